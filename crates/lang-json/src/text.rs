@@ -1,0 +1,122 @@
+//! Strings and numbers as text: escapes, their canonical form, the grammar of numbers.
+
+use std::borrow::Cow;
+
+/// The length of the number at the start of `bytes` (RFC 8259 section 6), if there is one.
+pub(crate) fn number_length(bytes: &[u8]) -> Option<usize> {
+    let digits = |from: usize| {
+        bytes.get(from..).unwrap_or_default().iter().take_while(|byte| byte.is_ascii_digit()).count()
+    };
+    let mut at = usize::from(bytes.first() == Some(&b'-'));
+    let whole = digits(at);
+    if whole == 0 || (whole > 1 && bytes.get(at) == Some(&b'0')) {
+        return None;
+    }
+    at += whole;
+    if bytes.get(at) == Some(&b'.') {
+        let fraction = digits(at + 1);
+        if fraction == 0 {
+            return None;
+        }
+        at += 1 + fraction;
+    }
+    if matches!(bytes.get(at), Some(b'e' | b'E')) {
+        at += 1;
+        at += usize::from(matches!(bytes.get(at), Some(b'+' | b'-')));
+        let exponent = digits(at);
+        if exponent == 0 {
+            return None;
+        }
+        at += exponent;
+    }
+    Some(at)
+}
+
+/// The characters of an escaped string body; `None` if an escape is malformed.
+pub(crate) fn unescape(raw: &str) -> Option<String> {
+    let mut out = String::with_capacity(raw.len());
+    let mut rest = raw;
+    while let Some(at) = memchr::memchr(b'\\', rest.as_bytes()) {
+        out.push_str(rest.get(..at)?);
+        let escape = *rest.as_bytes().get(at + 1)?;
+        rest = rest.get(at + 2..)?;
+        let plain = match escape {
+            b'"' | b'\\' | b'/' => char::from(escape),
+            b'b' => '\u{8}',
+            b'f' => '\u{c}',
+            b'n' => '\n',
+            b'r' => '\r',
+            b't' => '\t',
+            b'u' => {
+                let (found, left) = unicode(rest)?;
+                rest = left;
+                found
+            }
+            _ => return None,
+        };
+        out.push(plain);
+    }
+    out.push_str(rest);
+    Some(out)
+}
+
+/// Reads the four digits after `\u`, and the second half of a surrogate pair where one is due.
+fn unicode(rest: &str) -> Option<(char, &str)> {
+    let unit = |text: &str| {
+        let digits = text.get(..4).filter(|digits| digits.bytes().all(|digit| digit.is_ascii_hexdigit()))?;
+        u32::from_str_radix(digits, 16).ok()
+    };
+    let first = unit(rest)?;
+    let rest = rest.get(4..)?;
+    if !(0xd800..0xdc00).contains(&first) {
+        return Some((char::from_u32(first)?, rest));
+    }
+    let rest = rest.strip_prefix("\\u")?;
+    let second = unit(rest).filter(|unit| (0xdc00..0xe000).contains(unit))?;
+    let code = 0x1_0000 + ((first - 0xd800) << 10) + (second - 0xdc00);
+    Some((char::from_u32(code)?, rest.get(4..)?))
+}
+
+/// Appends `value` as a canonical JSON string, quotes included.
+pub fn write_string(out: &mut String, value: &str) {
+    out.push('"');
+    let mut rest = value;
+    while let Some(at) = rest.bytes().position(|byte| byte < 0x20 || byte == b'"' || byte == b'\\') {
+        let (plain, from) = rest.split_at(at);
+        out.push_str(plain);
+        let byte = from.bytes().next().unwrap_or_default();
+        match byte {
+            b'"' => out.push_str("\\\""),
+            b'\\' => out.push_str("\\\\"),
+            0x8 => out.push_str("\\b"),
+            0xc => out.push_str("\\f"),
+            b'\n' => out.push_str("\\n"),
+            b'\r' => out.push_str("\\r"),
+            b'\t' => out.push_str("\\t"),
+            _ => {
+                out.push_str("\\u00");
+                out.push(char::from_digit(u32::from(byte >> 4), 16).unwrap_or('0'));
+                out.push(char::from_digit(u32::from(byte & 15), 16).unwrap_or('0'));
+            }
+        }
+        rest = from.get(1..).unwrap_or_default();
+    }
+    out.push_str(rest);
+    out.push('"');
+}
+
+/// The canonical JSON string of `value`, quotes included.
+pub fn string_to(value: &str) -> String {
+    let mut out = String::with_capacity(value.len() + 2);
+    write_string(&mut out, value);
+    out
+}
+
+/// The characters of a canonical JSON string (quotes included in `text`); `None` if it is none.
+pub fn string_value(text: &str) -> Option<Cow<'_, str>> {
+    let raw = text.strip_prefix('"')?.strip_suffix('"')?;
+    if memchr::memchr(b'\\', raw.as_bytes()).is_none() {
+        return Some(Cow::Borrowed(raw));
+    }
+    unescape(raw).map(Cow::Owned)
+}
