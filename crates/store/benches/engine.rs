@@ -1,0 +1,511 @@
+//! The embedded engine beside bare RocksDB with the same bytes and the same sync.
+//!
+//! `cargo bench -p store --bench engine -- [--entities N] [load|single|log|open|get|range|memtable ...]`
+//!
+//! Prints for each row operations a second, CPU microseconds of the whole process for each, and the
+//! ratio of ours to bare. Both sides run in turns, three times; the best of each counts.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a measuring program: a panic is its answer"
+)]
+
+use std::io::Write as _;
+use std::sync::Arc;
+use std::time::Instant;
+
+use bytes::Bytes;
+use rocksdb::{
+    BlockBasedOptions, Cache, DB, DBCompressionType, Options, ReadOptions, WriteBatch, WriteOptions,
+};
+use store::{
+    Commit, Condition, Direction, EmbeddedOptions, Partition, Range, Space, SpaceKind, Store, Tenant, Write,
+    WriteId,
+};
+use tempfile::TempDir;
+use tokio::sync::{mpsc, oneshot};
+
+const THINGS: Space = Space { id: 1, kind: SpaceKind::Commit, name: "things" };
+const VALUE_BYTES: usize = 1_024;
+const GROUP: usize = 200;
+const WRITERS: usize = 64;
+const TURNS: usize = 3;
+const RANGE_ROWS: usize = 64;
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).filter(|it| it != "--bench").collect();
+    let entities =
+        arguments.iter().position(|it| it == "--entities").map(|at| arguments[at + 1].parse().unwrap());
+    let entities: u64 = entities.unwrap_or(60_000);
+    let wanted = |name: &str| {
+        let mut names = arguments.iter().filter(|it| it.chars().all(char::is_alphabetic)).peekable();
+        names.peek().is_none() || names.any(|it| it == name)
+    };
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    say(&format!(
+        "{:<34} {:>10} {:>8} {:>10} {:>8} {:>7}",
+        "row", "ours/s", "CPU us", "bare/s", "CPU us", "ratio"
+    ));
+    for rows in [11, 3] {
+        if wanted("load") {
+            let ours = || runtime.block_on(load_ours(entities, rows));
+            compare(&format!("load, groups of {GROUP}, {rows} index rows"), ours, || {
+                load_bare(entities, rows)
+            });
+        }
+        if wanted("single") {
+            let ours = || runtime.block_on(single_ours(entities / 2, rows));
+            let bare = || runtime.block_on(single_bare(entities / 2, rows));
+            compare(&format!("{WRITERS} single writers, {rows} index rows"), ours, bare);
+        }
+    }
+    if wanted("log") {
+        let once = |kept| runtime.block_on(one_writer(kept));
+        compare("1 writer, logs written over / not", || once(2), || once(0));
+    }
+    if arguments.iter().any(|it| it == "memtable") {
+        let load = |mib: usize| {
+            move |runtime: &tokio::runtime::Runtime| {
+                let mut options = EmbeddedOptions::recommended();
+                options.memtable_bytes = mib << 20;
+                runtime.block_on(load_with(entities, 11, options))
+            }
+        };
+        for mib in [8, 16, 32] {
+            let (small, large) = (load(mib), load(64));
+            compare(&format!("load, memtables of {mib} / 64 MiB"), || small(&runtime), || large(&runtime));
+        }
+    }
+    if wanted("open") {
+        runtime.block_on(opening(entities));
+    }
+    if wanted("get") || wanted("range") {
+        reads(&runtime, entities, wanted("get"), wanted("range"));
+    }
+}
+
+fn say(line: &str) {
+    let _ = writeln!(std::io::stdout(), "{line}");
+}
+
+/// Operations a second and CPU microseconds for each.
+#[derive(Clone, Copy)]
+struct Figure {
+    rate: f64,
+    cpu_us: f64,
+}
+
+fn compare(name: &str, ours: impl Fn() -> Figure, bare: impl Fn() -> Figure) {
+    let best = |a: Figure, b: Figure| if a.rate > b.rate { a } else { b };
+    let (mut ours_best, mut bare_best) = (ours(), bare());
+    for _ in 1..TURNS {
+        (ours_best, bare_best) = (best(ours_best, ours()), best(bare_best, bare()));
+    }
+    say(&format!(
+        "{name:<34} {:>10.0} {:>8.2} {:>10.0} {:>8.2} {:>7.2}",
+        ours_best.rate,
+        ours_best.cpu_us,
+        bare_best.rate,
+        bare_best.cpu_us,
+        ours_best.rate / bare_best.rate
+    ));
+}
+
+struct Meter {
+    start: Instant,
+    cpu: f64,
+}
+
+impl Meter {
+    fn start() -> Self {
+        Self { start: Instant::now(), cpu: cpu_us() }
+    }
+
+    fn stop(&self, operations: u64) -> Figure {
+        let seconds = self.start.elapsed().as_secs_f64();
+        let operations = operations as f64;
+        Figure { rate: operations / seconds, cpu_us: (cpu_us() - self.cpu) / operations }
+    }
+}
+
+/// CPU time of this process; clock ticks are 10 ms.
+fn cpu_us() -> f64 {
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap();
+    let fields: Vec<&str> = stat.rsplit(')').next().unwrap().split_whitespace().collect();
+    (fields[11].parse::<f64>().unwrap() + fields[12].parse::<f64>().unwrap()) * 10_000.0
+}
+
+fn partition() -> Partition {
+    Partition { tenant: Tenant::default(), space: THINGS, bucket: 0 }
+}
+
+fn id(number: u64) -> String {
+    // Scattered, as real ids are.
+    format!("urn:ngsi-ld:WaterQuality:{:016x}", number.wrapping_mul(0x9e37_79b9_7f4a_7c15))
+}
+
+fn entity_key(number: u64) -> Vec<u8> {
+    [b"e", id(number).as_bytes()].concat()
+}
+
+fn index_key(number: u64, row: u32) -> Vec<u8> {
+    let value = (number.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 40) as f64;
+    [b"v", &1_u32.to_be_bytes()[..], &row.to_be_bytes(), &[1], &value.to_be_bytes(), id(number).as_bytes()]
+        .concat()
+}
+
+/// One kilobyte that compresses by about half, as encoded entities do.
+fn value(number: u64) -> Vec<u8> {
+    let mut random = number | 1;
+    let mut value = Vec::with_capacity(VALUE_BYTES);
+    while value.len() < VALUE_BYTES {
+        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        value.extend_from_slice(format!("\"attribute\":{:08x},", random >> 33).as_bytes());
+    }
+    value.truncate(VALUE_BYTES);
+    value
+}
+
+fn commit(number: u64, rows: u32) -> Commit {
+    let key = Bytes::from(entity_key(number));
+    let mut writes = vec![Write::PutStamped(key.clone(), value(number).into())];
+    writes.extend((0..rows).map(|row| Write::Put(index_key(number, row).into(), Bytes::new())));
+    Commit {
+        partition: partition(),
+        write_id: WriteId(u128::from(number)),
+        conditions: vec![Condition::Absent(key)],
+        writes,
+        change: Bytes::from(id(number)),
+    }
+}
+
+fn open_ours() -> (TempDir, Store) {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(folder.path(), EmbeddedOptions::recommended()).unwrap();
+    (folder, store)
+}
+
+async fn load_ours(entities: u64, rows: u32) -> Figure {
+    load_with(entities, rows, EmbeddedOptions::recommended()).await
+}
+
+async fn load_with(entities: u64, rows: u32, options: EmbeddedOptions) -> Figure {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(folder.path(), options).unwrap();
+    let meter = Meter::start();
+    fill_ours(&store, entities, rows).await;
+    meter.stop(entities)
+}
+
+async fn fill_ours(store: &Store, entities: u64, rows: u32) {
+    for first in (0..entities).step_by(GROUP) {
+        let group = (first..entities.min(first + GROUP as u64)).map(|number| commit(number, rows));
+        for outcome in store.commit_all(group.collect()).await {
+            outcome.unwrap();
+        }
+    }
+}
+
+async fn single_ours(entities: u64, rows: u32) -> Figure {
+    let (_folder, store) = open_ours();
+    let meter = Meter::start();
+    let writers = (0..WRITERS as u64).map(|writer| {
+        let store = store.clone();
+        tokio::spawn(async move {
+            for number in (writer..entities).step_by(WRITERS) {
+                store.commit(commit(number, rows)).await.unwrap();
+            }
+        })
+    });
+    for writer in writers.collect::<Vec<_>>() {
+        writer.await.unwrap();
+    }
+    meter.stop(entities)
+}
+
+/// One writer after another's answer; small memtables, so that logs change often.
+async fn one_writer(log_files_kept: usize) -> Figure {
+    const COMMITS: u64 = 6_000;
+    let folder = tempfile::tempdir().unwrap();
+    let mut options = EmbeddedOptions::recommended();
+    options.log_files_kept = log_files_kept;
+    options.memtable_bytes = 2 << 20;
+    let store = Store::open(folder.path(), options).unwrap();
+    let meter = Meter::start();
+    for number in 0..COMMITS {
+        store.commit(commit(number, 3)).await.unwrap();
+    }
+    meter.stop(COMMITS)
+}
+
+/// How long opening takes after a kill and after closing, all files in the system's cache.
+async fn opening(entities: u64) {
+    let (folder, store) = open_ours();
+    fill_ours(&store, entities, 11).await;
+    let killed = tempfile::tempdir().unwrap();
+    copy_as_killed(folder.path(), killed.path());
+    store.close().await.unwrap();
+    drop(store);
+    for (name, path) in [("a kill", killed.path()), ("closing", folder.path())] {
+        let meter = Meter::start();
+        let store = Store::open(path, EmbeddedOptions::recommended()).unwrap();
+        let (seconds, statistics) = (meter.start.elapsed().as_secs_f64(), store.statistics());
+        assert_eq!(statistics.sequence, entities);
+        let cpu = (cpu_us() - meter.cpu) / 1e6;
+        say(&format!("opening {entities} entities after {name}: {seconds:.2} s, {cpu:.2} s of CPU"));
+    }
+}
+
+fn copy_as_killed(from: &std::path::Path, to: &std::path::Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        if entry.file_type().unwrap().is_dir() {
+            copy_as_killed(&entry.path(), &to.join(entry.file_name()));
+        } else {
+            std::fs::copy(entry.path(), to.join(entry.file_name())).unwrap();
+        }
+    }
+}
+
+// ---- bare RocksDB: the same families, keys, values and options that matter ----
+
+fn open_bare() -> (TempDir, DB) {
+    let folder = tempfile::tempdir().unwrap();
+    let mut table = BlockBasedOptions::default();
+    table.set_block_cache(&Cache::new_hyper_clock_cache(128 << 20, 0));
+    table.set_block_size(16 << 10);
+    table.set_bloom_filter(10.0, false);
+    let mut options = Options::default();
+    options.create_if_missing(true);
+    options.create_missing_column_families(true);
+    options.set_block_based_table_factory(&table);
+    options.set_compression_type(DBCompressionType::Lz4);
+    options.set_write_buffer_size(64 << 20);
+    options.set_max_write_buffer_number(3);
+    options.set_max_background_jobs(2);
+    options.set_allow_concurrent_memtable_write(false);
+    options.set_max_total_wal_size(EmbeddedOptions::recommended().log_bytes_max);
+    options.set_recycle_log_file_num(EmbeddedOptions::recommended().log_files_kept);
+    let families = ["default", "feed"].map(|name| (name, options.clone()));
+    let db = DB::open_cf_with_opts(&options, folder.path(), families).unwrap();
+    (folder, db)
+}
+
+/// The rows of one entity as bytes: what a bare program would write.
+struct Rows {
+    puts: Vec<(Vec<u8>, Vec<u8>)>,
+    change: Vec<u8>,
+}
+
+fn bare_key(key: &[u8]) -> Vec<u8> {
+    [&[0, 1, 0, 0, 0, 0], key].concat()
+}
+
+fn bare_rows(number: u64, rows: u32) -> Rows {
+    let mut puts = vec![(bare_key(&entity_key(number)), [&[1; 25], &value(number)[..]].concat())];
+    puts.extend((0..rows).map(|row| (bare_key(&index_key(number, row)), Vec::new())));
+    Rows { puts, change: [&[0; 22], id(number).as_bytes()].concat() }
+}
+
+fn put_bare(db: &DB, batch: &mut WriteBatch, sequence: u64, rows: &Rows) {
+    for (key, value) in &rows.puts {
+        batch.put(key, value);
+    }
+    batch.put_cf(db.cf_handle("feed").unwrap(), sequence.to_be_bytes(), &rows.change);
+}
+
+fn synced() -> WriteOptions {
+    let mut options = WriteOptions::default();
+    options.set_sync(true);
+    options
+}
+
+fn fill_bare(db: &DB, entities: u64, rows: u32) {
+    for first in (0..entities).step_by(GROUP) {
+        let group: Vec<Rows> =
+            (first..entities.min(first + GROUP as u64)).map(|it| bare_rows(it, rows)).collect();
+        let mut batch = WriteBatch::default();
+        for (number, rows) in (first..).zip(&group) {
+            put_bare(db, &mut batch, number, rows);
+        }
+        db.write_opt(batch, &synced()).unwrap();
+    }
+}
+
+fn load_bare(entities: u64, rows: u32) -> Figure {
+    let (_folder, db) = open_bare();
+    let meter = Meter::start();
+    fill_bare(&db, entities, rows);
+    meter.stop(entities)
+}
+
+async fn single_bare(entities: u64, rows: u32) -> Figure {
+    let (_folder, db) = open_bare();
+    let meter = Meter::start();
+    let (queue, mut requests) = mpsc::channel::<(Rows, oneshot::Sender<()>)>(4_096);
+    let committer = std::thread::spawn(move || {
+        let mut sequence = 0;
+        while let Some(first) = requests.blocking_recv() {
+            let mut batch = WriteBatch::default();
+            let mut answers = Vec::new();
+            let mut next = Some(first);
+            while let Some((rows, answer)) = next {
+                sequence += 1;
+                put_bare(&db, &mut batch, sequence, &rows);
+                answers.push(answer);
+                next = requests.try_recv().ok();
+            }
+            db.write_opt(batch, &synced()).unwrap();
+            for answer in answers {
+                answer.send(()).unwrap();
+            }
+        }
+    });
+    let writers = (0..WRITERS as u64).map(|writer| {
+        let queue = queue.clone();
+        tokio::spawn(async move {
+            for number in (writer..entities).step_by(WRITERS) {
+                let (answer, done) = oneshot::channel();
+                queue.send((bare_rows(number, rows), answer)).await.unwrap();
+                done.await.unwrap();
+            }
+        })
+    });
+    for writer in writers.collect::<Vec<_>>() {
+        writer.await.unwrap();
+    }
+    drop(queue);
+    committer.join().unwrap();
+    meter.stop(entities)
+}
+
+// ---- reads ----
+
+fn reads(runtime: &tokio::runtime::Runtime, entities: u64, get: bool, range: bool) {
+    const GETS: u64 = 400_000;
+    const RANGES: u64 = 4_000;
+    let (_ours_folder, ours) = open_ours();
+    let (_bare_folder, bare) = open_bare();
+    let bare = Arc::new(bare);
+    runtime.block_on(fill_ours(&ours, entities, 3));
+    fill_bare(&bare, entities, 3);
+    if get {
+        let ours_get =
+            || runtime.block_on(on_two(&ours, GETS, move |store, n| get_ours(store, n % entities)));
+        let bare_get = || {
+            on_two_threads(&bare, GETS, move |db, n| {
+                let row = db.get_pinned(bare_key(&entity_key(n % entities))).unwrap().unwrap();
+                assert_eq!(row.len(), VALUE_BYTES + 25);
+            })
+        };
+        compare("get, hot, 2 threads", ours_get, bare_get);
+    }
+    if range {
+        let ours_range = || runtime.block_on(on_two(&ours, RANGES, range_ours));
+        let bare_range = || on_two_threads(&bare, RANGES, range_bare);
+        compare(&format!("range of {RANGE_ROWS} and fetch, 2 threads"), ours_range, bare_range);
+        let ours_scan = || runtime.block_on(on_two(&ours, RANGES, scan_ours));
+        let bare_scan = || on_two_threads(&bare, RANGES, scan_bare);
+        compare("scan of 1,000 index rows, 2 threads", ours_scan, bare_scan);
+    }
+}
+
+async fn on_two<F, W>(store: &Store, operations: u64, work: W) -> Figure
+where
+    F: Future<Output = ()> + Send,
+    W: Fn(Store, u64) -> F + Copy + Send + 'static,
+{
+    let meter = Meter::start();
+    let tasks = (0..2).map(|half| {
+        let store = store.clone();
+        tokio::spawn(async move {
+            for number in (half..operations).step_by(2) {
+                work(store.clone(), number).await;
+            }
+        })
+    });
+    for task in tasks.collect::<Vec<_>>() {
+        task.await.unwrap();
+    }
+    meter.stop(operations)
+}
+
+fn on_two_threads(db: &Arc<DB>, operations: u64, work: impl Fn(&DB, u64) + Copy + Send + 'static) -> Figure {
+    let meter = Meter::start();
+    let threads = (0..2).map(|half| {
+        let db = Arc::clone(db);
+        std::thread::spawn(move || (half..operations).step_by(2).for_each(|number| work(&db, number)))
+    });
+    for thread in threads.collect::<Vec<_>>() {
+        thread.join().unwrap();
+    }
+    meter.stop(operations)
+}
+
+async fn get_ours(store: Store, number: u64) {
+    let row = store.get(&partition(), &entity_key(number)).await.unwrap().unwrap();
+    assert_eq!(row.value.len(), VALUE_BYTES);
+}
+
+/// The start of a range somewhere in the index of attribute 1.
+fn range_start(number: u64) -> Vec<u8> {
+    let value = (number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 41) as f64;
+    [b"v", &1_u32.to_be_bytes()[..], &1_u32.to_be_bytes(), &[1], &value.to_be_bytes()].concat()
+}
+
+fn range_end() -> Vec<u8> {
+    [b"v", &1_u32.to_be_bytes()[..], &1_u32.to_be_bytes(), &[2]].concat()
+}
+
+const INDEX_HEAD: usize = 1 + 4 + 4 + 1 + 8;
+
+async fn range_ours(store: Store, number: u64) {
+    let range = Range { start: range_start(number).into(), end: Some(range_end().into()) };
+    let page = store.scan(&partition(), &range, Direction::Forward, RANGE_ROWS).await.unwrap();
+    assert_eq!(page.len(), RANGE_ROWS);
+    let keys: Vec<Bytes> = page.rows().map(|(key, _)| [b"e", &key[INDEX_HEAD..]].concat().into()).collect();
+    for row in store.get_many(&partition(), &keys).await.unwrap() {
+        assert_eq!(row.unwrap().value.len(), VALUE_BYTES);
+    }
+}
+
+fn bare_range_rows(db: &DB, number: u64, rows: usize, mut each: impl FnMut(&[u8])) {
+    let mut options = ReadOptions::default();
+    options.set_iterate_upper_bound(bare_key(&range_end()));
+    let mut iterator = db.raw_iterator_opt(options);
+    iterator.seek(bare_key(&range_start(number)));
+    for _ in 0..rows {
+        each(&iterator.key().unwrap()[6..]);
+        iterator.next();
+    }
+}
+
+fn range_bare(db: &DB, number: u64) {
+    let mut keys = Vec::new();
+    bare_range_rows(db, number, RANGE_ROWS, |key| keys.push(bare_key(&[b"e", &key[INDEX_HEAD..]].concat())));
+    for key in keys {
+        assert_eq!(db.get_pinned(key).unwrap().unwrap().len(), VALUE_BYTES + 25);
+    }
+}
+
+async fn scan_ours(store: Store, number: u64) {
+    let range = Range { start: range_start(number / 2).into(), end: Some(range_end().into()) };
+    let page = store.scan(&partition(), &range, Direction::Forward, 1_000).await.unwrap();
+    assert!(page.len() > RANGE_ROWS);
+}
+
+fn scan_bare(db: &DB, number: u64) {
+    let mut options = ReadOptions::default();
+    options.set_iterate_upper_bound(bare_key(&range_end()));
+    let mut iterator = db.raw_iterator_opt(options);
+    iterator.seek(bare_key(&range_start(number / 2)));
+    let mut bytes = 0;
+    for _ in 0..1_000 {
+        let Some(key) = iterator.key() else { break };
+        bytes += key.len();
+        iterator.next();
+    }
+    assert!(bytes > 0);
+}

@@ -1,0 +1,362 @@
+//! A batch under construction: the engine write, and what later commits of it must know of the
+//! earlier ones. Pure book-keeping; `committer.rs` writes it.
+//!
+//! Conditions are checked against the batch, then the cache, then the engine. Only rows of kinds
+//! that are asked for one by one (the cache's marks) are remembered; index rows pass through.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use bytes::Bytes;
+use hashbrown::HashTable;
+use rocksdb::WriteBatch;
+
+use super::cache::hash_of;
+use super::format::{
+    FEED, FEED_FIRST, HeldLease, META, Stored, damaged, space_key, space_row, write_change, write_plain,
+    write_stamped,
+};
+use super::rows::Rows;
+use super::shared::{Engine, Shared, engine_failed, family};
+use crate::place::{PlaceBytes, bounds, kind, place};
+use crate::{Commit, Condition, Error, ErrorKind, Lease, Partition, Row, Stamp, Timestamp, Write, WriteId};
+
+/// A batch ends at the request that reaches this many bytes.
+pub(crate) const BATCH_BYTES_MAX: usize = 4 * 1024 * 1024;
+/// The feed is trimmed when it is longer than its limit by this part of it.
+const FEED_SLACK_PART: u64 = 16;
+const BATCH_BYTES_FIRST: usize = 64 * 1024;
+
+pub(crate) struct Batch {
+    shared: Arc<Shared>,
+    write: WriteBatch,
+    rows: Rows,
+    /// The last commit in the batch.
+    sequence: u64,
+    commits: u64,
+    touched: Touched,
+    ranges: Vec<(PlaceBytes, PlaceBytes)>,
+    /// Kinds of rows that were written and not remembered.
+    passed: Vec<u16>,
+    leases: HashMap<String, HeldLease>,
+    /// Spaces whose rows in `meta` were written in this run.
+    spaces: Box<[bool; 256]>,
+    scratch: Vec<u8>,
+}
+
+/// What the batch makes of the rows that are asked for one by one.
+#[derive(Default)]
+struct Touched {
+    places: Vec<u8>,
+    rows: Vec<TouchedRow>,
+    by_place: HashTable<usize>,
+}
+
+struct TouchedRow {
+    hash: u64,
+    start: usize,
+    end: usize,
+    becomes: Becomes,
+}
+
+#[derive(Clone)]
+enum Becomes {
+    Stamped(Row),
+    Plain,
+    Absent,
+}
+
+/// What is known of a row when a condition is checked.
+#[derive(Clone, Copy, Eq, PartialEq)]
+enum Known {
+    Absent,
+    Present(Stamp),
+}
+
+impl Batch {
+    pub(crate) fn new(shared: Arc<Shared>) -> Self {
+        Self {
+            write: WriteBatch::with_capacity_bytes(BATCH_BYTES_FIRST),
+            rows: Rows::default(),
+            sequence: shared.sequence.load(Ordering::Acquire),
+            shared,
+            commits: 0,
+            touched: Touched::default(),
+            ranges: Vec::new(),
+            passed: Vec::new(),
+            leases: HashMap::new(),
+            spaces: Box::new([false; 256]),
+            scratch: Vec::new(),
+        }
+    }
+
+    pub(crate) fn bytes(&self) -> usize {
+        self.write.size_in_bytes() + self.rows.bytes()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.write.is_empty() && self.rows.is_empty()
+    }
+
+    /// Whether the batch must be written before this commit: it asks for rows the batch has
+    /// written but does not remember. Marks what it asks for, so this happens once for each kind.
+    pub(crate) fn must_end_before(&self, commit: &Commit) -> bool {
+        let mut must = !self.ranges.is_empty() && !commit.conditions.is_empty();
+        for condition in &commit.conditions {
+            let (Condition::Absent(key) | Condition::Present(key) | Condition::Version(key, _)) = condition;
+            let kind = kind(&commit.partition, key);
+            self.shared.cache.mark(kind);
+            must |= self.passed.contains(&kind);
+        }
+        must && !self.is_empty()
+    }
+
+    /// Checks a commit's conditions and takes its rows and its change in.
+    pub(crate) fn commit(&mut self, commit: &Commit) -> Result<Stamp, Error> {
+        self.shared.check_writable()?;
+        for condition in &commit.conditions {
+            if !self.holds(&commit.partition, condition)? {
+                self.shared.counters.conflicts.fetch_add(1, Ordering::Relaxed);
+                return Err(Error::new(ErrorKind::Conflict, "commit: a condition does not hold"));
+            }
+        }
+        let shared = Arc::clone(&self.shared);
+        let engine = shared.engine()?;
+        self.note_space(&engine, &commit.partition);
+        self.sequence += 1;
+        self.commits += 1;
+        let stamp = Stamp(self.sequence);
+        for write in &commit.writes {
+            self.take_write(&commit.partition, stamp, commit.write_id, write);
+        }
+        write_change(&mut self.scratch, commit);
+        self.write.put_cf(family(&engine, FEED), stamp.0.to_be_bytes(), &self.scratch);
+        Ok(stamp)
+    }
+
+    /// Takes the rows of an append in.
+    pub(crate) fn append(&mut self, partition: &Partition, rows: &[(Bytes, Bytes)]) {
+        let shared = Arc::clone(&self.shared);
+        // A closed store writes no batch: the answer is the committer's.
+        let Ok(engine) = shared.engine() else { return };
+        self.note_space(&engine, partition);
+        for (key, value) in rows {
+            self.put_plain(partition, key, value);
+        }
+    }
+
+    /// Takes or renews a lease.
+    pub(crate) fn lease(&mut self, name: &str, holder: &str, ttl: Duration) -> Result<Option<Lease>, Error> {
+        self.shared.check_writable()?;
+        let now = self.shared.options.clock.now();
+        let mut epoch = 1;
+        if let Some(held) = self.held_lease(name)? {
+            let running = now < held.until;
+            if running && held.holder != holder {
+                return Ok(None);
+            }
+            epoch = held.epoch + u64::from(!running);
+        }
+        let until = Timestamp(now.0.saturating_add(i64::try_from(ttl.as_micros()).unwrap_or(i64::MAX)));
+        let lease = HeldLease { epoch, until, holder: holder.to_owned() };
+        let shared = Arc::clone(&self.shared);
+        let engine = shared.engine()?;
+        self.write.put_cf(family(&engine, META), HeldLease::key(name), lease.to_bytes());
+        self.leases.insert(name.to_owned(), lease);
+        Ok(Some(Lease { epoch }))
+    }
+
+    /// Adds the trimming of the feed, if it is due: the sequence from which changes are kept.
+    pub(crate) fn trim_feed(&mut self) -> Option<u64> {
+        let kept = self.shared.options.feed_records_max.max(1);
+        let first = self.shared.feed_first.load(Ordering::Acquire);
+        let held = (self.sequence + 1).saturating_sub(first);
+        if held <= kept + kept / FEED_SLACK_PART {
+            return None;
+        }
+        let new_first = self.sequence + 1 - kept;
+        let shared = Arc::clone(&self.shared);
+        let engine = shared.engine().ok()?;
+        self.write.delete_range_cf(family(&engine, FEED), first.to_be_bytes(), new_first.to_be_bytes());
+        self.write.put_cf(family(&engine, META), FEED_FIRST, new_first.to_be_bytes());
+        // Readers are told before the rows go: they may refuse too early, never skip.
+        self.shared.feed_first.store(new_first, Ordering::Release);
+        Some(new_first)
+    }
+
+    /// The engine write, and how many commits it holds. The rest stays until [`Batch::clear`].
+    pub(crate) fn take(&mut self) -> (WriteBatch, u64) {
+        self.rows.write_to(&mut self.write);
+        let capacity = self.bytes().clamp(BATCH_BYTES_FIRST, BATCH_BYTES_MAX);
+        let write = std::mem::replace(&mut self.write, WriteBatch::with_capacity_bytes(capacity));
+        (write, self.commits)
+    }
+
+    /// Publishes to readers what the batch, now durable, made of rows they may have cached.
+    pub(crate) fn publish(&mut self) {
+        let cache = &self.shared.cache;
+        for (start, end) in &self.ranges {
+            cache.forget_range(start, end);
+        }
+        // A kind that readers began to ask for while this batch was made: rare, once for each kind.
+        if self.passed.iter().any(|kind| cache.is_marked(*kind)) {
+            cache.forget_range(&[], &[u8::MAX]);
+        }
+        for row in self.touched.rows.drain(..) {
+            let Some(place) = self.touched.places.get(row.start..row.end) else { continue };
+            match row.becomes {
+                Becomes::Stamped(stamped) => cache.publish(row.hash, place, Some(&stamped)),
+                Becomes::Absent => cache.publish(row.hash, place, None),
+                Becomes::Plain => cache.forget(row.hash, place),
+            }
+        }
+        self.shared.sequence.store(self.sequence, Ordering::Release);
+    }
+
+    /// Makes the batch empty, whatever became of it.
+    pub(crate) fn clear(&mut self) {
+        self.write.clear();
+        self.rows.clear();
+        self.commits = 0;
+        self.touched.rows.clear();
+        self.touched.places.clear();
+        self.touched.by_place.clear();
+        self.ranges.clear();
+        self.passed.clear();
+    }
+
+    fn holds(&self, partition: &Partition, condition: &Condition) -> Result<bool, Error> {
+        Ok(match condition {
+            Condition::Absent(key) => self.known(partition, key)? == Known::Absent,
+            Condition::Present(key) => self.known(partition, key)? != Known::Absent,
+            // A plain row has no version (stamp zero), so no version condition holds of it.
+            Condition::Version(key, stamp) => {
+                stamp.0 != 0 && self.known(partition, key)? == Known::Present(*stamp)
+            }
+        })
+    }
+
+    fn known(&self, partition: &Partition, key: &[u8]) -> Result<Known, Error> {
+        let place = place(partition, key);
+        let hash = hash_of(&place);
+        if let Some(row) = self.touched.find(hash, &place).and_then(|index| self.touched.rows.get(index)) {
+            return Ok(match &row.becomes {
+                Becomes::Stamped(row) => Known::Present(row.stamp),
+                Becomes::Plain => Known::Present(Stamp(0)),
+                Becomes::Absent => Known::Absent,
+            });
+        }
+        let known = |row: Option<&Row>| row.map_or(Known::Absent, |row| Known::Present(row.stamp));
+        if let Some(known) = self.shared.cache.peek(hash, &place, known) {
+            return Ok(known);
+        }
+        let engine = self.shared.engine()?;
+        let stored = engine.get_pinned(&place);
+        let stored = stored.map_err(|error| engine_failed(self.shared.path(), "read", error))?;
+        match stored {
+            None => Ok(Known::Absent),
+            Some(bytes) => {
+                let stored = Stored::parse(&bytes).ok_or_else(|| damaged("a row"))?;
+                Ok(Known::Present(stored.stamp))
+            }
+        }
+    }
+
+    fn take_write(&mut self, partition: &Partition, stamp: Stamp, write_id: WriteId, write: &Write) {
+        match write {
+            Write::Put(key, value) => self.put_plain(partition, key, value),
+            Write::PutStamped(key, value) => {
+                let place = place(partition, key);
+                write_stamped(&mut self.scratch, stamp, write_id, value);
+                self.rows.put(&place, &self.scratch);
+                self.shared.cache.mark(kind(partition, key));
+                self.touched.set(&place, Becomes::Stamped(Row { stamp, write_id, value: value.clone() }));
+            }
+            Write::Delete(key) => {
+                let place = place(partition, key);
+                self.rows.delete(&place);
+                self.remember(partition, key, &place, Becomes::Absent);
+            }
+            Write::DeleteRange(range) => {
+                let Some((start, end)) = bounds(partition, range) else { return };
+                self.rows.delete_range(&start, &end);
+                self.touched.delete_range(&start, &end);
+                self.ranges.push((start, end));
+            }
+        }
+    }
+
+    fn put_plain(&mut self, partition: &Partition, key: &[u8], value: &[u8]) {
+        let place = place(partition, key);
+        write_plain(&mut self.scratch, value);
+        self.rows.put(&place, &self.scratch);
+        self.remember(partition, key, &place, Becomes::Plain);
+    }
+
+    /// Remembers what becomes of a row if its kind is asked for, else that the kind passed.
+    fn remember(&mut self, partition: &Partition, key: &[u8], place: &[u8], becomes: Becomes) {
+        let kind = kind(partition, key);
+        if self.shared.cache.is_marked(kind) {
+            self.touched.set(place, becomes);
+        } else if !self.passed.contains(&kind) {
+            self.passed.push(kind);
+        }
+    }
+
+    /// Stores a space's kind and name with its first rows of this run.
+    fn note_space(&mut self, engine: &Engine<'_>, partition: &Partition) {
+        let space = partition.space;
+        if let Some(noted) = self.spaces.get_mut(usize::from(space.id)).filter(|noted| !**noted) {
+            *noted = true;
+            self.write.put_cf(family(engine, META), space_key(space.id), space_row(space.kind, space.name));
+        }
+    }
+
+    fn held_lease(&self, name: &str) -> Result<Option<HeldLease>, Error> {
+        if let Some(held) = self.leases.get(name) {
+            return Ok(Some(held.clone()));
+        }
+        let engine = self.shared.engine()?;
+        let row = engine.get_pinned_cf(family(&engine, META), HeldLease::key(name));
+        match row.map_err(|error| engine_failed(self.shared.path(), "read", error))? {
+            None => Ok(None),
+            Some(row) => Ok(Some(HeldLease::parse(&row).ok_or_else(|| damaged("a lease"))?)),
+        }
+    }
+}
+
+impl Touched {
+    fn find(&self, hash: u64, place: &[u8]) -> Option<usize> {
+        self.by_place.find(hash, |index| self.place_at(*index) == Some(place)).copied()
+    }
+
+    fn place_at(&self, index: usize) -> Option<&[u8]> {
+        let row = self.rows.get(index)?;
+        self.places.get(row.start..row.end)
+    }
+
+    fn set(&mut self, place: &[u8], becomes: Becomes) {
+        let hash = hash_of(place);
+        if let Some(row) = self.find(hash, place).and_then(|index| self.rows.get_mut(index)) {
+            row.becomes = becomes;
+            return;
+        }
+        let start = self.places.len();
+        self.places.extend_from_slice(place);
+        self.rows.push(TouchedRow { hash, start, end: self.places.len(), becomes });
+        let rows = &self.rows;
+        let hash_at = |index: &usize| rows.get(*index).map_or(0, |row| row.hash);
+        self.by_place.insert_unique(hash, rows.len() - 1, hash_at);
+    }
+
+    fn delete_range(&mut self, start: &[u8], end: &[u8]) {
+        for row in &mut self.rows {
+            let place = self.places.get(row.start..row.end).unwrap_or_default();
+            if start <= place && place < end {
+                row.becomes = Becomes::Absent;
+            }
+        }
+    }
+}

@@ -1,0 +1,323 @@
+//! The committer: the one thread that writes. It takes all requests that wait, checks their
+//! conditions in order, makes one engine write and one sync of them, publishes to the cache, and
+//! only then answers. How a batch is made up is `batch.rs`.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::{Receiver as StopReceiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use bytes::Bytes;
+use rocksdb::{FlushOptions, WriteOptions};
+use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
+
+use super::Durability;
+use super::batch::{BATCH_BYTES_MAX, Batch};
+use super::format::{FEED, META};
+use super::shared::{Shared, engine_failed, family};
+use crate::{Commit, Error, ErrorKind, Lease, Partition, Stamp};
+
+/// A request on its way, with the room it takes in the queue.
+#[derive(Debug)]
+pub(crate) struct Queued {
+    pub(crate) request: Request,
+    pub(crate) room: Option<OwnedSemaphorePermit>,
+}
+
+type Answer<T> = oneshot::Sender<Result<T, Error>>;
+
+/// What the committer does.
+#[derive(Debug)]
+pub(crate) enum Request {
+    One(Commit, Answer<Stamp>),
+    Group(Vec<Commit>, oneshot::Sender<Vec<Result<Stamp, Error>>>),
+    Append(Partition, Vec<(Bytes, Bytes)>, Answer<()>),
+    Lease {
+        name: String,
+        holder: String,
+        ttl: Duration,
+        answer: Answer<Option<Lease>>,
+    },
+    /// Answers when everything before it is settled.
+    Settle(oneshot::Sender<()>),
+    Close(Answer<()>),
+}
+
+/// An answer that waits for the batch to be durable. A caller who went away is not told.
+enum Reply {
+    One(Answer<Stamp>, Result<Stamp, Error>),
+    Group(oneshot::Sender<Vec<Result<Stamp, Error>>>, Vec<Result<Stamp, Error>>),
+    Append(Answer<()>),
+    Lease(Answer<Option<Lease>>, Result<Option<Lease>, Error>),
+    Settle(oneshot::Sender<()>),
+}
+
+/// Starts the committer, and the thread that syncs at intervals if the durability asks for it.
+pub(crate) fn start(
+    shared: &Arc<Shared>,
+    requests: mpsc::Receiver<Queued>,
+) -> Result<Vec<JoinHandle<()>>, Error> {
+    let failed = |error| super::folder::failed(shared.path(), "start the threads of", error);
+    let mut threads = Vec::new();
+    let mut stop = None;
+    if let Durability::Interval(interval) = shared.options.durability {
+        let (sender, stopped) = sync_channel(0);
+        let shared = Arc::clone(shared);
+        let thread = thread::Builder::new().name("store-syncer".into());
+        threads.push(thread.spawn(move || sync_at_intervals(&shared, interval, &stopped)).map_err(failed)?);
+        stop = Some(sender);
+    }
+    let committer =
+        Committer { batch: Batch::new(Arc::clone(shared)), shared: Arc::clone(shared), replies: Vec::new() };
+    let thread = thread::Builder::new().name("store-committer".into());
+    threads.push(thread.spawn(move || committer.run(requests, stop)).map_err(failed)?);
+    Ok(threads)
+}
+
+struct Committer {
+    shared: Arc<Shared>,
+    batch: Batch,
+    replies: Vec<Reply>,
+}
+
+impl Committer {
+    fn run(mut self, mut requests: mpsc::Receiver<Queued>, stop: Option<SyncSender<()>>) {
+        // If this thread panics, nothing is written any more, and later callers are told.
+        let mut guard = FailOnPanic { shared: Arc::clone(&self.shared), armed: true };
+        let mut closing = Vec::new();
+        while closing.is_empty() {
+            let Some(queued) = requests.blocking_recv() else { break };
+            let mut next = Some(queued);
+            while let Some(queued) = next {
+                self.accept(queued.request, &mut closing);
+                drop(queued.room);
+                if self.batch.bytes() >= BATCH_BYTES_MAX || !closing.is_empty() {
+                    break;
+                }
+                next = requests.try_recv().ok();
+            }
+            self.write();
+        }
+        requests.close();
+        drop(stop);
+        let outcome = self.finish();
+        self.shared.close();
+        while let Ok(queued) = requests.try_recv() {
+            refuse(queued.request, &mut closing);
+        }
+        for answer in closing {
+            let _ = answer.send(repeat(&outcome));
+        }
+        guard.armed = false;
+    }
+
+    /// Takes a request into the batch.
+    fn accept(&mut self, request: Request, closing: &mut Vec<Answer<()>>) {
+        match request {
+            Request::One(commit, answer) => {
+                let outcome = self.commit(&commit);
+                self.replies.push(Reply::One(answer, outcome));
+            }
+            Request::Group(commits, answer) => self.accept_group(&commits, answer),
+            Request::Append(partition, rows, answer) => {
+                self.batch.append(&partition, &rows);
+                self.replies.push(Reply::Append(answer));
+            }
+            Request::Lease { name, holder, ttl, answer } => {
+                let outcome = self.batch.lease(&name, &holder, ttl);
+                self.replies.push(Reply::Lease(answer, outcome));
+            }
+            Request::Settle(answer) => self.replies.push(Reply::Settle(answer)),
+            Request::Close(answer) => closing.push(answer),
+        }
+    }
+
+    /// A group may be larger than a batch: what is settled on the way is kept until all is.
+    fn accept_group(&mut self, commits: &[Commit], answer: oneshot::Sender<Vec<Result<Stamp, Error>>>) {
+        let mut outcomes: Vec<Result<Stamp, Error>> = Vec::with_capacity(commits.len());
+        let mut settled = 0;
+        for commit in commits {
+            if self.batch.bytes() >= BATCH_BYTES_MAX || self.batch.must_end_before(commit) {
+                let written = self.write();
+                settle(&self.shared, outcomes.get_mut(settled..).unwrap_or_default(), written);
+                settled = outcomes.len();
+            }
+            outcomes.push(self.batch.commit(commit));
+        }
+        // What was settled before must not be judged again with the last batch.
+        if settled == 0 {
+            self.replies.push(Reply::Group(answer, outcomes));
+            return;
+        }
+        let written = self.write();
+        settle(&self.shared, outcomes.get_mut(settled..).unwrap_or_default(), written);
+        let _ = answer.send(outcomes);
+    }
+
+    fn commit(&mut self, commit: &Commit) -> Result<Stamp, Error> {
+        if self.batch.must_end_before(commit) {
+            self.write();
+        }
+        self.batch.commit(commit)
+    }
+
+    /// Makes the batch durable, publishes it, answers. False if it failed.
+    fn write(&mut self) -> bool {
+        let written = self.batch.is_empty() || self.write_batch();
+        self.batch.clear();
+        for reply in self.replies.drain(..) {
+            send(&self.shared, reply, written);
+        }
+        written
+    }
+
+    fn write_batch(&mut self) -> bool {
+        if self.shared.has_failed() {
+            return false;
+        }
+        let trimmed = self.batch.trim_feed();
+        let mut options = WriteOptions::default();
+        let sync = self.shared.options.durability == Durability::Sync;
+        options.set_sync(sync);
+        let counters = &self.shared.counters;
+        counters.batches.fetch_add(1, Ordering::Relaxed);
+        counters.syncs.fetch_add(u64::from(sync), Ordering::Relaxed);
+        counters.bytes_written.fetch_add(self.batch.bytes() as u64, Ordering::Relaxed);
+        let (batch, commits) = self.batch.take();
+        let written = self.shared.engine().and_then(|engine| {
+            engine
+                .write_opt(batch, &options)
+                .map_err(|error| engine_failed(self.shared.path(), "write to", error))
+        });
+        if let Err(error) = written {
+            self.shared.fail();
+            tracing::error!(%error, "a write failed: the store only reads from now on");
+            return false;
+        }
+        counters.commits.fetch_add(commits, Ordering::Relaxed);
+        self.batch.publish();
+        if let Some(first) = trimmed {
+            self.drop_feed_files(first);
+        }
+        true
+    }
+
+    /// Gives back the files that hold nothing but trimmed changes.
+    fn drop_feed_files(&self, first: u64) {
+        let Ok(engine) = self.shared.engine() else { return };
+        let (start, end) = (0_u64.to_be_bytes(), first.saturating_sub(1).to_be_bytes());
+        if let Err(error) = engine.delete_file_in_range_cf(family(&engine, FEED), start, end) {
+            tracing::warn!(%error, "files of the feed's past were not given back");
+        }
+    }
+
+    /// The last sync. What lies in memtables is written out, so that opening is quick.
+    fn finish(&self) -> Result<(), Error> {
+        if self.shared.has_failed() {
+            return Err(self.shared.read_only());
+        }
+        let engine = self.shared.engine()?;
+        let failed = |error| engine_failed(self.shared.path(), "close", error);
+        engine.flush_wal(true).map_err(failed)?;
+        let families = [rocksdb::DEFAULT_COLUMN_FAMILY_NAME, FEED, META].map(|name| family(&engine, name));
+        engine.flush_cfs_opt(&families, &FlushOptions::default()).map_err(failed)
+    }
+}
+
+/// Marks the store failed if the committer ends in a panic.
+struct FailOnPanic {
+    shared: Arc<Shared>,
+    armed: bool,
+}
+
+impl Drop for FailOnPanic {
+    fn drop(&mut self) {
+        if self.armed {
+            self.shared.fail();
+        }
+    }
+}
+
+/// Syncs the log at intervals until the committer ends.
+fn sync_at_intervals(shared: &Shared, interval: Duration, stopped: &StopReceiver<()>) {
+    let mut synced = 0;
+    while stopped.recv_timeout(interval) == Err(RecvTimeoutError::Timeout) {
+        let written = shared.counters.batches.load(Ordering::Acquire);
+        if written == synced || shared.has_failed() {
+            continue;
+        }
+        let Ok(engine) = shared.engine() else { return };
+        shared.counters.syncs.fetch_add(1, Ordering::Relaxed);
+        match engine.flush_wal(true) {
+            Ok(()) => synced = written,
+            Err(error) => {
+                shared.fail();
+                tracing::error!(%error, "a sync failed: the store only reads from now on");
+            }
+        }
+    }
+}
+
+/// What was thought of commits becomes true or not with their batch.
+fn settle(shared: &Shared, outcomes: &mut [Result<Stamp, Error>], written: bool) {
+    if written {
+        return;
+    }
+    for outcome in outcomes {
+        *outcome = Err(match outcome {
+            Ok(_) => unknown(shared),
+            Err(_) => shared.read_only(),
+        });
+    }
+}
+
+fn send(shared: &Shared, reply: Reply, written: bool) {
+    match reply {
+        Reply::One(answer, mut outcome) => {
+            settle(shared, std::slice::from_mut(&mut outcome), written);
+            let _ = answer.send(outcome);
+        }
+        Reply::Group(answer, mut outcomes) => {
+            settle(shared, &mut outcomes, written);
+            let _ = answer.send(outcomes);
+        }
+        Reply::Append(answer) => {
+            let _ = answer.send(if written { Ok(()) } else { Err(unknown(shared)) });
+        }
+        Reply::Lease(answer, outcome) => {
+            let _ = answer.send(if written { outcome } else { Err(unknown(shared)) });
+        }
+        Reply::Settle(answer) => {
+            let _ = answer.send(());
+        }
+    }
+}
+
+/// Tells requests that came too late that nothing of them was written.
+fn refuse(request: Request, closing: &mut Vec<Answer<()>>) {
+    let closed = || Error::new(ErrorKind::Unavailable, "write: the store is closed");
+    match request {
+        Request::One(_, answer) => drop(answer.send(Err(closed()))),
+        Request::Group(commits, answer) => {
+            drop(answer.send(commits.iter().map(|_| Err(closed())).collect()));
+        }
+        Request::Append(_, _, answer) => drop(answer.send(Err(closed()))),
+        Request::Lease { answer, .. } => drop(answer.send(Err(closed()))),
+        Request::Settle(answer) => drop(answer.send(())),
+        Request::Close(answer) => closing.push(answer),
+    }
+}
+
+/// The refusal of a commit whose batch failed: the log may hold it or not.
+fn unknown(shared: &Shared) -> Error {
+    let action = format!("write to {}: the disk failed during this write", shared.path().display());
+    Error::new(ErrorKind::Unknown, action)
+}
+
+fn repeat(outcome: &Result<(), Error>) -> Result<(), Error> {
+    match outcome {
+        Ok(()) => Ok(()),
+        Err(error) => Err(Error::new(error.kind(), error.action())),
+    }
+}

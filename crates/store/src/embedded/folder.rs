@@ -1,0 +1,210 @@
+//! The folder of a store: who holds it, what format it has, whether it was created whole.
+//!
+//! | file       | what it says                                                               |
+//! |------------|----------------------------------------------------------------------------|
+//! | `LOCK`     | held, by a lock of the system, by the process that serves the store         |
+//! | `FORMAT`   | this is a store of Twinfold, of this format version, created by this version |
+//! | `CREATING` | the creation did not finish: nothing was acknowledged, begin again          |
+//! | `rocksdb/` | the rows                                                                   |
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use super::format::FORMAT_VERSION;
+use crate::{Error, ErrorKind};
+
+const LOCK: &str = "LOCK";
+const FORMAT: &str = "FORMAT";
+const CREATING: &str = "CREATING";
+const ROWS: &str = "rocksdb";
+const FORMAT_TITLE: &str = "twinfold store";
+/// No FORMAT file is longer; anything longer is not ours.
+const FORMAT_BYTES_MAX: u64 = 1024;
+
+/// A folder held by this process until it is dropped.
+#[derive(Debug)]
+pub(crate) struct Folder {
+    path: PathBuf,
+    creating: bool,
+    /// The lock goes with the file.
+    _lock: File,
+}
+
+impl Folder {
+    /// Takes hold of a store's folder, or begins to create one where nothing is.
+    ///
+    /// # Errors
+    ///
+    /// `Locked` if another process holds it; `Corrupt` if it is no store, or one of another format;
+    /// `Misuse` if it is a file; `Unavailable` with what the file system said.
+    pub(crate) fn open(path: &Path) -> Result<Self, Error> {
+        if path.exists() {
+            check_is_folder(path, "open")?;
+        }
+        fs::create_dir_all(path).map_err(|error| failed(path, "create", error))?;
+        let lock = lock(path)?;
+        let creating = match fs::metadata(path.join(CREATING)) {
+            Ok(_) => true,
+            Err(_) if path.join(FORMAT).exists() => {
+                check_format(path)?;
+                false
+            }
+            Err(_) => {
+                check_empty(path)?;
+                true
+            }
+        };
+        let folder = Self { path: path.to_owned(), creating, _lock: lock };
+        if creating {
+            folder.begin().map_err(|error| failed(path, "create", error))?;
+        }
+        Ok(folder)
+    }
+
+    /// Where the rows lie.
+    pub(crate) fn rows(&self) -> PathBuf {
+        self.path.join(ROWS)
+    }
+
+    /// The folder itself.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Whether the store is being created: the engine may create what is missing.
+    pub(crate) fn is_creating(&self) -> bool {
+        self.creating
+    }
+
+    /// Says that the creation is finished.
+    ///
+    /// # Errors
+    ///
+    /// `Unavailable` with what the file system said.
+    pub(crate) fn finish(&mut self) -> Result<(), Error> {
+        if self.creating {
+            let removed = fs::remove_file(self.path.join(CREATING)).and_then(|()| sync(&self.path));
+            removed.map_err(|error| failed(&self.path, "create", error))?;
+            self.creating = false;
+        }
+        Ok(())
+    }
+
+    fn begin(&self) -> io::Result<()> {
+        if !self.path.join(CREATING).exists() {
+            write_synced(&self.path.join(CREATING), b"")?;
+            sync(&self.path)?;
+        }
+        if self.rows().exists() {
+            fs::remove_dir_all(self.rows())?;
+        }
+        write_format(&self.path)
+    }
+}
+
+/// Writes the FORMAT file of this version into a folder, durably.
+pub(crate) fn write_format(folder: &Path) -> io::Result<()> {
+    let version = env!("CARGO_PKG_VERSION");
+    let text = format!("{FORMAT_TITLE}\nformat {FORMAT_VERSION}\ncreated by {version}\n");
+    write_synced(&folder.join(FORMAT), text.as_bytes())?;
+    sync(folder)
+}
+
+/// Refuses a folder whose FORMAT file is not of this version.
+///
+/// # Errors
+///
+/// `Corrupt` if there is none, or another.
+pub(crate) fn check_format(folder: &Path) -> Result<(), Error> {
+    let refuse = |why: String| Error::new(ErrorKind::Corrupt, format!("open {}: {why}", folder.display()));
+    let path = folder.join(FORMAT);
+    let length =
+        fs::metadata(&path).map_err(|error| refuse("its FORMAT is missing".into()).with_source(error))?;
+    if length.len() > FORMAT_BYTES_MAX {
+        return Err(refuse("its FORMAT is not that of a Twinfold store".into()));
+    }
+    let text = fs::read(&path).map_err(|error| failed(folder, "read the FORMAT of", error))?;
+    let text = String::from_utf8_lossy(&text);
+    let mut lines = text.lines();
+    if lines.next() != Some(FORMAT_TITLE) {
+        return Err(refuse("its FORMAT is not that of a Twinfold store".into()));
+    }
+    let version = lines.next().and_then(|line| line.strip_prefix("format "));
+    let Some(version) = version.and_then(|version| version.parse::<u32>().ok()) else {
+        return Err(refuse("its FORMAT is damaged".into()));
+    };
+    if version != FORMAT_VERSION {
+        let by = lines.next().unwrap_or("created by an unknown version");
+        return Err(refuse(format!(
+            "it has format {version}, {by}; this version reads format {FORMAT_VERSION}"
+        )));
+    }
+    Ok(())
+}
+
+/// Refuses what is absent or a file, where a folder is needed for `doing`.
+///
+/// # Errors
+///
+/// `Misuse`, saying which it is; `Unavailable` with what the file system said.
+pub(crate) fn check_is_folder(path: &Path, doing: &str) -> Result<(), Error> {
+    let why = match fs::metadata(path) {
+        Ok(found) if found.is_dir() => return Ok(()),
+        Ok(_) => "it is a file, not a folder",
+        Err(error) if error.kind() == io::ErrorKind::NotFound => "there is no such folder",
+        Err(error) => return Err(failed(path, doing, error)),
+    };
+    Err(Error::new(ErrorKind::Misuse, format!("{doing} {}: {why}", path.display())))
+}
+
+/// Makes a folder's list of files durable.
+pub(crate) fn sync(folder: &Path) -> io::Result<()> {
+    File::open(folder)?.sync_all()
+}
+
+/// The folder of the rows inside a store's folder or a backup.
+pub(crate) fn rows_of(folder: &Path) -> PathBuf {
+    folder.join(ROWS)
+}
+
+/// A refusal of the file system. Its words are in the action, so it is no source: who prints the chain
+/// would print them twice.
+#[expect(clippy::needless_pass_by_value, reason = "the form map_err wants")]
+pub(crate) fn failed(path: &Path, doing: &str, error: io::Error) -> Error {
+    let action = format!("{doing} {}: {error}", path.display());
+    Error::new(ErrorKind::Unavailable, action)
+}
+
+fn write_synced(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut file = File::create(path)?;
+    file.write_all(bytes)?;
+    file.sync_all()
+}
+
+fn lock(path: &Path) -> Result<File, Error> {
+    let file = path.join(LOCK);
+    let opened = OpenOptions::new().create(true).truncate(false).write(true).open(&file);
+    let lock = opened.map_err(|error| failed(&file, "open", error))?;
+    match lock.try_lock() {
+        Ok(()) => Ok(lock),
+        Err(TryLockError::WouldBlock) => {
+            let action = format!("open {}: another server serves this folder", path.display());
+            Err(Error::new(ErrorKind::Locked, action))
+        }
+        Err(TryLockError::Error(error)) => Err(failed(&file, "lock", error)),
+    }
+}
+
+/// A store is created only where nothing is (but our own lock).
+fn check_empty(path: &Path) -> Result<(), Error> {
+    for entry in fs::read_dir(path).map_err(|error| failed(path, "read", error))? {
+        let entry = entry.map_err(|error| failed(path, "read", error))?;
+        if entry.file_name() != LOCK {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            let why = format!("it is not empty (`{name}`) and not a Twinfold store: its FORMAT is missing");
+            return Err(Error::new(ErrorKind::Corrupt, format!("open {}: {why}", path.display())));
+        }
+    }
+    Ok(())
+}

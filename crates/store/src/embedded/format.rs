@@ -1,0 +1,185 @@
+//! How rows, changes and leases lie in the engine as bytes, and the page of all its families.
+//!
+//! | family  | key                          | value                                                   |
+//! |---------|------------------------------|---------------------------------------------------------|
+//! | default | place of a row (`place.rs`)  | nothing, or 0 and a plain value, or 1, stamp, write id and a stamped value |
+//! | feed    | sequence (u64)               | write id, space (u8), bucket (u32), length of tenant (u8), tenant, payload |
+//! | meta    | `s` space (u8)               | kind (u8: 0 commit, 1 append), name                     |
+//! | meta    | `f`                          | sequence of the oldest change kept (u64)                |
+//! | meta    | `l` name                     | epoch (u64), end in microseconds (i64), holder          |
+//!
+//! All numbers are big-endian. [`FORMAT_VERSION`] grows with every change of this page.
+
+use bytes::Bytes;
+
+use crate::place::head_bytes;
+use crate::spaces::Spaces;
+use crate::{
+    Change, Commit, Cursor, Error, ErrorKind, Partition, Row, SpaceKind, Stamp, Tenant, Timestamp, WriteId,
+};
+
+/// The version of everything stored; another version is not opened.
+pub(crate) const FORMAT_VERSION: u32 = 1;
+
+/// The family of the feed.
+pub(crate) const FEED: &str = "feed";
+/// The family of what the store keeps for itself.
+pub(crate) const META: &str = "meta";
+/// The key in [`META`] of the oldest change kept.
+pub(crate) const FEED_FIRST: &[u8] = b"f";
+
+const PLAIN: u8 = 0;
+const STAMPED: u8 = 1;
+
+/// A stored value, taken apart without a copy.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Stored<'a> {
+    pub(crate) stamp: Stamp,
+    pub(crate) write_id: WriteId,
+    pub(crate) value: &'a [u8],
+}
+
+impl<'a> Stored<'a> {
+    /// Takes a stored value apart; `None` if it is none.
+    pub(crate) fn parse(bytes: &'a [u8]) -> Option<Self> {
+        match bytes.split_first() {
+            None => Some(Self { stamp: Stamp(0), write_id: WriteId(0), value: &[] }),
+            Some((&PLAIN, value)) => Some(Self { stamp: Stamp(0), write_id: WriteId(0), value }),
+            Some((&STAMPED, rest)) => {
+                let (stamp, rest) = rest.split_first_chunk()?;
+                let (write_id, value) = rest.split_first_chunk()?;
+                let stamp = Stamp(u64::from_be_bytes(*stamp));
+                Some(Self { stamp, write_id: WriteId(u128::from_be_bytes(*write_id)), value })
+            }
+            Some(_) => None,
+        }
+    }
+
+    /// The row, with a copy of the value.
+    pub(crate) fn to_row(self) -> Row {
+        Row { stamp: self.stamp, write_id: self.write_id, value: Bytes::copy_from_slice(self.value) }
+    }
+}
+
+/// Says that a stored value is none.
+pub(crate) fn damaged(what: &str) -> Error {
+    Error::new(ErrorKind::Corrupt, format!("read {what}: its bytes make no sense"))
+}
+
+/// Writes a plain value as it is stored; an empty one costs nothing.
+pub(crate) fn write_plain(out: &mut Vec<u8>, value: &[u8]) {
+    out.clear();
+    if !value.is_empty() {
+        out.push(PLAIN);
+        out.extend_from_slice(value);
+    }
+}
+
+/// Writes a stamped value as it is stored.
+pub(crate) fn write_stamped(out: &mut Vec<u8>, stamp: Stamp, write_id: WriteId, value: &[u8]) {
+    out.clear();
+    out.push(STAMPED);
+    out.extend_from_slice(&stamp.0.to_be_bytes());
+    out.extend_from_slice(&write_id.0.to_be_bytes());
+    out.extend_from_slice(value);
+}
+
+/// Writes the feed record of a commit.
+pub(crate) fn write_change(out: &mut Vec<u8>, commit: &Commit) {
+    let tenant = commit.partition.tenant.name().as_bytes();
+    out.clear();
+    out.extend_from_slice(&commit.write_id.0.to_be_bytes());
+    out.push(commit.partition.space.id);
+    out.extend_from_slice(&commit.partition.bucket.to_be_bytes());
+    out.push(u8::try_from(tenant.len()).unwrap_or(u8::MAX)); // A tenant's name has at most 128 bytes.
+    out.extend_from_slice(tenant);
+    out.extend_from_slice(&commit.change);
+}
+
+/// The write id of a feed record.
+pub(crate) fn change_write_id(value: &[u8]) -> Option<WriteId> {
+    let (write_id, _) = value.split_first_chunk()?;
+    Some(WriteId(u128::from_be_bytes(*write_id)))
+}
+
+/// Takes a feed record apart.
+pub(crate) fn parse_change(key: &[u8], value: &[u8], spaces: &Spaces) -> Option<Change> {
+    let cursor = Cursor(parse_sequence(key)?);
+    let (write_id, rest) = value.split_first_chunk()?;
+    let (space, rest) = rest.split_first()?;
+    let (bucket, rest) = rest.split_first_chunk()?;
+    let (tenant_bytes, rest) = rest.split_first()?;
+    let (tenant, payload) = rest.split_at_checked(usize::from(*tenant_bytes))?;
+    let tenant = Tenant::new(std::str::from_utf8(tenant).ok()?).ok()?;
+    let partition = Partition { tenant, space: spaces.named(*space)?, bucket: u32::from_be_bytes(*bucket) };
+    let write_id = WriteId(u128::from_be_bytes(*write_id));
+    Some(Change { cursor, partition, write_id, payload: Bytes::copy_from_slice(payload) })
+}
+
+/// A sequence as stored.
+pub(crate) fn parse_sequence(bytes: &[u8]) -> Option<u64> {
+    Some(u64::from_be_bytes(bytes.try_into().ok()?))
+}
+
+/// The key of a space's row in [`META`].
+pub(crate) fn space_key(id: u8) -> [u8; 2] {
+    [b's', id]
+}
+
+/// The row of a space in [`META`].
+pub(crate) fn space_row(kind: SpaceKind, name: &str) -> Vec<u8> {
+    let kind = match kind {
+        SpaceKind::Commit => 0,
+        SpaceKind::Append => 1,
+    };
+    [&[kind], name.as_bytes()].concat()
+}
+
+/// Notes a space's row of [`META`]; false if it is none.
+pub(crate) fn remember_space(spaces: &Spaces, key: &[u8], value: &[u8]) -> bool {
+    let (Some((b's', [id])), Some((kind, name))) = (key.split_first(), value.split_first()) else {
+        return false;
+    };
+    let kind = match kind {
+        0 => SpaceKind::Commit,
+        1 => SpaceKind::Append,
+        _ => return false,
+    };
+    let Ok(name) = std::str::from_utf8(name) else { return false };
+    spaces.remember(*id, kind, name);
+    true
+}
+
+/// Who holds a lease.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) struct HeldLease {
+    pub(crate) epoch: u64,
+    pub(crate) until: Timestamp,
+    pub(crate) holder: String,
+}
+
+impl HeldLease {
+    /// The key of a lease in [`META`].
+    pub(crate) fn key(name: &str) -> Vec<u8> {
+        [b"l", name.as_bytes()].concat()
+    }
+
+    /// Its row in [`META`].
+    pub(crate) fn to_bytes(&self) -> Vec<u8> {
+        [&self.epoch.to_be_bytes()[..], &self.until.0.to_be_bytes(), self.holder.as_bytes()].concat()
+    }
+
+    /// Takes its row apart.
+    pub(crate) fn parse(bytes: &[u8]) -> Option<Self> {
+        let (epoch, rest) = bytes.split_first_chunk()?;
+        let (until, holder) = rest.split_first_chunk()?;
+        let holder = std::str::from_utf8(holder).ok()?.to_owned();
+        let until = Timestamp(i64::from_be_bytes(*until));
+        Some(Self { epoch: u64::from_be_bytes(*epoch), until, holder })
+    }
+}
+
+/// Whether a partition's rows begin behind this many bytes of a place; checked before a page is cut.
+pub(crate) fn row_key<'a>(place: &'a [u8], partition: &Partition) -> Option<&'a [u8]> {
+    place.get(head_bytes(partition)..)
+}

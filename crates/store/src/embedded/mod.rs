@@ -1,0 +1,257 @@
+//! The embedded engine: RocksDB behind one committer thread and a cache of hot rows.
+//!
+//! Writes go down a bounded queue to the committer (`committer.rs`), which makes one engine write
+//! and one sync of all that waits. Reads go to the cache (`cache.rs`), then to the engine on the
+//! caller's thread as long as no disk is needed, then to a thread that may block (`read.rs`).
+//! With [`Durability::Sync`] the engine shows a write only after its sync, so no reader ever sees
+//! what a crash could take away.
+
+mod backup;
+mod batch;
+mod cache;
+mod committer;
+mod feed;
+mod folder;
+mod format;
+mod log;
+mod read;
+mod rows;
+mod shared;
+mod tuning;
+
+use std::path::Path;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use bytes::Bytes;
+use parking_lot::Mutex;
+use tokio::sync::{Semaphore, mpsc, oneshot};
+
+pub use self::backup::restore;
+use self::committer::{Queued, Request};
+pub(crate) use self::shared::Shared;
+use crate::limits::{check_append, check_commit, check_lease};
+use crate::{
+    Change, Clock, Commit, Cursor, Error, ErrorKind, Lease, Outcome, Partition, Stamp, Statistics, WriteId,
+};
+
+/// How many requests may wait for the committer; more wait for a place.
+pub const QUEUE_REQUESTS_MAX: usize = 4_096;
+/// How many bytes of requests may wait for the committer; a larger request waits until it is alone.
+pub const QUEUE_BYTES_MAX: usize = 64 * 1024 * 1024;
+/// Bytes are counted in units of this many, at least one for each request.
+const QUEUE_UNIT_BYTES: usize = 1024;
+
+/// When a commit is acknowledged.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Durability {
+    /// After its bytes were synced to disk: it survives a loss of power.
+    Sync,
+    /// After its bytes were handed to the system, which are synced this often: it survives the end
+    /// of the process; a loss of power takes at most what came in one interval.
+    Interval(Duration),
+}
+
+/// How the embedded engine runs.
+#[derive(Clone, Debug)]
+pub struct EmbeddedOptions {
+    /// When a commit is acknowledged.
+    pub durability: Durability,
+    /// What tells leases the time.
+    pub clock: Clock,
+    /// How many changes the feed keeps; a little more may be kept.
+    pub feed_records_max: u64,
+    /// Bytes of the cache of hot rows.
+    pub cache_bytes: usize,
+    /// Bytes of RocksDB's cache of blocks.
+    pub block_cache_bytes: usize,
+    /// Bytes of one memtable of rows; up to three are kept while they are flushed.
+    pub memtable_bytes: usize,
+    /// Bytes of log after which memtables are flushed: bounds the time to open after a kill.
+    pub log_bytes_max: u64,
+    /// How many old log files are kept to be written over (0: none).
+    pub log_files_kept: usize,
+    /// Threads that flush and compact.
+    pub background_jobs: i32,
+}
+
+impl EmbeddedOptions {
+    /// The recommended options: durable, for a machine of a few cores and a few GiB.
+    pub fn recommended() -> Self {
+        Self {
+            durability: Durability::Sync,
+            clock: Clock::System,
+            feed_records_max: 1_000_000,
+            cache_bytes: 256 * 1024 * 1024,
+            block_cache_bytes: 128 * 1024 * 1024,
+            memtable_bytes: 64 * 1024 * 1024,
+            log_bytes_max: 128 * 1024 * 1024,
+            log_files_kept: 2,
+            background_jobs: 2,
+        }
+    }
+}
+
+/// The engine: what all share, and the way to the committer.
+#[derive(Debug)]
+pub(crate) struct Embedded {
+    shared: Arc<Shared>,
+    /// Taken when the store is dropped, which ends the committer.
+    queue: Option<mpsc::Sender<Queued>>,
+    room: Arc<Semaphore>,
+    threads: Mutex<Vec<JoinHandle<()>>>,
+}
+
+impl Embedded {
+    /// Opens or creates the store in `folder`. Blocks while an unflushed log is read.
+    pub(crate) fn open(folder: &Path, options: EmbeddedOptions) -> Result<Self, Error> {
+        let shared = Arc::new(Shared::open(folder, options)?);
+        let (queue, requests) = mpsc::channel(QUEUE_REQUESTS_MAX);
+        let threads = committer::start(&shared, requests)?;
+        let room = Arc::new(Semaphore::new(QUEUE_BYTES_MAX / QUEUE_UNIT_BYTES));
+        Ok(Self { shared, queue: Some(queue), room, threads: Mutex::new(threads) })
+    }
+
+    pub(crate) fn shared(&self) -> &Arc<Shared> {
+        &self.shared
+    }
+
+    pub(crate) async fn commit(&self, commit: Commit) -> Result<Stamp, Error> {
+        let bytes = check_commit(&commit)?;
+        self.shared.spaces.learn(commit.partition.space)?;
+        let (answer, outcome) = oneshot::channel();
+        self.submit(bytes, Request::One(commit, answer)).await?;
+        outcome.await.unwrap_or_else(|_| Err(lost()))
+    }
+
+    pub(crate) async fn commit_all(&self, commits: Vec<Commit>) -> Vec<Result<Stamp, Error>> {
+        let mut bytes: usize = 0;
+        let mut outcomes = Vec::with_capacity(commits.len());
+        let mut sound = Vec::with_capacity(commits.len());
+        for commit in commits {
+            let checked = check_commit(&commit);
+            match checked.and_then(|bytes| self.shared.spaces.learn(commit.partition.space).map(|_| bytes)) {
+                Ok(more) => {
+                    bytes = bytes.saturating_add(more);
+                    sound.push(commit);
+                    outcomes.push(None);
+                }
+                Err(error) => outcomes.push(Some(error)),
+            }
+        }
+        let submitted = self.submit_all(bytes, sound).await;
+        let mut submitted = submitted.into_iter();
+        let outcome = |refused: Option<Error>| match refused {
+            Some(error) => Err(error),
+            None => submitted.next().unwrap_or_else(|| Err(lost())),
+        };
+        outcomes.into_iter().map(outcome).collect()
+    }
+
+    async fn submit_all(&self, bytes: usize, commits: Vec<Commit>) -> Vec<Result<Stamp, Error>> {
+        if commits.is_empty() {
+            return Vec::new();
+        }
+        let count = commits.len();
+        let (answer, outcomes) = oneshot::channel();
+        match self.submit(bytes, Request::Group(commits, answer)).await {
+            Ok(()) => outcomes.await.unwrap_or_default(),
+            Err(error) => (0..count).map(|_| Err(Error::new(error.kind(), error.action()))).collect(),
+        }
+    }
+
+    pub(crate) async fn append(&self, partition: &Partition, rows: Vec<(Bytes, Bytes)>) -> Result<(), Error> {
+        let bytes = check_append(partition, &rows)?;
+        self.shared.spaces.learn(partition.space)?;
+        let (answer, outcome) = oneshot::channel();
+        self.submit(bytes, Request::Append(partition.clone(), rows, answer)).await?;
+        outcome.await.unwrap_or_else(|_| Err(lost()))
+    }
+
+    pub(crate) async fn lease(
+        &self,
+        name: &str,
+        holder: &str,
+        ttl: Duration,
+    ) -> Result<Option<Lease>, Error> {
+        check_lease(name, holder)?;
+        let (answer, outcome) = oneshot::channel();
+        let request = Request::Lease { name: name.to_owned(), holder: holder.to_owned(), ttl, answer };
+        self.submit(0, request).await?;
+        outcome.await.unwrap_or_else(|_| Err(lost()))
+    }
+
+    /// Waits until everything submitted before is settled.
+    pub(crate) async fn settle(&self) -> Result<(), Error> {
+        let (answer, outcome) = oneshot::channel();
+        self.submit(0, Request::Settle(answer)).await?;
+        outcome.await.map_err(|_| lost())
+    }
+
+    pub(crate) async fn resolve(&self, partition: &Partition, write_id: WriteId) -> Result<Outcome, Error> {
+        self.settle().await?;
+        let (shared, partition) = (Arc::clone(&self.shared), partition.clone());
+        self.shared.block(move || shared.find_write(&partition, write_id)).await
+    }
+
+    pub(crate) async fn feed(&self, cursor: Cursor, changes_max: usize) -> Result<Vec<Change>, Error> {
+        let end = self.shared.feed_end();
+        if cursor >= end && !self.shared.is_closed() {
+            return Ok(Vec::new());
+        }
+        let shared = Arc::clone(&self.shared);
+        self.shared.block(move || shared.read_feed(cursor, changes_max)).await
+    }
+
+    pub(crate) async fn backup(&self, folder: &Path) -> Result<(), Error> {
+        let (shared, folder) = (Arc::clone(&self.shared), folder.to_owned());
+        self.shared.block(move || shared.back_up(&folder)).await
+    }
+
+    pub(crate) async fn close(&self) -> Result<(), Error> {
+        let (answer, outcome) = oneshot::channel();
+        let Some(queue) = &self.queue else { return Ok(()) };
+        // A failed store closes too, so its state is not asked; a closed one has no committer.
+        if queue.send(Queued { request: Request::Close(answer), room: None }).await.is_err() {
+            return Ok(());
+        }
+        outcome.await.unwrap_or(Ok(()))
+    }
+
+    pub(crate) fn statistics(&self) -> Statistics {
+        let waiting = self.queue.as_ref().map_or(0, |queue| queue.max_capacity() - queue.capacity());
+        Statistics { queue_requests: waiting as u64, ..self.shared.statistics() }
+    }
+
+    /// Queues a request as soon as there is room for its bytes.
+    async fn submit(&self, bytes: usize, request: Request) -> Result<(), Error> {
+        self.shared.check_writable()?;
+        let units = (bytes / QUEUE_UNIT_BYTES).clamp(1, QUEUE_BYTES_MAX / QUEUE_UNIT_BYTES);
+        let units = u32::try_from(units).unwrap_or(u32::MAX);
+        let closed = || Error::new(ErrorKind::Unavailable, "write: the store is closed");
+        let room = Arc::clone(&self.room).acquire_many_owned(units).await.map_err(|_| closed())?;
+        let queue = self.queue.as_ref().ok_or_else(closed)?;
+        queue.send(Queued { request, room: Some(room) }).await.map_err(|_| closed())
+    }
+}
+
+impl Drop for Embedded {
+    fn drop(&mut self) {
+        // Without a queue the committer ends: it settles what waits, syncs and closes.
+        self.queue = None;
+        for thread in self.threads.get_mut().drain(..) {
+            if thread.join().is_err() {
+                tracing::error!("a thread of the store panicked");
+            }
+        }
+    }
+}
+
+/// The committer went away with a request in hand.
+fn lost() -> Error {
+    Error::new(ErrorKind::Unknown, "write: the committer ended before it told the outcome")
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,107 @@
+//! How RocksDB is set up: every choice with its reason. Measurements are in `docs/decisions`.
+
+use std::path::Path;
+
+use rocksdb::{
+    BlockBasedOptions, Cache, ColumnFamilyDescriptor, DB, DBCompressionType, DBRecoveryMode,
+    ErrorKind as Cause, Options,
+};
+
+use super::EmbeddedOptions;
+use super::format::{FEED, META};
+use crate::{Error, ErrorKind};
+
+/// Bits of a bloom filter for each key: one look-up in a hundred for a key that is not there reads a block.
+const BLOOM_BITS: f64 = 10.0;
+const BLOCK_BYTES: usize = 16 * 1024;
+const FEED_MEMTABLE_BYTES: usize = 16 * 1024 * 1024;
+const META_MEMTABLE_BYTES: usize = 1024 * 1024;
+/// Files larger than this are synced bit by bit while they are written, so that no sync stalls commits.
+const SYNC_STEP_BYTES: u64 = 1024 * 1024;
+const INFO_LOG_BYTES: usize = 8 * 1024 * 1024;
+const INFO_LOGS: usize = 4;
+
+/// Opens the engine in `rows`, creating it only if `creating`.
+pub(crate) fn open(rows: &Path, creating: bool, options: &EmbeddedOptions) -> Result<DB, Error> {
+    let cache = Cache::new_hyper_clock_cache(options.block_cache_bytes, 0);
+    let families = [
+        ColumnFamilyDescriptor::new(rocksdb::DEFAULT_COLUMN_FAMILY_NAME, rows_family(options, &cache)),
+        ColumnFamilyDescriptor::new(FEED, feed_family(&cache)),
+        ColumnFamilyDescriptor::new(META, meta_family(&cache)),
+    ];
+    let engine = engine(creating, options);
+    DB::open_cf_descriptors(&engine, rows, families).map_err(|error| open_failed(rows, &error))
+}
+
+fn engine(creating: bool, options: &EmbeddedOptions) -> Options {
+    let mut engine = Options::default();
+    engine.create_if_missing(creating);
+    engine.create_missing_column_families(creating);
+    // One writer: what RocksDB does to let many write at once only costs.
+    engine.set_allow_concurrent_memtable_write(false);
+    engine.set_enable_write_thread_adaptive_yield(false);
+    engine.set_max_background_jobs(options.background_jobs);
+    // The log is read again after a kill: its size is the time to open.
+    engine.set_max_total_wal_size(options.log_bytes_max);
+    // A torn tail is dropped; `log.rs` has looked for damage before the tail by then.
+    engine.set_wal_recovery_mode(DBRecoveryMode::PointInTime);
+    engine.set_recycle_log_file_num(options.log_files_kept);
+    engine.set_bytes_per_sync(SYNC_STEP_BYTES);
+    engine.set_avoid_unnecessary_blocking_io(true);
+    engine.set_stats_dump_period_sec(0);
+    engine.set_max_log_file_size(INFO_LOG_BYTES);
+    engine.set_keep_log_file_num(INFO_LOGS);
+    engine
+}
+
+fn rows_family(options: &EmbeddedOptions, cache: &Cache) -> Options {
+    let mut family = family(cache, true);
+    family.set_write_buffer_size(options.memtable_bytes);
+    family.set_max_write_buffer_number(3);
+    // `Absent` conditions ask for keys that are in no memtable.
+    family.set_memtable_prefix_bloom_ratio(0.02);
+    family.set_memtable_whole_key_filtering(true);
+    family
+}
+
+/// Keys only grow and are read in order: no filter is of use, and files only move down.
+fn feed_family(cache: &Cache) -> Options {
+    let mut family = family(cache, false);
+    family.set_write_buffer_size(FEED_MEMTABLE_BYTES);
+    family
+}
+
+fn meta_family(cache: &Cache) -> Options {
+    let mut family = family(cache, true);
+    family.set_write_buffer_size(META_MEMTABLE_BYTES);
+    family
+}
+
+fn family(cache: &Cache, filter: bool) -> Options {
+    let mut table = BlockBasedOptions::default();
+    table.set_block_cache(cache);
+    table.set_block_size(BLOCK_BYTES);
+    table.set_format_version(6);
+    if filter {
+        table.set_bloom_filter(BLOOM_BITS, false);
+        table.set_optimize_filters_for_memory(true);
+    }
+    let mut family = Options::default();
+    family.set_block_based_table_factory(&table);
+    family.set_compression_type(DBCompressionType::Lz4);
+    family.set_level_compaction_dynamic_level_bytes(true);
+    family
+}
+
+/// Says why the engine does not open; damage is named as damage.
+fn open_failed(rows: &Path, error: &rocksdb::Error) -> Error {
+    let said: &str = error.as_ref();
+    let missing = said.contains("No such file") || said.contains("does not exist");
+    let kind = match error.kind() {
+        Cause::Corruption | Cause::InvalidArgument | Cause::NotFound => ErrorKind::Corrupt,
+        Cause::IOError if missing => ErrorKind::Corrupt,
+        Cause::IOError if said.contains("lock") => ErrorKind::Locked,
+        _ => ErrorKind::Unavailable,
+    };
+    Error::new(kind, format!("open {}: {said}", rows.display()))
+}

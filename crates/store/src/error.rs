@@ -1,0 +1,62 @@
+//! Why the store refuses.
+
+/// A refusal, and what was being done.
+#[derive(Debug, thiserror::Error)]
+#[error("{kind}: {action}")]
+pub struct Error {
+    kind: ErrorKind,
+    action: String,
+    #[source]
+    source: Option<Box<dyn std::error::Error + Send + Sync>>,
+}
+
+/// The decision a caller can take on a refusal.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq, thiserror::Error)]
+pub enum ErrorKind {
+    /// A condition did not hold: nothing was written; read again and retry.
+    #[error("conflict")]
+    Conflict,
+    /// The outcome is not known: ask [`crate::Store::resolve`].
+    #[error("outcome unknown")]
+    Unknown,
+    /// The engine cannot serve now (closed, failed disk, no space): nothing was acknowledged.
+    #[error("store unavailable")]
+    Unavailable,
+    /// A row, commit or page beyond its named limit.
+    #[error("too large")]
+    TooLarge,
+    /// Stored bytes are damaged, or of another format version.
+    #[error("store damaged or of another format")]
+    Corrupt,
+    /// The folder is held by another server.
+    #[error("store in use by another process")]
+    Locked,
+    /// The call asks for what cannot be (an append into a commit space, a restore onto what holds
+    /// something): the caller's mistake; nothing was done.
+    #[error("refused")]
+    Misuse,
+}
+
+impl Error {
+    /// A refusal of `kind` while doing `action`.
+    pub fn new(kind: ErrorKind, action: impl Into<String>) -> Self {
+        Self { kind, action: action.into(), source: None }
+    }
+
+    /// The same, with what lies beneath.
+    #[must_use]
+    pub fn with_source(mut self, source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        self.source = Some(source.into());
+        self
+    }
+
+    /// What was being done.
+    pub fn action(&self) -> &str {
+        &self.action
+    }
+
+    /// What a caller can do about it.
+    pub fn kind(&self) -> ErrorKind {
+        self.kind
+    }
+}

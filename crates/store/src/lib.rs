@@ -1,0 +1,38 @@
+//! The narrow waist: rows sorted inside partitions, commits that are atomic, conditional and
+//! durable inside one partition, a feed of changes, and leases. Engines: [`Store::memory`] and
+//! [`Store::open`] (embedded, RocksDB). Nothing here knows what a row means.
+//!
+//! Invariants, on every engine:
+//! - a commit is seen whole or not at all, and is durable when it is acknowledged;
+//! - its conditions are checked against everything acknowledged or queued before it;
+//! - its change record is in the feed exactly when its rows are in the partition;
+//! - commit spaces and append spaces never mix.
+
+mod embedded;
+mod error;
+mod key;
+mod limits;
+mod memory;
+mod operation;
+mod place;
+mod spaces;
+mod statistics;
+mod store;
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;
+mod time;
+
+pub use embedded::{Durability, EmbeddedOptions, QUEUE_BYTES_MAX, QUEUE_REQUESTS_MAX, restore};
+pub use error::{Error, ErrorKind};
+pub use key::{Partition, Space, SpaceKind, TENANT_BYTES_MAX, Tenant, TenantError, bucket_of};
+pub use limits::{
+    COMMIT_BYTES_MAX, COMMIT_ROWS_MAX, FEED_PAGE_BYTES_MAX, KEY_BYTES_MAX, LEASE_NAME_BYTES_MAX,
+    PAGE_BYTES_MAX, ROW_BYTES_MAX,
+};
+pub use memory::MemoryOptions;
+pub use operation::{
+    Change, Commit, Condition, Cursor, Direction, Outcome, Page, Range, Row, Stamp, Write, WriteId,
+};
+pub use statistics::Statistics;
+pub use store::{Lease, Store};
+pub use time::{Clock, Timestamp};

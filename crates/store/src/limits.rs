@@ -1,0 +1,110 @@
+//! Everything the store refuses for its size, with a name each, and the one place that checks it.
+
+use bytes::Bytes;
+
+use crate::{Commit, Condition, Error, ErrorKind, Partition, SpaceKind, Write};
+
+/// The longest row key in bytes.
+pub const KEY_BYTES_MAX: usize = 4 * 1024;
+/// The largest value of one row in bytes.
+pub const ROW_BYTES_MAX: usize = 8 * 1024 * 1024;
+/// The largest commit (keys, values and change record) or append in bytes.
+pub const COMMIT_BYTES_MAX: usize = 16 * 1024 * 1024;
+/// The most writes and conditions of one commit, or rows of one append.
+pub const COMMIT_ROWS_MAX: usize = 100_000;
+/// A page of a scan ends at the row that reaches this many bytes.
+pub const PAGE_BYTES_MAX: usize = 4 * 1024 * 1024;
+/// A page of the feed ends at the change that reaches this many bytes.
+pub const FEED_PAGE_BYTES_MAX: usize = 16 * 1024 * 1024;
+/// The longest name of a lease or of its holder in bytes.
+pub const LEASE_NAME_BYTES_MAX: usize = 256;
+
+/// The size of a commit, if it keeps to the limits and to its kind of space.
+pub(crate) fn check_commit(commit: &Commit) -> Result<usize, Error> {
+    check_space(&commit.partition, SpaceKind::Commit)?;
+    check_rows(commit.conditions.len().saturating_add(commit.writes.len()))?;
+    check_value(&commit.change)?;
+    let mut bytes = commit.change.len();
+    for condition in &commit.conditions {
+        let (Condition::Absent(key) | Condition::Present(key) | Condition::Version(key, _)) = condition;
+        bytes = bytes.saturating_add(check_key(key)?);
+    }
+    for write in &commit.writes {
+        bytes = bytes.saturating_add(check_write(write)?);
+    }
+    check_total(bytes)
+}
+
+/// The size of an append, if it keeps to the limits and to its kind of space.
+pub(crate) fn check_append(partition: &Partition, rows: &[(Bytes, Bytes)]) -> Result<usize, Error> {
+    check_space(partition, SpaceKind::Append)?;
+    check_rows(rows.len())?;
+    let mut bytes: usize = 0;
+    for (key, value) in rows {
+        bytes = bytes.saturating_add(check_key(key)?).saturating_add(check_value(value)?);
+    }
+    check_total(bytes)
+}
+
+/// Refuses a lease whose names are longer than the limit.
+pub(crate) fn check_lease(name: &str, holder: &str) -> Result<(), Error> {
+    if name.len().max(holder.len()) > LEASE_NAME_BYTES_MAX {
+        let action = format!("take a lease: names of at most {LEASE_NAME_BYTES_MAX} bytes are allowed");
+        return Err(Error::new(ErrorKind::TooLarge, action));
+    }
+    Ok(())
+}
+
+fn check_space(partition: &Partition, kind: SpaceKind) -> Result<(), Error> {
+    if partition.space.kind == kind {
+        return Ok(());
+    }
+    let name = partition.space.name;
+    let action = match kind {
+        SpaceKind::Commit => format!("commit into `{name}`, which is an append space"),
+        SpaceKind::Append => format!("append to `{name}`, which is a commit space"),
+    };
+    Err(Error::new(ErrorKind::Misuse, action))
+}
+
+fn check_rows(rows: usize) -> Result<(), Error> {
+    if rows > COMMIT_ROWS_MAX {
+        let action = format!("write {rows} rows at once: at most {COMMIT_ROWS_MAX} are allowed");
+        return Err(Error::new(ErrorKind::TooLarge, action));
+    }
+    Ok(())
+}
+
+fn check_write(write: &Write) -> Result<usize, Error> {
+    match write {
+        Write::Put(key, value) | Write::PutStamped(key, value) => Ok(check_key(key)? + check_value(value)?),
+        Write::Delete(key) => check_key(key),
+        Write::DeleteRange(range) => {
+            Ok(check_key(&range.start)? + range.end.as_ref().map_or(Ok(0), |end| check_key(end))?)
+        }
+    }
+}
+
+fn check_key(key: &[u8]) -> Result<usize, Error> {
+    if key.len() > KEY_BYTES_MAX {
+        let action = format!("write a key of {} bytes: at most {KEY_BYTES_MAX} are allowed", key.len());
+        return Err(Error::new(ErrorKind::TooLarge, action));
+    }
+    Ok(key.len())
+}
+
+fn check_value(value: &[u8]) -> Result<usize, Error> {
+    if value.len() > ROW_BYTES_MAX {
+        let action = format!("write a value of {} bytes: at most {ROW_BYTES_MAX} are allowed", value.len());
+        return Err(Error::new(ErrorKind::TooLarge, action));
+    }
+    Ok(value.len())
+}
+
+fn check_total(bytes: usize) -> Result<usize, Error> {
+    if bytes > COMMIT_BYTES_MAX {
+        let action = format!("write {bytes} bytes at once: at most {COMMIT_BYTES_MAX} are allowed");
+        return Err(Error::new(ErrorKind::TooLarge, action));
+    }
+    Ok(bytes)
+}

@@ -1,0 +1,279 @@
+//! The engine in memory: the reference of the contract, for tests and for `--store memory`.
+//! Nothing outlives the process.
+
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::ops::Bound;
+use std::time::Duration;
+
+use bytes::Bytes;
+use parking_lot::RwLock;
+
+use crate::limits::{FEED_PAGE_BYTES_MAX, PAGE_BYTES_MAX, check_append, check_commit, check_lease};
+use crate::place::{PlaceBytes, bounds, head_bytes, place};
+use crate::spaces::Spaces;
+use crate::{
+    Change, Clock, Commit, Condition, Cursor, Direction, Error, ErrorKind, Lease, Outcome, Page, Partition,
+    Range, Row, Stamp, Statistics, Timestamp, Write, WriteId,
+};
+
+/// How the memory engine runs.
+#[derive(Clone, Debug)]
+pub struct MemoryOptions {
+    /// What tells leases the time.
+    pub clock: Clock,
+    /// How many changes the feed keeps.
+    pub feed_records_max: u64,
+}
+
+/// The engine; everything behind one lock, held for one call each.
+#[derive(Debug)]
+pub(crate) struct Memory {
+    options: MemoryOptions,
+    spaces: Spaces,
+    state: RwLock<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    rows: BTreeMap<PlaceBytes, Row>,
+    feed: VecDeque<Change>,
+    leases: HashMap<String, HeldLease>,
+    sequence: u64,
+    commits: u64,
+    conflicts: u64,
+    closed: bool,
+}
+
+#[derive(Debug)]
+struct HeldLease {
+    holder: String,
+    epoch: u64,
+    until: Timestamp,
+}
+
+impl Memory {
+    pub(crate) fn new(options: MemoryOptions) -> Self {
+        Self { options, spaces: Spaces::new(), state: RwLock::default() }
+    }
+
+    pub(crate) fn commit_all(&self, commits: Vec<Commit>) -> Vec<Result<Stamp, Error>> {
+        let mut state = self.state.write();
+        commits.into_iter().map(|commit| self.commit(&mut state, commit)).collect()
+    }
+
+    fn commit(&self, state: &mut State, commit: Commit) -> Result<Stamp, Error> {
+        state.open()?;
+        check_commit(&commit)?;
+        self.spaces.learn(commit.partition.space)?;
+        let partition = &commit.partition;
+        for condition in &commit.conditions {
+            if !state.holds(partition, condition) {
+                state.conflicts += 1;
+                return Err(Error::new(ErrorKind::Conflict, "commit: a condition does not hold"));
+            }
+        }
+        state.sequence += 1;
+        let stamp = Stamp(state.sequence);
+        for write in commit.writes {
+            state.write(partition, stamp, commit.write_id, write);
+        }
+        let change = Change {
+            cursor: Cursor(stamp.0),
+            partition: commit.partition,
+            write_id: commit.write_id,
+            payload: commit.change,
+        };
+        state.feed.push_back(change);
+        while state.feed.len() as u64 > self.options.feed_records_max {
+            state.feed.pop_front();
+        }
+        state.commits += 1;
+        Ok(stamp)
+    }
+
+    pub(crate) fn append(&self, partition: &Partition, rows: Vec<(Bytes, Bytes)>) -> Result<(), Error> {
+        check_append(partition, &rows)?;
+        self.spaces.learn(partition.space)?;
+        let mut state = self.state.write();
+        state.open()?;
+        for (key, value) in rows {
+            state.rows.insert(place(partition, &key), plain(value));
+        }
+        Ok(())
+    }
+
+    pub(crate) fn get(&self, partition: &Partition, key: &[u8]) -> Result<Option<Row>, Error> {
+        let state = self.state.read();
+        state.open()?;
+        Ok(state.rows.get(&place(partition, key)).cloned())
+    }
+
+    pub(crate) fn scan(
+        &self,
+        partition: &Partition,
+        range: &Range,
+        direction: Direction,
+        rows_max: usize,
+    ) -> Result<Page, Error> {
+        let state = self.state.read();
+        state.open()?;
+        let mut page = Page::default();
+        let Some((start, end)) = bounds(partition, range) else {
+            return Ok(page);
+        };
+        let rows = state.rows.range::<[u8], _>((Bound::Included(&start[..]), Bound::Excluded(&end[..])));
+        let head = head_bytes(partition);
+        match direction {
+            Direction::Forward => fill(&mut page, head, rows, rows_max),
+            Direction::Backward => fill(&mut page, head, rows.rev(), rows_max),
+        }
+        Ok(page)
+    }
+
+    pub(crate) fn resolve(&self, partition: &Partition, write_id: WriteId) -> Result<Outcome, Error> {
+        let state = self.state.read();
+        state.open()?;
+        let found = state.feed.iter().rev().find(|it| it.write_id == write_id && it.partition == *partition);
+        match found {
+            Some(change) => Ok(Outcome::Committed(Stamp(change.cursor.0))),
+            None if state.feed_first() <= 1 => Ok(Outcome::NotCommitted),
+            None => {
+                Err(Error::new(ErrorKind::Unknown, "resolve a write: the feed does not reach back so far"))
+            }
+        }
+    }
+
+    pub(crate) fn feed(&self, cursor: Cursor, changes_max: usize) -> Result<Vec<Change>, Error> {
+        let state = self.state.read();
+        state.open()?;
+        let first = state.feed_first();
+        let next = cursor.0.saturating_add(1);
+        if next < first {
+            return Err(Error::new(
+                ErrorKind::TooLarge,
+                "read the feed: the cursor is older than what is kept",
+            ));
+        }
+        let skip = usize::try_from(next - first).unwrap_or(usize::MAX);
+        let mut bytes = 0;
+        let page = state.feed.iter().skip(skip).take(changes_max).take_while(|change| {
+            let within = bytes < FEED_PAGE_BYTES_MAX;
+            bytes += change.payload.len();
+            within
+        });
+        Ok(page.cloned().collect())
+    }
+
+    pub(crate) fn feed_end(&self) -> Cursor {
+        Cursor(self.state.read().sequence)
+    }
+
+    pub(crate) fn lease(&self, name: &str, holder: &str, ttl: Duration) -> Result<Option<Lease>, Error> {
+        check_lease(name, holder)?;
+        let mut state = self.state.write();
+        state.open()?;
+        let now = self.options.clock.now();
+        let mut epoch = 1;
+        if let Some(held) = state.leases.get(name) {
+            let running = now < held.until;
+            if running && held.holder != holder {
+                return Ok(None);
+            }
+            epoch = held.epoch + u64::from(!running);
+        }
+        let until = Timestamp(now.0.saturating_add(i64::try_from(ttl.as_micros()).unwrap_or(i64::MAX)));
+        state.leases.insert(name.to_owned(), HeldLease { holder: holder.to_owned(), epoch, until });
+        Ok(Some(Lease { epoch }))
+    }
+
+    pub(crate) fn close(&self) {
+        self.state.write().closed = true;
+    }
+
+    pub(crate) fn statistics(&self) -> Statistics {
+        let state = self.state.read();
+        Statistics {
+            commits: state.commits,
+            conflicts: state.conflicts,
+            batches: state.commits,
+            sequence: state.sequence,
+            ..Statistics::default()
+        }
+    }
+}
+
+impl State {
+    fn open(&self) -> Result<(), Error> {
+        if self.closed {
+            return Err(Error::new(ErrorKind::Unavailable, "use a store that was closed"));
+        }
+        Ok(())
+    }
+
+    fn holds(&self, partition: &Partition, condition: &Condition) -> bool {
+        let row = |key: &[u8]| self.rows.get(&place(partition, key));
+        match condition {
+            Condition::Absent(key) => row(key).is_none(),
+            Condition::Present(key) => row(key).is_some(),
+            // A plain row has no version (stamp zero), so no version condition holds of it.
+            Condition::Version(key, stamp) => row(key).is_some_and(|row| row.stamp == *stamp && stamp.0 != 0),
+        }
+    }
+
+    fn write(&mut self, partition: &Partition, stamp: Stamp, write_id: WriteId, write: Write) {
+        match write {
+            Write::Put(key, value) => {
+                self.rows.insert(place(partition, &key), plain(value));
+            }
+            Write::PutStamped(key, value) => {
+                self.rows.insert(place(partition, &key), Row { stamp, write_id, value });
+            }
+            Write::Delete(key) => {
+                self.rows.remove(&place(partition, &key));
+            }
+            Write::DeleteRange(range) => {
+                let Some((start, end)) = bounds(partition, &range) else { return };
+                let mut tail = self.rows.split_off(&start);
+                let mut behind = tail.split_off(&end);
+                self.rows.append(&mut behind);
+            }
+        }
+    }
+
+    /// The sequence of the oldest change that is kept (or would be the first).
+    fn feed_first(&self) -> u64 {
+        self.feed.front().map_or(self.sequence + 1, |change| change.cursor.0)
+    }
+}
+
+fn plain(value: Bytes) -> Row {
+    Row { stamp: Stamp::default(), write_id: WriteId::default(), value }
+}
+
+fn fill<'a>(
+    page: &mut Page,
+    head: usize,
+    rows: impl Iterator<Item = (&'a PlaceBytes, &'a Row)>,
+    rows_max: usize,
+) {
+    for (place, row) in rows {
+        if page.len() >= rows_max || page.bytes() >= PAGE_BYTES_MAX {
+            page.set_more(true);
+            return;
+        }
+        page.push(place.get(head..).unwrap_or_default(), &row.value);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::MemoryOptions;
+    use crate::{Store, testing};
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn keeps_the_contract() {
+        let make =
+            |clock| Store::memory(MemoryOptions { clock, feed_records_max: testing::FEED_RECORDS_MAX });
+        testing::contract(make).await;
+    }
+}

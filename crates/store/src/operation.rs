@@ -1,0 +1,192 @@
+//! What goes in and comes out: commits, rows, pages, changes.
+
+use bytes::Bytes;
+
+use crate::Partition;
+
+/// The version of a row written with [`Write::PutStamped`]; grows with every write of that row.
+#[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub struct Stamp(pub u64);
+
+/// Names one commit for ever; chosen by the caller, random or ordered, never reused.
+#[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub struct WriteId(pub u128);
+
+/// What must hold of a row for a commit to happen.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum Condition {
+    /// No row has this key.
+    Absent(Bytes),
+    /// Some row has this key.
+    Present(Bytes),
+    /// The stamped row with this key has this version.
+    Version(Bytes, Stamp),
+}
+
+/// One change of one row.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum Write {
+    /// A plain row (an index row, say): key, value.
+    Put(Bytes, Bytes),
+    /// A row that carries stamp and write id of its commit, so that conditions can name its version.
+    PutStamped(Bytes, Bytes),
+    /// Removes the row with this key, if there is one.
+    Delete(Bytes),
+    /// Removes every row in the range.
+    DeleteRange(Range),
+}
+
+/// Rows, their index rows and their change record: one atom in one partition.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Commit {
+    /// Where; its space must be a commit space.
+    pub partition: Partition,
+    /// Names the commit, so that a retry can tell its own success from another's.
+    pub write_id: WriteId,
+    /// All must hold, or nothing is written and the answer is a conflict.
+    pub conditions: Vec<Condition>,
+    /// Carried out in order.
+    pub writes: Vec<Write>,
+    /// What [`crate::Store::feed`] tells of it; meaning is the model's own. Every commit has a
+    /// feed record; an empty payload says only that it happened.
+    pub change: Bytes,
+}
+
+/// What became of a commit whose acknowledgement was lost.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Outcome {
+    /// It is durable.
+    Committed(Stamp),
+    /// It never happened and never will.
+    NotCommitted,
+}
+
+/// A row read by its key.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Row {
+    /// The version, for rows written with [`Write::PutStamped`]; zero for plain rows.
+    pub stamp: Stamp,
+    /// The commit that wrote it; zero for plain rows.
+    pub write_id: WriteId,
+    /// The value as it was written; shares memory with the cache.
+    pub value: Bytes,
+}
+
+/// Keys from `start` (included) to `end` (excluded; `None`: to the end of the partition).
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Range {
+    /// The first key of the range.
+    pub start: Bytes,
+    /// The first key after the range.
+    pub end: Option<Bytes>,
+}
+
+impl Range {
+    /// All keys that start with `prefix`.
+    pub fn prefix(prefix: impl Into<Bytes>) -> Self {
+        let start: Bytes = prefix.into();
+        let end = prefix_end(&start);
+        Self { start, end }
+    }
+}
+
+/// The first key after all keys with this prefix; `None` if there is none.
+pub(crate) fn prefix_end(prefix: &[u8]) -> Option<Bytes> {
+    let kept = prefix.iter().rposition(|byte| *byte != u8::MAX)?;
+    let (last, head) = prefix.get(..=kept)?.split_last()?;
+    let mut end = head.to_vec();
+    end.push(last.saturating_add(1));
+    Some(end.into())
+}
+
+/// Which way a scan goes.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum Direction {
+    /// Ascending keys.
+    #[default]
+    Forward,
+    /// Descending keys, starting below the range's end.
+    Backward,
+}
+
+/// A run of rows from a scan, packed into one buffer: no allocation per row.
+#[derive(Clone, Debug, Default)]
+pub struct Page {
+    buffer: Vec<u8>,
+    /// End of key and end of value of every row, as offsets in `buffer`.
+    ends: Vec<(u32, u32)>,
+    more: bool,
+}
+
+impl Page {
+    /// Adds a row; used by engines.
+    pub(crate) fn push(&mut self, key: &[u8], value: &[u8]) {
+        self.buffer.extend_from_slice(key);
+        let key_end = u32::try_from(self.buffer.len()).unwrap_or(u32::MAX);
+        self.buffer.extend_from_slice(value);
+        self.ends.push((key_end, u32::try_from(self.buffer.len()).unwrap_or(u32::MAX)));
+    }
+
+    /// Says that the range holds rows beyond this page; used by engines.
+    pub(crate) fn set_more(&mut self, more: bool) {
+        self.more = more;
+    }
+
+    /// How many bytes the page holds; engines end a page at a limit.
+    pub(crate) fn bytes(&self) -> usize {
+        self.buffer.len()
+    }
+
+    /// How many rows the page holds.
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Whether the page holds no row.
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// Whether the range holds rows beyond this page.
+    pub fn more(&self) -> bool {
+        self.more
+    }
+
+    /// Key and value of the row at `index`. Values are as written: stamps are not part of them.
+    pub fn row(&self, index: usize) -> Option<(&[u8], &[u8])> {
+        let start = match index.checked_sub(1) {
+            None => 0,
+            Some(before) => self.ends.get(before)?.1,
+        };
+        let (key_end, end) = *self.ends.get(index)?;
+        let key = self.buffer.get(start as usize..key_end as usize)?;
+        Some((key, self.buffer.get(key_end as usize..end as usize)?))
+    }
+
+    /// Keys and values, in the order of the scan.
+    pub fn rows(&self) -> impl DoubleEndedIterator<Item = (&[u8], &[u8])> + ExactSizeIterator {
+        (0..self.len()).map(|index| self.row(index).unwrap_or_default())
+    }
+
+    /// The last key of the page: a forward scan goes on just behind it, a backward scan just before.
+    pub fn last_key(&self) -> Option<&[u8]> {
+        self.row(self.len().checked_sub(1)?).map(|(key, _)| key)
+    }
+}
+
+/// Where a reader of the feed stands: everything up to it was seen.
+#[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub struct Cursor(pub u64);
+
+/// One commit as the feed tells it.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Change {
+    /// The cursor that has seen this change.
+    pub cursor: Cursor,
+    /// Where it happened.
+    pub partition: Partition,
+    /// Which commit it was.
+    pub write_id: WriteId,
+    /// What the commit said of itself.
+    pub payload: Bytes,
+}

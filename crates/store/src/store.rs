@@ -1,0 +1,234 @@
+//! The handle that models hold: one type, whatever the engine.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+
+use crate::embedded::{Embedded, EmbeddedOptions};
+use crate::memory::{Memory, MemoryOptions};
+use crate::{
+    Change, Commit, Cursor, Direction, Error, ErrorKind, Outcome, Page, Partition, Range, Row, Stamp,
+    Statistics, WriteId,
+};
+
+/// A store; clones share it.
+#[derive(Clone, Debug)]
+pub struct Store {
+    engine: Engine,
+}
+
+#[derive(Clone, Debug)]
+enum Engine {
+    Memory(Arc<Memory>),
+    Embedded(Arc<Embedded>),
+}
+
+/// The right to do a singleton job, until it runs out.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Lease {
+    /// Grows with every change of holder; fences writes of an earlier holder.
+    pub epoch: u64,
+}
+
+impl Store {
+    /// A store that lives in this process's memory and ends with it.
+    pub fn memory(options: MemoryOptions) -> Self {
+        Self { engine: Engine::Memory(Arc::new(Memory::new(options))) }
+    }
+
+    /// The store in `folder`, which is created if it is absent or empty. Blocks; costs the reading of
+    /// the log that was not yet flushed, at most some seconds after a kill.
+    ///
+    /// # Errors
+    ///
+    /// `Locked` if another process serves the folder; `Corrupt` if it is damaged, of another format,
+    /// or not a store; `Misuse` if it is a file; `Unavailable` with what the file system said.
+    pub fn open(folder: &Path, options: EmbeddedOptions) -> Result<Self, Error> {
+        Ok(Self { engine: Engine::Embedded(Arc::new(Embedded::open(folder, options)?)) })
+    }
+
+    /// Commits in one partition; resolves when durable (or refused).
+    ///
+    /// # Errors
+    ///
+    /// `Conflict` if a condition does not hold (told only after the winner is durable),
+    /// `Unknown`, `Unavailable`, `TooLarge`.
+    pub async fn commit(&self, commit: Commit) -> Result<Stamp, Error> {
+        match &self.engine {
+            Engine::Memory(memory) => {
+                let outcome = memory.commit_all(vec![commit]).pop();
+                outcome.unwrap_or_else(|| Err(Error::new(ErrorKind::Unknown, "commit: no outcome was told")))
+            }
+            Engine::Embedded(embedded) => embedded.commit(commit).await,
+        }
+    }
+
+    /// Commits of many partitions or rows, submitted together: each its own atom, one shared fsync.
+    /// Outcomes in the order of `commits`; later commits see earlier ones.
+    pub async fn commit_all(&self, commits: Vec<Commit>) -> Vec<Result<Stamp, Error>> {
+        match &self.engine {
+            Engine::Memory(memory) => memory.commit_all(commits),
+            Engine::Embedded(embedded) => embedded.commit_all(commits).await,
+        }
+    }
+
+    /// Puts rows into an append space: unconditional, idempotent, durable when it returns.
+    ///
+    /// # Errors
+    ///
+    /// `Unavailable`, `TooLarge`.
+    pub async fn append(&self, partition: &Partition, rows: Vec<(Bytes, Bytes)>) -> Result<(), Error> {
+        match &self.engine {
+            Engine::Memory(memory) => memory.append(partition, rows),
+            Engine::Embedded(embedded) => embedded.append(partition, rows).await,
+        }
+    }
+
+    /// The row with this key. Cost: one cache look-up, or one engine read.
+    ///
+    /// # Errors
+    ///
+    /// `Unavailable`, `Corrupt`.
+    pub async fn get(&self, partition: &Partition, key: &[u8]) -> Result<Option<Row>, Error> {
+        match &self.engine {
+            Engine::Memory(memory) => memory.get(partition, key),
+            Engine::Embedded(embedded) => embedded.shared().get(partition, key).await,
+        }
+    }
+
+    /// The row with this key if it is in the cache of hot rows: never blocks, costs one look-up.
+    /// `None` says nothing of the store (the row may exist); `Some(None)` says it is absent.
+    pub fn get_cached(&self, partition: &Partition, key: &[u8]) -> Option<Option<Row>> {
+        match &self.engine {
+            Engine::Memory(memory) => memory.get(partition, key).ok(),
+            Engine::Embedded(embedded) => embedded.shared().get_cached(partition, key),
+        }
+    }
+
+    /// Many rows of one partition, in the order of `keys`.
+    ///
+    /// # Errors
+    ///
+    /// `Unavailable`, `Corrupt`.
+    pub async fn get_many(&self, partition: &Partition, keys: &[Bytes]) -> Result<Vec<Option<Row>>, Error> {
+        match &self.engine {
+            Engine::Memory(memory) => keys.iter().map(|key| memory.get(partition, key)).collect(),
+            Engine::Embedded(embedded) => embedded.shared().get_many(partition, keys).await,
+        }
+    }
+
+    /// Up to `rows_max` rows of a range (fewer at the page's byte limit; see [`Page::more`]).
+    ///
+    /// # Errors
+    ///
+    /// `Unavailable`, `Corrupt`.
+    pub async fn scan(
+        &self,
+        partition: &Partition,
+        range: &Range,
+        direction: Direction,
+        rows_max: usize,
+    ) -> Result<Page, Error> {
+        match &self.engine {
+            Engine::Memory(memory) => memory.scan(partition, range, direction, rows_max),
+            Engine::Embedded(embedded) => embedded.shared().scan(partition, range, direction, rows_max).await,
+        }
+    }
+
+    /// What became of the commit `write_id` in `partition`, whose acknowledgement was lost.
+    /// Cost: a walk of the feed, newest first; not for the usual path.
+    ///
+    /// # Errors
+    ///
+    /// `Unknown` if it is not in the feed and the feed no longer reaches back to the store's first
+    /// commit; `Unavailable`.
+    pub async fn resolve(&self, partition: &Partition, write_id: WriteId) -> Result<Outcome, Error> {
+        match &self.engine {
+            Engine::Memory(memory) => memory.resolve(partition, write_id),
+            Engine::Embedded(embedded) => embedded.resolve(partition, write_id).await,
+        }
+    }
+
+    /// How many shards the feed has; changes of one partition are all in one shard, in order.
+    pub fn feed_shards(&self) -> u32 {
+        1
+    }
+
+    /// Up to `changes_max` changes after `cursor`, oldest first; at least once, in order per partition.
+    ///
+    /// # Errors
+    ///
+    /// `Unavailable`; `TooLarge` if the cursor is older than what is kept; `Misuse` if there is no
+    /// such shard.
+    pub async fn feed(&self, shard: u32, cursor: Cursor, changes_max: usize) -> Result<Vec<Change>, Error> {
+        if shard >= self.feed_shards() {
+            return Err(Error::new(ErrorKind::Misuse, format!("read the feed: there is no shard {shard}")));
+        }
+        match &self.engine {
+            Engine::Memory(memory) => memory.feed(cursor, changes_max),
+            Engine::Embedded(embedded) => embedded.feed(cursor, changes_max).await,
+        }
+    }
+
+    /// The cursor behind the newest change of a shard.
+    pub fn feed_end(&self, shard: u32) -> Cursor {
+        debug_assert!(shard < self.feed_shards(), "no such shard");
+        match &self.engine {
+            Engine::Memory(memory) => memory.feed_end(),
+            Engine::Embedded(embedded) => embedded.shared().feed_end(),
+        }
+    }
+
+    /// Takes or renews the lease `name` for `holder`; `None` while somebody else holds it. Its epoch
+    /// stays while the holder renews in time and grows otherwise; a `ttl` of zero gives it back.
+    ///
+    /// # Errors
+    ///
+    /// `Unavailable`, `TooLarge`.
+    pub async fn lease(&self, name: &str, holder: &str, ttl: Duration) -> Result<Option<Lease>, Error> {
+        match &self.engine {
+            Engine::Memory(memory) => memory.lease(name, holder, ttl),
+            Engine::Embedded(embedded) => embedded.lease(name, holder, ttl).await,
+        }
+    }
+
+    /// Writes a consistent copy of the whole store to `folder` (which must not exist) while it serves.
+    ///
+    /// # Errors
+    ///
+    /// `Unavailable` (with what the file system said); `Misuse` if the engine keeps no files.
+    pub async fn backup(&self, folder: &Path) -> Result<(), Error> {
+        match &self.engine {
+            Engine::Memory(_) => {
+                let action = format!("back up to {}: a store in memory has no files", folder.display());
+                Err(Error::new(ErrorKind::Misuse, action))
+            }
+            Engine::Embedded(embedded) => embedded.backup(folder).await,
+        }
+    }
+
+    /// Counters and gauges of the engine, for metrics. Cost: some microseconds.
+    pub fn statistics(&self) -> Statistics {
+        match &self.engine {
+            Engine::Memory(memory) => memory.statistics(),
+            Engine::Embedded(embedded) => embedded.statistics(),
+        }
+    }
+
+    /// Waits for queued commits, syncs, and closes. Later calls answer `Unavailable`.
+    ///
+    /// # Errors
+    ///
+    /// `Unavailable` if the last sync failed.
+    pub async fn close(&self) -> Result<(), Error> {
+        match &self.engine {
+            Engine::Memory(memory) => {
+                memory.close();
+                Ok(())
+            }
+            Engine::Embedded(embedded) => embedded.close().await,
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! The contract of the store as a suite, run on every engine: [`contract`] is given a way to make
+//! an empty store with a given clock and a feed that keeps [`FEED_RECORDS_MAX`] changes at least.
+
+mod changes;
+mod commits;
+#[cfg(test)]
+mod random;
+mod reads;
+
+use bytes::Bytes;
+
+use crate::{
+    Clock, Commit, Condition, Error, ErrorKind, Partition, Space, SpaceKind, Stamp, Store, Tenant, Timestamp,
+    Write, WriteId,
+};
+
+/// How many changes the feed of a store under test keeps.
+pub const FEED_RECORDS_MAX: u64 = 64;
+
+/// A commit space of the suite.
+pub const THINGS: Space = Space { id: 200, kind: SpaceKind::Commit, name: "things" };
+/// Another commit space of the suite, the neighbour of [`THINGS`].
+pub const OTHERS: Space = Space { id: 201, kind: SpaceKind::Commit, name: "others" };
+/// An append space of the suite.
+pub const BLOCKS: Space = Space { id: 202, kind: SpaceKind::Append, name: "blocks" };
+
+/// Runs the whole contract; `make_store` makes an empty store for each part.
+///
+/// # Panics
+///
+/// If the engine breaks the contract.
+pub async fn contract(mut make_store: impl FnMut(Clock) -> Store) {
+    let clock = Clock::manual(Timestamp(1_000_000));
+    commits::check_stamps_and_rows(&make_store(clock.clone())).await;
+    commits::check_conditions(&make_store(clock.clone())).await;
+    commits::check_atomicity(&make_store(clock.clone())).await;
+    commits::check_groups(&make_store(clock.clone())).await;
+    commits::check_delete_range(&make_store(clock.clone())).await;
+    commits::check_limits(&make_store(clock.clone())).await;
+    commits::check_spaces(&make_store(clock.clone())).await;
+    commits::check_races(&make_store(clock.clone())).await;
+    reads::check_cache(&make_store(clock.clone())).await;
+    reads::check_scan(&make_store(clock.clone())).await;
+    reads::check_neighbours(&make_store(clock.clone())).await;
+    reads::check_page_bytes(&make_store(clock.clone())).await;
+    changes::check_feed(&make_store(clock.clone())).await;
+    changes::check_feed_limit(&make_store(clock.clone())).await;
+    changes::check_resolve(&make_store(clock.clone())).await;
+    changes::check_leases(&make_store(clock.clone()), &clock).await;
+    changes::check_close(&make_store(clock)).await;
+}
+
+/// A partition of [`THINGS`] of the default tenant.
+pub fn things(bucket: u32) -> Partition {
+    Partition { tenant: Tenant::default(), space: THINGS, bucket }
+}
+
+/// A commit in bucket 0 of [`THINGS`] that says nothing of itself.
+pub fn commit(write_id: u128, conditions: Vec<Condition>, writes: Vec<Write>) -> Commit {
+    Commit {
+        partition: things(0),
+        write_id: WriteId(write_id),
+        conditions,
+        writes,
+        change: Bytes::from(format!("change {write_id}")),
+    }
+}
+
+fn bytes(text: &str) -> Bytes {
+    Bytes::copy_from_slice(text.as_bytes())
+}
+
+fn put(key: &str, value: &str) -> Write {
+    Write::Put(bytes(key), bytes(value))
+}
+
+fn stamped(key: &str, value: &str) -> Write {
+    Write::PutStamped(bytes(key), bytes(value))
+}
+
+fn kind<T: std::fmt::Debug>(outcome: Result<T, Error>) -> ErrorKind {
+    outcome.expect_err("this must be refused").kind()
+}
+
+/// Commits what must succeed.
+async fn done(store: &Store, commit: Commit) -> Stamp {
+    store.commit(commit).await.expect("this commit must succeed")
+}
+
+/// The value of a row of bucket 0 as text.
+async fn value(store: &Store, key: &str) -> Option<String> {
+    let row = store.get(&things(0), key.as_bytes()).await.expect("get");
+    row.map(|row| String::from_utf8(row.value.to_vec()).expect("text"))
+}

@@ -1,0 +1,130 @@
+//! The feed, resolving of lost acknowledgements, leases, closing.
+
+use std::time::Duration;
+
+use super::{BLOCKS, FEED_RECORDS_MAX, bytes, commit, done, kind, put, stamped, things};
+use crate::{
+    Clock, Condition, Cursor, ErrorKind, Outcome, Partition, Range, Stamp, Store, Timestamp, WriteId,
+};
+
+pub(super) async fn check_feed(store: &Store) {
+    assert_eq!(store.feed_end(0), Cursor(0));
+    assert!(store.feed(0, Cursor(0), 10).await.expect("feed").is_empty());
+    let mut stamps = Vec::new();
+    for n in 1..=10_u32 {
+        let mut it = commit(u128::from(n), vec![], vec![stamped("a", "x")]);
+        it.partition = things(n % 3);
+        stamps.push(done(store, it).await);
+        let refused = commit(99, vec![Condition::Present(bytes("none"))], vec![]);
+        assert_eq!(kind(store.commit(refused).await), ErrorKind::Conflict);
+    }
+    store
+        .append(&Partition { space: BLOCKS, ..things(0) }, vec![(bytes("k"), bytes("v"))])
+        .await
+        .expect("append");
+    let mut cursor = Cursor(0);
+    let mut seen = Vec::new();
+    loop {
+        let page = store.feed(0, cursor, 3).await.expect("feed");
+        assert!(page.len() <= 3);
+        let Some(last) = page.last() else { break };
+        cursor = last.cursor;
+        seen.extend(page);
+    }
+    assert_eq!(cursor, store.feed_end(0));
+    assert_eq!(seen.len(), 10, "refused commits and appends are not in the feed");
+    for ((n, change), stamp) in (1..).zip(&seen).zip(stamps) {
+        assert_eq!(change.write_id, WriteId(n));
+        assert_eq!(change.payload, bytes(&format!("change {n}")));
+        assert_eq!(change.partition, things(u32::try_from(n % 3).expect("small")));
+        assert_eq!(change.cursor, Cursor(stamp.0), "the stamp of a commit is its place in the feed");
+    }
+    assert_eq!(kind(store.feed(1, Cursor(0), 3).await), ErrorKind::Misuse);
+}
+
+pub(super) async fn check_feed_limit(store: &Store) {
+    let many = FEED_RECORDS_MAX * 4;
+    for n in 0..many {
+        done(store, commit(u128::from(n), vec![], vec![put("a", "x")])).await;
+    }
+    assert_eq!(kind(store.feed(0, Cursor(0), 3).await), ErrorKind::TooLarge, "what is gone is said");
+    let end = store.feed_end(0);
+    let page = store.feed(0, Cursor(end.0 - FEED_RECORDS_MAX), 1_000).await.expect("what must be kept");
+    assert_eq!(page.len() as u64, FEED_RECORDS_MAX);
+    assert_eq!(page.last().map(|change| change.write_id), Some(WriteId(u128::from(many - 1))));
+    assert!(store.feed(0, end, 1_000).await.expect("feed").is_empty());
+    let gone = store.resolve(&things(0), WriteId(0)).await;
+    assert_eq!(kind(gone), ErrorKind::Unknown);
+}
+
+pub(super) async fn check_resolve(store: &Store) {
+    let stamp = done(store, commit(7, vec![], vec![stamped("a", "x")])).await;
+    let refused = commit(8, vec![Condition::Absent(bytes("a"))], vec![]);
+    assert_eq!(kind(store.commit(refused).await), ErrorKind::Conflict);
+    let resolve = async |write_id| store.resolve(&things(0), WriteId(write_id)).await.expect("resolve");
+    assert_eq!(resolve(7).await, Outcome::Committed(stamp));
+    assert_eq!(resolve(8).await, Outcome::NotCommitted);
+    assert_eq!(resolve(9).await, Outcome::NotCommitted);
+    let elsewhere = store.resolve(&things(1), WriteId(7)).await.expect("resolve");
+    assert_eq!(elsewhere, Outcome::NotCommitted);
+    // A commit whose caller went away is settled all the same, one way or the other.
+    drop(Box::pin(store.commit(commit(10, vec![], vec![stamped("b", "x")]))));
+    let outcome = resolve(10).await;
+    let row = store.get(&things(0), b"b").await.expect("get");
+    assert_eq!(outcome, row.map_or(Outcome::NotCommitted, |row| Outcome::Committed(row.stamp)));
+}
+
+pub(super) async fn check_leases(store: &Store, clock: &Clock) {
+    let start = clock.now();
+    let at = |seconds: i64| clock.set(Timestamp(start.0 + seconds * 1_000_000));
+    let take = async |name: &str, holder: &str, seconds: u64| {
+        let lease = store.lease(name, holder, Duration::from_secs(seconds)).await.expect("lease");
+        lease.map(|lease| lease.epoch)
+    };
+    let first = take("job", "one", 10).await.expect("free");
+    assert_eq!(take("job", "two", 10).await, None);
+    assert!(take("other job", "two", 10).await.is_some());
+    at(9);
+    assert_eq!(take("job", "one", 10).await, Some(first), "renewed in time: the same epoch");
+    at(18);
+    assert_eq!(take("job", "two", 10).await, None, "the renewal counts");
+    at(19);
+    let second = take("job", "two", 10).await.expect("run out");
+    assert!(second > first);
+    assert_eq!(take("job", "one", 10).await, None);
+    assert_eq!(take("job", "two", 0).await, Some(second), "given back");
+    let third = take("job", "one", 10).await.expect("free again");
+    assert!(third > second);
+    at(40);
+    assert!(take("job", "one", 10).await.expect("free") > third, "a lapsed lease fences its old holder");
+    let long = "x".repeat(crate::LEASE_NAME_BYTES_MAX + 1);
+    assert_eq!(kind(store.lease(&long, "one", Duration::ZERO).await), ErrorKind::TooLarge);
+}
+
+pub(super) async fn check_close(store: &Store) {
+    done(store, commit(1, vec![], vec![stamped("a", "x")])).await;
+    let clone = store.clone();
+    store.close().await.expect("close");
+    store.close().await.expect("closing twice is closing once");
+    let outcome = clone.commit(commit(2, vec![], vec![])).await;
+    assert_eq!(kind(outcome), ErrorKind::Unavailable);
+    assert_eq!(
+        clone
+            .commit_all(vec![commit(3, vec![], vec![]); 2])
+            .await
+            .into_iter()
+            .map(kind::<Stamp>)
+            .collect::<Vec<_>>(),
+        [ErrorKind::Unavailable; 2]
+    );
+    let blocks = Partition { space: BLOCKS, ..things(0) };
+    assert_eq!(kind(clone.append(&blocks, vec![(bytes("k"), bytes("v"))]).await), ErrorKind::Unavailable);
+    assert_eq!(kind(clone.get(&things(0), b"a").await), ErrorKind::Unavailable);
+    assert_eq!(kind(clone.get(&things(0), b"none").await), ErrorKind::Unavailable);
+    let scan = clone.scan(&things(0), &Range::default(), crate::Direction::Forward, 1).await;
+    assert_eq!(kind(scan), ErrorKind::Unavailable);
+    assert_eq!(kind(clone.feed(0, Cursor(0), 1).await), ErrorKind::Unavailable);
+    assert_eq!(kind(clone.resolve(&things(0), WriteId(1)).await), ErrorKind::Unavailable);
+    assert_eq!(kind(clone.lease("job", "one", Duration::from_secs(1)).await), ErrorKind::Unavailable);
+    assert_eq!(clone.get_cached(&things(0), b"a"), None);
+}

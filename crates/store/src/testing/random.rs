@@ -1,0 +1,255 @@
+//! Random operations against a plain map, on both engines.
+
+use std::collections::BTreeMap;
+use std::ops::Bound;
+
+use bytes::Bytes;
+use proptest::prelude::*;
+use proptest::test_runner::{Config, TestCaseError, TestRunner};
+
+use super::{FEED_RECORDS_MAX, things};
+use crate::embedded::EmbeddedOptions;
+use crate::{
+    Change, Clock, Commit, Condition, Cursor, Direction, ErrorKind, MemoryOptions, Range, Row, Stamp, Store,
+    Timestamp, Write, WriteId,
+};
+
+#[derive(Clone, Debug)]
+enum Step {
+    Commits(Vec<Plan>),
+    Get(u32, Bytes),
+    Scan(u32, Range, Direction, usize),
+    Reopen,
+}
+
+/// A commit whose version conditions are filled in when it is its turn.
+#[derive(Clone, Debug)]
+struct Plan {
+    bucket: u32,
+    conditions: Vec<(Bytes, Demand)>,
+    writes: Vec<Write>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Demand {
+    Absent,
+    Present,
+    /// The version now, or one that was: minus so much.
+    Version(u64),
+}
+
+fn key() -> impl Strategy<Value = Bytes> {
+    proptest::collection::vec(prop_oneof![Just(0_u8), Just(1), Just(b'a'), Just(0xff)], 0..3)
+        .prop_map(Bytes::from)
+}
+
+fn value() -> impl Strategy<Value = Bytes> {
+    prop_oneof![Just(Bytes::new()), proptest::collection::vec(any::<u8>(), 0..40).prop_map(Bytes::from)]
+}
+
+fn range() -> impl Strategy<Value = Range> {
+    (key(), proptest::option::of(key())).prop_map(|(start, end)| Range { start, end })
+}
+
+fn write() -> impl Strategy<Value = Write> {
+    prop_oneof![
+        4 => (key(), value()).prop_map(|(key, value)| Write::PutStamped(key, value)),
+        3 => (key(), value()).prop_map(|(key, value)| Write::Put(key, value)),
+        2 => key().prop_map(Write::Delete),
+        1 => range().prop_map(Write::DeleteRange),
+    ]
+}
+
+fn plan() -> impl Strategy<Value = Plan> {
+    let demand =
+        prop_oneof![Just(Demand::Absent), Just(Demand::Present), (0..2_u64).prop_map(Demand::Version)];
+    let conditions = proptest::collection::vec((key(), demand), 0..2);
+    (0..2_u32, conditions, proptest::collection::vec(write(), 0..5))
+        .prop_map(|(bucket, conditions, writes)| Plan { bucket, conditions, writes })
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let direction = prop_oneof![Just(Direction::Forward), Just(Direction::Backward)];
+    prop_oneof![
+        6 => proptest::collection::vec(plan(), 1..5).prop_map(Step::Commits),
+        5 => (0..2_u32, key()).prop_map(|(bucket, key)| Step::Get(bucket, key)),
+        3 => (0..2_u32, range(), direction, 0..6_usize).prop_map(|(b, r, d, n)| Step::Scan(b, r, d, n)),
+        1 => Just(Step::Reopen),
+    ]
+}
+
+#[derive(Default)]
+struct Model {
+    rows: BTreeMap<(u32, Bytes), Row>,
+    changes: Vec<Change>,
+}
+
+impl Model {
+    fn commit(&self, number: u128, plan: &Plan) -> Commit {
+        let conditions = plan.conditions.iter().map(|(key, demand)| match demand {
+            Demand::Absent => Condition::Absent(key.clone()),
+            Demand::Present => Condition::Present(key.clone()),
+            Demand::Version(age) => {
+                let stamp = self.rows.get(&(plan.bucket, key.clone())).map_or(1, |row| row.stamp.0);
+                Condition::Version(key.clone(), Stamp(stamp.saturating_sub(*age)))
+            }
+        });
+        Commit {
+            partition: things(plan.bucket),
+            write_id: WriteId(number),
+            conditions: conditions.collect(),
+            writes: plan.writes.clone(),
+            change: Bytes::from(number.to_string()),
+        }
+    }
+
+    /// The stamp it must get, or none if it must be refused.
+    fn apply(&mut self, commit: &Commit) -> Option<Stamp> {
+        let bucket = commit.partition.bucket;
+        let holds = commit.conditions.iter().all(|condition| match condition {
+            Condition::Absent(key) => !self.rows.contains_key(&(bucket, key.clone())),
+            Condition::Present(key) => self.rows.contains_key(&(bucket, key.clone())),
+            Condition::Version(key, stamp) => {
+                self.rows.get(&(bucket, key.clone())).is_some_and(|row| row.stamp == *stamp && stamp.0 > 0)
+            }
+        });
+        if !holds {
+            return None;
+        }
+        let stamp = Stamp(self.changes.len() as u64 + 1);
+        for write in &commit.writes {
+            match write {
+                Write::Put(key, value) => {
+                    let row = Row { stamp: Stamp(0), write_id: WriteId(0), value: value.clone() };
+                    self.rows.insert((bucket, key.clone()), row);
+                }
+                Write::PutStamped(key, value) => {
+                    let row = Row { stamp, write_id: commit.write_id, value: value.clone() };
+                    self.rows.insert((bucket, key.clone()), row);
+                }
+                Write::Delete(key) => drop(self.rows.remove(&(bucket, key.clone()))),
+                Write::DeleteRange(range) => {
+                    self.rows.retain(|(b, key), _| *b != bucket || !within(range, key))
+                }
+            }
+        }
+        self.changes.push(Change {
+            cursor: Cursor(stamp.0),
+            partition: commit.partition.clone(),
+            write_id: commit.write_id,
+            payload: commit.change.clone(),
+        });
+        Some(stamp)
+    }
+
+    fn scan(&self, bucket: u32, range: &Range, direction: Direction) -> Vec<(Bytes, Bytes)> {
+        let from = (Bound::Included((bucket, Bytes::new())), Bound::Excluded((bucket + 1, Bytes::new())));
+        let rows = self.rows.range(from).filter(|((_, key), _)| within(range, key));
+        let mut rows: Vec<_> = rows.map(|((_, key), row)| (key.clone(), row.value.clone())).collect();
+        if direction == Direction::Backward {
+            rows.reverse();
+        }
+        rows
+    }
+}
+
+fn within(range: &Range, key: &Bytes) -> bool {
+    range.start <= *key && range.end.as_ref().is_none_or(|end| key < end)
+}
+
+async fn check(
+    steps: &[Step],
+    mut store: Store,
+    reopen: impl Fn(Store) -> Store,
+) -> Result<(), TestCaseError> {
+    let mut model = Model::default();
+    let mut number = 0;
+    for step in steps {
+        match step {
+            Step::Commits(plans) => {
+                // Versions are those before the group: later ones of it may so be out of date.
+                let commits: Vec<Commit> =
+                    plans.iter().map(|plan| model.commit(number_after(&mut number), plan)).collect();
+                let outcomes = store.commit_all(commits.clone()).await;
+                for (commit, outcome) in commits.iter().zip(outcomes) {
+                    let outcome = match outcome {
+                        Ok(stamp) => Some(stamp),
+                        Err(error) if error.kind() == ErrorKind::Conflict => None,
+                        Err(error) => return Err(TestCaseError::fail(error.to_string())),
+                    };
+                    prop_assert_eq!(outcome, model.apply(commit), "{:?}", commit);
+                }
+            }
+            Step::Get(bucket, key) => {
+                let expected = model.rows.get(&(*bucket, key.clone())).cloned();
+                for _ in 0..2 {
+                    let cached = store.get_cached(&things(*bucket), key);
+                    prop_assert!(cached.is_none() || cached == Some(expected.clone()), "{:?}", cached);
+                    prop_assert_eq!(&store.get(&things(*bucket), key).await.unwrap(), &expected);
+                }
+            }
+            Step::Scan(bucket, range, direction, rows_max) => {
+                let expected = model.scan(*bucket, range, *direction);
+                let page = store.scan(&things(*bucket), range, *direction, *rows_max).await.unwrap();
+                let copy = |(key, value)| (Bytes::copy_from_slice(key), Bytes::copy_from_slice(value));
+                let rows: Vec<_> = page.rows().map(copy).collect();
+                prop_assert_eq!(&rows[..], &expected[..expected.len().min(*rows_max)]);
+                prop_assert_eq!(page.more(), expected.len() > *rows_max);
+            }
+            Step::Reopen => store = reopen(store),
+        }
+    }
+    let kept = model.changes.len().saturating_sub(usize::try_from(FEED_RECORDS_MAX).unwrap());
+    let changes = store.feed(0, Cursor(kept as u64), 1_000).await.unwrap();
+    prop_assert_eq!(&changes[..], &model.changes[kept..]);
+    for change in &changes {
+        let outcome = store.resolve(&change.partition, change.write_id).await.unwrap();
+        prop_assert_eq!(outcome, crate::Outcome::Committed(Stamp(change.cursor.0)));
+    }
+    Ok(())
+}
+
+fn number_after(number: &mut u128) -> u128 {
+    *number += 1;
+    *number
+}
+
+fn run(cases: u32, test: impl Fn(&[Step]) -> Result<(), TestCaseError>) {
+    let config = Config { cases, failure_persistence: None, max_shrink_iters: 200, ..Config::default() };
+    let steps = proptest::collection::vec(step(), 1..40);
+    TestRunner::new(config).run(&steps, |steps| test(&steps)).unwrap();
+}
+
+fn runtime() -> tokio::runtime::Runtime {
+    tokio::runtime::Builder::new_multi_thread().worker_threads(1).build().unwrap()
+}
+
+#[test]
+fn memory_does_what_a_map_does() {
+    let runtime = runtime();
+    run(200, |steps| {
+        let clock = Clock::manual(Timestamp(0));
+        let store = Store::memory(MemoryOptions { clock, feed_records_max: FEED_RECORDS_MAX });
+        runtime.block_on(check(steps, store, |store| store))
+    });
+}
+
+#[test]
+fn embedded_does_what_a_map_does() {
+    let runtime = runtime();
+    run(40, |steps| {
+        let folder = tempfile::tempdir().unwrap();
+        let options = EmbeddedOptions {
+            feed_records_max: FEED_RECORDS_MAX,
+            cache_bytes: 1 << 20,
+            memtable_bytes: 64 << 10,
+            ..EmbeddedOptions::recommended()
+        };
+        let open = || Store::open(folder.path(), options.clone()).unwrap();
+        let reopen = |store: Store| {
+            drop(store);
+            open()
+        };
+        runtime.block_on(check(steps, open(), reopen))
+    });
+}

@@ -1,0 +1,146 @@
+//! Reads: scans of ranges in both directions, pages, neighbours, the cache.
+
+use bytes::Bytes;
+
+use super::{OTHERS, bytes, commit, done, put, stamped, things};
+use crate::{Direction, PAGE_BYTES_MAX, Page, Partition, Range, Store, Tenant, Write};
+
+fn keys(page: &Page) -> Vec<String> {
+    page.rows().map(|(key, _)| String::from_utf8(key.to_vec()).expect("text")).collect()
+}
+
+/// What is cached is what is stored, after every kind of write.
+pub(super) async fn check_cache(store: &Store) {
+    let same = async |key: &str| {
+        let row = store.get(&things(0), key.as_bytes()).await.expect("get");
+        for _ in 0..2 {
+            let cached = store.get_cached(&things(0), key.as_bytes());
+            assert!(cached.is_none() || cached == Some(row.clone()), "{key}: {cached:?} is not {row:?}");
+        }
+        row.map(|row| row.value)
+    };
+    assert_eq!(same("a").await, None);
+    done(store, commit(1, vec![], vec![stamped("a", "1")])).await;
+    assert_eq!(same("a").await, Some(bytes("1")));
+    assert!(matches!(store.get_cached(&things(0), b"a"), Some(Some(_))), "a stamped row just written is hot");
+    done(store, commit(2, vec![], vec![stamped("a", "2"), stamped("b", "2")])).await;
+    assert_eq!(same("a").await, Some(bytes("2")));
+    done(store, commit(3, vec![], vec![put("a", "3")])).await;
+    assert_eq!(same("a").await, Some(bytes("3")));
+    done(store, commit(4, vec![], vec![Write::Delete(bytes("a"))])).await;
+    assert_eq!(same("a").await, None);
+    done(store, commit(5, vec![], vec![Write::DeleteRange(Range::default())])).await;
+    assert_eq!(same("b").await, None);
+    done(store, commit(6, vec![], vec![put("b", "6")])).await;
+    assert_eq!(same("b").await, Some(bytes("6")));
+}
+
+pub(super) async fn check_scan(store: &Store) {
+    let rows = (0..10).map(|n| {
+        if n % 2 == 0 { stamped(&format!("k{n}"), &format!("v{n}")) } else { put(&format!("k{n}"), "") }
+    });
+    done(store, commit(1, vec![], rows.chain([put("j", "below"), put("l", "above")]).collect())).await;
+    let range = |start: &str, end: Option<&str>| Range { start: bytes(start), end: end.map(bytes) };
+    let cases: [(Range, Direction, usize, &str, bool); 12] = [
+        (Range::prefix("k"), Direction::Forward, 100, "k0 k1 k2 k3 k4 k5 k6 k7 k8 k9", false),
+        (Range::prefix("k"), Direction::Backward, 100, "k9 k8 k7 k6 k5 k4 k3 k2 k1 k0", false),
+        (Range::prefix("k"), Direction::Forward, 3, "k0 k1 k2", true),
+        (Range::prefix("k"), Direction::Backward, 3, "k9 k8 k7", true),
+        (Range::prefix("k"), Direction::Forward, 10, "k0 k1 k2 k3 k4 k5 k6 k7 k8 k9", false),
+        (range("k3", Some("k5")), Direction::Forward, 9, "k3 k4", false),
+        (range("k3", Some("k5")), Direction::Backward, 9, "k4 k3", false),
+        (range("k8", None), Direction::Forward, 9, "k8 k9 l", false),
+        (range("k8", None), Direction::Backward, 2, "l k9", true),
+        (range("k5", Some("k3")), Direction::Forward, 9, "", false),
+        (range("x", None), Direction::Backward, 9, "", false),
+        (range("", None), Direction::Forward, 0, "", true),
+    ];
+    for (range, direction, rows_max, expected, more) in cases {
+        let page = store.scan(&things(0), &range, direction, rows_max).await.expect("scan");
+        let said = format!("{range:?} {direction:?} {rows_max}");
+        assert_eq!(keys(&page).join(" "), expected, "{said}");
+        assert_eq!(page.more(), more, "{said}");
+        for (key, value) in page.rows().filter(|(key, _)| key.starts_with(b"k")) {
+            let number = char::from(*key.last().expect("a digit"));
+            let even = number.to_digit(10).is_some_and(|digit| digit % 2 == 0);
+            let expected = if even { format!("v{number}") } else { String::new() };
+            assert_eq!(value, expected.as_bytes(), "values come without their stamps");
+        }
+    }
+    check_paging(store).await;
+}
+
+/// Going on just behind the last key gives every row once.
+async fn check_paging(store: &Store) {
+    let mut range = Range::prefix("k");
+    let mut seen = Vec::new();
+    loop {
+        let page = store.scan(&things(0), &range, Direction::Forward, 4).await.expect("scan");
+        seen.extend(keys(&page));
+        if !page.more() {
+            break;
+        }
+        let mut next = page.last_key().expect("a row").to_vec();
+        next.push(0);
+        range.start = next.into();
+    }
+    assert_eq!(seen.join(" "), "k0 k1 k2 k3 k4 k5 k6 k7 k8 k9");
+    let mut range = Range::prefix("k");
+    let mut seen = Vec::new();
+    loop {
+        let page = store.scan(&things(0), &range, Direction::Backward, 4).await.expect("scan");
+        seen.extend(keys(&page));
+        if !page.more() {
+            break;
+        }
+        range.end = Some(Bytes::copy_from_slice(page.last_key().expect("a row")));
+    }
+    assert_eq!(seen.join(" "), "k9 k8 k7 k6 k5 k4 k3 k2 k1 k0");
+}
+
+/// Partitions whose places are close to one another do not see each other's rows.
+pub(super) async fn check_neighbours(store: &Store) {
+    let tenant = |name: &str| Tenant::new(name).expect("a tenant's name");
+    let mut partitions = Vec::new();
+    for name in ["", "a", "ab", "b", "a-b"] {
+        for space in [super::THINGS, OTHERS] {
+            for bucket in [0, 1, u32::MAX] {
+                partitions.push(Partition { tenant: tenant(name), space, bucket });
+            }
+        }
+    }
+    for (n, partition) in partitions.iter().enumerate() {
+        let writes = [&b"\0"[..], b"", b"k", b"\xff\xff"]
+            .map(|key| Write::Put(Bytes::copy_from_slice(key), bytes(&n.to_string())));
+        let commit = crate::Commit { partition: partition.clone(), ..commit(1, vec![], writes.to_vec()) };
+        done(store, commit).await;
+    }
+    for (n, partition) in partitions.iter().enumerate() {
+        for direction in [Direction::Forward, Direction::Backward] {
+            let page = store.scan(partition, &Range::default(), direction, 100).await.expect("scan");
+            assert_eq!(page.len(), 4, "{partition:?}");
+            assert!(page.rows().all(|(_, value)| value == n.to_string().as_bytes()), "{partition:?}");
+        }
+    }
+    let everything = Write::DeleteRange(Range::default());
+    let partition = partitions.get(1).expect("thirty partitions").clone();
+    done(store, crate::Commit { partition: partition.clone(), ..commit(2, vec![], vec![everything]) }).await;
+    for other in &partitions {
+        let page = store.scan(other, &Range::default(), Direction::Forward, 100).await.expect("scan");
+        assert_eq!(page.len(), if *other == partition { 0 } else { 4 });
+    }
+}
+
+/// A page ends at its byte limit, says so, and always brings at least one row.
+pub(super) async fn check_page_bytes(store: &Store) {
+    let value = Bytes::from(vec![1; PAGE_BYTES_MAX * 3 / 4]);
+    for n in 0..4 {
+        let write = Write::Put(bytes(&format!("k{n}")), value.clone());
+        done(store, commit(n, vec![], vec![write])).await;
+    }
+    let page = store.scan(&things(0), &Range::default(), Direction::Forward, 100).await.expect("scan");
+    assert_eq!(keys(&page), ["k0", "k1"]);
+    assert!(page.more());
+    let page = store.scan(&things(0), &Range::default(), Direction::Backward, 100).await.expect("scan");
+    assert_eq!(keys(&page), ["k3", "k2"]);
+}

@@ -1,0 +1,126 @@
+//! What must be true of a store after its process died: everything acknowledged is there, nothing is
+//! half there, and rows, index rows and feed tell the same.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use store::{Cursor, Direction, EmbeddedOptions, Range, Store};
+
+use crate::workload::{BUCKETS, blocks, digest, index_rows, key, partition};
+
+/// What was acknowledged since the last check, and what the feed told up to then.
+#[derive(Default)]
+pub(crate) struct Ledger {
+    /// Stamp to thing and digest.
+    acknowledged: BTreeMap<u64, (u32, u64)>,
+    blocks: BTreeSet<u64>,
+    cursor: Cursor,
+    /// Thing to stamp and digest of its last change; digest zero: deleted.
+    things: BTreeMap<u32, (u64, u64)>,
+    pub(crate) commits: u64,
+}
+
+/// What may be missing.
+#[derive(Clone, Copy, Eq, PartialEq)]
+pub(crate) enum Loss {
+    Nothing,
+    OfLastPart,
+}
+
+impl Ledger {
+    /// Notes a line of the process; what is no whole line was cut by the kill.
+    pub(crate) fn note(&mut self, line: &str) {
+        let words: Vec<&str> = line.split(' ').collect();
+        match words[..] {
+            ["A", id, stamp, digest] => {
+                let entry = (id.parse().expect("id"), digest.parse().expect("digest"));
+                let before = self.acknowledged.insert(stamp.parse().expect("stamp"), entry);
+                assert_eq!(before, None, "a stamp was given twice: {line}");
+                self.commits += 1;
+            }
+            ["B", number] => {
+                self.blocks.insert(number.parse().expect("number"));
+            }
+            ["ready"] | ["E", ..] => {}
+            _ => panic!("the process said: {line}"),
+        }
+    }
+
+    /// Opens the store and holds it against the ledger. If the loss of a last part is allowed, what is
+    /// lost must be the last part: nothing that is there may have come after it.
+    pub(crate) async fn check(&mut self, folder: &Path, options: EmbeddedOptions, loss: Loss) {
+        let store =
+            Store::open(folder, options).unwrap_or_else(|error| panic!("the store does not open: {error}"));
+        self.follow_feed(&store).await;
+        if loss == Loss::OfLastPart {
+            self.acknowledged.retain(|stamp, _| *stamp <= self.cursor.0);
+            self.blocks.clear();
+        }
+        assert!(self.acknowledged.is_empty(), "acknowledged, but not in the feed: {:?}", self.acknowledged);
+        let mut found = BTreeMap::new();
+        for bucket in 0..BUCKETS {
+            found.extend(check_bucket(&store, bucket).await);
+        }
+        let expected = self.things.iter().filter(|(_, (_, digest))| *digest != 0);
+        let expected: BTreeMap<u32, (u64, u64)> = expected.map(|(id, thing)| (*id, *thing)).collect();
+        assert_eq!(found, expected, "rows and feed must tell the same");
+        self.check_blocks(&store).await;
+        store.close().await.expect("close");
+    }
+
+    async fn follow_feed(&mut self, store: &Store) {
+        loop {
+            let changes = store.feed(0, self.cursor, 1_000).await.expect("feed");
+            if changes.is_empty() {
+                break;
+            }
+            for change in changes {
+                assert_eq!(change.cursor.0, self.cursor.0 + 1, "the feed has no gaps");
+                self.cursor = change.cursor;
+                let (id, digest) = change.payload.split_at(4);
+                let id = u32::from_be_bytes(id.try_into().expect("id"));
+                let digest = u64::from_be_bytes(digest.try_into().expect("digest"));
+                if let Some(said) = self.acknowledged.remove(&change.cursor.0) {
+                    assert_eq!(said, (id, digest), "the feed tells another change than was acknowledged");
+                }
+                self.things.insert(id, (change.cursor.0, digest));
+            }
+        }
+        assert_eq!(self.cursor, store.feed_end(0));
+    }
+
+    async fn check_blocks(&mut self, store: &Store) {
+        for number in std::mem::take(&mut self.blocks) {
+            let row = store.get(&blocks(), &number.to_be_bytes()).await.expect("get");
+            assert_eq!(row.expect("an acknowledged block").value.len(), 100);
+        }
+    }
+}
+
+/// The things of a bucket by scan; each has exactly its index rows, and a point read agrees.
+async fn check_bucket(store: &Store, bucket: u32) -> BTreeMap<u32, (u64, u64)> {
+    let mut rows = BTreeMap::new();
+    let mut range = Range::default();
+    loop {
+        let page = store.scan(&partition(bucket), &range, Direction::Forward, 1_000).await.expect("scan");
+        rows.extend(page.rows().map(|(key, value)| (key.to_vec(), value.to_vec())));
+        if !page.more() {
+            break;
+        }
+        range.start = [page.last_key().expect("a row"), &[0]].concat().into();
+    }
+    let mut things = BTreeMap::new();
+    let mut index = BTreeMap::new();
+    for (row_key, value) in rows.iter().filter(|(row_key, _)| row_key.starts_with(b"e")) {
+        let id = u32::from_be_bytes(row_key[1..].try_into().expect("id"));
+        let row = store.get(&partition(id), &key(b'e', id)).await.expect("get").expect("a scanned row");
+        assert_eq!(row.value, value, "scan and get must tell the same");
+        things.insert(id, (row.stamp.0, digest(value)));
+        index.extend(
+            index_rows(id, digest(value)).into_iter().map(|(key, value)| (key.to_vec(), value.to_vec())),
+        );
+    }
+    rows.retain(|row_key, _| !row_key.starts_with(b"e"));
+    assert!(rows == index, "index rows that disagree with their things in bucket {bucket}");
+    things
+}

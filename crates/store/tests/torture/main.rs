@@ -1,0 +1,220 @@
+//! Torture: a process that writes is killed at random moments, loses power, or has a failing disk;
+//! then everything it acknowledged must be there, and nothing may be torn.
+//!
+//! `cargo test -p store --test torture -- [--rounds N] [--seed N] [kill|power|failing]`
+//!
+//! This is its own program (no test harness), because it starts itself as the process to be killed.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::cast_possible_truncation,
+    reason = "a test program: a panic is its answer"
+)]
+
+mod check;
+mod faults;
+mod workload;
+
+use std::io::{BufRead, BufReader, Write as _};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use rand::rngs::StdRng;
+use rand::{Rng, SeedableRng};
+use store::Durability;
+
+use check::{Ledger, Loss};
+use faults::Victim;
+
+const INTERVAL: Durability = Durability::Interval(Duration::from_millis(20));
+const KILL_ROUNDS: u64 = 200;
+const FAULT_ROUNDS: u64 = 30;
+const FAULT_PATIENCE: Duration = Duration::from_millis(2_500);
+
+type Scene = fn(&Plan);
+
+struct Plan {
+    rounds: Option<u64>,
+    seed: u64,
+    names: Vec<String>,
+}
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if let [child, folder, seed, durability, kept] = &arguments[..]
+        && child == "child"
+    {
+        let durability = match durability.as_str() {
+            "sync" => Durability::Sync,
+            _ => INTERVAL,
+        };
+        return workload::run(Path::new(folder), number(seed), durability, number(kept) as usize);
+    }
+    if arguments.iter().any(|argument| argument == "--list") {
+        return;
+    }
+    let plan = plan(&arguments);
+    let scenes: [(&str, Scene); 3] = [("kill", kill), ("power", power), ("failing", failing)];
+    for (name, scene) in scenes {
+        if plan.names.is_empty() || plan.names.iter().any(|wanted| wanted == name || wanted == "torture") {
+            let start = Instant::now();
+            scene(&plan);
+            say(&format!("torture {name}: ok, seed {}, {:.1} s", plan.seed, start.elapsed().as_secs_f64()));
+        }
+    }
+}
+
+fn plan(arguments: &[String]) -> Plan {
+    let mut plan = Plan { rounds: None, seed: rand::random::<u32>().into(), names: Vec::new() };
+    let mut arguments = arguments.iter();
+    while let Some(argument) = arguments.next() {
+        match argument.as_str() {
+            "--rounds" => plan.rounds = arguments.next().map(|text| number(text)),
+            "--seed" => plan.seed = number(arguments.next().expect("--seed wants a number")),
+            other if other.starts_with('-') => {}
+            name => plan.names.push(name.to_owned()),
+        }
+    }
+    plan
+}
+
+fn number(text: &str) -> u64 {
+    text.parse().unwrap_or_else(|_| panic!("`{text}` is not a number"))
+}
+
+/// Writes to standard output, where the report of a test belongs.
+fn say(line: &str) {
+    let _ = writeln!(std::io::stdout(), "{line}");
+}
+
+/// Names seed and round when a check panics.
+struct Said<'a>(&'a Plan, &'a str, u64);
+
+impl Drop for Said<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            let Self(plan, scene, round) = self;
+            say(&format!(
+                "torture {scene} FAILED in round {round}: repeat with `--seed {} {scene}`",
+                plan.seed
+            ));
+        }
+    }
+}
+
+fn child(folder: &Path, seed: u64, durability: &str, kept: u64) -> Command {
+    let mut command = Command::new(std::env::current_exe().expect("this program"));
+    command.arg("child").arg(folder).arg(seed.to_string()).arg(durability).arg(kept.to_string());
+    command.stdout(Stdio::piped()).stdin(Stdio::null());
+    command
+}
+
+/// Everything the process says until it dies; `ready` is called at its first line.
+fn listen(victim: &Victim, ledger: &mut Ledger, ready: impl Fn()) -> Vec<String> {
+    let mut out = BufReader::new(victim.output());
+    let mut errors = Vec::new();
+    let mut line = String::new();
+    while out.read_line(&mut line).expect("text") > 0 {
+        if let Some(whole) = line.strip_suffix('\n') {
+            if whole == "ready" {
+                ready();
+            }
+            if whole.starts_with('E') {
+                errors.push(whole.to_owned());
+            }
+            ledger.note(whole);
+        }
+        line.clear();
+    }
+    victim.wait();
+    errors
+}
+
+/// Kills (SIGKILL) at random moments; the folder lives on from round to round.
+fn kill(plan: &Plan) {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+    let rounds = plan.rounds.unwrap_or(KILL_ROUNDS);
+    let mut random = StdRng::seed_from_u64(plan.seed);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("store");
+    let mut ledger = Ledger::default();
+    for round in 0..rounds {
+        let _said = Said(plan, "kill", round);
+        // The end of a process loses nothing that was handed to the system, so both must keep all.
+        let durability = if random.random_ratio(1, 4) { "interval" } else { "sync" };
+        let kept = if random.random_ratio(1, 2) { 4 } else { 0 };
+        let child = child(&path, plan.seed + round, durability, kept).spawn().expect("start");
+        let victim = Victim::new(child);
+        let pause = Duration::from_micros(random.random_range(1_000..150_000));
+        if round % 10 == 9 {
+            // Now and then while it opens, or creates, the store.
+            std::thread::sleep(pause / 4);
+            victim.kill();
+        }
+        let errors = listen(&victim, &mut ledger, || victim.kill_after(pause));
+        assert!(errors.is_empty(), "the process was refused: {errors:?}");
+        // Some rounds follow one another unchecked, so that logs of several lives are read at once.
+        if random.random_ratio(1, 2) || round + 1 == rounds {
+            runtime.block_on(ledger.check(&path, workload::options(Durability::Sync, 0), Loss::Nothing));
+        }
+    }
+    assert!(ledger.commits > rounds, "too little was written: {} commits", ledger.commits);
+    say(&format!("torture kill: {rounds} rounds, {} acknowledged commits", ledger.commits));
+}
+
+/// Loses power: at the n-th call to the file system everything unsynced is taken away.
+fn power(plan: &Plan) {
+    fault_rounds(plan, "power", &["power"], false);
+}
+
+/// A disk that fails: from the n-th write or sync on, calls answer EIO or ENOSPC.
+fn failing(plan: &Plan) {
+    fault_rounds(plan, "failing", &["eio", "enospc", "sync-eio"], true);
+}
+
+fn fault_rounds(plan: &Plan, scene: &str, modes: &[&str], refusals: bool) {
+    let layer = faults::build();
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+    let rounds = plan.rounds.unwrap_or(FAULT_ROUNDS);
+    let mut random = StdRng::seed_from_u64(plan.seed);
+    let mut folder = tempfile::tempdir().unwrap();
+    let mut ledger = Ledger::default();
+    let mut commits = 0;
+    for round in 0..rounds {
+        let _said = Said(plan, scene, round);
+        if round % 8 == 0 {
+            // Anew, so that creation is hit too.
+            folder = tempfile::tempdir().unwrap();
+            commits += ledger.commits;
+            ledger = Ledger::default();
+        }
+        let path = folder.path().join("store");
+        let kept = if random.random_ratio(1, 2) { 4 } else { 0 };
+        let mode = modes[random.random_range(0..modes.len())];
+        let reach = if random.random_ratio(1, 3) { 100 } else { 3_000 };
+        let at = random.random_range(1..reach);
+        let durability = if random.random_ratio(1, 4) { "interval" } else { "sync" };
+        let mut command = child(&path, plan.seed + round, durability, kept);
+        layer.arm(&mut command, folder.path(), mode, at, plan.seed + round);
+        let victim = Victim::new(command.spawn().expect("start"));
+        // The moment may never come (too few calls): then the kill ends the round.
+        victim.kill_after(FAULT_PATIENCE);
+        let errors = listen(&victim, &mut ledger, || {});
+        assert!(refusals || errors.is_empty(), "the process was refused: {errors:?}");
+        for error in &errors {
+            let honest = ["Unknown", "Unavailable", "open Unavailable", "open Corrupt"];
+            let honest = honest.iter().any(|kind| error.starts_with(&format!("E {kind} ")));
+            assert!(honest, "a failing disk must be said as such: {error}");
+        }
+        // Only a loss of power may take what came in an interval; a failing disk takes nothing.
+        let (opened, loss) = match durability {
+            "interval" if !refusals => (INTERVAL, Loss::OfLastPart),
+            _ => (Durability::Sync, Loss::Nothing),
+        };
+        runtime.block_on(ledger.check(&path, workload::options(opened, 0), loss));
+    }
+    commits += ledger.commits;
+    say(&format!("torture {scene}: {rounds} rounds, {commits} acknowledged commits"));
+}
