@@ -1,0 +1,351 @@
+//! What an operation makes of an entity: pure, synchronous; no clock, no store, no chance.
+//!
+//! Decisions where the standard leaves room (NGSI-LD, ETSI GS CIM 009):
+//! - writing a value equal to the held one is a change: `modifiedAt` moves, subscribers hear of it.
+//!   `Unchanged` is only what touches no attribute, type, scope or expiry;
+//! - an instance keeps its place and its createdAt for as long as an instance of that attribute with
+//!   that datasetId is held, whatever operation writes it; `modifiedAt` of other instances stays;
+//! - Update (5.6.2) reports an instance whose datasetId is not held as not updated, and adds none;
+//! - Merge (5.6.17) of an instance of another kind replaces it; PatchAttribute (5.6.4) refuses it;
+//! - types given are added by Append, Merge and Update, and set by Replace; scopes given are added by
+//!   Append, and set by the others;
+//! - what has expired is not there: it is not merged with, and its rows go with the next write.
+
+mod edit;
+mod merge;
+
+#[cfg(test)]
+mod tests;
+
+use smallvec::SmallVec;
+use store::{Timestamp, Write};
+
+use crate::encode::{any_expires, encode_as, put_names, put_times};
+use crate::expiry::{Live, live, set_transient};
+use crate::index::{IndexRows, diff, index_rows};
+use crate::{Attribute, Change, Draft, EntityView, Error, Fate, Instances, Operation, TermId};
+
+use edit::{Cut, Editor, OnHeld, OnMissing, Rules};
+
+/// The longest entity id in bytes: it must fit into keys beside a scope.
+pub const ID_BYTES_MAX: usize = 1024;
+/// The longest scope in bytes.
+pub const SCOPE_BYTES_MAX: usize = 1024;
+
+/// What there is to write.
+#[derive(Debug)]
+pub(crate) struct Outcome {
+    /// The new stored form; `None` if the entity is to be removed, or nothing is to be written
+    /// ([`Fate`] tells).
+    pub(crate) bytes: Option<Vec<u8>>,
+    /// Index rows to put and to delete.
+    pub(crate) writes: Vec<Write>,
+    /// What to tell.
+    pub(crate) change: Change,
+    /// The types before and after, each once: whom it concerns.
+    pub(crate) types: SmallVec<[TermId; 2]>,
+}
+
+/// What `operation` makes of the entity `id`, of which `stored` is held.
+/// Cost: untouched attributes are copied, touched ones written anew; index rows of touched ones are compared.
+pub(crate) fn apply(
+    stored: Option<&EntityView<'_>>,
+    id: &str,
+    operation: &Operation,
+    now: Timestamp,
+    bytes_max: usize,
+) -> Result<Outcome, Error> {
+    let part;
+    let part_view;
+    let held = match stored.map(|view| live(view, now)) {
+        None | Some(Live::Gone) => None,
+        Some(Live::Whole) => stored,
+        Some(Live::Part(bytes, _)) => {
+            part = bytes;
+            part_view = EntityView::parse(&part)?;
+            Some(&part_view)
+        }
+    };
+    let outcome = match (operation, held) {
+        (Operation::Create(_), Some(_)) => Err(Error::AlreadyExists(id.into())),
+        (
+            Operation::Create(draft) | Operation::UpsertReplace(draft) | Operation::UpsertUpdate(draft),
+            None,
+        ) => create(stored, id, draft, now),
+        (_, None) => Err(Error::NoSuchEntity(id.into())),
+        (Operation::Delete, Some(view)) => Ok(delete(stored.unwrap_or(view))),
+        (operation, Some(view)) => edit(stored.unwrap_or(view), view, operation, now),
+    }?;
+    match &outcome.bytes {
+        Some(bytes) if bytes.len() > bytes_max => {
+            let size = bytes.len();
+            Err(Error::Limit(format!("entity of {size} bytes: at most {bytes_max} are allowed")))
+        }
+        _ => Ok(outcome),
+    }
+}
+
+/// What expiry makes of a stored entity; `None` if nothing of it has expired.
+pub(crate) fn apply_expiry(stored: &EntityView<'_>, now: Timestamp) -> Result<Option<Outcome>, Error> {
+    let (part, cut) = match live(stored, now) {
+        Live::Whole => return Ok(None),
+        Live::Gone => return Ok(Some(delete(stored))),
+        Live::Part(part, cut) => (part, cut),
+    };
+    let view = EntityView::parse(&part)?;
+    let mut out = Vec::with_capacity(part.len());
+    put_times(&mut out, view.created_at(), now, view.expires_at(), view.is_transient());
+    out.extend_from_slice(view.names());
+    view.attributes().for_each(|attribute| out.extend_from_slice(attribute.bytes()));
+    let mut writes = Vec::new();
+    diff(&index_rows(stored), &index_rows(&view), &mut writes);
+    let change = Change { fate: Fate::Updated, updated: cut.into(), ..Change::default() };
+    Ok(Some(Outcome { bytes: Some(out), writes, change, types: view.types().collect() }))
+}
+
+fn create(
+    stored: Option<&EntityView<'_>>,
+    id: &str,
+    draft: &Draft,
+    now: Timestamp,
+) -> Result<Outcome, Error> {
+    if draft.types.is_empty() {
+        return Err(Error::Invalid("type is missing".into()));
+    }
+    check_names(id, draft.scopes.as_deref())?;
+    edit::check_attributes(&draft.attributes)?;
+    edit::check_new(&draft.attributes)?;
+    let bytes = encode_as(id, draft, now, now);
+    let view = EntityView::parse(&bytes)?;
+    let mut writes = Vec::with_capacity(24);
+    let before = stored.map(index_rows).unwrap_or_default();
+    diff(&before, &index_rows(&view), &mut writes);
+    let updated = draft.attributes.iter().map(|attribute| attribute.name).collect();
+    let change = Change { fate: Fate::Created, updated, ..Change::default() };
+    let types = view.types().collect();
+    Ok(Outcome { bytes: Some(bytes), writes, change, types })
+}
+
+fn check_names(id: &str, scopes: Option<&[Box<str>]>) -> Result<(), Error> {
+    if id.len() > ID_BYTES_MAX {
+        return Err(Error::Limit(format!("id of over {ID_BYTES_MAX} bytes")));
+    }
+    if scopes.unwrap_or_default().iter().any(|scope| scope.len() > SCOPE_BYTES_MAX) {
+        return Err(Error::Limit(format!("scope of over {SCOPE_BYTES_MAX} bytes")));
+    }
+    Ok(())
+}
+
+fn delete(stored: &EntityView<'_>) -> Outcome {
+    let mut writes = Vec::new();
+    diff(&index_rows(stored), &IndexRows::default(), &mut writes);
+    let updated = stored.attributes().map(|attribute| attribute.name()).collect();
+    let change = Change { fate: Fate::Deleted, updated, ..Change::default() };
+    Outcome { bytes: None, writes, change, types: stored.types().collect() }
+}
+
+/// What becomes of id, types, scopes and expiry.
+#[derive(Default)]
+struct Header<'a> {
+    add_types: &'a [TermId],
+    set_types: &'a [TermId],
+    add_scopes: &'a [Box<str>],
+    set_scopes: Option<&'a [Box<str>]>,
+    /// Whether an expiry that is not given is taken away.
+    set_expiry: bool,
+    expires: Option<Timestamp>,
+}
+
+/// What an operation on a held entity comes to.
+struct Plan<'a> {
+    header: Header<'a>,
+    given: &'a [Attribute],
+    rules: Rules<'a>,
+    cut: Option<Cut<'a>>,
+}
+
+fn plan(operation: &Operation) -> Plan<'_> {
+    let edit = |draft, on_held, on_missing| Plan {
+        header: Header::adding(draft, false),
+        given: &draft.attributes,
+        rules: Rules { others_stay: true, siblings_stay: true, on_held, on_missing },
+        cut: None,
+    };
+    match operation {
+        Operation::Create(draft) | Operation::Replace(draft) | Operation::UpsertReplace(draft) => Plan {
+            header: Header::setting(draft),
+            given: &draft.attributes,
+            rules: Rules::replacing(),
+            cut: None,
+        },
+        Operation::Merge(draft, options) => edit(draft, OnHeld::Merge(options), OnMissing::Add),
+        Operation::Update(draft) => edit(draft, OnHeld::Replace, OnMissing::Report),
+        Operation::Append { draft, keep_held } => {
+            let on_held = if *keep_held { OnHeld::Keep } else { OnHeld::Replace };
+            Plan { header: Header::adding(draft, true), ..edit(draft, on_held, OnMissing::Add) }
+        }
+        Operation::UpsertUpdate(draft) => {
+            Plan { header: Header::adding(draft, true), ..edit(draft, OnHeld::Replace, OnMissing::Add) }
+        }
+        Operation::PatchAttribute(attribute) => Plan::attribute(attribute, OnHeld::Patch),
+        Operation::ReplaceAttribute(attribute) => Plan::attribute(attribute, OnHeld::Replace),
+        Operation::DeleteAttribute { name, instances } => Plan::cutting(Cut::Instances(*name, instances)),
+        Operation::Retain { names, keep } => Plan::cutting(Cut::Attributes { names, keep: *keep }),
+        Operation::Delete => Plan::cutting(Cut::Attributes { names: &[], keep: true }),
+    }
+}
+
+impl<'a> Plan<'a> {
+    fn attribute(attribute: &'a Attribute, on_held: OnHeld<'a>) -> Self {
+        Self {
+            header: Header::default(),
+            given: std::slice::from_ref(attribute),
+            rules: Rules { others_stay: true, siblings_stay: true, on_held, on_missing: OnMissing::Refuse },
+            cut: None,
+        }
+    }
+
+    fn cutting(cut: Cut<'a>) -> Self {
+        Self { header: Header::default(), given: &[], rules: Rules::replacing(), cut: Some(cut) }
+    }
+}
+
+impl<'a> Header<'a> {
+    fn adding(draft: &'a Draft, add_scopes: bool) -> Self {
+        let scopes = draft.scopes.as_deref();
+        Self {
+            add_types: &draft.types,
+            add_scopes: if add_scopes { scopes.unwrap_or_default() } else { &[] },
+            set_scopes: if add_scopes { None } else { scopes },
+            expires: draft.expires_at,
+            ..Self::default()
+        }
+    }
+
+    fn setting(draft: &'a Draft) -> Self {
+        Self {
+            set_types: &draft.types,
+            set_scopes: Some(draft.scopes.as_deref().unwrap_or_default()),
+            set_expiry: true,
+            expires: draft.expires_at,
+            ..Self::default()
+        }
+    }
+
+    /// The types, where they change.
+    fn types(&self, held: &EntityView<'_>) -> Option<SmallVec<[TermId; 4]>> {
+        let mut types: SmallVec<[TermId; 4]> = SmallVec::new();
+        if self.set_types.is_empty() {
+            types.extend(held.types());
+        }
+        for given in self.set_types.iter().chain(self.add_types) {
+            if !types.contains(given) {
+                types.push(*given);
+            }
+        }
+        let same = held.types().eq(types.iter().copied());
+        (!same).then_some(types)
+    }
+
+    /// The scopes, where they change.
+    fn scopes<'b>(&self, held: &EntityView<'b>) -> Option<Vec<&'b str>>
+    where
+        'a: 'b,
+    {
+        if let Some(given) = self.set_scopes {
+            let same = held.scopes().eq(given.iter().map(|scope| &**scope));
+            return (!same).then(|| given.iter().map(|scope| &**scope).collect());
+        }
+        let mut scopes: Vec<&str> = Vec::new();
+        for given in self.add_scopes {
+            if !scopes.contains(&&**given) && !held.scopes().any(|scope| scope == &**given) {
+                scopes.push(given);
+            }
+        }
+        (!scopes.is_empty()).then(|| held.scopes().chain(scopes).collect())
+    }
+}
+
+/// `stored`: what is in the rows; `held`: what of it has not expired.
+fn edit(
+    stored: &EntityView<'_>,
+    held: &EntityView<'_>,
+    operation: &Operation,
+    now: Timestamp,
+) -> Result<Outcome, Error> {
+    let Plan { header, given, rules, cut } = plan(operation);
+    check_names("", header.set_scopes.or(Some(header.add_scopes)))?;
+    edit::check_attributes(given)?;
+    let (types, scopes) = (header.types(held), header.scopes(held));
+    let expires = if header.set_expiry { header.expires } else { header.expires.or(held.expires_at()) };
+    let mut out = Vec::with_capacity(held.bytes().len() + 256);
+    put_times(&mut out, held.created_at(), now, expires, false);
+    if types.is_none() && scopes.is_none() {
+        out.extend_from_slice(held.names());
+    } else {
+        let types = types.clone().unwrap_or_else(|| held.types().collect());
+        let scopes = scopes.clone().unwrap_or_else(|| held.scopes().collect());
+        put_names(&mut out, held.id(), &types, scopes.iter().copied());
+    }
+    let mut editor = Editor::new(out, now);
+    match &cut {
+        Some(cut) => editor.cut_attributes(held, cut)?,
+        None => editor.edit_attributes(&held.attributes(), given, rules)?,
+    }
+    let Editor { mut out, mut change, .. } = editor;
+    let header_changed = types.is_some() || scopes.is_some() || expires != held.expires_at();
+    let held_types = held.types().collect();
+    if change.updated.is_empty() && !header_changed {
+        change.fate = Fate::Unchanged;
+        return Ok(Outcome { bytes: None, writes: Vec::new(), change, types: held_types });
+    }
+    change.fate = Fate::Updated;
+    if expires.is_some() || held.is_transient() || any_expires(given) {
+        let view = EntityView::parse(&out)?;
+        let mut instances = view.attributes().flat_map(|attribute| attribute.instances());
+        let transient = expires.is_some() || instances.any(|instance| instance.expires_at().is_some());
+        drop(instances);
+        set_transient(&mut out, transient);
+    }
+    let view = EntityView::parse(&out)?;
+    let mut writes = Vec::with_capacity(8);
+    if types.is_some() || !std::ptr::eq(stored.bytes(), held.bytes()) {
+        diff(&index_rows(stored), &index_rows(&view), &mut writes);
+    } else {
+        let scopes_changed = scopes.is_some();
+        let rows = |view| touched_rows(view, &held_types, &change.updated, scopes_changed);
+        diff(&rows(held), &rows(&view), &mut writes);
+    }
+    let types = held_types
+        .into_iter()
+        .chain(types.into_iter().flatten().filter(|new| !held.types().any(|of| of == *new)));
+    let types = types.collect();
+    Ok(Outcome { bytes: Some(out), writes, change, types })
+}
+
+/// The rows an edit can change that leaves the types as they are.
+fn touched_rows(view: &EntityView<'_>, types: &[TermId], touched: &[TermId], scopes: bool) -> IndexRows {
+    let mut rows = IndexRows::with_capacity(512);
+    if scopes {
+        rows.add_scopes(view.id(), view.scopes());
+    }
+    if view.is_transient() {
+        rows.add_expiries(view);
+    }
+    for attribute in view.attributes().filter(|attribute| touched.contains(&attribute.name())) {
+        rows.add_attribute(view.id(), types, &attribute);
+    }
+    rows.finish();
+    rows
+}
+
+/// Which instances a removal means.
+impl Instances {
+    fn means(&self, dataset: Option<&str>) -> bool {
+        match self {
+            Self::All => true,
+            Self::Default => dataset.is_none(),
+            Self::Dataset(named) => dataset == Some(named),
+        }
+    }
+}

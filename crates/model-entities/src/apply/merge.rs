@@ -1,0 +1,120 @@
+//! Values merged as RFC 7396 merges documents, on canonical text.
+
+use std::borrow::Cow;
+
+use crate::{Attribute, Instance, Kind};
+
+/// What NGSI-LD writes for a member to be removed, where JSON's null may not stand.
+const REMOVED: &str = "\"urn:ngsi-ld:null\"";
+/// Deeper members are replaced, not merged: stored values are no deeper.
+const MERGE_DEPTH_MAX: usize = 256;
+
+/// The value that a merge of `given` into `held` leaves. Objects are merged, member by member, where
+/// their members mean something by themselves: geometries and typed values are replaced whole.
+pub(super) fn merged_value<'a>(kind: Kind, held: &str, given: &'a str) -> Cow<'a, str> {
+    let mergeable = matches!(kind, Kind::Property | Kind::LanguageProperty | Kind::JsonProperty);
+    let objects = held.starts_with('{') && given.starts_with('{');
+    if !mergeable || !objects || lang_json::member(given, "@value").is_some() {
+        return settled(given);
+    }
+    let mut out = String::with_capacity(held.len() + given.len());
+    merge(&mut out, held, given, MERGE_DEPTH_MAX);
+    Cow::Owned(out)
+}
+
+/// Appends the object `given` merged into the object `held`: held members keep their order.
+fn merge(out: &mut String, held: &str, given: &str, depth_left: usize) {
+    out.push('{');
+    for (key, value) in lang_json::members(held) {
+        match lang_json::member(given, &key) {
+            None => put_member(out, &key, |out| out.push_str(value)),
+            Some(removed) if is_removed(removed) => {}
+            Some(given) if depth_left > 0 && value.starts_with('{') && given.starts_with('{') => {
+                put_member(out, &key, |out| merge(out, value, given, depth_left - 1));
+            }
+            Some(given) => put_member(out, &key, |out| put_new(out, given, depth_left)),
+        }
+    }
+    for (key, value) in lang_json::members(given) {
+        if !is_removed(value) && lang_json::member(held, &key).is_none() {
+            put_member(out, &key, |out| put_new(out, value, depth_left));
+        }
+    }
+    out.push('}');
+}
+
+/// Appends a value that nothing was held for: an object loses the members it would remove.
+fn put_new(out: &mut String, value: &str, depth_left: usize) {
+    if depth_left > 0 && value.starts_with('{') {
+        merge(out, "{}", value, depth_left - 1);
+    } else {
+        out.push_str(value);
+    }
+}
+
+/// A value without the members that it asks to be removed, where nothing is held that has them.
+/// Cost: a search, and only in objects.
+fn settled(value: &str) -> Cow<'_, str> {
+    if !asks_removal(value) {
+        return Cow::Borrowed(value);
+    }
+    let mut out = String::with_capacity(value.len());
+    settle(&mut out, value, MERGE_DEPTH_MAX);
+    Cow::Owned(out)
+}
+
+/// The same of all values of an attribute that is new.
+pub(super) fn settled_attribute(given: &Attribute) -> Cow<'_, Attribute> {
+    if !given.instances.iter().any(is_unsettled) {
+        return Cow::Borrowed(given);
+    }
+    let instances = given.instances.iter().map(|given| settled_instance(given).into_owned()).collect();
+    Cow::Owned(Attribute { name: given.name, instances })
+}
+
+/// The same of all values of an instance that is new.
+pub(super) fn settled_instance(given: &Instance) -> Cow<'_, Instance> {
+    if !is_unsettled(given) {
+        return Cow::Borrowed(given);
+    }
+    let mut given = given.clone();
+    given.value = given.value.take().map(|value| settled(&value).into());
+    for member in &mut given.members {
+        *member = settled_attribute(member).into_owned();
+    }
+    Cow::Owned(given)
+}
+
+fn is_unsettled(given: &Instance) -> bool {
+    given.value.as_deref().is_some_and(asks_removal)
+        || given.members.iter().any(|member| member.instances.iter().any(is_unsettled))
+}
+
+fn asks_removal(value: &str) -> bool {
+    value.starts_with('{') && memchr::memmem::find(value.as_bytes(), REMOVED.as_bytes()).is_some()
+}
+
+fn settle(out: &mut String, value: &str, depth_left: usize) {
+    if depth_left == 0 || !value.starts_with('{') {
+        out.push_str(value);
+        return;
+    }
+    out.push('{');
+    for (key, value) in lang_json::members(value).filter(|(_, value)| *value != REMOVED) {
+        put_member(out, &key, |out| settle(out, value, depth_left - 1));
+    }
+    out.push('}');
+}
+
+fn put_member(out: &mut String, key: &str, put: impl FnOnce(&mut String)) {
+    if !out.ends_with('{') {
+        out.push(',');
+    }
+    lang_json::write_string(out, key);
+    out.push(':');
+    put(out);
+}
+
+fn is_removed(value: &str) -> bool {
+    value == "null" || value == REMOVED
+}

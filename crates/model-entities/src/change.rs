@@ -1,0 +1,106 @@
+//! What can be asked of an entity, and what came of it. The thinking is in `apply.rs`.
+
+use smallvec::SmallVec;
+
+use crate::{Attribute, Draft, TermId};
+
+/// An operation on one entity. Names in `wire` order of NGSI-LD 5.6; NGSIv2 uses the same.
+#[derive(Clone, Debug)]
+pub enum Operation {
+    /// 5.6.1: create; refused if it exists.
+    Create(Draft),
+    /// 5.6.18 (PUT): replace all but id, types (when none are given) and createdAt; refused if absent.
+    Replace(Draft),
+    /// 5.6.17 (PATCH of an entity): merge, RFC 7396 per attribute instance; refused if absent.
+    Merge(Draft, MergeOptions),
+    /// 5.6.3 (POST attrs): add attributes; held instances are replaced, or kept if `keep_held`.
+    /// Types given are added; scopes given are added to the held ones.
+    Append {
+        /// What to add.
+        draft: Draft,
+        /// `noOverwrite`: held instances stay and are reported.
+        keep_held: bool,
+    },
+    /// 5.6.2 (PATCH attrs): replace instances of attributes that are held; others are reported as not updated.
+    Update(Draft),
+    /// 5.6.4 (PATCH of one attribute): change members of the instance that are given, keep the rest;
+    /// refused if the attribute or that instance is not held.
+    PatchAttribute(Attribute),
+    /// 5.6.19 (PUT of one attribute): replace the instance; refused if not held.
+    ReplaceAttribute(Attribute),
+    /// 5.6.5: remove an attribute's instances; refused if none is held.
+    DeleteAttribute {
+        /// The attribute.
+        name: TermId,
+        /// Which instances.
+        instances: Instances,
+    },
+    /// 5.6.6: remove the entity; refused if absent.
+    Delete,
+    /// 5.6.8: create, or if it exists replace whole.
+    UpsertReplace(Draft),
+    /// 5.6.8 with `options=update`: create, or if it exists append with overwriting.
+    UpsertUpdate(Draft),
+    /// Purge (5.6.21) of some attributes: keep or drop those named; the entity stays.
+    /// With `keep`, every other attribute is removed; otherwise the named ones are.
+    Retain {
+        /// The attributes named.
+        names: Vec<TermId>,
+        /// Whether they are the ones to keep.
+        keep: bool,
+    },
+}
+
+/// Which instances of an attribute.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum Instances {
+    /// The one without datasetId.
+    Default,
+    /// The one with this datasetId.
+    Dataset(Box<str>),
+    /// All of them (`deleteAll`).
+    All,
+}
+
+/// Options of a merge (NGSI-LD 6.5.3.4).
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct MergeOptions {
+    /// observedAt for merged attributes that hold one and were sent none.
+    pub observed_at: Option<store::Timestamp>,
+    /// A language for plain strings merged into LanguageProperties.
+    pub lang: Option<Box<str>>,
+}
+
+/// What an operation did.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Change {
+    /// What became of the entity.
+    pub fate: Fate,
+    /// Attributes whose instances were written or removed, in order, each once.
+    pub updated: SmallVec<[TermId; 4]>,
+    /// Attributes that were left as they are, and why.
+    pub not_updated: SmallVec<[(TermId, NotUpdated); 1]>,
+}
+
+/// What became of an entity.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum Fate {
+    /// It was not there and now is.
+    Created,
+    /// It was there and has changed.
+    #[default]
+    Updated,
+    /// It was there and is as it was.
+    Unchanged,
+    /// It was there and is gone.
+    Deleted,
+}
+
+/// Why an attribute was left as it is.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum NotUpdated {
+    /// It is not held, and the operation adds none.
+    NotHeld,
+    /// It is held, and the operation overwrites none.
+    Held,
+}

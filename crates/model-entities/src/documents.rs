@@ -1,0 +1,158 @@
+//! Documents that front ends keep beside the entities (contexts that users host): named texts in
+//! collections, whole, durable. Not searched, not indexed.
+//!
+//! ```text
+//! partition                row                    value
+//! documents/{tenant}/0     collection 00 name     the document
+//! ```
+
+use bytes::Bytes;
+use store::{
+    Commit, Condition, Direction, ErrorKind, Partition, Range, Space, SpaceKind, Store, Tenant, Write,
+};
+
+use crate::Error;
+use crate::write_id::WriteIds;
+
+/// Documents of one tenant.
+const DOCUMENTS: Space = Space { id: 16, kind: SpaceKind::Commit, name: "documents" };
+/// Ends the name of a collection in a key.
+const TERMINATOR: u8 = 0;
+/// Documents read in one page.
+const PAGE_ROWS: usize = 64;
+/// How often a delete starts again because another writer came first.
+const ATTEMPTS_MAX: usize = 16;
+
+/// The documents of one tenant; clones share.
+///
+/// Collections are named by front ends, never by users, and hold no zero byte.
+#[derive(Clone, Debug)]
+pub struct Documents {
+    store: Store,
+    partition: Partition,
+    write_ids: WriteIds,
+}
+
+/// The key of a document.
+fn key(collection: &str, name: &str) -> Bytes {
+    [collection.as_bytes(), &[TERMINATOR], name.as_bytes()].concat().into()
+}
+
+impl Documents {
+    /// The documents of `tenant` in `store`.
+    pub fn new(store: Store, tenant: Tenant) -> Self {
+        let partition = Partition { tenant, space: DOCUMENTS, bucket: 0 };
+        Self { store, partition, write_ids: WriteIds::new() }
+    }
+
+    /// Keeps a document, in place of the one of the same name. Cost: one commit.
+    ///
+    /// # Errors
+    ///
+    /// If the store refuses.
+    pub async fn put(&self, collection: &str, name: &str, document: Bytes) -> Result<(), Error> {
+        let write = Write::Put(key(collection, name), document);
+        self.commit(Vec::new(), write).await?;
+        Ok(())
+    }
+
+    /// A document. Cost: one read.
+    ///
+    /// # Errors
+    ///
+    /// If the store refuses.
+    pub async fn get(&self, collection: &str, name: &str) -> Result<Option<Bytes>, Error> {
+        let row = self.store.get(&self.partition, &key(collection, name)).await?;
+        Ok(row.map(|row| row.value))
+    }
+
+    /// All documents of a collection with their names, in order of the names. Cost: reads them all.
+    ///
+    /// # Errors
+    ///
+    /// If the store refuses.
+    pub async fn list(&self, collection: &str) -> Result<Vec<(String, Bytes)>, Error> {
+        let prefix = key(collection, "");
+        let mut range = Range::prefix(prefix.clone());
+        let mut documents = Vec::new();
+        loop {
+            let page = self.store.scan(&self.partition, &range, Direction::Forward, PAGE_ROWS).await?;
+            for (key, document) in page.rows() {
+                let name = key.get(prefix.len()..).and_then(|name| std::str::from_utf8(name).ok());
+                let name =
+                    name.ok_or_else(|| store::Error::new(ErrorKind::Corrupt, "reading a document's name"))?;
+                documents.push((name.to_owned(), Bytes::copy_from_slice(document)));
+            }
+            let Some(last) = page.last_key().filter(|_| page.more()) else {
+                return Ok(documents);
+            };
+            range.start = [last, &[0]].concat().into();
+        }
+    }
+
+    /// Removes a document; answers whether there was one. Cost: one read, one commit.
+    ///
+    /// # Errors
+    ///
+    /// If the store refuses.
+    pub async fn delete(&self, collection: &str, name: &str) -> Result<bool, Error> {
+        let key = key(collection, name);
+        for _ in 0..ATTEMPTS_MAX {
+            if self.store.get(&self.partition, &key).await?.is_none() {
+                return Ok(false);
+            }
+            match self.commit(vec![Condition::Present(key.clone())], Write::Delete(key.clone())).await {
+                Err(error) if error.kind() == ErrorKind::Conflict => {}
+                outcome => return outcome.map(|()| true).map_err(Error::from),
+            }
+        }
+        Err(Error::Contention(name.into()))
+    }
+
+    async fn commit(&self, conditions: Vec<Condition>, write: Write) -> Result<(), store::Error> {
+        let commit = Commit {
+            partition: self.partition.clone(),
+            write_id: self.write_ids.next(),
+            conditions,
+            writes: vec![write],
+            change: Bytes::new(),
+        };
+        self.store.commit(commit).await.map(drop)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use store::{Clock, MemoryOptions};
+
+    use super::*;
+
+    fn documents(store: &Store, tenant: &str) -> Documents {
+        Documents::new(store.clone(), Tenant::new(tenant).unwrap())
+    }
+
+    #[tokio::test]
+    async fn documents_are_kept_by_collection_name_and_tenant() {
+        let store = Store::memory(MemoryOptions { clock: Clock::System, feed_records_max: 1000 });
+        let (mine, theirs) = (documents(&store, ""), documents(&store, "other"));
+        let many: Vec<String> = (100..100 + 2 * PAGE_ROWS + 3).map(|number| number.to_string()).collect();
+        for name in &many {
+            mine.put("things", name, Bytes::from(format!("text {name}"))).await.unwrap();
+        }
+        mine.put("things", "100", Bytes::from("newer")).await.unwrap();
+        mine.put("thing", "s", Bytes::from("of another collection")).await.unwrap();
+        theirs.put("things", "100", Bytes::from("theirs")).await.unwrap();
+
+        let listed = mine.list("things").await.unwrap();
+        assert!(listed.iter().map(|(name, _)| name).eq(&many));
+        assert_eq!(listed[0].1, "newer");
+        assert_eq!(listed[1].1, "text 101");
+        assert_eq!(mine.get("things", "100").await.unwrap(), Some(Bytes::from("newer")));
+        assert_eq!(theirs.list("things").await.unwrap(), [("100".into(), Bytes::from("theirs"))]);
+
+        assert!(mine.delete("things", "100").await.unwrap());
+        assert!(!mine.delete("things", "100").await.unwrap());
+        assert_eq!(mine.get("things", "100").await.unwrap(), None);
+        assert_eq!(theirs.get("things", "100").await.unwrap(), Some(Bytes::from("theirs")));
+    }
+}

@@ -1,0 +1,178 @@
+//! The handle: one store's tenants.
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use parking_lot::RwLock;
+use store::{Commit, Condition, Direction, ErrorKind, Range, Store, Tenant, Timestamp, Write};
+
+use crate::tenant::Context;
+use crate::write_id::WriteIds;
+use crate::{Error, TenantEntities, Terms, keys};
+
+/// Tenants that are read in one page.
+const PAGE_TENANTS: usize = 1024;
+/// How often creating a tenant starts again because another writer came first.
+const ATTEMPTS_MAX: usize = 16;
+
+/// How entities are kept; handed in by the server.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Buckets a tenant's entities are spread over: a power of two, fixed when a tenant is created.
+    pub buckets: u32,
+    /// The most types and attribute names a tenant can have.
+    pub terms_max: usize,
+    /// The largest stored entity in bytes.
+    pub entity_bytes_max: usize,
+    /// The most entities a query may look at before it is refused.
+    pub scan_entities_max: usize,
+    /// The most matches that can be sorted for `orderBy`.
+    pub sort_entities_max: usize,
+}
+
+/// All tenants of a store; clones share.
+#[derive(Clone, Debug)]
+pub struct Entities {
+    store: Store,
+    options: Arc<Options>,
+    write_ids: WriteIds,
+    tenants: Arc<RwLock<HashMap<Tenant, TenantEntities>>>,
+}
+
+impl Entities {
+    /// Entities kept in `store`.
+    pub fn new(store: Store, options: Options) -> Self {
+        let (write_ids, tenants) = (WriteIds::new(), Arc::default());
+        Self { store, options: Arc::new(options), write_ids, tenants }
+    }
+
+    /// The entities of a tenant that was written to before. Cost: one map look-up once it is loaded.
+    /// The default tenant always exists.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoSuchTenant`].
+    pub async fn tenant(&self, tenant: &Tenant) -> Result<TenantEntities, Error> {
+        if let Some(loaded) = self.loaded(tenant) {
+            return Ok(loaded);
+        }
+        match self.stored_buckets(tenant).await? {
+            Some(buckets) => self.load(tenant, buckets).await,
+            None if *tenant == Tenant::default() => self.tenant_or_create(tenant).await,
+            None => Err(Error::NoSuchTenant(tenant.name().into())),
+        }
+    }
+
+    /// The entities of a tenant, which is created (durably) if it is new.
+    /// Cost: one map look-up once it is loaded.
+    ///
+    /// # Errors
+    ///
+    /// If the store refuses.
+    pub async fn tenant_or_create(&self, tenant: &Tenant) -> Result<TenantEntities, Error> {
+        if let Some(loaded) = self.loaded(tenant) {
+            return Ok(loaded);
+        }
+        for _ in 0..ATTEMPTS_MAX {
+            if let Some(buckets) = self.stored_buckets(tenant).await? {
+                return self.load(tenant, buckets).await;
+            }
+            match self.store.commit(self.creation(tenant)).await {
+                Ok(_) => {}
+                // Another writer, or an acknowledgement that was lost: what is stored tells.
+                Err(error) if matches!(error.kind(), ErrorKind::Conflict | ErrorKind::Unknown) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Err(store::Error::new(ErrorKind::Unavailable, "creating a tenant").into())
+    }
+
+    /// The names of all tenants, the default tenant's (empty) first.
+    ///
+    /// # Errors
+    ///
+    /// If the store refuses.
+    pub async fn tenants(&self) -> Result<Vec<Tenant>, Error> {
+        let mut tenants = vec![Tenant::default()];
+        let partition = keys::tenants_partition();
+        let mut range = keys::tenants_range();
+        loop {
+            let page = self.store.scan(&partition, &range, Direction::Forward, PAGE_TENANTS).await?;
+            let names = page.rows().filter_map(|(key, _)| keys::tenant_of_key(key));
+            tenants.extend(names.filter(|name| !name.is_empty()).filter_map(|name| Tenant::new(name).ok()));
+            match page.last_key().filter(|_| page.more()) {
+                Some(key) => range = keys::after_key(&range, key),
+                None => return Ok(tenants),
+            }
+        }
+    }
+
+    /// Removes what expired before `now`, of all tenants; answers how many entities lost something,
+    /// or went. What other writers change meanwhile is left for the next time.
+    /// Cost: one read and one commit for each of them.
+    ///
+    /// # Errors
+    ///
+    /// If the store refuses.
+    pub async fn purge_expired(&self, now: Timestamp) -> Result<usize, Error> {
+        let mut purged = 0;
+        for tenant in self.tenants().await? {
+            purged += self.tenant(&tenant).await?.purge_expired(now).await?;
+        }
+        Ok(purged)
+    }
+
+    fn loaded(&self, tenant: &Tenant) -> Option<TenantEntities> {
+        self.tenants.read().get(tenant).cloned()
+    }
+
+    async fn stored_buckets(&self, tenant: &Tenant) -> Result<Option<u32>, Error> {
+        let key = keys::tenant(tenant.name());
+        let Some(row) = self.store.get(&keys::tenants_partition(), &key).await? else {
+            return Ok(None);
+        };
+        let buckets = row.value.as_ref().try_into().map(u32::from_be_bytes).ok();
+        match buckets.filter(|buckets| buckets.is_power_of_two()) {
+            Some(buckets) => Ok(Some(buckets)),
+            None => Err(store::Error::new(ErrorKind::Corrupt, "reading the directory of tenants").into()),
+        }
+    }
+
+    fn creation(&self, tenant: &Tenant) -> Commit {
+        let key = keys::tenant(tenant.name());
+        let buckets = self.options.buckets.max(1).next_power_of_two();
+        Commit {
+            partition: keys::tenants_partition(),
+            write_id: self.write_ids.next(),
+            conditions: vec![Condition::Absent(key.clone())],
+            writes: vec![Write::Put(key, Bytes::copy_from_slice(&buckets.to_be_bytes()))],
+            change: Bytes::new(),
+        }
+    }
+
+    async fn load(&self, tenant: &Tenant, buckets: u32) -> Result<TenantEntities, Error> {
+        let terms = Terms::default();
+        terms.learn(&self.store, &keys::terms_partition(tenant)).await?;
+        let context = Context {
+            store: self.store.clone(),
+            options: self.options.clone(),
+            terms_partition: keys::terms_partition(tenant),
+            partitions: (0..buckets).map(|bucket| keys::entities_partition(tenant, bucket)).collect(),
+            terms,
+            write_ids: self.write_ids.clone(),
+            turns: Default::default(),
+        };
+        // Whoever loads it first is kept, so that all share one set of names.
+        let mut tenants = self.tenants.write();
+        Ok(tenants.entry(tenant.clone()).or_insert_with(|| TenantEntities::new(context)).clone())
+    }
+}
+
+/// The part of `range` behind a page of it; `None` if the page was the last.
+pub(crate) fn next_range(range: &Range, page: &store::Page) -> Option<Range> {
+    page.last_key().filter(|_| page.more()).map(|key| keys::after_key(range, key))
+}

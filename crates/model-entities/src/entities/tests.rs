@@ -1,0 +1,47 @@
+//! Tenants are created once, keep their buckets, and share their names.
+
+use store::{Tenant, Timestamp};
+
+use super::*;
+use crate::write::tests::{options, run, store};
+use crate::{Draft, Operation, TermId};
+
+#[test]
+fn tenants_are_created_once_and_keep_their_buckets() {
+    run(async {
+        let store = store();
+        let entities = Entities::new(store.clone(), options(4));
+        let city = Tenant::new("city").unwrap();
+        assert!(matches!(entities.tenant(&city).await, Err(Error::NoSuchTenant(name)) if name == "city"));
+        assert!(entities.tenant(&Tenant::default()).await.is_ok());
+        let created = entities.tenant_or_create(&city).await.unwrap();
+        let terms = created.intern(&["urn:type"]).await.unwrap();
+        let draft = Draft { types: terms[..].into(), ..Draft::default() };
+        created.apply("urn:x:1", Operation::Create(draft), Timestamp(1)).await.unwrap();
+        assert_eq!(entities.tenants().await.unwrap(), [Tenant::default(), city.clone()]);
+
+        let later = Entities::new(store, options(1));
+        let found = later.tenant(&city).await.unwrap();
+        assert_eq!(found.context().partitions.len(), 4, "fixed when it was created");
+        assert_eq!(found.terms().id("urn:type"), Some(TermId(0)));
+        assert!(found.get("urn:x:1", Timestamp(2)).await.unwrap().is_some());
+        assert_eq!(later.tenant_or_create(&Tenant::default()).await.unwrap().context().partitions.len(), 4);
+    });
+}
+
+#[test]
+fn a_node_learns_the_names_that_another_stored() {
+    run(async {
+        let store = store();
+        let [one, two] = [0, 1].map(|_| Entities::new(store.clone(), options(1)));
+        let (one, two) =
+            (one.tenant(&Tenant::default()).await.unwrap(), two.tenant(&Tenant::default()).await.unwrap());
+        let terms = one.intern(&["urn:type"]).await.unwrap();
+        let draft = Draft { types: terms[..].into(), ..Draft::default() };
+        one.apply("urn:x:1", Operation::Create(draft), Timestamp(1)).await.unwrap();
+        assert_eq!(two.terms().iri(terms[0]), None);
+        let entity = two.get("urn:x:1", Timestamp(1)).await.unwrap().unwrap();
+        let of_type = entity.view().unwrap().types().next().unwrap();
+        assert_eq!(two.terms().iri(of_type).as_deref(), Some("urn:type"));
+    });
+}

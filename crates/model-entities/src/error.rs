@@ -1,0 +1,40 @@
+//! Why the model refuses.
+
+use store::ErrorKind;
+
+use crate::{Malformed, TermId};
+
+/// A refusal; each variant is a decision a front end can take.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// No tenant of that name was ever written to.
+    #[error("no such tenant {0:?}")]
+    NoSuchTenant(String),
+    /// No entity has this id.
+    #[error("no such entity {0:?}")]
+    NoSuchEntity(Box<str>),
+    /// An entity with this id exists already.
+    #[error("entity {0:?} already exists")]
+    AlreadyExists(Box<str>),
+    /// The entity has no such attribute, or no instance with that datasetId.
+    #[error("no such attribute")]
+    NoSuchAttribute(TermId, Option<Box<str>>),
+    /// The operation would break a rule of the model: the message names the member.
+    #[error("{0}")]
+    Invalid(String),
+    /// Other writers kept changing the same entity.
+    #[error("too many concurrent writers of entity {0:?}")]
+    Contention(Box<str>),
+    /// Beyond a named limit: names it.
+    #[error("{0}")]
+    Limit(String),
+    /// The store refused.
+    #[error("store refused")]
+    Store(#[from] store::Error),
+}
+
+impl From<Malformed> for Error {
+    fn from(source: Malformed) -> Self {
+        store::Error::new(ErrorKind::Corrupt, "reading a stored entity").with_source(source).into()
+    }
+}

@@ -1,0 +1,313 @@
+//! The index rows of an entity: exactly those derived here stand beside it in its partition.
+
+#[cfg(test)]
+mod tests;
+
+use bytes::Bytes;
+use smallvec::SmallVec;
+use store::Write;
+
+pub(crate) use crate::expiry::is_expired;
+
+use crate::encode::put_varint;
+use crate::keys::{self, IndexValue};
+use crate::query::cells::cells_of_geometry;
+use crate::view::Fields;
+use crate::{AttributeView, EntityView, InstanceView, Kind, TermId};
+
+/// Rows, packed into one buffer. Once [`finished`](Self::finish): sorted by key, each key once.
+#[derive(Debug, Default)]
+pub(crate) struct IndexRows {
+    keys: Vec<u8>,
+    rows: SmallVec<[IndexRow; 8]>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct IndexRow {
+    start: u32,
+    end: u32,
+    /// The kind of the instance for rows by value, or 0: no value.
+    kind: u8,
+    /// How many instances the attribute has, if this is the row that tells.
+    instances: u32,
+}
+
+/// All index rows of an entity. Cost: one pass over its bytes.
+pub(crate) fn index_rows(view: &EntityView<'_>) -> IndexRows {
+    let mut rows = IndexRows::with_capacity(2048);
+    let types: SmallVec<[TermId; 4]> = view.types().collect();
+    rows.add_types(view.id(), &types);
+    rows.add_scopes(view.id(), view.scopes());
+    for attribute in view.attributes() {
+        rows.add_attribute(view.id(), &types, &attribute);
+    }
+    if view.is_transient() {
+        rows.add_expiries(view);
+    }
+    rows.finish();
+    rows
+}
+
+impl IndexRows {
+    /// Room for keys of so many bytes in all.
+    pub(crate) fn with_capacity(bytes: usize) -> Self {
+        Self { keys: Vec::with_capacity(bytes), rows: SmallVec::new() }
+    }
+
+    /// Rows `t`.
+    pub(crate) fn add_types(&mut self, id: &str, types: &[TermId]) {
+        for of_type in types {
+            self.add(0, |out| keys::put_type(out, *of_type, id));
+        }
+    }
+
+    /// Rows `s`.
+    pub(crate) fn add_scopes<'a>(&mut self, id: &str, scopes: impl Iterator<Item = &'a str>) {
+        for scope in scopes {
+            self.add(0, |out| keys::put_scope(out, scope, id));
+        }
+    }
+
+    /// Rows `x`: of the entity and of its attributes' instances.
+    pub(crate) fn add_expiries(&mut self, view: &EntityView<'_>) {
+        let instances = view.attributes().flat_map(|attribute| attribute.instances());
+        let times = instances.filter_map(|instance| instance.expires_at()).chain(view.expires_at());
+        for time in times {
+            self.add(0, |out| keys::put_expiry(out, time, view.id()));
+        }
+    }
+
+    /// Rows `v` and `g` of one attribute, under each type of its entity.
+    pub(crate) fn add_attribute(&mut self, id: &str, types: &[TermId], attribute: &AttributeView<'_>) {
+        let Some((first_type, other_types)) = types.split_first() else {
+            return;
+        };
+        let first = self.rows.len();
+        let mut instances = 0;
+        for instance in attribute.instances() {
+            instances += 1;
+            self.add_instance(id, *first_type, attribute.name(), &instance);
+        }
+        self.sort_from(first);
+        let end = self.rows.len();
+        for of_type in other_types {
+            for index in first..end {
+                self.copy_for_type(index, *of_type);
+            }
+        }
+        // Rows `g` sort before rows `v`, and only the latter can tell.
+        let told = self.rows.get_mut(first..end).unwrap_or_default().iter_mut().find(|row| row.kind != 0);
+        if let Some(row) = told {
+            row.instances = instances;
+        }
+    }
+
+    fn add_instance(&mut self, id: &str, of_type: TermId, name: TermId, instance: &InstanceView<'_>) {
+        let before = self.rows.len();
+        let kind = instance.kind();
+        each_value(kind, instance.value(), &mut |value| {
+            self.add(kind as u8, |out| put_value(out, of_type, name, value, id));
+        });
+        if self.rows.len() == before {
+            self.add(kind as u8, |out| put_value(out, of_type, name, IndexValue::Exists, id));
+        }
+        if kind == Kind::GeoProperty {
+            for cell in cells_of_geometry(instance.value()) {
+                self.add(0, |out| keys::put_cell(out, of_type, name, cell, id));
+            }
+        }
+    }
+
+    fn add(&mut self, kind: u8, put: impl FnOnce(&mut Vec<u8>)) {
+        let start = offset(&self.keys);
+        put(&mut self.keys);
+        self.rows.push(IndexRow { start, end: offset(&self.keys), kind, instances: 0 });
+    }
+
+    /// The row at `index` once more, with another type.
+    fn copy_for_type(&mut self, index: usize, of_type: TermId) {
+        let Some(row) = self.rows.get(index).copied() else {
+            return;
+        };
+        let start = offset(&self.keys);
+        self.keys.extend_from_within(row.start as usize..row.end as usize);
+        if let Some(place) = self.keys.get_mut(start as usize + 1..start as usize + 5) {
+            place.copy_from_slice(&of_type.0.to_be_bytes());
+        }
+        self.rows.push(IndexRow { start, end: offset(&self.keys), instances: 0, ..row });
+    }
+
+    /// Sorts all rows and drops repeated ones.
+    pub(crate) fn finish(&mut self) {
+        self.sort_from(0);
+    }
+
+    fn sort_from(&mut self, first: usize) {
+        let keys = &self.keys;
+        let key = |row: &IndexRow| keys.get(row.start as usize..row.end as usize).unwrap_or_default();
+        let Some(tail) = self.rows.get_mut(first..) else {
+            return;
+        };
+        if tail.is_sorted_by(|one, two| key(one) < key(two)) {
+            return;
+        }
+        // Stable: of equal keys, the first instance's row stays.
+        tail.sort_by(|one, two| key(one).cmp(key(two)));
+        let mut kept = first;
+        for index in first..self.rows.len() {
+            let Some(row) = self.rows.get(index).copied() else {
+                break;
+            };
+            let repeated =
+                kept > first && self.rows.get(kept - 1).is_some_and(|before| key(before) == key(&row));
+            if !repeated {
+                if let Some(place) = self.rows.get_mut(kept) {
+                    *place = row;
+                }
+                kept += 1;
+            }
+        }
+        self.rows.truncate(kept);
+    }
+
+    fn key(&self, row: &IndexRow) -> &[u8] {
+        self.keys.get(row.start as usize..row.end as usize).unwrap_or_default()
+    }
+
+    /// How many rows there are.
+    #[cfg(feature = "testing")]
+    pub(crate) fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Keys and values, in the order they have now.
+    #[cfg(test)]
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&[u8], SmallVec<[u8; 8]>)> {
+        self.rows.iter().map(|row| (self.key(row), row.value()))
+    }
+}
+
+impl IndexRow {
+    fn value(&self) -> SmallVec<[u8; 8]> {
+        let mut value = SmallVec::new();
+        if self.kind != 0 {
+            value.push(self.kind);
+            if self.instances != 0 {
+                put_varint(&mut value, u64::from(self.instances));
+            }
+        }
+        value
+    }
+}
+
+/// Kind and number of instances (0 where the row does not tell) in the value of a row `v`.
+pub(crate) fn kind_and_instances(value: &[u8]) -> Option<(Kind, u64)> {
+    let mut fields = Fields(value);
+    let kind = Kind::from_stored(fields.byte()?)?;
+    Some((kind, if fields.0.is_empty() { 0 } else { fields.varint()? }))
+}
+
+fn offset(keys: &[u8]) -> u32 {
+    u32::try_from(keys.len()).unwrap_or(u32::MAX)
+}
+
+fn put_value(out: &mut Vec<u8>, of_type: TermId, name: TermId, value: IndexValue<'_>, id: &str) {
+    keys::put_attribute_prefix(out, keys::VALUE, of_type, name);
+    value.put(out);
+    out.extend_from_slice(id.as_bytes());
+}
+
+/// The values of an instance under which it is found; none where it holds no scalar.
+pub(crate) fn each_value(kind: Kind, text: &str, found: &mut impl FnMut(IndexValue<'_>)) {
+    match text.as_bytes().first() {
+        Some(b'[') => {
+            for element in lang_json::elements(text) {
+                element_value(kind, element, found);
+            }
+        }
+        Some(b'{') if kind == Kind::LanguageProperty => {
+            for (_, strings) in lang_json::members(text) {
+                each_value(Kind::JsonProperty, strings, found);
+            }
+        }
+        _ => element_value(kind, text, found),
+    }
+}
+
+fn element_value(kind: Kind, text: &str, found: &mut impl FnMut(IndexValue<'_>)) {
+    match text.as_bytes().first() {
+        Some(b'"') => {
+            if let Some(text) = lang_json::string_value(text) {
+                found(IndexValue::Text(&text));
+            }
+        }
+        Some(b't') => found(IndexValue::Bool(true)),
+        Some(b'f') => found(IndexValue::Bool(false)),
+        Some(b'-' | b'0'..=b'9') => {
+            if let Ok(number) = text.parse() {
+                found(IndexValue::Number(number));
+            }
+        }
+        Some(b'{') if !matches!(kind, Kind::JsonProperty | Kind::GeoProperty) => {
+            let typed = lang_json::member(text, "@value").filter(|value| !value.starts_with(['{', '[']));
+            if let Some(value) = typed {
+                element_value(Kind::JsonProperty, value, found);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// What turns the rows `old` into `new`, both finished: appended to `writes`.
+/// Cost: one merge; one allocation for all keys and values.
+pub(crate) fn diff(old: &IndexRows, new: &IndexRows, writes: &mut Vec<Write>) {
+    let mut changes = Changes::default();
+    let (mut olds, mut news) = (old.rows.iter().peekable(), new.rows.iter().peekable());
+    loop {
+        let order = match (olds.peek(), news.peek()) {
+            (None, None) => break,
+            (Some(_), None) => std::cmp::Ordering::Less,
+            (None, Some(_)) => std::cmp::Ordering::Greater,
+            (Some(before), Some(after)) => old.key(before).cmp(new.key(after)),
+        };
+        let before = if order.is_le() { olds.next() } else { None };
+        let after = if order.is_ge() { news.next() } else { None };
+        match (before, after) {
+            (Some(before), None) => changes.add(old.key(before), None),
+            (Some(before), Some(after)) if before.value() == after.value() => {}
+            (_, Some(after)) => changes.add(new.key(after), Some(&after.value())),
+            (None, None) => {}
+        }
+    }
+    changes.write(writes);
+}
+
+/// Puts and deletes, packed.
+#[derive(Default)]
+struct Changes {
+    buffer: Vec<u8>,
+    /// End of key, and of value where the row is put.
+    ends: SmallVec<[(usize, Option<usize>); 8]>,
+}
+
+impl Changes {
+    fn add(&mut self, key: &[u8], value: Option<&[u8]>) {
+        self.buffer.extend_from_slice(key);
+        let key_end = self.buffer.len();
+        self.buffer.extend_from_slice(value.unwrap_or_default());
+        self.ends.push((key_end, value.map(|_| self.buffer.len())));
+    }
+
+    fn write(self, writes: &mut Vec<Write>) {
+        let buffer = Bytes::from(self.buffer);
+        let mut start = 0;
+        for (key_end, end) in self.ends {
+            let key = buffer.slice(start..key_end);
+            start = end.unwrap_or(key_end);
+            writes.push(match end {
+                None => Write::Delete(key),
+                Some(end) => Write::Put(key, buffer.slice(key_end..end)),
+            });
+        }
+    }
+}

@@ -1,0 +1,350 @@
+//! The key page: every row this crate stores, how its key is built, and how it is read back.
+//!
+//! ```text
+//! partition                     row                                value
+//! entities/{tenant}/{bucket}    e id                               entity (encode.rs), stamped
+//! entities/{tenant}/{bucket}    t type id                          nothing      finds by type, in id order
+//! entities/{tenant}/{bucket}    v type attribute class value id    kind, count  finds by value, sorted
+//! entities/{tenant}/{bucket}    s scope 00 id                      nothing      finds by scope
+//! entities/{tenant}/{bucket}    g type attribute cell id           nothing      finds by geometry
+//! entities/{tenant}/{bucket}    x time id                          nothing      finds what expires
+//! terms/{tenant}/0              n name                             term         a name's number
+//! terms/{tenant}/0              i term                             name         a number's name
+//! tenants//0                    d name                             buckets      the directory of tenants
+//! ```
+//!
+//! Types, attributes and terms are four bytes, cells eight, big-endian; times are eight bytes in
+//! the order of time. `class value` is an [`IndexValue`] (`keys/value.rs`). The id is always the tail of
+//! a key, so it needs no terminator, and rows that agree in all before it come in id order.
+//!
+//! An attribute has at least one `v` row for each type of its entity; its value is the [`crate::Kind`] of the
+//! instance, one byte. The attribute's first row, under the entity's first type only, goes on with
+//! the number of instances (varint): the sum over all rows of an attribute counts its instances.
+//!
+//! An index key may stand for more values than one (texts are cut): what it finds is looked up and checked.
+
+mod value;
+
+#[cfg(test)]
+mod tests;
+
+use std::ops::Bound;
+
+use bytes::Bytes;
+use store::{Partition, Range, Space, SpaceKind, Tenant, Timestamp};
+
+pub(crate) use value::{Class, IndexValue, put_escaped};
+
+use crate::TermId;
+
+/// Entities and their index rows.
+pub(crate) const ENTITIES: Space = Space { id: 1, kind: SpaceKind::Commit, name: "entities" };
+/// Names of types and attributes.
+pub(crate) const TERMS: Space = Space { id: 2, kind: SpaceKind::Commit, name: "terms" };
+/// The directory of tenants, kept under the default tenant.
+pub(crate) const TENANTS: Space = Space { id: 3, kind: SpaceKind::Commit, name: "tenants" };
+
+/// First bytes of keys: the kind of row.
+pub(crate) const ENTITY: u8 = b'e';
+pub(crate) const TYPE: u8 = b't';
+pub(crate) const VALUE: u8 = b'v';
+pub(crate) const SCOPE: u8 = b's';
+pub(crate) const CELL: u8 = b'g';
+pub(crate) const EXPIRY: u8 = b'x';
+const NAME: u8 = b'n';
+const NUMBER: u8 = b'i';
+const TENANT: u8 = b'd';
+
+/// Where the entities of one bucket of a tenant live.
+pub(crate) fn entities_partition(tenant: &Tenant, bucket: u32) -> Partition {
+    Partition { tenant: tenant.clone(), space: ENTITIES, bucket }
+}
+
+/// Where a tenant's terms live.
+pub(crate) fn terms_partition(tenant: &Tenant) -> Partition {
+    Partition { tenant: tenant.clone(), space: TERMS, bucket: 0 }
+}
+
+/// Where the directory of tenants lives.
+pub(crate) fn tenants_partition() -> Partition {
+    Partition { tenant: Tenant::default(), space: TENANTS, bucket: 0 }
+}
+
+// Builders append to a buffer: many keys share one allocation.
+
+/// Row `e`.
+pub(crate) fn put_entity(out: &mut Vec<u8>, id: &str) {
+    out.push(ENTITY);
+    out.extend_from_slice(id.as_bytes());
+}
+
+/// Row `t`.
+pub(crate) fn put_type(out: &mut Vec<u8>, of_type: TermId, id: &str) {
+    put_type_prefix(out, of_type);
+    out.extend_from_slice(id.as_bytes());
+}
+
+fn put_type_prefix(out: &mut Vec<u8>, of_type: TermId) {
+    out.push(TYPE);
+    out.extend_from_slice(&of_type.0.to_be_bytes());
+}
+
+/// The part of rows `v` and `g` before class or cell.
+pub(crate) fn put_attribute_prefix(out: &mut Vec<u8>, row: u8, of_type: TermId, attribute: TermId) {
+    out.push(row);
+    out.extend_from_slice(&of_type.0.to_be_bytes());
+    out.extend_from_slice(&attribute.0.to_be_bytes());
+}
+
+/// Row `v`.
+#[cfg(test)]
+pub(crate) fn put_value(
+    out: &mut Vec<u8>,
+    of_type: TermId,
+    attribute: TermId,
+    value: IndexValue<'_>,
+    id: &str,
+) {
+    put_attribute_prefix(out, VALUE, of_type, attribute);
+    value.put(out);
+    out.extend_from_slice(id.as_bytes());
+}
+
+/// Row `s`.
+pub(crate) fn put_scope(out: &mut Vec<u8>, scope: &str, id: &str) {
+    out.push(SCOPE);
+    put_escaped(out, scope.as_bytes());
+    out.push(0);
+    out.extend_from_slice(id.as_bytes());
+}
+
+/// Row `g`.
+pub(crate) fn put_cell(out: &mut Vec<u8>, of_type: TermId, attribute: TermId, cell: u64, id: &str) {
+    put_attribute_prefix(out, CELL, of_type, attribute);
+    out.extend_from_slice(&cell.to_be_bytes());
+    out.extend_from_slice(id.as_bytes());
+}
+
+/// Row `x`.
+pub(crate) fn put_expiry(out: &mut Vec<u8>, time: Timestamp, id: &str) {
+    out.push(EXPIRY);
+    out.extend_from_slice(&value::ordered_time(time));
+    out.extend_from_slice(id.as_bytes());
+}
+
+/// The key of an entity.
+pub(crate) fn entity(id: &str) -> Bytes {
+    let mut key = Vec::with_capacity(1 + id.len());
+    put_entity(&mut key, id);
+    key.into()
+}
+
+/// The key of a name's number.
+pub(crate) fn term_of_name(name: &str) -> Bytes {
+    let mut key = Vec::with_capacity(1 + name.len());
+    key.push(NAME);
+    key.extend_from_slice(name.as_bytes());
+    key.into()
+}
+
+/// The key of a number's name.
+pub(crate) fn name_of_term(term: TermId) -> Bytes {
+    let [a, b, c, d] = term.0.to_be_bytes();
+    Bytes::copy_from_slice(&[NUMBER, a, b, c, d])
+}
+
+/// All numbers' names, from this one on, in order.
+pub(crate) fn names_from(term: TermId) -> Range {
+    Range { start: name_of_term(term), end: Some(Bytes::from_static(&[NUMBER + 1])) }
+}
+
+/// The number in the key of a number's name.
+pub(crate) fn term_of_key(key: &[u8]) -> Option<TermId> {
+    key.strip_prefix(&[NUMBER]).and_then(|rest| rest.try_into().ok()).map(u32::from_be_bytes).map(TermId)
+}
+
+/// The key of a tenant in the directory.
+pub(crate) fn tenant(name: &str) -> Bytes {
+    let mut key = Vec::with_capacity(1 + name.len());
+    key.push(TENANT);
+    key.extend_from_slice(name.as_bytes());
+    key.into()
+}
+
+/// The name in a key of the directory.
+pub(crate) fn tenant_of_key(key: &[u8]) -> Option<&str> {
+    key.strip_prefix(&[TENANT]).and_then(|name| std::str::from_utf8(name).ok())
+}
+
+/// All tenants, by name.
+pub(crate) fn tenants_range() -> Range {
+    Range::prefix(vec![TENANT])
+}
+
+// Ranges, for scans.
+
+/// All entities of a bucket, in id order.
+pub(crate) fn entities_range() -> Range {
+    Range::prefix(vec![ENTITY])
+}
+
+/// One entity.
+pub(crate) fn entity_range(id: &str) -> Range {
+    let start = entity(id);
+    let end = [&start, [0].as_slice()].concat().into();
+    Range { start, end: Some(end) }
+}
+
+/// Ids of all entities of a type, in order.
+pub(crate) fn type_range(of_type: TermId) -> Range {
+    prefix(|out| put_type_prefix(out, of_type))
+}
+
+/// Types from this one on: the first row of the range is of the next type in use.
+pub(crate) fn types_from(of_type: TermId) -> Range {
+    let mut start = Vec::with_capacity(5);
+    put_type_prefix(&mut start, of_type);
+    Range { start: start.into(), end: Some(Bytes::from_static(&[TYPE + 1])) }
+}
+
+/// All values of an attribute in entities of a type, by class and value.
+pub(crate) fn attribute_range(of_type: TermId, attribute: TermId) -> Range {
+    prefix(|out| put_attribute_prefix(out, VALUE, of_type, attribute))
+}
+
+/// Attributes of a type from this one on: the first row of the range is of the next attribute in use.
+pub(crate) fn attributes_from(of_type: TermId, attribute: TermId) -> Range {
+    let mut start = Vec::with_capacity(9);
+    put_attribute_prefix(&mut start, VALUE, of_type, attribute);
+    let mut whole = vec![VALUE];
+    whole.extend_from_slice(&of_type.0.to_be_bytes());
+    Range { start: start.into(), end: Range::prefix(whole).end }
+}
+
+/// Entities with this value (or one cut to the same text), in id order.
+pub(crate) fn value_range(of_type: TermId, attribute: TermId, value: IndexValue<'_>) -> Range {
+    prefix(|out| {
+        put_attribute_prefix(out, VALUE, of_type, attribute);
+        value.put(out);
+    })
+}
+
+/// Entities with a value of `class` between the bounds, by value. Bounds on texts that are cut
+/// count as included: the range holds all that satisfy the bounds, and perhaps more.
+pub(crate) fn value_bounds(
+    of_type: TermId,
+    attribute: TermId,
+    class: Class,
+    lower: Bound<IndexValue<'_>>,
+    upper: Bound<IndexValue<'_>>,
+) -> Range {
+    let of_class = || {
+        prefix(|out| {
+            put_attribute_prefix(out, VALUE, of_type, attribute);
+            out.push(class as u8);
+        })
+    };
+    let start = match lower {
+        Bound::Unbounded => of_class().start,
+        Bound::Excluded(value) if value.is_exact() => {
+            value_range(of_type, attribute, value).end.unwrap_or_default()
+        }
+        Bound::Included(value) | Bound::Excluded(value) => value_range(of_type, attribute, value).start,
+    };
+    let end = match upper {
+        Bound::Unbounded => of_class().end,
+        Bound::Excluded(value) if value.is_exact() => Some(value_range(of_type, attribute, value).start),
+        Bound::Included(value) | Bound::Excluded(value) => value_range(of_type, attribute, value).end,
+    };
+    let end = end.map(|end| end.max(start.clone()));
+    Range { start, end }
+}
+
+/// Entities with a text value that starts with `head`, by value (a head that is cut finds more).
+pub(crate) fn text_prefix_range(of_type: TermId, attribute: TermId, head: &str) -> Range {
+    prefix(|out| {
+        put_attribute_prefix(out, VALUE, of_type, attribute);
+        IndexValue::Text(head).put_open(out);
+    })
+}
+
+/// Entities with exactly this scope, in id order.
+pub(crate) fn scope_range(scope: &str) -> Range {
+    prefix(|out| put_scope(out, scope, ""))
+}
+
+/// Entities with a scope that starts with `head`, by scope.
+pub(crate) fn scope_prefix_range(head: &str) -> Range {
+    prefix(|out| {
+        out.push(SCOPE);
+        put_escaped(out, head.as_bytes());
+    })
+}
+
+/// Entities with a geometry in cells `first` to `last`, both included.
+pub(crate) fn cell_range(of_type: TermId, attribute: TermId, first: u64, last: u64) -> Range {
+    let bound = |cell: u64| {
+        prefix(|out| {
+            put_attribute_prefix(out, CELL, of_type, attribute);
+            out.extend_from_slice(&cell.to_be_bytes());
+        })
+    };
+    Range { start: bound(first).start, end: bound(last).end }
+}
+
+/// What expires before `time`, soonest first.
+pub(crate) fn expired_range(time: Timestamp) -> Range {
+    let mut end = Vec::with_capacity(9);
+    put_expiry(&mut end, time, "");
+    Range { start: Bytes::from_static(&[EXPIRY]), end: Some(end.into()) }
+}
+
+/// The part of `range` behind the row with this key.
+pub(crate) fn after_key(range: &Range, key: &[u8]) -> Range {
+    let mut start = Vec::with_capacity(key.len() + 1);
+    start.extend_from_slice(key);
+    start.push(0);
+    Range { start: start.into(), end: range.end.clone() }
+}
+
+fn prefix(build: impl FnOnce(&mut Vec<u8>)) -> Range {
+    let mut start = Vec::with_capacity(96);
+    build(&mut start);
+    Range::prefix(start)
+}
+
+// Reading keys back.
+
+/// The entity id in any key of an entities partition.
+pub(crate) fn id_of_key(key: &[u8]) -> Option<&str> {
+    std::str::from_utf8(id_bytes_of_key(key)?).ok()
+}
+
+/// The same, unchecked: for comparing ids and for looking them up.
+pub(crate) fn id_bytes_of_key(key: &[u8]) -> Option<&[u8]> {
+    let (row, rest) = key.split_first()?;
+    Some(match *row {
+        ENTITY => rest,
+        TYPE => rest.get(4..)?,
+        VALUE => value::skip(rest.get(8..)?)?,
+        SCOPE => rest.get(memchr::memchr(0, rest)? + 1..)?,
+        CELL => rest.get(16..)?,
+        EXPIRY => rest.get(8..)?,
+        _ => return None,
+    })
+}
+
+/// The type in a key of row `t`, `v` or `g`.
+pub(crate) fn type_of_key(key: &[u8]) -> Option<TermId> {
+    term_at(key, 1)
+}
+
+/// The attribute in a key of row `v` or `g`.
+pub(crate) fn attribute_of_key(key: &[u8]) -> Option<TermId> {
+    term_at(key, 5)
+}
+
+fn term_at(key: &[u8], at: usize) -> Option<TermId> {
+    let bytes: [u8; 4] = key.get(at..at + 4)?.try_into().ok()?;
+    Some(TermId(u32::from_be_bytes(bytes)))
+}

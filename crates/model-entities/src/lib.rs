@@ -1,0 +1,57 @@
+//! Entities: a thing's current state. One model under NGSI-LD and NGSIv2.
+//!
+//! Front door: `Entities` (the store's tenants) and `TenantEntities` (one tenant: write with
+//! `TenantEntities::apply` and `TenantEntities::apply_all`, read with
+//! `TenantEntities::get`, ask with `TenantEntities::query`). A write is fetch, think, commit:
+//! the thinking is `apply`, pure and synchronous.
+//!
+//! Names of types and attributes are IRIs, interned per tenant as [`TermId`]s (`Terms`).
+//! A stored entity is a compact binary read in place through [`EntityView`]; its values are
+//! canonical JSON text (see `lang_json`), so that a renderer copies bytes.
+//!
+//! Invariants:
+//! - an entity, its index rows and its change record are one atom in one partition;
+//! - index rows are exactly those that `index_rows` derives from the stored entity;
+//! - a term, once stored, keeps its id for ever, and is durable before any entity that uses it;
+//! - instances of one attribute differ in datasetId; at most one has none.
+
+mod apply;
+mod change;
+mod discovery;
+mod documents;
+mod draft;
+mod encode;
+mod entities;
+mod error;
+mod expiry;
+mod feed;
+mod index;
+mod keys;
+#[cfg(test)]
+mod model;
+mod query;
+mod tenant;
+mod term;
+#[cfg(feature = "testing")]
+pub mod testing;
+mod view;
+mod write;
+mod write_id;
+
+pub use apply::{ID_BYTES_MAX, SCOPE_BYTES_MAX};
+pub use change::{Change, Fate, Instances, MergeOptions, NotUpdated, Operation};
+pub use discovery::{AttributeSummary, TypeSummary};
+pub use documents::Documents;
+pub use draft::{Attribute, Draft, Extra, Field, Instance, Kind};
+pub use encode::encode;
+pub use entities::{Entities, Options};
+pub use error::Error;
+pub use feed::{ChangeRecord, change_records};
+pub use query::{
+    Comparison, Filter, GeoQuery, GeoRelation, Meta, Operand, Order, OrderBy, OrderKey, Path, Query,
+    QueryResult, Scalar, ScopeQuery, Selector, TypeQuery,
+};
+pub use store::{Clock, ErrorKind as StoreErrorKind, Tenant, Timestamp};
+pub use tenant::{Entity, TenantEntities};
+pub use term::{NAME_BYTES_MAX, TermId, Terms};
+pub use view::{AttributeView, EntityView, InstanceView, Malformed};

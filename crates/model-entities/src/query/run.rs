@@ -1,0 +1,488 @@
+//! Carries out a plan: candidates in id order, each looked up and evaluated, until the page is full.
+//!
+//! Awaits are page-sized: for a page of index rows, for the entities of a batch that are not in the
+//! store's cache, for the entities that a batch's Relationships point to.
+
+use std::collections::HashSet;
+
+use bytes::Bytes;
+use store::Direction;
+
+use super::eval::{Links, Matcher};
+use super::order::Top;
+use super::plan::{Plan, Way, wants_types};
+use super::stream::{Candidate, IdList, Union};
+use super::{Query, QueryResult};
+use crate::expiry::live_bytes;
+use crate::tenant::Context;
+use crate::{EntityView, Error, TenantEntities, TermId, keys};
+
+/// Entities that are not in the cache are read so many at a time.
+const BATCH: usize = 64;
+/// Ways that are compared by their first page, and ways that are probed.
+const WAYS_MAX: usize = 4;
+/// After so many candidates it is asked whether another way is better, and again after each time as
+/// many rows as a probe may cost.
+const FIRST_PROBE: usize = 48;
+/// The most rows of the first probe; each further probe may read eight times as many.
+const PROBE_ROWS: usize = 2048;
+const PROBE_GROWTH: usize = 8;
+/// Larger pages cost the allocator more than they save.
+const PROBE_PAGE_ROWS: usize = 512;
+/// Below so many matches in a hundred candidates another way is probed.
+const POOR_PERCENT: usize = 6;
+/// Looking at an entity costs as much as reading so many index rows.
+const ROWS_AN_ENTITY: usize = 6;
+/// Types in use beyond this are not looked up for a query that names none.
+const TYPES_MAX: usize = 64;
+/// Beyond so many expired rows that are not yet purged, the index alone decides nothing.
+const EXPIRED_MAX: usize = 4096;
+
+/// Pages of rows read between two pauses in which other tasks may run.
+const PAGES_A_TURN: usize = 4;
+
+impl TenantEntities {
+    /// The entities that match, without what of them expired.
+    ///
+    /// Cost: about a microsecond for each entity looked at, and a read for each that is in no cache.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Limit`] if it looks at, sorts or follows links to more entities than the options allow;
+    /// if the store refuses.
+    pub async fn query(&self, query: &Query) -> Result<QueryResult, Error> {
+        run(self.context(), query).await
+    }
+}
+
+async fn run(context: &Context, query: &Query) -> Result<QueryResult, Error> {
+    let mut run = Run::new(context, query)?;
+    let types = if wants_types(query) { run.types_in_use().await? } else { None };
+    let plan = Plan::new(query, types.as_deref());
+    tracing::trace!(%plan, "query planned");
+    run.go(&plan).await?;
+    run.finish()
+}
+
+struct Run<'a> {
+    context: &'a Context,
+    query: &'a Query,
+    matcher: Matcher,
+    links: Links,
+    /// The sorted matches, unless they come in the order of the candidates.
+    top: Option<Top>,
+    page: Vec<Bytes>,
+    matched: usize,
+    /// Candidates that were evaluated.
+    scanned: usize,
+    /// Ids of what expired, if the index decides.
+    expired: Option<HashSet<Box<str>>>,
+    /// The key of the candidate at hand, and of the last one afterwards.
+    key: Vec<u8>,
+}
+
+/// Where candidates come from.
+enum Feed {
+    Rows(Union),
+    Ids(IdList),
+    /// Rows whose ids are in the list too.
+    Both(Union, IdList),
+}
+
+impl Feed {
+    fn union(&mut self) -> Option<&mut Union> {
+        match self {
+            Self::Rows(union) | Self::Both(union, _) => Some(union),
+            Self::Ids(_) => None,
+        }
+    }
+
+    /// The next candidate that is worth a look, its key in `key`.
+    fn next(&mut self, key: &mut Vec<u8>, with_entity: bool) -> Option<Candidate> {
+        match self {
+            Self::Rows(union) => union.next(key, with_entity),
+            Self::Ids(ids) => ids.next(key),
+            Self::Both(union, ids) => loop {
+                if ids.is_done() {
+                    return None;
+                }
+                let candidate = union.next(key, with_entity)?;
+                if key.get(1..).is_some_and(|id| ids.holds(id)) {
+                    return Some(candidate);
+                }
+            },
+        }
+    }
+
+    /// Whether rows must be read before there is a candidate.
+    fn is_starved(&self) -> bool {
+        match self {
+            Self::Rows(union) => union.is_starved(),
+            Self::Both(union, ids) => union.is_starved() && !ids.is_done(),
+            Self::Ids(_) => false,
+        }
+    }
+
+    /// The same candidates, as far as they are among these ids too.
+    fn narrowed(self, ids: IdList, both: bool) -> Self {
+        match self {
+            Self::Rows(union) if both => Self::Both(union, ids),
+            _ => Self::Ids(ids),
+        }
+    }
+}
+
+/// Why the walk paused.
+enum Pause {
+    /// Nothing is left, or nothing more is asked.
+    Done,
+    /// Rows must be read.
+    Starved,
+    /// Entities must be read.
+    Missing,
+    /// Another way may be better.
+    Poor,
+}
+
+/// Candidates in order, with the entities that are at hand.
+type Pending = Vec<(Box<str>, Option<Bytes>)>;
+
+impl<'a> Run<'a> {
+    fn new(context: &'a Context, query: &'a Query) -> Result<Self, Error> {
+        let room = query.offset.saturating_add(query.limit);
+        let top = Top::new(query, room);
+        let sort_max = context.options.sort_entities_max;
+        if top.is_some() && room > sort_max {
+            let message =
+                format!("offset and limit reach beyond {sort_max} sorted entities (sort_entities_max)");
+            return Err(Error::Limit(message));
+        }
+        Ok(Self {
+            context,
+            query,
+            matcher: Matcher::new(query),
+            links: Links::default(),
+            top,
+            page: Vec::new(),
+            matched: 0,
+            scanned: 0,
+            expired: None,
+            key: Vec::with_capacity(128),
+        })
+    }
+
+    async fn go(&mut self, plan: &Plan) -> Result<(), Error> {
+        if plan.decides && (self.query.count || self.query.offset > 0) && self.top.is_none() {
+            self.expired = self.expired_ids().await?;
+        }
+        let with_entities = plan.ids.is_none() && plan.ordered.is_empty();
+        let mut feed = self.feed(plan).await?;
+        let (mut probe_at, mut probe_rows) = (self.first_probe(), PROBE_ROWS);
+        let mut pending = Pending::new();
+        let mut pages = 0;
+        loop {
+            let may_probe = !plan.probes.is_empty() && matches!(feed, Feed::Rows(_));
+            let pause = self.walk(&mut feed, &mut pending, with_entities, may_probe.then_some(probe_at))?;
+            match pause {
+                Pause::Missing => self.settle(&mut pending).await?,
+                Pause::Starved => {
+                    pages += 1;
+                    if pages % PAGES_A_TURN == 0 {
+                        tokio::task::yield_now().await;
+                    }
+                    if let Some(union) = feed.union() {
+                        union.fill(&self.context.store, &self.context.partitions).await?;
+                    }
+                }
+                Pause::Poor => {
+                    if let Some(mut ids) = self.probe(plan, probe_rows).await? {
+                        // What both ways led to so far tells whether reading on in both spares
+                        // enough entities.
+                        let passed = ids.pass(self.key.get(1..).unwrap_or_default());
+                        let spared = passed.saturating_sub(self.matched);
+                        feed = feed.narrowed(ids, self.scanned < spared * ROWS_AN_ENTITY);
+                    }
+                    probe_rows = probe_rows.saturating_mul(PROBE_GROWTH);
+                    probe_at = self.scanned.saturating_add(probe_rows / 2);
+                }
+                Pause::Done => return Ok(()),
+            }
+        }
+    }
+
+    /// Where all matches are asked for, a short way is better whatever comes: the first candidates
+    /// only tell how the ways lie to each other.
+    fn first_probe(&self) -> usize {
+        if self.wants_all() { FIRST_PROBE / 3 } else { FIRST_PROBE }
+    }
+
+    fn wants_all(&self) -> bool {
+        (self.query.count && self.expired.is_none()) || self.top.is_some()
+    }
+
+    /// Whether what is still to come changes nothing.
+    fn is_full(&self) -> bool {
+        !self.query.count
+            && self.top.is_none()
+            && self.matched > self.query.offset.saturating_add(self.query.limit)
+    }
+
+    /// Whether the next match is counted, and not given.
+    fn only_counts(&self) -> bool {
+        let behind = self.query.offset.saturating_add(self.query.limit);
+        self.top.is_none() && (self.matched < self.query.offset || self.matched >= behind)
+    }
+
+    /// The candidates: those of the way whose first page reaches farthest.
+    async fn feed(&mut self, plan: &Plan) -> Result<Feed, Error> {
+        if let Some(ids) = &plan.ids {
+            let mut list = IdList::default();
+            for id in ids {
+                list.push(self.context.bucket(id), id.as_bytes());
+            }
+            return Ok(Feed::Ids(list));
+        }
+        let asked = self.query.offset.saturating_add(self.query.limit);
+        let rows = asked.saturating_add(asked / 4).clamp(16, 256);
+        let partitions = self.context.partitions.len();
+        if plan.ordered.is_empty() {
+            return Ok(Feed::Rows(Union::new(partitions, &[keys::entities_range()], rows)));
+        }
+        let ways = plan.ordered.iter().take(WAYS_MAX);
+        let mut unions: Vec<_> = ways.map(|way| Union::new(partitions, &way.ranges, rows)).collect();
+        if unions.len() > 1 {
+            for union in &mut unions {
+                union.fill(&self.context.store, &self.context.partitions).await?;
+            }
+        }
+        let until = unions.iter().filter_map(Union::frontier).min().map(<[u8]>::to_vec);
+        let sparse = unions.into_iter().min_by_key(|union| union.rows_until(until.as_deref()));
+        Ok(sparse.map_or_else(|| Feed::Ids(IdList::default()), Feed::Rows))
+    }
+
+    /// Takes candidates until something must be awaited; evaluates those that are at hand.
+    fn walk(
+        &mut self,
+        feed: &mut Feed,
+        pending: &mut Pending,
+        with_entities: bool,
+        probe_at: Option<usize>,
+    ) -> Result<Pause, Error> {
+        loop {
+            if self.is_full() {
+                return Ok(Pause::Done);
+            }
+            if pending.is_empty() && probe_at.is_some_and(|at| self.scanned >= at) && self.is_poor() {
+                return Ok(Pause::Poor);
+            }
+            let Some(candidate) = feed.next(&mut self.key, with_entities) else {
+                return Ok(match () {
+                    () if !pending.is_empty() => Pause::Missing,
+                    () if feed.is_starved() => Pause::Starved,
+                    () => Pause::Done,
+                });
+            };
+            self.meet(candidate, pending)?;
+            if pending.len() >= BATCH {
+                return Ok(Pause::Missing);
+            }
+        }
+    }
+
+    fn is_poor(&self) -> bool {
+        self.wants_all() || self.matched.saturating_mul(100) < self.scanned * POOR_PERCENT
+    }
+
+    /// Evaluates a candidate that is at hand, counts one that the index decides, or puts it off.
+    fn meet(&mut self, candidate: Candidate, pending: &mut Pending) -> Result<(), Error> {
+        let decided = self.expired.as_ref().is_some_and(|expired| !expired.contains(id_of(&self.key)));
+        if decided && pending.is_empty() && self.only_counts() {
+            self.matched += 1;
+            return Ok(());
+        }
+        let Some(partition) = self.context.partitions.get(candidate.partition) else {
+            return Ok(());
+        };
+        let held = match candidate.entity {
+            Some(entity) => Some(Some(entity)),
+            None => self.context.store.get_cached(partition, &self.key).map(|row| row.map(|row| row.value)),
+        };
+        match held {
+            Some(None) => Ok(()),
+            Some(Some(entity)) if pending.is_empty() && !self.matcher.links() => self.see(entity),
+            held => {
+                pending.push((id_of(&self.key).into(), held.flatten()));
+                Ok(())
+            }
+        }
+    }
+
+    /// Reads the entities that are pending, and those they point to, and evaluates them in order.
+    async fn settle(&mut self, pending: &mut Pending) -> Result<(), Error> {
+        let mut missing: Vec<_> = pending.iter_mut().filter(|(_, held)| held.is_none()).collect();
+        let ids: Vec<&str> = missing.iter().map(|(id, _)| &**id).collect();
+        if !ids.is_empty() {
+            let rows = self.context.rows(&ids).await?;
+            for ((_, held), row) in missing.iter_mut().zip(rows) {
+                *held = row.map(|row| row.value);
+            }
+        }
+        if self.matcher.links() {
+            self.follow(pending).await?;
+        }
+        for (_, entity) in pending.drain(..) {
+            match entity {
+                Some(entity) if !self.is_full() => self.see(entity)?,
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Fetches what the pending entities point to, until all of them can be evaluated.
+    async fn follow(&mut self, pending: &Pending) -> Result<(), Error> {
+        loop {
+            for (_, entity) in pending {
+                if let Some(entity) = entity {
+                    self.matcher.matches(&EntityView::peek(entity)?, &mut self.links);
+                }
+            }
+            let mut wanted = std::mem::take(&mut self.links.wanted);
+            wanted.sort_unstable();
+            wanted.dedup();
+            if wanted.is_empty() {
+                return Ok(());
+            }
+            let linked_max = self.context.options.scan_entities_max;
+            if self.links.held.len() + wanted.len() > linked_max {
+                let message =
+                    format!("the query follows links to more than {linked_max} entities (scan_entities_max)");
+                return Err(Error::Limit(message));
+            }
+            let ids: Vec<&str> = wanted.iter().map(|id| &**id).collect();
+            let found = self.context.rows(&ids).await?.into_iter().map(|row| row.map(|row| row.value));
+            self.links.held.extend(wanted.into_iter().zip(found));
+        }
+    }
+
+    fn see(&mut self, entity: Bytes) -> Result<(), Error> {
+        self.scanned += 1;
+        let scan_max = self.context.options.scan_entities_max;
+        if self.scanned > scan_max {
+            let message = format!("the query looks at more than {scan_max} entities (scan_entities_max)");
+            return Err(Error::Limit(message));
+        }
+        let Some(entity) = live_bytes(entity, self.query.now)? else {
+            return Ok(());
+        };
+        let view = EntityView::peek(&entity)?;
+        if !self.matcher.matches(&view, &mut self.links) {
+            return Ok(());
+        }
+        let only_counts = self.only_counts();
+        match &mut self.top {
+            Some(top) => top.push(&view, entity.clone(), &self.context.terms),
+            None if only_counts => {}
+            None => self.page.push(entity),
+        }
+        self.matched += 1;
+        Ok(())
+    }
+
+    /// Ids behind one of the probed ways, if it is short.
+    async fn probe(&self, plan: &Plan, rows_max: usize) -> Result<Option<IdList>, Error> {
+        let mut best: Option<IdList> = None;
+        for way in plan.probes.iter().take(WAYS_MAX) {
+            let bound = best.as_ref().map_or(rows_max, IdList::len);
+            if let Some(list) = self.collect(way, bound).await? {
+                best = Some(list);
+            }
+        }
+        Ok(best)
+    }
+
+    /// All ids behind a way, unless they are more rows than this.
+    async fn collect(&self, way: &Way, rows_max: usize) -> Result<Option<IdList>, Error> {
+        let (mut list, mut rows) = (IdList::default(), 0);
+        for (at, partition) in self.context.partitions.iter().enumerate() {
+            for range in &way.ranges {
+                let mut range = range.clone();
+                loop {
+                    let left = rows_max.saturating_sub(rows).min(PROBE_PAGE_ROWS);
+                    if left == 0 {
+                        return Ok(None);
+                    }
+                    let page = self.context.store.scan(partition, &range, Direction::Forward, left).await?;
+                    rows += page.len();
+                    for id in page.rows().filter_map(|(key, _)| keys::id_bytes_of_key(key)) {
+                        list.push(at, id);
+                    }
+                    let Some(last) = page.last_key().filter(|_| page.more()) else {
+                        break;
+                    };
+                    range = keys::after_key(&range, last);
+                }
+            }
+        }
+        list.sort();
+        Ok(Some(list))
+    }
+
+    /// The types that any entity has, unless they are too many.
+    async fn types_in_use(&self) -> Result<Option<Vec<TermId>>, Error> {
+        let mut types = Vec::new();
+        for partition in self.context.partitions.iter() {
+            let mut next = Some(TermId(0));
+            while let Some(from) = next {
+                let page = self
+                    .context
+                    .store
+                    .scan(partition, &keys::types_from(from), Direction::Forward, 1)
+                    .await?;
+                let found = page.last_key().and_then(keys::type_of_key);
+                types.extend(found);
+                next = found.and_then(|found| found.0.checked_add(1)).map(TermId);
+                if types.len() > TYPES_MAX * self.context.partitions.len() {
+                    return Ok(None);
+                }
+            }
+        }
+        types.sort_unstable();
+        types.dedup();
+        Ok((types.len() <= TYPES_MAX).then_some(types))
+    }
+
+    /// Ids of entities that expired, or some of whose attributes did, and that are not purged yet.
+    async fn expired_ids(&self) -> Result<Option<HashSet<Box<str>>>, Error> {
+        let range = keys::expired_range(store::Timestamp(self.query.now.0.saturating_add(1)));
+        let mut ids = HashSet::new();
+        for partition in self.context.partitions.iter() {
+            let page = self.context.store.scan(partition, &range, Direction::Forward, EXPIRED_MAX).await?;
+            if page.more() {
+                return Ok(None);
+            }
+            ids.extend(page.rows().filter_map(|(key, _)| keys::id_of_key(key)).map(Into::into));
+        }
+        Ok(Some(ids))
+    }
+
+    fn finish(self) -> Result<QueryResult, Error> {
+        let behind = self.query.offset.saturating_add(self.query.limit);
+        Ok(QueryResult {
+            entities: match self.top {
+                Some(top) => top.page(self.query.offset),
+                None => self.page,
+            },
+            count: self.query.count.then_some(self.matched),
+            more: self.matched > behind,
+        })
+    }
+}
+
+/// The id in an entity's key.
+fn id_of(key: &[u8]) -> &str {
+    key.get(1..).and_then(|id| std::str::from_utf8(id).ok()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests;

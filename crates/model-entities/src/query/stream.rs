@@ -1,0 +1,226 @@
+//! Candidates in id order: pages of index rows, merged over ranges and buckets.
+
+use bytes::Bytes;
+use store::{Direction, Page, Partition, Range, Store};
+
+use crate::{Error, keys};
+
+/// Pages grow up to so many rows.
+const PAGE_ROWS_MAX: usize = 512;
+
+/// One range of rows in id order, read page by page.
+#[derive(Debug)]
+struct Stream {
+    partition: usize,
+    /// What is not read yet.
+    range: Range,
+    page: Page,
+    at: usize,
+    /// Whether the range may hold rows behind the page.
+    open: bool,
+    rows: usize,
+}
+
+impl Stream {
+    /// The id at which it stands.
+    fn id(&self) -> Option<&[u8]> {
+        let (key, _) = self.page.row(self.at)?;
+        Some(keys::id_bytes_of_key(key).unwrap_or_default())
+    }
+
+    fn is_starved(&self) -> bool {
+        self.open && self.at >= self.page.len()
+    }
+}
+
+/// Several streams as one, each id once.
+#[derive(Debug)]
+pub(crate) struct Union {
+    streams: Vec<Stream>,
+}
+
+/// What stands at the front of a union.
+#[derive(Debug)]
+pub(crate) struct Candidate {
+    /// Which of the partitions.
+    pub(crate) partition: usize,
+    /// The stored entity, where the rows are entities.
+    pub(crate) entity: Option<Bytes>,
+}
+
+impl Union {
+    /// The ranges in every partition, from their start; the first page is of `rows`.
+    pub(crate) fn new(partitions: usize, ranges: &[Range], rows: usize) -> Self {
+        let stream = |partition: usize, range: &Range| Stream {
+            partition,
+            range: range.clone(),
+            page: Page::default(),
+            at: 0,
+            open: true,
+            rows,
+        };
+        let streams = |partition| ranges.iter().map(move |range| stream(partition, range));
+        Self { streams: (0..partitions).flat_map(streams).collect() }
+    }
+
+    /// Whether a page must be read before the front is known.
+    pub(crate) fn is_starved(&self) -> bool {
+        self.streams.iter().any(Stream::is_starved)
+    }
+
+    /// Reads the next page of every stream that has run out of rows.
+    pub(crate) async fn fill(&mut self, store: &Store, partitions: &[Partition]) -> Result<(), Error> {
+        for stream in self.streams.iter_mut().filter(|stream| stream.is_starved()) {
+            let Some(partition) = partitions.get(stream.partition) else {
+                continue;
+            };
+            let page = store.scan(partition, &stream.range, Direction::Forward, stream.rows).await?;
+            stream.open = page.more();
+            if let Some(last) = page.last_key().filter(|_| stream.open) {
+                stream.range = keys::after_key(&stream.range, last);
+            }
+            (stream.page, stream.at) = (page, 0);
+            stream.rows = (stream.rows * 2).min(PAGE_ROWS_MAX);
+        }
+        Ok(())
+    }
+
+    /// Takes the candidate of the least id, whose entity's key is written to `key`; `None` at the
+    /// end, or while starved.
+    pub(crate) fn next(&mut self, key: &mut Vec<u8>, with_entity: bool) -> Option<Candidate> {
+        if self.is_starved() {
+            return None;
+        }
+        // The common case: ids of one range differ, so there is nothing to compare.
+        if let [stream] = self.streams.as_mut_slice() {
+            let (row, value) = stream.page.row(stream.at)?;
+            key.clear();
+            key.push(keys::ENTITY);
+            key.extend_from_slice(keys::id_bytes_of_key(row).unwrap_or_default());
+            stream.at += 1;
+            let entity = with_entity.then(|| Bytes::copy_from_slice(value));
+            return Some(Candidate { partition: stream.partition, entity });
+        }
+        let heads = self.streams.iter().filter_map(|stream| Some((stream.id()?, stream)));
+        let (id, stream) = heads.min_by(|one, other| one.0.cmp(other.0))?;
+        key.clear();
+        key.push(keys::ENTITY);
+        key.extend_from_slice(id);
+        let row = stream.page.row(stream.at).filter(|_| with_entity);
+        let candidate = Candidate {
+            partition: stream.partition,
+            entity: row.map(|(_, value)| Bytes::copy_from_slice(value)),
+        };
+        let id = key.get(1..).unwrap_or_default();
+        for stream in &mut self.streams {
+            while stream.id().is_some_and(|head| head == id) {
+                stream.at += 1;
+            }
+        }
+        Some(candidate)
+    }
+
+    /// The id up to which all candidates are in the pages that were read; `None`: all of them are.
+    pub(crate) fn frontier(&self) -> Option<&[u8]> {
+        let open = self.streams.iter().filter(|stream| stream.open);
+        let ends = open.filter_map(|stream| keys::id_bytes_of_key(stream.page.last_key()?));
+        ends.min()
+    }
+
+    /// How many rows of the pages that were read are of ids up to this one (`None`: all).
+    pub(crate) fn rows_until(&self, id: Option<&[u8]>) -> usize {
+        let rows = self.streams.iter().flat_map(|stream| stream.page.rows());
+        rows.filter(|(key, _)| {
+            id.is_none_or(|id| keys::id_bytes_of_key(key).is_some_and(|found| found <= id))
+        })
+        .count()
+    }
+}
+
+/// Ids packed into one buffer, sorted, each once.
+#[derive(Debug, Default)]
+pub(crate) struct IdList {
+    bytes: Vec<u8>,
+    ids: Vec<PackedId>,
+    at: usize,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct PackedId {
+    /// What follows the start that all ids share, as far as it goes: most ids compare by it alone.
+    head: u64,
+    partition: u32,
+    start: u32,
+    end: u32,
+}
+
+impl IdList {
+    pub(crate) fn push(&mut self, partition: usize, id: &[u8]) {
+        let offset = |bytes: &[u8]| u32::try_from(bytes.len()).unwrap_or(u32::MAX);
+        let start = offset(&self.bytes);
+        self.bytes.extend_from_slice(id);
+        let partition = u32::try_from(partition).unwrap_or(u32::MAX);
+        self.ids.push(PackedId { head: 0, partition, start, end: offset(&self.bytes) });
+    }
+
+    pub(crate) fn sort(&mut self) {
+        let bytes = &self.bytes;
+        let text = |id: &PackedId| bytes.get(id.start as usize..id.end as usize).unwrap_or_default();
+        let first = self.ids.first().map(text).unwrap_or_default();
+        let shared = self.ids.iter().fold(first.len(), |shared, id| {
+            first.iter().take(shared).zip(text(id)).take_while(|(one, other)| one == other).count()
+        });
+        for id in &mut self.ids {
+            let rest = text(id).get(shared..).unwrap_or_default();
+            // Shorter ids come first, as zeros do; ids hold none.
+            let mut head = [0; 8];
+            head.iter_mut().zip(rest).for_each(|(to, from)| *to = *from);
+            id.head = u64::from_be_bytes(head);
+        }
+        let order = |one: &PackedId, other: &PackedId| {
+            one.head.cmp(&other.head).then_with(|| text(one).cmp(text(other)))
+        };
+        self.ids.sort_unstable_by(order);
+        self.ids.dedup_by(|one, other| order(one, other).is_eq());
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.ids.len()
+    }
+
+    fn id(&self, at: usize) -> Option<&[u8]> {
+        let PackedId { start, end, .. } = *self.ids.get(at)?;
+        self.bytes.get(start as usize..end as usize)
+    }
+
+    /// Passes over the ids up to this one, and tells how many they are.
+    pub(crate) fn pass(&mut self, last: &[u8]) -> usize {
+        let before = self.at;
+        while self.id(self.at).is_some_and(|id| id <= last) {
+            self.at += 1;
+        }
+        self.at - before
+    }
+
+    /// Whether this id is in the list; ids are asked for in order.
+    pub(crate) fn holds(&mut self, wanted: &[u8]) -> bool {
+        while self.id(self.at).is_some_and(|id| id < wanted) {
+            self.at += 1;
+        }
+        self.id(self.at) == Some(wanted)
+    }
+
+    /// Whether no id is left.
+    pub(crate) fn is_done(&self) -> bool {
+        self.at >= self.ids.len()
+    }
+
+    pub(crate) fn next(&mut self, key: &mut Vec<u8>) -> Option<Candidate> {
+        let PackedId { partition, start, end, .. } = *self.ids.get(self.at)?;
+        self.at += 1;
+        key.clear();
+        key.push(keys::ENTITY);
+        key.extend_from_slice(self.bytes.get(start as usize..end as usize)?);
+        Some(Candidate { partition: partition as usize, entity: None })
+    }
+}

@@ -1,0 +1,184 @@
+//! The entities of one tenant: read, ask; `write.rs` writes.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use store::{Partition, Row, Store, Timestamp, bucket_of};
+
+use crate::expiry::live_bytes;
+use crate::write_id::WriteIds;
+use crate::{EntityView, Error, Options, TermId, Terms, keys};
+
+/// Turns for writers that met others on one entity: a fixed number, shared by hash.
+pub(crate) const TURNS: u32 = 64;
+
+/// The entities of one tenant; clones share.
+#[derive(Clone, Debug)]
+pub struct TenantEntities {
+    context: Arc<Context>,
+}
+
+/// What all work on a tenant's entities needs.
+#[derive(Debug)]
+pub(crate) struct Context {
+    pub(crate) store: Store,
+    pub(crate) options: Arc<Options>,
+    pub(crate) terms_partition: Partition,
+    /// By bucket; their number is a power of two.
+    pub(crate) partitions: Box<[Partition]>,
+    pub(crate) terms: Terms,
+    pub(crate) write_ids: WriteIds,
+    pub(crate) turns: Turns,
+}
+
+/// Where writers queue that lost once: taken only then, so that the others never wait.
+#[derive(Debug)]
+pub(crate) struct Turns(Box<[tokio::sync::Mutex<()>]>);
+
+impl Default for Turns {
+    fn default() -> Self {
+        Self((0..TURNS).map(|_| tokio::sync::Mutex::default()).collect())
+    }
+}
+
+impl Turns {
+    /// The turn of an entity's writers.
+    pub(crate) fn of(&self, id: &str) -> Option<&tokio::sync::Mutex<()>> {
+        self.0.get(usize::try_from(bucket_of(id.as_bytes(), TURNS)).ok()?)
+    }
+}
+
+/// A stored entity, read whole.
+#[derive(Clone, Debug)]
+pub struct Entity {
+    /// The stored bytes: read them with [`Entity::view`].
+    pub bytes: Bytes,
+}
+
+impl Entity {
+    /// The entity, to be read.
+    ///
+    /// # Errors
+    ///
+    /// If the stored bytes are damaged.
+    pub fn view(&self) -> Result<EntityView<'_>, Error> {
+        Ok(EntityView::parse(&self.bytes)?)
+    }
+}
+
+impl Context {
+    /// The bucket of an entity.
+    pub(crate) fn bucket(&self, id: &str) -> usize {
+        let buckets = u32::try_from(self.partitions.len()).unwrap_or(1);
+        bucket_of(id.as_bytes(), buckets) as usize
+    }
+
+    /// Where an entity lives.
+    pub(crate) fn partition(&self, id: &str) -> Result<&Partition, Error> {
+        // A tenant has a bucket at least, and the number of a bucket is below theirs.
+        self.partitions.get(self.bucket(id)).ok_or_else(|| {
+            store::Error::new(store::ErrorKind::Corrupt, "finding the bucket of an entity").into()
+        })
+    }
+
+    /// The stored row of an entity, as new as any. Cost: a cache look-up, or one engine read.
+    pub(crate) async fn row(&self, id: &str) -> Result<Option<Row>, Error> {
+        let (partition, key) = (self.partition(id)?, keys::entity(id));
+        match self.store.get_cached(partition, &key) {
+            Some(row) => Ok(row),
+            None => Ok(self.store.get(partition, &key).await?),
+        }
+    }
+
+    /// The stored rows of many entities, in their order. Cost: one read for each bucket.
+    pub(crate) async fn rows(&self, ids: &[&str]) -> Result<Vec<Option<Row>>, Error> {
+        let mut rows = vec![None; ids.len()];
+        for (bucket, partition) in self.partitions.iter().enumerate() {
+            let of_bucket = || ids.iter().enumerate().filter(|(_, id)| self.bucket(id) == bucket);
+            let keys: Vec<Bytes> = of_bucket().map(|(_, id)| keys::entity(id)).collect();
+            if keys.is_empty() {
+                continue;
+            }
+            let found = self.store.get_many(partition, &keys).await?;
+            for ((index, _), row) in of_bucket().zip(found) {
+                if let Some(place) = rows.get_mut(index) {
+                    *place = row;
+                }
+            }
+        }
+        Ok(rows)
+    }
+
+    /// Reads new names if the entity has one that is not known here: another node stored it.
+    async fn know_names(&self, view: &EntityView<'_>) -> Result<(), Error> {
+        let known = self.terms.len();
+        let names = view.types().chain(view.attributes().map(|attribute| attribute.name()));
+        if names.max().is_some_and(|newest| newest.0 as usize >= known) {
+            self.terms.learn(&self.store, &self.terms_partition).await?;
+        }
+        Ok(())
+    }
+}
+
+impl TenantEntities {
+    pub(crate) fn new(context: Context) -> Self {
+        Self { context: Arc::new(context) }
+    }
+
+    pub(crate) fn context(&self) -> &Context {
+        &self.context
+    }
+
+    /// The names in use.
+    pub fn terms(&self) -> &Terms {
+        &self.context.terms
+    }
+
+    /// The terms of these IRIs, which are stored (durably) where they are new; in order.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Limit`] beyond `terms_max`; if the store refuses.
+    pub async fn intern(&self, iris: &[&str]) -> Result<Vec<TermId>, Error> {
+        let Context { store, options, terms_partition, terms, write_ids, .. } = self.context();
+        terms.allot(store, terms_partition, write_ids, iris, options.terms_max).await
+    }
+
+    /// Reads names that other nodes stored: for a reader that meets a term without a name.
+    ///
+    /// # Errors
+    ///
+    /// If the store refuses.
+    pub async fn refresh_terms(&self) -> Result<(), Error> {
+        self.terms().learn(&self.context.store, &self.context.terms_partition).await
+    }
+
+    /// The entity with this id, unless it expired before `now`; without what of it expired.
+    /// Cost: a cache look-up, or one engine read.
+    ///
+    /// # Errors
+    ///
+    /// If the store refuses.
+    pub async fn get(&self, id: &str, now: Timestamp) -> Result<Option<Entity>, Error> {
+        let Some(row) = self.context.row(id).await? else {
+            return Ok(None);
+        };
+        let Some(bytes) = live_bytes(row.value, now)? else {
+            return Ok(None);
+        };
+        self.context.know_names(&EntityView::parse(&bytes)?).await?;
+        Ok(Some(Entity { bytes }))
+    }
+
+    /// The entities with these ids, in order; `None` where there is none (for joins).
+    /// Cost: one read for each bucket.
+    ///
+    /// # Errors
+    ///
+    /// If the store refuses.
+    pub async fn get_many(&self, ids: &[&str], now: Timestamp) -> Result<Vec<Option<Entity>>, Error> {
+        let rows = self.context.rows(ids).await?;
+        let live = |row: Row| Ok(live_bytes(row.value, now)?.map(|bytes| Entity { bytes }));
+        rows.into_iter().map(|row| row.map_or(Ok(None), live)).collect()
+    }
+}

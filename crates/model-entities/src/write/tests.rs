@@ -1,0 +1,381 @@
+//! The handle, on the memory store: random operations against a plain model, and many writers at once.
+
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+use smallvec::SmallVec;
+use store::{Clock, Cursor, MemoryOptions, Range, Store, Tenant};
+
+use super::*;
+use crate::index::index_rows;
+use crate::model::{PlainEntity, apply_plainly};
+use crate::{
+    Attribute, Draft, Entities, Extra, Field, Instance, Instances, Kind, MergeOptions, Options, TermId,
+    change_records,
+};
+
+pub(crate) fn options(buckets: u32) -> Options {
+    Options {
+        buckets,
+        terms_max: 1000,
+        entity_bytes_max: 1 << 20,
+        scan_entities_max: 1 << 20,
+        sort_entities_max: 1 << 20,
+    }
+}
+
+pub(crate) fn store() -> Store {
+    Store::memory(MemoryOptions { clock: Clock::manual(Timestamp(0)), feed_records_max: 1 << 20 })
+}
+
+pub(crate) fn run<T>(future: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(future)
+}
+
+async fn tenant(store: &Store, buckets: u32) -> TenantEntities {
+    let entities = Entities::new(store.clone(), options(buckets));
+    entities.tenant_or_create(&Tenant::new("city").unwrap()).await.unwrap()
+}
+
+// What random operations are made of.
+
+fn value() -> impl Strategy<Value = (Kind, &'static str)> {
+    use Kind::{GeoProperty, JsonProperty, LanguageProperty, ListProperty, Property, Relationship};
+    prop::sample::select(vec![
+        (Property, "1"),
+        (Property, "-2.50"),
+        (Property, "\"blue\""),
+        (Property, "[1,2,\"a\",[3]]"),
+        (Property, "{\"a\":1,\"b\":{\"c\":2,\"d\":3}}"),
+        (Property, "{\"b\":{\"c\":null,\"e\":{\"f\":null}},\"a\":\"urn:ngsi-ld:null\",\"z\":true}"),
+        (Property, "{\"@type\":\"Date\",\"@value\":\"2026-11-21\"}"),
+        (Property, "null"),
+        (Relationship, "\"urn:x:2\""),
+        (Relationship, "[\"urn:x:2\",\"urn:x:3\"]"),
+        (LanguageProperty, "{\"en\":\"dog\"}"),
+        (LanguageProperty, "{\"de\":\"Hund\",\"en\":\"urn:ngsi-ld:null\"}"),
+        (GeoProperty, "{\"type\":\"Point\",\"coordinates\":[8.5,47.25]}"),
+        (GeoProperty, "{\"type\":\"LineString\",\"coordinates\":[[8,47],[9,48]]}"),
+        (JsonProperty, "{\"a\":[1]}"),
+        (JsonProperty, "true"),
+        (ListProperty, "[1,2]"),
+    ])
+}
+
+fn time() -> impl Strategy<Value = Option<Timestamp>> {
+    prop::option::weighted(0.2, (0..400_i64).prop_map(Timestamp))
+}
+
+fn leaf() -> impl Strategy<Value = Instance> {
+    let dataset = prop::option::of(prop::sample::select(vec!["urn:d:1", "urn:d:2"]));
+    let unit = prop::option::weighted(0.2, Just("CEL"));
+    let extra = prop::option::weighted(0.2, prop::sample::select(vec![Extra::ObjectType, Extra::V2Type]));
+    let says_kind = prop::bool::weighted(0.8);
+    (value(), dataset, time(), time(), unit, extra, says_kind).prop_map(
+        |((kind, value), dataset, observed_at, expires_at, unit, extra, says_kind)| Instance {
+            kind: Some(kind).filter(|_| says_kind),
+            dataset: dataset.map(Into::into),
+            observed_at,
+            expires_at: expires_at.filter(|time| time.0 % 3 == 0),
+            unit_code: unit.map(Into::into),
+            extras: extra.map(|tag| (tag, "\"T\"".into())).into_iter().collect(),
+            ..Instance::new(kind, value)
+        },
+    )
+}
+
+fn attributes(instance: impl Strategy<Value = Instance>) -> impl Strategy<Value = Vec<Attribute>> {
+    let attribute = (0..4_u32, prop::collection::vec(instance, 1..3)).prop_map(|(name, instances)| {
+        let mut kept: SmallVec<[Instance; 1]> = SmallVec::new();
+        for instance in instances {
+            if !kept.iter().any(|held| held.dataset == instance.dataset) {
+                kept.push(instance);
+            }
+        }
+        Attribute { name: TermId(10 + name), instances: kept }
+    });
+    prop::collection::vec(attribute, 0..4).prop_map(|mut attributes| {
+        let mut seen = Vec::new();
+        attributes.retain(|attribute| !seen.contains(&attribute.name) && (seen.push(attribute.name), true).1);
+        attributes
+    })
+}
+
+fn instance() -> impl Strategy<Value = Instance> {
+    (leaf(), attributes(leaf()), prop::bool::weighted(0.1), prop::collection::vec(10..14_u32, 0..2), fields())
+        .prop_map(|(leaf, members, remove, removed, fields)| Instance {
+            members: if remove { Vec::new() } else { members },
+            remove,
+            remove_members: removed.into_iter().map(TermId).collect(),
+            remove_fields: fields.into_iter().collect(),
+            ..leaf
+        })
+}
+
+fn fields() -> impl Strategy<Value = Vec<Field>> {
+    let fields = vec![Field::ObservedAt, Field::UnitCode, Field::ExpiresAt, Field::Extra(Extra::ObjectType)];
+    prop::sample::subsequence(fields, 0..2)
+}
+
+fn draft() -> impl Strategy<Value = Draft> {
+    let types = prop::collection::vec(1..4_u32, 0..3);
+    let scopes =
+        prop::option::of(prop::collection::vec(prop::sample::select(vec!["/a", "/a/b", "/c"]), 0..3));
+    (types, scopes, time(), attributes(instance())).prop_map(|(types, scopes, expires_at, attributes)| {
+        Draft {
+            types: types.into_iter().map(TermId).collect(),
+            scopes: scopes.map(|scopes| {
+                let mut scopes: Vec<Box<str>> = scopes.into_iter().map(Into::into).collect();
+                scopes.sort();
+                scopes.dedup();
+                scopes
+            }),
+            expires_at: expires_at.filter(|time| time.0 % 4 == 0),
+            attributes,
+            ..Draft::default()
+        }
+    })
+}
+
+fn operation() -> impl Strategy<Value = Operation> {
+    let one = || {
+        (10..14_u32, instance()).prop_map(|(name, instance)| Attribute {
+            name: TermId(name),
+            instances: smallvec::smallvec![instance],
+        })
+    };
+    let merging = (draft(), time(), prop::option::of(Just("fr"))).prop_map(|(draft, observed_at, lang)| {
+        Operation::Merge(draft, MergeOptions { observed_at, lang: lang.map(Into::into) })
+    });
+    let instances = prop_oneof![
+        Just(Instances::All),
+        Just(Instances::Default),
+        Just(Instances::Dataset("urn:d:1".into()))
+    ];
+    prop_oneof![
+        2 => draft().prop_map(Operation::Create),
+        1 => draft().prop_map(Operation::Replace),
+        3 => merging,
+        2 => (draft(), any::<bool>()).prop_map(|(draft, keep_held)| Operation::Append { draft, keep_held }),
+        2 => draft().prop_map(Operation::Update),
+        2 => one().prop_map(|mut given| {
+            // A patch need not give a value.
+            if given.instances[0].observed_at.is_some() && !given.instances[0].remove {
+                given.instances[0].value = None;
+            }
+            Operation::PatchAttribute(given)
+        }),
+        1 => one().prop_map(Operation::ReplaceAttribute),
+        1 => (10..14_u32, instances).prop_map(|(name, instances)| {
+            Operation::DeleteAttribute { name: TermId(name), instances }
+        }),
+        1 => Just(Operation::Delete),
+        2 => draft().prop_map(Operation::UpsertReplace),
+        3 => draft().prop_map(Operation::UpsertUpdate),
+        1 => (prop::collection::vec(10..14_u32, 0..3), any::<bool>()).prop_map(|(names, keep)| {
+            Operation::Retain { names: names.into_iter().map(TermId).collect(), keep }
+        }),
+    ]
+}
+
+/// The stored entities of a tenant; checks that the other rows are exactly theirs.
+async fn stored(entities: &TenantEntities) -> BTreeMap<String, PlainEntity> {
+    let context = entities.context();
+    let mut all = BTreeMap::new();
+    for (bucket, partition) in context.partitions.iter().enumerate() {
+        let (mut found, mut expected) = (BTreeMap::new(), BTreeMap::new());
+        let mut range = Some(Range::default());
+        while let Some(rest) = range {
+            let page = context.store.scan(partition, &rest, Direction::Forward, 50).await.unwrap();
+            for (key, value) in page.rows() {
+                if key[0] != keys::ENTITY {
+                    found.insert(key.to_vec(), value.to_vec());
+                    continue;
+                }
+                let view = EntityView::parse(value).unwrap();
+                assert_eq!(keys::id_of_key(key), Some(view.id()));
+                assert_eq!(context.bucket(view.id()), bucket);
+                let rows = index_rows(&view);
+                expected.extend(rows.iter().map(|(key, value)| (key.to_vec(), value.to_vec())));
+                all.insert(view.id().to_owned(), PlainEntity::read(&view));
+            }
+            range = next_range(&rest, &page);
+        }
+        assert_eq!(found, expected, "index rows are those of the entities");
+    }
+    all
+}
+
+fn check_sequence(buckets: u32, steps: &[(u8, Operation)], batch: usize) {
+    run(async {
+        let store = store();
+        let entities = tenant(&store, buckets).await;
+        let mut plain: BTreeMap<String, PlainEntity> = BTreeMap::new();
+        let mut now = Timestamp(0);
+        for steps in steps.chunks(batch) {
+            now.0 += 10;
+            let named: Vec<_> = steps
+                .iter()
+                .map(|(id, operation)| (format!("urn:x:{id}").into_boxed_str(), operation.clone()))
+                .collect();
+            let outcomes = if batch == 1 {
+                let (id, operation) = named.into_iter().next().unwrap();
+                vec![entities.apply(&id, operation, now).await]
+            } else {
+                entities.apply_all(named, now).await
+            };
+            for ((id, operation), outcome) in steps.iter().zip(outcomes) {
+                let id = format!("urn:x:{id}");
+                let expected = apply_plainly(plain.get(&id), &id, operation, now);
+                match (expected, outcome) {
+                    (Ok((fate, entity)), Ok(change)) => {
+                        assert_eq!(change.fate, fate, "{id} {operation:?}");
+                        match entity {
+                            Some(entity) => plain.insert(id, entity),
+                            None => plain.remove(&id),
+                        };
+                    }
+                    (Err(()), Err(Error::Store(error))) => panic!("{error:?}"),
+                    (Err(()), Err(_)) => {}
+                    (expected, outcome) => panic!("{id} {operation:?}: {expected:?}, but {outcome:?}"),
+                }
+            }
+            let stored = stored(&entities).await;
+            for id in stored.keys().chain(plain.keys()) {
+                assert_eq!(stored.get(id), plain.get(id), "after {steps:?}");
+            }
+        }
+        entities.purge_expired(Timestamp(300)).await.unwrap();
+        for (_, entity) in stored(&entities).await {
+            let times = entity.attributes.iter().flat_map(|attribute| &attribute.instances);
+            let mut times = times.filter_map(|instance| instance.expires).chain(entity.expires);
+            assert!(times.all(|time| time > 300), "nothing expired is left");
+        }
+    });
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 192, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn operations_do_what_the_plain_model_does(
+        buckets in prop::sample::select(vec![1, 4]),
+        steps in prop::collection::vec((0..3_u8, operation()), 1..24),
+        batch in prop::sample::select(vec![1_usize, 1, 6]),
+    ) {
+        check_sequence(buckets, &steps, batch);
+    }
+}
+
+fn draft_of(value: &str) -> Draft {
+    let attribute =
+        Attribute { name: TermId(10), instances: smallvec::smallvec![Instance::new(Kind::Property, value)] };
+    Draft {
+        id: "urn:x:1".into(),
+        types: smallvec::smallvec![TermId(1)],
+        attributes: vec![attribute],
+        ..Draft::default()
+    }
+}
+
+#[test]
+fn many_writers_on_one_entity_lose_nothing() {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(4).build().unwrap();
+    runtime.block_on(async {
+        let store = store();
+        let entities = tenant(&store, 1).await;
+        entities.apply("urn:x:1", Operation::Create(draft_of("0")), Timestamp(1)).await.unwrap();
+        let write = |writer: u32| {
+            let entities = entities.clone();
+            async move {
+                for round in 0..20 {
+                    let mut draft = draft_of(&round.to_string());
+                    draft.types.clear();
+                    draft.attributes[0].name = TermId(100 + writer * 20 + round);
+                    let operation = Operation::Append { draft, keep_held: false };
+                    entities.apply("urn:x:1", operation, Timestamp(2)).await.unwrap();
+                }
+            }
+        };
+        let writers: Vec<_> = (0..32).map(|writer| tokio::spawn(write(writer))).collect();
+        for writer in writers {
+            writer.await.unwrap();
+        }
+        assert_eq!(stored(&entities).await["urn:x:1"].attributes.len(), 1 + 32 * 20);
+        let records: usize = store
+            .feed(0, Cursor(0), 10_000)
+            .await
+            .unwrap()
+            .iter()
+            .map(|change| change_records(&change.payload).count())
+            .sum();
+        assert_eq!(records, 1 + 32 * 20, "every write is told once");
+    });
+}
+
+#[test]
+fn a_batch_keeps_the_order_of_operations_on_one_entity() {
+    run(async {
+        let entities = tenant(&store(), 4).await;
+        let mut patch = draft_of("5").attributes.remove(0);
+        patch.instances[0].kind = None;
+        let operations = vec![
+            ("urn:x:1".into(), Operation::Create(draft_of("1"))),
+            ("urn:x:2".into(), Operation::Delete),
+            ("urn:x:1".into(), Operation::Create(draft_of("2"))),
+            ("urn:x:1".into(), Operation::PatchAttribute(patch)),
+            ("urn:x:3".into(), Operation::UpsertReplace(draft_of("3"))),
+        ];
+        let outcomes = entities.apply_all(operations, Timestamp(5)).await;
+        assert!(matches!(outcomes[0], Ok(Change { fate: Fate::Created, .. })));
+        assert!(matches!(outcomes[1], Err(Error::NoSuchEntity(_))));
+        assert!(matches!(outcomes[2], Err(Error::AlreadyExists(_))));
+        assert!(matches!(outcomes[3], Ok(Change { fate: Fate::Updated, .. })));
+        assert!(matches!(outcomes[4], Ok(Change { fate: Fate::Created, .. })));
+        let stored = stored(&entities).await;
+        assert_eq!(stored["urn:x:1"].attributes[0].instances[0].value, "5");
+        let found = entities.get_many(&["urn:x:3", "urn:x:2", "urn:x:1"], Timestamp(6)).await.unwrap();
+        let ids: Vec<_> = found
+            .iter()
+            .map(|entity| entity.as_ref().map(|entity| entity.view().unwrap().id().to_owned()))
+            .collect();
+        assert_eq!(ids, [Some("urn:x:3".to_owned()), None, Some("urn:x:1".to_owned())]);
+    });
+}
+
+#[test]
+fn what_expired_is_not_got() {
+    run(async {
+        let entities = tenant(&store(), 1).await;
+        let mut draft = draft_of("1");
+        draft.expires_at = Some(Timestamp(100));
+        let mut second = draft.attributes[0].clone();
+        second.name = TermId(11);
+        second.instances[0].expires_at = Some(Timestamp(50));
+        draft.attributes.push(second);
+        entities.apply("urn:x:1", Operation::Create(draft), Timestamp(5)).await.unwrap();
+        let count = async |now| {
+            let entity = entities.get("urn:x:1", Timestamp(now)).await.unwrap();
+            entity.map(|entity| entity.view().unwrap().attributes().count())
+        };
+        assert_eq!((count(49).await, count(50).await, count(100).await), (Some(2), Some(1), None));
+        assert_eq!(entities.purge_expired(Timestamp(49)).await.unwrap(), 0);
+        assert_eq!(entities.purge_expired(Timestamp(50)).await.unwrap(), 1);
+        assert_eq!(entities.purge_expired(Timestamp(100)).await.unwrap(), 1);
+        assert!(stored(&entities).await.is_empty());
+    });
+}
+
+#[test]
+fn too_large_an_entity_is_refused() {
+    run(async {
+        let entities = tenant(&store(), 1).await;
+        let large = draft_of(&format!("\"{}\"", "a".repeat(1 << 20)));
+        let refused = entities.apply("urn:x:1", Operation::Create(large), Timestamp(1)).await;
+        assert!(matches!(refused, Err(Error::Limit(_))));
+        let long = format!("urn:{}", "a".repeat(2000));
+        let refused = entities.apply(&long, Operation::Create(draft_of("1")), Timestamp(1)).await;
+        assert!(matches!(refused, Err(Error::Limit(_))));
+        assert!(stored(&entities).await.is_empty());
+    });
+}
