@@ -1,0 +1,140 @@
+//! Answers, and how they are compressed.
+
+use std::io::Write as _;
+
+use bytes::Bytes;
+use futures_util::FutureExt as _;
+use http::{HeaderMap, HeaderValue, StatusCode, header};
+use http_body_util::{BodyExt as _, Full};
+use hyper::body::Body as _;
+
+use crate::media::{Coding, accept_coding};
+
+/// An answer, whole in memory (pages are limited).
+pub type Response = http::Response<Full<Bytes>>;
+
+/// An answer with a body of this media type.
+pub fn json_response(status: StatusCode, media_type: &'static str, body: impl Into<Bytes>) -> Response {
+    let mut response = Response::new(Full::new(body.into()));
+    *response.status_mut() = status;
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(media_type));
+    response
+}
+
+/// An answer without a body.
+pub fn empty_response(status: StatusCode) -> Response {
+    let mut response = Response::new(Full::default());
+    *response.status_mut() = status;
+    response
+}
+
+/// The bytes of an answer's body; no copy.
+pub(crate) fn into_bytes(mut body: Full<Bytes>) -> Bytes {
+    // A full body has its one frame at hand: the future never waits.
+    let frame = body.frame().now_or_never().flatten();
+    frame.and_then(Result::ok).and_then(|frame| frame.into_data().ok()).unwrap_or_default()
+}
+
+/// From this size on compressing takes long enough to disturb other requests of the same thread.
+const INLINE_BYTES_MAX: u64 = 512 * 1024;
+
+/// Compresses an answer of at least `bytes_min` bytes, if the request accepts gzip or zstd, at the
+/// fastest level. Cost: one header look-up and nothing else if it does not; large answers are
+/// compressed on a thread of their own.
+pub async fn compress(accept_encoding: Option<&HeaderValue>, response: Response, bytes_min: u64) -> Response {
+    let Some(accept_encoding) = accept_encoding else { return response };
+    let size = response.body().size_hint().lower();
+    if size < bytes_min || size == 0 || response.headers().contains_key(header::CONTENT_ENCODING) {
+        return response;
+    }
+    let (mut parts, body) = response.into_parts();
+    parts.headers.append(header::VARY, HeaderValue::from_static("accept-encoding"));
+    let Some(coding) = accept_encoding.to_str().ok().and_then(accept_coding) else {
+        return Response::from_parts(parts, body);
+    };
+    let plain = into_bytes(body);
+    let compressed = if size <= INLINE_BYTES_MAX {
+        compress_bytes(coding, &plain)
+    } else {
+        let copy = plain.clone();
+        let task = tokio::task::spawn_blocking(move || compress_bytes(coding, &copy));
+        task.await.unwrap_or_else(|error| Err(std::io::Error::other(error)))
+    };
+    match compressed {
+        Ok(bytes) if bytes.len() < plain.len() => {
+            set_coding(&mut parts.headers, coding);
+            Response::from_parts(parts, Full::new(bytes.into()))
+        }
+        Ok(_) => Response::from_parts(parts, Full::new(plain)),
+        Err(error) => {
+            tracing::warn!(%error, coding = coding.name(), "answer could not be compressed");
+            Response::from_parts(parts, Full::new(plain))
+        }
+    }
+}
+
+fn set_coding(headers: &mut HeaderMap, coding: Coding) {
+    headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static(coding.name()));
+    headers.remove(header::CONTENT_LENGTH);
+}
+
+fn compress_bytes(coding: Coding, plain: &[u8]) -> std::io::Result<Vec<u8>> {
+    match coding {
+        Coding::Zstd => zstd::bulk::compress(plain, 1),
+        Coding::Gzip => {
+            let out = Vec::with_capacity(plain.len() / 4 + 64);
+            let mut encoder = flate2::write::GzEncoder::new(out, flate2::Compression::fast());
+            encoder.write_all(plain)?;
+            encoder.finish()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read as _;
+
+    use super::*;
+
+    async fn compressed(accept_encoding: Option<&'static str>, body: &str) -> (Option<String>, Bytes) {
+        let response = json_response(StatusCode::OK, "application/json", body.to_owned());
+        let accept_encoding = accept_encoding.map(HeaderValue::from_static);
+        let response = compress(accept_encoding.as_ref(), response, 1024).await;
+        let coding = response.headers().get(header::CONTENT_ENCODING);
+        let coding = coding.map(|coding| coding.to_str().unwrap().to_owned());
+        assert_eq!(coding.is_some(), coding.is_some() && response.headers().contains_key(header::VARY));
+        (coding, into_bytes(response.into_body()))
+    }
+
+    #[tokio::test]
+    async fn answers_are_compressed_as_accepted() {
+        let body = "{\"a\":1},".repeat(1000);
+        let (coding, bytes) = compressed(Some("gzip"), &body).await;
+        assert_eq!(coding.as_deref(), Some("gzip"));
+        assert!(bytes.len() < body.len() / 4);
+        let mut plain = String::new();
+        flate2::read::GzDecoder::new(bytes.as_ref()).read_to_string(&mut plain).unwrap();
+        assert_eq!(plain, body);
+
+        let (coding, bytes) = compressed(Some("gzip, zstd"), &body).await;
+        assert_eq!(coding.as_deref(), Some("zstd"));
+        assert_eq!(zstd::stream::decode_all(bytes.as_ref()).unwrap(), body.as_bytes());
+    }
+
+    #[tokio::test]
+    async fn large_answers_are_compressed_aside() {
+        let body = "{\"a\":1},".repeat(100_000);
+        let (coding, bytes) = compressed(Some("zstd"), &body).await;
+        assert_eq!(coding.as_deref(), Some("zstd"));
+        assert_eq!(zstd::stream::decode_all(bytes.as_ref()).unwrap(), body.as_bytes());
+    }
+
+    #[tokio::test]
+    async fn small_and_unwanted_ones_stay_plain() {
+        let body = "{\"a\":1},".repeat(1000);
+        assert_eq!(compressed(None, &body).await.0, None);
+        assert_eq!(compressed(Some("br"), &body).await.0, None);
+        assert_eq!(compressed(Some("gzip"), "{}").await, (None, Bytes::from_static(b"{}")));
+        assert_eq!(compressed(Some("gzip"), "").await, (None, Bytes::new()));
+    }
+}

@@ -1,0 +1,270 @@
+//! Route tables of front ends, put together.
+
+use std::pin::Pin;
+use std::sync::Arc;
+
+use http::{HeaderValue, Method, StatusCode, header};
+
+use crate::params::percent_decode_segment;
+use crate::{Request, Response, empty_response};
+
+/// An answer under way.
+pub type Answer = Pin<Box<dyn Future<Output = Response> + Send>>;
+
+/// Answers one route.
+pub type Handler = Arc<dyn Fn(Request) -> Answer + Send + Sync>;
+
+/// A handler that calls `function` with the front end's shared state.
+pub fn handler<S, F, A>(state: &S, function: F) -> Handler
+where
+    S: Clone + Send + Sync + 'static,
+    F: Fn(S, Request) -> A + Send + Sync + 'static,
+    A: Future<Output = Response> + Send + 'static,
+{
+    let state = state.clone();
+    Arc::new(move |request| Box::pin(function(state.clone(), request)))
+}
+
+/// One line of a route table.
+#[derive(Clone)]
+pub struct Route {
+    /// The method. `GET` answers `HEAD`, too.
+    pub method: Method,
+    /// The path, with `{name}` for one segment (`/ngsi-ld/v1/entities/{id}`). One trailing `/` in a
+    /// request and doubled slashes are forgiven.
+    pub path: &'static str,
+    /// What answers.
+    pub handler: Handler,
+}
+
+/// Why a request is refused before or behind a handler; each front end words it in its standard.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum Refusal {
+    /// No route has this path.
+    NotFound,
+    /// The path has routes, but none for this method; these it has.
+    MethodNotAllowed(Vec<Method>),
+    /// The body is larger than so many bytes.
+    BodyTooLarge(usize),
+    /// The body's content coding is unknown or its bytes are not in it.
+    BadEncoding(String),
+    /// The query part, or a segment of the path, cannot be decoded: this part.
+    BadQuery(String),
+    /// The handler took longer than the limit on a request, in milliseconds.
+    TimedOut(u64),
+    /// More requests are under way than the limit.
+    Busy,
+    /// The handler panicked (a bug); the message went to the log.
+    Internal,
+}
+
+impl Refusal {
+    /// The status most standards give it; a front end may choose another.
+    pub fn status(&self) -> StatusCode {
+        match self {
+            Self::NotFound => StatusCode::NOT_FOUND,
+            Self::MethodNotAllowed(_) => StatusCode::METHOD_NOT_ALLOWED,
+            Self::BodyTooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
+            Self::BadEncoding(_) => StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            Self::BadQuery(_) => StatusCode::BAD_REQUEST,
+            Self::TimedOut(_) | Self::Busy => StatusCode::SERVICE_UNAVAILABLE,
+            Self::Internal => StatusCode::INTERNAL_SERVER_ERROR,
+        }
+    }
+}
+
+impl std::fmt::Display for Refusal {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::NotFound => formatter.write_str("no such path"),
+            Self::MethodNotAllowed(allowed) => {
+                write!(formatter, "the path allows only {}", join_methods(allowed))
+            }
+            Self::BodyTooLarge(limit) => write!(formatter, "the body is larger than {limit} bytes"),
+            Self::BadEncoding(detail) => write!(formatter, "the body cannot be read: {detail}"),
+            Self::BadQuery(part) => write!(formatter, "{part:?} cannot be decoded"),
+            Self::TimedOut(limit) => write!(formatter, "not answered within {limit} ms"),
+            Self::Busy => formatter.write_str("too many requests are under way"),
+            Self::Internal => formatter.write_str("internal error"),
+        }
+    }
+}
+
+/// A front end as the server mounts it.
+#[derive(Clone)]
+pub struct FrontEnd {
+    /// For metrics and logs.
+    pub name: &'static str,
+    /// All its paths start with this.
+    pub prefix: &'static str,
+    /// Its routes.
+    pub routes: Vec<Route>,
+    /// How it words a refusal.
+    pub refuse: fn(&Refusal) -> Response,
+}
+
+/// All routes of all front ends.
+#[derive(Clone, Default)]
+pub struct Router {
+    front_ends: Vec<FrontEnd>,
+    /// One tree of paths per method: a place in `routes`.
+    tables: Vec<(Method, matchit::Router<usize>)>,
+    routes: Vec<Mounted>,
+}
+
+/// A route, and whose it is.
+#[derive(Clone)]
+struct Mounted {
+    front_end: &'static str,
+    route: Route,
+}
+
+/// The route of a request.
+pub struct Found<'router> {
+    /// Its place in [`Router::routes`].
+    pub index: usize,
+    /// What answers.
+    pub handler: &'router Handler,
+    /// What stood in the `{name}` places, decoded.
+    pub captures: Vec<String>,
+}
+
+impl Router {
+    /// A router over these front ends.
+    ///
+    /// # Panics
+    ///
+    /// If two routes are the same, or a path is malformed or outside its front end's prefix: a bug.
+    pub fn new(front_ends: Vec<FrontEnd>) -> Self {
+        let mut router = Self { front_ends: Vec::new(), tables: Vec::new(), routes: Vec::new() };
+        for front_end in &front_ends {
+            for route in &front_end.routes {
+                assert!(
+                    is_below(route.path, front_end.prefix),
+                    "route {} is outside of {}",
+                    route.path,
+                    front_end.prefix
+                );
+                router.mount(front_end.name, route);
+            }
+        }
+        router.front_ends = front_ends;
+        // The longest prefix comes first, so the first that fits decides.
+        router.front_ends.sort_by_key(|front_end| std::cmp::Reverse(front_end.prefix.len()));
+        router
+    }
+
+    fn mount(&mut self, front_end: &'static str, route: &Route) {
+        let index = self.routes.len();
+        self.routes.push(Mounted { front_end, route: route.clone() });
+        let place = self.tables.iter().position(|(method, _)| *method == route.method);
+        let place = place.unwrap_or_else(|| {
+            self.tables.push((route.method.clone(), matchit::Router::new()));
+            self.tables.len() - 1
+        });
+        if let Some((_, table)) = self.tables.get_mut(place) {
+            let inserted = table.insert(route.path, index);
+            assert!(inserted.is_ok(), "route {} {}: {inserted:?}", route.method, route.path);
+        }
+    }
+
+    /// The route for a method and a path as it was sent. Cost: one walk down a tree of paths.
+    ///
+    /// # Errors
+    ///
+    /// `NotFound`, `MethodNotAllowed`, or `BadQuery` for a segment that cannot be decoded.
+    pub fn find(&self, method: &Method, path: &str) -> Result<Found<'_>, Refusal> {
+        if is_tidy(path) { self.find_tidy(method, path) } else { self.find_tidy(method, &tidy(path)) }
+    }
+
+    fn find_tidy(&self, method: &Method, path: &str) -> Result<Found<'_>, Refusal> {
+        let wanted = if *method == Method::HEAD { &Method::GET } else { method };
+        let table = self.tables.iter().find(|(method, _)| method == wanted);
+        let Some(matched) = table.and_then(|(_, table)| table.at(path).ok()) else {
+            return Err(self.refusal(path));
+        };
+        let mut captures = Vec::with_capacity(matched.params.len());
+        for (_, segment) in matched.params.iter() {
+            let decoded = percent_decode_segment(segment);
+            captures.push(decoded.ok_or_else(|| Refusal::BadQuery(segment.to_owned()))?.into_owned());
+        }
+        let mounted = self.routes.get(*matched.value).ok_or(Refusal::NotFound)?;
+        Ok(Found { index: *matched.value, handler: &mounted.route.handler, captures })
+    }
+
+    /// Whether other methods have the path.
+    fn refusal(&self, path: &str) -> Refusal {
+        let has_path = |(method, table): &(Method, matchit::Router<usize>)| {
+            table.at(path).is_ok().then(|| method.clone())
+        };
+        let allowed: Vec<_> = self.tables.iter().filter_map(has_path).collect();
+        if allowed.is_empty() { Refusal::NotFound } else { Refusal::MethodNotAllowed(allowed) }
+    }
+
+    /// The answer to a refused request, worded by the front end with the longest prefix of `path`.
+    /// Outside of all front ends it is plain text. `Allow` is set for `MethodNotAllowed`.
+    pub fn refuse(&self, path: &str, refusal: &Refusal) -> Response {
+        let front_end = self.front_ends.iter().find(|front_end| is_below(path, front_end.prefix));
+        let mut response =
+            front_end.map_or_else(|| plain_refusal(refusal), |front_end| (front_end.refuse)(refusal));
+        if let Refusal::MethodNotAllowed(allowed) = refusal
+            && let Ok(allowed) = HeaderValue::from_str(&join_methods(allowed))
+        {
+            response.headers_mut().insert(header::ALLOW, allowed);
+        }
+        response
+    }
+
+    /// Front end, method and path of every route; a route's place is its index in [`Found`].
+    pub fn routes(&self) -> impl ExactSizeIterator<Item = (&'static str, &Method, &'static str)> {
+        self.routes.iter().map(|mounted| (mounted.front_end, &mounted.route.method, mounted.route.path))
+    }
+}
+
+/// A refusal for front ends without words of their own: status and one line of text.
+pub fn plain_refusal(refusal: &Refusal) -> Response {
+    let mut response = empty_response(refusal.status());
+    *response.body_mut() = format!("{refusal}\n").into_bytes().into();
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("text/plain"));
+    response
+}
+
+fn join_methods(methods: &[Method]) -> String {
+    let names: Vec<_> = methods.iter().map(Method::as_str).collect();
+    names.join(", ")
+}
+
+/// Whether `path` is `prefix` or lies below it.
+fn is_below(path: &str, prefix: &str) -> bool {
+    let prefix = prefix.strip_suffix('/').unwrap_or(prefix);
+    path.strip_prefix(prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// Whether a path has neither a doubled slash nor one at its end.
+fn is_tidy(path: &str) -> bool {
+    let mut before = 0;
+    for byte in path.bytes() {
+        if byte == b'/' && before == b'/' {
+            return false;
+        }
+        before = byte;
+    }
+    before != b'/' || path.len() == 1
+}
+
+/// The path without them.
+fn tidy(path: &str) -> String {
+    let mut tidy = String::with_capacity(path.len());
+    for character in path.chars() {
+        if character != '/' || !tidy.ends_with('/') {
+            tidy.push(character);
+        }
+    }
+    if tidy.len() > 1 && tidy.ends_with('/') {
+        tidy.pop();
+    }
+    tidy
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,143 @@
+//! What is found, what is refused, and who words it.
+
+use futures_util::FutureExt as _;
+use proptest::prelude::*;
+
+use super::*;
+use crate::json_response;
+
+fn route(method: Method, path: &'static str) -> Route {
+    let answer = move |(), request: Request| async move {
+        json_response(StatusCode::OK, "text/plain", format!("{path} {:?}", request.captures))
+    };
+    Route { method, path, handler: handler(&(), answer) }
+}
+
+fn router() -> Router {
+    let things = FrontEnd {
+        name: "things",
+        prefix: "/things/v1",
+        routes: vec![
+            route(Method::GET, "/things/v1/things"),
+            route(Method::GET, "/things/v1/things/{id}"),
+            route(Method::PATCH, "/things/v1/things/{thing}"),
+            route(Method::POST, "/things/v1/things/search"),
+            route(Method::PATCH, "/things/v1/things/{id}/parts/{part}"),
+        ],
+        refuse: |refusal| json_response(refusal.status(), "application/json", "\"things\""),
+    };
+    let inner = FrontEnd {
+        name: "inner",
+        prefix: "/things/v1/inner",
+        routes: vec![route(Method::GET, "/things/v1/inner/x")],
+        refuse: |refusal| json_response(refusal.status(), "application/json", "\"inner\""),
+    };
+    Router::new(vec![things, inner])
+}
+
+fn check(method: &Method, path: &str, expected: &str) {
+    let router = router();
+    let found = router.find(method, path).unwrap_or_else(|refusal| panic!("{path}: {refusal}"));
+    let request = Request { captures: found.captures, ..Request::default() };
+    let response = (found.handler)(request).now_or_never().unwrap();
+    assert_eq!(body(response), expected, "{path}");
+}
+
+fn check_refused(method: &Method, path: &str, expected: &Refusal, worded_by: &str) {
+    let router = router();
+    let refusal = router.find(method, path).err().unwrap_or_else(|| panic!("{path} was found"));
+    assert_eq!(&refusal, expected, "{path}");
+    let response = router.refuse(path, &refusal);
+    assert_eq!(response.status(), refusal.status());
+    if let Refusal::MethodNotAllowed(_) = refusal {
+        assert!(response.headers().contains_key(header::ALLOW));
+    }
+    assert_eq!(body(response), worded_by, "{path}");
+}
+
+fn body(response: Response) -> String {
+    let bytes = crate::response::into_bytes(response.into_body());
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+#[test]
+fn paths_find_their_routes() {
+    check(&Method::GET, "/things/v1/things", "/things/v1/things []");
+    check(&Method::HEAD, "/things/v1/things", "/things/v1/things []");
+    check(&Method::GET, "/things/v1/things/urn:a:1", "/things/v1/things/{id} [\"urn:a:1\"]");
+    check(&Method::PATCH, "/things/v1/things/a", "/things/v1/things/{thing} [\"a\"]");
+    check(
+        &Method::PATCH,
+        "/things/v1/things/a/parts/b",
+        "/things/v1/things/{id}/parts/{part} [\"a\", \"b\"]",
+    );
+    check(&Method::POST, "/things/v1/things/search", "/things/v1/things/search []");
+}
+
+#[test]
+fn a_word_of_one_method_is_a_name_to_another() {
+    check(&Method::GET, "/things/v1/things/search", "/things/v1/things/{id} [\"search\"]");
+}
+
+#[test]
+fn captures_are_decoded() {
+    check(&Method::GET, "/things/v1/things/a%2Fb%20c+d", "/things/v1/things/{id} [\"a/b c+d\"]");
+    let bad = Refusal::BadQuery("a%2".to_owned());
+    check_refused(&Method::GET, "/things/v1/things/a%2", &bad, "\"things\"");
+}
+
+#[test]
+fn slashes_too_many_are_forgiven() {
+    check(&Method::GET, "/things/v1/things/", "/things/v1/things []");
+    check(&Method::GET, "//things//v1/things/a/", "/things/v1/things/{id} [\"a\"]");
+}
+
+#[test]
+fn the_longest_prefix_words_a_refusal() {
+    check_refused(&Method::GET, "/things/v1/no", &Refusal::NotFound, "\"things\"");
+    check_refused(&Method::GET, "/things/v1/inner/no", &Refusal::NotFound, "\"inner\"");
+    check_refused(&Method::GET, "/things/v10", &Refusal::NotFound, "no such path\n");
+    check_refused(&Method::GET, "/", &Refusal::NotFound, "no such path\n");
+    check_refused(&Method::GET, "*", &Refusal::NotFound, "no such path\n");
+}
+
+#[test]
+fn other_methods_are_named() {
+    let allowed = Refusal::MethodNotAllowed(vec![Method::GET, Method::PATCH]);
+    check_refused(&Method::DELETE, "/things/v1/things/a", &allowed, "\"things\"");
+    let only = Refusal::MethodNotAllowed(vec![Method::GET]);
+    check_refused(&Method::OPTIONS, "/things/v1/things", &only, "\"things\"");
+}
+
+#[test]
+fn routes_are_listed_by_index() {
+    let router = router();
+    let index = router.find(&Method::GET, "/things/v1/inner/x").unwrap().index;
+    assert_eq!(router.routes().nth(index), Some(("inner", &Method::GET, "/things/v1/inner/x")));
+    assert_eq!(router.routes().len(), 6);
+}
+
+#[test]
+#[should_panic(expected = "outside of /b")]
+fn a_route_outside_its_prefix_is_a_bug() {
+    let routes = vec![route(Method::GET, "/a")];
+    Router::new(vec![FrontEnd { name: "b", prefix: "/b", routes, refuse: plain_refusal }]);
+}
+
+proptest! {
+    #[test]
+    fn no_path_panics(path in "[/a-z%0-9é.{}*]{0,40}") {
+        let router = router();
+        let path = format!("/things/v1/{path}");
+        if let Err(refusal) = router.find(&Method::GET, &path) {
+            let _ = router.refuse(&path, &refusal);
+        }
+    }
+
+    #[test]
+    fn tidying_once_is_enough(path in "[/a]{0,20}") {
+        let once = tidy(&path);
+        prop_assert!(is_tidy(&once) || once.is_empty());
+        prop_assert_eq!(tidy(&once), once);
+    }
+}
