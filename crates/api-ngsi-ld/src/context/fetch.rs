@@ -1,0 +1,222 @@
+//! Fetching of remote contexts, within limits: time, size, redirects, and whom to ask.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use reqwest::dns::{Addrs, Name, Resolve, Resolving};
+use reqwest::{Client, Response, Url, header, redirect};
+use tokio::sync::Semaphore;
+
+/// The most fetches under way at once.
+const FETCHES_MAX: usize = 16;
+
+/// What we like to get.
+const ACCEPT: &str = "application/ld+json, application/json;q=0.9, */*;q=0.1";
+
+/// Why nothing is fetched, and what to change.
+const NOT_ALLOWED: &str = "it is neither built in nor preloaded, and this server does not fetch remote contexts; \
+     the operator can preload it (--contexts) or allow fetching (--context-fetch)";
+
+/// Which remote contexts may be fetched, and within what limits.
+#[derive(Clone, Debug)]
+pub struct FetchPolicy {
+    /// Whether remote contexts are fetched at all.
+    pub allowed: bool,
+    /// The longest a whole fetch, redirects included, may take.
+    pub timeout: Duration,
+    /// The largest document in bytes.
+    pub bytes_max: usize,
+    /// The most redirects followed.
+    pub redirects_max: usize,
+    /// Whether loopback, private and link-local addresses may be asked.
+    pub private_addresses: bool,
+}
+
+/// Fetches documents; shared.
+#[derive(Debug)]
+pub(super) struct Fetcher {
+    policy: FetchPolicy,
+    /// Made at the first fetch: the server has chosen its TLS provider by then.
+    client: OnceLock<Result<Client, String>>,
+    permits: Semaphore,
+}
+
+impl Fetcher {
+    pub(super) fn new(policy: FetchPolicy) -> Self {
+        Self { policy, client: OnceLock::new(), permits: Semaphore::new(FETCHES_MAX) }
+    }
+
+    /// The text at `url`.
+    ///
+    /// # Errors
+    ///
+    /// Why it cannot be had, in words for the client.
+    pub(super) async fn fetch(&self, url: &str) -> Result<String, String> {
+        if !self.policy.allowed {
+            return Err(NOT_ALLOWED.into());
+        }
+        let timeout = self.policy.timeout;
+        let all = async {
+            let _permit = self.permits.acquire().await.map_err(|_| "the server is stopping".to_owned())?;
+            self.follow(url).await
+        };
+        tokio::time::timeout(timeout, all)
+            .await
+            .unwrap_or_else(|_| Err(format!("it took longer than {} ms", timeout.as_millis())))
+    }
+
+    fn client(&self) -> Result<&Client, String> {
+        let make = || {
+            Client::builder()
+                .redirect(redirect::Policy::none())
+                .no_proxy()
+                .dns_resolver(Arc::new(CheckedResolver { private_addresses: self.policy.private_addresses }))
+                .connect_timeout(self.policy.timeout)
+                .user_agent(concat!("twinfold/", env!("CARGO_PKG_VERSION")))
+                .build()
+                .map_err(|error| format!("no client for remote contexts: {}", chain(&error)))
+        };
+        self.client.get_or_init(make).as_ref().map_err(Clone::clone)
+    }
+
+    /// Asks, and follows redirects one by one, so that each address is checked.
+    async fn follow(&self, url: &str) -> Result<String, String> {
+        let mut url = Url::parse(url).map_err(|error| format!("it is no URL: {error}"))?;
+        for _ in 0..=self.policy.redirects_max {
+            self.check_url(&url)?;
+            let request = self.client()?.get(url.clone()).header(header::ACCEPT, ACCEPT);
+            let response = request.send().await.map_err(|error| chain(&error.without_url()))?;
+            if !response.status().is_redirection() {
+                return self.read(response).await;
+            }
+            let location =
+                response.headers().get(header::LOCATION).and_then(|location| location.to_str().ok());
+            let location = location.ok_or_else(|| format!("{url} redirects to nowhere"))?;
+            url = url.join(location).map_err(|error| format!("{url} redirects to {location:?}: {error}"))?;
+        }
+        Err(format!("it redirects more than {} times", self.policy.redirects_max))
+    }
+
+    /// Refuses schemes other than HTTP's, and addresses in the URL itself; names are checked when
+    /// they are resolved.
+    fn check_url(&self, url: &Url) -> Result<(), String> {
+        if !matches!(url.scheme(), "http" | "https") {
+            return Err(format!("{url} is neither http nor https"));
+        }
+        let address = match url.host() {
+            None => return Err(format!("{url} names no host")),
+            Some(host) => host.to_string().trim_matches(['[', ']']).parse::<IpAddr>().ok(),
+        };
+        match address.filter(|address| !self.policy.private_addresses && !is_public(*address)) {
+            Some(address) => Err(format!("{address} is not a public address (--context-fetch)")),
+            None => Ok(()),
+        }
+    }
+
+    async fn read(&self, mut response: Response) -> Result<String, String> {
+        if !response.status().is_success() {
+            return Err(format!("the answer was {}", response.status()));
+        }
+        let bytes_max = self.policy.bytes_max;
+        let too_large = || format!("it is larger than {bytes_max} bytes");
+        if response
+            .content_length()
+            .is_some_and(|length| usize::try_from(length).unwrap_or(usize::MAX) > bytes_max)
+        {
+            return Err(too_large());
+        }
+        let mut body = Vec::new();
+        while let Some(chunk) = response.chunk().await.map_err(|error| chain(&error.without_url()))? {
+            if body.len() + chunk.len() > bytes_max {
+                return Err(too_large());
+            }
+            body.extend_from_slice(&chunk);
+        }
+        String::from_utf8(body).map_err(|_| "it is no UTF-8 text".into())
+    }
+}
+
+/// Resolves names, and gives only addresses that may be asked: what is connected to is what was
+/// checked, whatever the name says a moment later.
+struct CheckedResolver {
+    private_addresses: bool,
+}
+
+impl Resolve for CheckedResolver {
+    fn resolve(&self, name: Name) -> Resolving {
+        let private_addresses = self.private_addresses;
+        Box::pin(async move {
+            let found: Vec<SocketAddr> = tokio::net::lookup_host((name.as_str(), 0)).await?.collect();
+            let asked: Vec<SocketAddr> =
+                found.into_iter().filter(|address| private_addresses || is_public(address.ip())).collect();
+            if asked.is_empty() {
+                return Err(format!("{} has no public address", name.as_str()).into());
+            }
+            Ok(Box::new(asked.into_iter()) as Addrs)
+        })
+    }
+}
+
+/// Whether an address is one of the public internet: not this machine's, not of a private or local
+/// network, not set aside for something else.
+fn is_public(address: IpAddr) -> bool {
+    match address {
+        IpAddr::V4(address) => is_public_v4(address),
+        IpAddr::V6(address) => match address.to_ipv4_mapped().or_else(|| embedded_v4(address)) {
+            Some(inner) => is_public_v4(inner),
+            None => is_public_v6(address),
+        },
+    }
+}
+
+fn is_public_v4(address: Ipv4Addr) -> bool {
+    let [first, second, third, _] = address.octets();
+    let is_shared = first == 100 && second & 0xc0 == 64;
+    let is_protocol = first == 192 && second == 0 && third == 0;
+    let is_benchmark = first == 198 && second & 0xfe == 18;
+    let is_reserved = first == 0 || first >= 240;
+    !(address.is_loopback()
+        || address.is_private()
+        || address.is_link_local()
+        || address.is_documentation()
+        || address.is_multicast()
+        || is_shared
+        || is_protocol
+        || is_benchmark
+        || is_reserved)
+}
+
+/// The IPv4 address that an IPv6 address of a translator (NAT64, 6to4) leads to.
+fn embedded_v4(address: Ipv6Addr) -> Option<Ipv4Addr> {
+    let octets = address.octets();
+    let at = match address.segments() {
+        [0x64, 0xff9b, 0, 0, 0, 0, ..] => 12,
+        [0x2002, ..] => 2,
+        _ => return None,
+    };
+    let inner: [u8; 4] = octets.get(at..at + 4)?.try_into().ok()?;
+    Some(Ipv4Addr::from(inner))
+}
+
+fn is_public_v6(address: Ipv6Addr) -> bool {
+    let [first, second, ..] = address.segments();
+    let is_documentation = first == 0x2001 && second == 0xdb8;
+    // All that is public today is in 2000::/3.
+    first & 0xe000 == 0x2000 && !is_documentation
+}
+
+/// An error with what lies beneath it, in one line.
+fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(inner) = source {
+        text.push_str(": ");
+        text.push_str(&inner.to_string());
+        source = inner.source();
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,109 @@
+//! The FIWARE data models' context, which many clients name: our own table of its facts.
+
+use std::fmt::Write as _;
+use std::sync::LazyLock;
+
+/// Groups of terms: a line with IRI prefix, `@type` and `@container` (`-`: none), then, indented,
+/// the terms whose IRIs are prefix and term.
+const TABLE: &str = include_str!("fiware_terms.txt");
+
+/// Where the context is published.
+pub(super) const URL: &str = "https://fiware.github.io/data-models/context.jsonld";
+
+/// One term.
+struct Fact {
+    term: &'static str,
+    prefix: &'static str,
+    coercion: Option<&'static str>,
+    container: Option<&'static str>,
+}
+
+static FACTS: LazyLock<Vec<Fact>> = LazyLock::new(|| {
+    let mut facts = Vec::new();
+    let (mut prefix, mut coercion, mut container) = ("", None, None);
+    for line in TABLE.lines() {
+        let mut words = line.split_ascii_whitespace();
+        if line.starts_with(' ') {
+            facts.extend(words.map(|term| Fact { term, prefix, coercion, container }));
+        } else {
+            prefix = words.next().unwrap_or_default();
+            coercion = words.next().filter(|word| *word != "-");
+            container = words.next().filter(|word| *word != "-");
+        }
+    }
+    facts
+});
+
+/// Whether this is the URL of the FIWARE data models' context.
+pub(super) fn is_url(url: &str) -> bool {
+    url == URL || url.strip_prefix("http://") == URL.strip_prefix("https://")
+}
+
+/// The terms with their IRIs.
+pub(super) fn terms() -> impl Iterator<Item = (Box<str>, Box<str>)> {
+    FACTS.iter().map(|fact| (fact.term.into(), [fact.prefix, fact.term].concat().into()))
+}
+
+/// The document. Cost: written anew each time.
+pub(super) fn document() -> String {
+    let mut out = String::from("{\"@context\":{");
+    for (index, fact) in FACTS.iter().enumerate() {
+        let Fact { term, prefix, .. } = fact;
+        let separator = if index == 0 { "" } else { "," };
+        let _ = match (fact.coercion, fact.container) {
+            (None, None) => write!(out, "{separator}\"{term}\":\"{prefix}{term}\""),
+            (coercion, container) => {
+                let _ = write!(out, "{separator}\"{term}\":{{\"@id\":\"{prefix}{term}\"");
+                for (name, value) in [("@type", coercion), ("@container", container)] {
+                    if let Some(value) = value {
+                        let _ = write!(out, ",\"{name}\":\"{value}\"");
+                    }
+                }
+                write!(out, "}}")
+            }
+        };
+    }
+    out.push_str("}}");
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::*;
+
+    #[test]
+    fn terms_have_their_iris() {
+        let find =
+            |wanted: &str| terms().find(|(term, _)| **term == *wanted).map(|(_, iri)| iri.into_string());
+        assert_eq!(find("Building").as_deref(), Some("https://uri.fiware.org/ns/data-models#Building"));
+        assert_eq!(find("COD").as_deref(), Some("http://purl.org/goodrelations/v1#COD"));
+        assert_eq!(find("nothing"), None);
+        assert!(is_url("http://fiware.github.io/data-models/context.jsonld"));
+        assert!(!is_url("https://fiware.github.io/data-models/other.jsonld"));
+    }
+
+    #[test]
+    #[expect(
+        clippy::disallowed_methods,
+        clippy::disallowed_macros,
+        reason = "a test's folder, and a loud skip"
+    )]
+    fn document_is_the_published_one() {
+        let made: Value = serde_json::from_str(&document()).unwrap();
+        let Ok(folder) = std::env::var("TWINFOLD_TEST_DATA") else {
+            eprintln!("SKIPPED document_is_the_published_one: TWINFOLD_TEST_DATA is not set");
+            return;
+        };
+        let file = format!("{folder}/contexts/fiware-data-models.jsonld");
+        let text = std::fs::read_to_string(&file).unwrap_or_else(|error| panic!("{file}: {error}"));
+        let published: Value = serde_json::from_str(&text).unwrap();
+        let (published, made) =
+            (published["@context"].as_object().unwrap(), made["@context"].as_object().unwrap());
+        for (term, definition) in published {
+            assert_eq!(made.get(term), Some(definition), "{term}");
+        }
+        assert_eq!(made.len(), published.len());
+    }
+}

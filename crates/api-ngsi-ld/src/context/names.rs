@@ -1,0 +1,164 @@
+//! The names of one tenant as one context spells them.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use model_entities::{TermId, Terms};
+
+use super::Context;
+use super::append::{Slots, Spellings};
+
+/// Stands where a stored entity uses a term that its tenant does not have (a damaged store).
+const UNKNOWN: (&str, &str) = ("urn:twinfold:unknown-term", "\"urn:twinfold:unknown-term\":");
+
+/// Where a tenant's terms come from.
+#[derive(Debug)]
+enum Interned {
+    /// The model.
+    Terms(Terms),
+    /// IRIs numbered from 0.
+    #[cfg(any(test, feature = "testing"))]
+    Given(Vec<Arc<str>>),
+}
+
+impl Interned {
+    fn id(&self, iri: &str) -> Option<TermId> {
+        match self {
+            Self::Terms(terms) => terms.id(iri),
+            #[cfg(any(test, feature = "testing"))]
+            Self::Given(iris) => {
+                let at = iris.iter().position(|given| **given == *iri)?;
+                u32::try_from(at).ok().map(TermId)
+            }
+        }
+    }
+
+    fn iri(&self, term: TermId) -> Option<Arc<str>> {
+        match self {
+            Self::Terms(terms) => terms.iri(term),
+            #[cfg(any(test, feature = "testing"))]
+            Self::Given(iris) => iris.get(term.0 as usize).cloned(),
+        }
+    }
+}
+
+/// A term as the context spells it.
+#[derive(Debug)]
+struct Spelled {
+    name: Box<str>,
+    /// The name as a JSON member's key, colon included.
+    key: Box<str>,
+}
+
+/// The names of one tenant as one context spells them; cached per context and tenant, shared by [`Arc`].
+///
+/// Both directions fill as names are met; nothing is ever changed or removed, so that readers take
+/// no lock and borrow what they find.
+#[derive(Debug)]
+pub(crate) struct Names {
+    context: Arc<Context>,
+    interned: Interned,
+    numbers: Spellings,
+    spelled: Slots<Spelled>,
+}
+
+impl Names {
+    /// The names of `terms` in `context`.
+    pub(super) fn new(context: Arc<Context>, terms: Terms) -> Self {
+        Self::over(context, Interned::Terms(terms))
+    }
+
+    fn over(context: Arc<Context>, interned: Interned) -> Self {
+        Self { context, interned, numbers: Spellings::default(), spelled: Slots::default() }
+    }
+
+    /// Names for tests: these short names (or IRIs), expanded by `context`, are terms 0, 1, 2, ...
+    #[cfg(any(test, feature = "testing"))]
+    pub(crate) fn of(context: &Arc<Context>, names: &[&str]) -> Self {
+        let iris = names.iter().map(|name| context.expand(name).as_ref().into()).collect();
+        Self::over(Arc::clone(context), Interned::Given(iris))
+    }
+
+    /// The context.
+    pub(crate) fn context(&self) -> &Arc<Context> {
+        &self.context
+    }
+
+    /// The term of a short name or IRI; `None`: not in use in this tenant. Cost: one hash look-up,
+    /// once the name was met; the first time, and while it is not in use, its expansion and a second one.
+    pub(crate) fn term(&self, name: &str) -> Option<TermId> {
+        if let Some(number) = self.numbers.get(name) {
+            return Some(TermId(number));
+        }
+        let term = self.interned.id(&self.context.expand(name))?;
+        self.numbers.put(name, term.0);
+        Some(term)
+    }
+
+    /// The IRI of a short name.
+    pub(crate) fn iri<'a>(&'a self, name: &'a str) -> Cow<'a, str> {
+        self.context.expand(name)
+    }
+
+    fn spelled(&self, term: TermId) -> Option<&Spelled> {
+        self.spelled.get_or_make(term.0 as usize, || {
+            let iri = self.interned.iri(term)?;
+            let name = self.context.compact(&iri);
+            let mut key = lang_json::string_to(&name);
+            key.push(':');
+            Some(Spelled { name: name.as_ref().into(), key: key.into() })
+        })
+    }
+
+    /// The short name of a term. Cost: two indexes, once the term was met.
+    pub(crate) fn compact(&self, term: TermId) -> &str {
+        self.spelled(term).map_or(UNKNOWN.0, |spelled| &spelled.name)
+    }
+
+    /// The short name of a term as the key of a JSON member: escaped, in quotes, with the colon.
+    /// Cost: as [`Names::compact`].
+    pub(crate) fn key(&self, term: TermId) -> &str {
+        self.spelled(term).map_or(UNKNOWN.1, |spelled| &spelled.key)
+    }
+
+    /// The short name of any IRI, be it in use or not.
+    pub(crate) fn compact_iri<'a>(&'a self, iri: &'a str) -> Cow<'a, str> {
+        self.context.compact(iri)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn terms_are_found_by_every_spelling() {
+        let names = Names::of(&Context::core(), &["Vehicle", "speed", "location", "http://example.org/a\"b"]);
+        for (number, spellings) in [
+            (0, vec!["Vehicle", "https://uri.etsi.org/ngsi-ld/default-context/Vehicle"]),
+            (1, vec!["speed"]),
+            (2, vec!["location", "ngsi-ld:location", "https://uri.etsi.org/ngsi-ld/location"]),
+        ] {
+            for spelling in spellings {
+                for _ in 0..2 {
+                    assert_eq!(names.term(spelling), Some(TermId(number)), "{spelling}");
+                }
+            }
+        }
+        assert_eq!(names.term("other"), None);
+        assert_eq!(names.iri("other"), "https://uri.etsi.org/ngsi-ld/default-context/other");
+    }
+
+    #[test]
+    fn terms_are_spelled_short_and_as_keys() {
+        let names = Names::of(&Context::core(), &["speed", "http://example.org/a\"b"]);
+        for _ in 0..2 {
+            assert_eq!(names.compact(TermId(0)), "speed");
+            assert_eq!(names.key(TermId(0)), "\"speed\":");
+            assert_eq!(names.compact(TermId(1)), "http://example.org/a\"b");
+            assert_eq!(names.key(TermId(1)), "\"http://example.org/a\\\"b\":");
+            assert_eq!(names.compact(TermId(7)), UNKNOWN.0);
+        }
+        assert_eq!(names.compact_iri("https://uri.etsi.org/ngsi-ld/observedAt"), "observedAt");
+    }
+}

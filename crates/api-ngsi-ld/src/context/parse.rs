@@ -1,0 +1,496 @@
+//! JSON-LD 1.1 context processing, as far as names need it: terms, prefixes, `@vocab`, arrays and
+//! documents of contexts, `@import`. Pure: a document that is not at hand is asked for by name.
+//!
+//! What only matters to values (`@language`, `@direction`, coercions, containers, scoped contexts)
+//! is accepted and not kept: the kinds of NGSI-LD attributes say how their values are read.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use reqwest::Url;
+use serde_json::{Map, Value};
+
+use super::active::{self, Table};
+use super::core::Edition;
+use super::fiware;
+
+/// The most documents within documents.
+pub(crate) const NESTING_MAX: usize = 16;
+/// The most documents read for one context, repeated ones counted again.
+pub(crate) const LOADS_MAX: usize = 128;
+/// The most terms of one context.
+pub(crate) const TERMS_MAX: usize = 100_000;
+/// The longest IRI a term can stand for, in bytes.
+pub(crate) const IRI_BYTES_MAX: usize = 2048;
+/// The most definitions that lean on one another (`a` on prefix `b`, `b` on prefix `c`, ...).
+pub(crate) const DEFINITIONS_DEPTH_MAX: usize = 32;
+
+/// Keywords that may be given as terms' targets or stand in contexts.
+const KEYWORDS: [&str; 23] = [
+    "@base",
+    "@container",
+    "@context",
+    "@direction",
+    "@graph",
+    "@id",
+    "@import",
+    "@included",
+    "@index",
+    "@json",
+    "@language",
+    "@list",
+    "@nest",
+    "@none",
+    "@prefix",
+    "@propagate",
+    "@protected",
+    "@reverse",
+    "@set",
+    "@type",
+    "@value",
+    "@version",
+    "@vocab",
+];
+
+/// Keywords that may be members of a context object.
+const CONTEXT_MEMBERS: [&str; 9] = [
+    "@base",
+    "@direction",
+    "@import",
+    "@language",
+    "@propagate",
+    "@protected",
+    "@type",
+    "@version",
+    "@vocab",
+];
+
+/// What `@container` can be.
+const CONTAINERS: [&str; 7] = ["@graph", "@id", "@index", "@language", "@list", "@set", "@type"];
+
+/// What the IRI of a prefix ends with, unless `@prefix` says that it is one.
+const PREFIX_ENDS: [char; 7] = [':', '/', '?', '#', '[', ']', '@'];
+
+/// Texts at hand, by URL.
+pub(super) type Texts = HashMap<Box<str>, Arc<str>>;
+
+/// Why there is no table.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(super) enum Failure {
+    /// The document with this URL must be had first.
+    Missing(Box<str>),
+    /// The context is none: says what is wrong, and in which document.
+    Invalid(String),
+}
+
+/// The table of a context: `context` is the value of an `@context` member, or the URL of a document.
+///
+/// # Errors
+///
+/// [`Failure::Missing`] names a document that is not in `documents`; with it, try again.
+pub(super) fn parse(context: &Value, documents: &Texts) -> Result<Table, Failure> {
+    let mut builder = Builder::new(documents);
+    builder.context(context)?;
+    Ok(builder.table())
+}
+
+/// A JSON text as a tree.
+///
+/// # Errors
+///
+/// If it is no JSON: says where.
+pub(super) fn read(text: &str) -> Result<Value, String> {
+    serde_json::from_str(text).map_err(|error| format!("is no JSON: {error}"))
+}
+
+/// What a term stands for.
+#[derive(Clone, Debug)]
+struct Definition {
+    /// `None`: nothing (`null`, a keyword, a reverse property).
+    iri: Option<Box<str>>,
+    is_prefix: bool,
+    is_protected: bool,
+}
+
+/// A context in the making.
+struct Builder<'a> {
+    documents: &'a Texts,
+    terms: HashMap<Box<str>, Definition>,
+    vocabulary: Option<Box<str>>,
+    /// The documents being read, outermost first.
+    path: Vec<Url>,
+    loads: usize,
+}
+
+/// One context object in the making.
+struct Local<'a> {
+    members: &'a Map<String, Value>,
+    is_protected: bool,
+    done: HashSet<&'a str>,
+    /// Terms being defined, to find those that define one another.
+    open: Vec<&'a str>,
+}
+
+impl<'a> Builder<'a> {
+    fn new(documents: &'a Texts) -> Self {
+        Self { documents, terms: HashMap::new(), vocabulary: None, path: Vec::new(), loads: 0 }
+    }
+
+    /// The finished table; the core context's own terms are left out, for they cannot be changed.
+    fn table(self) -> Table {
+        let mut table = Table::default();
+        for (term, definition) in &self.terms {
+            if let Some(iri) = definition.iri.as_deref().filter(|_| !active::is_core_term(term)) {
+                table.insert(term, iri, definition.is_prefix);
+            }
+        }
+        table
+    }
+
+    /// A refusal that names the document being read.
+    fn invalid<T>(&self, problem: impl std::fmt::Display) -> Result<T, Failure> {
+        Err(Failure::Invalid(match self.path.last() {
+            Some(url) => format!("@context {url}: {problem}"),
+            None => format!("@context: {problem}"),
+        }))
+    }
+
+    fn context(&mut self, context: &Value) -> Result<(), Failure> {
+        match context {
+            Value::Null => {
+                self.terms.clear();
+                self.vocabulary = None;
+                Ok(())
+            }
+            Value::String(url) => self.reference(url),
+            Value::Array(contexts) => contexts.iter().try_for_each(|context| self.context(context)),
+            Value::Object(members) => self.object(members),
+            Value::Bool(_) | Value::Number(_) => {
+                self.invalid(format_args!("{context} is neither a URL nor an object nor an array"))
+            }
+        }
+    }
+
+    /// The URL that a reference in the current document means.
+    fn resolve(&self, reference: &str) -> Result<Url, Failure> {
+        let resolved = match self.path.last() {
+            Some(base) => base.join(reference),
+            None => Url::parse(reference),
+        };
+        resolved.or_else(|problem| self.invalid(format_args!("{reference:?} is no URL: {problem}")))
+    }
+
+    /// Counts a document, and refuses cycles and excesses.
+    fn enter(&mut self, url: &Url) -> Result<(), Failure> {
+        if self.path.contains(url) {
+            let path: Vec<&str> = self.path.iter().map(Url::as_str).collect();
+            return self.invalid(format_args!("{} refers to itself: {} -> {url}", url, path.join(" -> ")));
+        }
+        if self.path.len() >= NESTING_MAX {
+            return self.invalid(format_args!("more than {NESTING_MAX} contexts within contexts"));
+        }
+        self.loads += 1;
+        if self.loads > LOADS_MAX {
+            return self.invalid(format_args!("more than {LOADS_MAX} references to contexts"));
+        }
+        Ok(())
+    }
+
+    /// A context given by reference.
+    fn reference(&mut self, reference: &str) -> Result<(), Failure> {
+        let url = self.resolve(reference)?;
+        self.enter(&url)?;
+        if let Some(edition) = Edition::of_url(url.as_str()) {
+            return self.built_in(edition.older_terms());
+        }
+        // A preloaded document goes before the one that is built in.
+        if fiware::is_url(url.as_str()) && !self.documents.contains_key(url.as_str()) {
+            return self.built_in(fiware::terms());
+        }
+        let document = self.document(&url)?;
+        self.path.push(url);
+        let context = member(&document, "@context");
+        let done = match context {
+            Some(context) => self.context(context),
+            None => self.invalid("the document has no member @context"),
+        };
+        self.path.pop();
+        done
+    }
+
+    fn built_in(&mut self, terms: impl Iterator<Item = (Box<str>, Box<str>)>) -> Result<(), Failure> {
+        for (term, iri) in terms {
+            let definition = Definition { iri: Some(iri), is_prefix: false, is_protected: false };
+            self.put(&term, definition)?;
+        }
+        Ok(())
+    }
+
+    /// A document at hand, as a tree.
+    fn document(&self, url: &Url) -> Result<Value, Failure> {
+        let Some(text) = self.documents.get(url.as_str()) else {
+            return Err(Failure::Missing(url.as_str().into()));
+        };
+        read(text).map_err(|problem| Failure::Invalid(format!("@context {url} {problem}")))
+    }
+
+    fn object(&mut self, members: &Map<String, Value>) -> Result<(), Failure> {
+        let imported;
+        let members = match members.get("@import") {
+            None => members,
+            Some(import) => {
+                imported = self.import(import, members)?;
+                &imported
+            }
+        };
+        self.check_version(members)?;
+        let is_protected = match members.get("@protected") {
+            None => false,
+            Some(Value::Bool(is_protected)) => *is_protected,
+            Some(other) => return self.invalid(format_args!("@protected is {other}, not true or false")),
+        };
+        if let Some(vocabulary) = members.get("@vocab") {
+            self.vocabulary = self.read_vocabulary(vocabulary)?;
+        }
+        let mut local = Local { members, is_protected, done: HashSet::new(), open: Vec::new() };
+        members.keys().try_for_each(|term| self.define(&mut local, term))
+    }
+
+    /// The members of an imported context, with those of the importing one over them.
+    fn import(
+        &mut self,
+        import: &Value,
+        members: &Map<String, Value>,
+    ) -> Result<Map<String, Value>, Failure> {
+        let Value::String(reference) = import else {
+            return self.invalid(format_args!("@import is {import}, not a URL"));
+        };
+        let url = self.resolve(reference)?;
+        self.enter(&url)?;
+        let mut merged = match member(&self.document(&url)?, "@context") {
+            Some(Value::Object(imported)) if imported.contains_key("@import") => {
+                return self.invalid(format_args!("@import of {url}, which imports another"));
+            }
+            Some(Value::Object(imported)) => imported.clone(),
+            _ => return self.invalid(format_args!("@import of {url}, whose @context is no object")),
+        };
+        for (name, value) in members.iter().filter(|(name, _)| *name != "@import") {
+            merged.insert(name.clone(), value.clone());
+        }
+        Ok(merged)
+    }
+
+    fn check_version(&self, members: &Map<String, Value>) -> Result<(), Failure> {
+        match members.get("@version") {
+            None => Ok(()),
+            Some(version) if version.as_f64() == Some(1.1) || version.as_str() == Some("1.1") => Ok(()),
+            Some(version) => self.invalid(format_args!("@version is {version}, not 1.1")),
+        }
+    }
+
+    /// The vocabulary in force from here on. A relative one extends the vocabulary before it.
+    fn read_vocabulary(&self, vocabulary: &Value) -> Result<Option<Box<str>>, Failure> {
+        let text = match vocabulary {
+            Value::Null => return Ok(None),
+            Value::String(text) => text,
+            other => return self.invalid(format_args!("@vocab is {other}, not an IRI")),
+        };
+        let expanded = self.expand(text);
+        match expanded {
+            Some(iri) if iri.contains(':') => self.check_length("@vocab", iri).map(Some),
+            _ => self.invalid(format_args!("@vocab {text:?} is no IRI")),
+        }
+    }
+
+    fn check_length(&self, term: &str, iri: Box<str>) -> Result<Box<str>, Failure> {
+        if iri.len() > IRI_BYTES_MAX {
+            return self.invalid(format_args!("the IRI of {term:?} is longer than {IRI_BYTES_MAX} bytes"));
+        }
+        Ok(iri)
+    }
+
+    /// A name by the terms, prefixes and vocabulary known so far; `None`: a term that means nothing.
+    fn expand(&self, name: &str) -> Option<Box<str>> {
+        if is_keyword(name) {
+            return Some(name.into());
+        }
+        if let Some(definition) = self.terms.get(name) {
+            return definition.iri.clone();
+        }
+        if let Some((prefix, suffix)) = name.split_once(':') {
+            let prefix = self.terms.get(prefix).filter(|held| held.is_prefix && !suffix.starts_with("//"));
+            let whole = prefix.and_then(|held| held.iri.as_deref());
+            return Some(whole.map_or_else(|| name.into(), |whole| [whole, suffix].concat().into()));
+        }
+        match &self.vocabulary {
+            Some(vocabulary) => Some([vocabulary, name].concat().into()),
+            None => Some(name.into()),
+        }
+    }
+
+    /// Defines a term of a context object, and first those that it leans on.
+    fn define<'l>(&mut self, local: &mut Local<'l>, term: &'l str) -> Result<(), Failure> {
+        let Some(value) = local.members.get(term).filter(|_| !local.done.contains(term)) else {
+            return Ok(());
+        };
+        if is_keyword(term) && !CONTEXT_MEMBERS.contains(&term) {
+            return self.invalid(format_args!("{term} cannot be redefined"));
+        }
+        if term.is_empty() {
+            return self.invalid("a term is empty");
+        }
+        if is_keyword(term) || is_keyword_like(term) {
+            return Ok(());
+        }
+        if local.open.contains(&term) {
+            return self.invalid(format_args!("terms are defined by each other: {}", local.open.join(", ")));
+        }
+        if local.open.len() >= DEFINITIONS_DEPTH_MAX {
+            return self.invalid(format_args!("more than {DEFINITIONS_DEPTH_MAX} terms lean on each other"));
+        }
+        local.open.push(term);
+        let definition = self.definition(local, term, value)?;
+        local.open.pop();
+        local.done.insert(term);
+        self.put(term, definition)
+    }
+
+    /// Defines a name, or its prefix, if this context object has it.
+    fn define_used<'l>(&mut self, local: &mut Local<'l>, name: &str) -> Result<(), Failure> {
+        let prefix = name.split_once(':').map_or(name, |(prefix, _)| prefix);
+        for name in [name, prefix] {
+            if let Some((term, _)) = local.members.get_key_value(name) {
+                self.define(local, term)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What the definition `value` of `term` says.
+    fn definition<'l>(
+        &mut self,
+        local: &mut Local<'l>,
+        term: &'l str,
+        value: &'l Value,
+    ) -> Result<Definition, Failure> {
+        let mut is_protected = local.is_protected;
+        let mut is_prefix = None;
+        let id = match value {
+            Value::Null => return Ok(Definition { iri: None, is_prefix: false, is_protected }),
+            Value::String(id) => Some(id.as_str()),
+            Value::Object(members) => {
+                is_protected = self.flag(term, members, "@protected")?.unwrap_or(is_protected);
+                is_prefix = Some(self.flag(term, members, "@prefix")?.unwrap_or(false));
+                self.check_coercions(term, members)?;
+                match members.get("@id") {
+                    // A reverse property is none of the entity's own: nothing can be stored under it.
+                    _ if members.contains_key("@reverse") => {
+                        return Ok(Definition { iri: None, is_prefix: false, is_protected });
+                    }
+                    Some(Value::Null) => return Ok(Definition { iri: None, is_prefix: false, is_protected }),
+                    Some(Value::String(id)) => Some(id.as_str()),
+                    None => None,
+                    Some(other) => {
+                        return self.invalid(format_args!("the @id of {term:?} is {other}, not an IRI"));
+                    }
+                }
+            }
+            other => {
+                return self
+                    .invalid(format_args!("the definition of {term:?} is {other}, not an IRI or an object"));
+            }
+        };
+        let iri = self.iri(local, term, id)?;
+        let is_prefix = !term.contains([':', '/'])
+            && iri.as_ref().is_some_and(|iri| is_prefix.unwrap_or_else(|| iri.ends_with(PREFIX_ENDS)));
+        Ok(Definition { iri, is_prefix, is_protected })
+    }
+
+    /// A member of a term's definition that is true or false.
+    fn flag(&self, term: &str, members: &Map<String, Value>, name: &str) -> Result<Option<bool>, Failure> {
+        match members.get(name) {
+            None => Ok(None),
+            Some(Value::Bool(flag)) => Ok(Some(*flag)),
+            Some(other) => self.invalid(format_args!("{name} of {term:?} is {other}, not true or false")),
+        }
+    }
+
+    /// The coercions of a term, which are checked for shape only.
+    fn check_coercions(&self, term: &str, members: &Map<String, Value>) -> Result<(), Failure> {
+        match members.get("@type") {
+            None | Some(Value::String(_) | Value::Null) => {}
+            Some(other) => return self.invalid(format_args!("the @type of {term:?} is {other}, not an IRI")),
+        }
+        let known = |value: &Value| value.as_str().is_some_and(|name| CONTAINERS.contains(&name));
+        match members.get("@container") {
+            None | Some(Value::Null) => Ok(()),
+            Some(Value::Array(containers)) if containers.iter().all(known) => Ok(()),
+            Some(container) if known(container) => Ok(()),
+            Some(other) => self.invalid(format_args!("the @container of {term:?} is {other}, which is none")),
+        }
+    }
+
+    /// The IRI of a term: by its `@id`, its prefix, or the vocabulary. `None`: it stands for a keyword.
+    fn iri<'l>(
+        &mut self,
+        local: &mut Local<'l>,
+        term: &'l str,
+        id: Option<&'l str>,
+    ) -> Result<Option<Box<str>>, Failure> {
+        let iri = match id.filter(|id| *id != term) {
+            Some("@context") => return self.invalid(format_args!("{term:?} stands for @context")),
+            // Aliases other than the core context's own (id, type) are names like any other.
+            Some(id) if is_keyword(id) || is_keyword_like(id) => return Ok(None),
+            Some(id) => {
+                self.define_used(local, id)?;
+                self.expand(id)
+            }
+            None => match term.split_once(':').filter(|(prefix, _)| !prefix.is_empty()) {
+                Some((prefix, suffix)) => {
+                    self.define_used(local, prefix)?;
+                    let whole = self.terms.get(prefix).and_then(|held| held.iri.as_deref());
+                    Some(whole.map_or_else(|| term.into(), |whole| [whole, suffix].concat().into()))
+                }
+                None => self.vocabulary.as_ref().map(|vocabulary| [vocabulary, term].concat().into()),
+            },
+        };
+        match iri {
+            Some(iri) if iri.contains(':') => self.check_length(term, iri).map(Some),
+            Some(iri) => self.invalid(format_args!("{term:?} stands for {iri:?}, which is no IRI")),
+            None => self.invalid(format_args!("{term:?} has no IRI: neither an @id nor an @vocab")),
+        }
+    }
+
+    /// Takes a definition up.
+    fn put(&mut self, term: &str, definition: Definition) -> Result<(), Failure> {
+        if let Some(held) = self.terms.get(term)
+            && held.is_protected
+            && held.iri != definition.iri
+        {
+            return self.invalid(format_args!("the term {term:?} is protected and cannot be redefined"));
+        }
+        if self.terms.len() >= TERMS_MAX && !self.terms.contains_key(term) {
+            return self.invalid(format_args!("more than {TERMS_MAX} terms"));
+        }
+        self.terms.insert(term.into(), definition);
+        Ok(())
+    }
+}
+
+/// A member of an object.
+fn member<'v>(value: &'v Value, name: &str) -> Option<&'v Value> {
+    value.as_object()?.get(name)
+}
+
+fn is_keyword(name: &str) -> bool {
+    KEYWORDS.binary_search(&name).is_ok()
+}
+
+/// Whether a name looks like a keyword of a later standard: `@` and letters only.
+fn is_keyword_like(name: &str) -> bool {
+    name.strip_prefix('@')
+        .is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|b| b.is_ascii_alphabetic()))
+}
+
+#[cfg(test)]
+mod tests;

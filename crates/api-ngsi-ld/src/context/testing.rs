@@ -1,0 +1,111 @@
+//! For tests: a web server on the loopback, and options of contexts.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{TcpListener, TcpStream};
+
+use super::{ContextOptions, FetchPolicy};
+
+/// What a page of the server does.
+#[derive(Clone, Debug)]
+pub(crate) enum Page {
+    /// Gives this text.
+    Text(String),
+    /// Gives this text in chunks, without saying how long it is.
+    Stream(String),
+    /// Goes elsewhere.
+    Redirect(String),
+    /// Answers with this status.
+    Status(u16),
+    /// Says nothing for ever.
+    Silence,
+}
+
+/// A web server with these pages; it stops with the runtime.
+#[derive(Clone, Debug)]
+pub(crate) struct WebServer {
+    address: std::net::SocketAddr,
+    requests: Arc<AtomicUsize>,
+}
+
+impl WebServer {
+    pub(crate) async fn start(pages: &[(&str, Page)]) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let pages: HashMap<String, Page> =
+            pages.iter().map(|(path, page)| ((*path).into(), page.clone())).collect();
+        let pages = Arc::new(pages);
+        let requests = Arc::<AtomicUsize>::default();
+        let counted = Arc::clone(&requests);
+        tokio::spawn(async move {
+            loop {
+                let (stream, _) = listener.accept().await.unwrap();
+                tokio::spawn(serve(stream, Arc::clone(&pages), Arc::clone(&counted)));
+            }
+        });
+        Self { address, requests }
+    }
+
+    /// The URL of a path.
+    pub(crate) fn url(&self, path: &str) -> String {
+        format!("http://{}{path}", self.address)
+    }
+
+    /// How many requests came.
+    pub(crate) fn requests(&self) -> usize {
+        self.requests.load(Ordering::SeqCst)
+    }
+}
+
+async fn serve(mut stream: TcpStream, pages: Arc<HashMap<String, Page>>, requests: Arc<AtomicUsize>) {
+    let mut head = Vec::new();
+    while !head.ends_with(b"\r\n\r\n") {
+        match stream.read_u8().await {
+            Ok(byte) => head.push(byte),
+            Err(_) => return,
+        }
+    }
+    requests.fetch_add(1, Ordering::SeqCst);
+    let head = String::from_utf8(head).unwrap();
+    let path = head.split(' ').nth(1).unwrap();
+    let answer = match pages.get(path) {
+        None => "HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\nconnection: close\r\n\r\n".into(),
+        Some(Page::Text(text)) => {
+            let length = text.len();
+            format!("HTTP/1.1 200 OK\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{text}")
+        }
+        Some(Page::Stream(text)) => format!("HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n{text}"),
+        Some(Page::Redirect(to)) => {
+            format!("HTTP/1.1 302 Found\r\nlocation: {to}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n")
+        }
+        Some(Page::Status(status)) => {
+            format!("HTTP/1.1 {status} Said So\r\ncontent-length: 0\r\nconnection: close\r\n\r\n")
+        }
+        Some(Page::Silence) => std::future::pending().await,
+    };
+    // A client that has read enough hangs up.
+    let _ = stream.write_all(answer.as_bytes()).await;
+    let _ = stream.shutdown().await;
+}
+
+/// A policy that fetches from the loopback. Chooses the process's TLS provider as the server does.
+pub(crate) fn policy() -> FetchPolicy {
+    // A second choice of the same provider is refused, and changes nothing.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    FetchPolicy {
+        allowed: true,
+        timeout: Duration::from_secs(5),
+        bytes_max: 10_000,
+        redirects_max: 2,
+        private_addresses: true,
+    }
+}
+
+/// Options with that policy and no folder.
+pub(crate) fn options() -> ContextOptions {
+    ContextOptions { folder: None, fetch: policy(), cache_entries: 100 }
+}

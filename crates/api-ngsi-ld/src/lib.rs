@@ -1,0 +1,87 @@
+//! The NGSI-LD API (ETSI GS CIM 009) over entities.
+//!
+//! [`front_end`] is the route table, one line per endpoint in the order of the standard. A request
+//! walks `routes` (read, call, answer), `wire` and `params` (JSON and parameters in), the model, and
+//! `render` (entities out). `context` knows JSON-LD's names; `problem` words what is refused.
+//!
+//! Resources of the standard that are not in the table (subscriptions, temporal, registrations,
+//! entity maps, snapshots) have no stubs: they answer 404 in the standard's form, as any other path.
+
+mod context;
+mod geoquery;
+mod params;
+mod problem;
+mod q;
+mod render;
+mod routes;
+mod selection;
+mod state;
+#[cfg(feature = "testing")]
+pub mod testing;
+mod wire;
+
+pub use context::{ContextError, ContextOptions, Contexts, FetchPolicy};
+pub use state::{Api, Limits};
+
+use api_http::{FrontEnd, Request, Response, Route, handler};
+use http::Method;
+
+use problem::{Problem, refuse};
+use routes::{attributes, batch, contexts, discovery, entities, info, purge};
+
+/// The front end: its routes, and how it words refusals.
+pub fn front_end(api: &Api) -> FrontEnd {
+    const ENTITIES: &str = "/ngsi-ld/v1/entities";
+    const ENTITY: &str = "/ngsi-ld/v1/entities/{id}";
+    const ATTRIBUTES: &str = "/ngsi-ld/v1/entities/{id}/attrs";
+    const ATTRIBUTE: &str = "/ngsi-ld/v1/entities/{id}/attrs/{attr}";
+    const CONTEXTS: &str = "/ngsi-ld/v1/jsonldContexts";
+    const CONTEXT: &str = "/ngsi-ld/v1/jsonldContexts/{id}";
+    let routes = vec![
+        route(api, Method::POST, ENTITIES, entities::create),
+        route(api, Method::GET, ENTITIES, entities::query),
+        route(api, Method::DELETE, ENTITIES, purge::purge),
+        route(api, Method::GET, ENTITY, entities::retrieve),
+        route(api, Method::DELETE, ENTITY, entities::delete),
+        route(api, Method::PUT, ENTITY, entities::replace),
+        route(api, Method::PATCH, ENTITY, entities::merge),
+        route(api, Method::POST, ATTRIBUTES, attributes::append),
+        route(api, Method::PATCH, ATTRIBUTES, attributes::update),
+        route(api, Method::PATCH, ATTRIBUTE, attributes::patch),
+        route(api, Method::DELETE, ATTRIBUTE, attributes::delete),
+        route(api, Method::PUT, ATTRIBUTE, attributes::replace),
+        route(api, Method::POST, "/ngsi-ld/v1/entityOperations/create", batch::create),
+        route(api, Method::POST, "/ngsi-ld/v1/entityOperations/upsert", batch::upsert),
+        route(api, Method::POST, "/ngsi-ld/v1/entityOperations/update", batch::update),
+        route(api, Method::POST, "/ngsi-ld/v1/entityOperations/delete", batch::delete),
+        route(api, Method::POST, "/ngsi-ld/v1/entityOperations/query", entities::query_by_post),
+        route(api, Method::POST, "/ngsi-ld/v1/entityOperations/merge", batch::merge),
+        route(api, Method::GET, "/ngsi-ld/v1/types", discovery::types),
+        route(api, Method::GET, "/ngsi-ld/v1/types/{type}", discovery::entity_type),
+        route(api, Method::GET, "/ngsi-ld/v1/attributes", discovery::attributes),
+        route(api, Method::GET, "/ngsi-ld/v1/attributes/{attr}", discovery::attribute),
+        route(api, Method::POST, CONTEXTS, contexts::create),
+        route(api, Method::GET, CONTEXTS, contexts::list),
+        route(api, Method::GET, CONTEXT, contexts::get),
+        route(api, Method::DELETE, CONTEXT, contexts::delete),
+        route(api, Method::GET, "/ngsi-ld/v1/info/sourceIdentity", info::source_identity),
+    ];
+    FrontEnd { name: "ngsi-ld", prefix: "/ngsi-ld/v1", routes, refuse }
+}
+
+/// A route whose answers, problems included, name the tenant that the request named (6.3.14).
+fn route<F, A>(api: &Api, method: Method, path: &'static str, function: F) -> Route
+where
+    F: Fn(Api, Request) -> A + Copy + Send + Sync + 'static,
+    A: Future<Output = Result<Response, Problem>> + Send + 'static,
+{
+    let answer = move |api: Api, request: Request| async move {
+        let tenant = request.headers.get(routes::TENANT).cloned();
+        let mut response = function(api, request).await.unwrap_or_else(|problem| problem.response());
+        if let Some(tenant) = tenant {
+            response.headers_mut().insert(routes::TENANT, tenant);
+        }
+        response
+    };
+    Route { method, path, handler: handler(api, answer) }
+}

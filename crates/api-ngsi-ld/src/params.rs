@@ -1,0 +1,310 @@
+//! Query parameters, headers and the query in a body, typed and checked: which entities, and how
+//! they are to be answered.
+//!
+//! Decisions where the standard leaves room:
+//! - a parameter that an operation does not have is refused (6.3.20), and so is one given twice;
+//! - `format` goes before `options` (6.3.7);
+//! - a query must say something of the entities: `type`, `attrs`, `q`, a geo-query, or also `id`,
+//!   `idPattern` or `scopeQ`; else it must be `local=true` or `type=*` (5.7.2.4);
+//! - `limit` beyond the maximum page is refused, not cut;
+//! - `geometryProperty` without a GeoJSON answer is refused (5.7.1.4, 5.7.2.4);
+//! - `csf`, entity maps, and collations other than the root one answer OperationNotSupported;
+//!   `splitEntities` and `local` change nothing while entities are all local.
+
+mod body;
+mod entities;
+mod given;
+mod order;
+mod projection;
+mod representation;
+
+use api_http::Request;
+use model_entities::{Query, Selector, TermId, Timestamp};
+
+pub(crate) use body::parse_query_body;
+pub(crate) use given::check_parameters;
+
+use crate::context::Names;
+use crate::problem::Problem;
+use crate::routes::{GEO_JSON, Join, Reading};
+use crate::state::Limits;
+use entities::{parse_query, says_something};
+use given::Given;
+
+/// The farthest page: beyond any number of entities, and far from where sums would overflow.
+const OFFSET_MAX: usize = u32::MAX as usize;
+
+/// Parameters of GET /entities and POST /entityOperations/query (6.4.3.2, 6.23.3.1).
+const QUERY: &[&str] = &[
+    "attrs",
+    "collation",
+    "containedBy",
+    "coordinates",
+    "count",
+    "csf",
+    "datasetId",
+    "entityMap",
+    "entityMapLifetime",
+    "expandValues",
+    "format",
+    "geometry",
+    "geometryProperty",
+    "geoproperty",
+    "georel",
+    "id",
+    "idPattern",
+    "join",
+    "joinLevel",
+    "jsonKeys",
+    "lang",
+    "limit",
+    "local",
+    "offset",
+    "omit",
+    "options",
+    "orderBy",
+    "orderDirection",
+    "orderFrom",
+    "orderGeometry",
+    "pick",
+    "q",
+    "scopeQ",
+    "splitEntities",
+    "type",
+];
+/// Parameters of GET /entities/{id} (6.5.3.1).
+const ENTITY: &[&str] = &[
+    "attrs",
+    "containedBy",
+    "datasetId",
+    "entityMap",
+    "entityMapLifetime",
+    "format",
+    "geometryProperty",
+    "join",
+    "joinLevel",
+    "jsonKeys",
+    "lang",
+    "local",
+    "omit",
+    "options",
+    "pick",
+    "splitEntities",
+    "type",
+];
+/// Parameters of DELETE /entities (6.4.3.3).
+const PURGE: &[&str] = &[
+    "attrs",
+    "coordinates",
+    "csf",
+    "datasetId",
+    "drop",
+    "expandValues",
+    "geometry",
+    "geometryProperty",
+    "geoproperty",
+    "georel",
+    "id",
+    "idPattern",
+    "jsonKeys",
+    "keep",
+    "local",
+    "q",
+    "scopeQ",
+    "type",
+];
+
+/// What a read asks for.
+#[derive(Debug)]
+pub(crate) struct EntityParams {
+    /// How the answer is to be.
+    pub(crate) reading: Reading,
+    /// Which entities; for a retrieval, only the types that the entity must have.
+    query: Query,
+}
+
+impl EntityParams {
+    /// Reads the parameters and headers of GET /entities. Cost: linear in the request.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong, naming the parameter.
+    pub(crate) fn of_query(request: &Request, names: &Names, limits: &Limits) -> Result<Self, Problem> {
+        Self::of_given(&Given::of_request(request, QUERY)?, request, names, limits, None)
+    }
+
+    /// `selected`: entities that a body selects otherwise than by parameters.
+    fn of_given(
+        given: &Given<'_>,
+        request: &Request,
+        names: &Names,
+        limits: &Limits,
+        selected: Option<Vec<Selector>>,
+    ) -> Result<Self, Problem> {
+        let mut params = Self::read(given, request, names, limits)?;
+        let query = parse_query(given, names, limits)?;
+        params.query = Query { attributes: std::mem::take(&mut params.reading.required), ..query };
+        params.query.datasets.clone_from(&params.reading.datasets);
+        params.query.order = order::parse_order(given, names)?;
+        page(given, limits, &mut params.query)?;
+        match selected {
+            Some(selectors) => select(&mut params.query, selectors),
+            None => says_something(given, &params.query)?,
+        }
+        Ok(params)
+    }
+
+    /// Reads the parameters and headers of GET /entities/{id}. Cost: linear in the request.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong, naming the parameter.
+    pub(crate) fn of_entity(request: &Request, names: &Names, limits: &Limits) -> Result<Self, Problem> {
+        let given = Given::of_request(request, ENTITY)?;
+        let mut params = Self::read(&given, request, names, limits)?;
+        if let Some(types) = given.get("type") {
+            params.query.types = crate::selection::parse_types(types, names)?;
+        }
+        Ok(params)
+    }
+
+    /// Reads the parameters of DELETE /entities, other than `keep` and `drop`, as a query.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong, naming the parameter.
+    pub(crate) fn of_purge(
+        request: &Request,
+        names: &Names,
+        limits: &Limits,
+        now: Timestamp,
+    ) -> Result<Query, Problem> {
+        let given = Given::of_request(request, PURGE)?;
+        given.refuse_unsupported()?;
+        if given.get("keep").is_some() && given.get("drop").is_some() {
+            return Err(Problem::bad_request("parameters keep and drop exclude each other"));
+        }
+        for name in ["keep", "drop"] {
+            given.names(name)?;
+        }
+        let query = parse_query(&given, names, limits)?;
+        let attributes = given.names("attrs")?.into_iter().map(|name| names.term(name)).collect();
+        let query = Query { attributes, datasets: given.datasets("datasetId")?, now, ..query };
+        says_something(&given, &query)?;
+        Ok(query)
+    }
+
+    /// The query, asked at this time.
+    pub(crate) fn query(&self, now: Timestamp) -> Query {
+        Query { now, ..self.query.clone() }
+    }
+
+    /// The types that a retrieved entity must have.
+    pub(crate) fn types(&self) -> Option<&model_entities::TypeQuery> {
+        self.query.types.as_ref()
+    }
+
+    /// What queries and retrievals have in common.
+    fn read(given: &Given<'_>, request: &Request, names: &Names, limits: &Limits) -> Result<Self, Problem> {
+        given.refuse_unsupported()?;
+        given.flag("local")?;
+        given.names("jsonKeys")?;
+        let (form, sys_attrs) = representation::form(given)?;
+        let media = representation::media(request)?;
+        let preferences = representation::preferences(request);
+        let (join, join_level) = joining(given, limits)?;
+        let hops = if join == Join::None { 0 } else { join_level };
+        let shown = projection::parse(given, names, hops)?;
+        let geometry = geometry_property(given, names, media)?;
+        let reading = Reading {
+            media,
+            context_in_body: representation::context_in_body(media, preferences.json_body),
+            release: preferences.release,
+            form,
+            sys_attrs,
+            pick: shown.pick,
+            omit: shown.omit,
+            required: shown.required,
+            languages: given.get("lang").map(representation::languages).transpose()?,
+            datasets: given.datasets("datasetId")?,
+            geometry,
+            join,
+            join_level,
+            contained_by: given.uris("containedBy")?,
+        };
+        Ok(Self { reading, query: Query::default() })
+    }
+}
+
+/// `join` and `joinLevel` (4.5.23).
+fn joining(given: &Given<'_>, limits: &Limits) -> Result<(Join, usize), Problem> {
+    let join = match given.get("join") {
+        None | Some("@none") => Join::None,
+        Some("inline") => Join::Inline,
+        Some("flat") => Join::Flat,
+        Some(other) => {
+            return Err(Problem::bad_request(format!(
+                "parameter join must be inline, flat or @none, not {other:?}"
+            )));
+        }
+    };
+    let level = given.number("joinLevel")?;
+    if level == Some(0) {
+        return Err(Problem::bad_request("parameter joinLevel must be at least 1"));
+    }
+    if level.is_some() && given.get("join").is_none() {
+        return Err(Problem::bad_request("parameter joinLevel needs join"));
+    }
+    let level = level.unwrap_or(1);
+    if level > limits.join_level_max {
+        return Err(Problem::too_complex_query(format!(
+            "parameter joinLevel must not be more than {}",
+            limits.join_level_max
+        )));
+    }
+    Ok((join, level))
+}
+
+/// The GeoProperty that becomes the geometry of GeoJSON.
+fn geometry_property(given: &Given<'_>, names: &Names, media: &str) -> Result<Option<TermId>, Problem> {
+    let geo_json = media == GEO_JSON;
+    let Some(name) = given.get("geometryProperty") else {
+        return Ok(if geo_json { names.term("location") } else { None });
+    };
+    if !geo_json {
+        return Err(Problem::bad_request("parameter geometryProperty needs Accept: application/geo+json"));
+    }
+    given::check("geometryProperty", crate::wire::check_name(name))?;
+    Ok(names.term(name))
+}
+
+/// A selector alone is the query's own: the planner knows most of those.
+fn select(query: &mut Query, selectors: Vec<Selector>) {
+    match <[Selector; 1]>::try_from(selectors) {
+        Ok([Selector { ids, id_pattern, types }]) => {
+            (query.ids, query.id_pattern, query.types) = (ids, id_pattern, types);
+        }
+        Err(several) => query.selectors = several,
+    }
+}
+
+/// `limit`, `offset` and `count` (6.3.10, 6.3.13).
+fn page(given: &Given<'_>, limits: &Limits, query: &mut Query) -> Result<(), Problem> {
+    query.count = given.flag("count")? || representation::counts(given);
+    query.offset = given.number("offset")?.unwrap_or(0);
+    if query.offset > OFFSET_MAX {
+        return Err(Problem::bad_request(format!("parameter offset must not be more than {OFFSET_MAX}")));
+    }
+    query.limit = given.number("limit")?.unwrap_or(limits.page_default);
+    if query.limit > limits.page_max {
+        let detail = format!("parameter limit must not be more than {}", limits.page_max);
+        return Err(Problem::bad_request(detail));
+    }
+    if query.limit == 0 && !query.count {
+        return Err(Problem::bad_request("parameter limit may be 0 only with count=true"));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

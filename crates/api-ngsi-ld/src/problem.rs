@@ -1,0 +1,205 @@
+//! Errors as NGSI-LD words them (ETSI GS CIM 009, 5.5.2 and 6.3.2): a problem body and a status.
+
+use api_http::{Refusal, Response, json_response};
+use http::{Method, StatusCode};
+use lang_json::write_string;
+use model_entities::{Error, StoreErrorKind};
+
+use crate::context::Names;
+
+const TYPE_PREFIX: &str = "https://uri.etsi.org/ngsi-ld/errors/";
+
+/// An NGSI-LD error (RFC 7807): type `https://uri.etsi.org/ngsi-ld/errors/<kind>`, title, detail, status.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) struct Problem {
+    /// The HTTP status.
+    pub status: StatusCode,
+    /// The last part of the error type (table 5.5.2-1).
+    pub kind: &'static str,
+    /// What kind of error it is, for people.
+    pub title: &'static str,
+    /// What was wrong this time; names the offending member.
+    pub detail: String,
+}
+
+impl Problem {
+    fn new(status: StatusCode, kind: &'static str, title: &'static str, detail: impl Into<String>) -> Self {
+        Self { status, kind, title, detail: detail.into() }
+    }
+
+    /// The request is well-formed and means nothing valid.
+    pub(crate) fn bad_request(detail: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, "BadRequestData", "Bad request data", detail)
+    }
+
+    /// The request is syntactically wrong: no JSON, a parameter that cannot stand here.
+    pub(crate) fn invalid_request(detail: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, "InvalidRequest", "Invalid request", detail)
+    }
+
+    /// The entity, attribute, type or context is not there.
+    pub(crate) fn not_found(detail: impl Into<String>) -> Self {
+        Self::new(StatusCode::NOT_FOUND, "ResourceNotFound", "Resource not found", detail)
+    }
+
+    /// What is to be created is there.
+    pub(crate) fn already_exists(detail: impl Into<String>) -> Self {
+        Self::new(StatusCode::CONFLICT, "AlreadyExists", "Already exists", detail)
+    }
+
+    /// The operation is not available on this resource.
+    pub(crate) fn operation_not_supported(detail: impl Into<String>) -> Self {
+        let status = StatusCode::UNPROCESSABLE_ENTITY;
+        Self::new(status, "OperationNotSupported", "Operation not supported", detail)
+    }
+
+    /// A remote `@context` cannot be had.
+    pub(crate) fn ld_context_not_available(detail: impl Into<String>) -> Self {
+        let status = StatusCode::SERVICE_UNAVAILABLE;
+        Self::new(status, "LdContextNotAvailable", "JSON-LD @context not available", detail)
+    }
+
+    /// The tenant was never written to.
+    pub(crate) fn no_such_tenant(name: &str) -> Self {
+        let detail = format!("tenant {name:?} does not exist");
+        Self::new(StatusCode::NOT_FOUND, "NonexistentTenant", "Tenant does not exist", detail)
+    }
+
+    /// The query asks for more work than a limit allows.
+    pub(crate) fn too_complex_query(detail: impl Into<String>) -> Self {
+        Self::new(StatusCode::FORBIDDEN, "TooComplexQuery", "Query too complex", detail)
+    }
+
+    /// The query would give more than a limit allows.
+    pub(crate) fn too_many_results(detail: impl Into<String>) -> Self {
+        Self::new(StatusCode::FORBIDDEN, "TooManyResults", "Too many results", detail)
+    }
+
+    /// None of the media types the client accepts can be given.
+    pub(crate) fn not_acceptable(offered: &str) -> Self {
+        let detail = format!("Accept admits none of {offered}");
+        Self::new(StatusCode::NOT_ACCEPTABLE, "InvalidRequest", "Not acceptable", detail)
+    }
+
+    /// The body is of a media type that this operation does not read.
+    pub(crate) fn unsupported_media_type(detail: impl Into<String>) -> Self {
+        let status = StatusCode::UNSUPPORTED_MEDIA_TYPE;
+        Self::new(status, "InvalidRequest", "Unsupported media type", detail)
+    }
+
+    /// The request, or what it would store, is larger than a limit.
+    pub(crate) fn too_large(detail: impl Into<String>) -> Self {
+        Self::new(StatusCode::PAYLOAD_TOO_LARGE, "BadRequestData", "Too large", detail)
+    }
+
+    /// The server cannot do it now; it may later.
+    pub(crate) fn unavailable(detail: impl Into<String>) -> Self {
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, "InternalError", "Service unavailable", detail)
+    }
+
+    /// A fault of ours: what it was goes to the log, not to the client.
+    pub(crate) fn internal() -> Self {
+        Self::new(
+            StatusCode::INTERNAL_SERVER_ERROR,
+            "InternalError",
+            "Internal error",
+            "the server failed; its log says why",
+        )
+    }
+
+    /// Appends the problem as a JSON object.
+    pub(crate) fn write(&self, out: &mut String) {
+        out.push_str("{\"type\":\"");
+        out.push_str(TYPE_PREFIX);
+        out.push_str(self.kind);
+        out.push_str("\",\"title\":");
+        write_string(out, self.title);
+        out.push_str(",\"detail\":");
+        write_string(out, &self.detail);
+        out.push_str(",\"status\":");
+        out.push_str(self.status.as_str());
+        out.push('}');
+    }
+
+    /// The answer that tells the client.
+    pub(crate) fn response(&self) -> Response {
+        let mut body = String::with_capacity(192 + self.detail.len());
+        self.write(&mut body);
+        json_response(self.status, "application/json", body)
+    }
+}
+
+/// Words a refusal of the model; `names` spell terms where there are any.
+pub(crate) fn problem(error: &Error, names: Option<&Names>) -> Problem {
+    match error {
+        Error::NoSuchTenant(name) => Problem::no_such_tenant(name),
+        Error::NoSuchEntity(id) => Problem::not_found(format!("entity {id:?} does not exist")),
+        Error::AlreadyExists(id) => Problem::already_exists(format!("entity {id:?} exists already")),
+        Error::NoSuchAttribute(term, dataset) => {
+            let name = names.map_or("attribute", |names| names.compact(*term));
+            Problem::not_found(match dataset {
+                Some(dataset) => {
+                    format!("the entity has no instance of attribute {name:?} with datasetId {dataset:?}")
+                }
+                None => format!("the entity has no such instance of attribute {name:?}"),
+            })
+        }
+        Error::Invalid(detail) => Problem::bad_request(detail.as_str()),
+        Error::Contention(id) => {
+            Problem::unavailable(format!("too many writers of entity {id:?} at once; try again"))
+        }
+        Error::Limit(detail) => Problem::too_complex_query(detail.as_str()),
+        Error::Store(error) => store_problem(error.kind(), error),
+    }
+}
+
+/// Words a refusal of a write: a limit there is one on what is stored, not on a query.
+pub(crate) fn write_problem(error: &Error, names: Option<&Names>) -> Problem {
+    match error {
+        Error::Limit(detail) => Problem::too_large(detail.as_str()),
+        error => problem(error, names),
+    }
+}
+
+fn store_problem(kind: StoreErrorKind, error: &dyn std::error::Error) -> Problem {
+    let source = error.source().map(tracing::field::display);
+    tracing::error!(error = %error, source, "store refused");
+    match kind {
+        StoreErrorKind::Unavailable => Problem::unavailable("the store cannot serve now"),
+        StoreErrorKind::TooLarge => Problem::too_large("the entity is larger than the store holds"),
+        StoreErrorKind::Conflict
+        | StoreErrorKind::Unknown
+        | StoreErrorKind::Corrupt
+        | StoreErrorKind::Locked
+        | StoreErrorKind::Misuse => Problem::internal(),
+    }
+}
+
+/// Words what the server refuses before or behind a handler.
+pub(crate) fn refuse(refusal: &Refusal) -> Response {
+    let plain = |status: StatusCode, kind: &'static str, title: &'static str, detail: String| {
+        Problem::new(status, kind, title, detail).response()
+    };
+    match refusal {
+        Refusal::NotFound => Problem::not_found("no NGSI-LD resource has this path").response(),
+        // The router adds the header `Allow`.
+        Refusal::MethodNotAllowed(methods) => {
+            let allowed = methods.iter().map(Method::as_str).collect::<Vec<_>>().join(", ");
+            let detail = format!("this resource allows {allowed}");
+            plain(StatusCode::METHOD_NOT_ALLOWED, "OperationNotSupported", "Method not allowed", detail)
+        }
+        Refusal::BodyTooLarge(bytes_max) => {
+            Problem::too_large(format!("the body is larger than {bytes_max} bytes")).response()
+        }
+        Refusal::BadEncoding(detail) => {
+            Problem::unsupported_media_type(format!("Content-Encoding: {detail}")).response()
+        }
+        Refusal::BadQuery(detail) => Problem::invalid_request(format!("query part: {detail}")).response(),
+        Refusal::TimedOut(limit_ms) => {
+            let detail = format!("the request took longer than {limit_ms} ms");
+            plain(StatusCode::GATEWAY_TIMEOUT, "InternalError", "Timed out", detail)
+        }
+        Refusal::Busy => Problem::unavailable("too many requests at once; try again").response(),
+        Refusal::Internal => Problem::internal().response(),
+    }
+}

@@ -1,0 +1,147 @@
+//! The query language of NGSI-LD (4.9): text in, the model's filter out.
+//!
+//! `;` binds closer than `|`; parentheses nest. Besides the grammar's short names, attribute names
+//! may be prefixed or IRIs (in `<…>` where they hold characters of the language); blanks around
+//! words and signs count for nothing; a pattern may stand in double quotes. A name that the tenant
+//! never used matches nothing. The types of `sensor{Device:humidity}` are a hint by the standard,
+//! and read as such: any linked entity that has the path counts.
+
+mod cursor;
+mod path;
+mod value;
+
+use model_entities::{Comparison, Filter, Operand, TermId};
+
+pub(crate) use cursor::Cursor;
+pub(crate) use path::path;
+pub(crate) use value::compile;
+
+use crate::context::Names;
+use crate::problem::Problem;
+
+/// How deep parentheses and linked entities may nest.
+const DEPTH_MAX: usize = 32;
+
+/// What a query is read with.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct QueryOptions<'a> {
+    /// Spells names.
+    pub(crate) names: &'a Names,
+    /// Attributes whose values are expanded to IRIs by the context (`expandValues`).
+    pub(crate) expand_values: &'a [TermId],
+    /// The most terms.
+    pub(crate) nodes_max: usize,
+}
+
+/// The filter that `text` denotes. Cost: linear in the text, but for its patterns.
+///
+/// # Errors
+///
+/// BadRequestData that says what was expected where; TooComplexQuery beyond `nodes_max` terms.
+pub(crate) fn parse(text: &str, options: &QueryOptions<'_>) -> Result<Filter, Problem> {
+    let mut parser = Parser { cursor: Cursor::new("q", text), options, nodes: 0 };
+    let filter = parser.any(0)?;
+    if !parser.cursor.is_done() {
+        return Err(parser.cursor.expected("\";\", \"|\" or the end"));
+    }
+    Ok(filter)
+}
+
+struct Parser<'a> {
+    cursor: Cursor<'a>,
+    options: &'a QueryOptions<'a>,
+    nodes: usize,
+}
+
+impl Parser<'_> {
+    /// Terms joined by `|`.
+    fn any(&mut self, depth: usize) -> Result<Filter, Problem> {
+        let first = self.all(depth)?;
+        let mut rest = Vec::new();
+        while self.cursor.eat('|') {
+            rest.push(self.all(depth)?);
+        }
+        Ok(joined(first, rest, Filter::Or))
+    }
+
+    /// Terms joined by `;`.
+    fn all(&mut self, depth: usize) -> Result<Filter, Problem> {
+        let first = self.term(depth)?;
+        let mut rest = Vec::new();
+        while self.cursor.eat(';') {
+            rest.push(self.term(depth)?);
+        }
+        Ok(joined(first, rest, Filter::And))
+    }
+
+    /// One term, or terms in parentheses.
+    fn term(&mut self, depth: usize) -> Result<Filter, Problem> {
+        if depth >= DEPTH_MAX {
+            return Err(Problem::too_complex_query(format!("q nests more than {DEPTH_MAX} deep")));
+        }
+        if self.cursor.eat('(') {
+            let inner = self.any(depth + 1)?;
+            if !self.cursor.eat(')') {
+                return Err(self.cursor.expected("\")\""));
+            }
+            return Ok(inner);
+        }
+        self.nodes += 1;
+        if self.nodes > self.options.nodes_max {
+            let detail = format!("q has more than {} terms", self.options.nodes_max);
+            return Err(Problem::too_complex_query(detail));
+        }
+        let path = path(&mut self.cursor, self.options.names, depth)?;
+        let Some(comparison) = self.comparison()? else { return Ok(Filter::Exists(path)) };
+        let operand = self.operand(comparison, &path)?;
+        Ok(Filter::Compare(path, comparison, operand))
+    }
+
+    fn comparison(&mut self) -> Result<Option<Comparison>, Problem> {
+        for (sign, comparison) in [
+            ("==", Comparison::Equal),
+            ("!~=", Comparison::NotMatch),
+            ("!=", Comparison::NotEqual),
+            ("~=", Comparison::Match),
+            (">=", Comparison::GreaterEqual),
+            ("<=", Comparison::LessEqual),
+            (">", Comparison::Greater),
+            ("<", Comparison::Less),
+        ] {
+            if self.cursor.eat_text(sign) {
+                return Ok(Some(comparison));
+            }
+        }
+        match self.cursor.peek() {
+            None | Some(';' | '|' | ')') => Ok(None),
+            Some(_) => Err(self.cursor.expected("a comparison (==, !=, <, <=, >, >=, ~=, !~=)")),
+        }
+    }
+
+    fn operand(&mut self, comparison: Comparison, path: &model_entities::Path) -> Result<Operand, Problem> {
+        let expand = path.attribute.is_some_and(|name| self.options.expand_values.contains(&name));
+        let reading = value::Reading {
+            names: expand.then_some(self.options.names),
+            time: path.meta.is_some_and(path::is_time),
+        };
+        match comparison {
+            Comparison::Match | Comparison::NotMatch => value::pattern(&mut self.cursor),
+            Comparison::Equal | Comparison::NotEqual => value::equality(&mut self.cursor, &reading),
+            _ => value::ordering(&mut self.cursor, &reading),
+        }
+    }
+}
+
+/// One filter of several.
+fn joined(first: Filter, rest: Vec<Filter>, join: fn(Vec<Filter>) -> Filter) -> Filter {
+    if rest.is_empty() {
+        return first;
+    }
+    let mut all = Vec::with_capacity(rest.len() + 1);
+    all.push(first);
+    all.extend(rest);
+    join(all)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,174 @@
+//! Paths in queries: attributes, sub-attributes, members of values, linked entities.
+
+use model_entities::{Meta, Path};
+
+use super::{Cursor, DEPTH_MAX};
+use crate::context::Names;
+use crate::problem::Problem;
+use crate::wire::check_name;
+
+/// The namespace of the core vocabulary.
+const CORE: &str = "https://uri.etsi.org/ngsi-ld/";
+
+/// Reads a path: `attr.sub[member.member]`, `relationship{Type:path}`.
+///
+/// # Errors
+///
+/// BadRequestData that says what was expected where.
+pub(crate) fn path(cursor: &mut Cursor<'_>, names: &Names, depth: usize) -> Result<Path, Problem> {
+    if depth >= DEPTH_MAX {
+        return Err(Problem::too_complex_query(format!("a path nests more than {DEPTH_MAX} deep")));
+    }
+    let mut path = match bracketed_iri(cursor)? {
+        Some(iri) => named(cursor, iri, names)?,
+        None => {
+            let word = cursor.word();
+            if word.is_empty() {
+                return Err(cursor.expected("an attribute name"));
+            }
+            named(cursor, word, names)?
+        }
+    };
+    while cursor.eat('[') {
+        trailing(cursor, &mut path)?;
+    }
+    if path.json.is_empty() && cursor.eat('{') {
+        types(cursor, names)?;
+        path.linked = Some(Box::new(self::path(cursor, names, depth + 1)?));
+        if !cursor.eat('}') {
+            return Err(cursor.expected("\"}\""));
+        }
+    }
+    Ok(path)
+}
+
+/// Whether values of this member are times.
+pub(super) fn is_time(meta: Meta) -> bool {
+    match meta {
+        Meta::CreatedAt | Meta::ModifiedAt | Meta::ObservedAt => true,
+        Meta::UnitCode | Meta::DatasetId => false,
+    }
+}
+
+/// `<iri>`
+fn bracketed_iri<'a>(cursor: &mut Cursor<'a>) -> Result<Option<&'a str>, Problem> {
+    if !cursor.eat('<') {
+        return Ok(None);
+    }
+    let end = cursor.rest().find('>');
+    let Some(end) = end else { return Err(cursor.expected("an IRI and \">\"")) };
+    let iri = cursor.take(end);
+    cursor.eat('>');
+    Ok(Some(iri))
+}
+
+/// The path of dotted names that `word` holds.
+fn named(cursor: &Cursor<'_>, word: &str, names: &Names) -> Result<Path, Problem> {
+    let (first, rest) = split_name(word, names);
+    let mut path = Path {
+        attribute: names.term(first),
+        members: Vec::new(),
+        meta: None,
+        json: Vec::new(),
+        linked: None,
+    };
+    let check = |name: &str| check_name(name).map_err(|error| cursor.wrong(&format!("{word:?}: {error}")));
+    check(first)?;
+    let Some(rest) = rest else {
+        path.meta = entity_meta(first);
+        return Ok(path);
+    };
+    let mut members = rest.split('.').peekable();
+    while let Some(name) = members.next() {
+        check(name)?;
+        match meta(name).filter(|_| members.peek().is_none()) {
+            // Without an attribute the member would be the entity's; a name that is nowhere used has none.
+            Some(meta) => path.meta = path.attribute.map(|_| meta),
+            None => path.members.push(names.term(name)),
+        }
+    }
+    Ok(path)
+}
+
+/// The attribute's name at the start of a dotted word, and the names behind it. An IRI may hold
+/// dots: the longest name in use counts, or else, in a whole IRI, all of it.
+fn split_name<'a>(word: &'a str, names: &Names) -> (&'a str, Option<&'a str>) {
+    let local = word.rfind(['/', '#', ':']).map_or(0, |at| at + 1);
+    if local > 0 {
+        let mut end = word.len();
+        loop {
+            let (first, rest) = word.split_at(end);
+            if names.term(first).is_some() {
+                return (first, rest.strip_prefix('.'));
+            }
+            match first.rfind('.').filter(|dot| *dot > local) {
+                Some(dot) => end = dot,
+                None => break,
+            }
+        }
+        if word.contains("//") || word.starts_with("urn:") {
+            return (word, None);
+        }
+    }
+    match word.get(local..).and_then(|word| word.find('.')) {
+        Some(dot) => {
+            let (first, rest) = word.split_at(local + dot);
+            (first, rest.strip_prefix('.'))
+        }
+        None => (word, None),
+    }
+}
+
+/// `member.member]`, members of the value.
+fn trailing(cursor: &mut Cursor<'_>, path: &mut Path) -> Result<(), Problem> {
+    let Some(end) = cursor.rest().find(']') else { return Err(cursor.expected("a member and \"]\"")) };
+    let inner = cursor.rest().get(..end).unwrap_or_default();
+    for member in inner.split('.').map(str::trim) {
+        if member.is_empty() {
+            return Err(cursor.expected("a member's name"));
+        }
+        path.json.push(member.into());
+    }
+    cursor.take(end);
+    cursor.eat(']');
+    Ok(())
+}
+
+/// `Type,Type:` in front of a path in a linked entity: passed over.
+fn types(cursor: &mut Cursor<'_>, names: &Names) -> Result<(), Problem> {
+    loop {
+        let mut look = cursor.clone();
+        let word = look.word();
+        if look.eat(',') {
+            check_name(word).map_err(|error| cursor.wrong(&error))?;
+            *cursor = look;
+            continue;
+        }
+        if names.term(word).is_some() {
+            return Ok(());
+        }
+        let colon =
+            word.rfind(':').filter(|at| !word.get(at + 1..).is_none_or(|name| name.starts_with("//")));
+        if let Some(colon) = colon {
+            cursor.rest();
+            cursor.take(colon + 1);
+        }
+        return Ok(());
+    }
+}
+
+fn meta(name: &str) -> Option<Meta> {
+    Some(match name.strip_prefix(CORE).unwrap_or(name) {
+        "createdAt" => Meta::CreatedAt,
+        "modifiedAt" => Meta::ModifiedAt,
+        "observedAt" => Meta::ObservedAt,
+        "unitCode" => Meta::UnitCode,
+        "datasetId" => Meta::DatasetId,
+        _ => return None,
+    })
+}
+
+/// The member of an entity, not of an attribute, that a name alone is.
+fn entity_meta(name: &str) -> Option<Meta> {
+    meta(name).filter(|meta| matches!(meta, Meta::CreatedAt | Meta::ModifiedAt))
+}

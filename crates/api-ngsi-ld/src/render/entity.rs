@@ -1,0 +1,115 @@
+//! An entity as JSON or JSON-LD (NGSI-LD 4.5.1 to 4.5.4).
+
+use model_entities::EntityView;
+
+use crate::render::attribute::write_attribute;
+use crate::render::join::Above;
+use crate::render::{Object, RenderPlan, write_time};
+
+/// Appends an entity. Cost: one pass over it; what it copies is most of the cost.
+pub(crate) fn write_entity(out: &mut String, entity: &EntityView<'_>, plan: &RenderPlan<'_>) {
+    write_below(out, entity, plan, None);
+}
+
+/// Appends an array of entities.
+pub(crate) fn write_entities<'e>(
+    out: &mut String,
+    entities: impl Iterator<Item = EntityView<'e>>,
+    plan: &RenderPlan<'_>,
+) {
+    out.push('[');
+    for (index, entity) in entities.enumerate() {
+        if index > 0 {
+            out.push(',');
+        }
+        write_entity(out, &entity, plan);
+    }
+    out.push(']');
+}
+
+/// Appends an entity that stands inside of others (`above`), or in none.
+pub(super) fn write_below(
+    out: &mut String,
+    entity: &EntityView<'_>,
+    plan: &RenderPlan<'_>,
+    above: Option<&Above<'_>>,
+) {
+    let mut object = Object::open(out);
+    if let Some(context) = plan.context {
+        object.member("\"@context\":").push_str(context);
+    }
+    if plan.shows(|members| members.id) {
+        lang_json::write_string(object.member("\"id\":"), entity.id());
+    }
+    write_members(&mut object, entity, plan, above);
+    object.close();
+}
+
+/// Writes all members of an entity but its id.
+pub(super) fn write_members(
+    object: &mut Object<'_>,
+    entity: &EntityView<'_>,
+    plan: &RenderPlan<'_>,
+    above: Option<&Above<'_>>,
+) {
+    if plan.shows(|members| members.types) {
+        write_types(object.member("\"type\":"), entity, plan);
+    }
+    if plan.shows(|members| members.scope) {
+        write_scopes(object, entity);
+    }
+    if let Some(expires) = entity.expires_at().filter(|_| plan.shows(|members| members.expires_at)) {
+        write_time(object.member("\"expiresAt\":"), expires);
+    }
+    if plan.sys_attrs {
+        if plan.shows(|members| members.created_at) {
+            write_time(object.member("\"createdAt\":"), entity.created_at());
+        }
+        if plan.shows(|members| members.modified_at) {
+            write_time(object.member("\"modifiedAt\":"), entity.modified_at());
+        }
+    }
+    let here = Above::new(entity.id(), above);
+    for attribute in entity.attributes() {
+        if plan.shows_attribute(attribute.name()) {
+            write_attribute(object, &attribute, plan, Some(&here));
+        }
+    }
+}
+
+fn write_types(out: &mut String, entity: &EntityView<'_>, plan: &RenderPlan<'_>) {
+    let start = out.len();
+    let mut count = 0;
+    for term in entity.types() {
+        if count > 0 {
+            out.push(',');
+        }
+        lang_json::write_string(out, plan.names.compact(term));
+        count += 1;
+    }
+    if count != 1 {
+        out.insert(start, '[');
+        out.push(']');
+    }
+}
+
+fn write_scopes(object: &mut Object<'_>, entity: &EntityView<'_>) {
+    let mut scopes = entity.scopes();
+    let Some(first) = scopes.next() else { return };
+    let out = object.member("\"scope\":");
+    let start = out.len();
+    lang_json::write_string(out, first);
+    let mut many = false;
+    for scope in scopes {
+        many = true;
+        out.push(',');
+        lang_json::write_string(out, scope);
+    }
+    if many {
+        out.insert(start, '[');
+        out.push(']');
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,89 @@
+//! Answers: their media type and the headers that NGSI-LD adds.
+
+use api_http::{MediaType, PageLink, Request, Response, accept, empty_response, json_response, page_link};
+use http::{HeaderName, HeaderValue, StatusCode, header};
+
+use crate::context::Context;
+use crate::problem::Problem;
+
+/// `application/json`
+pub(crate) const JSON: MediaType = "application/json";
+/// `application/ld+json`
+pub(crate) const JSON_LD: MediaType = "application/ld+json";
+/// `application/geo+json`
+pub(crate) const GEO_JSON: MediaType = "application/geo+json";
+
+/// RFC 7240.
+const PREFERENCE_APPLIED: HeaderName = HeaderName::from_static("preference-applied");
+const RESULTS_COUNT: HeaderName = HeaderName::from_static("ngsild-results-count");
+
+/// What a client wants of JSON and JSON-LD.
+pub(crate) fn json_media(request: &Request) -> Result<MediaType, Problem> {
+    accept(request.header("accept"), &[JSON, JSON_LD])
+        .ok_or_else(|| Problem::not_acceptable("application/json, application/ld+json"))
+}
+
+/// The answer to a read: a JSON body names its context by `Link`, unless the body has it.
+pub(crate) fn answer(media: MediaType, in_body: bool, context: &Context, body: String) -> Response {
+    let mut response = json_response(StatusCode::OK, media, body);
+    if !in_body {
+        response.headers_mut().append(header::LINK, context.link_field().clone());
+    }
+    response
+}
+
+/// Adds the count of all results (6.3.13) and the links to the pages before and after (6.3.10).
+pub(crate) fn add_paging(response: &mut Response, request: &Request, page: &Page) {
+    if let Some(count) = page.count {
+        response.headers_mut().insert(RESULTS_COUNT, HeaderValue::from(count));
+    }
+    let media_type = Some(JSON_LD);
+    let (limit, offset) = (page.limit, page.offset);
+    let next =
+        (page.more && limit > 0).then(|| PageLink { rel: "next", offset: offset + limit, limit, media_type });
+    let prev = (offset > 0 && limit > 0).then(|| PageLink {
+        rel: "prev",
+        offset: offset.saturating_sub(limit),
+        limit,
+        media_type,
+    });
+    for link in [next, prev].into_iter().flatten() {
+        if let Some(value) = page_link(request, link) {
+            response.headers_mut().append(header::LINK, value);
+        }
+    }
+}
+
+/// Says that the preferred release 1.x of the standard was followed (RFC 7240).
+pub(crate) fn add_preference(response: &mut Response, release: Option<u8>) {
+    let value = release.and_then(|minor| HeaderValue::try_from(format!("ngsi-ld=1.{minor}")).ok());
+    if let Some(value) = value {
+        response.headers_mut().insert(PREFERENCE_APPLIED, value);
+    }
+}
+
+/// Where a page lies among all results.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Page {
+    pub(crate) offset: usize,
+    pub(crate) limit: usize,
+    pub(crate) count: Option<usize>,
+    pub(crate) more: bool,
+}
+
+/// 204.
+pub(crate) fn no_content() -> Response {
+    empty_response(StatusCode::NO_CONTENT)
+}
+
+/// 201 with the new entity's URL.
+pub(crate) fn created(id: &str) -> Response {
+    let mut response = empty_response(StatusCode::CREATED);
+    let mut location = String::with_capacity(id.len() + 24);
+    location.push_str("/ngsi-ld/v1/entities/");
+    api_http::percent_encode_into(id, &mut location);
+    if let Ok(value) = HeaderValue::try_from(location) {
+        response.headers_mut().insert(header::LOCATION, value);
+    }
+    response
+}

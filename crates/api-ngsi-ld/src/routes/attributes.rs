@@ -1,0 +1,168 @@
+//! `/entities/{id}/attrs` and `/entities/{id}/attrs/{attr}`.
+
+use api_http::{Request, Response, json_response};
+use http::StatusCode;
+use lang_json::write_string;
+use model_entities::{Attribute, Change, Instances, NotUpdated, Operation, TermId};
+
+use crate::params::check_parameters;
+use crate::problem::Problem;
+use crate::routes::answer::{JSON, no_content};
+use crate::routes::body::{Body, body};
+use crate::routes::entities::entity_id;
+use crate::routes::options::{flag, write_options};
+use crate::routes::session::{Session, tenant};
+use crate::state::Api;
+use crate::wire::{Rules, check_name, check_uri, parse_attribute, parse_fragment};
+
+/// Parameters of writes to attributes.
+const PARAMETERS: &[&str] = &["options", "format", "type", "local"];
+
+/// NGSI-LD 6.6.3.1, POST /entities/{id}/attrs: append attributes (5.6.3).
+pub(crate) async fn append(api: Api, request: Request) -> Result<Response, Problem> {
+    check_parameters(&request, PARAMETERS)?;
+    let options = write_options(&request, &["noOverwrite"])?;
+    let rules = Rules::fragment(api.shared.limits.depth_max).in_representation(options.representation);
+    let keep_held = options.keep_held;
+    change_entity(&api, &request, &rules, |draft| Operation::Append { draft, keep_held }).await
+}
+
+/// NGSI-LD 6.6.3.2, PATCH /entities/{id}/attrs: update attributes that are held (5.6.2).
+pub(crate) async fn update(api: Api, request: Request) -> Result<Response, Problem> {
+    check_parameters(&request, PARAMETERS)?;
+    let options = write_options(&request, &[])?;
+    let rules = Rules::update(api.shared.limits.depth_max).in_representation(options.representation);
+    change_entity(&api, &request, &rules, Operation::Update).await
+}
+
+async fn change_entity(
+    api: &Api,
+    request: &Request,
+    rules: &Rules,
+    operation: impl FnOnce(model_entities::Draft) -> Operation,
+) -> Result<Response, Problem> {
+    let id = entity_id(request)?;
+    let body = body(request)?;
+    let session = writing(api, request, body).await?;
+    let draft = session.parse(|names| parse_fragment(body.text, names, rules)).await?;
+    let applied = session.entities.apply(id, operation(draft), session.now).await;
+    Ok(outcome(&session, &applied.map_err(|error| session.write_problem(&error))?))
+}
+
+/// NGSI-LD 6.7.3.1, PATCH /entities/{id}/attrs/{attr}: partial update of an attribute (5.6.4).
+pub(crate) async fn patch(api: Api, request: Request) -> Result<Response, Problem> {
+    let rules = Rules::merge(api.shared.limits.depth_max);
+    change_attribute(&api, &request, rules, Operation::PatchAttribute).await
+}
+
+/// NGSI-LD 6.7.3.3, PUT /entities/{id}/attrs/{attr}: replace an attribute (5.6.19).
+pub(crate) async fn replace(api: Api, request: Request) -> Result<Response, Problem> {
+    let rules = Rules::fragment(api.shared.limits.depth_max);
+    change_attribute(&api, &request, rules, Operation::ReplaceAttribute).await
+}
+
+async fn change_attribute(
+    api: &Api,
+    request: &Request,
+    rules: Rules,
+    operation: impl FnOnce(Attribute) -> Operation,
+) -> Result<Response, Problem> {
+    check_parameters(request, PARAMETERS)?;
+    let id = entity_id(request)?;
+    let name = attribute_name(request)?;
+    let rules = rules.in_representation(write_options(request, &[])?.representation);
+    let body = body(request)?;
+    let session = writing(api, request, body).await?;
+    attribute_in_use(&session, id, name).await?;
+    let attribute = session.parse(|names| parse_attribute(body.text, name, names, &rules)).await?;
+    let applied = session.entities.apply(id, operation(attribute), session.now).await;
+    Ok(outcome(&session, &applied.map_err(|error| session.write_problem(&error))?))
+}
+
+/// NGSI-LD 6.7.3.2, DELETE /entities/{id}/attrs/{attr} (5.6.5).
+pub(crate) async fn delete(api: Api, request: Request) -> Result<Response, Problem> {
+    check_parameters(&request, &["datasetId", "deleteAll", "type", "local"])?;
+    let id = entity_id(&request)?;
+    let name = attribute_name(&request)?;
+    let instances = match (flag(&request, "deleteAll")?, request.params.get("datasetId")) {
+        (true, Some(_)) => {
+            return Err(Problem::bad_request("parameters deleteAll and datasetId exclude each other"));
+        }
+        (true, None) => Instances::All,
+        (false, None | Some("@none")) => Instances::Default,
+        (false, Some(dataset)) => {
+            check_uri(dataset)
+                .map_err(|error| Problem::bad_request(format!("parameter datasetId: {error}")))?;
+            Instances::Dataset(dataset.into())
+        }
+    };
+    let session = api.reading(&request).await?;
+    let name = attribute_in_use(&session, id, name).await?;
+    let operation = Operation::DeleteAttribute { name, instances };
+    let applied = session.entities.apply(id, operation, session.now).await;
+    applied.map_err(|error| session.write_problem(&error))?;
+    Ok(no_content())
+}
+
+/// A session for a write to an entity that must exist, so that its tenant must, too.
+pub(crate) async fn writing(api: &Api, request: &Request, body: Body<'_>) -> Result<Session, Problem> {
+    let tenant = tenant(request)?;
+    let context = api.body_context(request, body).await?;
+    api.session(&tenant, &context).await
+}
+
+fn attribute_name(request: &Request) -> Result<&str, Problem> {
+    let name = request.capture(1);
+    check_name(name).map_err(Problem::bad_request)?;
+    Ok(name)
+}
+
+/// The term of an attribute that a request is to change; a name that no entity of the tenant uses is
+/// not interned for it.
+async fn attribute_in_use(session: &Session, id: &str, name: &str) -> Result<TermId, Problem> {
+    if let Some(term) = session.names.term(name) {
+        return Ok(term);
+    }
+    let held = session.entities.get(id, session.now).await.map_err(|error| session.problem(&error))?;
+    Err(Problem::not_found(match held {
+        Some(_) => format!("the entity has no attribute {name:?}"),
+        None => format!("entity {id:?} does not exist"),
+    }))
+}
+
+/// 204, or 207 with an UpdateResult (5.2.18) where something was left as it is.
+pub(crate) fn outcome(session: &Session, change: &Change) -> Response {
+    if change.not_updated.is_empty() {
+        return no_content();
+    }
+    let terms = session.entities.terms();
+    let iri = |out: &mut String, term: TermId| {
+        write_string(out, terms.iri(term).as_deref().unwrap_or_default());
+    };
+    let mut out = String::from("{\"updated\":[");
+    for (index, term) in change.updated.iter().enumerate() {
+        if index > 0 {
+            out.push(',');
+        }
+        iri(&mut out, *term);
+    }
+    out.push_str("],\"notUpdated\":[");
+    for (index, (term, why)) in change.not_updated.iter().enumerate() {
+        if index > 0 {
+            out.push(',');
+        }
+        out.push_str("{\"attributeName\":");
+        iri(&mut out, *term);
+        out.push_str(",\"reason\":");
+        write_string(
+            &mut out,
+            match why {
+                NotUpdated::NotHeld => "the entity has no such attribute",
+                NotUpdated::Held => "the entity has this attribute already, and noOverwrite was asked for",
+            },
+        );
+        out.push('}');
+    }
+    out.push_str("]}");
+    json_response(StatusCode::MULTI_STATUS, JSON, out)
+}

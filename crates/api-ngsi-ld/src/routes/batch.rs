@@ -1,0 +1,339 @@
+//! `/entityOperations/…`: many entities in one request (NGSI-LD 5.6.7 to 5.6.10, 5.6.20).
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use api_http::{Request, Response, json_response};
+use http::StatusCode;
+use lang_json::write_string;
+use model_entities::{Draft, Fate, MergeOptions, Operation};
+
+use crate::context::{Context, Names};
+use crate::params::check_parameters;
+use crate::problem::Problem;
+use crate::routes::answer::{JSON, no_content};
+use crate::routes::body::{Body, body};
+use crate::routes::entities::merge_options;
+use crate::routes::options::{WriteOptions, write_options};
+use crate::routes::session::{Session, tenant};
+use crate::state::Api;
+use crate::wire::{Rules, WireError, parse_entity, parse_ids, split_batch};
+
+/// Parameters of batches that write.
+const PARAMETERS: &[&str] = &["options", "format", "local"];
+/// Elements parsed between two chances for other requests to run.
+const ELEMENTS_A_TURN: usize = 128;
+
+/// NGSI-LD 6.14.3.1, POST /entityOperations/create (5.6.7).
+pub(crate) async fn create(api: Api, request: Request) -> Result<Response, Problem> {
+    check_parameters(&request, PARAMETERS)?;
+    write_options(&request, &[])?;
+    write(&api, &request, &Verb::Create).await
+}
+
+/// NGSI-LD 6.15.3.1, POST /entityOperations/upsert (5.6.8).
+pub(crate) async fn upsert(api: Api, request: Request) -> Result<Response, Problem> {
+    check_parameters(&request, PARAMETERS)?;
+    let verb = match write_options(&request, &["update", "replace"])?.update {
+        true => Verb::UpsertUpdate,
+        false => Verb::UpsertReplace,
+    };
+    write(&api, &request, &verb).await
+}
+
+/// NGSI-LD 6.16.3.1, POST /entityOperations/update (5.6.9).
+pub(crate) async fn update(api: Api, request: Request) -> Result<Response, Problem> {
+    check_parameters(&request, PARAMETERS)?;
+    let keep_held = write_options(&request, &["noOverwrite"])?.keep_held;
+    write(&api, &request, &Verb::Update { keep_held }).await
+}
+
+/// NGSI-LD 6.31.3.1, POST /entityOperations/merge (5.6.20).
+pub(crate) async fn merge(api: Api, request: Request) -> Result<Response, Problem> {
+    check_parameters(&request, &["options", "format", "local", "observedAt", "lang"])?;
+    write_options(&request, &[])?;
+    let options = merge_options(&request)?;
+    write(&api, &request, &Verb::Merge(options)).await
+}
+
+/// NGSI-LD 6.17.3.1, POST /entityOperations/delete (5.6.10).
+pub(crate) async fn delete(api: Api, request: Request) -> Result<Response, Problem> {
+    check_parameters(&request, PARAMETERS)?;
+    let body = body(&request)?;
+    let ids = parse_ids(body.text, api.shared.limits.batch_entities_max)?;
+    let session = api.session(&tenant(&request)?, &Context::core()).await?;
+    let mut tally = Tally::new(ids.len());
+    let mut operations = Vec::with_capacity(ids.len());
+    for (index, id) in ids.into_iter().enumerate() {
+        match id {
+            Ok(id) => operations.push((id, Operation::Delete)),
+            Err(problem) => {
+                let text = lang_json::elements(body.text).nth(index).and_then(lang_json::string_value);
+                tally.errors.push((text.unwrap_or_default().into_owned(), problem));
+            }
+        }
+    }
+    tally.apply(&session, operations).await;
+    Ok(tally.answer(&Verb::Delete))
+}
+
+/// What a batch does with each of its entities.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Verb {
+    Create,
+    UpsertReplace,
+    UpsertUpdate,
+    Update { keep_held: bool },
+    Merge(MergeOptions),
+    Delete,
+}
+
+impl Verb {
+    fn creates(&self) -> bool {
+        matches!(self, Self::Create | Self::UpsertReplace | Self::UpsertUpdate)
+    }
+
+    fn rules(&self, options: WriteOptions, depth_max: usize) -> Rules {
+        let rules = match self {
+            Self::Create | Self::UpsertReplace | Self::UpsertUpdate => Rules::create(depth_max),
+            Self::Update { .. } | Self::Delete => Rules::fragment(depth_max).in_batch(),
+            Self::Merge(_) => Rules::merge(depth_max).in_batch(),
+        };
+        rules.in_representation(options.representation)
+    }
+
+    fn operation(&self, draft: Draft) -> Operation {
+        match self {
+            Self::Create => Operation::Create(draft),
+            Self::UpsertReplace => Operation::UpsertReplace(draft),
+            Self::UpsertUpdate => Operation::UpsertUpdate(draft),
+            Self::Update { keep_held } => Operation::Append { draft, keep_held: *keep_held },
+            Self::Merge(options) => Operation::Merge(draft, options.clone()),
+            Self::Delete => Operation::Delete,
+        }
+    }
+}
+
+async fn write(api: &Api, request: &Request, verb: &Verb) -> Result<Response, Problem> {
+    let limits = &api.shared.limits;
+    let options = write_options(request, &["noOverwrite", "update", "replace"])?;
+    let rules = verb.rules(options, limits.depth_max);
+    let body = body(request)?;
+    let texts = split_batch(body.text, limits.batch_entities_max)?;
+    let elements = contexts(api, request, body, &texts).await?;
+    let tenant = tenant(request)?;
+    let session = if verb.creates() {
+        let core = Context::core();
+        api.session_or_create(&tenant, &core, |names| any_valid(&texts, names, &rules)).await?
+    } else {
+        api.session(&tenant, &Context::core()).await?
+    };
+    let mut tally = Tally::new(texts.len());
+    let drafts = parse(api, &session, &tenant, elements, &rules, &mut tally).await?;
+    let operations = drafts.into_iter().map(|draft| (draft.id.clone(), verb.operation(draft))).collect();
+    tally.apply(&session, operations).await;
+    Ok(tally.answer(verb))
+}
+
+/// Whether there is anything to write for: otherwise, why not.
+fn any_valid(texts: &[&str], names: &Names, rules: &Rules) -> Result<(), Problem> {
+    let mut first = None;
+    for text in texts {
+        match parse_entity(text, names, rules) {
+            Ok(_) | Err(WireError::Unknown(_)) => return Ok(()),
+            Err(WireError::Problem(problem)) => first = first.or(Some(problem)),
+        }
+    }
+    first.map_or(Ok(()), Err)
+}
+
+/// An element and its context; elements that carry the same text as the one before share it.
+type Element<'b> = (&'b str, Result<Arc<Context>, Problem>);
+
+/// The elements with their contexts; an error if none has one.
+async fn contexts<'b>(
+    api: &Api,
+    request: &Request,
+    body: Body<'_>,
+    texts: &[&'b str],
+) -> Result<Vec<Element<'b>>, Problem> {
+    let linked = match body.link(request)? {
+        Some(url) => api.shared.contexts.by_link(url).await?,
+        None => Context::core(),
+    };
+    let mut last: Option<(&str, Result<Arc<Context>, Problem>)> = None;
+    let mut elements = Vec::with_capacity(texts.len());
+    for text in texts {
+        let context = match (body.context_of(text), &last) {
+            (Err(problem), _) => Err(problem),
+            (Ok(None), _) => Ok(Arc::clone(&linked)),
+            (Ok(Some(member)), Some((held, context))) if member == *held => context.clone(),
+            (Ok(Some(member)), _) => {
+                let context = api.shared.contexts.by_member(member).await;
+                last = Some((member, context.clone()));
+                context
+            }
+        };
+        elements.push((*text, context));
+    }
+    // Where no element can be read there is no outcome to tell apart, and nothing to write for.
+    match elements.iter().all(|(_, context)| context.is_err()).then(|| elements.pop()).flatten() {
+        Some((_, Err(problem))) => Err(problem),
+        _ => Ok(elements),
+    }
+}
+
+/// Reads all elements; what cannot be read is tallied. Names that the tenant never used are
+/// interned in one go.
+async fn parse(
+    api: &Api,
+    session: &Session,
+    tenant: &model_entities::Tenant,
+    elements: Vec<Element<'_>>,
+    rules: &Rules,
+    tally: &mut Tally,
+) -> Result<Vec<Draft>, Problem> {
+    let mut slots = Vec::with_capacity(elements.len());
+    let (mut unknown, mut again) = (HashSet::new(), Vec::new());
+    let mut held: Option<(Arc<Context>, Arc<Names>)> = None;
+    for (index, (text, context)) in elements.into_iter().enumerate() {
+        if index % ELEMENTS_A_TURN == ELEMENTS_A_TURN - 1 {
+            tokio::task::yield_now().await;
+        }
+        let context = match context {
+            Ok(context) => context,
+            Err(problem) => {
+                slots.push(None);
+                tally.refuse(text, problem);
+                continue;
+            }
+        };
+        let names = match &held {
+            Some((of, names)) if Arc::ptr_eq(of, &context) => Arc::clone(names),
+            _ => api.shared.contexts.names(&context, tenant, session.entities.terms()),
+        };
+        let parsed = parse_entity(text, &names, rules);
+        slots.push(match parsed {
+            Ok(draft) => Some(draft),
+            Err(WireError::Problem(problem)) => {
+                tally.refuse(text, problem);
+                None
+            }
+            Err(WireError::Unknown(iris)) => {
+                unknown.extend(iris);
+                again.push((index, text, Arc::clone(&names)));
+                None
+            }
+        });
+        held = Some((context, names));
+    }
+    if !unknown.is_empty() {
+        session.intern(&unknown.into_iter().collect::<Vec<_>>()).await?;
+    }
+    for (index, text, names) in again {
+        match parse_entity(text, &names, rules) {
+            Ok(draft) => {
+                if let Some(slot) = slots.get_mut(index) {
+                    *slot = Some(draft);
+                }
+            }
+            Err(WireError::Problem(problem)) => tally.refuse(text, problem),
+            Err(WireError::Unknown(_)) => tally.refuse(text, Problem::internal()),
+        }
+    }
+    Ok(slots.into_iter().flatten().collect())
+}
+
+/// What became of the entities of a batch.
+pub(super) struct Tally {
+    created: Vec<Box<str>>,
+    success: Vec<Box<str>>,
+    seen: HashSet<Box<str>>,
+    errors: Vec<(String, Problem)>,
+}
+
+impl Tally {
+    pub(super) fn new(capacity: usize) -> Self {
+        Self {
+            created: Vec::new(),
+            success: Vec::with_capacity(capacity),
+            seen: HashSet::with_capacity(capacity),
+            errors: Vec::new(),
+        }
+    }
+
+    fn refuse(&mut self, element: &str, problem: Problem) {
+        let id = lang_json::member(element, "id").and_then(lang_json::string_value);
+        self.errors.push((id.unwrap_or_default().into_owned(), problem));
+    }
+
+    /// Notes entities that were changed.
+    pub(super) fn succeed(&mut self, ids: impl Iterator<Item = Box<str>>) {
+        self.success.extend(ids);
+    }
+
+    /// Notes entities that were not.
+    pub(super) fn fail(&mut self, failed: Vec<(Box<str>, Problem)>) {
+        self.errors.extend(failed.into_iter().map(|(id, problem)| (id.into(), problem)));
+    }
+
+    async fn apply(&mut self, session: &Session, operations: Vec<(Box<str>, Operation)>) {
+        let ids: Vec<Box<str>> = operations.iter().map(|(id, _)| id.clone()).collect();
+        let outcomes = session.entities.apply_all(operations, session.now).await;
+        for (id, outcome) in ids.into_iter().zip(outcomes) {
+            match outcome {
+                Ok(change) => {
+                    if change.fate == Fate::Created {
+                        self.created.push(id.clone());
+                    }
+                    if self.seen.insert(id.clone()) {
+                        self.success.push(id);
+                    }
+                }
+                Err(error) => self.errors.push((id.into(), session.write_problem(&error))),
+            }
+        }
+    }
+
+    fn answer(self, verb: &Verb) -> Response {
+        if !self.errors.is_empty() {
+            return json_response(StatusCode::MULTI_STATUS, JSON, self.result());
+        }
+        if *verb == Verb::Create || !self.created.is_empty() {
+            let mut out = String::new();
+            write_strings(&mut out, &self.created);
+            return json_response(StatusCode::CREATED, JSON, out);
+        }
+        no_content()
+    }
+
+    /// BatchOperationResult (5.2.16).
+    pub(super) fn result(&self) -> String {
+        let mut out = String::from("{\"success\":");
+        write_strings(&mut out, &self.success);
+        out.push_str(",\"errors\":[");
+        for (index, (id, problem)) in self.errors.iter().enumerate() {
+            if index > 0 {
+                out.push(',');
+            }
+            out.push_str("{\"entityId\":");
+            write_string(&mut out, id);
+            out.push_str(",\"error\":");
+            problem.write(&mut out);
+            out.push('}');
+        }
+        out.push_str("]}");
+        out
+    }
+}
+
+fn write_strings(out: &mut String, texts: &[Box<str>]) {
+    out.push('[');
+    for (index, text) in texts.iter().enumerate() {
+        if index > 0 {
+            out.push(',');
+        }
+        write_string(out, text);
+    }
+    out.push(']');
+}

@@ -1,0 +1,148 @@
+//! `/jsonldContexts`: the contexts that the server holds (NGSI-LD 5.13, 6.29, 6.30). They belong to
+//! the server, not to a tenant.
+
+use std::str::FromStr as _;
+
+use api_http::{MediaType, Request, Response, accept, empty_response, json_response};
+use http::{HeaderValue, StatusCode, header};
+use lang_json::write_string;
+
+use crate::context::{ContextEntry, ContextKind, Contexts, LOCAL_PATH};
+use crate::problem::Problem;
+use crate::render::write_time;
+use crate::state::Api;
+
+const JSON: MediaType = "application/json";
+const JSON_LD: MediaType = "application/ld+json";
+const OFFERED: &[MediaType] = &[JSON, JSON_LD];
+
+/// NGSI-LD 6.29.3.1, POST /jsonldContexts.
+pub(crate) async fn create(api: Api, request: Request) -> Result<Response, Problem> {
+    add(&api.shared.contexts, &request).await
+}
+
+/// NGSI-LD 6.29.3.2, GET /jsonldContexts.
+pub(crate) async fn list(api: Api, request: Request) -> Result<Response, Problem> {
+    list_all(&api.shared.contexts, &request).await
+}
+
+/// NGSI-LD 6.30.3.1, GET /jsonldContexts/{contextId}.
+pub(crate) async fn get(api: Api, request: Request) -> Result<Response, Problem> {
+    serve(&api.shared.contexts, &request).await
+}
+
+/// NGSI-LD 6.30.3.2, DELETE /jsonldContexts/{contextId}.
+pub(crate) async fn delete(api: Api, request: Request) -> Result<Response, Problem> {
+    remove(&api.shared.contexts, &request).await
+}
+
+async fn add(contexts: &Contexts, request: &Request) -> Result<Response, Problem> {
+    let is_json = |media_type: &str| media_type.to_ascii_lowercase().contains("json");
+    if let Some(other) = request.header("content-type").filter(|media_type| !is_json(media_type)) {
+        let detail = format!("Content-Type is {other}, not {JSON} or {JSON_LD}");
+        return Err(Problem::unsupported_media_type(detail));
+    }
+    let body = std::str::from_utf8(&request.body)
+        .map_err(|error| Problem::invalid_request(format!("the body is no UTF-8 text: {error}")))?;
+    let id = contexts.add(body).await?;
+    let mut response = empty_response(StatusCode::CREATED);
+    let location = HeaderValue::from_str(&[LOCAL_PATH, &id].concat()).map_err(|_| Problem::internal())?;
+    response.headers_mut().insert(header::LOCATION, location);
+    Ok(response)
+}
+
+async fn list_all(contexts: &Contexts, request: &Request) -> Result<Response, Problem> {
+    let media_type = acceptable(request)?;
+    let details = flag(request, "details")?;
+    let kind = match request.params.get("kind") {
+        None => None,
+        Some("Cached") => Some(ContextKind::Cached),
+        Some("Hosted") => Some(ContextKind::Hosted),
+        Some("ImplicitlyCreated") => Some(ContextKind::ImplicitlyCreated),
+        Some(other) => {
+            let detail = format!("kind is {other:?}, not Cached, Hosted or ImplicitlyCreated");
+            return Err(Problem::bad_request(detail));
+        }
+    };
+    let origin = origin(request);
+    let mut body = String::from("[");
+    for (index, entry) in contexts.list(kind).await?.iter().enumerate() {
+        if index > 0 {
+            body.push(',');
+        }
+        if details {
+            write_entry(&mut body, entry, &origin);
+        } else {
+            write_string(&mut body, &url(entry, &origin));
+        }
+    }
+    body.push(']');
+    Ok(json_response(StatusCode::OK, media_type, body))
+}
+
+async fn serve(contexts: &Contexts, request: &Request) -> Result<Response, Problem> {
+    let media_type = acceptable(request)?;
+    let details = flag(request, "details")?;
+    let found = contexts.find(request.capture(0)).await?;
+    if details {
+        let mut body = String::new();
+        write_entry(&mut body, &found.entry, &origin(request));
+        return Ok(json_response(StatusCode::OK, media_type, body));
+    }
+    match found.document {
+        Some(document) => Ok(json_response(StatusCode::OK, media_type, document.as_bytes().to_vec())),
+        None => {
+            let detail = format!(
+                "{} is of kind Cached: get it where it came from, or ask for details=true",
+                found.entry.url
+            );
+            Err(Problem::operation_not_supported(detail))
+        }
+    }
+}
+
+async fn remove(contexts: &Contexts, request: &Request) -> Result<Response, Problem> {
+    contexts.delete(request.capture(0), flag(request, "reload")?).await?;
+    Ok(empty_response(StatusCode::NO_CONTENT))
+}
+
+fn acceptable(request: &Request) -> Result<MediaType, Problem> {
+    accept(request.header("accept"), OFFERED).ok_or_else(|| Problem::not_acceptable(&OFFERED.join(", ")))
+}
+
+/// A parameter that is `true` or `false`, and `false` if it is not given.
+fn flag(request: &Request, name: &str) -> Result<bool, Problem> {
+    match request.params.get(name) {
+        None => Ok(false),
+        Some(text) => bool::from_str(text)
+            .map_err(|_| Problem::bad_request(format!("{name} is {text:?}, not true or false"))),
+    }
+}
+
+/// Where the client reached the server, as far as the request tells.
+fn origin(request: &Request) -> String {
+    match request.header("host") {
+        Some(host) => format!("{}://{host}", request.header("x-forwarded-proto").unwrap_or("http")),
+        None => String::new(),
+    }
+}
+
+/// The URL of a context; absolute, if it is possible.
+fn url(entry: &ContextEntry, origin: &str) -> String {
+    if entry.url.starts_with('/') { [origin, &entry.url].concat() } else { entry.url.to_string() }
+}
+
+fn write_entry(out: &mut String, entry: &ContextEntry, origin: &str) {
+    out.push_str("{\"URL\":");
+    write_string(out, &url(entry, origin));
+    out.push_str(",\"localId\":");
+    write_string(out, &entry.id);
+    out.push_str(",\"kind\":");
+    write_string(out, entry.kind.name());
+    out.push_str(",\"timestamp\":");
+    write_time(out, entry.created);
+    out.push('}');
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,217 @@
+use api_http::Params;
+use bytes::Bytes;
+use http::{HeaderMap, HeaderName};
+use http_body_util::BodyExt as _;
+use model_entities::{Clock, Documents, Tenant, Timestamp};
+use serde_json::{Value, json};
+use store::{MemoryOptions, Store};
+
+use super::*;
+use crate::context::testing::{Page, WebServer, options};
+
+const CORE: &str = "https://uri.etsi.org/ngsi-ld/v1/ngsi-ld-core-context-v1.9.jsonld";
+
+fn store() -> Store {
+    Store::memory(MemoryOptions { clock: Clock::System, feed_records_max: 1000 })
+}
+
+fn contexts(store: &Store) -> Contexts {
+    let documents = Documents::new(store.clone(), Tenant::default());
+    let clock = Clock::manual(Timestamp(1_700_000_000_000_000));
+    Contexts::new(options()).unwrap().hosting(documents, clock)
+}
+
+/// A request with a query, header fields, a captured id and a body.
+fn request(query: &str, headers: &[(&str, &str)], capture: &str, body: &str) -> Request {
+    let mut fields = HeaderMap::new();
+    for (name, value) in headers {
+        fields.insert(HeaderName::from_bytes(name.as_bytes()).unwrap(), value.parse().unwrap());
+    }
+    Request {
+        captures: vec![capture.into()],
+        params: Params::parse(query).unwrap(),
+        headers: fields,
+        body: Bytes::copy_from_slice(body.as_bytes()),
+        ..Request::default()
+    }
+}
+
+async fn body(response: Response) -> Value {
+    let bytes = response.into_body().collect().await.unwrap().to_bytes();
+    serde_json::from_slice(&bytes).unwrap()
+}
+
+/// Hosts a context; answers its location.
+async fn host(contexts: &Contexts, document: &Value) -> String {
+    let response = add(contexts, &request("", &[], "", &document.to_string())).await.unwrap();
+    assert_eq!(response.status(), StatusCode::CREATED);
+    response.headers()["location"].to_str().unwrap().to_owned()
+}
+
+fn id(location: &str) -> &str {
+    location.strip_prefix(LOCAL_PATH).unwrap()
+}
+
+async fn listed(contexts: &Contexts, query: &str) -> Value {
+    body(list_all(contexts, &request(query, &[("host", "broker:1026")], "", "")).await.unwrap()).await
+}
+
+#[tokio::test]
+async fn hosted_contexts_are_served_used_and_kept() {
+    let store = store();
+    let first = contexts(&store);
+    let document = json!({"@context": {"a": "https://example.org/a"}});
+    let location = host(&first, &document).await;
+    // Another node, or this one after a restart, has it too.
+    for contexts in [first, contexts(&store)] {
+        let served =
+            serve(&contexts, &request("", &[("accept", "application/ld+json")], id(&location), "")).await;
+        let served = served.unwrap();
+        assert_eq!(served.headers()["content-type"], "application/ld+json");
+        assert_eq!(body(served).await, document);
+        for url in [format!("http://any.example:80{location}"), location.clone()] {
+            assert_eq!(contexts.by_link(&url).await.unwrap().expand("a"), "https://example.org/a", "{url}");
+        }
+        let member = format!("[\"https://broker{location}\", {{\"b\": \"https://example.org/b\"}}]");
+        assert_eq!(contexts.by_member(&member).await.unwrap().expand("a"), "https://example.org/a");
+        let details = serve(&contexts, &request("details=true", &[("host", "h")], id(&location), "")).await;
+        assert_eq!(
+            body(details.unwrap()).await,
+            json!({
+                "URL": format!("http://h{location}"),
+                "localId": id(&location),
+                "kind": "Hosted",
+                "timestamp": "2023-11-14T22:13:20Z",
+            })
+        );
+    }
+}
+
+#[tokio::test]
+async fn the_same_context_twice_has_two_ids() {
+    let (one, other) = (contexts(&store()), contexts(&store()));
+    let document = json!({"@context": {"a": "https://example.org/a"}});
+    let ids = [host(&one, &document).await, host(&one, &document).await];
+    assert_ne!(ids[0], ids[1]);
+    assert_eq!(ids[0], host(&other, &document).await);
+}
+
+#[tokio::test]
+async fn deleted_contexts_are_gone() {
+    let contexts = contexts(&store());
+    let location = host(&contexts, &json!({"@context": {"a": "https://example.org/a"}})).await;
+    contexts.by_link(&location).await.unwrap();
+    let refused = remove(&contexts, &request("reload=true", &[], id(&location), "")).await.unwrap_err();
+    assert_eq!(refused.status, StatusCode::BAD_REQUEST);
+    let removed = remove(&contexts, &request("", &[], id(&location), "")).await.unwrap();
+    assert_eq!(removed.status(), StatusCode::NO_CONTENT);
+    for outcome in [
+        remove(&contexts, &request("", &[], id(&location), "")).await,
+        serve(&contexts, &request("", &[], id(&location), "")).await,
+    ] {
+        assert_eq!(outcome.unwrap_err().status, StatusCode::NOT_FOUND);
+    }
+    assert!(contexts.by_link(&location).await.is_err());
+}
+
+#[tokio::test]
+async fn what_is_no_context_is_not_hosted() {
+    let contexts = contexts(&store());
+    for (text, kind, said) in [
+        ("{", "InvalidRequest", "the body is no JSON"),
+        ("[]", "BadRequestData", "the body is no object"),
+        ("{}", "BadRequestData", "the body has no @context"),
+        (r#"{"@context": {"a": "b"}}"#, "BadRequestData", "\"a\" stands for \"b\""),
+        (r#"{"@context": "a.jsonld"}"#, "BadRequestData", "\"a.jsonld\" is no URL"),
+        (r#"{"@context": "http://127.0.0.1:1/"}"#, "LdContextNotAvailable", "http://127.0.0.1:1/"),
+    ] {
+        let problem = add(&contexts, &request("", &[], "", text)).await.unwrap_err();
+        assert_eq!(problem.kind, kind, "{text}");
+        assert!(problem.detail.contains(said), "{text}: {:?}", problem.detail);
+    }
+    let plain = request("", &[("content-type", "text/plain")], "", "{}");
+    assert_eq!(add(&contexts, &plain).await.unwrap_err().status, StatusCode::UNSUPPORTED_MEDIA_TYPE);
+    assert_eq!(listed(&contexts, "kind=Hosted").await, json!([]));
+}
+
+#[tokio::test]
+async fn contexts_are_listed_by_kind() {
+    let server = WebServer::start(&[("/a", Page::Text(r#"{"@context": {}}"#.into()))]).await;
+    let contexts = contexts(&store());
+    let location = host(&contexts, &json!({"@context": {}})).await;
+    contexts.by_link(&server.url("/a")).await.unwrap();
+    let inline = contexts.by_member(r#"{"a": "https://example.org/a"}"#).await.unwrap();
+    let fiware = "https://fiware.github.io/data-models/context.jsonld";
+    let cached = [CORE.to_owned(), fiware.into(), server.url("/a")];
+    let hosted = [format!("http://broker:1026{location}")];
+    let implicit = [format!("http://broker:1026{}", inline.link())];
+    assert_eq!(listed(&contexts, "kind=Cached").await, json!(cached));
+    assert_eq!(listed(&contexts, "kind=Hosted").await, json!(hosted));
+    assert_eq!(listed(&contexts, "kind=ImplicitlyCreated").await, json!(implicit));
+    assert_eq!(listed(&contexts, "").await, json!([&cached[..], &hosted, &implicit].concat()));
+    let details = listed(&contexts, "details=true").await;
+    let kinds: Vec<&str> =
+        details.as_array().unwrap().iter().map(|one| one["kind"].as_str().unwrap()).collect();
+    assert_eq!(kinds, ["Cached", "Cached", "Cached", "Hosted", "ImplicitlyCreated"]);
+    for query in ["details=yes", "kind=hosted"] {
+        let problem = list_all(&contexts, &request(query, &[], "", "")).await.unwrap_err();
+        assert_eq!(problem.status, StatusCode::BAD_REQUEST, "{query}");
+    }
+    let problem = list_all(&contexts, &request("", &[("accept", "text/html")], "", "")).await.unwrap_err();
+    assert_eq!(problem.status, StatusCode::NOT_ACCEPTABLE);
+}
+
+#[tokio::test]
+async fn cached_contexts_are_described_reloaded_and_deleted() {
+    let server = WebServer::start(&[("/a", Page::Text(r#"{"@context": {"a": "x:y"}}"#.into()))]).await;
+    let contexts = contexts(&store());
+    let url = server.url("/a");
+    contexts.by_link(&url).await.unwrap();
+    let problem = serve(&contexts, &request("", &[], &url, "")).await.unwrap_err();
+    assert_eq!(problem.status, StatusCode::UNPROCESSABLE_ENTITY);
+    let details = serve(&contexts, &request("details=true", &[], &url, "")).await.unwrap();
+    let details = body(details).await;
+    assert_eq!(details["URL"], url);
+    assert_eq!(server.requests(), 1);
+
+    // By its URL, or by its id.
+    for id in [&url, details["localId"].as_str().unwrap()] {
+        remove(&contexts, &request("reload=true", &[], id, "")).await.unwrap();
+    }
+    assert_eq!(server.requests(), 3);
+    contexts.by_link(&url).await.unwrap();
+    assert_eq!(server.requests(), 3);
+    remove(&contexts, &request("", &[], &url, "")).await.unwrap();
+    contexts.by_link(&url).await.unwrap();
+    assert_eq!(server.requests(), 4);
+}
+
+#[tokio::test]
+async fn built_in_contexts_are_served_and_stay() {
+    let contexts = contexts(&store());
+    for version in ["-v1.0", "-v1.3", "-v1.4", "-v1.9", ""] {
+        let url = format!("https://uri.etsi.org/ngsi-ld/v1/ngsi-ld-core-context{version}.jsonld");
+        let document = body(serve(&contexts, &request("", &[], &url, "")).await.unwrap()).await;
+        assert!(document["@context"]["location"].is_string(), "{url}");
+        let problem = remove(&contexts, &request("", &[], &url, "")).await.unwrap_err();
+        assert_eq!(problem.status, StatusCode::UNPROCESSABLE_ENTITY);
+    }
+    let fiware = "https://fiware.github.io/data-models/context.jsonld";
+    let document = body(serve(&contexts, &request("", &[], fiware, "")).await.unwrap()).await;
+    assert!(document["@context"]["Building"].is_string());
+}
+
+#[tokio::test]
+async fn fetched_contexts_outlive_a_restart() {
+    let server = WebServer::start(&[("/a", Page::Text(r#"{"@context": {"a": "x:y"}}"#.into()))]).await;
+    let (store, url) = (store(), server.url("/a"));
+    contexts(&store).by_link(&url).await.unwrap();
+    let later = contexts(&store);
+    assert_eq!(listed(&later, "kind=Cached").await[2], url);
+    assert_eq!(later.by_link(&url).await.unwrap().expand("a"), "x:y");
+    assert_eq!(server.requests(), 1);
+    remove(&later, &request("", &[], &url, "")).await.unwrap();
+    assert_eq!(listed(&later, "kind=Cached").await.as_array().unwrap().len(), 2);
+    contexts(&store).by_link(&url).await.unwrap();
+    assert_eq!(server.requests(), 2);
+}

@@ -1,0 +1,36 @@
+//! `/info/sourceIdentity`.
+
+use api_http::{Request, Response};
+use lang_json::write_string;
+
+use crate::params::check_parameters;
+use crate::problem::Problem;
+use crate::render::write_time;
+use crate::routes::answer::{JSON_LD, answer, json_media};
+use crate::state::Api;
+
+/// NGSI-LD 6.36.3.1, GET /info/sourceIdentity (5.15.1): who this broker is, and since when.
+pub(crate) async fn source_identity(api: Api, request: Request) -> Result<Response, Problem> {
+    check_parameters(&request, &[])?;
+    let media = json_media(&request)?;
+    let context = api.linked_context(&request).await?;
+    let shared = &api.shared;
+    let now = shared.clock.now();
+    let mut out = String::from("{");
+    if media == JSON_LD {
+        out.push_str("\"@context\":");
+        out.push_str(context.member());
+        out.push(',');
+    }
+    out.push_str("\"id\":");
+    write_string(&mut out, &format!("urn:ngsi-ld:ContextSourceIdentity:{}", shared.alias));
+    out.push_str(",\"type\":\"ContextSourceIdentity\",\"contextSourceAlias\":");
+    write_string(&mut out, &shared.alias);
+    let seconds = now.0.saturating_sub(shared.started.0).max(0) / 1_000_000;
+    out.push_str(",\"contextSourceUptime\":");
+    write_string(&mut out, &format!("PT{seconds}S"));
+    out.push_str(",\"contextSourceTimeAt\":");
+    write_time(&mut out, now);
+    out.push('}');
+    Ok(answer(media, media == JSON_LD, &context, out))
+}

@@ -1,0 +1,233 @@
+//! How a read wants its answer, and the making of that answer: one entity, or a page of them.
+
+use api_http::{MediaType, Request, Response};
+use bytes::Bytes;
+use model_entities::{EntityView, TermId, TypeQuery};
+
+use crate::params::EntityParams;
+use crate::problem::Problem;
+use crate::render::{
+    Form, Languages, Linked, Members, RELEASE, RenderPlan, targets, write_entities, write_entity,
+    write_feature, write_features,
+};
+use crate::routes::answer::{GEO_JSON, Page, add_paging, add_preference, answer};
+use crate::routes::entities::damaged;
+use crate::routes::session::Session;
+use crate::state::Limits;
+
+/// Whether linked entities are answered, too, and where (NGSI-LD 4.5.23).
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub(crate) enum Join {
+    /// They are not.
+    #[default]
+    None,
+    /// Inside of the relationships that point to them.
+    Inline,
+    /// Beside the entities that point to them.
+    Flat,
+}
+
+/// How a read wants its answer.
+#[derive(Debug, Default)]
+pub(crate) struct Reading {
+    pub(crate) media: MediaType,
+    pub(crate) context_in_body: bool,
+    pub(crate) form: Form,
+    /// The minor release 1.x of the standard that the client prefers.
+    pub(crate) release: Option<u8>,
+    pub(crate) sys_attrs: bool,
+    pub(crate) pick: Option<Members>,
+    pub(crate) omit: Option<Members>,
+    /// Attributes of which a retrieved entity must have one (`attrs`).
+    pub(crate) required: Vec<Option<TermId>>,
+    pub(crate) languages: Option<Languages>,
+    pub(crate) datasets: Vec<Option<Box<str>>>,
+    pub(crate) geometry: Option<TermId>,
+    pub(crate) join: Join,
+    pub(crate) join_level: usize,
+    pub(crate) contained_by: Vec<Box<str>>,
+}
+
+impl Reading {
+    fn plan<'a>(&'a self, session: &'a Session, linked: Option<&'a Linked>) -> RenderPlan<'a> {
+        RenderPlan {
+            names: &session.names,
+            form: self.form,
+            release: self.release.unwrap_or(RELEASE),
+            sys_attrs: self.sys_attrs,
+            pick: self.pick.as_ref(),
+            omit: self.omit.as_ref(),
+            languages: self.languages.as_ref(),
+            datasets: &self.datasets,
+            context: self.context_in_body.then(|| session.names.context().member()),
+            linked: linked.filter(|_| self.join == Join::Inline),
+            now: session.now,
+        }
+    }
+}
+
+/// The answer to a retrieval of one entity.
+pub(crate) async fn answer_one(
+    session: &Session,
+    id: &str,
+    params: &EntityParams,
+    limits: &Limits,
+) -> Result<Response, Problem> {
+    let reading = &params.reading;
+    let entity = session.entity(id).await?;
+    let view = EntityView::parse(&entity.bytes).map_err(|_| damaged(id))?;
+    if params.types().is_some_and(|types| !has_type(&view, types)) {
+        return Err(Problem::not_found(format!("entity {id:?} is of another type")));
+    }
+    let has = |name: &Option<TermId>| name.is_some_and(|name| view.attribute(name).is_some());
+    if !reading.required.is_empty() && !reading.required.iter().any(has) {
+        return Err(Problem::not_found(format!("entity {id:?} has none of the attributes in attrs")));
+    }
+    let linked = linked(session, reading, std::slice::from_ref(&view), limits).await?;
+    let plan = reading.plan(session, linked.as_ref());
+    let mut out = String::with_capacity(entity.bytes.len() * 2);
+    match (&linked, reading.media == GEO_JSON) {
+        (Some(linked), geo) if reading.join == Join::Flat => {
+            write_flat(&mut out, &[view], linked, &plan, geo.then_some(reading.geometry));
+        }
+        (_, true) => write_feature(&mut out, &view, reading.geometry, &plan),
+        (_, false) => write_entity(&mut out, &view, &plan),
+    }
+    let mut response = answer(reading.media, reading.context_in_body, session.names.context(), out);
+    add_preference(&mut response, reading.release);
+    Ok(response)
+}
+
+/// The answer to a query.
+pub(crate) async fn answer_page(
+    session: &Session,
+    request: &Request,
+    params: &EntityParams,
+    limits: &Limits,
+) -> Result<Response, Problem> {
+    let (reading, query) = (&params.reading, params.query(session.now));
+    let found = session.entities.query(&query).await.map_err(|error| session.problem(&error))?;
+    let views = found.entities.iter().map(parse).collect::<Result<Vec<_>, _>>()?;
+    let linked = linked(session, reading, &views, limits).await?;
+    let plan = reading.plan(session, linked.as_ref());
+    let mut out =
+        String::with_capacity(found.entities.iter().map(|bytes| bytes.len() * 3 / 2).sum::<usize>() + 64);
+    match (&linked, reading.media == GEO_JSON) {
+        (Some(linked), geo) if reading.join == Join::Flat => {
+            write_flat(&mut out, &views, linked, &plan, geo.then_some(reading.geometry));
+        }
+        (_, true) => write_features(&mut out, views.into_iter(), reading.geometry, &plan),
+        (_, false) => write_entities(&mut out, views.into_iter(), &plan),
+    }
+    let mut response = answer(reading.media, reading.context_in_body, session.names.context(), out);
+    let page = Page { offset: query.offset, limit: query.limit, count: found.count, more: found.more };
+    add_paging(&mut response, request, &page);
+    add_preference(&mut response, reading.release);
+    Ok(response)
+}
+
+fn has_type(view: &EntityView<'_>, types: &TypeQuery) -> bool {
+    match types {
+        TypeQuery::Is(name) => name.is_some_and(|name| view.types().any(|held| held == name)),
+        TypeQuery::Any(all) => all.iter().any(|types| has_type(view, types)),
+        TypeQuery::All(all) => all.iter().all(|types| has_type(view, types)),
+    }
+}
+
+fn parse(bytes: &Bytes) -> Result<EntityView<'_>, Problem> {
+    EntityView::parse(bytes).map_err(|_| damaged("?"))
+}
+
+/// Fetches the entities that shown relationships point to, level by level: one read a level.
+async fn linked(
+    session: &Session,
+    reading: &Reading,
+    views: &[EntityView<'_>],
+    limits: &Limits,
+) -> Result<Option<Linked>, Problem> {
+    if reading.join == Join::None {
+        return Ok(None);
+    }
+    let mut linked = Linked { level_max: reading.join_level, ..Linked::default() };
+    let plan = reading.plan(session, None);
+    let mut wanted = Vec::new();
+    for view in views {
+        targets(view, &plan, &mut wanted);
+    }
+    for _ in 0..reading.join_level {
+        let known = |id: &str| {
+            reading.contained_by.iter().any(|held| **held == *id) || linked.entities.contains_key(id)
+        };
+        let mut fresh: Vec<(TermId, Box<str>)> = Vec::new();
+        let mut seen = std::collections::HashSet::new();
+        for (via, id) in wanted.drain(..) {
+            if !known(&id) && seen.insert(id.clone()) {
+                fresh.push((via, id));
+            }
+        }
+        if fresh.is_empty() {
+            break;
+        }
+        if linked.entities.len() + fresh.len() > limits.join_entities_max {
+            return Err(Problem::too_many_results(format!(
+                "parameter join leads to more than {} entities",
+                limits.join_entities_max
+            )));
+        }
+        let ids: Vec<&str> = fresh.iter().map(|(_, id)| &**id).collect();
+        let held = session.entities.get_many(&ids, session.now).await;
+        let held = held.map_err(|error| session.problem(&error))?;
+        for ((via, id), entity) in fresh.into_iter().zip(held) {
+            let Some(entity) = entity else { continue };
+            let view = EntityView::parse(&entity.bytes).map_err(|_| damaged(&id))?;
+            targets(&view, &plan.linked_by(via), &mut wanted);
+            linked.order.push((via, id.clone()));
+            linked.entities.insert(id, entity);
+        }
+    }
+    Ok(Some(linked))
+}
+
+/// Entities, and behind them those they link to, each once. `features`: as GeoJSON, with the
+/// geometry of this GeoProperty.
+fn write_flat(
+    out: &mut String,
+    views: &[EntityView<'_>],
+    linked: &Linked,
+    plan: &RenderPlan<'_>,
+    features: Option<Option<TermId>>,
+) {
+    // A FeatureCollection has one context, entities have one each.
+    let collection = RenderPlan { context: None, ..*plan };
+    let context = plan.context.filter(|_| features.is_some());
+    let plan = if features.is_some() { &collection } else { plan };
+    out.push_str(if features.is_some() { "{\"type\":\"FeatureCollection\",\"features\":[" } else { "[" });
+    let mut any = false;
+    let mut write = |out: &mut String, view: &EntityView<'_>, plan: &RenderPlan<'_>| {
+        if std::mem::replace(&mut any, true) {
+            out.push(',');
+        }
+        match features {
+            Some(geometry) => write_feature(out, view, geometry, plan),
+            None => write_entity(out, view, plan),
+        }
+    };
+    for view in views {
+        write(out, view, plan);
+    }
+    for (via, id) in &linked.order {
+        let entity = linked.entities.get(id).and_then(|entity| EntityView::parse(&entity.bytes).ok());
+        if let Some(view) = entity.filter(|view| views.iter().all(|page| page.id() != view.id())) {
+            let linked_plan = RenderPlan { context: plan.context, ..plan.linked_by(*via) };
+            write(out, &view, &linked_plan);
+        }
+    }
+    out.push(']');
+    if let Some(context) = context {
+        out.push_str(",\"@context\":");
+        out.push_str(context);
+    }
+    if features.is_some() {
+        out.push('}');
+    }
+}

@@ -1,0 +1,211 @@
+//! Whose data a request means, and how it spells names.
+
+use std::sync::Arc;
+
+use api_http::Request;
+use http::{HeaderName, header};
+use model_entities::{Error, Tenant, TenantEntities, Timestamp};
+
+use crate::context::{Context, Names};
+use crate::problem::{Problem, problem, write_problem};
+use crate::state::Api;
+use crate::wire::WireError;
+
+/// The header that names the tenant (NGSI-LD 6.3.14).
+pub(crate) const TENANT: HeaderName = HeaderName::from_static("ngsild-tenant");
+
+/// The link relation of a JSON-LD context (JSON-LD 1.1, 6.1).
+const CONTEXT_REL: &str = "http://www.w3.org/ns/json-ld#context";
+
+/// One tenant's entities and names, for the length of a request.
+pub(crate) struct Session {
+    pub(crate) entities: TenantEntities,
+    pub(crate) names: Arc<Names>,
+    pub(crate) now: Timestamp,
+}
+
+impl Session {
+    /// Words a refusal of a read.
+    pub(crate) fn problem(&self, error: &Error) -> Problem {
+        problem(error, Some(&self.names))
+    }
+
+    /// Words a refusal of a write.
+    pub(crate) fn write_problem(&self, error: &Error) -> Problem {
+        write_problem(error, Some(&self.names))
+    }
+}
+
+/// The tenant that a request names. Cost without the header: one header look-up.
+pub(crate) fn tenant(request: &Request) -> Result<Tenant, Problem> {
+    match request.sole_header(&TENANT) {
+        Ok(None) => Ok(Tenant::default()),
+        Ok(Some(name)) => {
+            Tenant::new(name).map_err(|error| Problem::bad_request(format!("NGSILD-Tenant: {error}")))
+        }
+        Err(error) => Err(Problem::bad_request(error.to_string())),
+    }
+}
+
+/// The URL of the context that a request's `Link` header names.
+pub(crate) fn context_link(request: &Request) -> Result<Option<&str>, Problem> {
+    for field in request.headers.get_all(header::LINK) {
+        let Ok(field) = field.to_str() else {
+            return Err(Problem::bad_request("header Link must be visible ASCII"));
+        };
+        if let Some(url) = link_target(field, CONTEXT_REL)? {
+            return Ok(Some(url));
+        }
+    }
+    Ok(None)
+}
+
+/// The target of the first link with this relation (RFC 8288, section 3).
+fn link_target<'h>(field: &'h str, rel: &str) -> Result<Option<&'h str>, Problem> {
+    let malformed = || Problem::bad_request(format!("header Link is malformed: {field:?}"));
+    let mut rest = field.trim();
+    while !rest.is_empty() {
+        let (target, behind) =
+            rest.strip_prefix('<').and_then(|rest| rest.split_once('>')).ok_or_else(malformed)?;
+        let (mut found, mut parameters) = (false, behind.trim_start());
+        while let Some(parameter) = parameters.strip_prefix(';') {
+            let (name, value, behind) = link_parameter(parameter).ok_or_else(malformed)?;
+            let of_rel = name.eq_ignore_ascii_case("rel");
+            found |= of_rel && value.split_ascii_whitespace().any(|held| held == rel);
+            parameters = behind.trim_start();
+        }
+        if found {
+            return Ok(Some(target.trim()));
+        }
+        match parameters.strip_prefix(',') {
+            Some(behind) => rest = behind.trim_start(),
+            None if parameters.is_empty() => rest = "",
+            None => return Err(malformed()),
+        }
+    }
+    Ok(None)
+}
+
+/// Name, value and what follows, of a link parameter behind its `;`.
+fn link_parameter(text: &str) -> Option<(&str, &str, &str)> {
+    let text = text.trim_start();
+    let end = text.find(['=', ';', ',']).unwrap_or(text.len());
+    let (name, rest) = text.split_at(end);
+    let Some(rest) = rest.strip_prefix('=') else { return Some((name.trim(), "", rest)) };
+    let rest = rest.trim_start();
+    if let Some(quoted) = rest.strip_prefix('"') {
+        let (value, behind) = quoted.split_once('"')?;
+        return Some((name.trim(), value, behind));
+    }
+    let end = rest.find([';', ',']).unwrap_or(rest.len());
+    let (value, behind) = rest.split_at(end);
+    Some((name.trim(), value.trim(), behind))
+}
+
+impl Api {
+    /// The context of a request without a body. Cost without a `Link` header: one header look-up.
+    pub(crate) async fn linked_context(&self, request: &Request) -> Result<Arc<Context>, Problem> {
+        match context_link(request)? {
+            None => Ok(Context::core()),
+            Some(url) => self.shared.contexts.by_link(url).await,
+        }
+    }
+
+    /// A session of a tenant that exists.
+    pub(crate) async fn session(&self, tenant: &Tenant, context: &Arc<Context>) -> Result<Session, Problem> {
+        let entities = self.shared.entities.tenant(tenant).await.map_err(|error| problem(&error, None))?;
+        Ok(self.session_over(tenant, entities, context))
+    }
+
+    /// A session for a request that only reads, or removes: its context comes by `Link`.
+    pub(crate) async fn reading(&self, request: &Request) -> Result<Session, Problem> {
+        let tenant = tenant(request)?;
+        let context = self.linked_context(request).await?;
+        self.session(&tenant, &context).await
+    }
+
+    fn session_over(&self, tenant: &Tenant, entities: TenantEntities, context: &Arc<Context>) -> Session {
+        let names = self.shared.contexts.names(context, tenant, entities.terms());
+        Session { entities, names, now: self.shared.clock.now() }
+    }
+
+    /// A session of a tenant that is created if it is new. `check` says beforehand, with any
+    /// tenant's names, whether there is anything to write: what is refused creates no tenant.
+    pub(crate) async fn session_or_create(
+        &self,
+        tenant: &Tenant,
+        context: &Arc<Context>,
+        check: impl Fn(&Names) -> Result<(), Problem> + Send,
+    ) -> Result<Session, Problem> {
+        let shared = &self.shared;
+        let entities = match shared.entities.tenant(tenant).await {
+            Err(Error::NoSuchTenant(_)) => {
+                let any = self.session(&Tenant::default(), context).await?;
+                check(&any.names)?;
+                shared.entities.tenant_or_create(tenant).await
+            }
+            held => held,
+        };
+        let entities = entities.map_err(|error| problem(&error, None))?;
+        Ok(self.session_over(tenant, entities, context))
+    }
+}
+
+impl Session {
+    /// What `parse` reads; names that the tenant never used are interned on the way.
+    pub(crate) async fn parse<T>(
+        &self,
+        parse: impl Fn(&Names) -> Result<T, WireError> + Send,
+    ) -> Result<T, Problem> {
+        let unknown = match parse(&self.names) {
+            Ok(parsed) => return Ok(parsed),
+            Err(WireError::Problem(problem)) => return Err(problem),
+            Err(WireError::Unknown(iris)) => iris,
+        };
+        self.intern(&unknown).await?;
+        match parse(&self.names) {
+            Ok(parsed) => Ok(parsed),
+            Err(WireError::Problem(problem)) => Err(problem),
+            Err(WireError::Unknown(iris)) => {
+                tracing::error!(?iris, "names are unknown after they were interned");
+                Err(Problem::internal())
+            }
+        }
+    }
+
+    /// Interns names (IRIs).
+    pub(crate) async fn intern(&self, iris: &[String]) -> Result<(), Problem> {
+        let iris: Vec<&str> = iris.iter().map(String::as_str).collect();
+        let interned = self.entities.intern(&iris).await;
+        interned.map(drop).map_err(|error| self.write_problem(&error))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(field: &str, expected: Option<&str>) {
+        assert_eq!(link_target(field, CONTEXT_REL).unwrap(), expected, "{field}");
+    }
+
+    #[test]
+    fn the_context_is_found_among_links() {
+        let context =
+            r#"<http://x/c>; rel="http://www.w3.org/ns/json-ld#context"; type="application/ld+json""#;
+        check(context, Some("http://x/c"));
+        check(&format!("</a>; rel=next, {context}"), Some("http://x/c"));
+        check(r#"<http://x/c>;type="a,b;c";rel=http://www.w3.org/ns/json-ld#context"#, Some("http://x/c"));
+        check(r#"<http://x/c>; rel="next http://www.w3.org/ns/json-ld#context""#, Some("http://x/c"));
+        check("</a>; rel=next", None);
+        check("</a>", None);
+        check("", None);
+    }
+
+    #[test]
+    fn a_malformed_link_is_refused() {
+        for field in ["http://x/c", "<http://x/c", "<a> rel=x", r#"<a>; rel="x"#] {
+            assert!(link_target(field, CONTEXT_REL).is_err(), "{field}");
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! Bodies that hold more than one thing: their `@context`, the elements of a batch, lists of ids.
+
+use lang_json::{Error, Kind, Reader};
+
+use super::name::check_uri;
+use crate::problem::Problem;
+
+/// The deepest JSON that is passed over here; parsing proper has its own, smaller limit.
+const DEPTH_MAX: usize = 512;
+
+/// The text of the `@context` member of the object in `body`; `None` if it has none or is no
+/// object. Cost: one pass up to the member, without allocation.
+///
+/// # Errors
+///
+/// InvalidRequest if what was passed over is not JSON.
+pub(crate) fn context_member(body: &str) -> Result<Option<&str>, Problem> {
+    let mut reader = Reader::new(body, DEPTH_MAX);
+    let mut find = || {
+        if reader.peek()? != Kind::Object {
+            return Ok(None);
+        }
+        reader.begin_object()?;
+        while let Some(key) = reader.next_key()? {
+            if key == "@context" {
+                return reader.raw().map(Some);
+            }
+            reader.skip()?;
+        }
+        Ok(None)
+    };
+    find().map_err(|error| malformed(&error))
+}
+
+/// The texts of the elements of the array in `body`, borrowed. Cost: one pass; one allocation for
+/// the list.
+///
+/// # Errors
+///
+/// InvalidRequest if the body is not JSON; BadRequestData if it is no array, is empty, or has more
+/// than `count_max` elements.
+pub(crate) fn split_batch(body: &str, count_max: usize) -> Result<Vec<&str>, Problem> {
+    let mut reader = Reader::new(body, DEPTH_MAX);
+    if reader.peek().map_err(|error| malformed(&error))? != Kind::Array {
+        reader.skip().and_then(|()| reader.end()).map_err(|error| malformed(&error))?;
+        return Err(Problem::bad_request("a batch must be a JSON array"));
+    }
+    let mut elements = Vec::new();
+    reader.begin_array().map_err(|error| malformed(&error))?;
+    while reader.next_element().map_err(|error| malformed(&error))? {
+        if elements.len() == count_max {
+            return Err(Problem::bad_request(format!(
+                "a batch must not have more than {count_max} elements"
+            )));
+        }
+        elements.push(reader.raw().map_err(|error| malformed(&error))?);
+    }
+    reader.end().map_err(|error| malformed(&error))?;
+    if elements.is_empty() {
+        return Err(Problem::bad_request("a batch must not be empty"));
+    }
+    Ok(elements)
+}
+
+/// The entity ids of a batch deletion: strings, or objects that have one as `id`. An id that is no
+/// URI is an outcome of its own, not the fault of the batch.
+///
+/// # Errors
+///
+/// As [`split_batch`]; BadRequestData if an element is neither.
+pub(crate) fn parse_ids(body: &str, count_max: usize) -> Result<Vec<Result<Box<str>, Problem>>, Problem> {
+    let elements = split_batch(body, count_max)?;
+    elements.into_iter().map(parse_id).collect()
+}
+
+fn parse_id(element: &str) -> Result<Result<Box<str>, Problem>, Problem> {
+    let text = match element.strip_prefix('{') {
+        Some(_) => lang_json::member(element, "id").unwrap_or_default(),
+        None => element,
+    };
+    let id = lang_json::string_value(text)
+        .ok_or_else(|| Problem::bad_request("a batch deletion must be an array of entity ids"))?;
+    Ok(match check_uri(&id) {
+        Ok(()) => Ok(id.into()),
+        Err(error) => Err(Problem::bad_request(error)),
+    })
+}
+
+fn malformed(error: &Error) -> Problem {
+    if error.problem == lang_json::Problem::Depth {
+        return Problem::bad_request(error.to_string());
+    }
+    Problem::invalid_request(format!("the body is not JSON: {error}"))
+}

@@ -1,0 +1,150 @@
+//! JSON in, model types out: entities, fragments, attributes, batches and queries in bodies.
+//!
+//! Bodies are read in one pass, without a tree. Normalized and concise representations are told
+//! apart attribute by attribute and may be mixed; the simplified one must be asked for. A name that
+//! no entity of the tenant ever used stops nothing: all of them are collected, so that the caller
+//! interns them once and parses again ([`WireError::Unknown`]).
+//!
+//! Decisions where the standard leaves room or clients go beyond it: JSON `null` is refused as a
+//! value (in merges it removes, as `urn:ngsi-ld:null` does) but kept inside of arrays and objects;
+//! output-only members (`createdAt`, `previousValue`, `instanceId`, …) are ignored; names may hold
+//! `-` and `.`; scopes are kept with a leading `/`.
+
+mod attribute;
+mod batch;
+mod entity;
+mod fault;
+mod geometry;
+mod instance;
+mod name;
+mod parser;
+pub(crate) mod time;
+mod value;
+
+pub(crate) use batch::{context_member, parse_ids, split_batch};
+pub(crate) use fault::WireError;
+pub(crate) use geometry::read_shape;
+pub(crate) use name::{check_name, check_uri, is_language_tag, is_scope_level, is_uri};
+
+use model_entities::{Attribute, Draft};
+
+use crate::context::Names;
+use parser::Parser;
+
+/// The NGSI-LD null (4.5.0): asks for a removal.
+pub(crate) const NULL: &str = "urn:ngsi-ld:null";
+
+/// In which representation attributes are sent.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Representation {
+    /// Normalized (4.5.2.2) or concise (4.5.2.3), told apart attribute by attribute.
+    Normalized,
+    /// Simplified (4.5.4), `keyValues`: the value alone.
+    Simplified,
+}
+
+/// What `urn:ngsi-ld:null` does (5.5.4).
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Nulls {
+    /// It is refused.
+    Refused,
+    /// It asks for removal.
+    Deletes,
+}
+
+/// What an operation asks of a body.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rules {
+    /// The body must name the entity.
+    pub(crate) id_required: bool,
+    /// The body must name a type.
+    pub(crate) type_required: bool,
+    /// How attributes are written.
+    pub(crate) representation: Representation,
+    /// What `urn:ngsi-ld:null` does.
+    pub(crate) nulls: Nulls,
+    /// Instances may come without value or type and are laid over held ones.
+    pub(crate) partial: bool,
+    /// The most nested containers in the body.
+    pub(crate) depth_max: usize,
+}
+
+impl Rules {
+    /// A whole entity (5.6.1, batch creation and upsert): id and type are required.
+    pub(crate) const fn create(depth_max: usize) -> Self {
+        Self {
+            id_required: true,
+            type_required: true,
+            representation: Representation::Normalized,
+            nulls: Nulls::Refused,
+            partial: false,
+            depth_max,
+        }
+    }
+
+    /// An entity or fragment for a URL that names it (5.6.18 replacing, 5.6.3 appending).
+    pub(crate) const fn fragment(depth_max: usize) -> Self {
+        Self { id_required: false, type_required: false, ..Self::create(depth_max) }
+    }
+
+    /// A fragment that replaces held attributes whole (5.6.2): nulls remove.
+    pub(crate) const fn update(depth_max: usize) -> Self {
+        Self { nulls: Nulls::Deletes, ..Self::fragment(depth_max) }
+    }
+
+    /// A fragment that is laid over what is held (5.6.17 merging, 5.6.4 partial update of an
+    /// attribute): nulls remove, and what is left out stays.
+    pub(crate) const fn merge(depth_max: usize) -> Self {
+        Self { partial: true, ..Self::update(depth_max) }
+    }
+
+    /// The same rules for an element of a batch, which must name its entity.
+    pub(crate) const fn in_batch(self) -> Self {
+        Self { id_required: true, ..self }
+    }
+
+    /// The same rules for another representation.
+    pub(crate) const fn in_representation(self, representation: Representation) -> Self {
+        Self { representation, ..self }
+    }
+}
+
+/// Reads a whole entity. Cost: one pass over the body; allocations for what is kept of it.
+///
+/// # Errors
+///
+/// What is wrong with the body, naming the member; or names to intern first.
+pub(crate) fn parse_entity(body: &str, names: &Names, rules: &Rules) -> Result<Draft, WireError> {
+    let mut parser = Parser::new(body, names, rules);
+    let draft = parser.entity();
+    parser.finish(draft)
+}
+
+/// Reads a fragment of an entity, whose id is then that of the URL (empty in the draft unless the
+/// body repeats it). Cost: as [`parse_entity`].
+///
+/// # Errors
+///
+/// What is wrong with the body, naming the member; or names to intern first.
+pub(crate) fn parse_fragment(body: &str, names: &Names, rules: &Rules) -> Result<Draft, WireError> {
+    parse_entity(body, names, &Rules { id_required: false, type_required: false, ..*rules })
+}
+
+/// Reads one attribute, whose name stands in the URL. Cost: as [`parse_entity`].
+///
+/// # Errors
+///
+/// What is wrong with the body, naming the member; or names to intern first.
+pub(crate) fn parse_attribute(
+    body: &str,
+    name: &str,
+    names: &Names,
+    rules: &Rules,
+) -> Result<Attribute, WireError> {
+    let mut parser = Parser::new(body, names, rules);
+    let attribute = parser.whole_attribute(name);
+    parser.finish(attribute)
+}
+
+#[cfg(test)]
+mod tests;

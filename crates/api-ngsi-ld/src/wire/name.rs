@@ -1,0 +1,137 @@
+//! The form of names, URIs, scopes and language tags.
+
+/// Checks the name of a type or attribute: a short name, `prefix:name`, or an IRI (4.6.2).
+/// Cost: linear in the name.
+///
+/// # Errors
+///
+/// What is wrong, as the end of a sentence.
+pub(crate) fn check_name(name: &str) -> Result<(), String> {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
+    if name.bytes().all(plain) && !name.is_empty() {
+        return Ok(());
+    }
+    if name.is_empty() {
+        return Err("a name must not be empty".to_owned());
+    }
+    let bad = if name.contains(':') {
+        name.chars().find(|found| !is_iri_char(*found))
+    } else {
+        name.chars().find(|found| !found.is_alphanumeric() && !matches!(found, '_' | '-' | '.'))
+    };
+    match bad {
+        Some(found) => Err(format!("name {name:?} holds {found:?}, which no name can")),
+        None => Ok(()),
+    }
+}
+
+/// Whether a character can stand in an IRI (RFC 3987, written as it is sent).
+fn is_iri_char(found: char) -> bool {
+    found > ' '
+        && !matches!(found, '<' | '>' | '"' | '{' | '}' | '|' | '\\' | '^' | '`' | '\u{7f}'..='\u{a0}')
+        && !found.is_whitespace()
+}
+
+/// Whether `text` has the form of a URI or IRI: a scheme, `:`, and something behind.
+/// Cost: linear in the text.
+pub(crate) fn is_uri(text: &str) -> bool {
+    let Some((scheme, rest)) = text.split_once(':') else { return false };
+    let scheme_char = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.');
+    let plain =
+        |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b':' | b'-' | b'_' | b'.' | b'/' | b'#');
+    scheme.starts_with(|first: char| first.is_ascii_alphabetic())
+        && scheme.bytes().all(scheme_char)
+        && !rest.is_empty()
+        && (rest.bytes().all(plain) || rest.chars().all(is_iri_char))
+}
+
+/// Checks a URI.
+///
+/// # Errors
+///
+/// What is wrong, as the end of a sentence that names the member.
+pub(crate) fn check_uri(text: &str) -> Result<(), String> {
+    if is_uri(text) { Ok(()) } else { Err(format!("{text:?} is not a URI")) }
+}
+
+/// A scope (4.18) with its leading `/`, or `None` if it is none. Hyphens are let through.
+pub(crate) fn scope(text: &str) -> Option<Box<str>> {
+    let levels = text.strip_prefix('/').unwrap_or(text);
+    if !levels.split('/').all(is_scope_level) {
+        return None;
+    }
+    Some(if levels.len() == text.len() { format!("/{text}").into() } else { text.into() })
+}
+
+/// Whether `text` is one level of a scope.
+pub(crate) fn is_scope_level(text: &str) -> bool {
+    text.starts_with(char::is_alphanumeric)
+        && text.chars().all(|found| found.is_alphanumeric() || matches!(found, '_' | '-'))
+}
+
+/// Whether `text` has the form of a language tag (RFC 5646), or is `@none`.
+pub(crate) fn is_language_tag(text: &str) -> bool {
+    text == "@none"
+        || text.split('-').all(|part| {
+            (1..=8).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_alphanumeric())
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_letters_digits_or_iris() {
+        for name in
+            ["name", "timed-entity", "größe", "温度", "fiware:name", "https://a.example/ns#b", "a.b", "_x"]
+        {
+            assert_eq!(check_name(name), Ok(()), "{name}");
+        }
+        for (name, found) in [
+            ("a b", "' '"),
+            ("a<b", "'<'"),
+            ("a(b)", "'('"),
+            ("a=b", "'='"),
+            ("a;b", "';'"),
+            ("x:a b", "' '"),
+            ("a\"b", "'\"'"),
+        ] {
+            let error = check_name(name).unwrap_err();
+            assert!(error.contains(&format!("holds {found}")), "{error}");
+        }
+        assert_eq!(check_name("").unwrap_err(), "a name must not be empty");
+    }
+
+    #[test]
+    fn uris_have_a_scheme_and_no_space() {
+        for uri in ["urn:ngsi-ld:Entity:1", "http://a/b?c=d#e", "a:b", "urn:x:(ä)", "https://例え.jp/"] {
+            assert!(is_uri(uri), "{uri}");
+        }
+        for text in
+            ["", "a", ":b", "urn:", "1a:b", "urn:a b", "urn:a\nb", "ürn:a", "urn:<a>", "urn:a\u{2003}"]
+        {
+            assert!(!is_uri(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn scopes_get_a_leading_slash() {
+        assert_eq!(scope("Madrid").as_deref(), Some("/Madrid"));
+        assert_eq!(scope("/Madrid/Gardens").as_deref(), Some("/Madrid/Gardens"));
+        for text in ["", "/", "//a", "/a/", "/a b", "/+", "/#", "/a/#"] {
+            assert_eq!(scope(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn language_tags_are_short_parts() {
+        assert!(is_language_tag("en") && is_language_tag("de-CH-1996") && is_language_tag("@none"));
+        assert!(
+            !is_language_tag("")
+                && !is_language_tag("en_US")
+                && !is_language_tag("ninechars")
+                && !is_language_tag("*")
+        );
+    }
+}

@@ -1,0 +1,133 @@
+//! The state of a parse: where in the body, under which rules, and which names were new.
+
+use std::collections::HashMap;
+
+use lang_json::{Kind, Reader};
+use model_entities::TermId;
+
+use super::fault::{Fault, Outcome, WireError};
+use super::name::check_name;
+use super::{NULL, Nulls, Rules};
+use crate::context::Names;
+
+/// The NGSI-LD null as it is written.
+const QUOTED: &str = "\"urn:ngsi-ld:null\"";
+
+/// Reads one body.
+pub(super) struct Parser<'a> {
+    body: &'a str,
+    pub(super) reader: Reader<'a>,
+    pub(super) names: &'a Names,
+    pub(super) rules: &'a Rules,
+    /// Canonical text under construction, reused from value to value.
+    pub(super) scratch: String,
+    unknown: HashMap<String, u32>,
+}
+
+impl<'a> Parser<'a> {
+    pub(super) fn new(body: &'a str, names: &'a Names, rules: &'a Rules) -> Self {
+        let reader = Reader::new(body, rules.depth_max);
+        Self { body, reader, names, rules, scratch: String::new(), unknown: HashMap::new() }
+    }
+
+    /// The end of the body, and with it the outcome.
+    pub(super) fn finish<T>(mut self, outcome: Outcome<T>) -> Result<T, WireError> {
+        let ended = outcome.and_then(|found| Ok(self.reader.end().map(|()| found)?));
+        let found = ended.map_err(|fault| WireError::Problem(fault.into_problem()))?;
+        if self.unknown.is_empty() {
+            return Ok(found);
+        }
+        let mut unknown: Vec<_> = self.unknown.into_iter().collect();
+        unknown.sort_by_key(|(_, order)| *order);
+        Err(WireError::Unknown(unknown.into_iter().map(|(iri, _)| iri).collect()))
+    }
+
+    /// The term of a type or attribute name; a new one gets a stand-in and is remembered.
+    pub(super) fn term(&mut self, name: &str) -> Outcome<TermId> {
+        check_name(name).map_err(Fault::data)?;
+        match self.names.term(name) {
+            Some(term) => Ok(term),
+            None => Ok(self.new_term(name)),
+        }
+    }
+
+    #[cold]
+    fn new_term(&mut self, name: &str) -> TermId {
+        let iri = self.names.iri(name).into_owned();
+        let count = u32::try_from(self.unknown.len()).unwrap_or(u32::MAX);
+        TermId(u32::MAX - *self.unknown.entry(iri).or_insert(count))
+    }
+
+    /// Passes over a value that is `null` or `urn:ngsi-ld:null`, where nulls remove.
+    ///
+    /// `false`: it is neither, and still unread.
+    pub(super) fn removal(&mut self, member: &str) -> Outcome<bool> {
+        let null = match self.reader.peek()? {
+            Kind::Null => true,
+            // Written with escapes it is met again as a value.
+            Kind::String => {
+                self.body.get(self.reader.position()..).is_some_and(|rest| rest.starts_with(QUOTED))
+            }
+            _ => false,
+        };
+        if !null {
+            return Ok(false);
+        }
+        if self.rules.nulls == Nulls::Refused {
+            return Err(self.refuse_null(member)?);
+        }
+        self.reader.skip()?;
+        Ok(true)
+    }
+
+    #[cold]
+    pub(super) fn refuse_null(&mut self, member: &str) -> Outcome<Box<Fault>> {
+        let text = if self.reader.peek()? == Kind::Null { "null" } else { NULL };
+        Ok(Fault::data(format!("{member:?} must not be {text} here")))
+    }
+
+    /// A string member.
+    pub(super) fn text(&mut self, member: &str) -> Outcome<std::borrow::Cow<'a, str>> {
+        if self.reader.peek()? != Kind::String {
+            return Err(Fault::data(format!("{member:?} must be a string")));
+        }
+        Ok(self.reader.string()?)
+    }
+
+    /// A member that holds one string or an array of strings, not empty.
+    pub(super) fn texts(
+        &mut self,
+        member: &str,
+        mut each: impl FnMut(&mut Self, &str) -> Outcome<()>,
+    ) -> Outcome<()> {
+        match self.reader.peek()? {
+            Kind::String => {
+                let text = self.reader.string()?;
+                each(self, &text)
+            }
+            Kind::Array => {
+                self.reader.begin_array()?;
+                let mut empty = true;
+                while self.reader.next_element()? {
+                    let text = self.text(member)?;
+                    each(self, &text)?;
+                    empty = false;
+                }
+                if empty {
+                    Err(Fault::data(format!("{member:?} must not be an empty array")))
+                } else {
+                    Ok(())
+                }
+            }
+            _ => Err(Fault::data(format!("{member:?} must be a string or an array of strings"))),
+        }
+    }
+
+    /// A date-time member.
+    pub(super) fn time(&mut self, member: &str) -> Outcome<model_entities::Timestamp> {
+        let text = self.text(member)?;
+        super::time::parse_time(&text).ok_or_else(|| {
+            Fault::data(format!("{member:?} must be a date-time such as 2023-04-01T12:00:00Z, not {text:?}"))
+        })
+    }
+}

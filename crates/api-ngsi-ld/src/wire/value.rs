@@ -1,0 +1,236 @@
+//! The value of an instance: the member that holds it, and what each kind of attribute asks of it.
+
+use lang_json::{Kind as Json, elements, member, members, string_value, write_string};
+use model_entities::Kind;
+
+use super::attribute::asks_removal;
+use super::fault::{Fault, Outcome};
+use super::geometry::{is_geometry, read_geometry};
+use super::name::{check_uri, is_language_tag};
+use super::parser::Parser;
+use super::{NULL, Nulls};
+
+/// The member that holds the value.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Slot {
+    Value,
+    Object,
+    LanguageMap,
+    Vocab,
+    Json,
+    ValueList,
+    ObjectList,
+}
+
+impl Slot {
+    /// The slot that a member of this name is.
+    pub(super) fn of(member: &str) -> Option<Self> {
+        Some(match member {
+            "value" => Self::Value,
+            "object" => Self::Object,
+            "languageMap" => Self::LanguageMap,
+            "vocab" => Self::Vocab,
+            "json" => Self::Json,
+            "valueList" => Self::ValueList,
+            "objectList" => Self::ObjectList,
+            _ => return None,
+        })
+    }
+
+    /// The slot of a kind.
+    pub(super) fn of_kind(kind: Kind) -> Self {
+        match kind {
+            Kind::Property | Kind::GeoProperty => Self::Value,
+            Kind::Relationship => Self::Object,
+            Kind::LanguageProperty => Self::LanguageMap,
+            Kind::VocabProperty => Self::Vocab,
+            Kind::JsonProperty => Self::Json,
+            Kind::ListProperty => Self::ValueList,
+            Kind::ListRelationship => Self::ObjectList,
+        }
+    }
+
+    /// The member's name.
+    pub(super) fn member(self) -> &'static str {
+        match self {
+            Self::Value => "value",
+            Self::Object => "object",
+            Self::LanguageMap => "languageMap",
+            Self::Vocab => "vocab",
+            Self::Json => "json",
+            Self::ValueList => "valueList",
+            Self::ObjectList => "objectList",
+        }
+    }
+
+    /// The kind of an attribute that holds its value here and does not say its type, be it not a geometry.
+    pub(super) fn kind(self) -> Kind {
+        match self {
+            Self::Value => Kind::Property,
+            Self::Object => Kind::Relationship,
+            Self::LanguageMap => Kind::LanguageProperty,
+            Self::Vocab => Kind::VocabProperty,
+            Self::Json => Kind::JsonProperty,
+            Self::ValueList => Kind::ListProperty,
+            Self::ObjectList => Kind::ListRelationship,
+        }
+    }
+
+    /// The kind that follows from the value found here.
+    pub(super) fn inferred(self, value: &str) -> Kind {
+        if self == Self::Value && is_geometry(value) { Kind::GeoProperty } else { self.kind() }
+    }
+}
+
+impl Parser<'_> {
+    /// The next value as canonical text. Cost: one allocation of exactly its length.
+    pub(super) fn value_text(&mut self) -> Outcome<Box<str>> {
+        if matches!(self.reader.peek()?, Json::Number | Json::Bool | Json::Null) {
+            return Ok(self.reader.raw()?.into());
+        }
+        self.scratch.clear();
+        self.reader.canonical(&mut self.scratch)?;
+        Ok(self.scratch.as_str().into())
+    }
+
+    /// Checks the value of an attribute of `kind`, and gives it as it is stored: vocabulary
+    /// expanded, lists of objects as lists of URIs.
+    pub(super) fn checked(&mut self, kind: Kind, slot: &str, value: Box<str>) -> Outcome<Box<str>> {
+        self.check_nulls(slot, &value)?;
+        match kind {
+            Kind::Property | Kind::JsonProperty => Ok(value),
+            Kind::GeoProperty => match read_geometry(&value) {
+                Ok(_) => Ok(value),
+                Err(error) => Err(Fault::data(format!("{slot:?}: {error}"))),
+            },
+            Kind::Relationship => check_objects(&value).map(|()| value),
+            Kind::LanguageProperty => self.check_language_map(&value).map(|()| value),
+            Kind::VocabProperty => self.expanded(slot, &value),
+            Kind::ListProperty if value.starts_with('[') => Ok(value),
+            Kind::ListProperty => Err(Fault::data("\"valueList\" must be an array")),
+            Kind::ListRelationship => object_list(&value),
+        }
+    }
+
+    /// JSON null is no value; the NGSI-LD null within a value is one only where nulls remove.
+    fn check_nulls(&self, slot: &str, value: &str) -> Outcome<()> {
+        if asks_removal(value, Nulls::Refused).is_none() || value == "null" {
+            let null = if value == "null" { "null" } else { NULL };
+            return Err(Fault::data(format!("{slot:?} must not be {null} here")));
+        }
+        if !holds_null(value) {
+            return Ok(());
+        }
+        if self.rules.nulls == Nulls::Refused || !self.rules.partial {
+            return Err(Fault::data(format!("{slot:?} must not hold {NULL} here")));
+        }
+        if in_array(value) {
+            return Err(Fault::data(format!("{slot:?} must not hold {NULL} in an array")));
+        }
+        Ok(())
+    }
+
+    fn check_language_map(&self, value: &str) -> Outcome<()> {
+        if !value.starts_with('{') {
+            return Err(Fault::data("\"languageMap\" must be an object of texts by language tag"));
+        }
+        for (tag, text) in members(value) {
+            if !is_language_tag(&tag) {
+                return Err(Fault::data(format!("\"languageMap\": {tag:?} is not a language tag")));
+            }
+            let texts = text.starts_with('"')
+                || text.starts_with('[') && elements(text).all(|text| text.starts_with('"'))
+                || text == "null" && self.rules.nulls == Nulls::Deletes;
+            if !texts {
+                return Err(Fault::data(format!(
+                    "\"languageMap\": {tag:?} must be a string or an array of strings"
+                )));
+            }
+        }
+        // An empty map is what a merge leaves that removes the last language.
+        Ok(())
+    }
+
+    /// A canonical string or array of strings with each string expanded to an IRI.
+    pub(super) fn expanded(&self, slot: &str, value: &str) -> Outcome<Box<str>> {
+        let wrong = || Fault::data(format!("{slot:?} must be a string or an array of strings"));
+        let expand = |out: &mut String, text: &str| -> Outcome<()> {
+            let name = string_value(text).filter(|name| !name.is_empty()).ok_or_else(wrong)?;
+            if name == NULL {
+                out.push_str(text);
+            } else {
+                write_string(out, &self.names.iri(&name));
+            }
+            Ok(())
+        };
+        let mut out = String::with_capacity(value.len() + 48);
+        if !value.starts_with('[') {
+            expand(&mut out, value)?;
+            return Ok(out.into());
+        }
+        for text in elements(value) {
+            out.push(if out.is_empty() { '[' } else { ',' });
+            expand(&mut out, text)?;
+        }
+        if out.is_empty() {
+            return Err(Fault::data(format!("{slot:?} must not be an empty array")));
+        }
+        out.push(']');
+        Ok(out.into())
+    }
+}
+
+/// Whether the NGSI-LD null stands somewhere within a value.
+fn holds_null(value: &str) -> bool {
+    value.starts_with(['{', '[']) && memchr::memmem::find(value.as_bytes(), b"\"urn:ngsi-ld:null\"").is_some()
+}
+
+/// Whether one of the NGSI-LD nulls that a value holds stands in an array, which no merge reaches.
+fn in_array(value: &str) -> bool {
+    if value.starts_with('{') {
+        return members(value).any(|(_, value)| in_array(value));
+    }
+    holds_null(value)
+}
+
+/// A URI or a non-empty array of URIs.
+fn check_objects(value: &str) -> Outcome<()> {
+    if value.starts_with('"') {
+        return check_object(value);
+    }
+    if !value.starts_with('[') {
+        return Err(Fault::data("\"object\" must be a URI or an array of URIs"));
+    }
+    if value == "[]" {
+        return Err(Fault::data("\"object\" must not be an empty array"));
+    }
+    elements(value).try_for_each(check_object)
+}
+
+fn check_object(text: &str) -> Outcome<()> {
+    let uri =
+        string_value(text).ok_or_else(|| Fault::data("\"object\" must be a URI or an array of URIs"))?;
+    check_uri(&uri).map_err(|error| Fault::data(format!("\"object\": {error}")))
+}
+
+/// An array of URIs, or of objects that hold one as `object`, as an array of URIs.
+fn object_list(value: &str) -> Outcome<Box<str>> {
+    if !value.starts_with('[') {
+        return Err(Fault::data("\"objectList\" must be an array"));
+    }
+    let mut out = String::with_capacity(value.len());
+    for element in elements(value) {
+        out.push(if out.is_empty() { '[' } else { ',' });
+        let uri = if element.starts_with('{') { member(element, "object") } else { Some(element) };
+        let uri = uri.filter(|uri| uri.starts_with('"'));
+        let uri =
+            uri.ok_or_else(|| Fault::data("\"objectList\" must hold URIs, or objects with an \"object\""))?;
+        check_object(uri).map_err(|_| Fault::data(format!("\"objectList\": {uri} is not a URI")))?;
+        out.push_str(uri);
+    }
+    if out.is_empty() {
+        out.push('[');
+    }
+    out.push(']');
+    Ok(out.into())
+}

@@ -1,0 +1,104 @@
+//! A broker in memory, with a clock that stands still unless it is told.
+
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
+
+use api_http::{Params, Request, Router};
+use api_ngsi_ld::{Api, ContextOptions, Contexts, FetchPolicy, Limits, front_end};
+use http::{HeaderMap, HeaderName, HeaderValue, Method};
+use http_body_util::BodyExt;
+use model_entities::{Clock, Documents, Entities, Options, Tenant, Timestamp};
+use store::{MemoryOptions, Store};
+
+use crate::transcript::{Got, Sent};
+
+/// 2026-01-01T00:00:00Z.
+const START: i64 = 1_767_225_600_000_000;
+const SECOND: i64 = 1_000_000;
+
+pub(crate) struct Broker {
+    router: Router,
+    clock: Clock,
+    now: AtomicI64,
+}
+
+fn entities(store: Store) -> Entities {
+    let options = Options {
+        buckets: 4,
+        terms_max: 10_000,
+        entity_bytes_max: 1 << 20,
+        scan_entities_max: 100_000,
+        sort_entities_max: 10_000,
+    };
+    Entities::new(store, options)
+}
+
+/// Limits as the server has them, small where a case is to reach them.
+fn limits() -> Limits {
+    Limits {
+        page_default: 20,
+        page_max: 1000,
+        batch_entities_max: 1000,
+        depth_max: 64,
+        join_level_max: 5,
+        join_entities_max: 1000,
+        q_nodes_max: 64,
+    }
+}
+
+impl Broker {
+    pub(crate) fn new() -> Self {
+        let clock = Clock::manual(Timestamp(START));
+        let fetch = FetchPolicy {
+            allowed: false,
+            timeout: Duration::from_secs(1),
+            bytes_max: 1 << 20,
+            redirects_max: 0,
+            private_addresses: false,
+        };
+        let contexts = Contexts::new(ContextOptions { folder: None, fetch, cache_entries: 100 }).unwrap();
+        let store = Store::memory(MemoryOptions { clock: clock.clone(), feed_records_max: 1000 });
+        let documents = Documents::new(store.clone(), Tenant::default());
+        let contexts = contexts.hosting(documents, clock.clone());
+        let api = Api::new(entities(store), contexts, clock.clone(), limits(), "test");
+        Self { router: Router::new(vec![front_end(&api)]), clock, now: AtomicI64::new(START) }
+    }
+
+    /// Every route as `METHOD path`.
+    pub(crate) fn routes(&self) -> Vec<String> {
+        self.router.routes().map(|(_, method, path)| format!("{method} {path}")).collect()
+    }
+
+    /// Answers, a second after the request before; and the route that did.
+    pub(crate) async fn answer(&self, sent: &Sent) -> (Option<String>, Got) {
+        self.clock.set(Timestamp(self.now.fetch_add(SECOND, Ordering::Relaxed) + SECOND));
+        let (path, query) = sent.target.split_once('?').unwrap_or((&sent.target, ""));
+        let method = Method::from_bytes(sent.method.as_bytes()).unwrap();
+        let (route, response) = match (self.router.find(&method, path), Params::parse(query)) {
+            (Ok(found), Ok(params)) => {
+                let mut headers = HeaderMap::new();
+                for (name, value) in &sent.headers {
+                    headers
+                        .append(name.parse::<HeaderName>().unwrap(), HeaderValue::from_str(value).unwrap());
+                }
+                let request = Request {
+                    method: method.clone(),
+                    path: path.to_owned(),
+                    captures: found.captures,
+                    params,
+                    headers,
+                    body: sent.body.clone().into(),
+                    id: 1,
+                };
+                (self.routes().get(found.index).cloned(), (found.handler)(request).await)
+            }
+            (Err(refusal), _) => (None, self.router.refuse(path, &refusal)),
+            (_, Err(part)) => (None, self.router.refuse(path, &api_http::Refusal::BadQuery(part))),
+        };
+        let (parts, body) = response.into_parts();
+        let body = String::from_utf8(body.collect().await.unwrap().to_bytes().to_vec()).unwrap();
+        let headers = parts.headers.iter();
+        let headers = headers.map(|(name, value)| (name.to_string(), value.to_str().unwrap().to_owned()));
+        (route, Got { status: parts.status.as_u16(), headers: headers.collect(), body })
+    }
+}
