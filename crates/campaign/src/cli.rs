@@ -1,0 +1,185 @@
+//! `twinfold campaign`: from the command line to a course, its reports and the exit code.
+
+use std::io::Write as _;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anyhow::{Context as _, Result};
+
+use crate::args::{Args, CampaignCommand, RunArgs};
+use crate::compare::{self, Old};
+use crate::course::{Course, Results, data_folder};
+use crate::floor;
+use crate::machine::Environment;
+use crate::profile::Setup;
+use crate::progress::note;
+use crate::report::{self, Report, table};
+use crate::target::Source;
+use crate::workloads::{self, Family};
+
+/// Open files asked for, so that thousands of users can connect.
+const FILES_MAX: u64 = 65_536;
+
+/// Does what `args` say. Exit code 1: errors in the load, wrong answers, or worse than `--compare` allows.
+///
+/// Blocks until the campaign is over; must not be called from within an asynchronous runtime.
+///
+/// # Errors
+///
+/// If the campaign cannot run at all: no such row, no server, reports that cannot be written. All of
+/// these are found before the load.
+pub fn run(args: Args) -> Result<ExitCode> {
+    match args.command {
+        CampaignCommand::List => {
+            print(&list(&workloads::families()?))?;
+            Ok(ExitCode::SUCCESS)
+        }
+        CampaignCommand::FloorServer(args) => {
+            raise_limits();
+            floor::serve(&args)?;
+            Ok(ExitCode::SUCCESS)
+        }
+        CampaignCommand::Run(args) => campaign(&args),
+    }
+}
+
+fn raise_limits() {
+    // With fewer files than wanted, loads of many users say "connect" among their errors.
+    let _ = rlimit::increase_nofile_limit(FILES_MAX);
+}
+
+fn print(text: &str) -> Result<()> {
+    let mut out = std::io::stdout().lock();
+    out.write_all(text.as_bytes()).and_then(|()| out.flush()).context("writing to the output")
+}
+
+fn list(families: &[Family]) -> String {
+    use std::fmt::Write as _;
+    let mut out = String::new();
+    for family in families {
+        let _ = writeln!(out, "{}: {}\npublished on: {}\n", family.name, family.title, family.hardware);
+        let _ = writeln!(
+            out,
+            "{:<6} {:<19} {:>5} {:>10} {:>9} {:>5}  {:>11} {:>8}",
+            "row", "scenario", "users", "iterations", "entities", "types", "published/s", "p95 ms"
+        );
+        for row in &family.rows {
+            let kind = serde_json::to_value(row.kind).unwrap_or_default();
+            let (rate, p95) = row.published.map_or(("ours".to_owned(), String::new()), |published| {
+                (published.throughput.to_string(), published.p95_ms.to_string())
+            });
+            let _ = writeln!(
+                out,
+                "{:<6} {:<19} {:>5} {:>10} {:>9} {:>5}  {:>11} {:>8}",
+                row.id,
+                kind.as_str().unwrap_or_default(),
+                row.users,
+                row.iterations,
+                row.entities,
+                row.types,
+                rate,
+                p95
+            );
+        }
+    }
+    out
+}
+
+fn campaign(args: &RunArgs) -> Result<ExitCode> {
+    raise_limits();
+    let family = workloads::select(&args.selection)?;
+    let old = args.compare.as_deref().map(Old::read).transpose()?;
+    let course = course(args)?;
+    // What would spoil the campaign at its end, or all of it, is looked at before any load.
+    course.source.reach()?;
+    report::prepare(&args.out)?;
+    let mut environment = environment(args, &course);
+    note(&format!(
+        "{}: {} rows, profile {}, against {}",
+        family.name,
+        family.rows.len(),
+        args.profile.name(),
+        environment.target
+    ));
+    if cfg!(debug_assertions) {
+        note("compiled without optimisation: the figures will be of no use; build with --release");
+    }
+    let Results { rows, durability, server_version, faults } = course.run(&family)?;
+    environment.durability = durability.unwrap_or_else(|| "unknown".to_owned());
+    let own_version = matches!(course.source, Source::Own { .. }).then(|| environment.version.clone());
+    environment.server_version = server_version.or(own_version).unwrap_or_else(|| "unknown".to_owned());
+    let report = Report { title: family.title, environment, rows, faults };
+    report.write(&args.out)?;
+    print(&table::markdown(&report))?;
+    note(&format!("reports: {}", args.out.join("index.html").display()));
+    let worse = match old {
+        Some(old) => compared(&old, &report, args)?,
+        None => false,
+    };
+    let clean = report.is_clean();
+    if !clean {
+        note("there were errors or wrong answers; see the reports");
+    }
+    Ok(if clean && !worse { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Writes how the rows changed; whether one is worse than allowed.
+fn compared(old: &Old, report: &Report, args: &RunArgs) -> Result<bool> {
+    let deltas = old.deltas(report, args.threshold);
+    let text = compare::markdown(&deltas);
+    print(&format!("\n{text}"))?;
+    std::fs::write(args.out.join("compare.md"), &text).context("writing compare.md")?;
+    let json = serde_json::to_string_pretty(&deltas)?;
+    std::fs::write(args.out.join("compare.json"), json).context("writing compare.json")?;
+    Ok(deltas.iter().any(|delta| delta.worse))
+}
+
+fn course(args: &RunArgs) -> Result<Course> {
+    let source = match &args.target {
+        Some(url) => Source::from_url(url, args.target_pid)?,
+        None => Source::Own { arguments: args.server_arguments.clone(), parent: args.data_parent.clone() },
+    };
+    Ok(Course {
+        source,
+        profile: args.profile,
+        setup: args.setup,
+        seed: args.seed,
+        runs: args.runs.unwrap_or_else(|| args.profile.runs()),
+        users: args.users.map(|users| users as usize),
+        threads: args.threads as usize,
+        timeout: Duration::from_secs(args.timeout),
+        with_floor: !args.no_floor,
+    })
+}
+
+fn environment(args: &RunArgs, course: &Course) -> Environment {
+    let mut environment = Environment::of_this_machine(&data_folder(&course.source));
+    let own = || format!("own server: serve {}", args.server_arguments.join(" ")).trim_end().to_owned();
+    environment.target = args.target.clone().unwrap_or_else(own);
+    environment.profile = args.profile.name().to_owned();
+    environment.setup = match args.setup {
+        Setup::Sequential => "sequential",
+        Setup::Batch => "batch",
+    }
+    .to_owned();
+    environment.runs = course.runs;
+    environment.seed = course.seed;
+    environment.generator_threads = course.threads;
+    environment.command = std::env::args().skip(1).collect::<Vec<_>>().join(" ");
+    environment
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_list_names_every_row_with_its_published_figures() {
+        let families = workloads::families().unwrap();
+        let text = list(&families);
+        for row in &families[0].rows {
+            assert!(text.lines().any(|line| line.starts_with(&row.id)), "{} in {text}", row.id);
+        }
+        assert!(text.contains("241") && text.contains("8 vCPU"));
+    }
+}

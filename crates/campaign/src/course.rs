@@ -1,0 +1,276 @@
+//! One campaign from the first row to the last: servers and sets come and go, loops run, floors are measured.
+
+mod caveats;
+mod figures;
+
+use std::path::PathBuf;
+use std::sync::Mutex;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result};
+
+use crate::executors::{Limits, Load, Outcome, run_closed};
+use crate::floor::{Floor, FloorArgs};
+use crate::probe::Probe;
+use crate::process;
+use crate::profile::{Profile, Setup};
+use crate::progress::{Stage, note};
+use crate::report::RowReport;
+use crate::stellio::HEADERS;
+use crate::stellio::checks::{self, Findings};
+use crate::stellio::sessions::Requests;
+use crate::stellio::sets::{BATCH_ENTITIES, Loading, Set, SetShape};
+use crate::target::{Source, Target};
+use crate::workloads::{Family, Kind, Row};
+
+/// Samples of a row's answers that are looked at, over all users.
+const SAMPLES: usize = 200;
+
+/// How a campaign is run.
+#[derive(Debug, Clone)]
+pub struct Course {
+    /// The server.
+    pub source: Source,
+    /// How much of the published sizes.
+    pub profile: Profile,
+    /// How sets are created.
+    pub setup: Setup,
+    /// The seed of all draws.
+    pub seed: u64,
+    /// Runs of each row.
+    pub runs: u32,
+    /// Other users than published.
+    pub users: Option<usize>,
+    /// Threads of the generator.
+    pub threads: usize,
+    /// The longest one call may take.
+    pub timeout: Duration,
+    /// Whether the floor is measured beside each row.
+    pub with_floor: bool,
+}
+
+/// What a campaign found, and what the server told of itself.
+#[derive(Debug, Clone, Default)]
+pub struct Results {
+    /// One report a row.
+    pub rows: Vec<RowReport>,
+    /// When the server says a write is safe.
+    pub durability: Option<String>,
+    /// The server's version.
+    pub server_version: Option<String>,
+    /// What went wrong besides errors in the loads.
+    pub faults: Vec<String>,
+}
+
+/// A server with a set of entities on it.
+struct Stand {
+    target: Target,
+    set: Set,
+    loaded: Option<Outcome>,
+    rows_before: usize,
+}
+
+/// What the runs of one row left.
+struct Ran {
+    outcomes: Vec<Outcome>,
+    findings: Findings,
+    floor: Option<Outcome>,
+    resident: Option<(u64, u64)>,
+    disk: Option<u64>,
+}
+
+impl Course {
+    /// Runs the rows of `family` one after the other.
+    ///
+    /// Our own server starts afresh for each creating row and for each shape of set; rows of one shape share
+    /// the set. Somebody else's server is used as it is.
+    ///
+    /// # Errors
+    ///
+    /// If no server can be had. Errors of the loads are in the results.
+    pub fn run(&self, family: &Family) -> Result<Results> {
+        let mut results = Results::default();
+        let mut stand: Option<Stand> = None;
+        for row in &family.rows {
+            let shape = self.profile.set(row);
+            let fits = |stand: &Stand| stand.set.shape == shape && row.kind != Kind::Create;
+            let kept = match stand.take() {
+                Some(stand) if fits(&stand) => stand,
+                old => {
+                    self.leave(old, &mut results);
+                    self.enter(row, shape, &mut results)?
+                }
+            };
+            let kept = stand.insert(kept);
+            results.rows.push(self.row(family, row, kept)?);
+            kept.rows_before += 1;
+        }
+        self.leave(stand, &mut results);
+        Ok(results)
+    }
+
+    fn leave(&self, stand: Option<Stand>, results: &mut Results) {
+        if let Some(Err(error)) = stand.map(|stand| stand.target.close()) {
+            note(&format!("the server failed: {error:#}"));
+            results.faults.push(format!("{error:#}"));
+        }
+    }
+
+    fn enter(&self, row: &Row, shape: SetShape, results: &mut Results) -> Result<Stand> {
+        let target = self.source.open()?;
+        self.ask(&target, results);
+        let set = Set::new(shape, self.seed);
+        let batch = if self.setup == Setup::Batch { BATCH_ENTITIES } else { 1 };
+        let loading = Loading { set: &set, batch };
+        let loaded = if shape.entities == 0 {
+            None
+        } else {
+            let mut stage = Stage::begin(&format!("{} setup", row.id), Some(loading.requests()));
+            let load = Load { users: 1, ..self.load(&target, 1) };
+            let outcome = run_closed(&load, loading.limits(), &loading, &mut |pulse| stage.tick(pulse))?;
+            stage.end(&format!(
+                "{} entities in {:.1} s, {} errors",
+                shape.entities,
+                outcome.elapsed.as_secs_f64(),
+                outcome.record.failures()
+            ));
+            Some(outcome)
+        };
+        Ok(Stand { target, set, loaded, rows_before: 0 })
+    }
+
+    /// What the server tells of itself, on its output or among its metrics.
+    fn ask(&self, target: &Target, results: &mut Results) {
+        let metrics = Probe::new(target.address, &target.host, "")
+            .and_then(|mut probe| probe.get("/metrics"))
+            .ok()
+            .filter(|(status, _)| *status == 200)
+            .map(|(_, body)| String::from_utf8_lossy(&body).into_owned())
+            .unwrap_or_default();
+        let label = |name: &str| figures::metrics_label(&metrics, name);
+        results.durability =
+            results.durability.take().or_else(|| target.durability()).or_else(|| label("durability"));
+        results.server_version = results.server_version.take().or_else(|| label("version"));
+    }
+
+    fn load(&self, target: &Target, users: usize) -> Load {
+        Load {
+            address: target.address,
+            host: target.host.clone(),
+            server_pid: target.pid,
+            users,
+            threads: self.threads,
+            timeout: self.timeout,
+            seed: self.seed,
+        }
+    }
+
+    fn row(&self, family: &Family, row: &Row, stand: &Stand) -> Result<RowReport> {
+        let users = self.users.unwrap_or(row.users);
+        let load = self.load(&stand.target, users);
+        let iterations = row.iterations;
+        let limits = Limits { iterations: Some(iterations), duration: Some(self.profile.loop_time_max()) };
+        let mut ran = Ran {
+            outcomes: Vec::new(),
+            findings: Findings::default(),
+            floor: None,
+            resident: None,
+            disk: None,
+        };
+        for run in 0..self.runs {
+            let requests = Requests {
+                kind: row.kind,
+                set: &stand.set,
+                run: row_stream(row, run),
+                samples_per_user: SAMPLES.div_ceil(users),
+                sample_every: (iterations / SAMPLES as u64).max(1),
+                samples: Mutex::default(),
+            };
+            let name = if self.runs > 1 { format!("{} run {}", row.id, run + 1) } else { row.id.clone() };
+            let mut stage = Stage::begin(&name, Some(iterations));
+            let outcome = run_closed(&load, limits, &requests, &mut |pulse| stage.tick(pulse))?;
+            stage.end(&figures::line(&outcome));
+            ran.outcomes.push(outcome);
+            let mut probe = Probe::new(load.address, &load.host, HEADERS)?;
+            let samples = requests.take_samples();
+            ran.findings.merge(checks::check(&stand.set, samples, &mut |path| probe.get(path)));
+        }
+        ran.resident = stand.target.pid.and_then(process::resident_bytes);
+        ran.disk = stand.target.folder_bytes();
+        ran.floor = self.floor(row, stand, &ran, users)?;
+        let mut report = figures::report(family, row, self, stand, &ran);
+        let last_lines = stand.target.last_lines();
+        if report.errors > 0 && !last_lines.is_empty() {
+            note(&format!("{}: {} errors; the server's last lines:\n{last_lines}", row.id, report.errors));
+        }
+        report.caveat = caveats::caveats(row, self, stand, &ran).join("; ");
+        Ok(report)
+    }
+
+    /// Puts the same users with the same requests on a bare server that answers as many bytes.
+    fn floor(&self, row: &Row, stand: &Stand, ran: &Ran, users: usize) -> Result<Option<Outcome>> {
+        let answered = ran.outcomes.iter().any(|outcome| outcome.record.successes() > 0);
+        if !answered || !self.with_floor {
+            return Ok(None);
+        }
+        await_rest(stand.target.pid, self.profile.rest_time_max());
+        let status = match row.kind {
+            Kind::Create => 201,
+            Kind::PartialUpdate | Kind::Update => 204,
+            _ => 200,
+        };
+        let body_bytes = figures::body_bytes_mean(&ran.outcomes);
+        let floor = Floor::start(&FloorArgs { status, body_bytes, seconds_max: 600 })
+            .context("starting the floor")?;
+        let requests = Requests {
+            kind: row.kind,
+            set: &stand.set,
+            run: row_stream(row, 0),
+            samples_per_user: 0,
+            sample_every: 1,
+            samples: Mutex::default(),
+        };
+        let load = Load {
+            address: floor.address(),
+            host: floor.address().to_string(),
+            server_pid: Some(floor.pid()),
+            ..self.load(&stand.target, users)
+        };
+        let limits = Limits { iterations: None, duration: Some(self.profile.floor_time()) };
+        let mut stage = Stage::begin(&format!("{} floor", row.id), None);
+        let outcome = run_closed(&load, limits, &requests, &mut |pulse| stage.tick(pulse))?;
+        stage.end(&figures::line(&outcome));
+        Ok(Some(outcome))
+    }
+}
+
+/// A number for the draws of one run of one row, so that no two create the same ids.
+fn row_stream(row: &Row, run: u32) -> u64 {
+    let name = row.id.bytes().fold(0_u64, |hash, byte| hash.wrapping_mul(131).wrapping_add(u64::from(byte)));
+    ((name & 0x00FF_FFFF) << 8) | u64::from(run & 0xFF)
+}
+
+/// Waits until the process hardly uses the CPU: what it still does behind would slow the floor.
+fn await_rest(pid: Option<u32>, longest: Duration) {
+    const GLANCE: Duration = Duration::from_millis(100);
+    let begun = Instant::now();
+    while let Some(before) = pid.and_then(process::cpu_time) {
+        thread::sleep(GLANCE.min(longest));
+        let after = pid.and_then(process::cpu_time).unwrap_or(before);
+        if after.saturating_sub(before) < Duration::from_millis(10) || begun.elapsed() >= longest {
+            return;
+        }
+    }
+}
+
+/// Where our own server's folder will lie.
+pub fn data_folder(source: &Source) -> PathBuf {
+    match source {
+        Source::Own { parent: Some(parent), .. } => parent.clone(),
+        _ => std::env::temp_dir(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

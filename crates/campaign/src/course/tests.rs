@@ -1,0 +1,208 @@
+//! Whole courses against a toy broker: what must come out of a right one, and that wrong ones are found out.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde_json::{Value as Json, json};
+
+use super::*;
+use crate::toy::{Reply, Toy};
+use crate::workloads;
+
+/// What a toy broker does wrong.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Defect {
+    None,
+    ForgetsUpdates,
+    AnswersTooMuch,
+    FailsSometimes,
+    RefusesCreation,
+}
+
+/// A broker that knows just the requests of the suite.
+fn broker(defect: Defect) -> Toy {
+    let entities: Arc<Mutex<BTreeMap<String, Json>>> = Arc::default();
+    Toy::start_with(move |nth, first_line, body| {
+        let mut words = first_line.split(' ');
+        let (method, target) = (words.next().unwrap(), words.next().unwrap());
+        let (path, query) = target.split_once('?').unwrap_or((target, ""));
+        let rest = path.strip_prefix("/ngsi-ld/v1/").unwrap_or("");
+        let mut entities = entities.lock().unwrap();
+        if defect == Defect::FailsSometimes && nth % 50 == 0 {
+            return Reply::new(503, "not now");
+        }
+        match (method, rest.split('/').collect::<Vec<_>>().as_slice()) {
+            ("POST", _) if defect == Defect::RefusesCreation => Reply::new(409, "exists"),
+            ("POST", ["entities"]) => {
+                let entity: Json = serde_json::from_slice(body).unwrap();
+                entities.insert(entity["id"].as_str().unwrap().to_owned(), entity);
+                Reply::new(201, "")
+            }
+            ("POST", ["entityOperations", "create"]) => {
+                let batch: Vec<Json> = serde_json::from_slice(body).unwrap();
+                for entity in batch {
+                    entities.insert(entity["id"].as_str().unwrap().to_owned(), entity);
+                }
+                Reply::new(201, "[]")
+            }
+            ("PATCH", ["entities", id, "attrs", attribute @ ..]) => {
+                if defect == Defect::ForgetsUpdates {
+                    return Reply::new(204, "");
+                }
+                let entity = entities.get_mut(*id).unwrap();
+                let update: Json = serde_json::from_slice(body).unwrap();
+                for (name, value) in update.as_object().unwrap() {
+                    match attribute {
+                        [attribute] => entity[*attribute][name] = value.clone(),
+                        _ => entity[name] = value.clone(),
+                    }
+                }
+                Reply::new(204, "")
+            }
+            ("GET", ["entities", id]) => match entities.get(*id) {
+                Some(entity) => Reply::ok(&entity.to_string()),
+                None => Reply::new(404, "{}"),
+            },
+            ("GET", ["entities"]) => Reply::ok(&found(&entities, query, defect).to_string()),
+            _ => Reply::new(404, "no such path"),
+        }
+    })
+}
+
+/// The entities that `type=T&q=P%3E50%3B...&limit=30` asks for; the second condition only if it is on a target.
+fn found(entities: &BTreeMap<String, Json>, query: &str, defect: Defect) -> Json {
+    let query = query.replace("%3E", ">").replace("%3B", ";").replace("%3D", "=").replace("%3A", ":");
+    let parameters: BTreeMap<&str, &str> = query.split('&').filter_map(|pair| pair.split_once('=')).collect();
+    let (number, text) = parameters["q"].split_once(';').unwrap();
+    let (name, over) = number.split_once('>').unwrap();
+    let over: f64 = over.parse().unwrap();
+    let matches = |entity: &&Json| {
+        let attribute = &entity[name];
+        let instances = attribute.as_array().cloned().unwrap_or_else(|| vec![attribute.clone()]);
+        let target = text.strip_prefix("servesDataset==");
+        entity["type"] == parameters["type"]
+            && instances.iter().any(|instance| instance["value"].as_f64().unwrap() > over)
+            && (defect == Defect::AnswersTooMuch
+                || target.is_none_or(|target| entity["servesDataset"]["object"] == target))
+    };
+    let limit = parameters["limit"].parse().unwrap();
+    Json::Array(entities.values().filter(matches).take(limit).cloned().collect())
+}
+
+fn course(toy: &Toy) -> Course {
+    Course {
+        source: Source::from_url(&format!("http://{}", toy.address()), None).unwrap(),
+        profile: Profile::Smoke,
+        setup: Setup::Sequential,
+        seed: 42,
+        runs: 1,
+        users: None,
+        threads: 1,
+        timeout: Duration::from_secs(10),
+        with_floor: false,
+    }
+}
+
+/// The rows of `selection` shrunk to what a toy bears, run against a broker with `defect`.
+fn run(selection: &str, defect: Defect, change: impl FnOnce(&mut Course)) -> Results {
+    let toy = broker(defect);
+    let mut family = workloads::select(selection).unwrap();
+    for row in &mut family.rows {
+        row.iterations = 200;
+        row.entities = row.entities.min(300);
+    }
+    let mut course = course(&toy);
+    change(&mut course);
+    course.run(&family).unwrap()
+}
+
+#[test]
+fn a_right_broker_passes_every_row() {
+    let results = run("stellio/S-C1,S-P3,S-U1,S-G1,S-Q1,S-R1", Defect::None, |_| {});
+    assert_eq!(results.rows.len(), 6);
+    for row in &results.rows {
+        assert_eq!(
+            (row.errors, row.answers_wrong),
+            (0, 0),
+            "{}: {:?} {:?}",
+            row.id,
+            row.error_kinds,
+            row.wrong_examples
+        );
+        assert!(row.answers_checked >= 3, "{}: {} checked", row.id, row.answers_checked);
+        assert!(row.iterations > 0 && row.throughput > 0.0 && row.p95_ms >= row.p50_ms);
+        assert_eq!(row.k6_style_throughput.is_some(), row.set_entities > 0);
+    }
+    let by_id = |id: &str| results.rows.iter().find(|row| row.id == id).unwrap();
+    assert!(by_id("S-Q1").entities_per_answer.unwrap() > 5.0);
+    assert!(by_id("S-U1").caveat.contains("on the set of the row before"));
+    assert_eq!(by_id("S-P3").published.as_ref().unwrap().throughput, 417.0);
+    assert!(by_id("S-G1").published.is_none() && by_id("S-G1").body_bytes_mean > 1_000.0);
+}
+
+#[test]
+fn runs_create_different_entities_and_batches_the_same_set() {
+    let results = run("stellio/S-C1,S-Q1", Defect::None, |course| {
+        course.runs = 2;
+        course.setup = Setup::Batch;
+    });
+    for row in &results.rows {
+        assert_eq!((row.runs, row.errors, row.answers_wrong), (2, 0, 0), "{row:?}");
+        assert_eq!(row.k6_style_throughput, None);
+    }
+    assert!(results.rows[1].caveat.contains("in batches of 500"));
+}
+
+fn check_defect(selection: &str, defect: Defect, errors: bool, wrong: bool) {
+    let row = run(selection, defect, |_| {}).rows.remove(0);
+    assert_eq!((row.errors > 0, row.answers_wrong > 0), (errors, wrong), "{row:?}");
+    let report = crate::report::Report { rows: vec![row], ..Default::default() };
+    assert!(!report.is_clean());
+}
+
+#[test]
+fn defects_of_a_broker_are_found_out() {
+    check_defect("stellio/S-P1", Defect::ForgetsUpdates, false, true);
+    check_defect("stellio/S-U1", Defect::ForgetsUpdates, false, true);
+    check_defect("stellio/S-R1", Defect::AnswersTooMuch, false, true);
+    check_defect("stellio/S-C1", Defect::FailsSometimes, true, true);
+    check_defect("stellio/S-C1", Defect::RefusesCreation, true, false);
+    let refused = run("stellio/S-G1", Defect::RefusesCreation, |_| {}).rows.remove(0);
+    assert!(refused.error_kinds.contains_key("setup: 409") && refused.error_kinds.contains_key("404"));
+}
+
+#[test]
+fn labels_of_metrics_are_found() {
+    let metrics =
+        "# TYPE x counter\nx{version=\"9\"} 1\ntwinfold_build_info{version=\"1.2\",durability=\"sync\"} 1\n";
+    assert_eq!(figures::metrics_label(metrics, "version").as_deref(), Some("1.2"));
+    assert_eq!(figures::metrics_label(metrics, "durability").as_deref(), Some("sync"));
+    assert_eq!(figures::metrics_label(metrics, "commit"), None);
+}
+
+#[test]
+fn a_server_that_is_not_there_fails_with_errors_not_with_a_panic() {
+    let toy = broker(Defect::None);
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    drop(listener);
+    let mut family = workloads::select("stellio/S-G1").unwrap();
+    family.rows[0].iterations = 100;
+    family.rows[0].entities = 1;
+    let source = Source::Foreign { address, host: address.to_string(), pid: None };
+    let results = Course { source, ..course(&toy) }.run(&family).unwrap();
+    assert!(results.rows[0].error_kinds.contains_key("connect"), "{:?}", json!(results.rows[0].error_kinds));
+}
+
+#[test]
+fn what_is_scaled_is_said() {
+    let toy = broker(Defect::None);
+    let mut family = workloads::select("stellio/S-Q2").unwrap();
+    family.rows[0].iterations = 1_000_000;
+    family.rows[0].entities = 2_100;
+    let row = course(&toy).run(&family).unwrap().rows.remove(0);
+    assert!(row.caveat.contains("of 1000000 iterations (ended by time)"), "{}", row.caveat);
+    assert!(row.caveat.contains("scaled: 2000 of 2100 entities"), "{}", row.caveat);
+    assert!(row.caveat.contains("1 run, published as mean of 3") && row.caveat.contains("compare p95"));
+    assert_eq!((row.errors, row.answers_wrong), (0, 0), "{:?}", row.wrong_examples);
+}

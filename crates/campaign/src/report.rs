@@ -1,0 +1,144 @@
+//! What a campaign writes: `results.json` (everything), `results.csv`, `results.md` and `index.html`.
+
+pub mod chart;
+pub mod page;
+pub mod table;
+
+use std::collections::BTreeMap;
+use std::io::Write as _;
+use std::path::Path;
+
+use anyhow::{Context as _, Result};
+use serde::Serialize;
+
+use crate::machine::Environment;
+use crate::record::{Errors, Second};
+
+/// A published figure and the hardware it was measured on; never shown without.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Published {
+    /// In the unit of the row.
+    pub throughput: f64,
+    /// The 95th percentile, in milliseconds.
+    pub p95_ms: f64,
+    /// The machines.
+    pub hardware: String,
+}
+
+/// One row of a report. Fields named `_ms`, `_s`, `_us`, `_mb` are in that unit; `None`: not known.
+#[derive(Debug, Clone, Default, Serialize)]
+#[expect(missing_docs, reason = "the fields are the format: docs/operating/campaign.md tells each of them")]
+pub struct RowReport {
+    pub id: String,
+    pub scenario: Option<String>,
+    pub users: usize,
+    pub iterations: u64,
+    pub runs: usize,
+    pub throughput: f64,
+    pub unit: String,
+    pub throughput_min: f64,
+    pub throughput_max: f64,
+    pub items_per_s: f64,
+    pub items: String,
+    pub mean_ms: f64,
+    pub p50_ms: f64,
+    pub p75_ms: f64,
+    pub p90_ms: f64,
+    pub p95_ms: f64,
+    pub p99_ms: f64,
+    pub p999_ms: f64,
+    pub max_ms: f64,
+    pub errors: u64,
+    pub error_kinds: BTreeMap<String, Errors>,
+    pub answers_checked: u64,
+    pub answers_wrong: u64,
+    pub wrong_examples: Vec<String>,
+    pub floor_ratio: Option<f64>,
+    pub floor_throughput: Option<f64>,
+    pub floor_p95_ms: Option<f64>,
+    pub floor_cpu_us_per_op: Option<f64>,
+    pub cpu_us_per_op: Option<f64>,
+    pub generator_cpu_us_per_op: Option<f64>,
+    pub rss_mb: Option<f64>,
+    pub rss_peak_mb: Option<f64>,
+    pub disk_mb: Option<f64>,
+    pub set_entities: usize,
+    pub set_types: usize,
+    pub setup_requests: u64,
+    pub setup_s: f64,
+    pub k6_style_throughput: Option<f64>,
+    pub k6_style_p95_ms: Option<f64>,
+    pub entities_per_answer: Option<f64>,
+    pub body_bytes_mean: f64,
+    pub published: Option<Published>,
+    pub throughput_to_published: Option<f64>,
+    pub caveat: String,
+    pub seconds: Vec<Second>,
+    pub curve: Vec<(f64, f64)>,
+    pub latency_ns_hdr_base64: String,
+}
+
+/// Makes `folder` and tries a write there, so that a long campaign does not end without its reports.
+///
+/// # Errors
+///
+/// If reports could not be written into `folder`.
+pub fn prepare(folder: &Path) -> Result<()> {
+    std::fs::create_dir_all(folder)
+        .with_context(|| format!("making {} for the reports", folder.display()))?;
+    let probe = tempfile::NamedTempFile::new_in(folder).and_then(|mut file| file.write_all(b"probe"));
+    probe.with_context(|| format!("the reports cannot be written into {}", folder.display()))
+}
+
+/// A whole campaign.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct Report {
+    /// What was run, in words.
+    pub title: String,
+    /// Machine, software and settings.
+    pub environment: Environment,
+    /// Its rows, in the order in which they ran.
+    pub rows: Vec<RowReport>,
+    /// What went wrong besides errors in the loads.
+    pub faults: Vec<String>,
+}
+
+impl Report {
+    /// Whether every answer was as hoped for and right.
+    pub fn is_clean(&self) -> bool {
+        self.faults.is_empty()
+            && self.rows.iter().all(|row| row.errors == 0 && row.answers_wrong == 0 && row.iterations > 0)
+    }
+
+    /// `results.json`.
+    ///
+    /// # Errors
+    ///
+    /// If a figure is no number, which would be a defect of this crate.
+    pub fn json(&self) -> Result<String> {
+        serde_json::to_string_pretty(self).context("writing the report as JSON")
+    }
+
+    /// Writes all four forms into `folder`, which is made if it is not there.
+    ///
+    /// # Errors
+    ///
+    /// If they cannot be written.
+    pub fn write(&self, folder: &Path) -> Result<()> {
+        std::fs::create_dir_all(folder).with_context(|| format!("making {}", folder.display()))?;
+        let files = [
+            ("results.json", self.json()?),
+            ("results.csv", table::csv(self)),
+            ("results.md", table::markdown(self)),
+            ("index.html", page::html(self)),
+        ];
+        for (name, text) in files {
+            let path = folder.join(name);
+            std::fs::write(&path, text).with_context(|| format!("writing {}", path.display()))?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;

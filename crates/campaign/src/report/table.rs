@@ -1,0 +1,228 @@
+//! The report as CSV and as Markdown.
+
+use std::fmt::Write as _;
+
+use super::{Report, RowReport};
+
+/// A number as people write it: no more digits than it bears.
+pub fn number(value: f64) -> String {
+    let digits = if value.abs() >= 100.0 || value == 0.0 {
+        0
+    } else if value.abs() >= 10.0 {
+        1
+    } else if value.abs() >= 1.0 {
+        2
+    } else {
+        3
+    };
+    let plain = format!("{value:.digits$}");
+    if digits > 0 {
+        return plain;
+    }
+    let (sign, whole) = plain.strip_prefix('-').map_or(("", plain.as_str()), |whole| ("-", whole));
+    let mut grouped = String::new();
+    for (place, digit) in whole.chars().enumerate() {
+        if place > 0 && (whole.len() - place).is_multiple_of(3) {
+            grouped.push('\u{202f}');
+        }
+        grouped.push(digit);
+    }
+    format!("{sign}{grouped}")
+}
+
+/// A number that may not be known.
+pub fn optional(value: Option<f64>) -> String {
+    value.map_or_else(|| "–".to_owned(), number)
+}
+
+/// What qualifies figures, each sentence once, numbered from 1 in the order of the rows.
+pub(super) fn notes(report: &Report) -> Vec<&str> {
+    let mut notes: Vec<&str> = Vec::new();
+    for note in report.rows.iter().flat_map(caveats) {
+        if !notes.contains(&note) {
+            notes.push(note);
+        }
+    }
+    notes
+}
+
+fn caveats(row: &RowReport) -> impl Iterator<Item = &str> {
+    row.caveat.split("; ").filter(|caveat| !caveat.is_empty())
+}
+
+/// The numbers of a row's notes.
+fn references(row: &RowReport, notes: &[&str]) -> String {
+    let number = |caveat| notes.iter().position(|note| *note == caveat).map(|place| (place + 1).to_string());
+    caveats(row).filter_map(number).collect::<Vec<_>>().join(", ")
+}
+
+/// The columns that Markdown and the page share: title and cell.
+pub(super) fn columns(row: &RowReport, notes: &[&str]) -> Vec<(&'static str, String)> {
+    let published = row.published.as_ref();
+    let spread = row.runs > 1;
+    let ours = if spread {
+        let (low, high) = (number(row.throughput_min), number(row.throughput_max));
+        format!("{} ({low} to {high})", number(row.throughput))
+    } else {
+        number(row.throughput)
+    };
+    vec![
+        ("row", row.id.clone()),
+        ("users", row.users.to_string()),
+        ("ours, requests/s", ours),
+        ("k6-style", optional(row.k6_style_throughput)),
+        ("published", optional(published.map(|figures| figures.throughput))),
+        ("floor", optional(row.floor_throughput)),
+        ("ours / floor", optional(row.floor_ratio)),
+        ("CPU us/op", optional(row.cpu_us_per_op)),
+        ("p50 ms", number(row.p50_ms)),
+        ("p95 ms", number(row.p95_ms)),
+        ("published p95", optional(published.map(|figures| figures.p95_ms))),
+        ("p99 ms", number(row.p99_ms)),
+        ("errors", row.errors.to_string()),
+        ("wrong / checked", format!("{} / {}", row.answers_wrong, row.answers_checked)),
+        ("RSS MB", optional(row.rss_mb)),
+        ("notes", references(row, notes)),
+    ]
+}
+
+/// The published hardware lines, each once.
+pub(super) fn hardware(report: &Report) -> Vec<&str> {
+    let mut lines: Vec<&str> = Vec::new();
+    for published in report.rows.iter().filter_map(|row| row.published.as_ref()) {
+        if !lines.contains(&published.hardware.as_str()) {
+            lines.push(&published.hardware);
+        }
+    }
+    lines
+}
+
+/// The environment as name and value, for people.
+pub(super) fn environment(report: &Report) -> Vec<(&'static str, String)> {
+    let own = &report.environment;
+    let build = if own.debug_build { ", compiled without optimisation" } else { "" };
+    vec![
+        ("date", own.date.clone()),
+        ("machine", format!("{}, {} cores, {} MB memory", own.cpu, own.cores, own.ram_mb)),
+        ("disk", own.disk.clone()),
+        ("kernel", own.kernel.clone()),
+        ("target", own.target.clone()),
+        ("server version", own.server_version.clone()),
+        ("durability", own.durability.clone()),
+        ("campaign", format!("{}, commit {}{build}", own.version, own.commit)),
+        ("profile", format!("{}, {} run(s) a row, sets {}", own.profile, own.runs, own.setup)),
+        ("generator", format!("{} thread(s), on the machine named above", own.generator_threads)),
+        ("seed", own.seed.to_string()),
+        ("command", own.command.clone()),
+    ]
+}
+
+/// One line a row, all figures, for spreadsheets.
+pub fn csv(report: &Report) -> String {
+    let mut out = String::new();
+    for (place, row) in report.rows.iter().enumerate() {
+        let cells = csv_cells(row);
+        if place == 0 {
+            let names: Vec<&str> = cells.iter().map(|(name, _)| *name).collect();
+            let _ = writeln!(out, "{}", names.join(","));
+        }
+        let cells: Vec<String> = cells.into_iter().map(|(_, cell)| quoted(&cell)).collect();
+        let _ = writeln!(out, "{}", cells.join(","));
+    }
+    out
+}
+
+fn csv_cells(row: &RowReport) -> Vec<(&'static str, String)> {
+    let exact = |value: f64| format!("{value:.3}");
+    let maybe = |value: Option<f64>| value.map(exact).unwrap_or_default();
+    let published = row.published.as_ref();
+    vec![
+        ("id", row.id.clone()),
+        ("users", row.users.to_string()),
+        ("iterations", row.iterations.to_string()),
+        ("runs", row.runs.to_string()),
+        ("throughput", exact(row.throughput)),
+        ("throughput_min", exact(row.throughput_min)),
+        ("throughput_max", exact(row.throughput_max)),
+        ("unit", row.unit.clone()),
+        ("items_per_s", exact(row.items_per_s)),
+        ("items", row.items.clone()),
+        ("p50_ms", exact(row.p50_ms)),
+        ("p90_ms", exact(row.p90_ms)),
+        ("p95_ms", exact(row.p95_ms)),
+        ("p99_ms", exact(row.p99_ms)),
+        ("p999_ms", exact(row.p999_ms)),
+        ("max_ms", exact(row.max_ms)),
+        ("errors", row.errors.to_string()),
+        ("answers_checked", row.answers_checked.to_string()),
+        ("answers_wrong", row.answers_wrong.to_string()),
+        ("floor_throughput", maybe(row.floor_throughput)),
+        ("floor_ratio", maybe(row.floor_ratio)),
+        ("cpu_us_per_op", maybe(row.cpu_us_per_op)),
+        ("generator_cpu_us_per_op", maybe(row.generator_cpu_us_per_op)),
+        ("rss_mb", maybe(row.rss_mb)),
+        ("disk_mb", maybe(row.disk_mb)),
+        ("set_entities", row.set_entities.to_string()),
+        ("setup_s", exact(row.setup_s)),
+        ("k6_style_throughput", maybe(row.k6_style_throughput)),
+        ("k6_style_p95_ms", maybe(row.k6_style_p95_ms)),
+        ("entities_per_answer", maybe(row.entities_per_answer)),
+        ("published_throughput", maybe(published.map(|figures| figures.throughput))),
+        ("published_p95_ms", maybe(published.map(|figures| figures.p95_ms))),
+        ("published_hardware", published.map(|figures| figures.hardware.clone()).unwrap_or_default()),
+        ("caveat", row.caveat.clone()),
+    ]
+}
+
+fn quoted(cell: &str) -> String {
+    if cell.contains([',', '"', '\n']) {
+        format!("\"{}\"", cell.replace('"', "\"\""))
+    } else {
+        cell.to_owned()
+    }
+}
+
+/// The tables for people who read text.
+pub fn markdown(report: &Report) -> String {
+    let mut out = format!("# {}\n\n", report.title);
+    for (name, value) in environment(report) {
+        let _ = writeln!(out, "- {name}: {value}");
+    }
+    for line in hardware(report) {
+        let _ = writeln!(out, "- published figures measured on: {line}");
+    }
+    out.push('\n');
+    let notes = notes(report);
+    for (place, row) in report.rows.iter().enumerate() {
+        let columns = columns(row, &notes);
+        if place == 0 {
+            let names: Vec<&str> = columns.iter().map(|(name, _)| *name).collect();
+            let _ = writeln!(out, "| {} |", names.join(" | "));
+            let _ = writeln!(out, "|{}", "---|".repeat(names.len()));
+        }
+        let cells: Vec<String> = columns.into_iter().map(|(_, cell)| cell.replace('|', "\\|")).collect();
+        let _ = writeln!(out, "| {} |", cells.join(" | "));
+    }
+    out.push('\n');
+    for (place, note) in notes.iter().enumerate() {
+        let _ = writeln!(out, "{}. {note}", place + 1);
+    }
+    out.push('\n');
+    for line in trouble(report) {
+        let _ = writeln!(out, "- {line}");
+    }
+    out
+}
+
+/// Errors and wrong answers in words.
+pub(super) fn trouble(report: &Report) -> Vec<String> {
+    let mut lines = report.faults.clone();
+    for row in &report.rows {
+        for (kind, errors) in &row.error_kinds {
+            let example = errors.examples.first().map_or("", String::as_str);
+            lines.push(format!("{}: {} errors of kind {kind}, for example: {example}", row.id, errors.count));
+        }
+        lines.extend(row.wrong_examples.iter().map(|example| format!("{}: wrong answer: {example}", row.id)));
+    }
+    lines
+}

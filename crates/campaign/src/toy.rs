@@ -1,0 +1,148 @@
+//! A toy HTTP server for tests: one thread a connection, answers by the number of the request.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::Duration;
+
+/// What the toy answers.
+pub(crate) struct Reply {
+    bytes: Vec<u8>,
+    delay_ms: u64,
+    stalls_all: bool,
+    hangs_up: bool,
+}
+
+impl Reply {
+    pub(crate) fn new(status: u16, body: &str) -> Self {
+        let head = format!("HTTP/1.1 {status} Toy\r\nContent-Length: {}\r\n\r\n", body.len());
+        Self { bytes: (head + body).into_bytes(), delay_ms: 0, stalls_all: false, hangs_up: false }
+    }
+
+    pub(crate) fn ok(body: &str) -> Self {
+        Self::new(200, body)
+    }
+
+    pub(crate) fn hang_up() -> Self {
+        Self { hangs_up: true, ..Self::raw(b"") }
+    }
+
+    pub(crate) fn raw(bytes: &[u8]) -> Self {
+        Self { bytes: bytes.to_vec(), ..Self::ok("") }
+    }
+
+    pub(crate) fn closing(self) -> Self {
+        let text = String::from_utf8(self.bytes).unwrap();
+        let bytes = text.replacen("\r\n", "\r\nConnection: close\r\n", 1).into_bytes();
+        Self { bytes, hangs_up: true, ..self }
+    }
+
+    /// Answers this one late.
+    pub(crate) fn after(self, delay_ms: u64) -> Self {
+        Self { delay_ms, ..self }
+    }
+
+    /// Answers nobody meanwhile.
+    pub(crate) fn after_stall(self, delay_ms: u64) -> Self {
+        Self { delay_ms, stalls_all: true, ..self }
+    }
+}
+
+#[derive(Default)]
+struct Seen {
+    requests: AtomicU64,
+    connections: AtomicU64,
+    heads: Mutex<Vec<String>>,
+    stall: Mutex<()>,
+}
+
+/// The server; its threads end with the process.
+pub(crate) struct Toy {
+    address: SocketAddr,
+    seen: Arc<Seen>,
+}
+
+impl Toy {
+    pub(crate) fn start(reply: impl Fn(u64) -> Reply + Send + Sync + 'static) -> Self {
+        Self::start_with(move |nth, _, _| reply(nth))
+    }
+
+    /// A toy that also looks at the request's first line and body.
+    pub(crate) fn start_with(reply: impl Fn(u64, &str, &[u8]) -> Reply + Send + Sync + 'static) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let seen = Arc::new(Seen::default());
+        let (state, reply) = (Arc::clone(&seen), Arc::new(reply));
+        thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                state.connections.fetch_add(1, Ordering::SeqCst);
+                let (state, reply) = (Arc::clone(&state), Arc::clone(&reply));
+                thread::spawn(move || serve(stream, &state, &*reply));
+            }
+        });
+        Self { address, seen }
+    }
+
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    pub(crate) fn requests(&self) -> u64 {
+        self.seen.requests.load(Ordering::SeqCst)
+    }
+
+    /// Connections over which a request came.
+    pub(crate) fn connections(&self) -> u64 {
+        self.seen.connections.load(Ordering::SeqCst)
+    }
+
+    pub(crate) fn heads(&self) -> Vec<String> {
+        self.seen.heads.lock().unwrap().clone()
+    }
+}
+
+type Respond = dyn Fn(u64, &str, &[u8]) -> Reply + Send + Sync;
+
+fn serve(stream: TcpStream, seen: &Seen, reply: &Respond) {
+    stream.set_nodelay(true).unwrap();
+    let mut writer = stream.try_clone().unwrap();
+    let mut reader = BufReader::new(stream);
+    loop {
+        let mut head = String::new();
+        let mut length = 0;
+        loop {
+            let mut line = String::new();
+            if reader.read_line(&mut line).unwrap_or(0) == 0 {
+                return;
+            }
+            if let Some(digits) = line.strip_prefix("Content-Length: ") {
+                length = digits.trim().parse().unwrap();
+            }
+            head.push_str(&line);
+            if line == "\r\n" {
+                break;
+            }
+        }
+        let mut body = vec![0; length];
+        if reader.read_exact(&mut body).is_err() {
+            return;
+        }
+        let first_line = head.lines().next().unwrap_or_default().to_owned();
+        seen.heads.lock().unwrap().push(head);
+        let nth = seen.requests.fetch_add(1, Ordering::SeqCst) + 1;
+        let reply = reply(nth, &first_line, &body);
+        let stalled = seen.stall.lock().unwrap();
+        if reply.stalls_all {
+            thread::sleep(Duration::from_millis(reply.delay_ms));
+            drop(stalled);
+        } else {
+            drop(stalled);
+            thread::sleep(Duration::from_millis(reply.delay_ms));
+        }
+        if writer.write_all(&reply.bytes).is_err() || reply.hangs_up {
+            return;
+        }
+    }
+}
