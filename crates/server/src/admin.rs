@@ -1,0 +1,243 @@
+//! The server's own routes: health, metrics, version, and online backup.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use api_http::{FrontEnd, Refusal, Request, Response, Route, handler, json_response};
+use http::{Method, StatusCode};
+use parking_lot::Mutex;
+use serde_json::json;
+use store::Store;
+
+use crate::connection::Connections;
+use crate::metrics::{Exposition, Metrics};
+use crate::process;
+
+const JSON: &str = "application/json";
+const PROMETHEUS: &str = "text/plain; version=0.0.4; charset=utf-8";
+
+/// A probe of the store is good for so long: probes must not become a load.
+const PROBE_KEEPS: Duration = Duration::from_secs(1);
+/// A store that takes longer is not ready.
+const PROBE_DURATION_MAX: Duration = Duration::from_secs(2);
+
+/// What the routes need; clones share.
+#[derive(Clone)]
+pub(crate) struct Admin(Arc<Shared>);
+
+struct Shared {
+    store: Store,
+    metrics: std::sync::OnceLock<Arc<Metrics>>,
+    connections: Arc<Connections>,
+    draining: AtomicBool,
+    probe: Mutex<Option<(Instant, Result<(), String>)>>,
+    holder: String,
+    started: Instant,
+}
+
+impl Admin {
+    /// `holder` names this process in leases.
+    pub(crate) fn new(store: Store, connections: Arc<Connections>, holder: String) -> Self {
+        Self(Arc::new(Shared {
+            store,
+            metrics: std::sync::OnceLock::new(),
+            connections,
+            draining: AtomicBool::new(false),
+            probe: Mutex::new(None),
+            holder,
+            started: Instant::now(),
+        }))
+    }
+
+    /// Hands in the counters, which are made when all routes are known.
+    pub(crate) fn set_metrics(&self, metrics: Arc<Metrics>) {
+        // Set once, at the start; a second call would change nothing.
+        let _ = self.0.metrics.set(metrics);
+    }
+
+    /// From now on the server is not ready: load balancers send their requests elsewhere.
+    pub(crate) fn set_draining(&self) {
+        self.0.draining.store(true, Ordering::Release);
+    }
+
+    /// The routes.
+    pub(crate) fn front_end(&self) -> FrontEnd {
+        let route = |method, path, handler| Route { method, path, handler };
+        FrontEnd {
+            name: "server",
+            prefix: "/",
+            routes: vec![
+                route(Method::GET, "/health/live", handler(self, live)),
+                route(Method::GET, "/health/ready", handler(self, ready)),
+                route(Method::GET, "/metrics", handler(self, metrics)),
+                route(Method::GET, "/version", handler(self, version)),
+                route(Method::POST, "/admin/backup", handler(self, backup)),
+            ],
+            refuse,
+        }
+    }
+}
+
+/// Words a refusal of a path that no front end has.
+fn refuse(refusal: &Refusal) -> Response {
+    answer(refusal.status(), &json!({ "title": refusal.to_string(), "status": refusal.status().as_u16() }))
+}
+
+fn answer(status: StatusCode, body: &serde_json::Value) -> Response {
+    json_response(status, JSON, format!("{body}\n"))
+}
+
+/// The process lives: it answers.
+async fn live(_: Admin, _: Request) -> Response {
+    answer(StatusCode::OK, &json!({ "status": "UP" }))
+}
+
+/// The store is open and takes writes, and the server is not stopping.
+async fn ready(admin: Admin, _: Request) -> Response {
+    let problem = if admin.0.draining.load(Ordering::Acquire) {
+        Some("the server is stopping".to_owned())
+    } else {
+        admin.probe().await.err()
+    };
+    match problem {
+        None => answer(StatusCode::OK, &json!({ "status": "UP" })),
+        Some(detail) => {
+            answer(StatusCode::SERVICE_UNAVAILABLE, &json!({ "status": "DOWN", "detail": detail }))
+        }
+    }
+}
+
+impl Admin {
+    /// Whether the store takes a write, asked at most once in [`PROBE_KEEPS`].
+    async fn probe(&self) -> Result<(), String> {
+        let shared = &*self.0;
+        if let Some((at, outcome)) = &*shared.probe.lock()
+            && at.elapsed() < PROBE_KEEPS
+        {
+            return outcome.clone();
+        }
+        // Somebody else holding the lease is a working store, too.
+        let write = shared.store.lease("server/ready", &shared.holder, PROBE_DURATION_MAX);
+        let outcome = match tokio::time::timeout(PROBE_DURATION_MAX, write).await {
+            Ok(Ok(_)) => Ok(()),
+            Ok(Err(error)) => Err(chain(&error)),
+            Err(_) => Err(format!("the store did not take a write within {PROBE_DURATION_MAX:?}")),
+        };
+        if let Err(detail) = &outcome {
+            tracing::error!(detail, "not ready");
+        }
+        *shared.probe.lock() = Some((Instant::now(), outcome.clone()));
+        outcome
+    }
+}
+
+/// An error and everything beneath it.
+pub(crate) fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(error) = source {
+        text.push_str(": ");
+        text.push_str(&error.to_string());
+        source = error.source();
+    }
+    text
+}
+
+/// Name, version and what it was built as.
+async fn version(_: Admin, _: Request) -> Response {
+    answer(StatusCode::OK, &json!({ "name": "twinfold", "version": env!("CARGO_PKG_VERSION") }))
+}
+
+/// Everything that is counted, for Prometheus.
+async fn metrics(admin: Admin, _: Request) -> Response {
+    let shared = &*admin.0;
+    let mut out = Exposition::default();
+    out.family("twinfold_build_info", "gauge", "The version as a label; always 1.");
+    out.sample("twinfold_build_info", concat!("version=\"", env!("CARGO_PKG_VERSION"), "\""), 1);
+    out.gauge("twinfold_uptime_seconds", "Since the start.", shared.started.elapsed().as_secs());
+    if let Some(metrics) = shared.metrics.get() {
+        metrics.write_requests(&mut out);
+        metrics.write_totals(shared.connections.count(), &mut out);
+    }
+    write_store(&shared.store.statistics(), &mut out);
+    process::write(&mut out);
+    json_response(StatusCode::OK, PROMETHEUS, out.text)
+}
+
+fn write_store(statistics: &store::Statistics, out: &mut Exposition) {
+    let store::Statistics {
+        commits,
+        conflicts,
+        batches,
+        syncs,
+        bytes_written,
+        cache_hits,
+        cache_misses,
+        cache_bytes,
+        queue_requests,
+        memtable_bytes,
+        data_bytes,
+        sequence,
+    } = *statistics;
+    out.counter("twinfold_store_commits_total", "Commits acknowledged.", commits);
+    out.counter("twinfold_store_conflicts_total", "Commits refused by a condition.", conflicts);
+    out.counter("twinfold_store_batches_total", "Engine writes, each for a group of commits.", batches);
+    out.counter("twinfold_store_syncs_total", "Syncs to disk.", syncs);
+    out.counter("twinfold_store_bytes_written_total", "Bytes handed to the engine's log.", bytes_written);
+    out.counter("twinfold_store_cache_hits_total", "Point reads from the cache of hot rows.", cache_hits);
+    out.counter("twinfold_store_cache_misses_total", "Point reads from the engine.", cache_misses);
+    out.gauge("twinfold_store_cache_bytes", "Bytes in the cache of hot rows.", cache_bytes);
+    out.gauge("twinfold_store_queue_requests", "Requests waiting for the committer.", queue_requests);
+    out.gauge("twinfold_store_memtable_bytes", "Bytes in memtables.", memtable_bytes);
+    out.gauge("twinfold_store_data_bytes", "Estimated bytes of live data on disk.", data_bytes);
+    out.gauge("twinfold_store_sequence", "Sequence of the newest commit.", sequence);
+}
+
+/// Writes a copy of the store to a new folder of this machine while it serves.
+async fn backup(admin: Admin, request: Request) -> Response {
+    let folder = match backup_folder(&request) {
+        Ok(folder) => folder,
+        Err(detail) => return answer(StatusCode::BAD_REQUEST, &json!({ "title": detail, "status": 400 })),
+    };
+    let started = Instant::now();
+    let store = admin.0.store.clone();
+    let target = folder.clone();
+    // A task of its own: a client that hangs up must not leave half a backup.
+    let done = tokio::spawn(async move { store.backup(&target).await }).await;
+    let failed = match done {
+        Ok(Ok(())) => {
+            let millis = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
+            tracing::info!(folder = %folder.display(), millis, "backup written");
+            return answer(StatusCode::OK, &json!({ "folder": folder, "duration_ms": millis }));
+        }
+        // Asked of an engine that keeps no files.
+        Ok(Err(error)) if error.kind() == store::ErrorKind::Misuse => {
+            return answer(StatusCode::BAD_REQUEST, &json!({ "title": chain(&error), "status": 400 }));
+        }
+        Ok(Err(error)) => chain(&error),
+        Err(error) => error.to_string(),
+    };
+    tracing::error!(folder = %folder.display(), error = failed, "backup failed");
+    answer(StatusCode::INTERNAL_SERVER_ERROR, &json!({ "title": failed, "status": 500 }))
+}
+
+/// The folder a request names. The media type is asked for because a page in a browser cannot send
+/// it to another origin without leave.
+fn backup_folder(request: &Request) -> Result<PathBuf, String> {
+    if request.content_type() != Some(JSON) {
+        return Err(format!("the body must be {JSON}"));
+    }
+    let body: serde_json::Value =
+        serde_json::from_slice(&request.body).map_err(|error| format!("the body is not JSON: {error}"))?;
+    let folder = body.get("folder").and_then(serde_json::Value::as_str);
+    let folder = Path::new(folder.ok_or("the body must have a text member \"folder\"")?);
+    if !folder.is_absolute() {
+        return Err("\"folder\" must be an absolute path".to_owned());
+    }
+    if folder.exists() {
+        return Err(format!("folder {} exists already", folder.display()));
+    }
+    Ok(folder.to_owned())
+}

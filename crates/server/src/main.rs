@@ -1,0 +1,87 @@
+//! The twinfold binary: reads settings, wires stores, models and front ends together, listens.
+
+mod cli;
+mod settings;
+mod units;
+
+mod serve;
+mod storage;
+mod wiring;
+
+mod connection;
+mod listen;
+mod local;
+mod service;
+mod socket;
+mod tls;
+
+mod admin;
+mod backup;
+mod jobs;
+mod logs;
+mod metrics;
+mod process;
+
+use std::ffi::OsString;
+use std::io::Write as _;
+use std::process::ExitCode;
+
+use cli::{Command, Parsed, WrongSetting};
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+/// Exit codes; told by `twinfold serve --help`.
+mod exit {
+    pub(crate) const FAILURE: u8 = 1;
+    pub(crate) const WRONG_SETTING: u8 = 2;
+    pub(crate) const IN_USE: u8 = 3;
+    pub(crate) const DAMAGED: u8 = 4;
+}
+
+fn main() -> ExitCode {
+    let arguments: Vec<OsString> = std::env::args_os().collect();
+    let outcome = cli::parse(&arguments).and_then(run);
+    outcome.unwrap_or_else(|error| report(&error))
+}
+
+fn run(parsed: Parsed) -> anyhow::Result<ExitCode> {
+    let Parsed { cli, origins } = parsed;
+    match cli.command {
+        Command::Serve(settings) => serve::run(&settings)?,
+        Command::Settings(settings) => {
+            settings.check().map_err(|error| WrongSetting(format!("{error:#}")))?;
+            cli::print_settings(&origins, &mut std::io::stdout().lock())?;
+        }
+        Command::Backup(backup) => backup::backup(&backup)?,
+        Command::Restore(restore) => backup::restore(&restore)?,
+        Command::Campaign(arguments) => return campaign::run(arguments),
+        Command::Version => writeln!(std::io::stdout(), "twinfold {}", env!("CARGO_PKG_VERSION"))?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Tells what went wrong, in clap's words for a wrong command line.
+fn report(error: &anyhow::Error) -> ExitCode {
+    // With more than one link in the chain it is a settings file that clap did not like.
+    if let Some(clap) = error.downcast_ref::<clap::Error>()
+        && (error.chain().count() == 1 || !clap.use_stderr())
+    {
+        // Nothing is left to be done if even this cannot be printed.
+        let _ = clap.print();
+        return ExitCode::from(if clap.use_stderr() { exit::WRONG_SETTING } else { 0 });
+    }
+    let _ = writeln!(std::io::stderr(), "error: {error:#}");
+    ExitCode::from(exit_code(error))
+}
+
+fn exit_code(error: &anyhow::Error) -> u8 {
+    if error.downcast_ref::<clap::Error>().is_some() || error.downcast_ref::<WrongSetting>().is_some() {
+        return exit::WRONG_SETTING;
+    }
+    match error.downcast_ref::<store::Error>().map(store::Error::kind) {
+        Some(store::ErrorKind::Locked) => exit::IN_USE,
+        Some(store::ErrorKind::Corrupt) => exit::DAMAGED,
+        _ => exit::FAILURE,
+    }
+}

@@ -1,0 +1,219 @@
+//! The life of a server: open, listen, serve, drain, close.
+
+use std::io::Write as _;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use anyhow::Context as _;
+use api_http::Router;
+use model_entities::Entities;
+use store::{Clock, Store};
+use tokio::net::TcpListener;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::task::JoinSet;
+
+use crate::admin::Admin;
+use crate::connection::{Connections, Order};
+use crate::jobs::Purge;
+use crate::listen::{self, Listening};
+use crate::metrics::Metrics;
+use crate::service::{App, RequestLimits};
+use crate::settings::{self, Engine, Settings};
+use crate::{storage, tls, wiring};
+
+/// File descriptors that the store and the process itself need beside connections.
+const FILES_RESERVED: u64 = 1024;
+/// How often a drain looks whether the last connection has gone.
+const DRAIN_LOOK: Duration = Duration::from_millis(5);
+
+/// Serves until a signal ends it.
+///
+/// # Errors
+///
+/// If the server cannot start, or the store cannot be closed cleanly.
+pub(crate) fn run(settings: &Settings) -> anyhow::Result<()> {
+    settings.check().map_err(|error| crate::cli::WrongSetting(format!("{error:#}")))?;
+    crate::logs::start(settings)?;
+    raise_file_limit(settings.limits.connections_max);
+    let threads = threads(settings);
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(threads)
+        .thread_name("twinfold")
+        .enable_all()
+        .build()
+        .context("cannot start threads")?;
+    let served = runtime.block_on(serve(settings, threads));
+    // Everything is closed by now; a thread that still reads for a client that has gone may not hold us.
+    runtime.shutdown_timeout(Duration::from_secs(1));
+    served
+}
+
+fn threads(settings: &Settings) -> usize {
+    let cores = || std::thread::available_parallelism().map_or(2, std::num::NonZero::get);
+    if settings.threads == 0 { cores() } else { settings.threads }
+}
+
+/// Each connection is a file: takes as many as the system gives, and says so if they are too few.
+fn raise_file_limit(connections_max: usize) {
+    let wanted = u64::try_from(connections_max).unwrap_or(u64::MAX).saturating_add(FILES_RESERVED);
+    match rlimit::increase_nofile_limit(u64::MAX) {
+        Ok(limit) if limit < wanted => tracing::warn!(
+            limit,
+            wanted,
+            "open files are limited below connections_max: raise the limit (ulimit -n) to hold that many"
+        ),
+        Ok(limit) => tracing::debug!(limit, "open files"),
+        Err(error) => tracing::warn!(%error, "the limit on open files cannot be raised"),
+    }
+}
+
+/// A server that is ready to listen.
+struct Server {
+    store: Store,
+    admin: Admin,
+    connections: Arc<Connections>,
+    listening: Arc<Listening>,
+    purge: Purge,
+}
+
+async fn serve(settings: &Settings, threads: usize) -> anyhow::Result<()> {
+    let mut signals = Signals::new()?;
+    let tls = match (&settings.tls_cert, &settings.tls_key) {
+        (Some(certificate), Some(key)) => Some(
+            tls::acceptor(certificate, key)
+                .map_err(|error| crate::cli::WrongSetting(format!("{error:#}")))?,
+        ),
+        _ => None,
+    };
+    let scheme = if tls.is_some() { "https" } else { "http" };
+    let listener = listen::bind(&settings.listen).await?;
+    let address = listener.local_addr().context("the listener has no address")?;
+    let started = Instant::now();
+    let clock = Clock::System;
+    let store = storage::open(settings, clock.clone()).await?;
+    let server = Server::new(settings, store, clock, tls, threads)?;
+    tracing::info!(
+        %address,
+        data = %settings.data.display(),
+        store = ?settings.store,
+        opened_ms = started.elapsed().as_millis(),
+        threads,
+        version = env!("CARGO_PKG_VERSION"),
+        "ready"
+    );
+    announce(settings, &format!("{scheme}://{address}"))?;
+    server.serve(listener, &mut signals, settings.limits.shutdown_duration_max.0).await
+}
+
+/// Tells whoever started the server that it is ready.
+fn announce(settings: &Settings, url: &str) -> anyhow::Result<()> {
+    let durability = match settings.store {
+        Engine::Embedded => settings.durability.to_string(),
+        Engine::Memory => "none (memory only; everything is forgotten at exit)".to_owned(),
+    };
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "durability: {durability}\nlistening on {url}")
+        .and_then(|()| out.flush())
+        .context("standard output is closed")
+}
+
+impl Server {
+    fn new(
+        settings: &Settings,
+        store: Store,
+        clock: Clock,
+        tls: Option<tokio_rustls::TlsAcceptor>,
+        threads: usize,
+    ) -> anyhow::Result<Self> {
+        let limits = &settings.limits;
+        let holder = format!("process {} of {}", std::process::id(), settings.data.display());
+        let connections = Arc::new(Connections::new());
+        let entities = Entities::new(store.clone(), wiring::entity_options(settings));
+        let admin = Admin::new(store.clone(), Arc::clone(&connections), holder.clone());
+        let mut front_ends = wiring::front_ends(settings, &store, &entities, &clock)?;
+        front_ends.push(admin.front_end());
+        let router = Router::new(front_ends);
+        let routes = router.routes().map(|(front_end, method, path)| (front_end, method.as_str(), path));
+        let metrics = Arc::new(Metrics::new(routes, threads));
+        admin.set_metrics(Arc::clone(&metrics));
+        let app = Arc::new(App { router, metrics: Arc::clone(&metrics), limits: request_limits(settings) });
+        let listening = Arc::new(Listening::new(app, Arc::clone(&connections), tls, limits));
+        let interval = settings.purge_interval.0;
+        let purge = Purge { entities, store: store.clone(), clock, metrics, holder, interval };
+        Ok(Self { store, admin, connections, listening, purge })
+    }
+
+    /// Serves until the first signal, then drains and closes.
+    async fn serve(
+        self,
+        listener: TcpListener,
+        signals: &mut Signals,
+        patience: Duration,
+    ) -> anyhow::Result<()> {
+        let Self { store, admin, connections, listening, purge } = self;
+        let mut jobs = JoinSet::new();
+        jobs.spawn(Arc::clone(&listening).sweep());
+        jobs.spawn(purge.run());
+        let accepting = tokio::spawn(Arc::clone(&listening).accept(listener));
+        let name = signals.next().await;
+        tracing::info!(signal = name, connections = connections.count(), "stopping");
+        admin.set_draining();
+        // Dropping the listener refuses new connections.
+        accepting.abort();
+        // Its end is an abort, as asked for.
+        let _ = accepting.await;
+        drain(&connections, signals, patience).await;
+        jobs.shutdown().await;
+        store.close().await.context("cannot close the store")?;
+        tracing::info!("stopped");
+        Ok(())
+    }
+}
+
+/// Lets requests under way finish; a second signal or the end of patience cuts them off.
+async fn drain(connections: &Connections, signals: &mut Signals, patience: Duration) {
+    connections.tell_all(Order::Drain);
+    let gone = async {
+        while connections.count() > 0 {
+            tokio::time::sleep(DRAIN_LOOK).await;
+        }
+    };
+    tokio::select! {
+        () = gone => return,
+        name = signals.next() => tracing::warn!(signal = name, "cutting off requests under way"),
+        () = tokio::time::sleep(patience) => tracing::warn!("requests took longer than shutdown_duration_max"),
+    }
+    tracing::warn!(connections = connections.count(), "connections cut off");
+    connections.tell_all(Order::Kill);
+}
+
+fn request_limits(settings: &Settings) -> RequestLimits {
+    let limits = &settings.limits;
+    RequestLimits {
+        body_bytes_max: limits.body_bytes_max.as_usize(),
+        requests_max: limits.requests_max,
+        duration_max: limits.request_duration_max.0,
+        compress_bytes_min: limits.compress_bytes_min.0,
+        admin_loopback: settings.admin == settings::Admin::Loopback,
+    }
+}
+
+/// The signals that end a server.
+struct Signals {
+    terminate: Signal,
+    interrupt: Signal,
+}
+
+impl Signals {
+    fn new() -> anyhow::Result<Self> {
+        let on = |kind| signal(kind).context("cannot listen for signals");
+        Ok(Self { terminate: on(SignalKind::terminate())?, interrupt: on(SignalKind::interrupt())? })
+    }
+
+    async fn next(&mut self) -> &'static str {
+        tokio::select! {
+            _ = self.terminate.recv() => "SIGTERM",
+            _ = self.interrupt.recv() => "SIGINT",
+        }
+    }
+}

@@ -1,0 +1,272 @@
+//! One request from its head to its answer: route, limits, body, handler, compression, counting.
+//!
+//! The hot path: no task, no timer unless the handler waits, no lock, one box for the handler's
+//! future.
+
+use std::convert::Infallible;
+use std::net::IpAddr;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use api_http::{Found, Params, Refusal, Request, Response, Router, compress, read_body};
+use bytes::Bytes;
+use futures_util::FutureExt as _;
+use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Version, header};
+use http_body_util::Full;
+use hyper::body::{Body as _, Incoming};
+
+use crate::connection::Connection;
+use crate::metrics::Metrics;
+
+const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+
+/// Limits on requests, in the units they are checked in.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RequestLimits {
+    pub(crate) body_bytes_max: usize,
+    pub(crate) requests_max: usize,
+    pub(crate) duration_max: Duration,
+    pub(crate) compress_bytes_min: u64,
+    /// Whether clients on this machine may use `/admin`.
+    pub(crate) admin_loopback: bool,
+}
+
+/// What all connections share.
+pub(crate) struct App {
+    pub(crate) router: Router,
+    pub(crate) metrics: Arc<Metrics>,
+    pub(crate) limits: RequestLimits,
+}
+
+/// What all requests of one connection share.
+pub(crate) struct Link {
+    pub(crate) app: Arc<App>,
+    pub(crate) connection: Arc<Connection>,
+    pub(crate) peer: IpAddr,
+}
+
+/// What is kept of a request's head for the end of its answer.
+struct Head {
+    version: Version,
+    method: Method,
+    uri: http::Uri,
+    accept_encoding: Option<HeaderValue>,
+    client_id: Option<HeaderValue>,
+    id: u64,
+}
+
+/// A request that counts as under way.
+struct Counted<'a>(&'a AtomicUsize);
+
+impl Drop for Counted<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// Answers a request of a connection.
+///
+/// # Errors
+///
+/// Never: what goes wrong is an answer.
+pub(crate) async fn answer(
+    link: Arc<Link>,
+    request: http::Request<Incoming>,
+) -> Result<Response, Infallible> {
+    let started = Instant::now();
+    let app = &*link.app;
+    let (under_way, number) = link.connection.begin(request.version() == Version::HTTP_2);
+    let before = app.metrics.requests_under_way.fetch_add(1, Ordering::Relaxed);
+    let counted = Counted(&app.metrics.requests_under_way);
+
+    let (parts, body) = request.into_parts();
+    let has_body = !body.is_end_stream();
+    let head = Head {
+        version: parts.version,
+        method: parts.method,
+        uri: parts.uri,
+        accept_encoding: parts.headers.get(header::ACCEPT_ENCODING).cloned(),
+        client_id: parts.headers.get(X_REQUEST_ID).cloned(),
+        id: link.connection.id << 20 | (number & 0xF_FFFF),
+    };
+    let (index, outcome) = match app.router.find(&head.method, head.uri.path()) {
+        Err(refusal) => (None, Err(refusal)),
+        Ok(found) if before >= app.limits.requests_max => (Some(found.index), Err(Refusal::Busy)),
+        Ok(found) => (Some(found.index), link.carry_out(found, &head, parts.headers, body).await),
+    };
+    let response = match outcome {
+        Ok(response) => response,
+        Err(refusal) => {
+            let mut response = app.refuse(&head, &refusal);
+            // The rest of the body is not waited for: what follows on the connection is unknown.
+            if has_body && head.version != Version::HTTP_2 {
+                response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+            }
+            response
+        }
+    };
+    let response = app.finish(&head, response).await;
+    drop((under_way, counted));
+    let took = started.elapsed();
+    app.metrics.count(index, response.status(), took);
+    if response.status() == StatusCode::INTERNAL_SERVER_ERROR {
+        tracing::error!(request = %Id(head.id), method = %head.method, uri = %head.uri, "answered 500: a bug");
+    }
+    if tracing::enabled!(target: "access", tracing::Level::DEBUG) {
+        head.log(link.peer, &response, took);
+    }
+    Ok(response)
+}
+
+impl Link {
+    /// Reads the body and calls the handler, within the limit on time.
+    async fn carry_out(
+        &self,
+        found: Found<'_>,
+        head: &Head,
+        headers: HeaderMap,
+        body: Incoming,
+    ) -> Result<Response, Refusal> {
+        let path = head.uri.path();
+        let is_admin = path.starts_with("/admin");
+        if is_admin && !self.may_administer(&head.uri, &headers) {
+            return Err(Refusal::NotFound);
+        }
+        let limits = &self.app.limits;
+        let work = async {
+            let params = head.uri.query().map_or_else(|| Ok(Params::default()), Params::parse);
+            let params = params.map_err(Refusal::BadQuery)?;
+            let body = read_body(&headers, body, limits.body_bytes_max).await?;
+            let request = Request {
+                method: head.method.clone(),
+                path: path.to_owned(),
+                captures: found.captures,
+                params,
+                headers,
+                body,
+                id: head.id,
+            };
+            Ok((found.handler)(request).await)
+        };
+        // A handler owns what it works on: after a panic nothing half-done is seen by others.
+        let work = AssertUnwindSafe(work).catch_unwind();
+        // Work of an administrator (a backup) takes as long as it takes.
+        let limit = if is_admin { Duration::MAX } else { limits.duration_max };
+        match within(limit, work).await {
+            Some(Ok(outcome)) => outcome,
+            // The panic hook logged what and where; this line says whose request it was.
+            Some(Err(_)) => {
+                self.app.metrics.panics.fetch_add(1, Ordering::Relaxed);
+                tracing::error!(request = %Id(head.id), method = %head.method, path, "request met a bug");
+                Err(Refusal::Internal)
+            }
+            None => {
+                let limit = u64::try_from(limit.as_millis()).unwrap_or(u64::MAX);
+                tracing::warn!(request = %Id(head.id), method = %head.method, path, limit, "request timed out");
+                Err(Refusal::TimedOut(limit))
+            }
+        }
+    }
+
+    /// Whether `/admin` is open to this client: it is on this machine, and neither a proxy nor a browser
+    /// speaks for another.
+    fn may_administer(&self, uri: &http::Uri, headers: &HeaderMap) -> bool {
+        self.app.limits.admin_loopback
+            && self.peer.to_canonical().is_loopback()
+            && crate::local::is_direct(uri, headers)
+    }
+}
+
+impl App {
+    fn refuse(&self, head: &Head, refusal: &Refusal) -> Response {
+        match refusal {
+            Refusal::TimedOut(_) => _ = self.metrics.timed_out.fetch_add(1, Ordering::Relaxed),
+            Refusal::Busy => _ = self.metrics.busy.fetch_add(1, Ordering::Relaxed),
+            _ => {}
+        }
+        let mut response = self.router.refuse(head.uri.path(), refusal);
+        if *refusal == Refusal::Busy {
+            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+        }
+        response
+    }
+
+    /// What every answer gets, whoever gave it.
+    async fn finish(&self, head: &Head, response: Response) -> Response {
+        let compressed = compress(head.accept_encoding.as_ref(), response, self.limits.compress_bytes_min);
+        let mut response = compressed.await;
+        if let Some(id) = &head.client_id {
+            response.headers_mut().insert(X_REQUEST_ID, id.clone());
+        } else if response.status().as_u16() >= 400
+            && let Ok(id) = HeaderValue::try_from(Id(head.id).to_string())
+        {
+            response.headers_mut().insert(X_REQUEST_ID, id);
+        }
+        if head.method == Method::HEAD {
+            let length = response.body().size_hint().lower();
+            response.headers_mut().insert(header::CONTENT_LENGTH, HeaderValue::from(length));
+            *response.body_mut() = Full::new(Bytes::new());
+        }
+        response
+    }
+}
+
+impl Head {
+    fn log(&self, peer: IpAddr, response: &Response, took: Duration) {
+        let client_id = self.client_id.as_ref().and_then(|id| id.to_str().ok());
+        tracing::debug!(
+            target: "access",
+            request = %Id(self.id),
+            client_id,
+            %peer,
+            method = %self.method,
+            uri = %self.uri,
+            status = response.status().as_u16(),
+            bytes = response.body().size_hint().lower(),
+            micros = took.as_micros(),
+        );
+    }
+}
+
+/// The output of `work`, or `None` if it takes longer than `limit`. No timer is set for work that
+/// need not wait.
+async fn within<F: Future>(limit: Duration, work: F) -> Option<F::Output> {
+    let mut work = std::pin::pin!(work);
+    let at_once = std::future::poll_fn(|context| std::task::Poll::Ready(work.as_mut().poll(context))).await;
+    match at_once {
+        std::task::Poll::Ready(output) => Some(output),
+        std::task::Poll::Pending => tokio::time::timeout(limit, work).await.ok(),
+    }
+}
+
+/// A request's number as logs and answers show it.
+struct Id(u64);
+
+impl std::fmt::Display for Id {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "{:016x}", self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn work_is_bounded_in_time() {
+        assert_eq!(within(Duration::ZERO, async { 1 }).await, Some(1));
+        let waits = async {
+            tokio::task::yield_now().await;
+            2
+        };
+        assert_eq!(within(Duration::MAX, waits).await, Some(2));
+        assert_eq!(within(Duration::from_millis(1), std::future::pending::<()>()).await, None);
+    }
+
+    #[test]
+    fn ids_have_one_width() {
+        assert_eq!(Id(255).to_string(), "00000000000000ff");
+    }
+}

@@ -1,0 +1,67 @@
+//! The store as the settings want it.
+
+use std::path::Path;
+
+use anyhow::Context as _;
+use store::{Clock, EmbeddedOptions, MemoryOptions, Store};
+
+use crate::settings::{Engine, Settings};
+use crate::units::Durability;
+
+/// Opens the store. Cost: for the embedded engine, reading what its log holds.
+///
+/// # Errors
+///
+/// If the folder is in use, damaged, of another format or cannot be written to.
+pub(crate) async fn open(settings: &Settings, clock: Clock) -> anyhow::Result<Store> {
+    match settings.store {
+        Engine::Memory => {
+            Ok(Store::memory(MemoryOptions { clock, feed_records_max: settings.feed_records_max }))
+        }
+        Engine::Embedded => open_folder(settings.data.clone(), options(settings, clock)).await,
+    }
+}
+
+fn options(settings: &Settings, clock: Clock) -> EmbeddedOptions {
+    EmbeddedOptions {
+        durability: match settings.durability {
+            Durability::Sync => store::Durability::Sync,
+            Durability::Interval(interval) => store::Durability::Interval(interval),
+        },
+        clock,
+        feed_records_max: settings.feed_records_max,
+        cache_bytes: settings.cache_bytes.as_usize(),
+        block_cache_bytes: settings.block_cache_bytes.as_usize(),
+        ..EmbeddedOptions::recommended()
+    }
+}
+
+/// Opens the store of a folder that must hold one.
+///
+/// # Errors
+///
+/// If there is none, or as [`open`].
+pub(crate) async fn open_existing(data: &Path) -> anyhow::Result<Store> {
+    let holds_something = std::fs::read_dir(data).is_ok_and(|mut entries| entries.next().is_some());
+    anyhow::ensure!(holds_something, "data folder {} is missing or empty", data.display());
+    open_folder(data.to_owned(), EmbeddedOptions::recommended()).await
+}
+
+async fn open_folder(folder: std::path::PathBuf, options: EmbeddedOptions) -> anyhow::Result<Store> {
+    let shown = folder.display().to_string();
+    // Opening blocks while the log is read.
+    tokio::task::spawn_blocking(move || Store::open(&folder, options))
+        .await
+        .context("opening the store met a bug")?
+        .with_context(|| format!("cannot open the store in {shown}"))
+}
+
+/// Puts a backup into an empty or missing folder.
+///
+/// # Errors
+///
+/// If the folder holds something, or the backup is none.
+pub(crate) fn restore(from: &Path, data: &Path) -> anyhow::Result<()> {
+    store::restore(from, data)
+        .with_context(|| format!("cannot restore {} to {}", from.display(), data.display()))
+}

@@ -1,0 +1,79 @@
+//! Backups of running and stopped servers, and what they restore to.
+
+use crate::harness::{Server, output, twinfold};
+
+#[test]
+fn a_running_server_is_backed_up_and_restored() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let server = Server::start(path("data").as_ref(), &[]);
+    let (code, printed, errors) =
+        output(&mut twinfold(&["backup", "--server", &server.url, "--to", &path("online")]));
+    assert_eq!((code, errors.as_str()), (Some(0), ""));
+    assert!(printed.contains(&path("online")), "{printed}");
+    let (code, _, errors) =
+        output(&mut twinfold(&["backup", "--server", &server.url, "--to", &path("online")]));
+    assert_eq!(code, Some(1));
+    assert!(errors.contains("exists already"), "{errors}");
+    // The folder is in use: it cannot be copied from beneath the server.
+    let offline = ["backup", "--data", &path("data"), "--to", &path("offline")];
+    assert_eq!(output(&mut twinfold(&offline)).0, Some(3));
+    assert_eq!(server.stop(), Some(0));
+    assert_eq!(output(&mut twinfold(&offline)).0, Some(0));
+
+    for backup in ["online", "offline"] {
+        let restored = path(&format!("from-{backup}"));
+        let restore = ["restore", "--from", &path(backup), "--data", &restored];
+        assert_eq!(output(&mut twinfold(&restore)).0, Some(0));
+        let (code, _, errors) = output(&mut twinfold(&restore));
+        assert_eq!(code, Some(1));
+        assert!(errors.contains("not empty"), "{errors}");
+        let server = Server::start(restored.as_ref(), &[]);
+        assert_eq!(server.get("/health/ready").status, 200);
+        assert_eq!(server.stop(), Some(0));
+    }
+}
+
+#[test]
+fn what_is_no_store_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (code, _, errors) = output(&mut twinfold(&["backup", "--data", &path("none"), "--to", &path("b")]));
+    assert_eq!(code, Some(1));
+    assert!(errors.contains("missing or empty"), "{errors}");
+    let (code, _, _) = output(&mut twinfold(&["restore", "--from", &path("none"), "--data", &path("d")]));
+    assert_ne!(code, Some(0));
+    assert!(!folder.path().join("d").exists());
+}
+
+#[test]
+fn only_this_machine_may_ask_and_no_page_in_a_browser() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::start(folder.path().join("data").as_ref(), &[]);
+    let target = folder.path().join("copy");
+    let body = format!("{{\"folder\":{:?}}}", target.to_str().unwrap());
+    let ask = |more: &str| {
+        server.ask(&format!(
+            "POST /admin/backup HTTP/1.1\r\n{more}\r\ncontent-length: {}\r\n\r\n{body}",
+            body.len()
+        ))
+    };
+    assert_eq!(ask("host: localhost\r\ncontent-type: text/plain").status, 400);
+    for other in [
+        "host: localhost\r\nx-forwarded-for: 10.0.0.1",
+        "host: localhost\r\nx-forwarded-proto: https",
+        "host: localhost\r\norigin: http://localhost:8080",
+        "host: localhost\r\nvia: 1.1 proxy",
+        "host: twins.example.org",
+    ] {
+        assert_eq!(ask(&format!("{other}\r\ncontent-type: application/json")).status, 404, "{other}");
+    }
+    assert!(!target.exists());
+    let answer = ask("host: 127.0.0.1:1026\r\ncontent-type: application/json");
+    assert_eq!(answer.status, 200, "{}", answer.text());
+    assert!(target.is_dir());
+    assert_eq!(ask("host: 127.0.0.1:1026\r\ncontent-type: application/json").status, 400);
+
+    let closed = Server::start(folder.path().join("other").as_ref(), &["--admin", "off"]);
+    assert_eq!(closed.post("/admin/backup", &body).status, 404);
+}

@@ -1,0 +1,18 @@
+//! The binary from outside: a process of its own on a free port and a temporary folder.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::cast_possible_truncation,
+    reason = "all of it is test: a panic is how it fails"
+)]
+
+mod harness;
+
+mod backup;
+mod http;
+mod limits;
+mod lives;
+mod settings;
+mod tls;
+mod writes;

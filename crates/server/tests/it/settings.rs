@@ -1,0 +1,112 @@
+//! Where settings come from, and what is said of wrong ones.
+
+use crate::harness::{Server, output, twinfold};
+
+/// Each line: file, variable, flag, and what is in force, from where.
+#[test]
+fn precedence() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("settings.toml");
+    let file = path.to_str().unwrap();
+    let check =
+        |in_file: Option<&str>, variable: Option<&str>, flag: Option<&str>, value: &str, from: &str| {
+            let mut command = twinfold(&["settings"]);
+            if let Some(value) = in_file {
+                std::fs::write(&path, format!("page_rows_max = {value}")).unwrap();
+                command.env("TWINFOLD_SETTINGS", file);
+            }
+            command.envs(variable.map(|value| ("TWINFOLD_PAGE_ROWS_MAX", value)));
+            if let Some(flag) = flag {
+                command.args(["--page-rows-max", flag]);
+            }
+            let (code, printed, errors) = output(&mut command);
+            assert_eq!((code, errors.as_str()), (Some(0), ""));
+            let line = printed.lines().find(|line| line.starts_with("page_rows_max = ")).unwrap();
+            let (setting, origin) = line.split_once('#').unwrap();
+            assert_eq!(setting.trim(), format!("page_rows_max = {value}"));
+            assert!(origin.trim().starts_with(from), "{line}");
+        };
+    check(None, None, None, "1000", "default");
+    check(Some("30"), None, None, "30", "file");
+    check(None, Some("31"), None, "31", "environment TWINFOLD_PAGE_ROWS_MAX");
+    check(None, None, Some("32"), "32", "flag --page-rows-max");
+    check(Some("30"), Some("31"), None, "31", "environment");
+    check(Some("30"), None, Some("32"), "32", "flag");
+    check(None, Some("31"), Some("32"), "32", "flag");
+    check(Some("30"), Some("31"), Some("32"), "32", "flag");
+}
+
+#[test]
+fn wrong_settings_end_with_code_2_and_name_the_culprit() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("settings.toml");
+    let check = |file: &str, flags: &[&str], words: &[&str]| {
+        std::fs::write(&path, file).unwrap();
+        let (code, _, errors) = output(twinfold(&["serve", "--settings"]).arg(&path).args(flags));
+        assert_eq!(code, Some(2), "{errors}");
+        for word in words {
+            assert!(errors.contains(word), "{word:?} is not in {errors:?}");
+        }
+    };
+    check(
+        "lissten = \"127.0.0.1:0\"",
+        &[],
+        &["unknown key \"lissten\"", "did you mean \"listen\"", "settings.toml"],
+    );
+    check("page_rows_max = \"lots\"", &[], &["page-rows-max", "settings.toml"]);
+    check("", &["--body-bytes-max", "big"], &["--body-bytes-max", "64MiB"]);
+    check("", &["--durability", "never"], &["--durability", "interval:100ms"]);
+    check("", &["--tls-cert", "a.pem"], &["tls_key"]);
+    check("", &["--page-rows-max", "5"], &["page_rows_default"]);
+    check("", &["--buckets", "3"], &["power of two"]);
+    check("", &["--log-level", "=,="], &["log_level"]);
+    check("", &["--log-level", "nonsense"], &["log_level", "nonsense"]);
+    check("page_rows_max", &[], &["not TOML"]);
+    check("", &["--listen", "foo"], &["listen address"]);
+    check("", &["--tls-cert", "/none.pem", "--tls-key", "/none.pem"], &["/none.pem"]);
+}
+
+#[test]
+fn a_server_runs_as_it_was_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let variables = [("TWINFOLD_BODY_BYTES_MAX", "10B"), ("TWINFOLD_STORE", "memory")];
+    let server = Server::start_with(folder.path(), &[], &variables);
+    assert!(server.announced[0].starts_with("durability: none"), "{:?}", server.announced);
+    assert_eq!(server.post("/admin/backup", "{\"folder\":\"/x\"}").status, 413);
+    assert_eq!(server.stop(), Some(0));
+}
+
+#[test]
+fn help_teaches() {
+    let (code, help, _) = output(&mut twinfold(&["--help"]));
+    assert_eq!(code, Some(0));
+    assert!(help.contains("Examples:") && help.contains("curl"), "{help}");
+    let (code, help, _) = output(&mut twinfold(&["serve", "--help"]));
+    assert_eq!(code, Some(0));
+    for word in ["--body-bytes-max", "TWINFOLD_LISTEN", "SIGTERM", "Exit codes", "default: 127.0.0.1:1026"] {
+        assert!(help.contains(word), "{word} is not in {help}");
+    }
+    let (code, version, _) = output(&mut twinfold(&["version"]));
+    assert_eq!((code, version.trim()), (Some(0), concat!("twinfold ", env!("CARGO_PKG_VERSION"))));
+    assert_eq!(output(&mut twinfold(&["dance"])).0, Some(2));
+}
+
+/// docs/operating/settings.md lists every setting, and no other.
+#[test]
+fn every_setting_is_documented() {
+    let (_, printed, _) = output(&mut twinfold(&["settings"]));
+    let known = printed.lines().map(|line| line.trim_start_matches("# ").split(' ').next().unwrap());
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/operating/settings.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    let documented: Vec<_> = page
+        .lines()
+        .filter_map(|line| line.strip_prefix("| `")?.split_once('`').map(|(name, _)| name))
+        .collect();
+    let known: Vec<_> = known.collect();
+    for name in &known {
+        assert!(documented.contains(name), "{name} is not in docs/operating/settings.md");
+    }
+    for name in &documented {
+        assert!(known.contains(name), "docs/operating/settings.md tells of {name}, which is no setting");
+    }
+}

@@ -1,0 +1,70 @@
+//! TLS with a certificate made for the test.
+
+use std::net::TcpStream;
+use std::path::Path;
+use std::sync::Arc;
+
+use rustls::pki_types::{CertificateDer, ServerName};
+use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
+
+use crate::harness::{PATIENCE, Server, Wire, output, twinfold};
+
+fn certificate(folder: &Path) -> (CertificateDer<'static>, String, String) {
+    let made = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap();
+    let (chain, key) = (folder.join("chain.pem"), folder.join("key.pem"));
+    std::fs::write(&chain, made.cert.pem()).unwrap();
+    std::fs::write(&key, made.signing_key.serialize_pem()).unwrap();
+    let text = |path: std::path::PathBuf| path.to_str().unwrap().to_owned();
+    (made.cert.der().clone(), text(chain), text(key))
+}
+
+#[test]
+fn https_is_spoken_with_both_versions_of_http() {
+    let folder = tempfile::tempdir().unwrap();
+    let (certificate, chain, key) = certificate(folder.path());
+    let server =
+        Server::start(folder.path(), &["--store", "memory", "--tls-cert", &chain, "--tls-key", &key]);
+    assert!(server.url.starts_with("https://"));
+    let mut roots = RootCertStore::empty();
+    roots.add(certificate).unwrap();
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let connect = |protocol: &str| {
+        let mut config = ClientConfig::builder_with_provider(Arc::clone(&provider))
+            .with_safe_default_protocol_versions()
+            .unwrap()
+            .with_root_certificates(roots.clone())
+            .with_no_client_auth();
+        config.alpn_protocols = vec![protocol.as_bytes().to_vec()];
+        let name = ServerName::try_from("localhost").unwrap();
+        let stream = TcpStream::connect(server.address).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        StreamOwned::new(ClientConnection::new(Arc::new(config), name).unwrap(), stream)
+    };
+    let mut wire = Wire::new(connect("http/1.1"));
+    for _ in 0..3 {
+        assert_eq!(wire.ask("GET /version?q=a>1 HTTP/1.1\r\nhost: localhost\r\n\r\n").status, 200);
+    }
+    let mut second = connect("h2");
+    second.conn.complete_io(&mut second.sock).unwrap();
+    assert_eq!(second.conn.alpn_protocol(), Some(b"h2".as_slice()));
+    assert_eq!(server.stop(), Some(0));
+}
+
+#[test]
+fn a_wrong_certificate_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let (_, chain, key) = certificate(folder.path());
+    let check = |chain: &str, key: &str, word: &str| {
+        let flags =
+            ["serve", "--store", "memory", "--listen", "127.0.0.1:0", "--tls-cert", chain, "--tls-key", key];
+        let (code, _, errors) = output(&mut twinfold(&flags));
+        assert_eq!(code, Some(1));
+        assert!(errors.contains(word), "{word:?} is not in {errors:?}");
+    };
+    check("/nowhere/chain.pem", &key, "/nowhere/chain.pem");
+    check(&chain, &chain, "TLS key");
+    check(&key, &key, "holds no certificate");
+    let other = tempfile::tempdir().unwrap();
+    let (_, _, other_key) = certificate(other.path());
+    check(&chain, &other_key, &other_key);
+}
