@@ -1,0 +1,86 @@
+//! The walls between storeys: which crate may lean on which.
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::fs;
+
+    use crate::process::root;
+
+    /// Every crate, and the crates of ours that it may use. A new line needs a decision record.
+    const ALLOWED: &[(&str, &[&str])] = &[
+        ("lang-json", &[]),
+        ("store", &[]),
+        ("model-entities", &["lang-json", "store"]),
+        ("api-http", &[]),
+        ("api-ngsi-ld", &["api-http", "lang-json", "model-entities"]),
+        ("campaign", &[]),
+        ("server", &["api-http", "api-ngsi-ld", "campaign", "model-entities", "store"]),
+    ];
+
+    fn manifest(name: &str) -> toml::Table {
+        let path = root().join("crates").join(name).join("Cargo.toml");
+        let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        text.parse().unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+    }
+
+    fn ours() -> Vec<String> {
+        let folders = fs::read_dir(root().join("crates")).expect("the folder of crates");
+        let mut names: Vec<String> = folders
+            .map(|folder| folder.expect("a folder").file_name().to_string_lossy().into_owned())
+            .collect();
+        names.sort();
+        names
+    }
+
+    fn uses(name: &str, table: &str) -> Vec<String> {
+        let known = ours();
+        let manifest = manifest(name);
+        let section = manifest.get(table).and_then(toml::Value::as_table);
+        section.into_iter().flat_map(toml::Table::keys).filter(|key| known.contains(key)).cloned().collect()
+    }
+
+    #[test]
+    fn every_crate_leans_only_on_storeys_below() {
+        let allowed: BTreeMap<_, _> = ALLOWED.iter().copied().collect();
+        for name in ours() {
+            let may =
+                allowed.get(name.as_str()).unwrap_or_else(|| panic!("{name} has no place in the floor plan"));
+            for used in uses(&name, "dependencies") {
+                assert!(may.contains(&used.as_str()), "{name} must not lean on {used}");
+            }
+        }
+    }
+
+    #[test]
+    fn tests_of_a_crate_lean_on_no_crate_above_it() {
+        let allowed: BTreeMap<_, _> = ALLOWED.iter().copied().collect();
+        for name in ours() {
+            for used in uses(&name, "dev-dependencies") {
+                let above = allowed.get(used.as_str()).is_some_and(|below| below.contains(&name.as_str()));
+                assert!(!above, "the tests of {name} must not lean on {used}, which leans on {name}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_floor_plan_has_no_circle() {
+        let order: Vec<&str> = ALLOWED.iter().map(|(name, _)| *name).collect();
+        for (at, (name, may)) in ALLOWED.iter().enumerate() {
+            for used in *may {
+                let place = order.iter().position(|other| other == used).expect("a crate of the plan");
+                assert!(place < at, "{name} stands before {used} in the plan");
+            }
+        }
+    }
+
+    #[test]
+    fn every_crate_takes_the_lints_of_the_workspace() {
+        for name in ours() {
+            let manifest = manifest(&name);
+            let shared =
+                manifest.get("lints").and_then(|lints| lints.get("workspace")).and_then(toml::Value::as_bool);
+            assert_eq!(shared, Some(true), "{name}");
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! Runs `examples/` against a fresh server and compares its answers with those recorded.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
+
+use anyhow::{Context, ensure};
+
+use crate::process::{cargo, root, run, say};
+
+/// Builds the server, loads the city, asks, compares. `UPDATE_GOLDEN=1` records the answers instead.
+pub(crate) fn load_and_compare() -> anyhow::Result<()> {
+    run(&mut cargo(&["build", "--release", "--package", "server"]))?;
+    let (mut server, url) = start()?;
+    let outcome = load_and_ask(&url);
+    // The answers count, not how the server of this check ended.
+    let _ = server.kill();
+    let _ = server.wait();
+    outcome
+}
+
+fn start() -> anyhow::Result<(Child, String)> {
+    let mut child = cargo(&["run", "--quiet", "--release", "--package", "server", "--"])
+        .args(["serve", "--listen", "127.0.0.1:0", "--store", "memory"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .context("starting the server")?;
+    let output = BufReader::new(child.stdout.take().context("the server's output")?);
+    for line in output.lines() {
+        if let Some(url) = line?.strip_prefix("listening on ") {
+            return Ok((child, url.to_owned()));
+        }
+    }
+    anyhow::bail!("the server ended before it was listening")
+}
+
+fn load_and_ask(url: &str) -> anyhow::Result<()> {
+    let script = |name: &str| {
+        let output =
+            Command::new("sh").arg(format!("examples/city/{name}")).arg(url).current_dir(root()).output();
+        let output = output.with_context(|| format!("running {name}"))?;
+        ensure!(output.status.success(), "{name}: {}", String::from_utf8_lossy(&output.stderr));
+        anyhow::Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+    };
+    say(&script("load.sh")?);
+    let answers = script("ask.sh")?;
+    let path = root().join("examples/city/expected.txt");
+    #[expect(clippy::disallowed_methods, reason = "a switch of this tool, as in the crates' golden tests")]
+    let update = std::env::var_os("UPDATE_GOLDEN").is_some();
+    if update {
+        return std::fs::write(&path, answers).context("recording the answers");
+    }
+    let expected = std::fs::read_to_string(&path).context("reading the recorded answers")?;
+    ensure!(answers == expected, "the answers differ from {}:\n{answers}", path.display());
+    say("examples/city answers as recorded\n");
+    Ok(())
+}

@@ -1,0 +1,55 @@
+//! The doors of the house: `cargo xtask check | test | run | golden | fuzz | bench | torture | examples`.
+//! Each is a short list of commands, printed before they run, so that they can be run by hand.
+
+mod doors;
+#[cfg(test)]
+mod edges;
+mod examples;
+mod process;
+
+use std::process::ExitCode;
+
+const HELP: &str = "\
+cargo xtask DOOR [ARGUMENTS]
+
+  check               formatting, lints, the edges between storeys, and (where installed) deny, typos, machete
+  test [ARGUMENTS]    all tests, as `cargo test --workspace`
+  run [ARGUMENTS]     the server in release: `twinfold serve ARGUMENTS`
+  golden              rewrite the golden transcripts; read the diff before you commit it
+  fuzz [CASES]        every property test and parser test with CASES cases each (default 20000)
+  bench [NAME]        the benchmarks of all crates, or of one
+  torture [ARGUMENTS] kill the store's process at random moments, 5000 times;
+                      or as told: --rounds N, --seed S, and which of kill, power, failing
+  examples            load examples/city into a fresh server and compare its answers with those recorded
+";
+
+fn main() -> ExitCode {
+    let mut arguments = std::env::args().skip(1);
+    let door = arguments.next().unwrap_or_default();
+    let rest: Vec<String> = arguments.collect();
+    let outcome = match door.as_str() {
+        "check" => doors::check(),
+        "test" => doors::test(&rest),
+        "run" => doors::serve(&rest),
+        "golden" => doors::golden(),
+        "fuzz" => doors::fuzz(&rest),
+        "bench" => doors::bench(&rest),
+        "torture" => doors::torture(&rest),
+        "examples" => examples::load_and_compare(),
+        _ => {
+            process::say(HELP);
+            return if matches!(door.as_str(), "" | "help" | "--help") {
+                ExitCode::SUCCESS
+            } else {
+                ExitCode::from(2)
+            };
+        }
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            process::say(&format!("xtask {door}: {error:#}\n"));
+            ExitCode::FAILURE
+        }
+    }
+}
