@@ -58,7 +58,7 @@ fn a_wrong_certificate_is_told() {
         let flags =
             ["serve", "--store", "memory", "--listen", "127.0.0.1:0", "--tls-cert", chain, "--tls-key", key];
         let (code, _, errors) = output(&mut twinfold(&flags));
-        assert_eq!(code, Some(1));
+        assert_eq!(code, Some(2));
         assert!(errors.contains(word), "{word:?} is not in {errors:?}");
     };
     check("/nowhere/chain.pem", &key, "/nowhere/chain.pem");
