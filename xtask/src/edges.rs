@@ -11,11 +11,17 @@ mod tests {
     const ALLOWED: &[(&str, &[&str])] = &[
         ("lang-json", &[]),
         ("store", &[]),
-        ("model-entities", &["lang-json", "store"]),
+        ("lang-formula", &[]),
+        ("model-series", &["lang-formula", "store"]),
+        ("model-entities", &["lang-json", "model-series", "store"]),
         ("api-http", &[]),
         ("api-ngsi-ld", &["api-http", "lang-json", "model-entities"]),
+        ("api-tsm", &["api-http", "lang-json", "model-series"]),
         ("campaign", &[]),
-        ("server", &["api-http", "api-ngsi-ld", "campaign", "model-entities", "store"]),
+        (
+            "server",
+            &["api-http", "api-ngsi-ld", "api-tsm", "campaign", "model-entities", "model-series", "store"],
+        ),
     ];
 
     fn manifest(name: &str) -> toml::Table {
