@@ -14,6 +14,7 @@ use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
 
 use super::Durability;
 use super::batch::{BATCH_BYTES_MAX, Batch};
+use super::folder::rows_of;
 use super::format::{FEED, META};
 use super::shared::{Shared, engine_failed, family};
 use crate::{Commit, Error, ErrorKind, Lease, Partition, Stamp};
@@ -221,7 +222,9 @@ impl Committer {
         let failed = |error| engine_failed(self.shared.path(), "close", error);
         engine.flush_wal(true).map_err(failed)?;
         let families = [rocksdb::DEFAULT_COLUMN_FAMILY_NAME, FEED, META].map(|name| family(&engine, name));
-        engine.flush_cfs_opt(&families, &FlushOptions::default()).map_err(failed)
+        engine.flush_cfs_opt(&families, &FlushOptions::default()).map_err(failed)?;
+        super::log::remove_spent(&rows_of(self.shared.path()));
+        Ok(())
     }
 }
 

@@ -34,8 +34,7 @@ pub(crate) fn check(rows: &Path) -> Result<(), Error> {
     };
     for entry in entries {
         let path = entry.map_err(|error| failed(rows, "read", error))?.path();
-        let name = path.file_name().and_then(|name| name.to_str()).and_then(|name| name.strip_suffix(".log"));
-        let Some(number) = name.and_then(|number| number.parse::<u64>().ok()) else { continue };
+        let Some(number) = number_of(&path) else { continue };
         let file = File::open(&path).map_err(|error| failed(&path, "open", error))?;
         if let Some(place) = damage_before_end(file, number).map_err(|error| failed(&path, "read", error))? {
             let action = format!(
@@ -48,6 +47,29 @@ pub(crate) fn check(rows: &Path) -> Result<(), Error> {
         }
     }
     Ok(())
+}
+
+/// The number of a log, by its name.
+fn number_of(path: &Path) -> Option<u64> {
+    path.file_name()?.to_str()?.strip_suffix(".log")?.parse().ok()
+}
+
+/// Removes the logs that the engine keeps to write over them, all but the newest: for a store that closes, whose every row
+/// was flushed. They hold nothing that is needed, and the next opening would remove them; a closed store is as large as
+/// its rows. What cannot be removed stays: it does no harm.
+pub(crate) fn remove_spent(rows: &Path) {
+    let Ok(entries) = fs::read_dir(rows) else { return };
+    let mut logs: Vec<_> = entries
+        .filter_map(|entry| entry.ok().map(|entry| entry.path()))
+        .filter_map(|path| number_of(&path).map(|number| (number, path)))
+        .collect();
+    logs.sort();
+    logs.pop();
+    for (_, path) in logs {
+        if let Err(error) = fs::remove_file(&path) {
+            tracing::debug!(%error, path = %path.display(), "a spent log cannot be removed");
+        }
+    }
 }
 
 /// The place of the first damage, if a record begins behind it.
