@@ -1,0 +1,52 @@
+//! From one raster to another: aggregation, disaggregation, gaps, sums of many series. Pure, on columns.
+
+mod dense;
+mod gaps;
+mod layout;
+mod resample;
+mod slot;
+mod total;
+
+pub use gaps::{GAP_SLOTS_MAX, Neighbours, fill_gaps};
+pub use layout::Layout;
+pub(crate) use layout::Stretches;
+pub use resample::resample;
+pub use total::Total;
+
+/// What is made of the values of a slot.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub enum Aggregation {
+    /// The values added up.
+    Sum,
+    /// Their arithmetic mean.
+    Average,
+    /// The smallest.
+    Minimum,
+    /// The largest.
+    Maximum,
+    /// The earliest.
+    First,
+    /// The latest.
+    Last,
+    /// How many there are.
+    Count,
+    /// Their mean, each weighted by the time it holds.
+    TimeWeightedMean,
+}
+
+/// What is done about slots without a value.
+#[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
+pub enum Gaps {
+    /// Nothing: slots without a point are left out.
+    #[default]
+    None,
+    /// Every slot has a point; where there was none, one without a value, flagged missing.
+    Null,
+    /// Slots without a value take the value before, flagged interpolated.
+    Previous,
+    /// Slots without a value take what lies on the line between their neighbours, flagged interpolated.
+    Linear,
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,168 @@
+//! One slot of the target: what has been put into it so far, and what comes of that.
+
+use super::Aggregation;
+use crate::flags::{is_absent, worse};
+use crate::{Flag, TimeRange};
+
+/// A part of what a point stands for, inside one slot.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Part {
+    /// The point's value; means nothing if the flag says that there is none.
+    pub(crate) value: f64,
+    /// The point's flag byte.
+    pub(crate) flag: u8,
+    /// All that the point stands for, in nanoseconds.
+    pub(crate) whole: i64,
+    /// How much of that this part is, in nanoseconds.
+    pub(crate) length: i64,
+    /// Whether the point's stretch begins in this slot.
+    pub(crate) is_start: bool,
+}
+
+/// What has been put into a slot.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Slot {
+    parts: u32,
+    /// Parts with a value.
+    values: u32,
+    /// Points with a value whose stretch begins here, and all such points.
+    starts: u32,
+    starts_with_value: u32,
+    starts_sum: f64,
+    starts_worst: u8,
+    /// Values, each by the share of its stretch that is here.
+    sum: f64,
+    shares: f64,
+    /// Values by the time they hold, and that time.
+    weighted: f64,
+    covered: i64,
+    /// The length of all parts with a value; 0 if they differ.
+    length: i64,
+    min: f64,
+    max: f64,
+    first: f64,
+    last: f64,
+    worst: u8,
+}
+
+/// Lengths of time become weights; 2^53 ns are 104 days, beyond which they are rounded once.
+#[expect(clippy::cast_precision_loss, reason = "a weight")]
+pub(crate) fn weight(length: i64) -> f64 {
+    length as f64
+}
+
+/// `value` times `length / whole`. A length that divides the whole divides the value, so that halves are halves.
+pub(crate) fn share_of(value: f64, length: i64, whole: i64) -> f64 {
+    if length == whole {
+        value
+    } else if length > 0 && whole % length == 0 {
+        value / weight(whole / length)
+    } else {
+        value * (weight(length) / weight(whole))
+    }
+}
+
+impl Slot {
+    pub(crate) const EMPTY: Self = Self {
+        parts: 0,
+        values: 0,
+        starts: 0,
+        starts_with_value: 0,
+        starts_sum: -0.0,
+        starts_worst: 0,
+        sum: -0.0,
+        shares: 0.0,
+        weighted: 0.0,
+        covered: 0,
+        length: 0,
+        min: f64::INFINITY,
+        max: f64::NEG_INFINITY,
+        first: 0.0,
+        last: 0.0,
+        worst: 0,
+    };
+
+    pub(crate) fn add(&mut self, part: Part) {
+        self.parts += 1;
+        self.worst = worse(self.worst, part.flag);
+        if part.is_start {
+            self.starts += 1;
+            self.starts_worst = worse(self.starts_worst, part.flag);
+        }
+        if is_absent(part.flag) {
+            return;
+        }
+        let value = part.value;
+        if self.values == 0 {
+            self.first = value;
+            self.length = part.length;
+        } else if self.length != part.length {
+            self.length = 0;
+        }
+        self.values += 1;
+        self.last = value;
+        self.min = self.min.min(value);
+        self.max = self.max.max(value);
+        self.covered += part.length;
+        self.weighted += value * weight(part.length);
+        self.sum += share_of(value, part.length, part.whole);
+        self.shares += share_of(1.0, part.length, part.whole);
+        if part.is_start {
+            self.starts_with_value += 1;
+            self.starts_sum += value;
+        }
+    }
+
+    /// The value and flag byte of the slot; `None` if no point belongs to it.
+    pub(crate) fn outcome(&self, how: Aggregation, slot: TimeRange, holds: bool) -> Option<(f64, u8)> {
+        let is_of_starts = holds && matches!(how, Aggregation::Sum | Aggregation::Count);
+        if self.parts == 0 || is_of_starts && self.starts == 0 {
+            return None;
+        }
+        let (is_missing, worst) = if is_of_starts {
+            (self.starts_with_value < self.starts, self.starts_worst)
+        } else {
+            (self.covered < slot.to - slot.from, self.worst)
+        };
+        let flag = if is_missing { Flag::Missing.number() } else { worst };
+        let value = if holds { self.value_of_holds(how) } else { self.value(how) };
+        Some(value.map_or((0.0, Flag::Missing.absent()), |value| (value, flag)))
+    }
+
+    fn value(&self, how: Aggregation) -> Option<f64> {
+        if how == Aggregation::Count {
+            return Some(f64::from(self.starts_with_value));
+        }
+        (self.values > 0).then(|| match how {
+            Aggregation::Sum => self.sum,
+            Aggregation::Average => self.sum / self.shares,
+            Aggregation::Minimum => self.min,
+            Aggregation::Maximum => self.max,
+            Aggregation::First => self.first,
+            Aggregation::Last => self.last,
+            Aggregation::Count => f64::from(self.starts_with_value),
+            Aggregation::TimeWeightedMean => self.time_weighted_mean(),
+        })
+    }
+
+    /// Of values that hold, sums and means are of the points that stand in the slot.
+    fn value_of_holds(&self, how: Aggregation) -> Option<f64> {
+        match how {
+            Aggregation::Sum => (self.starts_with_value > 0).then_some(self.starts_sum),
+            Aggregation::Average if self.starts_with_value > 0 => {
+                Some(self.starts_sum / f64::from(self.starts_with_value))
+            }
+            Aggregation::Average => self.value(Aggregation::Last),
+            _ => self.value(how),
+        }
+    }
+
+    /// Parts of one length are averaged without weights, which would only round.
+    fn time_weighted_mean(&self) -> f64 {
+        let is_even = self.length > 0 && self.length == self.covered / i64::from(self.values);
+        if is_even && self.shares == f64::from(self.values) {
+            return self.sum / self.shares;
+        }
+        self.weighted / weight(self.covered)
+    }
+}

@@ -1,0 +1,19 @@
+//! Calendars: intervals, zones, and the rasters they make. Pure; nothing here reads a clock.
+
+mod civil;
+mod interval;
+mod raster;
+mod runs;
+mod zones;
+
+pub use interval::{Alignment, Interval, IntervalUnit};
+pub use raster::{Raster, Slots};
+pub(crate) use runs::{Run, Runs, is_evenly_spaced};
+pub use zones::Zone;
+
+/// Nanoseconds of a second.
+pub(crate) const SECOND: i64 = 1_000_000_000;
+/// Nanoseconds of an hour.
+pub(crate) const HOUR: i64 = 3_600 * SECOND;
+/// Nanoseconds of a day of 24 hours.
+pub(crate) const DAY: i64 = 24 * HOUR;

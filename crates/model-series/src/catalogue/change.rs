@@ -1,0 +1,276 @@
+//! Changing and removing series.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use store::{Condition, Direction, Timestamp, Write};
+
+use super::check::{check_attributes, checked, index_rows};
+use super::context::{ATTEMPTS_MAX, Context, Draught, Versioned, put_users};
+use super::define::check_series;
+use super::encode::{Writer, damaged, put_definition};
+use super::formulas::check_depth;
+use super::keys;
+use super::{DefinedFormula, Definition, DefinitionChange, FORMULA_DEPTH_MAX};
+use crate::feed::{self, DefinitionFate};
+use crate::{Error, SeriesRef, Strand};
+
+/// Strands that are listed, and rows that are scanned, in one page.
+const PAGE: usize = 1_024;
+/// How long the number of a removed series is not given again: longer than any request that found the series lasts,
+/// so that no write under way ends up in a new series.
+const REMOVAL_GRACE_US: i64 = 15 * 60 * 1_000_000;
+/// The most names that a refusal tells.
+const NAMES_TOLD_MAX: usize = 5;
+
+impl Context {
+    /// Changes a definition; see [`crate::Repository::change`].
+    pub(crate) async fn change(
+        &self,
+        series: SeriesRef<'_>,
+        change: DefinitionChange,
+        now: Timestamp,
+    ) -> Result<Arc<Definition>, Error> {
+        // By number from here on: another change may rename it meanwhile.
+        let mut before = self.find(series).await?;
+        let number = before.definition.number;
+        for _ in 0..ATTEMPTS_MAX {
+            let draft = before.definition.to_draft().with(change.clone());
+            let mut after = checked(draft, number, now)?;
+            after.created = before.definition.created;
+            let draught = self.think_change(&before, &after).await?;
+            if self.commit(draught).await? {
+                return Ok(Arc::new(after));
+            }
+            before = self.find(SeriesRef::Id(number)).await?;
+        }
+        Err(Error::Contention(before.definition.name.clone()))
+    }
+
+    /// What makes a definition another.
+    async fn think_change(&self, before: &Versioned, after: &Definition) -> Result<Draught, Error> {
+        let was = &*before.definition;
+        let number = was.number;
+        let mut draught = Draught { conditions: vec![before.condition()], ..Draught::default() };
+        self.check_surroundings(after, &mut draught).await?;
+        if was.differs_in_points(after) {
+            self.check_empty(was).await?;
+        }
+        let is_formula_new = was.formula != after.formula;
+        if is_formula_new {
+            self.change_formula(was, after, &mut draught).await?;
+        }
+        if was.name != after.name {
+            self.rename(was, after, &mut draught).await?;
+        }
+        let (old_rows, new_rows) = (index_rows(was), index_rows(after));
+        draught.writes.extend(old_rows.difference(&new_rows).map(|(key, _)| Write::Delete(key.clone())));
+        for (key, is_numbered) in new_rows.difference(&old_rows) {
+            let value = if *is_numbered { keys::value_of_number(number) } else { Bytes::new() };
+            draught.writes.push(Write::Put(key.clone(), value));
+        }
+        put_changed(after, &mut draught);
+        Ok(draught)
+    }
+
+    /// Checks units, attribute types and series that a definition names.
+    async fn check_surroundings(&self, after: &Definition, draught: &mut Draught) -> Result<(), Error> {
+        if after.uses_units() {
+            let (units, condition) = self.units().await?;
+            after.used_units().try_for_each(|unit| units.get(unit).map(drop))?;
+            draught.conditions.push(condition);
+        }
+        let (types, conditions) = self.types_of(std::iter::once(after)).await?;
+        draught.conditions.extend(conditions);
+        check_attributes(&after.attributes, &types)?;
+        check_series(after, &self.series_of(std::iter::once(after)).await?)
+    }
+
+    /// Refuses unless the series holds no points; what rows of points it has are removed.
+    async fn check_empty(&self, series: &Definition) -> Result<(), Error> {
+        let mut after: Option<Bytes> = None;
+        let partition = keys::series_partition(&self.tenant, series.number);
+        loop {
+            let names = self.strands.list(&partition, &[], after.as_deref(), PAGE).await?;
+            for name in &names {
+                let strand = Strand { partition: partition.clone(), name: name.clone() };
+                // What an audited series held once is still held for reads as of then.
+                if series.switches.audit || self.strands.extent(&strand).await?.is_some() {
+                    let held = if series.switches.audit { "has held" } else { "holds" };
+                    return Err(Error::Invalid(format!(
+                        "series {} {held} points: alignment, interval, zone, beginning of days, quotations, audit \
+                         and a first formula can be set only on a series that holds none",
+                        series.name
+                    )));
+                }
+                self.strands.erase(&strand, Vec::new(), Bytes::new()).await?;
+            }
+            if names.len() < PAGE {
+                return Ok(());
+            }
+            after = names.last().cloned();
+        }
+    }
+
+    /// Checks the new formula, and enters the series in the rows of those it refers to.
+    async fn change_formula(
+        &self,
+        was: &Definition,
+        after: &Definition,
+        draught: &mut Draught,
+    ) -> Result<(), Error> {
+        // Under the name that other formulas know, so that circles through the series itself are seen.
+        let mut same_name = after.clone();
+        same_name.name = was.name.clone();
+        let fresh = HashMap::from([(&*was.name, &same_name)]);
+        let ground = self.ground(&fresh).await?;
+        let depth = check_depth(&was.name, &fresh, &ground)?;
+        if after.is_computed() && depth + self.height(was.number).await? > FORMULA_DEPTH_MAX {
+            return Err(Error::Limit(format!("formulas stand on formulas at most {FORMULA_DEPTH_MAX} deep")));
+        }
+        self.use_operands(&same_name, &ground, draught).await?;
+        self.release_operands(was, Some(&same_name), draught).await
+    }
+
+    /// Moves the row of the name, and writes the new name into the formulas that refer to the series.
+    async fn rename(&self, was: &Definition, after: &Definition, draught: &mut Draught) -> Result<(), Error> {
+        let key = keys::name(&after.name);
+        if self.row(&key).await?.is_some() {
+            return Err(Error::AlreadyExists(format!("series {}", after.name).into()));
+        }
+        draught.conditions.push(Condition::Absent(key.clone()));
+        draught.writes.push(Write::Delete(keys::name(&was.name)));
+        draught.writes.push(Write::PutStamped(key, keys::value_of_number(was.number)));
+        let (users, condition) = self.users(was.number).await?;
+        draught.conditions.push(condition);
+        for user in self.find_numbers(&users).await?.into_iter().flatten() {
+            let Some(formula) = &user.definition.formula else {
+                continue;
+            };
+            let tree = formula.tree.with_renamed(&was.name, &after.name);
+            let mut renamed = Definition::clone(&user.definition);
+            renamed.formula = Some(DefinedFormula { text: tree.to_string().into(), tree: Arc::new(tree) });
+            renamed.changed = after.changed;
+            draught.conditions.push(user.condition());
+            put_changed(&renamed, draught);
+        }
+        Ok(())
+    }
+
+    /// Removes a series; see [`crate::Repository::remove`].
+    pub(crate) async fn remove(
+        &self,
+        series: SeriesRef<'_>,
+        now: Timestamp,
+    ) -> Result<Arc<Definition>, Error> {
+        for _ in 0..ATTEMPTS_MAX {
+            let found = self.find(series).await?;
+            let (users, condition) = self.users(found.definition.number).await?;
+            if !users.is_empty() {
+                return Err(self.in_use(&found.definition, &users).await?);
+            }
+            let mut draught =
+                Draught { conditions: vec![found.condition(), condition], ..Draught::default() };
+            self.release_operands(&found.definition, None, &mut draught).await?;
+            put_removal(&found.definition, now, &mut draught);
+            if self.commit(draught).await? {
+                self.erase_points(found.definition.number).await?;
+                return Ok(found.definition);
+            }
+        }
+        Err(Error::Contention("the catalogue".into()))
+    }
+
+    /// The refusal to remove what formulas refer to.
+    async fn in_use(&self, series: &Definition, users: &[u32]) -> Result<Error, Error> {
+        let told: Vec<u32> = users.iter().copied().take(NAMES_TOLD_MAX).collect();
+        let found = self.find_numbers(&told).await?;
+        let names: Vec<&str> = found.iter().flatten().map(|user| &*user.definition.name).collect();
+        let more = if users.len() > told.len() { ", ..." } else { "" };
+        let text = format!("series {} is used in formulas of: {}{more}", series.name, names.join(", "));
+        Ok(Error::Invalid(text))
+    }
+
+    /// Removes many series that may refer to each other, with all else that is known of them; for the removal of a
+    /// whole repository. Their points are removed after; a number that another changed meanwhile is left.
+    pub(crate) async fn remove_all(&self, found: Vec<Versioned>, now: Timestamp) -> Result<(), Error> {
+        let numbers: Vec<u32> = found.iter().map(|found| found.definition.number).collect();
+        let mut draughts = Vec::with_capacity(found.len());
+        for found in &found {
+            let mut draught = Draught { conditions: vec![found.condition()], ..Draught::default() };
+            draught.writes.push(put_users(found.definition.number, &[]));
+            put_removal(&found.definition, now, &mut draught);
+            draughts.push(draught);
+        }
+        for outcome in self.commit_all(draughts).await {
+            outcome?;
+        }
+        for number in numbers {
+            if self.row(&keys::removal(number)).await?.is_some() {
+                self.erase_points(number).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Removes all rows of points under a number.
+    pub(crate) async fn erase_points(&self, number: u32) -> Result<(), Error> {
+        let partition = keys::series_partition(&self.tenant, number);
+        loop {
+            let names = self.strands.list(&partition, &[], None, PAGE).await?;
+            let is_last = names.len() < PAGE;
+            for name in names {
+                let strand = Strand { partition: partition.clone(), name };
+                self.strands.erase(&strand, Vec::new(), Bytes::new()).await?;
+            }
+            if is_last {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Finishes removals that were broken off, and gives numbers free that nobody can be writing to any more.
+    /// Answers whether some wait still.
+    pub(crate) async fn sweep_removals(&self, now: Timestamp) -> Result<bool, Error> {
+        let (mut range, mut is_waiting) = (keys::removals(), false);
+        loop {
+            let page = self.store.scan(&self.partition, &range, Direction::Forward, PAGE).await?;
+            for (key, value) in page.rows() {
+                let number = keys::number_of_key(key).ok_or_else(|| damaged("a removal"))?;
+                let removed = value.try_into().map(i64::from_le_bytes).map_err(|_| damaged("a removal"))?;
+                self.erase_points(number).await?;
+                if removed.saturating_add(REMOVAL_GRACE_US) > now.0 {
+                    is_waiting = true;
+                    continue;
+                }
+                let writes = vec![Write::Delete(keys::removal(number))];
+                self.commit(Draught { writes, ..Draught::default() }).await?;
+            }
+            match page.last_key() {
+                Some(key) if page.more() => range = keys::after_key(&range, key),
+                _ => return Ok(is_waiting),
+            }
+        }
+    }
+}
+
+/// The rows of a definition that changed, index rows left out.
+fn put_changed(definition: &Definition, draught: &mut Draught) {
+    let bytes = Bytes::from(put_definition(definition));
+    feed::put_definition(&mut draught.change, DefinitionFate::Changed, definition.number, &bytes);
+    draught.writes.push(Write::PutStamped(keys::definition(definition.number), bytes));
+}
+
+/// Takes away all rows of a definition, and notes that its points are to go.
+fn put_removal(definition: &Definition, now: Timestamp, draught: &mut Draught) {
+    let number = definition.number;
+    draught.writes.push(Write::Delete(keys::definition(number)));
+    draught.writes.push(Write::Delete(keys::name(&definition.name)));
+    draught.writes.extend(index_rows(definition).into_iter().map(|(key, _)| Write::Delete(key)));
+    let mut removed = Writer::default();
+    removed.time(now.0);
+    draught.writes.push(Write::PutStamped(keys::removal(number), removed.0.into()));
+    let bytes = put_definition(definition);
+    feed::put_definition(&mut draught.change, DefinitionFate::Removed, number, &bytes);
+}

@@ -1,0 +1,271 @@
+//! What all work on one repository needs, and how its rows are read and committed.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use parking_lot::RwLock;
+use store::{Commit, Condition, ErrorKind, Outcome, Partition, Row, Stamp, Store, Tenant, Write};
+
+use super::cache::{Definitions, Entry};
+use super::encode::{damaged, take_attribute_type, take_definition, take_units};
+use super::keys;
+use crate::write_id::WriteIds;
+use crate::{AttributeType, Definition, Error, SeriesRef, Strand, Strands, Units};
+
+/// How often a change starts again because another writer came first.
+pub(crate) const ATTEMPTS_MAX: usize = 64;
+
+/// What all work on one repository needs.
+#[derive(Debug)]
+pub(crate) struct Context {
+    pub(crate) store: Store,
+    pub(crate) strands: Strands,
+    pub(crate) tenant: Tenant,
+    /// The catalogue's.
+    pub(crate) partition: Partition,
+    pub(crate) write_ids: WriteIds,
+    definitions: Definitions,
+    /// The units as they were last read, and the version of their row.
+    units: RwLock<(Stamp, Arc<Units>)>,
+}
+
+/// A definition and the version of its row.
+#[derive(Clone, Debug)]
+pub(crate) struct Versioned {
+    pub(crate) stamp: Stamp,
+    pub(crate) definition: Arc<Definition>,
+}
+
+impl Versioned {
+    /// Holds while nobody changed or removed it.
+    pub(crate) fn condition(&self) -> Condition {
+        Condition::Version(keys::definition(self.definition.number), self.stamp)
+    }
+}
+
+/// Rows and conditions of one commit in the making.
+#[derive(Debug, Default)]
+pub(crate) struct Draught {
+    pub(crate) conditions: Vec<Condition>,
+    pub(crate) writes: Vec<Write>,
+    pub(crate) change: Vec<u8>,
+}
+
+impl Context {
+    pub(crate) fn new(store: Store, strands: Strands, tenant: Tenant, definitions_cached_max: usize) -> Self {
+        Self {
+            partition: keys::catalogue_partition(&tenant),
+            store,
+            strands,
+            tenant,
+            write_ids: WriteIds::new(),
+            definitions: Definitions::new(definitions_cached_max),
+            units: RwLock::default(),
+        }
+    }
+
+    /// The strand of a series' points (of one quotation).
+    pub(crate) fn strand(&self, number: u32, quotation: Option<i64>) -> Strand {
+        Strand {
+            partition: keys::series_partition(&self.tenant, number),
+            name: quotation.map(keys::quotation).unwrap_or_default(),
+        }
+    }
+
+    /// A row of the catalogue. Cost: a cache look-up, or one engine read.
+    pub(crate) async fn row(&self, key: &[u8]) -> Result<Option<Row>, Error> {
+        match self.store.get_cached(&self.partition, key) {
+            Some(row) => Ok(row),
+            None => Ok(self.store.get(&self.partition, key).await?),
+        }
+    }
+
+    /// Rows of the catalogue, in the order of `keys`.
+    pub(crate) async fn rows(&self, keys: &[Bytes]) -> Result<Vec<Option<Row>>, Error> {
+        Ok(self.store.get_many(&self.partition, keys).await?)
+    }
+
+    fn commit_of(&self, draught: Draught) -> Commit {
+        let Draught { conditions, writes, change } = draught;
+        let (partition, write_id) = (self.partition.clone(), self.write_ids.next());
+        Commit { partition, write_id, conditions, writes, change: change.into() }
+    }
+
+    /// Commits; `false` if another writer came first.
+    pub(crate) async fn commit(&self, draught: Draught) -> Result<bool, Error> {
+        let mut outcomes = self.commit_all(vec![draught]).await;
+        outcomes.pop().unwrap_or(Ok(false))
+    }
+
+    /// Commits in one group; `false` for each that another writer came before.
+    pub(crate) async fn commit_all(&self, draughts: Vec<Draught>) -> Vec<Result<bool, Error>> {
+        let commits: Vec<Commit> = draughts.into_iter().map(|draught| self.commit_of(draught)).collect();
+        let write_ids: Vec<_> = commits.iter().map(|commit| commit.write_id).collect();
+        let mut settled = Vec::with_capacity(commits.len());
+        for (write_id, outcome) in write_ids.into_iter().zip(self.store.commit_all(commits).await) {
+            settled.push(match outcome {
+                Ok(_) => Ok(true),
+                Err(error) if error.kind() == ErrorKind::Conflict => Ok(false),
+                Err(error) if error.kind() == ErrorKind::TooLarge => {
+                    Err(Error::Limit(format!("a change of the catalogue is too large: {}", error.action())))
+                }
+                Err(error) if error.kind() == ErrorKind::Unknown => {
+                    match self.store.resolve(&self.partition, write_id).await {
+                        Ok(Outcome::Committed(_)) => Ok(true),
+                        Ok(Outcome::NotCommitted) => Ok(false),
+                        Err(_) => Err(error.into()),
+                    }
+                }
+                Err(error) => Err(error.into()),
+            });
+        }
+        settled
+    }
+
+    /// The series that there are of these, in order. Cost: about a microsecond each for what was found before; else
+    /// one read of the engine for all, or two.
+    pub(crate) async fn find_all(&self, series: &[SeriesRef<'_>]) -> Result<Vec<Option<Versioned>>, Error> {
+        let home = |one: &SeriesRef<'_>| match one {
+            SeriesRef::Name(name) => keys::home_number(name),
+            SeriesRef::Id(number) => *number,
+        };
+        let numbers: Vec<u32> = series.iter().map(home).collect();
+        let mut found = self.find_numbers(&numbers).await?;
+        // A name that is not at home was given another number, or none: its own row tells.
+        let mut astray = Vec::new();
+        for (place, (one, found)) in series.iter().zip(&mut found).enumerate() {
+            if let SeriesRef::Name(name) = one
+                && found.as_ref().is_none_or(|found| &*found.definition.name != *name)
+            {
+                *found = None;
+                astray.push((place, keys::name(name)));
+            }
+        }
+        if !astray.is_empty() {
+            let keys: Vec<Bytes> = astray.iter().map(|(_, key)| key.clone()).collect();
+            let rows = self.rows(&keys).await?;
+            let number = |row: &Option<Row>| row.as_ref().and_then(|row| keys::number_of_value(&row.value));
+            let known = astray.iter().zip(&rows).filter_map(|((place, _), row)| Some((*place, number(row)?)));
+            let (places, numbers): (Vec<usize>, Vec<u32>) = known.unzip();
+            for (place, astray) in places.into_iter().zip(self.find_numbers(&numbers).await?) {
+                let name = series.get(place);
+                let is_it = |one: &Versioned| name == Some(&SeriesRef::Name(&one.definition.name));
+                if let Some(found) = found.get_mut(place) {
+                    *found = astray.filter(is_it);
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    /// One series.
+    pub(crate) async fn find(&self, series: SeriesRef<'_>) -> Result<Versioned, Error> {
+        let found = self.find_all(&[series]).await?.pop().flatten();
+        found.ok_or_else(|| Error::NotFound(format!("series {series}").into()))
+    }
+
+    /// Definitions by number, in order.
+    pub(crate) async fn find_numbers(&self, numbers: &[u32]) -> Result<Vec<Option<Versioned>>, Error> {
+        let kept = self.definitions.get_all(numbers.iter().copied());
+        let (mut found, mut fresh) = (Vec::with_capacity(numbers.len()), Vec::new());
+        let mut unread = Vec::new();
+        for (number, kept) in numbers.iter().zip(kept) {
+            match self.store.get_cached(&self.partition, &keys::definition_array(*number)) {
+                Some(row) => found.push(Self::versioned(row, kept, &mut fresh)?),
+                None => {
+                    unread.push((found.len(), kept));
+                    found.push(None);
+                }
+            }
+        }
+        if !unread.is_empty() {
+            let key =
+                |(place, _): &(usize, _)| keys::definition(numbers.get(*place).copied().unwrap_or_default());
+            let keys: Vec<Bytes> = unread.iter().map(key).collect();
+            for ((place, kept), row) in unread.into_iter().zip(self.rows(&keys).await?) {
+                if let Some(found) = found.get_mut(place) {
+                    *found = Self::versioned(row, kept, &mut fresh)?;
+                }
+            }
+        }
+        if !fresh.is_empty() {
+            self.definitions.put_all(fresh);
+        }
+        Ok(found)
+    }
+
+    /// What a row says: what is kept if it is of the row's version, else decoded, and noted in `fresh`.
+    fn versioned(
+        row: Option<Row>,
+        kept: Option<Entry>,
+        fresh: &mut Vec<Entry>,
+    ) -> Result<Option<Versioned>, Error> {
+        let Some(row) = row else {
+            return Ok(None);
+        };
+        if let Some(Entry { stamp, definition }) = kept.filter(|kept| kept.stamp == row.stamp) {
+            return Ok(Some(Versioned { stamp, definition }));
+        }
+        let definition = Arc::new(take_definition(&row.value).ok_or_else(|| damaged("a definition"))?);
+        fresh.push(Entry { stamp: row.stamp, definition: definition.clone() });
+        Ok(Some(Versioned { stamp: row.stamp, definition }))
+    }
+
+    /// All units, and what holds while nobody changes them. Cost: a cached look-up.
+    pub(crate) async fn units(&self) -> Result<(Arc<Units>, Condition), Error> {
+        let Some(row) = self.row(&keys::units()).await? else {
+            return Ok((Arc::default(), Condition::Absent(keys::units())));
+        };
+        let condition = Condition::Version(keys::units(), row.stamp);
+        let (stamp, units) = self.units.read().clone();
+        if stamp == row.stamp {
+            return Ok((units, condition));
+        }
+        let units = take_units(&row.value).ok_or_else(|| damaged("units"))?;
+        let units = Arc::new(Units::new(units));
+        *self.units.write() = (row.stamp, units.clone());
+        Ok((units, condition))
+    }
+
+    /// Attribute types by name, in order, each with what holds while nobody changes it.
+    pub(crate) async fn attribute_types(
+        &self,
+        names: &[&str],
+    ) -> Result<Vec<Option<(AttributeType, Condition)>>, Error> {
+        let keys: Vec<Bytes> = names.iter().map(|name| keys::attribute_type(name)).collect();
+        let mut types = Vec::with_capacity(names.len());
+        for (key, row) in keys.iter().zip(self.rows(&keys).await?) {
+            types.push(match row {
+                None => None,
+                Some(row) => {
+                    let of = take_attribute_type(&row.value).ok_or_else(|| damaged("an attribute type"))?;
+                    Some((of, Condition::Version(key.clone(), row.stamp)))
+                }
+            });
+        }
+        Ok(types)
+    }
+
+    /// The numbers of the formulas that refer to a series, ascending, and what holds while there are no others.
+    pub(crate) async fn users(&self, number: u32) -> Result<(Vec<u32>, Condition), Error> {
+        let key = keys::users(number);
+        let Some(row) = self.row(&key).await? else {
+            return Ok((Vec::new(), Condition::Absent(key)));
+        };
+        let (numbers, rest) = row.value.as_chunks::<4>();
+        if !rest.is_empty() {
+            return Err(damaged("the users of a series"));
+        }
+        let numbers = numbers.iter().map(|number| u32::from_be_bytes(*number)).collect();
+        Ok((numbers, Condition::Version(key, row.stamp)))
+    }
+}
+
+/// The write that makes these the users of a series.
+pub(crate) fn put_users(number: u32, users: &[u32]) -> Write {
+    let key = keys::users(number);
+    if users.is_empty() {
+        return Write::Delete(key);
+    }
+    Write::PutStamped(key, users.iter().flat_map(|user| user.to_be_bytes()).collect())
+}

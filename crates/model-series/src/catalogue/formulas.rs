@@ -1,0 +1,177 @@
+//! Formulas over formulas: what a formula stands on, no circles, no towers.
+
+use std::collections::HashMap;
+
+use super::context::{Context, Draught, Versioned, put_users};
+use super::{Definition, FORMULA_DEPTH_MAX, FORMULA_SERIES_MAX, FORMULA_USERS_MAX};
+use crate::{Error, SeriesRef};
+
+/// The stored series that formulas stand on, at all depths, by name.
+pub(crate) type Ground = HashMap<Box<str>, Versioned>;
+
+/// The names that a definition's formula refers to.
+fn operands(definition: &Definition) -> Vec<&str> {
+    definition.formula.as_ref().map(|formula| formula.tree.names()).unwrap_or_default()
+}
+
+impl Context {
+    /// The stored series that the formulas of `fresh` stand on. What is in `fresh` itself is not looked up.
+    /// Cost: one look-up for each series, one read for each depth.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`], naming the first series that is not there; [`Error::Limit`].
+    pub(crate) async fn ground(&self, fresh: &HashMap<&str, &Definition>) -> Result<Ground, Error> {
+        let mut ground = Ground::new();
+        let mut wanted: Vec<Box<str>> = Vec::new();
+        let want = |definition: &Definition, ground: &Ground, wanted: &mut Vec<Box<str>>| {
+            for name in operands(definition) {
+                if !fresh.contains_key(name) && !ground.contains_key(name) {
+                    wanted.push(name.into());
+                }
+            }
+        };
+        fresh.values().for_each(|definition| want(definition, &ground, &mut wanted));
+        while !wanted.is_empty() {
+            wanted.sort_unstable();
+            wanted.dedup();
+            let level = std::mem::take(&mut wanted);
+            if fresh.len().saturating_mul(FORMULA_SERIES_MAX) < ground.len() + level.len() {
+                return Err(Error::Limit(format!("a formula stands on at most {FORMULA_SERIES_MAX} series")));
+            }
+            let names: Vec<SeriesRef<'_>> = level.iter().map(|name| SeriesRef::Name(name)).collect();
+            let found = self.find_all(&names).await?;
+            for (name, found) in level.iter().zip(found) {
+                let found =
+                    found.ok_or_else(|| Error::NotFound(format!("series {name} of a formula").into()))?;
+                ground.insert(name.clone(), found);
+            }
+            for name in &level {
+                if let Some(found) = ground.get(name) {
+                    want(&found.definition, &ground, &mut wanted);
+                }
+            }
+        }
+        Ok(ground)
+    }
+
+    /// How many formulas stand above a series, one on the other.
+    pub(crate) async fn height(&self, number: u32) -> Result<usize, Error> {
+        let mut level = vec![number];
+        for height in 0..=FORMULA_DEPTH_MAX {
+            let mut above = Vec::new();
+            for number in &level {
+                above.extend(self.users(*number).await?.0);
+            }
+            above.sort_unstable();
+            above.dedup();
+            if above.is_empty() {
+                return Ok(height);
+            }
+            level = above;
+        }
+        Ok(FORMULA_DEPTH_MAX + 1)
+    }
+
+    /// Enters a formula in the rows of the series it refers to, on condition that nothing it stands on changes.
+    pub(crate) async fn use_operands(
+        &self,
+        definition: &Definition,
+        ground: &Ground,
+        draught: &mut Draught,
+    ) -> Result<(), Error> {
+        draught.conditions.extend(ground.values().map(Versioned::condition));
+        for name in operands(definition) {
+            let Some(operand) = ground.get(name) else {
+                continue;
+            };
+            let number = operand.definition.number;
+            let (mut users, condition) = self.users(number).await?;
+            if users.len() >= FORMULA_USERS_MAX {
+                return Err(Error::Limit(format!(
+                    "series {name} is referred to by {FORMULA_USERS_MAX} formulas, and by no more"
+                )));
+            }
+            if let Err(place) = users.binary_search(&definition.number) {
+                users.insert(place, definition.number);
+            }
+            draught.conditions.push(condition);
+            draught.writes.push(put_users(number, &users));
+        }
+        Ok(())
+    }
+
+    /// Takes a formula out of the rows of series that it refers to, but not in its next version.
+    pub(crate) async fn release_operands(
+        &self,
+        before: &Definition,
+        after: Option<&Definition>,
+        draught: &mut Draught,
+    ) -> Result<(), Error> {
+        let kept = after.map(operands).unwrap_or_default();
+        let dropped: Vec<&str> = operands(before).into_iter().filter(|name| !kept.contains(name)).collect();
+        let names: Vec<SeriesRef<'_>> = dropped.into_iter().map(SeriesRef::Name).collect();
+        for operand in self.find_all(&names).await?.into_iter().flatten() {
+            let number = operand.definition.number;
+            let (mut users, condition) = self.users(number).await?;
+            users.retain(|user| *user != before.number);
+            draught.conditions.push(condition);
+            draught.writes.push(put_users(number, &users));
+        }
+        Ok(())
+    }
+}
+
+/// How deep the formula of `name` stands on others: 0 if it has none.
+///
+/// # Errors
+///
+/// [`Error::Invalid`] for a circle, naming the series on it; [`Error::Limit`] beyond [`FORMULA_DEPTH_MAX`] or
+/// [`FORMULA_SERIES_MAX`].
+pub(crate) fn check_depth<'a>(
+    name: &'a str,
+    fresh: &'a HashMap<&str, &Definition>,
+    ground: &'a Ground,
+) -> Result<usize, Error> {
+    let mut walk = Walk { fresh, ground, path: Vec::new(), depths: HashMap::new() };
+    let depth = walk.depth(name)?;
+    if walk.depths.len() > FORMULA_SERIES_MAX {
+        return Err(Error::Limit(format!("a formula stands on at most {FORMULA_SERIES_MAX} series")));
+    }
+    Ok(depth)
+}
+
+struct Walk<'a> {
+    fresh: &'a HashMap<&'a str, &'a Definition>,
+    ground: &'a Ground,
+    /// From the first formula to the one looked at.
+    path: Vec<&'a str>,
+    depths: HashMap<&'a str, usize>,
+}
+
+impl<'a> Walk<'a> {
+    /// Recurses at most [`FORMULA_DEPTH_MAX`] times.
+    fn depth(&mut self, name: &'a str) -> Result<usize, Error> {
+        if let Some(depth) = self.depths.get(name) {
+            return Ok(*depth);
+        }
+        if let Some(start) = self.path.iter().position(|one| *one == name) {
+            let circle: Vec<&str> = self.path.iter().skip(start).copied().chain([name]).collect();
+            return Err(Error::Invalid(format!("the formula goes in a circle: {}", circle.join(" -> "))));
+        }
+        if self.path.len() > FORMULA_DEPTH_MAX {
+            return Err(Error::Limit(format!("formulas stand on formulas at most {FORMULA_DEPTH_MAX} deep")));
+        }
+        let (fresh, ground) = (self.fresh, self.ground);
+        let stored = || ground.get(name).map(|found| &*found.definition);
+        let definition = fresh.get(name).copied().or_else(stored);
+        self.path.push(name);
+        let mut depth = 0;
+        for operand in definition.map(operands).unwrap_or_default() {
+            depth = depth.max(self.depth(operand)? + 1);
+        }
+        self.path.pop();
+        self.depths.insert(name, depth);
+        Ok(depth)
+    }
+}

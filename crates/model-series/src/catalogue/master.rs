@@ -1,0 +1,265 @@
+//! What series are described with: units, attribute types, hooks.
+
+use bytes::Bytes;
+use store::{Condition, Cursor, Direction, Write};
+
+use super::check::{check_name, check_text};
+use super::context::{ATTEMPTS_MAX, Context, Draught};
+use super::encode::{
+    damaged, put_attribute_type, put_hook, put_hook_state, put_units, take_attribute_type, take_hook,
+    take_hook_state,
+};
+use super::keys::{self, Index};
+use super::{AttributeKind, AttributeType, HOOKS_MAX, Hook, HookState, MASTER_DATA_BYTES_MAX};
+use crate::{Error, Unit, Units};
+
+/// Rows that are scanned in one page.
+const PAGE: usize = 512;
+
+impl Context {
+    /// Stores a unit; see [`crate::Repository::put_unit`].
+    pub(crate) async fn put_unit(&self, unit: Unit) -> Result<(), Error> {
+        check_name("a unit", &unit.name)?;
+        for _ in 0..ATTEMPTS_MAX {
+            let (units, condition) = self.units().await?;
+            let mut units = Units::clone(&units);
+            units.insert(unit.clone())?;
+            if self.commit(units_draught(&units, condition)?).await? {
+                return Ok(());
+            }
+        }
+        Err(Error::Contention("the units".into()))
+    }
+
+    /// Removes a unit; see [`crate::Repository::remove_unit`].
+    pub(crate) async fn remove_unit(&self, name: &str) -> Result<(), Error> {
+        for _ in 0..ATTEMPTS_MAX {
+            let (units, condition) = self.units().await?;
+            let removed = units.get(name)?.clone();
+            let names = |other: &Option<Box<str>>| other.as_deref() == Some(name);
+            if let Some(user) = units.iter().find(|one| names(&one.base) || names(&one.integral)) {
+                return Err(Error::Invalid(format!("unit {name} is used by unit {}", user.name)));
+            }
+            self.check_unit_unused(name).await?;
+            let left = Units::new(units.iter().filter(|one| *one.name != *name).cloned());
+            if !self.commit(units_draught(&left, condition)?).await? {
+                continue;
+            }
+            // A series that was given the unit meanwhile is seen now; from now on none can be given it.
+            let used = self.check_unit_unused(name).await;
+            if used.is_err() {
+                self.put_unit(removed).await?;
+            }
+            return used;
+        }
+        Err(Error::Contention("the units".into()))
+    }
+
+    async fn check_unit_unused(&self, name: &str) -> Result<(), Error> {
+        for index in [Index::Unit(name), Index::FormulaUnit(name)] {
+            if let Some(user) = self.first_of(index).await? {
+                return Err(Error::Invalid(format!("unit {name} is used by series {user}")));
+            }
+        }
+        Ok(())
+    }
+
+    /// The name of the first series in an index.
+    async fn first_of(&self, index: Index<'_>) -> Result<Option<Box<str>>, Error> {
+        let page = self.store.scan(&self.partition, &index.range("", None), Direction::Forward, 1).await?;
+        let name = page.last_key().and_then(|key| keys::name_of_key(key, index.head().len()));
+        Ok(name.map(Box::from))
+    }
+
+    /// All attribute types, by name.
+    pub(crate) async fn all_attribute_types(&self) -> Result<Vec<AttributeType>, Error> {
+        let mut types = Vec::new();
+        let mut range = keys::attribute_types();
+        loop {
+            let page = self.store.scan(&self.partition, &range, Direction::Forward, PAGE).await?;
+            for (_, value) in page.rows() {
+                types.push(take_attribute_type(value).ok_or_else(|| damaged("an attribute type"))?);
+            }
+            match page.last_key() {
+                Some(key) if page.more() => range = keys::after_key(&range, key),
+                _ => return Ok(types),
+            }
+        }
+    }
+
+    /// Stores an attribute type; see [`crate::Repository::put_attribute_type`].
+    pub(crate) async fn put_attribute_type(&self, attribute_type: &AttributeType) -> Result<(), Error> {
+        check_attribute_type(attribute_type)?;
+        let name = &*attribute_type.name;
+        let key = keys::attribute_type(name);
+        let bytes = Bytes::from(put_attribute_type(attribute_type));
+        if bytes.len() > MASTER_DATA_BYTES_MAX {
+            return Err(Error::Limit(format!(
+                "attribute type {name} has over {MASTER_DATA_BYTES_MAX} bytes"
+            )));
+        }
+        for _ in 0..ATTEMPTS_MAX {
+            let condition = match self.attribute_types(&[name]).await?.pop().flatten() {
+                None => Condition::Absent(key.clone()),
+                Some((before, condition)) => {
+                    let is_other = before.kind.name() != attribute_type.kind.name();
+                    let is_narrower = before.is_multiple && !attribute_type.is_multiple;
+                    if (is_other || is_narrower)
+                        && let Some(user) = self.first_of(Index::Attribute(name)).await?
+                    {
+                        return Err(Error::Invalid(format!(
+                            "attribute type {name} is used by series {user}: its kind stays, and it stays multiple"
+                        )));
+                    }
+                    condition
+                }
+            };
+            let writes = vec![Write::PutStamped(key.clone(), bytes.clone())];
+            if self.commit(Draught { conditions: vec![condition], writes, ..Draught::default() }).await? {
+                return Ok(());
+            }
+        }
+        Err(Error::Contention(attribute_type.name.clone()))
+    }
+
+    /// Removes an attribute type; see [`crate::Repository::remove_attribute_type`].
+    pub(crate) async fn remove_attribute_type(&self, name: &str) -> Result<(), Error> {
+        for _ in 0..ATTEMPTS_MAX {
+            let Some((removed, condition)) = self.attribute_types(&[name]).await?.pop().flatten() else {
+                return Err(Error::NotFound(format!("attribute type {name}").into()));
+            };
+            self.check_type_unused(name).await?;
+            let writes = vec![Write::Delete(keys::attribute_type(name))];
+            if !self.commit(Draught { conditions: vec![condition], writes, ..Draught::default() }).await? {
+                continue;
+            }
+            // As with units: what came meanwhile is seen now.
+            let used = self.check_type_unused(name).await;
+            if used.is_err() {
+                self.put_attribute_type(&removed).await?;
+            }
+            return used;
+        }
+        Err(Error::Contention(name.into()))
+    }
+
+    async fn check_type_unused(&self, name: &str) -> Result<(), Error> {
+        match self.first_of(Index::Attribute(name)).await? {
+            Some(user) => Err(Error::Invalid(format!("attribute type {name} is used by series {user}"))),
+            None => Ok(()),
+        }
+    }
+
+    /// All hooks with how far they were told, by name.
+    pub(crate) async fn hooks(&self) -> Result<Vec<(Hook, HookState)>, Error> {
+        let page = self.store.scan(&self.partition, &keys::hooks(), Direction::Forward, HOOKS_MAX).await?;
+        let hooks = page.rows().map(|(_, value)| take_hook(value).ok_or_else(|| damaged("a hook")));
+        let hooks = hooks.collect::<Result<Vec<Hook>, Error>>()?;
+        let states: Vec<Bytes> = hooks.iter().map(|hook| keys::hook_state(&hook.name)).collect();
+        let mut told = Vec::with_capacity(hooks.len());
+        for (hook, row) in hooks.into_iter().zip(self.rows(&states).await?) {
+            let state = match row {
+                Some(row) => take_hook_state(&row.value).ok_or_else(|| damaged("the state of a hook"))?,
+                None => HookState::default(),
+            };
+            told.push((hook, state));
+        }
+        Ok(told)
+    }
+
+    /// Stores a hook; see [`crate::Repository::put_hook`].
+    pub(crate) async fn put_hook(&self, hook: &Hook) -> Result<(), Error> {
+        check_name("a hook", &hook.name)?;
+        check_text("the address of a hook", &hook.url)?;
+        if hook.url.is_empty() {
+            return Err(Error::Invalid(format!("hook {} has no address", hook.name)));
+        }
+        let key = keys::hook(&hook.name);
+        for _ in 0..ATTEMPTS_MAX {
+            let mut draught = Draught::default();
+            match self.row(&key).await? {
+                Some(row) => draught.conditions.push(Condition::Version(key.clone(), row.stamp)),
+                None => {
+                    if self.hooks().await?.len() >= HOOKS_MAX {
+                        return Err(Error::Limit(format!("a repository has at most {HOOKS_MAX} hooks")));
+                    }
+                    // Told from here on: the feed's end before the hook is there.
+                    let state = HookState { cursor: self.feed_end(), ..HookState::default() };
+                    draught.conditions.push(Condition::Absent(key.clone()));
+                    let (state_key, state) = (keys::hook_state(&hook.name), put_hook_state(&state));
+                    draught.writes.push(Write::PutStamped(state_key, state.into()));
+                }
+            }
+            draught.writes.push(Write::PutStamped(key.clone(), put_hook(hook).into()));
+            if self.commit(draught).await? {
+                return Ok(());
+            }
+        }
+        Err(Error::Contention(hook.name.clone()))
+    }
+
+    /// The feed has one shard on every engine so far; see `docs/decisions/0016-series-catalogue.md`.
+    fn feed_end(&self) -> Cursor {
+        self.store.feed_end(0)
+    }
+
+    /// Removes a hook; see [`crate::Repository::remove_hook`].
+    pub(crate) async fn remove_hook(&self, name: &str) -> Result<(), Error> {
+        let key = keys::hook(name);
+        let conditions = vec![Condition::Present(key.clone())];
+        let writes = vec![Write::Delete(key), Write::Delete(keys::hook_state(name))];
+        match self.commit(Draught { conditions, writes, ..Draught::default() }).await? {
+            true => Ok(()),
+            false => Err(Error::NotFound(format!("hook {name}").into())),
+        }
+    }
+
+    /// Stores how far a hook was told; see [`crate::Repository::put_hook_state`].
+    pub(crate) async fn put_hook_state(&self, name: &str, state: &HookState) -> Result<(), Error> {
+        let conditions = vec![Condition::Present(keys::hook(name))];
+        let writes = vec![Write::PutStamped(keys::hook_state(name), put_hook_state(state).into())];
+        self.commit(Draught { conditions, writes, ..Draught::default() }).await.map(drop)
+    }
+
+    /// Removes units, attribute types and hooks; for the removal of a whole repository.
+    pub(crate) async fn remove_master_data(&self) -> Result<(), Error> {
+        let writes = keys::master_data().into_iter().map(Write::DeleteRange).collect();
+        self.commit(Draught { writes, ..Draught::default() }).await.map(drop)
+    }
+}
+
+fn units_draught(units: &Units, condition: Condition) -> Result<Draught, Error> {
+    let mut units: Vec<&Unit> = units.iter().collect();
+    units.sort_unstable_by(|one, other| one.name.cmp(&other.name));
+    let bytes = put_units(units.into_iter());
+    if bytes.len() > MASTER_DATA_BYTES_MAX {
+        return Err(Error::Limit(format!(
+            "the units of a repository have over {MASTER_DATA_BYTES_MAX} bytes"
+        )));
+    }
+    let writes = vec![Write::PutStamped(keys::units(), bytes.into())];
+    Ok(Draught { conditions: vec![condition], writes, ..Draught::default() })
+}
+
+fn check_attribute_type(attribute_type: &AttributeType) -> Result<(), Error> {
+    check_name("an attribute type", &attribute_type.name)?;
+    let name = &attribute_type.name;
+    if name.contains('|') {
+        return Err(Error::Invalid(format!("the name of an attribute type has no `|`: {name}")));
+    }
+    check_text("a description", &attribute_type.description)?;
+    if let AttributeKind::Category(texts) | AttributeKind::Node(texts) = &attribute_type.kind {
+        if texts.is_empty() {
+            return Err(Error::Invalid(format!("attribute type {name} has no values to choose from")));
+        }
+        for text in texts {
+            check_text("a value of an attribute type", text)?;
+        }
+    }
+    if let AttributeKind::Node(paths) = &attribute_type.kind
+        && let Some(path) = paths.iter().find(|path| path.split('/').any(str::is_empty))
+    {
+        return Err(Error::Invalid(format!("attribute type {name}: a part of the path `{path}` is empty")));
+    }
+    Ok(())
+}

@@ -1,0 +1,419 @@
+//! The directory of repositories: made, listed, removed.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use parking_lot::RwLock;
+use store::{Commit, Condition, Direction, ErrorKind, Outcome, Partition, Store, Tenant, Timestamp, Write};
+
+use super::check::check_text;
+use super::context::{ATTEMPTS_MAX, Context};
+use super::encode::{Reader, Writer, damaged};
+use super::keys::{self, Index};
+use crate::write_id::WriteIds;
+use crate::{Encoding, Error, Repository, Strand, StrandOptions, Strands};
+
+/// The repository of the default tenant.
+const DEFAULT: &str = "default";
+/// Repositories that are read in one page.
+const PAGE: usize = 512;
+/// Series that are removed in one group of commits.
+const REMOVED_TOGETHER: usize = 256;
+
+/// How series are kept.
+#[derive(Clone, Copy, Debug)]
+pub struct SeriesOptions {
+    /// How their points are kept.
+    pub strands: StrandOptions,
+    /// Definitions that are kept decoded, of each repository (about 1 KiB each).
+    pub definitions_cached_max: usize,
+}
+
+/// All repositories of a store; clones share.
+#[derive(Clone, Debug)]
+pub struct Repositories {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    store: Store,
+    strands: Strands,
+    options: SeriesOptions,
+    partition: Partition,
+    write_ids: WriteIds,
+    /// Those asked for so far, by name.
+    contexts: RwLock<HashMap<Box<str>, Arc<Context>>>,
+}
+
+/// What the directory holds of a repository.
+#[derive(Clone, Debug)]
+struct Entry {
+    state: State,
+    info: RepositoryInfo,
+    condition: Condition,
+}
+
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum State {
+    /// Series are defined, written and read.
+    Live,
+    /// Gone for clients; what is in it goes piece by piece.
+    Removing,
+    /// Gone; numbers of its series are not free yet.
+    Removed,
+}
+
+/// A repository to be made.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct RepositoryDraft {
+    /// `default`, or 1 to 128 of the characters A-Z a-z 0-9 _ - . :
+    pub name: Box<str>,
+    /// For people.
+    pub description: Box<str>,
+}
+
+/// What is to be different of a repository; `None` leaves it as it is.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct RepositoryChange {
+    /// Another text.
+    pub description: Option<Box<str>>,
+}
+
+/// A repository, as the directory tells it.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct RepositoryInfo {
+    /// Its name; `default` is the default tenant's.
+    pub name: Box<str>,
+    /// For people.
+    pub description: Box<str>,
+    /// When it was made.
+    pub created: Timestamp,
+}
+
+impl Repositories {
+    /// The repositories kept in `store`. One such handle for a process: it holds the cache of definitions and the
+    /// queue of what wants to be folded.
+    pub fn new(store: Store, options: SeriesOptions) -> Self {
+        let strands = Strands::new(store.clone(), options.strands);
+        let (partition, write_ids) = (keys::repositories_partition(), WriteIds::new());
+        let contexts = RwLock::default();
+        Self { shared: Arc::new(Shared { store, strands, options, partition, write_ids, contexts }) }
+    }
+
+    /// All repositories, by name.
+    ///
+    /// # Errors
+    ///
+    /// If the store refuses.
+    pub async fn list(&self) -> Result<Vec<RepositoryInfo>, Error> {
+        let entries = self.entries().await?;
+        let live = entries.into_iter().filter(|entry| entry.state == State::Live);
+        Ok(live.map(|entry| entry.info).collect())
+    }
+
+    /// Makes a repository.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::AlreadyExists`] (also while an older one of the name is being removed), [`Error::Invalid`] for a name
+    /// that cannot be; if the store refuses.
+    pub async fn create(&self, draft: RepositoryDraft, now: Timestamp) -> Result<RepositoryInfo, Error> {
+        tenant_of(&draft.name)?;
+        check_text("a description", &draft.description)?;
+        let info = RepositoryInfo { name: draft.name, description: draft.description, created: now };
+        for _ in 0..ATTEMPTS_MAX {
+            let condition = match self.entry(&info.name).await? {
+                None => Condition::Absent(keys::repository(&info.name)),
+                Some(entry) if entry.state == State::Removed => entry.condition,
+                Some(_) => return Err(Error::AlreadyExists(format!("repository {}", info.name).into())),
+            };
+            if self.put(&info, State::Live, condition).await? {
+                return Ok(info);
+            }
+        }
+        Err(Error::Contention("the repositories".into()))
+    }
+
+    /// Changes a repository.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`]; if the store refuses.
+    pub async fn change(&self, name: &str, change: RepositoryChange) -> Result<RepositoryInfo, Error> {
+        for _ in 0..ATTEMPTS_MAX {
+            let Entry { mut info, condition, .. } = self.live(name).await?;
+            if let Some(description) = &change.description {
+                check_text("a description", description)?;
+                info.description.clone_from(description);
+            }
+            if self.put(&info, State::Live, condition).await? {
+                return Ok(info);
+            }
+        }
+        Err(Error::Contention("the repositories".into()))
+    }
+
+    /// Removes a repository with all that is in it, piece by piece. A removal that is broken off is finished by
+    /// calling this again, or by [`Repositories::sweep`]; the repository is gone for others from the beginning.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`]; if the store refuses.
+    pub async fn remove(&self, name: &str, now: Timestamp) -> Result<(), Error> {
+        for _ in 0..ATTEMPTS_MAX {
+            let Some(entry) = self.entry(name).await?.filter(|entry| entry.state != State::Removed) else {
+                return Err(not_found(name));
+            };
+            if entry.state == State::Removing
+                || self.put(&entry.info, State::Removing, entry.condition).await?
+            {
+                return self.finish_removal(name, now).await;
+            }
+        }
+        Err(Error::Contention("the repositories".into()))
+    }
+
+    /// The repository of this name. Cost: one cached look-up.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`]; if the store refuses.
+    pub async fn get(&self, name: &str) -> Result<Repository, Error> {
+        let name = self.live(name).await?.info.name;
+        Ok(Repository::new(self.context(&name)?))
+    }
+
+    /// The same; makes it if it is not there.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Invalid`] for a name that cannot be; if the store refuses.
+    pub async fn get_or_create(&self, name: &str, now: Timestamp) -> Result<Repository, Error> {
+        match self.get(name).await {
+            Err(Error::NotFound(_)) => {}
+            other => return other,
+        }
+        let draft = RepositoryDraft { name: name.into(), description: "".into() };
+        match self.create(draft, now).await {
+            Ok(_) | Err(Error::AlreadyExists(_)) => self.get(name).await,
+            Err(error) => Err(error),
+        }
+    }
+
+    /// What the directory says of a repository.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`]; if the store refuses.
+    pub async fn info(&self, name: &str) -> Result<RepositoryInfo, Error> {
+        Ok(self.live(name).await?.info)
+    }
+
+    /// Finishes removals that were broken off, and gives numbers of removed series free. For a job: every minute.
+    ///
+    /// # Errors
+    ///
+    /// If the store refuses.
+    pub async fn sweep(&self, now: Timestamp) -> Result<(), Error> {
+        for Entry { state, info, .. } in self.entries().await? {
+            if state != State::Live {
+                // Of a removed one too: a writer that found it before may have come after.
+                self.finish_removal(&info.name, now).await?;
+            }
+            let is_waiting = self.context(&info.name)?.sweep_removals(now).await?;
+            if state == State::Removed
+                && !is_waiting
+                && let Some(entry) =
+                    self.entry(&info.name).await?.filter(|entry| entry.state == State::Removed)
+            {
+                let writes = vec![Write::Delete(keys::repository(&info.name))];
+                self.commit(vec![entry.condition], writes).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Removes points that are older than their series keep them, in all repositories; answers how many series lost
+    /// some. For a job: every few minutes. Cost: one cached read for each series with a retention.
+    ///
+    /// # Errors
+    ///
+    /// If the store refuses.
+    pub async fn trim_expired(&self, now: Timestamp) -> Result<usize, Error> {
+        let mut trimmed = 0;
+        for info in self.list().await? {
+            trimmed += self.context(&info.name)?.trim_expired(now).await?;
+        }
+        Ok(trimmed)
+    }
+
+    /// Packs blocks smaller that end more than `age` before `now`, of all series with compression; answers how many
+    /// blocks. For a job: about once a day.
+    ///
+    /// Cost: all definitions are read, and the state of every series (of every quotation); for the rest see
+    /// [`Strands::chill`].
+    ///
+    /// # Errors
+    ///
+    /// If the store refuses, or stored bytes are damaged.
+    pub async fn chill(&self, now: Timestamp, age: Duration) -> Result<usize, Error> {
+        let age = i64::try_from(age.as_nanos()).unwrap_or(i64::MAX);
+        let before = now.0.saturating_mul(1_000).saturating_sub(age);
+        let mut chilled = 0;
+        for info in self.list().await? {
+            chilled += self.context(&info.name)?.chill(before).await?;
+        }
+        Ok(chilled)
+    }
+
+    /// The next series that wants to be folded; waits until there is one. For the fold job.
+    pub async fn next_to_fold(&self) -> (Strand, Encoding) {
+        self.shared.strands.next_to_fold().await
+    }
+
+    /// Folds what [`Repositories::next_to_fold`] named; whether it could, or writers kept coming first.
+    ///
+    /// # Errors
+    ///
+    /// If the store refuses, or stored bytes are damaged.
+    pub async fn fold(&self, strand: &Strand, encoding: Encoding) -> Result<bool, Error> {
+        self.shared.strands.fold(strand, encoding).await
+    }
+
+    /// Removes all that is in a repository, then notes that it is gone.
+    async fn finish_removal(&self, name: &str, now: Timestamp) -> Result<(), Error> {
+        let context = self.context(name)?;
+        loop {
+            let range = Index::Names.range("", None);
+            let page =
+                context.store.scan(&context.partition, &range, Direction::Forward, REMOVED_TOGETHER).await?;
+            if page.is_empty() {
+                break;
+            }
+            let number =
+                |(_, value)| keys::number_of_value(value).ok_or_else(|| damaged("the number of a name"));
+            let numbers = page.rows().map(number).collect::<Result<Vec<u32>, Error>>()?;
+            let found = context.find_numbers(&numbers).await?;
+            context.remove_all(found.into_iter().flatten().collect(), now).await?;
+        }
+        context.remove_master_data().await?;
+        match self.entry(name).await? {
+            Some(entry) if entry.state == State::Removing => {
+                self.put(&entry.info, State::Removed, entry.condition).await.map(drop)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn context(&self, name: &str) -> Result<Arc<Context>, Error> {
+        let shared = &*self.shared;
+        if let Some(context) = shared.contexts.read().get(name) {
+            return Ok(context.clone());
+        }
+        let tenant = tenant_of(name)?;
+        let kept = shared.options.definitions_cached_max;
+        let context = Context::new(shared.store.clone(), shared.strands.clone(), tenant, kept);
+        Ok(shared.contexts.write().entry(name.into()).or_insert_with(|| Arc::new(context)).clone())
+    }
+
+    async fn live(&self, name: &str) -> Result<Entry, Error> {
+        let entry = self.entry(name).await?;
+        entry.filter(|entry| entry.state == State::Live).ok_or_else(|| not_found(name))
+    }
+
+    async fn entry(&self, name: &str) -> Result<Option<Entry>, Error> {
+        let (store, partition, key) = (&self.shared.store, &self.shared.partition, keys::repository(name));
+        let row = match store.get_cached(partition, &key) {
+            Some(row) => row,
+            None => store.get(partition, &key).await?,
+        };
+        let Some(row) = row else {
+            return Ok(None);
+        };
+        let (state, info) = take_entry(name, &row.value).ok_or_else(|| damaged("a repository"))?;
+        Ok(Some(Entry { state, info, condition: Condition::Version(key, row.stamp) }))
+    }
+
+    async fn entries(&self) -> Result<Vec<Entry>, Error> {
+        let (mut range, mut entries) = (keys::repositories(), Vec::new());
+        loop {
+            let page =
+                self.shared.store.scan(&self.shared.partition, &range, Direction::Forward, PAGE).await?;
+            for (key, _) in page.rows() {
+                let name = keys::name_of_key(key, 1).ok_or_else(|| damaged("a repository"))?;
+                entries.extend(self.entry(name).await?);
+            }
+            match page.last_key() {
+                Some(key) if page.more() => range = keys::after_key(&range, key),
+                _ => return Ok(entries),
+            }
+        }
+    }
+
+    async fn put(&self, info: &RepositoryInfo, state: State, condition: Condition) -> Result<bool, Error> {
+        let write = Write::PutStamped(keys::repository(&info.name), put_entry(state, info).into());
+        self.commit(vec![condition], vec![write]).await
+    }
+
+    /// `false`: another writer came first.
+    async fn commit(&self, conditions: Vec<Condition>, writes: Vec<Write>) -> Result<bool, Error> {
+        let Shared { store, partition, write_ids, .. } = &*self.shared;
+        let (partition, write_id, change) = (partition.clone(), write_ids.next(), Bytes::new());
+        match store
+            .commit(Commit { partition: partition.clone(), write_id, conditions, writes, change })
+            .await
+        {
+            Ok(_) => Ok(true),
+            Err(error) if error.kind() == ErrorKind::Conflict => Ok(false),
+            Err(error) if error.kind() == ErrorKind::Unknown => {
+                match store.resolve(&partition, write_id).await {
+                    Ok(Outcome::Committed(_)) => Ok(true),
+                    Ok(Outcome::NotCommitted) => Ok(false),
+                    Err(_) => Err(error.into()),
+                }
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+fn not_found(name: &str) -> Error {
+    Error::NotFound(format!("repository {name}").into())
+}
+
+/// Whose repository has this name.
+fn tenant_of(name: &str) -> Result<Tenant, Error> {
+    if name == DEFAULT {
+        return Ok(Tenant::default());
+    }
+    let tenant = Tenant::new(name).ok().filter(|tenant| !tenant.name().is_empty());
+    tenant
+        .ok_or_else(|| Error::Invalid("the name of a repository has 1 to 128 of A-Z a-z 0-9 _ - . :".into()))
+}
+
+fn put_entry(state: State, info: &RepositoryInfo) -> Vec<u8> {
+    let mut out = Writer::new();
+    out.byte(match state {
+        State::Live => 0,
+        State::Removing => 1,
+        State::Removed => 2,
+    });
+    out.text(&info.description);
+    out.time(info.created.0);
+    out.0
+}
+
+fn take_entry(name: &str, bytes: &[u8]) -> Option<(State, RepositoryInfo)> {
+    let mut fields = Reader::new(bytes)?;
+    let state = match fields.byte()? {
+        0 => State::Live,
+        1 => State::Removing,
+        2 => State::Removed,
+        _ => return None,
+    };
+    let description = fields.text()?.into();
+    Some((state, RepositoryInfo { name: name.into(), description, created: Timestamp(fields.time()?) }))
+}

@@ -1,0 +1,114 @@
+//! The catalogue on a store in memory, and what of it on the embedded engine differs in timing only.
+
+mod change;
+mod computed;
+mod define;
+mod model;
+mod points;
+mod repositories;
+mod search;
+
+use std::sync::Arc;
+
+use store::{Clock, MemoryOptions, Store, Timestamp};
+
+use crate::{
+    Alignment, Attribute, AttributeKind, AttributeType, AttributeValue, Definition, DefinitionDraft, Error,
+    Interval, IntervalUnit, Points, Repositories, Repository, RepositoryDraft, SeriesOptions, SeriesRef,
+    StrandOptions, Unit, UnitRule,
+};
+
+/// 2026-01-01T00:00:00Z in microseconds.
+pub(crate) const NOW: Timestamp = Timestamp(1_767_225_600_000_000);
+/// The same in nanoseconds.
+pub(crate) const START: i64 = NOW.0 * 1_000;
+pub(crate) const MINUTE: i64 = 60_000_000_000;
+pub(crate) const QUARTER: Interval = Interval::new(IntervalUnit::Minute, 15);
+
+pub(crate) fn memory() -> Store {
+    Store::memory(MemoryOptions { clock: Clock::manual(NOW), feed_records_max: 100_000 })
+}
+
+pub(crate) fn repositories(store: &Store) -> Repositories {
+    let options = SeriesOptions { strands: StrandOptions::recommended(), definitions_cached_max: 1_000 };
+    Repositories::new(store.clone(), options)
+}
+
+/// A repository with the units kW and kWh and an attribute type of each kind.
+pub(crate) async fn repository() -> Repository {
+    let repositories = repositories(&memory());
+    let draft = RepositoryDraft { name: "grid".into(), description: "".into() };
+    repositories.create(draft, NOW).await.expect("created");
+    let repository = repositories.get("grid").await.expect("there");
+    furnish(&repository).await;
+    repository
+}
+
+pub(crate) async fn furnish(repository: &Repository) {
+    for name in ["kW", "kWh"] {
+        repository.put_unit(unit(name)).await.expect("a unit");
+    }
+    for (name, kind, is_multiple) in [
+        ("Region", AttributeKind::Node(vec!["Europe/Austria/Tyrol".into(), "Europe/Italy".into()]), false),
+        ("Class", AttributeKind::Category(vec!["A".into(), "B".into()]), false),
+        ("Tag", AttributeKind::Text, true),
+        ("Since", AttributeKind::Date, false),
+        ("Critical", AttributeKind::YesOrNo, false),
+        ("Parent", AttributeKind::Series, false),
+    ] {
+        let of_type = AttributeType { name: name.into(), kind, is_multiple, description: "".into() };
+        repository.put_attribute_type(of_type).await.expect("an attribute type");
+    }
+}
+
+pub(crate) fn unit(name: &str) -> Unit {
+    Unit {
+        name: name.into(),
+        base: None,
+        offset: 0.0,
+        factor: 1.0,
+        integral: None,
+        aggregation: UnitRule::Average,
+    }
+}
+
+/// A series of quarter hours.
+pub(crate) fn draft(name: &str) -> DefinitionDraft {
+    DefinitionDraft::new(name, Alignment::Begin, Some(QUARTER))
+}
+
+pub(crate) fn computed(name: &str, formula: &str) -> DefinitionDraft {
+    DefinitionDraft { formula: Some(formula.into()), ..draft(name) }
+}
+
+pub(crate) fn text(name: &str, value: &str) -> Attribute {
+    Attribute { name: name.into(), value: AttributeValue::Text(value.into()), from: None, to: None }
+}
+
+pub(crate) fn node(path: &str) -> Attribute {
+    Attribute { name: "Region".into(), value: AttributeValue::Node(path.into()), from: None, to: None }
+}
+
+pub(crate) async fn define(repository: &Repository, draft: DefinitionDraft) -> Arc<Definition> {
+    let defined = repository.define(vec![draft], NOW).await.expect("defined");
+    defined.into_iter().next().expect("one")
+}
+
+pub(crate) async fn find(repository: &Repository, name: &str) -> Arc<Definition> {
+    repository.find(SeriesRef::Name(name)).await.expect(name)
+}
+
+/// The words of a refusal.
+#[track_caller]
+pub(crate) fn refusal<T: std::fmt::Debug>(outcome: Result<T, Error>) -> String {
+    outcome.expect_err("this must be refused").to_string()
+}
+
+/// Valid points, a quarter of an hour apart.
+pub(crate) fn quarters(first: i64, values: &[f64]) -> Points {
+    let mut points = Points::default();
+    for (place, value) in (0..).zip(values) {
+        points.push(START + (first + place) * 15 * MINUTE, *value, crate::Flag::Valid.number());
+    }
+    points
+}

@@ -1,0 +1,54 @@
+//! Blocks: points to bytes and back, bit for bit. Pure.
+//!
+//! [`encode_block`] turns up to 65,535 points into one block; [`Block`] reads it: the [`Summary`] from the header
+//! alone, the points when asked for. Every column has a file and a few codecs of its own; the writer takes the
+//! one that fits, so a raster's times cost nothing, and flags that are all the same a byte.
+//!
+//! Invariant: what was written comes back bit for bit (but for the values of points that have none), whatever
+//! the encoding. Invariant: no bytes make a reader panic, or take more memory than their points need.
+
+mod bits;
+mod block;
+mod cursor;
+mod decimals;
+mod doubles;
+mod flags;
+mod integers;
+mod notes;
+mod observed;
+mod pcodec;
+mod summary;
+mod times;
+
+#[cfg(test)]
+mod tests;
+
+use crate::Points;
+
+pub use block::{Block, encode_part};
+pub use summary::Summary;
+
+/// Stored bytes that are no block of a known format, or are damaged.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
+#[error("stored bytes are no block")]
+pub struct Malformed;
+
+/// How hard to pack.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Encoding {
+    /// Eight bytes a value, times as they are: for series with compression switched off.
+    Raw,
+    /// Fast to write and to read: decimals as bit-packed deltas, else the better of `pco` level 4 and raw.
+    Hot,
+    /// Small: `pco` level 8 wherever it is smaller. For folded blocks that are old.
+    Cold,
+}
+
+/// Encodes points (at least one, at most 65,535). Cost: see [`encode_part`].
+///
+/// # Panics
+///
+/// If there is no point, or too many.
+pub fn encode_block(points: &Points, encoding: Encoding) -> Vec<u8> {
+    encode_part(points, 0..points.len(), encoding)
+}

@@ -1,0 +1,81 @@
+//! Why this crate refuses.
+
+/// A refusal; a variant is a decision the caller can take.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// Something beyond a named limit.
+    #[error("{0}")]
+    Limit(String),
+    /// A request that cannot be carried out as it stands; the text says why.
+    #[error("{0}")]
+    Invalid(String),
+    /// Nothing is known under this name or number.
+    #[error("{0} is not known")]
+    NotFound(Box<str>),
+    /// Something of this name is there already.
+    #[error("{0} exists already")]
+    AlreadyExists(Box<str>),
+    /// Parts of a request are refused, so nothing of it was done; at most [`Refusal::REFUSALS_MAX`] are told.
+    #[error("{}", told(.0))]
+    Refused(Vec<Refusal>),
+    /// Other writers kept coming first.
+    #[error("too many writers at once on {0}")]
+    Contention(Box<str>),
+    /// Stored bytes are damaged.
+    #[error(transparent)]
+    Malformed(#[from] crate::Malformed),
+    /// What the store refused.
+    #[error(transparent)]
+    Store(#[from] store::Error),
+}
+
+/// A part of a request that is refused.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Refusal {
+    /// Which part, counted from 0 in the order of the request.
+    pub place: usize,
+    /// The name of the series.
+    pub series: Box<str>,
+    /// Which point of the part, counted from 0; none if it is not about a point.
+    pub position: Option<usize>,
+    /// What kind of refusal.
+    pub kind: RefusalKind,
+    /// Why.
+    pub reason: String,
+}
+
+/// The decision a caller can take on a [`Refusal`].
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub enum RefusalKind {
+    /// See [`Error::Limit`].
+    Limit,
+    /// See [`Error::Invalid`].
+    Invalid,
+    /// See [`Error::NotFound`].
+    NotFound,
+    /// See [`Error::AlreadyExists`].
+    AlreadyExists,
+}
+
+impl Refusal {
+    /// The most that are told of one request.
+    pub const REFUSALS_MAX: usize = 100;
+}
+
+fn told(refusals: &[Refusal]) -> String {
+    match refusals {
+        [] => "refused".into(),
+        [one] => one.to_string(),
+        [first, rest @ ..] => format!("{first} (and {} more)", rest.len()),
+    }
+}
+
+impl std::fmt::Display for Refusal {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "series {}", self.series)?;
+        if let Some(position) = self.position {
+            write!(f, ", position {position}")?;
+        }
+        write!(f, ": {}", self.reason)
+    }
+}

@@ -1,0 +1,325 @@
+//! The reader: one request, any number of series.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use parking_lot::RwLock;
+
+use super::ReadRequest;
+use super::fetch::{State, append, fetch_held, fetch_quotations, fetch_strand, single_strand};
+use super::operands;
+use super::plan::{Plan, Shape};
+use crate::catalogue::Context;
+use crate::flags::is_absent;
+use crate::{
+    Alignment, Definition, Error, FORMULA_READS_MAX, Neighbours, Points, Raster, Strand, TimeRange, Total,
+    Units,
+};
+
+/// Plans that are kept; a request over more shapes than that works some of them out anew.
+const PLANS_MAX: usize = 64;
+
+/// Reads series as a [`ReadRequest`] says. What the request comes to is worked out once for all series that are alike
+/// (raster, unit); a request that asks for nothing answers stored points as they are, at the cost of the strands alone.
+#[derive(Debug)]
+pub struct Reader {
+    context: Arc<Context>,
+    request: ReadRequest,
+    units: Arc<Units>,
+    plans: RwLock<Vec<(Shape, TimeRange, Arc<Plan>)>>,
+    /// Operands that may still be read for one page, by this reader and those it makes for operands.
+    reads_left: Arc<AtomicU32>,
+    is_nested: bool,
+}
+
+/// How the points of an answer lie and what they are.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Answer {
+    /// Which end of its slot a point names.
+    pub alignment: Alignment,
+    /// The slots; none for spontaneous points.
+    pub raster: Option<Raster>,
+    /// The unit of values.
+    pub unit: Option<Box<str>>,
+}
+
+/// Times and values of the points that have one.
+fn valued(points: &Points) -> impl DoubleEndedIterator<Item = (i64, f64)> {
+    let flagged = points.times.iter().zip(&points.values).zip(&points.flags);
+    flagged.filter(|(_, flag)| !is_absent(**flag)).map(|((time, value), _)| (*time, *value))
+}
+
+impl Reader {
+    /// A reader of the repository of `context`. Cost: a cached look-up.
+    pub(crate) async fn new(context: Arc<Context>, request: ReadRequest) -> Result<Self, Error> {
+        let (units, _) = context.units().await?;
+        let reads_left = Arc::new(AtomicU32::new(FORMULA_READS_MAX));
+        Ok(Self { context, request, units, plans: RwLock::default(), reads_left, is_nested: false })
+    }
+
+    /// A reader of an operand of `series` for what this one reads.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Limit`] if too many operands were read for it.
+    pub(super) fn nested(&self, request: ReadRequest, series: &Definition) -> Result<Self, Error> {
+        let one_less = |left: u32| left.checked_sub(1);
+        if self.reads_left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_less).is_err() {
+            let text =
+                format!("series {}: at most {FORMULA_READS_MAX} operands are read to compute", series.name);
+            return Err(Error::Limit(text));
+        }
+        let (context, units, reads_left) =
+            (self.context.clone(), self.units.clone(), self.reads_left.clone());
+        Ok(Self { context, request, units, plans: RwLock::default(), reads_left, is_nested: true })
+    }
+
+    pub(super) fn context(&self) -> &Context {
+        &self.context
+    }
+
+    /// What it was asked for.
+    pub fn request(&self) -> &ReadRequest {
+        &self.request
+    }
+
+    /// How the points of a series will lie that are read over `range`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] for an unknown unit, [`Error::Invalid`] for what the series cannot be read as.
+    pub fn answer(&self, series: &Definition, range: TimeRange) -> Result<Answer, Error> {
+        let plan = self.plan(series, range)?;
+        let layout = plan.answer();
+        Ok(Answer {
+            alignment: layout.alignment(),
+            raster: layout.raster().cloned(),
+            unit: plan.unit().map(Into::into),
+        })
+    }
+
+    /// Appends up to about `points_max` points of `range` from `from` on to `out`, and answers where the next page
+    /// begins, `None` at the end. Points of the range are those whose time lies in it, also of right-aligned series;
+    /// the slots they name are whole, whatever the range cuts.
+    ///
+    /// A range without end ends with what the last point held stands for (a spontaneous one: itself). Cost: that of the strands, and of the columns.
+    ///
+    /// # Errors
+    ///
+    /// As [`Reader::answer`]; [`Error::Limit`] for too many slots to fill; if the store refuses, or stored bytes are
+    /// damaged.
+    pub async fn read_page(
+        &self,
+        series: &Arc<Definition>,
+        range: TimeRange,
+        from: i64,
+        points_max: usize,
+        out: &mut Points,
+    ) -> Result<Option<i64>, Error> {
+        let plan = self.plan(series, range)?;
+        let rest = TimeRange { from: from.max(range.from), to: range.to };
+        if rest.is_empty() {
+            return Ok(None);
+        }
+        if plan.is_identity()
+            && let Some(strand) = self.single_strand(series)?
+        {
+            return self.context.strands.read_page(&strand, rest, self.request.as_of, points_max, out).await;
+        }
+        let Some(rest) = self.bounded(series, &plan, rest).await? else {
+            return Ok(None);
+        };
+        if series.is_computed() && !self.is_nested {
+            self.reads_left.store(FORMULA_READS_MAX, Ordering::Relaxed);
+        }
+        let page = TimeRange { from: rest.from, to: plan.page_end(rest.from, rest, points_max) };
+        let answer = self.evaluate(series, &plan, page).await?;
+        append(out, answer);
+        Ok((page.to < rest.to).then_some(page.to))
+    }
+
+    /// All points of `range`.
+    ///
+    /// # Errors
+    ///
+    /// As [`Reader::read_page`].
+    pub async fn read(&self, series: &Arc<Definition>, range: TimeRange) -> Result<Points, Error> {
+        let mut points = Points::default();
+        let mut from = range.from;
+        while let Some(next) = self.read_page(series, range, from, usize::MAX, &mut points).await? {
+            from = next;
+        }
+        Ok(points)
+    }
+
+    /// All points of `range` of many series, outcomes in order. All stand in memory: the caller bounds what it asks
+    /// for. Cost: as [`Reader::read`]; what is in one strand each comes from the strands in one go.
+    pub async fn read_many(
+        &self,
+        series: &[Arc<Definition>],
+        range: TimeRange,
+    ) -> Vec<Result<Points, Error>> {
+        let mut together = Vec::with_capacity(series.len());
+        let mut wanted = Vec::with_capacity(series.len());
+        for series in series {
+            let together_with = self.together(series, range);
+            together.push(together_with.is_some());
+            wanted.extend(together_with);
+        }
+        let mut fetched = self.fetch_many(&wanted).await.into_iter();
+        let mut outcomes = Vec::with_capacity(series.len());
+        for (series, is_together) in series.iter().zip(together) {
+            let fetched = if is_together { fetched.next() } else { None };
+            outcomes.push(match fetched {
+                Some(Ok(points)) => self
+                    .plan(series, range)
+                    .and_then(|plan| plan.fill(plan.apply(points, range), range, Neighbours::default())),
+                Some(Err(error)) => Err(error),
+                None => self.read(series, range).await,
+            });
+        }
+        outcomes
+    }
+
+    async fn fetch_many(&self, wanted: &[(Strand, TimeRange)]) -> Vec<Result<Points, Error>> {
+        if wanted.is_empty() { Vec::new() } else { self.context.strands.read_many(wanted).await }
+    }
+
+    /// The strand and times that a series' answer is made of alone; `None` if it takes more to tell or to read.
+    fn together(&self, series: &Definition, range: TimeRange) -> Option<(Strand, TimeRange)> {
+        let plan = self.plan(series, range).ok()?;
+        let strand = self.single_strand(series).ok()??;
+        let is_plain = self.request.as_of.is_none() && plan.is_self_contained() && range.to < i64::MAX;
+        is_plain.then(|| (strand, plan.times(range)))
+    }
+
+    /// The sum of many series over `range`: the worst flag wins, and where a series has no value the sum is of the
+    /// others, flagged missing.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Invalid`] if the series do not come to one raster, alignment and unit (the request can name an interval
+    /// and a unit), or are spontaneous without an interval; as [`Reader::read`].
+    pub async fn total(&self, series: &[Arc<Definition>], range: TimeRange) -> Result<Points, Error> {
+        let mut total = Total::default();
+        let mut common: Option<Answer> = None;
+        for one in series {
+            let answer = self.answer(one, range)?;
+            if answer.raster.is_none() {
+                let text = format!(
+                    "series {} is spontaneous: its values add up by interval, and none is given",
+                    one.name
+                );
+                return Err(Error::Invalid(text));
+            }
+            let common = common.get_or_insert_with(|| answer.clone());
+            if *common != answer {
+                let text =
+                    format!("series {} is of another raster, alignment or unit than the others", one.name);
+                return Err(Error::Invalid(text));
+            }
+        }
+        for one in series {
+            total.add(&self.read(one, range).await?);
+        }
+        Ok(total.finish())
+    }
+
+    /// The answer over `range`, which has both ends.
+    async fn evaluate(
+        &self,
+        series: &Arc<Definition>,
+        plan: &Plan,
+        range: TimeRange,
+    ) -> Result<Points, Error> {
+        plan.check_slots(range)?;
+        let points = self.unfilled(series, plan, range).await?;
+        let mut neighbours = Neighbours::default();
+        let (before, after) = plan.outlook(&points, range);
+        if let Some(before) = before {
+            let points = self.unfilled(series, plan, before).await?;
+            neighbours.before = valued(&points).next_back();
+        }
+        if let Some(after) = after {
+            let points = self.unfilled(series, plan, after).await?;
+            neighbours.after = valued(&points).next();
+        }
+        plan.fill(points, range, neighbours)
+    }
+
+    async fn unfilled(
+        &self,
+        series: &Arc<Definition>,
+        plan: &Plan,
+        range: TimeRange,
+    ) -> Result<Points, Error> {
+        let times = plan.times(range);
+        let mut points = Points::default();
+        if plan.wants_held() {
+            fetch_held(&self.context, series, times.from, self.state(), &mut points).await?;
+        }
+        self.fetch(series, times, &mut points).await?;
+        Ok(plan.apply(points, range))
+    }
+
+    /// Appends stored points, or computed ones.
+    async fn fetch(&self, series: &Arc<Definition>, times: TimeRange, out: &mut Points) -> Result<(), Error> {
+        if let Some(formula) = &series.formula {
+            let computed = operands::computed(self, series, formula, times).await?;
+            append(out, computed);
+            return Ok(());
+        }
+        match self.single_strand(series)? {
+            Some(strand) => fetch_strand(&self.context, &strand, times, self.request.as_of, out).await,
+            None => fetch_quotations(&self.context, series, times, self.state(), out).await,
+        }
+    }
+
+    /// `range` with ends where there are points; `None` if there are none. Ranges with ends are left alone.
+    async fn bounded(
+        &self,
+        series: &Arc<Definition>,
+        plan: &Plan,
+        range: TimeRange,
+    ) -> Result<Option<TimeRange>, Error> {
+        if range.from > i64::MIN && range.to < i64::MAX {
+            return Ok(Some(range));
+        }
+        let Some(extent) = operands::extent(&self.context, series, self.request.quotation).await? else {
+            return Ok(None);
+        };
+        let ends = plan.names(extent);
+        let from = if range.from == i64::MIN { ends.from } else { range.from };
+        let to = if range.to == i64::MAX { ends.to } else { range.to };
+        Ok((from < to).then_some(TimeRange { from, to }))
+    }
+
+    fn single_strand(&self, series: &Definition) -> Result<Option<Strand>, Error> {
+        single_strand(&self.context, series, self.state())
+    }
+
+    fn state(&self) -> State {
+        State { quotation: self.request.quotation, as_of: self.request.as_of }
+    }
+
+    #[cfg(test)]
+    pub(super) fn plans_kept(&self) -> usize {
+        self.plans.read().len()
+    }
+
+    /// The plan for a series; that of one like it, if there was one. Cost: some 20 ns then.
+    fn plan(&self, series: &Definition, range: TimeRange) -> Result<Arc<Plan>, Error> {
+        let is_it = |(shape, of, _): &&(Shape, TimeRange, Arc<Plan>)| *of == range && shape.is_of(series);
+        if let Some((_, _, plan)) = self.plans.read().iter().find(is_it) {
+            return Ok(plan.clone());
+        }
+        let shape = Shape::new(series);
+        let plan = Arc::new(Plan::new(&shape, &self.request, range, &self.units)?);
+        let mut plans = self.plans.write();
+        if plans.len() >= PLANS_MAX {
+            plans.remove(0);
+        }
+        plans.push((shape, range, plan.clone()));
+        Ok(plan)
+    }
+}

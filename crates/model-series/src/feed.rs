@@ -1,0 +1,149 @@
+//! What commits on series tell the feed: hooks and caches hang on it.
+//!
+//! ```text
+//! payload = record*
+//! record  = format:u8=1  kind:u8  number:u32  rest
+//! rest    = from:i64  to:i64  points:u32      of kinds 1 put, 2 deleted, 3 replaced
+//!         | length:u32  definition            of kinds 4 defined, 5 changed, 6 removed (as it was before)
+//! ```
+//!
+//! Numbers are little-endian; the definition is as it is stored. The repository is told by the change's partition.
+
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use store::Change;
+
+use crate::catalogue::encode::{Reader, take_definition};
+use crate::catalogue::keys::{CATALOGUE, SERIES};
+use crate::{Definition, Edit, TimeRange};
+
+const FORMAT: u8 = 1;
+
+/// What happened to a series.
+#[derive(Clone, Debug, PartialEq)]
+pub enum SeriesChange {
+    /// Points were put.
+    Put(PointsChange),
+    /// Points were removed.
+    Deleted(PointsChange),
+    /// A range was replaced.
+    Replaced(PointsChange),
+    /// It was defined so.
+    Defined(Arc<Definition>),
+    /// Its definition was changed to this.
+    Changed(Arc<Definition>),
+    /// It was removed; this is what it was.
+    Removed(Arc<Definition>),
+}
+
+/// Which points of which series.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct PointsChange {
+    /// The series' number.
+    pub series: u32,
+    /// What was touched: from the first time to just behind the last.
+    pub range: TimeRange,
+    /// How many points were put.
+    pub points: u32,
+}
+
+impl SeriesChange {
+    /// The number of the series.
+    pub fn series(&self) -> u32 {
+        match self {
+            Self::Put(points) | Self::Deleted(points) | Self::Replaced(points) => points.series,
+            Self::Defined(definition) | Self::Changed(definition) | Self::Removed(definition) => {
+                definition.number
+            }
+        }
+    }
+
+    /// The definition, where the record tells it.
+    pub fn definition(&self) -> Option<&Arc<Definition>> {
+        match self {
+            Self::Put(_) | Self::Deleted(_) | Self::Replaced(_) => None,
+            Self::Defined(definition) | Self::Changed(definition) | Self::Removed(definition) => {
+                Some(definition)
+            }
+        }
+    }
+}
+
+/// What became of a definition.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum DefinitionFate {
+    Defined = 4,
+    Changed = 5,
+    Removed = 6,
+}
+
+/// Appends the record of a definition.
+pub(crate) fn put_definition(out: &mut Vec<u8>, fate: DefinitionFate, number: u32, definition: &[u8]) {
+    out.extend_from_slice(&[FORMAT, fate as u8]);
+    out.extend_from_slice(&number.to_le_bytes());
+    out.extend_from_slice(&u32::try_from(definition.len()).unwrap_or(u32::MAX).to_le_bytes());
+    out.extend_from_slice(definition);
+}
+
+/// The record of an edit; empty for one that touches nothing.
+pub(crate) fn edit_record(number: u32, edit: &Edit) -> Bytes {
+    let (kind, range, points) = match edit {
+        Edit::Put(points) => match points.times.as_slice() {
+            [] => return Bytes::new(),
+            [first, ..] => {
+                let last = points.times.last().copied().unwrap_or(*first);
+                (1, TimeRange { from: *first, to: last.saturating_add(1) }, points.len())
+            }
+        },
+        Edit::Delete(range) => (2, *range, 0),
+        Edit::Replace(range, points) => (3, *range, points.len()),
+    };
+    let mut record = Vec::with_capacity(26);
+    record.extend_from_slice(&[FORMAT, kind]);
+    record.extend_from_slice(&number.to_le_bytes());
+    record.extend_from_slice(&range.from.to_le_bytes());
+    record.extend_from_slice(&range.to.to_le_bytes());
+    record.extend_from_slice(&u32::try_from(points).unwrap_or(u32::MAX).to_le_bytes());
+    record.into()
+}
+
+/// The changes of series that a record of the feed tells, in order; none for records of other models.
+/// Ends early at bytes that are none.
+pub fn change_records(change: &Change) -> impl Iterator<Item = SeriesChange> + '_ {
+    let is_ours = [SERIES.id, CATALOGUE.id].contains(&change.partition.space.id);
+    let mut fields = Reader(if is_ours { &change.payload } else { &[] });
+    std::iter::from_fn(move || take_record(&mut fields))
+}
+
+fn take_record(fields: &mut Reader<'_>) -> Option<SeriesChange> {
+    if fields.byte()? != FORMAT {
+        return None;
+    }
+    let kind = fields.byte()?;
+    let series = take_number(fields)?;
+    if (1..=3).contains(&kind) {
+        let range = TimeRange { from: fields.time()?, to: fields.time()? };
+        let points = PointsChange { series, range, points: take_number(fields)? };
+        return Some(match kind {
+            1 => SeriesChange::Put(points),
+            2 => SeriesChange::Deleted(points),
+            _ => SeriesChange::Replaced(points),
+        });
+    }
+    let length = take_number(fields)?.try_into().ok()?;
+    let definition = Arc::new(take_definition(fields.take(length)?)?);
+    Some(match kind {
+        4 => SeriesChange::Defined(definition),
+        5 => SeriesChange::Changed(definition),
+        6 => SeriesChange::Removed(definition),
+        _ => return None,
+    })
+}
+
+fn take_number(fields: &mut Reader<'_>) -> Option<u32> {
+    fields.take(4)?.try_into().ok().map(u32::from_le_bytes)
+}

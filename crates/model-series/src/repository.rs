@@ -1,0 +1,338 @@
+//! The front door: one repository of series, to define, find, write and read them.
+
+use std::sync::Arc;
+
+use store::{Change, Tenant, Timestamp};
+
+use crate::catalogue::Context;
+use crate::{
+    AttributeType, Definition, DefinitionChange, DefinitionDraft, Edit, Error, Hook, HookEvent, HookState,
+    Modification, Points, Search, SearchPage, TimeRange, Unit, Units,
+};
+
+/// The series of one tenant; clones share.
+#[derive(Clone, Debug)]
+pub struct Repository {
+    pub(crate) context: Arc<Context>,
+}
+
+/// A series by what a client calls it.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub enum SeriesRef<'a> {
+    /// By name.
+    Name(&'a str),
+    /// By number.
+    Id(u32),
+}
+
+impl std::fmt::Display for SeriesRef<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Name(name) => f.write_str(name),
+            Self::Id(number) => write!(f, "{number}"),
+        }
+    }
+}
+
+/// A write to one series: one atom.
+#[derive(Clone, Debug)]
+pub struct SeriesWrite {
+    /// Which, as [`Repository::find_many`] found it.
+    pub series: Arc<Definition>,
+    /// The issue time of the quotation in nanoseconds; exactly for series with quotations.
+    pub quotation: Option<i64>,
+    /// What is written.
+    pub edit: Edit,
+}
+
+impl Repository {
+    pub(crate) fn new(context: Arc<Context>) -> Self {
+        Self { context }
+    }
+
+    /// Whose series.
+    pub fn tenant(&self) -> &Tenant {
+        &self.context.tenant
+    }
+
+    /// Defines series; answers them in order. All drafts are checked before anything is stored. Formulas may refer to
+    /// series that are defined with them.
+    ///
+    /// # Errors
+    ///
+    /// For one draft [`Error::AlreadyExists`], [`Error::Invalid`], [`Error::NotFound`] (a unit, an attribute type, a
+    /// series of a formula) or [`Error::Limit`]; for several [`Error::Refused`], which names each that is refused
+    /// and why. If the store refuses.
+    pub async fn define(
+        &self,
+        drafts: Vec<DefinitionDraft>,
+        now: Timestamp,
+    ) -> Result<Vec<Arc<Definition>>, Error> {
+        self.context.define(drafts, now).await
+    }
+
+    /// Changes a definition; answers it as it is now.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`], [`Error::AlreadyExists`] for a name that is taken, [`Error::Invalid`] for what the series
+    /// cannot be (any more); [`Error::Contention`]; if the store refuses.
+    pub async fn change(
+        &self,
+        series: SeriesRef<'_>,
+        change: DefinitionChange,
+        now: Timestamp,
+    ) -> Result<Arc<Definition>, Error> {
+        self.context.change(series, change, now).await
+    }
+
+    /// Removes a series with all its points; answers what it was.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`]; [`Error::Invalid`] if formulas refer to it, naming them; if the store refuses.
+    pub async fn remove(&self, series: SeriesRef<'_>, now: Timestamp) -> Result<Arc<Definition>, Error> {
+        self.context.remove(series, now).await
+    }
+
+    /// The series. Cost: as [`Repository::find_many`].
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`]; if the store refuses.
+    pub async fn find(&self, series: SeriesRef<'_>) -> Result<Arc<Definition>, Error> {
+        Ok(self.context.find(series).await?.definition)
+    }
+
+    /// The series, in order; `None` for those that are not. Cost: about a microsecond each for what was found before.
+    ///
+    /// # Errors
+    ///
+    /// If the store refuses.
+    pub async fn find_many(&self, series: &[SeriesRef<'_>]) -> Result<Vec<Option<Arc<Definition>>>, Error> {
+        let found = self.context.find_all(series).await?;
+        Ok(found.into_iter().map(|found| found.map(|found| found.definition)).collect())
+    }
+
+    /// A page of the series that are searched for, by name.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Limit`] for a limit beyond [`crate::SEARCH_PAGE_MAX`]; if the store refuses.
+    pub async fn search(&self, search: &Search) -> Result<SearchPage, Error> {
+        self.context.search(search).await
+    }
+
+    /// Which formulas refer to a series, directly, by name.
+    ///
+    /// # Errors
+    ///
+    /// If the store refuses.
+    pub async fn users(&self, number: u32) -> Result<Vec<Arc<Definition>>, Error> {
+        let users = self.context.users(number).await?.0;
+        let found = self.context.find_numbers(&users).await?;
+        Ok(found.into_iter().flatten().map(|found| found.definition).collect())
+    }
+
+    /// All units, ready to convert.
+    ///
+    /// # Errors
+    ///
+    /// If the store refuses.
+    pub async fn units(&self) -> Result<Arc<Units>, Error> {
+        Ok(self.context.units().await?.0)
+    }
+
+    /// Stores a unit, new or in place of the one of its name.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Invalid`] for a unit that cannot be (a circle of bases, a factor of 0), [`Error::NotFound`] for an
+    /// unknown base or integral unit; if the store refuses.
+    pub async fn put_unit(&self, unit: Unit) -> Result<(), Error> {
+        self.context.put_unit(unit).await
+    }
+
+    /// Removes a unit.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`]; [`Error::Invalid`] while a series or another unit uses it, naming one; if the store
+    /// refuses.
+    pub async fn remove_unit(&self, name: &str) -> Result<(), Error> {
+        self.context.remove_unit(name).await
+    }
+
+    /// All attribute types, by name.
+    ///
+    /// # Errors
+    ///
+    /// If the store refuses.
+    pub async fn attribute_types(&self) -> Result<Vec<AttributeType>, Error> {
+        self.context.all_attribute_types().await
+    }
+
+    /// Stores an attribute type, new or in place of the one of its name. What series have keeps its value.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Invalid`] for one that cannot be, or whose kind differs while series have it; if the store refuses.
+    pub async fn put_attribute_type(&self, attribute_type: AttributeType) -> Result<(), Error> {
+        self.context.put_attribute_type(&attribute_type).await
+    }
+
+    /// Removes an attribute type.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`]; [`Error::Invalid`] while a series has such an attribute, naming one; if the store refuses.
+    pub async fn remove_attribute_type(&self, name: &str) -> Result<(), Error> {
+        self.context.remove_attribute_type(name).await
+    }
+
+    /// All hooks with how far they were told, by name.
+    ///
+    /// # Errors
+    ///
+    /// If the store refuses.
+    pub async fn hooks(&self) -> Result<Vec<(Hook, HookState)>, Error> {
+        self.context.hooks().await
+    }
+
+    /// Stores a hook, new or in place of the one of its name. A new one is told what happens from now on.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Invalid`] for one that cannot be; if the store refuses.
+    pub async fn put_hook(&self, hook: Hook) -> Result<(), Error> {
+        self.context.put_hook(&hook).await
+    }
+
+    /// Removes a hook.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`]; if the store refuses.
+    pub async fn remove_hook(&self, name: &str) -> Result<(), Error> {
+        self.context.remove_hook(name).await
+    }
+
+    /// What of some changes of the feed a hook is to be told, in order. Cost: one cached look-up for each record.
+    ///
+    /// # Errors
+    ///
+    /// If the store refuses.
+    pub async fn hook_events(&self, hook: &Hook, changes: &[Change]) -> Result<Vec<HookEvent>, Error> {
+        self.context.hook_events(hook, changes).await
+    }
+
+    /// Stores how far a hook was told; nothing if the hook is gone.
+    ///
+    /// # Errors
+    ///
+    /// If the store refuses.
+    pub async fn put_hook_state(&self, name: &str, state: &HookState) -> Result<(), Error> {
+        self.context.put_hook_state(name, state).await
+    }
+
+    /// Writes points of many series. All is checked before anything is stored; then each series is its own atom, all
+    /// in one group commit. Outcomes in order.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Refused`] if anything is refused, naming series, position and reason: points off the raster, values
+    /// that are not finite, writes to computed series, a quotation too many or too few.
+    pub async fn write_all(
+        &self,
+        writes: Vec<SeriesWrite>,
+        now: Timestamp,
+    ) -> Result<Vec<Result<(), Error>>, Error> {
+        self.context.write_all(writes, now).await
+    }
+
+    /// Removes the points of a range.
+    ///
+    /// # Errors
+    ///
+    /// As [`Repository::write_all`].
+    pub async fn delete_range(
+        &self,
+        series: &Arc<Definition>,
+        quotation: Option<i64>,
+        range: TimeRange,
+        now: Timestamp,
+    ) -> Result<(), Error> {
+        let edit = Edit::Delete(range);
+        let write = SeriesWrite { series: Arc::clone(series), quotation, edit };
+        self.write_all(vec![write], now).await?.into_iter().collect()
+    }
+
+    /// Stored points of a series as they were written (no raster, no unit, no formula): up to about `points_max` of
+    /// the range from its beginning, appended to `out`; answers where the next page begins.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Invalid`] for a computed series, an `as_of` without audit, a quotation too many or too few; if the
+    /// store refuses, or stored bytes are damaged.
+    pub async fn read_stored(
+        &self,
+        series: &Definition,
+        source: Source,
+        range: TimeRange,
+        points_max: usize,
+        out: &mut Points,
+    ) -> Result<Option<i64>, Error> {
+        self.context.read_stored(series, source, range, points_max, out).await
+    }
+
+    /// Issue times of the quotations of a series, latest first, from before `before` on.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Invalid`] if the series has no quotations; if the store refuses.
+    pub async fn quotations(
+        &self,
+        series: &Definition,
+        before: Option<i64>,
+        count_max: usize,
+    ) -> Result<Vec<i64>, Error> {
+        self.context.quotations(series, before, count_max).await
+    }
+
+    /// The first and last time that a series holds (in one quotation); `None` if it holds nothing.
+    ///
+    /// # Errors
+    ///
+    /// As [`Repository::read_stored`].
+    pub async fn extent(
+        &self,
+        series: &Definition,
+        quotation: Option<i64>,
+    ) -> Result<Option<(i64, i64)>, Error> {
+        self.context.extent(series, quotation).await
+    }
+
+    /// When values of an audited series changed: writes in the `written` range that touch `range`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Invalid`] if the series is not audited; as [`Repository::read_stored`].
+    pub async fn modifications(
+        &self,
+        series: &Definition,
+        quotation: Option<i64>,
+        range: TimeRange,
+        written: (Timestamp, Timestamp),
+    ) -> Result<Vec<Modification>, Error> {
+        self.context.modifications(series, quotation, range, written).await
+    }
+}
+
+/// Which state of a series is read.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Source {
+    /// The issue time of a quotation; exactly for series with quotations.
+    pub quotation: Option<i64>,
+    /// As the series stood then; only for audited series.
+    pub as_of: Option<Timestamp>,
+}

@@ -1,0 +1,377 @@
+//! Folding: overlays go into blocks, small blocks are joined. Reads and writes go on meanwhile.
+//!
+//! A fold holds a snapshot, makes new blocks of what the overlays touch, and swaps them in by commits of bounded size;
+//! the last of them removes the overlays. Until then the overlays still lie over the new blocks and say the same.
+//! A swap stands if the blocks it replaces are still there and the overlays of the snapshot too: writers that only
+//! add overlays do not disturb it. Whatever ends a fold half-way leaves a right strand.
+
+use std::ops::Range;
+
+use bytes::Bytes;
+use store::{Commit, Write};
+
+use super::index::{Entry, Index, PageRef, Pages, balanced};
+use super::layer::{EncodedLayer, Layer, merge_into};
+use super::read::{decode_all, or_gone};
+use super::state::{Overlays, State};
+use super::think::{check_size, encode_runs, swap_blocks};
+use super::write::commit;
+use super::{Strand, StrandOptions, Strands, keys};
+use crate::{Encoding, Error, Malformed, Points, TimeRange};
+
+/// How often a fold starts again because the blocks it read were replaced.
+const ATTEMPTS_MAX: usize = 8;
+/// How often a commit is tried again because a writer came before.
+const COMMIT_ATTEMPTS_MAX: usize = 32;
+/// Full blocks whose points one commit of a fold moves, about.
+const PIECE_BLOCKS: usize = 32;
+/// Where the points of a piece are too many bytes for a commit, pieces become smaller by this factor.
+const PIECE_SHRINKS_BY: usize = 16;
+/// More points than these are encoded where that holds up nobody.
+const INLINE_POINTS_MAX: usize = 16_384;
+
+/// Something along a strand.
+#[derive(Clone, Debug)]
+struct Item {
+    first: i64,
+    last: i64,
+    /// How many points, at most.
+    points: usize,
+    what: What,
+}
+
+#[derive(Clone, Debug)]
+enum What {
+    /// A block; true if it is to be written anew.
+    Block(Entry, bool),
+    /// Points of overlays where no block is.
+    Gap,
+    /// A page of blocks that nothing touches.
+    Wall,
+}
+
+/// A stretch of a strand that is written anew.
+#[derive(Clone, Debug)]
+pub(super) struct Stretch {
+    pub(super) first: i64,
+    pub(super) last: i64,
+    pub(super) blocks: Vec<Entry>,
+    pub(super) points: usize,
+}
+
+/// What one commit swaps.
+pub(super) struct Swap {
+    pub(super) stretches: Vec<Stretch>,
+    pub(super) added: Vec<(Entry, Bytes)>,
+}
+
+impl Strands {
+    /// See [`Strands::fold`].
+    pub(super) async fn fold_now(&self, strand: &Strand, encoding: Encoding) -> Result<bool, Error> {
+        let mut piece_points = PIECE_BLOCKS * self.shared.options.block_points_max();
+        let mut attempts = 0;
+        while attempts < ATTEMPTS_MAX {
+            match self.try_fold(strand, encoding, piece_points).await {
+                Ok(Some(())) => return Ok(true),
+                Ok(None) => attempts += 1,
+                Err(Error::Limit(_)) if piece_points > 1 => {
+                    piece_points = (piece_points / PIECE_SHRINKS_BY).max(1);
+                }
+                Err(error) => return Err(error),
+            }
+            tokio::task::yield_now().await;
+        }
+        Ok(false)
+    }
+
+    async fn try_fold(
+        &self,
+        strand: &Strand,
+        encoding: Encoding,
+        piece_points: usize,
+    ) -> Result<Option<()>, Error> {
+        let Some((_, state)) = self.state(strand).await? else {
+            return Ok(Some(()));
+        };
+        let Some(overlays) = state.overlays else {
+            return Ok(Some(()));
+        };
+        let all = TimeRange { from: overlays.first, to: overlays.last + 1 };
+        let layer = or_gone!(self.overlaid(strand, &state, all).await?);
+        let touched = state.index.pages.iter().filter(|page| layer.touches(page.first, page.last));
+        let pages = or_gone!(self.read_pages(strand, touched).await?);
+        let items = items(&state.index, &pages, &layer, piece_points)?;
+        let pieces = pieces(items, self.shared.options.block_points_max(), piece_points);
+        let (last, pieces) = match pieces.split_last() {
+            Some((last, pieces)) => (last.as_slice(), pieces),
+            None => (&[][..], &[][..]),
+        };
+        for piece in pieces {
+            let swap = or_gone!(self.make_swap(strand, piece, &layer, encoding).await?);
+            or_gone!(self.commit_swap(strand, &state, &swap, false).await?);
+            tokio::task::yield_now().await;
+        }
+        let swap = or_gone!(self.make_swap(strand, last, &layer, encoding).await?);
+        self.commit_swap(strand, &state, &swap, true).await
+    }
+
+    /// Reads, merges and encodes a piece; `None` if a block is gone.
+    async fn make_swap(
+        &self,
+        strand: &Strand,
+        piece: &[Stretch],
+        layer: &Layer,
+        encoding: Encoding,
+    ) -> Result<Option<Swap>, Error> {
+        let blocks: Vec<Entry> = piece.iter().flat_map(|stretch| &stretch.blocks).copied().collect();
+        let rows = or_gone!(self.block_rows(strand, &blocks).await?);
+        let mut below = Points::default();
+        decode_all(&blocks, &rows, TimeRange::ALL, &mut below)?;
+        let mut merged = Vec::with_capacity(piece.len());
+        for stretch in piece {
+            let mut points = Points::default();
+            let range = TimeRange { from: stretch.first, to: stretch.last + 1 };
+            merge_into(&below, layer, range, &mut points);
+            merged.push(points);
+        }
+        let options = self.shared.options;
+        let points: usize = merged.iter().map(Points::len).sum();
+        let added = if points > INLINE_POINTS_MAX {
+            let encoded = tokio::task::spawn_blocking(move || encode_all(&merged, encoding, &options)).await;
+            encoded.map_err(|error| {
+                store::Error::new(store::ErrorKind::Unavailable, "fold a strand").with_source(error)
+            })??
+        } else {
+            encode_all(&merged, encoding, &options)?
+        };
+        Ok(Some(Swap { stretches: piece.to_vec(), added }))
+    }
+
+    /// Commits a swap onto the strand as it stands now; `None` if what it replaces is not there any more.
+    pub(super) async fn commit_swap(
+        &self,
+        strand: &Strand,
+        folded: &State,
+        swap: &Swap,
+        is_last: bool,
+    ) -> Result<Option<()>, Error> {
+        for _ in 0..COMMIT_ATTEMPTS_MAX {
+            let commit = or_gone!(self.draught_swap(strand, folded, swap, is_last).await?);
+            let write_id = commit.write_id;
+            let told = self.shared.store.commit(commit).await;
+            if self.settle_commit(strand, write_id, told).await? {
+                return Ok(Some(()));
+            }
+        }
+        Ok(None)
+    }
+
+    async fn draught_swap(
+        &self,
+        strand: &Strand,
+        folded: &State,
+        swap: &Swap,
+        is_last: bool,
+    ) -> Result<Option<Commit>, Error> {
+        let (stamp, now) = or_gone!(self.state(strand).await?);
+        let first_ordinal = |state: &State| state.overlays.map(|overlays| overlays.first_ordinal);
+        if first_ordinal(&now) != first_ordinal(folded) {
+            return Ok(None);
+        }
+        let span = swap.stretches.first().zip(swap.stretches.last());
+        let pages = match span.map(|(first, last)| (first.first, last.last)) {
+            Some((first, last)) => {
+                let splice = now.index.pages_to_splice(first, last, swap.added.len());
+                let meets = now.index.pages_meeting(first, last);
+                let beside = splice.iter().filter(|page| page.last < first || last < page.first);
+                or_gone!(self.read_pages(strand, meets.chain(beside)).await?)
+            }
+            None => Pages::default(),
+        };
+        let mut removed = Vec::new();
+        for stretch in &swap.stretches {
+            if now.index.entries_meeting(&pages, stretch.first, stretch.last)? != stretch.blocks {
+                return Ok(None);
+            }
+            removed.extend_from_slice(&stretch.blocks);
+        }
+        let (mut state, mut writes) = (now, Vec::new());
+        let generation = state.generation + 1;
+        let renamed = |(entry, bytes): &(Entry, Bytes)| (Entry { generation, ..*entry }, bytes.clone());
+        let added = swap.added.iter().map(renamed).collect();
+        swap_blocks(strand, &mut state, &pages, &removed, added, &mut writes)?;
+        if is_last {
+            let left = or_gone!(self.overlays_from(strand, &state, folded.overlay_next).await?);
+            let gone = folded.overlays.map_or(0..0, |overlays| overlays.first_ordinal..folded.overlay_next);
+            writes.extend(gone.map(|ordinal| Write::Delete(keys::overlay(strand, ordinal))));
+            state.overlays = left;
+        }
+        check_size(&writes)?;
+        let write_id = self.shared.write_ids.next();
+        Ok(Some(commit(strand, Some(stamp), &state, writes.into_iter(), write_id, Bytes::new())))
+    }
+
+    /// What is known of the overlays from `ordinal` on, read from them.
+    async fn overlays_from(
+        &self,
+        strand: &Strand,
+        state: &State,
+        ordinal: u64,
+    ) -> Result<Option<Option<Overlays>>, Error> {
+        let keys: Vec<Bytes> =
+            (ordinal..state.overlay_next).map(|ordinal| keys::overlay(strand, ordinal)).collect();
+        let rows = or_gone!(self.rows(&strand.partition, &keys).await?);
+        let mut left: Option<Overlays> = None;
+        for row in &rows {
+            let (first, last, points, clears) = EncodedLayer::parse(row)?.outline().ok_or(Malformed)?;
+            let held = left.unwrap_or(Overlays { first_ordinal: ordinal, points: 0, clears, first, last });
+            left = Some(Overlays {
+                first_ordinal: ordinal,
+                points: held.points + points,
+                clears: held.clears || clears,
+                first: held.first.min(first),
+                last: held.last.max(last),
+            });
+        }
+        Ok(Some(left))
+    }
+}
+
+/// Blocks of all stretches, each cut by itself. Their generation is given when they are committed.
+fn encode_all(
+    stretches: &[Points],
+    encoding: Encoding,
+    options: &StrandOptions,
+) -> Result<Vec<(Entry, Bytes)>, Malformed> {
+    let runs: Vec<(&Points, Range<usize>)> =
+        stretches.iter().map(|points| (points, 0..points.len())).collect();
+    encode_runs(&runs, 0, encoding, options)
+}
+
+/// What lies along the strand where the overlays touch it, in order.
+fn items(index: &Index, pages: &Pages, layer: &Layer, piece_points: usize) -> Result<Vec<Item>, Malformed> {
+    let mut items = Vec::new();
+    let mut at = 0;
+    for page in &index.pages {
+        if !pages.holds(page) {
+            put_gap(&mut items, layer, &mut at, page.first, piece_points);
+            items.push(wall(page));
+            continue;
+        }
+        for entry in pages.entries(page)? {
+            put_gap(&mut items, layer, &mut at, entry.summary.first, piece_points);
+            put_block(&mut items, layer, &mut at, entry);
+        }
+    }
+    for entry in &index.tail {
+        put_gap(&mut items, layer, &mut at, entry.summary.first, piece_points);
+        put_block(&mut items, layer, &mut at, entry);
+    }
+    put_gap(&mut items, layer, &mut at, i64::MAX, piece_points);
+    Ok(items)
+}
+
+fn wall(page: &PageRef) -> Item {
+    Item { first: page.first, last: page.last, points: 0, what: What::Wall }
+}
+
+fn put_block(items: &mut Vec<Item>, layer: &Layer, at: &mut usize, entry: &Entry) {
+    let (first, last) = (entry.summary.first, entry.summary.last);
+    let over = layer.points.range_of(TimeRange { from: first, to: last + 1 });
+    *at = over.end.max(*at);
+    let points = entry.summary.count as usize + over.len();
+    items.push(Item { first, last, points, what: What::Block(*entry, layer.touches(first, last)) });
+}
+
+/// Points of the layer before `to`, in items of bounded size.
+fn put_gap(items: &mut Vec<Item>, layer: &Layer, at: &mut usize, to: i64, piece_points: usize) {
+    let from = *at;
+    let rest = layer.points.times.get(from..).unwrap_or_default();
+    let run = rest.get(..rest.partition_point(|time| *time < to)).unwrap_or_default();
+    for part in balanced(run.len(), piece_points) {
+        let part = run.get(part).unwrap_or_default();
+        if let (Some(first), Some(last)) = (part.first(), part.last()) {
+            items.push(Item { first: *first, last: *last, points: part.len(), what: What::Gap });
+        }
+    }
+    *at = from + run.len();
+}
+
+impl Item {
+    fn is_work(&self) -> bool {
+        matches!(self.what, What::Gap | What::Block(_, true))
+    }
+}
+
+/// Stretches to be written anew, in pieces of which each is one commit.
+fn pieces(mut items: Vec<Item>, block_points_max: usize, piece_points: usize) -> Vec<Vec<Stretch>> {
+    join_neighbours(&mut items, block_points_max);
+    let mut pieces: Vec<Vec<Stretch>> = Vec::new();
+    let (mut is_adjacent, mut is_same_piece, mut points) = (false, false, 0);
+    for item in items {
+        if !item.is_work() {
+            is_adjacent = false;
+            is_same_piece &= !matches!(item.what, What::Wall);
+            continue;
+        }
+        if points + item.points > piece_points {
+            (is_adjacent, is_same_piece, points) = (false, false, 0);
+        }
+        points += item.points;
+        if !is_same_piece {
+            pieces.push(Vec::new());
+        }
+        let Some(piece) = pieces.last_mut() else { continue };
+        let block = match item.what {
+            What::Block(entry, _) => Some(entry),
+            _ => None,
+        };
+        match piece.last_mut().filter(|_| is_adjacent) {
+            Some(stretch) => {
+                stretch.last = item.last;
+                stretch.points += item.points;
+                stretch.blocks.extend(block);
+            }
+            None => piece.push(Stretch {
+                first: item.first,
+                last: item.last,
+                blocks: block.into_iter().collect(),
+                points: item.points,
+            }),
+        }
+        (is_adjacent, is_same_piece) = (true, true);
+    }
+    pieces
+}
+
+/// Blocks beside a stretch join it while all fit in one block, and theirs are few, or not many more than the
+/// stretch's: so appended points are written anew a logarithmic number of times, and blocks fill up.
+fn join_neighbours(items: &mut [Item], block_points_max: usize) {
+    let mut from = 0;
+    while let Some(start) = (from..items.len()).find(|at| items.get(*at).is_some_and(Item::is_work)) {
+        let mut end = start;
+        let mut points = 0;
+        while let Some(item) = items.get(end).filter(|item| item.is_work()) {
+            points += item.points;
+            end += 1;
+        }
+        let mut join = |at: usize, points: &mut usize| {
+            let Some(Item { points: held, what: What::Block(_, is_work @ false), .. }) = items.get_mut(at)
+            else {
+                return false;
+            };
+            let few = *held < block_points_max / 4 || *held <= points.saturating_mul(2);
+            *is_work = few && *held + *points <= block_points_max;
+            *points += if *is_work { *held } else { 0 };
+            *is_work
+        };
+        let mut before = start;
+        while before.checked_sub(1).is_some_and(|at| join(at, &mut points)) {
+            before -= 1;
+        }
+        while join(end, &mut points) {
+            end += 1;
+        }
+        from = end + 1;
+    }
+}

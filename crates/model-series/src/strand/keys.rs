@@ -1,0 +1,158 @@
+//! The key page: every row of a strand, how its key is built, and how it is read back.
+//!
+//! ```text
+//! row                         value
+//! s name                      state (state.rs): counters, pages of the index, the newest blocks; stamped
+//! i name first generation     a page of the block index (index.rs), stamped
+//! b name last generation      a sealed block (codec), stamped
+//! o name ordinal              an overlay (layer.rs), stamped
+//! a name written sequence     a kept write of an audited strand (layer.rs), plain
+//! ```
+//!
+//! All numbers are eight bytes, big-endian; times are in the order of time. All rows of a strand lie in one partition.
+//!
+//! Invariant: only `s` is ever written twice under one key. A reader that holds an `s` therefore reads exactly what
+//! that state meant, or finds a row gone and starts again; no row it finds can be of a later state.
+//! (Generations and ordinals count on for the life of a strand; erasing a strand begins a new life, and readers that
+//! straddle it find rows of the old life gone.)
+
+use bytes::Bytes;
+use store::{Range, Timestamp};
+
+use super::Strand;
+
+/// First bytes of keys: the kind of row.
+const STATE: u8 = b's';
+const PAGE: u8 = b'i';
+const BLOCK: u8 = b'b';
+const OVERLAY: u8 = b'o';
+const AUDIT: u8 = b'a';
+
+const NUMBER_BYTES: usize = 8;
+
+/// Row `s`.
+pub(super) fn state(strand: &Strand) -> Bytes {
+    key(STATE, &strand.name, &[])
+}
+
+/// Row `i`.
+pub(super) fn page(strand: &Strand, first: i64, generation: u64) -> Bytes {
+    key(PAGE, &strand.name, &[ordered(first), generation])
+}
+
+/// Row `b`.
+pub(super) fn block(strand: &Strand, last: i64, generation: u64) -> Bytes {
+    key(BLOCK, &strand.name, &[ordered(last), generation])
+}
+
+/// Rows `b` of blocks whose last times lie in `first..=last`, whatever their generation.
+pub(super) fn blocks(strand: &Strand, first: i64, last: i64) -> Range {
+    let end = key(BLOCK, &strand.name, &[ordered(last), u64::MAX]);
+    let end = [end.as_ref(), &[0]].concat();
+    Range { start: key(BLOCK, &strand.name, &[ordered(first)]), end: Some(end.into()) }
+}
+
+/// Row `o`.
+pub(super) fn overlay(strand: &Strand, ordinal: u64) -> Bytes {
+    key(OVERLAY, &strand.name, &[ordinal])
+}
+
+/// Row `a`.
+pub(super) fn audit(strand: &Strand, written: Timestamp, sequence: u64) -> Bytes {
+    key(AUDIT, &strand.name, &[ordered(written.0), sequence])
+}
+
+/// Rows `a` written from `from` to `to`, both included.
+pub(super) fn audits(strand: &Strand, from: Timestamp, to: Timestamp) -> Range {
+    let end = match to.0.checked_add(1) {
+        Some(behind) => key(AUDIT, &strand.name, &[ordered(behind)]),
+        None => [key(AUDIT, &strand.name, &[u64::MAX, u64::MAX]).as_ref(), &[0]].concat().into(),
+    };
+    Range { start: key(AUDIT, &strand.name, &[ordered(from.0)]), end: Some(end) }
+}
+
+/// When the write of a row `a` happened; `None` if the key is none.
+pub(super) fn written_of(audit: &[u8]) -> Option<Timestamp> {
+    let tail = audit.get(audit.len().checked_sub(2 * NUMBER_BYTES)?..)?;
+    let time = u64::from_be_bytes(*tail.first_chunk()?);
+    Some(Timestamp((time ^ 1 << 63).cast_signed()))
+}
+
+/// Rows `s` of strands whose names begin with `prefix`, from behind `after`.
+pub(super) fn states(prefix: &[u8], after: Option<&[u8]>) -> Range {
+    let mut range = Range::prefix(key(STATE, prefix, &[]));
+    if let Some(after) = after {
+        let behind: Bytes = [&[STATE], after, &[0]].concat().into();
+        range.start = range.start.max(behind);
+    }
+    range
+}
+
+/// The name of the strand of a row `s`.
+pub(super) fn name_of(state: &[u8]) -> Option<&[u8]> {
+    state.strip_prefix(&[STATE])
+}
+
+/// Whether a caller's row has a key of a kind that strands use.
+pub(super) fn is_ours(key: &[u8]) -> bool {
+    matches!(key.first(), Some(&(STATE | PAGE | BLOCK | OVERLAY | AUDIT)))
+}
+
+fn key(kind: u8, name: &[u8], numbers: &[u64]) -> Bytes {
+    let mut key = Vec::with_capacity(1 + name.len() + NUMBER_BYTES * numbers.len());
+    key.push(kind);
+    key.extend_from_slice(name);
+    for number in numbers {
+        key.extend_from_slice(&number.to_be_bytes());
+    }
+    key.into()
+}
+
+/// A time whose bytes sort as times do.
+fn ordered(time: i64) -> u64 {
+    time.cast_unsigned() ^ 1 << 63
+}
+
+#[cfg(test)]
+mod tests {
+    use store::{Partition, Space, SpaceKind, Tenant};
+
+    use super::*;
+
+    fn strand(name: &'static [u8]) -> Strand {
+        let space = Space { id: 240, kind: SpaceKind::Commit, name: "strands" };
+        let partition = Partition { tenant: Tenant::default(), space, bucket: 0 };
+        Strand { partition, name: Bytes::from_static(name) }
+    }
+
+    #[test]
+    fn times_sort_as_bytes() {
+        let strand = strand(b"x");
+        let times = [i64::MIN, -1, 0, 1, i64::MAX];
+        assert!(times.map(|time| block(&strand, time, 7)).is_sorted());
+        let all = blocks(&strand, i64::MIN, i64::MAX);
+        assert!(all.start <= block(&strand, i64::MIN, 0));
+        assert!(block(&strand, i64::MAX, u64::MAX) < all.end.unwrap());
+    }
+
+    #[test]
+    fn audit_keys_tell_when() {
+        let strand = strand(b"x");
+        for written in [i64::MIN, -5, 0, 5, i64::MAX] {
+            let key = audit(&strand, Timestamp(written), 3);
+            assert_eq!(written_of(&key), Some(Timestamp(written)));
+            let range = audits(&strand, Timestamp(written), Timestamp(written));
+            assert!(range.start <= key && key < range.end.unwrap());
+        }
+        assert_eq!(written_of(b"a"), None);
+    }
+
+    #[test]
+    fn states_are_listed_behind_a_name() {
+        let range = states(b"q", Some(b"qa"));
+        assert!(state(&strand(b"qa")) < range.start);
+        assert!(range.start <= state(&strand(b"qb")) && state(&strand(b"qb")) < range.end.clone().unwrap());
+        assert!(state(&strand(b"r")) >= range.end.unwrap());
+        assert_eq!(name_of(&state(&strand(b"qb"))), Some(&b"qb"[..]));
+    }
+}

@@ -1,0 +1,295 @@
+//! Strands: sorted runs of points in the store, each an LSM tree of two levels in one partition.
+//!
+//! Below lie sealed blocks, which never overlap; above them overlays: points put late or in part, and deleted ranges.
+//! A read lays one over the other, newest wins; a fold makes blocks of both. Where the rows are stands in `keys`,
+//! what a writer must know in `state`, where blocks lie in `index`, what overlays mean in `layer`, what a write
+//! becomes in `think`.
+//!
+//! Invariants:
+//! - a write is one atom, and writes of one strand have an order: each commits on the version of the state it thought on;
+//! - no row but the state is ever overwritten, so a reader sees the strand as one state left it, or starts again;
+//! - a partial overwrite costs in proportion to its points: no block is read to write.
+
+mod audit;
+mod chill;
+mod erase;
+mod fold;
+mod index;
+mod keys;
+mod layer;
+mod pieces;
+mod queue;
+mod read;
+mod state;
+mod think;
+mod wire;
+mod write;
+
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use store::{Partition, Store, Timestamp, Write};
+
+use self::chill::Swept;
+use self::queue::FoldQueue;
+use self::write::Turns;
+
+use crate::write_id::WriteIds;
+use crate::{Encoding, Error, Points, Summary, TimeRange};
+
+/// Where a strand lives: all its rows are in `partition`, under keys that hold `name` behind the kind of row.
+#[derive(Clone, Debug, Eq, Hash, PartialEq)]
+pub struct Strand {
+    /// The partition; its space is a commit space.
+    pub partition: Partition,
+    /// Tells strands of one partition apart; no name is the beginning of another.
+    pub name: Bytes,
+}
+
+/// How strands are kept.
+#[derive(Clone, Copy, Debug)]
+pub struct StrandOptions {
+    /// The most points of a sealed block; at most 65,535.
+    pub block_points_max: usize,
+    /// A strand with more overlays wants to be folded (with eight times as many its writers fold it).
+    pub overlays_max: usize,
+    /// A strand with more points in overlays wants to be folded.
+    pub overlay_points_max: usize,
+}
+
+impl StrandOptions {
+    /// The recommended options: blocks of about a month of quarter hours or three days of minutes.
+    pub fn recommended() -> Self {
+        Self { block_points_max: 4_096, overlays_max: 32, overlay_points_max: 16_384 }
+    }
+}
+
+/// What a write does to the points of a strand.
+#[derive(Clone, Debug)]
+pub enum Edit {
+    /// These points replace those of equal times.
+    Put(Points),
+    /// No point is left in the range.
+    Delete(TimeRange),
+    /// These points (all inside the range) are all that is left in the range.
+    Replace(TimeRange, Points),
+}
+
+/// A write to one strand: one atom.
+#[derive(Clone, Debug)]
+pub struct StrandWrite {
+    /// Which.
+    pub strand: Strand,
+    /// In order, as one.
+    pub edits: Vec<Edit>,
+    /// How blocks are packed.
+    pub encoding: Encoding,
+    /// When it is written (for as-of reads). A time before that of an earlier write counts as that one's.
+    pub written: Timestamp,
+    /// Whether the write is kept for ever, for as-of reads and modifications.
+    pub audited: bool,
+    /// Set in the strand's state with this write: a caller's progress (see [`Strands::mark`]).
+    pub mark: Option<i64>,
+    /// Rows of the caller in the same partition, written in the same atom (keys of a kind that strands do not use).
+    pub beside: Vec<Write>,
+    /// What the feed tells.
+    pub change: Bytes,
+}
+
+/// A write that was kept.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Modification {
+    /// When.
+    pub written: Timestamp,
+    /// The first and last time it touched.
+    pub first: i64,
+    /// See `first`.
+    pub last: i64,
+    /// Points put (none: a deletion).
+    pub points: u32,
+}
+
+/// A part of a strand as aggregates want it.
+#[derive(Clone, Debug)]
+pub enum Piece {
+    /// A block that lies wholly inside one bucket: its summary is enough.
+    Whole(Summary),
+    /// Points.
+    Points(Points),
+}
+
+/// The strands of a store; clones share.
+#[derive(Clone, Debug)]
+pub struct Strands {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    store: Store,
+    options: StrandOptions,
+    write_ids: WriteIds,
+    turns: Turns,
+    queue: FoldQueue,
+    swept: Swept,
+}
+
+impl Strands {
+    /// Strands kept in `store`.
+    pub fn new(store: Store, options: StrandOptions) -> Self {
+        let (write_ids, turns, queue) = (WriteIds::new(), Turns::new(), FoldQueue::default());
+        Self { shared: Arc::new(Shared { store, options, write_ids, turns, queue, swept: Swept::default() }) }
+    }
+
+    /// Writes to many strands: each its own atom, all in one group commit; outcomes in order. Writes to the same
+    /// strand are carried out in order, each in a group commit of its own.
+    /// A write that another writer came before is thought and committed anew.
+    ///
+    /// Cost for points where nothing is (newer than all held, say): one cached read and one commit of two rows each;
+    /// nothing is decoded. For points over others: the same, with an overlay instead of a block.
+    ///
+    /// Each outcome is [`Error::Invalid`] for points that break their invariant or rows beside of kinds that strands
+    /// use, [`Error::Limit`] beyond a named limit (a write is one atom of at most [`store::COMMIT_BYTES_MAX`] bytes),
+    /// [`Error::Contention`] if other writers kept coming first, or what the store refuses.
+    pub async fn write_all(&self, writes: Vec<StrandWrite>) -> Vec<Result<(), Error>> {
+        self.write_group(writes).await
+    }
+
+    /// Up to about `points_max` points of the range from its beginning, appended to `out`, which must end before the
+    /// range begins; answers where the next page begins, `None` at the end. A page ends with a block, so it may be
+    /// larger by one, and may be smaller (even empty) where much is deleted.
+    /// With `as_of`, as the strand stood then: all writes until that time counted.
+    ///
+    /// Cost: one look-up each for the state and for the blocks touched (and pages of the index beyond a dozen
+    /// blocks); overlays of the strand one each. As of a time: all kept writes until then that touch the range.
+    ///
+    /// # Errors
+    ///
+    /// If the store refuses, or stored bytes are damaged; [`Error::Invalid`] for `as_of` on a strand of which not all
+    /// writes were audited; [`Error::Contention`] if what is read is replaced again and again.
+    pub async fn read_page(
+        &self,
+        strand: &Strand,
+        range: TimeRange,
+        as_of: Option<Timestamp>,
+        points_max: usize,
+        out: &mut Points,
+    ) -> Result<Option<i64>, Error> {
+        match as_of {
+            None => self.page_now(strand, range, points_max, out).await,
+            Some(at) => self.page_as_of(strand, range, at, points_max, out).await,
+        }
+    }
+
+    /// Ranges of many strands, whole, outcomes in order; what must come from the disk is read at the same time.
+    /// The caller bounds what it asks for: all points stand in memory.
+    /// Cost: that of [`Strands::read_page`] for each.
+    pub async fn read_many(&self, wanted: &[(Strand, TimeRange)]) -> Vec<Result<Points, Error>> {
+        self.many_now(wanted).await
+    }
+
+    /// The last `count` points of the range, in ascending order.
+    ///
+    /// # Errors
+    ///
+    /// As [`Strands::read_page`].
+    pub async fn read_last(&self, strand: &Strand, range: TimeRange, count: usize) -> Result<Points, Error> {
+        self.last_now(strand, range, count).await
+    }
+
+    /// The range in pieces for aggregation, in order: blocks inside the range for which `is_whole` says so (given
+    /// their summary) come as summaries and are not read. Blocks that `is_wanted` refuses are passed over, unread.
+    /// Neither is asked of blocks that overlays touch: those come as points.
+    ///
+    /// # Errors
+    ///
+    /// As [`Strands::read_page`].
+    pub async fn read_pieces(
+        &self,
+        strand: &Strand,
+        range: TimeRange,
+        is_wanted: &(dyn Fn(&Summary) -> bool + Sync),
+        is_whole: &(dyn Fn(&Summary) -> bool + Sync),
+    ) -> Result<Vec<Piece>, Error> {
+        self.pieces_now(strand, range, is_wanted, is_whole).await
+    }
+
+    /// The mark that the last write with one set; `None` if there is none.
+    ///
+    /// # Errors
+    ///
+    /// If the store refuses.
+    pub async fn mark(&self, strand: &Strand) -> Result<Option<i64>, Error> {
+        Ok(self.state(strand).await?.and_then(|(_, state)| state.mark))
+    }
+
+    /// The first and last time held, exactly; `None` if the strand holds nothing.
+    /// Cost: one look-up; where overlays delete, two small reads.
+    ///
+    /// # Errors
+    ///
+    /// As [`Strands::read_page`].
+    pub async fn extent(&self, strand: &Strand) -> Result<Option<(i64, i64)>, Error> {
+        self.extent_now(strand).await
+    }
+
+    /// Names of the strands of a partition that begin with `prefix`, in order, from behind `after`. A strand is
+    /// listed from its first write until it is erased, points or none.
+    ///
+    /// # Errors
+    ///
+    /// If the store refuses.
+    pub async fn list(
+        &self,
+        partition: &Partition,
+        prefix: &[u8],
+        after: Option<&[u8]>,
+        count_max: usize,
+    ) -> Result<Vec<Bytes>, Error> {
+        self.names(partition, prefix, after, count_max).await
+    }
+
+    /// What was written to an audited strand: writes in the `written` range (both ends included) that touch `range`,
+    /// oldest first. Cost: a scan of all kept writes of that time; nothing is decoded.
+    ///
+    /// # Errors
+    ///
+    /// As [`Strands::read_page`].
+    pub async fn modifications(
+        &self,
+        strand: &Strand,
+        range: TimeRange,
+        written: (Timestamp, Timestamp),
+    ) -> Result<Vec<Modification>, Error> {
+        self.kept_writes(strand, range, written).await
+    }
+
+    /// Removes the strand with all its rows, and writes `beside` in the same atom.
+    ///
+    /// # Errors
+    ///
+    /// If the store refuses; [`Error::Contention`] if writers kept coming first.
+    pub async fn erase(&self, strand: &Strand, beside: Vec<Write>, change: Bytes) -> Result<(), Error> {
+        self.erase_now(strand, &beside, &change).await
+    }
+
+    /// Folds overlays into blocks if there are any. Reads and writes go on meanwhile; a fold that a writer comes
+    /// before starts again, and gives up after some attempts (answering false).
+    /// Cost: blocks under overlays, and small ones beside them, are decoded and encoded anew.
+    ///
+    /// # Errors
+    ///
+    /// As [`Strands::read_page`].
+    pub async fn fold(&self, strand: &Strand, encoding: Encoding) -> Result<bool, Error> {
+        self.fold_now(strand, encoding).await
+    }
+
+    /// The next strand that wants to be folded (writes and reads note them), with the encoding it was last written in;
+    /// waits until there is one.
+    pub async fn next_to_fold(&self) -> (Strand, Encoding) {
+        self.shared.queue.next().await
+    }
+}

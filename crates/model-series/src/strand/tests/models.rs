@@ -1,0 +1,363 @@
+//! Any operations in any order read back as a sorted map does.
+
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::task::Poll;
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::strand::Piece;
+use crate::{Notes, Summary};
+
+const TIMES: i64 = 6_000;
+
+#[derive(Clone, Debug)]
+enum Operation {
+    Write {
+        edits: Vec<PlainEdit>,
+        later: u8,
+    },
+    Fold,
+    /// Some steps of a fold, which goes on later; what comes in between happens to a half-folded strand.
+    FoldOn(usize),
+    /// The fold that is going on ends where it is, as a crash would end it.
+    FoldEnd,
+    /// Blocks before a time are packed smaller.
+    Chill(i64),
+    Erase,
+    /// The store is closed and opened.
+    Reopen,
+    Page {
+        from: i64,
+        to: i64,
+        points_max: usize,
+    },
+    Last {
+        from: i64,
+        to: i64,
+        count: usize,
+    },
+    Pieces {
+        from: i64,
+        to: i64,
+        bucket: i64,
+    },
+    AsOf {
+        back: usize,
+        from: i64,
+        to: i64,
+        points_max: usize,
+    },
+}
+
+/// An edit as it is drawn: a run of points, a range.
+#[derive(Clone, Debug)]
+struct PlainEdit {
+    kind: u8,
+    first: i64,
+    step: i64,
+    count: usize,
+    before: i64,
+    behind: i64,
+    value: i32,
+    historic: bool,
+}
+
+fn edit() -> impl Strategy<Value = PlainEdit> {
+    let step = prop_oneof![4 => Just(1_i64), 1 => Just(3), 1 => Just(7)];
+    let count = prop_oneof![3 => 1..4_usize, 3 => 4..60_usize, 1 => 60..1_500_usize];
+    let kind = prop_oneof![6 => Just(0_u8), 2 => Just(1), 2 => Just(2), 1 => Just(3), 1 => Just(4)];
+    (kind, 0..TIMES, step, count, 0..40_i64, 0..40_i64, 0..9_i32, prop::bool::weighted(0.2)).prop_map(
+        |(kind, first, step, count, before, behind, value, historic)| PlainEdit {
+            kind,
+            first,
+            step,
+            count,
+            before,
+            behind,
+            value,
+            historic,
+        },
+    )
+}
+
+impl PlainEdit {
+    fn points(&self) -> Points {
+        let mut points = points(self.first, self.step, self.count, f64::from(self.value) / 8.0);
+        if self.historic {
+            points.observed = points.times.iter().map(|time| time / 2 - 5).collect();
+            points.notes = Notes::default();
+            for at in 0..points.len() {
+                let note = Bytes::from(vec![b'n', b"abc"[at / 5 % 3]]);
+                let place = points.notes.place_of(&note);
+                points.notes.places.push(place);
+            }
+        }
+        points
+    }
+
+    fn range(&self) -> TimeRange {
+        let last = self.first + self.step * i64::try_from(self.count).unwrap();
+        TimeRange { from: self.first - self.before, to: last + self.behind }
+    }
+
+    fn edit(&self) -> Edit {
+        match self.kind {
+            0 => Edit::Put(self.points()),
+            1 => Edit::Delete(self.range()),
+            2 => Edit::Replace(self.range(), self.points()),
+            3 => Edit::Delete(TimeRange { from: i64::MIN, to: self.first }),
+            _ => Edit::Delete(TimeRange { from: self.first, to: i64::MAX }),
+        }
+    }
+
+    fn apply(&self, model: &mut BTreeMap<i64, Held>) {
+        let edit = self.edit();
+        let (range, points) = match &edit {
+            Edit::Put(points) => (None, Some(points)),
+            Edit::Delete(range) => (Some(range), None),
+            Edit::Replace(range, points) => (Some(range), Some(points)),
+        };
+        if let Some(range) = range {
+            model.retain(|time, _| !range.contains(*time));
+        }
+        model.extend(points.map(rows).unwrap_or_default());
+    }
+}
+
+fn operation() -> impl Strategy<Value = Operation> {
+    let range = || (-50..TIMES + 4_000, -50..TIMES + 4_000);
+    prop_oneof![
+        12 => (prop::collection::vec(edit(), 1..3), 0..3_u8)
+            .prop_map(|(edits, later)| Operation::Write { edits, later }),
+        2 => Just(Operation::Fold),
+        4 => (1..5_usize).prop_map(Operation::FoldOn),
+        1 => Just(Operation::FoldEnd),
+        3 => (0..TIMES + 4_000).prop_map(Operation::Chill),
+        1 => prop_oneof![3 => Just(Operation::Reopen), 1 => Just(Operation::Erase)],
+        2 => (range(), 1..700_usize)
+            .prop_map(|((from, to), points_max)| Operation::Page { from, to, points_max }),
+        2 => (range(), 0..300_usize).prop_map(|((from, to), count)| Operation::Last { from, to, count }),
+        2 => (range(), 1..200_i64).prop_map(|((from, to), bucket)| Operation::Pieces { from, to, bucket }),
+        1 => (0..9_usize, range(), 1..700_usize)
+            .prop_map(|(back, (from, to), points_max)| Operation::AsOf { back, from, to, points_max }),
+    ]
+}
+
+type Folding = Pin<Box<dyn Future<Output = Result<bool, Error>>>>;
+
+/// A strand, what it should hold, and what it held after each write.
+struct Trial {
+    strands: Strands,
+    strand: Strand,
+    audited: bool,
+    model: BTreeMap<i64, Held>,
+    now: i64,
+    past: Vec<(i64, BTreeMap<i64, Held>)>,
+    folding: Option<Folding>,
+}
+
+impl Trial {
+    fn new(store: Store, audited: bool) -> Self {
+        let strands = Strands::new(store, small());
+        let strand = strand(3, "trial");
+        Self { strands, strand, audited, model: BTreeMap::new(), now: 1, past: Vec::new(), folding: None }
+    }
+
+    async fn carry_out(&mut self, operation: &Operation) {
+        match operation {
+            Operation::Write { edits, later } => {
+                self.now += i64::from(*later);
+                let write = StrandWrite {
+                    written: Timestamp(self.now),
+                    audited: self.audited,
+                    encoding: match self.now % 5 {
+                        0 => Encoding::Cold,
+                        // Such blocks become smaller when they are chilled.
+                        1 => Encoding::Raw,
+                        _ => Encoding::Hot,
+                    },
+                    ..write(&self.strand, edits.iter().map(PlainEdit::edit).collect())
+                };
+                write_one(&self.strands, write).await.unwrap();
+                edits.iter().for_each(|edit| edit.apply(&mut self.model));
+                self.past.retain(|(written, _)| *written != self.now);
+                self.past.push((self.now, self.model.clone()));
+            }
+            Operation::Fold => {
+                assert!(self.strands.fold(&self.strand, Encoding::Hot).await.unwrap());
+                let state = self.strands.state(&self.strand).await.unwrap();
+                assert!(state.is_none_or(|(_, state)| state.overlays.is_none()));
+            }
+            Operation::FoldOn(steps) => self.fold_on(*steps).await,
+            Operation::FoldEnd | Operation::Reopen => self.folding = None,
+            Operation::Chill(before) => {
+                self.strands.chill(&self.strand, *before).await.unwrap();
+            }
+            Operation::Erase => {
+                self.strands.erase(&self.strand, Vec::new(), Bytes::new()).await.unwrap();
+                self.model.clear();
+                self.past.clear();
+            }
+            Operation::Page { from, to, points_max } => self.check_pages(*from, *to, *points_max).await,
+            Operation::Last { from, to, count } => {
+                let range = TimeRange { from: *from, to: *to };
+                let last = self.strands.read_last(&self.strand, range, *count).await.unwrap();
+                let expected = within(&self.model, range);
+                let skipped = expected.len().saturating_sub(*count);
+                assert_eq!(rows(&last), expected.into_iter().skip(skipped).collect());
+            }
+            Operation::Pieces { from, to, bucket } => self.check_pieces(*from, *to, *bucket).await,
+            Operation::AsOf { back, from, to, points_max } => {
+                self.check_as_of(*back, TimeRange { from: *from, to: *to }, *points_max).await;
+            }
+        }
+        self.check().await;
+    }
+
+    async fn fold_on(&mut self, steps: usize) {
+        let (strands, mine) = (self.strands.clone(), self.strand.clone());
+        let start = || Box::pin(async move { strands.fold(&mine, Encoding::Hot).await }) as Folding;
+        let mut folding = self.folding.take().unwrap_or_else(start);
+        for _ in 0..steps {
+            match poll_fn(|context| Poll::Ready(folding.as_mut().poll(context))).await {
+                Poll::Ready(folded) => {
+                    // False where it was disturbed again and again.
+                    folded.unwrap();
+                    return;
+                }
+                Poll::Pending => tokio::task::yield_now().await,
+            }
+        }
+        self.folding = Some(folding);
+        // A commit that is on its way happens: wait until it did, by one that comes behind.
+        self.strands.erase(&strand(4, "other"), Vec::new(), Bytes::new()).await.unwrap();
+    }
+
+    async fn check(&self) {
+        assert_eq!(read_all(&self.strands, &self.strand).await, self.model);
+        let first_and_last = self.model.keys().next().copied().zip(self.model.keys().last().copied());
+        assert_eq!(self.strands.extent(&self.strand).await.unwrap(), first_and_last);
+        check_rows(&self.strands, &self.strand).await;
+    }
+
+    async fn check_pages(&self, from: i64, to: i64, points_max: usize) {
+        let range = TimeRange { from, to };
+        let (mut all, mut next) = (Points::default(), Some(from));
+        while let Some(from) = next {
+            let before = all.len();
+            let part = TimeRange { from, to };
+            next = self.strands.read_page(&self.strand, part, None, points_max, &mut all).await.unwrap();
+            assert!(all.len() - before <= points_max + small().block_points_max);
+            assert!(next.is_none_or(|next| next > from && all.times.last().is_none_or(|last| *last < next)));
+        }
+        assert_eq!(rows(&all), within(&self.model, range));
+    }
+
+    /// Whole blocks inside a bucket come as summaries; blocks of large values are not wanted.
+    async fn check_pieces(&self, from: i64, to: i64, bucket: i64) {
+        let range = TimeRange { from, to };
+        let is_whole =
+            |summary: &Summary| summary.first.div_euclid(bucket) == summary.last.div_euclid(bucket);
+        let is_wanted = |summary: &Summary| summary.min < 500.0;
+        let pieces = self.strands.read_pieces(&self.strand, range, &is_wanted, &is_whole).await.unwrap();
+        let mut expected = within(&self.model, range);
+        let mut end = i64::MIN;
+        for piece in pieces {
+            match piece {
+                Piece::Whole(summary) => {
+                    assert!(end < summary.first && is_whole(&summary));
+                    end = summary.last;
+                    let inside = TimeRange { from: summary.first, to: summary.last + 1 };
+                    let held = within(&expected, inside);
+                    assert_eq!(held.len(), summary.count as usize);
+                    let values = held.values().filter(|held| held.1 & ABSENT == 0);
+                    let sum: f64 = values.map(|held| f64::from_bits(held.0)).sum();
+                    assert!((sum - summary.sum).abs() <= 1e-9 * sum.abs().max(1.0));
+                    expected.retain(|time, _| !inside.contains(*time));
+                }
+                Piece::Points(points) => {
+                    assert!(end < points.times[0]);
+                    end = *points.times.last().unwrap();
+                    for (time, held) in rows(&points) {
+                        assert_eq!(expected.remove(&time), Some(held));
+                    }
+                }
+            }
+        }
+        let is_large = |held: &Held| held.1 & ABSENT != 0 || f64::from_bits(held.0) >= 500.0;
+        assert!(expected.values().all(is_large), "only unwanted blocks are left out");
+    }
+
+    async fn check_as_of(&self, back: usize, range: TimeRange, points_max: usize) {
+        let Some(at) = self.past.len().checked_sub(back + 1) else { return };
+        let (written, model) = &self.past[at];
+        let (mut all, mut next) = (Points::default(), Some(range.from));
+        while let Some(from) = next {
+            let part = TimeRange { from, ..range };
+            let as_of = Some(Timestamp(*written));
+            let read = self.strands.read_page(&self.strand, part, as_of, points_max, &mut all).await;
+            if !self.audited {
+                let is_written = self.strands.state(&self.strand).await.unwrap().is_some();
+                assert_eq!(matches!(read, Err(Error::Invalid(_))), is_written && !part.is_empty());
+                return;
+            }
+            next = read.unwrap();
+        }
+        assert_eq!(rows(&all), within(model, range));
+    }
+}
+
+fn within(model: &BTreeMap<i64, Held>, range: TimeRange) -> BTreeMap<i64, Held> {
+    model
+        .iter()
+        .filter(|(time, _)| range.contains(**time))
+        .map(|(time, held)| (*time, held.clone()))
+        .collect()
+}
+
+fn run<T>(future: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(future)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 100, ..ProptestConfig::default() })]
+
+    #[test]
+    fn strands_read_as_a_sorted_map_in_memory(
+        operations in prop::collection::vec(operation(), 1..40),
+        audited: bool,
+    ) {
+        run(async {
+            let mut trial = Trial::new(memory(), audited);
+            for operation in &operations {
+                trial.carry_out(operation).await;
+            }
+        });
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 6, ..ProptestConfig::default() })]
+
+    #[test]
+    fn strands_read_as_a_sorted_map_on_disk(
+        operations in prop::collection::vec(operation(), 1..40),
+        audited: bool,
+    ) {
+        let folder = tempfile::tempdir().unwrap();
+        run(async {
+            let mut trial = Trial::new(embedded(folder.path()), audited);
+            for operation in &operations {
+                if matches!(operation, Operation::Reopen) {
+                    trial.folding = None;
+                    trial.strands.shared.store.close().await.unwrap();
+                    trial.strands = Strands::new(memory(), small());
+                    trial.strands = Strands::new(embedded(folder.path()), small());
+                }
+                trial.carry_out(operation).await;
+            }
+        });
+    }
+}

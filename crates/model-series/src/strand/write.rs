@@ -1,0 +1,288 @@
+//! Writes: fetch, think, commit; again where another writer came first.
+
+use std::collections::HashSet;
+
+use store::{Commit, Condition, ErrorKind, Stamp, Write, WriteId, bucket_of};
+
+use super::layer::Layer;
+use super::read::contention;
+use super::state::State;
+use super::think::{Draught, Order, check_size, pages_needed, think};
+use super::{Strand, StrandWrite, Strands, keys};
+use crate::Error;
+
+/// How often a write starts again because another writer came first.
+const ATTEMPTS_MAX: u32 = 64;
+/// Strands whose commits are submitted together.
+const GROUP_STRANDS_MAX: usize = 1_024;
+/// Turns among which strands are spread; a power of two.
+const TURNS: u32 = 256;
+/// A strand with as many times the overlays from which it wants to be folded is folded by who writes it.
+const OVERDUE_FACTOR: usize = 8;
+/// A new strand's numbers begin at the low bits of its first write's number (see [`first_numbers`]).
+const FIRST_NUMBER_MASK: u64 = 0x1F_FFFF;
+
+/// Turns of writers that lost a race.
+#[derive(Debug)]
+pub(super) struct Turns(Box<[tokio::sync::Mutex<()>]>);
+
+impl Turns {
+    pub(super) fn new() -> Self {
+        Self((0..TURNS).map(|_| tokio::sync::Mutex::default()).collect())
+    }
+
+    fn place(strand: &Strand) -> u32 {
+        // Many partitions hold one strand, many strands share a partition: both count.
+        bucket_of(&strand.name, TURNS) ^ bucket_of(&strand.partition.bucket.to_le_bytes(), TURNS)
+    }
+
+    /// The turns of all these strands; in order of place, so that no two wait for each other.
+    async fn take(&self, places: impl Iterator<Item = u32>) -> Vec<tokio::sync::MutexGuard<'_, ()>> {
+        let mut places: Vec<u32> = places.collect();
+        places.sort_unstable();
+        places.dedup();
+        let mut taken = Vec::with_capacity(places.len());
+        for place in places {
+            if let Some(turn) = self.0.get(place as usize) {
+                taken.push(turn.lock().await);
+            }
+        }
+        taken
+    }
+}
+
+/// A write on its way.
+struct Pending {
+    /// Its place among the outcomes.
+    place: usize,
+    order: Order,
+    attempts: u32,
+}
+
+/// What became of one attempt.
+enum Attempt {
+    Done(Result<(), Error>),
+    Lost,
+}
+
+impl Strands {
+    /// See [`Strands::write_all`].
+    pub(super) async fn write_group(&self, writes: Vec<StrandWrite>) -> Vec<Result<(), Error>> {
+        let mut outcomes: Vec<Option<Result<(), Error>>> = Vec::with_capacity(writes.len());
+        let mut left = Vec::with_capacity(writes.len());
+        for (place, write) in writes.into_iter().enumerate() {
+            match order_of(write) {
+                Ok(order) => {
+                    outcomes.push(None);
+                    left.push(Pending { place, order, attempts: 0 });
+                }
+                Err(error) => outcomes.push(Some(Err(error))),
+            }
+        }
+        while !left.is_empty() {
+            let (ready, later) = split_ready(left);
+            left = self.attempt_group(ready, &mut outcomes).await;
+            left.extend(later);
+            left.sort_unstable_by_key(|pending| pending.place);
+        }
+        let lost = || Err(store::Error::new(ErrorKind::Unknown, "write strands: no outcome was told").into());
+        outcomes.into_iter().map(|outcome| outcome.unwrap_or_else(lost)).collect()
+    }
+
+    /// Answers those that other writers came before.
+    async fn attempt_group(
+        &self,
+        mut ready: Vec<Pending>,
+        outcomes: &mut [Option<Result<(), Error>>],
+    ) -> Vec<Pending> {
+        // Those that lost once wait for their turn: each finds what the one before left, and few lose again.
+        let lost = ready.iter().filter(|pending| pending.attempts > 0);
+        let _turns = self.shared.turns.take(lost.map(|pending| Turns::place(&pending.order.strand))).await;
+        let mut tell = |place: usize, outcome: Result<(), Error>| {
+            if let Some(slot) = outcomes.get_mut(place) {
+                *slot = Some(outcome);
+            }
+        };
+        let (mut commits, mut committing) =
+            (Vec::with_capacity(ready.len()), Vec::with_capacity(ready.len()));
+        let mut left = Vec::new();
+        for mut pending in ready.drain(..) {
+            pending.attempts += 1;
+            match self.draught(&pending.order).await {
+                Ok(Some((commit, state))) => {
+                    committing.push((pending, commit.write_id, state));
+                    commits.push(commit);
+                }
+                Ok(None) => left.push(pending),
+                Err(error) => tell(pending.place, Err(error)),
+            }
+        }
+        let told = self.shared.store.commit_all(commits).await;
+        for ((pending, write_id, state), told) in committing.into_iter().zip(told) {
+            match self.settle(&pending.order.strand, write_id, told).await {
+                Attempt::Done(Ok(())) => {
+                    tell(pending.place, Ok(()));
+                    self.after_write(&pending.order.strand, &state).await;
+                }
+                Attempt::Done(Err(error)) => tell(pending.place, Err(error)),
+                Attempt::Lost => left.push(pending),
+            }
+        }
+        left.retain(|pending| {
+            let goes_on = pending.attempts < ATTEMPTS_MAX;
+            if !goes_on {
+                tell(pending.place, Err(contention(&pending.order.strand)));
+            }
+            goes_on
+        });
+        left
+    }
+
+    /// The commit of a write as the strand stands now; `None` if rows went while they were read.
+    async fn draught(&self, order: &Order) -> Result<Option<(Commit, State)>, Error> {
+        let write_id = self.shared.write_ids.next();
+        let (stamp, held) = match self.state(&order.strand).await? {
+            Some((stamp, state)) => (Some(stamp), state),
+            None => (None, first_numbers(write_id)),
+        };
+        let options = &self.shared.options;
+        let Some(pages) = self.read_pages(&order.strand, pages_needed(&held, order, options)).await? else {
+            return Ok(None);
+        };
+        let is_nothing = order.layer.points.is_empty() && !order.audited && order.mark.is_none();
+        let Draught { state, writes } = if stamp.is_none() && is_nothing {
+            // What deletes from nothing makes no strand.
+            return Ok(Some((nothing(order, write_id), held)));
+        } else {
+            think(&held, &pages, order, options)?
+        };
+        let writes = writes.into_iter().chain(order.beside.iter().cloned());
+        let commit = commit(&order.strand, stamp, &state, writes, write_id, order.change.clone());
+        check_size(&commit.writes)?;
+        Ok(Some((commit, state)))
+    }
+
+    pub(super) async fn settle_commit(
+        &self,
+        strand: &Strand,
+        write_id: WriteId,
+        told: Result<Stamp, store::Error>,
+    ) -> Result<bool, Error> {
+        match self.settle(strand, write_id, told).await {
+            Attempt::Done(outcome) => outcome.map(|()| true),
+            Attempt::Lost => Ok(false),
+        }
+    }
+
+    /// Whether a commit is done, or must be thought anew.
+    async fn settle(&self, strand: &Strand, write_id: WriteId, told: Result<Stamp, store::Error>) -> Attempt {
+        let error = match told {
+            Ok(_) => return Attempt::Done(Ok(())),
+            Err(error) => error,
+        };
+        match error.kind() {
+            ErrorKind::Conflict => Attempt::Lost,
+            ErrorKind::Unknown => match self.shared.store.resolve(&strand.partition, write_id).await {
+                Ok(store::Outcome::Committed(_)) => Attempt::Done(Ok(())),
+                Ok(store::Outcome::NotCommitted) => Attempt::Lost,
+                Err(_) => Attempt::Done(Err(error.into())),
+            },
+            _ => Attempt::Done(Err(error.into())),
+        }
+    }
+
+    /// Notes a strand that wants to be folded; folds it here if nobody else does.
+    async fn after_write(&self, strand: &Strand, state: &State) {
+        if !self.note_if_due(strand, state) {
+            return;
+        }
+        let overdue = self.shared.options.overlays_max.saturating_mul(OVERDUE_FACTOR);
+        if state.overlay_count() > overdue
+            && let Err(error) = Box::pin(self.fold(strand, state.encoding)).await
+        {
+            // The write itself is done, and the strand stays readable as it is.
+            tracing::warn!(%error, "a strand with many overlays could not be folded");
+        }
+    }
+
+    /// Notes the strand if it wants to be folded, and says so.
+    pub(super) fn note_if_due(&self, strand: &Strand, state: &State) -> bool {
+        let Some(overlays) = state.overlays else { return false };
+        let options = &self.shared.options;
+        let due = state.overlay_count() > options.overlays_max
+            || overlays.points > u64::try_from(options.overlay_points_max).unwrap_or(u64::MAX);
+        if due {
+            self.shared.queue.note(strand, state.encoding);
+        }
+        due
+    }
+}
+
+/// Checks what a caller asks for.
+fn order_of(write: StrandWrite) -> Result<Order, Error> {
+    let StrandWrite { strand, edits, encoding, written, audited, mark, beside, change } = write;
+    let foreign = |write: &Write| match write {
+        Write::Put(key, _) | Write::PutStamped(key, _) | Write::Delete(key) => !keys::is_ours(key),
+        Write::DeleteRange(range) => !keys::is_ours(&range.start),
+    };
+    if !beside.iter().all(foreign) {
+        return Err(Error::Invalid("rows beside a strand with keys of its own kinds".into()));
+    }
+    let layer = Layer::of_edits(edits)?;
+    Ok(Order { strand, layer, encoding, written, audited, mark, beside, change })
+}
+
+/// The first write that waits for each strand, and the rest.
+fn split_ready(left: Vec<Pending>) -> (Vec<Pending>, Vec<Pending>) {
+    if left.len() == 1 {
+        return (left, Vec::new());
+    }
+    let places: HashSet<usize> = {
+        let mut seen: HashSet<&Strand> = HashSet::with_capacity(left.len());
+        let first = left.iter().filter(|pending| seen.insert(&pending.order.strand));
+        first.take(GROUP_STRANDS_MAX).map(|pending| pending.place).collect()
+    };
+    left.into_iter().partition(|pending| places.contains(&pending.place))
+}
+
+/// A strand that was never written. Its numbers do not begin at zero, so that a reader of a strand that was erased
+/// and written anew meanwhile does not take new rows for old ones.
+fn first_numbers(write_id: WriteId) -> State {
+    let low = u64::try_from(write_id.0 & u128::from(FIRST_NUMBER_MASK)).unwrap_or_default();
+    State { generation: low, overlay_next: low, ..State::new() }
+}
+
+/// One atom: the state first, so that readers see it before any row goes.
+pub(super) fn commit(
+    strand: &Strand,
+    held: Option<Stamp>,
+    state: &State,
+    writes: impl Iterator<Item = Write>,
+    write_id: WriteId,
+    change: bytes::Bytes,
+) -> Commit {
+    let key = keys::state(strand);
+    let condition = match held {
+        Some(stamp) => Condition::Version(key.clone(), stamp),
+        None => Condition::Absent(key.clone()),
+    };
+    let put = Write::PutStamped(key, state.to_bytes().into());
+    Commit {
+        partition: strand.partition.clone(),
+        write_id,
+        conditions: vec![condition],
+        writes: std::iter::once(put).chain(writes).collect(),
+        change,
+    }
+}
+
+/// A commit of what lies beside alone.
+fn nothing(order: &Order, write_id: WriteId) -> Commit {
+    Commit {
+        partition: order.strand.partition.clone(),
+        write_id,
+        conditions: vec![Condition::Absent(keys::state(&order.strand))],
+        writes: order.beside.clone(),
+        change: order.change.clone(),
+    }
+}
