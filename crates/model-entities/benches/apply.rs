@@ -125,6 +125,7 @@ fn handle() {
         entity_bytes_max: 1 << 20,
         scan_entities_max: 1_000_000,
         sort_entities_max: 100_000,
+        history: model_entities::HistoryPolicy::default(),
     };
     let entities = runtime.block_on(Entities::new(store, options).tenant(&Tenant::default())).unwrap();
     runtime.block_on(entities.apply(ID, Operation::Create(template()), NOW)).unwrap();

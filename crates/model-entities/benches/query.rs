@@ -67,6 +67,7 @@ async fn measure(engine: &str, store: Store) {
         entity_bytes_max: 1 << 20,
         scan_entities_max: 1_000_000,
         sort_entities_max: 100_000,
+        history: model_entities::HistoryPolicy::default(),
     };
     let entities = Entities::new(store, options);
     let tenant = entities.tenant_or_create(&Tenant::default()).await.unwrap();

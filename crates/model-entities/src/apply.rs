@@ -103,6 +103,15 @@ pub(crate) fn apply_expiry(stored: &EntityView<'_>, now: Timestamp) -> Result<Op
     Ok(Some(Outcome { bytes: Some(out), writes, change, types: view.types().collect() }))
 }
 
+/// Refuses what cannot be written into the past: instances without a value, at any depth. Instances of one dataset may
+/// be many; their members' may not.
+pub(crate) fn check_past(id: &str, draft: &Draft) -> Result<(), Error> {
+    check_names(id, draft.scopes.as_deref())?;
+    edit::check_new(&draft.attributes)?;
+    let mut instances = draft.attributes.iter().flat_map(|attribute| &attribute.instances);
+    instances.try_for_each(|instance| edit::check_attributes(&instance.members))
+}
+
 fn create(
     stored: Option<&EntityView<'_>>,
     id: &str,
@@ -341,7 +350,7 @@ fn touched_rows(view: &EntityView<'_>, types: &[TermId], touched: &[TermId], sco
 
 /// Which instances a removal means.
 impl Instances {
-    fn means(&self, dataset: Option<&str>) -> bool {
+    pub(crate) fn means(&self, dataset: Option<&str>) -> bool {
         match self {
             Self::All => true,
             Self::Default => dataset.is_none(),

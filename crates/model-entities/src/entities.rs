@@ -10,9 +10,10 @@ use bytes::Bytes;
 use parking_lot::RwLock;
 use store::{Commit, Condition, Direction, ErrorKind, Range, Store, Tenant, Timestamp, Write};
 
+use crate::history::{Pasts, TenantPolicy};
 use crate::tenant::Context;
 use crate::write_id::WriteIds;
-use crate::{Error, TenantEntities, Terms, keys};
+use crate::{Error, HistoryPolicy, TenantEntities, Terms, keys};
 
 /// Tenants that are read in one page.
 const PAGE_TENANTS: usize = 1024;
@@ -32,6 +33,8 @@ pub struct Options {
     pub scan_entities_max: usize,
     /// The most matches that can be sorted for `orderBy`.
     pub sort_entities_max: usize,
+    /// What is recorded of changes, and how long it is kept.
+    pub history: HistoryPolicy,
 }
 
 /// All tenants of a store; clones share.
@@ -40,6 +43,7 @@ pub struct Entities {
     store: Store,
     options: Arc<Options>,
     write_ids: WriteIds,
+    pasts: Arc<Pasts>,
     tenants: Arc<RwLock<HashMap<Tenant, TenantEntities>>>,
 }
 
@@ -47,7 +51,8 @@ impl Entities {
     /// Entities kept in `store`.
     pub fn new(store: Store, options: Options) -> Self {
         let (write_ids, tenants) = (WriteIds::new(), Arc::default());
-        Self { store, options: Arc::new(options), write_ids, tenants }
+        let pasts = Arc::new(Pasts::new(store.clone()));
+        Self { store, options: Arc::new(options), write_ids, pasts, tenants }
     }
 
     /// The entities of a tenant that was written to before. Cost: one map look-up once it is loaded.
@@ -126,6 +131,10 @@ impl Entities {
         Ok(purged)
     }
 
+    pub(crate) fn pasts(&self) -> &Pasts {
+        &self.pasts
+    }
+
     fn loaded(&self, tenant: &Tenant) -> Option<TenantEntities> {
         self.tenants.read().get(tenant).cloned()
     }
@@ -165,6 +174,8 @@ impl Entities {
             terms,
             write_ids: self.write_ids.clone(),
             turns: Default::default(),
+            policy: TenantPolicy::new(&self.options.history, tenant),
+            pasts: self.pasts.clone(),
         };
         // Whoever loads it first is kept, so that all share one set of names.
         let mut tenants = self.tenants.write();

@@ -19,6 +19,9 @@ pub enum Error {
     /// The entity has no such attribute, or no instance with that datasetId.
     #[error("no such attribute")]
     NoSuchAttribute(TermId, Option<Box<str>>),
+    /// No instance of the past has this id.
+    #[error("no such instance {0}")]
+    NoSuchInstance(crate::InstanceId),
     /// The operation would break a rule of the model: the message names the member.
     #[error("{0}")]
     Invalid(String),
@@ -36,5 +39,21 @@ pub enum Error {
 impl From<Malformed> for Error {
     fn from(source: Malformed) -> Self {
         store::Error::new(ErrorKind::Corrupt, "reading a stored entity").with_source(source).into()
+    }
+}
+
+impl From<model_series::Error> for Error {
+    fn from(error: model_series::Error) -> Self {
+        use model_series::Error as Series;
+        let unexpected = |kind, error: Series| {
+            store::Error::new(kind, "reading or writing the past of an entity").with_source(error).into()
+        };
+        match error {
+            Series::Store(error) => Self::Store(error),
+            Series::Limit(text) => Self::Limit(text),
+            Series::Contention(name) => Self::Contention(name),
+            error @ Series::Malformed(_) => unexpected(ErrorKind::Corrupt, error),
+            error => unexpected(ErrorKind::Misuse, error),
+        }
     }
 }

@@ -8,14 +8,22 @@
 //! entities/{tenant}/{bucket}    s scope 00 id                      nothing      finds by scope
 //! entities/{tenant}/{bucket}    g type attribute cell id           nothing      finds by geometry
 //! entities/{tenant}/{bucket}    x time id                          nothing      finds what expires
+//! entities/{tenant}/{bucket}    h id 00 time                       instances    head row: what a commit did (history/head.rs)
+//! entities/{tenant}/{bucket}    f id                               time         head rows up to it are folded; stamped
+//! entities/{tenant}/{bucket}    o id                               header       past without an entity (history/header.rs), stamped
+//! entities/{tenant}/{bucket}    p type id                          nothing      finds pasts by the types their entity had when it went
+//! history/{tenant}/{bucket}     strands of `model-series`, named   id 00 attribute dataset 00
 //! terms/{tenant}/0              n name                             term         a name's number
 //! terms/{tenant}/0              i term                             name         a number's name
 //! tenants//0                    d name                             buckets      the directory of tenants
 //! ```
 //!
 //! Types, attributes and terms are four bytes, cells eight, big-endian; times are eight bytes in
-//! the order of time. `class value` is an [`IndexValue`] (`keys/value.rs`). The id is always the tail of
-//! a key, so it needs no terminator, and rows that agree in all before it come in id order.
+//! the order of time. `class value` is an [`IndexValue`] (`keys/value.rs`). The id is the tail of
+//! a key (but of head rows), so it needs no terminator, and rows that agree in all before it come in id order.
+//!
+//! The past of an entity is in one partition of its own (its strands), for which the bucket is that of the id among
+//! [`HISTORY_BUCKETS`].
 //!
 //! An attribute has at least one `v` row for each type of its entity; its value is the [`crate::Kind`] of the
 //! instance, one byte. The attribute's first row, under the entity's first type only, goes on with
@@ -39,6 +47,10 @@ use crate::TermId;
 
 /// Entities and their index rows.
 pub(crate) const ENTITIES: Space = Space { id: 1, kind: SpaceKind::Commit, name: "entities" };
+/// What attributes were: strands.
+pub(crate) const HISTORY: Space = Space { id: 4, kind: SpaceKind::Commit, name: "history" };
+/// Buckets that pasts are spread over: a power of two, for ever the same.
+pub(crate) const HISTORY_BUCKETS: u32 = 65_536;
 /// Names of types and attributes.
 pub(crate) const TERMS: Space = Space { id: 2, kind: SpaceKind::Commit, name: "terms" };
 /// The directory of tenants, kept under the default tenant.
@@ -51,6 +63,12 @@ pub(crate) const VALUE: u8 = b'v';
 pub(crate) const SCOPE: u8 = b's';
 pub(crate) const CELL: u8 = b'g';
 pub(crate) const EXPIRY: u8 = b'x';
+pub(crate) const HEAD: u8 = b'h';
+pub(crate) const FOLDED: u8 = b'f';
+pub(crate) const PAST: u8 = b'o';
+pub(crate) const PAST_TYPE: u8 = b'p';
+/// Ends an id, and a datasetId, where something follows.
+const TERMINATOR: u8 = 0;
 const NAME: u8 = b'n';
 const NUMBER: u8 = b'i';
 const TENANT: u8 = b'd';
@@ -58,6 +76,12 @@ const TENANT: u8 = b'd';
 /// Where the entities of one bucket of a tenant live.
 pub(crate) fn entities_partition(tenant: &Tenant, bucket: u32) -> Partition {
     Partition { tenant: tenant.clone(), space: ENTITIES, bucket }
+}
+
+/// Where the strands of an entity live.
+pub(crate) fn history_partition(tenant: &Tenant, id: &str) -> Partition {
+    let bucket = store::bucket_of(id.as_bytes(), HISTORY_BUCKETS);
+    Partition { tenant: tenant.clone(), space: HISTORY, bucket }
 }
 
 /// Where a tenant's terms live.
@@ -130,6 +154,100 @@ pub(crate) fn put_expiry(out: &mut Vec<u8>, time: Timestamp, id: &str) {
     out.push(EXPIRY);
     out.extend_from_slice(&value::ordered_time(time));
     out.extend_from_slice(id.as_bytes());
+}
+
+/// Row `h`.
+pub(crate) fn put_head(out: &mut Vec<u8>, id: &str, time: Timestamp) {
+    out.push(HEAD);
+    out.extend_from_slice(id.as_bytes());
+    out.push(TERMINATOR);
+    out.extend_from_slice(&value::ordered_time(time));
+}
+
+/// The head rows of an entity from `time` on.
+pub(crate) fn heads_from(id: &str, time: Timestamp) -> Range {
+    let mut start = Vec::with_capacity(id.len() + 10);
+    put_head(&mut start, id, time);
+    let end = start.get(..=id.len() + 1).and_then(|whole| Range::prefix(whole.to_vec()).end);
+    Range { start: start.into(), end }
+}
+
+/// All head rows of a bucket, by id and time.
+pub(crate) fn heads_range() -> Range {
+    Range::prefix(vec![HEAD])
+}
+
+/// Id and time in the key of a head row.
+pub(crate) fn head_of_key(key: &[u8]) -> Option<(&str, Timestamp)> {
+    let (rest, time) = key.strip_prefix(&[HEAD])?.split_last_chunk::<8>()?;
+    let id = rest.strip_suffix(&[TERMINATOR])?;
+    Some((std::str::from_utf8(id).ok()?, value::time_of_ordered(*time)))
+}
+
+/// Row `f`.
+pub(crate) fn folded(id: &str) -> Bytes {
+    of_id(FOLDED, id)
+}
+
+/// Row `o`.
+pub(crate) fn past(id: &str) -> Bytes {
+    of_id(PAST, id)
+}
+
+/// Row `p`.
+pub(crate) fn past_type(of_type: TermId, id: &str) -> Bytes {
+    let mut key = Vec::with_capacity(5 + id.len());
+    put_past_type(&mut key, of_type, id);
+    key.into()
+}
+
+fn put_past_type(out: &mut Vec<u8>, of_type: TermId, id: &str) {
+    out.push(PAST_TYPE);
+    out.extend_from_slice(&of_type.0.to_be_bytes());
+    out.extend_from_slice(id.as_bytes());
+}
+
+/// Ids of pasts whose entity had this type when it went, in order. It may have come back.
+pub(crate) fn past_type_range(of_type: TermId) -> Range {
+    prefix(|out| put_past_type(out, of_type, ""))
+}
+
+/// Headers of pasts without an entity, in id order.
+pub(crate) fn pasts_range() -> Range {
+    Range::prefix(vec![PAST])
+}
+
+fn of_id(row: u8, id: &str) -> Bytes {
+    let mut key = Vec::with_capacity(1 + id.len());
+    key.push(row);
+    key.extend_from_slice(id.as_bytes());
+    key.into()
+}
+
+/// The name of the strand of an attribute's dataset. Neither id nor dataset holds a zero byte.
+pub(crate) fn strand_name(id: &str, attribute: TermId, dataset: Option<&str>) -> Bytes {
+    let dataset = dataset.unwrap_or_default();
+    let mut name = strands_prefix(id, 5 + dataset.len());
+    name.extend_from_slice(&attribute.0.to_be_bytes());
+    name.extend_from_slice(dataset.as_bytes());
+    name.push(TERMINATOR);
+    name.into()
+}
+
+/// What the names of all strands of an entity begin with; room for so many bytes more.
+pub(crate) fn strands_prefix(id: &str, room: usize) -> Vec<u8> {
+    let mut name = Vec::with_capacity(id.len() + 1 + room);
+    name.extend_from_slice(id.as_bytes());
+    name.push(TERMINATOR);
+    name
+}
+
+/// Attribute and dataset in the name of a strand of `id`.
+pub(crate) fn attribute_of_strand<'a>(name: &'a [u8], id: &str) -> Option<(TermId, Option<&'a str>)> {
+    let rest = name.strip_prefix(id.as_bytes())?.strip_prefix(&[TERMINATOR])?;
+    let (attribute, dataset) = rest.split_first_chunk::<4>()?;
+    let dataset = std::str::from_utf8(dataset.strip_suffix(&[TERMINATOR])?).ok()?;
+    Some((TermId(u32::from_be_bytes(*attribute)), Some(dataset).filter(|dataset| !dataset.is_empty())))
 }
 
 /// The key of an entity.
@@ -324,8 +442,8 @@ pub(crate) fn id_of_key(key: &[u8]) -> Option<&str> {
 pub(crate) fn id_bytes_of_key(key: &[u8]) -> Option<&[u8]> {
     let (row, rest) = key.split_first()?;
     Some(match *row {
-        ENTITY => rest,
-        TYPE => rest.get(4..)?,
+        ENTITY | PAST | FOLDED => rest,
+        TYPE | PAST_TYPE => rest.get(4..)?,
         VALUE => value::skip(rest.get(8..)?)?,
         SCOPE => rest.get(memchr::memchr(0, rest)? + 1..)?,
         CELL => rest.get(16..)?,

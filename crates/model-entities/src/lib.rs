@@ -25,6 +25,7 @@ mod entities;
 mod error;
 mod expiry;
 mod feed;
+mod history;
 mod index;
 mod keys;
 #[cfg(test)]
@@ -47,6 +48,11 @@ pub use encode::encode;
 pub use entities::{Entities, Options};
 pub use error::Error;
 pub use feed::{ChangeRecord, change_records};
+pub use history::{
+    AggregateHistory, AggregateMethod, AggregateValue, AttributeFilter, EntityHistory, HistoryJob,
+    HistoryPage, HistoryPolicy, HistoryRequest, HistoryRule, InstanceHistory, InstanceId, InstanceIdError,
+    PastInstance, PastInstances, Period, TimeProperty, TimeSpan,
+};
 pub use query::{
     Comparison, Filter, GeoQuery, GeoRelation, Meta, Operand, Order, OrderBy, OrderKey, Path, Query,
     QueryResult, Scalar, ScopeQuery, Selector, TypeQuery,

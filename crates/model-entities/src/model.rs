@@ -80,7 +80,7 @@ impl PlainAttribute {
 }
 
 impl PlainInstance {
-    fn read(view: &InstanceView<'_>) -> Self {
+    pub(crate) fn read(view: &InstanceView<'_>) -> Self {
         Self {
             kind: view.kind(),
             dataset: view.dataset().map(Into::into),

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use store::{Partition, Row, Store, Timestamp, bucket_of};
+use store::{Partition, Row, Store, Tenant, Timestamp, bucket_of};
 
 use crate::expiry::live_bytes;
+use crate::history::{Pasts, TenantPolicy};
 use crate::write_id::WriteIds;
 use crate::{EntityView, Error, Options, TermId, Terms, keys};
 
@@ -29,6 +30,9 @@ pub(crate) struct Context {
     pub(crate) terms: Terms,
     pub(crate) write_ids: WriteIds,
     pub(crate) turns: Turns,
+    /// What is recorded of changes.
+    pub(crate) policy: TenantPolicy,
+    pub(crate) pasts: Arc<Pasts>,
 }
 
 /// Where writers queue that lost once: taken only then, so that the others never wait.
@@ -67,6 +71,21 @@ impl Entity {
 }
 
 impl Context {
+    /// Whose entities.
+    pub(crate) fn tenant(&self) -> &Tenant {
+        &self.terms_partition.tenant
+    }
+
+    /// The row of the past of an entity that is not there, if it is at hand.
+    pub(crate) fn past_row_cached(&self, id: &str) -> Result<Option<Row>, Error> {
+        Ok(self.store.get_cached(self.partition(id)?, &keys::past(id)).flatten())
+    }
+
+    /// The row of the past of an entity that is not there. Cost: one read.
+    pub(crate) async fn past_row(&self, id: &str) -> Result<Option<Row>, Error> {
+        Ok(self.store.get(self.partition(id)?, &keys::past(id)).await?)
+    }
+
     /// The bucket of an entity.
     pub(crate) fn bucket(&self, id: &str) -> usize {
         let buckets = u32::try_from(self.partitions.len()).unwrap_or(1);
@@ -107,6 +126,25 @@ impl Context {
             }
         }
         Ok(rows)
+    }
+
+    /// The stored rows of many entities, and of the pasts of those that are not there: all that there are, or if not `all`
+    /// those at hand.
+    pub(crate) async fn rows_and_pasts(
+        &self,
+        ids: &[&str],
+        all: bool,
+    ) -> Result<(Vec<Option<Row>>, Vec<Option<Row>>), Error> {
+        let rows = self.rows(ids).await?;
+        let mut pasts = Vec::with_capacity(rows.len());
+        for (id, row) in ids.iter().zip(&rows) {
+            pasts.push(match row {
+                Some(_) => None,
+                None if all => self.past_row(id).await?,
+                None => self.past_row_cached(id)?,
+            });
+        }
+        Ok((rows, pasts))
     }
 
     /// Reads new names if the entity has one that is not known here: another node stored it.

@@ -188,7 +188,9 @@ impl<'a> EntityView<'a> {
     }
 }
 
-fn attributes<'a>(mut fields: Fields<'a>) -> impl Iterator<Item = AttributeView<'a>> + Clone + use<'a> {
+pub(crate) fn attributes<'a>(
+    mut fields: Fields<'a>,
+) -> impl Iterator<Item = AttributeView<'a>> + Clone + use<'a> {
     std::iter::from_fn(move || {
         let whole = fields.0;
         let name = fields.term()?;
@@ -252,7 +254,8 @@ pub struct InstanceView<'a> {
 }
 
 impl<'a> InstanceView<'a> {
-    fn body(body: &'a [u8], whole: &'a [u8]) -> Option<Self> {
+    /// Reads the body of an instance; `whole` is what [`Self::bytes`] answers.
+    pub(crate) fn body(body: &'a [u8], whole: &'a [u8]) -> Option<Self> {
         let mut fields = Fields(body);
         let kind = Kind::from_stored(fields.byte()?)?;
         let flags = fields.byte()?;
@@ -332,6 +335,16 @@ impl<'a> InstanceView<'a> {
     pub fn extras(&self) -> impl Iterator<Item = (Extra, &'a str)> + use<'a> {
         let (count, mut fields) = self.extras;
         (0..count).map_while(move |_| Some((Extra::from_stored(fields.byte()?)?, fields.text()?)))
+    }
+
+    /// How many extras there are, and the stored bytes of extras and members.
+    pub(crate) fn tail(&self) -> (u64, &'a [u8]) {
+        (self.extras.0, self.extras.1.0)
+    }
+
+    /// The stored bytes of the members.
+    pub(crate) fn member_bytes(&self) -> &'a [u8] {
+        self.members.0
     }
 
     /// Sub-attributes.

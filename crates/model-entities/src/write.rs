@@ -11,8 +11,9 @@ use store::{Commit, Condition, Direction, ErrorKind, Row, Stamp, Timestamp, Writ
 use crate::apply::{Outcome, apply, apply_expiry};
 use crate::entities::next_range;
 use crate::feed::put_record;
+use crate::history::{Header, put_entries};
 use crate::tenant::Context;
-use crate::{Change, EntityView, Error, Fate, Operation, TenantEntities, keys};
+use crate::{Change, EntityView, Error, Fate, Operation, TenantEntities, TermId, keys};
 
 /// How often a write starts again because another writer came first.
 const ATTEMPTS_MAX: usize = 64;
@@ -28,36 +29,70 @@ struct Draught {
     feed: Vec<u8>,
     /// What the entity row holds, or is to hold.
     bytes: Option<Bytes>,
+    /// The head row of its past.
+    head: Vec<u8>,
+    /// The time of the newest write of the entity, as far as is known.
+    last: Timestamp,
+    /// The row of the past of an entity that is not there.
+    past: Option<Row>,
+    /// What that row is to hold, if the entity goes.
+    header: Option<Header>,
 }
 
 impl Draught {
-    fn new(id: &str, row: Option<Row>) -> Self {
+    /// `past`: the row of the past of an entity that is not there.
+    fn new(id: &str, row: Option<Row>, past: Option<Row>) -> Self {
         let key = keys::entity(id);
         let condition = match &row {
             Some(row) => Condition::Version(key, row.stamp),
             None => Condition::Absent(key),
         };
         let bytes = row.map(|row| row.value);
-        Self { conditions: vec![condition], writes: Vec::new(), feed: Vec::new(), bytes }
+        let last = past.as_ref().and_then(|row| Header::parse(&row.value)).map(|header| header.last);
+        Self {
+            conditions: vec![condition],
+            writes: Vec::new(),
+            feed: Vec::new(),
+            bytes,
+            head: Vec::new(),
+            last: last.unwrap_or(Timestamp(i64::MIN)),
+            past,
+            header: None,
+        }
     }
 
     /// One operation on what is held or drafted.
     fn think(
         &mut self,
+        context: &Context,
         id: &str,
         operation: &Operation,
         now: Timestamp,
-        bytes_max: usize,
     ) -> Result<Change, Error> {
-        let stored = self.bytes.as_ref().map(|bytes| EntityView::parse(bytes)).transpose()?;
-        let outcome = apply(stored.as_ref(), id, operation, now, bytes_max)?;
-        Ok(self.take(id, outcome))
+        let bytes = self.bytes.clone();
+        let stored = bytes.as_ref().map(|bytes| EntityView::parse(bytes)).transpose()?;
+        let now = self.time(stored.as_ref(), now);
+        let outcome = apply(stored.as_ref(), id, operation, now, context.options.entity_bytes_max)?;
+        self.take(context, id, stored.as_ref(), outcome, now)
     }
 
-    fn take(&mut self, id: &str, outcome: Outcome) -> Change {
+    /// The time of the next write: later than that of any other of the entity.
+    fn time(&mut self, stored: Option<&EntityView<'_>>, now: Timestamp) -> Timestamp {
+        let last = stored.map_or(self.last, |view| self.last.max(view.modified_at()));
+        now.max(Timestamp(last.0.saturating_add(1)))
+    }
+
+    fn take(
+        &mut self,
+        context: &Context,
+        id: &str,
+        stored: Option<&EntityView<'_>>,
+        outcome: Outcome,
+        now: Timestamp,
+    ) -> Result<Change, Error> {
         let Outcome { bytes, writes, change, types } = outcome;
         if change.fate == Fate::Unchanged {
-            return change;
+            return Ok(change);
         }
         put_record(&mut self.feed, change.fate, id, &types, &change.updated);
         if self.writes.is_empty() {
@@ -65,8 +100,34 @@ impl Draught {
         } else {
             self.writes.extend(writes);
         }
+        self.last = now;
         self.bytes = bytes.map(Bytes::from);
-        change
+        if context.policy.records(&context.terms, &types) {
+            self.record(id, stored, &change, &types)?;
+        }
+        Ok(change)
+    }
+
+    /// Drafts what the past is to know of a change.
+    fn record(
+        &mut self,
+        id: &str,
+        stored: Option<&EntityView<'_>>,
+        change: &Change,
+        types: &[TermId],
+    ) -> Result<(), Error> {
+        let bytes = self.bytes.clone();
+        let after = bytes.as_ref().map(|bytes| EntityView::peek(bytes)).transpose()?;
+        put_entries(&mut self.head, stored, after.as_ref(), &change.updated, self.last);
+        self.header = match (stored, &after) {
+            (Some(stored), None) => Some(Header::of_gone(stored, self.last)),
+            _ => None,
+        };
+        if after.is_none() {
+            let rows = types.iter().map(|of_type| Write::Put(keys::past_type(*of_type, id), Bytes::new()));
+            self.writes.extend(rows);
+        }
+        Ok(())
     }
 
     /// The commit; `None` if nothing changed.
@@ -74,13 +135,18 @@ impl Draught {
         if self.feed.is_empty() {
             return Ok(None);
         }
-        let Some(Condition::Version(key, _) | Condition::Absent(key)) = self.conditions.first() else {
+        let Some(entity) = self.conditions.first() else {
             return Ok(None);
         };
-        self.writes.push(match self.bytes {
-            Some(bytes) => Write::PutStamped(key.clone(), bytes),
-            None => Write::Delete(key.clone()),
+        let (key, is_new) = match entity {
+            Condition::Version(key, _) | Condition::Present(key) => (key.clone(), false),
+            Condition::Absent(key) => (key.clone(), true),
+        };
+        self.writes.push(match &self.bytes {
+            Some(bytes) => Write::PutStamped(key, bytes.clone()),
+            None => Write::Delete(key),
         });
+        self.commit_past(id, is_new);
         Ok(Some(Commit {
             partition: context.partition(id)?.clone(),
             write_id: context.write_ids.next(),
@@ -88,6 +154,32 @@ impl Draught {
             writes: self.writes,
             change: self.feed.into(),
         }))
+    }
+
+    fn commit_past(&mut self, id: &str, is_new: bool) {
+        if !self.head.is_empty() {
+            let mut row = Vec::with_capacity(id.len() + 10 + self.head.len());
+            keys::put_head(&mut row, id, self.last);
+            let key_length = row.len();
+            row.extend_from_slice(&self.head);
+            let row = Bytes::from(row);
+            self.writes.push(Write::Put(row.slice(..key_length), row.slice(key_length..)));
+        }
+        if is_new && (self.past.is_some() || !self.head.is_empty()) {
+            // An entity that comes back goes on behind its past.
+            let key = keys::past(id);
+            self.conditions.push(match &self.past {
+                Some(row) => Condition::Version(key, row.stamp),
+                None => Condition::Absent(key),
+            });
+        }
+        match (&self.bytes, &self.header) {
+            (Some(_), _) if self.past.is_some() => self.writes.push(Write::Delete(keys::past(id))),
+            (None, Some(header)) => {
+                self.writes.push(Write::PutStamped(keys::past(id), header.encode().into()));
+            }
+            _ => {}
+        }
     }
 }
 
@@ -121,7 +213,7 @@ impl TenantEntities {
     ///
     /// What the operation refuses; [`Error::Contention`]; what the store refuses.
     pub async fn apply(&self, id: &str, operation: Operation, now: Timestamp) -> Result<Change, Error> {
-        if let Some(change) = self.attempt(id, &operation, now).await? {
+        if let Some(change) = self.attempt(id, &operation, now, false).await? {
             return Ok(change);
         }
         // Those that lost once go one by one: each finds what the one before left, and few lose again.
@@ -130,29 +222,43 @@ impl TenantEntities {
             None => None,
         };
         for _ in 1..ATTEMPTS_MAX {
-            if let Some(change) = self.attempt(id, &operation, now).await? {
+            if let Some(change) = self.attempt(id, &operation, now, true).await? {
                 return Ok(change);
             }
         }
         Err(Error::Contention(id.into()))
     }
 
-    /// `None`: another writer came first.
+    /// `None`: another writer came first, or there is a past that is not at hand: `again` looks it up.
     async fn attempt(
         &self,
         id: &str,
         operation: &Operation,
         now: Timestamp,
+        again: bool,
     ) -> Result<Option<Change>, Error> {
         let context = self.context();
-        let mut draught = Draught::new(id, context.row(id).await?);
-        let change = draught.think(id, operation, now, context.options.entity_bytes_max)?;
+        let row = context.row(id).await?;
+        let past = match &row {
+            Some(_) => None,
+            None if again => context.past_row(id).await?,
+            None => context.past_row_cached(id)?,
+        };
+        let mut draught = Draught::new(id, row, past);
+        let change = draught.think(context, id, operation, now)?;
+        let recorded = !draught.head.is_empty();
         let Some(commit) = draught.commit(context, id)? else {
             return Ok(Some(change));
         };
         let write_id = commit.write_id;
         let outcome = context.store.commit(commit).await;
-        Ok(settle(context, id, write_id, outcome).await?.then_some(change))
+        if !settle(context, id, write_id, outcome).await? {
+            return Ok(None);
+        }
+        if recorded {
+            context.pasts.note(context.tenant(), id);
+        }
+        Ok(Some(change))
     }
 
     /// Many operations in one group: each entity is its own atom, operations on the same entity
@@ -167,11 +273,11 @@ impl TenantEntities {
         let groups = groups(&operations);
         for groups in groups.chunks(GROUP_ENTITIES_MAX) {
             let mut left: Vec<&Group<'_>> = groups.iter().collect();
-            for _ in 0..ATTEMPTS_MAX {
+            for attempt in 0..ATTEMPTS_MAX {
                 if left.is_empty() {
                     break;
                 }
-                left = self.attempt_all(&left, now, &mut outcomes).await;
+                left = self.attempt_all(&left, now, attempt > 0, &mut outcomes).await;
             }
             for group in left {
                 group.tell(&mut outcomes, || Error::Contention(group.id.into()));
@@ -186,11 +292,12 @@ impl TenantEntities {
         &self,
         groups: &[&'a Group<'a>],
         now: Timestamp,
+        again: bool,
         outcomes: &mut [Option<Result<Change, Error>>],
     ) -> Vec<&'a Group<'a>> {
         let context = self.context();
         let ids: Vec<&str> = groups.iter().map(|group| group.id).collect();
-        let rows = match context.rows(&ids).await {
+        let (rows, pasts) = match context.rows_and_pasts(&ids, again).await {
             Ok(rows) => rows,
             Err(error) => {
                 let text = error.to_string();
@@ -201,18 +308,19 @@ impl TenantEntities {
             }
         };
         let (mut commits, mut committing) = (Vec::with_capacity(groups.len()), Vec::new());
-        for (group, row) in groups.iter().zip(rows) {
-            let mut draught = Draught::new(group.id, row);
+        for ((group, row), past) in groups.iter().zip(rows).zip(pasts) {
+            let mut draught = Draught::new(group.id, row, past);
             for (index, operation) in &group.operations {
-                let outcome = draught.think(group.id, operation, now, context.options.entity_bytes_max);
+                let outcome = draught.think(context, group.id, operation, now);
                 if let Some(place) = outcomes.get_mut(*index) {
                     *place = Some(outcome);
                 }
             }
+            let recorded = !draught.head.is_empty();
             match draught.commit(context, group.id) {
                 Ok(None) => {}
                 Ok(Some(commit)) => {
-                    committing.push((*group, commit.write_id));
+                    committing.push((*group, commit.write_id, recorded));
                     commits.push(commit);
                 }
                 Err(error) => group.refuse(outcomes, &error),
@@ -220,8 +328,9 @@ impl TenantEntities {
         }
         let told = context.store.commit_all(commits).await;
         let mut left = Vec::new();
-        for ((group, write_id), told) in committing.into_iter().zip(told) {
+        for ((group, write_id, recorded), told) in committing.into_iter().zip(told) {
             match settle(context, group.id, write_id, told).await {
+                Ok(true) if recorded => context.pasts.note(context.tenant(), group.id),
                 Ok(true) => {}
                 Ok(false) => left.push(group),
                 Err(error) => group.refuse(outcomes, &error),
@@ -253,13 +362,15 @@ impl TenantEntities {
         let context = self.context();
         let mut commits = Vec::with_capacity(ids.len());
         for (id, row) in ids.iter().zip(context.rows(ids).await?) {
-            let mut draught = Draught::new(id, row);
+            let mut draught = Draught::new(id, row, None);
             let stored = draught.bytes.clone();
             let Some(bytes) = &stored else {
                 continue;
             };
-            if let Some(outcome) = apply_expiry(&EntityView::parse(bytes)?, now)? {
-                draught.take(id, outcome);
+            let view = EntityView::parse(bytes)?;
+            let now = draught.time(Some(&view), now);
+            if let Some(outcome) = apply_expiry(&view, now)? {
+                draught.take(context, id, Some(&view), outcome, now)?;
             }
             commits.extend(draught.commit(context, id)?);
         }

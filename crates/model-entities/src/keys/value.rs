@@ -95,6 +95,11 @@ pub(crate) fn ordered_time(time: Timestamp) -> [u8; 8] {
     (time.0 ^ i64::MIN).to_be_bytes()
 }
 
+/// The time of such bytes.
+pub(crate) fn time_of_ordered(bytes: [u8; 8]) -> Timestamp {
+    Timestamp(i64::from_be_bytes(bytes) ^ i64::MIN)
+}
+
 /// What follows class and value.
 pub(crate) fn skip(key: &[u8]) -> Option<&[u8]> {
     let (class, rest) = key.split_first()?;

@@ -108,7 +108,8 @@ impl Matcher {
             && self.matches_geo(entity)
     }
 
-    fn matches_head(&self, entity: &EntityView<'_>) -> bool {
+    /// Whether id, types, scopes and expiry match.
+    pub(crate) fn matches_head(&self, entity: &EntityView<'_>) -> bool {
         !is_expired(entity.expires_at(), self.view.now)
             && self.head.selects(entity)
             && (self.selectors.is_empty() || self.selectors.iter().any(|one| one.selects(entity)))

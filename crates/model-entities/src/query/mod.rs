@@ -6,7 +6,7 @@
 //! (whether an entity matches: `value.rs`, `select.rs`, `relation.rs`). `cells.rs` numbers places.
 
 pub(crate) mod cells;
-mod eval;
+pub(crate) mod eval;
 mod geometry;
 mod moment;
 mod order;
@@ -14,7 +14,7 @@ mod plan;
 mod relation;
 pub(crate) mod run;
 mod select;
-mod stream;
+pub(crate) mod stream;
 #[cfg(test)]
 pub(crate) mod testing;
 mod value;
@@ -108,6 +108,28 @@ pub enum Filter {
     /// negated comparisons (`NotEqual`, `NotMatch`) are true where the path leads somewhere and no
     /// value there equals or matches any operand.
     Compare(Path, Comparison, Operand),
+}
+
+impl TypeQuery {
+    /// All types it names; what it selects has one of them at least.
+    pub(crate) fn named(&self) -> Vec<TermId> {
+        match self {
+            Self::Is(name) => name.iter().copied().collect(),
+            Self::Any(parts) | Self::All(parts) => parts.iter().flat_map(Self::named).collect(),
+        }
+    }
+}
+
+impl Filter {
+    /// The attributes that its paths begin with.
+    pub(crate) fn attributes(&self) -> Vec<TermId> {
+        match self {
+            Self::And(parts) | Self::Or(parts) => parts.iter().flat_map(Self::attributes).collect(),
+            Self::Exists(path) | Self::Missing(path) | Self::Compare(path, ..) => {
+                path.attribute.into_iter().collect()
+            }
+        }
+    }
 }
 
 /// Where in an entity: attribute, sub-attributes, then members inside of the JSON value.

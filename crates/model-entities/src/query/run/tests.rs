@@ -24,6 +24,7 @@ fn options(buckets: u32) -> Options {
         entity_bytes_max: 1 << 20,
         scan_entities_max: 100_000,
         sort_entities_max: 10_000,
+        history: crate::HistoryPolicy::default(),
     }
 }
 

@@ -1,0 +1,271 @@
+//! Aggregates against what plain arithmetic makes of the instances read one by one.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use proptest::prelude::*;
+use smallvec::smallvec;
+
+use super::buckets::Buckets;
+use super::*;
+use crate::history::tests::tenant;
+use crate::history::{HistoryRequest, TimeProperty, TimeSpan};
+use crate::write::tests::{run, store};
+use crate::{Attribute, Draft, Instance, Kind, Operation, TenantEntities};
+
+const ALL: [AggregateMethod; 8] = [
+    AggregateMethod::TotalCount,
+    AggregateMethod::DistinctCount,
+    AggregateMethod::Sum,
+    AggregateMethod::Avg,
+    AggregateMethod::Min,
+    AggregateMethod::Max,
+    AggregateMethod::Stddev,
+    AggregateMethod::Sumsq,
+];
+const SECOND: i64 = 1_000_000;
+const ID: &str = "urn:x:1";
+
+#[derive(Clone, Debug)]
+enum Found {
+    Count(u64),
+    Number(f64),
+    Text(String),
+    None,
+}
+
+fn upsert(value: &str, observed: Option<i64>, dataset: Option<&str>) -> Operation {
+    let instance = Instance {
+        observed_at: observed.map(Timestamp),
+        dataset: dataset.map(Into::into),
+        ..Instance::new(Kind::Property, value)
+    };
+    let attributes = vec![Attribute { name: TermId(10), instances: smallvec![instance] }];
+    Operation::UpsertUpdate(Draft {
+        id: ID.into(),
+        types: smallvec![TermId(1)],
+        attributes,
+        ..Draft::default()
+    })
+}
+
+/// What aggregates must be, from the instances as they are read.
+fn expected(values: &BTreeMap<i64, Vec<String>>) -> Vec<(i64, Vec<Found>)> {
+    let aggregate = |texts: &Vec<String>| {
+        let number = |text: &String| match text.as_str() {
+            "true" => Some(1.0),
+            "false" => Some(0.0),
+            text if text.starts_with('[') => {
+                Some(serde_json::from_str::<Vec<serde_json::Value>>(text).unwrap().len() as f64)
+            }
+            text => text.parse::<f64>().ok(),
+        };
+        let numbers: Vec<f64> = texts.iter().filter_map(number).collect();
+        let strings: BTreeSet<&String> = texts.iter().filter(|text| text.starts_with('"')).collect();
+        let different: BTreeSet<String> = texts
+            .iter()
+            .map(|text| {
+                text.parse::<f64>().map_or_else(|_| text.clone(), |number| format!("{:?}", number + 0.0))
+            })
+            .collect();
+        let count = numbers.len() as f64;
+        let sum: f64 = numbers.iter().sum();
+        let mean = sum / count;
+        let of = |value: f64| if numbers.is_empty() { Found::None } else { Found::Number(value) };
+        let bound = |value: f64, text: Option<&&String>| match text {
+            Some(text) if numbers.is_empty() => Found::Text(text.to_string()),
+            _ => of(value),
+        };
+        vec![
+            Found::Count(texts.len() as u64),
+            Found::Count(different.len() as u64),
+            of(sum),
+            of(mean),
+            bound(numbers.iter().copied().fold(f64::INFINITY, f64::min), strings.first()),
+            bound(numbers.iter().copied().fold(f64::NEG_INFINITY, f64::max), strings.last()),
+            of((numbers.iter().map(|number| (number - mean).powi(2)).sum::<f64>() / count).sqrt()),
+            of(numbers.iter().map(|number| number * number).sum()),
+        ]
+    };
+    values.iter().map(|(start, texts)| (*start, aggregate(texts))).collect()
+}
+
+fn same(found: AggregateValue<'_>, expected: &Found) -> bool {
+    match (found, expected) {
+        (AggregateValue::Count(found), Found::Count(expected)) => found == *expected,
+        (AggregateValue::Number(found), Found::Number(expected)) => {
+            (found - expected).abs() <= 1e-9 * expected.abs().max(1.0)
+        }
+        (AggregateValue::Text(found), Found::Text(expected)) => found == expected,
+        (AggregateValue::None, Found::None) => true,
+        _ => false,
+    }
+}
+
+async fn check(entities: &TenantEntities, request: &HistoryRequest, period: Option<&str>) {
+    let period = period.map(|period| Period::parse(period).unwrap());
+    let history = entities.read_history(ID, request).await.unwrap().unwrap();
+    for methods in [ALL.as_slice(), &[AggregateMethod::Avg, AggregateMethod::Max]] {
+        let found = entities.aggregate_history(ID, request, methods, period.as_ref()).await.unwrap().unwrap();
+        let mut found = found.iter();
+        for attribute in &history.attributes {
+            let mut values: BTreeMap<i64, Vec<String>> = BTreeMap::new();
+            let mut buckets = Buckets::new(period.as_ref(), request.span);
+            for instance in attribute.instances().filter(|instance| !instance.is_deleted()) {
+                let time = match request.time {
+                    TimeProperty::ObservedAt => instance.observed_at(),
+                    TimeProperty::CreatedAt => Some(instance.created_at()),
+                    _ => Some(instance.modified_at()),
+                };
+                buckets.seek(time.unwrap().0 * 1000);
+                let mut value = String::new();
+                instance.write_value(&mut value);
+                values.entry(buckets.start).or_default().push(value);
+            }
+            if values.is_empty() {
+                continue;
+            }
+            let found = found.next().unwrap();
+            assert_eq!((found.attribute(), found.dataset()), (attribute.attribute(), attribute.dataset()));
+            let expected = expected(&values);
+            assert_eq!(found.buckets().len(), expected.len(), "{period:?}");
+            for (place, (start, expected)) in expected.iter().enumerate() {
+                if !Buckets::new(period.as_ref(), request.span).is_one() {
+                    assert_eq!(found.buckets()[place].0.0, start.div_euclid(1000));
+                }
+                let wanted = ALL.iter().zip(expected).filter(|(method, _)| methods.contains(method));
+                for (at, (method, expected)) in wanted.enumerate() {
+                    let value = found.value(at, place);
+                    assert!(
+                        same(value, expected),
+                        "{method:?} of bucket {place}: {value:?}, not {expected:?}"
+                    );
+                }
+            }
+        }
+        assert!(found.next().is_none());
+    }
+}
+
+fn value() -> impl Strategy<Value = String> {
+    prop_oneof![
+        6 => (0..20_i32).prop_map(|number| number.to_string()),
+        2 => any::<f64>().prop_filter("finite", |number| number.abs() < 1e100).prop_map(|number| serde_json::to_string(&number).unwrap()),
+        1 => prop::sample::select(vec!["true", "false", "\"a\"", "\"b\"", "\"b c\"", "[1,2]", "{\"a\":1}", "2.0", "2.50"])
+            .prop_map(Into::into),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn aggregates_are_those_of_the_instances(
+        writes in prop::collection::vec((value(), -3..9_i64, prop::bool::weighted(0.98)), 1..700),
+        numeric in any::<bool>(),
+        sorted in any::<bool>(),
+        last_n in prop::option::weighted(0.2, 1..50_usize),
+        open in any::<bool>(),
+        period in prop::sample::select(vec![None, Some("PT0S"), Some("PT7S"), Some("PT3M"), Some("P1M"), Some("P1Y2M3D"), Some("P1W")]),
+        time in prop::sample::select(vec![TimeProperty::ObservedAt, TimeProperty::ObservedAt, TimeProperty::ModifiedAt, TimeProperty::CreatedAt]),
+    ) {
+        run(async {
+            let entities = tenant(&store()).await;
+            let (mut observed, mut now) = (40 * SECOND, 1_700_000_000 * SECOND);
+            let count = writes.len();
+            for (index, (value, step, is_observed)) in writes.iter().enumerate() {
+                observed += if sorted { step.abs() } else { *step } * SECOND;
+                now += step.abs() * SECOND;
+                let value = if numeric && value.parse::<f64>().is_err() { "7" } else { value };
+                let dataset = (index % 50 == 7).then_some("urn:d:1");
+                let operation = upsert(value, is_observed.then_some(observed), dataset);
+                entities.apply(ID, operation, Timestamp(now)).await.unwrap();
+                if index == count / 2 || index == count * 9 / 10 {
+                    entities.fold_history(ID).await.unwrap();
+                }
+            }
+            let middle = if time == TimeProperty::ObservedAt { observed / 2 } else { now - 100 * SECOND };
+            let span = if open { TimeSpan::ALL } else { TimeSpan::after(Timestamp(middle)) };
+            let request = HistoryRequest { time, span, last_n, ..HistoryRequest::all(usize::MAX - 1) };
+            check(&entities, &request, period).await;
+        });
+    }
+}
+
+#[track_caller]
+fn check_period(text: &str, is_one: bool) {
+    assert_eq!(Period::parse(text).is_ok(), is_one, "{text}");
+}
+
+#[test]
+fn periods_are_durations() {
+    for text in ["P3Y6M4DT12H30M5S", "PT1S", "P2W", "PT0S", "P0D", "P1M", "PT0.5S", "P1Y"] {
+        check_period(text, true);
+    }
+    for text in ["", "P", "1 hour", "-PT1S", "PT-1S", "PT1X", "P1S", "hourly"] {
+        check_period(text, false);
+    }
+}
+
+#[track_caller]
+fn check_bucket(period: &str, from: Option<&str>, time: &str, expected: (&str, &str)) {
+    let instant = |text: &str| Timestamp(text.parse::<jiff::Timestamp>().unwrap().as_microsecond());
+    let span = from.map_or(TimeSpan::ALL, |from| TimeSpan { from: instant(from), ..TimeSpan::ALL });
+    let mut buckets = Buckets::new(Some(&Period::parse(period).unwrap()), span);
+    buckets.seek(instant(time).0 * 1000);
+    let found = buckets.shown(span, 0, 0);
+    assert_eq!(found, (instant(expected.0), instant(expected.1)), "{period} from {from:?} at {time}");
+}
+
+#[test]
+fn buckets_follow_the_calendar() {
+    let at = "2024-02-29T12:34:56Z";
+    check_bucket("PT1S", None, at, (at, "2024-02-29T12:34:57Z"));
+    check_bucket("P1D", None, at, ("2024-02-29T00:00:00Z", "2024-03-01T00:00:00Z"));
+    check_bucket("P1W", None, at, ("2024-02-26T00:00:00Z", "2024-03-04T00:00:00Z"));
+    check_bucket("P1M", None, at, ("2024-02-01T00:00:00Z", "2024-03-01T00:00:00Z"));
+    check_bucket("P1Y", None, at, ("2024-01-01T00:00:00Z", "2025-01-01T00:00:00Z"));
+    check_bucket("P1Y", None, "1969-07-20T20:17:40Z", ("1969-01-01T00:00:00Z", "1970-01-01T00:00:00Z"));
+    let from = Some("2024-01-31T10:00:00Z");
+    check_bucket("P1M", from, at, ("2024-02-29T10:00:00Z", "2024-03-31T10:00:00Z"));
+    check_bucket("PT1H", from, at, ("2024-02-29T12:00:00Z", "2024-02-29T13:00:00Z"));
+    check_bucket("P1M1D", from, at, ("2024-01-31T10:00:00Z", "2024-03-01T10:00:00Z"));
+    // Buckets of nearly three hundred years.
+    check_bucket("P290Y", None, at, ("1970-01-01T00:00:00Z", "2260-01-01T00:00:00Z"));
+}
+
+#[test]
+fn a_small_spread_far_from_zero_is_not_lost() {
+    run(async {
+        let entities = tenant(&store()).await;
+        for value in ["1000000000.1", "1000000000.2", "1000000000.3"] {
+            let now = Timestamp(SECOND);
+            entities.apply(ID, upsert(value, Some(SECOND), None), now).await.unwrap();
+        }
+        let request = HistoryRequest::all(10);
+        let found = entities.aggregate_history(ID, &request, &[AggregateMethod::Stddev], None).await;
+        let AggregateValue::Number(found) = found.unwrap().unwrap()[0].value(0, 0) else {
+            panic!("a number")
+        };
+        assert!((found - 0.081_649_658).abs() < 1e-6, "{found}");
+    });
+}
+
+#[test]
+fn a_fold_beside_a_reader_is_noticed() {
+    run(async {
+        let entities = tenant(&store()).await;
+        let write = async |value: &str, now| {
+            entities.apply(ID, upsert(value, Some(now), None), Timestamp(now)).await.unwrap();
+        };
+        write("1", SECOND).await;
+        entities.fold_history(ID).await.unwrap();
+        write("2", 2 * SECOND).await;
+        let watched = crate::history::read::watched(&entities.sources(ID, |_, _| true).await.unwrap());
+        assert_eq!(watched.len(), 1);
+        assert!(!entities.has_moved(&watched).await.unwrap());
+        entities.fold_history(ID).await.unwrap();
+        assert!(entities.has_moved(&watched).await.unwrap());
+        // With nothing fresh there is nothing that could be counted twice.
+        assert!(crate::history::read::watched(&entities.sources(ID, |_, _| true).await.unwrap()).is_empty());
+    });
+}

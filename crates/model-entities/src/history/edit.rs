@@ -1,0 +1,343 @@
+//! Changes to the past itself; the entity as it is stays as it is.
+//!
+//! Edits change strands: what head rows say is folded before. Instances that are written into the past get times between
+//! those of the entity's own writes, which are whole microseconds.
+
+#[cfg(test)]
+mod tests;
+
+use bytes::Bytes;
+use model_series::{Edit, Points, Strand, StrandWrite, TimeRange};
+use smallvec::{SmallVec, smallvec};
+use store::{Commit, Condition, ErrorKind, Timestamp, Write};
+
+use super::fold::write_of;
+use super::note::{MICROSECOND, Point, PointsBuilder, micros, tag_of};
+use super::{Header, InstanceId};
+use crate::apply::{apply, check_past};
+use crate::encode::{put_instance, put_names, put_times, put_varint, seal};
+use crate::view::Fields;
+use crate::{
+    Attribute, Draft, EntityView, Error, Instance, InstanceView, Instances, Operation, TenantEntities,
+    TermId, keys,
+};
+
+/// Instances written into the past within one microsecond.
+const INSTANCES_A_MICROSECOND: i64 = MICROSECOND - 1;
+/// How often writing a header starts again because another writer came first.
+const ATTEMPTS_MAX: usize = 16;
+
+impl TenantEntities {
+    /// Adds instances to the past (NGSI-LD 5.6.11 create or update, 5.6.12 add attributes). An attribute of the draft may
+    /// have many instances of one dataset; they are told apart by the order they stand in. The entity as it is does not
+    /// change. Answers whether the entity had no past, and is not there: then types are needed. Types and scopes of a
+    /// past without an entity are added to those known of it; else the entity's own count.
+    ///
+    /// Cost: a fold, and a commit for each attribute and dataset, each an atom, in one group.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Invalid`] if a value or, for a new one, the types are missing; if the store refuses.
+    pub async fn write_history(&self, id: &str, draft: &Draft, now: Timestamp) -> Result<bool, Error> {
+        check_past(id, draft)?;
+        let _turn = self.turn(id).await;
+        self.fold_now(id).await?;
+        let mut writes = Vec::new();
+        for attribute in &draft.attributes {
+            let mut datasets: SmallVec<[Option<&str>; 2]> = SmallVec::new();
+            for instance in &attribute.instances {
+                let dataset = instance.dataset.as_deref();
+                if !datasets.contains(&dataset) {
+                    datasets.push(dataset);
+                    writes.push(self.past_write(id, attribute, dataset, now).await?);
+                }
+            }
+        }
+        // An entity that comes goes on behind all that is written.
+        let last = writes.iter().map(|write| write.written).max().unwrap_or(now);
+        let is_new = self.write_header(id, draft, now, last).await?;
+        self.write_all_pasts(writes).await?;
+        Ok(is_new)
+    }
+
+    async fn write_all_pasts(&self, writes: Vec<StrandWrite>) -> Result<(), Error> {
+        let outcomes = self.context().pasts.strands.write_all(writes).await;
+        outcomes.into_iter().try_for_each(|outcome| outcome.map_err(Error::from))
+    }
+
+    /// Makes known what is to be known of a past without an entity; answers whether nothing was known before.
+    async fn write_header(
+        &self,
+        id: &str,
+        draft: &Draft,
+        now: Timestamp,
+        last: Timestamp,
+    ) -> Result<bool, Error> {
+        let context = self.context();
+        for _ in 0..ATTEMPTS_MAX {
+            if context.row(id).await?.is_some() {
+                return Ok(false);
+            }
+            let row = context.past_row(id).await?;
+            let held = row.as_ref().map(|row| Header::parse(&row.value).ok_or_else(super::heads::damaged));
+            let held = held.transpose()?;
+            let is_new = held.is_none() && !self.has_past(id).await?;
+            if is_new && draft.types.is_empty() {
+                return Err(Error::Invalid("type is missing".into()));
+            }
+            let header = added(held.as_ref(), draft, now, last);
+            if held.as_ref() == Some(&header) {
+                return Ok(false);
+            }
+            let key = keys::past(id);
+            let condition = match row {
+                Some(row) => Condition::Version(key.clone(), row.stamp),
+                None => Condition::Absent(key.clone()),
+            };
+            let types = header.types.iter();
+            let types = types.map(|of_type| Write::Put(keys::past_type(*of_type, id), Bytes::new()));
+            let mut writes: Vec<Write> = types.collect();
+            writes.push(Write::PutStamped(key, header.encode().into()));
+            let conditions = vec![Condition::Absent(keys::entity(id)), condition];
+            if self.commit_past(id, conditions, writes).await? {
+                return Ok(is_new);
+            }
+        }
+        Err(Error::Contention(id.into()))
+    }
+
+    /// Answers false if a condition does not hold.
+    async fn commit_past(
+        &self,
+        id: &str,
+        conditions: Vec<Condition>,
+        writes: Vec<Write>,
+    ) -> Result<bool, Error> {
+        let context = self.context();
+        let (partition, write_id) = (context.partition(id)?.clone(), context.write_ids.next());
+        let commit = Commit { partition, write_id, conditions, writes, change: Bytes::new() };
+        match context.store.commit(commit).await {
+            Ok(_) => Ok(true),
+            Err(error) if matches!(error.kind(), ErrorKind::Conflict | ErrorKind::Unknown) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// The instances of one dataset, at times behind those that are held there.
+    async fn past_write(
+        &self,
+        id: &str,
+        attribute: &Attribute,
+        dataset: Option<&str>,
+        now: Timestamp,
+    ) -> Result<StrandWrite, Error> {
+        let strand = self.strand(id, keys::strand_name(id, attribute.name, dataset));
+        let last = self.context().pasts.strands.extent(&strand).await?.map(|(_, last)| micros(last));
+        let base = last.map_or(now.0, |last| now.0.max(last.0.saturating_add(1)));
+        let mut builder = PointsBuilder::default();
+        let mut stored = Vec::new();
+        let instances = attribute.instances.iter().filter(|instance| instance.dataset.as_deref() == dataset);
+        for (place, instance) in (0_i64..).zip(instances) {
+            let written = base.saturating_add(place / INSTANCES_A_MICROSECOND);
+            let time =
+                written.saturating_mul(MICROSECOND).saturating_add(1 + place % INSTANCES_A_MICROSECOND);
+            stored.clear();
+            put_instance(&mut stored, instance, Timestamp(written), Timestamp(written));
+            builder.push(time, read_instance(&stored).as_ref());
+        }
+        let written = builder.points.times.last().map_or(now, |last| micros(*last));
+        Ok(write_of(strand, vec![Edit::Put(builder.points)], written))
+    }
+
+    /// Removes the whole past of an entity (5.6.16); the entity itself stays, if it is there.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoSuchEntity`] if there is no past; if the store refuses.
+    pub async fn delete_history(&self, id: &str) -> Result<(), Error> {
+        let _turn = self.turn(id).await;
+        let header = self.context().past_row(id).await?;
+        if header.is_none() && !self.has_past(id).await? {
+            return Err(Error::NoSuchEntity(id.into()));
+        }
+        // Head rows first: a strand's mark, which says what of them to pass over, goes with the strand.
+        loop {
+            let heads = self.heads(id, false).await?;
+            let Some(newest) = heads.newest() else {
+                break;
+            };
+            self.drop_heads(id, &heads, newest).await?;
+        }
+        for strand in self.strands_of(id, |_, _| true).await? {
+            self.context().pasts.strands.erase(&strand, Vec::new(), Bytes::new()).await?;
+        }
+        // What makes it known goes last, so that it can be deleted again after a crash.
+        if let Some(row) = header {
+            let header = Header::parse(&row.value).ok_or_else(super::heads::damaged)?;
+            let mut writes: Vec<Write> =
+                header.types.iter().map(|of_type| Write::Delete(keys::past_type(*of_type, id))).collect();
+            let key = keys::past(id);
+            writes.extend([Write::Delete(key.clone()), Write::Delete(keys::folded(id))]);
+            // If it is another one now, the entity has come back or gone again meanwhile.
+            self.commit_past(id, vec![Condition::Version(key, row.stamp)], writes).await?;
+        }
+        Ok(())
+    }
+
+    /// Removes the past of an attribute (5.6.13).
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoSuchEntity`], [`Error::NoSuchAttribute`] if there is no past of it; if the store refuses.
+    pub async fn delete_history_attribute(
+        &self,
+        id: &str,
+        attribute: TermId,
+        instances: &Instances,
+    ) -> Result<(), Error> {
+        let _turn = self.turn(id).await;
+        let is_meant = |name, dataset: Option<&str>| name == attribute && instances.means(dataset);
+        let strands = self.folded_strands(id, is_meant).await?;
+        if strands.is_empty() {
+            let dataset = match instances {
+                Instances::Dataset(dataset) => Some(dataset.clone()),
+                Instances::Default | Instances::All => None,
+            };
+            return Err(Error::NoSuchAttribute(attribute, dataset));
+        }
+        for strand in strands {
+            self.context().pasts.strands.erase(&strand, Vec::new(), Bytes::new()).await?;
+        }
+        Ok(())
+    }
+
+    /// Strands that are meant, after a fold: they hold all there is.
+    async fn folded_strands(
+        &self,
+        id: &str,
+        is_meant: impl Fn(TermId, Option<&str>) -> bool,
+    ) -> Result<Vec<Strand>, Error> {
+        self.fold_now(id).await?;
+        let strands = self.strands_of(id, is_meant).await?;
+        if strands.is_empty() && self.history(id).await?.is_none() {
+            return Err(Error::NoSuchEntity(id.into()));
+        }
+        Ok(strands)
+    }
+
+    /// Removes one instance (5.6.15).
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoSuchEntity`], [`Error::NoSuchAttribute`], [`Error::NoSuchInstance`]; if the store refuses.
+    pub async fn delete_instance(
+        &self,
+        id: &str,
+        attribute: TermId,
+        instance: InstanceId,
+    ) -> Result<(), Error> {
+        let _turn = self.turn(id).await;
+        let (strand, _) = self.find_instance(id, attribute, instance).await?;
+        let edit = Edit::Delete(TimeRange { from: instance.time, to: instance.time.saturating_add(1) });
+        self.write_all_pasts(vec![write_of(strand, vec![edit], micros(instance.time))]).await
+    }
+
+    /// Changes one instance (5.6.14): members that are given take the place of held ones. It keeps its name, and the time
+    /// by which `modifiedAt` finds it; the `modifiedAt` it shows is `now`.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::delete_instance`]; [`Error::Invalid`] for another kind, and for a removal.
+    pub async fn patch_instance(
+        &self,
+        id: &str,
+        attribute: TermId,
+        instance: InstanceId,
+        patch: &Instance,
+        now: Timestamp,
+    ) -> Result<(), Error> {
+        let _turn = self.turn(id).await;
+        let (strand, points) = self.find_instance(id, attribute, instance).await?;
+        let dataset = keys::attribute_of_strand(&strand.name, id).and_then(|(_, dataset)| dataset);
+        let mut stored = Vec::new();
+        Point::new(&points, 0).put_stored(&mut stored, dataset);
+        if stored.is_empty() || patch.remove {
+            return Err(Error::Invalid("a removal has no members to change, and is none to be made".into()));
+        }
+        let patch = Instance { dataset: dataset.map(Into::into), ..patch.clone() };
+        let patched = patched(id, attribute, &stored, patch, now)?;
+        let view = EntityView::parse(&patched)?;
+        let patched = view.attribute(attribute).and_then(|attribute| attribute.instance(dataset));
+        let mut builder = PointsBuilder::default();
+        builder.push(instance.time, patched.as_ref());
+        let edit = Edit::Put(builder.points);
+        self.write_all_pasts(vec![write_of(strand, vec![edit], now)]).await
+    }
+
+    /// The strand that holds an instance, and the instance.
+    async fn find_instance(
+        &self,
+        id: &str,
+        attribute: TermId,
+        instance: InstanceId,
+    ) -> Result<(Strand, Points), Error> {
+        let strands = self.folded_strands(id, |name, _| name == attribute).await?;
+        if strands.is_empty() {
+            return Err(Error::NoSuchAttribute(attribute, None));
+        }
+        let range = TimeRange { from: instance.time, to: instance.time.saturating_add(1) };
+        for strand in strands {
+            let dataset = keys::attribute_of_strand(&strand.name, id).and_then(|(_, dataset)| dataset);
+            if tag_of(id, attribute, dataset) != instance.tag {
+                continue;
+            }
+            let points = self.context().pasts.strands.read_last(&strand, range, 1).await?;
+            if !points.is_empty() {
+                return Ok((strand, points));
+            }
+        }
+        Err(Error::NoSuchInstance(instance))
+    }
+}
+
+/// What is known of a past, and of the draft.
+fn added(held: Option<&Header>, draft: &Draft, now: Timestamp, last: Timestamp) -> Header {
+    let new = Header { created: now, last, deleted: None, types: SmallVec::new(), scopes: Vec::new() };
+    let mut header = held.cloned().unwrap_or(new);
+    for of_type in &draft.types {
+        if !header.types.contains(of_type) {
+            header.types.push(*of_type);
+        }
+    }
+    for scope in draft.scopes.iter().flatten() {
+        if !header.scopes.contains(scope) {
+            header.scopes.push(scope.clone());
+        }
+    }
+    header.last = header.last.max(last);
+    header
+}
+
+fn read_instance(stored: &[u8]) -> Option<InstanceView<'_>> {
+    InstanceView::body(Fields(stored).bytes()?, stored)
+}
+
+/// An entity with one attribute of one instance, after that was patched.
+fn patched(
+    id: &str,
+    attribute: TermId,
+    stored: &[u8],
+    patch: Instance,
+    now: Timestamp,
+) -> Result<Vec<u8>, Error> {
+    let mut entity = Vec::with_capacity(stored.len() + 128);
+    put_times(&mut entity, now, now, None, false);
+    put_names(&mut entity, id, &[], std::iter::empty());
+    put_varint(&mut entity, u64::from(attribute.0));
+    let start = entity.len();
+    entity.extend_from_slice(stored);
+    seal(&mut entity, start);
+    let operation = Operation::PatchAttribute(Attribute { name: attribute, instances: smallvec![patch] });
+    let outcome = apply(Some(&EntityView::parse(&entity)?), id, &operation, now, usize::MAX)?;
+    Ok(outcome.bytes.unwrap_or(entity))
+}

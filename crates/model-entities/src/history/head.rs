@@ -1,0 +1,117 @@
+//! Head rows: what one commit did to the instances of an entity's attributes.
+//!
+//! ```text
+//! head    = format:u8=1  entry*
+//! entry   = attribute:term  instance            an instance that was written, as it is stored (encode.rs)
+//!         | attribute:term  length  removal     an instance that was removed
+//! removal = 0:u8  time:i64  [dataset]           the dataset is the rest of it; empty for the default instance
+//! ```
+//!
+//! An entry's time is the `modifiedAt` of the instance, or the time of the removal: that of the operation. A commit of
+//! many operations tells of all of them, in order; the time in the row's key is that of the last.
+
+use store::Timestamp;
+
+use crate::encode::{put_time, put_varint, seal};
+use crate::view::Fields;
+use crate::{AttributeView, EntityView, InstanceView, Malformed, TermId};
+
+const FORMAT: u8 = 1;
+/// Where a kind stands in an instance: no kind has this number.
+const REMOVAL: u8 = 0;
+
+/// What happened to an instance.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Entry<'a> {
+    pub(crate) attribute: TermId,
+    pub(crate) dataset: Option<&'a str>,
+    pub(crate) time: Timestamp,
+    /// What was written; `None`: it was removed.
+    pub(crate) instance: Option<InstanceView<'a>>,
+}
+
+/// Appends what an operation at `now` did that made `after` of `before`; nothing if no instance was touched.
+///
+/// Instances written are those of `touched` attributes with the time `now`, which no other operation on the entity has.
+/// Cost: one copy of them.
+pub(crate) fn put_entries(
+    out: &mut Vec<u8>,
+    before: Option<&EntityView<'_>>,
+    after: Option<&EntityView<'_>>,
+    touched: &[TermId],
+    now: Timestamp,
+) {
+    let first = out.len();
+    if out.is_empty() {
+        out.push(FORMAT);
+    }
+    let start = out.len();
+    // What expired goes with any write, told of or not.
+    let all = before.is_some_and(EntityView::is_transient);
+    let is_touched = |attribute: &AttributeView<'_>| all || touched.contains(&attribute.name());
+    for attribute in before.iter().flat_map(|view| view.attributes()).filter(is_touched) {
+        let left = after.and_then(|view| view.attribute(attribute.name()));
+        for instance in attribute.instances() {
+            if left.is_none_or(|left| left.instance(instance.dataset()).is_none()) {
+                put_removal(out, attribute.name(), instance.dataset(), now);
+            }
+        }
+    }
+    for attribute in after.iter().flat_map(|view| view.attributes()).filter(is_touched) {
+        for instance in attribute.instances().filter(|instance| instance.modified_at() == now) {
+            put_varint(out, u64::from(attribute.name().0));
+            out.extend_from_slice(instance.bytes());
+        }
+    }
+    if out.len() == start {
+        out.truncate(first);
+    }
+}
+
+fn put_removal(out: &mut Vec<u8>, attribute: TermId, dataset: Option<&str>, time: Timestamp) {
+    put_varint(out, u64::from(attribute.0));
+    let start = out.len();
+    out.push(REMOVAL);
+    put_time(out, time);
+    out.extend_from_slice(dataset.unwrap_or_default().as_bytes());
+    seal(out, start);
+}
+
+/// The entries of a head row, in order.
+///
+/// # Errors
+///
+/// If the bytes are no head row of a known format. Entries end early where they are damaged behind that.
+pub(crate) fn entries(value: &[u8]) -> Result<impl Iterator<Item = Result<Entry<'_>, Malformed>>, Malformed> {
+    let mut fields = Fields(value);
+    if fields.byte() != Some(FORMAT) {
+        return Err(Malformed);
+    }
+    Ok(std::iter::from_fn(move || {
+        if fields.0.is_empty() {
+            return None;
+        }
+        let entry = entry(&mut fields);
+        if entry.is_none() {
+            fields.0 = &[];
+        }
+        Some(entry.ok_or(Malformed))
+    }))
+}
+
+fn entry<'a>(fields: &mut Fields<'a>) -> Option<Entry<'a>> {
+    let attribute = fields.term()?;
+    let whole = fields.0;
+    let body = fields.bytes()?;
+    let whole = whole.get(..whole.len() - fields.0.len())?;
+    if body.first() == Some(&REMOVAL) {
+        let mut rest = Fields(body.get(1..)?);
+        let time = rest.time()?;
+        let dataset = std::str::from_utf8(rest.0).ok()?;
+        let dataset = Some(dataset).filter(|dataset| !dataset.is_empty());
+        return Some(Entry { attribute, dataset, time, instance: None });
+    }
+    let instance = InstanceView::body(body, whole)?;
+    let (dataset, time) = (instance.dataset(), instance.modified_at());
+    Some(Entry { attribute, dataset, time, instance: Some(instance) })
+}

@@ -1,0 +1,101 @@
+//! Head rows that are not folded yet, as points of each attribute and dataset.
+
+use std::collections::HashMap;
+
+use store::{Direction, Page, Row, Timestamp};
+
+use super::head::{Entry, entries};
+use super::note::{MICROSECOND, PointsBuilder, nanos};
+use crate::entities::next_range;
+use crate::{Error, TenantEntities, TermId, keys};
+
+/// Head rows read in one page; as many are folded at once.
+pub(super) const PAGE_HEADS: usize = 2048;
+
+/// Head rows of an entity, in order.
+#[derive(Debug, Default)]
+pub(super) struct Heads {
+    pub(super) pages: Vec<Page>,
+    /// The row that says up to when they are folded, and that time.
+    pub(super) folded: Option<(Row, Timestamp)>,
+}
+
+/// What head rows say of one attribute and dataset.
+#[derive(Debug)]
+pub(super) struct Gathered {
+    pub(super) attribute: TermId,
+    pub(super) dataset: Option<Box<str>>,
+    pub(super) builder: PointsBuilder,
+}
+
+impl TenantEntities {
+    /// The head rows of an entity that are not folded: all, or a page of them.
+    pub(super) async fn heads(&self, id: &str, all: bool) -> Result<Heads, Error> {
+        let context = self.context();
+        let (partition, key) = (context.partition(id)?, keys::folded(id));
+        let row = match context.store.get_cached(partition, &key) {
+            Some(row) => row,
+            None => context.store.get(partition, &key).await?,
+        };
+        let folded = row.map(|row| {
+            let time = row.value.as_ref().try_into().map(i64::from_le_bytes).map(Timestamp);
+            time.map(|time| (row, time)).map_err(|_| damaged())
+        });
+        let folded = folded.transpose()?;
+        let from = folded.as_ref().map_or(i64::MIN, |(_, time)| time.0.saturating_add(1));
+        let mut range = Some(keys::heads_from(id, Timestamp(from)));
+        let mut pages = Vec::new();
+        while let Some(rest) = range {
+            let page = context.store.scan(partition, &rest, Direction::Forward, PAGE_HEADS).await?;
+            range = next_range(&rest, &page).filter(|_| all);
+            pages.push(page);
+        }
+        Ok(Heads { pages, folded })
+    }
+}
+
+impl Heads {
+    /// The time of the newest row.
+    pub(super) fn newest(&self) -> Option<Timestamp> {
+        let key = self.pages.iter().rev().find_map(|page| page.last_key())?;
+        keys::head_of_key(key).map(|(_, time)| time)
+    }
+
+    pub(super) fn rows(&self) -> usize {
+        self.pages.iter().map(Page::len).sum()
+    }
+
+    /// The points of each attribute and dataset that is wanted, in no order. Cost: a parse of all rows.
+    pub(super) fn gather(
+        &self,
+        wants: impl Fn(TermId, Option<&str>) -> bool,
+    ) -> Result<Vec<Gathered>, Error> {
+        let mut places: HashMap<(TermId, Option<&str>), Option<usize>> = HashMap::new();
+        let mut gathered: Vec<Gathered> = Vec::new();
+        for (_, value) in self.pages.iter().flat_map(|page| page.rows()) {
+            for entry in entries(value)? {
+                let Entry { attribute, dataset, time, instance } = entry?;
+                let place = places.entry((attribute, dataset)).or_insert_with(|| {
+                    wants(attribute, dataset).then(|| {
+                        let dataset = dataset.map(Into::into);
+                        gathered.push(Gathered { attribute, dataset, builder: PointsBuilder::default() });
+                        gathered.len() - 1
+                    })
+                });
+                if let Some(found) = place.and_then(|place| gathered.get_mut(place)) {
+                    found.builder.push(nanos(time), instance.as_ref());
+                }
+            }
+        }
+        Ok(gathered)
+    }
+}
+
+/// The first time of points that a strand with this mark does not hold.
+pub(super) fn unmarked(mark: Option<i64>) -> i64 {
+    mark.map_or(i64::MIN, |mark| mark.saturating_mul(MICROSECOND).saturating_add(1))
+}
+
+pub(super) fn damaged() -> Error {
+    store::Error::new(store::ErrorKind::Corrupt, "reading what an entity's past says of itself").into()
+}

@@ -1,0 +1,206 @@
+//! Reads the past of an entity: head rows first, then strands.
+
+use model_series::{Points, Strand};
+use smallvec::SmallVec;
+use store::{Direction, Timestamp};
+
+use super::heads::{Gathered, unmarked};
+use super::note::tag_of;
+use super::select::{Bound, Selected, cut};
+use super::{EntityHistory, Header, HistoryRequest, InstanceHistory};
+use crate::{EntityView, Error, TenantEntities, TermId, keys};
+
+/// Strands of an entity that are named in one page.
+const PAGE_STRANDS: usize = 256;
+
+/// One attribute and dataset of a past: what was folded, and what was not.
+#[derive(Debug)]
+pub(super) struct Source {
+    pub(super) attribute: TermId,
+    pub(super) dataset: Option<Box<str>>,
+    pub(super) strand: Option<Strand>,
+    /// Head rows, without those that the strand holds.
+    pub(super) fresh: Points,
+    /// The strand's mark by which they were told apart.
+    pub(super) mark: Option<i64>,
+}
+
+/// Strands beside which fresh points are read, with their marks: once a mark moves, the fresh points may be in the strand.
+pub(super) fn watched(sources: &[Source]) -> Vec<(Strand, Option<i64>)> {
+    let both = sources.iter().filter(|source| !source.fresh.is_empty());
+    both.filter_map(|source| Some((source.strand.clone()?, source.mark))).collect()
+}
+
+impl TenantEntities {
+    /// What is known of an entity's past as a whole: `EntityHistory` without instances. `None`: it has none, and is not there.
+    /// Cost: one or two cached reads.
+    ///
+    /// # Errors
+    ///
+    /// If the store refuses.
+    pub async fn history(&self, id: &str) -> Result<Option<EntityHistory>, Error> {
+        let context = self.context();
+        let mut history = EntityHistory {
+            id: id.into(),
+            types: SmallVec::new(),
+            scopes: Vec::new(),
+            created_at: Timestamp(0),
+            modified_at: Timestamp(0),
+            deleted_at: None,
+            attributes: Vec::new(),
+            covered: None,
+        };
+        if let Some(row) = context.row(id).await? {
+            let view = EntityView::peek(&row.value)?;
+            history.types = view.types().collect();
+            history.scopes = view.scopes().map(Into::into).collect();
+            (history.created_at, history.modified_at) = (view.created_at(), view.modified_at());
+            return Ok(Some(history));
+        }
+        if let Some(row) = context.past_row(id).await? {
+            let header = Header::parse(&row.value).ok_or_else(super::heads::damaged)?;
+            (history.types, history.scopes) = (header.types, header.scopes);
+            (history.created_at, history.modified_at) = (header.created, header.last);
+            history.deleted_at = header.deleted;
+            return Ok(Some(history));
+        }
+        // It went while changes of its type were not recorded.
+        Ok(self.has_past(id).await?.then_some(history))
+    }
+
+    /// Whether there is any head row or strand.
+    pub(super) async fn has_past(&self, id: &str) -> Result<bool, Error> {
+        let context = self.context();
+        let heads = keys::heads_from(id, Timestamp(i64::MIN));
+        let page = context.store.scan(context.partition(id)?, &heads, Direction::Forward, 1).await?;
+        if !page.is_empty() {
+            return Ok(true);
+        }
+        let partition = keys::history_partition(context.tenant(), id);
+        let names = context.pasts.strands.list(&partition, &keys::strands_prefix(id, 0), None, 1).await?;
+        Ok(!names.is_empty())
+    }
+
+    /// The past of an entity, as far as it is asked for; by attribute and dataset, sorted by the time asked for.
+    /// `None`: the entity has no past, and is not there. Entities that are there and of which nothing was found answer with
+    /// no attributes.
+    ///
+    /// Cost: a scan of the head rows (some hundreds), then the blocks that overlap the span.
+    ///
+    /// # Errors
+    ///
+    /// If the store refuses, or stored bytes are damaged.
+    pub async fn read_history(
+        &self,
+        id: &str,
+        request: &HistoryRequest,
+    ) -> Result<Option<EntityHistory>, Error> {
+        let Some(mut history) = self.history(id).await? else {
+            return Ok(None);
+        };
+        // One more than is asked for tells whether there is more.
+        let most = request.instances_max.saturating_add(1);
+        let bound = match request.last_n {
+            Some(last_n) => Bound::Last(last_n.min(most)),
+            None => Bound::First(most),
+        };
+        let mut found = Vec::new();
+        for source in self.sources(id, |attribute, dataset| request.wants(attribute, dataset)).await? {
+            let selected = self.select(&source, request.time, request.span, bound).await?;
+            if !selected.is_empty() {
+                found.push((source.attribute, source.dataset, selected));
+            }
+        }
+        found.sort_by(|one, other| (one.0, &one.1).cmp(&(other.0, &other.1)));
+        let mut parts: Vec<&mut Selected> = found.iter_mut().map(|(_, _, selected)| selected).collect();
+        history.covered = cut(&mut parts, request.span, bound, request.instances_max);
+        let found = found.into_iter().filter(|(_, _, selected)| !selected.is_empty());
+        history.attributes = found
+            .map(|(attribute, dataset, selected)| InstanceHistory {
+                tag: tag_of(id, attribute, dataset.as_deref()),
+                attribute,
+                dataset,
+                points: selected.into_points(),
+            })
+            .collect();
+        Ok(Some(history))
+    }
+
+    /// The attributes and datasets of a past that are wanted.
+    pub(super) async fn sources(
+        &self,
+        id: &str,
+        wants: impl Fn(TermId, Option<&str>) -> bool,
+    ) -> Result<Vec<Source>, Error> {
+        // Head rows first: what is folded behind our back is in the strands then.
+        let heads = self.heads(id, true).await?;
+        let mut gathered = heads.gather(&wants)?;
+        let strands = &self.context().pasts.strands;
+        let mut sources = Vec::new();
+        for strand in self.strands_of(id, &wants).await? {
+            let Some((attribute, dataset)) = keys::attribute_of_strand(&strand.name, id) else {
+                continue;
+            };
+            let same = |found: &Gathered| found.attribute == attribute && found.dataset.as_deref() == dataset;
+            let (mut fresh, mut mark) = (Points::default(), None);
+            if let Some(place) = gathered.iter().position(same) {
+                let points = gathered.swap_remove(place).builder.points;
+                mark = strands.mark(&strand).await?;
+                let from = unmarked(mark);
+                let first = points.times.partition_point(|time| *time < from);
+                if first == 0 {
+                    fresh = points;
+                } else {
+                    fresh.extend_from_range(&points, first..points.len());
+                }
+            }
+            let dataset = dataset.map(Into::into);
+            sources.push(Source { attribute, dataset, strand: Some(strand), fresh, mark });
+        }
+        sources.extend(gathered.into_iter().map(|Gathered { attribute, dataset, builder }| Source {
+            attribute,
+            dataset,
+            strand: None,
+            fresh: builder.points,
+            mark: None,
+        }));
+        Ok(sources)
+    }
+
+    /// Whether the mark of a strand moved: something was folded into it.
+    pub(super) async fn has_moved(&self, watched: &[(Strand, Option<i64>)]) -> Result<bool, Error> {
+        for (strand, mark) in watched {
+            if self.context().pasts.strands.mark(strand).await? != *mark {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// The strands of an entity that are wanted.
+    pub(super) async fn strands_of(
+        &self,
+        id: &str,
+        wants: impl Fn(TermId, Option<&str>) -> bool,
+    ) -> Result<Vec<Strand>, Error> {
+        let context = self.context();
+        let partition = keys::history_partition(context.tenant(), id);
+        let prefix = keys::strands_prefix(id, 0);
+        let (mut strands, mut after) = (Vec::new(), None);
+        loop {
+            let after_name = after.as_deref();
+            let names = context.pasts.strands.list(&partition, &prefix, after_name, PAGE_STRANDS).await?;
+            let full = names.len() >= PAGE_STRANDS;
+            after = names.last().cloned();
+            let wanted = |name: &bytes::Bytes| {
+                keys::attribute_of_strand(name, id)
+                    .is_some_and(|(attribute, dataset)| wants(attribute, dataset))
+            };
+            let names = names.into_iter().filter(wanted);
+            strands.extend(names.map(|name| Strand { partition: partition.clone(), name }));
+            if !full {
+                return Ok(strands);
+            }
+        }
+    }
+}
