@@ -8,12 +8,11 @@ use http_body_util::BodyExt as _;
 use hyper::body::Body;
 
 use crate::Refusal;
+use crate::coding::ZSTD_WINDOW_LOG_MAX;
+use crate::media::Coding;
 
 /// From this size on decompressing takes long enough to disturb other requests of the same thread.
 const INLINE_BYTES_MAX: usize = 32 * 1024;
-
-/// The largest window a zstd body may ask memory for: 8 MiB, what every decoder must support.
-const ZSTD_WINDOW_LOG_MAX: u32 = 23;
 
 /// Reads a body of at most `bytes_max` bytes, compressed or not, and decompresses it (`gzip`, `zstd`)
 /// to at most as many: a small body that would unpack to a huge one is refused.
@@ -32,9 +31,7 @@ where
     if body.is_end_stream() {
         return Ok(Bytes::new());
     }
-    let coding = headers.get(header::CONTENT_ENCODING);
-    let coding = coding.map(|coding| coding.to_str().unwrap_or("of unreadable name"));
-    let coding = coding.map(parse_coding).transpose()?.flatten();
+    let coding = content_coding(headers)?;
     let bytes = read_plain(body, bytes_max).await?;
     match coding {
         Some(coding) if !bytes.is_empty() => decompress(coding, bytes, bytes_max).await,
@@ -73,24 +70,21 @@ where
     Ok(if rest.is_empty() { first } else { rest.freeze() })
 }
 
-#[derive(Clone, Copy, Debug)]
-enum Packed {
-    Gzip,
-    Zstd,
-}
-
-fn parse_coding(name: &str) -> Result<Option<Packed>, Refusal> {
+/// The coding that a body's head names; `None`: as it is.
+pub(crate) fn content_coding(headers: &HeaderMap) -> Result<Option<Coding>, Refusal> {
+    let Some(coding) = headers.get(header::CONTENT_ENCODING) else { return Ok(None) };
+    let name = coding.to_str().unwrap_or("of unreadable name");
     match name.trim().to_ascii_lowercase().as_str() {
         "" | "identity" => Ok(None),
-        "gzip" | "x-gzip" => Ok(Some(Packed::Gzip)),
-        "zstd" => Ok(Some(Packed::Zstd)),
+        "gzip" | "x-gzip" => Ok(Some(Coding::Gzip)),
+        "zstd" => Ok(Some(Coding::Zstd)),
         other => Err(Refusal::BadEncoding(format!(
             "content coding {other:?} is not known, only gzip, zstd and identity"
         ))),
     }
 }
 
-async fn decompress(coding: Packed, packed: Bytes, bytes_max: usize) -> Result<Bytes, Refusal> {
+async fn decompress(coding: Coding, packed: Bytes, bytes_max: usize) -> Result<Bytes, Refusal> {
     if packed.len() <= INLINE_BYTES_MAX {
         return decompress_bytes(coding, &packed, bytes_max);
     }
@@ -98,10 +92,10 @@ async fn decompress(coding: Packed, packed: Bytes, bytes_max: usize) -> Result<B
     task.await.unwrap_or(Err(Refusal::Internal))
 }
 
-fn decompress_bytes(coding: Packed, packed: &[u8], bytes_max: usize) -> Result<Bytes, Refusal> {
+fn decompress_bytes(coding: Coding, packed: &[u8], bytes_max: usize) -> Result<Bytes, Refusal> {
     match coding {
-        Packed::Gzip => unpack(flate2::read::MultiGzDecoder::new(packed), "gzip", packed.len(), bytes_max),
-        Packed::Zstd => {
+        Coding::Gzip => unpack(flate2::read::MultiGzDecoder::new(packed), "gzip", packed.len(), bytes_max),
+        Coding::Zstd => {
             let mut decoder = zstd::stream::read::Decoder::with_buffer(packed)
                 .map_err(|error| Refusal::BadEncoding(format!("zstd: {error}")))?;
             decoder

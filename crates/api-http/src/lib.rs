@@ -1,23 +1,35 @@
-//! What all front ends share of HTTP: requests read whole within limits, routes, refusals,
+//! What all front ends share of HTTP: requests read within limits, routes, refusals,
 //! query parameters, the choice of a media type, compression, paging links. No standard's JSON,
 //! no model, no sockets.
 //!
 //! A front end gives a [`FrontEnd`]: its [`Route`]s, made with [`handler`], and the way it words a
 //! [`Refusal`]. The server puts them into one [`Router`], reads bodies with [`read_body`], and
 //! compresses answers with [`compress`].
+//!
+//! What may be too large for memory passes in pieces: a route made with [`streamed_handler`] reads its body
+//! from a [`RequestStream`], and an answer may have a body made by [`stream`].
 
+mod addresses;
 mod body;
+mod coding;
+mod incoming;
 mod media;
 mod paging;
 mod params;
 mod request;
 mod response;
 mod router;
+mod stream;
 
+pub use addresses::is_public_address;
 pub use body::read_body;
+pub use incoming::{RequestStream, StreamLimits};
 pub use media::{MediaType, accept};
-pub use paging::{PageLink, page_link};
+pub use paging::{PageLink, next_link, page_link};
 pub use params::{Params, percent_decode, percent_decode_segment, percent_encode_into};
 pub use request::{HeaderError, Request};
 pub use response::{Response, compress, empty_response, json_response};
-pub use router::{Answer, Found, FrontEnd, Handler, Refusal, Route, Router, handler, plain_refusal};
+pub use router::{
+    Answer, Found, FrontEnd, Handler, Refusal, Route, Router, handler, plain_refusal, streamed_handler,
+};
+pub use stream::{Body, BrokenOff, EndReason, Gone, StreamBody, StreamEnd, StreamSender, stream};

@@ -24,29 +24,43 @@ pub struct PageLink<'a> {
 /// `</path?type=T&limit=20&offset=20>; rel="next"`. `None` if the path cannot stand in a header
 /// (it was sent with bytes beyond ASCII).
 pub fn page_link(request: &Request, link: PageLink<'_>) -> Option<HeaderValue> {
+    let PageLink { rel, offset, limit, media_type } = link;
+    let (mut field, separator) = begin_link(request, &["offset", "limit"]);
+    write!(field, "{separator}limit={limit}&offset={offset}>; rel=\"{rel}\"").ok()?;
+    if let Some(media_type) = media_type {
+        write!(field, "; type=\"{media_type}\"").ok()?;
+    }
+    link_value(field)
+}
+
+/// A `Link` field that leads to the page behind `after`: the request with this value of the parameter.
+/// `None` if the path cannot stand in a header.
+pub fn next_link(request: &Request, after: &str) -> Option<HeaderValue> {
+    let (mut field, separator) = begin_link(request, &["after"]);
+    write!(field, "{separator}after=").ok()?;
+    percent_encode_into(after, &mut field);
+    field.push_str(">; rel=\"next\"");
+    link_value(field)
+}
+
+/// The request's address up to the parameters that differ, and what stands before the next.
+fn begin_link(request: &Request, differing: &[&str]) -> (String, char) {
     let mut field = String::with_capacity(request.path.len() + 96);
     field.push('<');
     field.push_str(&request.path);
     let mut separator = '?';
-    for (name, value) in request.params.iter() {
-        if name == "offset" || name == "limit" {
-            continue;
-        }
+    for (name, value) in request.params.iter().filter(|(name, _)| !differing.contains(name)) {
         field.push(separator);
         percent_encode_into(name, &mut field);
         field.push('=');
         percent_encode_into(value, &mut field);
         separator = '&';
     }
-    let PageLink { rel, offset, limit, media_type } = link;
-    write!(field, "{separator}limit={limit}&offset={offset}>; rel=\"{rel}\"").ok()?;
-    if let Some(media_type) = media_type {
-        write!(field, "; type=\"{media_type}\"").ok()?;
-    }
-    if !field.is_ascii() {
-        return None;
-    }
-    HeaderValue::try_from(field).ok()
+    (field, separator)
+}
+
+fn link_value(field: String) -> Option<HeaderValue> {
+    field.is_ascii().then(|| HeaderValue::try_from(field).ok()).flatten()
 }
 
 #[cfg(test)]
@@ -71,6 +85,14 @@ mod tests {
             Some("application/ld+json"),
             Some("</e?q=a%3E%22x%20y%22%3Bb&limit=20&offset=40>; rel=\"next\"; type=\"application/ld+json\""),
         );
+    }
+
+    #[test]
+    fn a_link_leads_behind_a_name() {
+        let params = Params::parse("limit=2&after=a&name=x%25").unwrap();
+        let request = Request { path: "/s".to_owned(), params, ..Request::default() };
+        let link = next_link(&request, "Zähler 1").unwrap();
+        assert_eq!(link, "</s?limit=2&name=x%25&after=Z%C3%A4hler%201>; rel=\"next\"");
     }
 
     #[test]

@@ -3,19 +3,17 @@
 use std::io::Write as _;
 
 use bytes::Bytes;
-use futures_util::FutureExt as _;
 use http::{HeaderMap, HeaderValue, StatusCode, header};
-use http_body_util::{BodyExt as _, Full};
-use hyper::body::Body as _;
 
 use crate::media::{Coding, accept_coding};
+use crate::stream::Body;
 
-/// An answer, whole in memory (pages are limited).
-pub type Response = http::Response<Full<Bytes>>;
+/// An answer: whole in memory (pages are limited), or a stream.
+pub type Response = http::Response<Body>;
 
 /// An answer with a body of this media type.
-pub fn json_response(status: StatusCode, media_type: &'static str, body: impl Into<Bytes>) -> Response {
-    let mut response = Response::new(Full::new(body.into()));
+pub fn json_response(status: StatusCode, media_type: &'static str, body: impl Into<Body>) -> Response {
+    let mut response = Response::new(body.into());
     *response.status_mut() = status;
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(media_type));
     response
@@ -23,28 +21,23 @@ pub fn json_response(status: StatusCode, media_type: &'static str, body: impl In
 
 /// An answer without a body.
 pub fn empty_response(status: StatusCode) -> Response {
-    let mut response = Response::new(Full::default());
+    let mut response = Response::new(Body::default());
     *response.status_mut() = status;
     response
 }
 
-/// The bytes of an answer's body; no copy.
-pub(crate) fn into_bytes(mut body: Full<Bytes>) -> Bytes {
-    // A full body has its one frame at hand: the future never waits.
-    let frame = body.frame().now_or_never().flatten();
-    frame.and_then(Result::ok).and_then(|frame| frame.into_data().ok()).unwrap_or_default()
-}
-
 /// From this size on compressing takes long enough to disturb other requests of the same thread.
-const INLINE_BYTES_MAX: u64 = 512 * 1024;
+const INLINE_BYTES_MAX: usize = 512 * 1024;
 
-/// Compresses an answer of at least `bytes_min` bytes, if the request accepts gzip or zstd, at the
-/// fastest level. Cost: one header look-up and nothing else if it does not; large answers are
-/// compressed on a thread of their own.
+/// Compresses an answer of at least `bytes_min` bytes, or a stream, if the request accepts gzip or zstd, at
+/// the fastest level. Cost: one header look-up and nothing else if it does not; large answers are
+/// compressed on a thread of their own, streams chunk by chunk as they are sent.
 pub async fn compress(accept_encoding: Option<&HeaderValue>, response: Response, bytes_min: u64) -> Response {
     let Some(accept_encoding) = accept_encoding else { return response };
-    let size = response.body().size_hint().lower();
-    if size < bytes_min || size == 0 || response.headers().contains_key(header::CONTENT_ENCODING) {
+    let size = response.body().len_known();
+    let is_small = size < bytes_min || size == 0;
+    let is_whole = matches!(response.body(), Body::Whole(_));
+    if is_whole && is_small || response.headers().contains_key(header::CONTENT_ENCODING) {
         return response;
     }
     let (mut parts, body) = response.into_parts();
@@ -52,8 +45,21 @@ pub async fn compress(accept_encoding: Option<&HeaderValue>, response: Response,
     let Some(coding) = accept_encoding.to_str().ok().and_then(accept_coding) else {
         return Response::from_parts(parts, body);
     };
-    let plain = into_bytes(body);
-    let compressed = if size <= INLINE_BYTES_MAX {
+    let body = match body {
+        Body::Whole(plain) => compress_whole(coding, plain, &mut parts.headers).await,
+        Body::Stream(mut stream) => {
+            match stream.compress(coding) {
+                Ok(()) => set_coding(&mut parts.headers, coding),
+                Err(error) => warn_of(&error, coding),
+            }
+            Body::Stream(stream)
+        }
+    };
+    Response::from_parts(parts, body)
+}
+
+async fn compress_whole(coding: Coding, plain: Bytes, headers: &mut HeaderMap) -> Body {
+    let compressed = if plain.len() <= INLINE_BYTES_MAX {
         compress_bytes(coding, &plain)
     } else {
         let copy = plain.clone();
@@ -62,15 +68,19 @@ pub async fn compress(accept_encoding: Option<&HeaderValue>, response: Response,
     };
     match compressed {
         Ok(bytes) if bytes.len() < plain.len() => {
-            set_coding(&mut parts.headers, coding);
-            Response::from_parts(parts, Full::new(bytes.into()))
+            set_coding(headers, coding);
+            Body::Whole(bytes.into())
         }
-        Ok(_) => Response::from_parts(parts, Full::new(plain)),
+        Ok(_) => Body::Whole(plain),
         Err(error) => {
-            tracing::warn!(%error, coding = coding.name(), "answer could not be compressed");
-            Response::from_parts(parts, Full::new(plain))
+            warn_of(&error, coding);
+            Body::Whole(plain)
         }
     }
+}
+
+fn warn_of(error: &std::io::Error, coding: Coding) {
+    tracing::warn!(%error, coding = coding.name(), "answer could not be compressed");
 }
 
 fn set_coding(headers: &mut HeaderMap, coding: Coding) {
@@ -94,6 +104,8 @@ fn compress_bytes(coding: Coding, plain: &[u8]) -> std::io::Result<Vec<u8>> {
 mod tests {
     use std::io::Read as _;
 
+    use http_body_util::BodyExt as _;
+
     use super::*;
 
     async fn compressed(accept_encoding: Option<&'static str>, body: &str) -> (Option<String>, Bytes) {
@@ -103,7 +115,7 @@ mod tests {
         let coding = response.headers().get(header::CONTENT_ENCODING);
         let coding = coding.map(|coding| coding.to_str().unwrap().to_owned());
         assert_eq!(coding.is_some(), coding.is_some() && response.headers().contains_key(header::VARY));
-        (coding, into_bytes(response.into_body()))
+        (coding, response.into_body().collect().await.unwrap().to_bytes())
     }
 
     #[tokio::test]

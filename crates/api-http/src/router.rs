@@ -6,13 +6,20 @@ use std::sync::Arc;
 use http::{HeaderValue, Method, StatusCode, header};
 
 use crate::params::percent_decode_segment;
-use crate::{Request, Response, empty_response};
+use crate::{Request, RequestStream, Response, empty_response};
 
 /// An answer under way.
 pub type Answer = Pin<Box<dyn Future<Output = Response> + Send>>;
 
-/// Answers one route.
-pub type Handler = Arc<dyn Fn(Request) -> Answer + Send + Sync>;
+/// Answers one route. Made by [`handler`] or [`streamed_handler`].
+#[derive(Clone)]
+pub struct Handler(Kind);
+
+#[derive(Clone)]
+enum Kind {
+    Whole(Arc<dyn Fn(Request) -> Answer + Send + Sync>),
+    Streamed(Arc<dyn Fn(Request, RequestStream) -> Answer + Send + Sync>),
+}
 
 /// A handler that calls `function` with the front end's shared state.
 pub fn handler<S, F, A>(state: &S, function: F) -> Handler
@@ -22,7 +29,45 @@ where
     A: Future<Output = Response> + Send + 'static,
 {
     let state = state.clone();
-    Arc::new(move |request| Box::pin(function(state.clone(), request)))
+    Handler(Kind::Whole(Arc::new(move |request| Box::pin(function(state.clone(), request)))))
+}
+
+/// The same for a route that reads its body piece by piece: `body` of the request is empty. Such a request
+/// is bound by [`StreamLimits`](crate::StreamLimits) instead of the limits on bodies and on time.
+pub fn streamed_handler<S, F, A>(state: &S, function: F) -> Handler
+where
+    S: Clone + Send + Sync + 'static,
+    F: Fn(S, Request, RequestStream) -> A + Send + Sync + 'static,
+    A: Future<Output = Response> + Send + 'static,
+{
+    let state = state.clone();
+    Handler(Kind::Streamed(Arc::new(move |request, body| Box::pin(function(state.clone(), request, body)))))
+}
+
+impl Handler {
+    /// Whether it wants to read the body itself.
+    pub fn is_streamed(&self) -> bool {
+        matches!(self.0, Kind::Streamed(_))
+    }
+
+    /// Answers a request that was read whole. One that wants to read by itself gets the body in one piece.
+    pub fn answer(&self, mut request: Request) -> Answer {
+        match &self.0 {
+            Kind::Whole(function) => function(request),
+            Kind::Streamed(function) => {
+                let body = RequestStream::whole(std::mem::take(&mut request.body));
+                function(request, body)
+            }
+        }
+    }
+
+    /// Answers a request whose body is on its way; `None` if the handler wants it whole.
+    pub fn answer_streamed(&self, request: Request, body: RequestStream) -> Option<Answer> {
+        match &self.0 {
+            Kind::Whole(_) => None,
+            Kind::Streamed(function) => Some(function(request, body)),
+        }
+    }
 }
 
 /// One line of a route table.
@@ -52,6 +97,8 @@ pub enum Refusal {
     BadQuery(String),
     /// The handler took longer than the limit on a request, in milliseconds.
     TimedOut(u64),
+    /// The body paused for longer than the limit, in milliseconds.
+    Stalled(u64),
     /// More requests are under way than the limit.
     Busy,
     /// The handler panicked (a bug); the message went to the log.
@@ -67,6 +114,7 @@ impl Refusal {
             Self::BodyTooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
             Self::BadEncoding(_) => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Self::BadQuery(_) => StatusCode::BAD_REQUEST,
+            Self::Stalled(_) => StatusCode::REQUEST_TIMEOUT,
             Self::TimedOut(_) | Self::Busy => StatusCode::SERVICE_UNAVAILABLE,
             Self::Internal => StatusCode::INTERNAL_SERVER_ERROR,
         }
@@ -84,6 +132,7 @@ impl std::fmt::Display for Refusal {
             Self::BadEncoding(detail) => write!(formatter, "the body cannot be read: {detail}"),
             Self::BadQuery(part) => write!(formatter, "{part:?} cannot be decoded"),
             Self::TimedOut(limit) => write!(formatter, "not answered within {limit} ms"),
+            Self::Stalled(limit) => write!(formatter, "the body paused for longer than {limit} ms"),
             Self::Busy => formatter.write_str("too many requests are under way"),
             Self::Internal => formatter.write_str("internal error"),
         }

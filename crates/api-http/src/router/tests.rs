@@ -39,7 +39,7 @@ fn check(method: &Method, path: &str, expected: &str) {
     let router = router();
     let found = router.find(method, path).unwrap_or_else(|refusal| panic!("{path}: {refusal}"));
     let request = Request { captures: found.captures, ..Request::default() };
-    let response = (found.handler)(request).now_or_never().unwrap();
+    let response = found.handler.answer(request).now_or_never().unwrap();
     assert_eq!(body(response), expected, "{path}");
 }
 
@@ -56,7 +56,7 @@ fn check_refused(method: &Method, path: &str, expected: &Refusal, worded_by: &st
 }
 
 fn body(response: Response) -> String {
-    let bytes = crate::response::into_bytes(response.into_body());
+    let crate::Body::Whole(bytes) = response.into_body() else { panic!("a stream") };
     String::from_utf8(bytes.to_vec()).unwrap()
 }
 

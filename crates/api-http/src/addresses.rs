@@ -1,0 +1,87 @@
+//! Whom the server may call: addresses of the public internet, told from those of private networks.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+/// Whether an address is one of the public internet: not this machine's, not of a private or local
+/// network, not set aside for something else.
+pub fn is_public_address(address: IpAddr) -> bool {
+    match address {
+        IpAddr::V4(address) => is_public_v4(address),
+        IpAddr::V6(address) => match address.to_ipv4_mapped().or_else(|| embedded_v4(address)) {
+            Some(inner) => is_public_v4(inner),
+            None => is_public_v6(address),
+        },
+    }
+}
+
+fn is_public_v4(address: Ipv4Addr) -> bool {
+    let [first, second, third, _] = address.octets();
+    let is_shared = first == 100 && second & 0xc0 == 64;
+    let is_protocol = first == 192 && second == 0 && third == 0;
+    let is_benchmark = first == 198 && second & 0xfe == 18;
+    let is_reserved = first == 0 || first >= 240;
+    !(address.is_loopback()
+        || address.is_private()
+        || address.is_link_local()
+        || address.is_documentation()
+        || address.is_multicast()
+        || is_shared
+        || is_protocol
+        || is_benchmark
+        || is_reserved)
+}
+
+/// The IPv4 address that an IPv6 address of a translator (NAT64, 6to4) leads to.
+fn embedded_v4(address: Ipv6Addr) -> Option<Ipv4Addr> {
+    let octets = address.octets();
+    let at = match address.segments() {
+        [0x64, 0xff9b, 0, 0, 0, 0, ..] => 12,
+        [0x2002, ..] => 2,
+        _ => return None,
+    };
+    let inner: [u8; 4] = octets.get(at..at + 4)?.try_into().ok()?;
+    Some(Ipv4Addr::from(inner))
+}
+
+fn is_public_v6(address: Ipv6Addr) -> bool {
+    let [first, second, ..] = address.segments();
+    let is_documentation = first == 0x2001 && second == 0xdb8;
+    // All that is public today is in 2000::/3.
+    first & 0xe000 == 0x2000 && !is_documentation
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn public_addresses_are_told_from_others() {
+        for (address, expected) in [
+            ("8.8.8.8", true),
+            ("2001:4860:4860::8888", true),
+            ("64:ff9b::808:808", true),
+            ("0.0.0.0", false),
+            ("10.1.2.3", false),
+            ("100.64.0.1", false),
+            ("127.0.0.1", false),
+            ("169.254.169.254", false),
+            ("172.16.0.1", false),
+            ("192.0.0.8", false),
+            ("192.168.1.1", false),
+            ("198.18.0.1", false),
+            ("224.0.0.1", false),
+            ("255.255.255.255", false),
+            ("::", false),
+            ("::1", false),
+            ("::ffff:127.0.0.1", false),
+            ("64:ff9b::7f00:1", false),
+            ("2002:7f00:1::", false),
+            ("2001:db8::1", false),
+            ("fc00::1", false),
+            ("fe80::1", false),
+            ("ff02::1", false),
+        ] {
+            assert_eq!(is_public_address(address.parse().unwrap()), expected, "{address}");
+        }
+    }
+}

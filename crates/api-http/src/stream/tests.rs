@@ -1,0 +1,138 @@
+use std::io::Read as _;
+
+use futures_util::FutureExt as _;
+use http::{HeaderValue, StatusCode};
+use http_body_util::BodyExt as _;
+use hyper::body::Body as _;
+
+use super::*;
+use crate::{Response, compress, json_response};
+
+const STALL: Duration = Duration::from_secs(5);
+
+fn ended(body: &mut Body) -> Arc<Mutex<Option<StreamEnd>>> {
+    let told = Arc::new(Mutex::new(None));
+    let Body::Stream(stream) = body else { panic!("not a stream") };
+    let slot = Arc::clone(&told);
+    stream.on_end(move |end| *slot.lock() = Some(end));
+    told
+}
+
+async fn frame(body: &mut Body) -> Option<Result<Bytes, BrokenOff>> {
+    body.frame().await.map(|frame| frame.map(|frame| frame.into_data().unwrap()))
+}
+
+#[tokio::test]
+async fn a_whole_body_is_one_frame() {
+    let mut body = Body::from("abc");
+    assert_eq!((body.size_hint().exact(), body.is_end_stream()), (Some(3), false));
+    assert_eq!(frame(&mut body).await, Some(Ok(Bytes::from_static(b"abc"))));
+    assert!(body.is_end_stream());
+    assert_eq!(frame(&mut body).await, None);
+    assert_eq!(frame(&mut Body::default()).await, None);
+    // What a whole body takes is what its bytes take.
+    assert_eq!(size_of::<Body>(), size_of::<Bytes>());
+}
+
+#[tokio::test]
+async fn chunks_come_in_order_and_end() {
+    let (sender, mut body) = stream(2, STALL);
+    let told = ended(&mut body);
+    let made = tokio::spawn(async move {
+        for number in 0..100 {
+            sender.send(format!("{number},")).await?;
+            sender.send("").await?;
+        }
+        sender.finish().await
+    });
+    let expected: String = (0..100).map(|number| format!("{number},")).collect();
+    let found = body.collect().await.unwrap().to_bytes();
+    assert_eq!(found, expected.as_bytes());
+    assert_eq!(made.await.unwrap(), Ok(()));
+    let bytes = u64::try_from(expected.len()).unwrap();
+    assert_eq!(*told.lock(), Some(StreamEnd { bytes, reason: EndReason::Complete }));
+}
+
+#[tokio::test]
+async fn a_maker_that_fails_or_vanishes_breaks_the_body() {
+    for reason in [Some("the store is gone"), None] {
+        let (sender, mut body) = stream(2, STALL);
+        let told = ended(&mut body);
+        sender.send("abc").await.unwrap();
+        match reason {
+            Some(reason) => sender.fail(reason),
+            None => drop(sender),
+        }
+        assert_eq!(frame(&mut body).await, Some(Ok(Bytes::from_static(b"abc"))));
+        let broken = frame(&mut body).await.unwrap().unwrap_err();
+        assert_eq!(broken.0, reason.unwrap_or("what made it stopped"));
+        assert_eq!(*told.lock(), Some(StreamEnd { bytes: 3, reason: EndReason::Broken(broken.0) }));
+    }
+}
+
+#[tokio::test]
+async fn the_maker_waits_for_room_and_sees_the_client_go() {
+    let (sender, mut body) = stream(2, STALL);
+    let told = ended(&mut body);
+    sender.send("a").await.unwrap();
+    sender.send("b").await.unwrap();
+    assert!(sender.send("c").now_or_never().is_none(), "no room");
+    assert_eq!(frame(&mut body).await, Some(Ok(Bytes::from_static(b"a"))));
+    sender.send("c").await.unwrap();
+    drop(body);
+    assert_eq!(sender.send("d").await, Err(Gone));
+    assert_eq!(sender.finish().await, Err(Gone));
+    assert_eq!(*told.lock(), Some(StreamEnd { bytes: 1, reason: EndReason::Dropped }));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_client_that_takes_nothing_is_given_up() {
+    for finishing in [false, true] {
+        let (sender, body) = stream(2, STALL);
+        let Body::Stream(held) = &body else { panic!("not a stream") };
+        let stalled = Arc::new(AtomicBool::new(false));
+        let told = Arc::clone(&stalled);
+        held.on_stall(move || told.store(true, Ordering::Relaxed));
+        sender.send("a").await.unwrap();
+        sender.send("b").await.unwrap();
+        assert!(!stalled.load(Ordering::Relaxed));
+        let outcome = if finishing { sender.finish().await } else { sender.send("c").await };
+        assert_eq!(outcome, Err(Gone));
+        assert!(stalled.load(Ordering::Relaxed));
+    }
+}
+
+async fn packed(coding: &'static str) -> (Response, Vec<u8>) {
+    let (sender, body) = stream(2, STALL);
+    let chunks: Vec<String> =
+        (0..40_u64).map(|number| format!("{},", number.wrapping_mul(0x9E37_79B9)).repeat(3000)).collect();
+    let plain = chunks.concat().into_bytes();
+    tokio::spawn(async move {
+        for chunk in chunks {
+            sender.send(chunk).await.unwrap();
+        }
+        sender.finish().await.unwrap();
+    });
+    let response = json_response(StatusCode::OK, "application/json", body);
+    (compress(Some(&HeaderValue::from_static(coding)), response, 1024).await, plain)
+}
+
+#[tokio::test]
+async fn streams_are_compressed_as_they_pass() {
+    let (response, plain) = packed("gzip").await;
+    assert_eq!(response.headers()["content-encoding"], "gzip");
+    let bytes = response.into_body().collect().await.unwrap().to_bytes();
+    assert!(bytes.len() < plain.len() / 4);
+    let mut found = Vec::new();
+    flate2::read::GzDecoder::new(bytes.as_ref()).read_to_end(&mut found).unwrap();
+    assert_eq!(found, plain);
+
+    let (response, plain) = packed("gzip, zstd").await;
+    assert_eq!(response.headers()["content-encoding"], "zstd");
+    let bytes = response.into_body().collect().await.unwrap().to_bytes();
+    assert_eq!(zstd::stream::decode_all(bytes.as_ref()).unwrap(), plain);
+
+    let (response, plain) = packed("br").await;
+    assert!(!response.headers().contains_key("content-encoding"));
+    assert_eq!(response.into_body().collect().await.unwrap().to_bytes(), plain);
+}
