@@ -4,8 +4,12 @@
 //! walks `routes` (read, call, answer), `wire` and `params` (JSON and parameters in), the model, and
 //! `render` (entities out). `context` knows JSON-LD's names; `problem` words what is refused.
 //!
-//! Resources of the standard that are not in the table (subscriptions, temporal, registrations,
-//! entity maps, snapshots) have no stubs: they answer 404 in the standard's form, as any other path.
+//! The past of entities (`/temporal`) is read by `routes::temporal` and written out by
+//! `render::temporal`, straight from the model's columns; `params::temporal` says when and in which
+//! representation.
+//!
+//! Resources of the standard that are not in the table (subscriptions, registrations, entity maps,
+//! snapshots) have no stubs: they answer 404 in the standard's form, as any other path.
 
 mod context;
 mod geoquery;
@@ -27,6 +31,7 @@ use api_http::{FrontEnd, Request, Response, Route, handler};
 use http::Method;
 
 use problem::{Problem, refuse};
+use routes::temporal::{attributes as past_attributes, entities as past};
 use routes::{attributes, batch, contexts, discovery, entities, info, purge};
 
 /// The front end: its routes, and how it words refusals.
@@ -35,6 +40,11 @@ pub fn front_end(api: &Api) -> FrontEnd {
     const ENTITY: &str = "/ngsi-ld/v1/entities/{id}";
     const ATTRIBUTES: &str = "/ngsi-ld/v1/entities/{id}/attrs";
     const ATTRIBUTE: &str = "/ngsi-ld/v1/entities/{id}/attrs/{attr}";
+    const PASTS: &str = "/ngsi-ld/v1/temporal/entities";
+    const PAST: &str = "/ngsi-ld/v1/temporal/entities/{id}";
+    const PAST_ATTRIBUTES: &str = "/ngsi-ld/v1/temporal/entities/{id}/attrs";
+    const PAST_ATTRIBUTE: &str = "/ngsi-ld/v1/temporal/entities/{id}/attrs/{attr}";
+    const PAST_INSTANCE: &str = "/ngsi-ld/v1/temporal/entities/{id}/attrs/{attr}/{instance}";
     const CONTEXTS: &str = "/ngsi-ld/v1/jsonldContexts";
     const CONTEXT: &str = "/ngsi-ld/v1/jsonldContexts/{id}";
     let routes = vec![
@@ -56,6 +66,15 @@ pub fn front_end(api: &Api) -> FrontEnd {
         route(api, Method::POST, "/ngsi-ld/v1/entityOperations/delete", batch::delete),
         route(api, Method::POST, "/ngsi-ld/v1/entityOperations/query", entities::query_by_post),
         route(api, Method::POST, "/ngsi-ld/v1/entityOperations/merge", batch::merge),
+        route(api, Method::POST, PASTS, past::create),
+        route(api, Method::GET, PASTS, past::query),
+        route(api, Method::GET, PAST, past::retrieve),
+        route(api, Method::DELETE, PAST, past::delete),
+        route(api, Method::POST, PAST_ATTRIBUTES, past_attributes::append),
+        route(api, Method::DELETE, PAST_ATTRIBUTE, past_attributes::delete),
+        route(api, Method::PATCH, PAST_INSTANCE, past_attributes::patch_instance),
+        route(api, Method::DELETE, PAST_INSTANCE, past_attributes::delete_instance),
+        route(api, Method::POST, "/ngsi-ld/v1/temporal/entityOperations/query", past::query_by_post),
         route(api, Method::GET, "/ngsi-ld/v1/types", discovery::types),
         route(api, Method::GET, "/ngsi-ld/v1/types/{type}", discovery::entity_type),
         route(api, Method::GET, "/ngsi-ld/v1/attributes", discovery::attributes),

@@ -17,15 +17,18 @@ mod given;
 mod order;
 mod projection;
 mod representation;
+mod temporal;
 
-use api_http::Request;
+use api_http::{MediaType, Request};
 use model_entities::{Query, Selector, TermId, Timestamp};
 
-pub(crate) use body::parse_query_body;
+pub(crate) use body::{parse_query_body, parse_temporal_body};
 pub(crate) use given::check_parameters;
+pub(crate) use temporal::{TemporalForm, TemporalParams};
 
 use crate::context::Names;
 use crate::problem::Problem;
+use crate::render::Form;
 use crate::routes::{GEO_JSON, Join, Reading};
 use crate::state::Limits;
 use entities::{parse_query, says_something};
@@ -141,7 +144,18 @@ impl EntityParams {
         limits: &Limits,
         selected: Option<Vec<Selector>>,
     ) -> Result<Self, Problem> {
-        let mut params = Self::read(given, request, names, limits)?;
+        Self::read(given, request, names, limits)?.asking(given, names, limits, selected)
+    }
+
+    /// Reads which entities are asked for.
+    fn asking(
+        self,
+        given: &Given<'_>,
+        names: &Names,
+        limits: &Limits,
+        selected: Option<Vec<Selector>>,
+    ) -> Result<Self, Problem> {
+        let mut params = self;
         let query = parse_query(given, names, limits)?;
         params.query = Query { attributes: std::mem::take(&mut params.reading.required), ..query };
         params.query.datasets.clone_from(&params.reading.datasets);
@@ -206,11 +220,22 @@ impl EntityParams {
 
     /// What queries and retrievals have in common.
     fn read(given: &Given<'_>, request: &Request, names: &Names, limits: &Limits) -> Result<Self, Problem> {
+        let form = representation::form(given)?;
+        Self::read_as(given, request, names, limits, form, representation::media(request)?)
+    }
+
+    /// The same, where representation and media type are read already.
+    fn read_as(
+        given: &Given<'_>,
+        request: &Request,
+        names: &Names,
+        limits: &Limits,
+        (form, sys_attrs): (Form, bool),
+        media: MediaType,
+    ) -> Result<Self, Problem> {
         given.refuse_unsupported()?;
         given.flag("local")?;
         given.names("jsonKeys")?;
-        let (form, sys_attrs) = representation::form(given)?;
-        let media = representation::media(request)?;
         let preferences = representation::preferences(request);
         let (join, join_level) = joining(given, limits)?;
         let hops = if join == Join::None { 0 } else { join_level };

@@ -144,6 +144,7 @@ pub(crate) fn problem(error: &Error, names: Option<&Names>) -> Problem {
                 None => format!("the entity has no such instance of attribute {name:?}"),
             })
         }
+        Error::NoSuchInstance(id) => Problem::not_found(format!("instance {id} does not exist")),
         Error::Invalid(detail) => Problem::bad_request(detail.as_str()),
         Error::Contention(id) => {
             Problem::unavailable(format!("too many writers of entity {id:?} at once; try again"))
@@ -198,6 +199,10 @@ pub(crate) fn refuse(refusal: &Refusal) -> Response {
         Refusal::TimedOut(limit_ms) => {
             let detail = format!("the request took longer than {limit_ms} ms");
             plain(StatusCode::GATEWAY_TIMEOUT, "InternalError", "Timed out", detail)
+        }
+        Refusal::Stalled(limit_ms) => {
+            let detail = format!("the body paused for longer than {limit_ms} ms");
+            plain(StatusCode::REQUEST_TIMEOUT, "InvalidRequest", "Timed out", detail)
         }
         Refusal::Busy => Problem::unavailable("too many requests at once; try again").response(),
         Refusal::Internal => Problem::internal().response(),

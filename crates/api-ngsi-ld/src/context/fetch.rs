@@ -1,9 +1,10 @@
 //! Fetching of remote contexts, within limits: time, size, redirects, and whom to ask.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use api_http::is_public_address;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use reqwest::{Client, Response, Url, header, redirect};
 use tokio::sync::Semaphore;
@@ -108,7 +109,7 @@ impl Fetcher {
             None => return Err(format!("{url} names no host")),
             Some(host) => host.to_string().trim_matches(['[', ']']).parse::<IpAddr>().ok(),
         };
-        match address.filter(|address| !self.policy.private_addresses && !is_public(*address)) {
+        match address.filter(|address| !self.policy.private_addresses && !is_public_address(*address)) {
             Some(address) => Err(format!("{address} is not a public address (--context-fetch)")),
             None => Ok(()),
         }
@@ -148,62 +149,16 @@ impl Resolve for CheckedResolver {
         let private_addresses = self.private_addresses;
         Box::pin(async move {
             let found: Vec<SocketAddr> = tokio::net::lookup_host((name.as_str(), 0)).await?.collect();
-            let asked: Vec<SocketAddr> =
-                found.into_iter().filter(|address| private_addresses || is_public(address.ip())).collect();
+            let asked: Vec<SocketAddr> = found
+                .into_iter()
+                .filter(|address| private_addresses || is_public_address(address.ip()))
+                .collect();
             if asked.is_empty() {
                 return Err(format!("{} has no public address", name.as_str()).into());
             }
             Ok(Box::new(asked.into_iter()) as Addrs)
         })
     }
-}
-
-/// Whether an address is one of the public internet: not this machine's, not of a private or local
-/// network, not set aside for something else.
-fn is_public(address: IpAddr) -> bool {
-    match address {
-        IpAddr::V4(address) => is_public_v4(address),
-        IpAddr::V6(address) => match address.to_ipv4_mapped().or_else(|| embedded_v4(address)) {
-            Some(inner) => is_public_v4(inner),
-            None => is_public_v6(address),
-        },
-    }
-}
-
-fn is_public_v4(address: Ipv4Addr) -> bool {
-    let [first, second, third, _] = address.octets();
-    let is_shared = first == 100 && second & 0xc0 == 64;
-    let is_protocol = first == 192 && second == 0 && third == 0;
-    let is_benchmark = first == 198 && second & 0xfe == 18;
-    let is_reserved = first == 0 || first >= 240;
-    !(address.is_loopback()
-        || address.is_private()
-        || address.is_link_local()
-        || address.is_documentation()
-        || address.is_multicast()
-        || is_shared
-        || is_protocol
-        || is_benchmark
-        || is_reserved)
-}
-
-/// The IPv4 address that an IPv6 address of a translator (NAT64, 6to4) leads to.
-fn embedded_v4(address: Ipv6Addr) -> Option<Ipv4Addr> {
-    let octets = address.octets();
-    let at = match address.segments() {
-        [0x64, 0xff9b, 0, 0, 0, 0, ..] => 12,
-        [0x2002, ..] => 2,
-        _ => return None,
-    };
-    let inner: [u8; 4] = octets.get(at..at + 4)?.try_into().ok()?;
-    Some(Ipv4Addr::from(inner))
-}
-
-fn is_public_v6(address: Ipv6Addr) -> bool {
-    let [first, second, ..] = address.segments();
-    let is_documentation = first == 0x2001 && second == 0xdb8;
-    // All that is public today is in 2000::/3.
-    first & 0xe000 == 0x2000 && !is_documentation
 }
 
 /// An error with what lies beneath it, in one line.

@@ -7,7 +7,7 @@ use lang_json::{Kind, elements, member, members, string_value};
 use model_entities::{Selector, TypeQuery};
 
 use super::given::{Given, check};
-use super::{EntityParams, QUERY};
+use super::{EntityParams, QUERY, TemporalParams, temporal};
 use crate::context::Names;
 use crate::problem::Problem;
 use crate::q::compile;
@@ -30,14 +30,47 @@ pub(crate) fn parse_query_body(
     names: &Names,
     limits: &Limits,
 ) -> Result<EntityParams, Problem> {
+    let canonical = canonical(body, limits)?;
+    let (given, selected) = given_in(&canonical, Given::of_request(request, QUERY)?, QUERY, names)?;
+    EntityParams::of_given(&given, request, names, limits, selected)
+}
+
+/// Reads the query in the body of POST /temporal/entityOperations/query. Cost: as [`parse_query_body`].
+///
+/// # Errors
+///
+/// What is wrong, naming the member.
+pub(crate) fn parse_temporal_body(
+    body: &str,
+    request: &Request,
+    names: &Names,
+    limits: &Limits,
+) -> Result<TemporalParams, Problem> {
+    let canonical = canonical(body, limits)?;
+    let given = Given::of_request(request, temporal::QUERY)?;
+    let (given, selected) = given_in(&canonical, given, temporal::QUERY, names)?;
+    TemporalParams::of_given(&given, request, names, limits, selected)
+}
+
+fn canonical(body: &str, limits: &Limits) -> Result<String, Problem> {
     let canonical = lang_json::canonical(body, limits.depth_max)
         .map_err(|error| Problem::invalid_request(format!("the body is not JSON: {error}")))?;
-    let mut given = Given::of_request(request, QUERY)?;
     if !canonical.starts_with('{') {
         return Err(Problem::bad_request("a query must be a JSON object"));
     }
+    Ok(canonical)
+}
+
+/// The members of a query, beside what is `given` in the URL, as parameters out of those that are `known`; and what its
+/// `entities` select.
+fn given_in<'a>(
+    query: &'a str,
+    mut given: Given<'a>,
+    known: &[&'static str],
+    names: &Names,
+) -> Result<(Given<'a>, Option<Vec<Selector>>), Problem> {
     let (mut selected, mut typed) = (None, false);
-    for (name, value) in members(&canonical) {
+    for (name, value) in members(query) {
         match &*name {
             "@context" => {}
             "type" | "@type" => {
@@ -48,11 +81,15 @@ pub(crate) fn parse_query_body(
             }
             "entities" => selected = Some(selectors(value, names)?),
             "geoQ" => add_parts(&mut given, "geoQ", value, GEO)?,
-            "ordering" => add_parts(&mut given, "ordering", value, ORDERING)?,
-            "temporalQ" | "aggrParams" => {
+            "ordering" if known.contains(&"orderBy") => {
+                add_parts(&mut given, "ordering", value, ORDERING)?;
+            }
+            "temporalQ" | "aggrParams" if !known.contains(&"timerel") => {
                 return Err(Problem::bad_request(format!("member {name} belongs to temporal queries")));
             }
-            name => match QUERY.iter().find(|known| **known == name && !matches!(name, "id" | "idPattern")) {
+            "temporalQ" => add_parts(&mut given, "temporalQ", value, TEMPORAL)?,
+            "aggrParams" => add_parts(&mut given, "aggrParams", value, AGGREGATION)?,
+            name => match known.iter().find(|known| **known == name && !matches!(name, "id" | "idPattern")) {
                 Some(known) => given.add(known, text(name, value)?)?,
                 None => return Err(Problem::bad_request(format!("a query has no member {name:?}"))),
             },
@@ -61,9 +98,20 @@ pub(crate) fn parse_query_body(
     if !typed {
         return Err(Problem::bad_request("a query must have the type \"Query\""));
     }
-    EntityParams::of_given(&given, request, names, limits, selected)
+    Ok((given, selected))
 }
 
+/// Members of `temporalQ` (5.2.21) as parameters; `lastN` beyond the standard, which has it in the URL alone.
+const TEMPORAL: &[(&str, &str)] = &[
+    ("timerel", "timerel"),
+    ("timeAt", "timeAt"),
+    ("endTimeAt", "endTimeAt"),
+    ("timeproperty", "timeproperty"),
+    ("lastN", "lastN"),
+];
+/// Members of `aggrParams` (5.2.44) as parameters.
+const AGGREGATION: &[(&str, &str)] =
+    &[("aggrMethods", "aggrMethods"), ("aggrPeriodDuration", "aggrPeriodDuration")];
 /// Members of `geoQ` (5.2.13) as parameters.
 const GEO: &[(&str, &str)] = &[
     ("geometry", "geometry"),

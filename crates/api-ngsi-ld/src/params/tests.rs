@@ -17,6 +17,7 @@ const LIMITS: Limits = Limits {
     depth_max: 16,
     join_level_max: 4,
     join_entities_max: 10,
+    temporal_instances_max: 100,
     q_nodes_max: 10,
 };
 

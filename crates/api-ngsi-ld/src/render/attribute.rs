@@ -216,7 +216,7 @@ fn write_simplified(
 }
 
 /// The type of a kind as a JSON string, and the name of its value's member.
-fn names(kind: Kind) -> (&'static str, &'static str) {
+pub(super) fn names(kind: Kind) -> (&'static str, &'static str) {
     match kind {
         Kind::Property => ("\"Property\"", "\"value\":"),
         Kind::GeoProperty => ("\"GeoProperty\"", "\"value\":"),
@@ -244,7 +244,7 @@ fn is_plain(value: &str) -> bool {
 }
 
 /// Whether a reader of the concise form would take a value for a GeoProperty's.
-fn is_geometry(value: &str) -> bool {
+pub(super) fn is_geometry(value: &str) -> bool {
     const TYPES: [&str; 7] = [
         "\"Point\"",
         "\"MultiPoint\"",
@@ -258,7 +258,7 @@ fn is_geometry(value: &str) -> bool {
 }
 
 /// Writes an array of URIs as an array of `{"object":URI}`.
-fn write_objects(out: &mut String, value: &str) {
+pub(super) fn write_objects(out: &mut String, value: &str) {
     out.push('[');
     for (index, element) in lang_json::elements(value).enumerate() {
         if index > 0 {

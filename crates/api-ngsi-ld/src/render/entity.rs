@@ -1,7 +1,8 @@
 //! An entity as JSON or JSON-LD (NGSI-LD 4.5.1 to 4.5.4).
 
-use model_entities::EntityView;
+use model_entities::{EntityView, TermId};
 
+use crate::context::Names;
 use crate::render::attribute::write_attribute;
 use crate::render::join::Above;
 use crate::render::{Object, RenderPlan, write_time};
@@ -53,10 +54,10 @@ pub(super) fn write_members(
     above: Option<&Above<'_>>,
 ) {
     if plan.shows(|members| members.types) {
-        write_types(object.member("\"type\":"), entity, plan);
+        write_types(object.member("\"type\":"), entity.types(), plan.names);
     }
     if plan.shows(|members| members.scope) {
-        write_scopes(object, entity);
+        write_scopes(object, entity.scopes());
     }
     if let Some(expires) = entity.expires_at().filter(|_| plan.shows(|members| members.expires_at)) {
         write_time(object.member("\"expiresAt\":"), expires);
@@ -77,14 +78,15 @@ pub(super) fn write_members(
     }
 }
 
-fn write_types(out: &mut String, entity: &EntityView<'_>, plan: &RenderPlan<'_>) {
+/// Writes types: one as a text, several as an array.
+pub(super) fn write_types(out: &mut String, types: impl Iterator<Item = TermId>, names: &Names) {
     let start = out.len();
     let mut count = 0;
-    for term in entity.types() {
+    for term in types {
         if count > 0 {
             out.push(',');
         }
-        lang_json::write_string(out, plan.names.compact(term));
+        lang_json::write_string(out, names.compact(term));
         count += 1;
     }
     if count != 1 {
@@ -93,8 +95,8 @@ fn write_types(out: &mut String, entity: &EntityView<'_>, plan: &RenderPlan<'_>)
     }
 }
 
-fn write_scopes(object: &mut Object<'_>, entity: &EntityView<'_>) {
-    let mut scopes = entity.scopes();
+/// Writes the member of the scopes, if there are any.
+pub(super) fn write_scopes<'s>(object: &mut Object<'_>, mut scopes: impl Iterator<Item = &'s str>) {
     let Some(first) = scopes.next() else { return };
     let out = object.member("\"scope\":");
     let start = out.len();

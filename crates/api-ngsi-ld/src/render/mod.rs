@@ -5,11 +5,13 @@ mod entity;
 mod geojson;
 mod join;
 mod plan;
+mod temporal;
 
 pub(crate) use entity::{write_entities, write_entity};
 pub(crate) use geojson::{write_feature, write_features};
 pub(crate) use join::{Linked, targets};
 pub(crate) use plan::{Form, Languages, Members, RELEASE, RenderPlan};
+pub(crate) use temporal::{write_aggregates, write_past};
 
 /// Appends a time as a JSON string.
 pub(crate) fn write_time(out: &mut String, time: model_entities::Timestamp) {

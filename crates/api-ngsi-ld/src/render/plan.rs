@@ -63,6 +63,16 @@ impl Members {
         }
     }
 
+    /// The attributes that are named whole, not for a projection of what they link to.
+    pub(crate) fn names(&self) -> impl Iterator<Item = TermId> {
+        self.attributes.iter().filter(|(_, inner)| inner.is_none()).map(|(name, _)| *name)
+    }
+
+    /// Whether the attribute is among [`Self::names`].
+    pub(crate) fn is_whole(&self, name: TermId) -> bool {
+        self.names().any(|held| held == name)
+    }
+
     fn find(&self, name: TermId) -> Option<&(TermId, Option<Box<Members>>)> {
         self.attributes.iter().find(|(held, _)| *held == name)
     }

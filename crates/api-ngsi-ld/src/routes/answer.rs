@@ -78,9 +78,14 @@ pub(crate) fn no_content() -> Response {
 
 /// 201 with the new entity's URL.
 pub(crate) fn created(id: &str) -> Response {
+    created_at("/ngsi-ld/v1/entities/", id)
+}
+
+/// 201 with the URL of what has this id below `path`.
+pub(crate) fn created_at(path: &str, id: &str) -> Response {
     let mut response = empty_response(StatusCode::CREATED);
-    let mut location = String::with_capacity(id.len() + 24);
-    location.push_str("/ngsi-ld/v1/entities/");
+    let mut location = String::with_capacity(id.len() + path.len());
+    location.push_str(path);
     api_http::percent_encode_into(id, &mut location);
     if let Ok(value) = HeaderValue::try_from(location) {
         response.headers_mut().insert(header::LOCATION, value);

@@ -84,7 +84,18 @@ pub(crate) async fn delete(api: Api, request: Request) -> Result<Response, Probl
     check_parameters(&request, &["datasetId", "deleteAll", "type", "local"])?;
     let id = entity_id(&request)?;
     let name = attribute_name(&request)?;
-    let instances = match (flag(&request, "deleteAll")?, request.params.get("datasetId")) {
+    let instances = instances(&request)?;
+    let session = api.reading(&request).await?;
+    let name = attribute_in_use(&session, id, name).await?;
+    let operation = Operation::DeleteAttribute { name, instances };
+    let applied = session.entities.apply(id, operation, session.now).await;
+    applied.map_err(|error| session.write_problem(&error))?;
+    Ok(no_content())
+}
+
+/// Which instances of an attribute a removal means: `datasetId` and `deleteAll` (6.7.3.2, 6.21.3.1).
+pub(crate) fn instances(request: &Request) -> Result<Instances, Problem> {
+    Ok(match (flag(request, "deleteAll")?, request.params.get("datasetId")) {
         (true, Some(_)) => {
             return Err(Problem::bad_request("parameters deleteAll and datasetId exclude each other"));
         }
@@ -95,13 +106,7 @@ pub(crate) async fn delete(api: Api, request: Request) -> Result<Response, Probl
                 .map_err(|error| Problem::bad_request(format!("parameter datasetId: {error}")))?;
             Instances::Dataset(dataset.into())
         }
-    };
-    let session = api.reading(&request).await?;
-    let name = attribute_in_use(&session, id, name).await?;
-    let operation = Operation::DeleteAttribute { name, instances };
-    let applied = session.entities.apply(id, operation, session.now).await;
-    applied.map_err(|error| session.write_problem(&error))?;
-    Ok(no_content())
+    })
 }
 
 /// A session for a write to an entity that must exist, so that its tenant must, too.
@@ -111,7 +116,8 @@ pub(crate) async fn writing(api: &Api, request: &Request, body: Body<'_>) -> Res
     api.session(&tenant, &context).await
 }
 
-fn attribute_name(request: &Request) -> Result<&str, Problem> {
+/// The attribute in the URL.
+pub(crate) fn attribute_name(request: &Request) -> Result<&str, Problem> {
     let name = request.capture(1);
     check_name(name).map_err(Problem::bad_request)?;
     Ok(name)

@@ -7,6 +7,7 @@ pub(crate) mod discovery;
 pub(crate) mod entities;
 pub(crate) mod info;
 pub(crate) mod purge;
+pub(crate) mod temporal;
 
 mod answer;
 mod body;

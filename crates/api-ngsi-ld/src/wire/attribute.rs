@@ -130,7 +130,9 @@ impl Parser<'_> {
             }
             instances.push(self.instance(false)?);
         }
-        differ(&instances)?;
+        if !self.rules.temporal {
+            differ(&instances)?;
+        }
         Ok(instances)
     }
 
@@ -250,7 +252,7 @@ pub(super) fn dataset(text: &str) -> Outcome<Option<Box<str>>> {
 }
 
 /// Checks that no two instances have the same datasetId.
-fn differ(instances: &[Instance]) -> Outcome<()> {
+pub(super) fn differ(instances: &[Instance]) -> Outcome<()> {
     let twice = if instances.len() <= FEW {
         let mut rest = instances.iter();
         instances.iter().find(|instance| {

@@ -34,7 +34,10 @@ impl Parser<'_> {
                     )));
                 }
                 name => {
-                    let attribute = self.attribute(name)?;
+                    let attribute = match self.rules.temporal {
+                        true => self.past_attribute(name)?,
+                        false => self.attribute(name)?,
+                    };
                     seen.first(&draft.attributes, &attribute, name)?;
                     draft.attributes.push(attribute);
                 }

@@ -3,7 +3,7 @@
 use lang_json::Kind as Json;
 use model_entities::{Extra, Field, Instance, Kind};
 
-use super::attribute::{asks_removal, dataset, kind_of, removed};
+use super::attribute::{asks_removal, dataset, differ, kind_of, removed};
 use super::entity::Seen;
 use super::fault::{Fault, Outcome};
 use super::parser::Parser;
@@ -123,6 +123,9 @@ impl Parser<'_> {
             return Ok(());
         }
         let attribute = self.attribute(key)?;
+        if self.rules.temporal {
+            differ(&attribute.instances).map_err(|fault| fault.within(key))?;
+        }
         parts.seen.first(&instance.members, &attribute, key)?;
         instance.members.push(attribute);
         Ok(())

@@ -18,6 +18,7 @@ mod geometry;
 mod instance;
 mod name;
 mod parser;
+mod past;
 pub(crate) mod time;
 mod value;
 
@@ -26,9 +27,10 @@ pub(crate) use fault::WireError;
 pub(crate) use geometry::read_shape;
 pub(crate) use name::{check_name, check_uri, is_language_tag, is_scope_level, is_uri};
 
-use model_entities::{Attribute, Draft};
+use model_entities::{Attribute, Draft, Instance};
 
 use crate::context::Names;
+use crate::problem::Problem;
 use parser::Parser;
 
 /// The NGSI-LD null (4.5.0): asks for a removal.
@@ -65,6 +67,8 @@ pub(crate) struct Rules {
     pub(crate) nulls: Nulls,
     /// Instances may come without value or type and are laid over held ones.
     pub(crate) partial: bool,
+    /// An attribute may have several instances of one datasetId: its past (4.5.6).
+    pub(crate) temporal: bool,
     /// The most nested containers in the body.
     pub(crate) depth_max: usize,
 }
@@ -78,6 +82,7 @@ impl Rules {
             representation: Representation::Normalized,
             nulls: Nulls::Refused,
             partial: false,
+            temporal: false,
             depth_max,
         }
     }
@@ -96,6 +101,11 @@ impl Rules {
     /// attribute): nulls remove, and what is left out stays.
     pub(crate) const fn merge(depth_max: usize) -> Self {
         Self { partial: true, ..Self::update(depth_max) }
+    }
+
+    /// The past of an entity (5.6.11, 5.6.12).
+    pub(crate) const fn temporal(depth_max: usize) -> Self {
+        Self { id_required: true, temporal: true, ..Self::fragment(depth_max) }
     }
 
     /// The same rules for an element of a batch, which must name its entity.
@@ -144,6 +154,49 @@ pub(crate) fn parse_attribute(
     let mut parser = Parser::new(body, names, rules);
     let attribute = parser.whole_attribute(name);
     parser.finish(attribute)
+}
+
+/// Reads the past of an entity (5.2.20), or a fragment of it: attributes with any number of instances, or series of
+/// values and times. Cost: as [`parse_entity`].
+///
+/// # Errors
+///
+/// What is wrong with the body, naming the member; or names to intern first.
+pub(crate) fn parse_past(body: &str, names: &Names, rules: &Rules) -> Result<Draft, WireError> {
+    let mut draft = parse_entity(body, names, rules)?;
+    draft.attributes.retain(|attribute| !attribute.instances.is_empty());
+    Ok(draft)
+}
+
+/// Reads what is to change of one instance of the attribute that the URL names: a fragment of an entity with this attribute
+/// alone, or the instance itself. Cost: as [`parse_entity`].
+///
+/// # Errors
+///
+/// What is wrong with the body, naming the member; or names to intern first.
+pub(crate) fn parse_past_instance(
+    body: &str,
+    name: &str,
+    names: &Names,
+    rules: &Rules,
+) -> Result<Instance, WireError> {
+    let attribute = if past::is_fragment(body, name, names) {
+        let mut attributes = parse_fragment(body, names, rules)?.attributes;
+        match (attributes.pop(), attributes.is_empty()) {
+            (Some(attribute), true) => attribute,
+            _ => return Err(past::one_instance(name).into()),
+        }
+    } else {
+        parse_attribute(body, name, names, rules)?
+    };
+    match attribute.instances.into_inner() {
+        Ok([instance]) if instance.remove => {
+            let detail = "an instance of the past is removed by DELETE, not by urn:ngsi-ld:null";
+            Err(Problem::bad_request(detail).into())
+        }
+        Ok([instance]) => Ok(instance),
+        Err(_) => Err(past::one_instance(name).into()),
+    }
 }
 
 #[cfg(test)]

@@ -50,15 +50,14 @@ pub(crate) fn write_time(out: &mut String, time: Timestamp) {
     }
     let (hour, minute, second) = (clock / 3600, clock / 60 % 60, clock % 60);
     // One append of a fixed length: answers are full of times.
-    let digit = |number: i64, unit: i64| b'0' + u8::try_from(number / unit % 10).unwrap_or_default();
-    #[rustfmt::skip]
+    let ([y1, y2], [y3, y4]) = (pair(year / 100), pair(year % 100));
+    let ([n1, n2], [d1, d2]) = (pair(month), pair(day));
+    let ([h1, h2], [m1, m2], [s1, s2]) = (pair(hour), pair(minute), pair(second));
+    let ([f1, f2], [f3, f4], [f5, f6]) =
+        (pair(micros / 10_000), pair(micros / 100 % 100), pair(micros % 100));
     let text = [
-        digit(year, 1000), digit(year, 100), digit(year, 10), digit(year, 1),
-        b'-', digit(month, 10), digit(month, 1), b'-', digit(day, 10), digit(day, 1),
-        b'T', digit(hour, 10), digit(hour, 1), b':', digit(minute, 10), digit(minute, 1),
-        b':', digit(second, 10), digit(second, 1),
-        b'.', digit(micros, 100_000), digit(micros, 10_000), digit(micros, 1000),
-        digit(micros, 100), digit(micros, 10), digit(micros, 1),
+        y1, y2, y3, y4, b'-', n1, n2, b'-', d1, d2, b'T', h1, h2, b':', m1, m2, b':', s1, s2, b'.', f1, f2,
+        f3, f4, f5, f6,
     ];
     let length = match micros {
         0 => 19,
@@ -67,6 +66,12 @@ pub(crate) fn write_time(out: &mut String, time: Timestamp) {
     };
     out.push_str(text.get(..length).and_then(|text| std::str::from_utf8(text).ok()).unwrap_or_default());
     out.push('Z');
+}
+
+/// Two digits of a number below 100.
+fn pair(number: i64) -> [u8; 2] {
+    let number = u8::try_from(number).unwrap_or_default();
+    [b'0' + number / 10, b'0' + number % 10]
 }
 
 /// Appends a number in decimal digits, zeros in front up to `width`.

@@ -18,6 +18,7 @@ const SECOND: i64 = 1_000_000;
 
 pub(crate) struct Broker {
     router: Router,
+    entities: Entities,
     clock: Clock,
     now: AtomicI64,
 }
@@ -29,6 +30,7 @@ fn entities(store: Store) -> Entities {
         entity_bytes_max: 1 << 20,
         scan_entities_max: 100_000,
         sort_entities_max: 10_000,
+        history: model_entities::HistoryPolicy::default(),
     };
     Entities::new(store, options)
 }
@@ -42,6 +44,7 @@ fn limits() -> Limits {
         depth_max: 64,
         join_level_max: 5,
         join_entities_max: 1000,
+        temporal_instances_max: 20,
         q_nodes_max: 64,
     }
 }
@@ -60,8 +63,15 @@ impl Broker {
         let store = Store::memory(MemoryOptions { clock: clock.clone(), feed_records_max: 1000 });
         let documents = Documents::new(store.clone(), Tenant::default());
         let contexts = contexts.hosting(documents, clock.clone());
-        let api = Api::new(entities(store), contexts, clock.clone(), limits(), "test");
-        Self { router: Router::new(vec![front_end(&api)]), clock, now: AtomicI64::new(START) }
+        let entities = entities(store);
+        let api = Api::new(entities.clone(), contexts, clock.clone(), limits(), "test");
+        Self { router: Router::new(vec![front_end(&api)]), entities, clock, now: AtomicI64::new(START) }
+    }
+
+    /// Folds what was recorded of an entity, as the server does in the background.
+    pub(crate) async fn fold(&self, id: &str) {
+        let entities = self.entities.tenant(&Tenant::default()).await.unwrap();
+        entities.fold_history(id).await.unwrap();
     }
 
     /// Every route as `METHOD path`.
@@ -90,7 +100,7 @@ impl Broker {
                     body: sent.body.clone().into(),
                     id: 1,
                 };
-                (self.routes().get(found.index).cloned(), (found.handler)(request).await)
+                (self.routes().get(found.index).cloned(), found.handler.answer(request).await)
             }
             (Err(refusal), _) => (None, self.router.refuse(path, &refusal)),
             (_, Err(part)) => (None, self.router.refuse(path, &api_http::Refusal::BadQuery(part))),

@@ -8,7 +8,9 @@
 
 mod broker;
 mod limits;
+mod page;
 mod roundtrip;
+mod temporal;
 mod transcript;
 mod workloads;
 

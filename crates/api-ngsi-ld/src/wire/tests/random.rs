@@ -8,11 +8,12 @@ const BODIES: &[&str] = &[
     r#"{"id":"urn:x:1","type":"T","a":[{"type":"Relationship","object":["urn:x:1","urn:x:2"],"objectType":"T"},{"object":"urn:x:3","datasetId":"urn:d:1"}],"b":{"languageMap":{"en":"x","fr":["y"]}}}"#,
     r#"{"id":"urn:x:1","type":"T","a":{"vocab":["x","y"]},"b":{"json":{"x":null}},"c":{"valueList":[1]},"d":{"objectList":["urn:x:1",{"object":"urn:x:2"}]}}"#,
     r#"{"a":{"type":"GeoProperty","value":{"type":"Polygon","coordinates":[[[0,0],[1,0],[1,1],[0,0]]]}},"b":{"type":"Point","coordinates":[1,2]},"c":"urn:ngsi-ld:null"}"#,
+    r#"{"id":"urn:x:1","type":"T","a":[{"value":1,"observedAt":"2023-04-01T12:00:00Z"},{"value":2,"b":{"value":1}}],"b":{"type":"Property","values":[[1,"2023-04-01T12:00:00Z"],[{"x":1},"2023-04-01T12:00:01Z"]],"datasetId":"urn:d:1"},"c":[{"type":"Relationship","objects":[["urn:x:1","2023-04-01T12:00:00Z"]]}],"d":[]}"#,
     r#"{"a":{"dataset":{"@none":1,"urn:d:1":{"languageMap":{"en":"x"}}}},"b":{"@type":"DateTime","@value":"x"},"c":null}"#,
 ];
 
 fn rules() -> impl Strategy<Value = Rules> {
-    let rules = [Rules::create(8), Rules::fragment(8), Rules::update(8), Rules::merge(8)];
+    let rules = [Rules::create(8), Rules::fragment(8), Rules::update(8), Rules::merge(8), Rules::temporal(8)];
     (prop::sample::select(rules.to_vec()), any::<bool>()).prop_map(|(rules, simplified)| {
         rules.in_representation(if simplified {
             Representation::Simplified
@@ -52,6 +53,10 @@ fn try_all(body: &str, rules: &Rules) {
     }
     let _ = parse_fragment(body, &names, rules);
     let _ = parse_attribute(body, "a", &names, rules);
+    let _ = parse_past_instance(body, "a", &names, rules);
+    if let Ok(draft) = parse_past(body, &names, rules) {
+        assert!(draft.attributes.iter().all(|attribute| !attribute.instances.is_empty()));
+    }
     let _ = (context_member(body), split_batch(body, 9), parse_ids(body, 9));
 }
 

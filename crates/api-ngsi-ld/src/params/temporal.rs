@@ -1,0 +1,353 @@
+//! What a temporal read asks for: when, how much, and in which representation (4.11, 4.5.6 to 4.5.9, 4.5.19).
+//!
+//! Decisions where the standard leaves room:
+//! - a query must say `timerel` and `timeAt` (5.7.4.4), a retrieval need not;
+//! - `format` goes before `options`; `simplified` and `keyValues` mean `temporalValues`;
+//! - `aggrMethods` and `aggrPeriodDuration` are refused beside another representation than `aggregatedValues`;
+//! - GeoJSON is not offered: no temporal representation has a single geometry.
+
+use api_http::{MediaType, Request, accept};
+use model_entities::{
+    AggregateMethod, AttributeFilter, HistoryRequest, Period, Query, Selector, TimeProperty, TimeSpan,
+    Timestamp,
+};
+
+use super::EntityParams;
+use super::given::Given;
+use crate::context::Names;
+use crate::problem::Problem;
+use crate::render::Form;
+use crate::routes::{JSON, JSON_LD, Reading};
+use crate::state::Limits;
+use crate::wire::time::parse_time;
+
+/// Parameters of GET /temporal/entities and POST /temporal/entityOperations/query (6.18.3.2, 6.24.3.1).
+pub(super) const QUERY: &[&str] = &[
+    "aggrMethods",
+    "aggrPeriodDuration",
+    "attrs",
+    "coordinates",
+    "count",
+    "csf",
+    "datasetId",
+    "endTimeAt",
+    "expandValues",
+    "format",
+    "geometry",
+    "geoproperty",
+    "georel",
+    "id",
+    "idPattern",
+    "jsonKeys",
+    "lang",
+    "lastN",
+    "limit",
+    "local",
+    "offset",
+    "omit",
+    "options",
+    "pick",
+    "q",
+    "scopeQ",
+    "splitEntities",
+    "timeAt",
+    "timeproperty",
+    "timerel",
+    "type",
+];
+/// Parameters of GET /temporal/entities/{id} (6.19.3.1).
+const ENTITY: &[&str] = &[
+    "aggrMethods",
+    "aggrPeriodDuration",
+    "attrs",
+    "csf",
+    "datasetId",
+    "endTimeAt",
+    "format",
+    "lang",
+    "lastN",
+    "local",
+    "omit",
+    "options",
+    "pick",
+    "splitEntities",
+    "timeAt",
+    "timeproperty",
+    "timerel",
+    "type",
+];
+
+/// The media types of temporal representations, the preferred first (6.3.4).
+const OFFERED: &[MediaType] = &[JSON, JSON_LD];
+
+/// The methods by name (4.5.19.1).
+const METHODS: &[(&str, AggregateMethod)] = &[
+    ("totalCount", AggregateMethod::TotalCount),
+    ("distinctCount", AggregateMethod::DistinctCount),
+    ("sum", AggregateMethod::Sum),
+    ("avg", AggregateMethod::Avg),
+    ("min", AggregateMethod::Min),
+    ("max", AggregateMethod::Max),
+    ("stddev", AggregateMethod::Stddev),
+    ("sumsq", AggregateMethod::Sumsq),
+];
+
+/// The representation of a past.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum TemporalForm {
+    /// Every instance whole (4.5.6 to 4.5.8), in the normalized or the concise form.
+    Instances,
+    /// Values and times (4.5.9).
+    Values,
+    /// What methods make of periods (4.5.19).
+    Aggregates {
+        /// The methods, in the order they were asked for.
+        methods: Vec<AggregateMethod>,
+        /// How long the periods are; nothing: one for all.
+        period: Period,
+    },
+}
+
+/// What a temporal read asks for.
+#[derive(Debug)]
+pub(crate) struct TemporalParams {
+    entities: EntityParams,
+    /// The representation.
+    pub(crate) form: TemporalForm,
+    /// Which time is meant.
+    pub(crate) time: TimeProperty,
+    /// When.
+    pub(crate) span: TimeSpan,
+    /// The `timeAt` from which on, or behind which, the span lies.
+    pub(crate) begin: Option<Timestamp>,
+    /// Only so many instances of each attribute and datasetId, the last.
+    pub(crate) last_n: Option<usize>,
+}
+
+impl TemporalParams {
+    /// Reads the parameters and headers of GET /temporal/entities. Cost: linear in the request.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong, naming the parameter.
+    pub(crate) fn of_query(request: &Request, names: &Names, limits: &Limits) -> Result<Self, Problem> {
+        Self::of_given(&Given::of_request(request, QUERY)?, request, names, limits, None)
+    }
+
+    /// `selected`: entities that a body selects otherwise than by parameters.
+    pub(super) fn of_given(
+        given: &Given<'_>,
+        request: &Request,
+        names: &Names,
+        limits: &Limits,
+        selected: Option<Vec<Selector>>,
+    ) -> Result<Self, Problem> {
+        let mut params = Self::read(given, request, names, limits)?;
+        if given.get("timerel").is_none() {
+            return Err(Problem::bad_request("a temporal query needs timerel and timeAt"));
+        }
+        params.entities = params.entities.asking(given, names, limits, selected)?;
+        Ok(params)
+    }
+
+    /// Reads the parameters and headers of GET /temporal/entities/{id}. Cost: linear in the request.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong, naming the parameter.
+    pub(crate) fn of_entity(request: &Request, names: &Names, limits: &Limits) -> Result<Self, Problem> {
+        let given = Given::of_request(request, ENTITY)?;
+        let mut params = Self::read(&given, request, names, limits)?;
+        if let Some(types) = given.get("type") {
+            params.entities.query.types = crate::selection::parse_types(types, names)?;
+        }
+        Ok(params)
+    }
+
+    fn read(given: &Given<'_>, request: &Request, names: &Names, limits: &Limits) -> Result<Self, Problem> {
+        let (span, begin) = span(given)?;
+        let (mut form, instances, sys_attrs) = form(given)?;
+        if let (TemporalForm::Aggregates { period, .. }, Some(begin)) = (&mut form, begin) {
+            *period = period.starting_at(begin);
+        }
+        let media = accept(request.header("accept"), OFFERED)
+            .ok_or_else(|| Problem::not_acceptable(&OFFERED.join(", ")))?;
+        let entities = EntityParams::read_as(given, request, names, limits, (instances, sys_attrs), media)?;
+        let last_n = given.number("lastN")?;
+        if last_n == Some(0) {
+            return Err(Problem::bad_request("parameter lastN must be at least 1"));
+        }
+        Ok(Self { entities, form, time: time_property(given)?, span, begin, last_n })
+    }
+
+    /// How the answer is to be.
+    pub(crate) fn reading(&self) -> &Reading {
+        &self.entities.reading
+    }
+
+    /// Which entities, asked at this time.
+    pub(crate) fn query(&self, now: Timestamp) -> Query {
+        self.entities.query(now)
+    }
+
+    /// The types that a retrieved entity must have.
+    pub(crate) fn types(&self) -> Option<&model_entities::TypeQuery> {
+        self.entities.types()
+    }
+
+    /// The instances asked for.
+    pub(crate) fn history(&self, instances_max: usize) -> HistoryRequest {
+        let reading = &self.entities.reading;
+        let attributes = match (&reading.pick, &reading.omit) {
+            (Some(pick), omit) => {
+                let omitted = |name| omit.as_ref().is_some_and(|omit| omit.is_whole(name));
+                let names = pick.names().filter(|name| !omitted(*name));
+                AttributeFilter::Only(names.map(Some).collect())
+            }
+            (None, Some(omit)) => AttributeFilter::Except(omit.names().collect()),
+            (None, None) => AttributeFilter::All,
+        };
+        HistoryRequest {
+            attributes,
+            datasets: reading.datasets.clone(),
+            time: self.time,
+            span: self.span,
+            last_n: self.last_n,
+            instances_max,
+        }
+    }
+}
+
+/// The representation, that of instances, and whether system attributes are shown (6.3.11, 6.3.12).
+fn form(given: &Given<'_>) -> Result<(TemporalForm, Form, bool), Problem> {
+    let (mut chosen, mut sys_attrs) = (None, false);
+    for option in given.list("options")? {
+        match option {
+            "sysAttrs" => sys_attrs = true,
+            "count" => {}
+            option => {
+                let next = form_of("options", option)?;
+                if chosen.replace(next).is_some_and(|before| before != next) {
+                    let detail = "parameter options asks for more than one representation";
+                    return Err(Problem::bad_request(detail));
+                }
+            }
+        }
+    }
+    if let Some(format) = given.get("format") {
+        chosen = Some(form_of("format", format)?);
+    }
+    let (mut form, mut instances) = (TemporalForm::Instances, Form::Normalized);
+    match chosen.unwrap_or(Chosen::Instances(Form::Normalized)) {
+        Chosen::Instances(chosen) => instances = chosen,
+        Chosen::Values => form = TemporalForm::Values,
+        Chosen::Aggregates => form = aggregates(given)?,
+    }
+    let aggregated = matches!(form, TemporalForm::Aggregates { .. });
+    for name in ["aggrMethods", "aggrPeriodDuration"] {
+        if !aggregated && given.get(name).is_some() {
+            return Err(Problem::bad_request(format!("parameter {name} needs options=aggregatedValues")));
+        }
+    }
+    Ok((form, instances, sys_attrs))
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Chosen {
+    Instances(Form),
+    Values,
+    Aggregates,
+}
+
+fn form_of(parameter: &str, text: &str) -> Result<Chosen, Problem> {
+    Ok(match text {
+        "normalized" => Chosen::Instances(Form::Normalized),
+        "concise" => Chosen::Instances(Form::Concise),
+        "temporalValues" | "simplified" | "keyValues" => Chosen::Values,
+        "aggregatedValues" => Chosen::Aggregates,
+        other => {
+            return Err(Problem::bad_request(format!(
+                "parameter {parameter}: {other:?} is none of normalized, concise, temporalValues, simplified, \
+                 keyValues, aggregatedValues{}",
+                if parameter == "options" { ", sysAttrs, count" } else { "" }
+            )));
+        }
+    })
+}
+
+/// `aggrMethods` and `aggrPeriodDuration` (4.5.19).
+fn aggregates(given: &Given<'_>) -> Result<TemporalForm, Problem> {
+    let mut methods = Vec::new();
+    for name in given.list("aggrMethods")? {
+        let Some((_, method)) = METHODS.iter().find(|(known, _)| *known == name) else {
+            let known = METHODS.iter().map(|(known, _)| *known).collect::<Vec<_>>().join(", ");
+            return Err(Problem::bad_request(format!("parameter aggrMethods: {name:?} is none of {known}")));
+        };
+        if !methods.contains(method) {
+            methods.push(*method);
+        }
+    }
+    if methods.is_empty() {
+        return Err(Problem::bad_request("options=aggregatedValues needs aggrMethods"));
+    }
+    let period = Period::parse(given.get("aggrPeriodDuration").unwrap_or("PT0S"));
+    let period =
+        period.map_err(|error| Problem::bad_request(format!("parameter aggrPeriodDuration: {error}")))?;
+    Ok(TemporalForm::Aggregates { methods, period })
+}
+
+fn time_property(given: &Given<'_>) -> Result<TimeProperty, Problem> {
+    Ok(match given.get("timeproperty") {
+        None | Some("observedAt") => TimeProperty::ObservedAt,
+        Some("createdAt") => TimeProperty::CreatedAt,
+        Some("modifiedAt") => TimeProperty::ModifiedAt,
+        Some("deletedAt") => TimeProperty::DeletedAt,
+        Some(other) => {
+            return Err(Problem::bad_request(format!(
+                "parameter timeproperty: {other:?} is none of observedAt, createdAt, modifiedAt, deletedAt"
+            )));
+        }
+    })
+}
+
+/// `timerel`, `timeAt` and `endTimeAt` (4.11): the span, and the time it begins at or behind.
+fn span(given: &Given<'_>) -> Result<(TimeSpan, Option<Timestamp>), Problem> {
+    let time = |name: &str| {
+        let parse = |text: &str| {
+            let wrong = || {
+                Problem::bad_request(format!(
+                    "parameter {name} must be a date-time such as 2023-04-01T12:00:00Z, not {text:?}"
+                ))
+            };
+            parse_time(text).ok_or_else(wrong)
+        };
+        given.get(name).map(parse).transpose()
+    };
+    let missing =
+        |name: &str, relation: &str| Problem::bad_request(format!("timerel={relation} needs {name}"));
+    let (at, end) = (time("timeAt")?, time("endTimeAt")?);
+    let relation = given.get("timerel");
+    if end.is_some() && relation != Some("between") {
+        return Err(Problem::bad_request("parameter endTimeAt needs timerel=between"));
+    }
+    match relation {
+        None if at.is_some() => Err(Problem::bad_request("parameter timeAt needs timerel")),
+        None => Ok((TimeSpan::ALL, None)),
+        Some("before") => Ok((TimeSpan::before(at.ok_or_else(|| missing("timeAt", "before"))?), None)),
+        Some("after") => Ok((TimeSpan::after(at.ok_or_else(|| missing("timeAt", "after"))?), at)),
+        Some("between") => {
+            let at = at.ok_or_else(|| missing("timeAt", "between"))?;
+            let end = end.ok_or_else(|| missing("endTimeAt", "between"))?;
+            if end < at {
+                return Err(Problem::bad_request("parameter endTimeAt must not be before timeAt"));
+            }
+            Ok((TimeSpan::between(at, end), Some(at)))
+        }
+        Some(other) => Err(Problem::bad_request(format!(
+            "parameter timerel must be before, after or between, not {other:?}"
+        ))),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,6 @@
+//! `/temporal`: the past of entities. The entity as it is stays as it is.
+
+pub(crate) mod attributes;
+pub(crate) mod entities;
+
+mod reading;

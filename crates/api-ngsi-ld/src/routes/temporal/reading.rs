@@ -1,0 +1,322 @@
+//! Reads of the past: one entity, or a page of them, cut to a limit where they are large.
+
+use api_http::{Request, Response};
+use http::{HeaderValue, StatusCode, header};
+use model_entities::{
+    AggregateHistory, EntityHistory, HistoryRequest, TimeProperty, TimeSpan, Timestamp, TypeQuery,
+};
+
+use crate::params::{TemporalForm, TemporalParams};
+use crate::problem::Problem;
+use crate::render::{RELEASE, RenderPlan, write_aggregates, write_past};
+use crate::routes::answer::{Page, add_paging, add_preference, answer};
+use crate::routes::entities::no_such_entity;
+use crate::routes::session::Session;
+use crate::state::Limits;
+use crate::wire::time::write_time;
+
+/// About how long an instance is in an answer, to begin with.
+const INSTANCE_BYTES: usize = 160;
+
+/// Pasts that were read for one answer.
+#[derive(Default)]
+struct Pasts {
+    /// Each with its aggregates, if those were asked for.
+    entities: Vec<(EntityHistory, Vec<AggregateHistory>)>,
+    /// The part of the asked span that the answer holds, if it is not all of it.
+    covered: Option<TimeSpan>,
+}
+
+/// The answer to a retrieval of one entity's past (5.7.3).
+pub(super) async fn answer_one(
+    session: &Session,
+    id: &str,
+    params: &TemporalParams,
+    limits: &Limits,
+) -> Result<Response, Problem> {
+    let mut reader = Reader::new(session, params, limits);
+    if !reader.read(id).await? {
+        return Err(no_such_entity(id));
+    }
+    let pasts = reader.finish();
+    let Some((past, aggregates)) = pasts.entities.first() else { return Err(no_such_entity(id)) };
+    if params.types().is_some_and(|types| !has_type(past, types)) {
+        return Err(Problem::not_found(format!("entity {id:?} is of another type")));
+    }
+    let nothing = past.attributes.is_empty() && aggregates.is_empty();
+    if nothing && !params.reading().required.is_empty() && !has_any(session, id, params).await? {
+        return Err(Problem::not_found(format!("entity {id:?} has none of the attributes in attrs")));
+    }
+    let mut out = String::with_capacity(capacity(&pasts));
+    write(&mut out, past, aggregates, params, &plan(session, params));
+    Ok(answered(session, params, &pasts, out))
+}
+
+/// The answer to a query of pasts (5.7.4).
+pub(super) async fn answer_page(
+    session: &Session,
+    request: &Request,
+    params: &TemporalParams,
+    limits: &Limits,
+) -> Result<Response, Problem> {
+    let query = params.query(session.now);
+    let found = session.entities.query_history(&query, params.time, params.span).await;
+    let found = found.map_err(|error| session.problem(&error))?;
+    let mut reader = Reader::new(session, params, limits);
+    for id in &found.ids {
+        // One that went meanwhile is left out.
+        reader.read(id).await?;
+    }
+    let pasts = reader.finish();
+    let plan = plan(session, params);
+    let mut out = String::with_capacity(capacity(&pasts));
+    out.push('[');
+    for (index, (past, aggregates)) in pasts.entities.iter().enumerate() {
+        if index > 0 {
+            out.push(',');
+        }
+        write(&mut out, past, aggregates, params, &plan);
+    }
+    out.push(']');
+    let mut response = answered(session, params, &pasts, out);
+    let page = Page { offset: query.offset, limit: query.limit, count: found.count, more: found.more };
+    add_paging(&mut response, request, &page);
+    Ok(response)
+}
+
+/// Reads pasts one after the other; together they never hold more than twice the limit of instances.
+struct Reader<'a> {
+    session: &'a Session,
+    params: &'a TemporalParams,
+    request: HistoryRequest,
+    held: usize,
+    pasts: Pasts,
+}
+
+impl<'a> Reader<'a> {
+    fn new(session: &'a Session, params: &'a TemporalParams, limits: &Limits) -> Self {
+        let request = params.history(limits.temporal_instances_max);
+        Self { session, params, request, held: 0, pasts: Pasts::default() }
+    }
+
+    /// Reads one past; `false` if there is none.
+    async fn read(&mut self, id: &str) -> Result<bool, Problem> {
+        let (entities, request) = (&self.session.entities, &self.request);
+        let refused = |error| self.session.problem(&error);
+        let TemporalForm::Aggregates { methods, period } = &self.params.form else {
+            let past = entities.read_history(id, request).await.map_err(refused)?;
+            let Some(past) = past else { return Ok(false) };
+            self.add(past);
+            return Ok(true);
+        };
+        let Some(past) = entities.history(id).await.map_err(refused)? else { return Ok(false) };
+        let found = entities.aggregate_history(id, request, methods, Some(period)).await.map_err(refused)?;
+        let Some(aggregates) = found else { return Ok(false) };
+        self.held += aggregates.iter().map(|one| one.buckets().len()).sum::<usize>();
+        if self.held > request.instances_max {
+            return Err(Problem::too_many_results(format!(
+                "the answer has more than {} periods: ask for a longer aggrPeriodDuration",
+                request.instances_max
+            )));
+        }
+        self.pasts.entities.push((past, aggregates));
+        Ok(true)
+    }
+
+    fn add(&mut self, past: EntityHistory) {
+        if let Some(covered) = past.covered {
+            self.narrow(covered);
+        }
+        self.held += instances(&past);
+        self.pasts.entities.push((past, Vec::new()));
+        if self.held > self.request.instances_max.saturating_mul(2) {
+            self.cut();
+        }
+    }
+
+    /// Leaves out what lies beyond the part of the span that the limit allows.
+    fn cut(&mut self) {
+        let time = self.request.time;
+        let mut times: Vec<Timestamp> = Vec::with_capacity(self.held);
+        for series in self.pasts.entities.iter().flat_map(|(past, _)| &past.attributes) {
+            times.extend(series.instances().filter_map(|instance| instance.time(time)));
+        }
+        if let Some(covered) = part(&mut times, &self.request) {
+            self.narrow(covered);
+        }
+    }
+
+    fn narrow(&mut self, covered: TimeSpan) {
+        self.request.span = covered;
+        self.pasts.covered = Some(covered);
+        let pasts = &mut self.pasts.entities;
+        pasts.iter_mut().for_each(|(past, _)| past.narrow(self.request.time, covered));
+        self.held = pasts.iter().map(|(past, _)| instances(past)).sum();
+    }
+
+    fn finish(mut self) -> Pasts {
+        let aggregated = matches!(self.params.form, TemporalForm::Aggregates { .. });
+        if !aggregated && self.held > self.request.instances_max {
+            self.cut();
+        }
+        if self.pasts.covered.is_some() && self.pasts.entities.len() > 1 {
+            // What has nothing within the part is met in another one.
+            self.pasts.entities.retain(|(past, _)| !past.attributes.is_empty());
+        }
+        self.pasts
+    }
+}
+
+fn instances(past: &EntityHistory) -> usize {
+    past.attributes.iter().map(model_entities::InstanceHistory::len).sum()
+}
+
+/// The part of the span within which there are at most as many times as the request allows: the earliest, or for `lastN` the
+/// latest. `None` if that is all of it. Times alike are never parted; at least one instant is covered.
+fn part(times: &mut [Timestamp], request: &HistoryRequest) -> Option<TimeSpan> {
+    let (span, max) = (request.span, request.instances_max.max(1));
+    if times.len() <= max {
+        return None;
+    }
+    let next = |time: Timestamp| Timestamp(time.0.saturating_add(1));
+    if request.last_n.is_some() {
+        let place = times.len() - max - 1;
+        let (_, beyond, later) = times.select_nth_unstable(place);
+        let last = later.iter().max().copied().unwrap_or(*beyond);
+        let from = if *beyond < last { next(*beyond) } else { *beyond };
+        return Some(TimeSpan { from, ..span });
+    }
+    let (earlier, beyond, _) = times.select_nth_unstable(max);
+    let first = earlier.iter().min().copied().unwrap_or(*beyond);
+    let to = if first < *beyond { *beyond } else { next(*beyond) };
+    Some(TimeSpan { to, ..span })
+}
+
+/// Whether an entity's past knows one of the attributes asked for at any time.
+async fn has_any(session: &Session, id: &str, params: &TemporalParams) -> Result<bool, Problem> {
+    let time = TimeProperty::ModifiedAt;
+    let request = HistoryRequest { time, span: TimeSpan::ALL, last_n: Some(1), ..params.history(1) };
+    let held = session.entities.read_history(id, &request).await.map_err(|error| session.problem(&error))?;
+    Ok(held.is_some_and(|past| !past.attributes.is_empty()))
+}
+
+fn has_type(past: &EntityHistory, types: &TypeQuery) -> bool {
+    match types {
+        TypeQuery::Is(name) => name.is_some_and(|name| past.types.contains(&name)),
+        TypeQuery::Any(all) => all.iter().any(|types| has_type(past, types)),
+        TypeQuery::All(all) => all.iter().all(|types| has_type(past, types)),
+    }
+}
+
+fn plan<'a>(session: &'a Session, params: &'a TemporalParams) -> RenderPlan<'a> {
+    let reading = params.reading();
+    RenderPlan {
+        form: reading.form,
+        release: reading.release.unwrap_or(RELEASE),
+        sys_attrs: reading.sys_attrs,
+        pick: reading.pick.as_ref(),
+        omit: reading.omit.as_ref(),
+        languages: reading.languages.as_ref(),
+        context: reading.context_in_body.then(|| session.names.context().member()),
+        ..RenderPlan::new(&session.names, session.now)
+    }
+}
+
+fn write(
+    out: &mut String,
+    past: &EntityHistory,
+    aggregates: &[AggregateHistory],
+    params: &TemporalParams,
+    plan: &RenderPlan<'_>,
+) {
+    match &params.form {
+        TemporalForm::Instances => write_past(out, past, params.time, false, plan),
+        TemporalForm::Values => write_past(out, past, params.time, true, plan),
+        TemporalForm::Aggregates { methods, .. } => write_aggregates(out, past, aggregates, methods, plan),
+    }
+}
+
+fn capacity(pasts: &Pasts) -> usize {
+    let aggregated = |all: &[AggregateHistory]| all.iter().map(|one| one.buckets().len()).sum::<usize>();
+    let held = pasts.entities.iter().map(|(past, all)| instances(past) + aggregated(all)).sum::<usize>();
+    held * INSTANCE_BYTES + pasts.entities.len() * 256 + 64
+}
+
+/// 200, or 206 with the range of time that the answer holds (6.3.10).
+fn answered(session: &Session, params: &TemporalParams, pasts: &Pasts, body: String) -> Response {
+    let reading = params.reading();
+    let context = session.names.context();
+    let mut response = answer(reading.media, reading.context_in_body, context, body);
+    add_preference(&mut response, reading.release);
+    if pasts.covered.is_some() {
+        *response.status_mut() = StatusCode::PARTIAL_CONTENT;
+        let range = content_range(params, pasts, session.now);
+        if let Ok(value) = HeaderValue::try_from(range) {
+            response.headers_mut().insert(header::CONTENT_RANGE, value);
+        }
+    }
+    response
+}
+
+/// `date-time <start>-<end>/<size>`: from the begin of the asked span to the last time in the answer; with `lastN` backwards
+/// from its end, and `lastN` is the size. An open begin or end is that of what is in the answer.
+fn content_range(params: &TemporalParams, pasts: &Pasts, now: Timestamp) -> String {
+    let held = pasts.entities.iter().flat_map(|(past, _)| &past.attributes);
+    let times = held.flat_map(|series| {
+        let (mut one, mut other) = (series.instances(), series.instances());
+        let ends = [one.next(), other.next_back()];
+        ends.into_iter().flatten().filter_map(|instance| instance.time(params.time))
+    });
+    let (first, last) =
+        times.fold((None, None), |(first, last): (Option<Timestamp>, Option<Timestamp>), time| {
+            (
+                Some(first.map_or(time, |first| first.min(time))),
+                Some(last.map_or(time, |last| last.max(time))),
+            )
+        });
+    let (first, last) = (first.unwrap_or(now), last.unwrap_or(now));
+    let (start, end) = match params.last_n {
+        Some(_) if params.span.to == TimeSpan::ALL.to => (last, first),
+        Some(_) => (params.span.to, first),
+        None => (params.begin.unwrap_or(first), last),
+    };
+    let mut range = String::from("date-time ");
+    write_time(&mut range, start);
+    range.push('-');
+    write_time(&mut range, end);
+    range.push('/');
+    match params.last_n {
+        Some(size) => range.push_str(itoa::Buffer::new().format(size)),
+        None => range.push('*'),
+    }
+    range
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(times: &[i64], instances_max: usize, last_n: Option<usize>, expected: Option<(i64, i64)>) {
+        let span = TimeSpan { from: Timestamp(0), to: Timestamp(100) };
+        let request = HistoryRequest { span, last_n, ..HistoryRequest::all(instances_max) };
+        let mut times: Vec<_> = times.iter().copied().map(Timestamp).collect();
+        let found = part(&mut times, &request).map(|part| (part.from.0, part.to.0));
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn a_part_holds_no_more_than_the_limit() {
+        check(&[5, 1, 3], 3, None, None);
+        check(&[5, 1, 3], 2, None, Some((0, 5)));
+        check(&[5, 1, 3], 2, Some(9), Some((2, 100)));
+        check(&[5, 1, 3, 3], 2, None, Some((0, 3)));
+        check(&[5, 3, 3, 1], 2, Some(9), Some((4, 100)));
+        check(&[], 2, None, None);
+    }
+
+    #[test]
+    fn a_part_holds_at_least_one_instant() {
+        check(&[3, 3, 3, 7], 2, None, Some((0, 4)));
+        check(&[3, 7, 7, 7], 2, Some(9), Some((7, 100)));
+    }
+}
