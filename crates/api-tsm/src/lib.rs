@@ -1,0 +1,137 @@
+//! The TSM API over series: time series as energy companies manage them.
+//!
+//! [`front_ends`] is the route table, one line per endpoint; each answers below `/tsm/v1` and, as HAKOM spells it,
+//! below `/repositories`. A request walks `params` (query), `shapes` (master data) or [`wire`] (points), the model,
+//! and back. Reads and writes of many series stream: `routes/answer` groups, reads and renders them on several
+//! tasks in order, so an answer of any size holds a few chunks of memory.
+
+mod media;
+mod notification;
+mod openapi;
+mod params;
+mod problem;
+mod routes;
+mod shapes;
+mod state;
+mod times;
+pub mod wire;
+
+pub use notification::notification;
+pub use state::{Api, Limits};
+
+use api_http::{FrontEnd, Request, RequestStream, Response, Route, handler, streamed_handler};
+use http::Method;
+
+use problem::{Problem, refuse};
+use routes::{attributes, bulk, data, docs, hooks, repositories, series, units};
+
+/// Where the API lies.
+const BASE: &str = "/tsm/v1";
+/// Where it lies without a base.
+const PLAIN: &str = "/repositories";
+
+/// The front ends: one below `/tsm/v1`, and the same resources below `/repositories`.
+pub fn front_ends(api: &Api) -> Vec<FrontEnd> {
+    let routes = routes(api);
+    let plain = routes.iter().filter_map(|route| {
+        let path = route.path.strip_prefix(BASE).filter(|path| path.starts_with(PLAIN))?;
+        Some(Route { path, ..route.clone() })
+    });
+    let plain = plain.collect();
+    vec![
+        FrontEnd { name: "tsm", prefix: BASE, routes, refuse },
+        FrontEnd { name: "tsm", prefix: PLAIN, routes: plain, refuse },
+    ]
+}
+
+fn routes(api: &Api) -> Vec<Route> {
+    const REPOSITORIES: &str = "/tsm/v1/repositories";
+    const REPOSITORY: &str = "/tsm/v1/repositories/{repository}";
+    const MANY_SERIES: &str = "/tsm/v1/repositories/{repository}/timeseries";
+    const SERIES: &str = "/tsm/v1/repositories/{repository}/timeseries/{series}";
+    const DEFINITIONS: &str = "/tsm/v1/repositories/{repository}/timeseriescollections/definition";
+    const DATA: &str = "/tsm/v1/repositories/{repository}/timeseries/{series}/data";
+    const MODIFICATIONS: &str = "/tsm/v1/repositories/{repository}/timeseries/{series}/data/modifications";
+    const QUOTATIONS: &str = "/tsm/v1/repositories/{repository}/timeseries/{series}/quotations";
+    const BULK: &str = "/tsm/v1/repositories/{repository}/timeseriescollections/data";
+    const SUM: &str = "/tsm/v1/repositories/{repository}/timeseriescollections/data/sum";
+    const UNITS: &str = "/tsm/v1/repositories/{repository}/units";
+    const UNIT: &str = "/tsm/v1/repositories/{repository}/units/{unit}";
+    const ATTRIBUTES: &str = "/tsm/v1/repositories/{repository}/attributes";
+    const ATTRIBUTE: &str = "/tsm/v1/repositories/{repository}/attributes/{attribute}";
+    const TYPES: &str = "/tsm/v1/repositories/{repository}/attributetypes";
+    const TYPE: &str = "/tsm/v1/repositories/{repository}/attributetypes/{attribute}";
+    const HOOKS: &str = "/tsm/v1/repositories/{repository}/hooks";
+    const HOOK: &str = "/tsm/v1/repositories/{repository}/hooks/{hook}";
+    vec![
+        route(api, Method::GET, REPOSITORIES, repositories::list),
+        route(api, Method::POST, REPOSITORIES, repositories::create),
+        route(api, Method::GET, REPOSITORY, repositories::get),
+        route(api, Method::PUT, REPOSITORY, repositories::replace),
+        route(api, Method::DELETE, REPOSITORY, repositories::remove),
+        route(api, Method::GET, MANY_SERIES, series::search),
+        route(api, Method::POST, MANY_SERIES, series::define),
+        route(api, Method::GET, SERIES, series::get),
+        route(api, Method::PUT, SERIES, series::replace),
+        route(api, Method::PATCH, SERIES, series::patch),
+        route(api, Method::DELETE, SERIES, series::remove),
+        route(api, Method::POST, DEFINITIONS, series::define_many),
+        route(api, Method::GET, DATA, data::read),
+        route(api, Method::PUT, DATA, data::put),
+        route(api, Method::PATCH, DATA, data::put),
+        route(api, Method::DELETE, DATA, data::remove),
+        route(api, Method::GET, MODIFICATIONS, data::modifications),
+        route(api, Method::GET, QUOTATIONS, data::quotations),
+        route(api, Method::GET, BULK, bulk::read),
+        streamed(api, Method::PUT, BULK, bulk::put),
+        route(api, Method::POST, BULK, bulk::read_by_body),
+        route(api, Method::GET, SUM, bulk::sum),
+        route(api, Method::POST, SUM, bulk::sum_by_body),
+        route(api, Method::GET, UNITS, units::list),
+        route(api, Method::POST, UNITS, units::create),
+        route(api, Method::GET, UNIT, units::get),
+        route(api, Method::PUT, UNIT, units::put),
+        route(api, Method::DELETE, UNIT, units::remove),
+        route(api, Method::GET, ATTRIBUTES, attributes::list),
+        route(api, Method::POST, ATTRIBUTES, attributes::create),
+        route(api, Method::GET, ATTRIBUTE, attributes::get),
+        route(api, Method::PUT, ATTRIBUTE, attributes::put),
+        route(api, Method::DELETE, ATTRIBUTE, attributes::remove),
+        route(api, Method::GET, TYPES, attributes::list),
+        route(api, Method::POST, TYPES, attributes::create),
+        route(api, Method::GET, TYPE, attributes::get),
+        route(api, Method::PUT, TYPE, attributes::put),
+        route(api, Method::DELETE, TYPE, attributes::remove),
+        route(api, Method::GET, HOOKS, hooks::list),
+        route(api, Method::POST, HOOKS, hooks::create),
+        route(api, Method::GET, HOOK, hooks::get),
+        route(api, Method::PUT, HOOK, hooks::put),
+        route(api, Method::DELETE, HOOK, hooks::remove),
+        route(api, Method::GET, "/tsm/v1/docs", docs::page),
+        route(api, Method::GET, "/tsm/v1/docs/openapi.json", docs::document),
+    ]
+}
+
+/// A route that gets its body whole.
+fn route<F, A>(api: &Api, method: Method, path: &'static str, function: F) -> Route
+where
+    F: Fn(Api, Request) -> A + Copy + Send + Sync + 'static,
+    A: Future<Output = Result<Response, Problem>> + Send + 'static,
+{
+    let answer = move |api: Api, request: Request| async move {
+        function(api, request).await.unwrap_or_else(|problem| problem.response())
+    };
+    Route { method, path, handler: handler(api, answer) }
+}
+
+/// A route that reads its body piece by piece.
+fn streamed<F, A>(api: &Api, method: Method, path: &'static str, function: F) -> Route
+where
+    F: Fn(Api, Request, RequestStream) -> A + Copy + Send + Sync + 'static,
+    A: Future<Output = Result<Response, Problem>> + Send + 'static,
+{
+    let answer = move |api: Api, request: Request, body: RequestStream| async move {
+        function(api, request, body).await.unwrap_or_else(|problem| problem.response())
+    };
+    Route { method, path, handler: streamed_handler(api, answer) }
+}

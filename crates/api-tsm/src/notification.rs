@@ -1,0 +1,64 @@
+//! What hooks are told: `{"Repository":"default","Hook":"billing","Changes":[{"Cursor":7,"Kind":"Put","ID":"17",
+//! "Name":"…","From":"…","To":"…","Points":96}]}`. Values are not told: whoever wants them reads them.
+
+use model_series::{HookEvent, PointsChange, SeriesChange};
+use serde::Serialize;
+
+use crate::times::format_time;
+
+/// What a hook is told.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "PascalCase")]
+struct Notification<'a> {
+    repository: &'a str,
+    hook: &'a str,
+    changes: Vec<Told<'a>>,
+}
+
+/// One change.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "PascalCase")]
+struct Told<'a> {
+    /// Grows from change to change; repeated if a notification is repeated.
+    cursor: u64,
+    kind: &'static str,
+    #[serde(rename = "ID")]
+    id: String,
+    name: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    from: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    to: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    points: Option<u32>,
+}
+
+/// The body that tells a hook these changes, in order. Cost: linear.
+pub fn notification(repository: &str, hook: &str, events: &[HookEvent]) -> Vec<u8> {
+    let changes = events.iter().map(told).collect();
+    // Texts and numbers can always be written.
+    serde_json::to_vec(&Notification { repository, hook, changes }).unwrap_or_default()
+}
+
+fn told(event: &HookEvent) -> Told<'_> {
+    let HookEvent { cursor, change, series } = event;
+    let (kind, points) = match change {
+        SeriesChange::Put(points) => ("Put", Some(points)),
+        SeriesChange::Deleted(points) => ("Deleted", Some(points)),
+        SeriesChange::Replaced(points) => ("Replaced", Some(points)),
+        SeriesChange::Defined(_) => ("Defined", None),
+        SeriesChange::Changed(_) => ("Changed", None),
+        SeriesChange::Removed(_) => ("Removed", None),
+    };
+    let range = points.map(|PointsChange { range, .. }| range);
+    Told {
+        cursor: cursor.0,
+        kind,
+        id: series.number.to_string(),
+        name: &series.name,
+        // A range without an end on one side has none to tell.
+        from: range.filter(|range| range.from > i64::MIN).map(|range| format_time(range.from)),
+        to: range.filter(|range| range.to < i64::MAX).map(|range| format_time(range.to)),
+        points: points.map(|change| change.points),
+    }
+}

@@ -1,0 +1,275 @@
+//! Errors as the TSM API words them: a status, a word for programs, a sentence for people, and where the
+//! request is about many series, which of them, which point and why.
+
+use api_http::{Refusal, Response, json_response};
+use http::{Method, StatusCode};
+use model_series::{Error, RefusalKind, StoreErrorKind};
+use serde::Serialize;
+
+use crate::wire::WireError;
+
+/// The media type of errors, and of all JSON.
+pub(crate) const JSON: &str = "application/json";
+
+/// Why a request is refused.
+#[derive(Clone, Debug, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "PascalCase")]
+pub(crate) struct Problem {
+    #[serde(skip)]
+    pub status: StatusCode,
+    /// A word for programs, one for each status.
+    pub error: &'static str,
+    /// A sentence for people.
+    pub message: String,
+    /// What exactly, where there is more to say.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub details: Vec<Detail>,
+}
+
+/// What was wrong with one series.
+#[derive(Clone, Debug, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "PascalCase")]
+pub(crate) struct Detail {
+    /// The series as the client named it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub series: Option<String>,
+    /// The place of the point among those given for the series, counted from 0.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub position: Option<usize>,
+    /// What is wrong.
+    pub reason: String,
+}
+
+impl Problem {
+    fn new(status: StatusCode, error: &'static str, message: impl Into<String>) -> Self {
+        Self { status, error, message: message.into(), details: Vec::new() }
+    }
+
+    /// The request cannot mean anything.
+    pub(crate) fn bad_request(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, "BadRequest", message)
+    }
+
+    /// What is asked for is not there.
+    pub(crate) fn not_found(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::NOT_FOUND, "NotFound", message)
+    }
+
+    /// What is to be created is there.
+    pub(crate) fn conflict(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::CONFLICT, "Conflict", message)
+    }
+
+    /// Beyond a named limit.
+    pub(crate) fn too_large(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::PAYLOAD_TOO_LARGE, "TooLarge", message)
+    }
+
+    /// The client accepts nothing that can be answered.
+    pub(crate) fn not_acceptable(offered: &[&str]) -> Self {
+        let message = format!("this resource is given as {}", offered.join(", "));
+        Self::new(StatusCode::NOT_ACCEPTABLE, "NotAcceptable", message)
+    }
+
+    /// The body is of a media type that is not read here.
+    pub(crate) fn unsupported_media_type(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "UnsupportedMediaType", message)
+    }
+
+    /// Try again later.
+    pub(crate) fn unavailable(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, "Unavailable", message)
+    }
+
+    /// A fault of ours: what it was goes to the log, not to the client.
+    pub(crate) fn internal() -> Self {
+        let message = "the server failed; its log says why";
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, "InternalError", message)
+    }
+
+    /// The same about something that the request mentions besides its address: what is not known there is a fault of
+    /// the request.
+    pub(crate) fn mentioned(mut self) -> Self {
+        if self.status == StatusCode::NOT_FOUND {
+            (self.status, self.error) = (StatusCode::BAD_REQUEST, "BadRequest");
+        }
+        self
+    }
+
+    /// The same about one series; the sentence is the reason.
+    pub(crate) fn about(mut self, series: impl Into<String>) -> Self {
+        let reason = self.message.clone();
+        self.details.push(Detail { series: Some(series.into()), position: None, reason });
+        self
+    }
+
+    /// With one thing more to say.
+    pub(crate) fn with(mut self, detail: Detail) -> Self {
+        self.details.push(detail);
+        self
+    }
+
+    /// The answer that tells the client.
+    pub(crate) fn response(&self) -> Response {
+        let body = serde_json::to_vec(self).unwrap_or_default();
+        json_response(self.status, JSON, body)
+    }
+}
+
+/// Words a refusal of the model.
+impl From<&Error> for Problem {
+    fn from(error: &Error) -> Self {
+        match error {
+            Error::Limit(_) => Self::too_large(error.to_string()),
+            Error::Invalid(_) => Self::bad_request(error.to_string()),
+            Error::NotFound(_) => Self::not_found(error.to_string()),
+            Error::AlreadyExists(_) => Self::conflict(error.to_string()),
+            Error::Refused(refusals) => of_refusals(refusals),
+            Error::Contention(_) => Self::unavailable(format!("{error}; try again")),
+            Error::Malformed(error) => {
+                tracing::error!(%error, "stored points are damaged");
+                Self::internal()
+            }
+            Error::Store(error) => of_store(error.kind(), error),
+        }
+    }
+}
+
+impl From<Error> for Problem {
+    fn from(error: Error) -> Self {
+        Self::from(&error)
+    }
+}
+
+/// Words what is wrong with a body of points.
+impl From<WireError> for Problem {
+    fn from(error: WireError) -> Self {
+        let WireError { series, position, reason } = error;
+        let problem = Self::bad_request(reason.clone());
+        if series.is_none() && position.is_none() {
+            return problem;
+        }
+        problem.with(Detail { series, position, reason })
+    }
+}
+
+/// Words a request of which parts are refused: the first decides the status, all are told.
+fn of_refusals(refusals: &[model_series::Refusal]) -> Problem {
+    let Some(first) = refusals.first() else { return Problem::internal() };
+    let message = Error::Refused(refusals.to_vec()).to_string();
+    let mut problem = match first.kind {
+        RefusalKind::Limit => Problem::too_large(message),
+        RefusalKind::Invalid => Problem::bad_request(message),
+        RefusalKind::NotFound => Problem::not_found(message),
+        RefusalKind::AlreadyExists => Problem::conflict(message),
+    };
+    problem.details = refusals
+        .iter()
+        .map(|refusal| Detail {
+            series: Some(refusal.series.to_string()),
+            position: refusal.position,
+            reason: refusal.reason.clone(),
+        })
+        .collect();
+    problem
+}
+
+fn of_store(kind: StoreErrorKind, error: &dyn std::error::Error) -> Problem {
+    let source = error.source().map(tracing::field::display);
+    tracing::error!(error = %error, source, "store refused");
+    match kind {
+        StoreErrorKind::Unavailable => Problem::unavailable("the store cannot serve now"),
+        StoreErrorKind::TooLarge => {
+            Problem::too_large("one series is given more than the store takes at once")
+        }
+        StoreErrorKind::Conflict
+        | StoreErrorKind::Unknown
+        | StoreErrorKind::Corrupt
+        | StoreErrorKind::Locked
+        | StoreErrorKind::Misuse => Problem::internal(),
+    }
+}
+
+/// Words what the server, or a body on its way in, refuses.
+impl From<&Refusal> for Problem {
+    fn from(refusal: &Refusal) -> Self {
+        match refusal {
+            Refusal::NotFound => Self::not_found("no resource has this path"),
+            // The router adds the header `Allow`.
+            Refusal::MethodNotAllowed(methods) => {
+                let allowed = methods.iter().map(Method::as_str).collect::<Vec<_>>().join(", ");
+                let message = format!("this resource allows {allowed}");
+                Self::new(StatusCode::METHOD_NOT_ALLOWED, "MethodNotAllowed", message)
+            }
+            Refusal::BodyTooLarge(bytes_max) => {
+                Self::too_large(format!("the body is larger than {bytes_max} bytes"))
+            }
+            Refusal::BadEncoding(detail) => Self::unsupported_media_type(format!("the body: {detail}")),
+            Refusal::BadQuery(part) => Self::bad_request(format!("{part:?} cannot be decoded")),
+            Refusal::TimedOut(limit_ms) => Self::new(
+                StatusCode::GATEWAY_TIMEOUT,
+                "TimedOut",
+                format!("the request took longer than {limit_ms} ms"),
+            ),
+            Refusal::Stalled(limit_ms) => Self::new(
+                StatusCode::REQUEST_TIMEOUT,
+                "TimedOut",
+                format!("the body paused for longer than {limit_ms} ms"),
+            ),
+            Refusal::Busy => Self::unavailable("too many requests at once; try again"),
+            Refusal::Internal => Self::internal(),
+        }
+    }
+}
+
+/// The answer to a request that the server refuses.
+pub(crate) fn refuse(refusal: &Refusal) -> Response {
+    Problem::from(refusal).response()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(problem: &Problem, expected: &str) {
+        assert_eq!(serde_json::to_string(problem).unwrap(), expected);
+    }
+
+    #[test]
+    fn errors_name_series_position_and_reason() {
+        let error = WireError { series: Some("a".into()), position: Some(12), reason: "no number".into() };
+        check(
+            &error.into(),
+            r#"{"Error":"BadRequest","Message":"no number","Details":[{"Series":"a","Position":12,"Reason":"no number"}]}"#,
+        );
+        let error = WireError { series: None, position: None, reason: "at byte 7: no object".into() };
+        check(&error.into(), r#"{"Error":"BadRequest","Message":"at byte 7: no object"}"#);
+        let error = Problem::from(Error::NotFound("series x".into())).about("x");
+        check(
+            &error,
+            r#"{"Error":"NotFound","Message":"series x is not known","Details":[{"Series":"x","Reason":"series x is not known"}]}"#,
+        );
+    }
+
+    #[test]
+    fn every_status_has_one_word() {
+        let problems = [
+            Problem::from(Error::Limit("l".into())),
+            Problem::from(Error::Invalid("i".into())),
+            Problem::from(Error::NotFound("n".into())),
+            Problem::from(Error::AlreadyExists("a".into())),
+            Problem::from(Error::Contention("c".into())),
+            Problem::from(&Refusal::Busy),
+            Problem::from(&Refusal::BodyTooLarge(1)),
+            Problem::from(&Refusal::BadQuery("q".into())),
+            Problem::from(&Refusal::Internal),
+        ];
+        let mut words: Vec<_> =
+            problems.iter().map(|problem| (problem.status.as_u16(), problem.error)).collect();
+        words.sort_unstable();
+        words.dedup();
+        let mut statuses: Vec<_> = words.iter().map(|(status, _)| *status).collect();
+        statuses.dedup();
+        assert_eq!(statuses.len(), words.len(), "{words:?}");
+    }
+}

@@ -1,0 +1,321 @@
+//! Answers with points: whole when they are small, a stream when they are not. Memory stays flat either way.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use api_http::{MediaType, Response, StreamSender, json_response, stream};
+use futures_util::{Stream, StreamExt as _};
+use http::StatusCode;
+use model_series::{Definition, Points};
+
+use super::reading::{Reading, SeriesPages};
+use crate::media::media_type;
+use crate::problem::Problem;
+use crate::wire::{Form, PieceWriter, PointsWriter, Shape};
+
+/// Up to this size an answer is whole: it has a length, and errors have a status.
+const WHOLE_BYTES_MAX: usize = 1024 * 1024;
+/// About the size of a chunk of a stream.
+const CHUNK_BYTES: usize = 256 * 1024;
+/// Chunks of a stream that wait for the client.
+const CHUNKS_MAX: usize = 4;
+/// The most series that are read and rendered as one piece.
+const GROUP_SERIES_MAX: usize = 256;
+/// What a series takes in an answer as long as none has been rendered.
+const SERIES_BYTES_GUESSED: usize = 64 * 1024;
+
+/// Pieces of a body, in order.
+type Chunks = Pin<Box<dyn Stream<Item = Result<Vec<u8>, Problem>> + Send>>;
+
+/// The points of one series.
+///
+/// # Errors
+///
+/// Whatever goes wrong before the answer is larger than a mebibyte; later it breaks off.
+pub(super) async fn answer_one(
+    reading: Reading,
+    series: &Arc<Definition>,
+    form: Form,
+) -> Result<Response, Problem> {
+    let stall_max = reading.stall_max;
+    let body = OneBody {
+        pages: reading.pages(series, form)?,
+        writer: reading.writer(form, Shape::Single),
+        place: Place::Begin,
+    };
+    let chunks = futures_util::stream::try_unfold(body, |mut body| async move {
+        let chunk = body.next().await?;
+        Ok(chunk.map(|chunk| (chunk, body)))
+    });
+    respond(media_type(form), stall_max, Box::pin(chunks)).await
+}
+
+/// The points of many series, in order.
+///
+/// # Errors
+///
+/// As [`answer_one`].
+pub(super) async fn answer_many(
+    reading: Reading,
+    series: Vec<Arc<Definition>>,
+    form: Form,
+    tasks: usize,
+) -> Result<Response, Problem> {
+    let stall_max = reading.stall_max;
+    for series in &series {
+        reading.answer(series, form)?;
+    }
+    let body = ManyBody::new(reading, series, form, tasks);
+    let chunks = futures_util::stream::try_unfold(body, |mut body| async move {
+        let chunk = body.next().await?;
+        Ok(chunk.map(|chunk| (chunk, body)))
+    });
+    respond(media_type(form), stall_max, Box::pin(chunks)).await
+}
+
+/// The sum of many series as the points of one, which are in memory: a sum is not larger than one series.
+///
+/// # Errors
+///
+/// If the series do not add up, or cannot be read as it is asked for.
+pub(super) async fn answer_total(
+    reading: &Reading,
+    series: &[Arc<Definition>],
+    form: Form,
+) -> Result<Response, Problem> {
+    let (points, slots) = reading.total(series, form).await?;
+    let mut writer = reading.writer(form, Shape::Single);
+    let mut out = Vec::new();
+    writer.begin(&mut out)?;
+    writer.series(&mut out, &[(reading.head_of_total(&slots), &points)])?;
+    writer.end(&mut out)?;
+    Ok(json_response(StatusCode::OK, media_type(form), out))
+}
+
+async fn respond(media: MediaType, stall_max: Duration, mut chunks: Chunks) -> Result<Response, Problem> {
+    let mut whole = Vec::new();
+    while let Some(chunk) = chunks.next().await {
+        let chunk = chunk?;
+        if whole.is_empty() {
+            whole = chunk;
+        } else {
+            whole.extend_from_slice(&chunk);
+        }
+        if whole.len() > WHOLE_BYTES_MAX {
+            let (sender, body) = stream(CHUNKS_MAX, stall_max);
+            tokio::spawn(send(sender, whole, chunks));
+            return Ok(json_response(StatusCode::OK, media, body));
+        }
+    }
+    Ok(json_response(StatusCode::OK, media, whole))
+}
+
+/// Sends chunks until the last, or until the client has gone.
+async fn send(sender: StreamSender, first: Vec<u8>, mut chunks: Chunks) {
+    let mut next: Option<Result<Vec<u8>, Problem>> = Some(Ok(first));
+    while let Some(chunk) = next {
+        match chunk {
+            Ok(chunk) => {
+                if sender.send(chunk).await.is_err() {
+                    return;
+                }
+            }
+            Err(problem) => return sender.fail(problem.message),
+        }
+        next = chunks.next().await;
+    }
+    // If the client left, there is nobody to tell.
+    let _ = sender.finish().await;
+}
+
+/// How far a body is written.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Place {
+    Begin,
+    Series,
+    End,
+}
+
+/// A body about one series.
+struct OneBody {
+    pages: SeriesPages,
+    writer: PointsWriter,
+    place: Place,
+}
+
+impl OneBody {
+    async fn next(&mut self) -> Result<Option<Vec<u8>>, Problem> {
+        let mut out = Vec::with_capacity(self.pages.bytes_guessed());
+        match self.place {
+            Place::End => return Ok(None),
+            Place::Begin => {
+                self.writer.begin(&mut out)?;
+                self.writer.begin_series(&mut out, self.pages.head());
+                self.place = Place::Series;
+            }
+            Place::Series => {}
+        }
+        while out.len() < CHUNK_BYTES {
+            let Some(points) = self.pages.next().await? else {
+                self.writer.end_series(&mut out);
+                self.writer.end(&mut out)?;
+                self.place = Place::End;
+                break;
+            };
+            self.writer.points(&mut out, &points)?;
+        }
+        Ok(Some(out))
+    }
+}
+
+/// A body about many series: groups of them are read and rendered by several tasks at once.
+struct ManyBody {
+    pieces: Pin<Box<dyn Stream<Item = Piece> + Send>>,
+    writer: PointsWriter,
+    /// The series that is written page by page.
+    long: Option<SeriesPages>,
+    place: Place,
+}
+
+/// A part of a body.
+enum Piece {
+    /// Some series, rendered.
+    Rendered(Vec<u8>),
+    /// A series too long to be rendered at once.
+    Long(Box<SeriesPages>),
+    /// What went wrong.
+    Failed(Problem),
+}
+
+/// What the tasks of one body share.
+struct Rendering {
+    reading: Reading,
+    form: Form,
+    piece: Option<PieceWriter>,
+    /// What a series took so far, on average.
+    series_bytes: AtomicUsize,
+}
+
+impl ManyBody {
+    fn new(reading: Reading, series: Vec<Arc<Definition>>, form: Form, tasks: usize) -> Self {
+        let writer = reading.writer(form, Shape::Bulk);
+        let piece = writer.piece();
+        let series_bytes = AtomicUsize::new(SERIES_BYTES_GUESSED);
+        let rendering = Arc::new(Rendering { reading, form, piece, series_bytes });
+        let mut rest = series.into_iter();
+        let groups = std::iter::from_fn(move || {
+            let group: Vec<_> = rest.by_ref().take(rendering.group_size()).collect();
+            (!group.is_empty()).then(|| (Arc::clone(&rendering), group))
+        });
+        let pieces = futures_util::stream::iter(groups)
+            .map(|(rendering, group)| async move {
+                let task = tokio::spawn(async move { rendering.render(group).await });
+                task.await.unwrap_or_else(|_| vec![Piece::Failed(Problem::internal())])
+            })
+            .buffered(tasks.max(1))
+            .flat_map(futures_util::stream::iter);
+        Self { pieces: Box::pin(pieces), writer, long: None, place: Place::Begin }
+    }
+
+    async fn next(&mut self) -> Result<Option<Vec<u8>>, Problem> {
+        let mut out = Vec::new();
+        match self.place {
+            Place::End => return Ok(None),
+            Place::Begin => {
+                self.writer.begin(&mut out)?;
+                self.place = Place::Series;
+            }
+            Place::Series => {}
+        }
+        while out.len() < CHUNK_BYTES {
+            if let Some(long) = &mut self.long {
+                if let Some(points) = long.next().await? {
+                    self.writer.points(&mut out, &points)?;
+                } else {
+                    self.writer.end_series(&mut out);
+                    self.long = None;
+                }
+                continue;
+            }
+            match self.pieces.next().await {
+                Some(Piece::Rendered(piece)) => {
+                    out.extend_from_slice(self.writer.joint());
+                    if out.is_empty() {
+                        out = piece;
+                    } else {
+                        out.extend_from_slice(&piece);
+                    }
+                }
+                Some(Piece::Long(pages)) => {
+                    self.writer.begin_series(&mut out, pages.head());
+                    self.long = Some(*pages);
+                }
+                Some(Piece::Failed(problem)) => return Err(problem),
+                None => {
+                    self.writer.end(&mut out)?;
+                    self.place = Place::End;
+                    break;
+                }
+            }
+        }
+        Ok(Some(out))
+    }
+}
+
+impl Rendering {
+    /// How many series make about a chunk.
+    fn group_size(&self) -> usize {
+        if self.piece.is_none() {
+            return 1;
+        }
+        (CHUNK_BYTES / self.series_bytes.load(Ordering::Relaxed).max(1)).clamp(1, GROUP_SERIES_MAX)
+    }
+
+    /// Reads and renders a group. Cost: `O(points)`; memory for a page of each series at most.
+    async fn render(&self, group: Vec<Arc<Definition>>) -> Vec<Piece> {
+        let pages: Result<Vec<_>, _> =
+            group.iter().map(|series| self.reading.pages(series, self.form)).collect();
+        let mut pages = match pages {
+            Ok(pages) => pages,
+            Err(problem) => return vec![Piece::Failed(problem)],
+        };
+        if self.piece.is_none() {
+            return pages.into_iter().map(|pages| Piece::Long(Box::new(pages))).collect();
+        }
+        let outcomes = self.reading.read_together(&mut pages).await;
+        let mut pieces = Vec::with_capacity(1);
+        let mut read: Vec<(SeriesPages, Points)> = Vec::with_capacity(group.len());
+        for (pages, outcome) in pages.into_iter().zip(outcomes) {
+            match outcome {
+                Some(Ok(points)) => read.push((pages, points)),
+                None => {
+                    self.flush(&mut read, &mut pieces);
+                    pieces.push(Piece::Long(Box::new(pages)));
+                }
+                Some(Err(problem)) => {
+                    pieces.push(Piece::Failed(problem));
+                    return pieces;
+                }
+            }
+        }
+        self.flush(&mut read, &mut pieces);
+        pieces
+    }
+
+    fn flush(&self, read: &mut Vec<(SeriesPages, Points)>, pieces: &mut Vec<Piece>) {
+        let Some(piece) = &self.piece else { return };
+        if read.is_empty() {
+            return;
+        }
+        let average = self.series_bytes.load(Ordering::Relaxed);
+        let mut out = Vec::with_capacity(average.saturating_mul(read.len()).min(2 * CHUNK_BYTES) + 1024);
+        let series: Vec<_> = read.iter().map(|(pages, points)| (pages.head(), points)).collect();
+        piece.clone().render(&mut out, &series);
+        // Later groups are sized by this one.
+        self.series_bytes.store((average + out.len() / read.len()) / 2, Ordering::Relaxed);
+        read.clear();
+        pieces.push(Piece::Rendered(out));
+    }
+}

@@ -1,0 +1,211 @@
+//! `/timeseriescollections/data`: points of many series in one request.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use api_http::{Refusal, Request, RequestStream, Response};
+use model_series::{Definition, Repository, SEARCH_PAGE_MAX, Search, SeriesRef};
+use serde_json::{Map, Value};
+
+use super::answer::{answer_many, answer_total};
+use super::reading::Reading;
+use super::writing::{Purpose, found, named, write};
+use super::{check_json, no_content};
+use crate::media::{answer_form, body_form};
+use crate::params::{self, Given, ReadGiven};
+use crate::problem::Problem;
+use crate::shapes::{attribute_search, read_json};
+use crate::state::Api;
+use crate::times::parse_instant;
+use crate::wire::{self, PointsReader, Shape};
+
+/// What is left of a refused body is read on to this size, so that the client comes to read the refusal.
+const DRAIN_BYTES_MAX: u64 = 256 * 1024 * 1024;
+
+/// Which series a request is about.
+#[derive(Debug, Default)]
+struct Selection {
+    names: Vec<String>,
+    ids: Vec<String>,
+    attributes: Vec<String>,
+}
+
+impl Selection {
+    fn of(given: &Given<'_>) -> Self {
+        let all = |name| given.all(name).map(str::to_owned).collect();
+        Self { names: all("name"), ids: all("id"), attributes: all("attribute") }
+    }
+
+    /// The series: those with names, those with IDs, those with the attributes; each once.
+    async fn resolve(&self, api: &Api, repository: &Repository) -> Result<Vec<Arc<Definition>>, Problem> {
+        let mut refs: Vec<_> = self.names.iter().map(|name| SeriesRef::Name(name)).collect();
+        for id in &self.ids {
+            let number = id.parse().map_err(|_| Problem::bad_request(format!("{id:?} is no ID")))?;
+            refs.push(SeriesRef::Id(number));
+        }
+        if refs.is_empty() && self.attributes.is_empty() {
+            return Err(Problem::bad_request("no series is named: give name, id or attribute"));
+        }
+        let max = api.shared.limits.request_series_max;
+        let beyond = |count: usize| {
+            let message = format!("{count} series are more than request_series_max, {max}");
+            if count > max { Err(Problem::too_large(message)) } else { Ok(()) }
+        };
+        beyond(refs.len())?;
+        let mut series = found(repository, &refs).await?;
+        if !self.attributes.is_empty() {
+            self.search(repository, max, &mut series).await?;
+            beyond(series.len())?;
+        }
+        let mut seen = HashSet::with_capacity(series.len());
+        series.retain(|series| seen.insert(series.number));
+        Ok(series)
+    }
+
+    /// Appends the series that have all the attributes, up to one more than `max` in all.
+    async fn search(
+        &self,
+        repository: &Repository,
+        max: usize,
+        series: &mut Vec<Arc<Definition>>,
+    ) -> Result<(), Problem> {
+        let attributes = self.attributes.iter().map(|text| attribute_search(text)).collect();
+        let mut search = Search { attributes, limit: SEARCH_PAGE_MAX, ..Search::default() };
+        while series.len() <= max {
+            let page = repository.search(&search).await?;
+            series.extend(page.series);
+            match page.next {
+                Some(next) => search.after = Some(next),
+                None => break,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// GET `/repositories/{repository}/timeseriescollections/data`
+pub(crate) async fn read(api: Api, request: Request) -> Result<Response, Problem> {
+    let given = Given::new(&request, &[params::SELECTION, params::READ])?;
+    answer(&api, &request, &Selection::of(&given), ReadGiven::new(&given)?).await
+}
+
+/// POST `/repositories/{repository}/timeseriescollections/data`: the same, for names that fit into no URL.
+pub(crate) async fn read_by_body(api: Api, request: Request) -> Result<Response, Problem> {
+    let (selection, given) = posted(&request)?;
+    answer(&api, &request, &selection, given).await
+}
+
+async fn answer(
+    api: &Api,
+    request: &Request,
+    selection: &Selection,
+    given: ReadGiven,
+) -> Result<Response, Problem> {
+    let form = answer_form(request, given.form)?;
+    let repository = api.repository(request).await?;
+    let series = selection.resolve(api, &repository).await?;
+    let limits = &api.shared.limits;
+    let reading = Reading::new(&repository, given, &series, limits.stall_max).await?;
+    answer_many(reading, series, form, limits.read_tasks).await
+}
+
+/// Reads a selection and the parameters of a read from a body: the names of the query in PascalCase.
+fn posted(request: &Request) -> Result<(Selection, ReadGiven), Problem> {
+    Given::new(request, &[])?;
+    check_json(request)?;
+    let mut body: Map<String, Value> = read_json(&request.body)?;
+    let names = texts(&mut body, "Names")?;
+    let ids = texts(&mut body, "IDs")?;
+    let attributes = texts(&mut body, "Attributes")?;
+    let mut given = Given::default();
+    for (member, value) in &body {
+        let is_pascal = member.starts_with(|first: char| first.is_ascii_uppercase());
+        let known = params::READ.iter().find(|name| is_pascal && name.eq_ignore_ascii_case(member));
+        let Some(name) = known else {
+            return Err(Problem::bad_request(format!("the body: unknown member {member:?}")));
+        };
+        if !value.is_null() {
+            given.add(*name, text(member, value)?)?;
+        }
+    }
+    Ok((Selection { names, ids, attributes }, ReadGiven::new(&given)?))
+}
+
+/// A list of texts, taken out of a body; none if it is not there.
+fn texts(body: &mut Map<String, Value>, member: &str) -> Result<Vec<String>, Problem> {
+    match body.shift_remove(member) {
+        None | Some(Value::Null) => Ok(Vec::new()),
+        Some(Value::Array(items)) => {
+            items.iter().map(|item| text(member, item).map(Cow::into_owned)).collect()
+        }
+        Some(_) => Err(Problem::bad_request(format!("the body: {member:?} must be a list"))),
+    }
+}
+
+/// A text, or a number as text.
+fn text<'a>(member: &str, value: &'a Value) -> Result<Cow<'a, str>, Problem> {
+    match value {
+        Value::String(text) => Ok(Cow::Borrowed(text)),
+        Value::Number(number) => Ok(Cow::Owned(number.to_string())),
+        _ => {
+            Err(Problem::bad_request(format!("the body: {member:?} holds {value} where a text should stand")))
+        }
+    }
+}
+
+/// PUT `/repositories/{repository}/timeseriescollections/data`: checked whole, then stored.
+pub(crate) async fn put(api: Api, request: Request, mut body: RequestStream) -> Result<Response, Problem> {
+    let read = read_points(&api, &request, &mut body).await;
+    let (given, quotation) = match read {
+        Ok(read) => read,
+        Err(problem) => {
+            body.drain(DRAIN_BYTES_MAX).await;
+            return Err(problem);
+        }
+    };
+    let repository = api.repository(&request).await?;
+    let series = named(&repository, &given).await?;
+    let now = api.shared.clock.now();
+    write(&repository, series, given, Purpose { quotation, range: None, now }).await?;
+    Ok(no_content())
+}
+
+async fn read_points(
+    api: &Api,
+    request: &Request,
+    body: &mut RequestStream,
+) -> Result<(Vec<wire::Given>, Option<i64>), Problem> {
+    let given = Given::new(request, &[&["quotation"]])?;
+    let quotation = given.parse("quotation", parse_instant)?;
+    let mut reader = PointsReader::new(body_form(request)?, Shape::Bulk, api.shared.limits.read())?;
+    while let Some(piece) = body.next().await.map_err(|refusal: Refusal| Problem::from(&refusal))? {
+        reader.feed(&piece)?;
+    }
+    Ok((reader.finish()?, quotation))
+}
+
+/// GET `/repositories/{repository}/timeseriescollections/data/sum`
+pub(crate) async fn sum(api: Api, request: Request) -> Result<Response, Problem> {
+    let given = Given::new(&request, &[params::SELECTION, params::READ])?;
+    answer_sum(&api, &request, &Selection::of(&given), ReadGiven::new(&given)?).await
+}
+
+/// POST `/repositories/{repository}/timeseriescollections/data/sum`: the same, for names that fit into no URL.
+pub(crate) async fn sum_by_body(api: Api, request: Request) -> Result<Response, Problem> {
+    let (selection, given) = posted(&request)?;
+    answer_sum(&api, &request, &selection, given).await
+}
+
+async fn answer_sum(
+    api: &Api,
+    request: &Request,
+    selection: &Selection,
+    given: ReadGiven,
+) -> Result<Response, Problem> {
+    let form = answer_form(request, given.form)?;
+    let repository = api.repository(request).await?;
+    let series = selection.resolve(api, &repository).await?;
+    let reading = Reading::new(&repository, given, &series, api.shared.limits.stall_max).await?;
+    answer_total(&reading, &series, form).await
+}

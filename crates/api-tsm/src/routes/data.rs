@@ -1,0 +1,161 @@
+//! `/timeseries/{series}/data`: points of one series.
+
+use api_http::{Request, Response};
+use model_series::{Definition, TimeRange, Timestamp};
+use serde::Serialize;
+
+use super::answer::answer_one;
+use super::reading::Reading;
+use super::writing::{Purpose, write};
+use super::{find_series, no_content, ok};
+use crate::media::{answer_form, body_form};
+use crate::params::{self, Given, ReadGiven};
+use crate::problem::Problem;
+use crate::state::Api;
+use crate::times::{Moment, format_stamp, format_time, library_zone, parse_instant, parse_moment};
+use crate::wire::{self, PointsReader, Shape};
+
+/// GET `/repositories/{repository}/timeseries/{series}/data`
+pub(crate) async fn read(api: Api, request: Request) -> Result<Response, Problem> {
+    let given = ReadGiven::new(&Given::new(&request, &[params::READ])?)?;
+    let form = answer_form(&request, given.form)?;
+    let repository = api.repository(&request).await?;
+    let series = find_series(&repository, request.capture(1)).await?;
+    let stall_max = api.shared.limits.stall_max;
+    let reading = Reading::new(&repository, given, std::slice::from_ref(&series), stall_max).await?;
+    answer_one(reading, &series, form).await
+}
+
+/// PUT and PATCH `/repositories/{repository}/timeseries/{series}/data`: points of the times given; with `from` and
+/// `to` the points given are all that is left between them.
+pub(crate) async fn put(api: Api, request: Request) -> Result<Response, Problem> {
+    let given = Given::new(&request, &[params::WRITE])?;
+    let quotation = given.parse("quotation", parse_instant)?;
+    let now = api.shared.clock.now();
+    let mut body = read_body(&api, &request)?;
+    let repository = api.repository(&request).await?;
+    let series = find_series(&repository, request.capture(1)).await?;
+    let range = range(&given, &series)?;
+    if body.is_empty() && range.is_some() {
+        // CSV and Arrow without a row: the range is emptied.
+        body.push(wire::Given::nothing());
+    }
+    for given in &mut body {
+        given.series = None;
+    }
+    let series = vec![series; body.len()];
+    write(&repository, series, body, Purpose { quotation, range, now }).await?;
+    Ok(no_content())
+}
+
+/// The points of a body about one series.
+fn read_body(api: &Api, request: &Request) -> Result<Vec<wire::Given>, Problem> {
+    let mut reader = PointsReader::new(body_form(request)?, Shape::Single, api.shared.limits.read())?;
+    let read = reader.feed(&request.body).and_then(|()| reader.finish());
+    read.map_err(|mut error| {
+        // The address names the series where the body does not.
+        error.series.get_or_insert_with(|| request.capture(1).to_owned());
+        error.into()
+    })
+}
+
+/// DELETE `/repositories/{repository}/timeseries/{series}/data`: the points from `from` to `to`.
+pub(crate) async fn remove(api: Api, request: Request) -> Result<Response, Problem> {
+    let given = Given::new(&request, &[params::WRITE])?;
+    let quotation = given.parse("quotation", parse_instant)?;
+    let repository = api.repository(&request).await?;
+    let series = find_series(&repository, request.capture(1)).await?;
+    let whole = "which points? give from, to, or both (from=1700-01-01 means all that there can be)";
+    let range = range(&given, &series)?.ok_or_else(|| Problem::bad_request(whole))?;
+    repository.delete_range(&series, quotation, range, api.shared.clock.now()).await?;
+    Ok(no_content())
+}
+
+/// `from` and `to`, if both or one of them is given.
+fn range(given: &Given<'_>, series: &Definition) -> Result<Option<TimeRange>, Problem> {
+    let at = |name: &str| {
+        let moment: Option<Moment> = given.parse(name, parse_moment)?;
+        let time = moment.map(|moment| moment.in_zone(&library_zone(&series.zone))).transpose();
+        time.map_err(|reason| Problem::bad_request(format!("parameter {name}: {reason}")))
+    };
+    let (from, to) = (at("from")?, at("to")?);
+    if from.is_none() && to.is_none() {
+        return Ok(None);
+    }
+    let range = TimeRange { from: from.unwrap_or(i64::MIN), to: to.unwrap_or(i64::MAX) };
+    match range.is_empty() {
+        true => Err(Problem::bad_request("parameter to: it is not behind from")),
+        false => Ok(Some(range)),
+    }
+}
+
+/// When values changed.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "PascalCase")]
+struct Modifications<'a> {
+    #[serde(rename = "ID")]
+    id: String,
+    name: &'a str,
+    modifications: Vec<Modification>,
+}
+
+/// One write: from the first point to the last; a removal, from its first instant to the first behind.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "PascalCase")]
+struct Modification {
+    written: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    from: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    to: Option<String>,
+    points: u32,
+}
+
+impl From<model_series::Modification> for Modification {
+    fn from(modification: model_series::Modification) -> Self {
+        let model_series::Modification { written, first, last, points, .. } = modification;
+        let to = if points == 0 { last.saturating_add(1) } else { last };
+        Self {
+            written: format_stamp(written),
+            from: (first > i64::MIN).then(|| format_time(first)),
+            to: (to < i64::MAX).then(|| format_time(to)),
+            points,
+        }
+    }
+}
+
+/// GET `/repositories/{repository}/timeseries/{series}/data/modifications`
+pub(crate) async fn modifications(api: Api, request: Request) -> Result<Response, Problem> {
+    let given = Given::new(&request, &[params::MODIFICATIONS])?;
+    let quotation = given.parse("quotation", parse_instant)?;
+    let since = given.parse("writtenFrom", params::parse_stamp)?.unwrap_or(Timestamp(i64::MIN));
+    let until = given.parse("writtenTo", params::parse_stamp)?.unwrap_or(Timestamp(i64::MAX));
+    let repository = api.repository(&request).await?;
+    let series = find_series(&repository, request.capture(1)).await?;
+    let range = range(&given, &series)?.unwrap_or(TimeRange::ALL);
+    let found = repository.modifications(&series, quotation, range, (since, until)).await?;
+    let told = found.into_iter().map(Modification::from);
+    ok(&Modifications { id: series.number.to_string(), name: &series.name, modifications: told.collect() })
+}
+
+/// Forecasts held of a series.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "PascalCase")]
+struct Quotations<'a> {
+    #[serde(rename = "ID")]
+    id: String,
+    name: &'a str,
+    quotations: Vec<String>,
+}
+
+/// GET `/repositories/{repository}/timeseries/{series}/quotations`: issue times, latest first.
+pub(crate) async fn quotations(api: Api, request: Request) -> Result<Response, Problem> {
+    let given = Given::new(&request, &[params::QUOTATIONS])?;
+    let before = given.parse("before", parse_instant)?;
+    let limit = params::page_limit(&given, &api.shared.limits)?;
+    let repository = api.repository(&request).await?;
+    let series = find_series(&repository, request.capture(1)).await?;
+    let found = repository.quotations(&series, before, limit).await?;
+    let quotations = found.into_iter().map(format_time).collect();
+    ok(&Quotations { id: series.number.to_string(), name: &series.name, quotations })
+}

@@ -1,0 +1,59 @@
+//! `/hooks`: who is told of changes.
+
+use api_http::{Request, Response};
+use model_series::{Hook, HookState, Repository};
+
+use super::{check_json, created, no_content, ok};
+use crate::params::Given;
+use crate::problem::Problem;
+use crate::shapes::{HookGiven, HookShape, read_json};
+use crate::state::Api;
+
+/// GET `/repositories/{repository}/hooks`
+pub(crate) async fn list(api: Api, request: Request) -> Result<Response, Problem> {
+    Given::new(&request, &[])?;
+    let hooks = api.repository(&request).await?.hooks().await?;
+    ok(&hooks.iter().map(|(hook, state)| HookShape::new(hook, state)).collect::<Vec<_>>())
+}
+
+async fn find(repository: &Repository, name: &str) -> Result<Option<(Hook, HookState)>, Problem> {
+    Ok(repository.hooks().await?.into_iter().find(|(hook, _)| *hook.name == *name))
+}
+
+/// POST `/repositories/{repository}/hooks`
+pub(crate) async fn create(api: Api, request: Request) -> Result<Response, Problem> {
+    Given::new(&request, &[])?;
+    check_json(&request)?;
+    let hook = read_json::<HookGiven>(&request.body)?.hook(None)?;
+    let repository = api.repository_to_fill(&request).await?;
+    if find(&repository, &hook.name).await?.is_some() {
+        return Err(Problem::conflict(format!("hook {} exists already", hook.name)));
+    }
+    repository.put_hook(hook.clone()).await?;
+    created(&request, &hook.name, &HookShape::new(&hook, &HookState::default()))
+}
+
+/// GET `/repositories/{repository}/hooks/{hook}`
+pub(crate) async fn get(api: Api, request: Request) -> Result<Response, Problem> {
+    Given::new(&request, &[])?;
+    let name = request.capture(1);
+    let found = find(&api.repository(&request).await?, name).await?;
+    let (hook, state) = found.ok_or_else(|| Problem::not_found(format!("hook {name} is not known")))?;
+    ok(&HookShape::new(&hook, &state))
+}
+
+/// PUT `/repositories/{repository}/hooks/{hook}`
+pub(crate) async fn put(api: Api, request: Request) -> Result<Response, Problem> {
+    Given::new(&request, &[])?;
+    check_json(&request)?;
+    let hook = read_json::<HookGiven>(&request.body)?.hook(Some(request.capture(1)))?;
+    api.repository_to_fill(&request).await?.put_hook(hook).await?;
+    Ok(no_content())
+}
+
+/// DELETE `/repositories/{repository}/hooks/{hook}`
+pub(crate) async fn remove(api: Api, request: Request) -> Result<Response, Problem> {
+    Given::new(&request, &[])?;
+    api.repository(&request).await?.remove_hook(request.capture(1)).await?;
+    Ok(no_content())
+}

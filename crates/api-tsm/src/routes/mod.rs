@@ -1,0 +1,93 @@
+//! Handlers, one file per resource: read, call, answer.
+
+pub(crate) mod attributes;
+pub(crate) mod bulk;
+pub(crate) mod data;
+pub(crate) mod docs;
+pub(crate) mod hooks;
+pub(crate) mod repositories;
+pub(crate) mod series;
+pub(crate) mod units;
+
+mod answer;
+mod reading;
+mod writing;
+
+use std::sync::Arc;
+
+use api_http::{Request, Response, empty_response, json_response, percent_encode_into};
+use http::{HeaderValue, Method, StatusCode, header};
+use model_series::{Definition, Repository};
+use serde::Serialize;
+
+use crate::problem::{JSON, Problem};
+use crate::shapes::series_refs;
+use crate::state::Api;
+
+impl Api {
+    /// The repository that the address names.
+    async fn repository(&self, request: &Request) -> Result<Repository, Problem> {
+        Ok(self.shared.repositories.get(request.capture(0)).await?)
+    }
+
+    /// The same; made if it is not there.
+    async fn repository_to_fill(&self, request: &Request) -> Result<Repository, Problem> {
+        let now = self.shared.clock.now();
+        Ok(self.shared.repositories.get_or_create(request.capture(0), now).await?)
+    }
+}
+
+/// The series that a text in an address means: an ID or a name.
+async fn find_series(repository: &Repository, text: &str) -> Result<Arc<Definition>, Problem> {
+    let (first, second) = series_refs(text);
+    let candidates = [Some(first), second];
+    let candidates: Vec<_> = candidates.into_iter().flatten().collect();
+    let found = repository.find_many(&candidates).await?.into_iter().flatten().next();
+    found.ok_or_else(|| Problem::not_found(format!("series {text} is not known")))
+}
+
+/// 200 with a JSON body.
+fn ok<T: Serialize>(body: &T) -> Result<Response, Problem> {
+    json(StatusCode::OK, body)
+}
+
+fn json<T: Serialize>(status: StatusCode, body: &T) -> Result<Response, Problem> {
+    let body = serde_json::to_vec(body).map_err(|error| {
+        tracing::error!(%error, "an answer cannot be written");
+        Problem::internal()
+    })?;
+    Ok(json_response(status, JSON, body))
+}
+
+/// 201 with a JSON body, and where the new thing is: below the path of the request.
+fn created<T: Serialize>(request: &Request, name: &str, body: &T) -> Result<Response, Problem> {
+    let mut response = json(StatusCode::CREATED, body)?;
+    let mut location = request.path.trim_end_matches('/').to_owned();
+    location.push('/');
+    percent_encode_into(name, &mut location);
+    if let Ok(location) = HeaderValue::try_from(location) {
+        response.headers_mut().insert(header::LOCATION, location);
+    }
+    Ok(response)
+}
+
+/// 204.
+fn no_content() -> Response {
+    empty_response(StatusCode::NO_CONTENT)
+}
+
+/// Refuses bodies of a media type other than JSON. What is not said is taken for JSON, but not with POST: a page in
+/// a browser can send that to another origin without leave, if only it says nothing or calls the body a form.
+fn check_json(request: &Request) -> Result<(), Problem> {
+    match request.content_type() {
+        Some(media) if media.eq_ignore_ascii_case(JSON) => Ok(()),
+        None | Some("" | FORM) if request.method != Method::POST => Ok(()),
+        media => {
+            let media = media.unwrap_or("nothing");
+            Err(Problem::unsupported_media_type(format!("the body must be called {JSON}, not {media}")))
+        }
+    }
+}
+
+/// What curl calls a body where nobody said anything.
+const FORM: &str = "application/x-www-form-urlencoded";

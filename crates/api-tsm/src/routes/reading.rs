@@ -1,0 +1,275 @@
+//! Reads of points: what a request asks for, put to the model page by page.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use model_series::{Answer, Definition, Interval, Points, ReadRequest, Reader, Repository, TimeRange, Zone};
+
+use crate::params::ReadGiven;
+use crate::problem::Problem;
+use crate::shapes::interval_text;
+use crate::times::{Moment, library_zone};
+use crate::wire::{Form, PointsWriter, SeriesHead, Shape, on_raster};
+
+/// Points of a page.
+const PAGE_POINTS: usize = 16 * 1024;
+/// Slots up to which a series is read at once with others.
+const TOGETHER_SLOTS_MAX: u64 = 16 * 1024;
+/// The most slots of the compact form from the first point of a page to its last.
+const COMPACT_SLOTS_MAX: u64 = 1_000_000;
+/// Bytes of text that a point takes, about.
+const POINT_BYTES: usize = 64;
+
+/// A read of one or many series; clones share.
+#[derive(Clone)]
+pub(super) struct Reading {
+    reader: Arc<Reader>,
+    from: Option<Moment>,
+    to: Option<Moment>,
+    /// In which times are written.
+    zone: Zone,
+    pub(super) stall_max: Duration,
+}
+
+impl Reading {
+    /// A read of `series`. Times are written in the zone that the request names, else in that of the series if
+    /// they all have one, else in UTC.
+    ///
+    /// # Errors
+    ///
+    /// If the store refuses.
+    pub(super) async fn new(
+        repository: &Repository,
+        given: ReadGiven,
+        series: &[Arc<Definition>],
+        stall_max: Duration,
+    ) -> Result<Self, Problem> {
+        let common = || {
+            let (first, rest) = series.split_first()?;
+            let is_common = rest.iter().all(|other| other.zone == first.zone);
+            is_common.then(|| first.zone.clone())
+        };
+        let ReadGiven { from, to, request, form: _ } = given;
+        let zone = request.zone.clone().or_else(common).unwrap_or_else(Zone::utc);
+        let reader = Arc::new(repository.reader(request).await?);
+        Ok(Self { reader, from, to, zone, stall_max })
+    }
+
+    /// What writes the body.
+    pub(super) fn writer(&self, form: Form, shape: Shape) -> PointsWriter {
+        PointsWriter::new(form, shape, &library_zone(&self.zone))
+    }
+
+    fn request(&self) -> &ReadRequest {
+        self.reader.request()
+    }
+
+    /// The range that is asked for; dates are those of the zone that the client reads in.
+    pub(super) fn range(&self, series: &Definition) -> Result<TimeRange, Problem> {
+        let zone = self.request().zone.as_ref().unwrap_or(&series.zone);
+        let at = |name: &str, moment: Option<Moment>, otherwise: i64| match moment {
+            None => Ok(otherwise),
+            Some(Moment::Instant(time)) => Ok(time),
+            Some(moment) => moment
+                .in_zone(&library_zone(zone))
+                .map_err(|reason| Problem::bad_request(format!("parameter {name}: {reason}"))),
+        };
+        let range = TimeRange { from: at("from", self.from, i64::MIN)?, to: at("to", self.to, i64::MAX)? };
+        if range.from > range.to {
+            return Err(Problem::bad_request("parameter to: it lies before from"));
+        }
+        Ok(range)
+    }
+
+    /// How the points of a series will lie; refuses what cannot be read as it is asked for.
+    pub(super) fn answer(&self, series: &Definition, form: Form) -> Result<(Answer, TimeRange), Problem> {
+        let range = self.range(series)?;
+        let answer = self.reader.answer(series, range).map_err(|error| about(&error, series))?;
+        if form == Form::Compact && answer.raster.is_none() {
+            let message =
+                format!("series {} has no raster, so it cannot be given in compact form", series.name);
+            return Err(Problem::bad_request(message).about(&*series.name));
+        }
+        Ok((answer, range))
+    }
+
+    /// The pages of a series.
+    pub(super) fn pages(&self, series: &Arc<Definition>, form: Form) -> Result<SeriesPages, Problem> {
+        let (answer, range) = self.answer(series, form)?;
+        let slots = Slots::new(answer, form);
+        Ok(SeriesPages {
+            reading: self.clone(),
+            series: Arc::clone(series),
+            slots,
+            range,
+            next: Some(range.from),
+        })
+    }
+
+    /// Whole series, read in one go; `None` for those that are better read in pages.
+    pub(super) async fn read_together(
+        &self,
+        pages: &mut [SeriesPages],
+    ) -> Vec<Option<Result<Points, Problem>>> {
+        let Some(range) = pages.first().map(|pages| pages.range) else { return Vec::new() };
+        let is_together = |pages: &SeriesPages| pages.range == range && pages.is_short();
+        let series: Vec<_> =
+            pages.iter().filter(|pages| is_together(pages)).map(|pages| Arc::clone(&pages.series)).collect();
+        let mut read = self.reader.read_many(&series, range).await.into_iter();
+        let mut outcomes = Vec::with_capacity(pages.len());
+        for pages in pages {
+            let outcome = if is_together(pages) { read.next() } else { None };
+            outcomes.push(outcome.map(|outcome| {
+                let points = outcome.map_err(|error| about(&error, &pages.series))?;
+                pages.slots.lay_out(points, &pages.series)
+            }));
+        }
+        outcomes
+    }
+
+    /// The sum of many series, as the points of one.
+    ///
+    /// # Errors
+    ///
+    /// If the series do not add up, or cannot be read as it is asked for.
+    pub(super) async fn total(
+        &self,
+        series: &[Arc<Definition>],
+        form: Form,
+    ) -> Result<(Points, Slots), Problem> {
+        let first = series.first().ok_or_else(|| Problem::bad_request("no series is named"))?;
+        let (answer, range) = self.answer(first, form)?;
+        let points = self.reader.total(series, range).await?;
+        let mut slots = Slots::new(answer, form);
+        let points = slots.lay_out(points, first)?;
+        Ok((points, slots))
+    }
+
+    /// What is said of a sum besides its points.
+    pub(super) fn head_of_total<'a>(&'a self, slots: &'a Slots) -> SeriesHead<'a> {
+        SeriesHead {
+            id: 0,
+            name: "Sum",
+            unit: slots.unit(),
+            interval: slots.interval(),
+            zone: self.zone.name(),
+        }
+    }
+}
+
+/// Words a refusal of the model about a series.
+fn about(error: &model_series::Error, series: &Definition) -> Problem {
+    let problem = Problem::from(error).mentioned();
+    if problem.details.is_empty() { problem.about(&*series.name) } else { problem }
+}
+
+/// How the points of an answer lie, and how far the compact form was laid out.
+pub(super) struct Slots {
+    answer: Answer,
+    is_compact: bool,
+    /// The slot behind the page before.
+    next: Option<i64>,
+}
+
+impl Slots {
+    fn new(answer: Answer, form: Form) -> Self {
+        Self { answer, is_compact: form == Form::Compact, next: None }
+    }
+
+    fn unit(&self) -> &str {
+        self.answer.unit.as_deref().unwrap_or_default()
+    }
+
+    fn interval(&self) -> Option<(&'static str, u32)> {
+        let Interval { unit, multiplier } = self.answer.raster.as_ref()?.interval();
+        Some((interval_text(unit), multiplier))
+    }
+
+    /// The points of a page as the form has them: the compact one has an entry for each slot between the first point
+    /// and the last.
+    fn lay_out(&mut self, points: Points, series: &Definition) -> Result<Points, Problem> {
+        let (Some(first), Some(last)) = (points.times.first(), points.times.last()) else {
+            return Ok(points);
+        };
+        if !self.is_compact {
+            return Ok(points);
+        }
+        let off = || {
+            let message = format!(
+                "series {} has points off its raster: it cannot be given in compact form",
+                series.name
+            );
+            Problem::bad_request(message).about(&*series.name)
+        };
+        let raster = self.answer.raster.as_ref().ok_or_else(off)?;
+        let range = TimeRange { from: self.next.unwrap_or(*first), to: last.saturating_add(1) };
+        if raster.count(range) > COMPACT_SLOTS_MAX {
+            let message = format!(
+                "series {} has a gap of more than {COMPACT_SLOTS_MAX} slots: it cannot be given in compact form",
+                series.name
+            );
+            return Err(Problem::too_large(message).about(&*series.name));
+        }
+        let slots = raster.slots(range).map(|slot| slot.from);
+        let filled = on_raster(&points, slots).ok_or_else(off)?;
+        self.next = Some(raster.next(*last));
+        Ok(filled)
+    }
+}
+
+/// The points of one series, page by page.
+pub(super) struct SeriesPages {
+    reading: Reading,
+    series: Arc<Definition>,
+    slots: Slots,
+    range: TimeRange,
+    /// Where the next page begins; none at the end.
+    next: Option<i64>,
+}
+
+impl SeriesPages {
+    /// What is said of the series besides its points.
+    pub(super) fn head(&self) -> SeriesHead<'_> {
+        SeriesHead {
+            id: self.series.number,
+            name: &self.series.name,
+            unit: self.slots.unit(),
+            interval: self.slots.interval(),
+            zone: self.reading.zone.name(),
+        }
+    }
+
+    /// Slots of the answer and of what is stored, whichever are more; none if nobody can tell.
+    fn slots_max(&self) -> Option<u64> {
+        if self.range.from == i64::MIN || self.range.to == i64::MAX {
+            return None;
+        }
+        let stored = self.series.raster.as_ref()?.count(self.range);
+        Some(stored.max(self.slots.answer.raster.as_ref()?.count(self.range)))
+    }
+
+    /// Whether all points fit into a page, so that the series may be read at once with others.
+    fn is_short(&self) -> bool {
+        !self.series.is_computed() && self.slots_max().is_some_and(|slots| slots <= TOGETHER_SLOTS_MAX)
+    }
+
+    /// What a page takes, about.
+    pub(super) fn bytes_guessed(&self) -> usize {
+        let count = self.slots_max().and_then(|slots| usize::try_from(slots).ok()).unwrap_or(0);
+        count.min(PAGE_POINTS).saturating_mul(POINT_BYTES) + 256
+    }
+
+    /// The next page; `None` at the end.
+    pub(super) async fn next(&mut self) -> Result<Option<Points>, Problem> {
+        let Some(from) = self.next else { return Ok(None) };
+        let mut points = Points::default();
+        let read =
+            self.reading.reader.read_page(&self.series, self.range, from, PAGE_POINTS, &mut points).await;
+        self.next = read.map_err(|error| about(&error, &self.series))?;
+        if points.is_empty() {
+            // A long range with few points is many pages that come from memory: others get their turn.
+            tokio::task::yield_now().await;
+        }
+        self.slots.lay_out(points, &self.series).map(Some)
+    }
+}

@@ -1,0 +1,55 @@
+//! `/units`: what values are measured in.
+
+use api_http::{Request, Response};
+
+use super::{check_json, created, no_content, ok};
+use crate::params::Given;
+use crate::problem::Problem;
+use crate::shapes::{UnitGiven, UnitShape, read_json};
+use crate::state::Api;
+
+/// GET `/repositories/{repository}/units`
+pub(crate) async fn list(api: Api, request: Request) -> Result<Response, Problem> {
+    Given::new(&request, &[])?;
+    let units = api.repository(&request).await?.units().await?;
+    let mut units: Vec<_> = units.iter().collect();
+    units.sort_unstable_by(|one, other| one.name.cmp(&other.name));
+    ok(&units.into_iter().map(UnitShape::from).collect::<Vec<_>>())
+}
+
+/// POST `/repositories/{repository}/units`
+pub(crate) async fn create(api: Api, request: Request) -> Result<Response, Problem> {
+    Given::new(&request, &[])?;
+    check_json(&request)?;
+    let unit = read_json::<UnitGiven>(&request.body)?.unit(None)?;
+    let repository = api.repository_to_fill(&request).await?;
+    if repository.units().await?.get(&unit.name).is_ok() {
+        return Err(Problem::conflict(format!("unit {} exists already", unit.name)));
+    }
+    repository.put_unit(unit.clone()).await.map_err(|error| Problem::from(error).mentioned())?;
+    created(&request, &unit.name, &UnitShape::from(&unit))
+}
+
+/// GET `/repositories/{repository}/units/{unit}`
+pub(crate) async fn get(api: Api, request: Request) -> Result<Response, Problem> {
+    Given::new(&request, &[])?;
+    let units = api.repository(&request).await?.units().await?;
+    ok(&UnitShape::from(units.get(request.capture(1))?))
+}
+
+/// PUT `/repositories/{repository}/units/{unit}`
+pub(crate) async fn put(api: Api, request: Request) -> Result<Response, Problem> {
+    Given::new(&request, &[])?;
+    check_json(&request)?;
+    let unit = read_json::<UnitGiven>(&request.body)?.unit(Some(request.capture(1)))?;
+    let repository = api.repository_to_fill(&request).await?;
+    repository.put_unit(unit).await.map_err(|error| Problem::from(error).mentioned())?;
+    Ok(no_content())
+}
+
+/// DELETE `/repositories/{repository}/units/{unit}`
+pub(crate) async fn remove(api: Api, request: Request) -> Result<Response, Problem> {
+    Given::new(&request, &[])?;
+    api.repository(&request).await?.remove_unit(request.capture(1)).await?;
+    Ok(no_content())
+}

@@ -1,0 +1,104 @@
+//! `{"Name":"billing","Url":"https://…","Series":"Meter %","Attributes":["Region|North"],"Active":true}`
+
+use http::Uri;
+use model_series::{AttributeSearch, Hook, HookState};
+use serde::{Deserialize, Serialize};
+
+use super::unit::same_name;
+use crate::problem::Problem;
+use crate::times::format_stamp;
+
+/// A hook as it is answered; its secret is not.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "PascalCase")]
+pub(crate) struct HookShape<'a> {
+    name: &'a str,
+    url: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    series: Option<&'a str>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    attributes: Vec<String>,
+    active: bool,
+    signed: bool,
+    state: StateShape<'a>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "PascalCase")]
+struct StateShape<'a> {
+    delivered: u64,
+    failed: u64,
+    cuts: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    retry_at: Option<String>,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    last_error: &'a str,
+}
+
+impl<'a> HookShape<'a> {
+    pub(crate) fn new(hook: &'a Hook, state: &'a HookState) -> Self {
+        let attributes = hook.attributes.iter().map(|attribute| match &attribute.value {
+            Some(value) => format!("{}|{value}", attribute.name),
+            None => attribute.name.to_string(),
+        });
+        Self {
+            name: &hook.name,
+            url: &hook.url,
+            series: hook.series.as_deref(),
+            attributes: attributes.collect(),
+            active: hook.is_active,
+            signed: hook.secret.is_some(),
+            state: StateShape {
+                delivered: state.delivered,
+                failed: state.failed,
+                cuts: state.cuts,
+                retry_at: (state.failures > 0).then(|| format_stamp(state.retry_at)),
+                last_error: &state.last_error,
+            },
+        }
+    }
+}
+
+/// A hook as it is sent.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "PascalCase", deny_unknown_fields)]
+pub(crate) struct HookGiven {
+    name: Option<Box<str>>,
+    url: Box<str>,
+    series: Option<Box<str>>,
+    #[serde(default)]
+    attributes: Vec<String>,
+    secret: Option<Box<str>>,
+    active: Option<bool>,
+    #[serde(rename = "Signed")]
+    _signed: Option<serde::de::IgnoredAny>,
+    #[serde(rename = "State")]
+    _state: Option<serde::de::IgnoredAny>,
+}
+
+impl HookGiven {
+    /// The hook; `name` is the one in the address, if there is one.
+    pub(crate) fn hook(self, name: Option<&str>) -> Result<Hook, Problem> {
+        let url: Option<Uri> = self.url.parse().ok();
+        let is_http = |url: &Uri| matches!(url.scheme_str(), Some("http" | "https")) && url.host().is_some();
+        if !url.as_ref().is_some_and(is_http) {
+            return Err(Problem::bad_request(format!("\"Url\" is {:?}, no address of HTTP", self.url)));
+        }
+        Ok(Hook {
+            name: same_name(self.name, name)?,
+            url: self.url,
+            series: self.series,
+            attributes: self.attributes.iter().map(|text| attribute_search(text)).collect(),
+            secret: self.secret,
+            is_active: self.active.unwrap_or(true),
+        })
+    }
+}
+
+/// `Region`, or `Region|North`.
+pub(crate) fn attribute_search(text: &str) -> AttributeSearch {
+    match text.split_once('|') {
+        Some((name, value)) => AttributeSearch { name: name.into(), value: Some(value.into()) },
+        None => AttributeSearch { name: text.into(), value: None },
+    }
+}

@@ -1,0 +1,242 @@
+//! Reads the stream: cuts it into messages, looks at each before the Arrow library may, and hands its batches on.
+//!
+//! A message is kept whole (up to `batch_bytes_max`) and its memory grows with the bytes that came, never with the
+//! length that it claims. Only the types of `schema` pass, no compression, and no growing dictionaries.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use arrow_array::RecordBatch;
+use arrow_buffer::MutableBuffer;
+use arrow_ipc::reader::StreamDecoder;
+use arrow_ipc::{Message, MessageHeader};
+use arrow_schema::ArrowError;
+
+use super::batch::take_batch;
+use super::message::{CONTINUATION, PREFIX};
+use super::schema::Columns;
+use super::views::{Buffers, claimed};
+use crate::wire::gather::Gather;
+use crate::wire::{Given, ReadLimits, Shape, WireError};
+
+/// Room made at once for a message that claims to be long.
+const ROOM_MAX: usize = 2 << 20;
+
+/// Reads an Arrow stream.
+pub(crate) struct ArrowReader {
+    shape: Shape,
+    limits: ReadLimits,
+    /// The message that is coming, its length as far as it is known, and how many bytes came before it.
+    message: MutableBuffer,
+    length: usize,
+    base: usize,
+    /// Whether `length` is that of the whole message, not only of beginning and description.
+    described: bool,
+    ended: bool,
+    columns: Option<Columns>,
+    buffers: Vec<Buffers>,
+    decoder: StreamDecoder,
+    gather: Gather,
+}
+
+impl ArrowReader {
+    pub(crate) fn new(shape: Shape, limits: ReadLimits) -> Self {
+        Self {
+            shape,
+            limits,
+            message: MutableBuffer::default(),
+            length: PREFIX,
+            base: 0,
+            described: false,
+            ended: false,
+            columns: None,
+            buffers: Vec::new(),
+            decoder: StreamDecoder::new(),
+            gather: Gather::new(limits),
+        }
+    }
+
+    pub(crate) fn feed(&mut self, mut chunk: &[u8]) -> Result<(), WireError> {
+        while !chunk.is_empty() {
+            if self.ended {
+                return Err(self.refuse("something follows the end of the stream"));
+            }
+            let missing = self.length - self.message.len();
+            let (now, rest) = chunk.split_at(missing.min(chunk.len()));
+            if self.message.capacity() < self.length {
+                self.message.reserve(missing.min(ROOM_MAX.max(now.len())));
+            }
+            self.message.extend_from_slice(now);
+            chunk = rest;
+            while !self.ended && self.message.len() == self.length {
+                self.advance()?;
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn finish(self) -> Result<Vec<Given>, WireError> {
+        if !self.ended && !self.message.is_empty() {
+            return Err(self.refuse("the Arrow stream ends within a message"));
+        }
+        if self.columns.is_none() {
+            return Err(self.refuse("the Arrow stream has no schema"));
+        }
+        if self.shape == Shape::Single && self.gather.series.len() > 1 {
+            return Err(WireError::new("more than one series where the address names one"));
+        }
+        self.gather.finish()
+    }
+
+    fn refuse(&self, reason: &str) -> WireError {
+        WireError::new(format!("{reason}, in the message at byte {}", self.base))
+    }
+
+    /// Goes on with `length` bytes at hand: finds out how long the message is, or takes it.
+    fn advance(&mut self) -> Result<(), WireError> {
+        if self.length == PREFIX {
+            return self.read_prefix();
+        }
+        if !self.described {
+            let body = self.inspect()?;
+            self.described = true;
+            self.length += body;
+            if self.message.len() < self.length {
+                return Ok(());
+            }
+        }
+        let message = std::mem::take(&mut self.message);
+        let length = message.len();
+        self.check_views(message.as_slice())?;
+        self.decode(message)?;
+        self.base += length;
+        self.length = PREFIX;
+        self.described = false;
+        Ok(())
+    }
+
+    fn read_prefix(&mut self) -> Result<(), WireError> {
+        let Some((continuation, length)) = self.message.as_slice().split_first_chunk::<4>() else {
+            return Ok(());
+        };
+        let length =
+            length.first_chunk::<4>().map(|bytes| u32::from_le_bytes(*bytes)).unwrap_or_default() as usize;
+        if *continuation != CONTINUATION {
+            return Err(self.refuse("no Arrow stream"));
+        }
+        if length == 0 {
+            self.ended = true;
+            return Ok(());
+        }
+        if length > self.limits.batch_bytes_max {
+            return Err(self.too_long());
+        }
+        self.length = PREFIX + length;
+        Ok(())
+    }
+
+    fn too_long(&self) -> WireError {
+        self.refuse(&format!("more than {} bytes", self.limits.batch_bytes_max))
+    }
+
+    /// Looks at the description: what the message is, and how long its body.
+    fn inspect(&mut self) -> Result<usize, WireError> {
+        let description = self.message.as_slice().get(PREFIX..).unwrap_or_default();
+        let malformed = || self.refuse("a malformed description");
+        let message = arrow_ipc::root_as_message(description).map_err(|_| malformed())?;
+        let body = usize::try_from(message.bodyLength()).map_err(|_| malformed())?;
+        if body > self.limits.batch_bytes_max {
+            return Err(self.too_long());
+        }
+        let schema = match message.header_type() {
+            MessageHeader::Schema if self.columns.is_none() => Some(self.read_schema(&message)?),
+            MessageHeader::DictionaryBatch if self.columns.is_some() => {
+                let dictionary = message.header_as_dictionary_batch().ok_or_else(malformed)?;
+                if dictionary.isDelta() {
+                    return Err(self.refuse("a dictionary that grows, which is not read,"));
+                }
+                self.refuse_compressed(dictionary.data())?;
+                None
+            }
+            MessageHeader::RecordBatch if self.columns.is_some() => {
+                self.refuse_compressed(message.header_as_record_batch())?;
+                None
+            }
+            _ => return Err(self.refuse("another message than was due")),
+        };
+        if let Some((columns, buffers)) = schema {
+            (self.columns, self.buffers) = (Some(columns), buffers);
+        }
+        Ok(body)
+    }
+
+    fn refuse_compressed(&self, batch: Option<arrow_ipc::RecordBatch<'_>>) -> Result<(), WireError> {
+        match batch {
+            None => Err(self.refuse("a malformed description")),
+            Some(batch) if batch.compression().is_some() => {
+                Err(self.refuse("compressed buffers, which are not read (compress the whole body instead),"))
+            }
+            Some(_) => Ok(()),
+        }
+    }
+
+    fn read_schema(&self, message: &Message<'_>) -> Result<(Columns, Vec<Buffers>), WireError> {
+        let schema = message.header_as_schema().ok_or_else(|| self.refuse("a malformed schema"))?;
+        let schema = guarded(|| arrow_ipc::convert::try_fb_to_schema(schema))
+            .map_err(|reason| self.refuse(&reason))?;
+        let columns = Columns::find(&schema)?;
+        if self.shape == Shape::Bulk && columns.series.is_none() {
+            return Err(WireError::new("there is no column series"));
+        }
+        Ok((columns, Buffers::of(&schema)))
+    }
+
+    /// Refuses a whole message whose views claim more text than a message may have.
+    fn check_views(&self, message: &[u8]) -> Result<(), WireError> {
+        let malformed = || self.refuse("a malformed description");
+        let described = message.get(PREFIX..).ok_or_else(malformed)?;
+        let root = arrow_ipc::root_as_message(described).map_err(|_| malformed())?;
+        let body = usize::try_from(root.bodyLength()).ok().and_then(|body| message.len().checked_sub(body));
+        let body = body.and_then(|start| message.get(start..)).ok_or_else(malformed)?;
+        let (batch, columns) = match root.header_type() {
+            MessageHeader::RecordBatch => (root.header_as_record_batch(), self.buffers.as_slice()),
+            MessageHeader::DictionaryBatch => {
+                let dictionary = root.header_as_dictionary_batch();
+                (dictionary.and_then(|dictionary| dictionary.data()), &[Buffers::Views][..])
+            }
+            _ => return Ok(()),
+        };
+        let claimed = batch.and_then(|batch| claimed(batch, columns, body)).ok_or_else(malformed)?;
+        if usize::try_from(claimed).is_ok_and(|claimed| claimed <= self.limits.batch_bytes_max) {
+            Ok(())
+        } else {
+            Err(self.too_long())
+        }
+    }
+
+    /// Takes a whole message.
+    fn decode(&mut self, message: MutableBuffer) -> Result<(), WireError> {
+        let mut buffer = arrow_buffer::Buffer::from(message);
+        while !buffer.is_empty() {
+            let decoder = &mut self.decoder;
+            let batch = guarded(|| decoder.decode(&mut buffer)).map_err(|reason| self.refuse(&reason))?;
+            if let (Some(batch), Some(columns)) = (batch, self.columns) {
+                self.take(&batch, columns)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn take(&mut self, batch: &RecordBatch, columns: Columns) -> Result<(), WireError> {
+        take_batch(&mut self.gather, batch, columns)
+    }
+}
+
+/// Calls the Arrow library, which promises errors for malformed input; should it panic instead, that is an error too, and
+/// the reader is not used again.
+fn guarded<T>(call: impl FnOnce() -> Result<T, ArrowError>) -> Result<T, String> {
+    match catch_unwind(AssertUnwindSafe(call)) {
+        Ok(Ok(done)) => Ok(done),
+        Ok(Err(error)) => Err(format!("{error}")),
+        Err(_) => Err("malformed buffers".to_owned()),
+    }
+}

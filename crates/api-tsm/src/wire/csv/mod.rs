@@ -1,0 +1,8 @@
+//! Points as CSV (RFC 4180): columns `series`, `time`, `value`, `flag`.
+
+mod reader;
+mod record;
+mod writer;
+
+pub(crate) use reader::CsvReader;
+pub(crate) use writer::CsvWriter;

@@ -1,0 +1,147 @@
+//! Points on their way in: columns for each series, put into time order at the end.
+
+use std::collections::HashMap;
+
+use jiff::Timestamp;
+use model_series::{NAME_BYTES_MAX, Points};
+
+use super::{Given, ReadLimits, SeriesName, Timing, WireError};
+
+/// The points of one series as they come.
+#[derive(Debug, Default)]
+pub(crate) struct Building {
+    pub(crate) name: Option<SeriesName>,
+    pub(crate) points: Points,
+    /// Whether a point came that was not later than the one before it.
+    disordered: bool,
+}
+
+impl Building {
+    /// Room for as many points as another series had.
+    pub(crate) fn with_room(name: Option<SeriesName>, points: usize) -> Self {
+        let points = Points {
+            times: Vec::with_capacity(points),
+            values: Vec::with_capacity(points),
+            flags: Vec::with_capacity(points),
+            ..Points::default()
+        };
+        Self { name, points, disordered: false }
+    }
+
+    #[inline]
+    pub(crate) fn push(&mut self, time: i64, value: f64, flag: u8) {
+        self.disordered |= self.points.times.last().is_some_and(|last| *last >= time);
+        self.points.times.push(time);
+        self.points.values.push(value);
+        self.points.flags.push(flag);
+    }
+
+    /// Appends times; their values and flags are the caller's to append.
+    pub(crate) fn extend_times(&mut self, times: &[i64]) {
+        let before = self.points.times.last().copied();
+        let disordered = times.first().is_some_and(|first| before.is_some_and(|last| last >= *first))
+            || times
+                .iter()
+                .zip(times.get(1..).unwrap_or_default())
+                .fold(false, |found, (a, b)| found | (a >= b));
+        self.disordered |= disordered;
+        self.points.times.extend_from_slice(times);
+    }
+
+    /// An error about the point at `position`.
+    pub(crate) fn refuse(&self, position: usize, reason: String) -> WireError {
+        WireError { series: self.series_text(), position: Some(position), reason }
+    }
+
+    fn series_text(&self) -> Option<String> {
+        self.name.as_ref().map(|(SeriesName::Name(text) | SeriesName::Id(text))| text.to_string())
+    }
+
+    /// Puts the points into time order.
+    ///
+    /// # Errors
+    ///
+    /// If a time is there twice.
+    pub(crate) fn finish(mut self) -> Result<Given, WireError> {
+        let order = if self.disordered { self.sort()? } else { Vec::new() };
+        Ok(Given { series: self.name, timing: Timing::Each, points: self.points, order })
+    }
+
+    fn sort(&mut self) -> Result<Vec<u32>, WireError> {
+        let count = u32::try_from(self.points.len()).map_err(|_| WireError::new("too many points"))?;
+        let times = std::mem::take(&mut self.points.times);
+        let time = |place: u32| times.get(place as usize).copied().unwrap_or_default();
+        let mut order: Vec<u32> = (0..count).collect();
+        order.sort_by_key(|place| time(*place));
+        for (first, second) in order.iter().zip(order.get(1..).unwrap_or_default()) {
+            if time(*first) == time(*second) {
+                let at = Timestamp::from_nanosecond(i128::from(time(*first)));
+                let at = at.map_or_else(|_| time(*first).to_string(), |at| at.to_string());
+                let reason = format!("the time {at} is given twice, at {first} and at {second}");
+                return Err(self.refuse(*second as usize, reason));
+            }
+        }
+        let pick = |place: &u32| *place as usize;
+        let Points { values, flags, .. } = &mut self.points;
+        *values = order.iter().filter_map(|place| values.get(pick(place)).copied()).collect();
+        *flags = order.iter().filter_map(|place| flags.get(pick(place)).copied()).collect();
+        self.points.times = order.iter().map(|place| time(*place)).collect();
+        Ok(order)
+    }
+}
+
+/// The series of a body whose rows name them one by one, in any mixture.
+#[derive(Debug)]
+pub(crate) struct Gather {
+    pub(crate) series: Vec<Building>,
+    places: HashMap<Box<str>, usize>,
+    limits: ReadLimits,
+    points: usize,
+}
+
+impl Gather {
+    pub(crate) fn new(limits: ReadLimits) -> Self {
+        Self { series: Vec::new(), places: HashMap::new(), limits, points: 0 }
+    }
+
+    /// Counts points before they are taken.
+    pub(crate) fn count(&mut self, more: usize) -> Result<(), WireError> {
+        self.points = self.points.saturating_add(more);
+        over_limit(self.points, self.limits.points_max, "points")
+    }
+
+    /// Refuses more names in a dictionary than a body may have series.
+    pub(crate) fn check_names(&self, count: usize) -> Result<(), WireError> {
+        over_limit(count, self.limits.series_max, "series in a dictionary")
+    }
+
+    /// The place of the series of this name (`None`: the one that the address names), new at its first mention.
+    pub(crate) fn place(&mut self, name: Option<&str>) -> Result<usize, WireError> {
+        let key = name.unwrap_or_default();
+        if let Some(place) = self.places.get(key) {
+            return Ok(*place);
+        }
+        if key.len() > NAME_BYTES_MAX {
+            return Err(WireError::new(format!("a series has a name of at most {NAME_BYTES_MAX} bytes")));
+        }
+        let place = self.series.len();
+        over_limit(place + 1, self.limits.series_max, "series")?;
+        let room = self.series.last().map_or(0, |last| last.points.len());
+        let name = name.map(|name| SeriesName::Name(name.into()));
+        self.series.push(Building::with_room(
+            name,
+            room.min(self.limits.points_max - self.points.min(self.limits.points_max)),
+        ));
+        self.places.insert(key.into(), place);
+        Ok(place)
+    }
+
+    pub(crate) fn finish(self) -> Result<Vec<Given>, WireError> {
+        self.series.into_iter().map(Building::finish).collect()
+    }
+}
+
+/// Refuses a count beyond its limit.
+pub(crate) fn over_limit(count: usize, max: usize, what: &str) -> Result<(), WireError> {
+    if count > max { Err(WireError::new(format!("more than {max} {what}"))) } else { Ok(()) }
+}

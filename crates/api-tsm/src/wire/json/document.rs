@@ -1,0 +1,385 @@
+//! The JSON body as it comes: a machine over its outer structure that takes one whole item at a time.
+//!
+//! Between items the machine stands at a [`Place`]; what is not yet a whole item waits in `rest`. Points take the short
+//! ways of `row` and `number` where the text is as most clients write it, and `lang_json` otherwise.
+
+use lang_json::Reader;
+
+use super::cursor::Cursor;
+use super::entry::Entry;
+use super::extent::value_length;
+use super::row::Refusal;
+use crate::wire::gather::{Building, over_limit};
+use crate::wire::time::TimeReader;
+use crate::wire::{Given, ReadLimits, Shape, WireError};
+
+/// Where in the body the next item stands.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Place {
+    /// Before everything.
+    Top,
+    /// A member of the object around a bulk body.
+    Wrapper,
+    /// A series of `TimeSeries`.
+    List,
+    /// A member of a series.
+    Series,
+    /// A row of `Data`.
+    Rows,
+    /// An element of `Values`.
+    Values,
+    /// An element of `Flags`.
+    Flags,
+    /// After everything.
+    End,
+}
+
+/// What stands before the next item.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum After {
+    /// The bracket that opened the container.
+    Open,
+    /// An item: a comma or the closing bracket must come.
+    Item,
+    /// A comma: an item must come.
+    Comma,
+}
+
+pub(super) enum Turn {
+    /// An item begins.
+    Item,
+    /// The container ended.
+    Closed,
+    /// More bytes are needed to tell.
+    Wait,
+}
+
+/// Reads rows and compact bodies, single and bulk.
+pub(crate) struct JsonReader {
+    shape: Shape,
+    pub(super) limits: ReadLimits,
+    /// Bytes of an unfinished item, the offset in the body at which they begin, and how many there must be before it is
+    /// worth looking again: twice as many each time, so that tiny chunks cost no more than large ones.
+    rest: Vec<u8>,
+    base: usize,
+    wanted: usize,
+    place: Place,
+    pub(super) after: After,
+    /// Whether the list of series stands in an object.
+    wrapped: bool,
+    pub(super) entry: Entry,
+    done: Vec<Given>,
+    pub(super) points: usize,
+    pub(super) times: TimeReader,
+}
+
+impl JsonReader {
+    pub(crate) fn new(shape: Shape, limits: ReadLimits) -> Self {
+        Self {
+            shape,
+            limits,
+            rest: Vec::new(),
+            base: 0,
+            wanted: 0,
+            place: Place::Top,
+            after: After::Open,
+            wrapped: false,
+            entry: Entry::default(),
+            done: Vec::new(),
+            points: 0,
+            times: TimeReader::default(),
+        }
+    }
+
+    pub(crate) fn feed(&mut self, chunk: &[u8]) -> Result<(), WireError> {
+        if self.rest.is_empty() {
+            let used = self.parse(chunk)?;
+            self.rest.extend_from_slice(chunk.get(used..).unwrap_or_default());
+        } else {
+            self.rest.extend_from_slice(chunk);
+            if self.rest.len() < self.wanted.min(self.limits.item_bytes_max) {
+                return Ok(());
+            }
+            self.parse_rest()?;
+        }
+        if self.rest.len() > self.limits.item_bytes_max {
+            let reason =
+                format!("an item of more than {} bytes at byte {}", self.limits.item_bytes_max, self.base);
+            return Err(WireError { series: self.entry.label(self.shape), position: None, reason });
+        }
+        self.wanted = self.rest.len() * 2;
+        Ok(())
+    }
+
+    fn parse_rest(&mut self) -> Result<(), WireError> {
+        let mut rest = std::mem::take(&mut self.rest);
+        let used = self.parse(&rest)?;
+        rest.drain(..used);
+        self.rest = rest;
+        Ok(())
+    }
+
+    pub(crate) fn finish(mut self) -> Result<Vec<Given>, WireError> {
+        self.parse_rest()?;
+        if self.place != Place::End {
+            let reason = format!("the JSON text ends early, at byte {}", self.base + self.rest.len());
+            return Err(WireError { series: self.label(), position: None, reason });
+        }
+        Ok(self.done)
+    }
+
+    /// Takes all whole items of `bytes`, which begin at `base`; gives how many bytes they are.
+    fn parse(&mut self, bytes: &[u8]) -> Result<usize, WireError> {
+        let mut cursor = Cursor { bytes, at: 0 };
+        while self.step(&mut cursor)? {}
+        self.base += cursor.at;
+        Ok(cursor.at)
+    }
+
+    /// Takes what comes next; `false` if that needs more bytes.
+    fn step(&mut self, cursor: &mut Cursor<'_>) -> Result<bool, WireError> {
+        match self.place {
+            Place::Top => self.top(cursor),
+            Place::Wrapper => self.wrapper(cursor),
+            Place::List => self.list(cursor),
+            Place::Series => self.member(cursor),
+            Place::Rows => self.rows(cursor),
+            Place::Values => self.values(cursor),
+            Place::Flags => self.flags(cursor),
+            Place::End => match cursor.peek() {
+                None => Ok(false),
+                Some(_) => Err(self.unexpected(cursor, "nothing more")),
+            },
+        }
+    }
+
+    fn label(&self) -> Option<String> {
+        let inside = matches!(self.place, Place::Series | Place::Rows | Place::Values | Place::Flags);
+        self.entry.label(self.shape).filter(|_| inside)
+    }
+
+    /// The place of the point that comes next, where points come.
+    fn position(&self) -> Option<usize> {
+        match self.place {
+            Place::Rows => Some(self.entry.rows.points.len()),
+            Place::Values => Some(self.entry.slots()),
+            Place::Flags => Some(self.entry.flags.len()),
+            _ => None,
+        }
+    }
+
+    fn refuse(&self, reason: String) -> WireError {
+        WireError { series: self.label(), position: self.position(), reason }
+    }
+
+    fn unexpected(&self, cursor: &Cursor<'_>, expected: &str) -> WireError {
+        self.refuse(format!("{expected} expected in JSON at byte {}", self.base + cursor.at))
+    }
+
+    pub(super) fn malformed(&self, cursor: &Cursor<'_>, refusal: Refusal) -> WireError {
+        match refusal {
+            Refusal::Malformed(error) => {
+                self.refuse(format!("{} at byte {}", error.problem, self.base + cursor.at + error.at))
+            }
+            Refusal::Reason(reason) => self.refuse(reason),
+        }
+    }
+
+    /// Goes into a container whose bracket is next.
+    fn enter(&mut self, cursor: &mut Cursor<'_>, place: Place) {
+        cursor.at += 1;
+        self.place = place;
+        self.after = After::Open;
+    }
+
+    /// Goes back to the container around the one that just ended.
+    pub(super) fn leave(&mut self, place: Place) {
+        self.place = place;
+        self.after = After::Item;
+    }
+
+    pub(super) fn turn(&mut self, cursor: &mut Cursor<'_>, close: u8) -> Result<Turn, WireError> {
+        loop {
+            match (cursor.peek(), self.after) {
+                (None, _) => return Ok(Turn::Wait),
+                (Some(byte), After::Open | After::Item) if byte == close => {
+                    cursor.at += 1;
+                    return Ok(Turn::Closed);
+                }
+                (Some(b','), After::Item) => {
+                    cursor.at += 1;
+                    self.after = After::Comma;
+                }
+                (Some(_), After::Item) => return Err(self.unexpected(cursor, "a comma or the end")),
+                (Some(_), After::Open | After::Comma) => return Ok(Turn::Item),
+            }
+        }
+    }
+
+    /// The text of the value that is next, once it is whole.
+    pub(super) fn value<'a>(&self, cursor: &Cursor<'a>) -> Result<Option<&'a str>, WireError> {
+        let rest = cursor.rest();
+        let Some(value) = value_length(rest).and_then(|length| rest.get(..length)) else {
+            return Ok(None);
+        };
+        match std::str::from_utf8(value) {
+            Ok(text) => Ok(Some(text)),
+            Err(error) => {
+                let at = self.base + cursor.at + error.valid_up_to();
+                Err(self.refuse(format!("the text is not UTF-8 at byte {at}")))
+            }
+        }
+    }
+
+    /// The name of the member that is next, and where its value begins, once that is there.
+    fn key(&self, cursor: &Cursor<'_>) -> Result<Option<(String, usize)>, WireError> {
+        if cursor.rest().first() != Some(&b'"') {
+            return Err(self.unexpected(cursor, "a member"));
+        }
+        let Some(text) = self.value(cursor)? else { return Ok(None) };
+        let name = Reader::new(text, 1).string().map_err(|error| self.malformed(cursor, error.into()))?;
+        let mut after = Cursor { bytes: cursor.bytes, at: cursor.at + text.len() };
+        match after.peek() {
+            None => return Ok(None),
+            Some(b':') => after.at += 1,
+            Some(_) => return Err(self.unexpected(&after, "a colon")),
+        }
+        Ok(after.peek().map(|_| (name.into_owned(), after.at)))
+    }
+
+    fn top(&mut self, cursor: &mut Cursor<'_>) -> Result<bool, WireError> {
+        match (cursor.peek(), self.shape) {
+            (None, _) => return Ok(false),
+            (Some(b'{'), Shape::Single) => {
+                self.entry = Entry::new(0);
+                self.enter(cursor, Place::Series);
+            }
+            (Some(b'{'), Shape::Bulk) => self.enter(cursor, Place::Wrapper),
+            (Some(b'['), Shape::Bulk) => self.enter(cursor, Place::List),
+            (Some(_), Shape::Single) => return Err(self.unexpected(cursor, "an object")),
+            (Some(_), Shape::Bulk) => {
+                return Err(self.unexpected(cursor, "an object with TimeSeries, or an array,"));
+            }
+        }
+        Ok(true)
+    }
+
+    fn wrapper(&mut self, cursor: &mut Cursor<'_>) -> Result<bool, WireError> {
+        match self.turn(cursor, b'}')? {
+            Turn::Wait => return Ok(false),
+            Turn::Closed if !self.wrapped => return Err(self.refuse("the body has no TimeSeries".to_owned())),
+            Turn::Closed => self.leave(Place::End),
+            Turn::Item => {
+                let Some((name, at)) = self.key(cursor)? else { return Ok(false) };
+                if name != "TimeSeries" {
+                    return self.pass_over(cursor, at);
+                }
+                cursor.at = at;
+                if self.wrapped || cursor.peek() != Some(b'[') {
+                    return Err(self.unexpected(cursor, "one array TimeSeries"));
+                }
+                self.wrapped = true;
+                self.enter(cursor, Place::List);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Passes over the value at `at`, which nobody reads.
+    fn pass_over(&mut self, cursor: &mut Cursor<'_>, at: usize) -> Result<bool, WireError> {
+        let value = Cursor { bytes: cursor.bytes, at };
+        let Some(text) = self.value(&value)? else { return Ok(false) };
+        let mut reader = Reader::new(text, self.limits.depth_max);
+        reader.skip().and_then(|()| reader.end()).map_err(|error| self.malformed(&value, error.into()))?;
+        cursor.at = at + text.len();
+        self.after = After::Item;
+        Ok(true)
+    }
+
+    fn list(&mut self, cursor: &mut Cursor<'_>) -> Result<bool, WireError> {
+        match self.turn(cursor, b']')? {
+            Turn::Wait => return Ok(false),
+            Turn::Closed => self.leave(if self.wrapped { Place::Wrapper } else { Place::End }),
+            Turn::Item => {
+                if cursor.peek() != Some(b'{') {
+                    return Err(self.unexpected(cursor, "a series"));
+                }
+                over_limit(self.done.len() + 1, self.limits.series_max, "series")?;
+                self.entry = Entry::new(self.done.len());
+                self.enter(cursor, Place::Series);
+            }
+        }
+        Ok(true)
+    }
+
+    fn member(&mut self, cursor: &mut Cursor<'_>) -> Result<bool, WireError> {
+        match self.turn(cursor, b'}')? {
+            Turn::Wait => Ok(false),
+            Turn::Closed => {
+                let entry = std::mem::take(&mut self.entry);
+                self.done.push(entry.finish(self.shape)?);
+                self.leave(if self.shape == Shape::Single { Place::End } else { Place::List });
+                Ok(true)
+            }
+            Turn::Item => {
+                let Some((name, at)) = self.key(cursor)? else { return Ok(false) };
+                self.named_member(cursor, &name, at)
+            }
+        }
+    }
+
+    fn named_member(&mut self, cursor: &mut Cursor<'_>, name: &str, at: usize) -> Result<bool, WireError> {
+        let (seen, place) = match name {
+            "Data" => (&mut self.entry.has_rows, Place::Rows),
+            "Values" => (&mut self.entry.has_values, Place::Values),
+            "Flags" => (&mut self.entry.has_flags, Place::Flags),
+            "ID" | "Name" | "Start" => return self.text_member(cursor, name, at),
+            _ => return self.pass_over(cursor, at),
+        };
+        if std::mem::replace(seen, true) {
+            return Err(self.refuse(format!("{name} is given twice")));
+        }
+        cursor.at = at;
+        if cursor.peek() != Some(b'[') {
+            return Err(self.unexpected(cursor, &format!("an array {name}")));
+        }
+        if place == Place::Rows {
+            // As much room as the series before had points: together never more than there were points.
+            let room = self.done.last().map_or(0, |last| last.points.times.len());
+            self.entry.rows = Building::with_room(None, room);
+        }
+        self.enter(cursor, place);
+        Ok(true)
+    }
+
+    /// Reads a member that names the series, or its start.
+    fn text_member(&mut self, cursor: &mut Cursor<'_>, name: &str, at: usize) -> Result<bool, WireError> {
+        let value = Cursor { bytes: cursor.bytes, at };
+        let Some(text) = self.value(&value)? else { return Ok(false) };
+        let mut reader = Reader::new(text, 1);
+        let number = name == "ID" && text.starts_with(|first: char| first.is_ascii_digit());
+        let found = if number { reader.number().map(str::to_owned) } else { reader.string().map(Into::into) };
+        let found = found.and_then(|found| reader.end().map(|()| found));
+        let found = found.map_err(|error| self.malformed(&value, error.into()))?;
+        match name {
+            "ID" => self.entry.id = Some(found.into()),
+            "Name" => self.entry.name = Some(found.into()),
+            _ => {
+                self.entry.start = Some(self.times.read_whole(&found).map_err(|reason| self.refuse(reason))?)
+            }
+        }
+        cursor.at = at + text.len();
+        self.after = After::Item;
+        Ok(true)
+    }
+
+    /// Counts a point before it is taken.
+    #[inline]
+    pub(super) fn count(&mut self) -> Result<(), WireError> {
+        self.points += 1;
+        if self.points > self.limits.points_max {
+            return over_limit(self.points, self.limits.points_max, "points");
+        }
+        Ok(())
+    }
+}

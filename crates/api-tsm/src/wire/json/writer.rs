@@ -1,0 +1,165 @@
+//! Writes rows and compact bodies.
+
+use jiff::tz::TimeZone;
+use lang_json::string_to;
+use model_series::{ABSENT, Points};
+
+use crate::wire::number::{put, write_number};
+use crate::wire::time::TimeWriter;
+use crate::wire::{NO_POINT, SeriesHead, Shape, flags};
+
+/// What stands between the value and the end of a row, for each flag.
+const ENDS: [&[u8; 32]; 9] = [
+    &end(b",\"Flag\":\"NoValue\"}"),
+    &end(b",\"Flag\":\"Accounted\"}"),
+    &end(b",\"Flag\":\"ManuallyReplaced\"}"),
+    &end(b",\"Flag\":\"Valid\"}"),
+    &end(b",\"Flag\":\"Schedule\"}"),
+    &end(b",\"Flag\":\"Estimated\"}"),
+    &end(b",\"Flag\":\"Faulty\"}"),
+    &end(b",\"Flag\":\"Interpolated\"}"),
+    &end(b",\"Flag\":\"Missing\"}"),
+];
+
+/// The text, and in the last byte its length.
+#[expect(
+    clippy::indexing_slicing,
+    clippy::cast_possible_truncation,
+    reason = "made and checked by the compiler"
+)]
+const fn end<const N: usize>(text: &[u8; N]) -> [u8; 32] {
+    let mut out = [0; 32];
+    let mut at = 0;
+    while at < N {
+        out[at] = text[at];
+        at += 1;
+    }
+    out[31] = N as u8;
+    out
+}
+
+/// Appends JSON to a buffer; knows nothing of the series before, so that clones can work side by side.
+#[derive(Clone)]
+pub(crate) struct JsonWriter {
+    compact: bool,
+    times: TimeWriter,
+    /// Of the series begun: whether a point was written, and (compact) the flags so far.
+    started: bool,
+    flags: Vec<u8>,
+}
+
+impl JsonWriter {
+    pub(crate) fn new(compact: bool, zone: &TimeZone) -> Self {
+        Self { compact, times: TimeWriter::new(zone), started: false, flags: Vec::new() }
+    }
+
+    /// What stands before and after the series of a body.
+    pub(crate) fn frame(shape: Shape) -> (&'static [u8], &'static [u8]) {
+        match shape {
+            Shape::Single => (b"", b""),
+            Shape::Bulk => (b"{\"TimeSeries\":[", b"]}"),
+        }
+    }
+
+    pub(crate) fn begin_series(&mut self, out: &mut Vec<u8>, head: &SeriesHead<'_>) {
+        self.started = false;
+        self.flags.clear();
+        out.extend_from_slice(b"{\"ID\":\"");
+        out.extend_from_slice(itoa::Buffer::new().format(head.id).as_bytes());
+        out.extend_from_slice(b"\",\"Name\":");
+        out.extend_from_slice(string_to(head.name).as_bytes());
+        out.extend_from_slice(b",\"Unit\":");
+        out.extend_from_slice(string_to(head.unit).as_bytes());
+        if let Some((interval, multiplier)) = head.interval {
+            out.extend_from_slice(b",\"Interval\":{\"Value\":");
+            out.extend_from_slice(string_to(interval).as_bytes());
+            out.extend_from_slice(b",\"Multiplier\":");
+            out.extend_from_slice(itoa::Buffer::new().format(multiplier).as_bytes());
+            out.push(b'}');
+        }
+        out.extend_from_slice(b",\"TimeZone\":");
+        out.extend_from_slice(string_to(head.zone).as_bytes());
+        if !self.compact {
+            out.extend_from_slice(b",\"Data\":[");
+        }
+    }
+
+    pub(crate) fn points(&mut self, out: &mut Vec<u8>, points: &Points) {
+        if points.is_empty() {
+            return;
+        }
+        if self.compact { self.slots(out, points) } else { self.rows(out, points) }
+    }
+
+    fn rows(&mut self, out: &mut Vec<u8>, points: &Points) {
+        out.reserve(points.len() * 80);
+        if self.started {
+            out.push(b',');
+        }
+        let columns = points.times.iter().zip(&points.values).zip(&points.flags);
+        for ((time, value), flag) in columns {
+            put(out, b"{\"From\":\"", 9);
+            self.times.write(out, *time);
+            put(out, b"\",\"Value\":", 10);
+            if *flag & ABSENT == 0 {
+                write_number(out, *value);
+            } else {
+                put(out, b"null", 4);
+            }
+            match ENDS.get(usize::from(*flag & !ABSENT)) {
+                Some(end @ [.., length]) => put(out, end, usize::from(*length)),
+                None => out.push(b'}'),
+            }
+            out.push(b',');
+        }
+        out.pop();
+        self.started = true;
+    }
+
+    fn slots(&mut self, out: &mut Vec<u8>, points: &Points) {
+        out.reserve(points.len() * 12);
+        if self.started {
+            out.push(b',');
+        } else if let Some(start) = points.times.first() {
+            out.extend_from_slice(b",\"Start\":\"");
+            self.times.write(out, *start);
+            out.extend_from_slice(b"\",\"Values\":[");
+        }
+        for (value, flag) in points.values.iter().zip(&points.flags) {
+            if *flag & ABSENT == 0 {
+                write_number(out, *value);
+            } else {
+                put(out, b"null", 4);
+            }
+            out.push(b',');
+        }
+        out.pop();
+        self.flags.extend_from_slice(&points.flags);
+        self.started = true;
+    }
+
+    pub(crate) fn end_series(&mut self, out: &mut Vec<u8>) {
+        if self.compact && !self.started {
+            // No point, so no start either: an empty series reads back as such.
+            out.extend_from_slice(b",\"Data\":[");
+        }
+        out.push(b']');
+        if self.flags.iter().any(|flag| *flag != flags::VALID) {
+            out.extend_from_slice(b",\"Flags\":[");
+            for flag in &self.flags {
+                match flags::name(*flag).filter(|_| *flag != NO_POINT) {
+                    Some(name) => {
+                        out.push(b'"');
+                        out.extend_from_slice(name.as_bytes());
+                        out.push(b'"');
+                    }
+                    None => out.extend_from_slice(b"null"),
+                }
+                out.push(b',');
+            }
+            out.pop();
+            out.push(b']');
+        }
+        out.push(b'}');
+    }
+}
