@@ -100,7 +100,8 @@ impl Connection {
         }
     }
 
-    fn tell(&self, order: Order) {
+    /// Gives it an order from outside.
+    pub(crate) fn tell(&self, order: Order) {
         self.order.fetch_max(order as u8, Ordering::AcqRel);
         self.waker.wake();
     }

@@ -49,7 +49,32 @@ pub(crate) struct Metrics {
     pub(crate) timed_out: AtomicU64,
     pub(crate) busy: AtomicU64,
     pub(crate) panics: AtomicU64,
+    pub(crate) streams_broken: AtomicU64,
+    pub(crate) streams_stalled: AtomicU64,
     pub(crate) expired: AtomicU64,
+    pub(crate) series: SeriesMetrics,
+    pub(crate) history: HistoryMetrics,
+}
+
+/// Counters of what is done with the history of entities in the background.
+#[derive(Debug, Default)]
+pub(crate) struct HistoryMetrics {
+    pub(crate) folds: AtomicU64,
+    pub(crate) folds_failed: AtomicU64,
+    pub(crate) trimmed: AtomicU64,
+}
+
+/// Counters of what is done with series in the background.
+#[derive(Debug, Default)]
+pub(crate) struct SeriesMetrics {
+    pub(crate) folds: AtomicU64,
+    pub(crate) folds_failed: AtomicU64,
+    pub(crate) trimmed: AtomicU64,
+    pub(crate) chilled: AtomicU64,
+    pub(crate) hook_notifications: AtomicU64,
+    pub(crate) hook_changes: AtomicU64,
+    pub(crate) hook_failures: AtomicU64,
+    pub(crate) hook_cuts: AtomicU64,
 }
 
 /// Gives each thread a number, in the order of first use.
@@ -89,7 +114,11 @@ impl Metrics {
             timed_out: AtomicU64::new(0),
             busy: AtomicU64::new(0),
             panics: AtomicU64::new(0),
+            streams_broken: AtomicU64::new(0),
+            streams_stalled: AtomicU64::new(0),
             expired: AtomicU64::new(0),
+            series: SeriesMetrics::default(),
+            history: HistoryMetrics::default(),
         }
     }
 
@@ -179,7 +208,42 @@ impl Metrics {
         );
         counter("twinfold_requests_busy_total", "Requests refused beyond requests_max.", &self.busy);
         counter("twinfold_request_panics_total", "Requests that met a bug.", &self.panics);
+        counter(
+            "twinfold_streams_broken_total",
+            "Streamed answers that failed on the way.",
+            &self.streams_broken,
+        );
+        counter(
+            "twinfold_streams_stalled_total",
+            "Streamed answers cut off beyond stall_duration_max.",
+            &self.streams_stalled,
+        );
         counter("twinfold_expired_total", "Expired entities and attributes removed.", &self.expired);
+        let history = &self.history;
+        counter("twinfold_history_folds_total", "Histories of entities folded into blocks.", &history.folds);
+        counter("twinfold_history_folds_failed_total", "Folds that failed.", &history.folds_failed);
+        counter(
+            "twinfold_history_trimmed_total",
+            "Histories of attributes that lost instances beyond retention.",
+            &history.trimmed,
+        );
+        let series = &self.series;
+        counter("twinfold_series_folds_total", "Series folded.", &series.folds);
+        counter("twinfold_series_folds_failed_total", "Folds that failed.", &series.folds_failed);
+        counter(
+            "twinfold_series_trimmed_total",
+            "Series that lost points beyond retention.",
+            &series.trimmed,
+        );
+        counter("twinfold_series_chilled_total", "Old blocks of series packed smaller.", &series.chilled);
+        counter(
+            "twinfold_hook_notifications_total",
+            "Notifications taken by hooks.",
+            &series.hook_notifications,
+        );
+        counter("twinfold_hook_changes_total", "Changes told to hooks.", &series.hook_changes);
+        counter("twinfold_hook_failures_total", "Notifications that failed.", &series.hook_failures);
+        counter("twinfold_hook_cuts_total", "Times a hook fell behind the feed.", &series.hook_cuts);
     }
 }
 

@@ -5,8 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
-use api_http::Router;
-use model_entities::Entities;
+use api_http::{Router, StreamLimits};
 use store::{Clock, Store};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -14,7 +13,7 @@ use tokio::task::JoinSet;
 
 use crate::admin::Admin;
 use crate::connection::{Connections, Order};
-use crate::jobs::Purge;
+use crate::jobs::{Fold, History, Hooks, Purge, Trim};
 use crate::listen::{self, Listening};
 use crate::metrics::Metrics;
 use crate::service::{App, RequestLimits};
@@ -34,6 +33,8 @@ const DRAIN_LOOK: Duration = Duration::from_millis(5);
 pub(crate) fn run(settings: &Settings) -> anyhow::Result<()> {
     settings.check().map_err(|error| crate::cli::WrongSetting(format!("{error:#}")))?;
     crate::logs::start(settings)?;
+    // Clients for hooks and contexts take the provider of the process. Another one is there only if it was chosen.
+    let _ = rustls::crypto::ring::default_provider().install_default();
     raise_file_limit(settings.limits.connections_max);
     let threads = threads(settings);
     let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -73,7 +74,82 @@ struct Server {
     admin: Admin,
     connections: Arc<Connections>,
     listening: Arc<Listening>,
+    jobs: Jobs,
+}
+
+/// What a server does by itself.
+struct Jobs {
     purge: Purge,
+    history: History,
+    fold: Fold,
+    folds: usize,
+    trim: Trim,
+    /// None if hooks are not sent.
+    hooks: Option<Hooks>,
+}
+
+impl Jobs {
+    fn new(
+        settings: &Settings,
+        store: &Store,
+        clock: &Clock,
+        models: wiring::Models,
+        metrics: &Arc<Metrics>,
+        holder: &str,
+    ) -> anyhow::Result<Self> {
+        let wiring::Models { entities, repositories } = models;
+        let holder = holder.to_owned();
+        let hooks = wiring::hooks_policy(settings).map(|policy| {
+            let sources = (store.clone(), clock.clone());
+            Hooks::new(repositories.clone(), sources, Arc::clone(metrics), holder.clone(), policy)
+        });
+        Ok(Self {
+            history: History {
+                entities: entities.clone(),
+                store: store.clone(),
+                clock: clock.clone(),
+                metrics: Arc::clone(metrics),
+                holder: holder.clone(),
+                interval: settings.history.history_sweep_interval.0,
+                age: settings.history.history_fresh_duration.0,
+            },
+            fold: Fold { repositories: repositories.clone(), metrics: Arc::clone(metrics) },
+            folds: settings.series.series_folds_max,
+            trim: Trim {
+                repositories,
+                store: store.clone(),
+                clock: clock.clone(),
+                metrics: Arc::clone(metrics),
+                holder: holder.clone(),
+                interval: settings.series.series_retention_interval.0,
+                cold_interval: settings.series.series_cold_interval.0,
+                cold_age: settings.series.series_cold_duration.0,
+            },
+            purge: Purge {
+                entities,
+                store: store.clone(),
+                clock: clock.clone(),
+                metrics: Arc::clone(metrics),
+                holder,
+                interval: settings.purge_interval.0,
+            },
+            hooks: hooks.transpose()?,
+        })
+    }
+
+    fn spawn(self, tasks: &mut JoinSet<()>) {
+        tasks.spawn(self.purge.run());
+        tasks.spawn(self.history.clone().fold());
+        tasks.spawn(self.history.clone().fold_strands());
+        tasks.spawn(self.history.sweep());
+        for _ in 0..self.folds {
+            tasks.spawn(self.fold.clone().run());
+        }
+        tasks.spawn(self.trim.run());
+        if let Some(hooks) = self.hooks {
+            tasks.spawn(hooks.run());
+        }
+    }
 }
 
 async fn serve(settings: &Settings, threads: usize) -> anyhow::Result<()> {
@@ -91,7 +167,7 @@ async fn serve(settings: &Settings, threads: usize) -> anyhow::Result<()> {
     let started = Instant::now();
     let clock = Clock::System;
     let store = storage::open(settings, clock.clone()).await?;
-    let server = Server::new(settings, store, clock, tls, threads)?;
+    let server = Server::new(settings, store, &clock, tls, threads)?;
     tracing::info!(
         %address,
         data = %settings.data.display(),
@@ -121,16 +197,16 @@ impl Server {
     fn new(
         settings: &Settings,
         store: Store,
-        clock: Clock,
+        clock: &Clock,
         tls: Option<tokio_rustls::TlsAcceptor>,
         threads: usize,
     ) -> anyhow::Result<Self> {
         let limits = &settings.limits;
         let holder = format!("process {} of {}", std::process::id(), settings.data.display());
         let connections = Arc::new(Connections::new());
-        let entities = Entities::new(store.clone(), wiring::entity_options(settings));
+        let models = wiring::Models::new(settings, &store);
         let admin = Admin::new(store.clone(), Arc::clone(&connections), holder.clone());
-        let mut front_ends = wiring::front_ends(settings, &store, &entities, &clock)?;
+        let mut front_ends = wiring::front_ends(settings, &store, &models, clock, threads)?;
         front_ends.push(admin.front_end());
         let router = Router::new(front_ends);
         let routes = router.routes().map(|(front_end, method, path)| (front_end, method.as_str(), path));
@@ -138,9 +214,8 @@ impl Server {
         admin.set_metrics(Arc::clone(&metrics));
         let app = Arc::new(App { router, metrics: Arc::clone(&metrics), limits: request_limits(settings) });
         let listening = Arc::new(Listening::new(app, Arc::clone(&connections), tls, limits));
-        let interval = settings.purge_interval.0;
-        let purge = Purge { entities, store: store.clone(), clock, metrics, holder, interval };
-        Ok(Self { store, admin, connections, listening, purge })
+        let jobs = Jobs::new(settings, &store, clock, models, &metrics, &holder)?;
+        Ok(Self { store, admin, connections, listening, jobs })
     }
 
     /// Serves until the first signal, then drains and closes.
@@ -150,10 +225,10 @@ impl Server {
         signals: &mut Signals,
         patience: Duration,
     ) -> anyhow::Result<()> {
-        let Self { store, admin, connections, listening, purge } = self;
-        let mut jobs = JoinSet::new();
-        jobs.spawn(Arc::clone(&listening).sweep());
-        jobs.spawn(purge.run());
+        let Self { store, admin, connections, listening, jobs } = self;
+        let mut tasks = JoinSet::new();
+        tasks.spawn(Arc::clone(&listening).sweep());
+        jobs.spawn(&mut tasks);
         let accepting = tokio::spawn(Arc::clone(&listening).accept(listener));
         let name = signals.next().await;
         tracing::info!(signal = name, connections = connections.count(), "stopping");
@@ -163,7 +238,7 @@ impl Server {
         // Its end is an abort, as asked for.
         let _ = accepting.await;
         drain(&connections, signals, patience).await;
-        jobs.shutdown().await;
+        tasks.shutdown().await;
         store.close().await.context("cannot close the store")?;
         tracing::info!("stopped");
         Ok(())
@@ -191,6 +266,7 @@ fn request_limits(settings: &Settings) -> RequestLimits {
     let limits = &settings.limits;
     RequestLimits {
         body_bytes_max: limits.body_bytes_max.as_usize(),
+        stream: StreamLimits { bytes_max: limits.stream_bytes_max.0, stall_max: limits.stall_duration_max.0 },
         requests_max: limits.requests_max,
         duration_max: limits.request_duration_max.0,
         compress_bytes_min: limits.compress_bytes_min.0,

@@ -1,7 +1,7 @@
 //! One request from its head to its answer: route, limits, body, handler, compression, counting.
 //!
 //! The hot path: no task, no timer unless the handler waits, no lock, one box for the handler's
-//! future.
+//! future. An answer that is a stream counts as under way until its last byte.
 
 use std::convert::Infallible;
 use std::net::IpAddr;
@@ -10,14 +10,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use api_http::{Found, Params, Refusal, Request, Response, Router, compress, read_body};
-use bytes::Bytes;
+use api_http::{
+    Body, EndReason, Found, Params, Refusal, Request, RequestStream, Response, Router, StreamBody, StreamEnd,
+    StreamLimits, compress, read_body,
+};
 use futures_util::FutureExt as _;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Version, header};
-use http_body_util::Full;
 use hyper::body::{Body as _, Incoming};
 
-use crate::connection::Connection;
+use crate::connection::{Connection, Order, UnderWay};
 use crate::metrics::Metrics;
 
 const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -26,6 +27,8 @@ const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RequestLimits {
     pub(crate) body_bytes_max: usize,
+    /// Of bodies that are read piece by piece.
+    pub(crate) stream: StreamLimits,
     pub(crate) requests_max: usize,
     pub(crate) duration_max: Duration,
     pub(crate) compress_bytes_min: u64,
@@ -60,10 +63,26 @@ struct Head {
 /// A request that counts as under way.
 struct Counted<'a>(&'a AtomicUsize);
 
+impl<'a> Counted<'a> {
+    /// How many were before it, too.
+    fn new(count: &'a AtomicUsize) -> (Self, usize) {
+        let before = count.fetch_add(1, Ordering::Relaxed);
+        (Self(count), before)
+    }
+}
+
 impl Drop for Counted<'_> {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }
+}
+
+/// What is told of an answer when it has been given.
+struct Account {
+    head: Head,
+    route: Option<usize>,
+    status: StatusCode,
+    started: Instant,
 }
 
 /// Answers a request of a connection.
@@ -78,8 +97,7 @@ pub(crate) async fn answer(
     let started = Instant::now();
     let app = &*link.app;
     let (under_way, number) = link.connection.begin(request.version() == Version::HTTP_2);
-    let before = app.metrics.requests_under_way.fetch_add(1, Ordering::Relaxed);
-    let counted = Counted(&app.metrics.requests_under_way);
+    let (counted, before) = Counted::new(&app.metrics.requests_under_way);
 
     let (parts, body) = request.into_parts();
     let has_body = !body.is_end_stream();
@@ -91,7 +109,7 @@ pub(crate) async fn answer(
         client_id: parts.headers.get(X_REQUEST_ID).cloned(),
         id: link.connection.id << 20 | (number & 0xF_FFFF),
     };
-    let (index, outcome) = match app.router.find(&head.method, head.uri.path()) {
+    let (route, outcome) = match app.router.find(&head.method, head.uri.path()) {
         Err(refusal) => (None, Err(refusal)),
         Ok(found) if before >= app.limits.requests_max => (Some(found.index), Err(Refusal::Busy)),
         Ok(found) => (Some(found.index), link.carry_out(found, &head, parts.headers, body).await),
@@ -107,17 +125,45 @@ pub(crate) async fn answer(
             response
         }
     };
-    let response = app.finish(&head, response).await;
+    let mut response = app.finish(&head, response).await;
+    let account = Account { head, route, status: response.status(), started };
+    if let Body::Stream(stream) = response.body_mut() {
+        link.follow(stream, under_way, account);
+        return Ok(response);
+    }
     drop((under_way, counted));
-    let took = started.elapsed();
-    app.metrics.count(index, response.status(), took);
-    if response.status() == StatusCode::INTERNAL_SERVER_ERROR {
-        tracing::error!(request = %Id(head.id), method = %head.method, uri = %head.uri, "answered 500: a bug");
-    }
-    if tracing::enabled!(target: "access", tracing::Level::DEBUG) {
-        head.log(link.peer, &response, took);
-    }
+    account.close(&link, response.body().len_known());
     Ok(response)
+}
+
+impl Account {
+    /// Counts the answer and logs it.
+    fn close(&self, link: &Link, bytes: u64) {
+        let Self { head, route, status, started } = self;
+        let took = started.elapsed();
+        link.app.metrics.count(*route, *status, took);
+        if *status == StatusCode::INTERNAL_SERVER_ERROR {
+            tracing::error!(request = %Id(head.id), method = %head.method, uri = %head.uri, "answered 500: a bug");
+        }
+        if tracing::enabled!(target: "access", tracing::Level::DEBUG) {
+            self.log(link.peer, bytes, took);
+        }
+    }
+
+    fn log(&self, peer: IpAddr, bytes: u64, took: Duration) {
+        let client_id = self.head.client_id.as_ref().and_then(|id| id.to_str().ok());
+        tracing::debug!(
+            target: "access",
+            request = %Id(self.head.id),
+            client_id,
+            %peer,
+            method = %self.head.method,
+            uri = %self.head.uri,
+            status = self.status.as_u16(),
+            bytes,
+            micros = took.as_micros(),
+        );
+    }
 }
 
 impl Link {
@@ -135,25 +181,32 @@ impl Link {
             return Err(Refusal::NotFound);
         }
         let limits = &self.app.limits;
+        let is_streamed = found.handler.is_streamed();
         let work = async {
             let params = head.uri.query().map_or_else(|| Ok(Params::default()), Params::parse);
             let params = params.map_err(Refusal::BadQuery)?;
-            let body = read_body(&headers, body, limits.body_bytes_max).await?;
-            let request = Request {
+            let mut request = Request {
                 method: head.method.clone(),
                 path: path.to_owned(),
                 captures: found.captures,
                 params,
                 headers,
-                body,
                 id: head.id,
+                ..Request::default()
             };
-            Ok((found.handler)(request).await)
+            if is_streamed {
+                let body = RequestStream::new(&request.headers, body, limits.stream)?;
+                let answer = found.handler.answer_streamed(request, body).ok_or(Refusal::Internal)?;
+                return Ok(answer.await);
+            }
+            request.body = read_body(&request.headers, body, limits.body_bytes_max).await?;
+            Ok(found.handler.answer(request).await)
         };
         // A handler owns what it works on: after a panic nothing half-done is seen by others.
         let work = AssertUnwindSafe(work).catch_unwind();
-        // Work of an administrator (a backup) takes as long as it takes.
-        let limit = if is_admin { Duration::MAX } else { limits.duration_max };
+        // Work of an administrator (a backup) takes as long as it takes, and so does a body read piece by
+        // piece, as long as the pieces come.
+        let limit = if is_admin || is_streamed { Duration::MAX } else { limits.duration_max };
         match within(limit, work).await {
             Some(Ok(outcome)) => outcome,
             // The panic hook logged what and where; this line says whose request it was.
@@ -168,6 +221,35 @@ impl Link {
                 Err(Refusal::TimedOut(limit))
             }
         }
+    }
+
+    /// Sees to it that an answer in chunks counts as under way until it ends, and that a client who takes
+    /// nothing of it loses the connection.
+    fn follow(self: &Arc<Self>, stream: &mut StreamBody, under_way: UnderWay, account: Account) {
+        let link = Arc::clone(self);
+        link.app.metrics.requests_under_way.fetch_add(1, Ordering::Relaxed);
+        stream.on_end(move |StreamEnd { bytes, reason }| {
+            let metrics = &link.app.metrics;
+            let Head { id, method, uri, .. } = &account.head;
+            match reason {
+                EndReason::Complete => {}
+                EndReason::Broken(reason) => {
+                    metrics.streams_broken.fetch_add(1, Ordering::Relaxed);
+                    tracing::error!(request = %Id(*id), %method, %uri, bytes, reason, "answer broke off");
+                }
+                EndReason::Dropped => {
+                    tracing::debug!(request = %Id(*id), %method, %uri, bytes, "client left before the end");
+                }
+            }
+            drop((under_way, Counted(&metrics.requests_under_way)));
+            account.close(&link, bytes);
+        });
+        let link = Arc::clone(self);
+        stream.on_stall(move || {
+            link.app.metrics.streams_stalled.fetch_add(1, Ordering::Relaxed);
+            tracing::warn!(connection = link.connection.id, peer = %link.peer, "client takes nothing: cut off");
+            link.connection.tell(Order::Kill);
+        });
     }
 
     /// Whether `/admin` is open to this client: it is on this machine, and neither a proxy nor a browser
@@ -205,28 +287,14 @@ impl App {
             response.headers_mut().insert(X_REQUEST_ID, id);
         }
         if head.method == Method::HEAD {
-            let length = response.body().size_hint().lower();
-            response.headers_mut().insert(header::CONTENT_LENGTH, HeaderValue::from(length));
-            *response.body_mut() = Full::new(Bytes::new());
+            if let Body::Whole(bytes) = response.body() {
+                let length = HeaderValue::from(bytes.len());
+                response.headers_mut().insert(header::CONTENT_LENGTH, length);
+            }
+            // What makes a stream sees that nobody wants it.
+            *response.body_mut() = Body::default();
         }
         response
-    }
-}
-
-impl Head {
-    fn log(&self, peer: IpAddr, response: &Response, took: Duration) {
-        let client_id = self.client_id.as_ref().and_then(|id| id.to_str().ok());
-        tracing::debug!(
-            target: "access",
-            request = %Id(self.id),
-            client_id,
-            %peer,
-            method = %self.method,
-            uri = %self.uri,
-            status = response.status().as_u16(),
-            bytes = response.body().size_hint().lower(),
-            micros = took.as_micros(),
-        );
     }
 }
 

@@ -1,9 +1,15 @@
 //! How the server runs: one struct, filled from flags, `TWINFOLD_*` variables, a TOML file and
 //! defaults, in this order of precedence. Nothing else in the workspace reads a setting.
 
+mod history;
+mod series;
+
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+
+pub(crate) use history::History;
+pub(crate) use series::{HookSend, Series, Switch};
 
 use crate::units::{ByteCount, Durability, Span};
 
@@ -115,6 +121,12 @@ pub(crate) struct Settings {
     pub(crate) contexts_cached_max: usize,
 
     #[command(flatten)]
+    pub(crate) history: History,
+
+    #[command(flatten)]
+    pub(crate) series: Series,
+
+    #[command(flatten)]
     pub(crate) limits: Limits,
 
     /// Certificate chain (PEM); with it the listener speaks TLS
@@ -164,6 +176,14 @@ pub(crate) struct Limits {
     #[arg(long, env = "TWINFOLD_BODY_BYTES_MAX", value_name = "SIZE", default_value = "64MiB")]
     pub(crate) body_bytes_max: ByteCount,
 
+    /// The largest body of a request that is read piece by piece (bulk writes), before and after decompression
+    #[arg(long, env = "TWINFOLD_STREAM_BYTES_MAX", value_name = "SIZE", default_value = "4GiB")]
+    pub(crate) stream_bytes_max: ByteCount,
+
+    /// How long a client may send nothing of such a body, or take nothing of a streamed answer
+    #[arg(long, env = "TWINFOLD_STALL_DURATION_MAX", value_name = "SPAN", default_value = "30s")]
+    pub(crate) stall_duration_max: Span,
+
     /// Rows of a page where the client does not say
     #[arg(long, env = "TWINFOLD_PAGE_ROWS_DEFAULT", value_name = "COUNT", default_value = "20")]
     pub(crate) page_rows_default: usize,
@@ -191,6 +211,10 @@ pub(crate) struct Limits {
     /// The most linked entities in one answer
     #[arg(long, env = "TWINFOLD_JOIN_ENTITIES_MAX", value_name = "COUNT", default_value = "10000")]
     pub(crate) join_entities_max: usize,
+
+    /// The most instances of attributes in one answer about the past; more of them come in parts (206)
+    #[arg(long, env = "TWINFOLD_TEMPORAL_INSTANCES_MAX", value_name = "COUNT", default_value = "100000")]
+    pub(crate) temporal_instances_max: usize,
 
     /// The most entities a query may look at
     #[arg(long, env = "TWINFOLD_SCAN_ENTITIES_MAX", value_name = "COUNT", default_value = "1000000")]
@@ -318,6 +342,9 @@ impl Settings {
             "header_bytes_max must be between 8KiB and 16MiB"
         );
         anyhow::ensure!(!self.purge_interval.0.is_zero(), "purge_interval must be above 0");
+        anyhow::ensure!(!limits.stall_duration_max.0.is_zero(), "stall_duration_max must be above 0");
+        self.series.check()?;
+        self.history.check()?;
         Ok(())
     }
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct ByteCount(pub(crate) u64);
 
-/// A span of time: `100ms`, `30s`, `5m`, `2h`.
+/// A span of time: `100ms`, `30s`, `5m`, `2h`, `30d`.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct Span(pub(crate) Duration);
 
@@ -22,7 +22,8 @@ pub(crate) enum Durability {
 }
 
 const BYTE_UNITS: [(&str, u64); 4] = [("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10), ("B", 1)];
-const SPAN_UNITS: [(&str, u64); 4] = [("ms", 1), ("s", 1000), ("m", 60_000), ("h", 3_600_000)];
+const SPAN_UNITS: [(&str, u64); 5] =
+    [("ms", 1), ("s", 1000), ("m", 60_000), ("h", 3_600_000), ("d", 86_400_000)];
 const INTERVAL_DEFAULT: Duration = Duration::from_millis(100);
 
 impl ByteCount {
@@ -55,7 +56,7 @@ impl FromStr for Span {
     fn from_str(text: &str) -> Result<Self, String> {
         let millis = parse_with_unit(text, &SPAN_UNITS);
         let span = millis.map(|millis| Self(Duration::from_millis(millis)));
-        span.ok_or_else(|| "a span is a whole number of ms, s, m or h, like 30s".to_owned())
+        span.ok_or_else(|| "a span is a whole number of ms, s, m, h or d, like 30s".to_owned())
     }
 }
 

@@ -4,11 +4,32 @@ use anyhow::Context as _;
 use api_http::FrontEnd;
 use api_ngsi_ld::{Api, ContextOptions, Contexts, FetchPolicy};
 use model_entities::{Documents, Entities, Options, Tenant};
+use model_series::{BackOff, Repositories, SeriesOptions, StrandOptions};
 use store::{Clock, Store};
 
-use crate::settings::{ContextFetch, Settings};
+use crate::jobs::HooksPolicy;
+use crate::settings::{ContextFetch, HookSend, Settings, Switch};
 
-/// All front ends over models, in the order of their standards.
+/// The first pause of a hook that failed, in microseconds.
+const HOOK_PAUSE_FIRST_US: i64 = 1_000_000;
+
+/// The models that front ends and jobs share.
+#[derive(Clone)]
+pub(crate) struct Models {
+    pub(crate) entities: Entities,
+    pub(crate) repositories: Repositories,
+}
+
+impl Models {
+    pub(crate) fn new(settings: &Settings, store: &Store) -> Self {
+        Self {
+            entities: Entities::new(store.clone(), entity_options(settings)),
+            repositories: Repositories::new(store.clone(), series_options(settings)),
+        }
+    }
+}
+
+/// All front ends over models, in the order of their standards. `threads` serve.
 ///
 /// # Errors
 ///
@@ -16,10 +37,56 @@ use crate::settings::{ContextFetch, Settings};
 pub(crate) fn front_ends(
     settings: &Settings,
     store: &Store,
-    entities: &Entities,
+    models: &Models,
     clock: &Clock,
+    threads: usize,
 ) -> anyhow::Result<Vec<FrontEnd>> {
-    Ok(vec![ngsi_ld(settings, store, entities, clock)?])
+    let mut front_ends = vec![ngsi_ld(settings, store, &models.entities, clock)?];
+    if settings.series.tsm == Switch::On {
+        let limits = tsm_limits(settings, threads);
+        let api = api_tsm::Api::new(models.repositories.clone(), clock.clone(), limits);
+        front_ends.extend(api_tsm::front_ends(&api));
+    }
+    Ok(front_ends)
+}
+
+fn tsm_limits(settings: &Settings, threads: usize) -> api_tsm::Limits {
+    let (limits, series) = (&settings.limits, &settings.series);
+    api_tsm::Limits {
+        page_default: limits.page_rows_default,
+        page_max: limits.page_rows_max,
+        request_series_max: series.request_series_max,
+        write_points_max: series.write_points_max,
+        depth_max: limits.depth_max,
+        item_bytes_max: series.write_item_bytes_max.as_usize(),
+        batch_bytes_max: series.write_batch_bytes_max.as_usize(),
+        stall_max: limits.stall_duration_max.0,
+        read_tasks: threads,
+    }
+}
+
+fn series_options(settings: &Settings) -> SeriesOptions {
+    let series = &settings.series;
+    SeriesOptions {
+        strands: StrandOptions {
+            block_points_max: series.series_block_points_max,
+            overlays_max: series.series_overlays_max,
+            overlay_points_max: series.series_overlay_points_max,
+        },
+        definitions_cached_max: series.series_definitions_cached_max,
+    }
+}
+
+/// Whom hooks may call; `None`: nobody.
+pub(crate) fn hooks_policy(settings: &Settings) -> Option<HooksPolicy> {
+    let series = &settings.series;
+    let longest = i64::try_from(series.hook_pause_max.0.as_micros()).unwrap_or(i64::MAX);
+    (series.hook_send != HookSend::Off).then(|| HooksPolicy {
+        private_addresses: series.hook_send == HookSend::Any,
+        duration_max: series.hook_duration_max.0,
+        back_off: BackOff { first_us: HOOK_PAUSE_FIRST_US.min(longest), longest_us: longest },
+        changes_max: series.hook_changes_max,
+    })
 }
 
 fn ngsi_ld(
@@ -41,6 +108,7 @@ fn ngsi_ld(
         depth_max: limits.depth_max,
         join_level_max: limits.join_level_max,
         join_entities_max: limits.join_entities_max,
+        temporal_instances_max: limits.temporal_instances_max,
         q_nodes_max: limits.q_nodes_max,
     };
     let api = Api::new(entities.clone(), contexts, clock.clone(), limits, settings.alias.clone());
@@ -62,7 +130,7 @@ fn context_options(settings: &Settings) -> ContextOptions {
 }
 
 /// How entities are kept.
-pub(crate) fn entity_options(settings: &Settings) -> Options {
+fn entity_options(settings: &Settings) -> Options {
     let limits = &settings.limits;
     Options {
         buckets: settings.buckets,
@@ -70,5 +138,6 @@ pub(crate) fn entity_options(settings: &Settings) -> Options {
         entity_bytes_max: limits.entity_bytes_max.as_usize(),
         scan_entities_max: limits.scan_entities_max,
         sort_entities_max: limits.sort_entities_max,
+        history: settings.history.policy(),
     }
 }

@@ -13,6 +13,7 @@ mod backup;
 mod http;
 mod limits;
 mod lives;
+mod series;
 mod settings;
 mod tls;
 mod writes;

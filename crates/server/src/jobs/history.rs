@@ -1,0 +1,97 @@
+//! Folding fresh history of entities into blocks, and removing what is beyond retention.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use model_entities::Entities;
+use store::{Clock, Store};
+
+use crate::admin::chain;
+use crate::metrics::Metrics;
+
+const LEASE: &str = "server/sweep-history";
+/// After a failure: the store may be busy or closing.
+const REST: Duration = Duration::from_secs(1);
+
+/// Folds history as entities gather it, and sweeps now and then; of several nodes, one sweeps.
+#[derive(Clone)]
+pub(crate) struct History {
+    pub(crate) entities: Entities,
+    pub(crate) store: Store,
+    pub(crate) clock: Clock,
+    pub(crate) metrics: Arc<Metrics>,
+    pub(crate) holder: String,
+    pub(crate) interval: Duration,
+    /// The age from which fresh history is folded, however little there is.
+    pub(crate) age: Duration,
+}
+
+impl History {
+    /// Folds entities that gathered much. Runs until the task is dropped; a fold that is broken off loses nothing.
+    pub(crate) async fn fold(self) {
+        loop {
+            let job = self.entities.next_to_fold().await;
+            let folded = async { self.entities.tenant(&job.tenant).await?.fold_history(&job.id).await };
+            match folded.await {
+                Ok(_) => _ = self.metrics.history.folds.fetch_add(1, Ordering::Relaxed),
+                Err(error) => self.note_failure(&error, "cannot fold the history of an entity").await,
+            }
+        }
+    }
+
+    /// Folds overwrites in the blocks of histories (corrections, removals). Runs until the task is dropped.
+    pub(crate) async fn fold_strands(self) {
+        loop {
+            let (strand, encoding) = self.entities.strands().next_to_fold().await;
+            match self.entities.strands().fold(&strand, encoding).await {
+                Ok(true) => _ = self.metrics.history.folds.fetch_add(1, Ordering::Relaxed),
+                // Writers kept coming first, or there was nothing left to fold.
+                Ok(false) => {}
+                Err(error) => self.note_failure(&error, "cannot fold overwrites of a history").await,
+            }
+        }
+    }
+
+    /// Sweeps now and then. Runs until the task is dropped.
+    pub(crate) async fn sweep(self) {
+        let mut ticks = tokio::time::interval(self.interval);
+        ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        // The first tick comes at once: a server that just started has better things to do.
+        ticks.tick().await;
+        loop {
+            ticks.tick().await;
+            match self.store.lease(LEASE, &self.holder, self.interval * 3).await {
+                Ok(Some(_)) => self.sweep_once().await,
+                Ok(None) => tracing::debug!("another node sweeps history"),
+                Err(error) => tracing::warn!(error = chain(&error), "no lease to sweep history"),
+            }
+        }
+    }
+
+    async fn sweep_once(&self) {
+        let now = self.clock.now();
+        match self.entities.sweep_history(now, self.age).await {
+            Ok(0) => {}
+            Ok(count) => {
+                self.metrics.history.folds.fetch_add(count as u64, Ordering::Relaxed);
+                tracing::info!(count, "fresh history of entities folded for its age");
+            }
+            Err(error) => self.note_failure(&error, "cannot sweep history").await,
+        }
+        match self.entities.trim_history(now).await {
+            Ok(0) => {}
+            Ok(count) => {
+                self.metrics.history.trimmed.fetch_add(count as u64, Ordering::Relaxed);
+                tracing::info!(count, "history beyond retention removed");
+            }
+            Err(error) => self.note_failure(&error, "cannot remove history beyond retention").await,
+        }
+    }
+
+    async fn note_failure(&self, error: &(dyn std::error::Error + Sync), what: &'static str) {
+        self.metrics.history.folds_failed.fetch_add(1, Ordering::Relaxed);
+        tracing::warn!(error = chain(error), what);
+        tokio::time::sleep(REST).await;
+    }
+}

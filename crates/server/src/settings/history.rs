@@ -1,0 +1,146 @@
+//! Settings of the history of entities: what is recorded, how long it is kept.
+
+use std::str::FromStr;
+use std::time::Duration;
+
+use clap::Args;
+use model_entities::{HistoryPolicy, HistoryRule, Tenant};
+
+use super::Switch;
+use crate::units::Span;
+
+/// What is recorded of entities.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "History")]
+pub(crate) struct History {
+    /// Whether changes of entities are recorded, where no rule says otherwise
+    #[arg(long, env = "TWINFOLD_HISTORY", value_name = "WHETHER", default_value = "on")]
+    pub(crate) history: Switch,
+
+    /// Rules by tenant, type and attribute, the first that fits decides: `type=IRI,keep=30d tenant=lab,record=off`
+    #[arg(long, env = "TWINFOLD_HISTORY_RULES", value_name = "RULES", default_value = "")]
+    pub(crate) history_rules: HistoryRules,
+
+    /// How often fresh history is looked through for what is old enough to be folded into blocks, or to be removed
+    #[arg(long, env = "TWINFOLD_HISTORY_SWEEP_INTERVAL", value_name = "SPAN", default_value = "10m")]
+    pub(crate) history_sweep_interval: Span,
+
+    /// The age from which fresh history of an entity that seldom changes is folded into blocks
+    #[arg(long, env = "TWINFOLD_HISTORY_FRESH_DURATION", value_name = "SPAN", default_value = "24h")]
+    pub(crate) history_fresh_duration: Span,
+}
+
+/// Rules as a setting spells them: parted by blanks; members of a rule by commas.
+#[derive(Clone, Debug)]
+pub(crate) struct HistoryRules(Vec<HistoryRule>);
+
+impl History {
+    /// What the model is to record and keep.
+    pub(crate) fn policy(&self) -> HistoryPolicy {
+        let mut rules = self.history_rules.0.clone();
+        if self.history == Switch::Off {
+            rules.extend(HistoryPolicy::off().rules);
+        }
+        HistoryPolicy { rules }
+    }
+
+    /// Checks what no single value can tell.
+    ///
+    /// # Errors
+    ///
+    /// What does not fit, and how to mend it.
+    pub(super) fn check(&self) -> anyhow::Result<()> {
+        anyhow::ensure!(!self.history_sweep_interval.0.is_zero(), "history_sweep_interval must be above 0");
+        Ok(())
+    }
+}
+
+impl FromStr for HistoryRules {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        text.split_whitespace().map(rule).collect::<Result<_, _>>().map(Self)
+    }
+}
+
+/// `tenant=lab,type=IRI,attribute=IRI,record=off,keep=30d`; a `,` that no known name follows belongs to an IRI.
+fn rule(text: &str) -> Result<HistoryRule, String> {
+    const NAMES: [&str; 5] = ["tenant=", "type=", "attribute=", "record=", "keep="];
+    let mut members: Vec<String> = Vec::new();
+    for part in text.split(',') {
+        match members.last_mut() {
+            Some(last) if !NAMES.iter().any(|name| part.starts_with(name)) => {
+                last.push(',');
+                last.push_str(part);
+            }
+            _ => members.push(part.to_owned()),
+        }
+    }
+    let mut rule = HistoryRule::default();
+    for member in &members {
+        let (name, value) = member.split_once('=').ok_or_else(|| {
+            format!("{member:?}: a rule is made of tenant=, type=, attribute=, record= and keep=, parted by commas")
+        })?;
+        match name {
+            "tenant" => rule.tenant = Some(Tenant::new(value).map_err(|error| error.to_string())?),
+            "type" => rule.of_type = Some(value.into()),
+            "attribute" => rule.attribute = Some(value.into()),
+            "record" => rule.record = Some(recorded(value)?),
+            "keep" if value == "forever" => rule.keep = Some(Duration::MAX),
+            "keep" => rule.keep = Some(value.parse::<Span>()?.0),
+            _ => return Err(format!("{name:?}: a rule has tenant, type, attribute, record and keep")),
+        }
+    }
+    match (&rule.record, &rule.keep, &rule.attribute) {
+        (None, None, _) => Err(format!("{text:?}: a rule says record=on, record=off, or keep=SPAN")),
+        (Some(_), _, Some(_)) => Err(format!(
+            "{text:?}: record is of whole entities: a rule with an attribute can only say keep=SPAN"
+        )),
+        _ => Ok(rule),
+    }
+}
+
+fn recorded(value: &str) -> Result<bool, String> {
+    match value {
+        "on" => Ok(true),
+        "off" => Ok(false),
+        _ => Err(format!("record={value}: either on or off")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check_refused(text: &str, word: &str) {
+        let error = text.parse::<HistoryRules>().unwrap_err();
+        assert!(error.contains(word), "{word:?} is not in {error:?}");
+    }
+
+    #[test]
+    fn rules_are_read_in_order() {
+        let text =
+            "type=https://a.org/T,b,keep=30d tenant=lab,record=off attribute=https://a.org/p,keep=forever";
+        let HistoryRules(rules) = text.parse().unwrap();
+        let [typed, lab, attribute] = &rules[..] else { panic!("{rules:?}") };
+        assert_eq!(typed.of_type.as_deref(), Some("https://a.org/T,b"));
+        assert_eq!(typed.keep, Some(Duration::from_secs(30 * 86_400)));
+        assert_eq!((lab.tenant.as_ref().map(Tenant::name), lab.record), (Some("lab"), Some(false)));
+        assert_eq!(
+            (attribute.attribute.as_deref(), attribute.keep),
+            (Some("https://a.org/p"), Some(Duration::MAX))
+        );
+        assert!("".parse::<HistoryRules>().unwrap().0.is_empty());
+    }
+
+    #[test]
+    fn what_is_no_rule_is_refused_with_its_reason() {
+        check_refused("lab", "made of");
+        check_refused("who=lab,keep=1h", "who");
+        check_refused("tenant=lab", "record=on");
+        check_refused("record=maybe", "either on or off");
+        check_refused("keep=1", "whole number");
+        check_refused("tenant=a b,keep=1h", "record=on");
+        check_refused("attribute=https://a.org/p,record=off", "whole entities");
+    }
+}
