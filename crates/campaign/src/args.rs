@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand};
 
 use crate::floor::FloorArgs;
-use crate::profile::{Profile, Setup};
+use crate::peer::Kind as PeerKind;
+use crate::profile::{Observed, Profile, Setup};
 
 /// Load tests: published workloads against a server, with the published figures and the floor beside ours.
 #[derive(Debug, Parser)]
@@ -55,6 +56,13 @@ pub struct RunArgs {
     /// How the sets that rows run on are created.
     #[arg(long, value_enum, default_value = "sequential")]
     pub setup: Setup,
+    /// When the instances of temporal sets were observed.
+    #[arg(long, value_enum, default_value = "now")]
+    pub observed: Observed,
+    /// Put the same points through another database, started from what is installed here (family hakom). May be
+    /// given several times.
+    #[arg(long, value_enum, value_name = "DATABASE")]
+    pub peer: Vec<PeerKind>,
     /// The seed of all draws. A server that keeps its data needs another one for each campaign.
     #[arg(long, default_value_t = 42)]
     pub seed: u64,
@@ -94,5 +102,7 @@ mod tests {
         assert!(parse("campaign run").is_err());
         assert!(parse("campaign run stellio --target http://h --data-parent /x").is_err());
         assert!(parse("campaign run stellio --users 0").is_err());
+        assert!(parse("campaign run hakom --peer postgres --peer questdb --observed spread").is_ok());
+        assert!(parse("campaign run hakom --peer paper").is_err());
     }
 }

@@ -1,5 +1,6 @@
 //! `twinfold campaign`: from the command line to a course, its reports and the exit code.
 
+use std::fmt::Write as _;
 use std::io::Write as _;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -10,12 +11,15 @@ use crate::args::{Args, CampaignCommand, RunArgs};
 use crate::compare::{self, Old};
 use crate::course::{Course, Results, data_folder};
 use crate::floor;
+use crate::hakom;
+use crate::hakom::rows::Row as SeriesRow;
 use crate::machine::Environment;
+use crate::peer::Installed;
 use crate::profile::Setup;
 use crate::progress::note;
 use crate::report::{self, Report, table};
 use crate::target::Source;
-use crate::workloads::{self, Family};
+use crate::workloads::{self, Family, Selection};
 
 /// Open files asked for, so that thousands of users can connect.
 const FILES_MAX: u64 = 65_536;
@@ -53,62 +57,100 @@ fn print(text: &str) -> Result<()> {
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).context("writing to the output")
 }
 
-fn list(families: &[Family]) -> String {
-    use std::fmt::Write as _;
+fn list(families: &[Selection]) -> String {
     let mut out = String::new();
     for family in families {
-        let _ = writeln!(out, "{}: {}\npublished on: {}\n", family.name, family.title, family.hardware);
-        let _ = writeln!(
-            out,
-            "{:<6} {:<19} {:>5} {:>10} {:>9} {:>5}  {:>11} {:>8}",
-            "row", "scenario", "users", "iterations", "entities", "types", "published/s", "p95 ms"
-        );
-        for row in &family.rows {
-            let kind = serde_json::to_value(row.kind).unwrap_or_default();
-            let (rate, p95) = row.published.map_or(("ours".to_owned(), String::new()), |published| {
-                (published.throughput.to_string(), published.p95_ms.to_string())
-            });
-            let _ = writeln!(
-                out,
-                "{:<6} {:<19} {:>5} {:>10} {:>9} {:>5}  {:>11} {:>8}",
-                row.id,
-                kind.as_str().unwrap_or_default(),
-                row.users,
-                row.iterations,
-                row.entities,
-                row.types,
-                rate,
-                p95
-            );
+        match family {
+            Selection::Entities(family) => list_entities(&mut out, family),
+            Selection::Series(family) => list_series(&mut out, family),
         }
+        out.push('\n');
     }
     out
 }
 
+fn list_series(out: &mut String, family: &Family<SeriesRow>) {
+    let _ = writeln!(out, "{}: {}\npublished on: {}\n", family.name, family.title, family.hardware);
+    let _ = writeln!(
+        out,
+        "{:<22} {:<10} {:>5} {:>8} {:>8} {:>14} {:>8} {:>12}",
+        "row", "work", "users", "series", "values", "series/request", "workers", "published/s"
+    );
+    for row in &family.rows {
+        let work = serde_json::to_value(row.work).unwrap_or_default();
+        let rate = row.published.first().map(|job| row.points() as f64 / job.seconds);
+        let _ = writeln!(
+            out,
+            "{:<22} {:<10} {:>5} {:>8} {:>8} {:>14} {:>8} {:>12}",
+            row.id,
+            work.as_str().unwrap_or_default(),
+            row.users,
+            row.series,
+            row.values,
+            row.request_series,
+            row.workers.map_or(String::new(), |workers| workers.to_string()),
+            rate.map_or("a table".to_owned(), |rate| format!("{rate:.0}")),
+        );
+    }
+}
+
+fn list_entities(out: &mut String, family: &Family) {
+    let _ = writeln!(out, "{}: {}\npublished on: {}\n", family.name, family.title, family.hardware);
+    let _ = writeln!(
+        out,
+        "{:<12} {:<19} {:>5} {:>10} {:>9} {:>5} {:>9}  {:>11} {:>8}",
+        "row", "scenario", "users", "iterations", "entities", "types", "instances", "published/s", "p95 ms"
+    );
+    for row in &family.rows {
+        let kind = serde_json::to_value(row.kind).unwrap_or_default();
+        let (rate, p95) = row.published.map_or(("ours".to_owned(), String::new()), |published| {
+            (published.throughput.to_string(), published.p95_ms.to_string())
+        });
+        let _ = writeln!(
+            out,
+            "{:<12} {:<19} {:>5} {:>10} {:>9} {:>5} {:>9}  {:>11} {:>8}",
+            row.id,
+            kind.as_str().unwrap_or_default(),
+            row.users,
+            row.iterations,
+            row.entities,
+            row.types,
+            row.instances,
+            rate,
+            p95
+        );
+    }
+}
+
 fn campaign(args: &RunArgs) -> Result<ExitCode> {
     raise_limits();
-    let family = workloads::select(&args.selection)?;
+    let selection = workloads::select(&args.selection)?;
     let old = args.compare.as_deref().map(Old::read).transpose()?;
     let course = course(args)?;
+    let peers = peers(args, &selection)?;
     // What would spoil the campaign at its end, or all of it, is looked at before any load.
     course.source.reach()?;
     report::prepare(&args.out)?;
     let mut environment = environment(args, &course);
     note(&format!(
         "{}: {} rows, profile {}, against {}",
-        family.name,
-        family.rows.len(),
+        selection.name(),
+        selection.ids().len(),
         args.profile.name(),
         environment.target
     ));
     if cfg!(debug_assertions) {
         note("compiled without optimisation: the figures will be of no use; build with --release");
     }
-    let Results { rows, durability, server_version, faults } = course.run(&family)?;
+    let results = match &selection {
+        Selection::Entities(family) => course.run(family)?,
+        Selection::Series(family) => hakom::course::run(&course, family, &peers)?,
+    };
+    let Results { rows, tables, durability, server_version, faults } = results;
     environment.durability = durability.unwrap_or_else(|| "unknown".to_owned());
     let own_version = matches!(course.source, Source::Own { .. }).then(|| environment.version.clone());
     environment.server_version = server_version.or(own_version).unwrap_or_else(|| "unknown".to_owned());
-    let report = Report { title: family.title, environment, rows, faults };
+    let report = Report { title: selection.title().to_owned(), environment, rows, tables, faults };
     report.write(&args.out)?;
     print(&table::markdown(&report))?;
     note(&format!("reports: {}", args.out.join("index.html").display()));
@@ -134,6 +176,15 @@ fn compared(old: &Old, report: &Report, args: &RunArgs) -> Result<bool> {
     Ok(deltas.iter().any(|delta| delta.worse))
 }
 
+/// The peers asked for, found on this machine.
+fn peers(args: &RunArgs, selection: &Selection) -> Result<Vec<Installed>> {
+    anyhow::ensure!(
+        args.peer.is_empty() || matches!(selection, Selection::Series(_)),
+        "peers are set beside series only: --peer goes with the family hakom"
+    );
+    args.peer.iter().map(|kind| kind.find()).collect()
+}
+
 fn course(args: &RunArgs) -> Result<Course> {
     let source = match &args.target {
         Some(url) => Source::from_url(url, args.target_pid)?,
@@ -148,6 +199,7 @@ fn course(args: &RunArgs) -> Result<Course> {
         users: args.users.map(|users| users as usize),
         threads: args.threads as usize,
         timeout: Duration::from_secs(args.timeout),
+        observed: args.observed,
         with_floor: !args.no_floor,
     })
 }
@@ -177,8 +229,8 @@ mod tests {
     fn the_list_names_every_row_with_its_published_figures() {
         let families = workloads::families().unwrap();
         let text = list(&families);
-        for row in &families[0].rows {
-            assert!(text.lines().any(|line| line.starts_with(&row.id)), "{} in {text}", row.id);
+        for id in families.iter().flat_map(Selection::ids) {
+            assert!(text.lines().any(|line| line.starts_with(&format!("{id} "))), "{id} in {text}");
         }
         assert!(text.contains("241") && text.contains("8 vCPU"));
     }

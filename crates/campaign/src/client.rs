@@ -2,6 +2,7 @@
 //! server measure the server. No pool, no retry, no TLS, no redirect.
 
 mod framing;
+mod stream;
 
 use std::future::poll_fn;
 use std::net::SocketAddr;
@@ -20,6 +21,8 @@ use framing::{Framing, Head};
 pub const ANSWER_BYTES_MAX: usize = 256 * 1024 * 1024;
 /// How much room a read offers at least.
 const READ_BYTES: usize = 16 * 1024;
+/// The buffer of an answer that is handed over in parts.
+pub const STREAM_BYTES: usize = 256 * 1024;
 
 /// Why a call got no answer.
 #[derive(Debug, thiserror::Error)]
@@ -140,6 +143,35 @@ impl Connection {
         self.receive().await
     }
 
+    /// Sends `head` and `body`, and hands the body of an answer of a status that `wanted` accepts to `sink`, part by
+    /// part; other answers come back whole. The number is that of the bytes handed over.
+    ///
+    /// Cost: as many reads as the kernel has portions; the buffer stays at [`STREAM_BYTES`].
+    ///
+    /// # Errors
+    ///
+    /// Any [`CallError`]; the connection must then be dropped.
+    pub async fn call_apart(
+        &mut self,
+        (head, body): (&[u8], &[u8]),
+        now: std::time::Instant,
+        wanted: &(dyn Fn(u16) -> bool + Sync),
+        sink: &mut dyn FnMut(&[u8]),
+    ) -> Result<(Answer<'_>, u64), CallError> {
+        if self.filled > self.consumed {
+            return Err(CallError::Unasked(self.filled - self.consumed));
+        }
+        self.send(head, now).await?;
+        self.stream.write_all(body).await.map_err(CallError::Send)?;
+        let head = self.head().await?;
+        if !wanted(head.status) {
+            return Ok((self.rest(&head).await?, 0));
+        }
+        let bytes = self.stream_body(&head, sink).await?;
+        self.closing |= head.closes;
+        Ok((Answer { status: head.status, body: &[] }, bytes))
+    }
+
     /// Writes `request`, which may be several pipelined ones.
     ///
     /// # Errors
@@ -156,6 +188,12 @@ impl Connection {
     ///
     /// Any [`CallError`] but `Connect` and `Send`; the connection must then be dropped.
     pub async fn receive(&mut self) -> Result<Answer<'_>, CallError> {
+        let head = self.head().await?;
+        self.rest(&head).await
+    }
+
+    /// Reads the head of the next answer that is not interim.
+    async fn head(&mut self) -> Result<Head, CallError> {
         if self.consumed == self.filled {
             (self.consumed, self.filled) = (0, 0);
         }
@@ -168,7 +206,12 @@ impl Connection {
             }
         };
         self.consumed += head.bytes;
-        let body = self.body(&head).await?;
+        Ok(head)
+    }
+
+    /// Reads the body behind `head`.
+    async fn rest(&mut self, head: &Head) -> Result<Answer<'_>, CallError> {
+        let body = self.body(head).await?;
         self.closing |= head.closes;
         Ok(Answer { status: head.status, body: self.inbox.get(body).unwrap_or_default() })
     }

@@ -1,7 +1,7 @@
 //! One campaign from the first row to the last: servers and sets come and go, loops run, floors are measured.
 
 mod caveats;
-mod figures;
+pub(crate) mod figures;
 
 use std::path::PathBuf;
 use std::sync::Mutex;
@@ -14,16 +14,25 @@ use crate::executors::{Limits, Load, Outcome, run_closed};
 use crate::floor::{Floor, FloorArgs};
 use crate::probe::Probe;
 use crate::process;
-use crate::profile::{Profile, Setup};
+use crate::profile::{Observed, Profile, Setup};
 use crate::progress::{Stage, note};
-use crate::report::RowReport;
+use crate::report::table::{number, optional};
+use crate::report::{RowReport, Table};
 use crate::stellio::HEADERS;
 use crate::stellio::checks::{self, Findings};
+use crate::stellio::instances::Instances;
 use crate::stellio::sessions::Requests;
 use crate::stellio::sets::{BATCH_ENTITIES, Loading, Set, SetShape};
 use crate::target::{Source, Target};
 use crate::workloads::{Family, Kind, Row};
 
+/// Users that write the instances of a temporal set at once, if it is not written as published.
+const INSTANCE_USERS: usize = 10;
+/// The row with history, and the same without.
+const WITH_HISTORY: &str = "S-P3";
+const WITHOUT_HISTORY: &str = "S-H3";
+/// The share of throughput that history may cost, in per cent.
+const HISTORY_COST_MAX: u32 = 25;
 /// Samples of a row's answers that are looked at, over all users.
 const SAMPLES: usize = 200;
 
@@ -46,6 +55,8 @@ pub struct Course {
     pub threads: usize,
     /// The longest one call may take.
     pub timeout: Duration,
+    /// When the instances of temporal sets were observed.
+    pub observed: Observed,
     /// Whether the floor is measured beside each row.
     pub with_floor: bool,
 }
@@ -55,6 +66,8 @@ pub struct Course {
 pub struct Results {
     /// One report a row.
     pub rows: Vec<RowReport>,
+    /// Tables beside the rows.
+    pub tables: Vec<Table>,
     /// When the server says a write is safe.
     pub durability: Option<String>,
     /// The server's version.
@@ -69,6 +82,8 @@ struct Stand {
     set: Set,
     loaded: Option<Outcome>,
     rows_before: usize,
+    /// Arguments of the server that the row asked for.
+    server: Vec<String>,
 }
 
 /// What the runs of one row left.
@@ -94,7 +109,9 @@ impl Course {
         let mut stand: Option<Stand> = None;
         for row in &family.rows {
             let shape = self.profile.set(row);
-            let fits = |stand: &Stand| stand.set.shape == shape && row.kind != Kind::Create;
+            let fits = |stand: &Stand| {
+                stand.set.shape == shape && row.kind != Kind::Create && stand.server == row.server
+            };
             let kept = match stand.take() {
                 Some(stand) if fits(&stand) => stand,
                 old => {
@@ -107,6 +124,7 @@ impl Course {
             kept.rows_before += 1;
         }
         self.leave(stand, &mut results);
+        results.tables.extend(history(&results.rows));
         Ok(results)
     }
 
@@ -118,7 +136,7 @@ impl Course {
     }
 
     fn enter(&self, row: &Row, shape: SetShape, results: &mut Results) -> Result<Stand> {
-        let target = self.source.open()?;
+        let target = self.source.open_with(&row.server)?;
         self.ask(&target, results);
         let set = Set::new(shape, self.seed);
         let batch = if self.setup == Setup::Batch { BATCH_ENTITIES } else { 1 };
@@ -137,11 +155,34 @@ impl Course {
             ));
             Some(outcome)
         };
-        Ok(Stand { target, set, loaded, rows_before: 0 })
+        let mut stand = Stand { target, set, loaded, rows_before: 0, server: row.server.clone() };
+        if shape.instances > 0 {
+            self.write_instances(row, &mut stand)?;
+        }
+        Ok(stand)
+    }
+
+    /// Writes the past of the set.
+    fn write_instances(&self, row: &Row, stand: &mut Stand) -> Result<()> {
+        let users = if self.setup == Setup::Batch { INSTANCE_USERS } else { 1 };
+        let until = jiff::Timestamp::now();
+        let instances = Instances { set: &stand.set, users, observed: self.observed, until };
+        let load = self.load(&stand.target, users);
+        let mut stage = Stage::begin(&format!("{} instances", row.id), Some(instances.requests()));
+        let outcome = run_closed(&load, Limits::default(), &instances, &mut |pulse| stage.tick(pulse))?;
+        stage.end(&figures::line(&outcome));
+        match &mut stand.loaded {
+            Some(loaded) => {
+                loaded.record.merge(&outcome.record);
+                loaded.elapsed += outcome.elapsed;
+            }
+            None => stand.loaded = Some(outcome),
+        }
+        Ok(())
     }
 
     /// What the server tells of itself, on its output or among its metrics.
-    fn ask(&self, target: &Target, results: &mut Results) {
+    pub(crate) fn ask(&self, target: &Target, results: &mut Results) {
         let metrics = Probe::new(target.address, &target.host, "")
             .and_then(|mut probe| probe.get("/metrics"))
             .ok()
@@ -154,7 +195,7 @@ impl Course {
         results.server_version = results.server_version.take().or_else(|| label("version"));
     }
 
-    fn load(&self, target: &Target, users: usize) -> Load {
+    pub(crate) fn load(&self, target: &Target, users: usize) -> Load {
         Load {
             address: target.address,
             host: target.host.clone(),
@@ -245,6 +286,24 @@ impl Course {
     }
 }
 
+/// What history costs a partial update, if the row with it and the row without were both run.
+fn history(rows: &[RowReport]) -> Option<Table> {
+    let find = |id: &str| rows.iter().find(|row| row.id == id && row.throughput > 0.0);
+    let (with, without) = (find(WITH_HISTORY)?, find(WITHOUT_HISTORY)?);
+    let line = |name: &str, row: &RowReport| {
+        vec![name.to_owned(), number(row.throughput), number(row.p95_ms), optional(row.cpu_us_per_op)]
+    };
+    let percent = (1.0 - with.throughput / without.throughput) * 100.0;
+    Some(Table {
+        title: "What history costs a partial update".to_owned(),
+        columns: ["history", "requests/s", "p95 ms", "CPU us/op"].map(str::to_owned).to_vec(),
+        lines: vec![line("off", without), line("on", with)],
+        verdict: format!(
+            "History costs {percent:.0} % of the throughput (goal: at most {HISTORY_COST_MAX} %)."
+        ),
+    })
+}
+
 /// A number for the draws of one run of one row, so that no two create the same ids.
 fn row_stream(row: &Row, run: u32) -> u64 {
     let name = row.id.bytes().fold(0_u64, |hash, byte| hash.wrapping_mul(131).wrapping_add(u64::from(byte)));
@@ -252,7 +311,7 @@ fn row_stream(row: &Row, run: u32) -> u64 {
 }
 
 /// Waits until the process hardly uses the CPU: what it still does behind would slow the floor.
-fn await_rest(pid: Option<u32>, longest: Duration) {
+pub(crate) fn await_rest(pid: Option<u32>, longest: Duration) {
     const GLANCE: Duration = Duration::from_millis(100);
     let begun = Instant::now();
     while let Some(before) = pid.and_then(process::cpu_time) {

@@ -53,9 +53,19 @@ impl Draws {
     }
 
     /// A number in `0..100` as the published scripts' language prints most of them: 17 characters,
-    /// never ending in a zero, so that no two texts mean one value.
+    /// never ending in a zero, so that no two texts mean one value. Each is what such a client prints of its value: where
+    /// two numbers lie further apart than the last digit tells (from 8 and from 64 on), the text is looked at.
     pub fn hundred(&mut self) -> [u8; 17] {
         let whole = self.below(100);
+        loop {
+            let text = self.seventeen(whole);
+            if !(8..10).contains(&whole) && whole < 64 || is_printed(&text) {
+                return text;
+            }
+        }
+    }
+
+    fn seventeen(&mut self, whole: u64) -> [u8; 17] {
         let mut digits = self.below(1_000_000_000_000_000);
         if digits.is_multiple_of(10) {
             digits += 1 + self.below(9);
@@ -76,6 +86,12 @@ impl Draws {
         }
         text
     }
+}
+
+/// Whether a text is the shortest that means its value.
+fn is_printed(text: &[u8]) -> bool {
+    let text = std::str::from_utf8(text).unwrap_or_default();
+    text.parse::<f64>().is_ok_and(|value| zmij::Buffer::new().format(value) == text)
 }
 
 fn ascii(digit: u64) -> u8 {
@@ -130,6 +146,7 @@ mod tests {
             let text = String::from_utf8(draws.hundred().to_vec()).unwrap();
             let value: f64 = text.parse().unwrap();
             assert!((0.0..100.0).contains(&value) && !text.ends_with('0'), "{text}");
+            assert_eq!(text, value.to_string());
             assert!(serde_json::from_str::<serde_json::Value>(&text).unwrap().is_number());
             sum += value;
         }

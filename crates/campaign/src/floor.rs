@@ -4,19 +4,24 @@
 use std::convert::Infallible;
 use std::io::Write as _;
 use std::net::SocketAddr;
+use std::pin::Pin;
 use std::process::{Child, Command, Stdio};
+use std::task::{Context as Polled, Poll};
 
 use anyhow::{Context as _, Result, bail};
 use bytes::Bytes;
 use clap::Args;
-use http_body_util::{BodyExt as _, Full};
-use hyper::body::Incoming;
+use http_body_util::BodyExt as _;
+use hyper::body::{Body, Frame, Incoming, SizeHint};
 use hyper::header::{CONTENT_TYPE, HeaderValue, LOCATION};
 use hyper::service::service_fn;
 use hyper::{Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
 
 use crate::target::first_line_with;
+
+/// The parts in which a long body is sent.
+const PART_BYTES: u64 = 64 * 1024;
 
 /// What the floor answers, whatever is asked.
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
@@ -26,7 +31,7 @@ pub struct FloorArgs {
     pub status: u16,
     /// Bytes of the body of every answer.
     #[arg(long, default_value_t = 0)]
-    pub body_bytes: usize,
+    pub body_bytes: u64,
     /// Seconds after which the server ends by itself, should its parent be gone.
     #[arg(long, default_value_t = 600)]
     pub seconds_max: u64,
@@ -39,7 +44,9 @@ pub struct FloorArgs {
 /// If no listener or runtime can be had.
 pub fn serve(args: &FloorArgs) -> Result<()> {
     let status = StatusCode::from_u16(args.status).context("not an HTTP status")?;
-    let answer = Answer { status, body: Bytes::from(vec![b' '; args.body_bytes]) };
+    let part = usize::try_from(args.body_bytes.min(PART_BYTES))?;
+    let answer =
+        Answer { status, body: Spaces { part: Bytes::from(vec![b' '; part]), left: args.body_bytes } };
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let limit = std::time::Duration::from_secs(args.seconds_max);
     runtime.block_on(async {
@@ -53,7 +60,39 @@ pub fn serve(args: &FloorArgs) -> Result<()> {
 #[derive(Clone)]
 struct Answer {
     status: StatusCode,
-    body: Bytes,
+    body: Spaces,
+}
+
+/// A body of so many spaces; longer ones are the same part again and again.
+#[derive(Clone)]
+struct Spaces {
+    part: Bytes,
+    left: u64,
+}
+
+impl Body for Spaces {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        _ctx: &mut Polled<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        if self.left == 0 {
+            return Poll::Ready(None);
+        }
+        let bytes = usize::try_from(self.left).unwrap_or(usize::MAX).min(self.part.len());
+        self.left -= bytes as u64;
+        Poll::Ready(Some(Ok(Frame::data(self.part.slice(..bytes)))))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.left == 0
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        SizeHint::with_exact(self.left)
+    }
 }
 
 async fn accept(answer: Answer) -> Result<()> {
@@ -76,15 +115,16 @@ async fn accept(answer: Answer) -> Result<()> {
     }
 }
 
-async fn reply(request: Request<Incoming>, answer: Answer) -> Result<Response<Full<Bytes>>, Infallible> {
+async fn reply(request: Request<Incoming>, answer: Answer) -> Result<Response<Spaces>, Infallible> {
     const JSON: HeaderValue = HeaderValue::from_static("application/json");
     // As long as that of a template entity.
     const CREATED: HeaderValue = HeaderValue::from_static(
         "/ngsi-ld/v1/entities/urn:ngsi-ld:Entity:00000000-0000-4000-8000-000000000000",
     );
     // The body is read, as any server must; nothing is done with it.
-    let _ = request.into_body().collect().await;
-    let mut response = Response::new(Full::new(answer.body));
+    let mut body = request.into_body();
+    while let Some(Ok(_)) = body.frame().await {}
+    let mut response = Response::new(answer.body);
     *response.status_mut() = answer.status;
     match answer.status {
         StatusCode::CREATED => response.headers_mut().insert(LOCATION, CREATED),

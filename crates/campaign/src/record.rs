@@ -69,9 +69,9 @@ impl Record {
     }
 
     /// Notes a success that took `took` and ended `at` after the start. Cost: some 10 ns.
-    pub fn success(&mut self, took: Duration, at: Duration, body_bytes: usize) {
+    pub fn success(&mut self, took: Duration, at: Duration, body_bytes: u64) {
         self.latencies.saturating_record(nanos(took));
-        self.body_bytes += body_bytes as u64;
+        self.body_bytes += body_bytes;
         let micros = nanos(took) / 1_000;
         let second = self.second(at);
         second.successes += 1;

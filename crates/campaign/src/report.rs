@@ -19,8 +19,10 @@ use crate::record::{Errors, Second};
 pub struct Published {
     /// In the unit of the row.
     pub throughput: f64,
-    /// The 95th percentile, in milliseconds.
-    pub p95_ms: f64,
+    /// The 95th percentile, in milliseconds, if it was published.
+    pub p95_ms: Option<f64>,
+    /// The seconds of the whole job, if it was one.
+    pub seconds: Option<f64>,
     /// The machines.
     pub hardware: String,
 }
@@ -70,7 +72,14 @@ pub struct RowReport {
     pub k6_style_p95_ms: Option<f64>,
     pub entities_per_answer: Option<f64>,
     pub body_bytes_mean: f64,
+    pub points: Option<u64>,
+    pub job_s: Option<f64>,
+    pub cpu_ns_per_point: Option<f64>,
+    pub generator_cpu_ns_per_point: Option<f64>,
+    pub row_rss_peak_mb: Option<f64>,
+    pub disk_bytes_per_point: Option<f64>,
     pub published: Option<Published>,
+    pub published_besides: Vec<Published>,
     pub throughput_to_published: Option<f64>,
     pub caveat: String,
     pub seconds: Vec<Second>,
@@ -99,8 +108,23 @@ pub struct Report {
     pub environment: Environment,
     /// Its rows, in the order in which they ran.
     pub rows: Vec<RowReport>,
+    /// Tables beside the rows, each with what it shows.
+    pub tables: Vec<Table>,
     /// What went wrong besides errors in the loads.
     pub faults: Vec<String>,
+}
+
+/// A table that sets rows side by side.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Table {
+    /// What it compares.
+    pub title: String,
+    /// The heads of its columns.
+    pub columns: Vec<String>,
+    /// Its cells, line by line.
+    pub lines: Vec<Vec<String>>,
+    /// What it shows, in a sentence.
+    pub verdict: String,
 }
 
 impl Report {

@@ -39,12 +39,15 @@ pub struct Call {
     pub pause: Duration,
     /// Whether its latency belongs to the figure (a session's own preparations do not).
     pub measured: bool,
+    /// Whether the body of the hoped-for answer goes to [`Session::part`] as it arrives; it may then be of any
+    /// length, and is not kept.
+    pub streams: bool,
 }
 
 impl Call {
     /// A measured call without think time that hopes for `status`.
     pub fn expecting(status: u16) -> Self {
-        Self { expects: Expect::Status(status), pause: Duration::ZERO, measured: true }
+        Self { expects: Expect::Status(status), pause: Duration::ZERO, measured: true, streams: false }
     }
 }
 
@@ -62,7 +65,13 @@ pub trait Session {
     /// Drafts the next request; `None`: this user is done.
     fn next(&mut self, request: &mut Request) -> Option<Call>;
 
-    /// Tells the outcome of the last request: the body of the hoped-for answer, or `None`.
+    /// Takes the next part of the body of a streamed answer; called only if [`Call::streams`] says so.
+    fn part(&mut self, bytes: &[u8]) {
+        let _ = bytes;
+    }
+
+    /// Tells the outcome of the last request: the body of the hoped-for answer (empty if it was streamed), or
+    /// `None`.
     fn answered(&mut self, body: Option<&[u8]>) {
         let _ = body;
     }
@@ -98,6 +107,18 @@ impl Request {
 
     /// The bytes to send. Cost: one copy of the request.
     pub fn seal(&mut self) -> &[u8] {
+        self.seal_head();
+        self.sealed.extend_from_slice(&self.body);
+        &self.sealed
+    }
+
+    /// The head and the body to send one after the other: for bodies that are better not copied.
+    pub fn seal_apart(&mut self) -> (&[u8], &[u8]) {
+        self.seal_head();
+        (&self.sealed, &self.body)
+    }
+
+    fn seal_head(&mut self) {
         let out = &mut self.sealed;
         out.clear();
         out.extend_from_slice(self.method.as_bytes());
@@ -110,8 +131,6 @@ impl Request {
             out.extend_from_slice(b"\r\n");
         }
         out.extend_from_slice(b"\r\n");
-        out.extend_from_slice(&self.body);
-        out
     }
 }
 

@@ -2,9 +2,15 @@
 //! run on, and the checks that the answers are right.
 
 pub mod checks;
+pub mod instances;
 pub mod payload;
 pub mod sessions;
 pub mod sets;
+
+mod evolution;
+
+#[cfg(test)]
+pub(crate) use evolution::tests as evolution_tests;
 
 /// The header lines of every request of the suite, GETs too.
 pub const HEADERS: &str = "Content-Type: application/json\r\n\
@@ -13,6 +19,9 @@ pub const HEADERS: &str = "Content-Type: application/json\r\n\
 
 /// Where the entities live.
 pub const ENTITIES: &str = "/ngsi-ld/v1/entities";
+
+/// Where their past lives.
+pub const TEMPORAL: &str = "/ngsi-ld/v1/temporal/entities";
 
 /// Entities a page: the default of the published broker, stated here because a standard default does not exist.
 pub const PAGE_ENTITIES: usize = 30;

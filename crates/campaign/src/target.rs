@@ -82,11 +82,21 @@ impl Source {
     ///
     /// If our own does not come up.
     pub fn open(&self) -> Result<Target> {
+        self.open_with(&[])
+    }
+
+    /// Like [`Source::open`], with `more` arguments for our own server behind the others; somebody else's cannot be
+    /// told anything.
+    ///
+    /// # Errors
+    ///
+    /// If our own does not come up.
+    pub fn open_with(&self, more: &[String]) -> Result<Target> {
         match self {
             Self::Foreign { address, host, pid } => {
                 Ok(Target { address: *address, host: host.clone(), pid: *pid, own: None })
             }
-            Self::Own { arguments, parent } => own(arguments, parent.as_ref()),
+            Self::Own { arguments, parent } => own(&[arguments, more].concat(), parent.as_ref()),
         }
     }
 }
@@ -132,7 +142,21 @@ impl Target {
     ///
     /// If it does not stop, or stops with an error.
     pub fn close(mut self) -> Result<()> {
-        let Some(mut own) = self.own.take() else { return Ok(()) };
+        self.stop()
+    }
+
+    /// Like [`Target::close`]; the bytes of the folder that our own server left.
+    ///
+    /// # Errors
+    ///
+    /// If it does not stop, or stops with an error.
+    pub fn close_and_weigh(mut self) -> Result<Option<u64>> {
+        self.stop()?;
+        Ok(self.folder_bytes())
+    }
+
+    fn stop(&mut self) -> Result<()> {
+        let Some(own) = &mut self.own else { return Ok(()) };
         let status = own.stop()?;
         if !status.success() {
             bail!("the server ended with {status}; its last lines:\n{}", own.output.tail());
@@ -275,7 +299,8 @@ pub(crate) fn first_line_with(from: impl Read, before: &str) -> Result<String> {
     bail!("its output ended without {before:?}")
 }
 
-fn folder_bytes(folder: &std::path::Path) -> u64 {
+/// Bytes of all files beneath `folder`.
+pub(crate) fn folder_bytes(folder: &std::path::Path) -> u64 {
     let Ok(entries) = std::fs::read_dir(folder) else { return 0 };
     let size = |entry: std::fs::DirEntry| match entry.metadata() {
         Ok(metadata) if metadata.is_dir() => folder_bytes(&entry.path()),

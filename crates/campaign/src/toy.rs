@@ -21,6 +21,18 @@ impl Reply {
         Self { bytes: (head + body).into_bytes(), delay_ms: 0, stalls_all: false, hangs_up: false }
     }
 
+    /// A body of any bytes, in chunks of so many.
+    pub(crate) fn chunked(body: &[u8], chunk: usize) -> Self {
+        let mut bytes = b"HTTP/1.1 200 Toy\r\nTransfer-Encoding: chunked\r\n\r\n".to_vec();
+        for part in body.chunks(chunk) {
+            bytes.extend_from_slice(format!("{:x}\r\n", part.len()).as_bytes());
+            bytes.extend_from_slice(part);
+            bytes.extend_from_slice(b"\r\n");
+        }
+        bytes.extend_from_slice(b"0\r\n\r\n");
+        Self::raw(&bytes)
+    }
+
     pub(crate) fn ok(body: &str) -> Self {
         Self::new(200, body)
     }
@@ -37,6 +49,12 @@ impl Reply {
         let text = String::from_utf8(self.bytes).unwrap();
         let bytes = text.replacen("\r\n", "\r\nConnection: close\r\n", 1).into_bytes();
         Self { bytes, hangs_up: true, ..self }
+    }
+
+    /// Stops so many bytes before its end, and hangs up.
+    pub(crate) fn without_the_last(mut self, bytes: usize) -> Self {
+        self.bytes.truncate(self.bytes.len().saturating_sub(bytes));
+        Self { hangs_up: true, ..self }
     }
 
     /// Answers this one late.
@@ -69,7 +87,7 @@ impl Toy {
         Self::start_with(move |nth, _, _| reply(nth))
     }
 
-    /// A toy that also looks at the request's first line and body.
+    /// A toy that also looks at the request's head and body.
     pub(crate) fn start_with(reply: impl Fn(u64, &str, &[u8]) -> Reply + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
@@ -129,10 +147,9 @@ fn serve(stream: TcpStream, seen: &Seen, reply: &Respond) {
         if reader.read_exact(&mut body).is_err() {
             return;
         }
-        let first_line = head.lines().next().unwrap_or_default().to_owned();
-        seen.heads.lock().unwrap().push(head);
+        seen.heads.lock().unwrap().push(head.clone());
         let nth = seen.requests.fetch_add(1, Ordering::SeqCst) + 1;
-        let reply = reply(nth, &first_line, &body);
+        let reply = reply(nth, &head, &body);
         let stalled = seen.stall.lock().unwrap();
         if reply.stalls_all {
             thread::sleep(Duration::from_millis(reply.delay_ms));

@@ -42,11 +42,31 @@ fn answer(pieces: &[&[u8]]) -> Result<(u16, String), &'static str> {
     })
 }
 
+/// The same, with the body handed over in parts.
+fn streamed(pieces: &[&[u8]]) -> Result<(u16, String), &'static str> {
+    with_peer(pieces, async |connection| {
+        let mut body = Vec::new();
+        // In one write: the peer reads once, and a request it did not read resets its connection.
+        let request = (&b"GET / HTTP/1.1\r\n\r\n"[..], &b""[..]);
+        let mut sink = |part: &[u8]| body.extend_from_slice(part);
+        let answer = connection.call_apart(request, std::time::Instant::now(), &|_| true, &mut sink).await;
+        let (status, whole, bytes) = answer
+            .map(|(answer, bytes)| (answer.status, answer.body.len(), bytes))
+            .map_err(|error| error.kind())?;
+        assert_eq!((whole, bytes), (0, body.len() as u64));
+        Ok((status, String::from_utf8_lossy(&body).into_owned()))
+    })
+}
+
 fn check(sent: &str, expected: Result<(u16, &str), &'static str>) {
     let expected = expected.map(|(status, body)| (status, body.to_owned()));
     assert_eq!(answer(&[sent.as_bytes()]), expected, "in one piece: {sent:?}");
     let bytes: Vec<&[u8]> = sent.as_bytes().chunks(1).collect();
     assert_eq!(answer(&bytes), expected, "byte by byte: {sent:?}");
+    // What is handed over in parts may be of any length.
+    let expected = if expected == Err("too large") { Err("truncated") } else { expected };
+    assert_eq!(streamed(&[sent.as_bytes()]), expected, "streamed: {sent:?}");
+    assert_eq!(streamed(&bytes), expected, "streamed, byte by byte: {sent:?}");
 }
 
 #[test]
@@ -134,4 +154,35 @@ fn http_1_0_and_connection_close_end_the_connection() {
         });
         assert_eq!(seen, reusable, "{sent:?}");
     }
+}
+
+#[test]
+fn only_the_answers_hoped_for_are_streamed() {
+    let sent = "HTTP/1.1 503 Busy\r\nContent-Length: 5\r\n\r\nlater";
+    with_peer(&[sent.as_bytes()], async |connection| {
+        let request = (&b"GET / HTTP/1.1\r\n\r\n"[..], &b""[..]);
+        let wanted = |status| status == 200;
+        let mut sink = |_: &[u8]| panic!("not hoped for");
+        let answer = connection.call_apart(request, std::time::Instant::now(), &wanted, &mut sink).await;
+        let (answer, bytes) = answer.unwrap();
+        assert_eq!((answer.status, answer.body, bytes), (503, &b"later"[..], 0));
+    });
+}
+
+#[test]
+fn a_long_answer_is_streamed_in_little_memory() {
+    const CHUNK: usize = 1 << 20;
+    let head = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n".to_vec();
+    let chunk = [format!("{CHUNK:x}\r\n").into_bytes(), vec![b'x'; CHUNK], b"\r\n".to_vec()].concat();
+    let mut pieces = vec![head.as_slice()];
+    pieces.extend(std::iter::repeat_n(chunk.as_slice(), 16));
+    pieces.push(b"0\r\n\r\n");
+    with_peer(&pieces, async |connection| {
+        let mut longest = 0;
+        let request = (&b"GET / HTTP/1.1\r\n\r\n"[..], &b""[..]);
+        let mut sink = |part: &[u8]| longest = longest.max(part.len());
+        let answer = connection.call_apart(request, std::time::Instant::now(), &|_| true, &mut sink).await;
+        assert_eq!(answer.unwrap().1, 16 * CHUNK as u64);
+        assert!(longest <= STREAM_BYTES && connection.inbox.len() <= STREAM_BYTES, "{longest}");
+    });
 }

@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use crate::profile::Setup;
+use crate::profile::{Observed, Setup};
 use crate::stellio::PAGE_ENTITIES;
 use crate::stellio::sets::{BATCH_ENTITIES, TARGETS};
 use crate::target::Source;
 use crate::workloads::{Kind, Row};
 
-use super::{Course, Ran, Stand};
+use super::{Course, INSTANCE_USERS, Ran, Stand};
 
 /// Above this share of its threads' time the generator may be what limits the rate.
 const GENERATOR_SHARE_MAX: f64 = 0.9;
@@ -17,7 +17,7 @@ const GENERATOR_SHARE_MAX: f64 = 0.9;
 pub(super) fn caveats(row: &Row, course: &Course, stand: &Stand, ran: &Ran) -> Vec<String> {
     let mut caveats = Vec::new();
     scale(row, course, stand, ran, &mut caveats);
-    protocol(row, course, stand, &mut caveats);
+    protocol(row, course, stand, ran, &mut caveats);
     if cfg!(debug_assertions) {
         caveats.push("this program was compiled without optimisation: the figure is of no use".to_owned());
     }
@@ -41,6 +41,10 @@ fn scale(row: &Row, course: &Course, stand: &Stand, ran: &Ran, caveats: &mut Vec
     if stand.set.shape.entities < row.entities {
         caveats.push(format!("scaled: {} of {} entities", stand.set.shape.entities, row.entities));
     }
+    if stand.set.shape.instances < row.instances {
+        caveats
+            .push(format!("scaled: {} of {} instances an entity", stand.set.shape.instances, row.instances));
+    }
     if let Some(users) = course.users.filter(|users| *users != row.users) {
         caveats.push(format!("{users} users, published with {}", row.users));
     }
@@ -55,7 +59,7 @@ fn scale(row: &Row, course: &Course, stand: &Stand, ran: &Ran, caveats: &mut Vec
     }
 }
 
-fn protocol(row: &Row, course: &Course, stand: &Stand, caveats: &mut Vec<String>) {
+fn protocol(row: &Row, course: &Course, stand: &Stand, ran: &Ran, caveats: &mut Vec<String>) {
     if stand.loaded.is_some() {
         caveats.push(match course.setup {
             Setup::Sequential => "set created by one user, one entity a request, as published".to_owned(),
@@ -70,6 +74,7 @@ fn protocol(row: &Row, course: &Course, stand: &Stand, caveats: &mut Vec<String>
     match row.kind {
         Kind::Create => {}
         Kind::Get => {}
+        Kind::TemporalAggregated => temporal(course, ran, caveats),
         Kind::PartialUpdate | Kind::Update => {
             caveats.push("the published rate probably includes the creation of the set".to_owned());
         }
@@ -85,9 +90,34 @@ fn protocol(row: &Row, course: &Course, stand: &Stand, caveats: &mut Vec<String>
     if row.kind == Kind::QueryRelationship {
         caveats.push(format!("{TARGETS} relationship targets assumed, the number was not published"));
     }
+    if !row.server.is_empty() {
+        caveats.push(match course.source {
+            Source::Own { .. } => format!("the server was started with {}", row.server.join(" ")),
+            Source::Foreign { .. } => format!("meant for a server started with {}", row.server.join(" ")),
+        });
+    }
     if matches!(course.source, Source::Foreign { .. }) && row.kind == Kind::Create {
         caveats.push("the server was used as it was found, not empty".to_owned());
     }
+}
+
+fn temporal(course: &Course, ran: &Ran, caveats: &mut Vec<String>) {
+    caveats.push(
+        "the published rate very probably includes the sequential creation of the set: compare p95, or the k6-style \
+         rate"
+        .to_owned(),
+    );
+    let instances = match course.setup {
+        Setup::Sequential => "by one user, one after the other, as published".to_owned(),
+        Setup::Batch => format!("by {INSTANCE_USERS} users at once, each with entities of its own"),
+    };
+    caveats.push(format!("instances written {instances}"));
+    let each = ran.findings.buckets as f64 / ran.findings.evolutions.max(1) as f64;
+    let observed = match course.observed {
+        Observed::Now => "observed when written, so a faster server makes fewer buckets",
+        Observed::Spread => "observed a hundred a second, whatever the setup took",
+    };
+    caveats.push(format!("{each:.0} buckets of a second an answer, five series together, {observed}"));
 }
 
 fn generator_share(ran: &Ran, threads: usize) -> f64 {

@@ -30,10 +30,10 @@ pub(super) fn line(outcome: &Outcome) -> String {
 }
 
 /// The mean body of all runs, rounded.
-pub(super) fn body_bytes_mean(outcomes: &[Outcome]) -> usize {
+pub(crate) fn body_bytes_mean(outcomes: &[Outcome]) -> u64 {
     let bytes: u64 = outcomes.iter().map(|outcome| outcome.record.body_bytes).sum();
     let answers: u64 = outcomes.iter().map(|outcome| outcome.record.successes()).sum();
-    usize::try_from((bytes + answers / 2).checked_div(answers).unwrap_or_default()).unwrap_or_default()
+    (bytes + answers / 2).checked_div(answers).unwrap_or_default()
 }
 
 /// The value of a label of the first metric that carries it, as in `build_info{version="1.2"} 1`.
@@ -62,7 +62,8 @@ pub(super) fn report(family: &Family, row: &Row, course: &Course, stand: &Stand,
     let floor_throughput = ran.floor.as_ref().map(Outcome::throughput).filter(|rate| *rate > 0.0);
     let published = row.published.map(|figures| Published {
         throughput: figures.throughput,
-        p95_ms: figures.p95_ms,
+        p95_ms: Some(figures.p95_ms),
+        seconds: None,
         hardware: family.hardware.clone(),
     });
     let mut report = RowReport {
@@ -105,7 +106,8 @@ pub(super) fn report(family: &Family, row: &Row, course: &Course, stand: &Stand,
     report
 }
 
-fn latencies(report: &mut RowReport, record: &Record) {
+/// The latencies of `record`.
+pub(crate) fn latencies(report: &mut RowReport, record: &Record) {
     report.mean_ms = record.mean_ms();
     report.p50_ms = record.percentile_ms(50.0);
     report.p75_ms = record.percentile_ms(75.0);
@@ -146,6 +148,7 @@ fn items(kind: Kind, entities_per_answer: Option<f64>) -> (&'static str, f64) {
         Kind::PartialUpdate => ("attribute instances updated", 1.0),
         Kind::Update => ("attribute instances updated", 5.0),
         Kind::Get => ("entities answered", 1.0),
+        Kind::TemporalAggregated => ("pasts of entities answered", 1.0),
         Kind::QueryValue | Kind::QueryRelationship => {
             ("entities answered", entities_per_answer.unwrap_or_default())
         }

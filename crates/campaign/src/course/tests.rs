@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde_json::{Value as Json, json};
 
 use super::*;
+use crate::stellio::evolution_tests as evolution;
 use crate::toy::{Reply, Toy};
 use crate::workloads;
 
@@ -17,11 +18,13 @@ enum Defect {
     AnswersTooMuch,
     FailsSometimes,
     RefusesCreation,
+    ForgetsThePast,
 }
 
 /// A broker that knows just the requests of the suite.
 fn broker(defect: Defect) -> Toy {
     let entities: Arc<Mutex<BTreeMap<String, Json>>> = Arc::default();
+    let pasts: Mutex<BTreeMap<String, Vec<f64>>> = Mutex::default();
     Toy::start_with(move |nth, first_line, body| {
         let mut words = first_line.split(' ');
         let (method, target) = (words.next().unwrap(), words.next().unwrap());
@@ -51,6 +54,12 @@ fn broker(defect: Defect) -> Toy {
                 }
                 let entity = entities.get_mut(*id).unwrap();
                 let update: Json = serde_json::from_slice(body).unwrap();
+                if let (Some(value), true) = (
+                    update["dissolvedOxygen"]["value"].as_f64(),
+                    defect != Defect::ForgetsThePast || nth % 7 > 0,
+                ) {
+                    pasts.lock().unwrap().entry((*id).to_owned()).or_default().push(value);
+                }
                 for (name, value) in update.as_object().unwrap() {
                     match attribute {
                         [attribute] => entity[*attribute][name] = value.clone(),
@@ -63,6 +72,11 @@ fn broker(defect: Defect) -> Toy {
                 Some(entity) => Reply::ok(&entity.to_string()),
                 None => Reply::new(404, "{}"),
             },
+            ("GET", ["temporal", "entities", id]) => {
+                let (_, method) = query.split_once("&aggrMethods=").unwrap();
+                let method = method.split('&').next().unwrap();
+                Reply::ok(&evolution::answer_of(id, &pasts.lock().unwrap()[*id], method).to_string())
+            }
             ("GET", ["entities"]) => Reply::ok(&found(&entities, query, defect).to_string()),
             _ => Reply::new(404, "no such path"),
         }
@@ -99,6 +113,7 @@ fn course(toy: &Toy) -> Course {
         users: None,
         threads: 1,
         timeout: Duration::from_secs(10),
+        observed: Observed::Now,
         with_floor: false,
     }
 }
@@ -106,10 +121,11 @@ fn course(toy: &Toy) -> Course {
 /// The rows of `selection` shrunk to what a toy bears, run against a broker with `defect`.
 fn run(selection: &str, defect: Defect, change: impl FnOnce(&mut Course)) -> Results {
     let toy = broker(defect);
-    let mut family = workloads::select(selection).unwrap();
+    let mut family = workloads::stellio(selection).unwrap();
     for row in &mut family.rows {
         row.iterations = 200;
         row.entities = row.entities.min(300);
+        row.instances = row.instances.min(30);
     }
     let mut course = course(&toy);
     change(&mut course);
@@ -118,8 +134,8 @@ fn run(selection: &str, defect: Defect, change: impl FnOnce(&mut Course)) -> Res
 
 #[test]
 fn a_right_broker_passes_every_row() {
-    let results = run("stellio/S-C1,S-P3,S-U1,S-G1,S-Q1,S-R1", Defect::None, |_| {});
-    assert_eq!(results.rows.len(), 6);
+    let results = run("stellio/S-C1,S-P3,S-U1,S-G1,S-Q1,S-R1,S-T1", Defect::None, |_| {});
+    assert_eq!(results.rows.len(), 7);
     for row in &results.rows {
         assert_eq!(
             (row.errors, row.answers_wrong),
@@ -138,6 +154,32 @@ fn a_right_broker_passes_every_row() {
     assert!(by_id("S-U1").caveat.contains("on the set of the row before"));
     assert_eq!(by_id("S-P3").published.as_ref().unwrap().throughput, 417.0);
     assert!(by_id("S-G1").published.is_none() && by_id("S-G1").body_bytes_mean > 1_000.0);
+}
+
+#[test]
+fn a_past_is_written_at_once_if_asked_for() {
+    let results = run("stellio/S-T2", Defect::None, |course| {
+        course.setup = Setup::Batch;
+        course.observed = Observed::Spread;
+    });
+    let row = &results.rows[0];
+    assert_eq!((row.errors, row.answers_wrong), (0, 0), "{:?} {:?}", row.error_kinds, row.wrong_examples);
+    assert!(row.answers_checked >= 100 && row.setup_requests == 301 && row.k6_style_throughput.is_none());
+    assert!(row.caveat.contains("by 10 users at once") && row.caveat.contains("observed a hundred a second"));
+    assert!(
+        row.caveat.contains("30 of 10000 instances") || row.caveat.contains("10 buckets"),
+        "{}",
+        row.caveat
+    );
+}
+
+#[test]
+fn the_cost_of_history_is_told_where_both_rows_ran() {
+    let results = run("stellio/S-P3,S-H3", Defect::None, |_| {});
+    assert_eq!(results.tables.len(), 1);
+    assert!(results.tables[0].verdict.contains("(goal: at most 25 %)") && results.tables[0].lines.len() == 2);
+    assert!(results.rows[1].caveat.contains("meant for a server started with --history off"));
+    assert!(run("stellio/S-P3", Defect::None, |_| {}).tables.is_empty());
 }
 
 #[test]
@@ -165,6 +207,7 @@ fn defects_of_a_broker_are_found_out() {
     check_defect("stellio/S-P1", Defect::ForgetsUpdates, false, true);
     check_defect("stellio/S-U1", Defect::ForgetsUpdates, false, true);
     check_defect("stellio/S-R1", Defect::AnswersTooMuch, false, true);
+    check_defect("stellio/S-T1", Defect::ForgetsThePast, false, true);
     check_defect("stellio/S-C1", Defect::FailsSometimes, true, true);
     check_defect("stellio/S-C1", Defect::RefusesCreation, true, false);
     let refused = run("stellio/S-G1", Defect::RefusesCreation, |_| {}).rows.remove(0);
@@ -186,7 +229,7 @@ fn a_server_that_is_not_there_fails_with_errors_not_with_a_panic() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     drop(listener);
-    let mut family = workloads::select("stellio/S-G1").unwrap();
+    let mut family = workloads::stellio("stellio/S-G1").unwrap();
     family.rows[0].iterations = 100;
     family.rows[0].entities = 1;
     let source = Source::Foreign { address, host: address.to_string(), pid: None };
@@ -197,7 +240,7 @@ fn a_server_that_is_not_there_fails_with_errors_not_with_a_panic() {
 #[test]
 fn what_is_scaled_is_said() {
     let toy = broker(Defect::None);
-    let mut family = workloads::select("stellio/S-Q2").unwrap();
+    let mut family = workloads::stellio("stellio/S-Q2").unwrap();
     family.rows[0].iterations = 1_000_000;
     family.rows[0].entities = 2_100;
     let row = course(&toy).run(&family).unwrap().rows.remove(0);

@@ -16,6 +16,8 @@ use crate::scenario::{Call, Request, Scenario, Seat, Session};
 
 /// How long a user waits after a failed connection, so that a dead server is not hammered.
 const RECONNECT_PAUSE: Duration = Duration::from_millis(20);
+/// Up to this size a body is copied behind its head, which saves a call to the kernel.
+const BODY_COPIED_MAX: usize = 64 * 1024;
 
 /// Whether a user of a closed loop may send.
 pub(super) enum Turn {
@@ -168,8 +170,27 @@ impl User<'_> {
                 return now;
             }
         };
-        match connection.call(self.request.seal(), begun).await {
-            Ok(answer) => {
+        let session = &mut self.session;
+        let answer = if call.streams {
+            let wanted = |status| call.expects.holds(status);
+            let request = self.request.seal_apart();
+            connection.call_apart(request, begun, &wanted, &mut |part| session.part(part)).await
+        } else if self.request.body.len() > BODY_COPIED_MAX {
+            let request = self.request.seal_apart();
+            let whole = connection.call_apart(request, begun, &|_| false, &mut |_| {}).await;
+            whole.map(|(answer, _)| {
+                let bytes = answer.body.len() as u64;
+                (answer, bytes)
+            })
+        } else {
+            let answer = connection.call(self.request.seal(), begun).await;
+            answer.map(|answer| {
+                let bytes = answer.body.len() as u64;
+                (answer, bytes)
+            })
+        };
+        match answer {
+            Ok((answer, bytes)) => {
                 let now = Instant::now();
                 let at = now - self.start;
                 let ok = call.expects.holds(answer.status);
@@ -179,7 +200,7 @@ impl User<'_> {
                         example(&self.request, answer.body)
                     });
                 } else if call.measured {
-                    record.success(now - due.unwrap_or(begun), at, answer.body.len());
+                    record.success(now - due.unwrap_or(begun), at, bytes);
                 }
                 drop(record);
                 self.session.answered(ok.then_some(answer.body));

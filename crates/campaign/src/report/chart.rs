@@ -74,12 +74,13 @@ fn rounded(value: f64) -> i32 {
 /// Ours, published and floor of each row as bars on a logarithmic scale.
 pub fn throughput(rows: &[RowReport]) -> String {
     const ROW: f64 = 46.0;
+    const LABELS: f64 = 150.0;
     let height = 40.0 + ROW * rows.len() as f64;
     let all = rows.iter().flat_map(|row| {
         let published = row.published.as_ref().map_or(0.0, |published| published.throughput);
         [row.throughput, published, row.floor_throughput.unwrap_or_default()]
     });
-    let axis = Decades::over(all, 70.0, WIDTH - 80.0);
+    let axis = Decades::over(all, LABELS, WIDTH - 80.0);
     let mut out = String::new();
     for mark in axis.marks() {
         let x = axis.place(mark);
@@ -88,7 +89,7 @@ pub fn throughput(rows: &[RowReport]) -> String {
     }
     for (place, row) in rows.iter().enumerate() {
         let top = 28.0 + ROW * place as f64;
-        text(&mut out, (62.0, top + 22.0), "end", &row.id);
+        text(&mut out, (LABELS - 8.0, top + 22.0), "end", &row.id);
         let published = row.published.as_ref().map(|published| published.throughput);
         let bars = [(Some(row.throughput), OURS), (published, PUBLISHED), (row.floor_throughput, FLOOR)];
         for (bar, (value, colour)) in bars.into_iter().enumerate() {
@@ -102,7 +103,7 @@ pub fn throughput(rows: &[RowReport]) -> String {
             text(&mut out, (x + length + 4.0, y + 9.0), "start", &number(value));
         }
     }
-    svg(WIDTH, height, "requests a second, logarithmic", &out)
+    svg(WIDTH, height, "rates a second, logarithmic", &out)
 }
 
 /// The names of the colours of [`throughput`].

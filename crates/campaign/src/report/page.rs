@@ -31,7 +31,13 @@ pub fn html(report: &Report) -> String {
     out.push_str("</dl>");
     trouble(&mut out, report);
     figures(&mut out, report);
-    out.push_str("<h2>Requests a second</h2><p>On a logarithmic scale. ");
+    tables(&mut out, report);
+    let points = report.rows.iter().any(|row| row.points.is_some());
+    let _ = write!(
+        out,
+        "<h2>{} a second</h2><p>On a logarithmic scale. ",
+        if points { "Points" } else { "Requests" }
+    );
     let _ = write!(out, "{}</p>{}", chart::throughput_legend(), chart::throughput(&report.rows));
     out.push_str("<h2>Latency of successes</h2>");
     for rows in by_scenario(&report.rows) {
@@ -81,6 +87,24 @@ fn figures(out: &mut String, report: &Report) {
         let _ = write!(out, "<li>{}</li>", escape(note));
     }
     out.push_str("</ol>");
+}
+
+fn tables(out: &mut String, report: &Report) {
+    for table in &report.tables {
+        let _ = write!(out, "<h2>{}</h2><div class=\"wide\"><table><tr>", escape(&table.title));
+        for name in &table.columns {
+            let _ = write!(out, "<th>{}</th>", escape(name));
+        }
+        out.push_str("</tr>");
+        for line in &table.lines {
+            out.push_str("<tr>");
+            for cell in line {
+                let _ = write!(out, "<td>{}</td>", escape(cell));
+            }
+            out.push_str("</tr>");
+        }
+        let _ = write!(out, "</table></div><p>{}</p>", escape(&table.verdict));
+    }
 }
 
 /// The rows of each scenario together, in the order of their first.

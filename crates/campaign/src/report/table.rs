@@ -58,14 +58,44 @@ fn references(row: &RowReport, notes: &[&str]) -> String {
 
 /// The columns that Markdown and the page share: title and cell.
 pub(super) fn columns(row: &RowReport, notes: &[&str]) -> Vec<(&'static str, String)> {
-    let published = row.published.as_ref();
-    let spread = row.runs > 1;
-    let ours = if spread {
+    if row.points.is_some() { series_columns(row, notes) } else { request_columns(row, notes) }
+}
+
+/// The rate, with its spread if there is one.
+fn ours(row: &RowReport) -> String {
+    if row.runs > 1 {
         let (low, high) = (number(row.throughput_min), number(row.throughput_max));
         format!("{} ({low} to {high})", number(row.throughput))
     } else {
         number(row.throughput)
-    };
+    }
+}
+
+/// The columns of rows that count points.
+fn series_columns(row: &RowReport, notes: &[&str]) -> Vec<(&'static str, String)> {
+    let published = row.published.as_ref();
+    vec![
+        ("row", row.id.clone()),
+        ("users", row.users.to_string()),
+        ("published, points/s", optional(published.map(|figures| figures.throughput))),
+        ("ours, points/s", ours(row)),
+        ("ours / published", optional(row.throughput_to_published)),
+        ("seconds", optional(row.job_s)),
+        ("floor, points/s", optional(row.floor_throughput)),
+        ("ours / floor", optional(row.floor_ratio)),
+        ("CPU ns/point", optional(row.cpu_ns_per_point)),
+        ("generator CPU ns/point", optional(row.generator_cpu_ns_per_point)),
+        ("peak RSS MB in the row", optional(row.row_rss_peak_mb)),
+        ("disk bytes/point", optional(row.disk_bytes_per_point)),
+        ("errors", row.errors.to_string()),
+        ("wrong / checked", format!("{} / {}", row.answers_wrong, row.answers_checked)),
+        ("notes", references(row, notes)),
+    ]
+}
+
+fn request_columns(row: &RowReport, notes: &[&str]) -> Vec<(&'static str, String)> {
+    let published = row.published.as_ref();
+    let ours = ours(row);
     vec![
         ("row", row.id.clone()),
         ("users", row.users.to_string()),
@@ -77,7 +107,7 @@ pub(super) fn columns(row: &RowReport, notes: &[&str]) -> Vec<(&'static str, Str
         ("CPU us/op", optional(row.cpu_us_per_op)),
         ("p50 ms", number(row.p50_ms)),
         ("p95 ms", number(row.p95_ms)),
-        ("published p95", optional(published.map(|figures| figures.p95_ms))),
+        ("published p95", optional(published.and_then(|figures| figures.p95_ms))),
         ("p99 ms", number(row.p99_ms)),
         ("errors", row.errors.to_string()),
         ("wrong / checked", format!("{} / {}", row.answers_wrong, row.answers_checked)),
@@ -167,8 +197,14 @@ fn csv_cells(row: &RowReport) -> Vec<(&'static str, String)> {
         ("k6_style_throughput", maybe(row.k6_style_throughput)),
         ("k6_style_p95_ms", maybe(row.k6_style_p95_ms)),
         ("entities_per_answer", maybe(row.entities_per_answer)),
+        ("points", row.points.map(|points| points.to_string()).unwrap_or_default()),
+        ("job_s", maybe(row.job_s)),
+        ("cpu_ns_per_point", maybe(row.cpu_ns_per_point)),
+        ("generator_cpu_ns_per_point", maybe(row.generator_cpu_ns_per_point)),
+        ("row_rss_peak_mb", maybe(row.row_rss_peak_mb)),
+        ("disk_bytes_per_point", maybe(row.disk_bytes_per_point)),
         ("published_throughput", maybe(published.map(|figures| figures.throughput))),
-        ("published_p95_ms", maybe(published.map(|figures| figures.p95_ms))),
+        ("published_p95_ms", maybe(published.and_then(|figures| figures.p95_ms))),
         ("published_hardware", published.map(|figures| figures.hardware.clone()).unwrap_or_default()),
         ("caveat", row.caveat.clone()),
     ]
@@ -208,6 +244,14 @@ pub fn markdown(report: &Report) -> String {
         let _ = writeln!(out, "{}. {note}", place + 1);
     }
     out.push('\n');
+    for table in &report.tables {
+        let _ = writeln!(out, "## {}\n\n| {} |", table.title, table.columns.join(" | "));
+        let _ = writeln!(out, "|{}", "---|".repeat(table.columns.len()));
+        for line in &table.lines {
+            let _ = writeln!(out, "| {} |", line.join(" | "));
+        }
+        let _ = writeln!(out, "\n{}\n", table.verdict);
+    }
     for line in trouble(report) {
         let _ = writeln!(out, "- {line}");
     }

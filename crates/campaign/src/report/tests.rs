@@ -5,6 +5,29 @@ use serde_json::Value as Json;
 use super::*;
 use crate::record::Record;
 
+fn environment() -> Environment {
+    Environment {
+        date: "2026-01-02T03:04:05Z".to_owned(),
+        cpu: "A & B".to_owned(),
+        cores: 2,
+        ram_mb: 24_000,
+        disk: "ext4 on /dev/vda".to_owned(),
+        kernel: "linux 6.1".to_owned(),
+        commit: "0123456789ab".to_owned(),
+        version: "0.1.0".to_owned(),
+        target: "own server: serve".to_owned(),
+        server_version: "0.1.0".to_owned(),
+        durability: "sync".to_owned(),
+        profile: "full".to_owned(),
+        setup: "sequential".to_owned(),
+        runs: 1,
+        seed: 42,
+        generator_threads: 1,
+        command: "campaign run stellio".to_owned(),
+        debug_build: false,
+    }
+}
+
 fn report() -> Report {
     let mut record = Record::new();
     for step in 1..=1_000_u64 {
@@ -40,7 +63,12 @@ fn report() -> Report {
         cpu_us_per_op: Some(38.25),
         generator_cpu_us_per_op: Some(4.0),
         rss_mb: Some(120.0),
-        published: Some(Published { throughput: 241.0, p95_ms: 297.0, hardware: "8 vCPU, 16 GB".to_owned() }),
+        published: Some(Published {
+            throughput: 241.0,
+            p95_ms: Some(297.0),
+            seconds: None,
+            hardware: "8 vCPU, 16 GB".to_owned(),
+        }),
         throughput_to_published: Some(100.0),
         caveat: "1 run, published as mean of 3".to_owned(),
         seconds: record.seconds.clone(),
@@ -49,27 +77,19 @@ fn report() -> Report {
         ..RowReport::default()
     };
     let ours = RowReport { published: None, floor_ratio: None, id: "S-G1".to_owned(), ..row.clone() };
-    let environment = Environment {
-        date: "2026-01-02T03:04:05Z".to_owned(),
-        cpu: "A & B".to_owned(),
-        cores: 2,
-        ram_mb: 24_000,
-        disk: "ext4 on /dev/vda".to_owned(),
-        kernel: "linux 6.1".to_owned(),
-        commit: "0123456789ab".to_owned(),
-        version: "0.1.0".to_owned(),
-        target: "own server: serve".to_owned(),
-        server_version: "0.1.0".to_owned(),
-        durability: "sync".to_owned(),
-        profile: "full".to_owned(),
-        setup: "sequential".to_owned(),
-        runs: 1,
-        seed: 42,
-        generator_threads: 1,
-        command: "campaign run stellio".to_owned(),
-        debug_build: false,
+    let table = Table {
+        title: "A & B".to_owned(),
+        columns: ["share", "seconds"].map(str::to_owned).to_vec(),
+        lines: vec![["25 %", "1.5"].map(str::to_owned).to_vec()],
+        verdict: "A is never slower.".to_owned(),
     };
-    Report { title: "Stellio".to_owned(), environment, rows: vec![row, ours], faults: Vec::new() }
+    Report {
+        title: "Stellio".to_owned(),
+        environment: environment(),
+        rows: vec![row, ours],
+        tables: vec![table],
+        faults: Vec::new(),
+    }
 }
 
 /// The shape of a value: names and kinds, not figures.

@@ -8,6 +8,7 @@ use serde_json::Value as Json;
 
 use crate::workloads::Kind;
 
+use super::evolution::Pasts;
 use super::payload::{self, Values};
 use super::sessions::{Asked, READINGS, Sample};
 use super::sets::Set;
@@ -29,6 +30,10 @@ pub struct Findings {
     pub entities: u64,
     /// How many query answers these were.
     pub pages: u64,
+    /// Buckets in the aggregated pasts looked at.
+    pub buckets: u64,
+    /// How many pasts these were.
+    pub evolutions: u64,
 }
 
 impl Findings {
@@ -43,11 +48,14 @@ impl Findings {
         self.wrong += other.wrong;
         self.entities += other.entities;
         self.pages += other.pages;
+        self.buckets += other.buckets;
+        self.evolutions += other.evolutions;
         self.examples.extend(other.examples);
         self.examples.truncate(FAILURES_MAX);
     }
 
-    fn note(&mut self, what: Result<()>) {
+    /// Counts one thing looked at.
+    pub fn note(&mut self, what: Result<()>) {
         self.checked += 1;
         if let Err(error) = what {
             self.wrong += 1;
@@ -71,11 +79,18 @@ pub fn check(set: &Set, samples: Vec<Sample>, get: &mut Get<'_>) -> Findings {
     } else {
         Members::default()
     };
+    let mut pasts = Pasts::default();
     let mut updates: BTreeMap<usize, (Kind, Vec<Values>)> = BTreeMap::new();
     for sample in samples {
         match sample {
             Sample::Created(id) => findings.note(created(&id, get)),
             Sample::Got(index, body) => findings.note(got(set, index, &body)),
+            Sample::Evolved(index, method, body) => {
+                let checked = pasts.check(set, (index, method), &body);
+                findings.evolutions += 1;
+                findings.buckets += checked.as_ref().copied().unwrap_or_default();
+                findings.note(checked.map(drop));
+            }
             Sample::Updated(index, values, kind) => {
                 updates.entry(index).or_insert_with(|| (kind, Vec::new())).1.push(values);
             }
@@ -195,7 +210,7 @@ fn readings(entity: &Json, name: &str) -> Vec<f64> {
     instances.into_iter().filter_map(|instance| instance["value"].as_f64()).collect()
 }
 
-fn number(text: &[u8]) -> f64 {
+pub(super) fn number(text: &[u8]) -> f64 {
     std::str::from_utf8(text).ok().and_then(|text| text.parse().ok()).unwrap_or(f64::NAN)
 }
 
@@ -252,7 +267,7 @@ mod tests {
     use super::*;
 
     fn set() -> Set {
-        Set::new(SetShape { entities: 200, types: 2 }, 42)
+        Set::new(SetShape { entities: 200, types: 2, instances: 0 }, 42)
     }
 
     const ASKED: Asked = Asked { kind: 1, reading: 1, over: 80, target: None };

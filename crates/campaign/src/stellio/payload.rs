@@ -104,7 +104,8 @@ impl MomentClock {
         self.at(jiff::Timestamp::now())
     }
 
-    fn at(&mut self, moment: jiff::Timestamp) -> &Moment {
+    /// `moment`, in UTC with milliseconds.
+    pub fn at(&mut self, moment: jiff::Timestamp) -> &Moment {
         if self.second != moment.as_second() {
             self.second = moment.as_second();
             let text = moment.strftime("%Y-%m-%dT%H:%M:%S.000Z").to_string();

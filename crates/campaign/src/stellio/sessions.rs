@@ -10,7 +10,7 @@ use crate::workloads::Kind;
 
 use super::payload::{self, MomentClock, Values};
 use super::sets::{self, Id, Set};
-use super::{ENTITIES, HEADERS, PAGE_ENTITIES};
+use super::{ENTITIES, HEADERS, PAGE_ENTITIES, TEMPORAL};
 
 /// The first entities of a set, whose last updates are remembered.
 pub const TRACKED_ENTITIES: usize = 16;
@@ -25,6 +25,9 @@ const TEXTS: [&str; 3] = [
     "description%3D%3D%22A+short+description+of+my+entity%22",
     "stationCode%3D%3D%22BSS002JAWM%22",
 ];
+
+/// The methods by which the past is aggregated.
+pub const METHODS: [&str; 8] = ["totalCount", "distinctCount", "sum", "avg", "min", "max", "stddev", "sumsq"];
 
 /// What a query asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,6 +51,8 @@ pub enum Sample {
     Queried(Asked, Vec<u8>),
     /// The entity of this index was answered so.
     Got(usize, Vec<u8>),
+    /// The past of the entity of this index, aggregated by the method of this index, was answered so.
+    Evolved(usize, usize, Vec<u8>),
     /// A user's last update of the entity of this index; only the third value for partial updates.
     Updated(usize, Values, Kind),
 }
@@ -119,6 +124,7 @@ impl Session for User<'_> {
                 (None, 204)
             }
             Kind::Get => (self.get(request), 200),
+            Kind::TemporalAggregated => (self.evolution(request), 200),
             Kind::QueryValue => (self.query(request, false), 200),
             Kind::QueryRelationship => (self.query(request, true), 200),
         };
@@ -131,6 +137,7 @@ impl Session for User<'_> {
         self.kept.push(match sample {
             Sample::Queried(asked, _) => Sample::Queried(asked, body.to_vec()),
             Sample::Got(index, _) => Sample::Got(index, body.to_vec()),
+            Sample::Evolved(index, method, _) => Sample::Evolved(index, method, body.to_vec()),
             other => other,
         });
     }
@@ -165,6 +172,20 @@ impl User<'_> {
 
     fn get(&mut self, request: &mut Request) -> Option<Sample> {
         Some(Sample::Got(self.entity(request, "GET"), Vec::new()))
+    }
+
+    fn evolution(&mut self, request: &mut Request) -> Option<Sample> {
+        let index = self.draws.index(self.requests.set.shape.entities);
+        let method = self.draws.index(METHODS.len());
+        request.start("GET");
+        let path = &mut request.path;
+        path.extend_from_slice(TEMPORAL.as_bytes());
+        path.push(b'/');
+        path.extend_from_slice(&self.requests.set.id(index));
+        path.extend_from_slice(b"?timerel=after&timeAt=2023-01-01T00%3A00%3A00Z&aggrMethods=");
+        path.extend_from_slice(METHODS.get(method).map_or("", |name| *name).as_bytes());
+        path.extend_from_slice(b"&aggrPeriodDuration=PT1S&options=aggregatedValues");
+        Some(Sample::Evolved(index, method, Vec::new()))
     }
 
     /// Starts a request for a random entity of the set.
@@ -226,7 +247,7 @@ mod tests {
     use super::*;
 
     fn check(kind: Kind, expected: &str) {
-        let set = Set::new(SetShape { entities: 100, types: 5 }, 42);
+        let set = Set::new(SetShape { entities: 100, types: 5, instances: 0 }, 42);
         let requests = Requests {
             kind,
             set: &set,
@@ -278,6 +299,11 @@ mod tests {
         check(Kind::PartialUpdate, "PATCH /ngsi-ld/v1/entities/urn:ngsi-ld:Entity:*/attrs/dissolvedOxygen");
         check(Kind::Update, "PATCH /ngsi-ld/v1/entities/urn:ngsi-ld:Entity:*/attrs");
         check(Kind::Get, "GET /ngsi-ld/v1/entities/urn:ngsi-ld:Entity:*");
+        check(
+            Kind::TemporalAggregated,
+            "GET /ngsi-ld/v1/temporal/entities/urn:ngsi-ld:Entity:*?timerel=after&timeAt=2023-01-01T00%3A00%3A00Z\
+             &aggrMethods=*&aggrPeriodDuration=PT1S&options=aggregatedValues",
+        );
         check(Kind::QueryValue, "GET /ngsi-ld/v1/entities?type=*&q=*%3E*%3B*%3D%3D%22*%22&limit=30");
         check(
             Kind::QueryRelationship,
@@ -287,7 +313,7 @@ mod tests {
 
     #[test]
     fn runs_and_users_differ_and_repeat() {
-        let set = Set::new(SetShape { entities: 0, types: 0 }, 42);
+        let set = Set::new(SetShape { entities: 0, types: 0, instances: 0 }, 42);
         let first = |run, user| {
             let samples = Mutex::default();
             let kind = Kind::Create;

@@ -5,7 +5,7 @@ use crate::draws::Draws;
 use crate::executors::Limits;
 use crate::scenario::{Call, Request, Scenario, Seat, Session};
 
-use super::payload::{self, Values};
+use super::payload::{self, Value, Values};
 use super::{ENTITIES, HEADERS};
 
 /// Relationship targets of a set; the count was not published, this is the example's.
@@ -25,6 +25,8 @@ pub struct SetShape {
     pub entities: usize,
     /// Of how many types; 0: template entities, all of one type and with one value.
     pub types: usize,
+    /// Updates of all readings of each entity, one after the other: its past.
+    pub instances: usize,
 }
 
 /// A set of entities, all of them functions of the seed.
@@ -72,6 +74,11 @@ impl Set {
         let kind = draws.index(self.types.len());
         let target = draws.index(self.targets.len());
         Member { kind, target, values: std::array::from_fn(|_| draws.hundred()) }
+    }
+
+    /// The value that all readings of entity `index` have in its update `instance`.
+    pub fn instance(&self, index: usize, instance: usize) -> Value {
+        Draws::new(self.seed ^ 0x0049_4E53_5441, (index as u64) << 32 | instance as u64).hundred()
     }
 
     /// The name of type `index`.
@@ -172,7 +179,7 @@ mod tests {
     use super::*;
 
     fn set(entities: usize, types: usize) -> Set {
-        Set::new(SetShape { entities, types }, 42)
+        Set::new(SetShape { entities, types, instances: 0 }, 42)
     }
 
     fn bodies(loading: &Loading<'_>) -> Vec<serde_json::Value> {
@@ -194,7 +201,7 @@ mod tests {
         };
         assert_eq!(entity(&set(10, 5), 3), entity(&set(10, 5), 3));
         assert_ne!(entity(&set(10, 5), 3), entity(&set(10, 5), 4));
-        assert_ne!(set(10, 0).id(0), Set::new(SetShape { entities: 10, types: 0 }, 43).id(0));
+        assert_ne!(set(10, 0).id(0), Set::new(SetShape { entities: 10, types: 0, instances: 0 }, 43).id(0));
         // Two sets on one server must not share ids.
         assert_ne!(set(10, 5).id(0), set(11, 5).id(0));
     }

@@ -1,0 +1,21 @@
+//! The family `hakom`: bulk and single writes and reads of many series, as one wall-clock job each, in three forms;
+//! and the table that shows whether compression ever costs more than it saves.
+//!
+//! Points are functions of the seed ([`series`]); every answer is scanned as it arrives ([`scan`], [`arrow`]) into
+//! counts and exact sums ([`tally`]), which must be those of the points sent.
+
+pub mod arrow;
+pub mod bodies;
+pub mod compression;
+pub mod course;
+pub mod jobs;
+pub mod rows;
+pub mod scan;
+pub mod series;
+pub mod tally;
+
+mod figures;
+mod goals;
+
+/// Where the repository of these tests lies.
+pub const REPOSITORY: &str = "/tsm/v1/repositories/default";
