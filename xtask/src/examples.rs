@@ -7,11 +7,14 @@ use anyhow::{Context, ensure};
 
 use crate::process::{cargo, root, run, say};
 
-/// Builds the server, loads the city, asks, compares. `UPDATE_GOLDEN=1` records the answers instead.
+/// Folders of `examples/` that load, ask and know the answers.
+const EXAMPLES: [&str; 2] = ["city", "meters"];
+
+/// Builds the server, loads each example, asks, compares. `UPDATE_GOLDEN=1` records the answers instead.
 pub(crate) fn load_and_compare() -> anyhow::Result<()> {
     run(&mut cargo(&["build", "--release", "--package", "server"]))?;
     let (mut server, url) = start()?;
-    let outcome = load_and_ask(&url);
+    let outcome = EXAMPLES.iter().try_for_each(|example| load_and_ask(&url, example));
     // The answers count, not how the server of this check ended.
     let _ = server.kill();
     let _ = server.wait();
@@ -33,17 +36,17 @@ fn start() -> anyhow::Result<(Child, String)> {
     anyhow::bail!("the server ended before it was listening")
 }
 
-fn load_and_ask(url: &str) -> anyhow::Result<()> {
+fn load_and_ask(url: &str, example: &str) -> anyhow::Result<()> {
     let script = |name: &str| {
-        let output =
-            Command::new("sh").arg(format!("examples/city/{name}")).arg(url).current_dir(root()).output();
-        let output = output.with_context(|| format!("running {name}"))?;
+        let path = format!("examples/{example}/{name}");
+        let output = Command::new("sh").arg(path).arg(url).current_dir(root()).output();
+        let output = output.with_context(|| format!("running {example}/{name}"))?;
         ensure!(output.status.success(), "{name}: {}", String::from_utf8_lossy(&output.stderr));
         anyhow::Ok(String::from_utf8_lossy(&output.stdout).into_owned())
     };
     say(&script("load.sh")?);
     let answers = script("ask.sh")?;
-    let path = root().join("examples/city/expected.txt");
+    let path = root().join(format!("examples/{example}/expected.txt"));
     #[expect(clippy::disallowed_methods, reason = "a switch of this tool, as in the crates' golden tests")]
     let update = std::env::var_os("UPDATE_GOLDEN").is_some();
     if update {
@@ -51,6 +54,6 @@ fn load_and_ask(url: &str) -> anyhow::Result<()> {
     }
     let expected = std::fs::read_to_string(&path).context("reading the recorded answers")?;
     ensure!(answers == expected, "the answers differ from {}:\n{answers}", path.display());
-    say("examples/city answers as recorded\n");
+    say(&format!("examples/{example} answers as recorded\n"));
     Ok(())
 }
