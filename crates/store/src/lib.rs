@@ -21,6 +21,7 @@ mod store;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 mod time;
+mod write_id;
 
 pub use embedded::{Durability, EmbeddedOptions, QUEUE_BYTES_MAX, QUEUE_REQUESTS_MAX, restore};
 pub use error::{Error, ErrorKind};
@@ -36,3 +37,4 @@ pub use operation::{
 pub use statistics::Statistics;
 pub use store::{Lease, Store};
 pub use time::{Clock, Timestamp};
+pub use write_id::WriteIds;

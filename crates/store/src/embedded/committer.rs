@@ -17,6 +17,7 @@ use super::batch::{BATCH_BYTES_MAX, Batch};
 use super::folder::rows_of;
 use super::format::{FEED, META};
 use super::shared::{Shared, engine_failed, family};
+use super::tidy;
 use crate::{Commit, Error, ErrorKind, Lease, Partition, Stamp};
 
 /// A request on its way, with the room it takes in the queue.
@@ -54,26 +55,31 @@ enum Reply {
     Settle(oneshot::Sender<()>),
 }
 
-/// Starts the committer, and the thread that syncs at intervals if the durability asks for it.
+/// Starts the committer, the thread that tidies the store at rest, and the thread that syncs at intervals if the
+/// durability asks for it.
 pub(crate) fn start(
     shared: &Arc<Shared>,
     requests: mpsc::Receiver<Queued>,
 ) -> Result<Vec<JoinHandle<()>>, Error> {
-    let failed = |error| super::folder::failed(shared.path(), "start the threads of", error);
-    let mut threads = Vec::new();
-    let mut stop = None;
+    let (tidier, stopped) = sync_channel(0);
+    let (mut stops, mut threads) = (vec![tidier], Vec::new());
+    let resting = Arc::clone(shared);
+    threads.push(thread(shared, "store-tidier", move || tidy::whenever_at_rest(&resting, &stopped))?);
     if let Durability::Interval(interval) = shared.options.durability {
-        let (sender, stopped) = sync_channel(0);
-        let shared = Arc::clone(shared);
-        let thread = thread::Builder::new().name("store-syncer".into());
-        threads.push(thread.spawn(move || sync_at_intervals(&shared, interval, &stopped)).map_err(failed)?);
-        stop = Some(sender);
+        let (syncer, stopped) = sync_channel(0);
+        stops.push(syncer);
+        let synced = Arc::clone(shared);
+        threads.push(thread(shared, "store-syncer", move || sync_at_intervals(&synced, interval, &stopped))?);
     }
     let committer =
         Committer { batch: Batch::new(Arc::clone(shared)), shared: Arc::clone(shared), replies: Vec::new() };
-    let thread = thread::Builder::new().name("store-committer".into());
-    threads.push(thread.spawn(move || committer.run(requests, stop)).map_err(failed)?);
+    threads.push(thread(shared, "store-committer", move || committer.run(requests, stops))?);
     Ok(threads)
+}
+
+fn thread(shared: &Shared, name: &str, run: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>, Error> {
+    let thread = thread::Builder::new().name(name.into()).spawn(run);
+    thread.map_err(|error| super::folder::failed(shared.path(), "start the threads of", error))
 }
 
 struct Committer {
@@ -83,7 +89,7 @@ struct Committer {
 }
 
 impl Committer {
-    fn run(mut self, mut requests: mpsc::Receiver<Queued>, stop: Option<SyncSender<()>>) {
+    fn run(mut self, mut requests: mpsc::Receiver<Queued>, stops: Vec<SyncSender<()>>) {
         // If this thread panics, nothing is written any more, and later callers are told.
         let mut guard = FailOnPanic { shared: Arc::clone(&self.shared), armed: true };
         let mut closing = Vec::new();
@@ -101,7 +107,7 @@ impl Committer {
             self.write();
         }
         requests.close();
-        drop(stop);
+        drop(stops);
         let outcome = self.finish();
         self.shared.close();
         while let Ok(queued) = requests.try_recv() {
@@ -213,7 +219,7 @@ impl Committer {
         }
     }
 
-    /// The last sync. What lies in memtables is written out, so that opening is quick.
+    /// The last sync. What lies in memtables is written out, so that opening is quick; then garbage is given back.
     fn finish(&self) -> Result<(), Error> {
         if self.shared.has_failed() {
             return Err(self.shared.read_only());
@@ -223,6 +229,9 @@ impl Committer {
         engine.flush_wal(true).map_err(failed)?;
         let families = [rocksdb::DEFAULT_COLUMN_FAMILY_NAME, FEED, META].map(|name| family(&engine, name));
         engine.flush_cfs_opt(&families, &FlushOptions::default()).map_err(failed)?;
+        if let Err(error) = tidy::tidy(&self.shared, tidy::AT_CLOSE_BYTES_MAX) {
+            tracing::warn!(%error, "the store was closed untidied");
+        }
         super::log::remove_spent(&rows_of(self.shared.path()));
         Ok(())
     }

@@ -17,6 +17,7 @@ mod log;
 mod read;
 mod rows;
 mod shared;
+mod tidy;
 mod tuning;
 
 use std::path::Path;
@@ -72,6 +73,8 @@ pub struct EmbeddedOptions {
     pub log_bytes_max: u64,
     /// How many old log files are kept to be written over (0: none).
     pub log_files_kept: usize,
+    /// A store without a commit for so long is looked over, and merged if much of it is garbage.
+    pub rest: Duration,
     /// Threads that flush and compact.
     pub background_jobs: i32,
 }
@@ -88,6 +91,7 @@ impl EmbeddedOptions {
             memtable_bytes: 64 * 1024 * 1024,
             log_bytes_max: 128 * 1024 * 1024,
             log_files_kept: 2,
+            rest: Duration::from_secs(10),
             background_jobs: 2,
         }
     }

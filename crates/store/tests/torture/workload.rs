@@ -33,6 +33,8 @@ pub(crate) fn options(durability: Durability, log_files_kept: usize) -> Embedded
         memtable_bytes: 512 << 10,
         log_bytes_max: 2 << 20,
         log_files_kept,
+        // Merges come between commits, too.
+        rest: Duration::from_millis(2),
         background_jobs: 2,
     }
 }
