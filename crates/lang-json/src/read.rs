@@ -197,7 +197,8 @@ impl<'a> Reader<'a> {
         loop {
             match self.bytes().get(at) {
                 None => {
-                    self.at = at;
+                    // A backslash at the end skips what is not there.
+                    self.at = self.text.len();
                     return Err(self.error(Problem::End));
                 }
                 Some(b'"') => break,

@@ -4,7 +4,9 @@ use super::canonical;
 use crate::{Problem, elements, member, members, string_to, string_value};
 
 fn check(input: &str, expected: Result<&str, Problem>) {
-    let found = canonical(input, 8).map_err(|error| error.problem);
+    let found = canonical(input, 8);
+    assert!(found.as_ref().err().is_none_or(|error| error.at <= input.len()), "{input}: {found:?}");
+    let found = found.map_err(|error| error.problem);
     assert_eq!(found.as_deref(), expected.as_ref().copied(), "{input}");
 }
 
