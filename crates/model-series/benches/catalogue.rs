@@ -12,9 +12,9 @@ use std::io::Write as _;
 use std::time::{Duration, Instant};
 
 use model_series::{
-    Alignment, Attribute, AttributeKind, AttributeSearch, AttributeType, AttributeValue, DefinitionDraft,
-    Interval, IntervalUnit, Points, Repositories, Repository, Search, SeriesOptions, SeriesRef,
-    StrandOptions, Timestamp, compute,
+    Alignment, Attribute, AttributeKind, AttributeSearch, AttributeType, AttributeValue, DRAFTS_MAX,
+    DefinitionDraft, Interval, IntervalUnit, Points, Repositories, Repository, Search, SeriesOptions,
+    SeriesRef, StrandOptions, Timestamp, compute,
 };
 use store::{EmbeddedOptions, Store};
 
@@ -92,10 +92,11 @@ async fn catalogue(store: &Store) {
     let names: Vec<String> =
         (0..SERIES).map(|number| format!("Grid/Station {:03}/Feeder {number:05}", number % 250)).collect();
     let begin = Instant::now();
-    repository
-        .define(names.iter().enumerate().map(|(place, name)| draft(name, place)).collect(), NOW)
-        .await
-        .unwrap();
+    let mut drafts = names.iter().enumerate().map(|(place, name)| draft(name, place));
+    for first in (0..SERIES).step_by(DRAFTS_MAX) {
+        let count = (SERIES - first).min(DRAFTS_MAX);
+        repository.define(drafts.by_ref().take(count).collect(), NOW).await.unwrap();
+    }
     row("define", SERIES, begin.elapsed());
     let wanted: Vec<SeriesRef<'_>> = names.iter().map(|name| SeriesRef::Name(name)).collect();
     find(&repository, &wanted, "find_many by name, decoded before").await;

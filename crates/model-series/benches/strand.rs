@@ -1,6 +1,6 @@
 //! Strands on the embedded store, synced: what a write, a read and a fold cost.
 //!
-//! `cargo bench -p model-series --bench strand -- [--strands N] [memory] [write|over|single|merge ...]`
+//! `cargo bench -p model-series --bench strand -- [--strands N] [memory] [write|over|single|merge|past ...]`
 //!
 //! Prints for each row points a second, and CPU microseconds of the whole process for each strand.
 
@@ -29,7 +29,7 @@ fn main() {
     let strands =
         arguments.iter().position(|it| it == "--strands").map(|at| arguments[at + 1].parse().unwrap());
     let strands: u32 = strands.unwrap_or(5_000);
-    let names: Vec<&str> = ["write", "over", "single", "merge"]
+    let names: Vec<&str> = ["write", "over", "single", "merge", "past"]
         .into_iter()
         .filter(|it| arguments.iter().any(|a| a == it))
         .collect();
@@ -63,6 +63,12 @@ fn main() {
     if wanted("merge") {
         let (strands_of, _folder) = bench();
         runtime.block_on(merge(&strands_of));
+    }
+    if wanted("past") {
+        for years in [1, 2, 4] {
+            let (strands_of, _folder) = bench();
+            runtime.block_on(past(&strands_of, years));
+        }
     }
 }
 
@@ -193,6 +199,45 @@ async fn merge(strands: &Strands) {
     read("read a month, the same and 30 overlays more").await;
 }
 
+/// An audited strand of days that are written twice, read page by page as it stood before the last write.
+async fn past(strands: &Strands, years: i64) {
+    let days = 365 * years;
+    let write = |day: i64, seed, written| {
+        let mut points = load_profile(seed, 15 * MINUTE, 96);
+        points.times.iter_mut().for_each(|time| *time += day * 96 * 15 * MINUTE);
+        StrandWrite {
+            strand: strand(0),
+            edits: vec![Edit::Put(points)],
+            encoding: Encoding::Hot,
+            written: Timestamp(written),
+            audited: true,
+            mark: None,
+            beside: Vec::new(),
+            change: Bytes::new(),
+            expects: None,
+        }
+    };
+    let meter = Meter::start();
+    for day in 0..days {
+        for outcome in strands.write_all(vec![write(day, 1, day), write(day, 2, day)]).await {
+            outcome.unwrap();
+        }
+    }
+    meter.stop(&format!("write {years} years of days, each twice, kept"), days.unsigned_abs() * 2, 96);
+    strands.write_all(vec![write(0, 3, days)]).await.pop().unwrap().unwrap();
+    let meter = Meter::start();
+    let (mut count, mut from) = (0, Some(i64::MIN));
+    while let Some(start) = from {
+        let mut page = Points::default();
+        let rest = TimeRange { from: start, to: i64::MAX };
+        from =
+            strands.read_page(&strand(0), rest, Some(Timestamp(days - 1)), 1_000, &mut page).await.unwrap();
+        count += page.len();
+    }
+    assert_eq!(count, days as usize * 96);
+    meter.stop("  read all as of then, by pages of 1,000 points", 1, count as u64);
+}
+
 async fn write_group(strands: &Strands, writes: impl Iterator<Item = (u32, Edit)>) {
     let write = |(number, edit)| StrandWrite {
         strand: strand(number),
@@ -203,6 +248,7 @@ async fn write_group(strands: &Strands, writes: impl Iterator<Item = (u32, Edit)
         mark: None,
         beside: Vec::new(),
         change: Bytes::new(),
+        expects: None,
     };
     for outcome in strands.write_all(writes.map(write).collect()).await {
         outcome.unwrap();

@@ -19,7 +19,6 @@ mod points;
 mod repository;
 mod strand;
 mod units;
-mod write_id;
 
 pub use aggregate::{Aggregation, GAP_SLOTS_MAX, Gaps, Layout, Neighbours, Total, fill_gaps, resample};
 pub use calendar::{Alignment, Interval, IntervalUnit, Raster, Slots, Zone};
@@ -27,19 +26,21 @@ pub use catalogue::{
     ATTRIBUTES_MAX, Attribute, AttributeKind, AttributeSearch, AttributeType, AttributeValue, BackOff,
     DRAFTS_MAX, DefinedFormula, Definition, DefinitionChange, DefinitionDraft, FORMULA_DEPTH_MAX,
     FORMULA_READS_MAX, FORMULA_SERIES_MAX, FORMULA_SLOTS_MAX, FORMULA_USERS_MAX, HOOKS_MAX, Hook, HookEvent,
-    HookFilter, HookState, MASTER_DATA_BYTES_MAX, NAME_BYTES_MAX, Repositories, RepositoryChange,
-    RepositoryDraft, RepositoryInfo, SEARCH_PAGE_MAX, Search, SearchPage, SeriesOptions, Switches,
-    TEXT_BYTES_MAX, WRITES_MAX,
+    HookFilter, HookStanding, HookState, MASTER_DATA_BYTES_MAX, NAME_BYTES_MAX, Repositories,
+    RepositoryChange, RepositoryDraft, RepositoryInfo, SEARCH_PAGE_MAX, Search, SearchPage, SeriesOptions,
+    Switches, TEXT_BYTES_MAX, WRITES_MAX,
 };
 pub use codec::{Block, Encoding, Malformed, Summary, encode_block, encode_part};
 pub use error::{Error, Refusal, RefusalKind};
-pub use evaluate::{Answer, Quotation, ReadRequest, Reader};
+pub use evaluate::{Answer, MADE_SLOTS_MAX, Quotation, ReadRequest, Reader};
 pub use feed::{PointsChange, SeriesChange, change_records};
 pub use flags::Flag;
 pub use formula::compute;
 pub use lang_formula::Duration;
-pub use points::{ABSENT, Notes, Points, TimeRange, UNOBSERVED};
+pub use points::{ABSENT, ColumnSet, Columns, Notes, Points, TimeRange, UNOBSERVED};
 pub use repository::{Repository, SeriesRef, SeriesWrite, Source};
 pub use store::{Clock, Cursor, ErrorKind as StoreErrorKind, Tenant, Timestamp};
-pub use strand::{Edit, Modification, Piece, Strand, StrandOptions, StrandWrite, Strands};
+pub use strand::{
+    Edit, Modification, Part, Piece, Strand, StrandOptions, StrandVersion, StrandWrite, Strands, Wanted,
+};
 pub use units::{Conversion, UNIT_BASES_MAX, Unit, UnitRule, Units};

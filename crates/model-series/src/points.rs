@@ -63,7 +63,82 @@ pub struct Notes {
     pub places: Vec<u32>,
 }
 
+/// Which columns of points are wanted beside values and flags, which always are.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct ColumnSet {
+    /// When points are.
+    pub times: bool,
+    /// When they were observed.
+    pub observed: bool,
+    /// What else belongs to them; `observed` comes with it.
+    pub notes: bool,
+}
+
+impl ColumnSet {
+    /// All of them.
+    pub const ALL: Self = Self { times: true, observed: true, notes: true };
+}
+
+/// Columns of points that follow one another, as they lie in memory. Those that were not wanted may be empty; all others are of
+/// one length, but for `observed` and `places` of points that have none.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Columns<'a> {
+    /// See [`Points::times`].
+    pub times: &'a [i64],
+    /// See [`Points::values`].
+    pub values: &'a [f64],
+    /// See [`Points::flags`].
+    pub flags: &'a [u8],
+    /// See [`Points::observed`].
+    pub observed: &'a [i64],
+    /// See [`Notes::places`].
+    pub places: &'a [u32],
+    /// See [`Notes::dictionary`].
+    pub dictionary: &'a [Bytes],
+}
+
+impl Columns<'_> {
+    /// How many points.
+    pub fn len(&self) -> usize {
+        self.values.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.values.is_empty()
+    }
+
+    /// Those at the places `range`.
+    ///
+    /// # Panics
+    ///
+    /// If `range` does not lie inside.
+    #[must_use]
+    pub fn part(&self, range: &Range<usize>) -> Self {
+        Self {
+            times: part(self.times, range),
+            values: part(self.values, range),
+            flags: part(self.flags, range),
+            observed: part(self.observed, range),
+            places: part(self.places, range),
+            dictionary: self.dictionary,
+        }
+    }
+}
+
 impl Points {
+    /// All columns.
+    pub fn columns(&self) -> Columns<'_> {
+        Columns {
+            times: &self.times,
+            values: &self.values,
+            flags: &self.flags,
+            observed: &self.observed,
+            places: &self.notes.places,
+            dictionary: &self.notes.dictionary,
+        }
+    }
+
     /// How many points.
     pub fn len(&self) -> usize {
         self.times.len()
@@ -140,23 +215,28 @@ impl Points {
     ///
     /// If `range` does not lie inside `other`.
     pub fn extend_from_range(&mut self, other: &Self, range: Range<usize>) {
-        if range.is_empty() {
+        self.extend_from_columns(&other.columns().part(&range));
+    }
+
+    /// Likewise, for columns of which none but those of histories are empty.
+    pub(crate) fn extend_from_columns(&mut self, other: &Columns<'_>) {
+        if other.is_empty() {
             return;
         }
         let before = self.len();
-        let after = before + range.len();
-        self.times.extend_from_slice(part(&other.times, &range));
-        self.values.extend_from_slice(part(&other.values, &range));
-        self.flags.extend_from_slice(part(&other.flags, &range));
+        let after = before + other.len();
+        self.times.extend_from_slice(other.times);
+        self.values.extend_from_slice(other.values);
+        self.flags.extend_from_slice(other.flags);
         if !other.observed.is_empty() {
             self.observed.resize(before, UNOBSERVED);
-            self.observed.extend_from_slice(part(&other.observed, &range));
+            self.observed.extend_from_slice(other.observed);
         } else if !self.observed.is_empty() {
             self.observed.resize(after, UNOBSERVED);
         }
-        if !other.notes.places.is_empty() {
+        if !other.places.is_empty() {
             self.notes.fill_up(before);
-            self.notes.extend(&other.notes.dictionary, part(&other.notes.places, &range));
+            self.notes.extend(other.dictionary, other.places);
         } else if !self.notes.places.is_empty() {
             self.notes.fill_up(after);
         }
@@ -201,6 +281,8 @@ impl Notes {
     pub(crate) fn extend(&mut self, dictionary: &[Bytes], places: &[u32]) {
         if self.dictionary.is_empty() && places.len() >= dictionary.len() {
             self.dictionary.extend_from_slice(dictionary);
+        }
+        if self.dictionary.starts_with(dictionary) {
             self.places.extend_from_slice(places);
             return;
         }
@@ -229,8 +311,9 @@ fn place(at: usize) -> u32 {
     u32::try_from(at).expect("fewer than 2^32 different notes")
 }
 
+/// A part of a column that is empty or reaches over all points.
 fn part<'a, T>(column: &'a [T], range: &Range<usize>) -> &'a [T] {
-    column.get(range.clone()).expect("the range lies inside the points")
+    if column.is_empty() { &[] } else { column.get(range.clone()).expect("the range lies inside the points") }
 }
 
 #[cfg(test)]

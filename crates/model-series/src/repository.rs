@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use store::{Change, Tenant, Timestamp};
+use store::{Change, Stamp, Tenant, Timestamp};
 
-use crate::catalogue::Context;
+use crate::catalogue::{Context, Over};
 use crate::{
-    AttributeType, Definition, DefinitionChange, DefinitionDraft, Edit, Error, Hook, HookEvent, HookState,
-    Modification, Points, Search, SearchPage, TimeRange, Unit, Units,
+    AttributeType, Definition, DefinitionChange, DefinitionDraft, Edit, Error, Hook, HookEvent, HookStanding,
+    HookState, Modification, Points, Search, SearchPage, TimeRange, Unit, Units,
 };
 
 /// The series of one tenant; clones share.
@@ -55,12 +55,13 @@ impl Repository {
         &self.context.tenant
     }
 
-    /// Defines series; answers them in order. All drafts are checked before anything is stored. Formulas may refer to
-    /// series that are defined with them.
+    /// Defines series; answers them in order. They are stored in one commit: all or none. Formulas may refer to series
+    /// that are defined with them. Cost: a few look-ups of many rows each, one commit of some six rows a series.
     ///
     /// # Errors
     ///
-    /// For one draft [`Error::AlreadyExists`], [`Error::Invalid`], [`Error::NotFound`] (a unit, an attribute type, a
+    /// [`Error::Limit`] for more than [`crate::DRAFTS_MAX`] drafts, or more rows or bytes than one commit takes
+    /// ([`store::COMMIT_ROWS_MAX`], [`store::COMMIT_BYTES_MAX`]). For one draft [`Error::AlreadyExists`], [`Error::Invalid`], [`Error::NotFound`] (a unit, an attribute type, a
     /// series of a formula) or [`Error::Limit`]; for several [`Error::Refused`], which names each that is refused
     /// and why. If the store refuses.
     pub async fn define(
@@ -143,6 +144,15 @@ impl Repository {
         Ok(self.context.units().await?.0)
     }
 
+    /// Stores a unit under a name that has none.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::AlreadyExists`]; else as [`Repository::put_unit`].
+    pub async fn create_unit(&self, unit: Unit) -> Result<(), Error> {
+        self.context.put_unit(unit, Over::Nothing).await
+    }
+
     /// Stores a unit, new or in place of the one of its name.
     ///
     /// # Errors
@@ -150,7 +160,7 @@ impl Repository {
     /// [`Error::Invalid`] for a unit that cannot be (a circle of bases, a factor of 0), [`Error::NotFound`] for an
     /// unknown base or integral unit; if the store refuses.
     pub async fn put_unit(&self, unit: Unit) -> Result<(), Error> {
-        self.context.put_unit(unit).await
+        self.context.put_unit(unit, Over::Anything).await
     }
 
     /// Removes a unit.
@@ -172,13 +182,22 @@ impl Repository {
         self.context.all_attribute_types().await
     }
 
+    /// Stores an attribute type under a name that has none.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::AlreadyExists`]; else as [`Repository::put_attribute_type`].
+    pub async fn create_attribute_type(&self, attribute_type: &AttributeType) -> Result<(), Error> {
+        self.context.put_attribute_type(attribute_type, Over::Nothing).await
+    }
+
     /// Stores an attribute type, new or in place of the one of its name. What series have keeps its value.
     ///
     /// # Errors
     ///
     /// [`Error::Invalid`] for one that cannot be, or whose kind differs while series have it; if the store refuses.
     pub async fn put_attribute_type(&self, attribute_type: AttributeType) -> Result<(), Error> {
-        self.context.put_attribute_type(&attribute_type).await
+        self.context.put_attribute_type(&attribute_type, Over::Anything).await
     }
 
     /// Removes an attribute type.
@@ -199,13 +218,31 @@ impl Repository {
         self.context.hooks().await
     }
 
+    /// One hook as it stands. Cost: two cached look-ups.
+    ///
+    /// # Errors
+    ///
+    /// If the store refuses.
+    pub async fn hook(&self, name: &str) -> Result<Option<HookStanding>, Error> {
+        self.context.hook(name).await
+    }
+
+    /// Stores a hook under a name that has none. It is told what happens from now on.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::AlreadyExists`]; else as [`Repository::put_hook`].
+    pub async fn create_hook(&self, hook: &Hook) -> Result<(), Error> {
+        self.context.put_hook(hook, Over::Nothing).await
+    }
+
     /// Stores a hook, new or in place of the one of its name. A new one is told what happens from now on.
     ///
     /// # Errors
     ///
     /// [`Error::Invalid`] for one that cannot be; if the store refuses.
     pub async fn put_hook(&self, hook: Hook) -> Result<(), Error> {
-        self.context.put_hook(&hook).await
+        self.context.put_hook(&hook, Over::Anything).await
     }
 
     /// Removes a hook.
@@ -226,13 +263,14 @@ impl Repository {
         self.context.hook_events(hook, changes).await
     }
 
-    /// Stores how far a hook was told; nothing if the hook is gone.
+    /// Stores how far a hook was told, in place of what [`Repository::hook`] found in this version; `false` if the
+    /// hook is gone, or another of its name is there now.
     ///
     /// # Errors
     ///
     /// If the store refuses.
-    pub async fn put_hook_state(&self, name: &str, state: &HookState) -> Result<(), Error> {
-        self.context.put_hook_state(name, state).await
+    pub async fn put_hook_state(&self, name: &str, version: Stamp, state: &HookState) -> Result<bool, Error> {
+        self.context.put_hook_state(name, version, state).await
     }
 
     /// Writes points of many series. All is checked before anything is stored; then each series is its own atom, all

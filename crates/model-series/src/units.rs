@@ -215,6 +215,11 @@ impl Conversion {
         self.hours != Hours::Nothing
     }
 
+    /// Whether a sum is converted as each of its terms is, if all are of slots of one length.
+    pub(crate) fn is_linear(&self) -> bool {
+        self.before.offset == 0.0 && self.after.offset == 0.0
+    }
+
     /// The conversion in two: what must be done to values before they are put together, and what comes to the same (or
     /// nearer: fewer values are rounded) when it is done to what they come to.
     pub(crate) fn around(self, how: Aggregation) -> (Self, Self) {

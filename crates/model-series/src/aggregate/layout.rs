@@ -89,6 +89,24 @@ impl Layout {
             Self::Begin(_) | Self::Spontaneous => span,
         }
     }
+
+    /// What periodic points from `first` to `last` stand for, from end to end, and each of them, in nanoseconds;
+    /// `None` if not all that may lie between stand for stretches of one length.
+    pub(crate) fn even_stretch(&self, first: i64, last: i64) -> Option<(TimeRange, i64)> {
+        let (raster, first, last) = match self {
+            Self::Begin(raster) => (raster, first, last),
+            Self::End(raster) => (raster, first.saturating_sub(1), last.saturating_sub(1)),
+            Self::Spontaneous => return None,
+        };
+        let run = raster.run_at(first, last);
+        if first < run.from || run.to <= last {
+            return None;
+        }
+        // Only the last slot of a run may be shorter than the others.
+        let (begin, end) = (run.slot(first), run.slot(last));
+        let stretch = TimeRange { from: begin.from, to: end.to };
+        (end.to - end.from == run.step).then_some((stretch, run.step))
+    }
 }
 
 /// [`Raster::ceil`], leaving the ends of time alone.

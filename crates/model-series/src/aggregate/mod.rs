@@ -6,12 +6,15 @@ mod layout;
 mod resample;
 mod slot;
 mod total;
+mod whole;
 
 pub use gaps::{GAP_SLOTS_MAX, Neighbours, fill_gaps};
 pub use layout::Layout;
 pub(crate) use layout::Stretches;
 pub use resample::resample;
+pub(crate) use resample::{Portion, resample_portions};
 pub use total::Total;
+pub(crate) use whole::Whole;
 
 /// What is made of the values of a slot.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]

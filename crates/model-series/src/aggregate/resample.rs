@@ -4,6 +4,7 @@
 use super::dense;
 use super::layout::Stretches;
 use super::slot::{Part, Slot, share_of};
+use super::whole::Whole;
 use super::{Aggregation, Layout};
 use crate::calendar::Run;
 use crate::flags::is_absent;
@@ -31,25 +32,55 @@ pub fn resample(
     range: TimeRange,
     out: &mut Points,
 ) {
-    let target = source.on(raster.clone());
-    let span = target.span(range);
     let (Some(first), Some(last)) = (points.times.first(), points.times.last()) else {
         return;
     };
-    let mut walk = Walk {
-        raster,
-        how,
-        names_end: matches!(target, Layout::End(_)),
-        holds: matches!(source, Layout::Spontaneous),
-        span,
-        // An endless range ends with the slot of the last point.
-        until: if span.to == i64::MAX { raster.next(*last) } else { span.to },
-        run: raster.run_at((*first).max(span.from), *last),
-        slot: TimeRange { from: i64::MIN, to: i64::MIN },
-        state: Slot::EMPTY,
-        out,
+    let mut walk = Walk::new(source, raster, how, range, (*first, *last), out);
+    walk.points(points, source);
+    walk.flush();
+}
+
+/// Some of the points of a periodic series, ahead of others.
+#[derive(Clone, Debug)]
+pub(crate) enum Portion {
+    /// Points.
+    Points(Points),
+    /// A block, by its summary alone.
+    Whole(Whole),
+}
+
+/// As [`resample`], of portions in order; blocks that lie inside one slot each come as summaries. Not for spontaneous
+/// points, and not for [`Aggregation::First`] and [`Aggregation::Last`], which no summary tells.
+///
+/// Counts, minima, maxima and flags are those of all points. Sums (and what is made of them) are of the sums of the
+/// blocks: equal but for the order in which values are added.
+///
+/// Cost: as [`resample`] for points; some 100 ns for a block.
+pub(crate) fn resample_portions(
+    portions: &[Portion],
+    source: &Layout,
+    raster: &Raster,
+    how: Aggregation,
+    range: TimeRange,
+    out: &mut Points,
+) {
+    let bounds = |portion: &Portion| match portion {
+        Portion::Points(points) => points.times.first().copied().zip(points.times.last().copied()),
+        Portion::Whole(whole) => Some((whole.stretch.from, whole.stretch.to - 1)),
     };
-    walk.all(points, source);
+    let (mut firsts, mut lasts) =
+        (portions.iter().filter_map(bounds), portions.iter().rev().filter_map(bounds));
+    let (Some((first, _)), Some((_, last))) = (firsts.next(), lasts.next()) else {
+        return;
+    };
+    let mut walk = Walk::new(source, raster, how, range, (first, last), out);
+    for portion in portions {
+        match portion {
+            Portion::Points(points) => walk.points(points, source),
+            Portion::Whole(whole) => walk.whole(whole),
+        }
+    }
+    walk.flush();
 }
 
 struct Walk<'a> {
@@ -65,8 +96,34 @@ struct Walk<'a> {
     out: &'a mut Points,
 }
 
-impl Walk<'_> {
-    fn all(&mut self, points: &Points, source: &Layout) {
+impl<'a> Walk<'a> {
+    /// A walk along points from `first` to `last`.
+    fn new(
+        source: &Layout,
+        raster: &'a Raster,
+        how: Aggregation,
+        range: TimeRange,
+        (first, last): (i64, i64),
+        out: &'a mut Points,
+    ) -> Self {
+        let target = source.on(raster.clone());
+        let span = target.span(range);
+        Self {
+            raster,
+            how,
+            names_end: matches!(target, Layout::End(_)),
+            holds: matches!(source, Layout::Spontaneous),
+            span,
+            // An endless range ends with the slot of the last point.
+            until: if span.to == i64::MAX { raster.next(last) } else { span.to },
+            run: raster.run_at(first.max(span.from), last),
+            slot: TimeRange { from: i64::MIN, to: i64::MIN },
+            state: Slot::EMPTY,
+            out,
+        }
+    }
+
+    fn points(&mut self, points: &Points, source: &Layout) {
         let mut stretches = Stretches::new(source, points, self.until);
         let mut position = 0;
         let mut next_try = 0;
@@ -87,7 +144,16 @@ impl Walk<'_> {
             self.add(points, position, stretch);
             position += 1;
         }
-        self.flush();
+    }
+
+    /// Adds a block that lies inside one slot.
+    fn whole(&mut self, whole: &Whole) {
+        if whole.stretch.from >= self.slot.to {
+            self.flush();
+            self.go_to(whole.stretch.from);
+            self.slot = self.run.slot(whole.stretch.from);
+        }
+        self.state.add_whole(whole);
     }
 
     /// Whether the slot before is complete, if a stretch begins at `time`.

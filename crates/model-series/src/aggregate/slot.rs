@@ -1,6 +1,7 @@
 //! One slot of the target: what has been put into it so far, and what comes of that.
 
 use super::Aggregation;
+use super::whole::Whole;
 use crate::flags::{is_absent, worse};
 use crate::{Flag, TimeRange};
 
@@ -111,6 +112,28 @@ impl Slot {
             self.starts_with_value += 1;
             self.starts_sum += value;
         }
+    }
+
+    /// Adds the points of a block that lies wholly here. What is first and last is not known then.
+    pub(crate) fn add_whole(&mut self, whole: &Whole) {
+        self.parts += whole.count;
+        self.worst = worse(self.worst, whole.worst);
+        if whole.values == 0 {
+            return;
+        }
+        if self.values == 0 {
+            self.length = whole.length;
+        } else if self.length != whole.length {
+            self.length = 0;
+        }
+        self.values += whole.values;
+        self.starts_with_value += whole.values;
+        self.min = self.min.min(whole.min);
+        self.max = self.max.max(whole.max);
+        self.covered += whole.length.saturating_mul(whole.values.into());
+        self.weighted += whole.sum * weight(whole.length);
+        self.sum += whole.sum;
+        self.shares += f64::from(whole.values);
     }
 
     /// The value and flag byte of the slot; `None` if no point belongs to it.

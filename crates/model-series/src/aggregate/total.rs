@@ -1,4 +1,4 @@
-//! The sum of many series on a common raster, one series after the other.
+//! The sum of many series on a common raster, one series after the other, or sums of some after sums of others.
 
 use crate::flags::{is_absent, worse};
 use crate::{Flag, Points};
@@ -32,6 +32,38 @@ impl Total {
                 place += 1;
             }
             self.add_one(points, position, place);
+        }
+    }
+
+    /// How many different times there are.
+    pub fn len(&self) -> usize {
+        self.times.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.times.is_empty()
+    }
+
+    /// Adds what other series come to, on the same raster. Cost: as [`Total::add`].
+    pub fn merge(&mut self, other: &Self) {
+        if self.times != other.times {
+            self.widen(&other.times);
+        }
+        self.series = self.series.saturating_add(other.series);
+        let mut place = 0;
+        let columns = other.values.iter().zip(&other.flags).zip(&other.counts);
+        for (time, ((value, flag), count)) in other.times.iter().zip(columns) {
+            while self.times.get(place).is_some_and(|held| held < time) {
+                place += 1;
+            }
+            let held = (self.values.get_mut(place), self.flags.get_mut(place), self.counts.get_mut(place));
+            if let (Some(sum), Some(worst), Some(held)) = held {
+                // Where no series had a value the sum is -0.0, which changes nothing.
+                *sum += value;
+                *worst = worse(*worst, *flag);
+                *held += count;
+            }
         }
     }
 

@@ -10,6 +10,9 @@ use crate::TimeRange;
 const TIME_MIN: i64 = i64::MIN + 100 * DAY;
 const TIME_MAX: i64 = i64::MAX - 100 * DAY;
 
+/// How far beyond a time its run is looked for, so that lengths inside a run are numbers.
+const RUN_LENGTH_MAX: i64 = 200 * 365 * DAY;
+
 /// Slots at one step: they begin at `from`, `from + step`, ...; the last ends at `to`, and may be shorter.
 ///
 /// Invariant: `from < to`, `step > 0`; `from` and `to` are boundaries of the raster.
@@ -109,7 +112,7 @@ impl Raster {
     /// The run that `time` lies in; it reaches to the end of the slot of `until` where arithmetic reaches so far.
     pub(crate) fn run_at(&self, time: i64, until: i64) -> Run {
         let time = time.clamp(TIME_MIN, TIME_MAX);
-        let until = until.clamp(time, TIME_MAX);
+        let until = until.clamp(time, TIME_MAX.min(time.saturating_add(RUN_LENGTH_MAX)));
         match self.steps() {
             Steps::Within(step) => self.run_within(step, time, until),
             Steps::Days { count, anchor } => self.run_of_days(count, anchor, time),

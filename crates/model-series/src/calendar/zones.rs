@@ -133,8 +133,12 @@ impl Zone {
     }
 
     /// The first instant at which the local clock shows `local` (nanoseconds since 1970-01-01 local) or later.
-    /// Of a time that occurs twice that is the first; of one that is skipped, the instant of the skip.
+    /// Of a time that occurs twice that is the first; of one that is skipped, the instant of the skip. The end of time on
+    /// the local clock stands for all behind it, and is the end of time in every zone.
     pub(crate) fn first_instant(&self, local: i64) -> i64 {
+        if local == i64::MAX {
+            return i64::MAX;
+        }
         // No offset reaches 26 hours, so the clock has not shown `local` by then.
         let mut segment = self.segment_at(local.saturating_sub(26 * HOUR));
         loop {

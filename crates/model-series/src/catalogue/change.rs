@@ -149,8 +149,15 @@ impl Context {
                 continue;
             };
             let tree = formula.tree.with_renamed(&was.name, &after.name);
+            let text = tree.to_string();
+            if text.len() > lang_formula::TEXT_BYTES_MAX {
+                let (user, max) = (&user.definition.name, lang_formula::TEXT_BYTES_MAX);
+                let reason =
+                    format!("the formula of series {user}, which refers to it, has at most {max} bytes");
+                return Err(Error::Limit(reason));
+            }
             let mut renamed = Definition::clone(&user.definition);
-            renamed.formula = Some(DefinedFormula { text: tree.to_string().into(), tree: Arc::new(tree) });
+            renamed.formula = Some(DefinedFormula { text: text.into(), tree: Arc::new(tree) });
             renamed.changed = after.changed;
             draught.conditions.push(user.condition());
             put_changed(&renamed, draught);

@@ -4,12 +4,11 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use parking_lot::RwLock;
-use store::{Commit, Condition, ErrorKind, Outcome, Partition, Row, Stamp, Store, Tenant, Write};
+use store::{Commit, Condition, ErrorKind, Outcome, Partition, Row, Stamp, Store, Tenant, Write, WriteIds};
 
 use super::cache::{Definitions, Entry};
 use super::encode::{damaged, take_attribute_type, take_definition, take_units};
 use super::keys;
-use crate::write_id::WriteIds;
 use crate::{AttributeType, Definition, Error, SeriesRef, Strand, Strands, Units};
 
 /// How often a change starts again because another writer came first.

@@ -1,32 +1,20 @@
-//! Defining series: all drafts are checked, numbered, and stored in commits of many.
+//! Defining series: all drafts are checked, numbered, and stored in one commit.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use bytes::Bytes;
 use store::{Condition, Timestamp, Write};
 
 use super::check::{check_attributes, checked, index_rows};
-use super::context::{ATTEMPTS_MAX, Context, Draught};
+use super::context::{ATTEMPTS_MAX, Context, Draught, Versioned, put_users};
 use super::encode::put_definition;
-use super::formulas::check_depth;
+use super::formulas::{Ground, check_depth, check_users, operands};
 use super::keys;
 use super::refusals::Refusals;
 use super::{AttributeType, AttributeValue, DRAFTS_MAX, Definition, DefinitionDraft};
 use crate::feed::{self, DefinitionFate};
 use crate::{Error, SeriesRef};
-
-/// Series that are defined in one commit.
-const COMMIT_SERIES_MAX: usize = 256;
-/// A commit of definitions takes no more series from this many bytes of them on. Rows and index rows together are a
-/// few times that, and stay below what the store takes.
-const COMMIT_DEFINITIONS_BYTES: usize = 1024 * 1024;
-
-/// What was found of the things that definitions hang on, and what holds while they stay so.
-#[derive(Debug, Default)]
-struct Survey {
-    conditions: Vec<Condition>,
-}
 
 impl Context {
     /// Defines series; see [`crate::Repository::define`].
@@ -36,7 +24,9 @@ impl Context {
         now: Timestamp,
     ) -> Result<Vec<Arc<Definition>>, Error> {
         if drafts.len() > DRAFTS_MAX {
-            return Err(Error::Limit(format!("at most {DRAFTS_MAX} series are defined at once")));
+            return Err(Error::Limit(format!(
+                "at most {DRAFTS_MAX} series are defined at once (DRAFTS_MAX)"
+            )));
         }
         let mut refusals = Refusals::of(drafts.len());
         let mut definitions = Vec::with_capacity(drafts.len());
@@ -48,39 +38,78 @@ impl Context {
             }
         }
         refusals.settle()?;
-        check_formulas(self, &definitions).await?;
-        let (computed, plain): (Vec<usize>, Vec<usize>) = (0..definitions.len())
-            .partition(|place| definitions.get(*place).is_some_and(Definition::is_computed));
-        let all: Vec<usize> = (0..definitions.len()).collect();
-        let survey = self.survey(&definitions, &all).await?;
-        self.define_all(&mut definitions, plain, survey).await?;
-        for place in in_order(&definitions, computed) {
-            self.define_computed(&mut definitions, place).await?;
+        if definitions.is_empty() {
+            return Ok(Vec::new());
         }
-        Ok(definitions.into_iter().map(Arc::new).collect())
+        // Again where another writer came first: what it did is seen then.
+        for _ in 0..ATTEMPTS_MAX {
+            let draught = self.put_all(&mut definitions).await?;
+            match self.commit(draught).await {
+                Ok(true) => return Ok(definitions.into_iter().map(Arc::new).collect()),
+                Ok(false) => {}
+                Err(Error::Limit(reason)) => {
+                    let count = definitions.len();
+                    return Err(Error::Limit(format!(
+                        "{count} series that are too large to be defined at once: {reason}"
+                    )));
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Err(Error::Contention("the catalogue".into()))
     }
 
-    /// Checks the definitions at `places` against what is stored.
-    async fn survey(&self, definitions: &[Definition], places: &[usize]) -> Result<Survey, Error> {
-        let chosen = || places.iter().filter_map(|place| Some((*place, definitions.get(*place)?)));
+    /// The commit that stores all definitions, once they are checked against what is stored now, and numbered.
+    async fn put_all(&self, definitions: &mut [Definition]) -> Result<Draught, Error> {
+        let ground = self.check_formulas(definitions).await?;
+        let mut draught = Draught { conditions: self.survey(definitions).await?, ..Draught::default() };
+        self.give_numbers(definitions).await?;
+        for definition in &*definitions {
+            put_new(definition, &mut draught);
+        }
+        self.use_operands_of_all(definitions, &ground, &mut draught).await?;
+        Ok(draught)
+    }
+
+    /// Checks the formulas of definitions that are to be stored together: operands, circles, depth. Answers the stored
+    /// series that they stand on.
+    async fn check_formulas(&self, definitions: &[Definition]) -> Result<Ground, Error> {
+        if !definitions.iter().any(Definition::is_computed) {
+            return Ok(Ground::new());
+        }
+        let fresh: HashMap<&str, &Definition> = definitions.iter().map(|one| (&*one.name, one)).collect();
+        let ground = self.ground(&fresh).await?;
+        let mut refusals = Refusals::of(definitions.len());
+        for (place, definition) in definitions.iter().enumerate() {
+            if let Err(error) = check_depth(&definition.name, &fresh, &ground) {
+                refusals.add(place, &definition.name, error)?;
+            }
+        }
+        refusals.settle()?;
+        Ok(ground)
+    }
+
+    /// Checks definitions against the units, attribute types and series that are stored; answers what holds while all
+    /// that they hang on stays so.
+    async fn survey(&self, definitions: &[Definition]) -> Result<Vec<Condition>, Error> {
         let mut refusals = Refusals::of(definitions.len());
         let mut conditions = Vec::new();
-        let keys: Vec<Bytes> = chosen().map(|(_, definition)| keys::name(&definition.name)).collect();
-        let mut names = HashSet::with_capacity(places.len());
-        for ((place, definition), row) in chosen().zip(self.rows(&keys).await?) {
+        let keys: Vec<Bytes> = definitions.iter().map(|definition| keys::name(&definition.name)).collect();
+        let mut names = HashSet::with_capacity(definitions.len());
+        for ((place, definition), row) in definitions.iter().enumerate().zip(self.rows(&keys).await?) {
             if row.is_some() || !names.insert(&*definition.name) {
                 let error = Error::AlreadyExists(format!("series {}", definition.name).into());
                 refusals.add(place, &definition.name, error)?;
             }
         }
         let (units, condition) = self.units().await?;
-        if chosen().any(|(_, definition)| definition.uses_units()) {
+        if definitions.iter().any(Definition::uses_units) {
             conditions.push(condition);
         }
-        let (types, of_types) = self.types_of(chosen().map(|(_, definition)| definition)).await?;
+        let (types, of_types) = self.types_of(definitions.iter()).await?;
         conditions.extend(of_types);
-        let known = self.series_of(chosen().map(|(_, definition)| definition)).await?;
-        for (place, definition) in chosen() {
+        let known = self.series_of(definitions.iter()).await?;
+        for (place, definition) in definitions.iter().enumerate() {
             let unknown = definition.used_units().find_map(|unit| units.get(unit).err());
             let checked = unknown.map_or(Ok(()), Err);
             let checked = checked.and_then(|()| check_attributes(&definition.attributes, &types));
@@ -90,7 +119,7 @@ impl Context {
             }
         }
         refusals.settle()?;
-        Ok(Survey { conditions })
+        Ok(conditions)
     }
 
     /// The attribute types that definitions use, and what holds while they stay as they are.
@@ -123,63 +152,43 @@ impl Context {
         Ok(found.into_iter().flatten().map(|found| found.definition.number).collect())
     }
 
-    /// Stores definitions without formulas, many in a commit, all commits in one group; again where others came first.
-    async fn define_all(
+    /// Enters the formulas of new series in the rows of those they refer to, new and stored ones, on condition that
+    /// nothing they stand on changes.
+    async fn use_operands_of_all(
         &self,
-        definitions: &mut [Definition],
-        places: Vec<usize>,
-        mut survey: Survey,
+        definitions: &[Definition],
+        ground: &Ground,
+        draught: &mut Draught,
     ) -> Result<(), Error> {
-        let mut left = places;
-        for _ in 0..ATTEMPTS_MAX {
-            if left.is_empty() {
-                return Ok(());
-            }
-            self.give_numbers(definitions, &left).await?;
-            let chunks = put_all(definitions, &left, &survey.conditions);
-            let (places, draughts): (Vec<Vec<usize>>, Vec<Draught>) = chunks.into_iter().unzip();
-            let mut lost = Vec::new();
-            for (places, outcome) in places.into_iter().zip(self.commit_all(draughts).await) {
-                if !outcome? {
-                    lost.extend(places);
-                }
-            }
-            left = lost;
-            if !left.is_empty() {
-                survey = self.survey(definitions, &left).await?;
+        draught.conditions.extend(ground.values().map(Versioned::condition));
+        let numbers: HashMap<&str, u32> = definitions.iter().map(|one| (&*one.name, one.number)).collect();
+        let stored = |name: &str| ground.get(name).map(|found| found.definition.number);
+        let mut users_of: BTreeMap<u32, (&str, Vec<u32>)> = BTreeMap::new();
+        for definition in definitions {
+            for name in operands(definition) {
+                let Some(number) = numbers.get(name).copied().or_else(|| stored(name)) else {
+                    continue;
+                };
+                users_of.entry(number).or_insert((name, Vec::new())).1.push(definition.number);
             }
         }
-        Err(Error::Contention("the catalogue".into()))
-    }
-
-    /// Stores one definition with a formula, whose operands are all stored.
-    async fn define_computed(&self, definitions: &mut [Definition], place: usize) -> Result<(), Error> {
-        for _ in 0..ATTEMPTS_MAX {
-            let survey = self.survey(definitions, &[place]).await?;
-            self.give_numbers(definitions, &[place]).await?;
-            let Some(definition) = definitions.get(place) else {
-                return Ok(());
-            };
-            let fresh = HashMap::from([(&*definition.name, definition)]);
-            let ground = self.ground(&fresh).await?;
-            check_depth(&definition.name, &fresh, &ground)?;
-            let mut draught = Draught { conditions: survey.conditions, ..Draught::default() };
-            self.use_operands(definition, &ground, &mut draught).await?;
-            put_new(definition, &mut draught);
-            if self.commit(draught).await? {
-                return Ok(());
-            }
+        for (number, (name, added)) in users_of {
+            let (mut users, condition) = self.users(number).await?;
+            users.extend(added);
+            users.sort_unstable();
+            users.dedup();
+            check_users(name, users.len())?;
+            draught.conditions.push(condition);
+            draught.writes.push(put_users(number, &users));
         }
-        Err(Error::Contention("the catalogue".into()))
+        Ok(())
     }
 
     /// Gives each its number: that of its name, or the next that is free.
-    async fn give_numbers(&self, definitions: &mut [Definition], places: &[usize]) -> Result<(), Error> {
-        let mut given = HashSet::with_capacity(places.len());
-        let mut left: Vec<(usize, u32)> = Vec::with_capacity(places.len());
-        for place in places {
-            left.extend(definitions.get(*place).map(|one| (*place, keys::home_number(&one.name))));
-        }
+    async fn give_numbers(&self, definitions: &mut [Definition]) -> Result<(), Error> {
+        let mut given = HashSet::with_capacity(definitions.len());
+        let home = |(place, one): (usize, &Definition)| (place, keys::home_number(&one.name));
+        let mut left: Vec<(usize, u32)> = definitions.iter().enumerate().map(home).collect();
         while !left.is_empty() {
             let of = |key: fn(u32) -> Bytes| left.iter().map(|(_, number)| key(*number)).collect::<Vec<_>>();
             let defined = self.rows(&of(keys::definition)).await?;
@@ -202,32 +211,6 @@ impl Context {
     }
 }
 
-/// The commits that store the definitions at `places`, each with the places it stores.
-fn put_all(
-    definitions: &[Definition],
-    places: &[usize],
-    conditions: &[Condition],
-) -> Vec<(Vec<usize>, Draught)> {
-    let mut chunks: Vec<(Vec<usize>, Draught)> = Vec::new();
-    for place in places {
-        let Some(definition) = definitions.get(*place) else {
-            continue;
-        };
-        let is_full = |(places, draught): &(Vec<usize>, Draught)| {
-            places.len() >= COMMIT_SERIES_MAX || draught.change.len() >= COMMIT_DEFINITIONS_BYTES
-        };
-        if chunks.last().is_none_or(is_full) {
-            let draught = Draught { conditions: conditions.to_vec(), ..Draught::default() };
-            chunks.push((Vec::new(), draught));
-        }
-        if let Some((places, draught)) = chunks.last_mut() {
-            places.push(*place);
-            put_new(definition, draught);
-        }
-    }
-    chunks
-}
-
 /// The rows of a new series.
 fn put_new(definition: &Definition, draught: &mut Draught) {
     let number = definition.number;
@@ -245,43 +228,6 @@ fn put_new(definition: &Definition, draught: &mut Draught) {
         let value = if is_numbered { keys::value_of_number(number) } else { Bytes::new() };
         draught.writes.push(Write::Put(key, value));
     }
-}
-
-/// Checks the formulas of definitions that are to be stored together: operands, circles, depth.
-async fn check_formulas(context: &Context, definitions: &[Definition]) -> Result<(), Error> {
-    if !definitions.iter().any(Definition::is_computed) {
-        return Ok(());
-    }
-    let fresh: HashMap<&str, &Definition> = definitions.iter().map(|one| (&*one.name, one)).collect();
-    let ground = context.ground(&fresh).await?;
-    let mut refusals = Refusals::of(definitions.len());
-    for (place, definition) in definitions.iter().enumerate() {
-        if let Err(error) = check_depth(&definition.name, &fresh, &ground) {
-            refusals.add(place, &definition.name, error)?;
-        }
-    }
-    refusals.settle()
-}
-
-/// Places of definitions with formulas, those that others refer to first. There are no circles.
-fn in_order(definitions: &[Definition], mut left: Vec<usize>) -> Vec<usize> {
-    let mut ordered = Vec::with_capacity(left.len());
-    while !left.is_empty() {
-        let names: HashSet<&str> =
-            left.iter().filter_map(|place| definitions.get(*place)).map(|one| &*one.name).collect();
-        let waits = |place: &usize| {
-            let formula = definitions.get(*place).and_then(|one| one.formula.as_ref());
-            formula.is_some_and(|formula| formula.tree.names().iter().any(|name| names.contains(name)))
-        };
-        let (later, now): (Vec<usize>, Vec<usize>) = left.iter().partition(|place| waits(place));
-        if now.is_empty() {
-            ordered.extend(later);
-            break;
-        }
-        ordered.extend(now);
-        left = later;
-    }
-    ordered
 }
 
 /// Refuses attributes that name series which are not there.

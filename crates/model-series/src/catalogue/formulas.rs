@@ -10,7 +10,7 @@ use crate::{Error, SeriesRef};
 pub(crate) type Ground = HashMap<Box<str>, Versioned>;
 
 /// The names that a definition's formula refers to.
-fn operands(definition: &Definition) -> Vec<&str> {
+pub(crate) fn operands(definition: &Definition) -> Vec<&str> {
     definition.formula.as_ref().map(|formula| formula.tree.names()).unwrap_or_default()
 }
 
@@ -87,14 +87,10 @@ impl Context {
             };
             let number = operand.definition.number;
             let (mut users, condition) = self.users(number).await?;
-            if users.len() >= FORMULA_USERS_MAX {
-                return Err(Error::Limit(format!(
-                    "series {name} is referred to by {FORMULA_USERS_MAX} formulas, and by no more"
-                )));
-            }
             if let Err(place) = users.binary_search(&definition.number) {
                 users.insert(place, definition.number);
             }
+            check_users(name, users.len())?;
             draught.conditions.push(condition);
             draught.writes.push(put_users(number, &users));
         }
@@ -120,6 +116,20 @@ impl Context {
         }
         Ok(())
     }
+}
+
+/// Refuses more formulas on a series than may refer to it.
+///
+/// # Errors
+///
+/// [`Error::Limit`].
+pub(crate) fn check_users(name: &str, users: usize) -> Result<(), Error> {
+    if users > FORMULA_USERS_MAX {
+        return Err(Error::Limit(format!(
+            "series {name} is referred to by {FORMULA_USERS_MAX} formulas, and by no more"
+        )));
+    }
+    Ok(())
 }
 
 /// How deep the formula of `name` stands on others: 0 if it has none.

@@ -6,7 +6,7 @@ mod tests;
 
 use std::sync::Arc;
 
-use store::{Change, Cursor, Timestamp};
+use store::{Change, Cursor, Stamp, Timestamp};
 
 use super::context::Context;
 use super::pattern::Pattern;
@@ -48,6 +48,18 @@ pub struct HookState {
     pub cuts: u64,
     /// Why the last attempt failed; empty if it did not.
     pub last_error: Box<str>,
+}
+
+/// A hook, how far it was told, and the version of that: it stays while the hook is only changed, and moves when
+/// the hook is told or made anew under its name.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HookStanding {
+    /// Whom to tell of what.
+    pub hook: Hook,
+    /// How far.
+    pub state: HookState,
+    /// The version of `state`.
+    pub version: Stamp,
 }
 
 /// How long a sender waits after failures.

@@ -1,7 +1,7 @@
 //! What series are described with: units, attribute types, hooks.
 
 use bytes::Bytes;
-use store::{Condition, Cursor, Direction, Write};
+use store::{Condition, Cursor, Direction, Stamp, Write};
 
 use super::check::{check_name, check_text};
 use super::context::{ATTEMPTS_MAX, Context, Draught};
@@ -10,18 +10,38 @@ use super::encode::{
     take_hook_state,
 };
 use super::keys::{self, Index};
-use super::{AttributeKind, AttributeType, HOOKS_MAX, Hook, HookState, MASTER_DATA_BYTES_MAX};
+use super::{AttributeKind, AttributeType, HOOKS_MAX, Hook, HookStanding, HookState, MASTER_DATA_BYTES_MAX};
 use crate::{Error, Unit, Units};
 
 /// Rows that are scanned in one page.
 const PAGE: usize = 512;
 
+/// What may stand under a name when something is stored under it.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Over {
+    /// Nothing: it is created, and of two at once one is refused.
+    Nothing,
+    /// Anything, which is replaced.
+    Anything,
+}
+
+impl Over {
+    /// Refuses what is there already, if nothing may be.
+    fn check(self, exists: bool, what: &str, name: &str) -> Result<(), Error> {
+        match self {
+            Self::Nothing if exists => Err(Error::AlreadyExists(format!("{what} {name}").into())),
+            Self::Nothing | Self::Anything => Ok(()),
+        }
+    }
+}
+
 impl Context {
     /// Stores a unit; see [`crate::Repository::put_unit`].
-    pub(crate) async fn put_unit(&self, unit: Unit) -> Result<(), Error> {
+    pub(crate) async fn put_unit(&self, unit: Unit, over: Over) -> Result<(), Error> {
         check_name("a unit", &unit.name)?;
         for _ in 0..ATTEMPTS_MAX {
             let (units, condition) = self.units().await?;
+            over.check(units.get(&unit.name).is_ok(), "unit", &unit.name)?;
             let mut units = Units::clone(&units);
             units.insert(unit.clone())?;
             if self.commit(units_draught(&units, condition)?).await? {
@@ -48,7 +68,7 @@ impl Context {
             // A series that was given the unit meanwhile is seen now; from now on none can be given it.
             let used = self.check_unit_unused(name).await;
             if used.is_err() {
-                self.put_unit(removed).await?;
+                self.put_unit(removed, Over::Anything).await?;
             }
             return used;
         }
@@ -88,7 +108,11 @@ impl Context {
     }
 
     /// Stores an attribute type; see [`crate::Repository::put_attribute_type`].
-    pub(crate) async fn put_attribute_type(&self, attribute_type: &AttributeType) -> Result<(), Error> {
+    pub(crate) async fn put_attribute_type(
+        &self,
+        attribute_type: &AttributeType,
+        over: Over,
+    ) -> Result<(), Error> {
         check_attribute_type(attribute_type)?;
         let name = &*attribute_type.name;
         let key = keys::attribute_type(name);
@@ -102,6 +126,7 @@ impl Context {
             let condition = match self.attribute_types(&[name]).await?.pop().flatten() {
                 None => Condition::Absent(key.clone()),
                 Some((before, condition)) => {
+                    over.check(true, "attribute type", name)?;
                     let is_other = before.kind.name() != attribute_type.kind.name();
                     let is_narrower = before.is_multiple && !attribute_type.is_multiple;
                     if (is_other || is_narrower)
@@ -136,7 +161,7 @@ impl Context {
             // As with units: what came meanwhile is seen now.
             let used = self.check_type_unused(name).await;
             if used.is_err() {
-                self.put_attribute_type(&removed).await?;
+                self.put_attribute_type(&removed, Over::Anything).await?;
             }
             return used;
         }
@@ -167,8 +192,18 @@ impl Context {
         Ok(told)
     }
 
+    /// One hook as it stands; see [`crate::Repository::hook`].
+    pub(crate) async fn hook(&self, name: &str) -> Result<Option<HookStanding>, Error> {
+        // Both rows are written and removed together; what comes between two reads is seen by the version.
+        let Some(row) = self.row(&keys::hook(name)).await? else { return Ok(None) };
+        let Some(told) = self.row(&keys::hook_state(name)).await? else { return Ok(None) };
+        let hook = take_hook(&row.value).ok_or_else(|| damaged("a hook"))?;
+        let state = take_hook_state(&told.value).ok_or_else(|| damaged("the state of a hook"))?;
+        Ok(Some(HookStanding { hook, state, version: told.stamp }))
+    }
+
     /// Stores a hook; see [`crate::Repository::put_hook`].
-    pub(crate) async fn put_hook(&self, hook: &Hook) -> Result<(), Error> {
+    pub(crate) async fn put_hook(&self, hook: &Hook, over: Over) -> Result<(), Error> {
         check_name("a hook", &hook.name)?;
         check_text("the address of a hook", &hook.url)?;
         if hook.url.is_empty() {
@@ -178,7 +213,10 @@ impl Context {
         for _ in 0..ATTEMPTS_MAX {
             let mut draught = Draught::default();
             match self.row(&key).await? {
-                Some(row) => draught.conditions.push(Condition::Version(key.clone(), row.stamp)),
+                Some(row) => {
+                    over.check(true, "hook", &hook.name)?;
+                    draught.conditions.push(Condition::Version(key.clone(), row.stamp));
+                }
                 None => {
                     if self.hooks().await?.len() >= HOOKS_MAX {
                         return Err(Error::Limit(format!("a repository has at most {HOOKS_MAX} hooks")));
@@ -215,10 +253,16 @@ impl Context {
     }
 
     /// Stores how far a hook was told; see [`crate::Repository::put_hook_state`].
-    pub(crate) async fn put_hook_state(&self, name: &str, state: &HookState) -> Result<(), Error> {
-        let conditions = vec![Condition::Present(keys::hook(name))];
-        let writes = vec![Write::PutStamped(keys::hook_state(name), put_hook_state(state).into())];
-        self.commit(Draught { conditions, writes, ..Draught::default() }).await.map(drop)
+    pub(crate) async fn put_hook_state(
+        &self,
+        name: &str,
+        version: Stamp,
+        state: &HookState,
+    ) -> Result<bool, Error> {
+        let key = keys::hook_state(name);
+        let conditions = vec![Condition::Version(key.clone(), version)];
+        let writes = vec![Write::PutStamped(key, put_hook_state(state).into())];
+        self.commit(Draught { conditions, writes, ..Draught::default() }).await
     }
 
     /// Removes units, attribute types and hooks; for the removal of a whole repository.

@@ -21,7 +21,8 @@ mod search;
 pub use attributes::{Attribute, AttributeKind, AttributeType, AttributeValue};
 pub(crate) use context::Context;
 pub use definition::{DefinedFormula, Definition, DefinitionChange, DefinitionDraft, Switches};
-pub use hooks::{BackOff, Hook, HookEvent, HookFilter, HookState};
+pub use hooks::{BackOff, Hook, HookEvent, HookFilter, HookStanding, HookState};
+pub(crate) use master::Over;
 pub(crate) use points::shift;
 pub use repositories::{Repositories, RepositoryChange, RepositoryDraft, RepositoryInfo, SeriesOptions};
 pub use search::{AttributeSearch, Search, SearchPage};
@@ -32,8 +33,8 @@ pub const NAME_BYTES_MAX: usize = 255;
 pub const TEXT_BYTES_MAX: usize = 4_096;
 /// The most attributes of a series.
 pub const ATTRIBUTES_MAX: usize = 256;
-/// The most series that are defined at once.
-pub const DRAFTS_MAX: usize = 50_000;
+/// The most series that are defined at once: they are one commit, and fit into it unless they are very large.
+pub const DRAFTS_MAX: usize = 10_000;
 /// The most series of a page of a search.
 pub const SEARCH_PAGE_MAX: usize = 10_000;
 /// The most hooks of a repository.
@@ -46,7 +47,7 @@ pub const FORMULA_DEPTH_MAX: usize = 16;
 pub const FORMULA_SERIES_MAX: usize = 1_024;
 /// The most operands that are read to compute one series, over all depths.
 pub const FORMULA_READS_MAX: u32 = 4_096;
-/// The most slots of a series that are computed at once: a year of seconds is asked for in parts.
+/// The most slots of a series that are computed at once: a page, and what functions such as `lag` reach beyond it.
 pub const FORMULA_SLOTS_MAX: u64 = 8_000_000;
 /// The most formulas that may refer to one series.
 pub const FORMULA_USERS_MAX: usize = 4_096;

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use bytes::Bytes;
+use futures_util::StreamExt;
 use lang_formula::Duration;
 use store::{Direction, ErrorKind, Timestamp};
 
@@ -19,6 +20,8 @@ use crate::{
 
 /// Strands that are listed, and rows that are scanned, in one page.
 const PAGE: usize = 1_024;
+/// Strands of one series that are trimmed at the same time.
+const TRIMS_AT_ONCE: usize = 32;
 
 impl Context {
     /// Writes points of many series; see [`crate::Repository::write_all`].
@@ -77,6 +80,7 @@ impl Context {
             mark: None,
             beside: Vec::new(),
             change,
+            expects: None,
         }
     }
 
@@ -154,19 +158,23 @@ impl Context {
         self.strands.modifications(&strand, range, written).await
     }
 
-    /// Removes points that are older than their series keep them; answers how many series lost some.
+    /// Removes points that are older than their series keep them; answers how many series lost some, or, once all were
+    /// looked at, the first error: one series that fails ends the retention of no other.
     pub(crate) async fn trim_expired(&self, now: Timestamp) -> Result<usize, Error> {
-        let (mut range, mut trimmed) = (keys::retentions(), 0);
+        let (mut range, mut trimmed, mut failed) = (keys::retentions(), 0, None);
         loop {
             let page = self.store.scan(&self.partition, &range, Direction::Forward, PAGE).await?;
             let number = |(key, _)| keys::number_of_key(key).ok_or_else(|| damaged("a retention"));
             let numbers = page.rows().map(number).collect::<Result<Vec<u32>, Error>>()?;
             for found in self.find_numbers(&numbers).await?.into_iter().flatten() {
-                trimmed += usize::from(self.trim(&found.definition, now).await?);
+                match self.trim(&found.definition, now).await {
+                    Ok(is_trimmed) => trimmed += usize::from(is_trimmed),
+                    Err(error) => failed = failed.or(Some(error)),
+                }
             }
             match page.last_key() {
                 Some(key) if page.more() => range = keys::after_key(&range, key),
-                _ => return Ok(trimmed),
+                _ => return failed.map_or(Ok(trimmed), Err),
             }
         }
     }
@@ -199,6 +207,8 @@ impl Context {
                 let strand = Strand { partition: partition.clone(), name: name.clone() };
                 chilled += self.strands.chill(&strand, before).await?;
             }
+            // What is cached is looked up without a pause.
+            tokio::task::yield_now().await;
             if names.len() < PAGE {
                 return Ok(chilled);
             }
@@ -206,42 +216,39 @@ impl Context {
         }
     }
 
-    /// Removes the points of one series that are older than it keeps them; whether there were any. What an audited
-    /// series held stays readable as of then. Quotations that are all older go whole.
+    /// Removes the points of one series that are older than it keeps them, and what was kept of them for as-of reads;
+    /// whether there were any. Quotations that are all older go whole. Those behind one that fails are trimmed, too.
     async fn trim(&self, series: &Definition, now: Timestamp) -> Result<bool, Error> {
         let Some(retention) = series.retention else {
             return Ok(false);
         };
         let kept_from = shift(now.0.saturating_mul(1_000), retention.reversed(), &series.zone);
-        let expired = TimeRange { from: i64::MIN, to: kept_from };
         let partition = keys::series_partition(&self.tenant, series.number);
-        let (mut after, mut is_trimmed) = (None::<Bytes>, false);
+        let (mut after, mut is_trimmed, mut failed) = (None::<Bytes>, false, None);
         loop {
             let names = self.strands.list(&partition, &[], after.as_deref(), PAGE).await?;
-            let mut writes = Vec::new();
-            for name in &names {
-                let strand = Strand { partition: partition.clone(), name: name.clone() };
-                let Some((first, last)) = self.strands.extent(&strand).await? else {
-                    continue;
-                };
-                if last < kept_from && series.switches.quotation && !series.switches.audit {
-                    self.strands.erase(&strand, Vec::new(), Bytes::new()).await?;
-                    is_trimmed = true;
-                } else if first < kept_from {
-                    let quotation = keys::issued_of(name);
-                    let edit = Edit::Delete(expired);
-                    writes.push(self.strand_write(series, quotation, edit, Bytes::new(), now));
+            let strand = |name: &Bytes| Strand { partition: partition.clone(), name: name.clone() };
+            let pending = names.iter().map(|name| self.trim_strand(series, strand(name), kept_from));
+            let mut trims = futures_util::stream::iter(pending.collect::<Vec<_>>()).buffered(TRIMS_AT_ONCE);
+            while let Some(trimmed) = trims.next().await {
+                match trimmed {
+                    Ok(trimmed) => is_trimmed |= trimmed,
+                    Err(error) => failed = failed.or(Some(error)),
                 }
             }
-            is_trimmed |= !writes.is_empty();
-            for outcome in self.strands.write_all(writes).await {
-                outcome?;
-            }
             if names.len() < PAGE {
-                return Ok(is_trimmed);
+                return failed.map_or(Ok(is_trimmed), Err);
             }
             after = names.last().cloned();
         }
+    }
+
+    async fn trim_strand(&self, series: &Definition, strand: Strand, kept_from: i64) -> Result<bool, Error> {
+        let is_trimmed = self.strands.expire(&strand, kept_from).await?;
+        if series.switches.quotation {
+            return Ok(self.strands.erase_expired(&strand, kept_from).await? || is_trimmed);
+        }
+        Ok(is_trimmed)
     }
 }
 

@@ -6,13 +6,14 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use parking_lot::RwLock;
-use store::{Commit, Condition, Direction, ErrorKind, Outcome, Partition, Store, Tenant, Timestamp, Write};
+use store::{
+    Commit, Condition, Direction, ErrorKind, Outcome, Partition, Store, Tenant, Timestamp, Write, WriteIds,
+};
 
 use super::check::check_text;
 use super::context::{ATTEMPTS_MAX, Context};
 use super::encode::{Reader, Writer, damaged};
 use super::keys::{self, Index};
-use crate::write_id::WriteIds;
 use crate::{Encoding, Error, Repository, Strand, StrandOptions, Strands};
 
 /// The repository of the default tenant.
@@ -241,13 +242,16 @@ impl Repositories {
     ///
     /// # Errors
     ///
-    /// If the store refuses.
+    /// If the store refuses; the first error, once those behind it were trimmed, too.
     pub async fn trim_expired(&self, now: Timestamp) -> Result<usize, Error> {
-        let mut trimmed = 0;
+        let (mut trimmed, mut failed) = (0, None);
         for info in self.list().await? {
-            trimmed += self.context(&info.name)?.trim_expired(now).await?;
+            match self.context(&info.name)?.trim_expired(now).await {
+                Ok(count) => trimmed += count,
+                Err(error) => failed = failed.or(Some(error)),
+            }
         }
-        Ok(trimmed)
+        failed.map_or(Ok(trimmed), Err)
     }
 
     /// Packs blocks smaller that end more than `age` before `now`, of all series with compression; answers how many

@@ -7,6 +7,7 @@ mod model;
 mod points;
 mod repositories;
 mod search;
+mod sizes;
 
 use std::sync::Arc;
 

@@ -17,7 +17,7 @@ use super::cursor::Cursor;
 use super::summary::{self, Summary, summarize, valued, worst};
 use super::times::Frame;
 use super::{Encoding, Malformed, doubles, flags, notes, observed, times};
-use crate::{ABSENT, Points, UNOBSERVED};
+use crate::{ABSENT, ColumnSet, Points, UNOBSERVED};
 
 /// Points in a block at most.
 pub(super) const POINTS_MAX: usize = 65_535;
@@ -169,19 +169,41 @@ impl<'a> Block<'a> {
     /// If the bytes are damaged in a way the checksum does not tell. `out` then holds what it held before.
     pub fn decode_into(&self, out: &mut Points) -> Result<(), Malformed> {
         let before = out.len();
-        let decoded = self.columns_into(before, out);
+        let decoded = self.columns_into(ColumnSet::ALL, before, out);
         if decoded.is_err() {
             out.truncate(before);
         }
         decoded
     }
 
-    fn columns_into(&self, before: usize, out: &mut Points) -> Result<(), Malformed> {
+    /// Puts the points in the place of what `out` holds, whose memory is kept. Columns that are not wanted are empty, unless
+    /// another one is read by them; what stands in their bytes is not checked.
+    ///
+    /// Cost: that of [`Self::decode_into`] but for the columns left out.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::decode_into`].
+    pub(crate) fn decode_columns(&self, wanted: ColumnSet, out: &mut Points) -> Result<(), Malformed> {
+        out.clear();
+        let decoded = self.columns_into(wanted, 0, out);
+        if decoded.is_err() {
+            out.clear();
+        }
+        decoded
+    }
+
+    fn columns_into(&self, wanted: ColumnSet, before: usize, out: &mut Points) -> Result<(), Malformed> {
         let mut cursor = self.columns;
         let (codecs, summary) = (self.codecs, self.summary);
         let count = usize::try_from(summary.count).map_err(|_| Malformed)?;
         let frame = Frame { first: summary.first, last: summary.last, count };
-        times::decode(codecs.times, &mut cursor, frame, &mut out.times)?;
+        let mut times = cursor;
+        if wanted.times {
+            times::decode(codecs.times, &mut cursor, frame, &mut out.times)?;
+        } else {
+            times::skip(codecs.times, &mut cursor, count)?;
+        }
         flags::decode(codecs.flags, &mut cursor, count, &mut out.flags)?;
         doubles::decode(codecs.values, &mut cursor, count, &mut out.values)?;
         self.check_flags(out.flags.get(before..).unwrap_or_default())?;
@@ -189,12 +211,21 @@ impl<'a> Block<'a> {
             let pairs = out.values.iter_mut().zip(&out.flags).skip(before);
             pairs.filter(|(_, flag)| **flag & ABSENT != 0).for_each(|(value, _)| *value = 0.0);
         }
+        if !wanted.observed && !wanted.notes {
+            return Ok(());
+        }
         if codecs.observed != observed::NONE {
+            if !wanted.times && observed::leans_on_times(codecs.observed, &cursor) {
+                times::decode(codecs.times, &mut times, frame, &mut out.times)?;
+            }
             out.observed.resize(before, UNOBSERVED);
             let instants = out.times.get(before..).unwrap_or_default();
-            observed::decode(codecs.observed, &mut cursor, instants, &mut out.observed)?;
+            observed::decode(codecs.observed, &mut cursor, count, instants, &mut out.observed)?;
         } else if !out.observed.is_empty() {
             out.observed.resize(before + count, UNOBSERVED);
+        }
+        if !wanted.notes {
+            return Ok(());
         }
         let read = notes::decode(codecs.notes, &mut cursor, count)?;
         if codecs.notes != notes::NONE {

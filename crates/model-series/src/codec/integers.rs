@@ -1,12 +1,15 @@
 //! Whole numbers in groups of 128, each bit-packed as wide as its own numbers need.
 //!
-//! A group holds either differences from number to number, less the smallest of them, or the numbers
-//! themselves, less the smallest; whichever is narrower. All arithmetic wraps, so that every `i64` comes back.
+//! A group holds differences from number to number, less the smallest of them; or the numbers themselves, less the
+//! smallest; or, of numbers that follow a curve, the differences of differences, less the smallest; whichever is
+//! narrower. All arithmetic wraps, so that every `i64` comes back.
 //!
-//! A group: one byte (width; the high bit: numbers themselves), the smallest as a zigzag varint (of the
-//! numbers: as the distance from the last one), of the very first group of differences the first number, then
+//! A group: one byte (width; the high bit: numbers themselves; from 65 on: differences of differences, of a width less
+//! by 65), the smallest as a zigzag varint (of the numbers: as the distance from the last one), of differences of
+//! differences the difference to begin with, of the very first group of either differences the first number, then
 //! the bits. A full group of up to 24 bits a difference, or 32 a number, lies as `bitpacking` lays it (SIMD);
-//! wider ones and the last, shorter group lie as [`bits::pack`] lays them.
+//! wider ones and the last, shorter group lie as [`bits::pack`] lays them. Only full groups hold differences of
+//! differences, and of at most 24 bits.
 
 use bitpacking::{BitPacker as _, BitPacker4x};
 
@@ -19,6 +22,9 @@ pub(super) const GROUP: usize = BitPacker4x::BLOCK_LEN;
 
 /// In the first byte of a group: the numbers themselves, not differences.
 const NUMBERS: u8 = 0x80;
+
+/// The first byte of a group of differences of differences that take no bits.
+const CURVED: u32 = 65;
 
 /// Differences up to here are summed up by SIMD: 128 of them stay below 2^32.
 const SUMMED_WIDTH_MAX: u32 = 24;
@@ -54,6 +60,38 @@ pub(super) fn unpack(
     Ok(())
 }
 
+/// Unpacks as many numbers as `out` takes, each times `factor`, plus `offset`.
+pub(super) fn unpack_scaled(
+    cursor: &mut Cursor<'_>,
+    factor: i64,
+    offset: i64,
+    out: &mut [i64],
+) -> Result<(), Malformed> {
+    let mut unpacker = Unpacker::new();
+    let (groups, tail) = out.as_chunks_mut();
+    for group in groups {
+        unpacker.scaled_group(cursor, factor, offset, group)?;
+    }
+    unpacker.tail(cursor, tail, |number| number.wrapping_mul(factor).wrapping_add(offset))
+}
+
+/// Passes over `count` numbers. Cost: a look at the head of each group.
+pub(super) fn skip(cursor: &mut Cursor<'_>, count: usize) -> Result<(), Malformed> {
+    let mut last = None;
+    let mut left = count;
+    while left > 0 {
+        let len = left.min(GROUP);
+        let header = Header::read(cursor, last)?;
+        if len < GROUP && matches!(header.form, Form::Curve { .. }) {
+            return Err(Malformed);
+        }
+        cursor.take(bits::packed_len(len, header.width))?;
+        last = Some(0);
+        left -= len;
+    }
+    Ok(())
+}
+
 /// Packs group by group.
 pub(super) struct Packer {
     simd: BitPacker4x,
@@ -72,10 +110,13 @@ impl Packer {
 
     /// Packs a full group.
     pub(super) fn group(&mut self, values: &[i64; GROUP], out: &mut Vec<u8>) {
-        let spread = narrow(values, self.last).map_or_else(
-            || Spread::of(values.iter().copied(), self.last),
-            |values| Spread::of(values.iter().copied(), self.last.map(low_32_signed)),
+        let (spread, curve) = narrow(values, self.last).map_or_else(
+            || measure(values, self.last),
+            |values| measure(&values, self.last.map(low_32_signed)),
         );
+        if let Some(curve) = curve {
+            return self.curved_group(values, &curve, out);
+        }
         let before = self.header(&spread, values, out);
         if spread.as_numbers() {
             if spread.width > u32::BITS {
@@ -98,6 +139,28 @@ impl Packer {
             let packed_to = grow(out, spread.difference_width);
             self.simd.compress_sorted(0, &packed, packed_to, low_8(spread.difference_width));
         }
+    }
+
+    /// Packs a full group as differences of differences.
+    fn curved_group(&mut self, values: &[i64; GROUP], curve: &Curve, out: &mut Vec<u8>) {
+        out.push(low_8(CURVED + curve.width));
+        put_zigzag(out, curve.low);
+        put_zigzag(out, curve.slope);
+        let before = self.last.unwrap_or_else(|| {
+            let first = values.first().copied().unwrap_or(0);
+            put_zigzag(out, first);
+            first.wrapping_sub(curve.slope).wrapping_sub(curve.low)
+        });
+        self.last = values.last().copied();
+        let (low, mut offset, mut before) = (low_32(curve.low), low_32(curve.slope), low_32(before));
+        let packed = values.map(|value| {
+            let difference = low_32(value).wrapping_sub(before);
+            before = low_32(value);
+            offset = offset.wrapping_add(low);
+            difference.wrapping_sub(offset)
+        });
+        let packed_to = grow(out, curve.width);
+        self.simd.compress_sorted(0, &packed, packed_to, low_8(curve.width));
     }
 
     /// Packs the last group, of less than 128 numbers or none.
@@ -193,6 +256,52 @@ impl Spread {
     }
 }
 
+/// Differences of differences of a full group.
+struct Curve {
+    low: i64,
+    width: u32,
+    /// The difference to begin with: less the smallest, it gives that of the first number from the one before.
+    slope: i64,
+}
+
+impl Curve {
+    /// The difference of the first number counts only if there is a number `before`.
+    #[inline]
+    fn of<T: Whole>(values: &[T; GROUP], before: Option<T>) -> Self {
+        let mut differences = [T::default(); GROUP];
+        let neighbours = values.iter().skip(1).zip(values);
+        for (difference, (value, last)) in differences.iter_mut().skip(1).zip(neighbours) {
+            *difference = value.less(*last);
+        }
+        if let (Some(before), Some(first), [start, ..]) = (before, values.first(), &mut differences) {
+            *start = first.less(before);
+        }
+        let skipped = usize::from(before.is_none());
+        let [one, two, three, ..] = differences;
+        let start = if before.is_some() { two.less(one) } else { three.less(two) };
+        let (mut low, mut high) = (start, start);
+        let known = differences.iter().skip(skipped);
+        for (difference, last) in known.clone().skip(1).zip(known) {
+            let bend = difference.less(*last);
+            low = low.min(bend);
+            high = high.max(bend);
+        }
+        let (low, high): (i64, i64) = (low.into(), high.into());
+        let slope = if before.is_some() { one.into() } else { two.into().wrapping_sub(low) };
+        Self { low, width: width_between(low, high), slope: slope.wrapping_sub(low) }
+    }
+}
+
+/// How wide a full group is; and its differences of differences, if nothing is narrower.
+fn measure<T: Whole>(values: &[T; GROUP], before: Option<T>) -> (Spread, Option<Curve>) {
+    let spread = Spread::of(values.iter().copied(), before);
+    // Where numbers do not even follow a line, they follow no curve: noise costs no look.
+    let may_curve = spread.difference_width < spread.width && spread.difference_width <= SUMMED_WIDTH_MAX;
+    let curve = may_curve.then(|| Curve::of(values, before));
+    let curve = curve.filter(|curve| curve.width < spread.difference_width);
+    (spread, curve)
+}
+
 fn width_between(low: i64, high: i64) -> u32 {
     width_of(high.wrapping_sub(low).cast_unsigned())
 }
@@ -241,29 +350,94 @@ impl Unpacker {
         turn: impl Fn(i64) -> T,
     ) -> Result<(), Malformed> {
         let header = Header::read(cursor, self.last)?;
-        if header.width > if header.numbers { u32::BITS } else { SUMMED_WIDTH_MAX } {
+        if header.is_wide() {
             return self.slowly(&header, cursor, out, turn);
         }
-        let mut packed = [0; GROUP];
-        if header.width > 0 {
-            let bytes = cursor.take(bits::packed_len(GROUP, header.width))?;
-            if header.numbers {
-                self.simd.decompress(bytes, &mut packed, low_8(header.width));
-            } else {
-                self.simd.decompress_sorted(0, bytes, &mut packed, low_8(header.width));
-            }
+        if let Form::Curve { slope } = header.form {
+            return self.curve(&header, slope, cursor, out, turn);
         }
-        let step = if header.numbers { 0 } else { header.low };
-        self.last = packed.last().map(|packed| {
-            let steps = step.wrapping_mul(GROUP as i64);
-            header.base.wrapping_add(steps).wrapping_add(i64::from(*packed))
-        });
+        let (step, packed) = self.packed(&header, cursor)?;
         let mut base = header.base;
         for (value, packed) in out.iter_mut().zip(packed) {
             base = base.wrapping_add(step);
             *value = turn(base.wrapping_add(i64::from(packed)));
         }
         Ok(())
+    }
+
+    /// The same, each number times `factor`, plus `offset`: base and step are multiplied once, and what was packed takes 32 bits,
+    /// as a factor mostly does. (Processors multiply numbers of 64 bits one by one.)
+    fn scaled_group(
+        &mut self,
+        cursor: &mut Cursor<'_>,
+        factor: i64,
+        offset: i64,
+        out: &mut [i64; GROUP],
+    ) -> Result<(), Malformed> {
+        let turn = |number: i64| number.wrapping_mul(factor).wrapping_add(offset);
+        let Ok(narrow) = u32::try_from(factor) else {
+            return self.group(cursor, out, turn);
+        };
+        let header = Header::read(cursor, self.last)?;
+        if header.is_wide() {
+            return self.slowly(&header, cursor, out, turn);
+        }
+        if let Form::Curve { slope } = header.form {
+            return self.curve(&header, slope, cursor, out, turn);
+        }
+        let (step, packed) = self.packed(&header, cursor)?;
+        let (mut base, step) = (turn(header.base), step.wrapping_mul(factor));
+        for (value, packed) in out.iter_mut().zip(packed) {
+            base = base.wrapping_add(step);
+            *value = base.wrapping_add((u64::from(packed) * u64::from(narrow)).cast_signed());
+        }
+        Ok(())
+    }
+
+    /// What a group adds from number to number, and what it adds on top of that to each.
+    #[inline]
+    fn packed(&mut self, header: &Header, cursor: &mut Cursor<'_>) -> Result<(i64, [u32; GROUP]), Malformed> {
+        let packed = self.bits(header, cursor)?;
+        let step = if header.form == Form::Numbers { 0 } else { header.low };
+        self.last = packed.last().map(|packed| {
+            let steps = step.wrapping_mul(GROUP as i64);
+            header.base.wrapping_add(steps).wrapping_add(i64::from(*packed))
+        });
+        Ok((step, packed))
+    }
+
+    /// A group of differences of differences that begin with `slope`.
+    fn curve<T>(
+        &mut self,
+        header: &Header,
+        mut slope: i64,
+        cursor: &mut Cursor<'_>,
+        out: &mut [T; GROUP],
+        turn: impl Fn(i64) -> T,
+    ) -> Result<(), Malformed> {
+        let mut base = header.base;
+        for (value, packed) in out.iter_mut().zip(self.bits(header, cursor)?) {
+            slope = slope.wrapping_add(header.low);
+            base = base.wrapping_add(slope.wrapping_add(i64::from(packed)));
+            *value = turn(base);
+        }
+        self.last = Some(base);
+        Ok(())
+    }
+
+    /// What the bits of a full group hold: numbers, or the sums of differences.
+    #[inline]
+    fn bits(&self, header: &Header, cursor: &mut Cursor<'_>) -> Result<[u32; GROUP], Malformed> {
+        let mut packed = [0; GROUP];
+        if header.width > 0 {
+            let bytes = cursor.take(bits::packed_len(GROUP, header.width))?;
+            if header.form == Form::Numbers {
+                self.simd.decompress(bytes, &mut packed, low_8(header.width));
+            } else {
+                self.simd.decompress_sorted(0, bytes, &mut packed, low_8(header.width));
+            }
+        }
+        Ok(packed)
     }
 
     /// Unpacks the last group, of less than 128 numbers.
@@ -277,6 +451,9 @@ impl Unpacker {
             return Ok(());
         }
         let header = Header::read(cursor, self.last)?;
+        if matches!(header.form, Form::Curve { .. }) {
+            return Err(Malformed);
+        }
         self.slowly(&header, cursor, out, turn)
     }
 
@@ -294,7 +471,7 @@ impl Unpacker {
         let mut last = base;
         for (value, packed) in out.iter_mut().zip(packed) {
             last = base.wrapping_add(packed.cast_signed());
-            if !header.numbers {
+            if header.form != Form::Numbers {
                 last = last.wrapping_add(header.low);
                 base = last;
             }
@@ -305,11 +482,22 @@ impl Unpacker {
     }
 }
 
+/// What the bits of a group are.
+#[derive(Clone, Copy, Eq, PartialEq)]
+enum Form {
+    Numbers,
+    Differences,
+    /// Differences of differences, and the difference to begin with.
+    Curve {
+        slope: i64,
+    },
+}
+
 /// What stands before the bits of a group.
 struct Header {
-    numbers: bool,
+    form: Form,
     width: u32,
-    /// The smallest number, or the smallest difference.
+    /// The smallest number, or the smallest difference (of differences).
     low: i64,
     /// The smallest number, or the number before the first one.
     base: i64,
@@ -320,16 +508,30 @@ impl Header {
         let byte = cursor.byte()?;
         let numbers = byte & NUMBERS != 0;
         let width = u32::from(byte & !NUMBERS);
-        if width > u64::BITS {
-            return Err(Malformed);
-        }
         let low = cursor.zigzag()?;
+        if let Some(width) = width.checked_sub(CURVED) {
+            if numbers || width > SUMMED_WIDTH_MAX {
+                return Err(Malformed);
+            }
+            let slope = cursor.zigzag()?;
+            let base = match last {
+                Some(last) => last,
+                None => cursor.zigzag()?.wrapping_sub(slope).wrapping_sub(low),
+            };
+            return Ok(Self { form: Form::Curve { slope }, width, low, base });
+        }
         let base = match last {
             _ if numbers => last.unwrap_or(0).wrapping_add(low),
             Some(last) => last,
             None => cursor.zigzag()?.wrapping_sub(low),
         };
-        Ok(Self { numbers, width, low, base })
+        let form = if numbers { Form::Numbers } else { Form::Differences };
+        Ok(Self { form, width, low, base })
+    }
+
+    /// Whether a full group is too wide for SIMD.
+    fn is_wide(&self) -> bool {
+        self.width > if self.form == Form::Numbers { u32::BITS } else { SUMMED_WIDTH_MAX }
     }
 }
 
@@ -362,6 +564,15 @@ mod tests {
         unpack(&mut cursor, values.len(), |group| back.extend_from_slice(group)).unwrap();
         assert!(cursor.is_empty());
         assert_eq!(back, values);
+        for (factor, offset) in [(1, 0), (1_000_000, -5), (-3, i64::MAX), (1 << 40, 7)] {
+            let expected: Vec<i64> =
+                values.iter().map(|value| value.wrapping_mul(factor).wrapping_add(offset)).collect();
+            unpack_scaled(&mut Cursor::new(&bytes), factor, offset, &mut back).unwrap();
+            assert_eq!(back, expected);
+        }
+        let mut cursor = Cursor::new(&bytes);
+        skip(&mut cursor, values.len()).unwrap();
+        assert!(cursor.is_empty());
         bytes.len()
     }
 
@@ -370,6 +581,34 @@ mod tests {
         assert_eq!(check(&[7; 1280]), 10 * 2 + 1);
         let counter: Vec<i64> = (0..1280).map(|at| 5_000_000 + 1_000 * at).collect();
         assert!(check(&counter) <= 10 * 3 + 4);
+    }
+
+    #[test]
+    fn curves_are_kept_as_differences_of_differences() {
+        // A day has 48 values; the steepest rise is 1,400 a value, its change from value to value at most 184.
+        let sine = |at: i32| (f64::from(at) / 48.0 * std::f64::consts::TAU).sin() * 10_700.0;
+        let noise = |at: i64| at * 7_919 % 32;
+        #[expect(clippy::cast_possible_truncation, reason = "far below 2^63")]
+        let curve: Vec<i64> = (0..1_280).map(|at| 50_000 + sine(at) as i64 + noise(at.into())).collect();
+        assert!(check(&curve) <= 10 * (9 * 16 + 6), "9 bits a number, instead of 12");
+        let parabola: Vec<i64> = (0..1_280).map(|at: i64| at * at).collect();
+        assert!(check(&parabola) <= 10 * 6);
+        for start in [i64::MAX - 500_000, i64::MIN, -1 << 30, 1 << 31] {
+            check(&curve.iter().map(|value| start.wrapping_add(*value)).collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn short_groups_hold_no_curves() {
+        let mut bytes = Vec::new();
+        pack(&(0..128_i64).map(|at| at * at).collect::<Vec<_>>(), &mut bytes);
+        assert_eq!(u32::from(bytes[0]), CURVED);
+        assert_eq!(unpack(&mut Cursor::new(&bytes), 127, |_| ()), Err(Malformed));
+        assert_eq!(unpack(&mut Cursor::new(&bytes), 128, |_| ()), Ok(()));
+        for first in [90, 127, NUMBERS | 65, NUMBERS | 127] {
+            bytes[0] = first;
+            assert_eq!(unpack(&mut Cursor::new(&bytes), 128, |_| ()), Err(Malformed));
+        }
     }
 
     #[test]
@@ -396,7 +635,9 @@ mod tests {
             check(&values);
             check(&values.iter().map(|value| value >> shift).collect::<Vec<_>>());
             let sums = values.iter().zip(0_i64..).map(|(value, at)| (value >> shift).wrapping_add(at * scale));
-            check(&sums.collect::<Vec<_>>());
+            check(&sums.clone().collect::<Vec<_>>());
+            let curves = sums.zip(0_i64..).map(|(sum, at)| sum.wrapping_add(at * at * scale));
+            check(&curves.collect::<Vec<_>>());
         }
 
         #[test]
@@ -404,6 +645,11 @@ mod tests {
             let mut seen = 0;
             let read = unpack(&mut Cursor::new(&bytes), count, |group| seen += group.len());
             prop_assert!(seen <= count && (read.is_err() || seen == count));
+            let mut cursor = Cursor::new(&bytes);
+            let scaled = unpack_scaled(&mut cursor, 1_000, 1, &mut vec![0; count]);
+            let mut skipped = Cursor::new(&bytes);
+            prop_assert_eq!((skip(&mut skipped, count), scaled), (read, read));
+            prop_assert!(read.is_err() || skipped.rest() == cursor.rest());
         }
     }
 }

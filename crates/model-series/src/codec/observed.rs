@@ -72,52 +72,64 @@ fn quotient(value: i64, unit: i64) -> i64 {
     }
 }
 
-/// Appends the column for `times` to `out`; on an error, perhaps a part of it.
+/// Whether the column is kept by its distances from the times, which [`decode`] then needs.
+pub(super) fn leans_on_times(codec: u8, cursor: &Cursor<'_>) -> bool {
+    match codec {
+        DISTANCE | SPARSE => true,
+        PACKED => cursor.rest().first().is_some_and(|head| head & FROM_TIMES != 0),
+        _ => false,
+    }
+}
+
+/// Appends the column of `count` points to `out`; on an error, perhaps a part of it. `times` may be empty unless the column
+/// leans on them.
 pub(super) fn decode(
     codec: u8,
     cursor: &mut Cursor<'_>,
+    count: usize,
     times: &[i64],
     out: &mut Vec<i64>,
 ) -> Result<(), Malformed> {
+    let before = out.len();
     match codec {
         NONE => {}
-        UNSAID => out.resize(out.len() + times.len(), UNOBSERVED),
+        UNSAID => out.resize(before + count, UNOBSERVED),
         DISTANCE => {
             let distance = cursor.zigzag()?;
             out.extend(times.iter().map(|time| time.wrapping_add(distance)));
         }
         PACKED => {
-            let said = vec![1; times.len()];
-            unpack(cursor, &said, times, out)?;
+            let (unit, from_times) = read_head(cursor)?;
+            out.resize(before + count, 0);
+            let column = out.get_mut(before..).unwrap_or_default();
+            integers::unpack_scaled(cursor, unit, 0, column)?;
+            if from_times {
+                column.iter_mut().zip(times).for_each(|(value, time)| *value = value.wrapping_add(*time));
+            }
         }
         SPARSE => {
-            let mut said = vec![0; times.len()];
+            let mut said = vec![0; count];
             bits::unpack(cursor, 1, &mut said)?;
-            unpack(cursor, &said, times, out)?;
+            let (unit, from_times) = read_head(cursor)?;
+            let mut values = vec![0; said.iter().filter(|it| **it == 1).count()];
+            integers::unpack_scaled(cursor, unit, 0, &mut values)?;
+            let mut values = values.into_iter();
+            for (said, time) in said.iter().zip(times) {
+                let value = if *said == 1 { values.next() } else { None };
+                let base = if from_times { *time } else { 0 };
+                out.push(value.map_or(UNOBSERVED, |value| value.wrapping_add(base)));
+            }
         }
         _ => return Err(Malformed),
     }
     Ok(())
 }
 
-fn unpack(cursor: &mut Cursor<'_>, said: &[u64], times: &[i64], out: &mut Vec<i64>) -> Result<(), Malformed> {
+/// The unit of the integers, and whether they are distances from the times.
+fn read_head(cursor: &mut Cursor<'_>) -> Result<(i64, bool), Malformed> {
     let head = cursor.byte()?;
-    let from_times = head & FROM_TIMES != 0;
     let unit = *UNITS.get(usize::from(head & !FROM_TIMES)).ok_or(Malformed)?;
-    let count = said.iter().filter(|it| **it == 1).count();
-    let mut values = Vec::with_capacity(count);
-    integers::unpack(cursor, count, |group| values.extend_from_slice(group))?;
-    let mut values = values.into_iter();
-    for (said, time) in said.iter().zip(times) {
-        out.push(match said {
-            0 => UNOBSERVED,
-            _ => {
-                let base = if from_times { *time } else { 0 };
-                values.next().ok_or(Malformed)?.wrapping_mul(unit).wrapping_add(base)
-            }
-        });
-    }
-    Ok(())
+    Ok((unit, head & FROM_TIMES != 0))
 }
 
 #[cfg(test)]
@@ -129,8 +141,13 @@ mod tests {
         assert_eq!(encode(observed, times, &mut bytes), codec);
         assert!(bytes.len() <= len_max, "{} bytes", bytes.len());
         let mut back = Vec::new();
-        decode(codec, &mut Cursor::new(&bytes), times, &mut back).unwrap();
+        decode(codec, &mut Cursor::new(&bytes), observed.len(), times, &mut back).unwrap();
         assert_eq!(back, observed);
+        if !leans_on_times(codec, &Cursor::new(&bytes)) {
+            back.clear();
+            decode(codec, &mut Cursor::new(&bytes), observed.len(), &[], &mut back).unwrap();
+            assert_eq!(back, observed);
+        }
     }
 
     #[test]

@@ -4,7 +4,7 @@ use bytes::Bytes;
 use proptest::prelude::*;
 
 use super::*;
-use crate::{ABSENT, UNOBSERVED};
+use crate::{ABSENT, ColumnSet, Notes, UNOBSERVED};
 
 const ENCODINGS: [Encoding; 3] = [Encoding::Raw, Encoding::Hot, Encoding::Cold];
 
@@ -60,6 +60,33 @@ fn check(points: &Points) {
         let bytes = encode_block(points, encoding);
         assert_same(&decoded(&bytes), points);
         check_summary(&Block::parse(&bytes).unwrap().summary(), points);
+        check_columns(&Block::parse(&bytes).unwrap(), points);
+    }
+}
+
+fn column_sets() -> impl Iterator<Item = ColumnSet> {
+    (0..8).map(|bits| ColumnSet { times: bits & 1 != 0, observed: bits & 2 != 0, notes: bits & 4 != 0 })
+}
+
+/// Whatever columns are wanted, they are those of all points.
+#[track_caller]
+fn check_columns(block: &Block<'_>, points: &Points) {
+    let mut out = load_profile(3, 9);
+    for set in column_sets() {
+        block.decode_columns(set, &mut out).unwrap();
+        let bits = |points: &Points| points.values.iter().map(|value| value.to_bits()).collect::<Vec<_>>();
+        assert_eq!((bits(&out), &out.flags), (bits(points), &points.flags));
+        assert!(!set.times || out.times == points.times);
+        assert!(!set.observed || out.observed == points.observed);
+        if set.notes {
+            assert_eq!(
+                (out.observed.len(), out.notes.places.len()),
+                (points.observed.len(), points.notes.places.len())
+            );
+            assert!((0..points.len()).all(|at| out.notes.get(at) == points.notes.get(at)));
+        } else {
+            assert_eq!(out.notes, Notes::default());
+        }
     }
 }
 
@@ -333,5 +360,13 @@ fn read_anything(bytes: &[u8]) -> bool {
     assert!(out.times.capacity() <= 2 * (count + 4) && out.values.capacity() <= 2 * (count + 4 + 128));
     assert!(out.notes.dictionary.len() <= count + 1);
     assert!(!read || out.times.is_sorted());
+    for set in column_sets() {
+        let mut some = Points::default();
+        let read_some = block.decode_columns(set, &mut some).is_ok();
+        assert!(read_some || !read, "what is read whole is read in part");
+        let expected = if read_some { count } else { 0 };
+        assert_eq!((some.values.len(), some.flags.len()), (expected, expected));
+        assert!(some.times.capacity() <= 2 * (count + 4) && some.observed.capacity() <= 2 * (count + 4));
+    }
     read
 }

@@ -2,16 +2,21 @@
 
 use std::sync::Arc;
 
+use futures_util::StreamExt as _;
+
 use super::Quotation;
+use super::plan::Plan;
 use super::quotations::merge_older;
 use crate::catalogue::Context;
 use crate::catalogue::keys;
-use crate::{Alignment, Definition, Error, Points, Strand, TimeRange, Timestamp};
+use crate::{Alignment, Definition, Error, Points, Strand, Summary, TimeRange, Timestamp};
 
 /// Points that are asked for at once.
 const PAGE_POINTS: usize = 64 * 1_024;
 /// Names of strands that are asked for at once.
 const PAGE_NAMES: usize = 1_000;
+/// Strands that are read at the same time.
+const READS_AT_ONCE: usize = 32;
 
 /// Which state of which points.
 #[derive(Clone, Copy, Debug)]
@@ -61,6 +66,24 @@ pub(super) async fn fetch_strand(
     Ok(())
 }
 
+/// The answer of `plan` over `range`, gaps unfilled, of one strand; blocks that its slots hold whole are not read.
+/// All points that are read stand in memory.
+pub(super) async fn fetch_summed(
+    context: &Context,
+    strand: Strand,
+    plan: &Plan,
+    range: TimeRange,
+) -> Result<Points, Error> {
+    let is_whole = |summary: &Summary| plan.whole(summary, range).is_some();
+    let pieces = context.strands.read_pieces(&strand, plan.times(range), &|_| true, &is_whole).await?;
+    Ok(plan.apply_pieces(pieces, range))
+}
+
+/// The outcomes of reads, in order; what must come from the disk is read at the same time.
+pub(super) async fn all_of<T>(reads: Vec<impl Future<Output = T>>) -> Vec<T> {
+    futures_util::stream::iter(reads).buffered(READS_AT_ONCE).collect().await
+}
+
 /// The points of `range` of a series with quotations: for each time of the newest quotation that is wanted and has it.
 /// Cost: a list of the quotations, and a read of each from the newest on until every slot of the range has a point.
 pub(super) async fn fetch_quotations(
@@ -90,7 +113,7 @@ pub(super) async fn fetch_quotations(
 }
 
 /// Appends the last point before `time`, if there is one.
-/// Cost: one read from the end; as of a time, or with quotations, of all kept writes or each quotation.
+/// Cost: one read from the end; with quotations, of each quotation.
 pub(super) async fn fetch_held(
     context: &Context,
     series: &Arc<Definition>,
@@ -101,11 +124,7 @@ pub(super) async fn fetch_held(
     let before = TimeRange { from: i64::MIN, to: time };
     let held = match (single_strand(context, series, state)?, state.as_of) {
         (Some(strand), None) => context.strands.read_last(&strand, before, 1).await?,
-        (Some(strand), as_of) => {
-            let mut points = Points::default();
-            fetch_strand(context, &strand, before, as_of, &mut points).await?;
-            points
-        }
+        (Some(strand), Some(at)) => context.strands.read_last_as_of(&strand, time, at).await?,
         (None, _) => {
             let mut points = Points::default();
             fetch_quotations(context, series, before, state, &mut points).await?;
@@ -149,7 +168,7 @@ pub(super) async fn extent(
 }
 
 /// The issue times of all quotations of a series, earliest first.
-async fn quotations(context: &Context, number: u32) -> Result<Vec<i64>, Error> {
+pub(super) async fn quotations(context: &Context, number: u32) -> Result<Vec<i64>, Error> {
     let partition = context.strand(number, None).partition;
     let mut issued = Vec::new();
     let mut after = None;

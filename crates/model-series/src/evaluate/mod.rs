@@ -3,11 +3,14 @@
 //! Fetch, then think: points come from strands, all else is columns ([`plan`], [`quotations`], [`operands`]).
 
 mod fetch;
+mod following;
 mod operands;
 mod plan;
 mod quotations;
 mod reader;
+mod total;
 
+pub use plan::MADE_SLOTS_MAX;
 pub use quotations::Quotation;
 pub use reader::{Answer, Reader};
 

@@ -2,11 +2,11 @@
 //! applied to columns. Pure.
 
 use super::ReadRequest;
-use crate::aggregate::Stretches;
+use crate::aggregate::{Portion, Stretches, Whole, resample_portions};
 use crate::flags::is_absent;
 use crate::{
-    Aggregation, Alignment, Conversion, Definition, Error, Gaps, Interval, Layout, Neighbours, Points,
-    Raster, TimeRange, UnitRule, Units, Zone, fill_gaps, resample,
+    Aggregation, Alignment, Conversion, Definition, Error, Gaps, Interval, Layout, Neighbours, Piece, Points,
+    Raster, Summary, TimeRange, UnitRule, Units, Zone, fill_gaps, resample,
 };
 
 /// What of a definition decides how its points are read; series of one shape share a plan.
@@ -48,8 +48,18 @@ impl Shape {
 /// How many slots beyond the ends of a range are looked at for values to fill its gaps from.
 const OUTLOOK_SLOTS: i64 = 100;
 
-/// The most slots of another raster that one answer in memory has.
-const READ_SLOTS_MAX: u64 = 8_000_000;
+/// The most slots of another raster, or points, that one answer in memory has.
+pub(super) const READ_SLOTS_MAX: u64 = 8_000_000;
+
+/// The most slots of one answer in which no point need be: gaps that are filled, slots in which a value holds.
+pub const MADE_SLOTS_MAX: u64 = 1_000_000_000;
+
+/// Slots of so many points hold whole blocks, which are not read. A block is of up to 4,096 points, and is not cut at the
+/// ends of slots: of four blocks a slot one is read. In slots of fewer points there may be no whole one, and a page that is
+/// larger is read all the same.
+const SUMMED_SLOT_POINTS: i64 = 16_384;
+/// Pages of points that are asked for at once where most of them may not be read.
+const SUMMED_PAGES: i64 = 8;
 
 /// The way from stored points to the answer.
 #[derive(Clone, Debug)]
@@ -156,6 +166,40 @@ impl Plan {
         points
     }
 
+    /// Whether summaries of blocks may stand for their points.
+    pub(crate) fn takes_summaries(&self) -> bool {
+        self.resampling.is_some_and(Aggregation::is_of_summaries)
+            && self.source.raster().is_some()
+            && self.before.is_linear()
+    }
+
+    /// What a block comes to in an answer over `range`; `None` if its points must be looked at.
+    pub(crate) fn whole(&self, summary: &Summary, range: TimeRange) -> Option<Whole> {
+        let raster = self.answer.raster()?;
+        Whole::of(summary, &self.source, raster, self.answer.span(range))
+    }
+
+    /// The answer over `range`, gaps unfilled, of the pieces of [`Plan::times`]; if summaries may stand for points.
+    pub(crate) fn apply_pieces(&self, pieces: Vec<Piece>, range: TimeRange) -> Points {
+        let mut points = Points::default();
+        let (Some(how), Some(raster)) = (self.resampling, self.answer.raster()) else {
+            return points;
+        };
+        let portion = |piece| match piece {
+            Piece::Points(mut points) => {
+                convert(&mut points, &self.source, self.before);
+                Some(Portion::Points(points))
+            }
+            Piece::Whole(summary) => {
+                Some(Portion::Whole(self.whole(&summary, range)?.converted(&self.before)))
+            }
+        };
+        let portions: Vec<Portion> = pieces.into_iter().filter_map(portion).collect();
+        resample_portions(&portions, &self.source, raster, how, range, &mut points);
+        convert(&mut points, &self.answer, self.after);
+        points
+    }
+
     /// Refuses a range of more slots to make than memory should hold at once.
     ///
     /// # Errors
@@ -165,10 +209,45 @@ impl Plan {
         let Some(raster) = self.answer.raster().filter(|_| self.resampling.is_some()) else {
             return Ok(());
         };
-        let slots = raster.count(range);
-        if slots > READ_SLOTS_MAX {
-            let text = format!("a range of {slots} slots to read at once; at most {READ_SLOTS_MAX} are");
-            return Err(Error::Limit(text));
+        check_read(raster.count(range))
+    }
+
+    /// About how many slots an answer over `range` has; many if nobody can tell. Cost: some 100 ns.
+    pub(crate) fn slots_about(&self, range: TimeRange) -> u64 {
+        let has_ends = range.from > i64::MIN && range.to < i64::MAX;
+        self.answer.raster().filter(|_| has_ends).map_or(u64::MAX, |raster| slots_about(raster, range))
+    }
+
+    /// About how many points an answer over `range` is made of, or has, whichever are more, if there is one for every
+    /// slot; many if nobody can tell. Cost: some 100 ns.
+    pub(crate) fn points_about(&self, range: TimeRange) -> u64 {
+        let (Some(source), Some(answer)) = (self.source.raster(), self.answer.raster()) else {
+            return u64::MAX;
+        };
+        if range.from == i64::MIN || range.to == i64::MAX {
+            return u64::MAX;
+        }
+        slots_about(source, range).max(slots_about(answer, range))
+    }
+
+    /// Refuses a range in which more slots are answered without points of their own than anybody can want.
+    /// Cost: some 100 ns.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Limit`].
+    pub(crate) fn check_made(&self, range: TimeRange) -> Result<(), Error> {
+        let is_of_points = matches!(self.resampling, Some(Aggregation::Sum | Aggregation::Count));
+        let makes = self.gaps != Gaps::None || self.wants_held() && !is_of_points;
+        let Some(raster) = self.answer.raster().filter(|_| makes) else {
+            return Ok(());
+        };
+        let slots = slots_about(raster, range);
+        if slots > MADE_SLOTS_MAX {
+            return Err(Error::Limit(format!(
+                "a range of {slots} slots that are answered without points: at most {MADE_SLOTS_MAX} are \
+                 (MADE_SLOTS_MAX)"
+            )));
         }
         Ok(())
     }
@@ -235,13 +314,36 @@ impl Plan {
         let first = raster.slot(from);
         let length = first.to - first.from;
         let points = self.source.raster().and_then(Raster::step).map_or(1, |step| (length / step).max(1));
-        let slots = (i64::try_from(points_max).unwrap_or(i64::MAX) / points).max(1);
+        let mut slots = (i64::try_from(points_max).unwrap_or(i64::MAX) / points).max(1);
+        if points >= SUMMED_SLOT_POINTS && self.takes_summaries() {
+            slots = slots.saturating_mul(SUMMED_PAGES);
+        }
         let end = from.saturating_add(length.saturating_mul(slots));
         if self.fills_from_values() || end >= range.to {
             return range.to;
         }
         raster.ceil(end).min(range.to)
     }
+}
+
+/// How many slots a range has, if all are as long as its first.
+fn slots_about(raster: &Raster, range: TimeRange) -> u64 {
+    let slot = raster.slot(range.from);
+    range.to.abs_diff(range.from) / slot.to.abs_diff(slot.from).max(1)
+}
+
+/// Refuses more points than one answer in memory has.
+///
+/// # Errors
+///
+/// [`Error::Limit`].
+pub(crate) fn check_read(slots: u64) -> Result<(), Error> {
+    if slots > READ_SLOTS_MAX {
+        return Err(Error::Limit(format!(
+            "a range of {slots} slots to read at once; at most {READ_SLOTS_MAX} are (READ_SLOTS_MAX)"
+        )));
+    }
+    Ok(())
 }
 
 fn raster_of(interval: Interval, shape: &Shape, request: &ReadRequest) -> Result<Raster, Error> {

@@ -6,18 +6,23 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use parking_lot::RwLock;
 
 use super::ReadRequest;
-use super::fetch::{State, append, fetch_held, fetch_quotations, fetch_strand, single_strand};
+use super::fetch::{
+    State, all_of, append, fetch_held, fetch_quotations, fetch_strand, fetch_summed, single_strand,
+};
+use super::following::Search;
 use super::operands;
-use super::plan::{Plan, Shape};
+use super::plan::{Plan, Shape, check_read};
 use crate::catalogue::Context;
 use crate::flags::is_absent;
 use crate::{
-    Alignment, Definition, Error, FORMULA_READS_MAX, Neighbours, Points, Raster, Strand, TimeRange, Total,
-    Units,
+    Alignment, Definition, Error, FORMULA_READS_MAX, Neighbours, Points, Raster, Strand, TimeRange, Units,
 };
 
 /// Plans that are kept; a request over more shapes than that works some of them out anew.
 const PLANS_MAX: usize = 64;
+
+/// Points that are read at once where all are wanted.
+const READ_POINTS: usize = 1024 * 1024;
 
 /// Reads series as a [`ReadRequest`] says. What the request comes to is worked out once for all series that are alike
 /// (raster, unit); a request that asks for nothing answers stored points as they are, at the cost of the strands alone.
@@ -27,7 +32,7 @@ pub struct Reader {
     request: ReadRequest,
     units: Arc<Units>,
     plans: RwLock<Vec<(Shape, TimeRange, Arc<Plan>)>>,
-    /// Operands that may still be read for one page, by this reader and those it makes for operands.
+    /// Operands that may still be read for one page, by its reader and those that it makes for operands.
     reads_left: Arc<AtomicU32>,
     is_nested: bool,
 }
@@ -74,6 +79,18 @@ impl Reader {
         Ok(Self { context, request, units, plans: RwLock::default(), reads_left, is_nested: true })
     }
 
+    /// A reader of the same that may read as many operands as one page may.
+    fn of_one_page(&self) -> Self {
+        Self {
+            context: self.context.clone(),
+            request: self.request.clone(),
+            units: self.units.clone(),
+            plans: RwLock::default(),
+            reads_left: Arc::new(AtomicU32::new(FORMULA_READS_MAX)),
+            is_nested: true,
+        }
+    }
+
     pub(super) fn context(&self) -> &Context {
         &self.context
     }
@@ -87,9 +104,13 @@ impl Reader {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] for an unknown unit, [`Error::Invalid`] for what the series cannot be read as.
+    /// [`Error::NotFound`] for an unknown unit, [`Error::Invalid`] for what the series cannot be read as,
+    /// [`Error::Limit`] for more slots without points to answer than [`crate::MADE_SLOTS_MAX`].
     pub fn answer(&self, series: &Definition, range: TimeRange) -> Result<Answer, Error> {
         let plan = self.plan(series, range)?;
+        if range.from > i64::MIN && range.to < i64::MAX {
+            plan.check_made(range)?;
+        }
         let layout = plan.answer();
         Ok(Answer {
             alignment: layout.alignment(),
@@ -102,7 +123,10 @@ impl Reader {
     /// begins, `None` at the end. Points of the range are those whose time lies in it, also of right-aligned series;
     /// the slots they name are whole, whatever the range cuts.
     ///
-    /// A range without end ends with what the last point held stands for (a spontaneous one: itself). Cost: that of the strands, and of the columns.
+    /// A range without end ends with what the last point held stands for (a spontaneous one: itself).
+    ///
+    /// Cost: that of the strands, and of the columns. Where nothing is told for a page, the next one begins with what is
+    /// held next: time without points costs nothing, however long it is and however fine the slots.
     ///
     /// # Errors
     ///
@@ -129,25 +153,52 @@ impl Reader {
         let Some(rest) = self.bounded(series, &plan, rest).await? else {
             return Ok(None);
         };
-        if series.is_computed() && !self.is_nested {
-            self.reads_left.store(FORMULA_READS_MAX, Ordering::Relaxed);
-        }
+        plan.check_made(rest)?;
         let page = TimeRange { from: rest.from, to: plan.page_end(rest.from, rest, points_max) };
-        let answer = self.evaluate(series, &plan, page).await?;
+        let answer = if series.is_computed() && !self.is_nested {
+            self.of_one_page().evaluate(series, &plan, page).await?
+        } else {
+            self.evaluate(series, &plan, page).await?
+        };
+        let next = if page.to >= rest.to {
+            None
+        } else if answer.is_empty() {
+            self.following(series, &plan, page.to, rest.to).await?
+        } else {
+            Some(page.to)
+        };
         append(out, answer);
-        Ok((page.to < rest.to).then_some(page.to))
+        Ok(next)
     }
 
-    /// All points of `range`.
+    /// Where to read on from `from` after a page without a point: nothing is told before.
+    async fn following(
+        &self,
+        series: &Arc<Definition>,
+        plan: &Plan,
+        from: i64,
+        to: i64,
+    ) -> Result<Option<i64>, Error> {
+        let times = plan.times(TimeRange { from, to });
+        let next = Search::new(&self.context, &self.request).next(series, times.from).await?;
+        let named = next.map(|next| plan.names(TimeRange { from: next, to: next.saturating_add(1) }).from);
+        Ok(named.map(|named| named.max(from)).filter(|named| *named < to))
+    }
+
+    /// All points of `range`, which stand in memory; those they are made of do so page by page.
     ///
     /// # Errors
     ///
-    /// As [`Reader::read_page`].
+    /// As [`Reader::read_page`]; [`Error::Limit`] for a range of too many slots, or too many points.
     pub async fn read(&self, series: &Arc<Definition>, range: TimeRange) -> Result<Points, Error> {
+        if range.from > i64::MIN && range.to < i64::MAX {
+            self.plan(series, range)?.check_slots(range)?;
+        }
         let mut points = Points::default();
         let mut from = range.from;
-        while let Some(next) = self.read_page(series, range, from, usize::MAX, &mut points).await? {
+        while let Some(next) = self.read_page(series, range, from, READ_POINTS, &mut points).await? {
             from = next;
+            check_read(points.len() as u64)?;
         }
         Ok(points)
     }
@@ -159,22 +210,30 @@ impl Reader {
         series: &[Arc<Definition>],
         range: TimeRange,
     ) -> Vec<Result<Points, Error>> {
-        let mut together = Vec::with_capacity(series.len());
-        let mut wanted = Vec::with_capacity(series.len());
-        for series in series {
-            let together_with = self.together(series, range);
-            together.push(together_with.is_some());
-            wanted.extend(together_with);
+        let together: Vec<_> = series.iter().map(|series| self.together(series, range)).collect();
+        let (mut wanted, mut summed) = (Vec::new(), Vec::new());
+        for (strand, plan) in together.iter().flatten() {
+            if plan.takes_summaries() {
+                summed.push(fetch_summed(&self.context, strand.clone(), plan, range));
+            } else {
+                wanted.push((strand.clone(), plan.times(range)));
+            }
         }
+        let mut summed = all_of(summed).await.into_iter();
         let mut fetched = self.fetch_many(&wanted).await.into_iter();
         let mut outcomes = Vec::with_capacity(series.len());
-        for (series, is_together) in series.iter().zip(together) {
-            let fetched = if is_together { fetched.next() } else { None };
-            outcomes.push(match fetched {
-                Some(Ok(points)) => self
-                    .plan(series, range)
-                    .and_then(|plan| plan.fill(plan.apply(points, range), range, Neighbours::default())),
-                Some(Err(error)) => Err(error),
+        for (series, together) in series.iter().zip(&together) {
+            let unfilled = together.as_ref().and_then(|(_, plan)| {
+                let unfilled = if plan.takes_summaries() {
+                    summed.next()
+                } else {
+                    fetched.next().map(|fetched| fetched.map(|points| plan.apply(points, range)))
+                };
+                unfilled.map(|points| (plan, points))
+            });
+            outcomes.push(match unfilled {
+                Some((plan, Ok(points))) => plan.fill(points, range, Neighbours::default()),
+                Some((_, Err(error))) => Err(error),
                 None => self.read(series, range).await,
             });
         }
@@ -185,44 +244,12 @@ impl Reader {
         if wanted.is_empty() { Vec::new() } else { self.context.strands.read_many(wanted).await }
     }
 
-    /// The strand and times that a series' answer is made of alone; `None` if it takes more to tell or to read.
-    fn together(&self, series: &Definition, range: TimeRange) -> Option<(Strand, TimeRange)> {
+    /// The strand that a series' answer is made of alone, and how; `None` if it takes more to tell or to read.
+    fn together(&self, series: &Definition, range: TimeRange) -> Option<(Strand, Arc<Plan>)> {
         let plan = self.plan(series, range).ok()?;
         let strand = self.single_strand(series).ok()??;
         let is_plain = self.request.as_of.is_none() && plan.is_self_contained() && range.to < i64::MAX;
-        is_plain.then(|| (strand, plan.times(range)))
-    }
-
-    /// The sum of many series over `range`: the worst flag wins, and where a series has no value the sum is of the
-    /// others, flagged missing.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Invalid`] if the series do not come to one raster, alignment and unit (the request can name an interval
-    /// and a unit), or are spontaneous without an interval; as [`Reader::read`].
-    pub async fn total(&self, series: &[Arc<Definition>], range: TimeRange) -> Result<Points, Error> {
-        let mut total = Total::default();
-        let mut common: Option<Answer> = None;
-        for one in series {
-            let answer = self.answer(one, range)?;
-            if answer.raster.is_none() {
-                let text = format!(
-                    "series {} is spontaneous: its values add up by interval, and none is given",
-                    one.name
-                );
-                return Err(Error::Invalid(text));
-            }
-            let common = common.get_or_insert_with(|| answer.clone());
-            if *common != answer {
-                let text =
-                    format!("series {} is of another raster, alignment or unit than the others", one.name);
-                return Err(Error::Invalid(text));
-            }
-        }
-        for one in series {
-            total.add(&self.read(one, range).await?);
-        }
-        Ok(total.finish())
+        is_plain.then_some((strand, plan))
     }
 
     /// The answer over `range`, which has both ends.
@@ -253,6 +280,9 @@ impl Reader {
         plan: &Plan,
         range: TimeRange,
     ) -> Result<Points, Error> {
+        if let Some(strand) = self.summed_strand(series, plan)? {
+            return fetch_summed(&self.context, strand, plan, range).await;
+        }
         let times = plan.times(range);
         let mut points = Points::default();
         if plan.wants_held() {
@@ -294,6 +324,14 @@ impl Reader {
         Ok((from < to).then_some(TimeRange { from, to }))
     }
 
+    /// Where a series' points are, if summaries of its blocks may stand for them.
+    fn summed_strand(&self, series: &Definition, plan: &Plan) -> Result<Option<Strand>, Error> {
+        if self.request.as_of.is_some() || !plan.takes_summaries() {
+            return Ok(None);
+        }
+        self.single_strand(series)
+    }
+
     fn single_strand(&self, series: &Definition) -> Result<Option<Strand>, Error> {
         single_strand(&self.context, series, self.state())
     }
@@ -308,7 +346,7 @@ impl Reader {
     }
 
     /// The plan for a series; that of one like it, if there was one. Cost: some 20 ns then.
-    fn plan(&self, series: &Definition, range: TimeRange) -> Result<Arc<Plan>, Error> {
+    pub(super) fn plan(&self, series: &Definition, range: TimeRange) -> Result<Arc<Plan>, Error> {
         let is_it = |(shape, of, _): &&(Shape, TimeRange, Arc<Plan>)| *of == range && shape.is_of(series);
         if let Some((_, _, plan)) = self.plans.read().iter().find(is_it) {
             return Ok(plan.clone());

@@ -14,6 +14,10 @@ use crate::{
     SeriesOptions, SeriesWrite, StrandOptions, Switches, TimeRange, Unit, UnitRule,
 };
 
+mod summaries;
+mod totals;
+mod wide;
+
 const NOW: Timestamp = Timestamp(1_767_225_600_000_000);
 const QUARTER: i64 = HOUR / 4;
 const VALID: u8 = Flag::Valid.number();
@@ -22,8 +26,12 @@ const QUARTERS: Interval = Interval::new(IntervalUnit::Minute, 15);
 const HOURS: Interval = Interval::new(IntervalUnit::Hour, 1);
 
 async fn repository() -> Repository {
+    repository_with(StrandOptions::recommended()).await
+}
+
+async fn repository_with(strands: StrandOptions) -> Repository {
     let store = Store::memory(MemoryOptions { clock: Clock::manual(NOW), feed_records_max: 1_000 });
-    let options = SeriesOptions { strands: StrandOptions::recommended(), definitions_cached_max: 1_000 };
+    let options = SeriesOptions { strands, definitions_cached_max: 1_000 };
     let repositories = Repositories::new(store, options);
     let draft = RepositoryDraft { name: "grid".into(), description: "".into() };
     repositories.create(draft, NOW).await.unwrap();
@@ -297,8 +305,8 @@ async fn what_cannot_be_read_is_refused() {
         let request = ReadRequest { interval: Some(milliseconds), gaps, ..ReadRequest::default() };
         let outcome = read(&repository, &series, request.clone(), range).await;
         assert!(matches!(outcome, Err(Error::Limit(_))));
-        let reader = repository.reader(request).await.unwrap();
-        let outcome = reader.total(std::slice::from_ref(&series), range).await;
+        let reader = Arc::new(repository.reader(request).await.unwrap());
+        let outcome = reader.total(std::slice::from_ref(&series), range, 2).await;
         assert!(matches!(outcome, Err(Error::Limit(_))));
     }
 }
@@ -366,11 +374,11 @@ async fn many_series_add_up_on_one_raster() {
     write(&repository, &sold, None, points(&[(start, 10.0)]), NOW).await;
     let range = TimeRange { from: start, to: start + 2 * HOUR };
     let request = ReadRequest { interval: Some(HOURS), unit: Some("kWh".into()), ..ReadRequest::default() };
-    let total =
-        repository.reader(request).await.unwrap().total(&[load.clone(), sold.clone()], range).await.unwrap();
+    let reader = Arc::new(repository.reader(request).await.unwrap());
+    let total = reader.total(&[load.clone(), sold.clone()], range, 2).await.unwrap();
     check(&total, &[(start, 14.0, VALID), (start + HOUR, 4.0, MISSING)]);
-    let reader = repository.reader(ReadRequest::default()).await.unwrap();
-    assert!(refusal(reader.total(&[load, sold], range).await).contains("raster"));
+    let reader = Arc::new(repository.reader(ReadRequest::default()).await.unwrap());
+    assert!(refusal(reader.total(&[load, sold], range, 2).await).contains("raster"));
 }
 
 #[tokio::test]

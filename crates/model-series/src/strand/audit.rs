@@ -1,17 +1,28 @@
 //! Kept writes: a strand as it stood at a time, and what was written when.
+//!
+//! A page of the past takes the parts of kept writes that touch its beginning, then parts in the order of time until
+//! they hold as many points again (or the page is full), and ends where the next part begins. So however many pages a
+//! read has, it reads each part about twice at most, and holds what one page is made of.
 
-use store::{Direction, Timestamp};
+use std::ops::ControlFlow;
 
+use store::{Direction, Partition, Range, Store, Timestamp};
+
+use super::kept::{KeptPart, Outline, levels, reach};
 use super::layer::{EncodedLayer, Layer, compose};
 use super::read::{Patience, or_gone};
 use super::state::State;
 use super::{Modification, Strand, Strands, keys};
 use crate::{Error, Malformed, Points, TimeRange};
 
-/// Rows that are read at once.
+/// Rows that are read at once at most.
 const PAGE_ROWS: usize = 256;
-/// Layers that are held before they are made one.
-const LAYERS_MAX: usize = 64;
+/// Rows that are read at first where a part may be all that is wanted.
+const FIRST_ROWS: usize = 8;
+/// Points that are asked for at once to find the last.
+const LAST_PAGE_POINTS: usize = 4_096;
+/// Points of layers that are held, beside those composed already, before they are made one.
+const COMPOSED_POINTS: usize = 16_384;
 
 /// Refuses a strand some of whose writes were not kept.
 fn check_audited(state: &State) -> Result<(), Error> {
@@ -22,9 +33,109 @@ fn check_audited(state: &State) -> Result<(), Error> {
     Err(Error::Invalid(text.into()))
 }
 
+/// A part that a page needs.
+#[derive(Debug)]
+struct Needed {
+    ordinal: u64,
+    layer: Box<[u8]>,
+}
+
+/// Which parts count, and those found so far.
+#[derive(Debug)]
+struct Gathered {
+    at: Timestamp,
+    sequence: u64,
+    needed: Vec<Needed>,
+    /// Parts, and points in them.
+    weight: u64,
+}
+
+impl Gathered {
+    /// A write after the time, or after the state that is read, does not count.
+    fn take(&mut self, part: &KeptPart<'_>) {
+        if part.written <= self.at && part.sequence() <= self.sequence {
+            self.needed.push(Needed { ordinal: part.ordinal, layer: part.layer.into() });
+            self.weight += 1 + part.points;
+        }
+    }
+
+    /// The points of the parts, laid over one another in order. Cost: parts are decoded once, and composed in runs so
+    /// long that this stays linear.
+    fn compose(mut self, range: TimeRange) -> Result<Points, Malformed> {
+        self.needed.sort_unstable_by_key(|part| part.ordinal);
+        let mut layers = vec![Layer::default()];
+        let mut points = 0;
+        for part in self.needed {
+            let layer = EncodedLayer::parse(&part.layer)?.decode(range)?;
+            points += layer.points.len() + layer.clears.len();
+            layers.push(layer);
+            let composed = layers.first().map_or(0, |layer| layer.points.len() + layer.clears.len());
+            if points >= composed.max(COMPOSED_POINTS) {
+                layers = vec![compose(&layers)];
+                points = 0;
+            }
+        }
+        Ok(compose(&layers).points)
+    }
+}
+
+/// The parts of one level in the order of their first times.
+struct Level<'a> {
+    store: &'a Store,
+    partition: &'a Partition,
+    rest: Range,
+    page: store::Page,
+    at: usize,
+    rows: usize,
+    /// Of the next part.
+    first: Option<i64>,
+}
+
+impl<'a> Level<'a> {
+    /// Parts that begin in `from..to`.
+    async fn open(
+        store: &'a Store,
+        strand: &'a Strand,
+        level: u8,
+        from: i64,
+        to: i64,
+    ) -> Result<Self, Error> {
+        let rest = keys::kept_between(strand, level, from, to);
+        let partition = &strand.partition;
+        let page = store.scan(partition, &rest, Direction::Forward, FIRST_ROWS).await?;
+        let mut level = Self { store, partition, rest, page, at: 0, rows: FIRST_ROWS, first: None };
+        level.first = level.first_of_next()?;
+        Ok(level)
+    }
+
+    fn next(&self) -> Option<(&[u8], &[u8])> {
+        self.page.row(self.at)
+    }
+
+    fn first_of_next(&self) -> Result<Option<i64>, Malformed> {
+        let place = |(key, _): (&[u8], &[u8])| keys::place_of_kept(key).ok_or(Malformed);
+        Ok(self.next().map(place).transpose()?.map(|(first, _)| first))
+    }
+
+    /// Passes over the next part.
+    async fn pass(&mut self) -> Result<(), Error> {
+        self.at += 1;
+        if self.at == self.page.len()
+            && let Some(last) = self.page.last_key().filter(|_| self.page.more())
+        {
+            self.rest.start = [last, &[0]].concat().into();
+            self.rows = (self.rows * 4).min(PAGE_ROWS);
+            self.page = self.store.scan(self.partition, &self.rest, Direction::Forward, self.rows).await?;
+            self.at = 0;
+        }
+        self.first = self.first_of_next()?;
+        Ok(())
+    }
+}
+
 impl Strands {
-    /// See [`Strands::read_page`]. Cost: that of a read, if nothing was written later; else all writes
-    /// kept until then that touch the range are decoded and merged.
+    /// See [`Strands::read_page`]. Cost: that of a read, if nothing was written later; else the parts of kept writes that
+    /// touch the page are read, and those until then decoded and merged.
     pub(super) async fn page_as_of(
         &self,
         strand: &Strand,
@@ -33,55 +144,161 @@ impl Strands {
         points_max: usize,
         out: &mut Points,
     ) -> Result<Option<i64>, Error> {
-        if range.is_empty() {
-            return Ok(None);
-        }
         let before = out.len();
         let mut patience = Patience::default();
-        let layer = loop {
-            if let Some((stamp, state)) = self.state(strand).await? {
-                check_audited(&state)?;
-                if state.written <= at {
-                    // As it stands now, if nobody writes meanwhile.
-                    let next = self.try_page(strand, range, points_max, out, &mut patience).await?;
-                    if let Some(next) = next.filter(|_| patience.has_seen(stamp)) {
-                        return Ok(next);
-                    }
-                    out.truncate(before);
-                }
+        loop {
+            let Some((stamp, state)) = self.state(strand).await?.filter(|_| !range.is_empty()) else {
+                return Ok(None);
+            };
+            check_audited(&state)?;
+            let range = TimeRange { from: range.from.max(state.kept.from), to: range.to };
+            if range.is_empty() {
+                return Ok(None);
             }
-            if let Some(layer) = self.try_as_of(strand, range, at).await? {
-                break layer;
+            if state.written <= at {
+                // As it stands now, if nobody writes meanwhile.
+                let next = self.try_page(strand, range, points_max, out, &mut patience).await?;
+                if let Some(next) = next.filter(|_| patience.has_seen(stamp)) {
+                    return Ok(next);
+                }
+                out.truncate(before);
+            }
+            patience.saw(stamp);
+            if let Some((points, next)) = self.try_as_of(strand, &state, range, at, points_max).await? {
+                out.extend_from_range(&points, 0..points.len());
+                return Ok(next);
             }
             patience.wait(strand).await?;
-        };
-        let len = layer.points.len().min(points_max.max(1));
-        out.extend_from_range(&layer.points, 0..len);
-        Ok(layer.points.times.get(len).copied())
+        }
     }
 
-    /// All writes until `at` as one; `None` if the strand was erased meanwhile.
+    /// A page of the strand as all writes until `at` left it, and where the next begins; `None` if kept writes went
+    /// meanwhile.
     async fn try_as_of(
         &self,
         strand: &Strand,
+        state: &State,
         range: TimeRange,
         at: Timestamp,
-    ) -> Result<Option<Layer>, Error> {
-        let Some((_, state)) = self.state(strand).await? else {
-            return Ok(Some(Layer::default()));
-        };
-        let mut layers = Vec::new();
-        let mut take = |_, layer: &EncodedLayer<'_>| -> Result<(), Malformed> {
-            layers.push(layer.decode(range)?);
-            if layers.len() >= LAYERS_MAX {
-                layers = vec![compose(&layers)];
+        points_max: usize,
+    ) -> Result<Option<(Points, Option<i64>)>, Error> {
+        let mut gathered = Gathered { at, sequence: state.sequence, needed: Vec::new(), weight: 0 };
+        self.gather_open(strand, state, range.from, &mut gathered).await?;
+        let next = self.gather_next(strand, state, range, points_max, &mut gathered).await?;
+        let page = TimeRange { from: range.from, to: next.unwrap_or(range.to) };
+        // An erased strand's parts may have gone while they were read, or those before a bound.
+        let now = or_gone!(self.state_beside_rows(strand).await?);
+        let is_gone = now.kept.life != state.kept.life || now.kept.from > page.from;
+        Ok(if is_gone { None } else { Some((gathered.compose(page)?, next)) })
+    }
+
+    /// Parts that begin before `from` and touch it or a later time.
+    async fn gather_open(
+        &self,
+        strand: &Strand,
+        state: &State,
+        from: i64,
+        gathered: &mut Gathered,
+    ) -> Result<(), Error> {
+        let mut take = |key: &[u8], value: &[u8]| {
+            let part = KeptPart::parse(key, value)?;
+            if part.last >= from {
+                gathered.take(&part);
             }
-            Ok(())
+            Ok(ControlFlow::Continue(()))
         };
-        self.each_kept(strand, range, (Timestamp(i64::MIN), at), &mut take).await?;
-        // An erased strand's rows may have gone while they were read.
-        let (_, now) = or_gone!(self.state(strand).await?);
-        Ok((now.sequence >= state.sequence).then(|| compose(&layers)))
+        for level in levels(state.kept.levels) {
+            let range = keys::kept_between(strand, level, reach(level, from), from);
+            self.each_row(&strand.partition, range, &mut take).await?;
+        }
+        Ok(())
+    }
+
+    /// Parts that begin in the range, in the order of time, until they weigh as much as those gathered and as
+    /// `points_max`; where the first part begins that is left.
+    async fn gather_next(
+        &self,
+        strand: &Strand,
+        state: &State,
+        range: TimeRange,
+        points_max: usize,
+        gathered: &mut Gathered,
+    ) -> Result<Option<i64>, Error> {
+        let mut open = Vec::new();
+        for level in levels(state.kept.levels) {
+            open.push(Level::open(&self.shared.store, strand, level, range.from, range.to).await?);
+        }
+        let page = gathered.weight.max(u64::try_from(points_max).unwrap_or(u64::MAX));
+        let enough = gathered.weight.saturating_add(page);
+        let mut reached = range.from;
+        loop {
+            let begun = open.iter_mut().filter_map(|level| Some((level.first?, level)));
+            let Some((first, level)) = begun.min_by_key(|(first, _)| *first) else { return Ok(None) };
+            if gathered.weight >= enough && first > reached {
+                return Ok(Some(first));
+            }
+            reached = first;
+            if let Some((key, value)) = level.next() {
+                gathered.take(&KeptPart::parse(key, value)?);
+            }
+            level.pass().await?;
+        }
+    }
+
+    /// The state as it stands in the engine, where no row of a commit is seen before another; `None` if there is none.
+    async fn state_beside_rows(&self, strand: &Strand) -> Result<Option<State>, Error> {
+        let key = keys::state(strand);
+        let range = Range { end: Some([&key[..], &[0]].concat().into()), start: key };
+        let page = self.shared.store.scan(&strand.partition, &range, Direction::Forward, 1).await?;
+        Ok(page.row(0).map(|(_, value)| State::parse(value)).transpose()?)
+    }
+
+    /// See [`Strands::read_last_as_of`].
+    pub(super) async fn last_as_of(
+        &self,
+        strand: &Strand,
+        time: i64,
+        at: Timestamp,
+    ) -> Result<Points, Error> {
+        let Some((stamp, state)) = self.state(strand).await? else { return Ok(Points::default()) };
+        check_audited(&state)?;
+        let all = TimeRange { from: state.kept.from, to: time };
+        if state.written <= at {
+            let last = self.last_now(strand, all, 1).await?;
+            if self.state(strand).await?.is_some_and(|(now, _)| now == stamp) {
+                return Ok(last);
+            }
+        }
+        let (mut last, mut to, mut width) = (Points::default(), time, 1);
+        while all.from < to && last.is_empty() {
+            // Parts that begin earlier may reach over the beginning of this one, and are read with it.
+            let Some(first) = self.last_part_before(strand, &state, to).await? else { break };
+            let mut rest = TimeRange { from: first.min(to.saturating_sub(width)).max(all.from), to };
+            (to, width) = (rest.from, width.saturating_mul(2));
+            let mut next = Some(rest.from);
+            while let Some(from) = next {
+                rest.from = from;
+                let mut page = Points::default();
+                next = self.page_as_of(strand, rest, at, LAST_PAGE_POINTS, &mut page).await?;
+                if let Some(place) = page.len().checked_sub(1) {
+                    last.clear();
+                    last.extend_from_range(&page, place..place + 1);
+                }
+            }
+        }
+        Ok(last)
+    }
+
+    /// Where the last part begins that begins before `to`. Cost: one seek for each level.
+    async fn last_part_before(&self, strand: &Strand, state: &State, to: i64) -> Result<Option<i64>, Error> {
+        let mut last = None;
+        for level in levels(state.kept.levels) {
+            let range = keys::kept_between(strand, level, i64::MIN, to);
+            let page = self.shared.store.scan(&strand.partition, &range, Direction::Backward, 1).await?;
+            let first = page.last_key().map(|key| keys::place_of_kept(key).ok_or(Malformed)).transpose()?;
+            last = last.max(first.map(|(first, _)| first));
+        }
+        Ok(last)
     }
 
     /// See [`Strands::modifications`].
@@ -89,40 +306,24 @@ impl Strands {
         &self,
         strand: &Strand,
         range: TimeRange,
-        written: (Timestamp, Timestamp),
+        (from, to): (Timestamp, Timestamp),
     ) -> Result<Vec<Modification>, Error> {
         let mut all = Vec::new();
-        let mut take = |when, layer: &EncodedLayer<'_>| -> Result<(), Malformed> {
-            all.extend(layer.modification(when));
-            Ok(())
+        if from > to {
+            return Ok(all);
+        }
+        let mut take = |key: &[u8], value: &[u8]| {
+            let outline = Outline::parse(value)?;
+            if outline.meets(range) {
+                all.extend(outline.modification(keys::when_of_written(key).ok_or(Malformed)?));
+            }
+            Ok(ControlFlow::Continue(()))
         };
-        self.each_kept(strand, range, written, &mut take).await?;
+        let rows = keys::written_between(strand, from, to);
+        self.each_row(&strand.partition, rows, &mut take).await?;
         Ok(all)
     }
-
-    /// Kept writes that touch the range, oldest first.
-    async fn each_kept(
-        &self,
-        strand: &Strand,
-        range: TimeRange,
-        (from, to): (Timestamp, Timestamp),
-        take: &mut (dyn FnMut(Timestamp, &EncodedLayer<'_>) -> Result<(), Malformed> + Send),
-    ) -> Result<(), Error> {
-        if from > to {
-            return Ok(());
-        }
-        let mut rest = keys::audits(strand, from, to);
-        loop {
-            let page =
-                self.shared.store.scan(&strand.partition, &rest, Direction::Forward, PAGE_ROWS).await?;
-            for (key, value) in page.rows() {
-                let layer = EncodedLayer::parse(value)?;
-                if layer.meets(range) {
-                    take(keys::written_of(key).ok_or(Malformed)?, &layer)?;
-                }
-            }
-            let Some(last) = page.last_key().filter(|_| page.more()) else { return Ok(()) };
-            rest.start = [last, &[0]].concat().into();
-        }
-    }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,20 +1,20 @@
 //! Chilling: blocks that are old are packed smaller, in the way a fold replaces blocks.
 //!
 //! Points stay what they are and overlays lie over the new blocks as over the old, so reads and writes go on meanwhile.
-//! A commit stands only if the blocks it replaces are still there; else the sweep of this strand ends, and the next one
-//! goes on.
+//! A commit stands only if the blocks it replaces are still there; else the sweep goes on from there with the strand as
+//! it stands then. What was looked at is noted in the state, so that no process looks again.
 
-use std::collections::HashMap;
+use std::time::Instant;
 
 use bytes::Bytes;
-use parking_lot::Mutex;
 use store::COMMIT_BYTES_MAX;
 
 use super::fold::{Stretch, Swap};
 use super::index::Entry;
 use super::read::{decode_all, or_gone};
-use super::state::State;
+use super::state::{Chilled, State};
 use super::think::encode_runs;
+use super::write::commit;
 use super::{Strand, StrandOptions, Strands};
 use crate::{Block, Encoding, Error, Malformed, Points, TimeRange};
 
@@ -24,122 +24,127 @@ const PIECE_BLOCKS: usize = 32;
 const PIECE_BYTES: usize = COMMIT_BYTES_MAX / 4;
 /// A block is replaced if the new one is smaller by one part in this many (three percent).
 const SAVES_PART: usize = 33;
-/// The most strands whose sweeps are remembered, some 200 bytes each; beyond, all are forgotten.
-const SWEPT_MAX: usize = 65_536;
+/// How often a sweep of a strand goes on with a newer state because blocks were replaced under its hands.
+const ATTEMPTS_MAX: usize = 8;
+/// After packing, so many times as long as it took is left to others.
+const RESTS: u32 = 3;
 
-/// How far strands were swept by this process. What is forgotten is looked at again.
-#[derive(Debug, Default)]
-pub(super) struct Swept(Mutex<HashMap<Strand, Sweep>>);
-
-/// Blocks up to this generation that end before this time were looked at.
-#[derive(Clone, Copy, Debug)]
+/// A sweep of one strand.
 struct Sweep {
-    generation: u64,
     before: i64,
-}
-
-impl Sweep {
-    fn has_seen(self, generation: u64, last: i64) -> bool {
-        generation <= self.generation && last < self.before
-    }
-}
-
-impl Swept {
-    fn of(&self, strand: &Strand) -> Option<Sweep> {
-        self.0.lock().get(strand).copied()
-    }
-
-    fn note(&self, strand: &Strand, sweep: Sweep) {
-        let mut swept = self.0.lock();
-        if swept.len() >= SWEPT_MAX && !swept.contains_key(strand) {
-            swept.clear();
-        }
-        swept.insert(strand.clone(), sweep);
-    }
-
-    /// For a strand that is erased: its generations begin anew.
-    pub(super) fn forget(&self, strand: &Strand) {
-        self.0.lock().remove(strand);
-    }
+    /// Blocks that end before this time are done.
+    from: i64,
+    /// Blocks that were looked at.
+    seen: usize,
+    /// Commits that replaced blocks, and the blocks.
+    swaps: u64,
+    chilled: usize,
 }
 
 impl Strands {
     /// Packs blocks that end before `before` with [`Encoding::Cold`] where that makes them smaller by three percent or
-    /// more; answers how many were replaced. A strand last written raw is left as it is. If another writer comes in
-    /// between, it ends early; the next call goes on.
+    /// more; answers how many were replaced. A strand last written raw is left as it is. Where other writers replace
+    /// blocks again and again it ends early; the next call goes on.
     ///
-    /// Cost: one look-up of the state. Each old block is read once by each process, and once more after it was replaced;
-    /// packing takes 70 ns a point on one core, off the runtime's threads. Blocks that do not become smaller are packed
-    /// for nothing, once by each process. At most 32 blocks are in memory at once.
+    /// Cost: one look-up of the state, and of pages of the index with blocks that were not looked at. Each old block is
+    /// read once, whoever restarts; packing takes 70 ns a point on one core, off the runtime's threads, and three times as
+    /// long is left to others. At most 32 blocks are in memory at once.
     ///
     /// # Errors
     ///
     /// If the store refuses, or stored bytes are damaged. What was replaced before stays replaced.
     pub async fn chill(&self, strand: &Strand, before: i64) -> Result<usize, Error> {
-        let mut chilled = 0;
-        self.try_chill(strand, before, &mut chilled).await?;
-        Ok(chilled)
+        let mut sweep = Sweep { before, from: i64::MIN, seen: 0, swaps: 0, chilled: 0 };
+        let mut first_generation = None;
+        for _ in 0..ATTEMPTS_MAX {
+            let Some((_, state)) = self.state(strand).await? else { break };
+            if state.encoding == Encoding::Raw {
+                break;
+            }
+            let generation = *first_generation.get_or_insert(state.generation);
+            if self.try_chill(strand, &state, &mut sweep).await?.is_some() {
+                if sweep.seen > 0 {
+                    self.note_chilled(strand, generation, &sweep).await?;
+                }
+                break;
+            }
+            tokio::task::yield_now().await;
+        }
+        Ok(sweep.chilled)
     }
 
-    /// `None` if another writer came in between.
+    /// `None` if blocks were replaced by another writer in between.
     async fn try_chill(
         &self,
         strand: &Strand,
-        before: i64,
-        chilled: &mut usize,
+        state: &State,
+        sweep: &mut Sweep,
     ) -> Result<Option<()>, Error> {
-        let Some((_, state)) = self.state(strand).await? else {
-            return Ok(Some(()));
-        };
-        if state.encoding == Encoding::Raw {
-            return Ok(Some(()));
-        }
-        let swept = self.shared.swept.of(strand);
-        let is_due = |entry: &Entry| {
+        let (before, from, chilled) = (sweep.before, sweep.from, state.chilled);
+        let is_due = |entry: &&Entry| {
             let last = entry.summary.last;
-            // An entry with such a sum equals none, itself included: no swap would stand.
-            let is_equal = !entry.summary.sum.is_nan();
-            last < before && is_equal && swept.is_none_or(|swept| !swept.has_seen(entry.generation, last))
+            let is_seen = chilled.is_some_and(|chilled| chilled.has_seen(entry.generation, last));
+            from <= last && last < before && !is_seen
         };
         for page in &state.index.pages {
             // What a page names is not newer than the page.
-            let is_seen = swept.is_some_and(|swept| swept.has_seen(page.generation, page.last));
-            if is_seen || page.first >= before {
+            let is_seen = chilled.is_some_and(|chilled| chilled.has_seen(page.generation, page.last));
+            if is_seen || page.last < from || page.first >= before {
                 continue;
             }
             let pages = or_gone!(self.read_pages(strand, std::iter::once(page)).await?);
-            let due: Vec<Entry> =
-                pages.entries(page)?.iter().filter(|entry| is_due(entry)).copied().collect();
-            or_gone!(self.chill_blocks(strand, &state, &due, chilled).await?);
+            let due: Vec<Entry> = pages.entries(page)?.iter().filter(is_due).copied().collect();
+            or_gone!(self.chill_blocks(strand, &due, sweep).await?);
         }
-        let due: Vec<Entry> = state.index.tail.iter().filter(|entry| is_due(entry)).copied().collect();
-        or_gone!(self.chill_blocks(strand, &state, &due, chilled).await?);
-        self.shared.swept.note(strand, Sweep { generation: state.generation, before });
-        Ok(Some(()))
+        let due: Vec<Entry> = state.index.tail.iter().filter(is_due).copied().collect();
+        self.chill_blocks(strand, &due, sweep).await
     }
 
     /// Blocks of one page, or of the tail: so that a commit writes no more than one page anew.
     async fn chill_blocks(
         &self,
         strand: &Strand,
-        state: &State,
         due: &[Entry],
-        chilled: &mut usize,
+        sweep: &mut Sweep,
     ) -> Result<Option<()>, Error> {
         for blocks in due.chunks(PIECE_BLOCKS) {
             let rows = or_gone!(self.block_rows(strand, blocks).await?);
-            let (blocks, options) = (blocks.to_vec(), self.shared.options);
-            let packed = tokio::task::spawn_blocking(move || pack(&blocks, &rows, &options)).await;
-            let swaps = packed.map_err(|error| {
+            let (packing, options) = (blocks.to_vec(), self.shared.options);
+            let packed = tokio::task::spawn_blocking(move || {
+                let start = Instant::now();
+                pack(&packing, &rows, &options).map(|swaps| (swaps, start.elapsed()))
+            });
+            let (swaps, took) = packed.await.map_err(|error| {
                 store::Error::new(store::ErrorKind::Unavailable, "chill a strand").with_source(error)
             })??;
             for swap in swaps {
-                or_gone!(self.commit_swap(strand, state, &swap, false).await?);
-                *chilled += swap.added.len();
-                tokio::task::yield_now().await;
+                or_gone!(self.commit_swap(strand, None, &swap, false).await?);
+                sweep.swaps += 1;
+                sweep.chilled += swap.added.len();
             }
+            sweep.seen += blocks.len();
+            sweep.from = blocks.last().map_or(sweep.from, |block| block.summary.last + 1);
+            tokio::time::sleep(took * RESTS).await;
         }
         Ok(Some(()))
+    }
+
+    /// Notes what was looked at. If writers keep coming first, the next sweep looks again.
+    async fn note_chilled(&self, strand: &Strand, generation: u64, sweep: &Sweep) -> Result<(), Error> {
+        for _ in 0..ATTEMPTS_MAX {
+            let Some((stamp, mut state)) = self.state(strand).await? else { break };
+            // If nobody else changed blocks, those that the sweep wrote itself are known too.
+            let alone = generation + sweep.swaps;
+            let generation = if state.generation == alone { alone } else { generation };
+            state.chilled = Some(Chilled { generation, before: sweep.before });
+            let write_id = self.shared.write_ids.next();
+            let commit = commit(strand, Some(stamp), &state, std::iter::empty(), write_id, Bytes::new());
+            let told = self.shared.store.commit(commit).await;
+            if self.settle_commit(strand, write_id, told).await? {
+                break;
+            }
+        }
+        Ok(())
     }
 }
 

@@ -1,11 +1,12 @@
 //! Erasing: a strand goes with all its rows.
 
 use bytes::Bytes;
-use store::{Commit, Condition, Timestamp, Write};
+use store::{Commit, Condition, Stamp, Write};
 
 use super::read::{contention, or_gone};
+use super::state::State;
 use super::think::{check_size, drop_overlays, remove_blocks};
-use super::{Strand, Strands, keys};
+use super::{Strand, StrandVersion, Strands, keys};
 use crate::Error;
 
 /// How often erasing starts again because a writer came first.
@@ -16,12 +17,17 @@ impl Strands {
     pub(super) async fn erase_now(
         &self,
         strand: &Strand,
+        expects: Option<StrandVersion>,
         beside: &[Write],
         change: &Bytes,
     ) -> Result<(), Error> {
-        self.shared.swept.forget(strand);
         for _ in 0..ATTEMPTS_MAX {
-            let Some(commit) = self.draught_erasure(strand, beside, change).await? else {
+            let held = self.state(strand).await?;
+            let version = StrandVersion(held.as_ref().map(|(stamp, _)| *stamp));
+            if expects.is_some_and(|expected| expected != version) {
+                return Err(contention(strand));
+            }
+            let Some(commit) = self.draught_erasure(strand, held, beside, change).await? else {
                 tokio::task::yield_now().await;
                 continue;
             };
@@ -38,12 +44,13 @@ impl Strands {
     async fn draught_erasure(
         &self,
         strand: &Strand,
+        held: Option<(Stamp, State)>,
         beside: &[Write],
         change: &Bytes,
     ) -> Result<Option<Commit>, Error> {
         let key = keys::state(strand);
         let mut writes = Vec::new();
-        let condition = match self.state(strand).await? {
+        let condition = match held {
             None => Condition::Absent(key),
             Some((stamp, mut state)) => {
                 // First, so that readers see it before any other row goes.
@@ -54,8 +61,7 @@ impl Strands {
                 writes.extend(state.index.pages.iter().map(|page| Write::Delete(page.key(strand))));
                 drop_overlays(strand, &mut state, &mut writes);
                 if state.audited {
-                    let all = keys::audits(strand, Timestamp(i64::MIN), Timestamp(i64::MAX));
-                    writes.push(Write::DeleteRange(all));
+                    writes.extend(keys::all_kept(strand).map(Write::DeleteRange));
                 }
                 Condition::Version(key, stamp)
             }

@@ -108,11 +108,11 @@ impl Strands {
         };
         for piece in pieces {
             let swap = or_gone!(self.make_swap(strand, piece, &layer, encoding).await?);
-            or_gone!(self.commit_swap(strand, &state, &swap, false).await?);
+            or_gone!(self.commit_swap(strand, Some(&state), &swap, false).await?);
             tokio::task::yield_now().await;
         }
         let swap = or_gone!(self.make_swap(strand, last, &layer, encoding).await?);
-        self.commit_swap(strand, &state, &swap, true).await
+        self.commit_swap(strand, Some(&state), &swap, true).await
     }
 
     /// Reads, merges and encodes a piece; `None` if a block is gone.
@@ -147,11 +147,12 @@ impl Strands {
         Ok(Some(Swap { stretches: piece.to_vec(), added }))
     }
 
-    /// Commits a swap onto the strand as it stands now; `None` if what it replaces is not there any more.
+    /// Commits a swap onto the strand as it stands now; `None` if what it replaces is not there any more, or the overlays
+    /// of `folded` are not, from which its points are.
     pub(super) async fn commit_swap(
         &self,
         strand: &Strand,
-        folded: &State,
+        folded: Option<&State>,
         swap: &Swap,
         is_last: bool,
     ) -> Result<Option<()>, Error> {
@@ -169,13 +170,13 @@ impl Strands {
     async fn draught_swap(
         &self,
         strand: &Strand,
-        folded: &State,
+        folded: Option<&State>,
         swap: &Swap,
         is_last: bool,
     ) -> Result<Option<Commit>, Error> {
         let (stamp, now) = or_gone!(self.state(strand).await?);
         let first_ordinal = |state: &State| state.overlays.map(|overlays| overlays.first_ordinal);
-        if first_ordinal(&now) != first_ordinal(folded) {
+        if folded.is_some_and(|folded| first_ordinal(&now) != first_ordinal(folded)) {
             return Ok(None);
         }
         let span = swap.stretches.first().zip(swap.stretches.last());
@@ -190,7 +191,10 @@ impl Strands {
         };
         let mut removed = Vec::new();
         for stretch in &swap.stretches {
-            if now.index.entries_meeting(&pages, stretch.first, stretch.last)? != stretch.blocks {
+            let held = now.index.entries_meeting(&pages, stretch.first, stretch.last)?;
+            let pairs = held.iter().zip(&stretch.blocks);
+            if held.len() != stretch.blocks.len() || !pairs.into_iter().all(|(one, other)| one.is_same(other))
+            {
                 return Ok(None);
             }
             removed.extend_from_slice(&stretch.blocks);
@@ -200,7 +204,7 @@ impl Strands {
         let renamed = |(entry, bytes): &(Entry, Bytes)| (Entry { generation, ..*entry }, bytes.clone());
         let added = swap.added.iter().map(renamed).collect();
         swap_blocks(strand, &mut state, &pages, &removed, added, &mut writes)?;
-        if is_last {
+        if let Some(folded) = folded.filter(|_| is_last) {
             let left = or_gone!(self.overlays_from(strand, &state, folded.overlay_next).await?);
             let gone = folded.overlays.map_or(0..0, |overlays| overlays.first_ordinal..folded.overlay_next);
             writes.extend(gone.map(|ordinal| Write::Delete(keys::overlay(strand, ordinal))));

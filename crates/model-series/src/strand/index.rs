@@ -8,7 +8,7 @@ use bytes::Bytes;
 use super::Strand;
 use super::keys;
 use super::wire::{Reader, put_f64, put_i64, put_u64};
-use crate::{Malformed, Summary};
+use crate::{Malformed, Summary, UNOBSERVED};
 
 /// The most entries of a page; one page takes about 7 kB.
 const PAGE_ENTRIES_MAX: usize = 128;
@@ -63,6 +63,13 @@ impl Entry {
         keys::block(strand, self.summary.last, self.generation)
     }
 
+    /// Whether both tell of the same block. Sums are not asked: one that is not a number equals none.
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        let name =
+            |entry: &Self| (entry.generation, entry.summary.first, entry.summary.last, entry.summary.count);
+        name(self) == name(other)
+    }
+
     /// Whether the block spans an instant of `first..=last`.
     pub(super) fn meets(&self, first: i64, last: i64) -> bool {
         self.summary.first <= last && first <= self.summary.last
@@ -77,8 +84,12 @@ impl Entry {
         put_u64(out, u64::from(summary.count));
         put_u64(out, u64::from(summary.values));
         out.push(summary.flag_max);
-        put_i64(out, summary.observed_first.wrapping_sub(summary.first));
-        put_u64(out, summary.observed_last.wrapping_sub(summary.observed_first).cast_unsigned());
+        let is_observed = summary.observed_first != UNOBSERVED;
+        out.push(u8::from(is_observed));
+        if is_observed {
+            put_i64(out, summary.observed_first.wrapping_sub(summary.first));
+            put_u64(out, summary.observed_last.wrapping_sub(summary.observed_first).cast_unsigned());
+        }
         for value in [summary.min, summary.max, summary.sum, summary.sum_of_squares] {
             put_f64(out, value);
         }
@@ -86,14 +97,20 @@ impl Entry {
 
     fn read(reader: &mut Reader<'_>, before: i64) -> Result<Self, Malformed> {
         let first = before.wrapping_add(reader.i64()?);
-        let last = first.checked_add_unsigned(reader.u64()?).ok_or(Malformed)?;
+        let last = reader.last_from(first)?;
         let generation = reader.u64()?;
         let step = reader.u64()?;
         let count = reader.u32()?;
         let values = reader.u32()?;
         let flag_max = reader.byte()?;
-        let observed_first = first.wrapping_add(reader.i64()?);
-        let observed_last = observed_first.wrapping_add(reader.u64()?.cast_signed());
+        let (observed_first, observed_last) = match reader.byte()? {
+            0 => (UNOBSERVED, UNOBSERVED),
+            1 => {
+                let observed_first = first.wrapping_add(reader.i64()?);
+                (observed_first, observed_first.wrapping_add(reader.u64()?.cast_signed()))
+            }
+            _ => return Err(Malformed),
+        };
         let (min, max, sum, sum_of_squares) = (reader.f64()?, reader.f64()?, reader.f64()?, reader.f64()?);
         let summary = Summary {
             count,
@@ -309,7 +326,7 @@ impl Index {
         let mut before = 0_i64;
         for _ in 0..count {
             let first = before.wrapping_add(reader.i64()?);
-            let last = first.checked_add_unsigned(reader.u64()?).ok_or(Malformed)?;
+            let last = reader.last_from(first)?;
             pages.push(PageRef { first, last, generation: reader.u64()?, entries: reader.u32()? });
             before = last;
         }

@@ -6,10 +6,11 @@
 //! i name first generation     a page of the block index (index.rs), stamped
 //! b name last generation      a sealed block (codec), stamped
 //! o name ordinal              an overlay (layer.rs), stamped
-//! a name written sequence     a kept write of an audited strand (layer.rs), plain
+//! a name level first ordinal  a part of a kept write of an audited strand (kept.rs), plain
+//! w name written sequence     what a kept write touched (kept.rs), plain
 //! ```
 //!
-//! All numbers are eight bytes, big-endian; times are in the order of time. All rows of a strand lie in one partition.
+//! All numbers are eight bytes (`level`: one), big-endian; times are in the order of time. All rows of a strand lie in one partition.
 //!
 //! Invariant: only `s` is ever written twice under one key. A reader that holds an `s` therefore reads exactly what
 //! that state meant, or finds a row gone and starts again; no row it finds can be of a later state.
@@ -26,7 +27,8 @@ const STATE: u8 = b's';
 const PAGE: u8 = b'i';
 const BLOCK: u8 = b'b';
 const OVERLAY: u8 = b'o';
-const AUDIT: u8 = b'a';
+const KEPT: u8 = b'a';
+const WRITTEN: u8 = b'w';
 
 const NUMBER_BYTES: usize = 8;
 
@@ -58,24 +60,44 @@ pub(super) fn overlay(strand: &Strand, ordinal: u64) -> Bytes {
 }
 
 /// Row `a`.
-pub(super) fn audit(strand: &Strand, written: Timestamp, sequence: u64) -> Bytes {
-    key(AUDIT, &strand.name, &[ordered(written.0), sequence])
+pub(super) fn kept(strand: &Strand, level: u8, first: i64, ordinal: u64) -> Bytes {
+    key_of_level(strand, level, &[ordered(first), ordinal])
 }
 
-/// Rows `a` written from `from` to `to`, both included.
-pub(super) fn audits(strand: &Strand, from: Timestamp, to: Timestamp) -> Range {
+/// Rows `a` of a level whose first times lie in `from..to`.
+pub(super) fn kept_between(strand: &Strand, level: u8, from: i64, to: i64) -> Range {
+    let end = key_of_level(strand, level, &[ordered(to)]);
+    Range { start: key_of_level(strand, level, &[ordered(from)]), end: Some(end) }
+}
+
+/// First time and ordinal of a row `a`; `None` if the key is none.
+pub(super) fn place_of_kept(kept: &[u8]) -> Option<(i64, u64)> {
+    let (first, ordinal) = last_numbers(kept)?;
+    Some((time_of(first), ordinal))
+}
+
+/// All rows `a`, and all rows `w`.
+pub(super) fn all_kept(strand: &Strand) -> [Range; 2] {
+    [KEPT, WRITTEN].map(|kind| Range::prefix(key(kind, &strand.name, &[])))
+}
+
+/// Row `w`.
+pub(super) fn written(strand: &Strand, written: Timestamp, sequence: u64) -> Bytes {
+    key(WRITTEN, &strand.name, &[ordered(written.0), sequence])
+}
+
+/// Rows `w` written from `from` to `to`, both included.
+pub(super) fn written_between(strand: &Strand, from: Timestamp, to: Timestamp) -> Range {
     let end = match to.0.checked_add(1) {
-        Some(behind) => key(AUDIT, &strand.name, &[ordered(behind)]),
-        None => [key(AUDIT, &strand.name, &[u64::MAX, u64::MAX]).as_ref(), &[0]].concat().into(),
+        Some(behind) => key(WRITTEN, &strand.name, &[ordered(behind)]),
+        None => [key(WRITTEN, &strand.name, &[u64::MAX, u64::MAX]).as_ref(), &[0]].concat().into(),
     };
-    Range { start: key(AUDIT, &strand.name, &[ordered(from.0)]), end: Some(end) }
+    Range { start: key(WRITTEN, &strand.name, &[ordered(from.0)]), end: Some(end) }
 }
 
-/// When the write of a row `a` happened; `None` if the key is none.
-pub(super) fn written_of(audit: &[u8]) -> Option<Timestamp> {
-    let tail = audit.get(audit.len().checked_sub(2 * NUMBER_BYTES)?..)?;
-    let time = u64::from_be_bytes(*tail.first_chunk()?);
-    Some(Timestamp((time ^ 1 << 63).cast_signed()))
+/// When the write of a row `w` happened; `None` if the key is none.
+pub(super) fn when_of_written(written: &[u8]) -> Option<Timestamp> {
+    last_numbers(written).map(|(time, _)| Timestamp(time_of(time)))
 }
 
 /// Rows `s` of strands whose names begin with `prefix`, from behind `after`.
@@ -95,7 +117,7 @@ pub(super) fn name_of(state: &[u8]) -> Option<&[u8]> {
 
 /// Whether a caller's row has a key of a kind that strands use.
 pub(super) fn is_ours(key: &[u8]) -> bool {
-    matches!(key.first(), Some(&(STATE | PAGE | BLOCK | OVERLAY | AUDIT)))
+    matches!(key.first(), Some(&(STATE | PAGE | BLOCK | OVERLAY | KEPT | WRITTEN)))
 }
 
 fn key(kind: u8, name: &[u8], numbers: &[u64]) -> Bytes {
@@ -108,9 +130,31 @@ fn key(kind: u8, name: &[u8], numbers: &[u64]) -> Bytes {
     key.into()
 }
 
+fn key_of_level(strand: &Strand, level: u8, numbers: &[u64]) -> Bytes {
+    let mut key = Vec::with_capacity(2 + strand.name.len() + NUMBER_BYTES * numbers.len());
+    key.push(KEPT);
+    key.extend_from_slice(&strand.name);
+    key.push(level);
+    for number in numbers {
+        key.extend_from_slice(&number.to_be_bytes());
+    }
+    key.into()
+}
+
+/// The two numbers that a key ends with.
+fn last_numbers(key: &[u8]) -> Option<(u64, u64)> {
+    let (head, last) = key.split_last_chunk()?;
+    let (_, first) = head.split_last_chunk()?;
+    Some((u64::from_be_bytes(*first), u64::from_be_bytes(*last)))
+}
+
 /// A time whose bytes sort as times do.
 fn ordered(time: i64) -> u64 {
     time.cast_unsigned() ^ 1 << 63
+}
+
+fn time_of(ordered: u64) -> i64 {
+    (ordered ^ 1 << 63).cast_signed()
 }
 
 #[cfg(test)]
@@ -136,15 +180,27 @@ mod tests {
     }
 
     #[test]
-    fn audit_keys_tell_when() {
+    fn keys_of_kept_writes_tell_when_and_where() {
         let strand = strand(b"x");
-        for written in [i64::MIN, -5, 0, 5, i64::MAX] {
-            let key = audit(&strand, Timestamp(written), 3);
-            assert_eq!(written_of(&key), Some(Timestamp(written)));
-            let range = audits(&strand, Timestamp(written), Timestamp(written));
+        for time in [i64::MIN, -5, 0, 5, i64::MAX - 1] {
+            let key = written(&strand, Timestamp(time), 3);
+            assert_eq!(when_of_written(&key), Some(Timestamp(time)));
+            let range = written_between(&strand, Timestamp(time), Timestamp(time));
             assert!(range.start <= key && key < range.end.unwrap());
+            let key = kept(&strand, 9, time, u64::MAX);
+            assert_eq!(place_of_kept(&key), Some((time, u64::MAX)));
+            let range = kept_between(&strand, 9, time, time + 1);
+            assert!(range.start <= key && key < range.end.clone().unwrap());
+            assert!(
+                kept(&strand, 8, time, 0) < range.start
+                    && range.end.unwrap() < kept(&strand, 10, i64::MIN, 0)
+            );
+            let [all, _] = all_kept(&strand);
+            assert!(all.start <= key && key < all.end.unwrap());
         }
-        assert_eq!(written_of(b"a"), None);
+        let last = written(&strand, Timestamp(i64::MAX), u64::MAX);
+        assert!(last < written_between(&strand, Timestamp(0), Timestamp(i64::MAX)).end.unwrap());
+        assert_eq!((when_of_written(b"w"), place_of_kept(b"a1234567")), (None, None));
     }
 
     #[test]

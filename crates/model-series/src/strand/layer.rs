@@ -1,13 +1,14 @@
 //! Layers: what a write does to the points below it. Overlay rows, kept writes and the edits of one write are all
 //! layers, and layers over layers are one layer again. Pure.
 
+use std::collections::BinaryHeap;
 use std::ops::Range;
 
+use super::Edit;
 use super::index::balanced;
 use super::wire::{Reader, put_u64};
-use super::{Edit, Modification};
 use crate::codec::encode_part;
-use crate::{Block, Encoding, Error, Malformed, Points, TimeRange, Timestamp};
+use crate::{Block, Encoding, Error, Malformed, Points, TimeRange};
 
 /// The form of an encoded layer; another is refused.
 const FORMAT: u8 = 1;
@@ -93,8 +94,12 @@ pub(super) fn encode_layer(
     block_points_max: usize,
 ) -> Vec<u8> {
     let parts = balanced(points.len(), block_points_max).map(|places| encode_part(points, places, encoding));
-    let parts: Vec<Vec<u8>> = parts.collect();
-    let bytes: usize = parts.iter().map(|part| part.len() + 4).sum();
+    join_layer(clears, &parts.collect::<Vec<_>>())
+}
+
+/// An encoded layer of points that are encoded.
+pub(super) fn join_layer(clears: &[TimeRange], parts: &[impl AsRef<[u8]>]) -> Vec<u8> {
+    let bytes: usize = parts.iter().map(|part| part.as_ref().len() + 4).sum();
     let mut out = Vec::with_capacity(8 + 16 * clears.len() + bytes);
     out.push(FORMAT);
     put_u64(&mut out, clears.len() as u64);
@@ -104,8 +109,8 @@ pub(super) fn encode_layer(
     }
     put_u64(&mut out, parts.len() as u64);
     for part in parts {
-        put_u64(&mut out, part.len() as u64);
-        out.extend_from_slice(&part);
+        put_u64(&mut out, part.as_ref().len() as u64);
+        out.extend_from_slice(part.as_ref());
     }
     out
 }
@@ -195,12 +200,6 @@ impl<'a> EncodedLayer<'a> {
         (first <= last).then_some((first, last, points, !self.clears.is_empty()))
     }
 
-    /// The same, as a kept write.
-    pub(super) fn modification(&self, written: Timestamp) -> Option<Modification> {
-        let (first, last, points, _) = self.outline()?;
-        Some(Modification { written, first, last, points: u32::try_from(points).unwrap_or(u32::MAX) })
-    }
-
     /// Whether it touches an instant of the range.
     pub(super) fn meets(&self, range: TimeRange) -> bool {
         let cleared = self.clears.iter().any(|clear| clear.from < range.to && range.from < clear.to);
@@ -228,7 +227,7 @@ pub(super) fn decode_range(block: &Block<'_>, range: TimeRange, out: &mut Points
     Ok(())
 }
 
-/// Layers, oldest first, as one. Cost: a sort of all points, linear where they are in order already.
+/// Layers, oldest first, as one. Cost: a sort of all points, linear where they are in order already, and of all clears.
 pub(super) fn compose(layers: &[Layer]) -> Layer {
     let mut refs: Vec<(i64, u32, u32)> =
         Vec::with_capacity(layers.iter().map(|layer| layer.points.len()).sum());
@@ -237,18 +236,17 @@ pub(super) fn compose(layers: &[Layer]) -> Layer {
     }
     // Stable, so that of equal times the newest comes last.
     refs.sort_by_key(|point| point.0);
-    let clears: Vec<(u32, TimeRange)> = (0_u32..)
+    let mut clears: Vec<(u32, TimeRange)> = (0_u32..)
         .zip(layers)
         .flat_map(|(age, layer)| layer.clears.iter().map(move |clear| (age, *clear)))
         .collect();
-    let is_kept = |at: usize, point: (i64, u32, u32)| {
-        refs.get(at + 1).is_none_or(|next| next.0 != point.0)
-            && !clears.iter().any(|(age, clear)| *age > point.1 && clear.contains(point.0))
-    };
+    clears.sort_unstable_by_key(|(_, clear)| clear.from);
+    let mut sweep = Sweep { clears: &clears, open: BinaryHeap::new() };
     let mut points = Points::default();
     let mut run: Option<(u32, Range<usize>)> = None;
     for (at, point) in refs.iter().enumerate() {
-        if !is_kept(at, *point) {
+        let is_replaced = refs.get(at + 1).is_some_and(|next| next.0 == point.0);
+        if is_replaced || sweep.newest(point.0).is_some_and(|age| age > point.1) {
             continue;
         }
         let place = point.2 as usize;
@@ -261,6 +259,28 @@ pub(super) fn compose(layers: &[Layer]) -> Layer {
     }
     flush(layers, run, &mut points);
     Layer { clears: union(clears.into_iter().map(|(_, clear)| clear).collect()), points }
+}
+
+/// Cleared ranges along the times of ascending points.
+struct Sweep<'a> {
+    /// With their ages, ascending; those that may begin later.
+    clears: &'a [(u32, TimeRange)],
+    /// Age and end of those that began; the newest on top, where it has not ended.
+    open: BinaryHeap<(u32, i64)>,
+}
+
+impl Sweep<'_> {
+    /// The age of the newest clear of a time. Cost: each clear goes in and out once.
+    fn newest(&mut self, time: i64) -> Option<u32> {
+        while let Some(((age, clear), rest)) = self.clears.split_first().filter(|(it, _)| it.1.from <= time) {
+            self.open.push((*age, clear.to));
+            self.clears = rest;
+        }
+        while self.open.peek().is_some_and(|(_, to)| *to <= time) {
+            self.open.pop();
+        }
+        self.open.peek().map(|(age, _)| *age)
+    }
 }
 
 fn flush(layers: &[Layer], run: Option<(u32, Range<usize>)>, out: &mut Points) {

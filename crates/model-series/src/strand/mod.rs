@@ -13,8 +13,10 @@
 mod audit;
 mod chill;
 mod erase;
+mod expire;
 mod fold;
 mod index;
+mod kept;
 mod keys;
 mod layer;
 mod pieces;
@@ -22,23 +24,23 @@ mod queue;
 mod read;
 mod state;
 mod think;
+mod wanted;
 mod wire;
 mod write;
 
 #[cfg(test)]
 mod tests;
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use store::{Partition, Store, Timestamp, Write};
+use store::{Partition, Stamp, Store, Timestamp, Write, WriteIds};
 
-use self::chill::Swept;
 use self::queue::FoldQueue;
 use self::write::Turns;
 
-use crate::write_id::WriteIds;
-use crate::{Encoding, Error, Points, Summary, TimeRange};
+use crate::{ColumnSet, Columns, Encoding, Error, Points, Summary, TimeRange};
 
 /// Where a strand lives: all its rows are in `partition`, under keys that hold `name` behind the kind of row.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
@@ -56,7 +58,7 @@ pub struct StrandOptions {
     pub block_points_max: usize,
     /// A strand with more overlays wants to be folded (with eight times as many its writers fold it).
     pub overlays_max: usize,
-    /// A strand with more points in overlays wants to be folded.
+    /// A strand with more points in overlays wants to be folded (with 64 times as many its writers fold it).
     pub overlay_points_max: usize,
 }
 
@@ -89,7 +91,7 @@ pub struct StrandWrite {
     pub encoding: Encoding,
     /// When it is written (for as-of reads). A time before that of an earlier write counts as that one's.
     pub written: Timestamp,
-    /// Whether the write is kept for ever, for as-of reads and modifications.
+    /// Whether the write is kept, for as-of reads and modifications.
     pub audited: bool,
     /// Set in the strand's state with this write: a caller's progress (see [`Strands::mark`]).
     pub mark: Option<i64>,
@@ -97,7 +99,13 @@ pub struct StrandWrite {
     pub beside: Vec<Write>,
     /// What the feed tells.
     pub change: Bytes,
+    /// Only if the strand is still of this version: for writes that follow from what was read.
+    pub expects: Option<StrandVersion>,
 }
+
+/// Which state of a strand was read: no two are alike, but for those in which there is no strand.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct StrandVersion(Option<Stamp>);
 
 /// A write that was kept.
 #[derive(Clone, Debug, PartialEq)]
@@ -121,6 +129,28 @@ pub enum Piece {
     Points(Points),
 }
 
+/// What is wanted of a block.
+#[derive(Clone, Copy, Debug)]
+pub enum Wanted {
+    /// It is passed over, unread.
+    Nothing,
+    /// Its summary: it is not read.
+    Summary,
+    /// Values, flags and these columns.
+    Columns(ColumnSet),
+}
+
+/// A part of a strand, as [`Strands::visit`] shows it.
+#[derive(Clone, Copy, Debug)]
+pub enum Part<'a> {
+    /// A block that was not read.
+    Summary(&'a Summary),
+    /// A block, in the columns that were wanted.
+    Block(&'a Summary, Columns<'a>),
+    /// Points of a block that overlays touch or an end of the range cuts, and of overlays alone: in all columns.
+    Stretch(Columns<'a>),
+}
+
 /// The strands of a store; clones share.
 #[derive(Clone, Debug)]
 pub struct Strands {
@@ -134,14 +164,13 @@ struct Shared {
     write_ids: WriteIds,
     turns: Turns,
     queue: FoldQueue,
-    swept: Swept,
 }
 
 impl Strands {
     /// Strands kept in `store`.
     pub fn new(store: Store, options: StrandOptions) -> Self {
         let (write_ids, turns, queue) = (WriteIds::new(), Turns::new(), FoldQueue::default());
-        Self { shared: Arc::new(Shared { store, options, write_ids, turns, queue, swept: Swept::default() }) }
+        Self { shared: Arc::new(Shared { store, options, write_ids, turns, queue }) }
     }
 
     /// Writes to many strands: each its own atom, all in one group commit; outcomes in order. Writes to the same
@@ -153,7 +182,8 @@ impl Strands {
     ///
     /// Each outcome is [`Error::Invalid`] for points that break their invariant or rows beside of kinds that strands
     /// use, [`Error::Limit`] beyond a named limit (a write is one atom of at most [`store::COMMIT_BYTES_MAX`] bytes),
-    /// [`Error::Contention`] if other writers kept coming first, or what the store refuses.
+    /// [`Error::Contention`] if other writers kept coming first, or one did and the write expects another version, or
+    /// what the store refuses.
     pub async fn write_all(&self, writes: Vec<StrandWrite>) -> Vec<Result<(), Error>> {
         self.write_group(writes).await
     }
@@ -164,7 +194,10 @@ impl Strands {
     /// With `as_of`, as the strand stood then: all writes until that time counted.
     ///
     /// Cost: one look-up each for the state and for the blocks touched (and pages of the index beyond a dozen
-    /// blocks); overlays of the strand one each. As of a time: all kept writes until then that touch the range.
+    /// blocks); overlays of the strand one each. As of a time: parts of kept writes that touch the page are read, and
+    /// those until then decoded; all pages of a range together about twice each at most. Such a page is longer where many
+    /// kept writes overlap: at least as many points as they have, which stand in memory with it.
+    /// Behind the bound of [`Strands::expire`] nothing is told as of any time.
     ///
     /// # Errors
     ///
@@ -200,6 +233,23 @@ impl Strands {
         self.last_now(strand, range, count).await
     }
 
+    /// The last point before `time`, as the strand stood then; none if there was none.
+    ///
+    /// Cost: that of [`Strands::read_last`], if nothing was written later; else kept writes are read back from `time`, in
+    /// stretches twice as long each, until one holds a point.
+    ///
+    /// # Errors
+    ///
+    /// As [`Strands::read_page`].
+    pub async fn read_last_as_of(
+        &self,
+        strand: &Strand,
+        time: i64,
+        as_of: Timestamp,
+    ) -> Result<Points, Error> {
+        self.last_as_of(strand, time, as_of).await
+    }
+
     /// The range in pieces for aggregation, in order: blocks inside the range for which `is_whole` says so (given
     /// their summary) come as summaries and are not read. Blocks that `is_wanted` refuses are passed over, unread.
     /// Neither is asked of blocks that overlays touch: those come as points.
@@ -215,6 +265,70 @@ impl Strands {
         is_whole: &(dyn Fn(&Summary) -> bool + Sync),
     ) -> Result<Vec<Piece>, Error> {
         self.pieces_now(strand, range, is_wanted, is_whole).await
+    }
+
+    /// Shows the range part by part, in order, until all is shown or `show` has enough. `want` says what is wanted of a block,
+    /// given its summary and whether it is the last of the range; it is not asked for blocks that overlays touch, and of a
+    /// block that an end of the range cuts, only whether anything is wanted.
+    ///
+    /// Each part is as some state of the strand has it: where a fold or a write takes away what is still to be read, the
+    /// rest of the range is shown as the newer state has it.
+    ///
+    /// Cost: blocks of which columns are wanted are decoded one by one into memory that is used again; their rows are fetched
+    /// by dozens.
+    ///
+    /// # Errors
+    ///
+    /// As [`Strands::read_page`].
+    pub async fn visit(
+        &self,
+        strand: &Strand,
+        range: TimeRange,
+        want: &(dyn Fn(&Summary, bool) -> Wanted + Sync),
+        show: &mut (dyn FnMut(Part<'_>) -> ControlFlow<()> + Send),
+    ) -> Result<(), Error> {
+        self.visit_now(strand, range, want, show).await
+    }
+
+    /// Up to about `points_max` points of the blocks that `is_wanted` (given their summary) and of blocks and times
+    /// that overlays touch, in the range from its beginning, appended to `out`, which must end before the range begins;
+    /// answers where the next page begins, `None` at the end. A page may be larger by a block, and may be empty; however
+    /// few points they hold, it is of 32 blocks at most.
+    ///
+    /// Cost: a look at the index and at all overlays of the range for each page; blocks that are not wanted are not read.
+    ///
+    /// # Errors
+    ///
+    /// As [`Strands::read_page`].
+    pub async fn read_wanted(
+        &self,
+        strand: &Strand,
+        range: TimeRange,
+        is_wanted: &(dyn Fn(&Summary) -> bool + Sync),
+        points_max: usize,
+        out: &mut Points,
+    ) -> Result<Option<i64>, Error> {
+        self.wanted_now(strand, range, is_wanted, points_max, out).await
+    }
+
+    /// The blocks that span an instant of the range, in order, and whether overlays touch them (then there may be more or
+    /// less in their span than their summary says). Points of overlays outside of blocks are not told of.
+    /// Cost: a look at the index and at all overlays of the range; no block is read.
+    ///
+    /// # Errors
+    ///
+    /// As [`Strands::read_page`].
+    pub async fn blocks(&self, strand: &Strand, range: TimeRange) -> Result<Vec<(Summary, bool)>, Error> {
+        self.blocks_now(strand, range).await
+    }
+
+    /// The version of the strand as it stands, for a write that [expects](StrandWrite::expects) it.
+    ///
+    /// # Errors
+    ///
+    /// If the store refuses.
+    pub async fn version(&self, strand: &Strand) -> Result<StrandVersion, Error> {
+        Ok(StrandVersion(self.state(strand).await?.map(|(stamp, _)| stamp)))
     }
 
     /// The mark that the last write with one set; `None` if there is none.
@@ -253,7 +367,7 @@ impl Strands {
     }
 
     /// What was written to an audited strand: writes in the `written` range (both ends included) that touch `range`,
-    /// oldest first. Cost: a scan of all kept writes of that time; nothing is decoded.
+    /// oldest first. Cost: a scan of some 30 bytes for each kept write of that time.
     ///
     /// # Errors
     ///
@@ -273,7 +387,49 @@ impl Strands {
     ///
     /// If the store refuses; [`Error::Contention`] if writers kept coming first.
     pub async fn erase(&self, strand: &Strand, beside: Vec<Write>, change: Bytes) -> Result<(), Error> {
-        self.erase_now(strand, &beside, &change).await
+        self.erase_now(strand, None, &beside, &change).await
+    }
+
+    /// [`Strands::erase`] if the strand is still of this version; answers whether it was.
+    ///
+    /// # Errors
+    ///
+    /// If the store refuses.
+    pub async fn erase_version(
+        &self,
+        strand: &Strand,
+        version: StrandVersion,
+        beside: Vec<Write>,
+    ) -> Result<bool, Error> {
+        match self.erase_now(strand, Some(version), &beside, &Bytes::new()).await {
+            Ok(()) => Ok(true),
+            Err(Error::Contention(_)) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Removes what is older than `before`: points, and kept writes that lie wholly before it, the latter in commits of
+    /// their own (what is left of them when it ends early goes the next time). As-of reads tell nothing before the bound
+    /// from now on, whatever is written there later; kept writes that reach over it stay whole for them. Answers whether
+    /// there was anything.
+    ///
+    /// Cost: one look-up if there is nothing; else one commit, and a read of the kept writes that begin before the bound.
+    ///
+    /// # Errors
+    ///
+    /// If the store refuses, or stored bytes are damaged; [`Error::Contention`] if writers kept coming first.
+    pub async fn expire(&self, strand: &Strand, before: i64) -> Result<bool, Error> {
+        self.expire_now(strand, before).await
+    }
+
+    /// Removes the strand with all its rows if all points are older than `before` and no write is kept; answers whether
+    /// it did. A write that comes meanwhile stays.
+    ///
+    /// # Errors
+    ///
+    /// As [`Strands::read_page`].
+    pub async fn erase_expired(&self, strand: &Strand, before: i64) -> Result<bool, Error> {
+        self.erase_if_expired(strand, before).await
     }
 
     /// Folds overlays into blocks if there are any. Reads and writes go on meanwhile; a fold that a writer comes

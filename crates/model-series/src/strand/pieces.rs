@@ -1,13 +1,57 @@
-//! Reads for aggregation: summaries of whole blocks where they are enough, points elsewhere.
+//! Reads for aggregation, block by block: summaries where they are enough, of others the columns that are wanted.
+
+use std::ops::ControlFlow;
+
+use bytes::Bytes;
 
 use super::index::Entry;
-use super::layer::{Layer, merge_into};
-use super::read::{Patience, decode_all, or_gone};
+use super::layer::{Layer, decode_range, merge_into};
+use super::read::{Patience, open_block, or_gone};
 use super::state::State;
-use super::{Piece, Strand, Strands};
-use crate::{Error, Points, Summary, TimeRange};
+use super::{Part, Piece, Strand, Strands, Wanted};
+use crate::{ColumnSet, Error, Malformed, Points, Summary, TimeRange};
+
+/// Blocks whose rows are fetched at once: they stand in memory together, packed.
+const BLOCKS_AT_ONCE: usize = 32;
+
+/// What is wanted of a block, by its summary and whether it is the last of the range.
+pub(super) type Want<'w> = &'w (dyn Fn(&Summary, bool) -> Wanted + Sync);
+
+/// A walk along a strand, and its memory.
+pub(super) struct Walk<'w> {
+    /// What is still to be shown.
+    left: TimeRange,
+    want: Want<'w>,
+    show: &'w mut (dyn FnMut(Part<'_>) -> ControlFlow<()> + Send),
+    /// Columns of the block at hand.
+    scratch: Points,
+}
 
 impl Strands {
+    /// See [`Strands::visit`].
+    pub(super) async fn visit_now(
+        &self,
+        strand: &Strand,
+        range: TimeRange,
+        want: Want<'_>,
+        show: &mut (dyn FnMut(Part<'_>) -> ControlFlow<()> + Send),
+    ) -> Result<(), Error> {
+        let mut patience = Patience::default();
+        let mut walk = Walk { left: range, want, show, scratch: Points::default() };
+        while !walk.left.is_empty() {
+            let from = walk.left.from;
+            let Some(state) = self.seen_state(strand, &mut patience).await? else { break };
+            if self.try_walk(strand, &state, &mut walk).await?.is_some() {
+                break;
+            }
+            if walk.left.from > from {
+                patience = Patience::default();
+            }
+            patience.wait(strand).await?;
+        }
+        Ok(())
+    }
+
     /// See [`Strands::read_pieces`].
     pub(super) async fn pieces_now(
         &self,
@@ -16,99 +60,163 @@ impl Strands {
         is_wanted: &(dyn Fn(&Summary) -> bool + Sync),
         is_whole: &(dyn Fn(&Summary) -> bool + Sync),
     ) -> Result<Vec<Piece>, Error> {
-        if range.is_empty() {
-            return Ok(Vec::new());
-        }
+        let want = |summary: &Summary, _| match summary {
+            _ if !is_wanted(summary) => Wanted::Nothing,
+            _ if is_whole(summary) => Wanted::Summary,
+            _ => Wanted::Columns(ColumnSet::ALL),
+        };
         let mut patience = Patience::default();
-        loop {
-            let Some(state) = self.seen_state(strand, &mut patience).await? else {
-                return Ok(Vec::new());
+        let mut pieces = Vec::new();
+        while !range.is_empty() {
+            let Some(state) = self.seen_state(strand, &mut patience).await? else { break };
+            let mut show = |part: Part<'_>| {
+                add_piece(&mut pieces, part);
+                ControlFlow::Continue(())
             };
-            if let Some(pieces) = self.try_pieces(strand, &state, range, is_wanted, is_whole).await? {
-                return Ok(pieces);
+            let mut walk = Walk { left: range, want: &want, show: &mut show, scratch: Points::default() };
+            if self.try_walk(strand, &state, &mut walk).await?.is_some() {
+                break;
             }
+            pieces.clear();
             patience.wait(strand).await?;
         }
+        Ok(pieces)
     }
 
-    async fn try_pieces(
+    /// Walks on as one state has it; `None` if a row is gone.
+    async fn try_walk(
         &self,
         strand: &Strand,
         state: &State,
-        range: TimeRange,
-        is_wanted: &(dyn Fn(&Summary) -> bool + Sync),
-        is_whole: &(dyn Fn(&Summary) -> bool + Sync),
-    ) -> Result<Option<Vec<Piece>>, Error> {
+        walk: &mut Walk<'_>,
+    ) -> Result<Option<()>, Error> {
+        let range = walk.left;
         let (first, last) = (range.from, range.to - 1);
         let met = state.index.pages_meeting(first, last);
         let pages = or_gone!(self.read_pages(strand, met).await?);
         let layer = or_gone!(self.overlaid(strand, state, range).await?);
         let entries = state.index.entries_meeting(&pages, first, last)?;
-        let mut needed = Vec::new();
-        let uses: Vec<Use> = entries
-            .iter()
-            .map(|entry| {
-                let summary = &entry.summary;
-                if layer.touches(summary.first, summary.last) {
-                    needed.push(*entry);
-                    return Use::Read;
+        let mut behind = entries.len();
+        for entries in entries.chunks(BLOCKS_AT_ONCE) {
+            behind -= entries.len();
+            let mut needed = Vec::with_capacity(entries.len());
+            let uses: Vec<Use> = (1..=entries.len())
+                .zip(entries)
+                .map(|(place, entry)| {
+                    let what = walk.use_of(&entry.summary, &layer, behind == 0 && place == entries.len());
+                    if what.reads() {
+                        needed.push(*entry);
+                    }
+                    what
+                })
+                .collect();
+            let rows = or_gone!(self.block_rows(strand, &needed).await?);
+            let mut rows = rows.iter();
+            for (entry, what) in entries.iter().zip(uses) {
+                let row = if what.reads() { rows.next() } else { None };
+                if walk.pass(entry, what, row, &layer)?.is_break() {
+                    return Ok(Some(()));
                 }
-                if !is_wanted(summary) {
-                    return Use::Skip;
-                }
-                if range.contains(summary.first) && range.contains(summary.last) && is_whole(summary) {
-                    return Use::Whole;
-                }
-                needed.push(*entry);
-                Use::Read
-            })
-            .collect();
-        let rows = or_gone!(self.block_rows(strand, &needed).await?);
-        let mut below = Points::default();
-        decode_all(&needed, &rows, range, &mut below)?;
-        if layer.is_empty() && uses.iter().all(|what| *what == Use::Read) {
-            // The usual case: what was decoded is the one piece.
-            return Ok(Some(if below.is_empty() { Vec::new() } else { vec![Piece::Points(below)] }));
+            }
         }
-        Ok(Some(cut_pieces(&entries, &uses, &below, &layer, range)))
+        // Whether that is enough does not matter any more.
+        let _ = walk.merge(&Points::default(), &layer, range.to);
+        Ok(Some(()))
     }
 }
 
-/// What becomes of a block in [`Strands::read_pieces`].
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+/// What becomes of a block.
+#[derive(Clone, Copy, Debug)]
 enum Use {
     Skip,
     Whole,
-    Read,
+    Columns(ColumnSet),
+    /// Part of it lies outside of the range.
+    Cut,
+    /// Overlays touch it.
+    Merge,
 }
 
-/// Pieces in order: between whole and skipped blocks lie stretches of points.
-fn cut_pieces(
-    entries: &[Entry],
-    uses: &[Use],
-    below: &Points,
-    layer: &Layer,
-    range: TimeRange,
-) -> Vec<Piece> {
-    let mut pieces = Vec::new();
-    let stretch = |from: i64, to: i64, pieces: &mut Vec<Piece>| {
-        let mut points = Points::default();
-        merge_into(below, layer, TimeRange { from, to }, &mut points);
-        if !points.is_empty() {
-            pieces.push(Piece::Points(points));
+impl Use {
+    fn reads(self) -> bool {
+        !matches!(self, Self::Skip | Self::Whole)
+    }
+}
+
+impl Walk<'_> {
+    fn use_of(&self, summary: &Summary, layer: &Layer, is_last: bool) -> Use {
+        if layer.touches(summary.first, summary.last) {
+            return Use::Merge;
         }
-    };
-    let mut from = range.from;
-    for (entry, what) in entries.iter().zip(uses) {
-        if *what == Use::Read {
-            continue;
-        }
-        stretch(from, entry.summary.first, &mut pieces);
-        from = entry.summary.last + 1;
-        if *what == Use::Whole {
-            pieces.push(Piece::Whole(entry.summary));
+        let inside = self.left.contains(summary.first) && self.left.contains(summary.last);
+        match (self.want)(summary, is_last) {
+            Wanted::Nothing => Use::Skip,
+            _ if !inside => Use::Cut,
+            Wanted::Summary => Use::Whole,
+            Wanted::Columns(columns) => Use::Columns(columns),
         }
     }
-    stretch(from, range.to, &mut pieces);
-    pieces
+
+    /// Shows what overlays put before a block, and the block; what is left begins behind it.
+    fn pass(
+        &mut self,
+        entry: &Entry,
+        what: Use,
+        row: Option<&Bytes>,
+        layer: &Layer,
+    ) -> Result<ControlFlow<()>, Malformed> {
+        let summary = &entry.summary;
+        let behind = summary.last.saturating_add(1);
+        let block = row.map(|row| open_block(entry, row)).transpose()?;
+        if let (Use::Cut | Use::Merge, Some(block)) = (what, &block) {
+            let mut below = Points::default();
+            decode_range(block, self.left, &mut below)?;
+            return Ok(self.merge(&below, layer, behind));
+        }
+        if self.merge(&Points::default(), layer, summary.first).is_break() {
+            return Ok(ControlFlow::Break(()));
+        }
+        self.left.from = self.left.from.max(behind);
+        Ok(match (what, &block) {
+            (Use::Columns(columns), Some(block)) => {
+                block.decode_columns(columns, &mut self.scratch)?;
+                (self.show)(Part::Block(summary, self.scratch.columns()))
+            }
+            (Use::Whole, _) => (self.show)(Part::Summary(summary)),
+            _ => ControlFlow::Continue(()),
+        })
+    }
+
+    /// Shows what overlays make of `below` until `to`; what is left begins there.
+    fn merge(&mut self, below: &Points, layer: &Layer, to: i64) -> ControlFlow<()> {
+        let range = TimeRange { from: self.left.from, to: to.min(self.left.to) };
+        if range.is_empty() {
+            return ControlFlow::Continue(());
+        }
+        self.left.from = range.to;
+        if below.is_empty() && layer.points.is_empty() {
+            return ControlFlow::Continue(());
+        }
+        let mut merged = Points::default();
+        merge_into(below, layer, range, &mut merged);
+        if merged.is_empty() {
+            return ControlFlow::Continue(());
+        }
+        (self.show)(Part::Stretch(merged.columns()))
+    }
+}
+
+/// Points that follow points belong to the same piece.
+fn add_piece(pieces: &mut Vec<Piece>, part: Part<'_>) {
+    match (part, pieces.last_mut()) {
+        (Part::Summary(summary), _) => pieces.push(Piece::Whole(*summary)),
+        (Part::Block(_, columns) | Part::Stretch(columns), Some(Piece::Points(points))) => {
+            points.extend_from_columns(&columns);
+        }
+        (Part::Block(_, columns) | Part::Stretch(columns), _) => {
+            let mut points = Points::default();
+            points.extend_from_columns(&columns);
+            pieces.push(Piece::Points(points));
+        }
+    }
 }

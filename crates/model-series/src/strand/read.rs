@@ -3,17 +3,18 @@
 //! A reader holds one state and reads what it names. No row is ever overwritten (keys.rs), so what it finds belongs to
 //! that state; where a row is gone, a fold or a deletion came in between, and it starts again from the newer state.
 
+use std::ops::ControlFlow;
 use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::StreamExt;
-use store::{Direction, Partition, Stamp};
+use store::{Direction, Partition, Range, Stamp};
 
 use super::index::{Entry, Pages};
 use super::layer::{EncodedLayer, Layer, compose, decode_range, merge_into};
 use super::state::State;
 use super::{Strand, Strands, keys};
-use crate::{Block, Error, Malformed, Points, TimeRange};
+use crate::{Block, Error, Malformed, Points, Summary, TimeRange};
 
 /// How often a read starts again because rows went while it read: with the waits between, some seconds.
 const ATTEMPTS_MAX: u32 = 48;
@@ -23,6 +24,11 @@ const ATTEMPTS_AT_ONCE: u32 = 4;
 const WAIT_MAX: Duration = Duration::from_millis(100);
 /// Strands that are read at the same time where rows must come from the disk.
 const READS_AT_ONCE: usize = 32;
+/// Rows that are scanned at once.
+const SCANNED_ROWS: usize = 256;
+
+/// What is made of a row, and whether that was enough.
+pub(super) type TakeRow<'a> = dyn FnMut(&[u8], &[u8]) -> Result<ControlFlow<()>, Malformed> + Send + 'a;
 
 /// Waits between attempts, and knows when to give up.
 ///
@@ -37,7 +43,7 @@ pub(super) struct Patience {
 }
 
 impl Patience {
-    fn saw(&mut self, stamp: Stamp) {
+    pub(super) fn saw(&mut self, stamp: Stamp) {
         if self.seen.replace(stamp) != Some(stamp) {
             self.changes += 1;
         }
@@ -53,13 +59,18 @@ impl Patience {
         if self.attempts >= ATTEMPTS_MAX {
             return Err(if self.changes > 1 { contention(strand) } else { Malformed.into() });
         }
-        if self.attempts <= ATTEMPTS_AT_ONCE {
-            tokio::task::yield_now().await;
-        } else {
-            let wait = Duration::from_millis(1 << (self.attempts - ATTEMPTS_AT_ONCE).min(7));
-            tokio::time::sleep(wait.min(WAIT_MAX)).await;
-        }
+        pause(self.attempts).await;
         Ok(())
+    }
+}
+
+/// Waits after so many attempts that found rows gone: first a moment, then longer and longer.
+pub(super) async fn pause(attempts: u32) {
+    if attempts <= ATTEMPTS_AT_ONCE {
+        tokio::task::yield_now().await;
+    } else {
+        let wait = Duration::from_millis(1 << (attempts - ATTEMPTS_AT_ONCE).min(7));
+        tokio::time::sleep(wait.min(WAIT_MAX)).await;
     }
 }
 
@@ -126,6 +137,25 @@ impl Strands {
             }
         }
         Ok(Some(values))
+    }
+
+    /// Shows rows of a range, in order, until `take` has enough.
+    pub(super) async fn each_row(
+        &self,
+        partition: &Partition,
+        mut rest: Range,
+        take: &mut TakeRow<'_>,
+    ) -> Result<(), Error> {
+        loop {
+            let page = self.shared.store.scan(partition, &rest, Direction::Forward, SCANNED_ROWS).await?;
+            for (key, value) in page.rows() {
+                if take(key, value)?.is_break() {
+                    return Ok(());
+                }
+            }
+            let Some(last) = page.last_key().filter(|_| page.more()) else { return Ok(()) };
+            rest.start = [last, &[0]].concat().into();
+        }
     }
 
     /// Reads pages of the index; `None` if one is gone.
@@ -451,15 +481,14 @@ pub(super) fn decode_all(
             out.reserve(left);
         }
         left = left.saturating_sub(entry.summary.count as usize);
-        let block = Block::parse(row)?;
-        let summary = block.summary();
-        // The block must be the one that the index tells of.
-        if (summary.first, summary.last, summary.count)
-            != (entry.summary.first, entry.summary.last, entry.summary.count)
-        {
-            return Err(Malformed);
-        }
-        decode_range(&block, range, out)?;
+        decode_range(&open_block(entry, row)?, range, out)?;
     }
     Ok(())
+}
+
+/// The block of a row, which must be the one that the index tells of.
+pub(super) fn open_block<'a>(entry: &Entry, row: &'a [u8]) -> Result<Block<'a>, Malformed> {
+    let block = Block::parse(row)?;
+    let told = |summary: &Summary| (summary.first, summary.last, summary.count);
+    if told(&block.summary()) == told(&entry.summary) { Ok(block) } else { Err(Malformed) }
 }

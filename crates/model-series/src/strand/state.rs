@@ -7,14 +7,16 @@ use super::wire::{Reader, put_i64, put_u64};
 use crate::{Encoding, Malformed};
 
 /// The form of the row; another is refused.
-const FORMAT: u8 = 1;
+const FORMAT: u8 = 2;
 
 const AUDITED: u8 = 1;
 const UNAUDITED: u8 = 2;
 const CLEARED: u8 = 4;
 const MARKED: u8 = 8;
 const OVERLAID: u8 = 16;
-const KNOWN: u8 = 31;
+const CHILLED: u8 = 32;
+const EXPIRED: u8 = 64;
+const KNOWN: u8 = 127;
 
 /// The state of a strand.
 ///
@@ -34,6 +36,10 @@ pub(super) struct State {
     pub(super) audited: bool,
     /// Whether a write was not kept.
     pub(super) unaudited: bool,
+    /// Where kept writes are; stored once a write was kept.
+    pub(super) kept: KeptRows,
+    /// How far blocks were looked at to be packed smaller.
+    pub(super) chilled: Option<Chilled>,
     /// A caller's progress.
     pub(super) mark: Option<i64>,
     /// The ordinal of the next overlay.
@@ -42,6 +48,30 @@ pub(super) struct State {
     pub(super) overlays: Option<Overlays>,
     /// The blocks there are.
     pub(super) index: Index,
+}
+
+/// What is known of the rows of kept writes without reading them.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) struct KeptRows {
+    /// Tells the strand from one of the same name that was erased.
+    pub(super) life: u32,
+    /// The levels (bits) of which there may be rows.
+    pub(super) levels: u64,
+    /// Before this time kept writes are gone, or about to go.
+    pub(super) from: i64,
+}
+
+/// Blocks up to this generation that end before this time are packed as small as they become.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) struct Chilled {
+    pub(super) generation: u64,
+    pub(super) before: i64,
+}
+
+impl Chilled {
+    pub(super) fn has_seen(self, generation: u64, last: i64) -> bool {
+        generation <= self.generation && last < self.before
+    }
 }
 
 /// What is known of a strand's overlays without reading them.
@@ -76,6 +106,8 @@ impl State {
             encoding: Encoding::Hot,
             audited: false,
             unaudited: false,
+            kept: KeptRows { life: 0, levels: 0, from: i64::MIN },
+            chilled: None,
             mark: None,
             overlay_next: 0,
             overlays: None,
@@ -112,6 +144,8 @@ impl State {
                 | flag(self.unaudited, UNAUDITED)
                 | flag(self.overlays.is_some_and(|overlays| overlays.clears), CLEARED)
                 | flag(self.mark.is_some(), MARKED)
+                | flag(self.chilled.is_some(), CHILLED)
+                | flag(self.audited && self.kept.from > i64::MIN, EXPIRED)
                 | flag(self.overlays.is_some(), OVERLAID),
         );
         put_u64(&mut out, self.sequence);
@@ -119,6 +153,17 @@ impl State {
         put_i64(&mut out, self.written.0);
         if let Some(mark) = self.mark {
             put_i64(&mut out, mark);
+        }
+        if let Some(chilled) = self.chilled {
+            put_u64(&mut out, chilled.generation);
+            put_i64(&mut out, chilled.before);
+        }
+        if self.audited {
+            put_u64(&mut out, self.kept.life.into());
+            put_u64(&mut out, self.kept.levels);
+            if self.kept.from > i64::MIN {
+                put_i64(&mut out, self.kept.from);
+            }
         }
         put_u64(&mut out, self.overlay_next);
         if let Some(overlays) = self.overlays {
@@ -150,6 +195,11 @@ impl State {
         let (sequence, generation) = (reader.u64()?, reader.u64()?);
         let written = Timestamp(reader.i64()?);
         let mark = if flags & MARKED == 0 { None } else { Some(reader.i64()?) };
+        let chilled = match flags & CHILLED {
+            0 => None,
+            _ => Some(Chilled { generation: reader.u64()?, before: reader.i64()? }),
+        };
+        let kept = read_kept(&mut reader, flags)?;
         let overlay_next = reader.u64()?;
         let overlays = if flags & OVERLAID == 0 {
             None
@@ -162,7 +212,7 @@ impl State {
                 points,
                 clears: flags & CLEARED != 0,
                 first,
-                last: first.checked_add_unsigned(reader.u64()?).ok_or(Malformed)?,
+                last: reader.last_from(first)?,
             })
         };
         let index = Index::read(&mut reader)?;
@@ -175,12 +225,25 @@ impl State {
             encoding,
             audited,
             unaudited,
+            kept,
+            chilled,
             mark,
             overlay_next,
             overlays,
             index,
         })
     }
+}
+
+fn read_kept(reader: &mut Reader<'_>, flags: u8) -> Result<KeptRows, Malformed> {
+    let mut kept = State::new().kept;
+    if flags & AUDITED != 0 {
+        (kept.life, kept.levels) = (reader.u32()?, reader.u64()?);
+    }
+    if flags & EXPIRED != 0 {
+        kept.from = reader.i64()?;
+    }
+    Ok(kept)
 }
 
 #[cfg(test)]
@@ -196,10 +259,15 @@ mod tests {
         for overlays in [None, Some(overlays)] {
             state.overlays = overlays;
             state.audited = !state.audited;
+            state.chilled = Some(Chilled { generation: 3, before: -9 }).filter(|_| state.audited);
+            state.kept = match state.audited {
+                true => KeptRows { life: 77, levels: 1 << 63 | 5, from: 1 << 40 },
+                false => State::new().kept,
+            };
             let bytes = state.to_bytes();
             assert_eq!(State::parse(&bytes), Ok(state.clone()));
             assert!((0..bytes.len()).all(|len| State::parse(&bytes[..len]).is_err()));
         }
-        assert_eq!(State::parse(&[2]), Err(Malformed));
+        assert_eq!(State::parse(&[1]), Err(Malformed));
     }
 }

@@ -11,21 +11,22 @@ use store::{
     Tenant, Timestamp,
 };
 
+use super::state::Chilled;
 use super::{Edit, Strand, StrandOptions, StrandWrite, Strands, keys};
 use crate::{ABSENT, Encoding, Error, Points, TimeRange, UNOBSERVED};
 
 const SPACE: Space = Space { id: 240, kind: SpaceKind::Commit, name: "strands" };
 
 /// Blocks so small that pages and pieces of folds matter.
-fn small() -> StrandOptions {
+pub(super) fn small() -> StrandOptions {
     StrandOptions { block_points_max: 8, overlays_max: 6, overlay_points_max: 200 }
 }
 
-fn memory() -> Store {
+pub(super) fn memory() -> Store {
     Store::memory(MemoryOptions { clock: Clock::manual(Timestamp(0)), feed_records_max: 1 << 20 })
 }
 
-fn embedded(folder: &std::path::Path) -> Store {
+pub(super) fn embedded(folder: &std::path::Path) -> Store {
     // A cache that holds little, so that rows come from the engine too.
     let options = EmbeddedOptions {
         durability: Durability::Interval(std::time::Duration::from_secs(3_600)),
@@ -38,12 +39,12 @@ fn embedded(folder: &std::path::Path) -> Store {
     Store::open(folder, options).unwrap()
 }
 
-fn strand(bucket: u32, name: &'static str) -> Strand {
+pub(super) fn strand(bucket: u32, name: &'static str) -> Strand {
     let partition = Partition { tenant: Tenant::default(), space: SPACE, bucket };
     Strand { partition, name: Bytes::from_static(name.as_bytes()) }
 }
 
-fn write(strand: &Strand, edits: Vec<Edit>) -> StrandWrite {
+pub(super) fn write(strand: &Strand, edits: Vec<Edit>) -> StrandWrite {
     StrandWrite {
         strand: strand.clone(),
         edits,
@@ -53,11 +54,12 @@ fn write(strand: &Strand, edits: Vec<Edit>) -> StrandWrite {
         mark: None,
         beside: Vec::new(),
         change: Bytes::from_static(b"told"),
+        expects: None,
     }
 }
 
 /// `count` points from `first`, `step` apart; values count on from `value`.
-fn points(first: i64, step: i64, count: usize, value: f64) -> Points {
+pub(super) fn points(first: i64, step: i64, count: usize, value: f64) -> Points {
     let mut points = Points::default();
     for (at, number) in (0_i64..).zip(0_u32..).take(count) {
         let flag = if (at + first) % 7 == 0 { ABSENT | 8 } else { 3 };
@@ -67,9 +69,9 @@ fn points(first: i64, step: i64, count: usize, value: f64) -> Points {
 }
 
 /// What a map holds of one point; without a value, its bits are zero.
-type Held = (u64, u8, i64, Bytes);
+pub(super) type Held = (u64, u8, i64, Bytes);
 
-fn rows(points: &Points) -> BTreeMap<i64, Held> {
+pub(super) fn rows(points: &Points) -> BTreeMap<i64, Held> {
     let row = |at: usize| {
         let absent = points.flags[at] & ABSENT != 0;
         let bits = if absent { 0 } else { points.values[at].to_bits() };
@@ -80,25 +82,25 @@ fn rows(points: &Points) -> BTreeMap<i64, Held> {
     (0..points.len()).map(row).collect()
 }
 
-async fn read_all(strands: &Strands, strand: &Strand) -> BTreeMap<i64, Held> {
+pub(super) async fn read_all(strands: &Strands, strand: &Strand) -> BTreeMap<i64, Held> {
     let mut all = Points::default();
     let next = strands.read_page(strand, TimeRange::ALL, None, usize::MAX, &mut all).await.unwrap();
     assert_eq!(next, None);
     rows(&all)
 }
 
-async fn write_one(strands: &Strands, write: StrandWrite) -> Result<(), Error> {
+pub(super) async fn write_one(strands: &Strands, write: StrandWrite) -> Result<(), Error> {
     strands.write_all(vec![write]).await.pop().unwrap()
 }
 
 /// The rows in the store are exactly those that the state names, and say of each other what is so.
-async fn check_rows(strands: &Strands, strand: &Strand) {
+pub(super) async fn check_rows(strands: &Strands, strand: &Strand) {
     let store = &strands.shared.store;
     let (mut found, mut range) = (BTreeSet::new(), Range::default());
     loop {
         let page = store.scan(&strand.partition, &range, Direction::Forward, 1_000).await.unwrap();
         let keys = page.rows().map(|(key, _)| Bytes::copy_from_slice(key));
-        found.extend(keys.filter(|key| keys::is_ours(key) && key[0] != b'a'));
+        found.extend(keys.filter(|key| keys::is_ours(key) && !b"aw".contains(&key[0])));
         let Some(last) = page.last_key().filter(|_| page.more()) else { break };
         range.start = [last, &[0]].concat().into();
     }
@@ -212,8 +214,21 @@ async fn a_write_larger_than_a_commit_is_refused_by_name() {
     let huge = StrandWrite { encoding: Encoding::Raw, ..write(&day, vec![Edit::Put(wide())]) };
     let error = write_one(&strands, huge).await.unwrap_err();
     assert!(matches!(&error, Error::Limit(text) if text.contains("COMMIT_BYTES_MAX")), "{error}");
-    let kept = StrandWrite { encoding: Encoding::Raw, audited: true, ..write(&day, vec![Edit::Put(wide())]) };
-    let error = write_one(&strands, kept).await.unwrap_err();
+    // Its points are written twice: as blocks, and to be kept.
+    let half = |audited| {
+        let mut points = wide();
+        points.truncate(1_200_000);
+        StrandWrite { encoding: Encoding::Raw, audited, ..write(&day, vec![Edit::Put(points)]) }
+    };
+    let error = write_one(&strands, half(true)).await.unwrap_err();
+    assert!(matches!(&error, Error::Limit(text) if text.contains("COMMIT_BYTES_MAX")), "{error}");
+    write_one(&strands, half(false)).await.unwrap();
+    // An overlay is one row.
+    let mut late = wide();
+    late.truncate(1_200_000);
+    late.times.iter_mut().for_each(|time| *time = *time * 2 - 1_200_001);
+    let late = StrandWrite { encoding: Encoding::Raw, ..write(&day, vec![Edit::Put(late)]) };
+    let error = write_one(&strands, late).await.unwrap_err();
     assert!(matches!(&error, Error::Limit(text) if text.contains("ROW_BYTES_MAX")), "{error}");
     check_rows(&strands, &day).await;
 }
@@ -355,6 +370,131 @@ async fn block_sizes(strands: &Strands, strand: &Strand) -> Vec<usize> {
 }
 
 #[tokio::test]
+async fn points_at_both_ends_of_time_are_held() {
+    let strands = Strands::new(memory(), small());
+    let day = strand(1, "");
+    let mut ends = Points::default();
+    for time in [i64::MIN, i64::MIN + 1, -1, 0, 1, i64::MAX - 2, i64::MAX - 1] {
+        ends.push(time, 1.5, 3);
+    }
+    let audited =
+        |written, edits| StrandWrite { written: Timestamp(written), audited: true, ..write(&day, edits) };
+    write_one(&strands, audited(1, vec![Edit::Put(ends.clone())])).await.unwrap();
+    write_one(&strands, audited(2, vec![Edit::Put(points(-20, 1, 41, 2.0))])).await.unwrap();
+    for _ in 0..2 {
+        let held = read_all(&strands, &day).await;
+        assert_eq!((held.len(), held[&i64::MIN].clone()), (45, rows(&ends)[&i64::MIN].clone()));
+        assert_eq!(strands.extent(&day).await.unwrap(), Some((i64::MIN, i64::MAX - 1)));
+        let last = strands.read_last(&day, TimeRange::ALL, 2).await.unwrap();
+        assert_eq!(last.times, [i64::MAX - 2, i64::MAX - 1]);
+        let mut then = Points::default();
+        let next = strands.read_page(&day, TimeRange::ALL, Some(Timestamp(1)), 99, &mut then).await.unwrap();
+        assert_eq!((then, next), (ends.clone(), None));
+        check_rows(&strands, &day).await;
+        assert!(strands.fold(&day, Encoding::Hot).await.unwrap());
+        strands.chill(&day, i64::MAX).await.unwrap();
+    }
+    let cut = TimeRange { from: i64::MIN, to: i64::MIN + 1 };
+    write_one(&strands, audited(3, vec![Edit::Delete(cut)])).await.unwrap();
+    let cut = TimeRange { from: i64::MAX - 1, to: i64::MAX };
+    write_one(&strands, audited(3, vec![Edit::Delete(cut)])).await.unwrap();
+    assert!(strands.fold(&day, Encoding::Hot).await.unwrap());
+    assert_eq!(strands.extent(&day).await.unwrap(), Some((i64::MIN + 1, i64::MAX - 2)));
+    assert!(strands.expire(&day, i64::MAX).await.unwrap());
+    assert!(strands.erase_expired(&day, i64::MAX).await.unwrap());
+    check_rows(&strands, &day).await;
+}
+
+#[tokio::test]
+async fn writers_fold_what_is_too_much_for_a_fold() {
+    let strands = Strands::new(memory(), StrandOptions { overlays_max: usize::MAX, ..small() });
+    let day = strand(1, "");
+    write_one(&strands, write(&day, vec![Edit::Put(points(0, 2, 2_000, 0.0))])).await.unwrap();
+    for round in 0..20 {
+        write_one(&strands, write(&day, vec![Edit::Put(points(1, 2, 1_000, f64::from(round)))]))
+            .await
+            .unwrap();
+        let (_, state) = strands.state(&day).await.unwrap().unwrap();
+        assert!(state.overlays.is_none_or(|overlays| overlays.points <= 64 * 200), "{:?}", state.overlays);
+    }
+    assert_eq!(read_all(&strands, &day).await.len(), 3_000);
+}
+
+/// Another value for the row of one of the first blocks; answers the one before.
+async fn replace_block(strands: &Strands, strand: &Strand, at: usize, value: Bytes) -> Bytes {
+    let (_, state) = strands.state(strand).await.unwrap().unwrap();
+    let pages = strands.read_pages(strand, state.index.pages.iter()).await.unwrap().expect("pages");
+    let entry = state.index.entries_meeting(&pages, i64::MIN, i64::MAX).unwrap()[at];
+    let before = strands.block_rows(strand, &[entry]).await.unwrap().expect("block").remove(0);
+    let commit = store::Commit {
+        partition: strand.partition.clone(),
+        write_id: strands.shared.write_ids.next(),
+        conditions: Vec::new(),
+        writes: vec![store::Write::PutStamped(entry.key(strand), value)],
+        change: Bytes::new(),
+    };
+    strands.shared.store.commit(commit).await.unwrap();
+    before
+}
+
+/// Doubles that no codec makes smaller: what is packed for nothing is packed once.
+#[tokio::test]
+async fn blocks_that_do_not_become_smaller_are_looked_at_once() {
+    let strands =
+        Strands::new(memory(), StrandOptions { block_points_max: 64, ..StrandOptions::recommended() });
+    let day = strand(1, "");
+    let mut noise = points(0, 60, 64 * 5, 0.0);
+    noise.flags.fill(3);
+    for (value, at) in noise.values.iter_mut().zip(1_u64..) {
+        *value = f64::from_bits(at.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 2);
+    }
+    write_one(&strands, write(&day, vec![Edit::Put(noise)])).await.unwrap();
+    let before = 64 * 60 * 4;
+    assert_eq!(strands.chill(&day, before).await.unwrap(), 0);
+    let whole = replace_block(&strands, &day, 1, Bytes::from_static(b"damaged")).await;
+    assert_eq!(strands.chill(&day, before).await.unwrap(), 0);
+    // Of what became old since, only that is looked at.
+    assert_eq!(strands.chill(&day, i64::MAX).await.unwrap(), 0);
+    let (_, state) = strands.state(&day).await.unwrap().unwrap();
+    assert_eq!(state.chilled, Some(Chilled { generation: state.generation, before: i64::MAX }));
+    replace_block(&strands, &day, 1, whole).await;
+    // What a fold wrote is looked at.
+    write_one(&strands, write(&day, vec![Edit::Put(points(30, 60, 2, 1.0))])).await.unwrap();
+    assert!(strands.fold(&day, Encoding::Hot).await.unwrap());
+    replace_block(&strands, &day, 0, Bytes::from_static(b"damaged")).await;
+    assert!(matches!(strands.chill(&day, i64::MAX).await, Err(Error::Malformed(_) | Error::Store(_))));
+}
+
+#[tokio::test]
+async fn blocks_whose_sum_is_no_number_are_joined_and_chilled() {
+    let strands =
+        Strands::new(memory(), StrandOptions { block_points_max: 512, ..StrandOptions::recommended() });
+    let day = strand(1, "");
+    let wide = |first: i64, count: usize| {
+        let mut points = points(first, 60, count, 0.0);
+        points.flags.fill(3);
+        for (value, at) in points.values.iter_mut().zip(0_u32..) {
+            let spike = if at % 50 == 0 { 9_000 } else { 0 };
+            *value = f64::from(at.wrapping_mul(0x9E37_79B9) >> 29 | spike) / 10.0;
+        }
+        points.values[7] = f64::INFINITY;
+        points.values[8] = f64::NEG_INFINITY;
+        points
+    };
+    write_one(&strands, write(&day, vec![Edit::Put(wide(0, 110))])).await.unwrap();
+    let (_, state) = strands.state(&day).await.unwrap().unwrap();
+    assert!(state.index.tail[0].summary.sum.is_nan());
+    // A fold joins the few points behind to it.
+    write_one(&strands, write(&day, vec![Edit::Put(wide(60 * 110, 20))])).await.unwrap();
+    assert!(strands.fold(&day, Encoding::Hot).await.unwrap());
+    let (_, state) = strands.state(&day).await.unwrap().unwrap();
+    assert_eq!((state.index.blocks(), state.overlay_count()), (1, 0));
+    let all = read_all(&strands, &day).await;
+    assert_eq!(strands.chill(&day, i64::MAX).await.unwrap(), 1);
+    assert_eq!(read_all(&strands, &day).await, all);
+}
+
+#[tokio::test]
 async fn old_blocks_of_decimals_become_smaller_once() {
     let options = StrandOptions { block_points_max: 512, ..StrandOptions::recommended() };
     let strands = Strands::new(memory(), options);
@@ -378,11 +518,15 @@ async fn old_blocks_of_decimals_become_smaller_once() {
     assert_eq!(chilled[148..], sizes[148..]);
     assert!(read_all(&strands, &day).await == all);
     check_rows(&strands, &day).await;
-    // The second looks at the new blocks, the third at none, a new process at all.
+    // What was looked at is noted: neither this process nor a new one looks again.
+    let (_, state) = strands.state(&day).await.unwrap().unwrap();
+    assert_eq!(state.chilled, Some(Chilled { generation: state.generation, before }));
     let again = Strands::new(strands.shared.store.clone(), options);
-    for strands in [&strands, &strands, &again] {
+    let damaged = replace_block(&strands, &day, 3, Bytes::from_static(b"damaged")).await;
+    for strands in [&strands, &again] {
         assert_eq!(strands.chill(&day, before).await.unwrap(), 0);
     }
+    replace_block(&strands, &day, 3, damaged).await;
     // What is folded is hot again, and found.
     assert!(strands.fold(&day, Encoding::Hot).await.unwrap());
     assert!(strands.chill(&day, before).await.unwrap() > 0);

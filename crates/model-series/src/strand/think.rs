@@ -12,9 +12,10 @@ use bytes::Bytes;
 use store::{COMMIT_BYTES_MAX, COMMIT_ROWS_MAX, ROW_BYTES_MAX, Timestamp, Write};
 
 use super::index::{Entry, PageRef, Pages, balanced};
+use super::kept::keep;
 use super::layer::{Layer, encode_layer};
 use super::state::{Overlays, State};
-use super::{Strand, StrandOptions, keys};
+use super::{Strand, StrandOptions, StrandVersion, keys};
 use crate::codec::encode_part;
 use crate::{Block, Encoding, Error, Malformed, Points, TimeRange};
 
@@ -24,6 +25,9 @@ const BLOCK_PART_MIN: usize = 16;
 const BLOCK_BYTES_MAX: usize = 1024 * 1024;
 /// The most blocks of one strand: 400 million points in full blocks.
 pub(super) const STRAND_BLOCKS_MAX: usize = 100_000;
+/// The most overlays of a strand. Folds keep it far below; one that cannot be folded must still fit in the commit that
+/// erases it.
+const OVERLAYS_LIMIT: usize = 32_768;
 /// More blocks than these are removed by one range; it costs a walk of the store's cache.
 const BLOCKS_REMOVED_SINGLY_MAX: usize = 1_000;
 
@@ -35,9 +39,12 @@ pub(super) struct Order {
     pub(super) encoding: Encoding,
     pub(super) written: Timestamp,
     pub(super) audited: bool,
+    /// The bound, if this is not a write of points but what retention removes.
+    pub(super) expires: Option<i64>,
     pub(super) mark: Option<i64>,
     pub(super) beside: Vec<Write>,
     pub(super) change: Bytes,
+    pub(super) expects: Option<StrandVersion>,
 }
 
 /// What a write or a fold is to do in one commit.
@@ -114,7 +121,14 @@ pub(super) fn think(
         mark: order.mark.max(held.mark),
         ..held.clone()
     };
+    if let Some(bound) = order.expires {
+        // Not a write that as-of reads would have to know: they end at the bound.
+        state.unaudited = held.unaudited;
+        state.encoding = held.encoding;
+        state.kept.from = held.kept.from.max(bound);
+    }
     let mut writes = Vec::with_capacity(4);
+    let mut whole = None;
     if plan.drops_overlays {
         drop_overlays(&order.strand, &mut state, &mut writes);
     }
@@ -123,17 +137,21 @@ pub(super) fn think(
         let cut = |run: &Range<usize>| (&order.layer.points, run.clone());
         let runs: Vec<_> = plan.direct.iter().map(cut).collect();
         let added = encode_runs(&runs, state.generation + 1, order.encoding, options)?;
+        whole = (order.audited && runs.len() == 1).then(|| added.clone());
         swap_blocks(strand, &mut state, pages, &plan.removed, added, &mut writes)?;
     }
     let overlaid = !order.layer.points.is_empty() && plan.direct.is_empty();
     if overlaid || !plan.clears.is_empty() {
+        if state.overlay_count() >= OVERLAYS_LIMIT {
+            let text = format!(
+                "a strand has at most {OVERLAYS_LIMIT} overlays (OVERLAYS_LIMIT): it cannot be folded"
+            );
+            return Err(Error::Limit(text));
+        }
         put_overlay(&mut state, order, &plan.clears, overlaid, options, &mut writes);
     }
     if order.audited {
-        let key = keys::audit(&order.strand, state.written, state.sequence);
-        let Layer { clears, points } = &order.layer;
-        let value = encode_layer(clears, points, order.encoding, options.block_points_max());
-        writes.push(Write::Put(key, value.into()));
+        keep(order, whole, &mut state, options, &mut writes)?;
     }
     Ok(Draught { state, writes })
 }
@@ -438,6 +456,45 @@ mod tests {
         let covered = entry(&raster(300, 20, 9));
         let (gone, runs) = runs_between(&points, &[covered]).unwrap();
         assert_eq!((gone.as_slice(), runs.as_slice()), (&[covered][..], std::slice::from_ref(&(0..100))));
+    }
+
+    #[test]
+    fn a_strand_that_cannot_be_folded_takes_no_overlay_beyond_the_limit() {
+        let strand = Strand {
+            partition: store::Partition {
+                tenant: store::Tenant::default(),
+                space: store::Space { id: 240, kind: store::SpaceKind::Commit, name: "strands" },
+                bucket: 0,
+            },
+            name: Bytes::new(),
+        };
+        let held = |count: u64| State {
+            overlay_next: 7 + count,
+            overlays: Some(Overlays { first_ordinal: 7, points: count, clears: false, first: 0, last: 99 }),
+            ..State::new()
+        };
+        let order = |clears: Vec<TimeRange>, points| Order {
+            strand: strand.clone(),
+            layer: Layer { clears, points },
+            encoding: Encoding::Hot,
+            written: Timestamp(0),
+            audited: false,
+            expires: None,
+            mark: None,
+            beside: Vec::new(),
+            change: Bytes::new(),
+            expects: None,
+        };
+        let options = StrandOptions::recommended();
+        let limit = OVERLAYS_LIMIT as u64;
+        let think = |count, order: &Order| think(&held(count), &Pages::default(), order, &options);
+        let few = order(Vec::new(), raster(5, 1, 1));
+        assert_eq!(think(limit - 1, &few).unwrap().state.overlay_count(), OVERLAYS_LIMIT);
+        assert!(matches!(think(limit, &few), Err(Error::Limit(text)) if text.contains("OVERLAYS_LIMIT")));
+        // What makes all of them needless is taken, and fits in a commit.
+        let all = think(limit, &order(vec![TimeRange::ALL], raster(5, 1, 1))).unwrap();
+        assert_eq!(all.state.overlay_count(), 1);
+        assert!(check_size(&all.writes).is_ok());
     }
 
     #[test]

@@ -72,6 +72,11 @@ impl<'a> Reader<'a> {
         Ok((number >> 1).cast_signed() ^ -(number & 1).cast_signed())
     }
 
+    /// The last time of what begins at `first`, told by its distance. The end of time is behind all that is held.
+    pub(super) fn last_from(&mut self, first: i64) -> Result<i64, Malformed> {
+        first.checked_add_unsigned(self.u64()?).filter(|last| *last < i64::MAX).ok_or(Malformed)
+    }
+
     pub(super) fn f64(&mut self) -> Result<f64, Malformed> {
         let (bits, rest) = self.rest.split_first_chunk().ok_or(Malformed)?;
         self.rest = rest;
@@ -82,6 +87,11 @@ impl<'a> Reader<'a> {
         let (bytes, rest) = self.rest.split_at_checked(len).ok_or(Malformed)?;
         self.rest = rest;
         Ok(bytes)
+    }
+
+    /// What was not read.
+    pub(super) fn rest(self) -> &'a [u8] {
+        self.rest
     }
 
     /// Everything must have been read.

@@ -5,10 +5,10 @@ use std::collections::HashSet;
 use store::{Commit, Condition, ErrorKind, Stamp, Write, WriteId, bucket_of};
 
 use super::layer::Layer;
-use super::read::contention;
-use super::state::State;
+use super::read::{contention, pause};
+use super::state::{KeptRows, State};
 use super::think::{Draught, Order, check_size, pages_needed, think};
-use super::{Strand, StrandWrite, Strands, keys};
+use super::{Strand, StrandOptions, StrandVersion, StrandWrite, Strands, keys};
 use crate::Error;
 
 /// How often a write starts again because another writer came first.
@@ -19,6 +19,8 @@ const GROUP_STRANDS_MAX: usize = 1_024;
 const TURNS: u32 = 256;
 /// A strand with as many times the overlays from which it wants to be folded is folded by who writes it.
 const OVERDUE_FACTOR: usize = 8;
+/// The same for points in overlays: a fold holds all of them.
+const OVERDUE_POINTS_FACTOR: usize = 64;
 /// A new strand's numbers begin at the low bits of its first write's number (see [`first_numbers`]).
 const FIRST_NUMBER_MASK: u64 = 0x1F_FFFF;
 
@@ -31,13 +33,28 @@ impl Turns {
         Self((0..TURNS).map(|_| tokio::sync::Mutex::default()).collect())
     }
 
-    fn place(strand: &Strand) -> u32 {
+    pub(super) fn place(strand: &Strand) -> u32 {
         // Many partitions hold one strand, many strands share a partition: both count.
         bucket_of(&strand.name, TURNS) ^ bucket_of(&strand.partition.bucket.to_le_bytes(), TURNS)
     }
 
+    /// Whether somebody has the turn of a strand. Cost: an atomic exchange.
+    fn is_taken(&self, place: u32) -> bool {
+        self.0.get(place as usize).is_some_and(|turn| turn.try_lock().is_err())
+    }
+
+    /// Those whose turn nobody has and that have not lost, and the others: they queue.
+    fn split(&self, ready: Vec<Pending>) -> (Vec<Pending>, Vec<Pending>) {
+        let is_free =
+            |pending: &Pending| pending.attempts == 0 && !self.is_taken(Self::place(&pending.order.strand));
+        ready.into_iter().partition(is_free)
+    }
+
     /// The turns of all these strands; in order of place, so that no two wait for each other.
-    async fn take(&self, places: impl Iterator<Item = u32>) -> Vec<tokio::sync::MutexGuard<'_, ()>> {
+    pub(super) async fn take(
+        &self,
+        places: impl Iterator<Item = u32>,
+    ) -> Vec<tokio::sync::MutexGuard<'_, ()>> {
         let mut places: Vec<u32> = places.collect();
         places.sort_unstable();
         places.dedup();
@@ -57,6 +74,8 @@ struct Pending {
     place: usize,
     order: Order,
     attempts: u32,
+    /// How many of them, the last ones, found rows gone that the state names.
+    gone: u32,
 }
 
 /// What became of one attempt.
@@ -68,36 +87,77 @@ enum Attempt {
 impl Strands {
     /// See [`Strands::write_all`].
     pub(super) async fn write_group(&self, writes: Vec<StrandWrite>) -> Vec<Result<(), Error>> {
-        let mut outcomes: Vec<Option<Result<(), Error>>> = Vec::with_capacity(writes.len());
-        let mut left = Vec::with_capacity(writes.len());
-        for (place, write) in writes.into_iter().enumerate() {
-            match order_of(write) {
+        self.write_orders(writes.into_iter().map(order_of).collect()).await
+    }
+
+    /// One write that was checked.
+    pub(super) async fn write_order(&self, order: Order) -> Result<(), Error> {
+        let lost = || Err(no_outcome());
+        self.write_orders(vec![Ok(order)]).await.pop().unwrap_or_else(lost)
+    }
+
+    async fn write_orders(&self, orders: Vec<Result<Order, Error>>) -> Vec<Result<(), Error>> {
+        let mut outcomes: Vec<Option<Result<(), Error>>> = Vec::with_capacity(orders.len());
+        let mut left = Vec::with_capacity(orders.len());
+        for (place, order) in orders.into_iter().enumerate() {
+            match order {
                 Ok(order) => {
                     outcomes.push(None);
-                    left.push(Pending { place, order, attempts: 0 });
+                    left.push(Pending { place, order, attempts: 0, gone: 0 });
                 }
                 Err(error) => outcomes.push(Some(Err(error))),
             }
         }
         while !left.is_empty() {
             let (ready, later) = split_ready(left);
-            left = self.attempt_group(ready, &mut outcomes).await;
+            let (free, queued) = self.shared.turns.split(ready);
+            let mut written = Vec::with_capacity(free.len() + queued.len());
+            left = self.attempt_group(free, &mut outcomes, &mut written).await;
+            left.extend(self.attempt_queued(queued, &mut outcomes, &mut written).await);
+            // A fold takes long: nobody's turn waits for it.
+            for (strand, state) in written {
+                self.after_write(&strand, &state).await;
+            }
+            // A new state may be a while in coming, if whoever publishes it is not given a processor.
+            if let Some(gone) = left.iter().map(|pending| pending.gone).max().filter(|gone| *gone > 0) {
+                pause(gone).await;
+            }
             left.extend(later);
             left.sort_unstable_by_key(|pending| pending.place);
         }
-        let lost = || Err(store::Error::new(ErrorKind::Unknown, "write strands: no outcome was told").into());
+        let lost = || Err(no_outcome());
         outcomes.into_iter().map(|outcome| outcome.unwrap_or_else(lost)).collect()
     }
 
-    /// Answers those that other writers came before.
+    /// As [`Strands::attempt_group`], each when it is its turn, which it has until its attempt is over.
+    async fn attempt_queued(
+        &self,
+        queued: Vec<Pending>,
+        outcomes: &mut [Option<Result<(), Error>>],
+        written: &mut Vec<(Strand, State)>,
+    ) -> Vec<Pending> {
+        // Those that lost once wait for their turn: each finds what the one before left, and few lose again. Others
+        // queue up behind them: who wins could else win again and again, and who has the turn lose every time. Only
+        // these wait, not the group they came with: it would hold up others in turn, and they the next.
+        let turns = &self.shared.turns;
+        let places = queued.iter().filter_map(|pending| {
+            let place = Turns::place(&pending.order.strand);
+            (pending.attempts > 0 || turns.is_taken(place)).then_some(place)
+        });
+        let _turns = turns.take(places).await;
+        self.attempt_group(queued, outcomes, written).await
+    }
+
+    /// Answers those that other writers came before; adds those that are done to `written`.
     async fn attempt_group(
         &self,
-        mut ready: Vec<Pending>,
+        ready: Vec<Pending>,
         outcomes: &mut [Option<Result<(), Error>>],
+        written: &mut Vec<(Strand, State)>,
     ) -> Vec<Pending> {
-        // Those that lost once wait for their turn: each finds what the one before left, and few lose again.
-        let lost = ready.iter().filter(|pending| pending.attempts > 0);
-        let _turns = self.shared.turns.take(lost.map(|pending| Turns::place(&pending.order.strand))).await;
+        if ready.is_empty() {
+            return ready;
+        }
         let mut tell = |place: usize, outcome: Result<(), Error>| {
             if let Some(slot) = outcomes.get_mut(place) {
                 *slot = Some(outcome);
@@ -106,14 +166,18 @@ impl Strands {
         let (mut commits, mut committing) =
             (Vec::with_capacity(ready.len()), Vec::with_capacity(ready.len()));
         let mut left = Vec::new();
-        for mut pending in ready.drain(..) {
+        for mut pending in ready {
             pending.attempts += 1;
             match self.draught(&pending.order).await {
                 Ok(Some((commit, state))) => {
+                    pending.gone = 0;
                     committing.push((pending, commit.write_id, state));
                     commits.push(commit);
                 }
-                Ok(None) => left.push(pending),
+                Ok(None) => {
+                    pending.gone += 1;
+                    left.push(pending);
+                }
                 Err(error) => tell(pending.place, Err(error)),
             }
         }
@@ -122,7 +186,7 @@ impl Strands {
             match self.settle(&pending.order.strand, write_id, told).await {
                 Attempt::Done(Ok(())) => {
                     tell(pending.place, Ok(()));
-                    self.after_write(&pending.order.strand, &state).await;
+                    written.push((pending.order.strand, state));
                 }
                 Attempt::Done(Err(error)) => tell(pending.place, Err(error)),
                 Attempt::Lost => left.push(pending),
@@ -145,6 +209,9 @@ impl Strands {
             Some((stamp, state)) => (Some(stamp), state),
             None => (None, first_numbers(write_id)),
         };
+        if order.expects.is_some_and(|expected| expected != StrandVersion(stamp)) {
+            return Err(contention(&order.strand));
+        }
         let options = &self.shared.options;
         let Some(pages) = self.read_pages(&order.strand, pages_needed(&held, order, options)).await? else {
             return Ok(None);
@@ -196,10 +263,12 @@ impl Strands {
         if !self.note_if_due(strand, state) {
             return;
         }
-        let overdue = self.shared.options.overlays_max.saturating_mul(OVERDUE_FACTOR);
-        if state.overlay_count() > overdue
-            && let Err(error) = Box::pin(self.fold(strand, state.encoding)).await
-        {
+        let StrandOptions { overlays_max, overlay_points_max, .. } = self.shared.options;
+        let points = state.overlays.map_or(0, |overlays| overlays.points);
+        let points_max = overlay_points_max.saturating_mul(OVERDUE_POINTS_FACTOR);
+        let is_overdue = state.overlay_count() > overlays_max.saturating_mul(OVERDUE_FACTOR)
+            || points > u64::try_from(points_max).unwrap_or(u64::MAX);
+        if is_overdue && let Err(error) = Box::pin(self.fold(strand, state.encoding)).await {
             // The write itself is done, and the strand stays readable as it is.
             tracing::warn!(%error, "a strand with many overlays could not be folded");
         }
@@ -218,9 +287,13 @@ impl Strands {
     }
 }
 
+fn no_outcome() -> Error {
+    store::Error::new(ErrorKind::Unknown, "write strands: no outcome was told").into()
+}
+
 /// Checks what a caller asks for.
 fn order_of(write: StrandWrite) -> Result<Order, Error> {
-    let StrandWrite { strand, edits, encoding, written, audited, mark, beside, change } = write;
+    let StrandWrite { strand, edits, encoding, written, audited, mark, beside, change, expects } = write;
     let foreign = |write: &Write| match write {
         Write::Put(key, _) | Write::PutStamped(key, _) | Write::Delete(key) => !keys::is_ours(key),
         Write::DeleteRange(range) => !keys::is_ours(&range.start),
@@ -229,7 +302,7 @@ fn order_of(write: StrandWrite) -> Result<Order, Error> {
         return Err(Error::Invalid("rows beside a strand with keys of its own kinds".into()));
     }
     let layer = Layer::of_edits(edits)?;
-    Ok(Order { strand, layer, encoding, written, audited, mark, beside, change })
+    Ok(Order { strand, layer, encoding, written, audited, expires: None, mark, beside, change, expects })
 }
 
 /// The first write that waits for each strand, and the rest.
@@ -249,7 +322,9 @@ fn split_ready(left: Vec<Pending>) -> (Vec<Pending>, Vec<Pending>) {
 /// and written anew meanwhile does not take new rows for old ones.
 fn first_numbers(write_id: WriteId) -> State {
     let low = u64::try_from(write_id.0 & u128::from(FIRST_NUMBER_MASK)).unwrap_or_default();
-    State { generation: low, overlay_next: low, ..State::new() }
+    let life = u32::try_from((write_id.0 ^ write_id.0 >> 64) & u128::from(u32::MAX)).unwrap_or_default();
+    let new = State::new();
+    State { generation: low, overlay_next: low, kept: KeptRows { life, ..new.kept }, ..new }
 }
 
 /// One atom: the state first, so that readers see it before any row goes.

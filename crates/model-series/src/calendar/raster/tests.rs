@@ -408,6 +408,14 @@ fn any_time_near_changes() -> impl Strategy<Value = i64> {
     (changes, -3 * DAY..3 * DAY).prop_map(|(change, distance)| at(change) + distance)
 }
 
+#[test]
+fn the_last_slot_ends_with_time_east_and_west() {
+    for zone in ["Asia/Beirut", "UTC", "America/Santiago"] {
+        let slot = raster(Year, 4, zone, 0).slot(at("2261-06-01T00:00:00Z"));
+        assert_eq!(slot.to, i64::MAX, "{zone}");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2_000))]
 
@@ -558,4 +566,13 @@ fn the_longest_intervals_have_slots_and_longer_ones_are_refused() {
         Raster::new(Interval::new(Millisecond, u32::MAX / 86_400_000 * 86_400_000), Zone::utc(), 0).is_ok()
     );
     assert!(Raster::new(Interval::new(Hour, 24 * 36_526), Zone::utc(), 0).is_err());
+}
+
+#[test]
+fn points_of_different_centuries_are_checked() {
+    let raster = Raster::new(Interval::new(IntervalUnit::Millisecond, 1), Zone::utc(), 0).unwrap();
+    let (first, last) = (-8_500_000_000_000_000_000, 8_500_000_000_000_000_000);
+    assert_eq!(raster.check(&[first, 0, last]), Ok(()));
+    assert_eq!(raster.check(&[first, 0, last + 1]), Err(2));
+    assert_eq!(raster.count(TimeRange { from: first, to: last }), 17_000_000_000_000);
 }

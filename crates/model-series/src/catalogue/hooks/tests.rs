@@ -1,8 +1,12 @@
+use futures_util::future::join_all;
 use store::{Cursor, Timestamp};
 
-use crate::catalogue::tests::{NOW, define, draft, find, furnish, memory, quarters, repositories, text};
+use crate::catalogue::tests::{
+    NOW, define, draft, find, furnish, memory, quarters, repositories, text, unit,
+};
 use crate::{
-    AttributeSearch, BackOff, DefinitionDraft, Edit, Hook, HookState, SeriesChange, SeriesRef, SeriesWrite,
+    AttributeKind, AttributeSearch, AttributeType, BackOff, DefinitionDraft, Edit, Error, Hook, HookState,
+    SeriesChange, SeriesRef, SeriesWrite, Unit,
 };
 
 fn hook(name: &str) -> Hook {
@@ -14,6 +18,10 @@ fn hook(name: &str) -> Hook {
         secret: Some("s".into()),
         is_active: true,
     }
+}
+
+fn hook_at(name: &str, url: &str) -> Hook {
+    Hook { url: url.into(), ..hook(name) }
 }
 
 #[test]
@@ -103,14 +111,56 @@ async fn hooks_and_their_states_are_kept() {
     };
     let (_, fresh) = repository.hooks().await.expect("listed").remove(0);
     assert!(fresh.cursor.0 > 0, "told from its beginning on");
-    repository.put_hook_state("h", &state).await.expect("stored");
-    let changed = Hook { url: "https://example.org/other".into(), ..hook("h") };
+    let version = repository.hook("h").await.expect("read").expect("there").version;
+    assert!(repository.put_hook_state("h", version, &state).await.expect("stored"));
+    assert!(!repository.put_hook_state("h", version, &state).await.expect("answered"), "it has moved");
+    let changed = hook_at("h", "https://example.org/other");
     repository.put_hook(changed.clone()).await.expect("changed");
     assert_eq!(repository.hooks().await.expect("listed"), [(changed, state.clone())]);
+    let standing = repository.hook("h").await.expect("read").expect("there");
+    assert_eq!((standing.hook, &standing.state), (hook_at("h", "https://example.org/other"), &state));
     repository.remove_hook("h").await.expect("removed");
-    repository.put_hook_state("h", &state).await.expect("nothing to store");
+    assert_eq!(repository.hook("h").await.expect("read"), None);
+    repository.put_hook(hook("h")).await.expect("another of its name");
+    let kept = repository.put_hook_state("h", standing.version, &state).await.expect("answered");
+    assert!(!kept, "how far the one before was told says nothing of this one");
+    repository.remove_hook("h").await.expect("removed");
     assert_eq!(repository.hooks().await.expect("listed"), []);
     assert_eq!(repository.remove_hook("h").await.expect_err("gone").to_string(), "hook h is not known");
-    let nowhere = Hook { url: "".into(), ..hook("h") };
-    assert_eq!(repository.put_hook(nowhere).await.expect_err("refused").to_string(), "hook h has no address");
+    assert_eq!(
+        repository.put_hook(hook_at("h", "")).await.expect_err("refused").to_string(),
+        "hook h has no address"
+    );
+}
+
+/// Of several that are created under one name at once, one is.
+#[tokio::test]
+async fn a_name_is_given_once() {
+    let store = memory();
+    let repository = repositories(&store).get_or_create("grid", NOW).await.expect("made");
+    let hooks: Vec<_> =
+        ["a", "b", "c", "d"].iter().map(|host| hook_at("h", &format!("https://{host}"))).collect();
+    let made = join_all(hooks.iter().map(|hook| repository.create_hook(hook))).await;
+    check_one(&made, "hook h exists already");
+    let winner = made.iter().position(Result::is_ok).and_then(|place| hooks.get(place));
+    assert_eq!(repository.hook("h").await.expect("read").map(|found| found.hook).as_ref(), winner);
+
+    let units = [1.0, 2.0, 3.0].map(|factor| Unit { factor, ..unit("kW") });
+    check_one(&join_all(units.map(|unit| repository.create_unit(unit))).await, "unit kW exists already");
+    let types = [AttributeKind::Text, AttributeKind::Date].map(|kind| AttributeType {
+        name: "Tag".into(),
+        description: "".into(),
+        kind,
+        is_multiple: false,
+    });
+    let made = join_all(types.iter().map(|of_type| repository.create_attribute_type(of_type))).await;
+    check_one(&made, "attribute type Tag exists already");
+}
+
+fn check_one(made: &[Result<(), Error>], refusal: &str) {
+    assert_eq!(made.iter().filter(|made| made.is_ok()).count(), 1, "{made:?}");
+    for error in made.iter().filter_map(|made| made.as_ref().err()) {
+        assert!(matches!(error, Error::AlreadyExists(_)), "{error}");
+        assert_eq!(error.to_string(), refusal);
+    }
 }

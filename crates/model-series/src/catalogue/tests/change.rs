@@ -36,6 +36,20 @@ async fn a_rename_keeps_number_points_and_formulas() {
     assert_eq!(refusal(refused), "series new, name exists already");
 }
 
+/// What no parser would read again must not be stored.
+#[tokio::test]
+async fn a_rename_that_makes_a_formula_too_long_is_refused() {
+    let repository = repository().await;
+    define(&repository, draft("a")).await;
+    let sum = define(&repository, computed("sum", &vec!["[a]"; 400].join("+"))).await;
+    let name = "n".repeat(200);
+    let rename = DefinitionChange { name: Some(name.clone().into()), ..change() };
+    let refused = refusal(repository.change(SeriesRef::Name("a"), rename, LATER).await);
+    assert!(refused.starts_with("the formula of series sum"), "{refused}");
+    assert_eq!(find(&repository, "sum").await, sum);
+    assert_eq!(refusal(repository.find(SeriesRef::Name(&name)).await), format!("series {name} is not known"));
+}
+
 #[tokio::test]
 async fn circles_are_seen_through_renamed_series() {
     let repository = repository().await;

@@ -144,6 +144,10 @@ async fn formulas_that_multiply_are_refused_by_name() {
     assert!(empty.is_empty());
     let reader = repository.reader(ReadRequest::default()).await.expect("a reader");
     let far = TimeRange { from: 0, to: START * 5 };
-    let refused = refusal(reader.read(&find(&repository, "1").await, far).await);
+    let empty = reader.read(&find(&repository, "1").await, far).await.expect("nothing, centuries long");
+    assert!(empty.is_empty());
+    let lags = format!("{}[0]{}", "lag(".repeat(14), ", 600000)".repeat(14));
+    let wide = define(&repository, computed("wide", &lags)).await;
+    let refused = refusal(reader.read(&wide, slots(0, 2)).await);
     assert!(refused.contains("slots to compute at once"), "{refused}");
 }

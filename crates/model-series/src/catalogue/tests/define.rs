@@ -139,14 +139,39 @@ async fn a_batch_is_stored_whole_or_refused_with_every_position() {
 }
 
 #[tokio::test]
-async fn large_definitions_are_stored_in_several_commits() {
+async fn as_many_as_one_commit_takes_are_defined_at_once() {
+    let repository = repository().await;
+    let unit = Some("kWh".into());
+    let mut drafts: Vec<_> = (0..crate::DRAFTS_MAX)
+        .map(|number| DefinitionDraft { unit: unit.clone(), ..draft(&format!("meter {number}")) })
+        .collect();
+    let defined = repository.define(drafts.clone(), NOW).await.expect("defined");
+    assert_eq!(find(&repository, "meter 9999").await, defined[9_999]);
+    drafts.push(draft("one more"));
+    let message = "at most 10000 series are defined at once (DRAFTS_MAX)";
+    assert_eq!(refusal(repository.define(drafts, NOW).await), message);
+    assert_eq!(repository.define(Vec::new(), NOW).await.expect("nothing to do"), []);
+}
+
+#[tokio::test]
+async fn definitions_that_are_too_large_together_are_refused_together() {
     let repository = repository().await;
     let large = |number: u32| {
         let value = |tag: u32| text("Tag", &format!("{tag} {}", "x".repeat(4_000)));
         DefinitionDraft { attributes: (0..200).map(value).collect(), ..draft(&format!("large {number}")) }
     };
-    let defined = repository.define((0..30).map(large).collect(), NOW).await.expect("defined");
-    assert_eq!(find(&repository, "large 29").await, defined[29]);
+    let refused = repository.define((0..30).map(large).collect(), NOW).await;
+    assert!(matches!(refused, Err(Error::Limit(_))), "{refused:?}");
+    assert_eq!(repository.find_many(&[SeriesRef::Name("large 0")]).await.expect("looked up"), [None]);
+    let defined = repository.define((0..3).map(large).collect(), NOW).await.expect("defined");
+    assert_eq!(find(&repository, "large 2").await, defined[2]);
+    // Rows are counted too: each attribute has some.
+    let tagged = |number: u32| DefinitionDraft {
+        attributes: (0..20).map(|tag| text("Tag", &format!("{tag}"))).collect(),
+        ..draft(&format!("tagged {number}"))
+    };
+    let refused = refusal(repository.define((0..5_000).map(tagged).collect(), NOW).await);
+    assert!(refused.starts_with("5000 series that are too large to be defined at once: "), "{refused}");
 }
 
 #[tokio::test]
@@ -219,6 +244,57 @@ async fn of_two_writers_of_one_name_one_wins() {
         }
         assert_eq!(won.len(), 1, "{name}");
         assert_eq!(find(&repository, &name).await, won[0]);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn of_two_writers_of_many_one_stores_all_and_the_other_nothing() {
+    let repository = repository().await;
+    define(&repository, draft("ground")).await;
+    for round in 0..10 {
+        // Both want the same name, each among others of its own; some are computed from those beside them.
+        let batch = |writer: usize| -> Vec<DefinitionDraft> {
+            (0..600)
+                .map(|number| match number {
+                    _ if number == 100 + 300 * writer => draft(&format!("wanted {round}")),
+                    _ if number % 50 == 7 => {
+                        let formula = format!("[ground] + [{round} {writer} {}]", number - 1);
+                        computed(&format!("{round} {writer} {number}"), &formula)
+                    }
+                    _ => draft(&format!("{round} {writer} {number}")),
+                })
+                .collect()
+        };
+        let racers = [0, 1].map(|writer| {
+            let (repository, drafts) = (repository.clone(), batch(writer));
+            tokio::spawn(async move { repository.define(drafts, NOW).await })
+        });
+        let mut won = Vec::new();
+        for (writer, racer) in racers.into_iter().enumerate() {
+            let outcome = racer.await.expect("no panic");
+            let names: Vec<_> = batch(writer).into_iter().map(|draft| draft.name).collect();
+            let refs: Vec<_> = names.iter().map(|name| SeriesRef::Name(name)).collect();
+            let found = repository.find_many(&refs).await.expect("looked up");
+            match outcome {
+                Ok(defined) => {
+                    assert_eq!(found.into_iter().flatten().collect::<Vec<_>>(), defined);
+                    won.push(writer);
+                }
+                Err(Error::Refused(refusals)) => {
+                    assert!(refusals.iter().all(|one| one.kind == RefusalKind::AlreadyExists));
+                    assert_eq!(
+                        refusals.iter().map(|one| one.place).collect::<Vec<_>>(),
+                        [100 + 300 * writer]
+                    );
+                    // The one that is there is the other's.
+                    assert_eq!(found.iter().flatten().count(), 1);
+                }
+                Err(error) => panic!("{error}"),
+            }
+        }
+        assert_eq!(won.len(), 1, "{round}");
+        let users = repository.users(find(&repository, "ground").await.number).await.expect("users");
+        assert_eq!(users.len(), 12 * (round + 1));
     }
 }
 

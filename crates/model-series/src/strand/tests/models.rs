@@ -1,14 +1,17 @@
 //! Any operations in any order read back as a sorted map does.
 
 use std::future::poll_fn;
+use std::ops::ControlFlow;
 use std::pin::Pin;
 use std::task::Poll;
 
 use proptest::prelude::*;
 
 use super::*;
-use crate::strand::Piece;
-use crate::{Notes, Summary};
+use crate::strand::layer::Layer;
+use crate::strand::wanted::PAGE_BLOCKS_MAX;
+use crate::strand::{Modification, Part, Piece, Wanted};
+use crate::{ColumnSet, Columns, Notes, Summary};
 
 const TIMES: i64 = 6_000;
 
@@ -25,6 +28,8 @@ enum Operation {
     FoldEnd,
     /// Blocks before a time are packed smaller.
     Chill(i64),
+    /// What is before a time is beyond retention.
+    Expire(i64),
     Erase,
     /// The store is closed and opened.
     Reopen,
@@ -135,12 +140,13 @@ fn operation() -> impl Strategy<Value = Operation> {
         4 => (1..5_usize).prop_map(Operation::FoldOn),
         1 => Just(Operation::FoldEnd),
         3 => (0..TIMES + 4_000).prop_map(Operation::Chill),
+        1 => (0..TIMES).prop_map(Operation::Expire),
         1 => prop_oneof![3 => Just(Operation::Reopen), 1 => Just(Operation::Erase)],
         2 => (range(), 1..700_usize)
             .prop_map(|((from, to), points_max)| Operation::Page { from, to, points_max }),
         2 => (range(), 0..300_usize).prop_map(|((from, to), count)| Operation::Last { from, to, count }),
         2 => (range(), 1..200_i64).prop_map(|((from, to), bucket)| Operation::Pieces { from, to, bucket }),
-        1 => (0..9_usize, range(), 1..700_usize)
+        4 => (0..9_usize, range(), 1..700_usize)
             .prop_map(|(back, (from, to), points_max)| Operation::AsOf { back, from, to, points_max }),
     ]
 }
@@ -155,6 +161,10 @@ struct Trial {
     model: BTreeMap<i64, Held>,
     now: i64,
     past: Vec<(i64, BTreeMap<i64, Held>)>,
+    /// What was written when.
+    written: Vec<(i64, Layer)>,
+    /// Before this time nothing is kept.
+    bound: i64,
     folding: Option<Folding>,
 }
 
@@ -162,7 +172,8 @@ impl Trial {
     fn new(store: Store, audited: bool) -> Self {
         let strands = Strands::new(store, small());
         let strand = strand(3, "trial");
-        Self { strands, strand, audited, model: BTreeMap::new(), now: 1, past: Vec::new(), folding: None }
+        let (model, past, written) = (BTreeMap::new(), Vec::new(), Vec::new());
+        Self { strands, strand, audited, model, now: 1, past, written, bound: i64::MIN, folding: None }
     }
 
     async fn carry_out(&mut self, operation: &Operation) {
@@ -182,6 +193,8 @@ impl Trial {
                 };
                 write_one(&self.strands, write).await.unwrap();
                 edits.iter().for_each(|edit| edit.apply(&mut self.model));
+                let layer = Layer::of_edits(edits.iter().map(PlainEdit::edit).collect()).unwrap();
+                self.written.push((self.now, layer));
                 self.past.retain(|(written, _)| *written != self.now);
                 self.past.push((self.now, self.model.clone()));
             }
@@ -195,10 +208,20 @@ impl Trial {
             Operation::Chill(before) => {
                 self.strands.chill(&self.strand, *before).await.unwrap();
             }
+            Operation::Expire(before) => {
+                if self.strands.expire(&self.strand, *before).await.unwrap() {
+                    self.bound = self.bound.max(*before);
+                    let is_kept = |layer: &Layer| layer.bounds().is_none_or(|(_, last)| last >= *before);
+                    self.written.retain(|(_, layer)| is_kept(layer));
+                }
+                self.model.retain(|time, _| time >= before);
+            }
             Operation::Erase => {
                 self.strands.erase(&self.strand, Vec::new(), Bytes::new()).await.unwrap();
                 self.model.clear();
                 self.past.clear();
+                self.written.clear();
+                self.bound = i64::MIN;
             }
             Operation::Page { from, to, points_max } => self.check_pages(*from, *to, *points_max).await,
             Operation::Last { from, to, count } => {
@@ -208,7 +231,11 @@ impl Trial {
                 let skipped = expected.len().saturating_sub(*count);
                 assert_eq!(rows(&last), expected.into_iter().skip(skipped).collect());
             }
-            Operation::Pieces { from, to, bucket } => self.check_pieces(*from, *to, *bucket).await,
+            Operation::Pieces { from, to, bucket } => {
+                self.check_pieces(*from, *to, *bucket).await;
+                self.check_wanted(*from, *to).await;
+                self.check_visit(*from, *to, *bucket).await;
+            }
             Operation::AsOf { back, from, to, points_max } => {
                 self.check_as_of(*back, TimeRange { from: *from, to: *to }, *points_max).await;
             }
@@ -290,9 +317,85 @@ impl Trial {
         assert!(expected.values().all(is_large), "only unwanted blocks are left out");
     }
 
+    /// Pages without blocks of large values hold all small ones, each once, and nothing that is not there.
+    async fn check_wanted(&self, from: i64, to: i64) {
+        let (mut all, mut next) = (Points::default(), Some(from));
+        let is_wanted = |summary: &Summary| summary.min < 500.0;
+        while let Some(from) = next {
+            let part = TimeRange { from, to };
+            next = self.strands.read_wanted(&self.strand, part, &is_wanted, 7, &mut all).await.unwrap();
+            assert!(next.is_none_or(|next| next > from && all.times.last().is_none_or(|last| *last < next)));
+        }
+        let mut expected = within(&self.model, TimeRange { from, to });
+        for (time, held) in rows(&all) {
+            assert_eq!(expected.remove(&time), Some(held));
+        }
+        let is_large = |held: &Held| held.1 & ABSENT != 0 || f64::from_bits(held.0) >= 500.0;
+        assert!(expected.values().all(is_large), "only unwanted blocks are left out");
+        for (block, is_touched) in self.strands.blocks(&self.strand, TimeRange { from, to }).await.unwrap() {
+            let held = within(&self.model, TimeRange { from: block.first, to: block.last + 1 });
+            assert!(is_touched || held.len() == block.count as usize);
+        }
+    }
+
+    /// Blocks come in the columns that are wanted, and none behind the one that was enough.
+    async fn check_visit(&self, from: i64, to: i64, seed: i64) {
+        let range = TimeRange { from, to };
+        let wanted_of = |summary: &Summary| match summary.first.wrapping_add(seed) % 7 {
+            0 => Wanted::Nothing,
+            1 => Wanted::Summary,
+            bits => Wanted::Columns(ColumnSet { times: bits % 2 == 0, observed: bits > 3, notes: bits > 5 }),
+        };
+        let asked = std::sync::Mutex::new(Vec::new());
+        let want = |summary: &Summary, is_last: bool| {
+            asked.lock().unwrap().push((*summary, is_last));
+            wanted_of(summary)
+        };
+        let enough = usize::try_from(seed % 9).unwrap_or(0);
+        let (mut expected, mut parts, mut end) = (within(&self.model, range), 0, i64::MIN);
+        let mut show = |part: Part<'_>| {
+            parts += 1;
+            let inside = match part {
+                Part::Summary(summary) => {
+                    assert!(matches!(wanted_of(summary), Wanted::Summary));
+                    TimeRange { from: summary.first, to: summary.last + 1 }
+                }
+                Part::Block(summary, columns) => {
+                    let inside = TimeRange { from: summary.first, to: summary.last + 1 };
+                    let Wanted::Columns(set) = wanted_of(summary) else { panic!("columns were wanted") };
+                    check_columns(&within(&expected, inside), set, &columns);
+                    inside
+                }
+                Part::Stretch(columns) => {
+                    let inside = TimeRange { from: columns.times[0], to: columns.times.last().unwrap() + 1 };
+                    check_columns(&within(&expected, inside), ColumnSet::ALL, &columns);
+                    inside
+                }
+            };
+            assert!(end <= inside.from, "parts come in order");
+            end = inside.to;
+            expected.retain(|time, _| !inside.contains(*time));
+            if parts == enough { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        };
+        self.strands.visit(&self.strand, range, &want, &mut show).await.unwrap();
+        let asked = asked.into_inner().unwrap();
+        if parts == 0 || parts != enough {
+            let is_passed = |time: &i64| {
+                asked.iter().any(|(summary, _)| {
+                    let inside = summary.first <= *time && *time <= summary.last;
+                    inside && matches!(wanted_of(summary), Wanted::Nothing)
+                })
+            };
+            assert!(expected.keys().all(is_passed), "only unwanted blocks are left out");
+        }
+        let before = asked.split_last().map_or(&[][..], |(_, before)| before);
+        assert!(before.iter().all(|(_, is_last)| !is_last), "none is asked for behind the last");
+    }
+
     async fn check_as_of(&self, back: usize, range: TimeRange, points_max: usize) {
         let Some(at) = self.past.len().checked_sub(back + 1) else { return };
         let (written, model) = &self.past[at];
+        self.check_modifications(*written, range).await;
         let (mut all, mut next) = (Points::default(), Some(range.from));
         while let Some(from) = next {
             let part = TimeRange { from, ..range };
@@ -305,7 +408,52 @@ impl Trial {
             }
             next = read.unwrap();
         }
-        assert_eq!(rows(&all), within(model, range));
+        let kept = TimeRange { from: range.from.max(self.bound), to: range.to };
+        assert_eq!(rows(&all), within(model, kept));
+    }
+
+    /// All writes from a time on are told, whole; of a range those that touch it.
+    async fn check_modifications(&self, from: i64, range: TimeRange) {
+        if !self.audited {
+            return;
+        }
+        let told = async |range| {
+            let written = (Timestamp(from), Timestamp(i64::MAX));
+            self.strands.modifications(&self.strand, range, written).await.unwrap()
+        };
+        let expected = |is_touched: &dyn Fn(&Layer) -> bool| -> Vec<Modification> {
+            let touched = self.written.iter().filter(|(when, layer)| *when >= from && is_touched(layer));
+            let tell = |(when, layer): &(i64, Layer)| {
+                let (first, last) = layer.bounds()?;
+                let points = u32::try_from(layer.points.len()).unwrap();
+                Some(Modification { written: Timestamp(*when), first, last, points })
+            };
+            touched.filter_map(tell).collect()
+        };
+        assert_eq!(told(TimeRange::ALL).await, expected(&|_| true));
+        let (first, last) = (range.from, range.to - 1);
+        let some = told(range).await;
+        let most = expected(&|layer| layer.bounds().is_some_and(|it| it.0 <= last && first <= it.1));
+        let least = expected(&|layer| first <= last && layer.touches(first, last));
+        // Between the points of a part may be gaps.
+        assert!(least.iter().all(|it| some.contains(it)) && some.iter().all(|it| most.contains(it)));
+    }
+}
+
+/// Whether columns that were wanted hold these points.
+fn check_columns(held: &BTreeMap<i64, Held>, set: ColumnSet, columns: &Columns<'_>) {
+    assert_eq!(columns.len(), held.len());
+    for (at, (time, (bits, flag, observed, note))) in held.iter().enumerate() {
+        assert_eq!(columns.flags[at], *flag);
+        assert!(flag & ABSENT != 0 || columns.values[at].to_bits() == *bits);
+        assert!(!set.times || columns.times[at] == *time);
+        if set.observed {
+            assert_eq!(columns.observed.get(at).copied().unwrap_or(UNOBSERVED), *observed);
+        }
+        if set.notes {
+            let found = columns.places.get(at).map_or(&[][..], |place| &columns.dictionary[*place as usize]);
+            assert_eq!(found, note);
+        }
     }
 }
 
@@ -360,4 +508,21 @@ proptest! {
             }
         });
     }
+}
+
+/// Blocks of large values hold few points each, so a page would be of very many of them.
+#[tokio::test]
+async fn pages_of_wanted_blocks_are_bounded_by_their_number() {
+    let strands = Strands::new(memory(), small());
+    let day = strand(4, "pages");
+    write_one(&strands, write(&day, vec![Edit::Put(points(0, 1, 800, 0.0))])).await.unwrap();
+    strands.fold(&day, Encoding::Hot).await.unwrap();
+    let (mut all, mut next, mut pages) = (Points::default(), Some(0), 0);
+    while let Some(from) = next {
+        let (before, part) = (all.len(), TimeRange { from, to: 800 });
+        next = strands.read_wanted(&day, part, &|_| true, usize::MAX, &mut all).await.unwrap();
+        assert!(all.len() - before <= PAGE_BLOCKS_MAX * small().block_points_max);
+        pages += 1;
+    }
+    assert_eq!((all.len(), pages), (800, 4));
 }

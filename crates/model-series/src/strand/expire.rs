@@ -1,0 +1,155 @@
+//! Retention: what is older than a bound goes, kept writes too.
+//!
+//! The bound is set in the state, in one commit with the deletion of the points; only then go the rows of kept writes. So
+//! an as-of reader that finds some of them gone finds the bound as well.
+
+use std::ops::ControlFlow;
+
+use bytes::Bytes;
+use store::{Commit, Condition, Direction, Timestamp, Write};
+
+use super::kept::{KeptPart, levels};
+use super::layer::Layer;
+use super::state::State;
+use super::think::Order;
+use super::write::commit;
+use super::{Strand, StrandVersion, Strands, keys};
+use crate::{Error, Points, TimeRange};
+
+/// Rows of kept writes that are read at once; one commit removes no more (and what stands beside them).
+const PAGE_ROWS: usize = 1_024;
+/// How often a commit is tried again because a writer came before.
+const COMMIT_ATTEMPTS_MAX: usize = 32;
+
+impl Strands {
+    /// See [`Strands::expire`].
+    pub(super) async fn expire_now(&self, strand: &Strand, before: i64) -> Result<bool, Error> {
+        let Some((_, state)) = self.state(strand).await? else {
+            return Ok(false);
+        };
+        let is_old = match self.extent_now(strand).await? {
+            Some((first, _)) => first < before,
+            // What was kept may outlive the points.
+            None => self.keeps_before(strand, &state, before).await?,
+        };
+        if !is_old {
+            return Ok(false);
+        }
+        let clear = TimeRange { from: i64::MIN, to: before };
+        self.write_order(Order {
+            strand: strand.clone(),
+            layer: Layer { clears: vec![clear], points: Points::default() },
+            encoding: state.encoding,
+            written: Timestamp(i64::MIN),
+            audited: false,
+            expires: Some(before),
+            mark: None,
+            beside: Vec::new(),
+            change: Bytes::new(),
+            expects: None,
+        })
+        .await?;
+        if state.audited {
+            self.drop_kept(strand, &state, before).await?;
+        }
+        Ok(true)
+    }
+
+    /// Whether a part of a kept write ends before the bound. Cost: those that reach over it are passed over.
+    async fn keeps_before(&self, strand: &Strand, state: &State, before: i64) -> Result<bool, Error> {
+        let mut is_found = false;
+        for level in levels(state.kept.levels) {
+            let range = keys::kept_between(strand, level, i64::MIN, before);
+            let mut find = |key: &[u8], value: &[u8]| {
+                is_found = KeptPart::parse(key, value)?.last < before;
+                Ok(if is_found { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+            };
+            self.each_row(&strand.partition, range, &mut find).await?;
+            if is_found {
+                break;
+            }
+        }
+        Ok(is_found)
+    }
+
+    /// Removes parts of kept writes that end before the bound, and with the last part of a write what stands beside it.
+    async fn drop_kept(&self, strand: &Strand, state: &State, before: i64) -> Result<(), Error> {
+        for level in levels(state.kept.levels) {
+            let mut rest = keys::kept_between(strand, level, i64::MIN, before);
+            loop {
+                let page =
+                    self.shared.store.scan(&strand.partition, &rest, Direction::Forward, PAGE_ROWS).await?;
+                let mut writes = Vec::new();
+                for (key, value) in page.rows() {
+                    let part = KeptPart::parse(key, value)?;
+                    if part.last >= before {
+                        continue;
+                    }
+                    writes.push(Write::Delete(Bytes::copy_from_slice(key)));
+                    if part.is_end {
+                        writes.push(Write::Delete(keys::written(strand, part.written, part.sequence())));
+                    }
+                }
+                if !writes.is_empty() && !self.drop_rows(strand, state, writes).await? {
+                    return Ok(());
+                }
+                let Some(last) = page.last_key().filter(|_| page.more()) else { break };
+                rest.start = [last, &[0]].concat().into();
+            }
+        }
+        self.drop_levels(strand).await
+    }
+
+    /// Deletes rows of a strand; answers whether it did: not if the strand was erased meanwhile, or writers kept coming first.
+    async fn drop_rows(&self, strand: &Strand, held: &State, writes: Vec<Write>) -> Result<bool, Error> {
+        for _ in 0..COMMIT_ATTEMPTS_MAX {
+            let Some((stamp, now)) = self.state(strand).await? else { return Ok(false) };
+            if now.kept.life != held.kept.life {
+                return Ok(false);
+            }
+            let write_id = self.shared.write_ids.next();
+            let told = self.shared.store.commit(Commit {
+                partition: strand.partition.clone(),
+                write_id,
+                conditions: vec![Condition::Version(keys::state(strand), stamp)],
+                writes: writes.clone(),
+                change: Bytes::new(),
+            });
+            let told = told.await;
+            if self.settle_commit(strand, write_id, told).await? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Forgets levels without rows. A writer that comes first leaves them for the next time.
+    async fn drop_levels(&self, strand: &Strand) -> Result<(), Error> {
+        let Some((stamp, held)) = self.state(strand).await? else { return Ok(()) };
+        let mut state = held.clone();
+        for level in levels(held.kept.levels) {
+            let all = keys::kept_between(strand, level, i64::MIN, i64::MAX);
+            if self.shared.store.scan(&strand.partition, &all, Direction::Forward, 1).await?.is_empty() {
+                state.kept.levels &= !(1 << level);
+            }
+        }
+        if state != held {
+            let write_id = self.shared.write_ids.next();
+            let commit = commit(strand, Some(stamp), &state, std::iter::empty(), write_id, Bytes::new());
+            let told = self.shared.store.commit(commit).await;
+            self.settle_commit(strand, write_id, told).await?;
+        }
+        Ok(())
+    }
+
+    /// See [`Strands::erase_expired`].
+    pub(super) async fn erase_if_expired(&self, strand: &Strand, before: i64) -> Result<bool, Error> {
+        let Some((stamp, state)) = self.state(strand).await? else { return Ok(false) };
+        let is_kept = state.audited && state.kept.levels != 0;
+        if is_kept || self.extent_now(strand).await?.is_some_and(|(_, last)| last >= before) {
+            return Ok(false);
+        }
+        // Of the state that was looked at, and of no later one.
+        self.erase_version(strand, StrandVersion(Some(stamp)), Vec::new()).await
+    }
+}

@@ -1,0 +1,200 @@
+//! Rows of kept writes. A kept write lies in parts, each found by the times it touches; beside them stands what the
+//! whole write touched. Pure.
+//!
+//! The parts of a level touch spans that are shorter than two to the power of the level (in nanoseconds), and lie in the
+//! order of their first times. So those that touch a time begin at most one such span before it, and all parts of a
+//! strand are read in the order of time by reading all levels side by side.
+
+use bytes::Bytes;
+use store::{Timestamp, Write};
+
+use super::index::Entry;
+use super::layer::{Layer, join_layer};
+use super::state::State;
+use super::think::{Order, encode_runs};
+use super::wire::{Reader, put_i64, put_u64};
+use super::{Modification, StrandOptions, keys};
+use crate::{Malformed, TimeRange};
+
+/// The most cleared ranges of one part.
+const CLEARS_MAX: usize = 256;
+/// The level of all spans that are as long as half of time, or longer.
+const LEVEL_MAX: u8 = 63;
+
+/// The level of what touches `first..=last`.
+fn level_of(first: i64, last: i64) -> u8 {
+    let bits = u64::BITS - last.abs_diff(first).leading_zeros();
+    u8::try_from(bits).unwrap_or(LEVEL_MAX).min(LEVEL_MAX)
+}
+
+/// The earliest first time of a part of the level that touches `time` or a later one.
+pub(super) fn reach(level: u8, time: i64) -> i64 {
+    let longest = if level >= LEVEL_MAX { u64::MAX } else { (1 << level) - 1 };
+    time.saturating_sub_unsigned(longest)
+}
+
+/// Levels of which a bit is set.
+pub(super) fn levels(bits: u64) -> impl Iterator<Item = u8> {
+    (0..=LEVEL_MAX).filter(move |level| bits >> level & 1 == 1)
+}
+
+/// A part of a kept write. In the order of ordinals, parts over parts make the strand.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct KeptPart<'a> {
+    pub(super) written: Timestamp,
+    /// Twice the number of the write; one more for its points, which come after what it clears.
+    pub(super) ordinal: u64,
+    pub(super) last: i64,
+    pub(super) points: u64,
+    /// Whether the write touches nothing later.
+    pub(super) is_end: bool,
+    /// See `layer`.
+    pub(super) layer: &'a [u8],
+}
+
+impl<'a> KeptPart<'a> {
+    /// Reads a row `a`. Cost: nothing of the layer is looked at.
+    pub(super) fn parse(key: &[u8], value: &'a [u8]) -> Result<Self, Malformed> {
+        let (first, ordinal) = keys::place_of_kept(key).ok_or(Malformed)?;
+        let mut reader = Reader::new(value);
+        let written = Timestamp(reader.i64()?);
+        let last = reader.last_from(first)?;
+        let points = reader.u64()?;
+        let is_end = reader.byte()? == 1;
+        Ok(Self { written, ordinal, last, points, is_end, layer: reader.rest() })
+    }
+
+    /// The number of the write among those of the strand.
+    pub(super) fn sequence(&self) -> u64 {
+        self.ordinal >> 1
+    }
+}
+
+/// What a kept write touched.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Outline {
+    points: u64,
+    spans: Vec<(i64, i64)>,
+}
+
+impl Outline {
+    fn to_bytes(&self) -> Vec<u8> {
+        let mut out = Vec::with_capacity(8 + 12 * self.spans.len());
+        put_u64(&mut out, self.points);
+        put_u64(&mut out, self.spans.len() as u64);
+        let mut before = 0;
+        for (first, last) in &self.spans {
+            put_i64(&mut out, first.wrapping_sub(before));
+            put_u64(&mut out, last.wrapping_sub(*first).cast_unsigned());
+            before = *last;
+        }
+        out
+    }
+
+    /// Reads a row `w`.
+    pub(super) fn parse(bytes: &[u8]) -> Result<Self, Malformed> {
+        let mut reader = Reader::new(bytes);
+        let points = reader.u64()?;
+        let count = reader.count()?;
+        let (mut spans, mut before) = (Vec::with_capacity(count), 0_i64);
+        for _ in 0..count {
+            let first = before.wrapping_add(reader.i64()?);
+            before = reader.last_from(first)?;
+            spans.push((first, before));
+        }
+        reader.end()?;
+        Ok(Self { points, spans })
+    }
+
+    /// Whether the write touched an instant of the range.
+    pub(super) fn meets(&self, range: TimeRange) -> bool {
+        self.spans.iter().any(|(first, last)| *first < range.to && range.from <= *last)
+    }
+
+    /// As it is told; `None` if it touched nothing.
+    pub(super) fn modification(&self, written: Timestamp) -> Option<Modification> {
+        let first = self.spans.iter().map(|span| span.0).min()?;
+        let last = self.spans.iter().map(|span| span.1).max()?;
+        Some(Modification { written, first, last, points: u32::try_from(self.points).unwrap_or(u32::MAX) })
+    }
+}
+
+/// Rows that keep a write; `state` is the strand's with this write. `blocks` are its points, if they are encoded already.
+/// Cost: the points are encoded once.
+pub(super) fn keep(
+    order: &Order,
+    blocks: Option<Vec<(Entry, Bytes)>>,
+    state: &mut State,
+    options: &StrandOptions,
+    writes: &mut Vec<Write>,
+) -> Result<(), Malformed> {
+    let Layer { clears, points } = &order.layer;
+    let Some((_, end)) = order.layer.bounds() else { return Ok(()) };
+    let mut spans: Vec<_> = clears.iter().map(|clear| (clear.from, clear.to - 1)).collect();
+    let mut put = |(first, last): (i64, i64), points: u64, layer: Vec<u8>| {
+        let ordinal = state.sequence << 1 | u64::from(points > 0);
+        let level = level_of(first, last);
+        let mut value = Vec::with_capacity(24 + layer.len());
+        put_i64(&mut value, state.written.0);
+        put_u64(&mut value, last.abs_diff(first));
+        put_u64(&mut value, points);
+        value.push(u8::from(last == end));
+        value.extend_from_slice(&layer);
+        writes.push(Write::Put(keys::kept(&order.strand, level, first, ordinal), value.into()));
+        state.kept.levels |= 1 << level;
+    };
+    for part in clears.chunks(CLEARS_MAX) {
+        if let (Some(first), Some(last)) = (part.first(), part.last()) {
+            put((first.from, last.to - 1), 0, join_layer(part, &[] as &[Bytes]));
+        }
+    }
+    let blocks = match blocks {
+        Some(blocks) => blocks,
+        None => encode_runs(&[(points, 0..points.len())], 0, order.encoding, options)?,
+    };
+    for (entry, bytes) in blocks {
+        let span = (entry.summary.first, entry.summary.last);
+        put(span, entry.summary.count.into(), join_layer(&[], &[bytes]));
+        spans.push(span);
+    }
+    let outline = Outline { points: points.len() as u64, spans };
+    let key = keys::written(&order.strand, state.written, state.sequence);
+    writes.push(Write::Put(key, outline.to_bytes().into()));
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn a_part_that_touches_a_time_is_within_reach_of_it() {
+        let times = [i64::MIN, i64::MIN + 1, -5, 0, 1, 900, 1 << 62, i64::MAX - 1];
+        for first in times {
+            for last in times.into_iter().filter(|last| first <= *last) {
+                for time in times.into_iter().filter(|time| first <= *time && *time <= last) {
+                    assert!(reach(level_of(first, last), time) <= first, "{first} {last} {time}");
+                }
+            }
+        }
+        // What lies side by side is not far beyond.
+        assert_eq!((level_of(0, 0), level_of(0, 1), level_of(0, 95 * 900)), (0, 1, 17));
+        assert_eq!(levels(1 << 63 | 5).collect::<Vec<_>>(), [0, 2, 63]);
+    }
+
+    proptest! {
+        #[test]
+        fn outlines_come_back(points: u64, spans in prop::collection::vec((any::<i64>(), any::<u32>()), 0..5)) {
+            let spans: Vec<_> = spans.into_iter().map(|(first, len)| (first.min(i64::MAX - 1), first.saturating_add(len.into()).min(i64::MAX - 1))).collect();
+            let outline = Outline { points, spans };
+            prop_assert_eq!(Outline::parse(&outline.to_bytes()), Ok(outline));
+        }
+
+        #[test]
+        fn any_bytes_are_read_or_refused(bytes: Vec<u8>, key: Vec<u8>) {
+            let _ = (Outline::parse(&bytes), KeptPart::parse(&key, &bytes));
+        }
+    }
+}
