@@ -9,10 +9,10 @@
 use bytes::Bytes;
 use store::{
     Commit, Condition, Direction, ErrorKind, Partition, Range, Space, SpaceKind, Store, Tenant, Write,
+    WriteIds,
 };
 
 use crate::Error;
-use crate::write_id::WriteIds;
 
 /// Documents of one tenant.
 const DOCUMENTS: Space = Space { id: 16, kind: SpaceKind::Commit, name: "documents" };

@@ -8,11 +8,10 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use parking_lot::RwLock;
-use store::{Commit, Condition, Direction, ErrorKind, Range, Store, Tenant, Timestamp, Write};
+use store::{Commit, Condition, Direction, ErrorKind, Range, Store, Tenant, Timestamp, Write, WriteIds};
 
 use crate::history::{Pasts, TenantPolicy};
 use crate::tenant::Context;
-use crate::write_id::WriteIds;
 use crate::{Error, HistoryPolicy, TenantEntities, Terms, keys};
 
 /// Tenants that are read in one page.

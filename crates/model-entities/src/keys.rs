@@ -13,6 +13,7 @@
 //! entities/{tenant}/{bucket}    o id                               header       past without an entity (history/header.rs), stamped
 //! entities/{tenant}/{bucket}    p type id                          nothing      finds pasts by the types their entity had when it went
 //! history/{tenant}/{bucket}     strands of `model-series`, named   id 00 attribute dataset 00
+//! history/{tenant}/{bucket}     m name                             nothing      the strand holds instances that were changed later
 //! terms/{tenant}/0              n name                             term         a name's number
 //! terms/{tenant}/0              i term                             name         a number's name
 //! tenants//0                    d name                             buckets      the directory of tenants
@@ -67,6 +68,8 @@ pub(crate) const HEAD: u8 = b'h';
 pub(crate) const FOLDED: u8 = b'f';
 pub(crate) const PAST: u8 = b'o';
 pub(crate) const PAST_TYPE: u8 = b'p';
+/// A kind that rows of strands do not have.
+const CHANGED: u8 = b'm';
 /// Ends an id, and a datasetId, where something follows.
 const TERMINATOR: u8 = 0;
 const NAME: u8 = b'n';
@@ -232,6 +235,11 @@ pub(crate) fn strand_name(id: &str, attribute: TermId, dataset: Option<&str>) ->
     name.extend_from_slice(dataset.as_bytes());
     name.push(TERMINATOR);
     name.into()
+}
+
+/// Row `m`.
+pub(crate) fn changed(strand_name: &[u8]) -> Bytes {
+    [&[CHANGED], strand_name].concat().into()
 }
 
 /// What the names of all strands of an entity begin with; room for so many bytes more.

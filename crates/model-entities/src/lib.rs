@@ -37,7 +37,6 @@ mod term;
 pub mod testing;
 mod view;
 mod write;
-mod write_id;
 
 pub use apply::{ID_BYTES_MAX, SCOPE_BYTES_MAX};
 pub use change::{Change, Fate, Instances, MergeOptions, NotUpdated, Operation};

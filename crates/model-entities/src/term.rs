@@ -9,9 +9,8 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use parking_lot::RwLock;
-use store::{Commit, Condition, Direction, ErrorKind, Partition, Store, Write};
+use store::{Commit, Condition, Direction, ErrorKind, Partition, Store, Write, WriteIds};
 
-use crate::write_id::WriteIds;
 use crate::{Error, keys};
 
 /// The longest name in bytes.

@@ -213,14 +213,14 @@ impl TenantEntities {
     ///
     /// What the operation refuses; [`Error::Contention`]; what the store refuses.
     pub async fn apply(&self, id: &str, operation: Operation, now: Timestamp) -> Result<Change, Error> {
+        let turns = &self.context().turns;
+        let turn = turns.take(std::iter::once(id), false).await;
         if let Some(change) = self.attempt(id, &operation, now, false).await? {
             return Ok(change);
         }
+        drop(turn);
         // Those that lost once go one by one: each finds what the one before left, and few lose again.
-        let _turn = match self.context().turns.of(id) {
-            Some(turn) => Some(turn.lock().await),
-            None => None,
-        };
+        let _turn = turns.take(std::iter::once(id), true).await;
         for _ in 1..ATTEMPTS_MAX {
             if let Some(change) = self.attempt(id, &operation, now, true).await? {
                 return Ok(change);
@@ -277,7 +277,7 @@ impl TenantEntities {
                 if left.is_empty() {
                     break;
                 }
-                left = self.attempt_all(&left, now, attempt > 0, &mut outcomes).await;
+                left = self.attempt_all(&left, now, attempt, &mut outcomes).await;
             }
             for group in left {
                 group.tell(&mut outcomes, || Error::Contention(group.id.into()));
@@ -287,17 +287,40 @@ impl TenantEntities {
         outcomes.into_iter().map(|outcome| outcome.unwrap_or_else(lost)).collect()
     }
 
-    /// Answers the groups that other writers came before.
+    /// Answers the groups that other writers came before. Those that queue wait for their turns, the others go first:
+    /// if all waited, they would hold up others in turn, and they the next.
     async fn attempt_all<'a>(
         &self,
         groups: &[&'a Group<'a>],
         now: Timestamp,
-        again: bool,
+        attempt: usize,
         outcomes: &mut [Option<Result<Change, Error>>],
     ) -> Vec<&'a Group<'a>> {
+        let turns = &self.context().turns;
+        // After the first attempt some only look for a past; who is left after the second has lost to others.
+        let lost = attempt > 1;
+        let (free, queued): (Vec<&Group<'_>>, Vec<&Group<'_>>) =
+            groups.iter().partition(|group| !lost && !turns.is_taken(group.id));
+        let mut left = self.attempt_groups(&free, now, attempt, outcomes).await;
+        let _turns = turns.take(queued.iter().map(|group| group.id), lost).await;
+        left.extend(self.attempt_groups(&queued, now, attempt, outcomes).await);
+        left
+    }
+
+    /// Answers the groups that other writers came before.
+    async fn attempt_groups<'a>(
+        &self,
+        groups: &[&'a Group<'a>],
+        now: Timestamp,
+        attempt: usize,
+        outcomes: &mut [Option<Result<Change, Error>>],
+    ) -> Vec<&'a Group<'a>> {
+        if groups.is_empty() {
+            return Vec::new();
+        }
         let context = self.context();
         let ids: Vec<&str> = groups.iter().map(|group| group.id).collect();
-        let (rows, pasts) = match context.rows_and_pasts(&ids, again).await {
+        let (rows, pasts) = match context.rows_and_pasts(&ids, attempt > 0).await {
             Ok(rows) => rows,
             Err(error) => {
                 let text = error.to_string();

@@ -7,11 +7,11 @@
 mod tests;
 
 use bytes::Bytes;
-use model_series::{Edit, Points, Strand, StrandWrite, TimeRange};
+use model_series::{Edit, Points, Strand, StrandVersion, StrandWrite, TimeRange};
 use smallvec::{SmallVec, smallvec};
 use store::{Commit, Condition, ErrorKind, Timestamp, Write};
 
-use super::fold::write_of;
+use super::fold::{ATTEMPTS_MAX, write_of};
 use super::note::{MICROSECOND, Point, PointsBuilder, micros, tag_of};
 use super::{Header, InstanceId};
 use crate::apply::{apply, check_past};
@@ -24,8 +24,6 @@ use crate::{
 
 /// Instances written into the past within one microsecond.
 const INSTANCES_A_MICROSECOND: i64 = MICROSECOND - 1;
-/// How often writing a header starts again because another writer came first.
-const ATTEMPTS_MAX: usize = 16;
 
 impl TenantEntities {
     /// Adds instances to the past (NGSI-LD 5.6.11 create or update, 5.6.12 add attributes). An attribute of the draft may
@@ -42,26 +40,43 @@ impl TenantEntities {
         check_past(id, draft)?;
         let _turn = self.turn(id).await;
         self.fold_now(id).await?;
-        let mut writes = Vec::new();
+        let mut left: Vec<(&Attribute, Option<&str>)> = Vec::new();
         for attribute in &draft.attributes {
-            let mut datasets: SmallVec<[Option<&str>; 2]> = SmallVec::new();
             for instance in &attribute.instances {
-                let dataset = instance.dataset.as_deref();
-                if !datasets.contains(&dataset) {
-                    datasets.push(dataset);
-                    writes.push(self.past_write(id, attribute, dataset, now).await?);
+                let of = (attribute, instance.dataset.as_deref());
+                if !left.iter().any(|(held, dataset)| (held.name, *dataset) == (of.0.name, of.1)) {
+                    left.push(of);
                 }
             }
         }
-        // An entity that comes goes on behind all that is written.
-        let last = writes.iter().map(|write| write.written).max().unwrap_or(now);
-        let is_new = self.write_header(id, draft, now, last).await?;
-        self.write_all_pasts(writes).await?;
-        Ok(is_new)
+        let mut is_new = None;
+        for _ in 0..ATTEMPTS_MAX {
+            let mut writes = Vec::with_capacity(left.len());
+            for (attribute, dataset) in &left {
+                writes.push(self.past_write(id, attribute, *dataset, now).await?);
+            }
+            // An entity that comes goes on behind all that is written.
+            let last = writes.iter().map(|write| write.written).max().unwrap_or(now);
+            let was_new = self.write_header(id, draft, now, last).await?;
+            let is_new = *is_new.get_or_insert(was_new);
+            let mut lost = Vec::new();
+            let outcomes = self.context().pasts.strands.write_all(writes).await;
+            for (of, outcome) in left.iter().zip(outcomes) {
+                match outcome {
+                    Err(model_series::Error::Contention(_)) => lost.push(*of),
+                    outcome => outcome?,
+                }
+            }
+            if lost.is_empty() {
+                return Ok(is_new);
+            }
+            left = lost;
+        }
+        Err(Error::Contention(id.into()))
     }
 
-    async fn write_all_pasts(&self, writes: Vec<StrandWrite>) -> Result<(), Error> {
-        let outcomes = self.context().pasts.strands.write_all(writes).await;
+    async fn write_one_past(&self, write: StrandWrite) -> Result<(), Error> {
+        let outcomes = self.context().pasts.strands.write_all(vec![write]).await;
         outcomes.into_iter().try_for_each(|outcome| outcome.map_err(Error::from))
     }
 
@@ -132,7 +147,10 @@ impl TenantEntities {
         now: Timestamp,
     ) -> Result<StrandWrite, Error> {
         let strand = self.strand(id, keys::strand_name(id, attribute.name, dataset));
-        let last = self.context().pasts.strands.extent(&strand).await?.map(|(_, last)| micros(last));
+        let strands = &self.context().pasts.strands;
+        // Times are chosen behind what is held: what another node writes meanwhile is not to be hit.
+        let version = strands.version(&strand).await?;
+        let last = strands.extent(&strand).await?.map(|(_, last)| micros(last));
         let base = last.map_or(now.0, |last| now.0.max(last.0.saturating_add(1)));
         let mut builder = PointsBuilder::default();
         let mut stored = Vec::new();
@@ -143,10 +161,10 @@ impl TenantEntities {
                 written.saturating_mul(MICROSECOND).saturating_add(1 + place % INSTANCES_A_MICROSECOND);
             stored.clear();
             put_instance(&mut stored, instance, Timestamp(written), Timestamp(written));
-            builder.push(time, read_instance(&stored).as_ref());
+            builder.push(time, &read_instance(&stored).ok_or(crate::Malformed)?);
         }
         let written = builder.points.times.last().map_or(now, |last| micros(*last));
-        Ok(write_of(strand, vec![Edit::Put(builder.points)], written))
+        Ok(write_of(strand, vec![Edit::Put(builder.points)], written, Some(version)))
     }
 
     /// Removes the whole past of an entity (5.6.16); the entity itself stays, if it is there.
@@ -169,7 +187,7 @@ impl TenantEntities {
             self.drop_heads(id, &heads, newest).await?;
         }
         for strand in self.strands_of(id, |_, _| true).await? {
-            self.context().pasts.strands.erase(&strand, Vec::new(), Bytes::new()).await?;
+            self.erase_past(&strand).await?;
         }
         // What makes it known goes last, so that it can be deleted again after a crash.
         if let Some(row) = header {
@@ -206,9 +224,14 @@ impl TenantEntities {
             return Err(Error::NoSuchAttribute(attribute, dataset));
         }
         for strand in strands {
-            self.context().pasts.strands.erase(&strand, Vec::new(), Bytes::new()).await?;
+            self.erase_past(&strand).await?;
         }
         Ok(())
+    }
+
+    async fn erase_past(&self, strand: &Strand) -> Result<(), Error> {
+        let beside = vec![Write::Delete(keys::changed(&strand.name))];
+        Ok(self.context().pasts.strands.erase(strand, beside, Bytes::new()).await?)
     }
 
     /// Strands that are meant, after a fold: they hold all there is.
@@ -237,13 +260,13 @@ impl TenantEntities {
         instance: InstanceId,
     ) -> Result<(), Error> {
         let _turn = self.turn(id).await;
-        let (strand, _) = self.find_instance(id, attribute, instance).await?;
+        let Held { strand, .. } = self.find_instance(id, attribute, instance).await?;
         let edit = Edit::Delete(TimeRange { from: instance.time, to: instance.time.saturating_add(1) });
-        self.write_all_pasts(vec![write_of(strand, vec![edit], micros(instance.time))]).await
+        self.write_one_past(write_of(strand, vec![edit], micros(instance.time), None)).await
     }
 
-    /// Changes one instance (5.6.14): members that are given take the place of held ones. It keeps its name, and the time
-    /// by which `modifiedAt` finds it; the `modifiedAt` it shows is `now`.
+    /// Changes one instance (5.6.14): members that are given take the place of held ones. It keeps its name; the
+    /// `modifiedAt` it shows, and is found by, is `now`.
     ///
     /// # Errors
     ///
@@ -257,30 +280,19 @@ impl TenantEntities {
         now: Timestamp,
     ) -> Result<(), Error> {
         let _turn = self.turn(id).await;
-        let (strand, points) = self.find_instance(id, attribute, instance).await?;
-        let dataset = keys::attribute_of_strand(&strand.name, id).and_then(|(_, dataset)| dataset);
-        let mut stored = Vec::new();
-        Point::new(&points, 0).put_stored(&mut stored, dataset);
-        if stored.is_empty() || patch.remove {
-            return Err(Error::Invalid("a removal has no members to change, and is none to be made".into()));
+        for _ in 0..ATTEMPTS_MAX {
+            let held = self.find_instance(id, attribute, instance).await?;
+            let write = patch_write(id, attribute, held, patch, now)?;
+            match self.write_one_past(write).await {
+                Err(Error::Contention(_)) => {}
+                outcome => return outcome,
+            }
         }
-        let patch = Instance { dataset: dataset.map(Into::into), ..patch.clone() };
-        let patched = patched(id, attribute, &stored, patch, now)?;
-        let view = EntityView::parse(&patched)?;
-        let patched = view.attribute(attribute).and_then(|attribute| attribute.instance(dataset));
-        let mut builder = PointsBuilder::default();
-        builder.push(instance.time, patched.as_ref());
-        let edit = Edit::Put(builder.points);
-        self.write_all_pasts(vec![write_of(strand, vec![edit], now)]).await
+        Err(Error::Contention(id.into()))
     }
 
     /// The strand that holds an instance, and the instance.
-    async fn find_instance(
-        &self,
-        id: &str,
-        attribute: TermId,
-        instance: InstanceId,
-    ) -> Result<(Strand, Points), Error> {
+    async fn find_instance(&self, id: &str, attribute: TermId, instance: InstanceId) -> Result<Held, Error> {
         let strands = self.folded_strands(id, |name, _| name == attribute).await?;
         if strands.is_empty() {
             return Err(Error::NoSuchAttribute(attribute, None));
@@ -291,13 +303,49 @@ impl TenantEntities {
             if tag_of(id, attribute, dataset) != instance.tag {
                 continue;
             }
+            let version = self.context().pasts.strands.version(&strand).await?;
             let points = self.context().pasts.strands.read_last(&strand, range, 1).await?;
             if !points.is_empty() {
-                return Ok((strand, points));
+                return Ok(Held { strand, version, points });
             }
         }
         Err(Error::NoSuchInstance(instance))
     }
+}
+
+/// An instance as it is held, alone, by a version of its strand.
+struct Held {
+    strand: Strand,
+    version: StrandVersion,
+    points: Points,
+}
+
+/// What changes an instance that is held. With it goes a row that says so of the strand: its instances are no longer in the
+/// order of their `modifiedAt`.
+fn patch_write(
+    id: &str,
+    attribute: TermId,
+    held: Held,
+    patch: &Instance,
+    now: Timestamp,
+) -> Result<StrandWrite, Error> {
+    let Held { strand, version, points } = held;
+    let point = Point::new(&points, 0);
+    let dataset = keys::attribute_of_strand(&strand.name, id).and_then(|(_, dataset)| dataset);
+    let mut stored = Vec::new();
+    point.put_stored(&mut stored, dataset);
+    if stored.is_empty() || patch.remove {
+        return Err(Error::Invalid("a removal has no members to change, and is none to be made".into()));
+    }
+    let patch = Instance { dataset: dataset.map(Into::into), ..patch.clone() };
+    let patched = patched(id, attribute, &stored, patch, now)?;
+    let view = EntityView::parse(&patched)?;
+    let patched = view.attribute(attribute).and_then(|attribute| attribute.instance(dataset));
+    let mut builder = PointsBuilder::default();
+    builder.push(point.time, &patched.ok_or(crate::Malformed)?);
+    let beside = vec![Write::Put(keys::changed(&strand.name), Bytes::new())];
+    let write = write_of(strand, vec![Edit::Put(builder.points)], now, Some(version));
+    Ok(StrandWrite { beside, ..write })
 }
 
 /// What is known of a past, and of the draft.

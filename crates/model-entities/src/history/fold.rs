@@ -2,12 +2,16 @@
 //!
 //! First the strands are written, each with a mark: the newest head row it took in. Then the head rows are deleted. A
 //! crash in between leaves head rows that the marks say are taken in already: readers pass over them, and so does the
-//! next fold. Folds and edits of one entity's past take turns.
+//! next fold. Folds and edits of one entity's past take turns in a process; what two processes do at once is told apart by
+//! the versions of strands: a write that follows from what was read stands only on what was read.
+
+#[cfg(test)]
+mod tests;
 
 use std::time::Duration;
 
 use bytes::Bytes;
-use model_series::{Edit, Encoding, Piece, Points, Strand, StrandWrite, Strands, TimeRange};
+use model_series::{Edit, Encoding, Points, Strand, StrandVersion, StrandWrite, Strands, TimeRange};
 use store::{Commit, Condition, Direction, ErrorKind, Tenant, Timestamp, Write};
 
 use super::heads::{Gathered, Heads, unmarked};
@@ -25,8 +29,20 @@ pub struct HistoryJob {
 
 /// Blocks with fewer points are joined now and then, if they are the last of their strand.
 const SMALL_BLOCK_POINTS: u32 = 2048;
+/// So many of them at most: folds between two that join are seldom more.
+const JOINED_BLOCKS_MAX: usize = 32;
+/// And of so many bytes: as many as a block has at most, however few its points.
+const JOINED_BYTES_MAX: usize = 1 << 20;
+/// Fewer points do not become a block at once, but an overlay, which the strand folds: they are put plainly.
+const JOINED_POINTS_MIN: usize = super::BLOCK_POINTS_MAX / 16;
+/// Points that are read of a small block and what overlays put behind it; where there are more, it is not joined.
+const PART_POINTS_MAX: usize = 4096;
+/// What a point takes beside its note: time, value, flag, time observed and place of the note.
+const POINT_BYTES: usize = 29;
 /// One fold in so many looks for small blocks to join.
 const JOIN_FOLDS: u64 = 8;
+/// How often a fold or an edit starts again because another node was there first.
+pub(super) const ATTEMPTS_MAX: usize = 64;
 /// Head rows that a sweep reads in one page.
 const PAGE_SWEPT: usize = 4096;
 
@@ -42,7 +58,8 @@ impl Entities {
         self.pasts().queue.next().await
     }
 
-    /// Folds every entity whose oldest head row was written `age` before `now` or earlier; answers how many.
+    /// Folds every entity whose oldest head row was written `age` before `now` or earlier; answers how many. Entities that
+    /// cannot be folded are logged and passed over.
     /// Cost: a scan of all head rows.
     ///
     /// # Errors
@@ -87,7 +104,9 @@ impl TenantEntities {
             let Some(newest) = heads.newest() else {
                 return Ok(folded);
             };
-            self.write_strands(id, &heads, newest).await?;
+            if !self.write_strands(id, &heads, newest).await? {
+                continue;
+            }
             self.drop_heads(id, &heads, newest).await?;
             folded += heads.rows();
             if !heads.pages.iter().any(|page| page.more()) {
@@ -100,35 +119,84 @@ impl TenantEntities {
         Strand { partition: keys::history_partition(self.context().tenant(), id), name }
     }
 
-    /// The first half of a fold: what the head rows say goes into strands, each an atom.
+    /// The first half of a fold: what the head rows say goes into strands, each an atom. Answers false if another node
+    /// folded them meanwhile: then they are to be read again.
     pub(super) async fn write_strands(
         &self,
         id: &str,
         heads: &Heads,
         newest: Timestamp,
-    ) -> Result<(), Error> {
+    ) -> Result<bool, Error> {
         let strands = &self.context().pasts.strands;
-        let joins = xxhash_rust::xxh3::xxh3_64(&newest.0.to_le_bytes()).is_multiple_of(JOIN_FOLDS);
-        let mut writes = Vec::new();
-        for Gathered { attribute, dataset, builder } in heads.gather(|_, _| true)? {
-            let strand = self.strand(id, keys::strand_name(id, attribute, dataset.as_deref()));
-            let mark = strands.mark(&strand).await?;
-            let range = TimeRange { from: unmarked(mark), to: i64::MAX };
-            let new = builder.points.range_of(range);
-            let points = if new.len() == builder.points.len() {
-                builder.points
-            } else {
-                let mut points = Points::default();
-                points.extend_from_range(&builder.points, new);
-                points
-            };
-            let edit = if joins { join(strands, &strand, points).await? } else { Edit::Put(points) };
-            writes.push(StrandWrite { mark: Some(newest.0), ..write_of(strand, vec![edit], newest) });
+        let mut left = heads.gather(|_, _| true)?;
+        let mut joins = xxhash_rust::xxh3::xxh3_64(&newest.0.to_le_bytes()).is_multiple_of(JOIN_FOLDS);
+        for _ in 0..ATTEMPTS_MAX {
+            let mut writes = Vec::with_capacity(left.len());
+            for gathered in &left {
+                writes.push(self.fold_write(id, gathered, newest, joins).await?);
+            }
+            // Asked behind the versions: what another node changes after them, it does not change unseen.
+            if !self.is_folded_to(id, heads).await? {
+                return Ok(false);
+            }
+            let is_new = |place: &usize| writes.get(*place).is_some_and(Option::is_some);
+            let places: Vec<usize> = (0..left.len()).filter(is_new).collect();
+            let outcomes = strands.write_all(writes.into_iter().flatten().collect()).await;
+            let (mut lost, mut is_too_large) = (Vec::new(), false);
+            for (place, outcome) in places.into_iter().zip(outcomes) {
+                match outcome {
+                    Err(model_series::Error::Contention(_)) => lost.push(place),
+                    // Without what it would join it may fit.
+                    Err(model_series::Error::Limit(_)) if joins => {
+                        lost.push(place);
+                        is_too_large = true;
+                    }
+                    outcome => outcome?,
+                }
+            }
+            if lost.is_empty() {
+                return Ok(true);
+            }
+            joins &= !is_too_large;
+            let mut place = 0..;
+            left.retain(|_| place.next().is_some_and(|place| lost.contains(&place)));
         }
-        for outcome in strands.write_all(writes).await {
-            outcome?;
+        Err(Error::Contention(id.into()))
+    }
+
+    /// What is new of one attribute and dataset, on the version of its strand for which it is new; `None` if nothing is.
+    async fn fold_write(
+        &self,
+        id: &str,
+        gathered: &Gathered,
+        newest: Timestamp,
+        joins: bool,
+    ) -> Result<Option<StrandWrite>, Error> {
+        let strands = &self.context().pasts.strands;
+        let points = &gathered.builder.points;
+        let strand = self.strand(id, keys::strand_name(id, gathered.attribute, gathered.dataset.as_deref()));
+        let version = strands.version(&strand).await?;
+        let range = TimeRange { from: unmarked(strands.mark(&strand).await?), to: i64::MAX };
+        let places = points.range_of(range);
+        if places.is_empty() {
+            return Ok(None);
         }
-        Ok(())
+        let mut new = Points::default();
+        new.extend_from_range(points, places);
+        let edit = if joins { join(strands, &strand, new).await? } else { Edit::Put(new) };
+        let write = write_of(strand, vec![edit], newest, Some(version));
+        Ok(Some(StrandWrite { mark: Some(newest.0), ..write }))
+    }
+
+    /// Whether the entity's head rows are folded up to the same one as when these were read.
+    async fn is_folded_to(&self, id: &str, heads: &Heads) -> Result<bool, Error> {
+        let context = self.context();
+        let (partition, key) = (context.partition(id)?, keys::folded(id));
+        let row = match context.store.get_cached(partition, &key) {
+            Some(row) => row,
+            None => context.store.get(partition, &key).await?,
+        };
+        Ok(row.map(|row| row.stamp) == heads.folded.as_ref().map(|(row, _)| row.stamp))
     }
 
     /// The second half: head rows that strands hold are deleted.
@@ -158,7 +226,7 @@ impl TenantEntities {
         }
     }
 
-    /// Folds the entities whose oldest head row is not newer than `oldest`; answers how many.
+    /// Folds the entities whose oldest head row is not newer than `oldest`; answers how many. What fails is logged.
     async fn sweep(&self, oldest: Timestamp) -> Result<usize, Error> {
         let context = self.context();
         let mut folded = 0;
@@ -172,9 +240,15 @@ impl TenantEntities {
                         continue;
                     };
                     last = id.into();
-                    if time <= oldest {
-                        self.fold_history(id).await?;
-                        folded += 1;
+                    if time > oldest {
+                        continue;
+                    }
+                    match self.fold_history(id).await {
+                        Ok(_) => folded += 1,
+                        // Others are not to wait for it.
+                        Err(error) => {
+                            tracing::warn!(%id, error = &error as &dyn std::error::Error, "history not folded");
+                        }
                     }
                 }
                 range = next_range(&rest, &page);
@@ -185,7 +259,12 @@ impl TenantEntities {
 }
 
 /// A write to the strand of an attribute's past.
-pub(super) fn write_of(strand: Strand, edits: Vec<Edit>, written: Timestamp) -> StrandWrite {
+pub(super) fn write_of(
+    strand: Strand,
+    edits: Vec<Edit>,
+    written: Timestamp,
+    expects: Option<StrandVersion>,
+) -> StrandWrite {
     StrandWrite {
         strand,
         edits,
@@ -195,29 +274,49 @@ pub(super) fn write_of(strand: Strand, edits: Vec<Edit>, written: Timestamp) -> 
         mark: None,
         beside: Vec::new(),
         change: Bytes::new(),
+        expects,
     }
 }
 
 /// Puts `points` behind a strand's last blocks, together with those of them that are small.
+///
+/// Cost: a look-up of each block that is joined, and of one more; those joined are no larger than one block together.
 async fn join(strands: &Strands, strand: &Strand, points: Points) -> Result<Edit, Error> {
-    let pieces = strands.read_pieces(strand, TimeRange::ALL, &|_| true, &|_| true).await?;
-    let small = pieces.iter().rev().map_while(|piece| match piece {
-        Piece::Whole(summary) if summary.count < SMALL_BLOCK_POINTS => Some(summary.first),
-        _ => None,
-    });
-    let (Some(from), Some(first)) = (small.last(), points.times.first().copied()) else {
+    let Some(first) = points.times.first().copied() else {
         return Ok(Edit::Put(points));
     };
-    let range = TimeRange { from, to: i64::MAX };
-    let mut joined = Points::default();
-    let mut rest = Some(range);
-    while let Some(range) = rest {
-        let next = strands.read_page(strand, range, None, usize::MAX, &mut joined).await?;
-        rest = next.map(|from| TimeRange { from, ..range });
+    let (mut count, mut bytes) = (0, bytes_of(&points));
+    let (mut from, mut parts) = (i64::MAX, Vec::new());
+    let blocks = strands.blocks(strand, TimeRange::ALL).await?;
+    for (summary, is_touched) in blocks.into_iter().rev().take(JOINED_BLOCKS_MAX) {
+        if is_touched || summary.count >= SMALL_BLOCK_POINTS || count >= SMALL_BLOCK_POINTS {
+            break;
+        }
+        let range = TimeRange { from: summary.first, to: from };
+        let mut part = Points::default();
+        let rest = strands.read_page(strand, range, None, PART_POINTS_MAX, &mut part).await?;
+        bytes += bytes_of(&part);
+        if rest.is_some() || bytes > JOINED_BYTES_MAX {
+            break;
+        }
+        count += summary.count;
+        from = range.from;
+        parts.push(part);
     }
-    if joined.times.last().is_some_and(|last| *last >= first) {
+    if parts.first().and_then(|last| last.times.last()).is_none_or(|last| *last >= first) {
         return Ok(Edit::Put(points));
     }
-    joined.extend_from_range(&points, 0..points.len());
-    Ok(Edit::Replace(range, joined))
+    if parts.iter().map(Points::len).sum::<usize>() + points.len() < JOINED_POINTS_MIN {
+        return Ok(Edit::Put(points));
+    }
+    let mut joined = Points::default();
+    for part in parts.iter().rev().chain([&points]) {
+        joined.extend_from_range(part, 0..part.len());
+    }
+    Ok(Edit::Replace(TimeRange { from, to: i64::MAX }, joined))
+}
+
+/// About how many bytes points take in a block at most.
+fn bytes_of(points: &Points) -> usize {
+    points.len() * POINT_BYTES + points.notes.dictionary.iter().map(Bytes::len).sum::<usize>()
 }

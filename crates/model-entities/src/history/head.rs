@@ -1,10 +1,10 @@
 //! Head rows: what one commit did to the instances of an entity's attributes.
 //!
 //! ```text
-//! head    = format:u8=1  entry*
+//! head    = format:u8=2  entry*
 //! entry   = attribute:term  instance            an instance that was written, as it is stored (encode.rs)
 //!         | attribute:term  length  removal     an instance that was removed
-//! removal = 0:u8  time:i64  [dataset]           the dataset is the rest of it; empty for the default instance
+//! removal = 0:u8  kind:u8  time:i64  [dataset]  what it was; the dataset is the rest, empty for the default instance
 //! ```
 //!
 //! An entry's time is the `modifiedAt` of the instance, or the time of the removal: that of the operation. A commit of
@@ -14,9 +14,9 @@ use store::Timestamp;
 
 use crate::encode::{put_time, put_varint, seal};
 use crate::view::Fields;
-use crate::{AttributeView, EntityView, InstanceView, Malformed, TermId};
+use crate::{AttributeView, EntityView, InstanceView, Kind, Malformed, TermId};
 
-const FORMAT: u8 = 1;
+const FORMAT: u8 = 2;
 /// Where a kind stands in an instance: no kind has this number.
 const REMOVAL: u8 = 0;
 
@@ -26,8 +26,16 @@ pub(crate) struct Entry<'a> {
     pub(crate) attribute: TermId,
     pub(crate) dataset: Option<&'a str>,
     pub(crate) time: Timestamp,
-    /// What was written; `None`: it was removed.
-    pub(crate) instance: Option<InstanceView<'a>>,
+    pub(crate) what: What<'a>,
+}
+
+/// See [`Entry`].
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum What<'a> {
+    /// This was written.
+    Written(InstanceView<'a>),
+    /// One of this kind was removed.
+    Removed(Kind),
 }
 
 /// Appends what an operation at `now` did that made `after` of `before`; nothing if no instance was touched.
@@ -53,7 +61,7 @@ pub(crate) fn put_entries(
         let left = after.and_then(|view| view.attribute(attribute.name()));
         for instance in attribute.instances() {
             if left.is_none_or(|left| left.instance(instance.dataset()).is_none()) {
-                put_removal(out, attribute.name(), instance.dataset(), now);
+                put_removal(out, attribute.name(), &instance, now);
             }
         }
     }
@@ -68,12 +76,12 @@ pub(crate) fn put_entries(
     }
 }
 
-fn put_removal(out: &mut Vec<u8>, attribute: TermId, dataset: Option<&str>, time: Timestamp) {
+fn put_removal(out: &mut Vec<u8>, attribute: TermId, gone: &InstanceView<'_>, time: Timestamp) {
     put_varint(out, u64::from(attribute.0));
     let start = out.len();
-    out.push(REMOVAL);
+    out.extend_from_slice(&[REMOVAL, gone.kind() as u8]);
     put_time(out, time);
-    out.extend_from_slice(dataset.unwrap_or_default().as_bytes());
+    out.extend_from_slice(gone.dataset().unwrap_or_default().as_bytes());
     seal(out, start);
 }
 
@@ -106,12 +114,13 @@ fn entry<'a>(fields: &mut Fields<'a>) -> Option<Entry<'a>> {
     let whole = whole.get(..whole.len() - fields.0.len())?;
     if body.first() == Some(&REMOVAL) {
         let mut rest = Fields(body.get(1..)?);
+        let kind = Kind::from_stored(rest.byte()?)?;
         let time = rest.time()?;
         let dataset = std::str::from_utf8(rest.0).ok()?;
         let dataset = Some(dataset).filter(|dataset| !dataset.is_empty());
-        return Some(Entry { attribute, dataset, time, instance: None });
+        return Some(Entry { attribute, dataset, time, what: What::Removed(kind) });
     }
     let instance = InstanceView::body(body, whole)?;
     let (dataset, time) = (instance.dataset(), instance.modified_at());
-    Some(Entry { attribute, dataset, time, instance: Some(instance) })
+    Some(Entry { attribute, dataset, time, what: What::Written(instance) })
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use store::{Direction, Page, Row, Timestamp};
 
-use super::head::{Entry, entries};
+use super::head::{Entry, What, entries};
 use super::note::{MICROSECOND, PointsBuilder, nanos};
 use crate::entities::next_range;
 use crate::{Error, TenantEntities, TermId, keys};
@@ -74,7 +74,7 @@ impl Heads {
         let mut gathered: Vec<Gathered> = Vec::new();
         for (_, value) in self.pages.iter().flat_map(|page| page.rows()) {
             for entry in entries(value)? {
-                let Entry { attribute, dataset, time, instance } = entry?;
+                let Entry { attribute, dataset, time, what } = entry?;
                 let place = places.entry((attribute, dataset)).or_insert_with(|| {
                     wants(attribute, dataset).then(|| {
                         let dataset = dataset.map(Into::into);
@@ -82,8 +82,12 @@ impl Heads {
                         gathered.len() - 1
                     })
                 });
-                if let Some(found) = place.and_then(|place| gathered.get_mut(place)) {
-                    found.builder.push(nanos(time), instance.as_ref());
+                let Some(found) = place.and_then(|place| gathered.get_mut(place)) else {
+                    continue;
+                };
+                match what {
+                    What::Written(instance) => found.builder.push(nanos(time), &instance),
+                    What::Removed(kind) => found.builder.push_removal(nanos(time), kind),
                 }
             }
         }

@@ -15,6 +15,7 @@
 //! - the past outlives the entity: only `delete_history` and its kin, and retention, remove any of it.
 
 mod aggregate;
+mod chill;
 mod edit;
 mod fold;
 mod head;

@@ -6,7 +6,8 @@
 //! - observedAt and datasetId, which are left out (observedAt is there if it does not fit into nanoseconds);
 //! - all of its and its members' times that are the point's own, which are `i64::MIN`.
 //!
-//! Instances that differ in value and time alone thus share one note. The note of a removal is empty.
+//! Instances that differ in value and time alone thus share one note. The note of a removal is one byte: the kind of what
+//! was removed.
 
 #[cfg(test)]
 mod tests;
@@ -15,7 +16,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use bytes::Bytes;
-use model_series::{ABSENT, Points, UNOBSERVED};
+use model_series::{ABSENT, Columns, Points, UNOBSERVED};
 use smallvec::SmallVec;
 use store::Timestamp;
 
@@ -32,6 +33,11 @@ const WHOLE_MAX: f64 = 9_007_199_254_740_992.0;
 
 /// Set in flags beside the class: nobody said when the value was observed.
 pub(crate) const UNOBSERVED_FLAG: u8 = 8;
+/// Set in flags beside the class: it was changed later, so its `modifiedAt` is not the point's time. The greatest of flags:
+/// the summary of a block tells whether one has it.
+pub(crate) const CHANGED_FLAG: u8 = 16;
+/// The bits of the class.
+const CLASS_BITS: u8 = 7;
 
 /// What a point's value is. Numbers are stored in its flags: never reuse one. Those with a number come first.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -58,7 +64,7 @@ pub(crate) enum Class {
 impl Class {
     /// That of a point.
     pub(crate) fn of_flags(flags: u8) -> Self {
-        match flags & !(ABSENT | UNOBSERVED_FLAG) {
+        match flags & CLASS_BITS {
             0 => Self::Number,
             1 => Self::Fraction,
             2 => Self::Spelled,
@@ -127,20 +133,26 @@ pub(crate) struct PointsBuilder {
 }
 
 impl PointsBuilder {
-    /// Appends an instance that was written, or removed (`None`), at `time` (nanoseconds; later than all before).
-    pub(crate) fn push(&mut self, time: i64, instance: Option<&InstanceView<'_>>) {
+    /// Appends an instance that was written at `time` (nanoseconds; later than all before).
+    pub(crate) fn push(&mut self, time: i64, instance: &InstanceView<'_>) {
         self.note.clear();
-        let (class, number) = match instance {
-            None => (Class::Removal, 0.0),
-            Some(instance) => {
-                let (class, number) = Class::of_value(instance.kind(), instance.value());
-                put_note(&mut self.note, instance, micros(time), class);
-                (class, number)
-            }
-        };
-        let observed = instance.and_then(InstanceView::observed_at).map_or(UNOBSERVED, nanos);
+        let (class, number) = Class::of_value(instance.kind(), instance.value());
+        put_note(&mut self.note, instance, micros(time), class);
+        let observed = instance.observed_at().map_or(UNOBSERVED, nanos);
+        let unobserved = if observed == UNOBSERVED { UNOBSERVED_FLAG } else { 0 };
+        let changed = if instance.modified_at() == micros(time) { 0 } else { CHANGED_FLAG };
+        self.put(time, number, class.flags() | unobserved | changed, observed);
+    }
+
+    /// Appends the removal of an instance of this kind at `time`.
+    pub(crate) fn push_removal(&mut self, time: i64, kind: Kind) {
+        self.note.clear();
+        self.note.push(kind as u8);
+        self.put(time, 0.0, Class::Removal.flags() | UNOBSERVED_FLAG, UNOBSERVED);
+    }
+
+    fn put(&mut self, time: i64, number: f64, flags: u8, observed: i64) {
         let place = self.place();
-        let flags = class.flags() | if observed == UNOBSERVED { UNOBSERVED_FLAG } else { 0 };
         self.points.times.push(time);
         self.points.values.push(number);
         self.points.flags.push(flags);
@@ -255,8 +267,12 @@ pub(crate) struct Point<'a> {
 impl<'a> Point<'a> {
     /// The point at `index`, which must be there. Cost: nothing of the note is read.
     pub(crate) fn new(points: &'a Points, index: usize) -> Self {
-        let note =
-            points.notes.places.get(index).and_then(|place| points.notes.dictionary.get(*place as usize));
+        Self::of(&points.columns(), index)
+    }
+
+    /// The same, of columns of which some may be missing: then time and observedAt mean nothing, and there is no note.
+    pub(crate) fn of(points: &Columns<'a>, index: usize) -> Self {
+        let note = points.places.get(index).and_then(|place| points.dictionary.get(*place as usize));
         Self {
             time: points.times.get(index).copied().unwrap_or_default(),
             value: points.values.get(index).copied().unwrap_or_default(),
@@ -269,6 +285,11 @@ impl<'a> Point<'a> {
     /// The note; `None` for a removal, and where it is damaged.
     pub(crate) fn note(&self) -> Option<InstanceView<'a>> {
         InstanceView::body(self.note, self.note)
+    }
+
+    /// What kind of value it holds, or was removed. Cost: a byte is read.
+    pub(crate) fn kind(&self) -> Kind {
+        self.note.first().and_then(|kind| Kind::from_stored(*kind)).unwrap_or(Kind::Property)
     }
 
     fn own(&self, time: Option<Timestamp>) -> Timestamp {

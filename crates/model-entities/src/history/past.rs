@@ -103,13 +103,13 @@ impl InstanceHistory {
         low
     }
 
-    /// The kinds of its values (mostly one), in the order they are first met; none if it holds nothing but removals.
+    /// The kinds of its values and of what was removed (mostly one), in the order they are first met.
     /// Cost: a look at each instance; kinds are read once for each run of like ones.
     pub fn kinds(&self) -> SmallVec<[Kind; 1]> {
         let mut kinds = SmallVec::new();
         let mut last = None;
         for instance in self.instances() {
-            if instance.is_deleted() || last == Some(instance.likeness()) {
+            if last == Some(instance.likeness()) {
                 continue;
             }
             last = Some(instance.likeness());
@@ -187,9 +187,9 @@ impl<'a> PastInstance<'a> {
         }
     }
 
-    /// What kind of value it holds; a Property's for a removal.
+    /// What kind of value it holds; for a removal, the kind of what was removed.
     pub fn kind(&self) -> Kind {
-        self.point().note().map_or(Kind::Property, |note| note.kind())
+        self.point().kind()
     }
 
     /// Appends the value: canonical JSON text, as it was sent (`null` for a removal).

@@ -1,23 +1,26 @@
 //! Which entities' pasts match a query: each candidate is evaluated as one entity whose attributes have all instances of
-//! the span at once.
+//! the span at once, shown to the conditions piece by piece until they are decided.
 
 #[cfg(test)]
 mod tests;
 
+use model_series::Points;
 use store::{Range, Timestamp};
 
 use super::note::Point;
 use super::read::Source;
-use super::select::Bound;
+use super::select::{Bound, Wanted, time_of};
 use super::{EntityHistory, TimeProperty, TimeSpan};
 use crate::encode::{put_names, put_times, put_varint, seal};
-use crate::query::eval::{Links, Matcher};
+use crate::query::eval::{Links, Matcher, Shown};
 use crate::query::stream::Union;
 use crate::query::{Query, Selector, TypeQuery};
 use crate::{EntityView, Error, TenantEntities, TermId, keys};
 
 /// Index rows read in the first page.
 const PAGE_ROWS: usize = 64;
+/// Instances that are shown to a query's conditions at once; few in tests, so that they see pieces.
+const PIECE_INSTANCES: usize = if cfg!(test) { 4 } else { 1024 };
 
 /// A page of entities.
 #[derive(Clone, Debug, Default)]
@@ -139,38 +142,124 @@ impl TenantEntities {
         let Some(known) = self.history(id).await? else {
             return Ok(false);
         };
-        let mut entity = head_of(&known);
-        if !search.matcher.matches_head(&EntityView::parse(&entity)?) {
+        let head = head_of(&known);
+        if !search.matcher.matches_head(&EntityView::parse(&head)?) {
             return Ok(false);
         }
         let asked = &search.query.datasets;
         let counts =
             |dataset: Option<&str>| asked.is_empty() || asked.iter().any(|one| one.as_deref() == dataset);
-        let evaluated = search.evaluated();
-        let named: Vec<TermId> = search.query.attributes.iter().flatten().copied().collect();
-        let mut sources = self.sources(id, |_, dataset| counts(dataset)).await?;
-        sources.sort_by(|one, other| (one.attribute, &one.dataset).cmp(&(other.attribute, &other.dataset)));
-        let mut is_there = false;
-        for attribute in sources.chunk_by(|one, other| one.attribute == other.attribute) {
-            let name = attribute.first().map(|source| source.attribute).unwrap_or_default();
-            let bound = match (evaluated.contains(&name), named.contains(&name)) {
-                (true, _) => usize::MAX,
-                (false, true) => 1,
-                (false, false) if !is_there && named.is_empty() => 1,
-                _ => continue,
-            };
-            is_there |= self.put_past(&mut entity, attribute, search, Bound::First(bound)).await?;
-        }
-        if !is_there {
-            return Ok(false);
-        }
-        let view = EntityView::parse(&entity)?;
-        loop {
-            let matches = search.matcher.matches(&view, links);
-            if links.wanted.is_empty() {
-                return Ok(matches);
+        let sources = self.sources(id, |_, dataset| counts(dataset)).await?;
+        let mut seen = Seen { shown: search.matcher.unseen(), links };
+        self.show(&head, search, &mut seen).await?;
+        // Attributes that conditions are on, as far as they are not shown whole yet.
+        let mut left = search.evaluated();
+        left.retain(|name| sources.iter().any(|source| source.attribute == *name));
+        let mut met: Vec<TermId> = Vec::new();
+        let matches = loop {
+            if let Some(matches) = search.matcher.verdict(&seen.shown, &|name| !left.contains(&name)) {
+                break matches;
             }
-            self.fetch_links(links).await?;
+            let Some(name) = left.iter().copied().find(|name| search.matcher.wants(&seen.shown, *name))
+            else {
+                break false;
+            };
+            let of_name = sources.iter().filter(|source| source.attribute == name);
+            for source in of_name {
+                if self.show_past(&head, source, search, &mut seen).await? {
+                    met.push(name);
+                }
+            }
+            // Shown whole, or as far as it matters.
+            left.retain(|one| *one != name);
+        };
+        Ok(matches && self.is_within(&sources, &met, search).await?)
+    }
+
+    /// Whether any attribute has an instance (or a removal) within the span; if attributes are asked for, any of those.
+    /// `met`: attributes of which it is known.
+    async fn is_within(
+        &self,
+        sources: &[Source],
+        met: &[TermId],
+        search: &Search<'_>,
+    ) -> Result<bool, Error> {
+        let asked = &search.query.attributes;
+        let counts = |name: TermId| asked.is_empty() || asked.contains(&Some(name));
+        if met.iter().any(|name| counts(*name)) {
+            return Ok(true);
+        }
+        for source in sources.iter().filter(|source| counts(source.attribute)) {
+            let found = self.select(source, search.time, search.span, Bound::First(1)).await?;
+            if !found.is_empty() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Shows the matcher what an attribute and dataset was within the span, in pieces, for as long as it matters; answers
+    /// whether there was anything.
+    async fn show_past(
+        &self,
+        head: &[u8],
+        source: &Source,
+        search: &Search<'_>,
+        seen: &mut Seen<'_>,
+    ) -> Result<bool, Error> {
+        // The newest first: they are in memory.
+        let mut found = self.show_points(head, source, &source.fresh, search, seen).await?;
+        let is_changed = search.time == TimeProperty::ModifiedAt && self.is_changed(source).await?;
+        let wanted = Wanted::new(search.time, search.span, is_changed);
+        let (mut rest, mut points) = (Some(wanted.range), Points::default());
+        while let Some(range) = rest.filter(|_| search.matcher.wants(&seen.shown, source.attribute)) {
+            points.clear();
+            rest = self.read_wanted(source, range, &wanted, &mut points).await?;
+            found |= self.show_points(head, source, &points, search, seen).await?;
+        }
+        Ok(found)
+    }
+
+    /// Shows those of the points that are within the span; answers whether there is any.
+    async fn show_points(
+        &self,
+        head: &[u8],
+        source: &Source,
+        points: &Points,
+        search: &Search<'_>,
+        seen: &mut Seen<'_>,
+    ) -> Result<bool, Error> {
+        let inside = |index: &usize| {
+            time_of(points, *index, search.time).is_some_and(|time| search.span.contains(Timestamp(time)))
+        };
+        let (mut places, mut found) = ((0..points.len()).filter(inside).peekable(), false);
+        let mut piece = Vec::new();
+        while places.peek().is_some() && (!found || search.matcher.wants(&seen.shown, source.attribute)) {
+            found = true;
+            piece.clear();
+            piece.extend_from_slice(head);
+            put_varint(&mut piece, u64::from(source.attribute.0));
+            let body = piece.len();
+            for index in places.by_ref().take(PIECE_INSTANCES) {
+                Point::new(points, index).put_stored(&mut piece, source.dataset.as_deref());
+            }
+            // Removals have nothing to show.
+            if piece.len() > body {
+                seal(&mut piece, body);
+                self.show(&piece, search, seen).await?;
+            }
+        }
+        Ok(found)
+    }
+
+    async fn show(&self, piece: &[u8], search: &Search<'_>, seen: &mut Seen<'_>) -> Result<(), Error> {
+        let piece = EntityView::parse(piece)?;
+        loop {
+            search.matcher.show(&piece, &mut seen.shown, seen.links);
+            if seen.links.wanted.is_empty() {
+                return Ok(());
+            }
+            self.fetch_links(seen.links).await?;
         }
     }
 
@@ -187,36 +276,12 @@ impl TenantEntities {
         links.held.extend(wanted.iter().cloned().zip(rows.into_iter().map(|row| row.map(|row| row.value))));
         Ok(())
     }
+}
 
-    /// Appends an attribute with all instances of its datasets within the span; answers whether there is any.
-    async fn put_past(
-        &self,
-        entity: &mut Vec<u8>,
-        attribute: &[Source],
-        search: &Search<'_>,
-        bound: Bound,
-    ) -> Result<bool, Error> {
-        let Some(first) = attribute.first() else {
-            return Ok(false);
-        };
-        let start = entity.len();
-        put_varint(entity, u64::from(first.attribute.0));
-        let body = entity.len();
-        let mut found = false;
-        for source in attribute {
-            let points = self.select(source, search.time, search.span, bound).await?.into_points();
-            found |= !points.is_empty();
-            for index in 0..points.len() {
-                Point::new(&points, index).put_stored(entity, source.dataset.as_deref());
-            }
-        }
-        if entity.len() == body {
-            entity.truncate(start);
-        } else {
-            seal(entity, body);
-        }
-        Ok(found)
-    }
+/// What was seen of one entity, and of those it links to.
+struct Seen<'l> {
+    shown: Shown,
+    links: &'l mut Links,
 }
 
 /// What is searched for.

@@ -6,7 +6,7 @@ use store::{Direction, Timestamp};
 
 use super::heads::{Gathered, unmarked};
 use super::note::tag_of;
-use super::select::{Bound, Selected, cut};
+use super::select::{Bound, Selected, covering, cut};
 use super::{EntityHistory, Header, HistoryRequest, InstanceHistory};
 use crate::{EntityView, Error, TenantEntities, TermId, keys};
 
@@ -105,10 +105,20 @@ impl TenantEntities {
             None => Bound::First(most),
         };
         let mut found = Vec::new();
+        let (mut span, mut held) = (request.span, 0_usize);
         for source in self.sources(id, |attribute, dataset| request.wants(attribute, dataset)).await? {
-            let selected = self.select(&source, request.time, request.span, bound).await?;
-            if !selected.is_empty() {
-                found.push((source.attribute, source.dataset, selected));
+            let selected = self.select(&source, request.time, span, bound).await?;
+            if selected.is_empty() {
+                continue;
+            }
+            held += selected.len();
+            found.push((source.attribute, source.dataset, selected));
+            if held > most.saturating_mul(2) {
+                // Attributes together hold no more than the answer may, and those that follow are read no further.
+                let mut parts: Vec<&mut Selected> = found.iter_mut().map(|(_, _, one)| one).collect();
+                span = covering(&parts, span, bound, most);
+                parts.iter_mut().for_each(|one| one.retain(span));
+                held = parts.iter().map(|one| one.len()).sum();
             }
         }
         found.sort_by(|one, other| (one.0, &one.1).cmp(&(other.0, &other.1)));

@@ -1,13 +1,22 @@
 //! Instances of one attribute and dataset within a span of time, the first or last of them.
+//!
+//! Blocks are read some at a time, and of what they hold no more is kept than may be among those that are wanted: an
+//! answer costs memory for itself, not for the past it is taken from.
 
-use model_series::{Piece, Points, Summary, TimeRange, UNOBSERVED};
+#[cfg(test)]
+mod tests;
+
+use model_series::{Points, Strand, Summary, TimeRange, UNOBSERVED};
 use store::Timestamp;
 
 use super::merge::append;
-use super::note::{Class, MICROSECOND, Point, micros, nanos};
+use super::note::{CHANGED_FLAG, Class, MICROSECOND, Point, micros, nanos};
 use super::read::Source;
 use super::{TimeProperty, TimeSpan};
-use crate::{Error, TenantEntities};
+use crate::{Error, TenantEntities, keys};
+
+/// Points that are read at once, about; few in tests, so that they see pages.
+const PAGE_POINTS: usize = if cfg!(test) { 64 } else { 1 << 16 };
 
 /// How many instances are wanted, and from which end of the span.
 #[derive(Clone, Copy, Debug)]
@@ -24,6 +33,14 @@ pub(super) struct Selected {
     order: Vec<(i64, u32)>,
 }
 
+/// Which blocks of a strand may hold what is asked for, and the times of points they lie in.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Wanted {
+    pub(super) range: TimeRange,
+    time: TimeProperty,
+    span: TimeSpan,
+}
+
 /// The range of points' times that covers a span.
 pub(super) fn range_of(span: TimeSpan) -> TimeRange {
     let start = |time: Timestamp| time.0.saturating_mul(MICROSECOND);
@@ -37,6 +54,34 @@ pub(super) fn observes(summary: &Summary, span: TimeSpan) -> bool {
         && summary.observed_first <= nanos(span.to)
 }
 
+impl Wanted {
+    /// `is_changed`: whether some instances were changed later.
+    pub(super) fn new(time: TimeProperty, span: TimeSpan, is_changed: bool) -> Self {
+        let range = match time {
+            // Nothing is created after it was written, nor removed at another time.
+            TimeProperty::CreatedAt => TimeRange { from: range_of(span).from, ..TimeRange::ALL },
+            TimeProperty::DeletedAt => range_of(span),
+            TimeProperty::ModifiedAt if !is_changed => range_of(span),
+            TimeProperty::ObservedAt | TimeProperty::ModifiedAt => TimeRange::ALL,
+        };
+        Self { range, time, span }
+    }
+
+    /// Whether a block may hold an instance within the span.
+    pub(super) fn may_hold(&self, block: &Summary) -> bool {
+        match self.time {
+            TimeProperty::ObservedAt => observes(block, self.span),
+            TimeProperty::CreatedAt => true,
+            // A removal has no value.
+            TimeProperty::DeletedAt => block.values < block.count,
+            TimeProperty::ModifiedAt => {
+                let range = range_of(self.span);
+                block.flag_max >= CHANGED_FLAG || range.from <= block.last && block.first < range.to
+            }
+        }
+    }
+}
+
 impl Bound {
     fn count(self) -> usize {
         match self {
@@ -47,7 +92,8 @@ impl Bound {
 
 impl TenantEntities {
     /// The first or last instances within the span. Cost: the blocks they are in; for `observedAt` those that may hold
-    /// them, for `createdAt` all.
+    /// them, for `createdAt` all since the span began, for `modifiedAt` those too that hold instances changed later. Some
+    /// [`PAGE_POINTS`] stand in memory at once, and twice as many as are wanted.
     pub(super) async fn select(
         &self,
         source: &Source,
@@ -55,30 +101,71 @@ impl TenantEntities {
         span: TimeSpan,
         bound: Bound,
     ) -> Result<Selected, Error> {
-        let mut points = Points::default();
-        match time {
-            TimeProperty::ModifiedAt => self.read_written(source, range_of(span), bound, &mut points).await?,
-            TimeProperty::ObservedAt => {
-                let narrow = self.narrow(source, span, bound).await?;
-                self.read_wanted(source, &|block| observes(block, narrow), &mut points).await?;
-                append(&mut points, &source.fresh);
-                let selected = Selected::new(points, time, narrow, bound);
-                if narrow == span || selected.len() >= bound.count() {
-                    return Ok(selected);
-                }
-                // Blocks held instances that were not observed at all.
-                points = Points::default();
-                self.read_wanted(source, &|block| observes(block, span), &mut points).await?;
-            }
-            TimeProperty::CreatedAt => self.read_wanted(source, &|_| true, &mut points).await?,
-            TimeProperty::DeletedAt => {
-                // A removal has no value.
-                let removes = |block: &Summary| block.values < block.count;
-                self.read_wanted(source, &removes, &mut points).await?;
+        if time == TimeProperty::ModifiedAt && !self.is_changed(source).await? {
+            let mut points = Points::default();
+            self.read_written(source, range_of(span), bound, &mut points).await?;
+            append(&mut points, &source.fresh);
+            return Ok(Selected::new(points, time, span, bound));
+        }
+        let narrow = match time {
+            TimeProperty::ObservedAt => self.narrow(source, span, bound).await?,
+            _ => span,
+        };
+        let selected = self.select_within(source, time, narrow, bound).await?;
+        if narrow == span || selected.len() >= bound.count() {
+            return Ok(selected);
+        }
+        // Blocks held instances that were not observed at all, or went.
+        self.select_within(source, time, span, bound).await
+    }
+
+    async fn select_within(
+        &self,
+        source: &Source,
+        time: TimeProperty,
+        span: TimeSpan,
+        bound: Bound,
+    ) -> Result<Selected, Error> {
+        let wanted = Wanted::new(time, span, true);
+        let (mut points, mut rest) = (Points::default(), Some(wanted.range));
+        let held_max = bound.count().saturating_add(bound.count().max(PAGE_POINTS));
+        while let Some(range) = rest {
+            rest = self.read_wanted(source, range, &wanted, &mut points).await?;
+            if points.len() > held_max {
+                points = Selected::new(points, time, span, bound).into_written();
             }
         }
         append(&mut points, &source.fresh);
         Ok(Selected::new(points, time, span, bound))
+    }
+
+    /// Appends some blocks that may hold what is wanted; answers the range that is left. Fresh points are not among them.
+    pub(super) async fn read_wanted(
+        &self,
+        source: &Source,
+        range: TimeRange,
+        wanted: &Wanted,
+        out: &mut Points,
+    ) -> Result<Option<TimeRange>, Error> {
+        let Some(strand) = &source.strand else {
+            return Ok(None);
+        };
+        let strands = &self.context().pasts.strands;
+        let may_hold = |block: &Summary| wanted.may_hold(block);
+        let next = strands.read_wanted(strand, range, &may_hold, PAGE_POINTS, out).await?;
+        Ok(next.map(|from| TimeRange { from, ..range }))
+    }
+
+    /// Whether instances were changed later: then they are not in the order of `modifiedAt`. Cost: a look-up.
+    pub(super) async fn is_changed(&self, source: &Source) -> Result<bool, Error> {
+        let Some(Strand { partition, name }) = &source.strand else {
+            return Ok(false);
+        };
+        let (store, key) = (&self.context().store, keys::changed(name));
+        match store.get_cached(partition, &key) {
+            Some(row) => Ok(row.is_some()),
+            None => Ok(store.get(partition, &key).await?.is_some()),
+        }
     }
 
     async fn read_written(
@@ -107,43 +194,20 @@ impl TenantEntities {
         Ok(())
     }
 
-    async fn read_wanted(
-        &self,
-        source: &Source,
-        is_wanted: &(dyn Fn(&Summary) -> bool + Sync),
-        out: &mut Points,
-    ) -> Result<(), Error> {
-        let Some(strand) = &source.strand else {
-            return Ok(());
-        };
-        let strands = &self.context().pasts.strands;
-        for piece in strands.read_pieces(strand, TimeRange::ALL, is_wanted, &|_| false).await? {
-            if let Piece::Points(points) = piece {
-                out.extend_from_range(&points, 0..points.len());
-            }
-        }
-        Ok(())
-    }
-
     /// A part of the span that, as far as summaries of blocks tell, holds as many instances as are wanted.
     async fn narrow(&self, source: &Source, span: TimeSpan, bound: Bound) -> Result<TimeSpan, Error> {
         let Some(strand) = &source.strand else {
             return Ok(span);
         };
         let strands = &self.context().pasts.strands;
-        let pieces =
-            strands.read_pieces(strand, TimeRange::ALL, &|block| observes(block, span), &|_| true).await?;
+        let blocks = strands.blocks(strand, TimeRange::ALL).await?;
         let inside = |block: &Summary| {
             span.contains(micros(block.observed_first)) && span.contains(micros(block.observed_last))
         };
-        let mut blocks: Vec<(i64, i64, u32)> = pieces
+        let mut blocks: Vec<(i64, i64, u32)> = blocks
             .iter()
-            .filter_map(|piece| match piece {
-                Piece::Whole(block) if inside(block) => {
-                    Some((block.observed_first, block.observed_last, block.count))
-                }
-                _ => None,
-            })
+            .filter(|(block, is_touched)| !is_touched && observes(block, span) && inside(block))
+            .map(|(block, _)| (block.observed_first, block.observed_last, block.count))
             .collect();
         let (mut left, mut first, mut last) = (bound.count(), i64::MAX, i64::MIN);
         match bound {
@@ -171,12 +235,19 @@ impl Selected {
         let found =
             places.zip(0..).filter_map(|(place, index)| Some((time_of(&points, index, time)?, place)));
         let mut order: Vec<(i64, u32)> = found.filter(|(time, _)| span.contains(Timestamp(*time))).collect();
-        if !order.is_sorted() {
-            order.sort_unstable();
+        let sorted = order.is_sorted();
+        let beyond = order.len().saturating_sub(bound.count());
+        if !sorted && beyond > 0 {
+            // What is left is all that has to be sorted.
+            let place = if matches!(bound, Bound::First(_)) { order.len() - beyond } else { beyond - 1 };
+            order.select_nth_unstable(place);
         }
         match bound {
             Bound::First(count) => order.truncate(count),
-            Bound::Last(count) => drop(order.drain(..order.len().saturating_sub(count))),
+            Bound::Last(_) => drop(order.drain(..beyond)),
+        }
+        if !sorted {
+            order.sort_unstable();
         }
         Self { points, order }
     }
@@ -195,17 +266,51 @@ impl Selected {
         if whole && self.order.iter().zip(0..).all(|((_, place), index)| *place == index) {
             return self.points;
         }
-        let points = self.points;
-        let pick = |place: &(i64, u32)| place.1 as usize;
-        let mut out = Points::default();
-        out.times.extend(self.order.iter().filter_map(|at| points.times.get(pick(at))));
-        out.values.extend(self.order.iter().filter_map(|at| points.values.get(pick(at))));
-        out.flags.extend(self.order.iter().filter_map(|at| points.flags.get(pick(at))));
-        out.observed.extend(self.order.iter().filter_map(|at| points.observed.get(pick(at))));
-        out.notes.places.extend(self.order.iter().filter_map(|at| points.notes.places.get(pick(at))));
-        out.notes.dictionary = points.notes.dictionary;
-        out
+        pick(&self.points, &self.order)
     }
+
+    /// The instances as points in the order they were written.
+    fn into_written(mut self) -> Points {
+        self.order.sort_unstable_by_key(|(_, place)| *place);
+        self.into_points()
+    }
+
+    /// Leaves out what lies outside of the span, and gives its memory back.
+    pub(super) fn retain(&mut self, span: TimeSpan) {
+        let before = self.order.len();
+        self.order.retain(|(time, _)| span.contains(Timestamp(*time)));
+        if self.order.len() < before {
+            self.points = pick(&self.points, &self.order);
+            for (at, place) in self.order.iter_mut().zip(0..) {
+                at.1 = place;
+            }
+        }
+    }
+}
+
+/// The points at these places, in this order, with the notes they use.
+fn pick(points: &Points, order: &[(i64, u32)]) -> Points {
+    let places = || order.iter().map(|(_, place)| *place as usize);
+    let mut out = Points::default();
+    out.reserve(order.len());
+    out.times.extend(places().filter_map(|place| points.times.get(place)));
+    out.values.extend(places().filter_map(|place| points.values.get(place)));
+    out.flags.extend(places().filter_map(|place| points.flags.get(place)));
+    out.observed.extend(places().filter_map(|place| points.observed.get(place)));
+    let mut renamed = vec![u32::MAX; points.notes.dictionary.len()];
+    for note in places().filter_map(|place| points.notes.places.get(place)) {
+        let (Some(name), Some(note)) =
+            (renamed.get_mut(*note as usize), points.notes.dictionary.get(*note as usize))
+        else {
+            continue;
+        };
+        if *name == u32::MAX {
+            *name = u32::try_from(out.notes.dictionary.len()).unwrap_or(u32::MAX);
+            out.notes.dictionary.push(note.clone());
+        }
+        out.notes.places.push(*name);
+    }
+    out
 }
 
 impl Selected {
@@ -217,9 +322,14 @@ impl Selected {
 }
 
 /// The time of an instance that is asked for, in microseconds; `None` if it has none.
-fn time_of(points: &Points, index: usize, time: TimeProperty) -> Option<i64> {
+pub(super) fn time_of(points: &Points, index: usize, time: TimeProperty) -> Option<i64> {
     let point = Point::new(points, index);
     match time {
+        TimeProperty::ModifiedAt
+            if points.flags.get(index).is_some_and(|flags| flags & CHANGED_FLAG != 0) =>
+        {
+            Some(point.modified_at().0)
+        }
         TimeProperty::ModifiedAt => Some(micros(point.time).0),
         TimeProperty::ObservedAt => point.observed_at().map(|time| time.0),
         TimeProperty::CreatedAt if point.class == Class::Removal => None,
@@ -256,8 +366,26 @@ pub(super) fn cut(
             TimeSpan { from: Timestamp(if start < last { start.saturating_add(1) } else { start }), ..span }
         }
     };
-    for one in found {
-        one.order.retain(|(time, _)| covered.contains(Timestamp(*time)));
-    }
+    found.iter_mut().for_each(|one| one.retain(covered));
     Some(covered)
+}
+
+/// The part of the span that the first or last `most` of all that was found lie in: what lies beyond is not among them,
+/// whatever is found yet. Times alike are never parted.
+pub(super) fn covering(found: &[&mut Selected], span: TimeSpan, bound: Bound, most: usize) -> TimeSpan {
+    let mut times: Vec<i64> = found.iter().flat_map(|one| one.order.iter().map(|(time, _)| *time)).collect();
+    if times.len() <= most || most == 0 {
+        return span;
+    }
+    match bound {
+        Bound::First(_) => {
+            let (_, last, _) = times.select_nth_unstable(most - 1);
+            TimeSpan { to: Timestamp(last.saturating_add(1)), ..span }
+        }
+        Bound::Last(_) => {
+            let place = times.len() - most;
+            let (_, first, _) = times.select_nth_unstable(place);
+            TimeSpan { from: Timestamp(*first), ..span }
+        }
+    }
 }

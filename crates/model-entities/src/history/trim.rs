@@ -1,16 +1,27 @@
 //! Retention: instances that are older than the policy keeps them go.
+//!
+//! A removal costs a write for each attribute and dataset, however little goes. So a past waits until its oldest instance is
+//! overdue by a part of what is kept ([`OVERDUE_PART`]), at most a day; then all goes that is due.
+
+use std::time::Duration;
 
 use model_series::{Edit, TimeRange};
 use smallvec::SmallVec;
-use store::Timestamp;
+use store::{Timestamp, Write};
 
 use super::fold::write_of;
 use super::note::MICROSECOND;
 use crate::{Entities, Error, TenantEntities, TermId, keys};
 
+/// The oldest instance stays for one part in so many longer than is said.
+const OVERDUE_PART: u32 = 16;
+/// And no longer than this.
+const OVERDUE_MAX: Duration = Duration::from_hours(24);
+
 impl Entities {
-    /// Removes instances that were written longer ago than the policy keeps them; answers from how many attributes' pasts
-    /// some were. Cost: nothing if all is kept for ever, or else a look at each entity and the past of each attribute.
+    /// Removes instances that were written longer ago than the policy keeps them, once the oldest of an attribute's past is
+    /// overdue by a sixteenth, or a day; answers from how many attributes' pasts some were. Cost: nothing if all is kept for ever, or else a look at each entity and the past of each attribute.
+    /// Entities that cannot be trimmed are logged and passed over.
     ///
     /// # Errors
     ///
@@ -40,7 +51,13 @@ impl TenantEntities {
                 return Ok(trimmed);
             }
             if let Some(id) = keys::id_of_key(&key) {
-                trimmed += self.trim_one(id, now).await?;
+                match self.trim_one(id, now).await {
+                    Ok(pasts) => trimmed += pasts,
+                    // Others are not to wait for it.
+                    Err(error) => {
+                        tracing::warn!(%id, error = &error as &dyn std::error::Error, "history not trimmed");
+                    }
+                }
             }
         }
     }
@@ -51,10 +68,10 @@ impl TenantEntities {
             return Ok(0);
         };
         let context = self.context();
-        let cutoff = |attribute: TermId| {
+        let cutoffs = |attribute: TermId| {
             let keep = context.policy.keep(&context.terms, &known.types, attribute)?;
-            let keep = i64::try_from(keep.as_micros()).unwrap_or(i64::MAX);
-            Some(now.0.saturating_sub(keep).saturating_mul(MICROSECOND))
+            let overdue = keep + (keep / OVERDUE_PART).min(OVERDUE_MAX);
+            Some((before(now, keep), before(now, overdue)))
         };
         let _turn = self.turn(id).await;
         // Head rows may be as old.
@@ -62,25 +79,34 @@ impl TenantEntities {
         let (mut writes, mut emptied) = (Vec::new(), SmallVec::<[_; 4]>::new());
         for strand in self.strands_of(id, |_, _| true).await? {
             let attribute = keys::attribute_of_strand(&strand.name, id).map(|(attribute, _)| attribute);
-            let Some(cutoff) = attribute.and_then(cutoff) else {
+            let Some((cutoff, overdue)) = attribute.and_then(cutoffs) else {
                 continue;
             };
+            let version = context.pasts.strands.version(&strand).await?;
             match context.pasts.strands.extent(&strand).await? {
-                Some((first, _)) if first >= cutoff => {}
+                Some((first, _)) if first >= overdue => {}
                 Some((_, last)) if last >= cutoff => {
                     let edit = Edit::Delete(TimeRange { from: i64::MIN, to: cutoff });
-                    writes.push(write_of(strand, vec![edit], now));
+                    writes.push(write_of(strand, vec![edit], now, None));
                 }
-                _ => emptied.push(strand),
+                _ => emptied.push((strand, version)),
             }
         }
-        let trimmed = writes.len() + emptied.len();
+        let mut trimmed = writes.len();
         for outcome in context.pasts.strands.write_all(writes).await {
             outcome?;
         }
-        for strand in emptied {
-            context.pasts.strands.erase(&strand, Vec::new(), bytes::Bytes::new()).await?;
+        for (strand, version) in emptied {
+            let beside = vec![Write::Delete(keys::changed(&strand.name))];
+            // What another node wrote to it meanwhile stays.
+            trimmed += usize::from(context.pasts.strands.erase_version(&strand, version, beside).await?);
         }
         Ok(trimmed)
     }
+}
+
+/// So long before `now`, in nanoseconds.
+pub(super) fn before(now: Timestamp, age: Duration) -> i64 {
+    let age = i64::try_from(age.as_micros()).unwrap_or(i64::MAX);
+    now.0.saturating_sub(age).saturating_mul(MICROSECOND)
 }

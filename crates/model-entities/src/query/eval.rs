@@ -108,6 +108,40 @@ impl Matcher {
             && self.matches_geo(entity)
     }
 
+    /// That nothing of an entity was shown yet.
+    pub(crate) fn unseen(&self) -> Shown {
+        let leaves = self.filter.as_ref().map_or(0, Node::leaves);
+        Shown { leaves: smallvec::smallvec![Leaf::default(); leaves], geo: false }
+    }
+
+    /// Takes in a piece of an entity: some instances of some attributes. Counts only if no link is wanted afterwards; else
+    /// the piece is to be shown again.
+    pub(crate) fn show(&self, piece: &EntityView<'_>, shown: &mut Shown, links: &mut Links) {
+        if let Some(filter) = &self.filter {
+            filter.show(piece, &self.view, links, &mut shown.leaves.iter_mut());
+        }
+        shown.geo = shown.geo || self.matches_geo(piece);
+    }
+
+    /// Whether filter and geo-query hold of all pieces of an entity, as soon as it is decided; `is_over` says whether an
+    /// attribute was shown whole.
+    pub(crate) fn verdict(&self, shown: &Shown, is_over: &dyn Fn(TermId) -> bool) -> Option<bool> {
+        let filter = self.filter.as_ref();
+        let filter = filter.map_or(Some(true), |filter| filter.verdict(&mut shown.leaves.iter(), is_over));
+        let geo = match &self.geo {
+            Some((name, ..)) => decided(shown.geo, name.is_none_or(is_over)),
+            None => Some(true),
+        };
+        all(filter, geo)
+    }
+
+    /// Whether more of an attribute could change the verdict.
+    pub(crate) fn wants(&self, shown: &Shown, attribute: TermId) -> bool {
+        let filter = self.filter.as_ref();
+        filter.is_some_and(|filter| filter.wants(&mut shown.leaves.iter(), attribute))
+            || !shown.geo && self.geo.as_ref().is_some_and(|(name, ..)| *name == Some(attribute))
+    }
+
     /// Whether id, types, scopes and expiry match.
     pub(crate) fn matches_head(&self, entity: &EntityView<'_>) -> bool {
         !is_expired(entity.expires_at(), self.view.now)
@@ -137,6 +171,43 @@ impl Matcher {
         };
         geometries(&attribute, &self.view).any(|stored| relates(*relation, &stored, asked))
     }
+}
+
+/// What pieces of an entity showed of a query's conditions.
+#[derive(Clone, Debug)]
+pub(crate) struct Shown {
+    leaves: SmallVec<[Leaf; 4]>,
+    geo: bool,
+}
+
+/// What was shown of a condition on one path.
+#[derive(Clone, Copy, Debug, Default)]
+struct Leaf {
+    /// The path led somewhere.
+    somewhere: bool,
+    /// To something that passed the test (without its negation).
+    held: bool,
+}
+
+fn next(leaves: &mut std::slice::Iter<'_, Leaf>) -> Leaf {
+    leaves.next().copied().unwrap_or_default()
+}
+
+/// A condition that holds of all pieces if it holds of one.
+fn decided(held: bool, is_over: bool) -> Option<bool> {
+    if held { Some(true) } else { Some(false).filter(|_| is_over) }
+}
+
+fn all(one: Option<bool>, other: Option<bool>) -> Option<bool> {
+    match (one, other) {
+        (Some(false), _) | (_, Some(false)) => Some(false),
+        (Some(true), Some(true)) => Some(true),
+        _ => None,
+    }
+}
+
+fn any(one: Option<bool>, other: Option<bool>) -> Option<bool> {
+    all(one.map(|one| !one), other.map(|other| !other)).map(|none| !none)
 }
 
 /// The geometries of a GeoProperty's instances that count.
@@ -205,6 +276,95 @@ impl Node {
                     test.holds(target)
                 });
                 somewhere && !held
+            }
+        }
+    }
+}
+
+impl Node {
+    fn leaves(&self) -> usize {
+        match self {
+            Self::And(parts) | Self::Or(parts) => parts.iter().map(Self::leaves).sum(),
+            Self::Exists(_) | Self::Missing(_) | Self::Compare { .. } => 1,
+        }
+    }
+
+    /// Takes in a piece of an entity. Cost: that of [`Self::holds`]; nothing where it was met already.
+    fn show(
+        &self,
+        piece: &EntityView<'_>,
+        view: &Visible,
+        links: &mut Links,
+        leaves: &mut std::slice::IterMut<'_, Leaf>,
+    ) {
+        if let Self::And(parts) | Self::Or(parts) = self {
+            parts.iter().for_each(|part| part.show(piece, view, links, leaves));
+            return;
+        }
+        let Some(leaf) = leaves.next().filter(|leaf| !leaf.held) else {
+            return;
+        };
+        match self {
+            Self::And(_) | Self::Or(_) => {}
+            Self::Exists(track) | Self::Missing(track) => {
+                leaf.held = track.each(piece, view, links, &mut |_| true);
+            }
+            Self::Compare { track, test, .. } => {
+                let mut somewhere = false;
+                leaf.held = track.each(piece, view, links, &mut |target| {
+                    somewhere = true;
+                    test.holds(target)
+                });
+                leaf.somewhere |= somewhere;
+            }
+        }
+    }
+
+    fn verdict(
+        &self,
+        leaves: &mut std::slice::Iter<'_, Leaf>,
+        is_over: &dyn Fn(TermId) -> bool,
+    ) -> Option<bool> {
+        let over = |track: &Track| track.nowhere || track.attribute.is_none_or(is_over);
+        match self {
+            // All parts, so that leaves are counted on.
+            Self::And(parts) => {
+                let mut verdict = Some(true);
+                for part in parts {
+                    verdict = all(verdict, part.verdict(leaves, is_over));
+                }
+                verdict
+            }
+            Self::Or(parts) => {
+                let mut verdict = Some(false);
+                for part in parts {
+                    verdict = any(verdict, part.verdict(leaves, is_over));
+                }
+                verdict
+            }
+            Self::Exists(track) | Self::Compare { track, negated: false, .. } => {
+                decided(next(leaves).held, over(track))
+            }
+            Self::Missing(track) => decided(next(leaves).held, over(track)).map(|held| !held),
+            Self::Compare { track, negated: true, .. } => {
+                let leaf = next(leaves);
+                decided(leaf.held, over(track)).map(|held| !held && leaf.somewhere)
+            }
+        }
+    }
+
+    fn wants(&self, leaves: &mut std::slice::Iter<'_, Leaf>, attribute: TermId) -> bool {
+        match self {
+            Self::And(parts) | Self::Or(parts) => {
+                let mut wants = false;
+                for part in parts {
+                    wants |= part.wants(leaves, attribute);
+                }
+                wants
+            }
+            Self::Exists(track) | Self::Missing(track) | Self::Compare { track, .. } => {
+                let held = leaves.next().is_none_or(|leaf| leaf.held);
+                !held && !track.nowhere && track.attribute == Some(attribute)
             }
         }
     }

@@ -30,7 +30,7 @@ pub(crate) fn store() -> Store {
 }
 
 pub(crate) fn run<T>(future: impl Future<Output = T>) -> T {
-    tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(future)
+    tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(future)
 }
 
 async fn tenant(store: &Store, buckets: u32) -> TenantEntities {
@@ -321,6 +321,38 @@ fn many_writers_on_one_entity_lose_nothing() {
             .map(|change| change_records(&change.payload).count())
             .sum();
         assert_eq!(records, 1 + 32 * 20, "every write is told once");
+    });
+}
+
+/// Else one who wins could win every race, and one who lost lose every time.
+#[test]
+fn who_comes_while_others_queue_queues_too() {
+    run(async {
+        let entities = tenant(&store(), 1).await;
+        let create = |id: &'static str| entities.apply(id, Operation::Create(draft_of("0")), Timestamp(1));
+        let queue = entities.context().turns.of("urn:x:1").unwrap().lock().await;
+        let waits = |waiting: &mut std::pin::Pin<Box<dyn Future<Output = ()> + '_>>| {
+            let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+            waiting.as_mut().poll(&mut context).is_pending()
+        };
+        let mut one: std::pin::Pin<Box<dyn Future<Output = ()>>> = Box::pin(async {
+            create("urn:x:1").await.unwrap();
+        });
+        let mut batch: std::pin::Pin<Box<dyn Future<Output = ()>>> = Box::pin(async {
+            let replace = |id: &str| (id.into(), Operation::UpsertReplace(draft_of("3")));
+            let outcomes =
+                entities.apply_all(vec![replace("urn:x:1"), replace("urn:x:2")], Timestamp(5)).await;
+            assert!(outcomes.into_iter().all(|outcome| outcome.is_ok()));
+        });
+        assert!(waits(&mut one) && waits(&mut batch), "they wait for their turns");
+        while !stored(&entities).await.contains_key("urn:x:2") {
+            assert!(waits(&mut batch), "its other entity does not wait");
+            tokio::task::yield_now().await;
+        }
+        drop(queue);
+        one.await;
+        batch.await;
+        assert_eq!(stored(&entities).await.len(), 2);
     });
 }
 

@@ -11,6 +11,7 @@
 //! the population (divided by the count, so that one value has 0). Removals are not counted.
 
 mod buckets;
+mod distinct;
 mod run;
 mod tally;
 

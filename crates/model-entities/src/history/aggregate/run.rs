@@ -1,21 +1,19 @@
 //! Aggregates a past: blocks by their summaries where that is enough, else points in columns.
 
-use model_series::{Piece, Points, Summary, TimeRange};
+use std::ops::ControlFlow;
+
+use model_series::{ColumnSet, Columns, Part, Strand, Summary, TimeRange, Wanted};
 use smallvec::SmallVec;
 
 use super::buckets::Buckets;
 use super::tally::{Needs, Tally};
 use super::{AggregateHistory, AggregateMethod, Period};
-use crate::history::merge::append;
 use crate::history::note::{Class, Point, UNOBSERVED_FLAG, micros, nanos};
 use crate::history::read::{Source, watched};
 use crate::history::select::{Bound, observes, range_of};
 use crate::history::{HistoryRequest, TimeProperty, TimeSpan};
 use crate::{Error, Kind, TenantEntities};
 
-/// Points that stand in memory at once, about, of each attribute and dataset: few, so that their columns stay in the
-/// processor's cache and their memory with the allocator.
-const POINTS_AT_ONCE: u64 = 1 << 14;
 /// How often aggregates start again because what was fresh was folded meanwhile.
 const ATTEMPTS_MAX: usize = 8;
 /// Attributes and datasets are aggregated by so many tasks at once.
@@ -27,8 +25,8 @@ impl TenantEntities {
     /// open, at whole periods since 1970 (weeks: on Mondays). `None`: the entity has no past, and is not there.
     ///
     /// Cost: some nanoseconds for each number, read in blocks; blocks that lie inside one bucket are not read, unless for
-    /// `distinctCount` and `stddev`. Instances whose observedAt goes back and forth are sorted first. Some blocks of
-    /// each attribute stand in memory at once, but for those to be sorted.
+    /// `distinctCount` and `stddev`, and of others no more columns than are needed. One block of each attribute stands in memory at
+    /// once. But instances whose observedAt goes back and forth are all read, and sorted first.
     ///
     /// # Errors
     ///
@@ -92,80 +90,59 @@ impl TenantEntities {
     }
 
     async fn aggregate(&self, source: Source, job: Job) -> Result<AggregateHistory, Error> {
-        let (time, span) = (job.time, job.span);
-        let in_columns = matches!(time, TimeProperty::ObservedAt | TimeProperty::ModifiedAt);
-        if let Some(of_strand) = source.strand.as_ref().filter(|_| in_columns && job.last_n.is_none()) {
-            let mut run = Run::new(&source, &job);
-            let strands = &self.context().pasts.strands;
-            let wanted = move |block: &Summary| time == TimeProperty::ModifiedAt || observes(block, span);
-            let mut in_order = true;
-            for range in self.ranges(&source, range_of_property(time, span), &wanted).await? {
-                let whole = |block: &Summary| job.is_whole(block);
-                let mut pieces = strands.read_pieces(of_strand, range, &wanted, &whole).await?;
-                if range.to == i64::MAX || range.to == range_of(span).to {
-                    add_fresh(&mut pieces, &source.fresh);
-                }
-                in_order &= pieces.iter().all(|piece| run.add_piece(piece));
-            }
-            if in_order {
-                let mut found = run.finish();
-                if found.kind.is_none() && !found.buckets.is_empty() {
-                    // No block was read.
-                    let last = strands.read_last(of_strand, TimeRange::ALL, 1).await?;
-                    found.kind = kind_of_last(&last);
-                }
-                return Ok(found);
-            }
+        let in_columns = match job.time {
+            TimeProperty::ObservedAt => true,
+            TimeProperty::ModifiedAt => !self.is_changed(&source).await?,
+            TimeProperty::CreatedAt | TimeProperty::DeletedAt => false,
+        };
+        if in_columns
+            && job.last_n.is_none()
+            && let Some(strand) = &source.strand
+            && let Some(found) = self.aggregate_blocks(strand, &source, &job).await?
+        {
+            return Ok(found);
         }
         let bound = job.last_n.map_or(Bound::First(usize::MAX), Bound::Last);
-        let (times, points) = self.select(&source, time, span, bound).await?.into_columns();
+        let (times, points) = self.select(&source, job.time, job.span, bound).await?.into_columns();
         let mut run = Run::new(&source, &job);
-        run.add(&times, &points);
+        run.add(&times, &points.columns());
         Ok(run.finish())
     }
 
-    /// The range in parts of which each has not too many points.
-    async fn ranges(
+    /// Aggregates block by block, then what is fresh; `None` if that goes back in time, and must be sorted first.
+    async fn aggregate_blocks(
         &self,
+        strand: &Strand,
         source: &Source,
-        range: TimeRange,
-        wanted: &(dyn Fn(&Summary) -> bool + Sync),
-    ) -> Result<SmallVec<[TimeRange; 1]>, Error> {
-        let mut ranges = SmallVec::new();
-        let Some(strand) = &source.strand else {
-            return Ok(ranges);
-        };
+        job: &Job,
+    ) -> Result<Option<AggregateHistory>, Error> {
         let strands = &self.context().pasts.strands;
-        let (mut from, mut held) = (range.from, 0);
-        for piece in strands.read_pieces(strand, range, wanted, &|_| true).await? {
-            let (first, count) = match &piece {
-                Piece::Whole(block) => (block.first, u64::from(block.count)),
-                Piece::Points(points) => (points.times.first().copied().unwrap_or(from), points.len() as u64),
-            };
-            if held > 0 && held + count > POINTS_AT_ONCE {
-                ranges.push(TimeRange { from, to: first });
-                (from, held) = (first, 0);
-            }
-            held += count;
+        let fresh = source.fresh.columns();
+        let is_told = kind_of_last(&fresh).is_some();
+        let mut run = Run::new(source, job);
+        let mut in_order = true;
+        let want = |block: &Summary, is_last: bool| job.want(block, is_last && !is_told);
+        let mut show = |part: Part<'_>| {
+            in_order = run.add_part(&part);
+            if in_order { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        };
+        strands.visit(strand, range_of_property(job.time, job.span), &want, &mut show).await?;
+        if !in_order || !run.add(job.times_of(&fresh), &fresh) {
+            return Ok(None);
         }
-        ranges.push(TimeRange { from, to: range.to });
-        Ok(ranges)
+        let mut found = run.finish();
+        if found.kind.is_none() && !found.buckets.is_empty() {
+            let last = strands.read_last(strand, TimeRange::ALL, 1).await?;
+            found.kind = kind_of_last(&last.columns());
+        }
+        Ok(Some(found))
     }
 }
 
-/// The kind of the last point that is no removal.
-fn kind_of_last(points: &Points) -> Option<Kind> {
-    let mut points = (0..points.len()).rev().map(|index| Point::new(points, index));
+/// The kind of the last point that is no removal, if its note is there.
+fn kind_of_last(points: &Columns<'_>) -> Option<Kind> {
+    let mut points = (0..points.len()).rev().map(|index| Point::of(points, index));
     points.find(|point| point.class != Class::Removal)?.note().map(|note| note.kind())
-}
-
-/// Fresh points follow the last of a strand, or are among them.
-fn add_fresh(pieces: &mut Vec<Piece>, fresh: &Points) {
-    match pieces.last_mut() {
-        Some(Piece::Points(points)) => append(points, fresh),
-        _ if fresh.is_empty() => {}
-        _ => pieces.push(Piece::Points(fresh.clone())),
-    }
 }
 
 /// The times of points that can be in the span.
@@ -185,26 +162,52 @@ struct Job {
 }
 
 impl Job {
-    /// Whether a block lies in one bucket, and its summary is enough.
-    fn is_whole(&self, block: &Summary) -> bool {
-        if !self.needs.summary_is_enough() || block.values < block.count {
-            return false;
+    /// What is wanted of a block; of one that is to tell the kind, its notes.
+    fn want(&self, block: &Summary, tells_kind: bool) -> Wanted {
+        if self.time == TimeProperty::ObservedAt && !observes(block, self.span) {
+            return Wanted::Nothing;
         }
-        let Some((first, last)) = self.bounds(block) else {
-            return false;
-        };
-        let mut buckets = self.buckets.clone();
-        buckets.seek(first);
-        buckets.holds(last) && self.span.contains(micros(first)) && self.span.contains(micros(last))
+        let alone = self.bounds_in_bucket(block).is_some();
+        let all_valued = block.values == block.count;
+        if alone && all_valued && self.needs.summary_is_enough() && !tells_kind {
+            return Wanted::Summary;
+        }
+        let by_observed = self.time == TimeProperty::ObservedAt;
+        Wanted::Columns(ColumnSet {
+            times: !alone && !by_observed,
+            observed: !alone && by_observed,
+            notes: tells_kind || self.needs.notes_of(block.flag_max),
+        })
     }
 
-    /// First and last time of a block; `None` where some of it has none.
+    /// First and last time of a block that lies in one bucket and in the span.
+    fn bounds_in_bucket(&self, block: &Summary) -> Option<(i64, i64)> {
+        let (first, last) = self.bounds(block)?;
+        let mut buckets = self.buckets.clone();
+        buckets.seek(first);
+        let inside = self.span.contains(micros(first)) && self.span.contains(micros(last));
+        (inside && buckets.holds(first) && buckets.holds(last)).then_some((first, last))
+    }
+
+    /// First and last time of a block; `None` where some of it has none, or is too late to be told from the end of the span.
     fn bounds(&self, block: &Summary) -> Option<(i64, i64)> {
-        match self.time {
-            TimeProperty::ModifiedAt => Some((block.first, block.last)),
-            _ if block.flag_max >= UNOBSERVED_FLAG => None,
-            _ => Some((block.observed_first, block.observed_last)),
-        }
+        let (first, last) = match self.time {
+            TimeProperty::ModifiedAt => (block.first, block.last),
+            _ if block.flag_max >= UNOBSERVED_FLAG => return None,
+            _ => (block.observed_first, block.observed_last),
+        };
+        (self.placed(last) != i64::MAX).then(|| (self.placed(first), self.placed(last)))
+    }
+
+    /// Where a time stands among buckets. Times that are too late for nanoseconds stand at the end of time, which no bucket
+    /// holds: where the span is open, right before it.
+    fn placed(&self, time: i64) -> i64 {
+        if self.span.to.0 == i64::MAX { time.min(i64::MAX - 1) } else { time }
+    }
+
+    /// The column of the times that count.
+    fn times_of<'a>(&self, points: &Columns<'a>) -> &'a [i64] {
+        if self.time == TimeProperty::ModifiedAt { points.times } else { points.observed }
     }
 }
 
@@ -230,49 +233,59 @@ impl<'j> Run<'j> {
     }
 
     /// Answers false if it goes back in time: then all is to be sorted.
-    fn add_piece(&mut self, piece: &Piece) -> bool {
-        match piece {
-            Piece::Points(points) => match self.job.time {
-                TimeProperty::ModifiedAt => self.add(&points.times, points),
-                _ => self.add(&points.observed, points),
-            },
-            Piece::Whole(block) => {
-                let Some((first, last)) = self.job.bounds(block) else {
-                    return false;
-                };
-                if !self.turn_to(first) {
-                    return false;
-                }
-                self.note_times(first, last);
-                self.tally.add_summary(block);
-                true
-            }
+    fn add_part(&mut self, part: &Part<'_>) -> bool {
+        let (block, points) = match part {
+            Part::Stretch(points) => return self.add(self.job.times_of(points), points),
+            Part::Block(block, points) => (block, Some(points)),
+            Part::Summary(block) => (block, None),
+        };
+        let Some((first, last)) = self.job.bounds_in_bucket(block) else {
+            return points.is_none_or(|points| self.add(self.job.times_of(points), points));
+        };
+        if !self.turn_to(first) {
+            return false;
         }
+        self.note_times(first, last);
+        match points {
+            Some(points) => {
+                self.found.kind = kind_of_last(points).or(self.found.kind);
+                self.tally.add(points, self.job.needs);
+            }
+            None => self.tally.add_summary(block),
+        }
+        true
     }
 
     /// Adds points by these times, in runs of one bucket; answers false if they go back to an earlier bucket.
-    fn add(&mut self, times: &[i64], points: &Points) -> bool {
+    fn add(&mut self, times: &[i64], points: &Columns<'_>) -> bool {
         self.found.kind = kind_of_last(points).or(self.found.kind);
-        let (from, to) = (nanos(self.job.span.from), self.job.span.to);
-        let to = if to.0 == i64::MAX { i64::MAX } else { nanos(to) };
+        let job = self.job;
+        let (from, to) = (job.placed(nanos(job.span.from)), nanos(job.span.to));
+        let is_sorted = is_sorted(times);
         let mut at = 0;
         while let Some(time) = times.get(at) {
-            if *time < from || *time >= to {
+            let placed = job.placed(*time);
+            if placed < from || placed >= to {
                 at += 1;
                 continue;
             }
-            if !self.turn_to(*time) {
+            if !self.turn_to(placed) {
                 return false;
             }
             let (start, end) = (self.buckets.start.max(from), self.buckets.end.min(to));
             let rest = times.get(at..).unwrap_or_default();
-            let run = rest.iter().position(|time| *time < start || *time >= end).unwrap_or(rest.len());
+            let run = if is_sorted {
+                rest.partition_point(|time| job.placed(*time) < end)
+            } else {
+                let is_outside = |time: &i64| !(start..end).contains(&job.placed(*time));
+                rest.iter().position(is_outside).unwrap_or(rest.len())
+            };
             if self.buckets.is_one() {
                 let run = rest.get(..run).unwrap_or_default();
                 let first = run.iter().min().unwrap_or(time);
                 self.note_times(*first, *run.iter().max().unwrap_or(time));
             }
-            self.tally.add(points, at..at + run, self.job.needs);
+            self.tally.add(&points.part(&(at..at + run)), self.job.needs);
             at += run;
         }
         true
@@ -317,5 +330,36 @@ impl<'j> Run<'j> {
     fn finish(mut self) -> AggregateHistory {
         self.close();
         self.found
+    }
+}
+
+/// Whether times do not go back. Cost: a pass of plain arithmetic, of which processors do several at a time, as of comparisons
+/// of 64 bits not all of them do.
+fn is_sorted(times: &[i64]) -> bool {
+    // Below zero if the next is less; what follows the difference sets its sign right where it overflows.
+    let fall = |time: i64, next: i64| {
+        let difference = next.wrapping_sub(time);
+        difference ^ ((next ^ time) & (difference ^ next))
+    };
+    let next = times.get(1..).unwrap_or_default();
+    times.iter().zip(next).fold(0, |all, (time, next)| all | fall(*time, *next)) >= 0
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::is_sorted;
+
+    proptest! {
+        #[test]
+        fn times_are_sorted_if_none_is_less_than_the_one_before(
+            times in prop::collection::vec(prop_oneof![any::<i64>(), -3..3_i64, Just(i64::MIN), Just(i64::MAX)], 0..6),
+        ) {
+            prop_assert_eq!(is_sorted(&times), times.is_sorted());
+            let mut sorted = times;
+            sorted.sort_unstable();
+            prop_assert!(is_sorted(&sorted));
+        }
     }
 }

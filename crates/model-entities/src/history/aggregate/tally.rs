@@ -1,21 +1,25 @@
 //! What is known of one bucket while it is filled.
 
-use model_series::{Points, Summary};
+use model_series::{Columns, Summary};
 
+use super::distinct::Distinct;
 use super::{AggregateMethod, StoredValue};
 use crate::history::note::{Class, Point, typed_text};
 
-/// Sums are taken in so many lanes, for the processor's sake.
-const LANES: usize = 4;
+/// Numbers are joined in so many lanes, for the processor's sake.
+const LANES: usize = 8;
 /// Flags above are of values that are no numbers; a bit beside the class does not matter.
 const CLASS_MASK: u8 = 0x87;
 
 /// Which work the methods need.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Needs {
-    pub(super) distinct: bool,
-    pub(super) deviation: bool,
-    pub(super) texts: bool,
+    distinct: bool,
+    deviation: bool,
+    sum: bool,
+    squares: bool,
+    /// The least and the greatest, be they numbers or texts.
+    bounds: bool,
 }
 
 impl Needs {
@@ -24,13 +28,20 @@ impl Needs {
         Self {
             distinct: has(AggregateMethod::DistinctCount),
             deviation: has(AggregateMethod::Stddev),
-            texts: has(AggregateMethod::Min) || has(AggregateMethod::Max),
+            sum: [AggregateMethod::Sum, AggregateMethod::Avg, AggregateMethod::Stddev].into_iter().any(has),
+            squares: has(AggregateMethod::Sumsq),
+            bounds: has(AggregateMethod::Min) || has(AggregateMethod::Max),
         }
     }
 
-    /// Whether a block's summary is enough.
+    /// Whether the summary of a block that holds numbers alone is enough.
     pub(super) fn summary_is_enough(self) -> bool {
         !self.distinct && !self.deviation
+    }
+
+    /// Whether the notes of points are looked at, none of whose flags is above this one.
+    pub(super) fn notes_of(self, flag_max: u8) -> bool {
+        (self.distinct || self.bounds) && flag_max > Class::Spelled as u8
     }
 }
 
@@ -63,26 +74,23 @@ impl Tally {
         *self = Self { distinct, ..Self::default() };
     }
 
-    /// Adds the points at these places, which lie in the bucket.
-    pub(super) fn add(&mut self, points: &Points, places: std::ops::Range<usize>, needs: Needs) {
-        let values = points.values.get(places.clone()).unwrap_or_default();
-        let flags = points.flags.get(places.clone()).unwrap_or_default();
-        let numeric =
-            flags.iter().fold(0, |worst, flags| worst.max(flags & CLASS_MASK)) <= Class::Array as u8;
-        if numeric {
-            self.count += values.len() as u64;
-            self.add_numbers(values, needs.deviation);
-            if needs.distinct {
-                if flags.iter().all(|flags| flags & CLASS_MASK <= Class::Spelled as u8) {
-                    values.iter().for_each(|value| self.distinct.insert(number_key(*value)));
-                } else {
-                    places.for_each(|place| self.distinct.insert(key(&Point::new(points, place))));
-                }
-            }
+    /// Adds points that lie in the bucket.
+    pub(super) fn add(&mut self, points: &Columns<'_>, needs: Needs) {
+        let worst = points.flags.iter().fold(0, |worst, flags| worst.max(flags & CLASS_MASK));
+        if worst > Class::Array as u8 {
+            (0..points.len()).for_each(|index| self.add_one(&Point::of(points, index), needs));
             return;
         }
-        for place in places {
-            self.add_one(&Point::new(points, place), needs);
+        self.count += points.len() as u64;
+        self.add_numbers(points.values, needs);
+        if !needs.distinct {
+            return;
+        }
+        self.distinct.reserve(points.len());
+        if worst <= Class::Spelled as u8 {
+            points.values.iter().for_each(|value| self.distinct.insert(number_key(*value)));
+        } else {
+            (0..points.len()).for_each(|index| self.distinct.insert(key(&Point::of(points, index))));
         }
     }
 
@@ -92,10 +100,11 @@ impl Tally {
         }
         self.count += 1;
         if needs.distinct {
+            self.distinct.reserve(1);
             self.distinct.insert(key(point));
         }
         match point.class {
-            Class::Text if needs.texts => {
+            Class::Text if needs.bounds => {
                 let value = point.value();
                 let text = typed_text(&value).unwrap_or(&value);
                 let text = if value.starts_with('"') { &value } else { text };
@@ -103,43 +112,31 @@ impl Tally {
                 keep(&mut self.max_text, text, |held| order(text, held).is_gt());
             }
             Class::Text | Class::Other | Class::Removal => {}
-            _ => self.add_numbers(&[point.value], needs.deviation),
+            _ => self.add_numbers(&[point.value], needs),
         }
     }
 
-    /// Cost: a pass or two, of additions in lanes.
-    fn add_numbers(&mut self, values: &[f64], deviation: bool) {
-        let Some(first) = values.first() else {
+    /// Cost: a pass for each thing that is needed, over values that lie in the processor's cache.
+    fn add_numbers(&mut self, values: &[f64], needs: Needs) {
+        let Some(first) = values.first().copied() else {
             return;
         };
-        let (mut sums, mut squares) = ([0.0; LANES], [0.0; LANES]);
-        let (mut least, mut most) = ([*first; LANES], [*first; LANES]);
-        let (chunks, rest) = values.as_chunks::<LANES>();
-        for chunk in chunks {
-            let lanes = sums.iter_mut().zip(&mut squares).zip(least.iter_mut().zip(&mut most));
-            for (((sum, square), (least, most)), value) in lanes.zip(chunk) {
-                *sum += value;
-                *square += value * value;
-                *least = if value < least { *value } else { *least };
-                *most = if value > most { *value } else { *most };
-            }
+        let add = |sum: f64, value: f64| sum + value;
+        let same = |value: f64| value;
+        let sum = if needs.sum { in_lanes(values, 0.0, same, add) } else { 0.0 };
+        let squares = if needs.squares { in_lanes(values, 0.0, |value| value * value, add) } else { 0.0 };
+        let (mut min, mut max) = (first, first);
+        if needs.bounds {
+            min = in_lanes(values, first, same, |least, value| if value < least { value } else { least });
+            max = in_lanes(values, first, same, |most, value| if value > most { value } else { most });
         }
-        let (mut sum, mut sum_of_squares): (f64, f64) = (sums.iter().sum(), squares.iter().sum());
-        let (mut min, mut max) = (*first, *first);
-        for value in rest {
-            sum += value;
-            sum_of_squares += value * value;
-            (min, max) = (min.min(*value), max.max(*value));
-        }
-        min = least.iter().copied().fold(min, f64::min);
-        max = most.iter().copied().fold(max, f64::max);
         let numbers = values.len() as u64;
-        if deviation {
+        if needs.deviation {
             let mean = sum / as_number(numbers);
-            let deviations: f64 = values.iter().map(|value| (value - mean) * (value - mean)).sum();
+            let deviations = in_lanes(values, 0.0, |value| (value - mean) * (value - mean), add);
             self.join_deviations(numbers, sum, deviations);
         }
-        self.join(numbers, (sum, sum_of_squares), (min, max));
+        self.join(numbers, (sum, squares), (min, max));
     }
 
     /// Adds a block that lies in the bucket and holds numbers alone.
@@ -197,6 +194,18 @@ impl Tally {
     }
 }
 
+/// What `join` makes of all values, each turned first; `start` is what changes nothing.
+#[inline]
+fn in_lanes(values: &[f64], start: f64, turn: impl Fn(f64) -> f64, join: impl Fn(f64, f64) -> f64) -> f64 {
+    let mut lanes = [start; LANES];
+    let (chunks, rest) = values.as_chunks::<LANES>();
+    for chunk in chunks {
+        lanes.iter_mut().zip(chunk).for_each(|(lane, value)| *lane = join(*lane, turn(*value)));
+    }
+    let joined = lanes.into_iter().fold(start, &join);
+    rest.iter().fold(joined, |joined, value| join(joined, turn(*value)))
+}
+
 /// The order of texts: that of what the JSON strings say.
 fn order(one: &str, other: &str) -> std::cmp::Ordering {
     if one.contains('\\') || other.contains('\\') {
@@ -228,59 +237,4 @@ fn key(point: &Point<'_>) -> u64 {
 fn number_key(value: f64) -> u64 {
     // -0 is 0.
     (value + 0.0).to_bits()
-}
-
-/// A set of keys, emptied at no cost.
-#[derive(Debug, Default)]
-struct Distinct {
-    /// Keys, and the round in which each was put there; as many as a power of two.
-    slots: Vec<(u64, u32)>,
-    round: u32,
-    len: usize,
-}
-
-const SLOTS_FIRST: usize = 64;
-
-impl Distinct {
-    fn clear(&mut self) {
-        self.len = 0;
-        match self.round.checked_add(1) {
-            Some(round) => self.round = round,
-            None => *self = Self::default(),
-        }
-    }
-
-    fn len(&self) -> usize {
-        self.len
-    }
-
-    fn insert(&mut self, key: u64) {
-        if self.len * 2 >= self.slots.len() {
-            self.grow();
-        }
-        let mask = self.slots.len() - 1;
-        let mut at =
-            usize::try_from(key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 20).unwrap_or_default() & mask;
-        while let Some(slot) = self.slots.get_mut(at) {
-            if slot.1 != self.round {
-                *slot = (key, self.round);
-                self.len += 1;
-                return;
-            }
-            if slot.0 == key {
-                return;
-            }
-            at = (at + 1) & mask;
-        }
-    }
-
-    fn grow(&mut self) {
-        let held = std::mem::take(&mut self.slots);
-        let round = self.round;
-        // A round that no empty slot has.
-        self.round = 1;
-        self.len = 0;
-        self.slots = vec![(0, 0); (held.len() * 2).max(SLOTS_FIRST)];
-        held.into_iter().filter(|slot| slot.1 == round).for_each(|slot| self.insert(slot.0));
-    }
 }

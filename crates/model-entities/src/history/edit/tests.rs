@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::history::tests::tenant;
-use crate::history::{HistoryPolicy, HistoryRequest, HistoryRule, TimeProperty};
+use crate::history::{AggregateMethod, HistoryPolicy, HistoryRequest, HistoryRule, TimeProperty, TimeSpan};
 use crate::query::{Query, TypeQuery};
 use crate::write::tests::{options, run, store};
 use crate::{Entities, Kind, Options};
@@ -97,10 +97,29 @@ fn instances_are_changed_and_removed_by_name() {
         entities.patch_instance(ID, SPEED, name, &patch, Timestamp(99)).await.unwrap();
         let request = HistoryRequest::all(10);
         let found = entities.read_history(ID, &request).await.unwrap().unwrap();
-        let second = found.attributes[0].instances().nth(1).unwrap();
+        let second = found.attributes[0].instances().nth(2).unwrap();
         assert_eq!((second.unit_code(), second.modified_at()), (Some("KMH"), Timestamp(99)));
         assert_eq!((second.instance_id(), second.created_at()), (name, Timestamp(5)));
-        assert_eq!(texts(&values(&entities, TimeProperty::ModifiedAt).await), ["1", "22.50", "3"]);
+        // The last that was changed comes last, and is found by that time alone.
+        assert_eq!(texts(&values(&entities, TimeProperty::ModifiedAt).await), ["1", "3", "22.50"]);
+        assert_eq!(texts(&values(&entities, TimeProperty::CreatedAt).await), ["1", "22.50", "3"]);
+        let within = async |span: TimeSpan, last_n: Option<usize>| {
+            let request = HistoryRequest { span, last_n, ..HistoryRequest::all(10) };
+            let found = entities.read_history(ID, &request).await.unwrap().unwrap();
+            let instances = found.attributes.iter().flat_map(|one| one.instances());
+            instances.map(|one| one.modified_at().0).collect::<Vec<_>>()
+        };
+        assert_eq!(within(TimeSpan::before(Timestamp(99)), None).await, [5, 7]);
+        assert_eq!(within(TimeSpan::after(Timestamp(98)), None).await, [99]);
+        assert_eq!(within(TimeSpan::ALL, Some(1)).await, [99]);
+        let late = HistoryRequest { span: TimeSpan::after(Timestamp(98)), ..HistoryRequest::all(10) };
+        let sum = [AggregateMethod::Sum, AggregateMethod::TotalCount];
+        let found = entities.aggregate_history(ID, &late, &sum, None).await.unwrap().unwrap();
+        assert_eq!(found.len(), 1);
+        assert_eq!(found[0].buckets().len(), 1);
+        let query = Query { types: Some(TypeQuery::Is(Some(TermId(1)))), limit: 10, ..Query::default() };
+        let found = entities.query_history(&query, TimeProperty::ModifiedAt, late.span).await.unwrap();
+        assert_eq!(found.ids, [ID.into()]);
         let other = Instance::new(Kind::Relationship, "\"urn:x:2\"");
         let refused = entities.patch_instance(ID, SPEED, name, &other, Timestamp(99)).await;
         assert!(matches!(refused, Err(Error::Invalid(_))));
@@ -115,6 +134,51 @@ fn instances_are_changed_and_removed_by_name() {
         let entity = entities.get(ID, Timestamp(6)).await.unwrap().unwrap();
         let now = entity.view().unwrap().attribute(SPEED).unwrap();
         assert_eq!(now.instance(None).unwrap().value(), "3", "the entity is as it was");
+    });
+}
+
+#[test]
+fn a_removal_keeps_the_kind_of_what_went() {
+    run(async {
+        let entities = tenant(&store()).await;
+        let kinds = [Kind::Relationship, Kind::Property, Kind::ListRelationship];
+        let instances = kinds.iter().zip(["urn:d:1", "urn:d:2", "urn:d:3"]).map(|(kind, dataset)| {
+            let value = if *kind == Kind::ListRelationship { "[\"urn:x:2\"]" } else { "\"urn:x:2\"" };
+            Instance { dataset: Some(dataset.into()), ..Instance::new(*kind, value) }
+        });
+        entities.apply(ID, Operation::Create(draft(instances.collect())), Timestamp(5)).await.unwrap();
+        entities.apply(ID, Operation::Delete, Timestamp(8)).await.unwrap();
+        let request = HistoryRequest { time: TimeProperty::DeletedAt, ..HistoryRequest::all(10) };
+        for _ in 0..2 {
+            let found = entities.read_history(ID, &request).await.unwrap().unwrap();
+            let removed = found.attributes.iter().flat_map(|one| one.instances().map(|one| one.kind()));
+            assert_eq!(removed.collect::<Vec<_>>(), kinds);
+            assert!(found.attributes.iter().zip(kinds).all(|(one, kind)| one.kinds()[..] == [kind]));
+            // And from the strands.
+            entities.fold_history(ID).await.unwrap();
+        }
+    });
+}
+
+/// What two nodes write into one attribute's past at the same time is all kept.
+#[test]
+fn pasts_that_two_nodes_write_at_once_are_kept() {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(3).build().unwrap();
+    runtime.block_on(async {
+        let store = store();
+        let nodes = [tenant(&store).await, tenant(&store).await];
+        let writers = nodes.clone().map(|entities| {
+            tokio::spawn(async move {
+                for number in 0..100 {
+                    let past = draft(vec![instance("1", number, None), instance("2", number, None)]);
+                    entities.write_history(ID, &past, Timestamp(5)).await.unwrap();
+                }
+            })
+        });
+        for writer in writers {
+            writer.await.unwrap();
+        }
+        assert_eq!(values(&nodes[0], TimeProperty::ModifiedAt).await.len(), 400);
     });
 }
 

@@ -21,7 +21,7 @@ fn view(stored: &[u8]) -> InstanceView<'_> {
 fn check_value(text: &str, class: Class, number: f64) {
     let mut builder = PointsBuilder::default();
     let bytes = stored(&Instance::new(Kind::Property, text), Timestamp(3), Timestamp(5));
-    builder.push(5000, Some(&view(&bytes)));
+    builder.push(5000, &view(&bytes));
     let point = Point::new(&builder.points, 0);
     assert_eq!((point.class, point.value), (class, number), "{text}");
     assert_eq!(point.value(), text);
@@ -71,7 +71,7 @@ fn readings_of_one_sensor_share_a_note() {
         };
         let bytes = stored(&given, Timestamp(7), Timestamp(100 + reading));
         // Members are given anew each time: they have the times of the reading.
-        builder.push((100 + reading) * MICROSECOND, Some(&view(&bytes)));
+        builder.push((100 + reading) * MICROSECOND, &view(&bytes));
     }
     assert_eq!(builder.points.len(), 100);
     assert!(builder.points.notes.dictionary.len() <= 2, "{}", builder.points.notes.dictionary.len());
@@ -83,7 +83,7 @@ fn times_beyond_nanoseconds_are_kept() {
         let given = Instance { observed_at: Some(Timestamp(time)), ..Instance::new(Kind::Property, "1") };
         let bytes = stored(&given, Timestamp(1), Timestamp(1));
         let mut builder = PointsBuilder::default();
-        builder.push(MICROSECOND, Some(&view(&bytes)));
+        builder.push(MICROSECOND, &view(&bytes));
         assert_eq!(Point::new(&builder.points, 0).observed_at(), Some(Timestamp(time)));
     }
 }
@@ -98,10 +98,10 @@ proptest! {
         for (index, (instance, age)) in (10_i64..).zip(&given) {
             let bytes = stored(instance, Timestamp(index - age), Timestamp(index));
             if instance.remove {
-                builder.push(index * MICROSECOND, None);
+                builder.push_removal(index * MICROSECOND, instance.kind.unwrap_or(Kind::Property));
                 expected.push(Vec::new());
             } else {
-                builder.push(index * MICROSECOND, Some(&view(&bytes)));
+                builder.push(index * MICROSECOND, &view(&bytes));
                 expected.push(bytes);
             }
         }

@@ -1,5 +1,6 @@
 //! Entities are found by what they were, living or gone.
 
+use proptest::prelude::*;
 use smallvec::smallvec;
 use store::Timestamp;
 
@@ -77,5 +78,91 @@ fn entities_are_found_by_what_they_were() {
         let pattern = regex::Regex::new("^urn:x:[23]$").ok();
         let matching = Query { id_pattern: pattern, limit: 9, ..Query::default() };
         assert_eq!(names(&find(matching, TimeSpan::ALL).await), ["2", "3"]);
+    });
+}
+
+/// Conditions that are met by different values of one attribute, of none, or of links.
+const CONDITIONS: [&str; 12] = [
+    "a > 5",
+    "a < 2",
+    "a == 3",
+    "a != 3",
+    "a",
+    "!a",
+    "b == 1..4",
+    "b != 7",
+    "!b",
+    "unknown",
+    "a.observedAt > 2020-01-01T00:00:00Z",
+    "a.unknown != 3",
+];
+
+fn conditions() -> impl proptest::strategy::Strategy<Value = Filter> {
+    let one = prop::sample::select(CONDITIONS.to_vec()).prop_map(crate::query::testing::filter);
+    one.prop_recursive(3, 8, 3, |part| {
+        prop_oneof![
+            prop::collection::vec(part.clone(), 0..3).prop_map(Filter::And),
+            prop::collection::vec(part, 0..3).prop_map(Filter::Or),
+        ]
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// In pieces, entities match as they do whole.
+    #[test]
+    fn pasts_match_in_pieces_as_they_do_whole(
+        values in prop::collection::vec((0..2_u32, 0..9_u32, prop::bool::weighted(0.1)), 0..60),
+        filters in prop::collection::vec(conditions(), 8),
+        (from, to) in (0..60_i64, 0..70_i64),
+    ) {
+        run(async {
+            let entities = tenant(&store()).await;
+            let span = TimeSpan { from: Timestamp(from), to: Timestamp(to) };
+            let mut whole = Draft { types: smallvec![TermId(1)], ..Draft::default() };
+            for (now, (name, value, folds)) in (0_i64..).zip(&values) {
+                let (name, value) = (TermId(*name), value.to_string());
+                write(&entities, "urn:x:1", &[(name, &value)], now).await;
+                if *folds {
+                    entities.fold_history("urn:x:1").await.unwrap();
+                }
+                if !span.contains(Timestamp(now)) {
+                    continue;
+                }
+                let instance =
+                    Instance { observed_at: Some(Timestamp(now)), ..Instance::new(Kind::Property, value) };
+                match whole.attributes.iter_mut().find(|attribute| attribute.name == name) {
+                    Some(attribute) => attribute.instances.push(instance),
+                    None => whole.attributes.push(Attribute { name, instances: smallvec![instance] }),
+                }
+            }
+            let stored = crate::encode(&whole, Timestamp(0), Timestamp(0));
+            for filter in filters {
+                let query = typed(Some(filter));
+                let matches = Matcher::new(&query)
+                    .matches(&EntityView::parse(&stored).unwrap(), &mut Links::default());
+                let expected = matches && !whole.attributes.is_empty();
+                let found = entities.query_history(&query, TimeProperty::ObservedAt, span).await.unwrap();
+                assert_eq!(!found.ids.is_empty(), expected, "{:?}", query.filter);
+            }
+        });
+    }
+}
+
+/// A removal within the span is something of the attribute within the span.
+#[test]
+fn an_attribute_that_was_removed_was_there() {
+    run(async {
+        let entities = tenant(&store()).await;
+        write(&entities, "urn:x:1", &[(SPEED, "10")], 100).await;
+        let removal = Operation::DeleteAttribute { name: SPEED, instances: crate::Instances::Default };
+        entities.apply("urn:x:1", removal, Timestamp(200)).await.unwrap();
+        let query = Query { attributes: vec![Some(SPEED)], ..typed(None) };
+        for time in [TimeProperty::ModifiedAt, TimeProperty::DeletedAt] {
+            let late = TimeSpan::after(Timestamp(150));
+            let found = entities.query_history(&query, time, late).await.unwrap();
+            assert_eq!(names(&found), ["1"]);
+        }
     });
 }

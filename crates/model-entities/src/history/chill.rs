@@ -1,0 +1,94 @@
+//! Packing what is old of pasts smaller.
+
+use std::time::Duration;
+
+use store::Timestamp;
+
+use super::trim::before;
+use crate::{Entities, Error, TenantEntities, keys};
+
+impl Entities {
+    /// Packs blocks of pasts smaller whose newest instance was written more than `age` before `now`; answers how many blocks.
+    /// For a job: about once a day. Two that do it at once do no harm.
+    ///
+    /// Cost: a look at each entity and at the past of each attribute; for the rest see [`model_series::Strands::chill`].
+    ///
+    /// # Errors
+    ///
+    /// If the store refuses, or stored bytes are damaged. What was packed before stays so.
+    pub async fn chill_history(&self, now: Timestamp, age: Duration) -> Result<usize, Error> {
+        let mut chilled = 0;
+        for tenant in self.tenants().await? {
+            chilled += self.tenant(&tenant).await?.chill(before(now, age)).await?;
+        }
+        Ok(chilled)
+    }
+}
+
+impl TenantEntities {
+    async fn chill(&self, before: i64) -> Result<usize, Error> {
+        let context = self.context();
+        let mut ids = self.union(&[keys::entities_range(), keys::pasts_range()]);
+        let (mut key, mut chilled) = (Vec::new(), 0);
+        loop {
+            if ids.is_starved() {
+                ids.fill(&context.store, &context.partitions).await?;
+            }
+            if ids.next(&mut key, false).is_none() {
+                return Ok(chilled);
+            }
+            let Some(id) = keys::id_of_key(&key) else {
+                continue;
+            };
+            for strand in self.strands_of(id, |_, _| true).await? {
+                chilled += context.pasts.strands.chill(&strand, before).await?;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use smallvec::smallvec;
+
+    use super::*;
+    use crate::history::HistoryRequest;
+    use crate::history::tests::tenant;
+    use crate::write::tests::{options, run, store};
+    use crate::{Attribute, Draft, Instance, Kind, TermId};
+
+    #[test]
+    fn what_is_old_is_packed_smaller_and_stays_the_same() {
+        run(async {
+            let store = store();
+            let entities = tenant(&store).await;
+            // Small numbers and, one in four, large ones: pco gives each kind its own bits.
+            let instance = |number: i32| {
+                let hash = xxhash_rust::xxh3::xxh3_64(&number.to_le_bytes());
+                let value = if hash.is_multiple_of(4) { hash % 1_000_003 } else { hash % 4 };
+                let observed_at = Some(Timestamp(i64::from(number) * 1_000_000));
+                Instance { observed_at, ..Instance::new(Kind::Property, value.to_string()) }
+            };
+            for part in 0..3 {
+                let instances = (0..900).map(|place| instance(part * 900 + place)).collect();
+                let attributes = vec![Attribute { name: TermId(10), instances }];
+                let draft = Draft { types: smallvec![TermId(1)], attributes, ..Draft::default() };
+                let now = Timestamp(i64::from(part) * 1_000_000);
+                entities.write_history("urn:x:1", &draft, now).await.unwrap();
+            }
+            let read = async || {
+                let found = entities.read_history("urn:x:1", &HistoryRequest::all(10_000)).await.unwrap();
+                let found = found.unwrap();
+                assert_eq!(found.attributes[0].len(), 2700);
+                found.attributes[0].instances().map(|one| one.instance_id()).collect::<Vec<_>>()
+            };
+            let before = read().await;
+            let all = Entities::new(store.clone(), options(1));
+            let age = Duration::from_secs(1);
+            assert_eq!(all.chill_history(Timestamp(1_000_000), age).await.unwrap(), 0, "nothing is as old");
+            assert_eq!(all.chill_history(Timestamp(2_500_000), age).await.unwrap(), 2);
+            assert_eq!(all.chill_history(Timestamp(2_500_000), age).await.unwrap(), 0);
+            assert_eq!(read().await, before);
+        });
+    }
+}
