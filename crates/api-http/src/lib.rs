@@ -7,7 +7,8 @@
 //! compresses answers with [`compress`].
 //!
 //! What may be too large for memory passes in pieces: a route made with [`streamed_handler`] reads its body
-//! from a [`RequestStream`], and an answer may have a body made by [`stream`].
+//! from a [`RequestStream`], and an answer may have a body made by [`stream`]. What many such bodies hold at once is
+//! bounded by a [`Room`].
 
 mod addresses;
 mod body;
@@ -18,8 +19,11 @@ mod paging;
 mod params;
 mod request;
 mod response;
+mod room;
 mod router;
 mod stream;
+#[cfg(feature = "testing")]
+pub mod testing;
 
 pub use addresses::is_public_address;
 pub use body::read_body;
@@ -28,7 +32,8 @@ pub use media::{MediaType, accept};
 pub use paging::{PageLink, next_link, page_link};
 pub use params::{Params, percent_decode, percent_decode_segment, percent_encode_into};
 pub use request::{HeaderError, Request};
-pub use response::{Response, compress, empty_response, json_response};
+pub use response::{DataDamaged, Response, compress, empty_response, json_response};
+pub use room::{Full, Room, Share};
 pub use router::{
     Answer, Found, FrontEnd, Handler, Refusal, Route, Router, handler, plain_refusal, streamed_handler,
 };

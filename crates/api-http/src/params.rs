@@ -57,7 +57,7 @@ impl Params {
     ///
     /// # Errors
     ///
-    /// The pair that cannot be decoded.
+    /// The pair that cannot be decoded, and where its coding is broken, as a sentence.
     pub fn parse(query: &str) -> Result<Self, String> {
         let mut text = Vec::with_capacity(query.len());
         let mut ends = Vec::new();
@@ -67,12 +67,12 @@ impl Params {
             let name_end = decode_into(name, true, &mut text).map(|()| text.len());
             let value_end = decode_into(value, true, &mut text).map(|()| text.len());
             let (Some(name_end), Some(value_end)) = (name_end, value_end) else {
-                return Err(pair.to_owned());
+                return Err(broken_coding(pair));
             };
             // Names and values are checked apart: halves of a character must not meet.
             let halves = [text.get(start..name_end), text.get(name_end..value_end)];
             if halves.iter().any(|half| half.is_none_or(|bytes| std::str::from_utf8(bytes).is_err())) {
-                return Err(pair.to_owned());
+                return Err(broken_coding(pair));
             }
             ends.push((name_end, value_end));
         }
@@ -103,6 +103,24 @@ impl Params {
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
+    }
+}
+
+/// Says of a text that cannot be decoded why, and where.
+pub(crate) fn broken_coding(text: &str) -> String {
+    const SHOWN_CHARS_MAX: usize = 200;
+    let shown: String = text.chars().take(SHOWN_CHARS_MAX).collect();
+    let is_code = |code: &str| code.len() == 2 && code.bytes().all(|byte| hex_digit(byte).is_some());
+    let mut signs = memchr::memchr_iter(b'%', text.as_bytes());
+    let broken = signs.find(|at| !text.get(at + 1..at + 3).is_some_and(is_code));
+    match broken {
+        Some(at) => {
+            let code: String = text.get(at..).unwrap_or_default().chars().take(3).collect();
+            format!(
+                "the percent encoding of {shown:?} is broken at byte {at}: {code:?} is not % and two hexadecimal digits"
+            )
+        }
+        None => format!("what the percent encoding of {shown:?} stands for is not UTF-8"),
     }
 }
 
@@ -145,7 +163,8 @@ mod tests {
     }
 
     fn check_refused(query: &str, pair: &str) {
-        assert_eq!(Params::parse(query), Err(pair.to_owned()), "{query}");
+        let refused = Params::parse(query).unwrap_err();
+        assert!(refused.contains(&format!("percent encoding of {pair:?}")), "{query}: {refused}");
     }
 
     #[test]

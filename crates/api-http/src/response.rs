@@ -8,6 +8,10 @@ use http::{HeaderMap, HeaderValue, StatusCode, header};
 use crate::media::{Coding, accept_coding};
 use crate::stream::Body;
 
+/// In the extensions of an answer: its cause is that stored data is damaged, which is no bug of the server.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct DataDamaged;
+
 /// An answer: whole in memory (pages are limited), or a stream.
 pub type Response = http::Response<Body>;
 

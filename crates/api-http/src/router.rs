@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use http::{HeaderValue, Method, StatusCode, header};
 
-use crate::params::percent_decode_segment;
+use crate::params::{broken_coding, percent_decode_segment};
 use crate::{Request, RequestStream, Response, empty_response};
 
 /// An answer under way.
@@ -93,7 +93,7 @@ pub enum Refusal {
     BodyTooLarge(usize),
     /// The body's content coding is unknown or its bytes are not in it.
     BadEncoding(String),
-    /// The query part, or a segment of the path, cannot be decoded: this part.
+    /// The query part, or a segment of the path, cannot be decoded: which, why, and where.
     BadQuery(String),
     /// The handler took longer than the limit on a request, in milliseconds.
     TimedOut(u64),
@@ -130,7 +130,7 @@ impl std::fmt::Display for Refusal {
             }
             Self::BodyTooLarge(limit) => write!(formatter, "the body is larger than {limit} bytes"),
             Self::BadEncoding(detail) => write!(formatter, "the body cannot be read: {detail}"),
-            Self::BadQuery(part) => write!(formatter, "{part:?} cannot be decoded"),
+            Self::BadQuery(part) => formatter.write_str(part),
             Self::TimedOut(limit) => write!(formatter, "not answered within {limit} ms"),
             Self::Stalled(limit) => write!(formatter, "the body paused for longer than {limit} ms"),
             Self::Busy => formatter.write_str("too many requests are under way"),
@@ -235,7 +235,7 @@ impl Router {
         let mut captures = Vec::with_capacity(matched.params.len());
         for (_, segment) in matched.params.iter() {
             let decoded = percent_decode_segment(segment);
-            captures.push(decoded.ok_or_else(|| Refusal::BadQuery(segment.to_owned()))?.into_owned());
+            captures.push(decoded.ok_or_else(|| Refusal::BadQuery(broken_coding(segment)))?.into_owned());
         }
         let mounted = self.routes.get(*matched.value).ok_or(Refusal::NotFound)?;
         Ok(Found { index: *matched.value, handler: &mounted.route.handler, captures })

@@ -82,7 +82,9 @@ fn a_word_of_one_method_is_a_name_to_another() {
 #[test]
 fn captures_are_decoded() {
     check(&Method::GET, "/things/v1/things/a%2Fb%20c+d", "/things/v1/things/{id} [\"a/b c+d\"]");
-    let bad = Refusal::BadQuery("a%2".to_owned());
+    let detail =
+        "the percent encoding of \"a%2\" is broken at byte 1: \"%2\" is not % and two hexadecimal digits";
+    let bad = Refusal::BadQuery(detail.to_owned());
     check_refused(&Method::GET, "/things/v1/things/a%2", &bad, "\"things\"");
 }
 
