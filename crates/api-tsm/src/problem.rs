@@ -1,8 +1,8 @@
 //! Errors as the TSM API words them: a status, a word for programs, a sentence for people, and where the
 //! request is about many series, which of them, which point and why.
 
-use api_http::{Refusal, Response, json_response};
-use http::{Method, StatusCode};
+use api_http::{DataDamaged, Full, Refusal, Response, json_response};
+use http::{HeaderValue, Method, StatusCode, header};
 use model_series::{Error, RefusalKind, StoreErrorKind};
 use serde::Serialize;
 
@@ -24,6 +24,9 @@ pub(crate) struct Problem {
     /// What exactly, where there is more to say.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub details: Vec<Detail>,
+    /// Whether the cause is that stored data is damaged.
+    #[serde(skip)]
+    damage: bool,
 }
 
 /// What was wrong with one series.
@@ -42,7 +45,7 @@ pub(crate) struct Detail {
 
 impl Problem {
     fn new(status: StatusCode, error: &'static str, message: impl Into<String>) -> Self {
-        Self { status, error, message: message.into(), details: Vec::new() }
+        Self { status, error, message: message.into(), details: Vec::new(), damage: false }
     }
 
     /// The request cannot mean anything.
@@ -87,6 +90,12 @@ impl Problem {
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, "InternalError", message)
     }
 
+    /// Stored data is damaged: which goes to the log.
+    pub(crate) fn damaged() -> Self {
+        let message = "stored data is damaged; the server's log says which";
+        Self { damage: true, ..Self::new(StatusCode::INTERNAL_SERVER_ERROR, "InternalError", message) }
+    }
+
     /// The same about something that the request mentions besides its address: what is not known there is a fault of
     /// the request.
     pub(crate) fn mentioned(mut self) -> Self {
@@ -109,10 +118,37 @@ impl Problem {
         self
     }
 
+    /// The same, where stored data may be damaged besides.
+    pub(crate) fn with_damage(mut self, damage: bool) -> Self {
+        self.damage |= damage;
+        self
+    }
+
     /// The answer that tells the client.
     pub(crate) fn response(&self) -> Response {
         let body = serde_json::to_vec(self).unwrap_or_default();
-        json_response(self.status, JSON, body)
+        let mut response = json_response(self.status, JSON, body);
+        if self.status == StatusCode::SERVICE_UNAVAILABLE {
+            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+        }
+        if self.damage {
+            response.extensions_mut().insert(DataDamaged);
+        }
+        response
+    }
+}
+
+/// Whether the cause is that stored data is damaged.
+pub(crate) fn is_damage(error: &Error) -> bool {
+    match error {
+        Error::Malformed(_) => true,
+        Error::Store(error) => error.kind() == StoreErrorKind::Corrupt,
+        Error::Limit(_)
+        | Error::Invalid(_)
+        | Error::NotFound(_)
+        | Error::AlreadyExists(_)
+        | Error::Refused(_)
+        | Error::Contention(_) => false,
     }
 }
 
@@ -128,7 +164,7 @@ impl From<&Error> for Problem {
             Error::Contention(_) => Self::unavailable(format!("{error}; try again")),
             Error::Malformed(error) => {
                 tracing::error!(%error, "stored points are damaged");
-                Self::internal()
+                Self::damaged()
             }
             Error::Store(error) => of_store(error.kind(), error),
         }
@@ -138,6 +174,13 @@ impl From<&Error> for Problem {
 impl From<Error> for Problem {
     fn from(error: Error) -> Self {
         Self::from(&error)
+    }
+}
+
+/// Words that other bodies of points leave no room for this one.
+impl From<Full> for Problem {
+    fn from(_: Full) -> Self {
+        Self::unavailable("points being written take all of write_bytes_max; try again")
     }
 }
 
@@ -178,13 +221,13 @@ fn of_store(kind: StoreErrorKind, error: &dyn std::error::Error) -> Problem {
     let source = error.source().map(tracing::field::display);
     tracing::error!(error = %error, source, "store refused");
     match kind {
+        StoreErrorKind::Corrupt => Problem::damaged(),
         StoreErrorKind::Unavailable => Problem::unavailable("the store cannot serve now"),
         StoreErrorKind::TooLarge => {
             Problem::too_large("one series is given more than the store takes at once")
         }
         StoreErrorKind::Conflict
         | StoreErrorKind::Unknown
-        | StoreErrorKind::Corrupt
         | StoreErrorKind::Locked
         | StoreErrorKind::Misuse => Problem::internal(),
     }
@@ -205,7 +248,7 @@ impl From<&Refusal> for Problem {
                 Self::too_large(format!("the body is larger than {bytes_max} bytes"))
             }
             Refusal::BadEncoding(detail) => Self::unsupported_media_type(format!("the body: {detail}")),
-            Refusal::BadQuery(part) => Self::bad_request(format!("{part:?} cannot be decoded")),
+            Refusal::BadQuery(detail) => Self::bad_request(detail.as_str()),
             Refusal::TimedOut(limit_ms) => Self::new(
                 StatusCode::GATEWAY_TIMEOUT,
                 "TimedOut",
@@ -249,6 +292,18 @@ mod tests {
             &error,
             r#"{"Error":"NotFound","Message":"series x is not known","Details":[{"Series":"x","Reason":"series x is not known"}]}"#,
         );
+    }
+
+    #[test]
+    fn damage_is_told_from_bugs() {
+        let of_kind = |kind| Problem::from(Error::Store(store::Error::new(kind, "read a row")));
+        let damaged = of_kind(StoreErrorKind::Corrupt);
+        assert!(damaged.message.contains("stored data is damaged"));
+        for (problem, is_damage) in [(damaged, true), (of_kind(StoreErrorKind::Misuse), false)] {
+            let response = problem.response();
+            assert_eq!(response.status(), StatusCode::INTERNAL_SERVER_ERROR);
+            assert_eq!(response.extensions().get::<DataDamaged>().is_some(), is_damage);
+        }
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use api_http::Room;
 use model_series::{Clock, Repositories};
 
 use crate::wire::ReadLimits;
@@ -20,7 +21,7 @@ pub struct Limits {
     pub write_points_max: usize,
     /// The deepest nesting of JSON in a body.
     pub depth_max: usize,
-    /// The largest unfinished row, line or value of a body.
+    /// The largest row, line or value of a body.
     pub item_bytes_max: usize,
     /// The largest Arrow message of a body.
     pub batch_bytes_max: usize,
@@ -31,6 +32,11 @@ pub struct Limits {
 }
 
 impl Limits {
+    /// The most memory that one body of points takes while it is read; room for bodies must be at least as much.
+    pub fn write_bytes_max(&self) -> usize {
+        self.read().held_bytes_max()
+    }
+
     /// Those of a body of points.
     pub(crate) fn read(&self) -> ReadLimits {
         ReadLimits {
@@ -55,11 +61,13 @@ pub(crate) struct Shared {
     pub(crate) repositories: Repositories,
     pub(crate) clock: Clock,
     pub(crate) limits: Limits,
+    /// Room for bodies of points, from their first byte to their commit.
+    pub(crate) room: Room,
 }
 
 impl Api {
-    /// An API over `repositories`.
-    pub fn new(repositories: Repositories, clock: Clock, limits: Limits) -> Self {
-        Self { shared: Arc::new(Shared { repositories, clock, limits }) }
+    /// An API over `repositories`; bodies of points share `room`.
+    pub fn new(repositories: Repositories, clock: Clock, limits: Limits, room: Room) -> Self {
+        Self { shared: Arc::new(Shared { repositories, clock, limits, room }) }
     }
 }

@@ -84,8 +84,9 @@ pub(super) async fn answer_total(
     reading: &Reading,
     series: &[Arc<Definition>],
     form: Form,
+    tasks: usize,
 ) -> Result<Response, Problem> {
-    let (points, slots) = reading.total(series, form).await?;
+    let (points, slots) = reading.total(series, form, tasks).await?;
     let mut writer = reading.writer(form, Shape::Single);
     let mut out = Vec::new();
     writer.begin(&mut out)?;

@@ -26,10 +26,7 @@ pub(crate) async fn create(api: Api, request: Request) -> Result<Response, Probl
     check_json(&request)?;
     let given = read_json::<AttributeTypeShape>(&request.body)?.attribute_type(None)?;
     let repository = api.repository_to_fill(&request).await?;
-    if find(&repository, &given.name).await?.is_some() {
-        return Err(Problem::conflict(format!("attribute type {} exists already", given.name)));
-    }
-    repository.put_attribute_type(given.clone()).await?;
+    repository.create_attribute_type(&given).await?;
     let name = given.name.clone();
     created(&request, &name, &AttributeTypeShape::from(given))
 }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use api_http::{Refusal, Request, RequestStream, Response};
+use api_http::{Refusal, Request, RequestStream, Response, Share};
 use model_series::{Definition, Repository, SEARCH_PAGE_MAX, Search, SeriesRef};
 use serde_json::{Map, Value};
 
@@ -156,10 +156,13 @@ fn text<'a>(member: &str, value: &'a Value) -> Result<Cow<'a, str>, Problem> {
 
 /// PUT `/repositories/{repository}/timeseriescollections/data`: checked whole, then stored.
 pub(crate) async fn put(api: Api, request: Request, mut body: RequestStream) -> Result<Response, Problem> {
-    let read = read_points(&api, &request, &mut body).await;
+    // Held until the points are stored.
+    let mut share = api.shared.room.share();
+    let read = read_points(&api, &request, &mut body, &mut share).await;
     let (given, quotation) = match read {
         Ok(read) => read,
         Err(problem) => {
+            drop(share);
             body.drain(DRAIN_BYTES_MAX).await;
             return Err(problem);
         }
@@ -175,12 +178,14 @@ async fn read_points(
     api: &Api,
     request: &Request,
     body: &mut RequestStream,
+    share: &mut Share,
 ) -> Result<(Vec<wire::Given>, Option<i64>), Problem> {
     let given = Given::new(request, &[&["quotation"]])?;
     let quotation = given.parse("quotation", parse_instant)?;
     let mut reader = PointsReader::new(body_form(request)?, Shape::Bulk, api.shared.limits.read())?;
     while let Some(piece) = body.next().await.map_err(|refusal: Refusal| Problem::from(&refusal))? {
         reader.feed(&piece)?;
+        share.grow(reader.held_bytes()).await?;
     }
     Ok((reader.finish()?, quotation))
 }
@@ -207,5 +212,5 @@ async fn answer_sum(
     let repository = api.repository(request).await?;
     let series = selection.resolve(api, &repository).await?;
     let reading = Reading::new(&repository, given, &series, api.shared.limits.stall_max).await?;
-    answer_total(&reading, &series, form).await
+    answer_total(&reading, &series, form, api.shared.limits.read_tasks).await
 }

@@ -1,6 +1,6 @@
 //! `/timeseries/{series}/data`: points of one series.
 
-use api_http::{Request, Response};
+use api_http::{Request, Response, Share};
 use model_series::{Definition, TimeRange, Timestamp};
 use serde::Serialize;
 
@@ -13,7 +13,10 @@ use crate::params::{self, Given, ReadGiven};
 use crate::problem::Problem;
 use crate::state::Api;
 use crate::times::{Moment, format_stamp, format_time, library_zone, parse_instant, parse_moment};
-use crate::wire::{self, PointsReader, Shape};
+use crate::wire::{self, PointsReader, Shape, WireError};
+
+/// How much of a body is read before room for what came of it is asked for.
+const PIECE_BYTES: usize = 256 * 1024;
 
 /// GET `/repositories/{repository}/timeseries/{series}/data`
 pub(crate) async fn read(api: Api, request: Request) -> Result<Response, Problem> {
@@ -32,9 +35,11 @@ pub(crate) async fn put(api: Api, request: Request) -> Result<Response, Problem>
     let given = Given::new(&request, &[params::WRITE])?;
     let quotation = given.parse("quotation", parse_instant)?;
     let now = api.shared.clock.now();
-    let mut body = read_body(&api, &request)?;
     let repository = api.repository(&request).await?;
     let series = find_series(&repository, request.capture(1)).await?;
+    // Held until the points are stored.
+    let mut share = api.shared.room.share();
+    let mut body = read_body(&api, &request, &series, &mut share).await?;
     let range = range(&given, &series)?;
     if body.is_empty() && range.is_some() {
         // CSV and Arrow without a row: the range is emptied.
@@ -48,15 +53,25 @@ pub(crate) async fn put(api: Api, request: Request) -> Result<Response, Problem>
     Ok(no_content())
 }
 
-/// The points of a body about one series.
-fn read_body(api: &Api, request: &Request) -> Result<Vec<wire::Given>, Problem> {
-    let mut reader = PointsReader::new(body_form(request)?, Shape::Single, api.shared.limits.read())?;
-    let read = reader.feed(&request.body).and_then(|()| reader.finish());
-    read.map_err(|mut error| {
-        // The address names the series where the body does not.
+/// The points of a body about one series, in steps: a large one takes room as it is read.
+async fn read_body(
+    api: &Api,
+    request: &Request,
+    series: &Definition,
+    share: &mut Share,
+) -> Result<Vec<wire::Given>, Problem> {
+    // The address names the series where the body does not.
+    let refuse = |mut error: WireError| {
         error.series.get_or_insert_with(|| request.capture(1).to_owned());
-        error.into()
-    })
+        Problem::from(error)
+    };
+    let reader = PointsReader::new(body_form(request)?, Shape::Single, api.shared.limits.read())?;
+    let mut reader = reader.addressed(&[&series.name, &series.number.to_string()]);
+    for piece in request.body.chunks(PIECE_BYTES) {
+        reader.feed(piece).map_err(refuse)?;
+        share.grow(reader.held_bytes()).await?;
+    }
+    reader.finish().map_err(refuse)
 }
 
 /// DELETE `/repositories/{repository}/timeseries/{series}/data`: the points from `from` to `to`.

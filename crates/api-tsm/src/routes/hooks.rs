@@ -1,7 +1,7 @@
 //! `/hooks`: who is told of changes.
 
 use api_http::{Request, Response};
-use model_series::{Hook, HookState, Repository};
+use model_series::HookState;
 
 use super::{check_json, created, no_content, ok};
 use crate::params::Given;
@@ -16,20 +16,13 @@ pub(crate) async fn list(api: Api, request: Request) -> Result<Response, Problem
     ok(&hooks.iter().map(|(hook, state)| HookShape::new(hook, state)).collect::<Vec<_>>())
 }
 
-async fn find(repository: &Repository, name: &str) -> Result<Option<(Hook, HookState)>, Problem> {
-    Ok(repository.hooks().await?.into_iter().find(|(hook, _)| *hook.name == *name))
-}
-
 /// POST `/repositories/{repository}/hooks`
 pub(crate) async fn create(api: Api, request: Request) -> Result<Response, Problem> {
     Given::new(&request, &[])?;
     check_json(&request)?;
     let hook = read_json::<HookGiven>(&request.body)?.hook(None)?;
     let repository = api.repository_to_fill(&request).await?;
-    if find(&repository, &hook.name).await?.is_some() {
-        return Err(Problem::conflict(format!("hook {} exists already", hook.name)));
-    }
-    repository.put_hook(hook.clone()).await?;
+    repository.create_hook(&hook).await?;
     created(&request, &hook.name, &HookShape::new(&hook, &HookState::default()))
 }
 
@@ -37,9 +30,9 @@ pub(crate) async fn create(api: Api, request: Request) -> Result<Response, Probl
 pub(crate) async fn get(api: Api, request: Request) -> Result<Response, Problem> {
     Given::new(&request, &[])?;
     let name = request.capture(1);
-    let found = find(&api.repository(&request).await?, name).await?;
-    let (hook, state) = found.ok_or_else(|| Problem::not_found(format!("hook {name} is not known")))?;
-    ok(&HookShape::new(&hook, &state))
+    let found = api.repository(&request).await?.hook(name).await?;
+    let found = found.ok_or_else(|| Problem::not_found(format!("hook {name} is not known")))?;
+    ok(&HookShape::new(&found.hook, &found.state))
 }
 
 /// PUT `/repositories/{repository}/hooks/{hook}`

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use model_series::{Answer, Definition, Interval, Points, ReadRequest, Reader, Repository, TimeRange, Zone};
+use model_series::{
+    Answer, Definition, Interval, Points, Raster, ReadRequest, Reader, Repository, TimeRange, Zone,
+};
 
 use crate::params::ReadGiven;
 use crate::problem::Problem;
@@ -127,7 +129,7 @@ impl Reading {
         outcomes
     }
 
-    /// The sum of many series, as the points of one.
+    /// The sum of many series, as the points of one, worked out by so many tasks at most.
     ///
     /// # Errors
     ///
@@ -136,10 +138,11 @@ impl Reading {
         &self,
         series: &[Arc<Definition>],
         form: Form,
+        tasks: usize,
     ) -> Result<(Points, Slots), Problem> {
         let first = series.first().ok_or_else(|| Problem::bad_request("no series is named"))?;
         let (answer, range) = self.answer(first, form)?;
-        let points = self.reader.total(series, range).await?;
+        let points = self.reader.total(series, range, tasks).await?;
         let mut slots = Slots::new(answer, form);
         let points = slots.lay_out(points, first)?;
         Ok((points, slots))
@@ -239,13 +242,19 @@ impl SeriesPages {
         }
     }
 
-    /// Slots of the answer and of what is stored, whichever are more; none if nobody can tell.
+    /// Slots of the answer and of what is stored, about, whichever are more; none if nobody can tell.
     fn slots_max(&self) -> Option<u64> {
-        if self.range.from == i64::MIN || self.range.to == i64::MAX {
+        let TimeRange { from, to } = self.range;
+        if from == i64::MIN || to == i64::MAX {
             return None;
         }
-        let stored = self.series.raster.as_ref()?.count(self.range);
-        Some(stored.max(self.slots.answer.raster.as_ref()?.count(self.range)))
+        // Counting them would take as long as the range is.
+        let about = |raster: &Raster| {
+            let slot = raster.slot(from);
+            to.abs_diff(from) / slot.to.abs_diff(slot.from).max(1) + 1
+        };
+        let stored = about(self.series.raster.as_ref()?);
+        Some(stored.max(about(self.slots.answer.raster.as_ref()?)))
     }
 
     /// Whether all points fit into a page, so that the series may be read at once with others.

@@ -23,10 +23,7 @@ pub(crate) async fn create(api: Api, request: Request) -> Result<Response, Probl
     check_json(&request)?;
     let unit = read_json::<UnitGiven>(&request.body)?.unit(None)?;
     let repository = api.repository_to_fill(&request).await?;
-    if repository.units().await?.get(&unit.name).is_ok() {
-        return Err(Problem::conflict(format!("unit {} exists already", unit.name)));
-    }
-    repository.put_unit(unit.clone()).await.map_err(|error| Problem::from(error).mentioned())?;
+    repository.create_unit(unit.clone()).await.map_err(|error| Problem::from(error).mentioned())?;
     created(&request, &unit.name, &UnitShape::from(&unit))
 }
 

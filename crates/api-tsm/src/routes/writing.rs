@@ -7,7 +7,7 @@ use model_series::{
     Definition, Edit, Error, Points, Repository, SeriesRef, SeriesWrite, TimeRange, Timestamp,
 };
 
-use crate::problem::{Detail, Problem};
+use crate::problem::{Detail, Problem, is_damage};
 use crate::shapes::series_refs;
 use crate::wire::{Given, NO_POINT, SeriesName, Timing};
 
@@ -53,18 +53,19 @@ pub(super) async fn write(
     let failed = outcomes
         .iter()
         .zip(&names)
-        .filter_map(|(outcome, series)| outcome.as_ref().err().map(|error| (error, series)));
+        .filter_map(|(outcome, series)| outcome.as_ref().err().map(|error| (error, &*series.name)));
     told(failed)
 }
 
-/// Words the writes that failed though nothing was wrong with them (too many writers, a store that cannot).
-fn told<'a>(failed: impl Iterator<Item = (&'a Error, &'a Arc<Definition>)>) -> Result<(), Problem> {
-    let mut failed = failed.peekable();
-    let Some((first, _)) = failed.peek() else { return Ok(()) };
-    let mut problem = Problem::from(*first);
+/// Words the writes that failed though nothing was wrong with them (too many writers, a store that cannot). The first
+/// decides the status; damage counts wherever it is.
+fn told<'a>(failed: impl Iterator<Item = (&'a Error, &'a str)> + Clone) -> Result<(), Problem> {
+    let Some((first, _)) = failed.clone().next() else { return Ok(()) };
+    let damage = failed.clone().any(|(error, _)| is_damage(error));
+    let mut problem = Problem::from(first).with_damage(damage);
     for (error, series) in failed.take(model_series::Refusal::REFUSALS_MAX) {
         let reason = Problem::from(error).message;
-        problem = problem.with(Detail { series: Some(series.name.to_string()), position: None, reason });
+        problem = problem.with(Detail { series: Some(series.to_owned()), position: None, reason });
     }
     Err(problem)
 }
@@ -196,4 +197,28 @@ pub(super) async fn found(
         problem = problem.with(Detail { series: Some(name), position: None, reason });
     }
     Err(problem)
+}
+
+#[cfg(test)]
+mod tests {
+    use api_http::DataDamaged;
+    use http::StatusCode;
+    use model_series::Refusal;
+
+    use super::*;
+
+    #[test]
+    fn damage_counts_behind_other_failures() {
+        let contention = Error::Contention("a".into());
+        let damage = Error::Store(store::Error::new(store::ErrorKind::Corrupt, "read a row"));
+        // Also where there are more failures than are told.
+        for others in [1, Refusal::REFUSALS_MAX + 1] {
+            let others = std::iter::repeat_n((&contention, "a"), others);
+            for (last, is_damage) in [(&contention, false), (&damage, true)] {
+                let response = told(others.clone().chain([(last, "b")])).unwrap_err().response();
+                assert_eq!(response.status(), StatusCode::SERVICE_UNAVAILABLE);
+                assert_eq!(response.extensions().get::<DataDamaged>().is_some(), is_damage);
+            }
+        }
+    }
 }

@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use jiff::Timestamp;
 use model_series::{NAME_BYTES_MAX, Points};
 
-use super::{Given, ReadLimits, SeriesName, Timing, WireError};
+use super::number::shorten;
+use super::{Given, ReadLimits, SeriesName, Shape, Timing, WireError};
 
 /// The points of one series as they come.
 #[derive(Debug, Default)]
@@ -95,13 +96,35 @@ impl Building {
 pub(crate) struct Gather {
     pub(crate) series: Vec<Building>,
     places: HashMap<Box<str>, usize>,
+    /// The names of the one series that the address names; `None` in a body of many.
+    addressed: Option<Vec<Box<str>>>,
     limits: ReadLimits,
-    points: usize,
+    pub(crate) points: usize,
 }
 
 impl Gather {
-    pub(crate) fn new(limits: ReadLimits) -> Self {
-        Self { series: Vec::new(), places: HashMap::new(), limits, points: 0 }
+    pub(crate) fn new(shape: Shape, limits: ReadLimits) -> Self {
+        let addressed = (shape == Shape::Single).then(Vec::new);
+        Self { series: Vec::new(), places: HashMap::new(), addressed, limits, points: 0 }
+    }
+
+    /// Says what the one series of the body may be called.
+    pub(crate) fn address(&mut self, names: &[&str]) {
+        if let Some(addressed) = &mut self.addressed {
+            *addressed = names.iter().copied().map(Box::from).collect();
+        }
+    }
+
+    /// Whether a name (or none: an empty cell) may stand for the series of the address; `None` in a body of many.
+    pub(crate) fn is_addressed(&self, name: &str) -> Option<bool> {
+        let addressed = self.addressed.as_ref()?;
+        Some(name.is_empty() || addressed.iter().any(|one| **one == *name))
+    }
+
+    /// Refuses the point that comes at `position` for naming another series than the address does.
+    pub(crate) fn refuse_other(name: &str, position: usize) -> WireError {
+        let reason = format!("the point is of series {:?}, the address names another", shorten(name));
+        WireError { series: None, position: Some(position), reason }
     }
 
     /// Counts points before they are taken.
@@ -116,7 +139,14 @@ impl Gather {
     }
 
     /// The place of the series of this name (`None`: the one that the address names), new at its first mention.
-    pub(crate) fn place(&mut self, name: Option<&str>) -> Result<usize, WireError> {
+    pub(crate) fn place(&mut self, mut name: Option<&str>) -> Result<usize, WireError> {
+        if let Some(is_addressed) = name.and_then(|name| self.is_addressed(name)) {
+            if !is_addressed {
+                let position = self.series.first().map_or(0, |series| series.points.len());
+                return Err(Self::refuse_other(name.unwrap_or_default(), position));
+            }
+            name = None;
+        }
         let key = name.unwrap_or_default();
         if let Some(place) = self.places.get(key) {
             return Ok(*place);

@@ -66,11 +66,31 @@ pub struct ReadLimits {
     pub series_max: usize,
     /// Nested JSON containers in one value.
     pub depth_max: usize,
-    /// Bytes of one unfinished row, line, or other value of the text.
+    /// Bytes of one row, line, or other item of the text.
     pub item_bytes_max: usize,
     /// Bytes of one Arrow message (a record batch, a dictionary, the schema).
     pub batch_bytes_max: usize,
 }
+
+/// What a point counts for in memory: its time, its value, its flag.
+pub const POINT_BYTES: usize = 17;
+/// What a series counts for besides its points.
+pub const SERIES_BYTES: usize = 256;
+
+impl ReadLimits {
+    /// The most that [`PointsReader::held_bytes`] can be: beyond it one of the limits refuses.
+    pub fn held_bytes_max(&self) -> usize {
+        // What waits to be whole is refused once it is beyond its limit, with the chunk that it came with. Arrow keeps a
+        // dictionary of the series and one of the flags besides the message that is coming.
+        let arrow = self.batch_bytes_max.saturating_mul(3);
+        let rest = self.item_bytes_max.max(arrow).saturating_add(CHUNK_BYTES_MAX);
+        let points = self.points_max.saturating_mul(POINT_BYTES);
+        points.saturating_add(self.series_max.saturating_mul(SERIES_BYTES)).saturating_add(rest)
+    }
+}
+
+/// More than a chunk of a body has.
+const CHUNK_BYTES_MAX: usize = 1 << 20;
 
 /// How a body names a series.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
@@ -158,6 +178,18 @@ impl PointsReader {
         }
     }
 
+    /// Says what the one series that the address names may be called (its name, its ID): a row of CSV or Arrow that
+    /// names another is refused. Without it only empty cells pass.
+    #[must_use]
+    pub fn addressed(mut self, names: &[&str]) -> Self {
+        match &mut self.0 {
+            AnyReader::Json(_) => {}
+            AnyReader::Arrow(reader) => reader.address(names),
+            AnyReader::Csv(reader) => reader.address(names),
+        }
+        self
+    }
+
     /// Takes the next bytes of the body. Cost: linear in the chunk; memory grows by 17 bytes for each point.
     ///
     /// # Errors
@@ -169,6 +201,20 @@ impl PointsReader {
             AnyReader::Arrow(reader) => reader.feed(chunk),
             AnyReader::Csv(reader) => reader.feed(chunk),
         }
+    }
+
+    /// Bytes of memory that the body takes so far: [`POINT_BYTES`] for each point, [`SERIES_BYTES`] for each series, and
+    /// what waits to be whole or is kept to read what comes.
+    pub fn held_bytes(&self) -> usize {
+        let (points, series, rest) = match &self.0 {
+            AnyReader::Json(reader) => reader.held(),
+            AnyReader::Arrow(reader) => reader.held(),
+            AnyReader::Csv(reader) => reader.held(),
+        };
+        points
+            .saturating_mul(POINT_BYTES)
+            .saturating_add(series.saturating_mul(SERIES_BYTES))
+            .saturating_add(rest)
     }
 
     /// Ends the body: the series in the order in which they came, each with its points in time order.

@@ -27,6 +27,15 @@ fn json() -> HeaderMap {
 /// A service with [`SERIES`] series of [`POINTS`] hours each.
 pub(crate) async fn filled() -> Service {
     let service = Service::new();
+    define(&service).await;
+    let body = written();
+    let (status, text) = put(&service, HeaderMap::new(), body.as_bytes(), 10_007).await;
+    assert_eq!((status, text.as_str()), (StatusCode::NO_CONTENT, ""));
+    service
+}
+
+/// Defines [`SERIES`] series.
+pub(crate) async fn define(service: &Service) {
     let definitions: Vec<_> = (0..SERIES)
         .map(|number| {
             format!(r#"{{"Name":"{}","Type":"Begin","Interval":{{"Value":"Hour"}}}}"#, name(number))
@@ -35,14 +44,10 @@ pub(crate) async fn filled() -> Service {
     let target = "/tsm/v1/repositories/default/timeseriescollections/definition";
     let (_, response) = service.respond("POST", target, json(), format!("[{}]", definitions.join(","))).await;
     assert_eq!(response.status(), StatusCode::CREATED);
-    let body = written();
-    let (status, text) = put(&service, HeaderMap::new(), body.as_bytes(), 10_007).await;
-    assert_eq!((status, text.as_str()), (StatusCode::NO_CONTENT, ""));
-    service
 }
 
 /// All points as a body.
-fn written() -> String {
+pub(crate) fn written() -> String {
     let mut body = String::from("{\"TimeSeries\":[");
     for number in 0..SERIES {
         let comma = if number > 0 { "," } else { "" };
@@ -63,7 +68,12 @@ fn written() -> String {
 }
 
 /// A bulk write whose body comes in pieces of `size` bytes.
-async fn put(service: &Service, headers: HeaderMap, body: &[u8], size: usize) -> (StatusCode, String) {
+pub(crate) async fn put(
+    service: &Service,
+    headers: HeaderMap,
+    body: &[u8],
+    size: usize,
+) -> (StatusCode, String) {
     let path = "/tsm/v1/repositories/default/timeseriescollections/data";
     let found = service.router.find(&Method::PUT, path).ok().unwrap();
     assert!(found.handler.is_streamed());

@@ -3,18 +3,18 @@
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
-use api_http::{Params, Request, Response, Router};
+use api_http::testing::{self, Got, Sent};
+use api_http::{Response, Room, Router};
 use api_tsm::{Api, Limits, front_ends};
-use http::{HeaderMap, HeaderName, HeaderValue, Method};
-use http_body_util::BodyExt;
+use http::HeaderMap;
 use model_series::{Clock, Repositories, SeriesOptions, StrandOptions, Timestamp};
 use store::{MemoryOptions, Store};
-
-use crate::transcript::{Got, Sent};
 
 /// 2026-01-01T00:00:00Z.
 const START: i64 = 1_767_225_600_000_000;
 const SECOND: i64 = 1_000_000;
+/// Pages and documents are shown by their beginnings, of ASCII.
+const DOCS_SHOWN: usize = 60;
 
 pub(crate) struct Service {
     pub(crate) router: Router,
@@ -23,7 +23,7 @@ pub(crate) struct Service {
 }
 
 /// Limits as the server has them, small where a case is to reach them.
-fn limits() -> Limits {
+pub(crate) fn limits() -> Limits {
     Limits {
         page_default: 20,
         page_max: 1000,
@@ -39,17 +39,24 @@ fn limits() -> Limits {
 
 impl Service {
     pub(crate) fn new() -> Self {
+        let room =
+            Room::new(2 * limits().write_bytes_max(), limits().write_bytes_max(), Duration::from_secs(10));
+        Self::with_room(room)
+    }
+
+    /// A service whose bodies of points share this room.
+    pub(crate) fn with_room(room: Room) -> Self {
         let clock = Clock::manual(Timestamp(START));
         let store = Store::memory(MemoryOptions { clock: clock.clone(), feed_records_max: 1000 });
         let strands = StrandOptions { block_points_max: 4096, overlays_max: 32, overlay_points_max: 16_384 };
         let options = SeriesOptions { strands, definitions_cached_max: 1000 };
-        let api = Api::new(Repositories::new(store, options), clock.clone(), limits());
+        let api = Api::new(Repositories::new(store, options), clock.clone(), limits(), room);
         Self { router: Router::new(front_ends(&api)), clock, now: AtomicI64::new(START) }
     }
 
     /// Every route as `METHOD path`.
     pub(crate) fn routes(&self) -> Vec<String> {
-        self.router.routes().map(|(_, method, path)| format!("{method} {path}")).collect()
+        testing::routes(&self.router)
     }
 
     /// The response to a request, a second after the request before; and the route that gave it.
@@ -60,42 +67,21 @@ impl Service {
         headers: HeaderMap,
         body: impl Into<bytes::Bytes>,
     ) -> (Option<usize>, Response) {
-        self.clock.set(Timestamp(self.now.fetch_add(SECOND, Ordering::Relaxed) + SECOND));
-        let (path, query) = target.split_once('?').unwrap_or((target, ""));
-        let method = Method::from_bytes(method.as_bytes()).unwrap();
-        match (self.router.find(&method, path), Params::parse(query)) {
-            (Ok(found), Ok(params)) => {
-                let request = Request {
-                    method,
-                    path: path.to_owned(),
-                    captures: found.captures,
-                    params,
-                    headers,
-                    body: body.into(),
-                    id: 1,
-                };
-                (Some(found.index), found.handler.answer(request).await)
-            }
-            (Err(refusal), _) => (None, self.router.refuse(path, &refusal)),
-            (_, Err(part)) => (None, self.router.refuse(path, &api_http::Refusal::BadQuery(part))),
-        }
+        self.tick();
+        testing::respond(&self.router, method, target, headers, body).await
     }
 
     /// A step of a transcript, and the route that answered it.
     pub(crate) async fn answer(&self, sent: &Sent) -> (Option<String>, Got) {
-        let mut headers = HeaderMap::new();
-        for (name, value) in &sent.headers {
-            headers.append(name.parse::<HeaderName>().unwrap(), HeaderValue::from_str(value).unwrap());
+        self.tick();
+        let (route, mut got) = testing::answer(&self.router, sent).await;
+        if sent.target.contains("/docs") {
+            got.body.truncate(DOCS_SHOWN);
         }
-        let (route, response) = self.respond(&sent.method, &sent.target, headers, sent.body.clone()).await;
-        let route = route.and_then(|index| self.routes().get(index).cloned());
-        let (parts, body) = response.into_parts();
-        let body = body.collect().await.unwrap().to_bytes();
-        // Pages and documents are shown by their beginnings.
-        let shown_max = if sent.target.contains("/docs") { 60 } else { usize::MAX };
-        let body = String::from_utf8(body.iter().copied().take(shown_max).collect()).unwrap();
-        let headers = parts.headers.iter();
-        let headers = headers.map(|(name, value)| (name.to_string(), value.to_str().unwrap().to_owned()));
-        (route, Got { status: parts.status.as_u16(), headers: headers.collect(), body })
+        (route, got)
+    }
+
+    fn tick(&self) {
+        self.clock.set(Timestamp(self.now.fetch_add(SECOND, Ordering::Relaxed) + SECOND));
     }
 }

@@ -26,10 +26,13 @@ pub(super) fn take_batch(
 ) -> Result<(), WireError> {
     gather.count(batch.num_rows())?;
     let rows = Rows::new(batch, columns)?;
-    match columns.series.and_then(|place| batch.columns().get(place)) {
-        Some(series) => {
-            // Each batch walks its dictionary, however few its rows.
-            gather.check_names(series.as_any_dictionary_opt().map_or(0, |names| names.values().len()))?;
+    let series = columns.series.and_then(|place| batch.columns().get(place));
+    if let Some(series) = series {
+        // Each batch walks its dictionary, however few its rows.
+        gather.check_names(series.as_any_dictionary_opt().map_or(0, |names| names.values().len()))?;
+    }
+    match series {
+        Some(series) if gather.is_addressed("").is_none() => {
             each_run(series.as_ref(), &mut |known, name, run| {
                 let place = match *known {
                     Some(place) => place,
@@ -38,12 +41,37 @@ pub(super) fn take_batch(
                 gather.series.get_mut(place).map_or(Ok(()), |series| rows.append(series, run))
             })
         }
-        None if batch.num_rows() > 0 => {
+        _ if batch.num_rows() == 0 => Ok(()),
+        named => {
+            if let Some(named) = named {
+                check_addressed(gather, named.as_ref())?;
+            }
             let place = gather.place(None)?;
             gather.series.get_mut(place).map_or(Ok(()), |series| rows.append(series, 0..batch.num_rows()))
         }
-        None => Ok(()),
     }
+}
+
+/// Refuses the first row that names another series than the address; empty cells and nulls name none.
+fn check_addressed(gather: &Gather, named: &dyn Array) -> Result<(), WireError> {
+    let is_other = |name: Option<&str>| name.is_some_and(|name| gather.is_addressed(name) == Some(false));
+    let other = match named.as_any_dictionary_opt() {
+        None => text_rows(named)?.enumerate().find(|(_, name)| is_other(*name)),
+        Some(dictionary) => {
+            let names = texts(dictionary.values().as_ref())?;
+            let others: Vec<bool> = names.iter().map(|name| is_other(*name)).collect();
+            if !others.contains(&true) {
+                return Ok(());
+            }
+            let keys = dictionary.normalized_keys().into_iter().enumerate();
+            let mut keys = keys.filter(|(row, _)| !named.is_null(*row));
+            let other = keys.find(|(_, key)| others.get(*key) == Some(&true));
+            other.map(|(row, key)| (row, names.get(key).copied().flatten()))
+        }
+    };
+    let Some((row, name)) = other else { return Ok(()) };
+    let before = gather.series.first().map_or(0, |series| series.points.len());
+    Err(Gather::refuse_other(name.unwrap_or_default(), before + row))
 }
 
 /// What is done with a run of rows of the named series; its place is kept with the dictionary's entry.

@@ -1,8 +1,10 @@
 //! Reads the stream: cuts it into messages, looks at each before the Arrow library may, and hands its batches on.
 //!
 //! A message is kept whole (up to `batch_bytes_max`) and its memory grows with the bytes that came, never with the
-//! length that it claims. Only the types of `schema` pass, no compression, and no growing dictionaries.
+//! length that it claims. The newest dictionary of each column stays until the body ends. Only the types of `schema`
+//! pass, no compression, and no growing dictionaries.
 
+use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use arrow_array::RecordBatch;
@@ -34,6 +36,9 @@ pub(crate) struct ArrowReader {
     ended: bool,
     columns: Option<Columns>,
     buffers: Vec<Buffers>,
+    /// The dictionary that the message brings, and how long those are, by ID, that the decoder keeps.
+    dictionary: Option<i64>,
+    dictionaries: BTreeMap<i64, usize>,
     decoder: StreamDecoder,
     gather: Gather,
 }
@@ -50,9 +55,16 @@ impl ArrowReader {
             ended: false,
             columns: None,
             buffers: Vec::new(),
+            dictionary: None,
+            dictionaries: BTreeMap::new(),
             decoder: StreamDecoder::new(),
-            gather: Gather::new(limits),
+            gather: Gather::new(shape, limits),
         }
+    }
+
+    /// See [`Gather::address`].
+    pub(crate) fn address(&mut self, names: &[&str]) {
+        self.gather.address(names);
     }
 
     pub(crate) fn feed(&mut self, mut chunk: &[u8]) -> Result<(), WireError> {
@@ -74,15 +86,18 @@ impl ArrowReader {
         Ok(())
     }
 
+    /// Points, series, and bytes that wait or are kept.
+    pub(crate) fn held(&self) -> (usize, usize, usize) {
+        let kept: usize = self.dictionaries.values().sum();
+        (self.gather.points, self.gather.series.len(), self.message.len() + kept)
+    }
+
     pub(crate) fn finish(self) -> Result<Vec<Given>, WireError> {
         if !self.ended && !self.message.is_empty() {
             return Err(self.refuse("the Arrow stream ends within a message"));
         }
         if self.columns.is_none() {
             return Err(self.refuse("the Arrow stream has no schema"));
-        }
-        if self.shape == Shape::Single && self.gather.series.len() > 1 {
-            return Err(WireError::new("more than one series where the address names one"));
         }
         self.gather.finish()
     }
@@ -108,6 +123,9 @@ impl ArrowReader {
         let length = message.len();
         self.check_views(message.as_slice())?;
         self.decode(message)?;
+        if let Some(id) = self.dictionary.take() {
+            self.dictionaries.insert(id, length);
+        }
         self.base += length;
         self.length = PREFIX;
         self.described = false;
@@ -144,25 +162,26 @@ impl ArrowReader {
         let malformed = || self.refuse("a malformed description");
         let message = arrow_ipc::root_as_message(description).map_err(|_| malformed())?;
         let body = usize::try_from(message.bodyLength()).map_err(|_| malformed())?;
-        if body > self.limits.batch_bytes_max {
+        if description.len().saturating_add(body) > self.limits.batch_bytes_max {
             return Err(self.too_long());
         }
-        let schema = match message.header_type() {
-            MessageHeader::Schema if self.columns.is_none() => Some(self.read_schema(&message)?),
+        let (mut schema, mut brought) = (None, None);
+        match message.header_type() {
+            MessageHeader::Schema if self.columns.is_none() => schema = Some(self.read_schema(&message)?),
             MessageHeader::DictionaryBatch if self.columns.is_some() => {
                 let dictionary = message.header_as_dictionary_batch().ok_or_else(malformed)?;
                 if dictionary.isDelta() {
                     return Err(self.refuse("a dictionary that grows, which is not read,"));
                 }
                 self.refuse_compressed(dictionary.data())?;
-                None
+                brought = Some(dictionary.id());
             }
             MessageHeader::RecordBatch if self.columns.is_some() => {
                 self.refuse_compressed(message.header_as_record_batch())?;
-                None
             }
             _ => return Err(self.refuse("another message than was due")),
-        };
+        }
+        self.dictionary = brought;
         if let Some((columns, buffers)) = schema {
             (self.columns, self.buffers) = (Some(columns), buffers);
         }

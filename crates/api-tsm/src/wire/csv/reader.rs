@@ -50,8 +50,13 @@ impl CsvReader {
             place: 0,
             name: Vec::new(),
             lines: 1,
-            gather: Gather::new(limits),
+            gather: Gather::new(shape, limits),
         }
+    }
+
+    /// See [`Gather::address`].
+    pub(crate) fn address(&mut self, names: &[&str]) {
+        self.gather.address(names);
     }
 
     pub(crate) fn feed(&mut self, chunk: &[u8]) -> Result<(), WireError> {
@@ -65,11 +70,14 @@ impl CsvReader {
             }
             self.parse_rest()?;
         }
-        if self.rest.len() > self.limits.item_bytes_max {
-            return Err(self.refuse(&format!("more than {} bytes", self.limits.item_bytes_max)));
-        }
+        self.check_length(self.rest.len())?;
         self.wanted = self.rest.len() * 2;
         Ok(())
+    }
+
+    /// Points, series, and bytes that wait.
+    pub(crate) fn held(&self) -> (usize, usize, usize) {
+        (self.gather.points, self.gather.series.len(), self.rest.len())
     }
 
     fn parse_rest(&mut self) -> Result<(), WireError> {
@@ -93,14 +101,25 @@ impl CsvReader {
         if self.columns.is_none() {
             return Err(self.refuse("no header"));
         }
-        if self.shape == Shape::Single && self.gather.series.len() > 1 {
-            return Err(WireError::new("more than one series where the address names one"));
-        }
         self.gather.finish()
+    }
+
+    /// The place of the series of this name.
+    fn find_place(&mut self, name: Option<&str>) -> Result<usize, WireError> {
+        let line = self.line;
+        self.gather
+            .place(name)
+            .map_err(|error| WireError { reason: format!("{}, in line {line}", error.reason), ..error })
     }
 
     fn refuse(&self, reason: &str) -> WireError {
         WireError::new(format!("{reason}, in line {}", self.line))
+    }
+
+    /// Refuses a line of more bytes than there may be: the same lines wherever the body is cut.
+    fn check_length(&self, bytes: usize) -> Result<(), WireError> {
+        let max = self.limits.item_bytes_max;
+        if bytes > max { Err(self.refuse(&format!("more than {max} bytes"))) } else { Ok(()) }
     }
 
     /// Takes all whole lines; gives how many bytes they are.
@@ -130,6 +149,7 @@ impl CsvReader {
             let Some(length) = length else { break };
             let Some((name, points)) = rest.split_at_checked(length) else { break };
             let Some((time, value, flag, behind)) = exact_point(&mut self.times, points) else { break };
+            self.check_length(rest.len() - behind.len())?;
             if !same && !self.turn_to(name)? {
                 break;
             }
@@ -148,7 +168,7 @@ impl CsvReader {
         let Some(name) = field.strip_suffix(b",").and_then(|name| std::str::from_utf8(name).ok()) else {
             return Ok(false);
         };
-        self.place = self.gather.place(Some(name))?;
+        self.place = self.find_place(Some(name))?;
         self.name.clear();
         self.name.extend_from_slice(field);
         self.lines = 1;
@@ -156,6 +176,7 @@ impl CsvReader {
     }
 
     fn record(&mut self, record: &[u8]) -> Result<(), WireError> {
+        self.check_length(record.len())?;
         let text = std::str::from_utf8(record).map_err(|_| self.refuse("the text is not UTF-8"))?;
         let text = text.strip_suffix('\n').unwrap_or(text);
         let text = text.strip_suffix('\r').unwrap_or(text);
@@ -172,7 +193,7 @@ impl CsvReader {
             return Err(self.refuse(&reason));
         }
         let field = |place: usize| fields.get(place).map_or("", |field| &**field);
-        self.place = self.gather.place(columns.series.map(field))?;
+        self.place = self.find_place(columns.series.map(field))?;
         self.name.clear();
         if columns == USUAL {
             let written = if text.starts_with('"') { quoted_length(text) } else { field(0).len() };

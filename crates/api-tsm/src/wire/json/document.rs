@@ -102,13 +102,14 @@ impl JsonReader {
             }
             self.parse_rest()?;
         }
-        if self.rest.len() > self.limits.item_bytes_max {
-            let reason =
-                format!("an item of more than {} bytes at byte {}", self.limits.item_bytes_max, self.base);
-            return Err(WireError { series: self.entry.label(self.shape), position: None, reason });
-        }
+        self.check_item(0, self.rest.len())?;
         self.wanted = self.rest.len() * 2;
         Ok(())
+    }
+
+    /// Points, series, and bytes that wait.
+    pub(crate) fn held(&self) -> (usize, usize, usize) {
+        (self.points, self.done.len(), self.rest.len())
     }
 
     fn parse_rest(&mut self) -> Result<(), WireError> {
@@ -216,12 +217,28 @@ impl JsonReader {
         }
     }
 
+    /// Refuses an item that reaches from `start` to `end` of the bytes at hand (and perhaps further) if that is too far:
+    /// wherever the body is cut, the same items are refused.
+    fn check_item(&self, start: usize, end: usize) -> Result<(), WireError> {
+        let max = self.limits.item_bytes_max;
+        if end - start <= max {
+            return Ok(());
+        }
+        Err(self.refuse(format!("an item of more than {max} bytes at byte {}", self.base + start)))
+    }
+
     /// The text of the value that is next, once it is whole.
     pub(super) fn value<'a>(&self, cursor: &Cursor<'a>) -> Result<Option<&'a str>, WireError> {
+        self.value_of(cursor, cursor.at)
+    }
+
+    /// The same where the item begins before its value, at `start`.
+    fn value_of<'a>(&self, cursor: &Cursor<'a>, start: usize) -> Result<Option<&'a str>, WireError> {
         let rest = cursor.rest();
         let Some(value) = value_length(rest).and_then(|length| rest.get(..length)) else {
             return Ok(None);
         };
+        self.check_item(start, cursor.at + value.len())?;
         match std::str::from_utf8(value) {
             Ok(text) => Ok(Some(text)),
             Err(error) => {
@@ -239,12 +256,16 @@ impl JsonReader {
         let Some(text) = self.value(cursor)? else { return Ok(None) };
         let name = Reader::new(text, 1).string().map_err(|error| self.malformed(cursor, error.into()))?;
         let mut after = Cursor { bytes: cursor.bytes, at: cursor.at + text.len() };
-        match after.peek() {
+        let next = after.peek();
+        self.check_item(cursor.at, after.at)?;
+        match next {
             None => return Ok(None),
             Some(b':') => after.at += 1,
             Some(_) => return Err(self.unexpected(&after, "a colon")),
         }
-        Ok(after.peek().map(|_| (name.into_owned(), after.at)))
+        let next = after.peek();
+        self.check_item(cursor.at, after.at)?;
+        Ok(next.map(|_| (name.into_owned(), after.at)))
     }
 
     fn top(&mut self, cursor: &mut Cursor<'_>) -> Result<bool, WireError> {
@@ -288,7 +309,7 @@ impl JsonReader {
     /// Passes over the value at `at`, which nobody reads.
     fn pass_over(&mut self, cursor: &mut Cursor<'_>, at: usize) -> Result<bool, WireError> {
         let value = Cursor { bytes: cursor.bytes, at };
-        let Some(text) = self.value(&value)? else { return Ok(false) };
+        let Some(text) = self.value_of(&value, cursor.at)? else { return Ok(false) };
         let mut reader = Reader::new(text, self.limits.depth_max);
         reader.skip().and_then(|()| reader.end()).map_err(|error| self.malformed(&value, error.into()))?;
         cursor.at = at + text.len();
@@ -355,18 +376,22 @@ impl JsonReader {
     /// Reads a member that names the series, or its start.
     fn text_member(&mut self, cursor: &mut Cursor<'_>, name: &str, at: usize) -> Result<bool, WireError> {
         let value = Cursor { bytes: cursor.bytes, at };
-        let Some(text) = self.value(&value)? else { return Ok(false) };
+        let Some(text) = self.value_of(&value, cursor.at)? else { return Ok(false) };
         let mut reader = Reader::new(text, 1);
         let number = name == "ID" && text.starts_with(|first: char| first.is_ascii_digit());
         let found = if number { reader.number().map(str::to_owned) } else { reader.string().map(Into::into) };
         let found = found.and_then(|found| reader.end().map(|()| found));
         let found = found.map_err(|error| self.malformed(&value, error.into()))?;
-        match name {
-            "ID" => self.entry.id = Some(found.into()),
-            "Name" => self.entry.name = Some(found.into()),
+        let twice = match name {
+            "ID" => self.entry.id.replace(found.into()).is_some(),
+            "Name" => self.entry.name.replace(found.into()).is_some(),
             _ => {
-                self.entry.start = Some(self.times.read_whole(&found).map_err(|reason| self.refuse(reason))?)
+                let start = self.times.read_whole(&found).map_err(|reason| self.refuse(reason))?;
+                self.entry.start.replace(start).is_some()
             }
+        };
+        if twice {
+            return Err(self.refuse(format!("{name} is given twice")));
         }
         cursor.at = at + text.len();
         self.after = After::Item;

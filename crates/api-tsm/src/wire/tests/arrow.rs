@@ -89,6 +89,39 @@ fn times_come_in_any_unit() {
 }
 
 #[test]
+fn single_streams_name_the_series_of_the_address_or_none() {
+    let columns = |names: &[Option<&str>]| -> [ArrayRef; 3] {
+        let names = names.to_vec();
+        [
+            Arc::new(StringArray::from(names.clone())),
+            Arc::new(StringViewArray::from(names.clone())),
+            Arc::new(names.into_iter().collect::<DictionaryArray<Int32Type>>()),
+        ]
+    };
+    let body = |series: &ArrayRef| {
+        // A batch before it: positions go on.
+        let first = vec![("series", series.slice(0, 1)), ("time", times(&[1])), ("value", values(&[1.0]))];
+        let rest = vec![
+            ("series", series.slice(1, 3)),
+            ("time", times(&[2, 3, 4])),
+            ("value", values(&[2.0, 3.0, 4.0])),
+        ];
+        stream(&[first, rest])
+    };
+    for series in columns(&[Some("a"), None, Some(""), Some("7")]) {
+        let found = read(Form::Arrow, Shape::Single, &body(&series), &[]).unwrap();
+        assert_eq!(found.len(), 1, "{}", series.data_type());
+        assert_eq!((found[0].series.clone(), found[0].points.len()), (None, 4));
+    }
+    for series in columns(&[Some("a"), None, Some("b"), Some("c")]) {
+        let error = read(Form::Arrow, Shape::Single, &body(&series), &[]).unwrap_err();
+        let reason = "the point is of series \"b\", the address names another".to_owned();
+        let expected = WireError { series: None, position: Some(2), reason };
+        assert_eq!(error, expected, "{}", series.data_type());
+    }
+}
+
+#[test]
 fn flags_come_as_names_or_numbers() {
     let text = vec![Some("Faulty"), None, Some("Valid"), None];
     let numbers: ArrayRef = Arc::new(UInt8Array::from(vec![Some(6), None, Some(3), None]));
@@ -174,8 +207,8 @@ fn refusals_name_series_and_point() {
         Shape::Single,
         vec![("series", aab()), ("time", three()), ("value", values(&[1.0, 2.0, 3.0]))],
         None,
-        None,
-        "more than one series where the address names one",
+        Some(2),
+        "the point is of series \"b\", the address names another",
     );
     check(
         Shape::Bulk,
@@ -273,6 +306,67 @@ fn views_claim_no_more_than_a_message_may_have() {
         assert!(read(19_999).unwrap_err().reason.contains("more than 19999 bytes"));
         assert_eq!(read(20_000).unwrap()[0].points.len(), 100);
     }
+}
+
+#[test]
+fn dictionaries_count_for_what_they_hold() {
+    // Two columns with a dictionary each, which the second batch replaces by longer ones.
+    let batch = |series: &str, flag: &str| -> Vec<(&'static str, ArrayRef)> {
+        vec![
+            ("series", Arc::new([series].into_iter().collect::<DictionaryArray<Int32Type>>())),
+            ("time", times(&[i64::try_from(series.len()).unwrap()])),
+            ("value", values(&[1.0])),
+            ("flag", Arc::new([flag].into_iter().collect::<DictionaryArray<Int8Type>>())),
+        ]
+    };
+    let long = "n".repeat(200);
+    let body = stream(&[batch("n", "Valid"), batch(&long, "Faulty")]);
+    let limits = ReadLimits { points_max: 2, series_max: 2, batch_bytes_max: 800, ..LIMITS };
+    let mut reader = PointsReader::new(Form::Arrow, Shape::Bulk, limits).unwrap();
+    let mut most = 0;
+    // Without the end of the stream, which would count, too.
+    for byte in &body[..body.len() - 8] {
+        reader.feed(&[*byte]).unwrap();
+        most = most.max(reader.held_bytes());
+    }
+    // Nothing waits: two points, two series, and the dictionaries, of which each kind counts once.
+    let kept = reader.held_bytes() - 2 * (POINT_BYTES + SERIES_BYTES);
+    assert_eq!(kept, dictionary_lengths(&body)[2..].iter().sum::<usize>());
+    assert!(most > reader.held_bytes() && most <= limits.held_bytes_max(), "{most}");
+    assert_eq!(reader.finish().unwrap().len(), 2);
+}
+
+/// How long the messages of a stream are that bring dictionaries.
+fn dictionary_lengths(mut body: &[u8]) -> Vec<usize> {
+    let mut lengths = Vec::new();
+    while let [255, 255, 255, 255, a, b, c, d, rest @ ..] = body {
+        let description = u32::from_le_bytes([*a, *b, *c, *d]) as usize;
+        let Ok(message) = arrow_ipc::root_as_message(&rest[..description]) else { break };
+        let length = 8 + description + usize::try_from(message.bodyLength()).unwrap();
+        if message.header_type() == arrow_ipc::MessageHeader::DictionaryBatch {
+            lengths.push(length);
+        }
+        body = &body[length..];
+    }
+    lengths
+}
+
+#[test]
+fn a_message_is_its_description_and_its_body() {
+    let seconds: Vec<i64> = (0..1000).collect();
+    let body = stream(&[vec![("time", times(&seconds)), ("value", values(&[1.0; 1000]))]]);
+    let schema = 8 + u32::from_le_bytes(body[4..8].try_into().unwrap()) as usize;
+    let description = u32::from_le_bytes(body[schema + 4..schema + 8].try_into().unwrap()) as usize;
+    let buffers = usize::try_from(
+        arrow_ipc::root_as_message(&body[schema + 8..schema + 8 + description]).unwrap().bodyLength(),
+    )
+    .unwrap();
+    let read = |batch_bytes_max| {
+        read_within(Form::Arrow, Shape::Single, &body, &[], ReadLimits { batch_bytes_max, ..LIMITS })
+    };
+    assert!(read(description + buffers).is_ok());
+    let refused = read(description + buffers - 1).unwrap_err();
+    assert!(refused.reason.contains("more than"), "{refused}");
 }
 
 #[test]

@@ -81,8 +81,35 @@ fn single_bodies_leave_the_name_to_the_address() {
     let csv = b"time,value\n2026-03-29T00:45:00Z,1.5\n2026-03-29T01:00:00Z,";
     let found = read(Form::Csv, Shape::Single, csv, &[3]).unwrap();
     assert_eq!(found, [Given { series: None, timing: Timing::Each, points, order: Vec::new() }]);
-    let two = b"series,time,value\na,2026-03-29T00:45:00Z,1\nb,2026-03-29T01:00:00Z,2\n";
-    assert!(read(Form::Csv, Shape::Single, two, &[]).unwrap_err().reason.contains("more than one series"));
+}
+
+#[test]
+fn single_csv_names_the_series_of_the_address_or_none() {
+    for head in ["series,time,value,flag", "time,series,value,flag"] {
+        let body = |names: [&str; 3]| {
+            let mut text = format!("{head}\n");
+            for (minute, name) in (10..).zip(names) {
+                let time = format!("2026-03-29T00:{minute}:00Z");
+                let (first, second) =
+                    if head.starts_with("series") { (name, &*time) } else { (&*time, name) };
+                text.push_str(&format!("{first},{second},1.5,Valid\n"));
+            }
+            text
+        };
+        let found = read(Form::Csv, Shape::Single, body(["a", "", "7"]).as_bytes(), &[5]).unwrap();
+        assert_eq!(found.len(), 1, "{head}");
+        assert_eq!((found[0].series.clone(), found[0].points.len()), (None, 3));
+        for (names, position) in [(["b", "a", "a"], 0), (["a", "a", "b"], 2), (["7", "a ", ""], 1)] {
+            let error = read(Form::Csv, Shape::Single, body(names).as_bytes(), &[]).unwrap_err();
+            let reason = format!(
+                "the point is of series {:?}, the address names another, in line {}",
+                names[position],
+                position + 2
+            );
+            let expected = WireError { series: None, position: Some(position), reason };
+            assert_eq!(error, expected, "{head}");
+        }
+    }
 }
 
 #[test]

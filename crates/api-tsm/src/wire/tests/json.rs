@@ -205,6 +205,14 @@ fn refusals_name_the_series() {
     );
     at(r#"{"Name":"a","Values":[1,2e400]}"#, "a", Some(1), "the value 2e400 is beyond the range of a double");
     at(r#"{"Name":"a","Data":[],"Data":[]}"#, "a", None, "Data is given twice");
+    at(r#"{"Name":"a","Name":"b","Data":[]}"#, "b", None, "Name is given twice");
+    at(r#"{"ID":1,"ID":1,"Data":[]}"#, "1", None, "ID is given twice");
+    at(
+        r#"{"Name":"a","Start":"2026-01-01T00:00:00Z","Start":"2026-01-02T00:00:00Z","Values":[1]}"#,
+        "a",
+        None,
+        "Start is given twice",
+    );
     at(r#"{"Name":"a","Data":{}}"#, "a", None, "an array Data expected in JSON at byte 20");
     check(Shape::Bulk, r#"{"TimeSerie":[]}"#, None, None, "the body has no TimeSeries");
     check(Shape::Single, "[]", None, None, "an object expected in JSON at byte 0");

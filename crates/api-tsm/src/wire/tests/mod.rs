@@ -90,7 +90,8 @@ pub(super) fn read_within(
     chunks: &[usize],
     limits: ReadLimits,
 ) -> Result<Vec<Given>, WireError> {
-    let mut reader = PointsReader::new(form, shape, limits)?;
+    // The series of a single body is called so, and has this ID.
+    let mut reader = PointsReader::new(form, shape, limits)?.addressed(&["a", "7"]);
     let mut sizes = chunks.iter().cycle();
     let mut rest = body;
     while !rest.is_empty() {

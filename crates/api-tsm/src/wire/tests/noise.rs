@@ -61,10 +61,58 @@ fn check(form: Form, samples: &[Sample], damages: &[Damage], chunks: &[usize]) {
     for damage in damages {
         apply(&mut body, damage);
     }
+    check_cuts(form, &body, chunks, LIMITS);
+}
+
+/// The body is the same to its reader whole and in pieces.
+fn check_cuts(form: Form, body: &[u8], chunks: &[usize], limits: ReadLimits) {
     let text = |found: Result<Vec<Given>, WireError>| found.map(|given| format!("{given:?}"));
-    let whole = text(read(form, Shape::Bulk, &body, &[]));
-    let cut = text(read(form, Shape::Bulk, &body, chunks));
+    let whole = text(read_within(form, Shape::Bulk, body, &[], limits));
+    let cut = text(read_within(form, Shape::Bulk, body, chunks, limits));
     assert_eq!(whole, cut, "{}", body.escape_ascii());
+}
+
+/// Lines and items about as long as they may be: none that is refused in pieces may pass whole.
+#[test]
+fn what_is_too_long_is_so_however_it_is_cut() {
+    let limits = ReadLimits { item_bytes_max: 100, ..LIMITS };
+    for length in 60..130 {
+        let (long, gap) = ("x".repeat(length), " ".repeat(length));
+        let json = [
+            format!(r#"[{{"Name":"{long}","Data":[]}}]"#),
+            format!(r#"[{{"Name":"a","{long}":1,"Data":[]}}]"#),
+            format!(r#"[{{"Name":"a","Other":["{long}"],"Data":[]}}]"#),
+            format!(r#"[{{"Name":"a","Other"{gap}:{gap}1,"Data":[]}}]"#),
+            format!(r#"[{{"Name":"a","Other"{gap}1,"Data":[]}}]"#),
+            format!(r#"[{{"Name":"a","Data":[{{"From":"{long}","Value":1}}]}}]"#),
+            format!(
+                r#"[{{"Name":"a",{gap}"Start":"2026-01-01T00:00:00Z","Values":[1,{gap}0.{}]}}]"#,
+                "1".repeat(length)
+            ),
+        ];
+        let csv = [
+            format!("series,time,value\n\"{long}\",2026-01-01T00:00:00Z,1\n"),
+            format!("series,time,value\na,2026-01-01T00:00:00Z,1.{}", "0".repeat(length)),
+            // The usual columns, which are read in a shorter way, and a series again.
+            format!(
+                "series,time,value,flag\n{long},2026-01-01T00:00:00Z,1,Valid\n\
+                 {long},2026-01-01T00:15:00Z,1.25,Faulty\r\n"
+            ),
+        ];
+        for chunk in 1..=140 {
+            json.iter().for_each(|body| check_cuts(Form::Rows, body.as_bytes(), &[chunk], limits));
+            csv.iter().for_each(|body| check_cuts(Form::Csv, body.as_bytes(), &[chunk], limits));
+        }
+    }
+    let long = format!(r#"[{{"Name":"{}","Data":[]}}]"#, "x".repeat(100));
+    let refused = read_within(Form::Rows, Shape::Bulk, long.as_bytes(), &[], limits).unwrap_err();
+    assert_eq!(refused.reason, "an item of more than 100 bytes at byte 2");
+    let csv = |name: usize| {
+        let body = format!("series,time,value,flag\n{},2026-01-01T00:00:00Z,1,Valid\n", "x".repeat(name));
+        read_within(Form::Csv, Shape::Bulk, body.as_bytes(), &[], limits).map(|given| given.len())
+    };
+    assert_eq!(csv(70), Ok(1));
+    assert_eq!(csv(71).unwrap_err().reason, "more than 100 bytes, in line 2");
 }
 
 proptest! {
