@@ -9,7 +9,8 @@
 //! - `limit` beyond the maximum page is refused, not cut;
 //! - `geometryProperty` without a GeoJSON answer is refused (5.7.1.4, 5.7.2.4);
 //! - `csf`, entity maps, and collations other than the root one answer OperationNotSupported;
-//!   `splitEntities` and `local` change nothing while entities are all local.
+//! - `splitEntities` and `local` change nothing while entities are all local and whole; `jsonKeys` changes nothing because
+//!   keys of values are never expanded.
 
 mod body;
 mod entities;

@@ -1,6 +1,6 @@
 //! Errors as NGSI-LD words them (ETSI GS CIM 009, 5.5.2 and 6.3.2): a problem body and a status.
 
-use api_http::{Refusal, Response, json_response};
+use api_http::{DataDamaged, Refusal, Response, json_response};
 use http::{Method, StatusCode};
 use lang_json::write_string;
 use model_entities::{Error, StoreErrorKind};
@@ -20,11 +20,13 @@ pub(crate) struct Problem {
     pub title: &'static str,
     /// What was wrong this time; names the offending member.
     pub detail: String,
+    /// Whether the cause is that stored data is damaged.
+    damage: bool,
 }
 
 impl Problem {
     fn new(status: StatusCode, kind: &'static str, title: &'static str, detail: impl Into<String>) -> Self {
-        Self { status, kind, title, detail: detail.into() }
+        Self { status, kind, title, detail: detail.into(), damage: false }
     }
 
     /// The request is well-formed and means nothing valid.
@@ -107,6 +109,17 @@ impl Problem {
         )
     }
 
+    /// Stored data is damaged: which goes to the log.
+    pub(crate) fn damaged() -> Self {
+        let detail = "stored data is damaged; the server's log says which".to_owned();
+        Self { damage: true, detail, ..Self::internal() }
+    }
+
+    /// Whether the cause is that stored data is damaged.
+    pub(crate) fn is_damage(&self) -> bool {
+        self.damage
+    }
+
     /// Appends the problem as a JSON object.
     pub(crate) fn write(&self, out: &mut String) {
         out.push_str("{\"type\":\"");
@@ -125,7 +138,11 @@ impl Problem {
     pub(crate) fn response(&self) -> Response {
         let mut body = String::with_capacity(192 + self.detail.len());
         self.write(&mut body);
-        json_response(self.status, "application/json", body)
+        let mut response = json_response(self.status, "application/json", body);
+        if self.damage {
+            response.extensions_mut().insert(DataDamaged);
+        }
+        response
     }
 }
 
@@ -166,11 +183,11 @@ fn store_problem(kind: StoreErrorKind, error: &dyn std::error::Error) -> Problem
     let source = error.source().map(tracing::field::display);
     tracing::error!(error = %error, source, "store refused");
     match kind {
+        StoreErrorKind::Corrupt => Problem::damaged(),
         StoreErrorKind::Unavailable => Problem::unavailable("the store cannot serve now"),
         StoreErrorKind::TooLarge => Problem::too_large("the entity is larger than the store holds"),
         StoreErrorKind::Conflict
         | StoreErrorKind::Unknown
-        | StoreErrorKind::Corrupt
         | StoreErrorKind::Locked
         | StoreErrorKind::Misuse => Problem::internal(),
     }
@@ -195,7 +212,7 @@ pub(crate) fn refuse(refusal: &Refusal) -> Response {
         Refusal::BadEncoding(detail) => {
             Problem::unsupported_media_type(format!("Content-Encoding: {detail}")).response()
         }
-        Refusal::BadQuery(detail) => Problem::invalid_request(format!("query part: {detail}")).response(),
+        Refusal::BadQuery(detail) => Problem::invalid_request(detail.as_str()).response(),
         Refusal::TimedOut(limit_ms) => {
             let detail = format!("the request took longer than {limit_ms} ms");
             plain(StatusCode::GATEWAY_TIMEOUT, "InternalError", "Timed out", detail)
@@ -206,5 +223,21 @@ pub(crate) fn refuse(refusal: &Refusal) -> Response {
         }
         Refusal::Busy => Problem::unavailable("too many requests at once; try again").response(),
         Refusal::Internal => Problem::internal().response(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn damage_is_told_from_bugs() {
+        for (kind, is_damage) in [(StoreErrorKind::Corrupt, true), (StoreErrorKind::Misuse, false)] {
+            let problem = store_problem(kind, &std::io::Error::other("read a row"));
+            assert_eq!(problem.detail.contains("stored data is damaged"), is_damage);
+            let response = problem.response();
+            assert_eq!(response.status(), StatusCode::INTERNAL_SERVER_ERROR);
+            assert_eq!(response.extensions().get::<DataDamaged>().is_some(), is_damage);
+        }
     }
 }

@@ -3,7 +3,9 @@
 //! `;` binds closer than `|`; parentheses nest. Besides the grammar's short names, attribute names
 //! may be prefixed or IRIs (in `<…>` where they hold characters of the language); blanks around
 //! words and signs count for nothing; a pattern may stand in double quotes. A name that the tenant
-//! never used matches nothing. The types of `sensor{Device:humidity}` are a hint by the standard,
+//! never used matches nothing. Members of entities and attributes that are no attributes themselves and cannot be
+//! compared (`id`, `type`, `scope`, `expiresAt`, `valueType`, …) are refused. A dot always stands before a
+//! sub-attribute, but in an IRI: no short name that is written has one. The types of `sensor{Device:humidity}` are a hint by the standard,
 //! and read as such: any linked entity that has the path counts.
 
 mod cursor;

@@ -98,7 +98,7 @@ pub(crate) fn policy() -> FetchPolicy {
     let _ = rustls::crypto::ring::default_provider().install_default();
     FetchPolicy {
         allowed: true,
-        timeout: Duration::from_secs(5),
+        timeout: Duration::from_secs(60),
         bytes_max: 10_000,
         redirects_max: 2,
         private_addresses: true,

@@ -5,7 +5,7 @@ use model_entities::{Meta, Path};
 use super::{Cursor, DEPTH_MAX};
 use crate::context::Names;
 use crate::problem::Problem;
-use crate::wire::check_name;
+use crate::wire::{check_name, is_attribute_member};
 
 /// The namespace of the core vocabulary.
 const CORE: &str = "https://uri.etsi.org/ngsi-ld/";
@@ -74,6 +74,7 @@ fn named(cursor: &Cursor<'_>, word: &str, names: &Names) -> Result<Path, Problem
     };
     let check = |name: &str| check_name(name).map_err(|error| cursor.wrong(&format!("{word:?}: {error}")));
     check(first)?;
+    entity_member(first).map_or(Ok(()), |why| Err(cursor.wrong(&why)))?;
     let Some(rest) = rest else {
         path.meta = entity_meta(first);
         return Ok(path);
@@ -84,6 +85,9 @@ fn named(cursor: &Cursor<'_>, word: &str, names: &Names) -> Result<Path, Problem
         match meta(name).filter(|_| members.peek().is_none()) {
             // Without an attribute the member would be the entity's; a name that is nowhere used has none.
             Some(meta) => path.meta = path.attribute.map(|_| meta),
+            None if is_attribute_member(name.strip_prefix(CORE).unwrap_or(name)) => {
+                return Err(cursor.wrong(&attribute_member(word, name)));
+            }
             None => path.members.push(names.term(name)),
         }
     }
@@ -166,6 +170,26 @@ fn meta(name: &str) -> Option<Meta> {
         "datasetId" => Meta::DatasetId,
         _ => return None,
     })
+}
+
+/// Why a member of entities, which is no attribute, cannot be asked for; `None` if the name is none.
+fn entity_member(name: &str) -> Option<String> {
+    let instead = match name.strip_prefix(CORE).unwrap_or(name) {
+        "id" | "@id" => "the parameters id and idPattern choose by it",
+        "type" | "@type" => "the parameter type chooses by it",
+        "scope" => "the parameter scopeQ chooses by it",
+        "expiresAt" => "nothing chooses by it",
+        _ => return None,
+    };
+    Some(format!("{name:?} is a member of the entity, not an attribute; {instead}"))
+}
+
+/// Why a member of an attribute that is no sub-attribute cannot be asked for.
+fn attribute_member(word: &str, name: &str) -> String {
+    format!(
+        "{word:?}: {name:?} is a member of the attribute, not a sub-attribute; of members only createdAt, modifiedAt, \
+         observedAt, unitCode and datasetId can be compared, at the end of a path, and the value by the attribute's name"
+    )
 }
 
 /// The member of an entity, not of an attribute, that a name alone is.

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use api_http::{Request, Response, json_response};
+use api_http::{DataDamaged, Request, Response, json_response};
 use http::StatusCode;
 use lang_json::write_string;
 use model_entities::{Draft, Fate, MergeOptions, Operation};
@@ -297,7 +297,7 @@ impl Tally {
 
     fn answer(self, verb: &Verb) -> Response {
         if !self.errors.is_empty() {
-            return json_response(StatusCode::MULTI_STATUS, JSON, self.result());
+            return self.multi_status();
         }
         if *verb == Verb::Create || !self.created.is_empty() {
             let mut out = String::new();
@@ -307,8 +307,17 @@ impl Tally {
         no_content()
     }
 
+    /// The answer where something failed; damaged data among the reasons is counted as for one entity.
+    pub(super) fn multi_status(&self) -> Response {
+        let mut response = json_response(StatusCode::MULTI_STATUS, JSON, self.result());
+        if self.errors.iter().any(|(_, problem)| problem.is_damage()) {
+            response.extensions_mut().insert(DataDamaged);
+        }
+        response
+    }
+
     /// BatchOperationResult (5.2.16).
-    pub(super) fn result(&self) -> String {
+    fn result(&self) -> String {
         let mut out = String::from("{\"success\":");
         write_strings(&mut out, &self.success);
         out.push_str(",\"errors\":[");
@@ -336,4 +345,20 @@ fn write_strings(out: &mut String, texts: &[Box<str>]) {
         write_string(out, text);
     }
     out.push(']');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn damage_of_one_entity_counts() {
+        for (second, is_damage) in [(Problem::internal(), false), (Problem::damaged(), true)] {
+            let mut tally = Tally::new(2);
+            tally.fail(vec![("urn:a".into(), Problem::not_found("a")), ("urn:b".into(), second)]);
+            let response = tally.answer(&Verb::Delete);
+            assert_eq!(response.status(), StatusCode::MULTI_STATUS);
+            assert_eq!(response.extensions().get::<DataDamaged>().is_some(), is_damage);
+        }
+    }
 }

@@ -1,7 +1,6 @@
 //! DELETE `/entities`: many entities, or some attributes of them, by what they are like.
 
-use api_http::{Request, Response, json_response};
-use http::StatusCode;
+use api_http::{Request, Response};
 use model_entities::{EntityView, Operation, Query, TermId};
 
 use crate::params::EntityParams;
@@ -38,7 +37,7 @@ pub(crate) async fn purge(api: Api, request: Request) -> Result<Response, Proble
     let mut tally = super::batch::Tally::new(ids.len());
     tally.succeed(ids.into_iter().filter(|id| failed.iter().all(|(failed, _)| failed != id)));
     tally.fail(failed);
-    Ok(json_response(StatusCode::MULTI_STATUS, super::answer::JSON, tally.result()))
+    Ok(tally.multi_status())
 }
 
 /// `local=true` alone asks for all entities, and is not enough to remove them: `type=*` is.

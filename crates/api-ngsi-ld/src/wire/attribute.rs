@@ -28,13 +28,13 @@ enum Form {
 impl Parser<'_> {
     /// The next value as the attribute of this name.
     pub(super) fn attribute(&mut self, name: &str) -> Outcome<Attribute> {
-        let term = self.term(name)?;
+        let term = self.attribute_term(name)?;
         self.instances(term).map_err(|fault| fault.within(name))
     }
 
     /// The whole body as the attribute of this name: its object is an instance, even without value.
     pub(super) fn whole_attribute(&mut self, name: &str) -> Outcome<Attribute> {
-        let term = self.term(name)?;
+        let term = self.attribute_term(name)?;
         let simplified = self.rules.representation == Representation::Simplified;
         if !simplified && self.reader.peek()? == Json::Object && !self.stands_for_value()? {
             let instance = self.instance(true).map_err(|fault| fault.within(name))?;

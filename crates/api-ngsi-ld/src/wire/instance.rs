@@ -118,7 +118,7 @@ impl Parser<'_> {
     fn sub_attribute(&mut self, parts: &mut Parts, key: &str) -> Outcome<()> {
         let instance = &mut parts.instance;
         if self.removal(key)? {
-            let term = self.term(key)?;
+            let term = self.attribute_term(key)?;
             instance.remove_members.push(term);
             return Ok(());
         }

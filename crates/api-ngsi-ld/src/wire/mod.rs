@@ -25,7 +25,7 @@ mod value;
 pub(crate) use batch::{context_member, parse_ids, split_batch};
 pub(crate) use fault::WireError;
 pub(crate) use geometry::read_shape;
-pub(crate) use name::{check_name, check_uri, is_language_tag, is_scope_level, is_uri};
+pub(crate) use name::{check_name, check_uri, is_attribute_member, is_language_tag, is_scope_level, is_uri};
 
 use model_entities::{Attribute, Draft, Instance};
 

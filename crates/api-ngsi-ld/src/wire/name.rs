@@ -1,5 +1,7 @@
 //! The form of names, URIs, scopes and language tags.
 
+use super::value::Slot;
+
 /// Checks the name of a type or attribute: a short name, `prefix:name`, or an IRI (4.6.2).
 /// Cost: linear in the name.
 ///
@@ -23,6 +25,51 @@ pub(crate) fn check_name(name: &str) -> Result<(), String> {
         Some(found) => Err(format!("name {name:?} holds {found:?}, which no name can")),
         None => Ok(()),
     }
+}
+
+/// Checks the name of an attribute that is written: a short one has no dot (4.6.2), which in queries stands before a
+/// sub-attribute (4.9). Cost: linear in the name.
+///
+/// # Errors
+///
+/// What is wrong, as the end of a sentence.
+pub(crate) fn check_attribute_name(name: &str) -> Result<(), String> {
+    check_name(name)?;
+    if name.contains('.') && !name.contains(':') {
+        return Err(format!(
+            "name {name:?} holds '.', which only IRIs can: in queries it stands before a sub-attribute"
+        ));
+    }
+    Ok(())
+}
+
+/// Whether a member of an attribute has this name, so that no sub-attribute can.
+pub(crate) fn is_attribute_member(name: &str) -> bool {
+    Slot::of(name).is_some()
+        || matches!(
+            name,
+            "id" | "type"
+                | "entity"
+                | "entityList"
+                | "observedAt"
+                | "unitCode"
+                | "datasetId"
+                | "expiresAt"
+                | "objectType"
+                | "valueType"
+                | "ngsildproof"
+                | "createdAt"
+                | "modifiedAt"
+                | "deletedAt"
+                | "instanceId"
+                | "previousValue"
+                | "previousObject"
+                | "previousLanguageMap"
+                | "previousVocab"
+                | "previousJson"
+                | "previousValueList"
+                | "previousObjectList"
+        )
 }
 
 /// Whether a character can stand in an IRI (RFC 3987, written as it is sent).
@@ -101,6 +148,16 @@ mod tests {
             assert!(error.contains(&format!("holds {found}")), "{error}");
         }
         assert_eq!(check_name("").unwrap_err(), "a name must not be empty");
+    }
+
+    #[test]
+    fn dots_stand_in_iris_only() {
+        for name in ["a", "x:a.b", "https://a.example/ns#v1.2"] {
+            assert_eq!(check_attribute_name(name), Ok(()), "{name}");
+        }
+        for name in ["a.b", ".a", "a."] {
+            assert!(check_attribute_name(name).unwrap_err().contains("holds '.'"), "{name}");
+        }
     }
 
     #[test]

@@ -6,7 +6,7 @@ use lang_json::{Kind, Reader};
 use model_entities::TermId;
 
 use super::fault::{Fault, Outcome, WireError};
-use super::name::check_name;
+use super::name::{check_attribute_name, check_name};
 use super::{NULL, Nulls, Rules};
 use crate::context::Names;
 
@@ -49,6 +49,12 @@ impl<'a> Parser<'a> {
             Some(term) => Ok(term),
             None => Ok(self.new_term(name)),
         }
+    }
+
+    /// The same of an attribute.
+    pub(super) fn attribute_term(&mut self, name: &str) -> Outcome<TermId> {
+        check_attribute_name(name).map_err(Fault::data)?;
+        self.term(name)
     }
 
     #[cold]

@@ -53,7 +53,7 @@ pub(super) fn one_instance(name: &str) -> Problem {
 impl Parser<'_> {
     /// The next value as the past of the attribute of this name.
     pub(super) fn past_attribute(&mut self, name: &str) -> Outcome<Attribute> {
-        let term = self.term(name)?;
+        let term = self.attribute_term(name)?;
         let series = self.has_series().map_err(|fault| fault.within(name))?;
         if !series {
             let empty = self.is_empty_array()?;

@@ -3,14 +3,11 @@
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
-use api_http::{Params, Request, Router};
+use api_http::Router;
+use api_http::testing::{Got, Sent};
 use api_ngsi_ld::{Api, ContextOptions, Contexts, FetchPolicy, Limits, front_end};
-use http::{HeaderMap, HeaderName, HeaderValue, Method};
-use http_body_util::BodyExt;
 use model_entities::{Clock, Documents, Entities, Options, Tenant, Timestamp};
 use store::{MemoryOptions, Store};
-
-use crate::transcript::{Got, Sent};
 
 /// 2026-01-01T00:00:00Z.
 const START: i64 = 1_767_225_600_000_000;
@@ -76,39 +73,12 @@ impl Broker {
 
     /// Every route as `METHOD path`.
     pub(crate) fn routes(&self) -> Vec<String> {
-        self.router.routes().map(|(_, method, path)| format!("{method} {path}")).collect()
+        api_http::testing::routes(&self.router)
     }
 
     /// Answers, a second after the request before; and the route that did.
     pub(crate) async fn answer(&self, sent: &Sent) -> (Option<String>, Got) {
         self.clock.set(Timestamp(self.now.fetch_add(SECOND, Ordering::Relaxed) + SECOND));
-        let (path, query) = sent.target.split_once('?').unwrap_or((&sent.target, ""));
-        let method = Method::from_bytes(sent.method.as_bytes()).unwrap();
-        let (route, response) = match (self.router.find(&method, path), Params::parse(query)) {
-            (Ok(found), Ok(params)) => {
-                let mut headers = HeaderMap::new();
-                for (name, value) in &sent.headers {
-                    headers
-                        .append(name.parse::<HeaderName>().unwrap(), HeaderValue::from_str(value).unwrap());
-                }
-                let request = Request {
-                    method: method.clone(),
-                    path: path.to_owned(),
-                    captures: found.captures,
-                    params,
-                    headers,
-                    body: sent.body.clone().into(),
-                    id: 1,
-                };
-                (self.routes().get(found.index).cloned(), found.handler.answer(request).await)
-            }
-            (Err(refusal), _) => (None, self.router.refuse(path, &refusal)),
-            (_, Err(part)) => (None, self.router.refuse(path, &api_http::Refusal::BadQuery(part))),
-        };
-        let (parts, body) = response.into_parts();
-        let body = String::from_utf8(body.collect().await.unwrap().to_bytes().to_vec()).unwrap();
-        let headers = parts.headers.iter();
-        let headers = headers.map(|(name, value)| (name.to_string(), value.to_str().unwrap().to_owned()));
-        (route, Got { status: parts.status.as_u16(), headers: headers.collect(), body })
+        api_http::testing::answer(&self.router, sent).await
     }
 }

@@ -1,7 +1,8 @@
 //! Limits with names: what goes beyond them is refused, and nothing is changed.
 
+use api_http::testing::{Got, Sent};
+
 use crate::broker::Broker;
-use crate::transcript::{Got, Sent};
 
 async fn post(broker: &Broker, path: &str, body: String) -> Got {
     let line = format!("POST /ngsi-ld/v1/{path}");

@@ -11,62 +11,22 @@ mod limits;
 mod page;
 mod roundtrip;
 mod temporal;
-mod transcript;
 mod workloads;
 
-use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use api_http::testing::{Got, Sent, check_cases};
 use broker::Broker;
-use transcript::{Got, Sent, Transcript};
-
-/// Whether the answers are to be rewritten.
-fn updating() -> bool {
-    #[expect(clippy::disallowed_methods, reason = "a switch of the test run itself")]
-    std::env::var_os("UPDATE_GOLDEN").is_some()
-}
-
-fn cases() -> Vec<PathBuf> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases");
-    let mut cases = Vec::new();
-    for folder in std::fs::read_dir(root).unwrap() {
-        for file in std::fs::read_dir(folder.unwrap().path()).unwrap() {
-            cases.push(file.unwrap().path());
-        }
-    }
-    cases.retain(|path| path.extension().is_some_and(|extension| extension == "http"));
-    cases.sort();
-    assert!(!cases.is_empty(), "no cases");
-    cases
-}
 
 #[tokio::test]
 async fn every_case_answers_as_written_and_every_route_has_a_case() {
-    let mut seen = BTreeSet::new();
-    let mut failures = Vec::new();
-    for path in cases() {
-        let text = std::fs::read_to_string(&path).unwrap();
-        let transcript =
-            Transcript::parse(&text).unwrap_or_else(|problem| panic!("{}: {problem}", path.display()));
-        let broker = Broker::new();
-        let mut found = Transcript { preface: transcript.preface.clone(), steps: Vec::new() };
-        let mut hosted = Hosted::default();
-        for step in &transcript.steps {
-            let (route, answer) = broker.answer(&hosted.given(&step.request)).await;
-            seen.extend(route);
-            found.steps.push(step.answered(hosted.hidden(answer)));
-        }
-        let found = found.to_string();
-        if found != text {
-            if updating() {
-                std::fs::write(&path, &found).unwrap();
-            } else {
-                failures.push(difference(&path, &text, &found));
-            }
-        }
-    }
-    assert!(failures.is_empty(), "{} cases differ:\n{}", failures.len(), failures.join("\n"));
-    let routes: Vec<String> = Broker::new().routes();
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases");
+    let start = || (Broker::new(), Hosted::default());
+    let seen = check_cases(&folder, start, async |(broker, hosted), sent| {
+        let (route, got) = broker.answer(&hosted.given(sent)).await;
+        (route, hosted.hidden(got))
+    });
+    let (seen, routes) = (seen.await, Broker::new().routes());
     let missing: Vec<_> = routes.iter().filter(|route| !seen.contains(*route)).collect();
     assert!(missing.is_empty(), "routes without a case: {missing:#?}");
 }
@@ -102,22 +62,4 @@ impl Hosted {
         }
         got
     }
-}
-
-/// The first lines that differ.
-fn difference(path: &Path, expected: &str, found: &str) -> String {
-    let mut title = "";
-    for (number, (expected, found)) in expected.lines().zip(found.lines()).enumerate() {
-        if expected.starts_with("###") {
-            title = expected;
-        }
-        if expected != found {
-            return format!(
-                "{}:{} {title}\n  expected {expected}\n  found    {found}",
-                path.display(),
-                number + 1
-            );
-        }
-    }
-    format!("{}: lengths differ", path.display())
 }

@@ -1,7 +1,8 @@
 //! The examples of the user's page on the past: each request answers 2xx, and what the page shows is what comes.
 
+use api_http::testing::Sent;
+
 use crate::broker::Broker;
-use crate::transcript::Sent;
 
 const PAGE: &str = include_str!("../../../../docs/temporal.md");
 

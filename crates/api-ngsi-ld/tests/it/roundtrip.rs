@@ -1,8 +1,9 @@
 //! Writing back what was read gives the same entity: numbers keep their digits, instances and
 //! members their order.
 
+use api_http::testing::Sent;
+
 use crate::broker::Broker;
-use crate::transcript::Sent;
 
 const CASE: &str = include_str!("../cases/entities/roundtrip.http");
 

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 
+use api_http::testing::{Got, Sent};
+
 use crate::broker::Broker;
-use crate::transcript::{Got, Sent};
 
 const ID: &str = "urn:x:1";
 

@@ -1,7 +1,8 @@
 //! The workloads of published load tests: their entities, their queries, and how much they find.
 
+use api_http::testing::{Got, Sent};
+
 use crate::broker::Broker;
-use crate::transcript::{Got, Sent};
 
 const JSON: &str = "application/json";
 const JSON_LD: &str = "application/ld+json";

@@ -37,7 +37,7 @@ struct Writer<'a> {
     plan: &'a RenderPlan<'a>,
     time: TimeProperty,
     attribute: &'a InstanceHistory,
-    /// What a removal was a removal of.
+    /// The kind of the last value.
     kind: Kind,
     /// What instances like the last one have in common.
     shared: Shared,
@@ -48,12 +48,11 @@ struct Writer<'a> {
 
 impl<'a> Writer<'a> {
     fn new(attribute: &'a InstanceHistory, time: TimeProperty, plan: &'a RenderPlan<'a>) -> Self {
-        let kind = attribute.kinds().first().copied().unwrap_or(Kind::Property);
         Self {
             plan,
             time,
             attribute,
-            kind,
+            kind: Kind::Property,
             shared: Shared::default(),
             value: String::new(),
             stored: Vec::new(),
@@ -98,9 +97,9 @@ impl<'a> Writer<'a> {
     fn write_members(&mut self, out: &mut String, instance: &PastInstance<'_>) {
         let mut object = Object::open(out);
         if instance.is_deleted() {
-            let (kind_name, value_name) = names(kind_in(self.plan.release, self.kind));
+            let (kind_name, value_name) = names(kind_in(self.plan.release, instance.kind()));
             object.member("\"type\":").push_str(kind_name);
-            object.member(value_name).push_str(null(self.kind));
+            object.member(value_name).push_str(null(instance.kind()));
             self.write_times(&mut object, instance);
         } else {
             self.write_value(&mut object, instance);

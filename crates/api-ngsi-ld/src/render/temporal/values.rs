@@ -21,13 +21,9 @@ fn plural(kind: Kind) -> &'static str {
     }
 }
 
-/// Appends an attribute: a series for each datasetId, and for each kind its values were of.
+/// Appends an attribute: a series for each datasetId, and for each kind its values were of. A series is never empty.
 pub(super) fn write(out: &mut String, series: &[InstanceHistory], time: TimeProperty, plan: &RenderPlan<'_>) {
-    let kinds = |one: &InstanceHistory| {
-        let kinds = one.kinds();
-        if kinds.is_empty() { smallvec::smallvec![Kind::Property] } else { kinds }
-    };
-    let each = series.iter().flat_map(|one| kinds(one).into_iter().map(move |kind| (one, kind)));
+    let each = series.iter().flat_map(|one| one.kinds().into_iter().map(move |kind| (one, kind)));
     write_each(out, each, |out, (one, kind)| write_series(out, one, kind, time, plan));
 }
 
@@ -50,8 +46,8 @@ fn write_series(
     let (mut any, mut last, mut text) = (false, kind, String::new());
     let mut like = None;
     for instance in series.instances() {
-        // A removal stands with the values it is a removal of.
-        if !instance.is_deleted() && like != Some(instance.likeness()) {
+        // A removal stands with the values of its kind.
+        if like != Some(instance.likeness()) {
             (like, last) = (Some(instance.likeness()), instance.kind());
         }
         let Some(at) = instance.time(time).filter(|_| last == kind) else { continue };
