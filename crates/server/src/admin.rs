@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use api_http::{FrontEnd, Refusal, Request, Response, Route, handler, json_response};
+use api_http::{FrontEnd, Refusal, Request, Response, Room, Route, handler, json_response};
 use http::{Method, StatusCode};
 use parking_lot::Mutex;
 use serde_json::json;
@@ -31,6 +31,7 @@ struct Shared {
     store: Store,
     metrics: std::sync::OnceLock<Arc<Metrics>>,
     connections: Arc<Connections>,
+    write_room: Room,
     draining: AtomicBool,
     probe: Mutex<Option<(Instant, Result<(), String>)>>,
     holder: String,
@@ -39,11 +40,12 @@ struct Shared {
 
 impl Admin {
     /// `holder` names this process in leases.
-    pub(crate) fn new(store: Store, connections: Arc<Connections>, holder: String) -> Self {
+    pub(crate) fn new(store: Store, connections: Arc<Connections>, write_room: Room, holder: String) -> Self {
         Self(Arc::new(Shared {
             store,
             metrics: std::sync::OnceLock::new(),
             connections,
+            write_room,
             draining: AtomicBool::new(false),
             probe: Mutex::new(None),
             holder,
@@ -161,6 +163,13 @@ async fn metrics(admin: Admin, _: Request) -> Response {
         metrics.write_requests(&mut out);
         metrics.write_totals(shared.connections.count(), &mut out);
     }
+    let room = &shared.write_room;
+    out.gauge("twinfold_write_bytes", "Memory of large bodies of points.", room.held_bytes());
+    out.counter(
+        "twinfold_writes_without_room_total",
+        "Bodies of points beyond write_bytes_max.",
+        room.refused(),
+    );
     write_store(&shared.store.statistics(), &mut out);
     process::write(&mut out);
     json_response(StatusCode::OK, PROMETHEUS, out.text)
@@ -199,8 +208,11 @@ fn write_store(statistics: &store::Statistics, out: &mut Exposition) {
 async fn backup(admin: Admin, request: Request) -> Response {
     let folder = match backup_folder(&request) {
         Ok(folder) => folder,
-        Err(detail) => return answer(StatusCode::BAD_REQUEST, &json!({ "title": detail, "status": 400 })),
+        Err(detail) => return refused(StatusCode::BAD_REQUEST, &detail),
     };
+    if folder.exists() {
+        return refused(StatusCode::CONFLICT, &format!("folder {} exists already", folder.display()));
+    }
     let started = Instant::now();
     let store = admin.0.store.clone();
     let target = folder.clone();
@@ -214,13 +226,17 @@ async fn backup(admin: Admin, request: Request) -> Response {
         }
         // Asked of an engine that keeps no files.
         Ok(Err(error)) if error.kind() == store::ErrorKind::Misuse => {
-            return answer(StatusCode::BAD_REQUEST, &json!({ "title": chain(&error), "status": 400 }));
+            return refused(StatusCode::BAD_REQUEST, &chain(&error));
         }
         Ok(Err(error)) => chain(&error),
         Err(error) => error.to_string(),
     };
     tracing::error!(folder = %folder.display(), error = failed, "backup failed");
-    answer(StatusCode::INTERNAL_SERVER_ERROR, &json!({ "title": failed, "status": 500 }))
+    refused(StatusCode::INTERNAL_SERVER_ERROR, &failed)
+}
+
+fn refused(status: StatusCode, title: &str) -> Response {
+    answer(status, &json!({ "title": title, "status": status.as_u16() }))
 }
 
 /// The folder a request names. The media type is asked for because a page in a browser cannot send
@@ -235,9 +251,6 @@ fn backup_folder(request: &Request) -> Result<PathBuf, String> {
     let folder = Path::new(folder.ok_or("the body must have a text member \"folder\"")?);
     if !folder.is_absolute() {
         return Err("\"folder\" must be an absolute path".to_owned());
-    }
-    if folder.exists() {
-        return Err(format!("folder {} exists already", folder.display()));
     }
     Ok(folder.to_owned())
 }

@@ -131,11 +131,18 @@ pub(crate) fn parse(arguments: &[OsString]) -> anyhow::Result<Parsed> {
     let command = Cli::command().mut_subcommand(&name, |sub| {
         values.into_iter().fold(sub, |sub, (key, value)| sub.mut_arg(key, |arg| arg.default_value(value)))
     });
-    let matches = command
-        .clone()
-        .try_get_matches_from(arguments)
-        .with_context(|| format!("settings file {}", file.display()))?;
+    // Flags and variables were understood above: what is wrong now stands in the file.
+    let matches = command.clone().try_get_matches_from(arguments).map_err(|error| {
+        let (file, text) = (file.display(), error.to_string());
+        WrongSetting(format!("settings file {file}: {}", sentence(&text)))
+    })?;
     finish(&command, &matches, &name, Some((&file, &keys)))
+}
+
+/// What clap says, without its frame.
+fn sentence(text: &str) -> &str {
+    let text = text.strip_prefix("error: ").unwrap_or(text);
+    text.split("\n\n").next().unwrap_or(text).trim_end()
 }
 
 fn finish(

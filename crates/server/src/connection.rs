@@ -100,10 +100,11 @@ impl Connection {
         }
     }
 
-    /// Gives it an order from outside.
-    pub(crate) fn tell(&self, order: Order) {
-        self.order.fetch_max(order as u8, Ordering::AcqRel);
+    /// Gives it an order from outside; whether that is a new one.
+    pub(crate) fn tell(&self, order: Order) -> bool {
+        let before = self.order.fetch_max(order as u8, Ordering::AcqRel);
         self.waker.wake();
+        before < order as u8
     }
 
     /// Why it is beyond patience, if it is.
@@ -192,9 +193,11 @@ impl Connections {
         self.clock.store(now, Ordering::Relaxed);
         let mut ended = 0;
         for connection in self.open.lock().values() {
-            if let Some(limit) = connection.overdue(now, patience) {
+            // One that was told before, and has not come to it yet, is not counted again.
+            if let Some(limit) = connection.overdue(now, patience)
+                && connection.tell(Order::Kill)
+            {
                 tracing::debug!(connection = connection.id, limit, "connection closed");
-                connection.tell(Order::Kill);
                 ended += 1;
             }
         }
@@ -244,6 +247,14 @@ mod tests {
         let _ = connection.begin(true);
         connection.note_read();
         check(connection, 11, None);
+    }
+
+    #[test]
+    fn an_order_is_new_once() {
+        let all = Arc::new(Connections::new());
+        let open = all.open(1).unwrap();
+        assert!(open.connection.tell(Order::Drain) && open.connection.tell(Order::Kill));
+        assert!(!open.connection.tell(Order::Kill) && !open.connection.tell(Order::Drain));
     }
 
     #[test]

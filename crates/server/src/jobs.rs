@@ -1,11 +1,14 @@
 //! What the server does by itself.
 
+mod chill;
 mod fold;
 mod history;
 mod hooks;
 mod purge;
 mod trim;
+mod turns;
 
+pub(crate) use chill::Chill;
 pub(crate) use fold::Fold;
 pub(crate) use history::History;
 pub(crate) use hooks::{Hooks, HooksPolicy};

@@ -13,14 +13,14 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
-use tokio_rustls::TlsAcceptor;
+use tokio::signal::unix::Signal;
 
 use crate::admin::chain;
 use crate::connection::{Connection, Connections, OpenConnection, Order, Patience};
 use crate::service::{App, Link, answer};
 use crate::settings::Limits;
 use crate::socket::Socket;
-use crate::tls;
+use crate::tls::{HTTP2, Tls};
 
 /// Connections the kernel may hold ready for us (it takes the least of this and `somaxconn`).
 const BACKLOG: u32 = 8192;
@@ -72,7 +72,7 @@ pub(crate) struct Listening {
     connections: Arc<Connections>,
     http1: http1::Builder,
     http2: http2::Builder<TokioExecutor>,
-    tls: Option<TlsAcceptor>,
+    tls: Option<Arc<Tls>>,
     connections_max: usize,
     patience: Patience,
 }
@@ -81,7 +81,7 @@ impl Listening {
     pub(crate) fn new(
         app: Arc<App>,
         connections: Arc<Connections>,
-        tls: Option<TlsAcceptor>,
+        tls: Option<Arc<Tls>>,
         limits: &Limits,
     ) -> Self {
         let header_bytes = limits.header_bytes_max.as_usize();
@@ -137,6 +137,26 @@ impl Listening {
         }
     }
 
+    /// Reads certificate and key anew whenever the process is sent SIGHUP, until the task is dropped.
+    pub(crate) async fn reload_tls(self: Arc<Self>, mut hangup: Signal) {
+        let Some(tls) = self.tls.clone() else { return };
+        while hangup.recv().await.is_some() {
+            let tls = Arc::clone(&tls);
+            let reloaded = tokio::task::spawn_blocking(move || tls.reload()).await;
+            let metrics = &self.app.metrics;
+            match reloaded.map_err(anyhow::Error::from).flatten() {
+                Ok(()) => {
+                    metrics.tls_reloads.fetch_add(1, Ordering::Relaxed);
+                    tracing::info!("TLS certificate and key read anew");
+                }
+                Err(error) => {
+                    metrics.tls_reloads_failed.fetch_add(1, Ordering::Relaxed);
+                    tracing::error!(error = format!("{error:#}"), "TLS stays as it was");
+                }
+            }
+        }
+    }
+
     fn welcome(self: &Arc<Self>, stream: TcpStream, peer: SocketAddr) {
         let metrics = &self.app.metrics;
         metrics.connections_accepted.fetch_add(1, Ordering::Relaxed);
@@ -155,7 +175,7 @@ impl Listening {
         tokio::spawn(async move {
             match &this.tls {
                 None => this.serve_plain(stream, peer, open).await,
-                Some(tls) => this.serve_tls(tls.accept(stream), peer, open).await,
+                Some(tls) => this.serve_tls(tls.acceptor().accept(stream), peer, open).await,
             }
         });
     }
@@ -170,7 +190,7 @@ impl Listening {
         let handshake = tokio::time::timeout(self.patience.header, handshake);
         match until_told(&open.connection, handshake).await {
             Some(Ok(Ok(stream))) => {
-                let http2 = stream.get_ref().1.alpn_protocol() == Some(tls::HTTP2);
+                let http2 = stream.get_ref().1.alpn_protocol() == Some(HTTP2);
                 self.serve(stream, http2, peer, open).await;
             }
             Some(Ok(Err(error))) => self.note_failed_handshake(peer, &error.to_string()),

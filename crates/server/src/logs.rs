@@ -6,6 +6,60 @@ use tracing_subscriber::prelude::*;
 
 use crate::settings::{LogFormat, Settings};
 
+/// What logs, by the beginnings of its names: what is made for reading, our crates, and libraries.
+const PARTS: [&str; 12] = [
+    "access",
+    "panic",
+    "twinfold",
+    "api_http",
+    "api_ngsi_ld",
+    "api_tsm",
+    "model_entities",
+    "model_series",
+    "store",
+    "hyper",
+    "hyper_util",
+    "h2",
+];
+
+/// The parts that a filter names and that are none.
+fn unknown_parts(filter: &str) -> Vec<&str> {
+    let parts = filter.split(',').map(str::trim).filter(|part| part.contains(['=', '[']));
+    let names = parts.map(|part| part.split(['=', '[']).next().unwrap_or_default().trim());
+    // A part may be named more closely (`store::embedded`), or by its beginning (`api`).
+    let is_known = |name: &str| {
+        let head = name.split("::").next().unwrap_or_default();
+        PARTS.iter().any(|part| *part == head || part.starts_with(name))
+    };
+    names.filter(|name| !is_known(name)).collect()
+}
+
+/// Says so if a filter names what logs nothing: past the filter, which may let nothing through.
+fn warn_of_unknown(settings: &Settings) {
+    let unknown = unknown_parts(&settings.log_level);
+    if unknown.is_empty() {
+        return;
+    }
+    let warn = || {
+        tracing::warn!(
+            unknown = unknown.join(", "),
+            known = PARTS.join(", "),
+            "log_level names what logs nothing"
+        );
+    };
+    let registry = tracing_subscriber::registry();
+    match settings.log_format {
+        LogFormat::Text => {
+            let layer = fmt::layer().with_writer(std::io::stderr).with_ansi(false);
+            tracing::subscriber::with_default(registry.with(layer), warn);
+        }
+        LogFormat::Json => {
+            let layer = fmt::layer().json().with_writer(std::io::stderr);
+            tracing::subscriber::with_default(registry.with(layer), warn);
+        }
+    }
+}
+
 /// Starts the log. To be called once.
 ///
 /// # Errors
@@ -22,6 +76,7 @@ pub(crate) fn start(settings: &Settings) -> anyhow::Result<()> {
     let filter = EnvFilter::try_new(&settings.log_level).map_err(|error| {
         crate::cli::WrongSetting(format!("log_level {:?} cannot be understood: {error}", settings.log_level))
     })?;
+    warn_of_unknown(settings);
     let registry = tracing_subscriber::registry().with(filter);
     match settings.log_format {
         LogFormat::Text => registry.with(fmt::layer().with_writer(std::io::stderr).with_ansi(false)).init(),
@@ -34,4 +89,19 @@ pub(crate) fn start(settings: &Settings) -> anyhow::Result<()> {
         tracing::error!(target: "panic", message, place, %backtrace, "a bug: please report it");
     }));
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_that_log_nothing_are_noticed() {
+        for filter in
+            ["info", "info,access=debug", "warn,store::embedded=trace,api=debug", "off", "twinfold[x]=info"]
+        {
+            assert!(unknown_parts(filter).is_empty(), "{filter}");
+        }
+        assert_eq!(unknown_parts("info,acces2=debug, stores=trace,hyper=info"), ["acces2", "stores"]);
+    }
 }

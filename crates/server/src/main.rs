@@ -51,22 +51,26 @@ fn run(parsed: Parsed) -> anyhow::Result<ExitCode> {
         Command::Serve(settings) => serve::run(&settings)?,
         Command::Settings(settings) => {
             settings.check().map_err(|error| WrongSetting(format!("{error:#}")))?;
-            cli::print_settings(&origins, &mut std::io::stdout().lock())?;
+            unless_closed(cli::print_settings(&origins, &mut std::io::stdout().lock()))?;
         }
         Command::Backup(backup) => backup::backup(&backup)?,
         Command::Restore(restore) => backup::restore(&restore)?,
         Command::Campaign(arguments) => return campaign::run(arguments),
-        Command::Version => writeln!(std::io::stdout(), "twinfold {}", env!("CARGO_PKG_VERSION"))?,
+        Command::Version => {
+            unless_closed(writeln!(std::io::stdout(), "twinfold {}", env!("CARGO_PKG_VERSION")))?;
+        }
     }
     Ok(ExitCode::SUCCESS)
 }
 
+/// The outcome of printing; a reader that has read enough (`head`) is no failure.
+fn unless_closed(printed: std::io::Result<()>) -> std::io::Result<()> {
+    printed.or_else(|error| if error.kind() == std::io::ErrorKind::BrokenPipe { Ok(()) } else { Err(error) })
+}
+
 /// Tells what went wrong, in clap's words for a wrong command line.
 fn report(error: &anyhow::Error) -> ExitCode {
-    // With more than one link in the chain it is a settings file that clap did not like.
-    if let Some(clap) = error.downcast_ref::<clap::Error>()
-        && (error.chain().count() == 1 || !clap.use_stderr())
-    {
+    if let Some(clap) = error.downcast_ref::<clap::Error>() {
         // Nothing is left to be done if even this cannot be printed.
         let _ = clap.print();
         return ExitCode::from(if clap.use_stderr() { exit::WRONG_SETTING } else { 0 });
@@ -76,7 +80,7 @@ fn report(error: &anyhow::Error) -> ExitCode {
 }
 
 fn exit_code(error: &anyhow::Error) -> u8 {
-    if error.downcast_ref::<clap::Error>().is_some() || error.downcast_ref::<WrongSetting>().is_some() {
+    if error.downcast_ref::<WrongSetting>().is_some() {
         return exit::WRONG_SETTING;
     }
     match error.downcast_ref::<store::Error>().map(store::Error::kind) {

@@ -49,6 +49,9 @@ pub(crate) struct Metrics {
     pub(crate) timed_out: AtomicU64,
     pub(crate) busy: AtomicU64,
     pub(crate) panics: AtomicU64,
+    pub(crate) damaged: AtomicU64,
+    pub(crate) tls_reloads: AtomicU64,
+    pub(crate) tls_reloads_failed: AtomicU64,
     pub(crate) streams_broken: AtomicU64,
     pub(crate) streams_stalled: AtomicU64,
     pub(crate) expired: AtomicU64,
@@ -62,6 +65,7 @@ pub(crate) struct HistoryMetrics {
     pub(crate) folds: AtomicU64,
     pub(crate) folds_failed: AtomicU64,
     pub(crate) trimmed: AtomicU64,
+    pub(crate) chilled: AtomicU64,
 }
 
 /// Counters of what is done with series in the background.
@@ -114,6 +118,9 @@ impl Metrics {
             timed_out: AtomicU64::new(0),
             busy: AtomicU64::new(0),
             panics: AtomicU64::new(0),
+            damaged: AtomicU64::new(0),
+            tls_reloads: AtomicU64::new(0),
+            tls_reloads_failed: AtomicU64::new(0),
             streams_broken: AtomicU64::new(0),
             streams_stalled: AtomicU64::new(0),
             expired: AtomicU64::new(0),
@@ -208,6 +215,9 @@ impl Metrics {
         );
         counter("twinfold_requests_busy_total", "Requests refused beyond requests_max.", &self.busy);
         counter("twinfold_request_panics_total", "Requests that met a bug.", &self.panics);
+        counter("twinfold_requests_damaged_total", "Requests that met damaged data.", &self.damaged);
+        counter("twinfold_tls_reloads_total", "Certificates read anew.", &self.tls_reloads);
+        counter("twinfold_tls_reloads_failed_total", "Certificates not read anew.", &self.tls_reloads_failed);
         counter(
             "twinfold_streams_broken_total",
             "Streamed answers that failed on the way.",
@@ -226,6 +236,11 @@ impl Metrics {
             "twinfold_history_trimmed_total",
             "Histories of attributes that lost instances beyond retention.",
             &history.trimmed,
+        );
+        counter(
+            "twinfold_history_chilled_total",
+            "Old blocks of histories packed smaller.",
+            &history.chilled,
         );
         let series = &self.series;
         counter("twinfold_series_folds_total", "Series folded.", &series.folds);

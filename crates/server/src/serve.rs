@@ -13,12 +13,13 @@ use tokio::task::JoinSet;
 
 use crate::admin::Admin;
 use crate::connection::{Connections, Order};
-use crate::jobs::{Fold, History, Hooks, Purge, Trim};
+use crate::jobs::{Chill, Fold, History, Hooks, Purge, Trim};
 use crate::listen::{self, Listening};
 use crate::metrics::Metrics;
 use crate::service::{App, RequestLimits};
 use crate::settings::{self, Engine, Settings};
-use crate::{storage, tls, wiring};
+use crate::tls::Tls;
+use crate::{storage, wiring};
 
 /// File descriptors that the store and the process itself need beside connections.
 const FILES_RESERVED: u64 = 1024;
@@ -84,6 +85,7 @@ struct Jobs {
     fold: Fold,
     folds: usize,
     trim: Trim,
+    chill: Chill,
     /// None if hooks are not sent.
     hooks: Option<Hooks>,
 }
@@ -116,14 +118,22 @@ impl Jobs {
             fold: Fold { repositories: repositories.clone(), metrics: Arc::clone(metrics) },
             folds: settings.series.series_folds_max,
             trim: Trim {
-                repositories,
+                repositories: repositories.clone(),
                 store: store.clone(),
                 clock: clock.clone(),
                 metrics: Arc::clone(metrics),
                 holder: holder.clone(),
                 interval: settings.series.series_retention_interval.0,
-                cold_interval: settings.series.series_cold_interval.0,
-                cold_age: settings.series.series_cold_duration.0,
+            },
+            chill: Chill {
+                repositories,
+                entities: entities.clone(),
+                store: store.clone(),
+                clock: clock.clone(),
+                metrics: Arc::clone(metrics),
+                holder: holder.clone(),
+                interval: settings.series.series_cold_interval.0,
+                age: settings.series.series_cold_duration.0,
             },
             purge: Purge {
                 entities,
@@ -146,6 +156,7 @@ impl Jobs {
             tasks.spawn(self.fold.clone().run());
         }
         tasks.spawn(self.trim.run());
+        tasks.spawn(self.chill.run());
         if let Some(hooks) = self.hooks {
             tasks.spawn(hooks.run());
         }
@@ -153,14 +164,14 @@ impl Jobs {
 }
 
 async fn serve(settings: &Settings, threads: usize) -> anyhow::Result<()> {
-    let mut signals = Signals::new()?;
     let tls = match (&settings.tls_cert, &settings.tls_key) {
         (Some(certificate), Some(key)) => Some(
-            tls::acceptor(certificate, key)
-                .map_err(|error| crate::cli::WrongSetting(format!("{error:#}")))?,
+            Tls::open(certificate, key).map_err(|error| crate::cli::WrongSetting(format!("{error:#}")))?,
         ),
         _ => None,
     };
+    let tls = tls.map(Arc::new);
+    let mut signals = Signals::new(tls.is_some())?;
     let scheme = if tls.is_some() { "https" } else { "http" };
     let listener = listen::bind(&settings.listen).await?;
     let address = listener.local_addr().context("the listener has no address")?;
@@ -198,15 +209,16 @@ impl Server {
         settings: &Settings,
         store: Store,
         clock: &Clock,
-        tls: Option<tokio_rustls::TlsAcceptor>,
+        tls: Option<Arc<Tls>>,
         threads: usize,
     ) -> anyhow::Result<Self> {
         let limits = &settings.limits;
         let holder = format!("process {} of {}", std::process::id(), settings.data.display());
         let connections = Arc::new(Connections::new());
         let models = wiring::Models::new(settings, &store);
-        let admin = Admin::new(store.clone(), Arc::clone(&connections), holder.clone());
-        let mut front_ends = wiring::front_ends(settings, &store, &models, clock, threads)?;
+        let room = wiring::write_room(settings)?;
+        let admin = Admin::new(store.clone(), Arc::clone(&connections), room.clone(), holder.clone());
+        let mut front_ends = wiring::front_ends(settings, &store, &models, (clock, &room), threads)?;
         front_ends.push(admin.front_end());
         let router = Router::new(front_ends);
         let routes = router.routes().map(|(front_end, method, path)| (front_end, method.as_str(), path));
@@ -228,6 +240,9 @@ impl Server {
         let Self { store, admin, connections, listening, jobs } = self;
         let mut tasks = JoinSet::new();
         tasks.spawn(Arc::clone(&listening).sweep());
+        if let Some(hangup) = signals.reload.take() {
+            tasks.spawn(Arc::clone(&listening).reload_tls(hangup));
+        }
         jobs.spawn(&mut tasks);
         let accepting = tokio::spawn(Arc::clone(&listening).accept(listener));
         let name = signals.next().await;
@@ -274,22 +289,36 @@ fn request_limits(settings: &Settings) -> RequestLimits {
     }
 }
 
-/// The signals that end a server.
+/// The signals that a server heeds.
 struct Signals {
     terminate: Signal,
     interrupt: Signal,
+    /// SIGHUP where TLS is spoken: certificate and key are read anew.
+    reload: Option<Signal>,
+    /// SIGHUP elsewhere: there is nothing to read anew, and a terminal that goes away ends the server.
+    hangup: Option<Signal>,
 }
 
 impl Signals {
-    fn new() -> anyhow::Result<Self> {
+    fn new(with_tls: bool) -> anyhow::Result<Self> {
         let on = |kind| signal(kind).context("cannot listen for signals");
-        Ok(Self { terminate: on(SignalKind::terminate())?, interrupt: on(SignalKind::interrupt())? })
+        let hangup = Some(on(SignalKind::hangup())?);
+        let (reload, hangup) = if with_tls { (hangup, None) } else { (None, hangup) };
+        let (terminate, interrupt) = (on(SignalKind::terminate())?, on(SignalKind::interrupt())?);
+        Ok(Self { terminate, interrupt, reload, hangup })
     }
 
     async fn next(&mut self) -> &'static str {
+        let hangup = async {
+            match &mut self.hangup {
+                Some(hangup) => _ = hangup.recv().await,
+                None => std::future::pending().await,
+            }
+        };
         tokio::select! {
             _ = self.terminate.recv() => "SIGTERM",
             _ = self.interrupt.recv() => "SIGINT",
+            () = hangup => "SIGHUP",
         }
     }
 }

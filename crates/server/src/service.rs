@@ -11,8 +11,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use api_http::{
-    Body, EndReason, Found, Params, Refusal, Request, RequestStream, Response, Router, StreamBody, StreamEnd,
-    StreamLimits, compress, read_body,
+    Body, DataDamaged, EndReason, Found, Params, Refusal, Request, RequestStream, Response, Router,
+    StreamBody, StreamEnd, StreamLimits, compress, read_body,
 };
 use futures_util::FutureExt as _;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Version, header};
@@ -82,6 +82,8 @@ struct Account {
     head: Head,
     route: Option<usize>,
     status: StatusCode,
+    /// Whether stored data is damaged, which is why.
+    damaged: bool,
     started: Instant,
 }
 
@@ -126,7 +128,8 @@ pub(crate) async fn answer(
         }
     };
     let mut response = app.finish(&head, response).await;
-    let account = Account { head, route, status: response.status(), started };
+    let damaged = response.extensions().get::<DataDamaged>().is_some();
+    let account = Account { head, route, status: response.status(), damaged, started };
     if let Body::Stream(stream) = response.body_mut() {
         link.follow(stream, under_way, account);
         return Ok(response);
@@ -139,10 +142,19 @@ pub(crate) async fn answer(
 impl Account {
     /// Counts the answer and logs it.
     fn close(&self, link: &Link, bytes: u64) {
-        let Self { head, route, status, started } = self;
+        let Self { head, route, status, damaged, started } = self;
         let took = started.elapsed();
         link.app.metrics.count(*route, *status, took);
-        if *status == StatusCode::INTERNAL_SERVER_ERROR {
+        if *damaged {
+            link.app.metrics.damaged.fetch_add(1, Ordering::Relaxed);
+            tracing::error!(
+                request = %Id(head.id),
+                method = %head.method,
+                uri = %head.uri,
+                status = status.as_u16(),
+                "stored data is damaged: restore a backup"
+            );
+        } else if *status == StatusCode::INTERNAL_SERVER_ERROR {
             tracing::error!(request = %Id(head.id), method = %head.method, uri = %head.uri, "answered 500: a bug");
         }
         if tracing::enabled!(target: "access", tracing::Level::DEBUG) {

@@ -343,6 +343,7 @@ impl Settings {
         );
         anyhow::ensure!(!self.purge_interval.0.is_zero(), "purge_interval must be above 0");
         anyhow::ensure!(!limits.stall_duration_max.0.is_zero(), "stall_duration_max must be above 0");
+        crate::wiring::write_room(self)?;
         self.series.check()?;
         self.history.check()?;
         Ok(())

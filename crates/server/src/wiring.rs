@@ -1,7 +1,7 @@
 //! Which front ends there are, and what of the settings each model and front end is given.
 
 use anyhow::Context as _;
-use api_http::FrontEnd;
+use api_http::{FrontEnd, Room};
 use api_ngsi_ld::{Api, ContextOptions, Contexts, FetchPolicy};
 use model_entities::{Documents, Entities, Options, Tenant};
 use model_series::{BackOff, Repositories, SeriesOptions, StrandOptions};
@@ -29,7 +29,25 @@ impl Models {
     }
 }
 
-/// All front ends over models, in the order of their standards. `threads` serve.
+/// Room for bodies of points.
+///
+/// # Errors
+///
+/// If the largest body would not fit in.
+pub(crate) fn write_room(settings: &Settings) -> anyhow::Result<Room> {
+    let series = &settings.series;
+    let body_bytes_max = tsm_limits(settings, 1).write_bytes_max();
+    let bytes_max = series.write_bytes_max.as_usize();
+    anyhow::ensure!(
+        bytes_max >= body_bytes_max,
+        "write_bytes_max must be at least {}MiB, for one body of write_points_max, request_series_max, \
+         write_item_bytes_max and write_batch_bytes_max",
+        body_bytes_max.div_ceil(1 << 20)
+    );
+    Ok(Room::new(bytes_max, body_bytes_max, series.write_wait_duration_max.0))
+}
+
+/// All front ends over models, in the order of their standards. `threads` serve, bodies of points share `room`.
 ///
 /// # Errors
 ///
@@ -38,13 +56,13 @@ pub(crate) fn front_ends(
     settings: &Settings,
     store: &Store,
     models: &Models,
-    clock: &Clock,
+    (clock, room): (&Clock, &Room),
     threads: usize,
 ) -> anyhow::Result<Vec<FrontEnd>> {
     let mut front_ends = vec![ngsi_ld(settings, store, &models.entities, clock)?];
     if settings.series.tsm == Switch::On {
         let limits = tsm_limits(settings, threads);
-        let api = api_tsm::Api::new(models.repositories.clone(), clock.clone(), limits);
+        let api = api_tsm::Api::new(models.repositories.clone(), clock.clone(), limits, room.clone());
         front_ends.extend(api_tsm::front_ends(&api));
     }
     Ok(front_ends)

@@ -1,4 +1,4 @@
-//! Folding fresh history of entities into blocks, and removing what is beyond retention.
+//! Folding fresh history of entities into blocks, removing what is beyond retention.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -7,6 +7,7 @@ use std::time::Duration;
 use model_entities::Entities;
 use store::{Clock, Store};
 
+use super::turns::Turns;
 use crate::admin::chain;
 use crate::metrics::Metrics;
 
@@ -55,17 +56,10 @@ impl History {
 
     /// Sweeps now and then. Runs until the task is dropped.
     pub(crate) async fn sweep(self) {
-        let mut ticks = tokio::time::interval(self.interval);
-        ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-        // The first tick comes at once: a server that just started has better things to do.
-        ticks.tick().await;
+        let mut turns = Turns::new(self.store.clone(), LEASE, self.holder.clone(), self.interval).await;
         loop {
-            ticks.tick().await;
-            match self.store.lease(LEASE, &self.holder, self.interval * 3).await {
-                Ok(Some(_)) => self.sweep_once().await,
-                Ok(None) => tracing::debug!("another node sweeps history"),
-                Err(error) => tracing::warn!(error = chain(&error), "no lease to sweep history"),
-            }
+            turns.next().await;
+            self.sweep_once().await;
         }
     }
 

@@ -10,8 +10,10 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use model_series::{BackOff, Cursor, Hook, HookEvent, HookState, Repositories, Repository, StoreErrorKind};
-use store::{Change, Clock, Store};
+use model_series::{
+    BackOff, Cursor, HookEvent, HookStanding, HookState, Repositories, Repository, StoreErrorKind,
+};
+use store::{Change, Clock, Stamp, Store};
 use tokio::task::JoinSet;
 
 use crate::admin::chain;
@@ -64,10 +66,21 @@ type HookKey = (Box<str>, Box<str>);
 struct Turn {
     repository: Repository,
     repository_name: Box<str>,
-    hook: Hook,
-    state: HookState,
-    /// Where it stands in memory: beyond `state.cursor` nothing was for it up to here.
+    /// As it was last read: before every request.
+    standing: HookStanding,
+    /// Where it stands in memory: beyond its state's cursor nothing was for it up to here.
     seen: Cursor,
+}
+
+/// What became of an attempt to tell a hook a page of the feed.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Told {
+    /// It took everything that was for it.
+    All,
+    /// It was changed meanwhile: what it has not taken is chosen anew.
+    Changed,
+    /// The turn ends: it failed, or is gone, or another stands under its name.
+    End,
 }
 
 impl Hooks {
@@ -135,7 +148,7 @@ impl Round {
         };
         let busy: HashSet<_> = self.busy.values().cloned().collect();
         for turn in turns {
-            let key = (turn.repository_name.clone(), turn.hook.name.clone());
+            let key = (turn.repository_name.clone(), turn.standing.hook.name.clone());
             if self.tasks.len() >= HOOKS_AT_ONCE_MAX || busy.contains(&key) {
                 continue;
             }
@@ -158,7 +171,9 @@ impl Shared {
                 let seen = seen.get(&key).copied().unwrap_or_default().max(state.cursor);
                 if hook.is_active && state.is_due(now) && seen < end {
                     let repository = repository.clone();
-                    turns.push(Turn { repository, repository_name: info.name.clone(), hook, state, seen });
+                    // What it is now is read before it is told anything.
+                    let standing = HookStanding { hook, state, version: Stamp::default() };
+                    turns.push(Turn { repository, repository_name: info.name.clone(), standing, seen });
                 }
             }
         }
@@ -181,70 +196,116 @@ impl Shared {
             };
             let Some(last) = changes.last().map(|change| change.cursor) else { return turn.seen };
             match self.tell(&mut turn, &changes).await {
-                Ok(true) => turn.seen = last,
-                Ok(false) => return turn.state.cursor,
+                Ok(Told::All) => turn.seen = last,
+                Ok(Told::Changed) => turn.seen = turn.seen.max(turn.standing.state.cursor),
+                Ok(Told::End) => return turn.standing.state.cursor,
                 Err(error) => {
-                    tracing::warn!(error = chain(&error), hook = %turn.hook.name, "cannot serve a hook");
-                    return turn.state.cursor;
+                    tracing::warn!(error = chain(&error), hook = %turn.name(), "cannot serve a hook");
+                    return turn.standing.state.cursor;
                 }
             }
-            if turn.seen.0.saturating_sub(turn.state.cursor.0) > PASSED_OVER_MAX {
-                let state = turn.state.after_success(turn.seen, 0);
-                self.keep(&mut turn, state).await;
+            if turn.seen.0.saturating_sub(turn.standing.state.cursor.0) > PASSED_OVER_MAX {
+                let state = turn.standing.state.after_success(turn.seen, 0);
+                if !self.keep(&mut turn, state).await {
+                    return turn.standing.state.cursor;
+                }
             }
         }
     }
 
     /// The feed no longer holds what the hook has not seen: it goes on at the feed's end, and its state says so.
     async fn pass_cut(&self, turn: &mut Turn) {
-        tracing::warn!(hook = %turn.hook.name, repository = %turn.repository_name, "a hook fell behind the feed");
-        self.metrics.series.hook_cuts.fetch_add(1, Ordering::Relaxed);
         let end = self.store.feed_end(0);
-        let state = turn.state.after_cut(end);
+        if !matches!(turn.renew().await, Ok(true)) {
+            return;
+        }
+        tracing::warn!(hook = %turn.name(), repository = %turn.repository_name, "a hook fell behind the feed");
+        self.metrics.series.hook_cuts.fetch_add(1, Ordering::Relaxed);
+        let state = turn.standing.state.after_cut(end);
         self.keep(turn, state).await;
         turn.seen = end;
     }
 
-    /// Stores where a hook stands.
-    async fn keep(&self, turn: &mut Turn, state: HookState) {
-        if let Err(error) = turn.repository.put_hook_state(&turn.hook.name, &state).await {
-            tracing::warn!(error = chain(&error), hook = %turn.hook.name, "cannot store how far a hook was told");
-        }
-        turn.state = state;
-    }
-
-    /// Tells what of a page of the feed is for a hook; whether it took all of it.
-    async fn tell(&self, turn: &mut Turn, changes: &[Change]) -> Result<bool, model_series::Error> {
-        let wanted = turn.repository.hook_events(&turn.hook, changes).await?;
-        let metrics = &self.metrics.series;
-        let mut rest = wanted.as_slice();
-        while !rest.is_empty() {
-            let (batch, behind) = rest.split_at(rest.len().min(self.policy.changes_max.max(1)));
-            rest = behind;
-            let Some(HookEvent { cursor, .. }) = batch.last() else { break };
-            let body = api_tsm::notification(&turn.repository_name, &turn.hook.name, batch);
-            let told = u64::try_from(batch.len()).unwrap_or(u64::MAX);
-            match self.sender.send(&turn.hook, body).await {
-                Ok(()) => {
-                    metrics.hook_notifications.fetch_add(1, Ordering::Relaxed);
-                    metrics.hook_changes.fetch_add(told, Ordering::Relaxed);
-                    // The changes of one commit share a cursor: it is passed only with the last of them.
-                    let has_more = behind.first().is_some_and(|next| next.cursor == *cursor);
-                    let reached = if has_more { Cursor(cursor.0.saturating_sub(1)) } else { *cursor };
-                    let reached = reached.max(turn.state.cursor);
-                    let state = turn.state.after_success(reached, told);
-                    self.keep(turn, state).await;
-                }
-                Err(error) => {
-                    metrics.hook_failures.fetch_add(1, Ordering::Relaxed);
-                    tracing::info!(hook = %turn.hook.name, repository = %turn.repository_name, error, "a hook failed");
-                    let state = turn.state.after_failure(&error, self.clock.now(), self.policy.back_off);
-                    self.keep(turn, state).await;
-                    return Ok(false);
-                }
+    /// Stores where a hook stands; `false` if that could not be, or it is no longer this hook.
+    async fn keep(&self, turn: &mut Turn, state: HookState) -> bool {
+        let kept = turn.repository.put_hook_state(turn.name(), turn.standing.version, &state).await;
+        turn.standing.state = state;
+        match kept {
+            // The next version is read, not guessed.
+            Ok(true) => matches!(turn.renew().await, Ok(true)),
+            Ok(false) => false,
+            Err(error) => {
+                tracing::warn!(error = chain(&error), hook = %turn.name(), "cannot store how far a hook was told");
+                false
             }
         }
-        Ok(true)
+    }
+
+    /// Tells what of a page of the feed is for a hook, as the hook is at each request.
+    async fn tell(&self, turn: &mut Turn, changes: &[Change]) -> Result<Told, model_series::Error> {
+        // Read after the page: no change of the hook that came before a change in the page is missed.
+        if !turn.renew().await? {
+            return Ok(Told::End);
+        }
+        let hook = turn.standing.hook.clone();
+        let wanted = turn.repository.hook_events(&hook, changes).await?;
+        let mut rest = wanted.as_slice();
+        while !rest.is_empty() {
+            if turn.standing.hook != hook {
+                return Ok(Told::Changed);
+            }
+            let (batch, behind) = rest.split_at(rest.len().min(self.policy.changes_max.max(1)));
+            rest = behind;
+            // The changes of one commit share a cursor: it is passed only with the last of them.
+            let Some(HookEvent { cursor, .. }) = batch.last() else { break };
+            let has_more = behind.first().is_some_and(|next| next.cursor == *cursor);
+            let reached = if has_more { Cursor(cursor.0.saturating_sub(1)) } else { *cursor };
+            if !self.tell_batch(turn, batch, reached).await {
+                return Ok(Told::End);
+            }
+        }
+        Ok(Told::All)
+    }
+
+    /// Sends one notification and keeps what came of it; whether the hook took it and can be told more.
+    async fn tell_batch(&self, turn: &mut Turn, batch: &[HookEvent], reached: Cursor) -> bool {
+        let metrics = &self.metrics.series;
+        let state = &turn.standing.state;
+        let body = api_tsm::notification(&turn.repository_name, turn.name(), batch);
+        let told = u64::try_from(batch.len()).unwrap_or(u64::MAX);
+        match self.sender.send(&turn.standing.hook, body).await {
+            Ok(()) => {
+                metrics.hook_notifications.fetch_add(1, Ordering::Relaxed);
+                metrics.hook_changes.fetch_add(told, Ordering::Relaxed);
+                let state = state.after_success(reached.max(state.cursor), told);
+                self.keep(turn, state).await
+            }
+            Err(error) => {
+                metrics.hook_failures.fetch_add(1, Ordering::Relaxed);
+                tracing::info!(hook = %turn.name(), repository = %turn.repository_name, error, "a hook failed");
+                let state = state.after_failure(&error, self.clock.now(), self.policy.back_off);
+                self.keep(turn, state).await;
+                false
+            }
+        }
+    }
+}
+
+impl Turn {
+    fn name(&self) -> &str {
+        &self.standing.hook.name
+    }
+
+    /// Reads the hook as it is now; `false` if it is gone, told nothing, or told less than this turn knows of: then
+    /// another was made under its name.
+    async fn renew(&mut self) -> Result<bool, model_series::Error> {
+        let Some(now) = self.repository.hook(self.name()).await? else { return Ok(false) };
+        let is_same = now.state == self.standing.state;
+        let is_active = now.hook.is_active;
+        if is_same {
+            self.standing = now;
+        }
+        Ok(is_same && is_active)
     }
 }
 

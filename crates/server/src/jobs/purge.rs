@@ -7,6 +7,7 @@ use std::time::Duration;
 use model_entities::Entities;
 use store::{Clock, Store};
 
+use super::turns::Turns;
 use crate::admin::chain;
 use crate::metrics::Metrics;
 
@@ -25,17 +26,10 @@ pub(crate) struct Purge {
 impl Purge {
     /// Runs until the task is dropped.
     pub(crate) async fn run(self) {
-        let mut ticks = tokio::time::interval(self.interval);
-        ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-        // The first tick comes at once: a server that just started has better things to do.
-        ticks.tick().await;
+        let mut turns = Turns::new(self.store.clone(), LEASE, self.holder.clone(), self.interval).await;
         loop {
-            ticks.tick().await;
-            match self.store.lease(LEASE, &self.holder, self.interval * 3).await {
-                Ok(Some(_)) => self.purge().await,
-                Ok(None) => tracing::debug!("another node removes what expired"),
-                Err(error) => tracing::warn!(error = chain(&error), "no lease to remove what expired"),
-            }
+            turns.next().await;
+            self.purge().await;
         }
     }
 

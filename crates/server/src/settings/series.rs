@@ -41,11 +41,11 @@ pub(crate) struct Series {
     #[arg(long, env = "TWINFOLD_SERIES_RETENTION_INTERVAL", value_name = "SPAN", default_value = "5m")]
     pub(crate) series_retention_interval: Span,
 
-    /// How often old blocks of series are looked for, to pack them smaller
+    /// How often old blocks of series and of histories of attributes are looked for, to pack them smaller
     #[arg(long, env = "TWINFOLD_SERIES_COLD_INTERVAL", value_name = "SPAN", default_value = "24h")]
     pub(crate) series_cold_interval: Span,
 
-    /// How old the newest point of a block is when it is packed smaller
+    /// How old the newest point of such a block is (of a history: when it was written) when it is packed smaller
     #[arg(long, env = "TWINFOLD_SERIES_COLD_DURATION", value_name = "SPAN", default_value = "90d")]
     pub(crate) series_cold_duration: Span,
 
@@ -57,13 +57,21 @@ pub(crate) struct Series {
     #[arg(long, env = "TWINFOLD_WRITE_POINTS_MAX", value_name = "COUNT", default_value = "10000000")]
     pub(crate) write_points_max: usize,
 
-    /// The largest unfinished row or line of a body of points
+    /// The largest row or line of a body of points
     #[arg(long, env = "TWINFOLD_WRITE_ITEM_BYTES_MAX", value_name = "SIZE", default_value = "1MiB")]
     pub(crate) write_item_bytes_max: ByteCount,
 
     /// The largest Arrow message of a body of points
     #[arg(long, env = "TWINFOLD_WRITE_BATCH_BYTES_MAX", value_name = "SIZE", default_value = "64MiB")]
     pub(crate) write_batch_bytes_max: ByteCount,
+
+    /// Memory for all points that are being read and written
+    #[arg(long, env = "TWINFOLD_WRITE_BYTES_MAX", value_name = "SIZE", default_value = "1GiB")]
+    pub(crate) write_bytes_max: ByteCount,
+
+    /// How long a body of points waits for a part of that memory
+    #[arg(long, env = "TWINFOLD_WRITE_WAIT_DURATION_MAX", value_name = "SPAN", default_value = "5s")]
+    pub(crate) write_wait_duration_max: Span,
 
     /// Whether hooks are sent: `off`, to `public` addresses, or to `any`, private ones too
     #[arg(long, env = "TWINFOLD_HOOK_SEND", value_name = "TO", default_value = "off")]

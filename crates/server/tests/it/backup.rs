@@ -72,7 +72,9 @@ fn only_this_machine_may_ask_and_no_page_in_a_browser() {
     let answer = ask("host: 127.0.0.1:1026\r\ncontent-type: application/json");
     assert_eq!(answer.status, 200, "{}", answer.text());
     assert!(target.is_dir());
-    assert_eq!(ask("host: 127.0.0.1:1026\r\ncontent-type: application/json").status, 400);
+    let again = ask("host: 127.0.0.1:1026\r\ncontent-type: application/json");
+    assert_eq!(again.status, 409);
+    assert!(again.text().contains(target.to_str().unwrap()), "{}", again.text());
 
     let closed = Server::start(folder.path().join("other").as_ref(), &["--admin", "off"]);
     assert_eq!(closed.post("/admin/backup", &body).status, 404);

@@ -6,7 +6,8 @@ use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
+/// How long a test waits for what must come. Nothing is measured with it: a busy machine may be slow.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(300);
 
 /// The command `twinfold`, deaf to the environment of whoever runs the tests.
 pub(crate) fn twinfold(arguments: &[&str]) -> Command {
@@ -20,6 +21,18 @@ pub(crate) fn output(command: &mut Command) -> (Option<i32>, String, String) {
     let output = command.output().unwrap();
     let text = |bytes| String::from_utf8(bytes).unwrap();
     (output.status.code(), text(output.stdout), text(output.stderr))
+}
+
+/// Asks again and again until there is an answer, which must come.
+pub(crate) fn await_some<T>(what: &str, mut ask: impl FnMut() -> Option<T>) -> T {
+    let started = Instant::now();
+    loop {
+        if let Some(answer) = ask() {
+            return answer;
+        }
+        assert!(started.elapsed() < PATIENCE, "{what} does not come");
+        std::thread::yield_now();
+    }
 }
 
 /// A running server; killed when dropped.
@@ -65,14 +78,7 @@ impl Server {
 
     /// Waits for the end.
     pub(crate) fn wait(mut self) -> ExitStatus {
-        let started = Instant::now();
-        loop {
-            if let Some(status) = self.child.try_wait().unwrap() {
-                return status;
-            }
-            assert!(started.elapsed() < PATIENCE, "the server does not end");
-            std::thread::yield_now();
-        }
+        await_some("the server's end", || self.child.try_wait().unwrap())
     }
 
     /// SIGTERM, and the exit code.
@@ -111,12 +117,14 @@ impl Server {
         line.unwrap_or_else(|| panic!("{name} is not in\n{text}")).parse().unwrap()
     }
 
-    /// Asks until a request beside the asking one is under way; fails after ten seconds.
+    /// Asks until a sample of /metrics is what it is to become.
+    pub(crate) fn await_metric(&self, name: &str, is_it: impl Fn(f64) -> bool) {
+        await_some(name, || is_it(self.metric(name)).then_some(()));
+    }
+
+    /// Asks until a request beside the asking one is under way.
     pub(crate) fn await_request_under_way(&self) {
-        let started = std::time::Instant::now();
-        while self.metric("twinfold_requests_under_way") < 2.0 {
-            assert!(started.elapsed().as_secs() < 10, "no request came under way");
-        }
+        self.await_metric("twinfold_requests_under_way", |count| count >= 2.0);
     }
 }
 

@@ -1,9 +1,8 @@
 //! Every limit has a name and an answer.
 
 use std::io::Write as _;
-use std::time::Instant;
 
-use crate::harness::Server;
+use crate::harness::{Server, await_some};
 
 fn memory(flags: &[&str]) -> (tempfile::TempDir, Server) {
     let folder = tempfile::tempdir().unwrap();
@@ -69,10 +68,7 @@ fn one_connection_too_many_is_told() {
     assert!(answer.text().contains("connections_max"), "{}", answer.text());
     drop(wires.pop());
     // Its place is free as soon as the server has seen it go.
-    let started = Instant::now();
-    while server.get("/version").status != 200 {
-        assert!(started.elapsed() < crate::harness::PATIENCE);
-    }
+    await_some("a free place", || (server.get("/version").status == 200).then_some(()));
 }
 
 #[test]
@@ -117,12 +113,12 @@ fn large_heads_are_refused() {
 }
 
 /// As many connections as the file limit of this process (one file each, and two hundred besides)
-/// allows, at most 14,500; at least 1,000, or the machine cannot run this test.
+/// allows, at most 14,500; at least 500, or the machine cannot run this test.
 #[test]
 fn thousands_of_connections_stay_open() {
     let files = rlimit::increase_nofile_limit(u64::MAX).unwrap();
     let count = usize::try_from(files.saturating_sub(200)).unwrap().min(14_500);
-    assert!(count >= 1000, "only {files} files may be open");
+    assert!(count >= 500, "only {files} files may be open");
     let (_folder, server) = memory(&[]);
     let mut wires: Vec<_> = (0..count).map(|_| server.connect()).collect();
     for wire in wires.iter_mut().step_by(100) {
@@ -133,7 +129,5 @@ fn thousands_of_connections_stay_open() {
     for wire in wires.iter_mut().rev().step_by(100) {
         assert_eq!(wire.ask("GET /version HTTP/1.1\r\nhost: localhost\r\n\r\n").status, 200);
     }
-    let started = Instant::now();
     assert_eq!(server.stop(), Some(0));
-    assert!(started.elapsed() < crate::harness::PATIENCE);
 }

@@ -57,6 +57,7 @@ fn wrong_settings_end_with_code_2_and_name_the_culprit() {
     check("", &["--body-bytes-max", "big"], &["--body-bytes-max", "64MiB"]);
     check("", &["--durability", "never"], &["--durability", "interval:100ms"]);
     check("", &["--tls-cert", "a.pem"], &["tls_key"]);
+    check("", &["--write-points-max", "100000000"], &["write_bytes_max", "1827MiB"]);
     check("", &["--page-rows-max", "5"], &["page_rows_default"]);
     check("", &["--buckets", "3"], &["power of two"]);
     check("", &["--log-level", "=,="], &["log_level"]);
@@ -109,4 +110,44 @@ fn every_setting_is_documented() {
     for name in &documented {
         assert!(known.contains(name), "docs/operating/settings.md tells of {name}, which is no setting");
     }
+}
+
+#[test]
+fn a_wrong_value_is_told_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("settings.toml");
+    std::fs::write(&path, "page_rows_max = \"lots\"").unwrap();
+    let (code, _, in_file) = output(twinfold(&["settings", "--settings"]).arg(&path));
+    assert_eq!(code, Some(2));
+    assert!(
+        in_file.starts_with(&format!("error: settings file {}: invalid value", path.display())),
+        "{in_file}"
+    );
+    let (code, _, in_variable) = output(twinfold(&["settings"]).env("TWINFOLD_PAGE_ROWS_MAX", "lots"));
+    assert_eq!(code, Some(2));
+    for errors in [in_file, in_variable] {
+        assert_eq!(errors.matches("invalid digit").count(), 1, "{errors}");
+        assert_eq!(errors.matches("error:").count(), 1, "{errors}");
+    }
+}
+
+#[test]
+fn a_reader_that_has_read_enough_is_no_failure() {
+    for command in ["settings", "version"] {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let child = twinfold(&[command]).stdout(writer).stderr(std::process::Stdio::piped()).spawn().unwrap();
+        let ended = child.wait_with_output().unwrap();
+        assert_eq!((ended.status.code(), String::from_utf8(ended.stderr).unwrap().as_str()), (Some(0), ""));
+    }
+}
+
+#[test]
+fn a_log_level_of_nothing_is_noticed() {
+    let folder = tempfile::tempdir().unwrap();
+    // The filter lets nothing else through, and the address ends the server at once.
+    let arguments = ["serve", "--store", "memory", "--listen", "256.0.0.1:0", "--log-level", "acess=debug"];
+    let (code, _, errors) = output(twinfold(&arguments).arg("--data").arg(folder.path()));
+    assert_ne!(code, Some(0));
+    assert!(errors.contains("names what logs nothing") && errors.contains("acess"), "{errors}");
 }

@@ -3,6 +3,7 @@
 use std::net::TcpStream;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Instant;
 
 use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
@@ -47,6 +48,60 @@ fn https_is_spoken_with_both_versions_of_http() {
     let mut second = connect("h2");
     second.conn.complete_io(&mut second.sock).unwrap();
     assert_eq!(second.conn.alpn_protocol(), Some(b"h2".as_slice()));
+    assert_eq!(server.stop(), Some(0));
+}
+
+/// A connection by HTTP/1.1 to a server that has this certificate; `None` if it has another.
+fn connect(
+    server: &Server,
+    certificate: &CertificateDer<'static>,
+) -> Option<Wire<StreamOwned<ClientConnection, TcpStream>>> {
+    let mut roots = RootCertStore::empty();
+    roots.add(certificate.clone()).unwrap();
+    let config = ClientConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    let name = ServerName::try_from("localhost").unwrap();
+    let mut stream = TcpStream::connect(server.address).unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    let mut client = ClientConnection::new(Arc::new(config), name).unwrap();
+    while client.is_handshaking() {
+        client.complete_io(&mut stream).ok()?;
+    }
+    Some(Wire::new(StreamOwned::new(client, stream)))
+}
+
+#[test]
+fn certificates_are_read_anew_without_dropping_connections() {
+    let folder = tempfile::tempdir().unwrap();
+    let (first, chain, key) = certificate(folder.path());
+    let server =
+        Server::start(folder.path(), &["--store", "memory", "--tls-cert", &chain, "--tls-key", &key]);
+    let mut open = connect(&server, &first).unwrap();
+    assert_eq!(open.ask("GET /version HTTP/1.1\r\nhost: localhost\r\n\r\n").status, 200);
+    let mut until = |counter: &str| {
+        let started = Instant::now();
+        loop {
+            let metrics = open.ask("GET /metrics HTTP/1.1\r\nhost: localhost\r\n\r\n").text();
+            if metrics.lines().any(|line| line == format!("{counter} 1")) {
+                return;
+            }
+            assert!(started.elapsed() < PATIENCE, "{counter} is not 1");
+        }
+    };
+    let (second, _, _) = certificate(folder.path());
+    assert!(connect(&server, &second).is_none(), "nobody said so yet");
+    server.signal("HUP");
+    until("twinfold_tls_reloads_total");
+    assert!(connect(&server, &second).is_some());
+    assert!(connect(&server, &first).is_none());
+
+    std::fs::write(&chain, "no certificate").unwrap();
+    server.signal("HUP");
+    until("twinfold_tls_reloads_failed_total");
+    assert!(connect(&server, &second).is_some(), "the one before stays");
     assert_eq!(server.stop(), Some(0));
 }
 

@@ -1,5 +1,6 @@
 //! What was acknowledged stays, however the server ends; shown through the NGSI-LD front end.
 
+use std::net::TcpStream;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
@@ -22,8 +23,12 @@ fn creation(id: &str) -> String {
 }
 
 /// Creates entities until the connection ends; answers those that were acknowledged.
-fn write_until_cut(server: &Server, writer: usize, round: usize, acknowledged: &AtomicUsize) -> Vec<String> {
-    let mut wire = server.connect();
+fn write_until_cut(
+    mut wire: Wire<TcpStream>,
+    writer: usize,
+    round: usize,
+    acknowledged: &AtomicUsize,
+) -> Vec<String> {
     let mut ids = Vec::new();
     for number in 0.. {
         let id = format!("urn:ngsi-ld:Reading:{round}-{writer}-{number}");
@@ -41,8 +46,20 @@ fn write_until_cut(server: &Server, writer: usize, round: usize, acknowledged: &
     ids
 }
 
-fn send(wire: &mut Wire<std::net::TcpStream>, bytes: &[u8]) -> bool {
+fn send(wire: &mut Wire<TcpStream>, bytes: &[u8]) -> bool {
     std::io::Write::write_all(&mut wire.stream, bytes).is_ok()
+}
+
+/// Waits for so many writes. If they do not come the server is killed, so that its writers end.
+fn await_acknowledged(server: &Server, acknowledged: &AtomicUsize, min: usize) {
+    let started = Instant::now();
+    while acknowledged.load(Ordering::Relaxed) < min {
+        if started.elapsed() > PATIENCE {
+            server.signal("KILL");
+            panic!("too few writes");
+        }
+        std::thread::yield_now();
+    }
 }
 
 /// Loads a server, ends it with `end` under load, and looks for everything that was acknowledged.
@@ -52,15 +69,12 @@ fn check(folder: &Path, round: usize, end: impl FnOnce(&Server)) {
     let ids: Vec<String> = std::thread::scope(|scope| {
         let writers: Vec<_> = (0..WRITERS)
             .map(|writer| {
-                let (server, acknowledged) = (&server, &acknowledged);
-                scope.spawn(move || write_until_cut(server, writer, round, acknowledged))
+                // Connected before the first write: later the server may be gone.
+                let (wire, acknowledged) = (server.connect(), &acknowledged);
+                scope.spawn(move || write_until_cut(wire, writer, round, acknowledged))
             })
             .collect();
-        let started = Instant::now();
-        while acknowledged.load(Ordering::Relaxed) < ACKNOWLEDGED_MIN {
-            assert!(started.elapsed() < PATIENCE, "too few writes");
-            std::thread::yield_now();
-        }
+        await_acknowledged(&server, &acknowledged, ACKNOWLEDGED_MIN);
         end(&server);
         writers.into_iter().flat_map(|writer| writer.join().unwrap()).collect()
     });
@@ -105,10 +119,9 @@ fn a_backup_under_load_holds_what_was_acknowledged_before() {
     let acknowledged = AtomicUsize::new(0);
     let copy = folder.path().join("copy");
     std::thread::scope(|scope| {
-        scope.spawn(|| write_until_cut(&server, 0, 9, &acknowledged));
-        while acknowledged.load(Ordering::Relaxed) < 20 {
-            std::thread::yield_now();
-        }
+        let wire = server.connect();
+        scope.spawn(|| write_until_cut(wire, 0, 9, &acknowledged));
+        await_acknowledged(&server, &acknowledged, 20);
         let body = format!("{{\"folder\":{:?}}}", copy.to_str().unwrap());
         let answer = server.post("/admin/backup", &body);
         assert_eq!(answer.status, 200, "{}", answer.text());

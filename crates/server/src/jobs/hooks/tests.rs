@@ -1,5 +1,7 @@
-use model_series::{Alignment, DefinitionDraft, SeriesOptions, StrandOptions, Timestamp};
+use model_series::{Alignment, DefinitionDraft, Hook, SeriesOptions, StrandOptions, Timestamp};
 use store::MemoryOptions;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpListener;
 
 use super::*;
 
@@ -32,15 +34,7 @@ impl Scene {
         let sources = (store, clock.clone());
         let hooks = Hooks::new(repositories.clone(), sources, metrics, "test".into(), policy).unwrap();
         let repository = repositories.get_or_create("default", clock.now()).await.unwrap();
-        let hook = Hook {
-            name: "billing".into(),
-            url: "http://127.0.0.1:1/".into(),
-            series: None,
-            attributes: Vec::new(),
-            secret: None,
-            is_active: true,
-        };
-        repository.put_hook(hook).await.unwrap();
+        repository.put_hook(hook_at("http://127.0.0.1:1/")).await.unwrap();
         Self { hooks, repository, clock }
     }
 
@@ -58,13 +52,114 @@ impl Scene {
     }
 }
 
+fn hook_at(url: &str) -> Hook {
+    Hook {
+        name: "billing".into(),
+        url: url.into(),
+        series: None,
+        attributes: Vec::new(),
+        secret: None,
+        is_active: true,
+    }
+}
+
+/// Somebody who is called: does something when called for the first time, then takes everything.
+struct Called {
+    url: String,
+    listener: TcpListener,
+}
+
+impl Called {
+    async fn new() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        Self { url: format!("http://{}/", listener.local_addr().unwrap()), listener }
+    }
+
+    /// Takes one notification after `first` was done; how many changes it told.
+    async fn take(&self, first: impl Future<Output = ()>) -> usize {
+        let (mut stream, _) = self.listener.accept().await.unwrap();
+        let mut received = Vec::new();
+        let changes = loop {
+            assert!(stream.read_buf(&mut received).await.unwrap() > 0);
+            let text = String::from_utf8_lossy(&received);
+            let body = text.split_once("\r\n\r\n").map(|(_, body)| body.to_owned());
+            if let Some(told) = body.and_then(|body| serde_json::from_str::<serde_json::Value>(&body).ok()) {
+                break told["Changes"].as_array().unwrap().len();
+            }
+        };
+        first.await;
+        let answer = "HTTP/1.1 204 Taken\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
+        stream.write_all(answer.as_bytes()).await.unwrap();
+        changes
+    }
+}
+
+#[tokio::test]
+async fn a_hook_that_is_changed_is_told_at_its_new_address() {
+    let scene = Scene::new(true, 1000).await;
+    let (before, after) = (Called::new().await, Called::new().await);
+    scene.repository.put_hook(hook_at(&before.url)).await.unwrap();
+    for number in 0..25 {
+        scene.define(&format!("series {number}")).await;
+    }
+    let change = async { scene.repository.put_hook(hook_at(&after.url)).await.unwrap() };
+    let called = async {
+        let first = before.take(change).await;
+        (first, after.take(async {}).await, after.take(async {}).await)
+    };
+    let turn = scene.turns().await.remove(0);
+    let (_, told) = tokio::join!(scene.hooks.shared.serve(turn), called);
+    assert_eq!(told, (10, 10, 5), "what was taken is not told again");
+    let state = scene.state().await;
+    assert_eq!((state.delivered, state.failures), (25, 0));
+}
+
+#[tokio::test]
+async fn a_hook_that_is_changed_is_told_what_it_now_chooses() {
+    let scene = Scene::new(true, 1000).await;
+    let called = Called::new().await;
+    scene.repository.put_hook(hook_at(&called.url)).await.unwrap();
+    for number in 0..25 {
+        scene.define(&format!("series {number}")).await;
+    }
+    let narrower = Hook { series: Some("%24".into()), ..hook_at(&called.url) };
+    let change = async { scene.repository.put_hook(narrower).await.unwrap() };
+    let told = async { (called.take(change).await, called.take(async {}).await) };
+    let turn = scene.turns().await.remove(0);
+    let (_, told) = tokio::join!(scene.hooks.shared.serve(turn), told);
+    assert_eq!(told, (10, 1));
+}
+
+#[tokio::test]
+async fn a_hook_made_anew_is_told_what_happens_from_then_on() {
+    let scene = Scene::new(true, 1000).await;
+    let called = Called::new().await;
+    scene.repository.put_hook(hook_at(&called.url)).await.unwrap();
+    for number in 0..25 {
+        scene.define(&format!("series {number}")).await;
+    }
+    let mut made_at = Cursor::default();
+    let renewed = async {
+        scene.repository.remove_hook("billing").await.unwrap();
+        made_at = scene.hooks.shared.store.feed_end(0);
+        scene.repository.put_hook(hook_at(&called.url)).await.unwrap();
+    };
+    let turn = scene.turns().await.remove(0);
+    let (_, told) = tokio::join!(scene.hooks.shared.serve(turn), called.take(renewed));
+    assert_eq!(told, 10);
+    let fresh = HookState { cursor: made_at, ..HookState::default() };
+    assert_eq!(scene.state().await, fresh, "nothing of the one before is left");
+    scene.hooks.shared.serve(scene.turns().await.remove(0)).await;
+    assert_eq!(scene.state().await, fresh, "nothing of before is told");
+}
+
 #[tokio::test]
 async fn a_hook_is_tried_again_after_a_pause() {
     let scene = Scene::new(true, 1000).await;
     scene.define("a").await;
     for (failures, pause) in [(1, 1), (2, 2), (3, 4)] {
         let turn = scene.turns().await.remove(0);
-        let before = turn.state.cursor;
+        let before = turn.standing.state.cursor;
         assert_eq!(scene.hooks.shared.serve(turn).await, before, "it stays where it is");
         let state = scene.state().await;
         assert_eq!((state.cursor, state.failures, state.delivered), (before, failures, 0));
