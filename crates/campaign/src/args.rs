@@ -41,7 +41,7 @@ pub struct RunArgs {
     /// The process of the server at --target, if it runs on this machine: its CPU and memory are then reported.
     #[arg(long, value_name = "PID", requires = "target")]
     pub target_pid: Option<u32>,
-    /// smoke: a minute a family; short: ten minutes; full: the published sizes.
+    /// smoke: a family in one to two minutes; short: in ten to fifteen; full: the published sizes.
     #[arg(long, value_enum, default_value = "short")]
     pub profile: Profile,
     /// Where the reports go: results.json, results.csv, results.md, index.html.

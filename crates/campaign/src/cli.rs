@@ -14,7 +14,7 @@ use crate::floor;
 use crate::hakom;
 use crate::hakom::rows::Row as SeriesRow;
 use crate::machine::Environment;
-use crate::peer::Installed;
+use crate::peer::{self, Installed};
 use crate::profile::Setup;
 use crate::progress::note;
 use crate::report::{self, Report, table};
@@ -46,6 +46,11 @@ pub fn run(args: Args) -> Result<ExitCode> {
         CampaignCommand::Run(args) => campaign(&args),
     }
 }
+
+/// How the names of our server's settings begin in the environment.
+const SETTINGS: &str = "TWINFOLD_";
+/// Tells tests where their files are; no server reads it.
+const TEST_DATA: &str = "TWINFOLD_TEST_DATA";
 
 fn raise_limits() {
     // With fewer files than wanted, loads of many users say "connect" among their errors.
@@ -165,23 +170,32 @@ fn campaign(args: &RunArgs) -> Result<ExitCode> {
     Ok(if clean && !worse { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Writes how the rows changed; whether one is worse than allowed.
+/// Writes how the rows changed; whether one is worse than allowed, or there was none to compare.
 fn compared(old: &Old, report: &Report, args: &RunArgs) -> Result<bool> {
     let deltas = old.deltas(report, args.threshold);
-    let text = compare::markdown(&deltas);
+    let mut text = compare::markdown(&deltas);
+    for difference in old.differences(report) {
+        let _ = writeln!(text, "\n{difference}");
+    }
+    if deltas.is_empty() {
+        let _ = writeln!(text, "\nno row of this campaign is in the older report: nothing was compared");
+    }
     print(&format!("\n{text}"))?;
     std::fs::write(args.out.join("compare.md"), &text).context("writing compare.md")?;
     let json = serde_json::to_string_pretty(&deltas)?;
     std::fs::write(args.out.join("compare.json"), json).context("writing compare.json")?;
-    Ok(deltas.iter().any(|delta| delta.worse))
+    Ok(deltas.is_empty() || deltas.iter().any(|delta| delta.worse))
 }
 
 /// The peers asked for, found on this machine.
 fn peers(args: &RunArgs, selection: &Selection) -> Result<Vec<Installed>> {
-    anyhow::ensure!(
-        args.peer.is_empty() || matches!(selection, Selection::Series(_)),
-        "peers are set beside series only: --peer goes with the family hakom"
-    );
+    match selection {
+        _ if args.peer.is_empty() => {}
+        Selection::Series(family) => peer::fit(&family.rows)?,
+        Selection::Entities(_) => {
+            anyhow::bail!("peers are set beside series only: --peer goes with the family hakom")
+        }
+    }
     args.peer.iter().map(|kind| kind.find()).collect()
 }
 
@@ -217,6 +231,12 @@ fn environment(args: &RunArgs, course: &Course) -> Environment {
     environment.runs = course.runs;
     environment.seed = course.seed;
     environment.generator_threads = course.threads;
+    if matches!(course.source, Source::Own { .. }) {
+        // Only the names: of what the server that we start will read besides its arguments.
+        let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
+        environment.settings = names.filter(|name| name.starts_with(SETTINGS) && name != TEST_DATA).collect();
+        environment.settings.sort();
+    }
     environment.command = std::env::args().skip(1).collect::<Vec<_>>().join(" ");
     environment
 }

@@ -15,6 +15,16 @@ const LATENCY_NOISE_MS: f64 = 0.2;
 #[derive(Debug, Clone, Deserialize)]
 pub struct Old {
     rows: Vec<OldRow>,
+    #[serde(default)]
+    environment: OldEnvironment,
+}
+
+/// What must be the same for figures to be compared.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
+struct OldEnvironment {
+    profile: String,
+    cpu: String,
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -55,6 +65,17 @@ impl Old {
         serde_json::from_str(&text).with_context(|| format!("{} is no report of a campaign", path.display()))
     }
 
+    /// Why the two reports should not be compared, in words.
+    pub fn differences(&self, report: &Report) -> Vec<String> {
+        let old = &self.environment;
+        let pairs = [
+            ("profile", &old.profile, &report.environment.profile),
+            ("machine", &old.cpu, &report.environment.cpu),
+        ];
+        let differ = pairs.into_iter().filter(|(_, old, new)| !old.is_empty() && old != new);
+        differ.map(|(what, old, new)| format!("another {what} than before: {old}, now {new}")).collect()
+    }
+
     /// How each row that both reports have changed; worse is a rate or a p95 more than `threshold` per cent off.
     pub fn deltas(&self, report: &Report, threshold: f64) -> Vec<Delta> {
         let pairs =
@@ -84,7 +105,7 @@ fn percent(before: f64, now: f64) -> f64 {
 /// The deltas as a Markdown table.
 pub fn markdown(deltas: &[Delta]) -> String {
     let mut out = String::from(
-        "| row | requests/s before | now | change | p95 ms before | now | CPU us/op before | now | |\n\
+        "| row | rate before | now | change | p95 ms before | now | CPU us/op before | now | |\n\
          |---|---|---|---|---|---|---|---|---|\n",
     );
     let pair = |pair: Option<(f64, f64)>| match pair {
@@ -125,6 +146,7 @@ mod tests {
         assert_eq!(deltas.len(), 1);
         assert_eq!(deltas[0].worse, worse, "{deltas:?}");
         assert!(markdown(&deltas).contains("| S-C3 |"));
+        assert!(old.differences(&report).is_empty(), "it does not tell");
     }
 
     #[test]
@@ -134,6 +156,16 @@ mod tests {
         check((1_000.0, 5.0), (890.0, 5.0), true);
         check((1_000.0, 5.0), (2_000.0, 6.0), true);
         check((1_000.0, 0.1), (1_000.0, 0.2), false);
+    }
+
+    #[test]
+    fn another_profile_or_machine_is_said() {
+        let old = r#"{"rows":[],"environment":{"profile":"full","cpu":"X"}}"#;
+        let old: Old = serde_json::from_str(old).unwrap();
+        let mut report = Report::default();
+        "full".clone_into(&mut report.environment.profile);
+        "Y".clone_into(&mut report.environment.cpu);
+        assert_eq!(old.differences(&report), ["another machine than before: X, now Y"]);
     }
 
     #[test]

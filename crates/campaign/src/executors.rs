@@ -8,7 +8,7 @@ mod user;
 
 use std::net::SocketAddr;
 use std::sync::Barrier;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -140,15 +140,17 @@ fn drive(
     let ready = Barrier::new(threads + 1);
     let go = Barrier::new(threads + 1);
     let start = std::sync::OnceLock::new();
+    let done = AtomicUsize::new(0);
     let shared =
         Shared { load, scenario, pulse: &pulse, duration, pace, ready: &ready, go: &go, start: &start };
     thread::scope(|scope| {
         let workers: Vec<_> = (0..threads)
             .map(|thread| {
-                let (users, shared) = ((thread..load.users).step_by(threads), &shared);
+                let (users, shared, done) = ((thread..load.users).step_by(threads), &shared, &done);
                 let main = thread::current();
                 scope.spawn(move || {
                     let part = work(shared, users.collect());
+                    done.fetch_add(1, Ordering::Release);
                     main.unpark();
                     part
                 })
@@ -160,7 +162,10 @@ fn drive(
         let _ = start.set(begun);
         go.wait();
         let pacer = pace.start_pacer(scope, begun);
-        while !workers.iter().all(thread::ScopedJoinHandle::is_finished) {
+        // Counted, not only looked at: a thread that has told us is not gone yet, and what the server does in one
+        // more tick would be added to its CPU time. One that panicked never counts.
+        let over = || done.load(Ordering::Acquire) >= threads;
+        while !over() && !workers.iter().all(thread::ScopedJoinHandle::is_finished) {
             thread::park_timeout(TICK);
             tick(&pulse);
         }

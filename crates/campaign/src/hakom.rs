@@ -16,6 +16,7 @@ pub mod tally;
 
 mod figures;
 mod goals;
+mod paired;
 
 /// Where the repository of these tests lies.
 pub const REPOSITORY: &str = "/tsm/v1/repositories/default";

@@ -44,6 +44,9 @@ pub struct Environment {
     pub generator_threads: usize,
     /// The command.
     pub command: String,
+    /// Names of environment variables that set our own server otherwise than the command tells; their values may be
+    /// secrets.
+    pub settings: Vec<String>,
 }
 
 impl Environment {

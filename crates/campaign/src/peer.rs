@@ -14,10 +14,10 @@ mod web;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::{Context as _, Result, anyhow, bail};
+use anyhow::{Context as _, Result, anyhow};
 use clap::ValueEnum;
 
-use crate::course::Course;
+use crate::course::{Course, await_rest_of};
 use crate::hakom::rows::{Row, Work};
 use crate::hakom::series::{Data, Versions};
 use crate::hakom::tally::Tally;
@@ -105,6 +105,9 @@ pub trait Peer {
     /// What it keeps of a point.
     fn keeps(&self) -> Keeps;
 
+    /// CPU time of its processes so far.
+    fn cpu(&self) -> Option<Duration>;
+
     /// Writes all points of `data`, a request for each run of `request_series` series.
     ///
     /// # Errors
@@ -141,14 +144,24 @@ impl Installed {
     }
 }
 
-/// Puts the points of the rows H-W1 and H-R1, if they are among `rows`, through `peer`: each writes a fresh database,
-/// the second reads it, too.
+/// Whether peers have anything to do among `rows`; to be asked before the load.
 ///
 /// # Errors
 ///
-/// If the peer does not start; what fails later is in the reports.
-pub fn rows(course: &Course, rows: &[Row], peer: &Installed) -> Result<Vec<RowReport>> {
-    let mut reports = Vec::new();
+/// If not.
+pub fn fit(rows: &[Row]) -> Result<()> {
+    let fits = rows.iter().any(|row| ROWS.contains(&row.id.as_str()));
+    anyhow::ensure!(fits, "peers run {}: select one of them", ROWS.join(" and "));
+    Ok(())
+}
+
+/// Puts the points of the rows H-W1 and H-R1, if they are among `rows`, through `peer`: each writes a fresh database,
+/// the second reads it, too. Reports are added to `reports` one by one.
+///
+/// # Errors
+///
+/// If the peer does not start or end; what else fails is in the reports.
+pub fn rows(course: &Course, rows: &[Row], peer: &Installed, reports: &mut Vec<RowReport>) -> Result<()> {
     let parent = crate::course::data_folder(&course.source);
     for wanted in ROWS {
         let Some(row) = rows.iter().find(|row| row.id == wanted) else { continue };
@@ -157,7 +170,8 @@ pub fn rows(course: &Course, rows: &[Row], peer: &Installed) -> Result<Vec<RowRe
         let id = format!("{wanted}-{}", peer.kind.name());
         let mut running = peer.start(&parent)?;
         let request_series = request_series.min(REQUEST_SERIES);
-        let mut report = match job(&mut *running, row, &data, request_series) {
+        let shape = (request_series, course.profile.rest_time_max());
+        let mut report = match job(&mut *running, row, &data, shape) {
             Ok(report) => report,
             Err(error) => failed(&error),
         };
@@ -176,14 +190,18 @@ pub fn rows(course: &Course, rows: &[Row], peer: &Installed) -> Result<Vec<RowRe
         ));
         reports.push(report);
     }
-    if reports.is_empty() {
-        bail!("peers run {}: select one of them", ROWS.join(" and "));
-    }
-    Ok(reports)
+    Ok(())
 }
 
-fn job(peer: &mut dyn Peer, row: &Row, data: &Data, request_series: usize) -> Result<RowReport> {
+fn job(
+    peer: &mut dyn Peer,
+    row: &Row,
+    data: &Data,
+    (request_series, rest_time_max): (usize, Duration),
+) -> Result<RowReport> {
     let wrote = peer.write(data, request_series)?;
+    // As with ours: what it still does behind with what was written, is not the reading's.
+    await_rest_of(|| peer.cpu(), rest_time_max);
     let (read, tallies) = peer.read(data)?;
     let mut findings = Findings::default();
     for index in 0..data.series {
@@ -255,8 +273,7 @@ fn expected(data: &Data, index: usize, keeps: Keeps) -> Tally {
 
 /// Adds the next point of a series as it was read.
 fn note_point(tally: &mut Tally, (time, milli): (i64, Option<i64>), code: u64) {
-    tally.first = tally.first.or(Some(time));
-    tally.last = Some(time);
+    tally.at(time);
     tally.add(milli);
     tally.flag(tally.points, code);
 }

@@ -18,6 +18,8 @@ pub enum Expect {
     Status(u16),
     /// Any 2xx.
     Success,
+    /// 200, or 206: the whole answer, or the part of it that one answer may hold.
+    WholeOrPart,
 }
 
 impl Expect {
@@ -26,6 +28,7 @@ impl Expect {
         match self {
             Self::Status(wanted) => wanted == status,
             Self::Success => (200..300).contains(&status),
+            Self::WholeOrPart => matches!(status, 200 | 206),
         }
     }
 }
@@ -70,10 +73,10 @@ pub trait Session {
         let _ = bytes;
     }
 
-    /// Tells the outcome of the last request: the body of the hoped-for answer (empty if it was streamed), or
-    /// `None`.
-    fn answered(&mut self, body: Option<&[u8]>) {
-        let _ = body;
+    /// Tells the outcome of the last request: the status and the body of the hoped-for answer (empty if it was
+    /// streamed), or `None`.
+    fn answered(&mut self, answer: Option<(u16, &[u8])>) {
+        let _ = answer;
     }
 }
 

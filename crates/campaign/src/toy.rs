@@ -68,6 +68,21 @@ impl Reply {
     }
 }
 
+/// An address at which nobody answers, and which nobody else is given meanwhile: bound, and not listened at.
+pub(crate) struct Nobody(tokio::net::TcpSocket);
+
+impl Nobody {
+    pub(crate) fn new() -> Self {
+        let socket = tokio::net::TcpSocket::new_v4().unwrap();
+        socket.bind(SocketAddr::from(([127, 0, 0, 1], 0))).unwrap();
+        Self(socket)
+    }
+
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.0.local_addr().unwrap()
+    }
+}
+
 #[derive(Default)]
 struct Seen {
     requests: AtomicU64,

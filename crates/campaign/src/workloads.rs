@@ -86,6 +86,47 @@ pub enum Kind {
     Get,
     /// GET of the past of an entity, aggregated by the second.
     TemporalAggregated,
+    /// GET of the past of an entity, instance by instance.
+    TemporalNormalized,
+    /// GET of the past of an entity, values and times only.
+    TemporalValues,
+    /// GET of the past of one attribute of all entities, aggregated by the second.
+    TemporalQueryAggregated,
+    /// GET of the past of one attribute of all entities, instance by instance.
+    TemporalQueryNormalized,
+    /// GET of the past of one attribute of all entities, values and times only.
+    TemporalQueryValues,
+}
+
+/// In which form the past is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PastForm {
+    /// By one method in buckets of a second.
+    Aggregated,
+    /// Every instance with all it carries.
+    Normalized,
+    /// Every instance as value and time.
+    Values,
+}
+
+impl Kind {
+    /// The form in which the past is asked for, and whether by a query over all entities; `None`: it is not.
+    pub fn past(self) -> Option<(PastForm, bool)> {
+        match self {
+            Self::TemporalAggregated => Some((PastForm::Aggregated, false)),
+            Self::TemporalNormalized => Some((PastForm::Normalized, false)),
+            Self::TemporalValues => Some((PastForm::Values, false)),
+            Self::TemporalQueryAggregated => Some((PastForm::Aggregated, true)),
+            Self::TemporalQueryNormalized => Some((PastForm::Normalized, true)),
+            Self::TemporalQueryValues => Some((PastForm::Values, true)),
+            Self::Create
+            | Self::PartialUpdate
+            | Self::Update
+            | Self::QueryValue
+            | Self::QueryRelationship
+            | Self::Get => None,
+        }
+    }
 }
 
 /// One row: a workload at one size, and what was published for it.
@@ -209,14 +250,16 @@ mod tests {
         check("stellio/S-C3", &["S-C3"]);
         check("stellio/s-c3,S-P3", &["S-C3", "S-P3"]);
         check("stellio/S-C", &["S-C1", "S-C2", "S-C3"]);
-        check("stellio/S-T", &["S-T1", "S-T2", "S-T3"]);
+        check("stellio/S-T1,S-T3", &["S-T1", "S-T3"]);
+        check("stellio/S-TN,S-TV", &["S-TN1", "S-TV1", "S-TN2", "S-TV2"]);
+        check("stellio/S-TQ", &["S-TQ1", "S-TQN1", "S-TQV1", "S-TQ2", "S-TQN2", "S-TQV2"]);
         check("nothing", &[]);
         check("stellio/S-X1", &[]);
         check("hakom/H-W1", &["H-W1", "H-W1-compact", "H-W1-arrow"]);
         check("hakom/h-w1-ARROW", &["H-W1-arrow"]);
         check("hakom/H-C100", &["H-C100", "H-C100-arrow"]);
         check("hakom/H-C75", &["H-C75", "H-C75-arrow", "H-C75-scattered", "H-C75-scattered-arrow"]);
-        assert_eq!(select("stellio").unwrap().ids().len(), 20);
+        assert_eq!(select("stellio").unwrap().ids().len(), 30);
         assert_eq!(select("hakom").unwrap().ids().len(), 14 * 3 + 3 * 4 + 2);
     }
 
@@ -252,6 +295,6 @@ mod tests {
         assert!(figures.contains(&("S-T3", 42.0, 321.0)));
         assert!(figures.contains(&("S-C3", 241.0, 297.0)));
         assert!(figures.contains(&("S-Q3", 32.0, 1440.0)));
-        assert_eq!(rows.iter().filter(|row| row.published.is_none()).count(), 2);
+        assert_eq!(rows.iter().filter(|row| row.published.is_none()).count(), 12);
     }
 }

@@ -6,7 +6,7 @@ use crate::profile::{Observed, Setup};
 use crate::stellio::PAGE_ENTITIES;
 use crate::stellio::sets::{BATCH_ENTITIES, TARGETS};
 use crate::target::Source;
-use crate::workloads::{Kind, Row};
+use crate::workloads::{Kind, PastForm, Row};
 
 use super::{Course, INSTANCE_USERS, Ran, Stand};
 
@@ -72,11 +72,17 @@ fn protocol(row: &Row, course: &Course, stand: &Stand, ran: &Ran, caveats: &mut 
         caveats.push("on the set of the row before".to_owned());
     }
     match row.kind {
-        Kind::Create => {}
-        Kind::Get => {}
-        Kind::TemporalAggregated => temporal(course, ran, caveats),
+        Kind::Create | Kind::Get => {}
+        Kind::TemporalAggregated
+        | Kind::TemporalNormalized
+        | Kind::TemporalValues
+        | Kind::TemporalQueryAggregated
+        | Kind::TemporalQueryNormalized
+        | Kind::TemporalQueryValues => temporal(row, course, ran, caveats),
         Kind::PartialUpdate | Kind::Update => {
-            caveats.push("the published rate probably includes the creation of the set".to_owned());
+            if row.published.is_some() {
+                caveats.push("the published rate probably includes the creation of the set".to_owned());
+            }
         }
         Kind::QueryValue | Kind::QueryRelationship => {
             caveats.push(
@@ -101,23 +107,42 @@ fn protocol(row: &Row, course: &Course, stand: &Stand, ran: &Ran, caveats: &mut 
     }
 }
 
-fn temporal(course: &Course, ran: &Ran, caveats: &mut Vec<String>) {
-    caveats.push(
-        "the published rate very probably includes the sequential creation of the set: compare p95, or the k6-style \
-         rate"
-        .to_owned(),
-    );
+fn temporal(row: &Row, course: &Course, ran: &Ran, caveats: &mut Vec<String>) {
+    if row.published.is_some() {
+        caveats.push(
+            "the published rate very probably includes the sequential creation of the set: compare p95, or the \
+             k6-style rate"
+                .to_owned(),
+        );
+    }
     let instances = match course.setup {
         Setup::Sequential => "by one user, one after the other, as published".to_owned(),
         Setup::Batch => format!("by {INSTANCE_USERS} users at once, each with entities of its own"),
     };
     caveats.push(format!("instances written {instances}"));
-    let each = ran.findings.buckets as f64 / ran.findings.evolutions.max(1) as f64;
+    let Some((form, by_query)) = row.kind.past() else { return };
+    let (looked_at, parts) = (ran.findings.pasts, ran.findings.parts);
+    let each = ran.findings.past_values as f64 / looked_at.max(1) as f64;
+    if by_query {
+        caveats.push(format!("limit={PAGE_ENTITIES} stated, the suite leaves it to the broker"));
+        if matches!(course.source, Source::Foreign { .. }) {
+            caveats.push("what else of this type the server held, is answered too".to_owned());
+        }
+    }
+    if parts > 0 {
+        caveats.push(format!(
+            "{parts} of {looked_at} answers looked at were a part (206): the rest was not asked for, as in the suite"
+        ));
+    }
+    if form != PastForm::Aggregated {
+        caveats.push(format!("{each:.0} instances an answer"));
+        return;
+    }
     let observed = match course.observed {
         Observed::Now => "observed when written, so a faster server makes fewer buckets",
         Observed::Spread => "observed a hundred a second, whatever the setup took",
     };
-    caveats.push(format!("{each:.0} buckets of a second an answer, five series together, {observed}"));
+    caveats.push(format!("{each:.0} buckets of a second an answer, all series together, {observed}"));
 }
 
 fn generator_share(ran: &Ran, threads: usize) -> f64 {

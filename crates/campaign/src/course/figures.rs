@@ -148,9 +148,14 @@ fn items(kind: Kind, entities_per_answer: Option<f64>) -> (&'static str, f64) {
         Kind::PartialUpdate => ("attribute instances updated", 1.0),
         Kind::Update => ("attribute instances updated", 5.0),
         Kind::Get => ("entities answered", 1.0),
-        Kind::TemporalAggregated => ("pasts of entities answered", 1.0),
         Kind::QueryValue | Kind::QueryRelationship => {
             ("entities answered", entities_per_answer.unwrap_or_default())
+        }
+        Kind::TemporalAggregated | Kind::TemporalNormalized | Kind::TemporalValues => {
+            ("pasts of entities answered", 1.0)
+        }
+        Kind::TemporalQueryAggregated | Kind::TemporalQueryNormalized | Kind::TemporalQueryValues => {
+            ("pasts of entities answered", entities_per_answer.unwrap_or_default())
         }
     }
 }

@@ -203,7 +203,7 @@ impl User<'_> {
                     record.success(now - due.unwrap_or(begun), at, bytes);
                 }
                 drop(record);
-                self.session.answered(ok.then_some(answer.body));
+                self.session.answered(ok.then_some((answer.status, answer.body)));
                 self.ended(ok, now);
                 self.connection = Some(connection);
                 now

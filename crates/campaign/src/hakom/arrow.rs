@@ -161,10 +161,12 @@ impl Reader {
                 self.tallies.push(Tally::of(name.as_bytes()));
             }
             let Some(tally) = self.tallies.last_mut() else { continue };
-            if tally.points == 0 {
-                tally.first = times.second(rows.start);
+            for (place, row) in (tally.points + 1..).zip(rows.clone()) {
+                let Some(second) = times.second(row) else { continue };
+                tally.first = tally.first.or(Some(second));
+                tally.last = Some(second);
+                tally.moments = tally.moments.wrapping_add(second.wrapping_mul(place.cast_signed()));
             }
-            tally.last = times.second(rows.end.saturating_sub(1));
             add(tally, values, &flags, rows);
         }
         Ok(())

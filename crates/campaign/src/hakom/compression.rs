@@ -1,6 +1,8 @@
 //! The compression table: a share of each day is overwritten, then all is read, with series that are compressed and
 //! with series that are not; turn by turn on two servers, so that both meet the same machine.
 
+use std::time::Duration;
+
 use anyhow::{Context as _, Result};
 
 use crate::course::await_rest;
@@ -14,20 +16,17 @@ use super::bodies::Pieces;
 use super::course::{Runner, Stand, check};
 use super::figures;
 use super::jobs::{Job, Task};
+use super::paired::{Finding, MARGIN, Ratio, TURNS_MIN, median};
 use super::rows::{Form, Pattern, PublishedLine, Row};
 use super::series::{self, Data, Versions};
-
-/// Means this close, as a share, are taken as equal: on one machine they differ by as much from run to run.
-const NOISE: f64 = 0.05;
-
-/// Fewer turns do not tell how much they differ by themselves.
-const TURNS_MIN: usize = 3;
 
 /// One of the two servers.
 struct Side {
     compressed: bool,
     stand: Stand,
     data: Data,
+    /// How its series were defined and filled.
+    setup: Outcome,
     versions: Versions,
     version: u32,
 }
@@ -48,6 +47,8 @@ struct Line {
     /// Compressed, then not.
     writes: [Vec<f64>; 2],
     reads: [Vec<f64>; 2],
+    /// CPU time of the server for compressed series as a multiple of that for the others: writes, then reads.
+    cpu: [Option<f64>; 2],
     published: Option<PublishedLine>,
 }
 
@@ -67,6 +68,7 @@ pub(super) fn run(runner: &mut Runner<'_>, rows: &[&Row]) -> Result<()> {
             percent: row.percent,
             writes: runs.each_ref().map(|runs| seconds(&runs.writes)),
             reads: runs.each_ref().map(|runs| seconds(&runs.reads)),
+            cpu: [cpu_ratio(&runs, |runs| &runs.writes), cpu_ratio(&runs, |runs| &runs.reads)],
             published: row.table,
         };
         let key = (row.form, row.pattern);
@@ -81,6 +83,11 @@ pub(super) fn run(runner: &mut Runner<'_>, rows: &[&Row]) -> Result<()> {
     }
     let mut weights = Vec::new();
     for side in sides {
+        // What went wrong before the first turn belongs to the first row of the side.
+        let mut rows = runner.results.rows.iter_mut().skip(reports_before);
+        if let Some(row) = rows.find(|row| row.id.ends_with("-raw") != side.compressed) {
+            figures::add_setup(row, &side.setup);
+        }
         let (compressed, points) = (side.compressed, side.data.points());
         let each = runner.weigh(side.stand).map(|bytes| bytes as f64 / points as f64);
         weights.push((compressed, each));
@@ -98,20 +105,23 @@ fn side(runner: &mut Runner<'_>, row: &Row, compressed: bool) -> Result<Side> {
     let name = if compressed { "compressed" } else { "raw" };
     let data = runner.data(row, name);
     let stand = runner.stand(row.workers, (data.series, data.values, row.workers))?;
-    runner.fill(&stand.target, &data, compressed, &format!("table, {name} series"))?;
-    Ok(Side { compressed, stand, data, versions: Versions::default(), version: 0 })
+    let setup = runner.fill(&stand.target, &data, compressed, &format!("table, {name} series"))?;
+    Ok(Side { compressed, stand, data, setup, versions: Versions::default(), version: 0 })
 }
 
-/// All repetitions of one row, turn by turn on both sides.
+/// All repetitions of one row, turn by turn on both sides; who begins changes from turn to turn.
 fn turns(runner: &Runner<'_>, row: &Row, sides: &mut [Side; 2]) -> Result<[Runs; 2]> {
     let course = runner.course;
-    let repetitions =
-        if course.runs > course.profile.runs() { course.runs } else { course.profile.overwrites() };
+    let repetitions = course.runs.max(course.profile.overwrites());
     let (_, request_series) = course.profile.series(row);
     let shape = (request_series, course.users.unwrap_or(row.users));
     let mut all = [Runs::default(), Runs::default()];
     for turn in 0..repetitions {
-        for (side, runs) in sides.iter_mut().zip(&mut all) {
+        let mut pair: Vec<(&mut Side, &mut Runs)> = sides.iter_mut().zip(&mut all).collect();
+        if turn % 2 == 1 {
+            pair.reverse();
+        }
+        for (side, runs) in &mut pair {
             side.version += 1;
             let pieces = Pieces::new(&side.data, series::picked(&side.data, row.percent, row.pattern));
             let job = Job::new(&side.data, Task::Write { version: side.version }, &pieces, row.form, shape);
@@ -120,7 +130,7 @@ fn turns(runner: &Runner<'_>, row: &Row, sides: &mut [Side; 2]) -> Result<[Runs;
             runs.writes.push(outcome);
             runs.write_peak = runs.write_peak.max(peak);
         }
-        for (side, runs) in sides.iter().zip(&mut all) {
+        for (side, runs) in &mut pair {
             let pieces = Pieces::new(&side.data, Vec::new());
             let job = Job::new(&side.data, Task::Read, &pieces, row.form, shape);
             let (outcome, peak) = rested(runner, side, &job, &name(row, side, "read", turn))?;
@@ -136,7 +146,7 @@ fn name(row: &Row, side: &Side, what: &str, turn: u32) -> String {
     format!("{}{} {what} {}", row.id, if side.compressed { "" } else { "-raw" }, turn + 1)
 }
 
-/// Runs `job` once neither server works behind any more.
+/// Runs `job` once its server hardly works behind any more.
 fn rested(runner: &Runner<'_>, side: &Side, job: &Job<'_>, name: &str) -> Result<(Outcome, Option<u64>)> {
     let pid = side.stand.target.pid;
     await_rest(pid, runner.course.profile.rest_time_max());
@@ -148,6 +158,15 @@ fn rested(runner: &Runner<'_>, side: &Side, job: &Job<'_>, name: &str) -> Result
 
 fn seconds(outcomes: &[Outcome]) -> Vec<f64> {
     outcomes.iter().map(|outcome| outcome.elapsed.as_secs_f64()).collect()
+}
+
+/// CPU time of the server in all turns, compressed to not.
+fn cpu_ratio(runs: &[Runs; 2], of: impl Fn(&Runs) -> &Vec<Outcome>) -> Option<f64> {
+    let [compressed, raw] = runs.each_ref().map(|runs| {
+        let cpu: Option<Duration> = of(runs).iter().map(|outcome| outcome.server_cpu).sum();
+        cpu.map(|cpu| cpu.as_secs_f64()).filter(|seconds| *seconds > 0.0)
+    });
+    Some(compressed? / raw?)
 }
 
 /// The reports of the writes and of the reads of one row on one side.
@@ -211,14 +230,16 @@ fn table((form, pattern): (Form, Pattern), lines: &[Line]) -> Table {
     };
     let columns = [
         "overwritten",
-        "write, compressed, s",
-        "write, not compressed, s",
-        "ratio",
-        "published ratio",
-        "read, compressed, s",
-        "read, not compressed, s",
-        "ratio",
-        "published ratio",
+        "write, compressed, median s",
+        "write, not compressed, median s",
+        "write ratio",
+        "published write ratio",
+        "write ratio, server CPU",
+        "read, compressed, median s",
+        "read, not compressed, median s",
+        "read ratio",
+        "published read ratio",
+        "read ratio, server CPU",
     ];
     Table {
         title: format!("Compression: {form}, {pattern}"),
@@ -230,63 +251,78 @@ fn table((form, pattern): (Form, Pattern), lines: &[Line]) -> Table {
 
 impl Line {
     fn cells(&self) -> Vec<String> {
-        let ratio = |pair: &[Vec<f64>; 2]| number(mean(&pair[0]) / mean(&pair[1]).max(1e-9));
+        let ratio = |[compressed, raw]: &[Vec<f64>; 2]| {
+            let Some(ratio) = Ratio::of(compressed, raw) else { return "–".to_owned() };
+            let bounds = ratio.bounds.map(|(low, high)| format!(" ({} to {})", number(low), number(high)));
+            format!("{}{}", number(ratio.median), bounds.unwrap_or_default())
+        };
         let told = |ratio: Option<f64>| ratio.map_or("–".to_owned(), number);
         vec![
             format!("{} %", self.percent),
-            number(mean(&self.writes[0])),
-            number(mean(&self.writes[1])),
+            number(median(&self.writes[0])),
+            number(median(&self.writes[1])),
             ratio(&self.writes),
             told(self.published.map(|line| line.write / line.write_raw)),
-            number(mean(&self.reads[0])),
-            number(mean(&self.reads[1])),
+            told(self.cpu[0]),
+            number(median(&self.reads[0])),
+            number(median(&self.reads[1])),
             ratio(&self.reads),
             told(self.published.map(|line| line.read / line.read_raw)),
+            told(self.cpu[1]),
         ]
     }
 }
 
-/// Whether compressed series are anywhere slower than the noise explains.
+/// Whether compressed series are anywhere slower, as far as the turns tell.
 fn verdict(lines: &[Line]) -> String {
-    let mut slower = Vec::new();
+    let turns = lines.first().map_or(0, |line| line.writes[0].len());
+    if turns < TURNS_MIN {
+        return format!("{turns} turns are too few for a verdict: it takes {TURNS_MIN}.");
+    }
+    let (mut slower, mut undecided) = (Vec::new(), Vec::new());
     for line in lines {
         for (what, [compressed, raw]) in [("write", &line.writes), ("read", &line.reads)] {
-            let (ours, theirs) = (mean(compressed), mean(raw));
-            let noise = 2.0 * (error_of_mean(compressed).powi(2) + error_of_mean(raw).powi(2)).sqrt();
-            if ours > theirs * (1.0 + NOISE) && ours - theirs > noise {
-                slower.push(format!(
-                    "{what} at {} % (+{:.0} %)",
-                    line.percent,
-                    (ours / theirs - 1.0) * 100.0
-                ));
+            let Some(ratio) = Ratio::of(compressed, raw) else { continue };
+            let told = || format!("{what} at {} % ({})", line.percent, range(&ratio));
+            match ratio.finding() {
+                Finding::Slower => slower.push(told()),
+                Finding::Undecided => undecided.push(told()),
+                Finding::NotSlower => {}
             }
         }
     }
-    let runs = lines.first().map_or(0, |line| line.writes[0].len());
-    let noise = format!("noise: {:.0} % or twice the standard error, {runs} runs", NOISE * 100.0);
-    if runs < TURNS_MIN {
-        return format!(
-            "{runs} runs are too few for a verdict: it takes {TURNS_MIN} to tell a difference from noise."
-        );
+    let margin = MARGIN * 100.0;
+    let mut sentences = Vec::new();
+    if !slower.is_empty() {
+        sentences.push(format!("Compressed series are slower here: {}.", slower.join(", ")));
     }
-    if slower.is_empty() {
-        format!("No break-even point: compressed series are nowhere slower ({noise}).")
-    } else {
-        format!("Compressed series are slower here: {} ({noise}).", slower.join(", "))
+    if !undecided.is_empty() {
+        sentences.push(format!(
+            "Undecided, as the turns differ too much among themselves: {}.",
+            undecided.join(", ")
+        ));
     }
+    sentences.push(match (slower.len(), undecided.len()) {
+        (0, 0) => {
+            format!("No break-even point: compressed series are nowhere slower by more than {margin:.0} %.")
+        }
+        (slow, open) if slow + open < 2 * lines.len() => {
+            format!("Elsewhere compressed series are not slower by more than {margin:.0} %.")
+        }
+        _ => "No line shows that compressed series are as fast.".to_owned(),
+    });
+    sentences.push(format!(
+        "{turns} turns; a ratio is the median of those of the turns, the range in brackets is where it lies with 95 % \
+         confidence."
+    ));
+    sentences.join(" ")
 }
 
-fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len().max(1) as f64
-}
-
-fn error_of_mean(values: &[f64]) -> f64 {
-    if values.len() < 2 {
-        return 0.0;
-    }
-    let mean = mean(values);
-    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
-    (squares / (values.len() - 1) as f64 / values.len() as f64).sqrt()
+/// How much longer, in per cent, at least and at most.
+fn range(ratio: &Ratio) -> String {
+    let percent = |ratio: f64| format!("{:+.0} %", (ratio - 1.0) * 100.0);
+    let bounds = ratio.bounds.map(|(low, high)| format!(": {} to {}", percent(low), percent(high)));
+    format!("{}{}", percent(ratio.median), bounds.unwrap_or_default())
 }
 
 /// What the two servers left on the disk.
@@ -313,27 +349,44 @@ mod tests {
     use super::*;
 
     fn line(writes: [Vec<f64>; 2]) -> Line {
-        Line { percent: 25, writes, reads: [vec![1.0], vec![1.0]], published: None }
+        let reads = [vec![1.0; 10], vec![1.0; 10]];
+        Line { percent: 25, writes, reads, cpu: [None, Some(0.9)], published: None }
+    }
+
+    /// Ten turns around `seconds`, as far apart as `spread` says.
+    fn turns(seconds: f64, spread: f64) -> Vec<f64> {
+        (0..10).map(|turn| seconds * (1.0 + spread * f64::from(turn % 5 - 2))).collect()
     }
 
     #[test]
     fn the_verdict_tells_slower_from_noise() {
-        let kept = "No break-even point";
-        let three = |seconds: f64| vec![seconds; 3];
-        assert!(verdict(&[line([three(1.04), three(1.0)])]).starts_with(kept), "within five per cent");
-        assert!(verdict(&[line([three(0.5), three(1.0)])]).starts_with(kept), "faster");
-        assert!(verdict(&[line([vec![0.5], vec![1.0]])]).starts_with("1 runs are too few"));
-        let noisy = [vec![1.0, 2.0, 0.5], vec![0.9, 1.0, 1.1]];
-        assert!(verdict(&[line(noisy)]).starts_with(kept), "within the noise of the runs");
-        let slow = [vec![1.3, 1.31, 1.29], vec![1.0, 1.01, 0.99]];
-        let text = verdict(&[line([three(1.0), three(1.0)]), line(slow)]);
-        assert!(text.starts_with("Compressed series are slower here: write at 25 % (+30 %)"), "{text}");
+        let kept = "No break-even point: compressed series are nowhere slower by more than 5 %.";
+        let even = || [turns(1.0, 0.0), turns(1.0, 0.0)];
+        assert!(
+            verdict(&[line([turns(1.04, 0.0), turns(1.0, 0.0)])]).starts_with(kept),
+            "within five per cent"
+        );
+        assert!(verdict(&[line([turns(0.5, 0.1), turns(1.0, 0.0)])]).starts_with(kept), "faster");
+        assert!(verdict(&[line([vec![0.5], vec![1.0]])]).starts_with("1 turns are too few"));
+        let noisy = verdict(&[line(even()), line([turns(1.04, 0.2), turns(1.0, 0.0)])]);
+        assert!(
+            noisy.starts_with(
+                "Undecided, as the turns differ too much among themselves: write at 25 % (+4 %: "
+            )
+        );
+        assert!(noisy.contains("Elsewhere compressed series are not slower by more than 5 %."), "{noisy}");
+        let slow = verdict(&[line(even()), line([turns(1.3, 0.01), turns(1.0, 0.0)])]);
+        let told = "Compressed series are slower here: write at 25 % (+30 %: +27 % to +33 %).";
+        assert!(slow.starts_with(told), "{slow}");
+        assert!(!slow.contains("break-even") && slow.contains("10 turns;"), "{slow}");
     }
 
     #[test]
     fn a_line_sets_both_beside_the_published_ratio() {
         let published = PublishedLine { write: 1.5, write_raw: 1.0, read: 1.0, read_raw: 2.0 };
-        let line = Line { published: Some(published), ..line([vec![2.0, 4.0], vec![6.0]]) };
-        assert_eq!(line.cells(), ["25 %", "3.00", "6.00", "0.500", "1.50", "1.00", "1.00", "1.00", "0.500"]);
+        let line = Line { published: Some(published), ..line([vec![2.0, 4.0], vec![6.0, 6.0]]) };
+        let write = ["25 %", "3.00", "6.00", "0.500", "1.50", "–"];
+        let read = ["1.00", "1.00", "1.00 (1.00 to 1.00)", "0.500", "0.900"];
+        assert_eq!(line.cells(), [&write[..], &read[..]].concat());
     }
 }

@@ -67,39 +67,47 @@ pub(super) struct Runner<'a> {
 ///
 /// # Errors
 ///
-/// If no server can be had. Errors of the jobs are in the results.
+/// If no server can be had before the first row. What fails later is in the results.
 pub fn run(course: &Course, family: &Family<Row>, peers: &[Installed]) -> Result<Results> {
     let mut runner = Runner { course, family, results: Results::default() };
-    let mut stand: Option<Stand> = None;
-    for row in family.rows.iter().filter(|row| row.work != Work::Overwrite) {
-        let (series, _) = course.profile.series(row);
-        let key = (series, row.values, row.workers);
-        let kept = match stand.take() {
-            Some(stand) if row.work == Work::Read && stand.set.is_some() && stand.key == key => stand,
-            old => {
-                runner.leave(old);
-                runner.enter(row, key)?
-            }
-        };
-        let kept = stand.insert(kept);
-        let report = runner.row(row, kept)?;
-        kept.rows.push(runner.results.rows.len());
-        runner.results.rows.push(report);
-    }
-    runner.leave(stand);
-    let table: Vec<&Row> = family.rows.iter().filter(|row| row.work == Work::Overwrite).collect();
-    if !table.is_empty() {
-        compression::run(&mut runner, &table)?;
-    }
+    let ran = runner.all_rows();
+    runner.results.kept(ran)?;
     runner.results.tables.splice(0..0, goals::table(&runner.results.rows));
     for peer in peers {
-        let rows = peer::rows(course, &family.rows, peer)?;
-        runner.results.rows.extend(rows);
+        let ran = peer::rows(course, &family.rows, peer, &mut runner.results.rows);
+        runner.results.kept(ran)?;
     }
     Ok(runner.results)
 }
 
 impl Runner<'_> {
+    /// The rows of our own.
+    fn all_rows(&mut self) -> Result<()> {
+        let (course, family, runner) = (self.course, self.family, self);
+        let mut stand: Option<Stand> = None;
+        for row in family.rows.iter().filter(|row| row.work != Work::Overwrite) {
+            let (series, _) = course.profile.series(row);
+            let key = (series, row.values, row.workers);
+            let kept = match stand.take() {
+                Some(stand) if row.work == Work::Read && stand.set.is_some() && stand.key == key => stand,
+                old => {
+                    runner.leave(old);
+                    runner.enter(row, key)?
+                }
+            };
+            let kept = stand.insert(kept);
+            let report = runner.row(row, kept)?;
+            kept.rows.push(runner.results.rows.len());
+            runner.results.rows.push(report);
+        }
+        runner.leave(stand);
+        let table: Vec<&Row> = family.rows.iter().filter(|row| row.work == Work::Overwrite).collect();
+        if !table.is_empty() {
+            compression::run(runner, &table)?;
+        }
+        Ok(())
+    }
+
     /// A fresh server; for reading rows, with their set on it.
     fn enter(&mut self, row: &Row, key: Key) -> Result<Stand> {
         let mut stand = self.stand(row.workers, key)?;
@@ -198,6 +206,10 @@ impl Runner<'_> {
         let shape = (request_series, users);
         let mut data = None;
         for run in 0..self.course.runs {
+            if stand.points > 0 && (run > 0 || stand.rows.is_empty()) {
+                // What the server still does behind with the set, or with the run before, is not this job's.
+                await_rest(stand.target.pid, self.course.profile.rest_time_max());
+            }
             let name =
                 if self.course.runs > 1 { format!("{} run {}", row.id, run + 1) } else { row.id.clone() };
             match &stand.set {

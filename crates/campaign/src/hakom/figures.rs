@@ -10,6 +10,7 @@ use crate::report::{Published, RowReport};
 use crate::workloads::Family;
 
 use super::course::{Ran, sets_workers};
+use super::goals::SCALED;
 use super::jobs::{Job, Task};
 use super::rows::{Form, Row, Work};
 use super::series::Data;
@@ -134,15 +135,20 @@ pub(super) fn report(
     report.published = first;
     report.published_besides = published.collect();
     if let Some(setup) = &ran.setup {
-        report.setup_requests = setup.record.calls();
-        report.setup_s = setup.elapsed.as_secs_f64();
-        for (kind, errors) in &setup.record.errors {
-            report.errors += errors.count;
-            report.error_kinds.insert(format!("setup: {kind}"), errors.clone());
-        }
+        add_setup(&mut report, setup);
     }
     report.caveat = caveats(row, course, data, ran).join("; ");
     report
+}
+
+/// Adds what the creation of a set took, and its errors.
+pub(super) fn add_setup(report: &mut RowReport, setup: &Outcome) {
+    report.setup_requests = setup.record.calls();
+    report.setup_s = setup.elapsed.as_secs_f64();
+    for (kind, errors) in &setup.record.errors {
+        report.errors += errors.count;
+        report.error_kinds.insert(format!("setup: {kind}"), errors.clone());
+    }
 }
 
 /// A word for rows that belong into one chart.
@@ -164,7 +170,7 @@ pub(super) fn scenario(row: &Row) -> String {
 fn caveats(row: &Row, course: &Course, data: &Data, ran: &Ran) -> Vec<String> {
     let mut caveats = Vec::new();
     if data.series < row.series {
-        caveats.push(format!("scaled: {} of {} series", data.series, row.series));
+        caveats.push(format!("{SCALED}{} of {} series", data.series, row.series));
     }
     if let Some(users) = course.users.filter(|users| *users != row.users) {
         caveats.push(format!("{users} users, published with {}", row.users));

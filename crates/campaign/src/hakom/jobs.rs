@@ -264,10 +264,10 @@ impl Session for User<'_> {
         }
     }
 
-    fn answered(&mut self, body: Option<&[u8]>) {
+    fn answered(&mut self, answer: Option<(u16, &[u8])>) {
         let found = match std::mem::replace(&mut self.answer, Scan::None) {
             Scan::None => return,
-            _ if body.is_none() => return,
+            _ if answer.is_none() => return,
             Scan::Json(scanner) => scanner.finish(),
             Scan::Arrow(reader) => reader.finish(),
         };

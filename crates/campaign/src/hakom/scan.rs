@@ -11,6 +11,9 @@ const TOKEN_BYTES_MAX: usize = 4 * 1024;
 /// Bytes of the next part that finish what the last one left.
 const SEAM_BYTES: usize = 512;
 
+/// `2026-01-01T`
+const DAY_BYTES: usize = 11;
+
 /// Where in the answer the scan stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Place {
@@ -30,7 +33,8 @@ pub struct Scanner {
     /// Whether the current series already had points or flags.
     begun: bool,
     flags_seen: u64,
-    last_time: [u8; TIME_BYTES],
+    /// The last day met, as `2026-01-01T`, and its first second.
+    day: ([u8; DAY_BYTES], i64),
     fault: Option<String>,
 }
 
@@ -60,7 +64,7 @@ impl Scanner {
             current: Tally::default(),
             begun: false,
             flags_seen: 0,
-            last_time: [b'0'; TIME_BYTES],
+            day: ([0; DAY_BYTES], 0),
             fault: None,
         }
     }
@@ -191,7 +195,6 @@ impl Scanner {
                 Some(b',' | b' ' | b'\n' | b'\r' | b'\t') => rest = rest.get(1..).unwrap_or_default(),
                 Some(b']') => {
                     self.place = Place::Between;
-                    self.current.last = seconds(&self.last_time);
                     return Ok(Step::Done(bytes.len() - rest.len() + 1));
                 }
                 Some(b'{') => {
@@ -219,12 +222,21 @@ impl Scanner {
 
     #[inline]
     fn note(&mut self, time: [u8; TIME_BYTES], milli: Option<i64>, code: u64) {
-        if self.current.points == 0 {
-            self.current.first = seconds(&time);
-        }
-        self.last_time = time;
+        let second = self.second(&time);
+        self.current.at(second);
         self.current.add(milli);
         self.current.flag(self.current.points, code);
+    }
+
+    /// The seconds since 1970 of `2026-01-01T00:00:00Z`; of something else a number that no point has.
+    #[inline]
+    fn second(&mut self, time: &[u8; TIME_BYTES]) -> i64 {
+        let [.., a, b, _, c, d, _, e, f, _] = time;
+        let two = |tens: &u8, ones: &u8| i64::from(*tens) * 10 + i64::from(*ones) - 11 * i64::from(b'0');
+        if time.first_chunk() != Some(&self.day.0) {
+            self.day = day(time);
+        }
+        self.day.1 + two(a, b) * 3_600 + two(c, d) * 60 + two(e, f)
     }
 
     #[cold]
@@ -234,19 +246,13 @@ impl Scanner {
         let point: Point = serde_json::from_slice(text)
             .map_err(|error| format!("no point: {error}: {}", String::from_utf8_lossy(text)))?;
         let from = seconds(point.from.as_bytes()).ok_or_else(|| format!("no time: {}", point.from))?;
-        let time = super::series::time_text(from);
         let code = point.flag.as_deref().map_or(0, |flag| Flag::code_of(flag.as_bytes()));
+        self.current.at(from);
         match point.value {
-            None => self.note(time, None, code),
-            Some(value) => {
-                if self.current.points == 0 {
-                    self.current.first = Some(from);
-                }
-                self.last_time = time;
-                self.current.add_float(value);
-                self.current.flag(self.current.points, code);
-            }
+            None => self.current.add(None),
+            Some(value) => self.current.add_float(value),
         }
+        self.current.flag(self.current.points, code);
         Ok(Some(end + 1))
     }
 
@@ -410,6 +416,14 @@ fn string_end(text: &[u8]) -> Option<usize> {
     }
 }
 
+/// The day of `time` as it stands there, and its first second.
+#[cold]
+fn day(time: &[u8; TIME_BYTES]) -> ([u8; DAY_BYTES], i64) {
+    let text = time.first_chunk().copied().unwrap_or_default();
+    let midnight = [&text[..], b"00:00:00Z"].concat();
+    (text, seconds(&midnight).unwrap_or(i64::from(i32::MIN)))
+}
+
 /// Seconds since 1970 of a time as text.
 fn seconds(text: &[u8]) -> Option<i64> {
     let time: jiff::Timestamp = std::str::from_utf8(text).ok()?.parse().ok()?;
@@ -452,7 +466,9 @@ mod tests {
             text.extend_from_slice(if place > 0 { b"," } else { b"" });
             text.extend_from_slice(one.replacen('{', &head, 1).as_bytes());
             let mut tally = data.expected(index, &Versions::default());
-            tally.last = tally.last.filter(|_| !compact);
+            if compact {
+                (tally.last, tally.moments) = (None, 0);
+            }
             expected.push(tally);
         }
         text.extend_from_slice(b"]}");
@@ -481,7 +497,7 @@ mod tests {
         }
         let three = br#"{"Name":"a","Start":"2026-01-01T00:00:00Z","Values":[1.5, null ,2],"Flags":["Valid","Missing","Estimated"]}"#;
         let found = scan(three, 3).unwrap();
-        assert_eq!(Tally { last: None, ..expected[0] }, found[0]);
+        assert_eq!(Tally { last: None, moments: 0, ..expected[0] }, found[0]);
     }
 
     #[test]

@@ -113,11 +113,10 @@ impl Data {
         let mut tally = Tally::of(self.name_text(index).as_bytes());
         for place in 0..self.values {
             let (milli, flag) = series.point(place, versions.at(place));
+            tally.at(self.time(place));
             tally.add(milli.map(i64::from));
             tally.flag(place as u64 + 1, flag.code());
         }
-        tally.first = Some(self.time(0));
-        tally.last = Some(self.time(self.values.saturating_sub(1)));
         tally
     }
 }

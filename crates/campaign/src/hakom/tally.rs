@@ -83,12 +83,23 @@ pub struct Tally {
     pub first: Option<i64>,
     /// The time of the last point, if the form tells it.
     pub last: Option<i64>,
+    /// The sum of all times, each times its place, if the form tells them: no time in between may be off.
+    pub moments: i64,
 }
 
 impl Tally {
     /// A series of this name without points.
     pub fn of(name: &[u8]) -> Self {
         Self { name: hash(name), ..Self::default() }
+    }
+
+    /// Notes the time of the point that is added next, in seconds since 1970.
+    #[inline]
+    pub fn at(&mut self, second: i64) {
+        self.first = self.first.or(Some(second));
+        self.last = Some(second);
+        let place = self.points.cast_signed() + 1;
+        self.moments = self.moments.wrapping_add(second.wrapping_mul(place));
     }
 
     /// Adds the next point: thousandths, or none.
@@ -143,6 +154,9 @@ impl Tally {
         if self.last.is_some() && self.last != expected.last {
             return Some(format!("last time: {:?}, expected {:?}", self.last, expected.last));
         }
+        if self.last.is_some() && self.moments != expected.moments {
+            return Some(format!("sum of times by place: {}, expected {}", self.moments, expected.moments));
+        }
         None
     }
 }
@@ -160,7 +174,8 @@ mod tests {
 
     fn tally(values: &[Option<i64>]) -> Tally {
         let mut tally = Tally::of(b"a");
-        for value in values {
+        for (value, second) in values.iter().zip(60..) {
+            tally.at(second);
             tally.add(*value);
         }
         tally
@@ -179,6 +194,7 @@ mod tests {
             Tally { flags: 1, ..right },
             Tally { first: Some(1), ..right },
             Tally { last: Some(1), ..right },
+            Tally { moments: 1, last: right.last, ..right },
         ] {
             assert!(wrong.differs_from(&right).is_some(), "{wrong:?}");
         }

@@ -212,6 +212,10 @@ impl Peer for Postgres {
         Keeps { missing: true, flags: true }
     }
 
+    fn cpu(&self) -> Option<Duration> {
+        self.running.cpu()
+    }
+
     fn write(&mut self, data: &Data, request_series: usize) -> Result<Took> {
         let (before, begun) = (self.before(), Instant::now());
         for first in (0..data.series).step_by(request_series.max(1)) {
@@ -257,8 +261,7 @@ fn take(body: &[u8], tallies: &mut [Tally]) -> Result<()> {
         match value {
             None => note_point(tally, (time, None), code),
             Some(value) => {
-                tally.first = tally.first.or(Some(time));
-                tally.last = Some(time);
+                tally.at(time);
                 tally.add_float(value);
                 tally.flag(tally.points, code);
             }

@@ -1,4 +1,5 @@
-//! A peer's process: of another user where we are root, in a group and a folder of its own; ended by its number.
+//! A peer's process: of another user where we are root, in a folder of its own; ended by its number. It stays in our
+//! group, so that an interrupt at the terminal ends it with us.
 
 use std::fs::File;
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -54,10 +55,10 @@ pub fn give(path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// A command in `folder` that runs as `nobody` where we are root, in a group of its own.
+/// A command in `folder` that runs as `nobody` where we are root.
 pub fn command(program: &Path, folder: &TempDir) -> Command {
     let mut command = Command::new(program);
-    command.current_dir(folder.path()).stdin(Stdio::null()).process_group(0);
+    command.current_dir(folder.path()).stdin(Stdio::null());
     if is_root() {
         command.uid(NOBODY).gid(NOBODY);
     }
@@ -103,9 +104,9 @@ impl Running {
         Ok(running)
     }
 
-    /// CPU time of all processes of its group, ended ones as far as their parents waited for them.
+    /// CPU time of all its processes, ended ones as far as their parents waited for them.
     pub fn cpu(&self) -> Option<Duration> {
-        crate::process::group_cpu_time(self.child.id())
+        crate::process::family_cpu_time(self.child.id())
     }
 
     /// Ends it, waits until it is gone, and weighs its folder.

@@ -111,6 +111,10 @@ impl Peer for Questdb {
         Keeps { missing: true, flags: true }
     }
 
+    fn cpu(&self) -> Option<Duration> {
+        self.running.cpu()
+    }
+
     fn write(&mut self, data: &Data, request_series: usize) -> Result<Took> {
         let points = data.points();
         let client = &mut self.client;
@@ -194,8 +198,7 @@ fn take(tallies: &mut [Tally], time: i64, [series, value, flag]: [&[u8]; 3]) -> 
         return Ok(());
     }
     let value: f64 = std::str::from_utf8(value)?.parse().context("a value that is no number")?;
-    tally.first = tally.first.or(Some(time));
-    tally.last = Some(time);
+    tally.at(time);
     tally.add_float(value);
     tally.flag(tally.points, code);
     Ok(())

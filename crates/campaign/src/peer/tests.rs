@@ -34,7 +34,8 @@ fn check_peer(kind: Kind) {
         (row.series, row.values) = (120, 144);
     }
     // Of the system's folder: the peer's user must reach it.
-    let reports = rows(&course(&std::env::temp_dir()), &family.rows, &installed).unwrap();
+    let mut reports = Vec::new();
+    rows(&course(&std::env::temp_dir()), &family.rows, &installed, &mut reports).unwrap();
     let ids: Vec<&str> = reports.iter().map(|row| row.id.as_str()).collect();
     assert_eq!(ids, [format!("H-W1-{}", kind.name()), format!("H-R1-{}", kind.name())]);
     for row in &reports {
@@ -71,6 +72,10 @@ impl Peer for Forgetful {
         Keeps { missing: false, flags: false }
     }
 
+    fn cpu(&self) -> Option<Duration> {
+        None
+    }
+
     fn write(&mut self, _data: &Data, _request_series: usize) -> Result<Took> {
         Ok(Took { elapsed: Duration::from_secs(1), ..Took::default() })
     }
@@ -89,7 +94,7 @@ impl Peer for Forgetful {
 fn what_a_peer_loses_is_found_out() {
     let row = workloads::hakom("hakom/H-R1").unwrap().rows.remove(0);
     let data = Data::new(&row, 10, "s", 42);
-    let report = job(&mut Forgetful, &row, &data, 5).unwrap();
+    let report = job(&mut Forgetful, &row, &data, (5, Duration::ZERO)).unwrap();
     assert_eq!((report.answers_checked, report.answers_wrong), (10, 1));
     assert!(
         report.wrong_examples[0].starts_with("series 9: points: 0, expected"),

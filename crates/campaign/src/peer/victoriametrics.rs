@@ -3,6 +3,7 @@
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail, ensure};
 use rustix::process::Signal;
@@ -104,6 +105,10 @@ impl Peer for Victoriametrics {
         Keeps { missing: false, flags: false }
     }
 
+    fn cpu(&self) -> Option<Duration> {
+        self.running.cpu()
+    }
+
     fn write(&mut self, data: &Data, request_series: usize) -> Result<Took> {
         let client = &mut self.client;
         let (took, ()) = timed(&self.running, || {
@@ -146,10 +151,8 @@ fn take(tallies: &mut [Tally], line: &[u8]) -> Result<()> {
     let tally = metric.series.parse::<usize>().ok().and_then(|series| tallies.get_mut(series));
     let tally = tally.with_context(|| format!("series {} was not written", metric.series))?;
     ensure!(values.len() == timestamps.len(), "series {}: as many values as times", metric.series);
-    let second = |time: &i64| time.div_euclid(1_000);
-    tally.first = tally.first.or(timestamps.first().map(second));
-    tally.last = timestamps.last().map(second).or(tally.last);
-    for value in values {
+    for (value, time) in values.into_iter().zip(timestamps) {
+        tally.at(time.div_euclid(1_000));
         tally.add_float(value);
     }
     Ok(())

@@ -131,7 +131,7 @@ pub(super) fn hardware(report: &Report) -> Vec<&str> {
 pub(super) fn environment(report: &Report) -> Vec<(&'static str, String)> {
     let own = &report.environment;
     let build = if own.debug_build { ", compiled without optimisation" } else { "" };
-    vec![
+    let mut lines = vec![
         ("date", own.date.clone()),
         ("machine", format!("{}, {} cores, {} MB memory", own.cpu, own.cores, own.ram_mb)),
         ("disk", own.disk.clone()),
@@ -144,7 +144,11 @@ pub(super) fn environment(report: &Report) -> Vec<(&'static str, String)> {
         ("generator", format!("{} thread(s), on the machine named above", own.generator_threads)),
         ("seed", own.seed.to_string()),
         ("command", own.command.clone()),
-    ]
+    ];
+    if !own.settings.is_empty() {
+        lines.push(("also set in the environment", own.settings.join(", ")));
+    }
+    lines
 }
 
 /// One line a row, all figures, for spreadsheets.

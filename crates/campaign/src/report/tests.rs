@@ -24,6 +24,7 @@ fn environment() -> Environment {
         seed: 42,
         generator_threads: 1,
         command: "campaign run stellio".to_owned(),
+        settings: Vec::new(),
         debug_build: false,
     }
 }

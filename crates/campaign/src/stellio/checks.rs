@@ -8,9 +8,9 @@ use serde_json::Value as Json;
 
 use crate::workloads::Kind;
 
-use super::evolution::Pasts;
+use super::evolution::{Pasts, Seen};
 use super::payload::{self, Values};
-use super::sessions::{Asked, READINGS, Sample};
+use super::sessions::{Asked, AskedPast, READINGS, Sample};
 use super::sets::Set;
 use super::{ENTITIES, PAGE_ENTITIES};
 
@@ -30,10 +30,12 @@ pub struct Findings {
     pub entities: u64,
     /// How many query answers these were.
     pub pages: u64,
-    /// Buckets in the aggregated pasts looked at.
-    pub buckets: u64,
-    /// How many pasts these were.
-    pub evolutions: u64,
+    /// Buckets or instances in the answers about the past that were looked at.
+    pub past_values: u64,
+    /// How many answers these were.
+    pub pasts: u64,
+    /// How many of them came in part (status 206).
+    pub parts: u64,
 }
 
 impl Findings {
@@ -48,10 +50,25 @@ impl Findings {
         self.wrong += other.wrong;
         self.entities += other.entities;
         self.pages += other.pages;
-        self.buckets += other.buckets;
-        self.evolutions += other.evolutions;
+        self.past_values += other.past_values;
+        self.pasts += other.pasts;
+        self.parts += other.parts;
         self.examples.extend(other.examples);
         self.examples.truncate(FAILURES_MAX);
+    }
+
+    /// Counts an answer about the past.
+    fn evolved(&mut self, asked: &AskedPast, partial: bool, seen: Result<Seen>) {
+        self.pasts += 1;
+        self.parts += u64::from(partial);
+        if let Ok(seen) = &seen {
+            self.past_values += seen.values;
+            if asked.entity.is_none() {
+                self.pages += 1;
+                self.entities += seen.entities;
+            }
+        }
+        self.note(seen.map(drop));
     }
 
     /// Counts one thing looked at.
@@ -85,11 +102,8 @@ pub fn check(set: &Set, samples: Vec<Sample>, get: &mut Get<'_>) -> Findings {
         match sample {
             Sample::Created(id) => findings.note(created(&id, get)),
             Sample::Got(index, body) => findings.note(got(set, index, &body)),
-            Sample::Evolved(index, method, body) => {
-                let checked = pasts.check(set, (index, method), &body);
-                findings.evolutions += 1;
-                findings.buckets += checked.as_ref().copied().unwrap_or_default();
-                findings.note(checked.map(drop));
+            Sample::Evolved(asked, partial, body) => {
+                findings.evolved(&asked, partial, pasts.check(set, &asked, partial, &body));
             }
             Sample::Updated(index, values, kind) => {
                 updates.entry(index).or_insert_with(|| (kind, Vec::new())).1.push(values);

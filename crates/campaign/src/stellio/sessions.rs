@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
 use crate::draws::Draws;
-use crate::scenario::{Call, Request, Scenario, Seat, Session};
-use crate::workloads::Kind;
+use crate::scenario::{Call, Expect, Request, Scenario, Seat, Session};
+use crate::workloads::{Kind, PastForm};
 
 use super::payload::{self, MomentClock, Values};
 use super::sets::{self, Id, Set};
@@ -26,6 +26,9 @@ const TEXTS: [&str; 3] = [
     "stationCode%3D%3D%22BSS002JAWM%22",
 ];
 
+/// A user that keeps this many bytes of answers keeps no more: those of the past may have tens of megabytes.
+const SAMPLE_BYTES_MAX: usize = 4 * 1024 * 1024;
+
 /// The methods by which the past is aggregated.
 pub const METHODS: [&str; 8] = ["totalCount", "distinctCount", "sum", "avg", "min", "max", "stddev", "sumsq"];
 
@@ -42,6 +45,19 @@ pub struct Asked {
     pub target: Option<usize>,
 }
 
+/// What of the past was asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AskedPast {
+    /// The index of the entity; `None`: all of them.
+    pub entity: Option<usize>,
+    /// The index in [`READINGS`] of the one attribute asked for; `None`: all of them.
+    pub reading: Option<usize>,
+    /// The form of the answer.
+    pub form: PastForm,
+    /// The index in [`METHODS`], for aggregates.
+    pub method: usize,
+}
+
 /// Something to look at after the loop.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Sample {
@@ -51,8 +67,8 @@ pub enum Sample {
     Queried(Asked, Vec<u8>),
     /// The entity of this index was answered so.
     Got(usize, Vec<u8>),
-    /// The past of the entity of this index, aggregated by the method of this index, was answered so.
-    Evolved(usize, usize, Vec<u8>),
+    /// The past was answered so; whether only a part of it came (status 206).
+    Evolved(AskedPast, bool, Vec<u8>),
     /// A user's last update of the entity of this index; only the third value for partial updates.
     Updated(usize, Values, Kind),
 }
@@ -95,6 +111,7 @@ impl Scenario for Requests<'_> {
             calls: 0,
             pending: None,
             kept: Vec::new(),
+            kept_bytes: 0,
             updated: HashMap::new(),
         })
     }
@@ -108,6 +125,7 @@ struct User<'a> {
     /// What to keep, with the body still missing, if the request under way is to be a sample.
     pending: Option<Sample>,
     kept: Vec<Sample>,
+    kept_bytes: usize,
     updated: HashMap<usize, Values>,
 }
 
@@ -115,29 +133,36 @@ impl Session for User<'_> {
     fn next(&mut self, request: &mut Request) -> Option<Call> {
         let requests = self.requests;
         let sampled = self.kept.len() < requests.samples_per_user
+            && self.kept_bytes < SAMPLE_BYTES_MAX
             && self.calls.is_multiple_of(requests.sample_every.max(1));
         self.calls += 1;
-        let (sample, status) = match requests.kind {
-            Kind::Create => (self.create(request), 201),
+        let (sample, expects) = match requests.kind {
+            Kind::Create => (self.create(request), Expect::Status(201)),
             Kind::PartialUpdate | Kind::Update => {
                 self.update(request);
-                (None, 204)
+                (None, Expect::Status(204))
             }
-            Kind::Get => (self.get(request), 200),
-            Kind::TemporalAggregated => (self.evolution(request), 200),
-            Kind::QueryValue => (self.query(request, false), 200),
-            Kind::QueryRelationship => (self.query(request, true), 200),
+            Kind::Get => (self.get(request), Expect::Status(200)),
+            Kind::QueryValue => (self.query(request, false), Expect::Status(200)),
+            Kind::QueryRelationship => (self.query(request, true), Expect::Status(200)),
+            Kind::TemporalAggregated
+            | Kind::TemporalNormalized
+            | Kind::TemporalValues
+            | Kind::TemporalQueryAggregated
+            | Kind::TemporalQueryNormalized
+            | Kind::TemporalQueryValues => (self.evolution(request), Expect::WholeOrPart),
         };
         self.pending = sample.filter(|_| sampled);
-        Some(Call::expecting(status))
+        Some(Call { expects, ..Call::expecting(200) })
     }
 
-    fn answered(&mut self, body: Option<&[u8]>) {
-        let (Some(sample), Some(body)) = (self.pending.take(), body) else { return };
+    fn answered(&mut self, answer: Option<(u16, &[u8])>) {
+        let (Some(sample), Some((status, body))) = (self.pending.take(), answer) else { return };
+        self.kept_bytes += body.len();
         self.kept.push(match sample {
             Sample::Queried(asked, _) => Sample::Queried(asked, body.to_vec()),
             Sample::Got(index, _) => Sample::Got(index, body.to_vec()),
-            Sample::Evolved(index, method, _) => Sample::Evolved(index, method, body.to_vec()),
+            Sample::Evolved(asked, ..) => Sample::Evolved(asked, status == 206, body.to_vec()),
             other => other,
         });
     }
@@ -175,17 +200,38 @@ impl User<'_> {
     }
 
     fn evolution(&mut self, request: &mut Request) -> Option<Sample> {
-        let index = self.draws.index(self.requests.set.shape.entities);
+        let (form, by_query) = self.requests.kind.past()?;
+        let set = self.requests.set;
+        let drawn = self.draws.index(if by_query { READINGS.len() } else { set.shape.entities });
         let method = self.draws.index(METHODS.len());
         request.start("GET");
         let path = &mut request.path;
         path.extend_from_slice(TEMPORAL.as_bytes());
-        path.push(b'/');
-        path.extend_from_slice(&self.requests.set.id(index));
-        path.extend_from_slice(b"?timerel=after&timeAt=2023-01-01T00%3A00%3A00Z&aggrMethods=");
-        path.extend_from_slice(METHODS.get(method).map_or("", |name| *name).as_bytes());
-        path.extend_from_slice(b"&aggrPeriodDuration=PT1S&options=aggregatedValues");
-        Some(Sample::Evolved(index, method, Vec::new()))
+        if by_query {
+            path.extend_from_slice(b"?type=");
+            path.extend_from_slice(set.type_name(0).as_bytes());
+            path.extend_from_slice(b"&attrs=");
+            path.extend_from_slice(READINGS.get(drawn).map_or("", |(name, _)| name).as_bytes());
+            path.extend_from_slice(b"&limit=");
+            path.extend_from_slice(itoa::Buffer::new().format(PAGE_ENTITIES).as_bytes());
+            path.push(b'&');
+        } else {
+            path.push(b'/');
+            path.extend_from_slice(&set.id(drawn));
+            path.push(b'?');
+        }
+        path.extend_from_slice(b"timerel=after&timeAt=2023-01-01T00%3A00%3A00Z");
+        match form {
+            PastForm::Normalized => {}
+            PastForm::Values => path.extend_from_slice(b"&options=temporalValues"),
+            PastForm::Aggregated => {
+                path.extend_from_slice(b"&aggrMethods=");
+                path.extend_from_slice(METHODS.get(method).map_or("", |name| *name).as_bytes());
+                path.extend_from_slice(b"&aggrPeriodDuration=PT1S&options=aggregatedValues");
+            }
+        }
+        let (entity, reading) = ((!by_query).then_some(drawn), by_query.then_some(drawn));
+        Some(Sample::Evolved(AskedPast { entity, reading, form, method }, false, Vec::new()))
     }
 
     /// Starts a request for a random entity of the set.
@@ -260,7 +306,7 @@ mod tests {
         let mut request = Request::new("h", "");
         for _ in 0..20 {
             session.next(&mut request).unwrap();
-            session.answered(Some(b"body"));
+            session.answered(Some((200, b"body")));
             let line = format!("{} {}", request.method, String::from_utf8(request.path.clone()).unwrap());
             let pattern = regex_lite(expected);
             assert!(pattern(&line), "{line} is not like {expected}");
@@ -302,6 +348,20 @@ mod tests {
         check(
             Kind::TemporalAggregated,
             "GET /ngsi-ld/v1/temporal/entities/urn:ngsi-ld:Entity:*?timerel=after&timeAt=2023-01-01T00%3A00%3A00Z\
+             &aggrMethods=*&aggrPeriodDuration=PT1S&options=aggregatedValues",
+        );
+        check(
+            Kind::TemporalNormalized,
+            "GET /ngsi-ld/v1/temporal/entities/urn:ngsi-ld:Entity:*?timerel=after&timeAt=2023-01-01T00%3A00%3A00Z",
+        );
+        check(
+            Kind::TemporalQueryValues,
+            "GET /ngsi-ld/v1/temporal/entities?type=*&attrs=*&limit=30&timerel=after&timeAt=2023-01-01T00%3A00%3A00Z\
+             &options=temporalValues",
+        );
+        check(
+            Kind::TemporalQueryAggregated,
+            "GET /ngsi-ld/v1/temporal/entities?type=*&attrs=*&limit=30&timerel=after&timeAt=2023-01-01T00%3A00%3A00Z\
              &aggrMethods=*&aggrPeriodDuration=PT1S&options=aggregatedValues",
         );
         check(Kind::QueryValue, "GET /ngsi-ld/v1/entities?type=*&q=*%3E*%3B*%3D%3D%22*%22&limit=30");

@@ -53,7 +53,12 @@ pub struct Member {
 impl Set {
     /// The set of `shape` that follows from `seed`. Cost: its types and targets only.
     pub fn new(shape: SetShape, seed: u64) -> Self {
-        let mut names = Draws::new(seed, 0x0054_5950_4553 ^ (shape.entities as u64) << 8);
+        // Sets of other shapes have other entities: a server that is kept may get one after the other.
+        let sizes = [shape.entities, shape.types, shape.instances];
+        let stream = sizes
+            .iter()
+            .fold(0x0054_5950_4553, |stream: u64, size| stream.wrapping_mul(0x0100_0000_01B3) ^ *size as u64);
+        let mut names = Draws::new(seed, stream);
         let seed = names.draw();
         let letter = |draws: &mut Draws| char::from(b'a' + u8::try_from(draws.below(26)).unwrap_or_default());
         let types = (0..shape.types).map(|_| (0..10).map(|_| letter(&mut names)).collect()).collect();
@@ -222,6 +227,19 @@ mod tests {
             joined.iter().map(|entity| entity["type"].to_string()).collect();
         assert_eq!(types.len(), 5);
         assert!(types.iter().all(|name| name.len() == 12), "ten letters in quotes: {types:?}");
+    }
+
+    #[test]
+    fn sets_of_other_shapes_have_other_entities() {
+        let shape = SetShape { entities: 10, types: 0, instances: 5 };
+        let others = [
+            SetShape { entities: 11, ..shape },
+            SetShape { types: 5, ..shape },
+            SetShape { instances: 6, ..shape },
+        ];
+        for other in others {
+            assert_ne!(Set::new(shape, 42).id(0), Set::new(other, 42).id(0), "{other:?}");
+        }
     }
 
     #[test]

@@ -24,6 +24,7 @@ enum Defect {
     RoundsValues,
     ForgetsFlags,
     ShiftsTimes,
+    BendsATime,
     MixesUpSeries,
     ForgetsOverwrites,
     LeavesOutASeries,
@@ -203,6 +204,11 @@ fn spoil(found: &mut Vec<(String, Points)>, defect: Defect) {
         Defect::ShiftsTimes => {
             found[0].1 = found[0].1.iter().map(|(time, point)| (time + 900, point.clone())).collect();
         }
+        Defect::BendsATime => {
+            let (time, point) = found[0].1.iter().nth(7).map(|(time, point)| (*time, point.clone())).unwrap();
+            found[0].1.remove(&time);
+            found[0].1.insert(time + 60, point);
+        }
         Defect::MixesUpSeries => found.reverse(),
         Defect::LeavesOutASeries => drop(found.pop()),
         _ => {}
@@ -315,6 +321,13 @@ fn wrong_answers_are_found_out_in_every_form() {
             check_defect(&selection, defect, (defect == Defect::StopsShort, true));
         }
         check_defect("hakom/H-W1-compact", defect, (false, true));
+    }
+}
+
+#[test]
+fn a_single_time_that_is_off_is_found_out_where_times_are_told() {
+    for selection in ["hakom/H-R1-arrow", "hakom/H-W1-arrow", "hakom/H-BR-1", "hakom/H-C100"] {
+        check_defect(selection, Defect::BendsATime, (false, true));
     }
 }
 
