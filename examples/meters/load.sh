@@ -24,7 +24,7 @@ send POST timeseriescollections/definition "{\"TimeSeries\":[
 
 # So many quarter hours from an offset on, as a list.
 values() {
-  seq 0 $(($1 - 1)) | awk -v base="$2" '{ printf("%s%.3f", (NR > 1 ? "," : ""), base + ($1 % 4) * 0.125) }'
+  seq 0 $(($1 - 1)) | LC_ALL=C awk -v base="$2" '{ printf("%s%.3f", (NR > 1 ? "," : ""), base + ($1 % 4) * 0.125) }'
 }
 
 # On 29 March the day in Berlin has 23 hours, on 25 October it has 25.

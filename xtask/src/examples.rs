@@ -39,7 +39,10 @@ fn start() -> anyhow::Result<(Child, String)> {
 fn load_and_ask(url: &str, example: &str) -> anyhow::Result<()> {
     let script = |name: &str| {
         let path = format!("examples/{example}/{name}");
-        let output = Command::new("sh").arg(path).arg(url).current_dir(root()).output();
+        let mut command = Command::new("sh");
+        // The server is on this machine, whatever stands between it and others.
+        command.arg(path).arg(url).current_dir(root()).env("no_proxy", "*").env("NO_PROXY", "*");
+        let output = command.output();
         let output = output.with_context(|| format!("running {example}/{name}"))?;
         ensure!(output.status.success(), "{name}: {}", String::from_utf8_lossy(&output.stderr));
         anyhow::Ok(String::from_utf8_lossy(&output.stdout).into_owned())

@@ -16,7 +16,7 @@ cargo xtask DOOR [ARGUMENTS]
   test [ARGUMENTS]    all tests, as `cargo test --workspace`
   run [ARGUMENTS]     the server in release: `twinfold serve ARGUMENTS`
   golden              rewrite the golden transcripts; read the diff before you commit it
-  fuzz [CASES]        every property test and parser test with CASES cases each (default 20000)
+  fuzz [CASES]        all tests in release; the property tests that name no number of cases have CASES (default 20000)
   bench [NAME]        the benchmarks of all crates, or of one
   torture [ARGUMENTS] kill the store's process at random moments, 5000 times;
                       or as told: --rounds N, --seed S, and which of kill, power, failing
