@@ -41,6 +41,6 @@ pub use points::{ABSENT, ColumnSet, Columns, Notes, Points, TimeRange, UNOBSERVE
 pub use repository::{Repository, SeriesRef, SeriesWrite, Source};
 pub use store::{Clock, Cursor, ErrorKind as StoreErrorKind, Tenant, Timestamp};
 pub use strand::{
-    Edit, Modification, Part, Piece, Strand, StrandOptions, StrandVersion, StrandWrite, Strands, Wanted,
+    Edit, Modification, Part, Strand, StrandOptions, StrandVersion, StrandWrite, Strands, Wanted,
 };
 pub use units::{Conversion, UNIT_BASES_MAX, Unit, UnitRule, Units};

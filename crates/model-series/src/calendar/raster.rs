@@ -177,16 +177,18 @@ impl Raster {
         let Some((mut at, count)) = run.starts_within(range) else {
             return true;
         };
-        let end = at + count * run.step;
+        let end = at.saturating_add(count.saturating_mul(run.step));
         while at < end {
             let mine = self.run_at(at, end);
             if (at - mine.from) % mine.step != 0 {
                 return false;
             }
-            at += run.step;
+            at = at.saturating_add(run.step);
             if run.step % mine.step == 0 && at < mine.to {
-                // All further boundaries inside are boundaries too: on to the first behind.
-                at += (mine.to - at + run.step - 1) / run.step * run.step;
+                // All further boundaries inside are boundaries too: on to the first behind. Runs of days may reach to the
+                // end of time.
+                let inside = mine.to.min(end).saturating_sub(at).max(0);
+                at = at.saturating_add(inside.saturating_add(run.step - 1) / run.step * run.step);
             }
         }
         true

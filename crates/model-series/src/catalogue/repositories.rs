@@ -14,7 +14,7 @@ use super::check::check_text;
 use super::context::{ATTEMPTS_MAX, Context};
 use super::encode::{Reader, Writer, damaged};
 use super::keys::{self, Index};
-use crate::{Encoding, Error, Repository, Strand, StrandOptions, Strands};
+use crate::{Error, Repository, StrandOptions, Strands};
 
 /// The repository of the default tenant.
 const DEFAULT: &str = "default";
@@ -273,18 +273,9 @@ impl Repositories {
         Ok(chilled)
     }
 
-    /// The next series that wants to be folded; waits until there is one. For the fold job.
-    pub async fn next_to_fold(&self) -> (Strand, Encoding) {
-        self.shared.strands.next_to_fold().await
-    }
-
-    /// Folds what [`Repositories::next_to_fold`] named; whether it could, or writers kept coming first.
-    ///
-    /// # Errors
-    ///
-    /// If the store refuses, or stored bytes are damaged.
-    pub async fn fold(&self, strand: &Strand, encoding: Encoding) -> Result<bool, Error> {
-        self.shared.strands.fold(strand, encoding).await
+    /// The strands that points are kept in: the server folds their overlays ([`Strands::next_to_fold`]).
+    pub fn strands(&self) -> &Strands {
+        &self.shared.strands
     }
 
     /// Removes all that is in a repository, then notes that it is gone.

@@ -1,5 +1,6 @@
 //! Stored points of a series: of its strand, or of the strands of its quotations put together.
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use futures_util::StreamExt as _;
@@ -7,9 +8,12 @@ use futures_util::StreamExt as _;
 use super::Quotation;
 use super::plan::Plan;
 use super::quotations::merge_older;
+use crate::aggregate::Portion;
 use crate::catalogue::Context;
 use crate::catalogue::keys;
-use crate::{Alignment, Definition, Error, Points, Strand, Summary, TimeRange, Timestamp};
+use crate::{
+    Alignment, ColumnSet, Definition, Error, Part, Points, Strand, Summary, TimeRange, Timestamp, Wanted,
+};
 
 /// Points that are asked for at once.
 const PAGE_POINTS: usize = 64 * 1_024;
@@ -74,9 +78,27 @@ pub(super) async fn fetch_summed(
     plan: &Plan,
     range: TimeRange,
 ) -> Result<Points, Error> {
-    let is_whole = |summary: &Summary| plan.whole(summary, range).is_some();
-    let pieces = context.strands.read_pieces(&strand, plan.times(range), &|_| true, &is_whole).await?;
-    Ok(plan.apply_pieces(pieces, range))
+    Ok(plan.apply_portions(fetch_portions(context, &strand, plan, range).await?, range))
+}
+
+/// What `plan` needs of a strand: blocks as summaries where its slots hold them whole, else as points.
+pub(super) async fn fetch_portions(
+    context: &Context,
+    strand: &Strand,
+    plan: &Plan,
+    range: TimeRange,
+) -> Result<Vec<Portion>, Error> {
+    let want = |summary: &Summary, _| match plan.whole(summary, range) {
+        Some(_) => Wanted::Summary,
+        None => Wanted::Columns(ColumnSet::ALL),
+    };
+    let mut portions = Vec::new();
+    let mut show = |part: Part<'_>| {
+        plan.take(part, range, &mut portions);
+        ControlFlow::Continue(())
+    };
+    context.strands.visit(strand, plan.times(range), &want, &mut show).await?;
+    Ok(portions)
 }
 
 /// The outcomes of reads, in order; what must come from the disk is read at the same time.

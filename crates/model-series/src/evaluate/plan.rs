@@ -5,7 +5,7 @@ use super::ReadRequest;
 use crate::aggregate::{Portion, Stretches, Whole, resample_portions};
 use crate::flags::is_absent;
 use crate::{
-    Aggregation, Alignment, Conversion, Definition, Error, Gaps, Interval, Layout, Neighbours, Piece, Points,
+    Aggregation, Alignment, Conversion, Definition, Error, Gaps, Interval, Layout, Neighbours, Part, Points,
     Raster, Summary, TimeRange, UnitRule, Units, Zone, fill_gaps, resample,
 };
 
@@ -179,22 +179,32 @@ impl Plan {
         Whole::of(summary, &self.source, raster, self.answer.span(range))
     }
 
-    /// The answer over `range`, gaps unfilled, of the pieces of [`Plan::times`]; if summaries may stand for points.
-    pub(crate) fn apply_pieces(&self, pieces: Vec<Piece>, range: TimeRange) -> Points {
+    /// Adds a part of [`Plan::times`], as it lies in the strand.
+    pub(super) fn take(&self, part: Part<'_>, range: TimeRange, portions: &mut Vec<Portion>) {
+        let columns = match part {
+            Part::Summary(summary) => return portions.extend(self.whole(summary, range).map(Portion::Whole)),
+            Part::Block(_, columns) | Part::Stretch(columns) => columns,
+        };
+        if let Some(Portion::Points(points)) = portions.last_mut() {
+            return points.extend_from_columns(&columns);
+        }
+        let mut points = Points::default();
+        points.extend_from_columns(&columns);
+        portions.push(Portion::Points(points));
+    }
+
+    /// The answer over `range`, gaps unfilled, of what was [taken](Self::take); if summaries may stand for points.
+    pub(super) fn apply_portions(&self, mut portions: Vec<Portion>, range: TimeRange) -> Points {
         let mut points = Points::default();
         let (Some(how), Some(raster)) = (self.resampling, self.answer.raster()) else {
             return points;
         };
-        let portion = |piece| match piece {
-            Piece::Points(mut points) => {
-                convert(&mut points, &self.source, self.before);
-                Some(Portion::Points(points))
+        for portion in &mut portions {
+            match portion {
+                Portion::Points(points) => convert(points, &self.source, self.before),
+                Portion::Whole(whole) => *whole = whole.converted(&self.before),
             }
-            Piece::Whole(summary) => {
-                Some(Portion::Whole(self.whole(&summary, range)?.converted(&self.before)))
-            }
-        };
-        let portions: Vec<Portion> = pieces.into_iter().filter_map(portion).collect();
+        }
         resample_portions(&portions, &self.source, raster, how, range, &mut points);
         convert(&mut points, &self.answer, self.after);
         points

@@ -19,11 +19,11 @@ mod index;
 mod kept;
 mod keys;
 mod layer;
-mod pieces;
 mod queue;
 mod read;
 mod state;
 mod think;
+mod visit;
 mod wanted;
 mod wire;
 mod write;
@@ -118,15 +118,6 @@ pub struct Modification {
     pub last: i64,
     /// Points put (none: a deletion).
     pub points: u32,
-}
-
-/// A part of a strand as aggregates want it.
-#[derive(Clone, Debug)]
-pub enum Piece {
-    /// A block that lies wholly inside one bucket: its summary is enough.
-    Whole(Summary),
-    /// Points.
-    Points(Points),
 }
 
 /// What is wanted of a block.
@@ -248,23 +239,6 @@ impl Strands {
         as_of: Timestamp,
     ) -> Result<Points, Error> {
         self.last_as_of(strand, time, as_of).await
-    }
-
-    /// The range in pieces for aggregation, in order: blocks inside the range for which `is_whole` says so (given
-    /// their summary) come as summaries and are not read. Blocks that `is_wanted` refuses are passed over, unread.
-    /// Neither is asked of blocks that overlays touch: those come as points.
-    ///
-    /// # Errors
-    ///
-    /// As [`Strands::read_page`].
-    pub async fn read_pieces(
-        &self,
-        strand: &Strand,
-        range: TimeRange,
-        is_wanted: &(dyn Fn(&Summary) -> bool + Sync),
-        is_whole: &(dyn Fn(&Summary) -> bool + Sync),
-    ) -> Result<Vec<Piece>, Error> {
-        self.pieces_now(strand, range, is_wanted, is_whole).await
     }
 
     /// Shows the range part by part, in order, until all is shown or `show` has enough. `want` says what is wanted of a block,

@@ -409,6 +409,16 @@ fn any_time_near_changes() -> impl Strategy<Value = i64> {
 }
 
 #[test]
+fn days_nest_in_days_of_a_zone_with_another_name() {
+    let (days, others) = (raster(Day, 1, "UTC", 0), raster(Day, 1, "Etc/UTC", 0));
+    let (weeks, halves) = (raster(Week, 1, "UTC", 0), raster(Hour, 12, "UTC", 0));
+    for range in [range("2026-01-01T00:00:00Z", "2026-03-01T00:00:00Z"), TimeRange::ALL] {
+        assert!(days.nests(&others, range) && others.nests(&days, range));
+        assert!(weeks.nests(&days, range) && !days.nests(&weeks, range) && days.nests(&halves, range));
+    }
+}
+
+#[test]
 fn the_last_slot_ends_with_time_east_and_west() {
     for zone in ["Asia/Beirut", "UTC", "America/Santiago"] {
         let slot = raster(Year, 4, zone, 0).slot(at("2261-06-01T00:00:00Z"));

@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::strand::layer::Layer;
 use crate::strand::wanted::PAGE_BLOCKS_MAX;
-use crate::strand::{Modification, Part, Piece, Wanted};
+use crate::strand::{Modification, Part, Wanted};
 use crate::{ColumnSet, Columns, Notes, Summary};
 
 const TIMES: i64 = 6_000;
@@ -43,10 +43,10 @@ enum Operation {
         to: i64,
         count: usize,
     },
-    Pieces {
+    Visit {
         from: i64,
         to: i64,
-        bucket: i64,
+        seed: i64,
     },
     AsOf {
         back: usize,
@@ -145,7 +145,7 @@ fn operation() -> impl Strategy<Value = Operation> {
         2 => (range(), 1..700_usize)
             .prop_map(|((from, to), points_max)| Operation::Page { from, to, points_max }),
         2 => (range(), 0..300_usize).prop_map(|((from, to), count)| Operation::Last { from, to, count }),
-        2 => (range(), 1..200_i64).prop_map(|((from, to), bucket)| Operation::Pieces { from, to, bucket }),
+        2 => (range(), 1..200_i64).prop_map(|((from, to), seed)| Operation::Visit { from, to, seed }),
         4 => (0..9_usize, range(), 1..700_usize)
             .prop_map(|(back, (from, to), points_max)| Operation::AsOf { back, from, to, points_max }),
     ]
@@ -231,10 +231,9 @@ impl Trial {
                 let skipped = expected.len().saturating_sub(*count);
                 assert_eq!(rows(&last), expected.into_iter().skip(skipped).collect());
             }
-            Operation::Pieces { from, to, bucket } => {
-                self.check_pieces(*from, *to, *bucket).await;
+            Operation::Visit { from, to, seed } => {
                 self.check_wanted(*from, *to).await;
-                self.check_visit(*from, *to, *bucket).await;
+                self.check_visit(*from, *to, *seed).await;
             }
             Operation::AsOf { back, from, to, points_max } => {
                 self.check_as_of(*back, TimeRange { from: *from, to: *to }, *points_max).await;
@@ -282,41 +281,6 @@ impl Trial {
         assert_eq!(rows(&all), within(&self.model, range));
     }
 
-    /// Whole blocks inside a bucket come as summaries; blocks of large values are not wanted.
-    async fn check_pieces(&self, from: i64, to: i64, bucket: i64) {
-        let range = TimeRange { from, to };
-        let is_whole =
-            |summary: &Summary| summary.first.div_euclid(bucket) == summary.last.div_euclid(bucket);
-        let is_wanted = |summary: &Summary| summary.min < 500.0;
-        let pieces = self.strands.read_pieces(&self.strand, range, &is_wanted, &is_whole).await.unwrap();
-        let mut expected = within(&self.model, range);
-        let mut end = i64::MIN;
-        for piece in pieces {
-            match piece {
-                Piece::Whole(summary) => {
-                    assert!(end < summary.first && is_whole(&summary));
-                    end = summary.last;
-                    let inside = TimeRange { from: summary.first, to: summary.last + 1 };
-                    let held = within(&expected, inside);
-                    assert_eq!(held.len(), summary.count as usize);
-                    let values = held.values().filter(|held| held.1 & ABSENT == 0);
-                    let sum: f64 = values.map(|held| f64::from_bits(held.0)).sum();
-                    assert!((sum - summary.sum).abs() <= 1e-9 * sum.abs().max(1.0));
-                    expected.retain(|time, _| !inside.contains(*time));
-                }
-                Piece::Points(points) => {
-                    assert!(end < points.times[0]);
-                    end = *points.times.last().unwrap();
-                    for (time, held) in rows(&points) {
-                        assert_eq!(expected.remove(&time), Some(held));
-                    }
-                }
-            }
-        }
-        let is_large = |held: &Held| held.1 & ABSENT != 0 || f64::from_bits(held.0) >= 500.0;
-        assert!(expected.values().all(is_large), "only unwanted blocks are left out");
-    }
-
     /// Pages without blocks of large values hold all small ones, each once, and nothing that is not there.
     async fn check_wanted(&self, from: i64, to: i64) {
         let (mut all, mut next) = (Points::default(), Some(from));
@@ -358,7 +322,13 @@ impl Trial {
             let inside = match part {
                 Part::Summary(summary) => {
                     assert!(matches!(wanted_of(summary), Wanted::Summary));
-                    TimeRange { from: summary.first, to: summary.last + 1 }
+                    let inside = TimeRange { from: summary.first, to: summary.last + 1 };
+                    let held = within(&expected, inside);
+                    assert_eq!(held.len(), summary.count as usize);
+                    let values = held.values().filter(|held| held.1 & ABSENT == 0);
+                    let sum: f64 = values.map(|held| f64::from_bits(held.0)).sum();
+                    assert!((sum - summary.sum).abs() <= 1e-9 * sum.abs().max(1.0));
+                    inside
                 }
                 Part::Block(summary, columns) => {
                     let inside = TimeRange { from: summary.first, to: summary.last + 1 };

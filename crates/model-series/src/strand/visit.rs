@@ -8,7 +8,7 @@ use super::index::Entry;
 use super::layer::{Layer, decode_range, merge_into};
 use super::read::{Patience, open_block, or_gone};
 use super::state::State;
-use super::{Part, Piece, Strand, Strands, Wanted};
+use super::{Part, Strand, Strands, Wanted};
 use crate::{ColumnSet, Error, Malformed, Points, Summary, TimeRange};
 
 /// Blocks whose rows are fetched at once: they stand in memory together, packed.
@@ -50,37 +50,6 @@ impl Strands {
             patience.wait(strand).await?;
         }
         Ok(())
-    }
-
-    /// See [`Strands::read_pieces`].
-    pub(super) async fn pieces_now(
-        &self,
-        strand: &Strand,
-        range: TimeRange,
-        is_wanted: &(dyn Fn(&Summary) -> bool + Sync),
-        is_whole: &(dyn Fn(&Summary) -> bool + Sync),
-    ) -> Result<Vec<Piece>, Error> {
-        let want = |summary: &Summary, _| match summary {
-            _ if !is_wanted(summary) => Wanted::Nothing,
-            _ if is_whole(summary) => Wanted::Summary,
-            _ => Wanted::Columns(ColumnSet::ALL),
-        };
-        let mut patience = Patience::default();
-        let mut pieces = Vec::new();
-        while !range.is_empty() {
-            let Some(state) = self.seen_state(strand, &mut patience).await? else { break };
-            let mut show = |part: Part<'_>| {
-                add_piece(&mut pieces, part);
-                ControlFlow::Continue(())
-            };
-            let mut walk = Walk { left: range, want: &want, show: &mut show, scratch: Points::default() };
-            if self.try_walk(strand, &state, &mut walk).await?.is_some() {
-                break;
-            }
-            pieces.clear();
-            patience.wait(strand).await?;
-        }
-        Ok(pieces)
     }
 
     /// Walks on as one state has it; `None` if a row is gone.
@@ -203,20 +172,5 @@ impl Walk<'_> {
             return ControlFlow::Continue(());
         }
         (self.show)(Part::Stretch(merged.columns()))
-    }
-}
-
-/// Points that follow points belong to the same piece.
-fn add_piece(pieces: &mut Vec<Piece>, part: Part<'_>) {
-    match (part, pieces.last_mut()) {
-        (Part::Summary(summary), _) => pieces.push(Piece::Whole(*summary)),
-        (Part::Block(_, columns) | Part::Stretch(columns), Some(Piece::Points(points))) => {
-            points.extend_from_columns(&columns);
-        }
-        (Part::Block(_, columns) | Part::Stretch(columns), _) => {
-            let mut points = Points::default();
-            points.extend_from_columns(&columns);
-            pieces.push(Piece::Points(points));
-        }
     }
 }
