@@ -55,30 +55,27 @@ pub(crate) struct Metrics {
     pub(crate) streams_broken: AtomicU64,
     pub(crate) streams_stalled: AtomicU64,
     pub(crate) expired: AtomicU64,
-    pub(crate) series: SeriesMetrics,
-    pub(crate) history: HistoryMetrics,
+    pub(crate) series: StrandMetrics,
+    pub(crate) history: StrandMetrics,
+    pub(crate) hooks: HookMetrics,
 }
 
-/// Counters of what is done with the history of entities in the background.
+/// Counters of what is done with strands in the background: of series, or of the history of entities.
 #[derive(Debug, Default)]
-pub(crate) struct HistoryMetrics {
+pub(crate) struct StrandMetrics {
     pub(crate) folds: AtomicU64,
     pub(crate) folds_failed: AtomicU64,
     pub(crate) trimmed: AtomicU64,
     pub(crate) chilled: AtomicU64,
 }
 
-/// Counters of what is done with series in the background.
+/// Counters of what hooks are told.
 #[derive(Debug, Default)]
-pub(crate) struct SeriesMetrics {
-    pub(crate) folds: AtomicU64,
-    pub(crate) folds_failed: AtomicU64,
-    pub(crate) trimmed: AtomicU64,
-    pub(crate) chilled: AtomicU64,
-    pub(crate) hook_notifications: AtomicU64,
-    pub(crate) hook_changes: AtomicU64,
-    pub(crate) hook_failures: AtomicU64,
-    pub(crate) hook_cuts: AtomicU64,
+pub(crate) struct HookMetrics {
+    pub(crate) notifications: AtomicU64,
+    pub(crate) changes: AtomicU64,
+    pub(crate) failures: AtomicU64,
+    pub(crate) cuts: AtomicU64,
 }
 
 /// Gives each thread a number, in the order of first use.
@@ -124,8 +121,9 @@ impl Metrics {
             streams_broken: AtomicU64::new(0),
             streams_stalled: AtomicU64::new(0),
             expired: AtomicU64::new(0),
-            series: SeriesMetrics::default(),
-            history: HistoryMetrics::default(),
+            series: StrandMetrics::default(),
+            history: StrandMetrics::default(),
+            hooks: HookMetrics::default(),
         }
     }
 
@@ -254,11 +252,11 @@ impl Metrics {
         counter(
             "twinfold_hook_notifications_total",
             "Notifications taken by hooks.",
-            &series.hook_notifications,
+            &self.hooks.notifications,
         );
-        counter("twinfold_hook_changes_total", "Changes told to hooks.", &series.hook_changes);
-        counter("twinfold_hook_failures_total", "Notifications that failed.", &series.hook_failures);
-        counter("twinfold_hook_cuts_total", "Times a hook fell behind the feed.", &series.hook_cuts);
+        counter("twinfold_hook_changes_total", "Changes told to hooks.", &self.hooks.changes);
+        counter("twinfold_hook_failures_total", "Notifications that failed.", &self.hooks.failures);
+        counter("twinfold_hook_cuts_total", "Times a hook fell behind the feed.", &self.hooks.cuts);
     }
 }
 

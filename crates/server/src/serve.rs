@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 use api_http::{Router, StreamLimits};
+use model_series::Strands;
 use store::{Clock, Store};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -82,7 +83,8 @@ struct Server {
 struct Jobs {
     purge: Purge,
     history: History,
-    fold: Fold,
+    fold_history: Fold,
+    fold_series: Fold,
     folds: usize,
     trim: Trim,
     chill: Chill,
@@ -105,6 +107,11 @@ impl Jobs {
             let sources = (store.clone(), clock.clone());
             Hooks::new(repositories.clone(), sources, Arc::clone(metrics), holder.clone(), policy)
         });
+        let fold = |strands: &Strands, counters| Fold {
+            strands: strands.clone(),
+            metrics: Arc::clone(metrics),
+            counters,
+        };
         Ok(Self {
             history: History {
                 entities: entities.clone(),
@@ -115,7 +122,8 @@ impl Jobs {
                 interval: settings.history.history_sweep_interval.0,
                 age: settings.history.history_fresh_duration.0,
             },
-            fold: Fold { repositories: repositories.clone(), metrics: Arc::clone(metrics) },
+            fold_history: fold(entities.strands(), |metrics| &metrics.history),
+            fold_series: fold(repositories.strands(), |metrics| &metrics.series),
             folds: settings.series.series_folds_max,
             trim: Trim {
                 repositories: repositories.clone(),
@@ -150,10 +158,10 @@ impl Jobs {
     fn spawn(self, tasks: &mut JoinSet<()>) {
         tasks.spawn(self.purge.run());
         tasks.spawn(self.history.clone().fold());
-        tasks.spawn(self.history.clone().fold_strands());
+        tasks.spawn(self.fold_history.run());
         tasks.spawn(self.history.sweep());
         for _ in 0..self.folds {
-            tasks.spawn(self.fold.clone().run());
+            tasks.spawn(self.fold_series.clone().run());
         }
         tasks.spawn(self.trim.run());
         tasks.spawn(self.chill.run());

@@ -6,6 +6,7 @@ use model_entities::{Extra, Field, Instance, Kind};
 use super::attribute::{asks_removal, dataset, differ, kind_of, removed};
 use super::entity::Seen;
 use super::fault::{Fault, Outcome};
+use super::name::is_made_by_brokers;
 use super::parser::Parser;
 use super::value::Slot;
 use super::{Nulls, Rules};
@@ -92,17 +93,7 @@ impl Parser<'_> {
                 let value = self.value_text()?;
                 instance.extras.push((Extra::Proof, value));
             }
-            "createdAt"
-            | "modifiedAt"
-            | "deletedAt"
-            | "instanceId"
-            | "previousValue"
-            | "previousObject"
-            | "previousLanguageMap"
-            | "previousVocab"
-            | "previousJson"
-            | "previousValueList"
-            | "previousObjectList" => self.reader.skip()?,
+            key if is_made_by_brokers(key) => self.reader.skip()?,
             "lang" if self.reader.peek()? == Json::String => self.reader.skip()?,
             "id" => return Err(Fault::data("an attribute cannot have an \"id\"")),
             key if key.starts_with('@') => {

@@ -46,6 +46,7 @@ pub(crate) fn check_attribute_name(name: &str) -> Result<(), String> {
 /// Whether a member of an attribute has this name, so that no sub-attribute can.
 pub(crate) fn is_attribute_member(name: &str) -> bool {
     Slot::of(name).is_some()
+        || is_made_by_brokers(name)
         || matches!(
             name,
             "id" | "type"
@@ -58,18 +59,25 @@ pub(crate) fn is_attribute_member(name: &str) -> bool {
                 | "objectType"
                 | "valueType"
                 | "ngsildproof"
-                | "createdAt"
-                | "modifiedAt"
-                | "deletedAt"
-                | "instanceId"
-                | "previousValue"
-                | "previousObject"
-                | "previousLanguageMap"
-                | "previousVocab"
-                | "previousJson"
-                | "previousValueList"
-                | "previousObjectList"
         )
+}
+
+/// Whether a broker alone makes the member of this name of an attribute: what is sent is passed over.
+pub(crate) fn is_made_by_brokers(name: &str) -> bool {
+    matches!(
+        name,
+        "createdAt"
+            | "modifiedAt"
+            | "deletedAt"
+            | "instanceId"
+            | "previousValue"
+            | "previousObject"
+            | "previousLanguageMap"
+            | "previousVocab"
+            | "previousJson"
+            | "previousValueList"
+            | "previousObjectList"
+    )
 }
 
 /// Whether a character can stand in an IRI (RFC 3987, written as it is sent).

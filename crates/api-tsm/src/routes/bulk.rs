@@ -18,7 +18,7 @@ use crate::problem::Problem;
 use crate::shapes::{attribute_search, read_json};
 use crate::state::Api;
 use crate::times::parse_instant;
-use crate::wire::{self, PointsReader, Shape};
+use crate::wire::{self, Form, PointsReader, Shape};
 
 /// What is left of a refused body is read on to this size, so that the client comes to read the refusal.
 const DRAIN_BYTES_MAX: u64 = 256 * 1024 * 1024;
@@ -102,12 +102,22 @@ async fn answer(
     selection: &Selection,
     given: ReadGiven,
 ) -> Result<Response, Problem> {
+    let (form, series, reading) = begin(api, request, selection, given).await?;
+    answer_many(reading, series, form, api.shared.limits.read_tasks).await
+}
+
+/// The form of an answer, the series it is of, and how they are read.
+async fn begin(
+    api: &Api,
+    request: &Request,
+    selection: &Selection,
+    given: ReadGiven,
+) -> Result<(Form, Vec<Arc<Definition>>, Reading), Problem> {
     let form = answer_form(request, given.form)?;
     let repository = api.repository(request).await?;
     let series = selection.resolve(api, &repository).await?;
-    let limits = &api.shared.limits;
-    let reading = Reading::new(&repository, given, &series, limits.stall_max).await?;
-    answer_many(reading, series, form, limits.read_tasks).await
+    let reading = Reading::new(&repository, given, &series, api.shared.limits.stall_max).await?;
+    Ok((form, series, reading))
 }
 
 /// Reads a selection and the parameters of a read from a body: the names of the query in PascalCase.
@@ -208,9 +218,6 @@ async fn answer_sum(
     selection: &Selection,
     given: ReadGiven,
 ) -> Result<Response, Problem> {
-    let form = answer_form(request, given.form)?;
-    let repository = api.repository(request).await?;
-    let series = selection.resolve(api, &repository).await?;
-    let reading = Reading::new(&repository, given, &series, api.shared.limits.stall_max).await?;
+    let (form, series, reading) = begin(api, request, selection, given).await?;
     answer_total(&reading, &series, form, api.shared.limits.read_tasks).await
 }

@@ -41,19 +41,6 @@ impl History {
         }
     }
 
-    /// Folds overwrites in the blocks of histories (corrections, removals). Runs until the task is dropped.
-    pub(crate) async fn fold_strands(self) {
-        loop {
-            let (strand, encoding) = self.entities.strands().next_to_fold().await;
-            match self.entities.strands().fold(&strand, encoding).await {
-                Ok(true) => _ = self.metrics.history.folds.fetch_add(1, Ordering::Relaxed),
-                // Writers kept coming first, or there was nothing left to fold.
-                Ok(false) => {}
-                Err(error) => self.note_failure(&error, "cannot fold overwrites of a history").await,
-            }
-        }
-    }
-
     /// Sweeps now and then. Runs until the task is dropped.
     pub(crate) async fn sweep(self) {
         let mut turns = Turns::new(self.store.clone(), LEASE, self.holder.clone(), self.interval).await;

@@ -220,7 +220,7 @@ impl Shared {
             return;
         }
         tracing::warn!(hook = %turn.name(), repository = %turn.repository_name, "a hook fell behind the feed");
-        self.metrics.series.hook_cuts.fetch_add(1, Ordering::Relaxed);
+        self.metrics.hooks.cuts.fetch_add(1, Ordering::Relaxed);
         let state = turn.standing.state.after_cut(end);
         self.keep(turn, state).await;
         turn.seen = end;
@@ -269,19 +269,19 @@ impl Shared {
 
     /// Sends one notification and keeps what came of it; whether the hook took it and can be told more.
     async fn tell_batch(&self, turn: &mut Turn, batch: &[HookEvent], reached: Cursor) -> bool {
-        let metrics = &self.metrics.series;
+        let metrics = &self.metrics.hooks;
         let state = &turn.standing.state;
         let body = api_tsm::notification(&turn.repository_name, turn.name(), batch);
         let told = u64::try_from(batch.len()).unwrap_or(u64::MAX);
         match self.sender.send(&turn.standing.hook, body).await {
             Ok(()) => {
-                metrics.hook_notifications.fetch_add(1, Ordering::Relaxed);
-                metrics.hook_changes.fetch_add(told, Ordering::Relaxed);
+                metrics.notifications.fetch_add(1, Ordering::Relaxed);
+                metrics.changes.fetch_add(told, Ordering::Relaxed);
                 let state = state.after_success(reached.max(state.cursor), told);
                 self.keep(turn, state).await
             }
             Err(error) => {
-                metrics.hook_failures.fetch_add(1, Ordering::Relaxed);
+                metrics.failures.fetch_add(1, Ordering::Relaxed);
                 tracing::info!(hook = %turn.name(), repository = %turn.repository_name, error, "a hook failed");
                 let state = state.after_failure(&error, self.clock.now(), self.policy.back_off);
                 self.keep(turn, state).await;

@@ -167,7 +167,7 @@ async fn a_hook_is_tried_again_after_a_pause() {
         assert!(scene.turns().await.is_empty(), "it rests");
         scene.clock.set(Timestamp(scene.clock.now().0 + pause * SECOND));
     }
-    assert_eq!(scene.hooks.shared.metrics.series.hook_failures.load(Ordering::Relaxed), 3);
+    assert_eq!(scene.hooks.shared.metrics.hooks.failures.load(Ordering::Relaxed), 3);
 }
 
 #[tokio::test]
@@ -189,7 +189,7 @@ async fn a_hook_behind_the_feed_goes_on_at_its_end() {
     let state = scene.state().await;
     assert_eq!((state.cuts, state.failures), (1, 0));
     assert_eq!(state.cursor, seen);
-    assert_eq!(scene.hooks.shared.metrics.series.hook_cuts.load(Ordering::Relaxed), 1);
+    assert_eq!(scene.hooks.shared.metrics.hooks.cuts.load(Ordering::Relaxed), 1);
 }
 
 #[tokio::test]
