@@ -57,7 +57,7 @@ impl Problem {
 
     /// A remote `@context` cannot be had.
     pub(crate) fn ld_context_not_available(detail: impl Into<String>) -> Self {
-        let status = StatusCode::SERVICE_UNAVAILABLE;
+        let status = StatusCode::GATEWAY_TIMEOUT;
         Self::new(status, "LdContextNotAvailable", "JSON-LD @context not available", detail)
     }
 

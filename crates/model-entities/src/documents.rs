@@ -18,8 +18,8 @@ use crate::Error;
 const DOCUMENTS: Space = Space { id: 16, kind: SpaceKind::Commit, name: "documents" };
 /// Ends the name of a collection in a key.
 const TERMINATOR: u8 = 0;
-/// Documents read in one page.
-const PAGE_ROWS: usize = 64;
+/// Documents read in one page: each may be as large as a commit.
+const PAGE_ROWS: usize = 16;
 /// How often a delete starts again because another writer came first.
 const ATTEMPTS_MAX: usize = 16;
 
@@ -40,9 +40,9 @@ fn key(collection: &str, name: &str) -> Bytes {
 
 impl Documents {
     /// The documents of `tenant` in `store`.
-    pub fn new(store: Store, tenant: Tenant) -> Self {
+    pub(crate) fn new(store: Store, tenant: Tenant, write_ids: WriteIds) -> Self {
         let partition = Partition { tenant, space: DOCUMENTS, bucket: 0 };
-        Self { store, partition, write_ids: WriteIds::new() }
+        Self { store, partition, write_ids }
     }
 
     /// Keeps a document, in place of the one of the same name. Cost: one commit.
@@ -66,12 +66,13 @@ impl Documents {
         Ok(row.map(|row| row.value))
     }
 
-    /// All documents of a collection with their names, in order of the names. Cost: reads them all.
+    /// The names of all documents of a collection, in their order, with the first `bytes` bytes of each. Cost: reads
+    /// them all, a page at a time.
     ///
     /// # Errors
     ///
     /// If the store refuses.
-    pub async fn list(&self, collection: &str) -> Result<Vec<(String, Bytes)>, Error> {
+    pub async fn heads(&self, collection: &str, bytes: usize) -> Result<Vec<(String, Bytes)>, Error> {
         let prefix = key(collection, "");
         let mut range = Range::prefix(prefix.clone());
         let mut documents = Vec::new();
@@ -81,7 +82,8 @@ impl Documents {
                 let name = key.get(prefix.len()..).and_then(|name| std::str::from_utf8(name).ok());
                 let name =
                     name.ok_or_else(|| store::Error::new(ErrorKind::Corrupt, "reading a document's name"))?;
-                documents.push((name.to_owned(), Bytes::copy_from_slice(document)));
+                let head = document.get(..bytes).unwrap_or(document);
+                documents.push((name.to_owned(), Bytes::copy_from_slice(head)));
             }
             let Some(last) = page.last_key().filter(|_| page.more()) else {
                 return Ok(documents);
@@ -128,7 +130,7 @@ mod tests {
     use super::*;
 
     fn documents(store: &Store, tenant: &str) -> Documents {
-        Documents::new(store.clone(), Tenant::new(tenant).unwrap())
+        Documents::new(store.clone(), Tenant::new(tenant).unwrap(), WriteIds::new())
     }
 
     #[tokio::test]
@@ -143,12 +145,12 @@ mod tests {
         mine.put("thing", "s", Bytes::from("of another collection")).await.unwrap();
         theirs.put("things", "100", Bytes::from("theirs")).await.unwrap();
 
-        let listed = mine.list("things").await.unwrap();
+        let listed = mine.heads("things", 6).await.unwrap();
         assert!(listed.iter().map(|(name, _)| name).eq(&many));
         assert_eq!(listed[0].1, "newer");
-        assert_eq!(listed[1].1, "text 101");
+        assert_eq!(listed[1].1, "text 1");
         assert_eq!(mine.get("things", "100").await.unwrap(), Some(Bytes::from("newer")));
-        assert_eq!(theirs.list("things").await.unwrap(), [("100".into(), Bytes::from("theirs"))]);
+        assert_eq!(theirs.heads("things", 100).await.unwrap(), [("100".into(), Bytes::from("theirs"))]);
 
         assert!(mine.delete("things", "100").await.unwrap());
         assert!(!mine.delete("things", "100").await.unwrap());

@@ -12,7 +12,7 @@ use store::{Commit, Condition, Direction, ErrorKind, Range, Store, Tenant, Times
 
 use crate::history::{Pasts, TenantPolicy};
 use crate::tenant::Context;
-use crate::{Error, HistoryPolicy, TenantEntities, Terms, keys};
+use crate::{Documents, Error, HistoryPolicy, TenantEntities, Terms, keys};
 
 /// Tenants that are read in one page.
 const PAGE_TENANTS: usize = 1024;
@@ -93,6 +93,16 @@ impl Entities {
             }
         }
         Err(store::Error::new(ErrorKind::Unavailable, "creating a tenant").into())
+    }
+
+    /// The documents that front ends keep for a tenant that was written to before. Cost: one map look-up once it is loaded.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoSuchTenant`].
+    pub async fn documents(&self, tenant: &Tenant) -> Result<Documents, Error> {
+        self.tenant(tenant).await?;
+        Ok(Documents::new(self.store.clone(), tenant.clone(), self.write_ids.clone()))
     }
 
     /// The names of all tenants, the default tenant's (empty) first.

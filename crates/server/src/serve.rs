@@ -226,7 +226,7 @@ impl Server {
         let models = wiring::Models::new(settings, &store);
         let room = wiring::write_room(settings)?;
         let admin = Admin::new(store.clone(), Arc::clone(&connections), room.clone(), holder.clone());
-        let mut front_ends = wiring::front_ends(settings, &store, &models, (clock, &room), threads)?;
+        let mut front_ends = wiring::front_ends(settings, &models, (clock, &room), threads)?;
         front_ends.push(admin.front_end());
         let router = Router::new(front_ends);
         let routes = router.routes().map(|(front_end, method, path)| (front_end, method.as_str(), path));

@@ -3,7 +3,7 @@
 use anyhow::Context as _;
 use api_http::{FrontEnd, Room};
 use api_ngsi_ld::{Api, ContextOptions, Contexts, FetchPolicy};
-use model_entities::{Documents, Entities, Options, Tenant};
+use model_entities::{Entities, Options};
 use model_series::{BackOff, Repositories, SeriesOptions, StrandOptions};
 use store::{Clock, Store};
 
@@ -54,12 +54,11 @@ pub(crate) fn write_room(settings: &Settings) -> anyhow::Result<Room> {
 /// If the folder of contexts is broken.
 pub(crate) fn front_ends(
     settings: &Settings,
-    store: &Store,
     models: &Models,
     (clock, room): (&Clock, &Room),
     threads: usize,
 ) -> anyhow::Result<Vec<FrontEnd>> {
-    let mut front_ends = vec![ngsi_ld(settings, store, &models.entities, clock)?];
+    let mut front_ends = vec![ngsi_ld(settings, &models.entities, clock)?];
     if settings.series.tsm == Switch::On {
         let limits = tsm_limits(settings, threads);
         let api = api_tsm::Api::new(models.repositories.clone(), clock.clone(), limits, room.clone());
@@ -107,17 +106,11 @@ pub(crate) fn hooks_policy(settings: &Settings) -> Option<HooksPolicy> {
     })
 }
 
-fn ngsi_ld(
-    settings: &Settings,
-    store: &Store,
-    entities: &Entities,
-    clock: &Clock,
-) -> anyhow::Result<FrontEnd> {
-    let documents = Documents::new(store.clone(), Tenant::default());
+fn ngsi_ld(settings: &Settings, entities: &Entities, clock: &Clock) -> anyhow::Result<FrontEnd> {
     let contexts = Contexts::new(context_options(settings))
         .context("contexts cannot be loaded")
         .map_err(|error| crate::cli::WrongSetting(format!("{error:#}")))?;
-    let contexts = contexts.hosting(documents, clock.clone());
+    let contexts = contexts.hosting(entities.clone(), clock.clone());
     let limits = &settings.limits;
     let limits = api_ngsi_ld::Limits {
         page_default: limits.page_rows_default,

@@ -10,6 +10,7 @@ use model_entities::Timestamp;
 use reqwest::Url;
 
 use super::core::{self, CORE_URL, DEFAULT_VOCABULARY, Edition};
+use super::weight::{Budget, Weight, shared_text_bytes, table_bytes, text_bytes};
 
 /// What a context was made from, for answers to name it.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -28,31 +29,51 @@ pub(crate) enum ContextSource {
 /// The terms of a context, both ways.
 #[derive(Debug, Default)]
 pub(super) struct Table {
-    iris: HashMap<Box<str>, Arc<str>>,
-    terms: HashMap<Arc<str>, Box<str>>,
+    iris: HashMap<Arc<str>, Arc<str>>,
+    terms: HashMap<Arc<str>, Arc<str>>,
     /// The IRIs of those terms that are prefixes.
-    prefixes: HashMap<Box<str>, Arc<str>>,
+    prefixes: HashMap<Arc<str>, Arc<str>>,
 }
 
 impl Table {
     /// Adds a term; of several terms for one IRI the shortest (then the first in order of
     /// characters) is the one that IRIs are compacted to.
     pub(super) fn insert(&mut self, term: &str, iri: &str, is_prefix: bool) {
-        let iri: Arc<str> = iri.into();
+        let held = self.terms.get_key_value(iri).map(|(iri, held)| (Arc::clone(iri), held));
+        let term: Arc<str> = term.into();
+        let iri = match held {
+            Some((iri, held)) => {
+                if (term.len(), &term) < (held.len(), held) {
+                    self.terms.insert(Arc::clone(&iri), Arc::clone(&term));
+                }
+                iri
+            }
+            None => {
+                let iri: Arc<str> = iri.into();
+                self.terms.insert(Arc::clone(&iri), Arc::clone(&term));
+                iri
+            }
+        };
         if is_prefix {
-            self.prefixes.insert(term.into(), Arc::clone(&iri));
+            self.prefixes.insert(Arc::clone(&term), Arc::clone(&iri));
         }
-        let held = self.terms.entry(Arc::clone(&iri)).or_insert_with(|| term.into());
-        if (term.len(), term) < (held.len(), held) {
-            *held = term.into();
-        }
-        self.iris.insert(term.into(), iri);
+        self.iris.insert(term, iri);
     }
 
-    /// How much memory the table takes, roughly, in bytes.
-    pub(super) fn bytes(&self) -> usize {
-        const ENTRY_BYTES: usize = 128;
-        self.iris.iter().map(|(term, iri)| 2 * term.len() + iri.len() + ENTRY_BYTES).sum()
+    /// Gives back what room was made for more terms.
+    pub(super) fn shrink(&mut self) {
+        for table in [&mut self.iris, &mut self.terms, &mut self.prefixes] {
+            table.shrink_to_fit();
+        }
+    }
+
+    /// How much memory the table takes, in bytes.
+    fn bytes(&self) -> usize {
+        let tables = [&self.iris, &self.terms, &self.prefixes];
+        let tables: usize =
+            tables.iter().map(|table| table_bytes::<(Arc<str>, Arc<str>)>(table.capacity())).sum();
+        let texts = self.iris.keys().chain(self.terms.keys());
+        tables + texts.map(|text| shared_text_bytes(text.len())).sum::<usize>()
     }
 }
 
@@ -88,6 +109,9 @@ pub(crate) struct Context {
     created: Timestamp,
     link_field: HeaderValue,
     member: Box<str>,
+    /// The URLs of the documents it was made from, but for those that are built in or preloaded.
+    uses: Box<[Box<str>]>,
+    weight: Weight,
 }
 
 impl Context {
@@ -97,7 +121,21 @@ impl Context {
         let (link, member) = (source.link(), source.member());
         let link_field = format!("<{link}>; rel=\"{LINK_RELATION}\"; type=\"application/ld+json\"");
         let link_field = HeaderValue::try_from(link_field).unwrap_or(HeaderValue::from_static(""));
-        Self { number, user, source, created, link_field, member }
+        let (uses, weight) = (Box::default(), Weight::default());
+        Self { number, user, source, created, link_field, member, uses, weight }
+    }
+
+    /// The same, made from the documents with these URLs.
+    pub(super) fn using(self, uses: Vec<Box<str>>) -> Self {
+        Self { uses: uses.into(), ..self }
+    }
+
+    /// The same, weighed in `budget` for as long as it lives.
+    pub(super) fn weighed(self, budget: &Budget) -> Self {
+        let texts: usize = self.uses.iter().map(|url| text_bytes(url.len()) + size_of::<Box<str>>()).sum();
+        let bytes = size_of::<Self>() + self.user.bytes() + self.source.bytes() + texts;
+        let bytes = bytes + text_bytes(self.member.len()) + text_bytes(self.link_field.len());
+        Self { weight: budget.weight(bytes), ..self }
     }
 
     /// The core context alone. Cost: a reference count.
@@ -115,9 +153,14 @@ impl Context {
         self.created
     }
 
-    /// How much memory the context takes, roughly, in bytes.
+    /// How much memory the context takes, in bytes, if it was weighed.
     pub(super) fn bytes(&self) -> usize {
-        self.user.bytes() + 2 * self.member.len()
+        self.weight.bytes()
+    }
+
+    /// The URLs of the documents it was made from, but for those that are built in or preloaded.
+    pub(super) fn uses(&self) -> &[Box<str>] {
+        &self.uses
     }
 
     /// What the context was made from.
@@ -219,6 +262,14 @@ impl ContextSource {
     /// The canonical text of an `@context` member.
     pub(super) fn inline(text: &str) -> Self {
         Self::Inline { id: identify(text), text: text.into() }
+    }
+
+    /// How much memory the source takes on the heap, in bytes.
+    fn bytes(&self) -> usize {
+        match self {
+            Self::Url(url) => text_bytes(url.len()),
+            Self::Inline { id, text } => text_bytes(id.len()) + text_bytes(text.len()),
+        }
     }
 
     fn link(&self) -> Box<str> {

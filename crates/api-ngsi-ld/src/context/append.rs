@@ -6,21 +6,28 @@ use std::sync::OnceLock;
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-/// Entries of the first chunk of a [`Slots`]; each later chunk is twice as long.
-const CHUNK_FIRST: usize = 64;
-/// 64 * (2^27 - 1) entries are more than any tenant can have terms.
+use super::weight::{Weight, text_bytes};
+
+/// Entries of a page of a [`Slots`]: those that are not used take no memory.
+const PAGE_SLOTS: usize = 32;
+/// Pages of the first chunk; each later chunk has twice as many.
+const CHUNK_FIRST: usize = 8;
+/// 8 * (2^27 - 1) pages are more than any tenant can have terms.
 const CHUNKS_MAX: usize = 27;
 /// Slots of the first table of a [`Spellings`]; each later table has four times as many.
-const TABLE_FIRST: usize = 256;
+const TABLE_FIRST: usize = 64;
 /// A table's slots tried before the next table is asked.
 const PROBES_MAX: usize = 8;
-/// 256 * 4^12 slots: beyond it nothing more is remembered.
-const TABLES_MAX: usize = 12;
+/// 64 * 4^13 slots: beyond it nothing more is remembered.
+const TABLES_MAX: usize = 13;
+
+/// Entries that are made one by one, and stay.
+type Page<T> = OnceLock<Box<[OnceLock<T>]>>;
 
 /// Values by small number.
 #[derive(Debug)]
 pub(crate) struct Slots<T> {
-    chunks: [OnceLock<Box<[OnceLock<T>]>>; CHUNKS_MAX],
+    chunks: [OnceLock<Box<[Page<T>]>>; CHUNKS_MAX],
 }
 
 impl<T> Default for Slots<T> {
@@ -29,25 +36,33 @@ impl<T> Default for Slots<T> {
     }
 }
 
+/// So many empty entries, which count in `weight`.
+fn empty<T>(length: usize, weight: &Weight) -> Box<[OnceLock<T>]> {
+    weight.add(text_bytes(length * size_of::<OnceLock<T>>()));
+    std::iter::repeat_with(OnceLock::new).take(length).collect()
+}
+
 impl<T> Slots<T> {
-    /// Chunk, its length, and place in it, of entry `index`.
-    fn place(index: usize) -> (usize, usize, usize) {
-        let shifted = index / CHUNK_FIRST + 1;
+    /// Chunk, its length, and place in it, of a page.
+    fn place(page: usize) -> (usize, usize, usize) {
+        let shifted = page / CHUNK_FIRST + 1;
         let chunk = shifted.ilog2() as usize;
         let length = CHUNK_FIRST << chunk;
-        (chunk, length, index + CHUNK_FIRST - length)
+        (chunk, length, page + CHUNK_FIRST - length)
     }
 
-    /// The value at `index`, made and kept if there is none yet. Cost when there is one: two
-    /// indexes. `None` if `make` has none, or if `index` is beyond what the table can hold.
-    pub(crate) fn get_or_make(&self, index: usize, make: impl FnOnce() -> Option<T>) -> Option<&T> {
-        let (chunk, length, at) = Self::place(index);
-        let chunk = self.chunks.get(chunk)?;
-        let chunk = match chunk.get() {
-            Some(chunk) => chunk,
-            None => chunk.get_or_init(|| std::iter::repeat_with(OnceLock::new).take(length).collect()),
-        };
-        let slot = chunk.get(at)?;
+    /// The value at `index`, made and kept if there is none yet; what the table grows by counts in `weight`. Cost when
+    /// there is one: three indexes. `None` if `make` has none, or if `index` is beyond what the table can hold.
+    pub(crate) fn get_or_make(
+        &self,
+        index: usize,
+        weight: &Weight,
+        make: impl FnOnce() -> Option<T>,
+    ) -> Option<&T> {
+        let (chunk, length, at) = Self::place(index / PAGE_SLOTS);
+        let chunk = self.chunks.get(chunk)?.get_or_init(|| empty(length, weight));
+        let page = chunk.get(at)?.get_or_init(|| empty(PAGE_SLOTS, weight));
+        let slot = page.get(index % PAGE_SLOTS)?;
         if let Some(value) = slot.get() {
             return Some(value);
         }
@@ -109,14 +124,17 @@ impl Spellings {
         None
     }
 
-    /// Remembers a number; the first one told for a name stays.
-    pub(crate) fn put(&self, name: &str, number: u32) {
+    /// Remembers a number; the first one given for a name stays. What the table grows by counts in `weight`.
+    pub(crate) fn put(&self, name: &str, number: u32, weight: &Weight) {
         let hash = self.hash(name);
         for (index, table) in self.tables.iter().enumerate() {
             let length = TABLE_FIRST << (2 * index);
-            let table = table.get_or_init(|| std::iter::repeat_with(OnceLock::new).take(length).collect());
+            let table = table.get_or_init(|| empty(length, weight));
             for slot in Self::probes(table, hash) {
-                let held = slot.get_or_init(|| Spelling { name: name.into(), number });
+                let held = slot.get_or_init(|| {
+                    weight.add(text_bytes(name.len()));
+                    Spelling { name: name.into(), number }
+                });
                 if *held.name == *name {
                     return;
                 }
@@ -131,14 +149,21 @@ mod tests {
 
     #[test]
     fn slots_keep_what_was_made_first() {
-        let slots = Slots::<String>::default();
+        let (slots, weight) = (Slots::<String>::default(), Weight::default());
         for index in [0, 1, 63, 64, 65, 191, 192, 5000] {
-            assert_eq!(slots.get_or_make(index, || None), None);
-            let made = slots.get_or_make(index, || Some(index.to_string()));
+            assert_eq!(slots.get_or_make(index, &weight, || None), None);
+            let made = slots.get_or_make(index, &weight, || Some(index.to_string()));
             assert_eq!(made, Some(&index.to_string()));
-            assert_eq!(slots.get_or_make(index, || Some("other".into())), made);
+            assert_eq!(slots.get_or_make(index, &weight, || Some("other".into())), made);
         }
-        assert_eq!(slots.get_or_make(usize::MAX / 2, || Some("far".into())), None);
+        assert_eq!(slots.get_or_make(usize::MAX / 2, &weight, || Some("far".into())), None);
+    }
+
+    #[test]
+    fn a_far_slot_takes_a_page_and_not_all_before_it() {
+        let (slots, weight) = (Slots::<[u8; 32]>::default(), Weight::default());
+        slots.get_or_make(100_000, &weight, || Some([0; 32])).unwrap();
+        assert!(weight.bytes() < 60_000, "{}", weight.bytes());
     }
 
     #[test]
@@ -157,11 +182,11 @@ mod tests {
 
     #[test]
     fn spellings_find_what_was_put_and_nothing_else() {
-        let spellings = Spellings::default();
+        let (spellings, weight) = (Spellings::default(), Weight::default());
         for number in 0..5000 {
             assert_eq!(spellings.get(&format!("name{number}")), None);
-            spellings.put(&format!("name{number}"), number);
-            spellings.put(&format!("name{number}"), number + 1);
+            spellings.put(&format!("name{number}"), number, &weight);
+            spellings.put(&format!("name{number}"), number + 1, &weight);
         }
         for number in 0..5000 {
             assert_eq!(spellings.get(&format!("name{number}")), Some(number));
@@ -171,16 +196,14 @@ mod tests {
 
     #[test]
     fn spellings_are_shared_by_threads() {
-        let spellings = Spellings::default();
+        let (spellings, weight) = (Spellings::default(), Weight::default());
         std::thread::scope(|scope| {
             for thread in 0..4 {
-                let spellings = &spellings;
+                let (spellings, weight) = (&spellings, &weight);
                 scope.spawn(move || {
                     for number in 0..2000u32 {
-                        spellings.put(
-                            &format!("name{}", (number * 7 + thread) % 2000),
-                            (number * 7 + thread) % 2000,
-                        );
+                        let number = (number * 7 + thread) % 2000;
+                        spellings.put(&format!("name{number}"), number, weight);
                     }
                 });
             }

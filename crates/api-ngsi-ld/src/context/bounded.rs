@@ -50,17 +50,6 @@ impl<T: Clone> Bounded<T> {
         }
         removed.is_some()
     }
-
-    /// Forgets everything.
-    pub(super) fn clear(&mut self) {
-        self.entries.clear();
-        self.bytes = 0;
-    }
-
-    /// Everything held, the most recently used first.
-    pub(super) fn iter(&self) -> impl Iterator<Item = (&str, &T)> {
-        self.entries.iter().map(|(key, (value, _))| (&**key, value))
-    }
 }
 
 #[cfg(test)]
@@ -68,7 +57,7 @@ mod tests {
     use super::*;
 
     fn keys(bounded: &Bounded<u8>) -> Vec<String> {
-        bounded.iter().map(|(key, _)| key.to_owned()).collect()
+        bounded.entries.iter().map(|(key, _)| key.to_string()).collect()
     }
 
     #[test]

@@ -1,21 +1,34 @@
-//! The contexts a server holds, as its users list, read, add and delete them (NGSI-LD 5.13).
+//! The contexts that there are for a tenant, as its users list, read, add and delete them (NGSI-LD 5.13).
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
-use model_entities::Timestamp;
+use model_entities::{Error, Timestamp};
 
+use super::Context;
 use super::active::{ContextSource, LOCAL_PATH, identify, local_id};
-use super::cache::{ContextKind, Contexts};
+use super::contexts::TenantContexts;
 use super::core::{CORE_URL, Edition};
 use super::fiware;
-use super::hosted::{Hosted, Stored};
+use super::hosted::Hosted;
 use super::parse::read;
 use crate::problem::{Problem, problem, write_problem};
 
 /// The largest hosted context in bytes.
 const HOSTED_BYTES_MAX: usize = 1 << 20;
-/// The most contexts hosted.
+/// The most contexts that a tenant hosts.
 const HOSTED_MAX: usize = 10_000;
+
+/// What kinds of contexts there are (NGSI-LD 5.13.1).
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum ContextKind {
+    /// From elsewhere: built in, preloaded or fetched.
+    Cached,
+    /// Given to the server to keep.
+    Hosted,
+    /// Part of a request.
+    ImplicitlyCreated,
+}
 
 /// What is told of a context.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -61,43 +74,17 @@ impl ContextEntry {
     }
 }
 
-impl Contexts {
+impl TenantContexts<'_> {
     fn hosted(&self) -> Result<&Hosted, Problem> {
         let none =
             || Problem::operation_not_supported("this server was set up without a place to keep contexts");
-        self.hosted.as_ref().ok_or_else(none)
-    }
-
-    /// The hosted document with this id.
-    pub(super) async fn hosted_document(&self, id: &str) -> Result<Option<Stored>, Problem> {
-        match &self.hosted {
-            None => Ok(None),
-            Some(hosted) => hosted.get(id).await.map_err(|error| problem(&error, None)),
-        }
-    }
-
-    /// The document of this URL that was fetched earlier, perhaps before a restart.
-    pub(super) async fn kept_document(&self, url: &str) -> Result<Option<Stored>, Problem> {
-        match &self.hosted {
-            None => Ok(None),
-            Some(hosted) => hosted.get_fetched(url).await.map_err(|error| problem(&error, None)),
-        }
-    }
-
-    /// Keeps a fetched document in the store. The request goes on if that fails: it has what it needs.
-    pub(super) async fn keep(&self, url: &str, stored: &Stored) {
-        let Some(hosted) = &self.hosted else { return };
-        match hosted.keep_fetched(url, stored).await {
-            Ok(true) => {}
-            Ok(false) => tracing::warn!(url, "a fetched context is not kept: there are too many"),
-            Err(error) => tracing::warn!(url, %error, "a fetched context is not kept"),
-        }
+        self.all.hosted.as_ref().ok_or_else(none)
     }
 
     /// The document made of the `@context` member of an earlier request.
-    pub(super) fn implicit(&self, id: &str) -> Option<Arc<str>> {
-        let inline = self.shared.inline.lock();
-        inline.iter().find_map(|(_, context)| match context.source() {
+    pub(super) fn implicit(self, id: &str) -> Option<Arc<str>> {
+        let pool = self.all.shared.pool.lock();
+        pool.contexts(self.tenant).find_map(|context| match context.source() {
             ContextSource::Inline { id: held, text } if **held == *id => {
                 Some(format!("{{\"@context\":{text}}}").into())
             }
@@ -105,12 +92,13 @@ impl Contexts {
         })
     }
 
-    /// Hosts a document (an object with a member `@context`), durably; answers its id.
+    /// Hosts a document (an object with a member `@context`), durably; answers its id. The tenant is created if it
+    /// is new.
     ///
     /// # Errors
     ///
-    /// 400 if it is no context; 503 if it refers to what cannot be had.
-    pub(crate) async fn add(&self, document: &str) -> Result<Box<str>, Problem> {
+    /// 400 if it is no context; 504 if it refers to what cannot be had; 413 beyond a limit.
+    pub(crate) async fn add(self, document: &str) -> Result<Box<str>, Problem> {
         let hosted = self.hosted()?;
         if document.len() > HOSTED_BYTES_MAX {
             return Err(Problem::too_large(format!("the context is larger than {HOSTED_BYTES_MAX} bytes")));
@@ -120,27 +108,30 @@ impl Contexts {
         let members = value.as_object().ok_or_else(|| Problem::bad_request("the body is no object"))?;
         let context =
             members.get("@context").ok_or_else(|| Problem::bad_request("the body has no @context"))?;
-        self.build(context, ContextSource::url(LOCAL_PATH)).await?;
-        let held = hosted.list().await.map_err(|error| problem(&error, None))?;
-        if held.len() >= HOSTED_MAX {
-            return Err(Problem::too_large(format!("this server already hosts {HOSTED_MAX} contexts")));
+        self.build(context.clone(), ContextSource::url(LOCAL_PATH), document.len()).await?;
+        let held = match hosted.list(self.tenant).await {
+            Err(Error::NoSuchTenant(_)) => 0,
+            listed => listed.map_err(|error| problem(&error, None))?.len(),
+        };
+        if held >= HOSTED_MAX {
+            return Err(Problem::too_large(format!("this tenant already hosts {HOSTED_MAX} contexts")));
         }
         let text = serde_json::json!({ "@context": context }).to_string();
-        hosted.add(&text, self.clock.now()).await.map_err(|error| write_problem(&error, None))
+        let added = hosted.add(self.tenant, &text, self.all.clock.now()).await;
+        added.map_err(|error| write_problem(&error, None))
     }
 
     /// All contexts of a kind, or of all kinds: the core context first. Cost: reads the hosted ones.
     ///
     /// # Errors
     ///
-    /// If the store refuses.
-    pub(crate) async fn list(&self, kind: Option<ContextKind>) -> Result<Vec<ContextEntry>, Problem> {
+    /// 404 if the tenant does not exist; if the store refuses.
+    pub(crate) async fn list(self, kind: Option<ContextKind>) -> Result<Vec<ContextEntry>, Problem> {
         let mut entries = self.cached().await?;
-        if let Some(hosted) = &self.hosted {
-            let held = hosted.list().await.map_err(|error| problem(&error, None))?;
+        if let Some(hosted) = &self.all.hosted {
+            let held = hosted.list(self.tenant).await.map_err(|error| problem(&error, None))?;
             entries.extend(
-                held.into_iter()
-                    .map(|(id, stored)| ContextEntry::local(&id, ContextKind::Hosted, stored.created)),
+                held.into_iter().map(|(id, created)| ContextEntry::local(&id, ContextKind::Hosted, created)),
             );
         }
         entries.extend(self.implicit_entries());
@@ -149,40 +140,40 @@ impl Contexts {
     }
 
     /// Contexts from elsewhere: built in, preloaded, fetched.
-    async fn cached(&self) -> Result<Vec<ContextEntry>, Problem> {
-        let mut urls: Vec<&str> = self.shared.preloaded.keys().map(|url| &**url).collect();
+    async fn cached(self) -> Result<Vec<ContextEntry>, Problem> {
+        let shared = &self.all.shared;
+        let mut urls: Vec<&str> = shared.preloaded.keys().map(|url| &**url).collect();
         urls.sort_unstable();
         urls.retain(|url| *url != fiware::URL);
         urls.splice(0..0, [CORE_URL, fiware::URL]);
         let mut entries: Vec<_> =
-            urls.into_iter().map(|url| ContextEntry::cached(url, self.shared.started)).collect();
+            urls.into_iter().map(|url| ContextEntry::cached(url, shared.started)).collect();
         entries.extend(self.fetched().await?);
         Ok(entries)
     }
 
     /// Fetched contexts, in memory or in the store.
-    async fn fetched(&self) -> Result<Vec<ContextEntry>, Problem> {
-        let kept = match &self.hosted {
+    async fn fetched(self) -> Result<Vec<ContextEntry>, Problem> {
+        let kept = match &self.all.hosted {
             None => Vec::new(),
-            Some(hosted) => hosted.list_fetched().await.map_err(|error| problem(&error, None))?,
+            Some(hosted) => hosted.list_fetched(self.tenant).await.map_err(|error| problem(&error, None))?,
         };
         let mut entries: Vec<_> =
-            kept.iter().map(|(url, stored)| ContextEntry::cached(url, stored.created)).collect();
-        let fetched = self.shared.fetched.lock();
-        for (url, stored) in fetched.iter() {
-            if !kept.iter().any(|(held, _)| **held == *url) {
-                entries.push(ContextEntry::cached(url, stored.created));
-            }
+            kept.iter().map(|(url, created)| ContextEntry::cached(url, *created)).collect();
+        let urls: HashSet<&str> = kept.iter().map(|(url, _)| &**url).collect();
+        let pool = self.all.shared.pool.lock();
+        for (url, document) in pool.documents(self.tenant).filter(|(url, _)| !urls.contains(url)) {
+            entries.push(ContextEntry::cached(url, document.stored.created));
         }
         Ok(entries)
     }
 
-    fn implicit_entries(&self) -> Vec<ContextEntry> {
-        let inline = self.shared.inline.lock();
-        let mut entries: Vec<ContextEntry> = Vec::new();
-        for (_, context) in inline.iter() {
+    fn implicit_entries(self) -> Vec<ContextEntry> {
+        let pool = self.all.shared.pool.lock();
+        let (mut entries, mut seen) = (Vec::new(), HashSet::new());
+        for context in pool.contexts(self.tenant) {
             if let ContextSource::Inline { id, .. } = context.source()
-                && !entries.iter().any(|entry| entry.id == *id)
+                && seen.insert(id.clone())
             {
                 entries.push(ContextEntry::local(id, ContextKind::ImplicitlyCreated, context.created()));
             }
@@ -194,8 +185,8 @@ impl Contexts {
     ///
     /// # Errors
     ///
-    /// 404 if there is none.
-    pub(crate) async fn find(&self, id: &str) -> Result<FoundContext, Problem> {
+    /// 404 if there is none, or no such tenant.
+    pub(crate) async fn find(self, id: &str) -> Result<FoundContext, Problem> {
         let id = local_id(id).unwrap_or(id);
         if let Some(stored) = self.hosted_document(id).await? {
             let entry = ContextEntry::local(id, ContextKind::Hosted, stored.created);
@@ -213,27 +204,28 @@ impl Contexts {
     }
 
     /// The context of kind `Cached` with this id or URL.
-    async fn cached_entry(&self, id: &str) -> Result<Option<ContextEntry>, Problem> {
+    async fn cached_entry(self, id: &str) -> Result<Option<ContextEntry>, Problem> {
         let held = self.cached().await?.into_iter().find(|entry| *entry.id == *id || *entry.url == *id);
-        let built_in = || Edition::of_url(id).map(|_| ContextEntry::cached(id, self.shared.started));
+        let built_in = || Edition::of_url(id).map(|_| ContextEntry::cached(id, self.all.shared.started));
         Ok(held.or_else(built_in))
     }
 
     /// The document of a context that is built in.
-    fn built_in(&self, url: &str) -> Option<Arc<str>> {
+    fn built_in(self, url: &str) -> Option<Arc<str>> {
         if let Some(edition) = Edition::of_url(url) {
             return Some(edition.document().into());
         }
-        (fiware::is_url(url) && !self.shared.preloaded.contains_key(url)).then(|| fiware::document().into())
+        let is_fiware = fiware::is_url(url) && !self.all.shared.preloaded.contains_key(url);
+        is_fiware.then(|| fiware::document().into())
     }
 
     /// Removes a context, or (`reload`) fetches it again.
     ///
     /// # Errors
     ///
-    /// 404 if there is none; 400 if `reload` does not apply; 422 if it is not the users' to remove;
-    /// 503 if it cannot be fetched again (it then stays as it is).
-    pub(crate) async fn delete(&self, id: &str, reload: bool) -> Result<(), Problem> {
+    /// 404 if there is none; 400 if `reload` does not apply; 422 if it is not the users' to remove; 504 if it cannot be
+    /// fetched again, or is no context any more (it then stays as it is).
+    pub(crate) async fn delete(self, id: &str, reload: bool) -> Result<(), Problem> {
         let found = self.find(id).await?;
         let ContextEntry { url, id, kind, .. } = found.entry;
         if reload && kind != ContextKind::Cached {
@@ -243,32 +235,36 @@ impl Contexts {
         }
         match kind {
             ContextKind::Hosted => {
-                self.hosted()?.delete(&id).await.map_err(|error| write_problem(&error, None))?;
+                let deleted = self.hosted()?.delete(self.tenant, &id).await;
+                deleted.map_err(|error| write_problem(&error, None))?;
             }
             ContextKind::ImplicitlyCreated => {}
             ContextKind::Cached => self.delete_cached(&url, reload).await?,
         }
         // Whatever was made from it is parsed again when it is next asked for.
-        self.shared.urls.lock().clear();
-        self.shared.inline.lock().clear();
+        let is_it = |used: &str| *used == *url || local_id(used).is_some_and(|used| *used == *id);
+        let was_made_from_it = |context: &Context| {
+            context.uses().iter().any(|used| is_it(used))
+                || matches!(context.source(), ContextSource::Inline { id: held, .. } if *held == id)
+        };
+        let evicted = self.all.shared.pool.lock().remove_contexts(self.tenant, was_made_from_it);
+        drop(evicted);
         Ok(())
     }
-}
 
-impl Contexts {
-    async fn delete_cached(&self, url: &str, reload: bool) -> Result<(), Problem> {
+    async fn delete_cached(self, url: &str, reload: bool) -> Result<(), Problem> {
         if !self.fetched().await?.iter().any(|entry| *entry.url == *url) {
             let detail = format!("{url} is built in or preloaded; it stays as the operator set it up");
             return Err(Problem::operation_not_supported(detail));
         }
         if reload {
-            self.shared.failures.lock().remove(url);
-            return self.fetch(url).await.map(drop);
+            return self.refetch(url).await;
         }
-        if let Some(hosted) = &self.hosted {
-            hosted.delete_fetched(url).await.map_err(|error| write_problem(&error, None))?;
+        if let Some(hosted) = &self.all.hosted {
+            let deleted = hosted.delete_fetched(self.tenant, url).await;
+            deleted.map_err(|error| write_problem(&error, None))?;
         }
-        self.shared.fetched.lock().remove(url);
+        self.all.shared.pool.lock().remove_document(self.tenant, url);
         Ok(())
     }
 }

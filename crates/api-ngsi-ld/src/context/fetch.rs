@@ -19,6 +19,23 @@ const ACCEPT: &str = "application/ld+json, application/json;q=0.9, */*;q=0.1";
 const NOT_ALLOWED: &str = "it is neither built in nor preloaded, and this server does not fetch remote contexts; \
      the operator can preload it (--contexts) or allow fetching (--context-fetch)";
 
+/// Why an address is not asked, and what to change.
+const NOT_PUBLIC: &str = "not a public address, and this server asks no others (--context-fetch any)";
+
+/// Why a document cannot be had, in words for the client.
+#[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
+pub(super) enum FetchError {
+    /// A setting forbids to ask: which.
+    #[error("{0}")]
+    Forbidden(String),
+    /// What is asked for can be had from nowhere.
+    #[error("{0}")]
+    Invalid(String),
+    /// It was asked for, and did not come.
+    #[error("{0}")]
+    Failed(String),
+}
+
 /// Which remote contexts may be fetched, and within what limits.
 #[derive(Clone, Debug)]
 pub struct FetchPolicy {
@@ -52,19 +69,24 @@ impl Fetcher {
     ///
     /// # Errors
     ///
-    /// Why it cannot be had, in words for the client.
-    pub(super) async fn fetch(&self, url: &str) -> Result<String, String> {
+    /// Why it cannot be had.
+    pub(super) async fn fetch(&self, url: &str) -> Result<String, FetchError> {
         if !self.policy.allowed {
-            return Err(NOT_ALLOWED.into());
+            return Err(FetchError::Forbidden(NOT_ALLOWED.into()));
         }
         let timeout = self.policy.timeout;
         let all = async {
-            let _permit = self.permits.acquire().await.map_err(|_| "the server is stopping".to_owned())?;
+            let stopping = |_| FetchError::Failed("the server is stopping".into());
+            let _permit = self.permits.acquire().await.map_err(stopping)?;
             self.follow(url).await
         };
-        tokio::time::timeout(timeout, all)
-            .await
-            .unwrap_or_else(|_| Err(format!("it took longer than {} ms", timeout.as_millis())))
+        let too_long = || {
+            FetchError::Failed(format!(
+                "it took longer than {} ms (--context-duration-max)",
+                timeout.as_millis()
+            ))
+        };
+        tokio::time::timeout(timeout, all).await.unwrap_or_else(|_| Err(too_long()))
     }
 
     fn client(&self) -> Result<&Client, String> {
@@ -82,45 +104,45 @@ impl Fetcher {
     }
 
     /// Asks, and follows redirects one by one, so that each address is checked.
-    async fn follow(&self, url: &str) -> Result<String, String> {
-        let mut url = Url::parse(url).map_err(|error| format!("it is no URL: {error}"))?;
+    async fn follow(&self, url: &str) -> Result<String, FetchError> {
+        let invalid = |error| FetchError::Invalid(format!("it is no URL: {error}"));
+        let mut url = Url::parse(url).map_err(invalid)?;
         for _ in 0..=self.policy.redirects_max {
             self.check_url(&url)?;
-            let request = self.client()?.get(url.clone()).header(header::ACCEPT, ACCEPT);
-            let response = request.send().await.map_err(|error| chain(&error.without_url()))?;
+            let request = self.client().map_err(FetchError::Failed)?.get(url.clone());
+            let response = request.header(header::ACCEPT, ACCEPT).send().await.map_err(failed)?;
             if !response.status().is_redirection() {
                 return self.read(response).await;
             }
-            let location =
-                response.headers().get(header::LOCATION).and_then(|location| location.to_str().ok());
-            let location = location.ok_or_else(|| format!("{url} redirects to nowhere"))?;
-            url = url.join(location).map_err(|error| format!("{url} redirects to {location:?}: {error}"))?;
+            url = redirected(&url, &response).map_err(FetchError::Failed)?;
         }
-        Err(format!("it redirects more than {} times", self.policy.redirects_max))
+        let times = self.policy.redirects_max;
+        Err(FetchError::Failed(format!("it redirects more than {times} times (--context-redirects-max)")))
     }
 
     /// Refuses schemes other than HTTP's, and addresses in the URL itself; names are checked when
     /// they are resolved.
-    fn check_url(&self, url: &Url) -> Result<(), String> {
+    fn check_url(&self, url: &Url) -> Result<(), FetchError> {
         if !matches!(url.scheme(), "http" | "https") {
-            return Err(format!("{url} is neither http nor https"));
+            return Err(FetchError::Invalid(format!("{url} is neither http nor https")));
         }
         let address = match url.host() {
-            None => return Err(format!("{url} names no host")),
+            None => return Err(FetchError::Invalid(format!("{url} names no host"))),
             Some(host) => host.to_string().trim_matches(['[', ']']).parse::<IpAddr>().ok(),
         };
         match address.filter(|address| !self.policy.private_addresses && !is_public_address(*address)) {
-            Some(address) => Err(format!("{address} is not a public address (--context-fetch)")),
+            Some(address) => Err(FetchError::Forbidden(format!("{address} is {NOT_PUBLIC}"))),
             None => Ok(()),
         }
     }
 
-    async fn read(&self, mut response: Response) -> Result<String, String> {
+    async fn read(&self, mut response: Response) -> Result<String, FetchError> {
         if !response.status().is_success() {
-            return Err(format!("the answer was {}", response.status()));
+            return Err(FetchError::Failed(format!("the answer was {}", response.status())));
         }
         let bytes_max = self.policy.bytes_max;
-        let too_large = || format!("it is larger than {bytes_max} bytes");
+        let too_large =
+            || FetchError::Failed(format!("it is larger than {bytes_max} bytes (--context-bytes-max)"));
         if response
             .content_length()
             .is_some_and(|length| usize::try_from(length).unwrap_or(usize::MAX) > bytes_max)
@@ -128,15 +150,40 @@ impl Fetcher {
             return Err(too_large());
         }
         let mut body = Vec::new();
-        while let Some(chunk) = response.chunk().await.map_err(|error| chain(&error.without_url()))? {
+        while let Some(chunk) = response.chunk().await.map_err(failed)? {
             if body.len() + chunk.len() > bytes_max {
                 return Err(too_large());
             }
             body.extend_from_slice(&chunk);
         }
-        String::from_utf8(body).map_err(|_| "it is no UTF-8 text".into())
+        String::from_utf8(body).map_err(|_| FetchError::Invalid("it is no UTF-8 text".into()))
     }
 }
+
+/// Where an answer sends us on to.
+fn redirected(url: &Url, response: &Response) -> Result<Url, String> {
+    let location = response.headers().get(header::LOCATION).and_then(|location| location.to_str().ok());
+    let location = location.ok_or_else(|| format!("{url} redirects to nowhere"))?;
+    url.join(location).map_err(|error| format!("{url} redirects to {location:?}: {error}"))
+}
+
+/// A fetch that failed, or that was given up because the name has no address that may be asked.
+fn failed(error: reqwest::Error) -> FetchError {
+    let error = error.without_url();
+    let mut source = std::error::Error::source(&error);
+    while let Some(inner) = source {
+        if let Some(not_public) = inner.downcast_ref::<NotPublic>() {
+            return FetchError::Forbidden(not_public.to_string());
+        }
+        source = inner.source();
+    }
+    FetchError::Failed(chain(&error))
+}
+
+/// A name that stands for no public address.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}, by its name, is {NOT_PUBLIC}")]
+struct NotPublic(String);
 
 /// Resolves names, and gives only addresses that may be asked: what is connected to is what was
 /// checked, whatever the name says a moment later.
@@ -154,7 +201,7 @@ impl Resolve for CheckedResolver {
                 .filter(|address| private_addresses || is_public_address(address.ip()))
                 .collect();
             if asked.is_empty() {
-                return Err(format!("{} has no public address", name.as_str()).into());
+                return Err(NotPublic(name.as_str().to_owned()).into());
             }
             Ok(Box::new(asked.into_iter()) as Addrs)
         })

@@ -9,7 +9,7 @@ use reqwest::Url;
 use serde_json::Value;
 
 use super::core::Edition;
-use super::parse::{Failure, Texts, parse};
+use super::parse::{Failure, Texts, Trees, parse, read};
 
 /// The file that maps URLs to files.
 const INDEX: &str = "contexts.toml";
@@ -67,9 +67,16 @@ pub(super) fn load(folder: &Path, may_fetch: bool) -> Result<Texts, ContextError
     if urls.len() < files.len() {
         return Err(broken("two entries are the same URL, spelled differently".into()));
     }
+    let mut trees = Trees::new();
+    for (url, file) in &files {
+        let Some(text) = texts.get(url.as_str()) else { continue };
+        let broken = |problem| ContextError::Broken { file: file.clone(), problem };
+        let tree = read(text).map_err(|problem| broken(format!("@context {url} {problem}")))?;
+        trees.insert(url.as_str().into(), tree.into());
+    }
     for (url, file) in files {
         let broken = |problem: String| ContextError::Broken { file, problem };
-        match parse(&Value::String(url.into()), &texts) {
+        match parse(&Value::String(url.into()), &trees) {
             Err(Failure::Missing(_)) if may_fetch => {}
             Err(Failure::Missing(missing)) => {
                 return Err(broken(format!(
@@ -133,7 +140,8 @@ mod tests {
     fn the_example_folder_loads() {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/contexts");
         let texts = load(&folder, false).unwrap();
-        let table = parse(&"https://example.org/city/context.jsonld".into(), &texts).unwrap();
+        let trees = texts.iter().map(|(url, text)| (url.clone(), Arc::new(read(text).unwrap()))).collect();
+        let table = parse(&"https://example.org/city/context.jsonld".into(), &trees).unwrap();
         let context = Context::new(table, ContextSource::url("x"), Timestamp(0));
         assert_eq!(context.expand("TramStop"), "https://example.org/city/TramStop");
         assert_eq!(context.expand("platformLength"), "https://example.org/units#platformLength");

@@ -1,9 +1,9 @@
-//! Contexts kept as documents of the store: those that users host, and those that were fetched.
+//! Contexts kept as documents of the store, tenant by tenant: those that users host, and those that were fetched.
 
 use std::sync::Arc;
 
 use bytes::Bytes;
-use model_entities::{Documents, Error, Timestamp};
+use model_entities::{Entities, Error, Tenant, Timestamp};
 use xxhash_rust::xxh3::xxh3_128_with_seed;
 
 use super::active::id_of;
@@ -26,70 +26,88 @@ pub(crate) struct Stored {
     pub created: Timestamp,
 }
 
-/// The hosted contexts; clones share.
+/// The contexts of each tenant; clones share.
 #[derive(Clone, Debug)]
 pub(super) struct Hosted {
-    documents: Documents,
+    entities: Entities,
 }
 
 impl Hosted {
-    pub(super) fn new(documents: Documents) -> Self {
-        Self { documents }
+    pub(super) fn new(entities: Entities) -> Self {
+        Self { entities }
     }
 
-    /// Keeps a document under a new id, which it answers: made of text and time, so that the same
-    /// requests at the same times have the same answers.
-    pub(super) async fn add(&self, text: &str, now: Timestamp) -> Result<Box<str>, Error> {
+    /// Keeps a document of a tenant, which is created if it is new, under a new id, which it answers: made of text and
+    /// time, so that the same requests at the same times have the same answers.
+    pub(super) async fn add(&self, tenant: &Tenant, text: &str, now: Timestamp) -> Result<Box<str>, Error> {
+        self.entities.tenant_or_create(tenant).await?;
+        let documents = self.entities.documents(tenant).await?;
         let mut number = xxh3_128_with_seed(text.as_bytes(), now.0.cast_unsigned());
         let mut id = id_of(number);
-        while self.documents.get(HOSTED, &id).await?.is_some() {
+        while documents.get(HOSTED, &id).await?.is_some() {
             number = number.wrapping_add(1);
             id = id_of(number);
         }
         let stored = Stored { text: text.into(), created: now };
-        self.documents.put(HOSTED, &id, encode(&stored)).await?;
+        documents.put(HOSTED, &id, encode(&stored)).await?;
         Ok(id)
     }
 
-    pub(super) async fn get(&self, id: &str) -> Result<Option<Stored>, Error> {
-        let value = self.documents.get(HOSTED, id).await?;
+    /// A hosted document; a tenant that does not exist has none.
+    pub(super) async fn get(&self, tenant: &Tenant, id: &str) -> Result<Option<Stored>, Error> {
+        self.read(tenant, HOSTED, id).await
+    }
+
+    async fn read(&self, tenant: &Tenant, collection: &str, name: &str) -> Result<Option<Stored>, Error> {
+        let value = match self.entities.documents(tenant).await {
+            Err(Error::NoSuchTenant(_)) => None,
+            documents => documents?.get(collection, name).await?,
+        };
         Ok(value.as_deref().and_then(decode))
     }
 
-    pub(super) async fn list(&self) -> Result<Vec<(Box<str>, Stored)>, Error> {
-        self.all(HOSTED).await
+    /// Ids and times of hosted documents, in order of the ids.
+    pub(super) async fn list(&self, tenant: &Tenant) -> Result<Vec<(Box<str>, Timestamp)>, Error> {
+        self.all(tenant, HOSTED).await
     }
 
-    async fn all(&self, collection: &str) -> Result<Vec<(Box<str>, Stored)>, Error> {
-        let documents = self.documents.list(collection).await?;
-        Ok(documents.into_iter().filter_map(|(name, value)| Some((name.into(), decode(&value)?))).collect())
+    async fn all(&self, tenant: &Tenant, collection: &str) -> Result<Vec<(Box<str>, Timestamp)>, Error> {
+        let heads = self.entities.documents(tenant).await?.heads(collection, TIME_BYTES).await?;
+        Ok(heads.into_iter().filter_map(|(name, head)| Some((name.into(), time_of(&head)?))).collect())
     }
 
-    pub(super) async fn delete(&self, id: &str) -> Result<bool, Error> {
-        self.documents.delete(HOSTED, id).await
+    pub(super) async fn delete(&self, tenant: &Tenant, id: &str) -> Result<bool, Error> {
+        self.entities.documents(tenant).await?.delete(HOSTED, id).await
     }
 
     /// Keeps a fetched document, unless there are too many already; answers whether it did.
-    pub(super) async fn keep_fetched(&self, url: &str, stored: &Stored) -> Result<bool, Error> {
-        let has_room = self.documents.get(FETCHED, url).await?.is_some()
-            || self.documents.list(FETCHED).await?.len() < FETCHED_MAX;
+    pub(super) async fn keep_fetched(
+        &self,
+        tenant: &Tenant,
+        url: &str,
+        stored: &Stored,
+    ) -> Result<bool, Error> {
+        let documents = self.entities.documents(tenant).await?;
+        let has_room = documents.get(FETCHED, url).await?.is_some()
+            || documents.heads(FETCHED, 0).await?.len() < FETCHED_MAX;
         if has_room {
-            self.documents.put(FETCHED, url, encode(stored)).await?;
+            documents.put(FETCHED, url, encode(stored)).await?;
         }
         Ok(has_room)
     }
 
-    pub(super) async fn get_fetched(&self, url: &str) -> Result<Option<Stored>, Error> {
-        let value = self.documents.get(FETCHED, url).await?;
-        Ok(value.as_deref().and_then(decode))
+    /// A document that was fetched earlier; a tenant that does not exist has none.
+    pub(super) async fn get_fetched(&self, tenant: &Tenant, url: &str) -> Result<Option<Stored>, Error> {
+        self.read(tenant, FETCHED, url).await
     }
 
-    pub(super) async fn list_fetched(&self) -> Result<Vec<(Box<str>, Stored)>, Error> {
-        self.all(FETCHED).await
+    /// URLs and times of fetched documents, in order of the URLs.
+    pub(super) async fn list_fetched(&self, tenant: &Tenant) -> Result<Vec<(Box<str>, Timestamp)>, Error> {
+        self.all(tenant, FETCHED).await
     }
 
-    pub(super) async fn delete_fetched(&self, url: &str) -> Result<bool, Error> {
-        self.documents.delete(FETCHED, url).await
+    pub(super) async fn delete_fetched(&self, tenant: &Tenant, url: &str) -> Result<bool, Error> {
+        self.entities.documents(tenant).await?.delete(FETCHED, url).await
     }
 }
 
@@ -98,7 +116,12 @@ fn encode(stored: &Stored) -> Bytes {
 }
 
 fn decode(value: &[u8]) -> Option<Stored> {
-    let (time, text) = value.split_first_chunk::<TIME_BYTES>()?;
-    let text = std::str::from_utf8(text).ok()?;
-    Some(Stored { text: text.into(), created: Timestamp(i64::from_be_bytes(*time)) })
+    let text = std::str::from_utf8(value.get(TIME_BYTES..)?).ok()?;
+    Some(Stored { text: text.into(), created: time_of(value)? })
+}
+
+/// The time at the head of a stored context.
+fn time_of(value: &[u8]) -> Option<Timestamp> {
+    let time = value.first_chunk::<TIME_BYTES>()?;
+    Some(Timestamp(i64::from_be_bytes(*time)))
 }

@@ -9,23 +9,27 @@
 mod active;
 mod append;
 mod bounded;
-mod cache;
 mod catalogue;
+mod contexts;
 mod core;
 mod core_terms;
+mod documents;
 mod fetch;
 mod fiware;
 mod folder;
 mod hosted;
 mod names;
 mod parse;
+mod pool;
+mod references;
 #[cfg(test)]
 pub(crate) mod testing;
+mod weight;
 
 pub(crate) use active::{Context, LOCAL_PATH};
-pub(crate) use cache::ContextKind;
-pub use cache::{ContextOptions, Contexts};
-pub(crate) use catalogue::ContextEntry;
+pub(crate) use catalogue::{ContextEntry, ContextKind};
+pub(crate) use contexts::TenantContexts;
+pub use contexts::{ContextOptions, Contexts};
 pub use fetch::FetchPolicy;
 pub use folder::ContextError;
 pub(crate) use names::Names;

@@ -7,6 +7,7 @@ use model_entities::{TermId, Terms};
 
 use super::Context;
 use super::append::{Slots, Spellings};
+use super::weight::{Budget, Weight, text_bytes};
 
 /// Stands where a stored entity uses a term that its tenant does not have (a damaged store).
 const UNKNOWN: (&str, &str) = ("urn:twinfold:unknown-term", "\"urn:twinfold:unknown-term\":");
@@ -60,23 +61,26 @@ pub(crate) struct Names {
     interned: Interned,
     numbers: Spellings,
     spelled: Slots<Spelled>,
+    weight: Weight,
 }
 
 impl Names {
-    /// The names of `terms` in `context`.
-    pub(super) fn new(context: Arc<Context>, terms: Terms) -> Self {
-        Self::over(context, Interned::Terms(terms))
+    /// The names of `terms` in `context`, weighed as they are met.
+    pub(super) fn new(context: Arc<Context>, terms: Terms, budget: &Budget) -> Self {
+        Self::over(context, Interned::Terms(terms), budget)
     }
 
-    fn over(context: Arc<Context>, interned: Interned) -> Self {
-        Self { context, interned, numbers: Spellings::default(), spelled: Slots::default() }
+    fn over(context: Arc<Context>, interned: Interned, budget: &Budget) -> Self {
+        let (numbers, spelled, weight) =
+            (Spellings::default(), Slots::default(), budget.weight(size_of::<Self>()));
+        Self { context, interned, numbers, spelled, weight }
     }
 
     /// Names for tests: these short names (or IRIs), expanded by `context`, are terms 0, 1, 2, ...
     #[cfg(any(test, feature = "testing"))]
     pub(crate) fn of(context: &Arc<Context>, names: &[&str]) -> Self {
         let iris = names.iter().map(|name| context.expand(name).as_ref().into()).collect();
-        Self::over(Arc::clone(context), Interned::Given(iris))
+        Self::over(Arc::clone(context), Interned::Given(iris), &Budget::default())
     }
 
     /// The context.
@@ -91,7 +95,7 @@ impl Names {
             return Some(TermId(number));
         }
         let term = self.interned.id(&self.context.expand(name))?;
-        self.numbers.put(name, term.0);
+        self.numbers.put(name, term.0, &self.weight);
         Some(term)
     }
 
@@ -101,11 +105,12 @@ impl Names {
     }
 
     fn spelled(&self, term: TermId) -> Option<&Spelled> {
-        self.spelled.get_or_make(term.0 as usize, || {
+        self.spelled.get_or_make(term.0 as usize, &self.weight, || {
             let iri = self.interned.iri(term)?;
             let name = self.context.compact(&iri);
             let mut key = lang_json::string_to(&name);
             key.push(':');
+            self.weight.add(text_bytes(name.len()) + text_bytes(key.len()));
             Some(Spelled { name: name.as_ref().into(), key: key.into() })
         })
     }

@@ -1,8 +1,9 @@
 //! JSON-LD 1.1 context processing, as far as names need it: terms, prefixes, `@vocab`, arrays and
 //! documents of contexts, `@import`. Pure: a document that is not at hand is asked for by name.
 //!
-//! What only matters to values (`@language`, `@direction`, coercions, containers, scoped contexts)
-//! is accepted and not kept: the kinds of NGSI-LD attributes say how their values are read.
+//! What only matters to values (`@language`, `@direction`, coercions, containers)
+//! is accepted and not kept: the kinds of NGSI-LD attributes say how their values are read. Scoped contexts are refused
+//! (NGSI-LD 5.5.7).
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -22,6 +23,8 @@ pub(crate) const LOADS_MAX: usize = 128;
 pub(crate) const TERMS_MAX: usize = 100_000;
 /// The longest IRI a term can stand for, in bytes.
 pub(crate) const IRI_BYTES_MAX: usize = 2048;
+/// The most definitions read for one context, those of documents that are read again counted again.
+pub(crate) const DEFINITIONS_MAX: usize = 400_000;
 /// The most definitions that lean on one another (`a` on prefix `b`, `b` on prefix `c`, ...).
 pub(crate) const DEFINITIONS_DEPTH_MAX: usize = 32;
 
@@ -71,8 +74,11 @@ const CONTAINERS: [&str; 7] = ["@graph", "@id", "@index", "@language", "@list", 
 /// What the IRI of a prefix ends with, unless `@prefix` says that it is one.
 const PREFIX_ENDS: [char; 7] = [':', '/', '?', '#', '[', ']', '@'];
 
-/// Texts at hand, by URL.
+/// Texts of documents, by URL.
 pub(super) type Texts = HashMap<Box<str>, Arc<str>>;
+
+/// Documents at hand, by URL.
+pub(super) type Trees = HashMap<Box<str>, Arc<Value>>;
 
 /// Why there is no table.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -83,12 +89,21 @@ pub(super) enum Failure {
     Invalid(String),
 }
 
+impl std::fmt::Display for Failure {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Missing(url) => write!(formatter, "@context {url} is not at hand"),
+            Self::Invalid(detail) => formatter.write_str(detail),
+        }
+    }
+}
+
 /// The table of a context: `context` is the value of an `@context` member, or the URL of a document.
 ///
 /// # Errors
 ///
-/// [`Failure::Missing`] names a document that is not in `documents`; with it, try again.
-pub(super) fn parse(context: &Value, documents: &Texts) -> Result<Table, Failure> {
+/// [`Failure::Missing`] names a document that is not in `documents`.
+pub(super) fn parse(context: &Value, documents: &Trees) -> Result<Table, Failure> {
     let mut builder = Builder::new(documents);
     builder.context(context)?;
     Ok(builder.table())
@@ -114,12 +129,13 @@ struct Definition {
 
 /// A context in the making.
 struct Builder<'a> {
-    documents: &'a Texts,
+    documents: &'a Trees,
     terms: HashMap<Box<str>, Definition>,
     vocabulary: Option<Box<str>>,
     /// The documents being read, outermost first.
     path: Vec<Url>,
     loads: usize,
+    definitions: usize,
 }
 
 /// One context object in the making.
@@ -132,8 +148,15 @@ struct Local<'a> {
 }
 
 impl<'a> Builder<'a> {
-    fn new(documents: &'a Texts) -> Self {
-        Self { documents, terms: HashMap::new(), vocabulary: None, path: Vec::new(), loads: 0 }
+    fn new(documents: &'a Trees) -> Self {
+        Self {
+            documents,
+            terms: HashMap::new(),
+            vocabulary: None,
+            path: Vec::new(),
+            loads: 0,
+            definitions: 0,
+        }
     }
 
     /// The finished table; the core context's own terms are left out, for they cannot be changed.
@@ -144,6 +167,7 @@ impl<'a> Builder<'a> {
                 table.insert(term, iri, definition.is_prefix);
             }
         }
+        table.shrink();
         table
     }
 
@@ -209,7 +233,7 @@ impl<'a> Builder<'a> {
         }
         let document = self.document(&url)?;
         self.path.push(url);
-        let context = member(&document, "@context");
+        let context = member(&*document, "@context");
         let done = match context {
             Some(context) => self.context(context),
             None => self.invalid("the document has no member @context"),
@@ -227,11 +251,21 @@ impl<'a> Builder<'a> {
     }
 
     /// A document at hand, as a tree.
-    fn document(&self, url: &Url) -> Result<Value, Failure> {
-        let Some(text) = self.documents.get(url.as_str()) else {
-            return Err(Failure::Missing(url.as_str().into()));
+    fn document(&self, url: &Url) -> Result<Arc<Value>, Failure> {
+        let missing = || Failure::Missing(url.as_str().into());
+        self.documents.get(url.as_str()).cloned().ok_or_else(missing)
+    }
+
+    /// A document that is to be imported: at hand, or built in.
+    fn importable(&self, url: &Url) -> Result<Arc<Value>, Failure> {
+        let built_in = match Edition::of_url(url.as_str()) {
+            Some(edition) => edition.document(),
+            None if fiware::is_url(url.as_str()) && !self.documents.contains_key(url.as_str()) => {
+                fiware::document()
+            }
+            None => return self.document(url),
         };
-        read(text).map_err(|problem| Failure::Invalid(format!("@context {url} {problem}")))
+        read(&built_in).map(Arc::new).map_err(Failure::Invalid)
     }
 
     fn object(&mut self, members: &Map<String, Value>) -> Result<(), Failure> {
@@ -267,13 +301,19 @@ impl<'a> Builder<'a> {
         };
         let url = self.resolve(reference)?;
         self.enter(&url)?;
-        let mut merged = match member(&self.document(&url)?, "@context") {
+        let mut merged = match member(&*self.importable(&url)?, "@context") {
             Some(Value::Object(imported)) if imported.contains_key("@import") => {
                 return self.invalid(format_args!("@import of {url}, which imports another"));
             }
             Some(Value::Object(imported)) => imported.clone(),
             _ => return self.invalid(format_args!("@import of {url}, whose @context is no object")),
         };
+        if Edition::of_url(url.as_str()).is_some() {
+            // The core context alone may have scoped contexts (4.4); names have no use for them.
+            for definition in merged.values_mut().filter_map(Value::as_object_mut) {
+                definition.remove("@context");
+            }
+        }
         for (name, value) in members.iter().filter(|(name, _)| *name != "@import") {
             merged.insert(name.clone(), value.clone());
         }
@@ -382,6 +422,11 @@ impl<'a> Builder<'a> {
                 is_protected = self.flag(term, members, "@protected")?.unwrap_or(is_protected);
                 is_prefix = Some(self.flag(term, members, "@prefix")?.unwrap_or(false));
                 self.check_coercions(term, members)?;
+                if members.contains_key("@context") {
+                    return self.invalid(format_args!(
+                        "{term:?} has a scoped @context, which only the core context may have (5.5.7)"
+                    ));
+                }
                 match members.get("@id") {
                     // A reverse property is none of the entity's own: nothing can be stored under it.
                     _ if members.contains_key("@reverse") => {
@@ -469,6 +514,11 @@ impl<'a> Builder<'a> {
         {
             return self.invalid(format_args!("the term {term:?} is protected and cannot be redefined"));
         }
+        self.definitions += 1;
+        if self.definitions > DEFINITIONS_MAX {
+            return self
+                .invalid(format_args!("more than {DEFINITIONS_MAX} definitions, repeated ones included"));
+        }
         if self.terms.len() >= TERMS_MAX && !self.terms.contains_key(term) {
             return self.invalid(format_args!("more than {TERMS_MAX} terms"));
         }
@@ -478,7 +528,7 @@ impl<'a> Builder<'a> {
 }
 
 /// A member of an object.
-fn member<'v>(value: &'v Value, name: &str) -> Option<&'v Value> {
+pub(super) fn member<'v>(value: &'v Value, name: &str) -> Option<&'v Value> {
     value.as_object()?.get(name)
 }
 

@@ -1,14 +1,17 @@
 //! For tests: a web server on the loopback, and options of contexts.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
+use model_entities::{Entities, HistoryPolicy, Options, Tenant};
+use parking_lot::Mutex;
+use store::Store;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 
-use super::{ContextOptions, FetchPolicy};
+use super::{ContextOptions, Contexts, FetchPolicy, TenantContexts};
 
 /// What a page of the server does.
 #[derive(Clone, Debug)]
@@ -30,7 +33,10 @@ pub(crate) enum Page {
 pub(crate) struct WebServer {
     address: std::net::SocketAddr,
     requests: Arc<AtomicUsize>,
+    pages: Pages,
 }
+
+type Pages = Arc<Mutex<HashMap<String, Page>>>;
 
 impl WebServer {
     pub(crate) async fn start(pages: &[(&str, Page)]) -> Self {
@@ -38,16 +44,22 @@ impl WebServer {
         let address = listener.local_addr().unwrap();
         let pages: HashMap<String, Page> =
             pages.iter().map(|(path, page)| ((*path).into(), page.clone())).collect();
-        let pages = Arc::new(pages);
+        let pages = Arc::new(Mutex::new(pages));
+        let shared = Arc::clone(&pages);
         let requests = Arc::<AtomicUsize>::default();
         let counted = Arc::clone(&requests);
         tokio::spawn(async move {
             loop {
                 let (stream, _) = listener.accept().await.unwrap();
-                tokio::spawn(serve(stream, Arc::clone(&pages), Arc::clone(&counted)));
+                tokio::spawn(serve(stream, Arc::clone(&shared), Arc::clone(&counted)));
             }
         });
-        Self { address, requests }
+        Self { address, requests, pages }
+    }
+
+    /// Gives another page from here on.
+    pub(crate) fn change(&self, path: &str, page: Page) {
+        self.pages.lock().insert(path.into(), page);
     }
 
     /// The URL of a path.
@@ -61,7 +73,7 @@ impl WebServer {
     }
 }
 
-async fn serve(mut stream: TcpStream, pages: Arc<HashMap<String, Page>>, requests: Arc<AtomicUsize>) {
+async fn serve(mut stream: TcpStream, pages: Pages, requests: Arc<AtomicUsize>) {
     let mut head = Vec::new();
     while !head.ends_with(b"\r\n\r\n") {
         match stream.read_u8().await {
@@ -72,7 +84,8 @@ async fn serve(mut stream: TcpStream, pages: Arc<HashMap<String, Page>>, request
     requests.fetch_add(1, Ordering::SeqCst);
     let head = String::from_utf8(head).unwrap();
     let path = head.split(' ').nth(1).unwrap();
-    let answer = match pages.get(path) {
+    let page = pages.lock().get(path).cloned();
+    let answer = match page {
         None => "HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\nconnection: close\r\n\r\n".into(),
         Some(Page::Text(text)) => {
             let length = text.len();
@@ -108,4 +121,23 @@ pub(crate) fn policy() -> FetchPolicy {
 /// Options with that policy and no folder.
 pub(crate) fn options() -> ContextOptions {
     ContextOptions { folder: None, fetch: policy(), cache_entries: 100 }
+}
+
+/// The default tenant's contexts.
+pub(crate) fn of(contexts: &Contexts) -> TenantContexts<'_> {
+    static TENANT: LazyLock<Tenant> = LazyLock::new(Tenant::default);
+    contexts.of(&TENANT)
+}
+
+/// Entities, and with them documents, kept in `store`.
+pub(crate) fn entities(store: &Store) -> Entities {
+    let options = Options {
+        buckets: 1,
+        terms_max: 1000,
+        entity_bytes_max: 1 << 20,
+        scan_entities_max: 1000,
+        sort_entities_max: 1000,
+        history: HistoryPolicy::default(),
+    };
+    Entities::new(store.clone(), options)
 }

@@ -112,7 +112,7 @@ pub(crate) fn instances(request: &Request) -> Result<Instances, Problem> {
 /// A session for a write to an entity that must exist, so that its tenant must, too.
 pub(crate) async fn writing(api: &Api, request: &Request, body: Body<'_>) -> Result<Session, Problem> {
     let tenant = tenant(request)?;
-    let context = api.body_context(request, body).await?;
+    let context = api.body_context(&tenant, request, body).await?;
     api.session(&tenant, &context).await
 }
 

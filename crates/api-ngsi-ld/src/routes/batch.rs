@@ -8,7 +8,7 @@ use http::StatusCode;
 use lang_json::write_string;
 use model_entities::{Draft, Fate, MergeOptions, Operation};
 
-use crate::context::{Context, Names};
+use crate::context::{Context, Names, TenantContexts};
 use crate::params::check_parameters;
 use crate::problem::Problem;
 use crate::routes::answer::{JSON, no_content};
@@ -120,8 +120,8 @@ async fn write(api: &Api, request: &Request, verb: &Verb) -> Result<Response, Pr
     let rules = verb.rules(options, limits.depth_max);
     let body = body(request)?;
     let texts = split_batch(body.text, limits.batch_entities_max)?;
-    let elements = contexts(api, request, body, &texts).await?;
     let tenant = tenant(request)?;
+    let elements = contexts(api.shared.contexts.of(&tenant), request, body, &texts).await?;
     let session = if verb.creates() {
         let core = Context::core();
         api.session_or_create(&tenant, &core, |names| any_valid(&texts, names, &rules)).await?
@@ -152,13 +152,13 @@ type Element<'b> = (&'b str, Result<Arc<Context>, Problem>);
 
 /// The elements with their contexts; an error if none has one.
 async fn contexts<'b>(
-    api: &Api,
+    contexts: TenantContexts<'_>,
     request: &Request,
     body: Body<'_>,
     texts: &[&'b str],
 ) -> Result<Vec<Element<'b>>, Problem> {
     let linked = match body.link(request)? {
-        Some(url) => api.shared.contexts.by_link(url).await?,
+        Some(url) => contexts.by_link(url).await?,
         None => Context::core(),
     };
     let mut last: Option<(&str, Result<Arc<Context>, Problem>)> = None;
@@ -169,7 +169,7 @@ async fn contexts<'b>(
             (Ok(None), _) => Ok(Arc::clone(&linked)),
             (Ok(Some(member)), Some((held, context))) if member == *held => context.clone(),
             (Ok(Some(member)), _) => {
-                let context = api.shared.contexts.by_member(member).await;
+                let context = contexts.by_member(member).await;
                 last = Some((member, context.clone()));
                 context
             }
@@ -210,7 +210,7 @@ async fn parse(
         };
         let names = match &held {
             Some((of, names)) if Arc::ptr_eq(of, &context) => Arc::clone(names),
-            _ => api.shared.contexts.names(&context, tenant, session.entities.terms()),
+            _ => api.shared.contexts.of(tenant).names(&context, session.entities.terms()).await,
         };
         let parsed = parse_entity(text, &names, rules);
         slots.push(match parsed {

@@ -3,6 +3,7 @@
 use std::sync::{Arc, LazyLock};
 
 use api_http::Request;
+use model_entities::Tenant;
 
 use crate::context::Context;
 use crate::problem::Problem;
@@ -96,14 +97,15 @@ impl Body<'_> {
 }
 
 impl Api {
-    /// The context of a request whose body is one object.
+    /// The context of a tenant's request whose body is one object.
     pub(crate) async fn body_context(
         &self,
+        tenant: &Tenant,
         request: &Request,
         body: Body<'_>,
     ) -> Result<Arc<Context>, Problem> {
         let link = body.link(request)?;
-        let contexts = &self.shared.contexts;
+        let contexts = self.shared.contexts.of(tenant);
         match (body.context_of(body.text)?, link) {
             (Some(member), _) => contexts.by_member(member).await,
             (None, Some(url)) => contexts.by_link(url).await,

@@ -1,5 +1,5 @@
-//! `/jsonldContexts`: the contexts that the server holds (NGSI-LD 5.13, 6.29, 6.30). They belong to
-//! the server, not to a tenant.
+//! `/jsonldContexts`: the contexts that there are for a tenant (NGSI-LD 5.13, 6.29, 6.30): its own, and those that are
+//! built in or preloaded.
 
 use std::str::FromStr as _;
 
@@ -7,9 +7,10 @@ use api_http::{MediaType, Request, Response, accept, empty_response, json_respon
 use http::{HeaderValue, StatusCode, header};
 use lang_json::write_string;
 
-use crate::context::{ContextEntry, ContextKind, Contexts, LOCAL_PATH};
+use crate::context::{ContextEntry, ContextKind, LOCAL_PATH, TenantContexts};
 use crate::problem::Problem;
 use crate::render::write_time;
+use crate::routes::session::tenant;
 use crate::state::Api;
 
 const JSON: MediaType = "application/json";
@@ -18,25 +19,25 @@ const OFFERED: &[MediaType] = &[JSON, JSON_LD];
 
 /// NGSI-LD 6.29.3.1, POST /jsonldContexts.
 pub(crate) async fn create(api: Api, request: Request) -> Result<Response, Problem> {
-    add(&api.shared.contexts, &request).await
+    add(api.shared.contexts.of(&tenant(&request)?), &request).await
 }
 
 /// NGSI-LD 6.29.3.2, GET /jsonldContexts.
 pub(crate) async fn list(api: Api, request: Request) -> Result<Response, Problem> {
-    list_all(&api.shared.contexts, &request).await
+    list_all(api.shared.contexts.of(&tenant(&request)?), &request).await
 }
 
 /// NGSI-LD 6.30.3.1, GET /jsonldContexts/{contextId}.
 pub(crate) async fn get(api: Api, request: Request) -> Result<Response, Problem> {
-    serve(&api.shared.contexts, &request).await
+    serve(api.shared.contexts.of(&tenant(&request)?), &request).await
 }
 
 /// NGSI-LD 6.30.3.2, DELETE /jsonldContexts/{contextId}.
 pub(crate) async fn delete(api: Api, request: Request) -> Result<Response, Problem> {
-    remove(&api.shared.contexts, &request).await
+    remove(api.shared.contexts.of(&tenant(&request)?), &request).await
 }
 
-async fn add(contexts: &Contexts, request: &Request) -> Result<Response, Problem> {
+async fn add(contexts: TenantContexts<'_>, request: &Request) -> Result<Response, Problem> {
     let is_json = |media_type: &str| media_type.to_ascii_lowercase().contains("json");
     if let Some(other) = request.header("content-type").filter(|media_type| !is_json(media_type)) {
         let detail = format!("Content-Type is {other}, not {JSON} or {JSON_LD}");
@@ -51,7 +52,7 @@ async fn add(contexts: &Contexts, request: &Request) -> Result<Response, Problem
     Ok(response)
 }
 
-async fn list_all(contexts: &Contexts, request: &Request) -> Result<Response, Problem> {
+async fn list_all(contexts: TenantContexts<'_>, request: &Request) -> Result<Response, Problem> {
     let media_type = acceptable(request)?;
     let details = flag(request, "details")?;
     let kind = match request.params.get("kind") {
@@ -80,7 +81,7 @@ async fn list_all(contexts: &Contexts, request: &Request) -> Result<Response, Pr
     Ok(json_response(StatusCode::OK, media_type, body))
 }
 
-async fn serve(contexts: &Contexts, request: &Request) -> Result<Response, Problem> {
+async fn serve(contexts: TenantContexts<'_>, request: &Request) -> Result<Response, Problem> {
     let media_type = acceptable(request)?;
     let details = flag(request, "details")?;
     let found = contexts.find(request.capture(0)).await?;
@@ -101,7 +102,7 @@ async fn serve(contexts: &Contexts, request: &Request) -> Result<Response, Probl
     }
 }
 
-async fn remove(contexts: &Contexts, request: &Request) -> Result<Response, Problem> {
+async fn remove(contexts: TenantContexts<'_>, request: &Request) -> Result<Response, Problem> {
     contexts.delete(request.capture(0), flag(request, "reload")?).await?;
     Ok(empty_response(StatusCode::NO_CONTENT))
 }
@@ -139,7 +140,7 @@ fn write_entry(out: &mut String, entry: &ContextEntry, origin: &str) {
     write_string(out, &entry.id);
     out.push_str(",\"kind\":");
     write_string(out, entry.kind.name());
-    out.push_str(",\"timestamp\":");
+    out.push_str(",\"createdAt\":");
     write_time(out, entry.created);
     out.push('}');
 }

@@ -7,13 +7,14 @@ use crate::params::check_parameters;
 use crate::problem::Problem;
 use crate::render::write_time;
 use crate::routes::answer::{JSON_LD, answer, json_media};
+use crate::routes::session::tenant;
 use crate::state::Api;
 
 /// NGSI-LD 6.36.3.1, GET /info/sourceIdentity (5.15.1): who this broker is, and since when.
 pub(crate) async fn source_identity(api: Api, request: Request) -> Result<Response, Problem> {
     check_parameters(&request, &[])?;
     let media = json_media(&request)?;
-    let context = api.linked_context(&request).await?;
+    let context = api.linked_context(&tenant(&request)?, &request).await?;
     let shared = &api.shared;
     let now = shared.clock.now();
     let mut out = String::from("{");

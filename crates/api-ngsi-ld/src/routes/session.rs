@@ -104,28 +104,37 @@ fn link_parameter(text: &str) -> Option<(&str, &str, &str)> {
 
 impl Api {
     /// The context of a request without a body. Cost without a `Link` header: one header look-up.
-    pub(crate) async fn linked_context(&self, request: &Request) -> Result<Arc<Context>, Problem> {
+    pub(crate) async fn linked_context(
+        &self,
+        tenant: &Tenant,
+        request: &Request,
+    ) -> Result<Arc<Context>, Problem> {
         match context_link(request)? {
             None => Ok(Context::core()),
-            Some(url) => self.shared.contexts.by_link(url).await,
+            Some(url) => self.shared.contexts.of(tenant).by_link(url).await,
         }
     }
 
     /// A session of a tenant that exists.
     pub(crate) async fn session(&self, tenant: &Tenant, context: &Arc<Context>) -> Result<Session, Problem> {
         let entities = self.shared.entities.tenant(tenant).await.map_err(|error| problem(&error, None))?;
-        Ok(self.session_over(tenant, entities, context))
+        Ok(self.session_over(tenant, entities, context).await)
     }
 
     /// A session for a request that only reads, or removes: its context comes by `Link`.
     pub(crate) async fn reading(&self, request: &Request) -> Result<Session, Problem> {
         let tenant = tenant(request)?;
-        let context = self.linked_context(request).await?;
+        let context = self.linked_context(&tenant, request).await?;
         self.session(&tenant, &context).await
     }
 
-    fn session_over(&self, tenant: &Tenant, entities: TenantEntities, context: &Arc<Context>) -> Session {
-        let names = self.shared.contexts.names(context, tenant, entities.terms());
+    async fn session_over(
+        &self,
+        tenant: &Tenant,
+        entities: TenantEntities,
+        context: &Arc<Context>,
+    ) -> Session {
+        let names = self.shared.contexts.of(tenant).names(context, entities.terms()).await;
         Session { entities, names, now: self.shared.clock.now() }
     }
 
@@ -147,7 +156,7 @@ impl Api {
             held => held,
         };
         let entities = entities.map_err(|error| problem(&error, None))?;
-        Ok(self.session_over(tenant, entities, context))
+        Ok(self.session_over(tenant, entities, context).await)
     }
 }
 

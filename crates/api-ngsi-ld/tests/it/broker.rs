@@ -6,7 +6,7 @@ use std::time::Duration;
 use api_http::Router;
 use api_http::testing::{Got, Sent};
 use api_ngsi_ld::{Api, ContextOptions, Contexts, FetchPolicy, Limits, front_end};
-use model_entities::{Clock, Documents, Entities, Options, Tenant, Timestamp};
+use model_entities::{Clock, Entities, Options, Tenant, Timestamp};
 use store::{MemoryOptions, Store};
 
 /// 2026-01-01T00:00:00Z.
@@ -58,9 +58,8 @@ impl Broker {
         };
         let contexts = Contexts::new(ContextOptions { folder: None, fetch, cache_entries: 100 }).unwrap();
         let store = Store::memory(MemoryOptions { clock: clock.clone(), feed_records_max: 1000 });
-        let documents = Documents::new(store.clone(), Tenant::default());
-        let contexts = contexts.hosting(documents, clock.clone());
         let entities = entities(store);
+        let contexts = contexts.hosting(entities.clone(), clock.clone());
         let api = Api::new(entities.clone(), contexts, clock.clone(), limits(), "test");
         Self { router: Router::new(vec![front_end(&api)]), entities, clock, now: AtomicI64::new(START) }
     }

@@ -6,25 +6,25 @@ use super::super::Context;
 use super::super::active::ContextSource;
 use super::*;
 
-fn documents(documents: &[(&str, Value)]) -> Texts {
-    documents.iter().map(|(url, value)| ((*url).into(), value.to_string().into())).collect()
+fn documents(documents: &[(&str, Value)]) -> Trees {
+    documents.iter().map(|(url, value)| ((*url).into(), value.clone().into())).collect()
 }
 
-fn context(value: &Value, documents: &Texts) -> Context {
+fn context(value: &Value, documents: &Trees) -> Context {
     let table = parse(value, documents).unwrap_or_else(|failure| panic!("{value}: {failure:?}"));
     Context::new(table, ContextSource::inline("{}"), Timestamp(0))
 }
 
 /// Checks that each name expands to the IRI and that the IRI compacts to the name.
 fn check(value: &Value, pairs: &[(&str, &str)]) {
-    let context = context(value, &Texts::new());
+    let context = context(value, &Trees::new());
     for (name, iri) in pairs {
         assert_eq!(context.expand(name), *iri, "expansion of {name} by {value}");
         assert_eq!(context.compact(iri), *name, "compaction of {iri} by {value}");
     }
 }
 
-fn check_invalid(value: &Value, held: &Texts, said: &str) {
+fn check_invalid(value: &Value, held: &Trees, said: &str) {
     match parse(value, held) {
         Err(Failure::Invalid(detail)) => assert!(detail.contains(said), "{value}: {detail:?} lacks {said:?}"),
         other => panic!("{value}: {:?}", other.map(drop)),
@@ -56,7 +56,7 @@ fn terms_prefixes_and_vocabularies() {
         "@vocab": "https://vocab.example/#",
         "Vehicle": "ex:Vehicle",
         "speed": {"@id": "ex:speed", "@type": "@vocab", "@container": ["@set", "@list"]},
-        "plain": {"@type": "@id", "@context": {"inner": "ex:inner"}},
+        "plain": {"@type": "@id"},
         "by": {"@id": "https://by.example/x", "@prefix": true},
         "noprefix": {"@id": "https://no.example/"},
         "alias": "Vehicle",
@@ -96,7 +96,7 @@ fn core_terms_are_not_overridden() {
             ("ngsi-ld:x", "https://uri.etsi.org/ngsi-ld/x"),
         ],
     );
-    let context = context(&value, &Texts::new());
+    let context = context(&value, &Trees::new());
     assert_eq!(context.expand("observed"), "https://uri.etsi.org/ngsi-ld/observedAt");
 }
 
@@ -116,7 +116,7 @@ fn null_keyword_and_reverse_terms_are_as_if_undefined() {
 
 #[test]
 fn a_bare_name_that_means_something_else_is_not_used_for_the_default_vocabulary() {
-    let context = context(&json!({"speed": "https://example.org/speed"}), &Texts::new());
+    let context = context(&json!({"speed": "https://example.org/speed"}), &Trees::new());
     let iri = "https://uri.etsi.org/ngsi-ld/default-context/speed";
     assert_eq!(context.expand(&context.compact(iri)), iri);
     let iri = "https://uri.etsi.org/ngsi-ld/default-context/a:b";
@@ -145,14 +145,25 @@ fn documents_are_read_imported_and_resolved_against_each_other() {
 #[test]
 fn built_in_documents_need_not_be_at_hand() {
     let core = "http://uri.etsi.org/ngsi-ld/v1/ngsi-ld-core-context-v1.3.jsonld";
-    assert!(context(&json!(core), &Texts::new()).is_core());
+    assert!(context(&json!(core), &Trees::new()).is_core());
     let first = "https://uri.etsi.org/ngsi-ld/v1/ngsi-ld-core-context-v1.0.jsonld";
-    let first = context(&json!([first]), &Texts::new());
+    let first = context(&json!([first]), &Trees::new());
     assert_eq!(first.expand("name"), "https://uri.etsi.org/ngsi-ld/name");
     assert_eq!(first.expand("description"), "http://purl.org/dc/terms/description");
-    let fiware = context(&json!("https://fiware.github.io/data-models/context.jsonld"), &Texts::new());
+    let fiware = context(&json!("https://fiware.github.io/data-models/context.jsonld"), &Trees::new());
     assert_eq!(fiware.expand("refDevice"), "https://uri.fiware.org/ns/data-models#refDevice");
     assert_eq!(fiware.expand("location"), "https://uri.etsi.org/ngsi-ld/location");
+}
+
+#[test]
+fn built_in_documents_can_be_imported_scoped_contexts_of_the_core_included() {
+    let core = "https://uri.etsi.org/ngsi-ld/v1/ngsi-ld-core-context-v1.9.jsonld";
+    let imported = context(&json!({"@import": core, "a": "https://example.org/a"}), &Trees::new());
+    assert_eq!(imported.expand("a"), "https://example.org/a");
+    assert_eq!(imported.expand("ngsildproof"), "https://uri.etsi.org/ngsi-ld/ngsildproof");
+    let fiware = "https://fiware.github.io/data-models/context.jsonld";
+    let fiware = context(&json!({"@import": fiware}), &Trees::new());
+    assert_eq!(fiware.expand("refDevice"), "https://uri.fiware.org/ns/data-models#refDevice");
 }
 
 #[test]
@@ -163,6 +174,7 @@ fn broken_contexts_are_refused_with_a_reason() {
         ("https://example.org/pong", json!({"@context": "ping"})),
         ("https://example.org/array", json!({"@context": []})),
         ("https://example.org/none", json!({"context": []})),
+        ("https://example.org/scoped", json!({"@context": {"a": {"@id": "x:y", "@context": "x:z"}}})),
         ("https://example.org/double", json!({"@context": {"@import": "https://example.org/array"}})),
     ]);
     for (value, said) in [
@@ -186,6 +198,9 @@ fn broken_contexts_are_refused_with_a_reason() {
         (json!({"a": {"@id": "x:y", "@container": "@bag"}}), "the @container of \"a\" is \"@bag\""),
         (json!({"a": {"@id": "x:y", "@prefix": 7}}), "@prefix of \"a\" is 7"),
         (json!({"a": {"@type": "@id"}}), "\"a\" has no IRI"),
+        (json!({"a": {"@id": "x:y", "@context": {"b": "x:z"}}}), "\"a\" has a scoped @context"),
+        (json!({"a": {"@id": "x:y", "@context": null}}), "\"a\" has a scoped @context"),
+        (json!("https://example.org/scoped"), "@context https://example.org/scoped: \"a\" has a scoped"),
         (json!({"a": "b"}), "\"a\" stands for \"b\""),
         (json!({"a": "@context"}), "stands for @context"),
         (json!({"a": "b:x", "b": "a:x"}), "defined by each other: a, b"),
@@ -205,15 +220,15 @@ fn limits_hold() {
         }
         Value::Object(terms)
     };
-    context(&chain(DEFINITIONS_DEPTH_MAX), &Texts::new());
-    check_invalid(&chain(DEFINITIONS_DEPTH_MAX + 2), &Texts::new(), "terms lean on each other");
+    context(&chain(DEFINITIONS_DEPTH_MAX), &Trees::new());
+    check_invalid(&chain(DEFINITIONS_DEPTH_MAX + 2), &Trees::new(), "terms lean on each other");
 
-    let nested = |length: usize| -> Texts {
+    let nested = |length: usize| -> Trees {
         let url = |at: usize| format!("https://example.org/{at}");
         (0..=length)
             .map(|at| {
                 let inner = if at == length { json!({}) } else { json!([url(at + 1), url(at + 1)]) };
-                (url(at).into(), json!({"@context": inner}).to_string().into())
+                (url(at).into(), json!({"@context": inner}).into())
             })
             .collect()
     };
@@ -221,8 +236,13 @@ fn limits_hold() {
     check_invalid(&json!("https://example.org/0"), &nested(NESTING_MAX - 2), "references to contexts");
     check_invalid(&json!("https://example.org/0"), &nested(NESTING_MAX + 1), "contexts within contexts");
 
+    let large: Map<String, Value> =
+        (0..DEFINITIONS_MAX / 100).map(|at| (format!("t{at}"), json!("x:y"))).collect();
+    let held = documents(&[("https://example.org/large", json!({"@context": large}))]);
+    check_invalid(&json!(vec!["https://example.org/large"; 101]), &held, "more than 400000 definitions");
+
     let many: Map<String, Value> = (0..=TERMS_MAX).map(|at| (format!("t{at}"), json!("x:y"))).collect();
-    check_invalid(&Value::Object(many), &Texts::new(), "more than 100000 terms");
+    check_invalid(&Value::Object(many), &Trees::new(), "more than 100000 terms");
 }
 
 /// JSON that looks like contexts, so that random ones reach deep.
@@ -314,7 +334,7 @@ proptest! {
 
     #[test]
     fn names_and_iris_go_both_ways(value in sound_context(), extra in "[a-d]{1,4}") {
-        let context = context(&value, &Texts::new());
+        let context = context(&value, &Trees::new());
         for term in value.as_object().unwrap().keys().map(String::as_str).chain([extra.as_str()]) {
             let iri = context.expand(term);
             let compact = context.compact(&iri);

@@ -19,7 +19,7 @@ pub(crate) async fn create(api: Api, request: Request) -> Result<Response, Probl
     let rules = Rules::temporal(api.shared.limits.depth_max);
     let body = body(&request)?;
     let tenant = tenant(&request)?;
-    let context = api.body_context(&request, body).await?;
+    let context = api.body_context(&tenant, &request, body).await?;
     let check = |names: &_| match parse_past(body.text, names, &rules) {
         Err(WireError::Problem(problem)) => Err(problem),
         Ok(_) | Err(WireError::Unknown(_)) => Ok(()),

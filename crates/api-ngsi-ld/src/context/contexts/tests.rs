@@ -1,0 +1,249 @@
+use std::fs;
+
+use http::StatusCode;
+
+use super::super::ContextKind;
+use super::super::core::CORE_URL;
+use super::super::testing::{Page, WebServer, entities, of, options, policy};
+use super::*;
+
+fn contexts() -> Contexts {
+    Contexts::new(options()).unwrap()
+}
+
+/// Checks what a context answers with: the reference of its `Link`, and its `@context` member.
+fn check_echo(context: &Context, link: &str, member: &str) {
+    assert_eq!(*context.link(), *link);
+    assert_eq!(context.member(), member);
+}
+
+#[tokio::test]
+async fn the_core_context_in_any_spelling_is_the_one_at_hand() {
+    let contexts = contexts();
+    let core = Context::core();
+    for url in [CORE_URL, "http://uri.etsi.org/ngsi-ld/v1/ngsi-ld-core-context-v1.3.jsonld"] {
+        assert!(Arc::ptr_eq(&core, &of(&contexts).by_link(url).await.unwrap()));
+        for member in [format!("\"{url}\""), format!("[\"{url}\"]"), format!("[ \"{url}\", {{}} ]")] {
+            assert!(Arc::ptr_eq(&core, &of(&contexts).by_member(&member).await.unwrap()), "{member}");
+        }
+    }
+    for member in ["[]", "{}", "null", "[{}]"] {
+        assert!(Arc::ptr_eq(&core, &of(&contexts).by_member(member).await.unwrap()), "{member}");
+    }
+    check_echo(&core, CORE_URL, &format!("\"{CORE_URL}\""));
+}
+
+#[tokio::test]
+async fn the_first_version_keeps_its_own_terms() {
+    let url = "https://uri.etsi.org/ngsi-ld/v1/ngsi-ld-core-context-v1.0.jsonld";
+    let context = of(&contexts()).by_member(&format!("[\"{url}\"]")).await.unwrap();
+    assert_eq!(context.expand("name"), "https://uri.etsi.org/ngsi-ld/name");
+    check_echo(&context, url, &format!("\"{url}\""));
+}
+
+#[tokio::test]
+async fn inline_contexts_are_parsed_once_and_served() {
+    let contexts = contexts();
+    let member = r#" [ {"a": "https://example.org/a"} ] "#;
+    let context = of(&contexts).by_member(member).await.unwrap();
+    assert!(Arc::ptr_eq(&context, &of(&contexts).by_member(member).await.unwrap()));
+    assert_eq!(context.expand("a"), "https://example.org/a");
+    let core = format!("\"{CORE_URL}\"");
+    assert_eq!(context.member(), format!(r#"[{{"a":"https://example.org/a"}},{core}]"#));
+    let linked = of(&contexts).by_link(&context.link()).await.unwrap();
+    assert_eq!(linked.expand("a"), "https://example.org/a");
+    for (given, member) in [
+        (r#"{"a":"b:c"}"#, format!(r#"[{{"a":"b:c"}},{core}]"#)),
+        (&*format!(r#"[{{"a":"b:c"}},{core}]"#), format!(r#"[{{"a":"b:c"}},{core}]"#)),
+    ] {
+        assert_eq!(of(&contexts).by_member(given).await.unwrap().member(), member);
+    }
+}
+
+#[tokio::test]
+async fn broken_contexts_are_the_clients_fault() {
+    for (member, said) in [
+        ("[", "@context: unexpected end of JSON at byte 1"),
+        ("7", "@context: 7 is neither a URL"),
+        ("\"no url\"", "\"no url\" is no URL"),
+        ("[[\"no url\"]]", "\"no url\" is no URL"),
+        (r#"{"a": "b"}"#, "\"a\" stands for \"b\""),
+    ] {
+        let problem = of(&contexts()).by_member(member).await.unwrap_err();
+        assert_eq!(problem.status, StatusCode::BAD_REQUEST, "{member}");
+        assert!(problem.detail.contains(said), "{member}: {:?}", problem.detail);
+    }
+}
+
+#[tokio::test]
+async fn remote_contexts_are_fetched_once() {
+    let server = WebServer::start(&[
+        ("/a", Page::Text(r#"{"@context": ["b", {"a": "b:a"}]}"#.into())),
+        ("/b", Page::Text(r#"{"@context": {"b": "https://example.org/b/"}}"#.into())),
+    ])
+    .await;
+    let contexts = contexts();
+    let url = server.url("/a");
+    let all = (0..20).map(|at| {
+        let (contexts, url) = (contexts.clone(), url.clone());
+        tokio::spawn(async move {
+            // Some ask in a form of their own, so that they parse for themselves.
+            let own = format!("[\"{url}\", {{\"own{at}\": \"b:own\"}}]");
+            if at % 2 == 0 { of(&contexts).by_link(&url).await } else { of(&contexts).by_member(&own).await }
+        })
+    });
+    for context in all.collect::<Vec<_>>() {
+        assert_eq!(context.await.unwrap().unwrap().expand("a"), "https://example.org/b/a");
+    }
+    assert_eq!(server.requests(), 2);
+    let context = of(&contexts).by_link(&url).await.unwrap();
+    check_echo(&context, &url, &format!("[\"{url}\",\"{CORE_URL}\"]"));
+    assert!(Arc::ptr_eq(
+        &context,
+        &of(&contexts).by_member(&format!("[\"{url}\",\"{CORE_URL}\"]")).await.unwrap()
+    ));
+    assert!(contexts.shared.sources.is_idle());
+}
+
+#[tokio::test]
+async fn requests_that_are_given_up_leave_nothing_behind() {
+    let server = WebServer::start(&[("/slow", Page::Silence)]).await;
+    let contexts = contexts();
+    let url = server.url("/slow");
+    let both = async { tokio::join!(of(&contexts).by_link(&url), of(&contexts).by_link(&url)) };
+    let asked = async {
+        while server.requests() == 0 {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::select! {
+        _ = both => panic!("the server says nothing"),
+        () = asked => {}
+    }
+    assert_eq!(server.requests(), 1);
+    assert!(contexts.shared.sources.is_idle());
+}
+
+#[tokio::test]
+async fn what_cannot_be_had_is_not_asked_for_again_at_once() {
+    let server = WebServer::start(&[("/a", Page::Status(500)), ("/b", Page::Text("[]".into()))]).await;
+    let contexts = contexts();
+    for _ in 0..3 {
+        let problem = of(&contexts).by_link(&server.url("/a")).await.unwrap_err();
+        assert_eq!(problem.status, StatusCode::GATEWAY_TIMEOUT);
+        assert_eq!(problem.kind, "LdContextNotAvailable");
+        assert!(
+            problem.detail.starts_with(&format!("@context {}: ", server.url("/a"))),
+            "{}",
+            problem.detail
+        );
+    }
+    assert_eq!(server.requests(), 1);
+    let problem = of(&contexts).by_link(&server.url("/b")).await.unwrap_err();
+    assert_eq!((problem.status, problem.kind), (StatusCode::BAD_REQUEST, "BadRequestData"));
+    assert!(problem.detail.contains("no object with a member @context"), "{}", problem.detail);
+}
+
+#[tokio::test]
+async fn nothing_is_fetched_unless_it_is_allowed() {
+    let server = WebServer::start(&[("/a", Page::Text(r#"{"@context": {}}"#.into()))]).await;
+    let fetch = FetchPolicy { allowed: false, ..policy() };
+    let contexts = Contexts::new(ContextOptions { fetch, ..options() }).unwrap();
+    let problem = of(&contexts).by_link(&server.url("/a")).await.unwrap_err();
+    assert_eq!((problem.status, problem.kind), (StatusCode::UNPROCESSABLE_ENTITY, "OperationNotSupported"));
+    for said in [&*server.url("/a"), "--context-fetch", "--contexts"] {
+        assert!(problem.detail.contains(said), "{}", problem.detail);
+    }
+    assert_eq!(server.requests(), 0);
+    let fiware = of(&contexts).by_link("https://fiware.github.io/data-models/context.jsonld").await.unwrap();
+    assert_eq!(fiware.expand("Building"), "https://uri.fiware.org/ns/data-models#Building");
+}
+
+#[tokio::test]
+async fn preloaded_contexts_need_no_network() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("contexts.toml"), r#""https://example.org/context" = "a.jsonld""#).unwrap();
+    fs::write(folder.path().join("a.jsonld"), r#"{"@context": {"a": "https://example.org/a"}}"#).unwrap();
+    let fetch = FetchPolicy { allowed: false, ..policy() };
+    let options = ContextOptions { folder: Some(folder.path().into()), fetch, ..options() };
+    let contexts = Contexts::new(options.clone()).unwrap();
+    let context = of(&contexts).by_link("https://example.org/context").await.unwrap();
+    assert_eq!(context.expand("a"), "https://example.org/a");
+    fs::write(folder.path().join("a.jsonld"), "{").unwrap();
+    assert!(Contexts::new(options).unwrap_err().to_string().contains("a.jsonld: "));
+}
+
+#[tokio::test]
+async fn names_are_kept_for_each_context_and_tenant() {
+    let (contexts, terms) = (contexts(), Terms::default());
+    let other = Tenant::new("other").unwrap();
+    let names = of(&contexts).names(&Context::core(), &terms).await;
+    assert!(Arc::ptr_eq(&names, &of(&contexts).names(&Context::core(), &terms).await));
+    assert!(!Arc::ptr_eq(&names, &contexts.of(&other).names(&Context::core(), &terms).await));
+    assert!(Arc::ptr_eq(names.context(), &Context::core()));
+}
+
+#[tokio::test]
+async fn what_is_fetched_or_written_by_one_tenant_is_no_others() {
+    let server = WebServer::start(&[("/a", Page::Text(r#"{"@context": {"a": "x:y"}}"#.into()))]).await;
+    let (contexts, other) = (contexts(), Tenant::new("other").unwrap());
+    let (url, member) = (server.url("/a"), r#"{"a": "x:z"}"#);
+    let mine = of(&contexts).by_link(&url).await.unwrap();
+    let theirs = contexts.of(&other).by_link(&url).await.unwrap();
+    assert!(!Arc::ptr_eq(&mine, &theirs));
+    assert_eq!(server.requests(), 2);
+    let inline = of(&contexts).by_member(member).await.unwrap();
+    of(&contexts).by_link(&inline.link()).await.unwrap();
+    let problem = contexts.of(&other).by_link(&inline.link()).await.unwrap_err();
+    assert!(problem.detail.contains("this tenant has no such context"), "{}", problem.detail);
+    assert_eq!(contexts.of(&other).list(Some(ContextKind::ImplicitlyCreated)).await.unwrap(), []);
+}
+
+#[tokio::test]
+async fn what_needs_nothing_but_what_is_built_in_is_parsed_once_for_all_tenants() {
+    let (contexts, other) = (contexts(), Tenant::new("other").unwrap());
+    let url = "https://fiware.github.io/data-models/context.jsonld";
+    let (mine, theirs) = (of(&contexts).by_link(url).await, contexts.of(&other).by_link(url).await);
+    assert!(Arc::ptr_eq(&mine.unwrap(), &theirs.unwrap()));
+}
+
+#[tokio::test]
+async fn a_fetched_document_that_is_no_context_is_forgotten_and_asked_for_again_later() {
+    let page = Page::Text(r#"{"@context": {"a": {"@id": "x:a", "@context": {}}}}"#.into());
+    let server =
+        WebServer::start(&[("/a", page), ("/b", Page::Text(r#"{"@context": {"b": "x:b"}}"#.into()))]).await;
+    let store = store::Store::memory(store::MemoryOptions { clock: Clock::System, feed_records_max: 10 });
+    let contexts = contexts().hosting(entities(&store), Clock::System);
+    let both = format!(r#"["{}", "{}"]"#, server.url("/b"), server.url("/a"));
+    for _ in 0..2 {
+        let problem = of(&contexts).by_member(&both).await.unwrap_err();
+        assert_eq!((problem.status, problem.kind), (StatusCode::BAD_REQUEST, "BadRequestData"));
+        assert!(problem.detail.contains("scoped @context"), "{}", problem.detail);
+    }
+    assert_eq!(server.requests(), 2);
+    let urls: Vec<String> =
+        contexts.shared.pool.lock().documents(&Tenant::default()).map(|(url, _)| url.into()).collect();
+    assert_eq!(urls, [server.url("/b")]);
+}
+
+#[tokio::test]
+async fn what_was_fetched_before_there_was_a_tenant_is_kept_once_there_is() {
+    let server = WebServer::start(&[("/a", Page::Text(r#"{"@context": {"a": "x:y"}}"#.into()))]).await;
+    let store = store::Store::memory(store::MemoryOptions { clock: Clock::System, feed_records_max: 10 });
+    let (entities, tenant) = (entities(&store), Tenant::new("new").unwrap());
+    let first = contexts().hosting(entities.clone(), Clock::System);
+    let context = first.of(&tenant).by_link(&server.url("/a")).await.unwrap();
+    let terms = entities.tenant_or_create(&tenant).await.unwrap().terms().clone();
+    first.of(&tenant).names(&context, &terms).await;
+    let later = contexts().hosting(entities, Clock::System);
+    later.of(&tenant).by_link(&server.url("/a")).await.unwrap();
+    assert_eq!(server.requests(), 1);
+}
+
+#[tokio::test]
+async fn a_member_beyond_the_limit_is_refused() {
+    let member = format!(r#"{{"a": "x:{}"}}"#, "y".repeat(MEMBER_BYTES_MAX));
+    let problem = of(&contexts()).by_member(&member).await.unwrap_err();
+    assert_eq!(problem.status, StatusCode::PAYLOAD_TOO_LARGE);
+    assert!(problem.detail.contains("1048576"), "{}", problem.detail);
+}

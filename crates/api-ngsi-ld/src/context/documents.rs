@@ -1,0 +1,306 @@
+//! The documents that contexts refer to: preloaded, hosted, part of an earlier request, or from elsewhere.
+
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use model_entities::{Error, Tenant};
+use parking_lot::Mutex;
+use reqwest::Url;
+use serde_json::Value;
+use tokio::sync::OnceCell;
+
+use super::active::{ContextSource, local_id};
+use super::bounded::Bounded;
+use super::contexts::TenantContexts;
+use super::core::Edition;
+use super::fetch::{FetchError, Fetcher};
+use super::fiware;
+use super::hosted::Stored;
+use super::parse::{LOADS_MAX, Trees, member, parse, read};
+use super::pool::Document;
+use super::references::references;
+use crate::problem::{Problem, problem};
+
+/// The most documents whose fetching failed that are remembered, and the bytes of what is remembered of them.
+const FAILURES_MAX: usize = 1000;
+const FAILURES_BYTES_MAX: usize = 1 << 20;
+/// How long a failure to fetch stands before the document is asked for again.
+const FAILURE_KEPT: Duration = Duration::from_secs(5);
+
+/// Where documents come from that are not at hand.
+#[derive(Debug)]
+pub(super) struct Sources {
+    fetcher: Fetcher,
+    /// What could not be fetched a short while ago, by tenant and URL.
+    failures: Mutex<Bounded<(Instant, Problem)>>,
+    flights: Mutex<HashMap<FlightKey, Flight>>,
+}
+
+type FlightKey = (Tenant, Box<str>);
+
+/// One fetch that many may wait for.
+type Flight = Arc<OnceCell<Result<Document, Problem>>>;
+
+/// The documents that a context refers to, directly or through others.
+pub(super) struct Gathered {
+    pub(super) trees: Trees,
+    /// The URLs of those that are neither built in nor preloaded.
+    pub(super) uses: Vec<Box<str>>,
+    /// How large all of them are.
+    pub(super) bytes: usize,
+}
+
+impl Sources {
+    pub(super) fn new(fetcher: Fetcher) -> Self {
+        let failures = Mutex::new(Bounded::new(FAILURES_MAX, FAILURES_BYTES_MAX));
+        Self { fetcher, failures, flights: Mutex::default() }
+    }
+
+    fn failure(&self, tenant: &Tenant, url: &str) -> Option<Problem> {
+        let (since, problem) = self.failures.lock().get(&failure_key(tenant, url))?;
+        (since.elapsed() < FAILURE_KEPT).then_some(problem)
+    }
+
+    fn remember_failure(&self, tenant: &Tenant, url: &str, problem: Problem) {
+        let bytes = problem.detail.len();
+        self.failures.lock().put(&failure_key(tenant, url), (Instant::now(), problem), bytes);
+    }
+
+    #[cfg(test)]
+    pub(super) fn is_idle(&self) -> bool {
+        self.flights.lock().is_empty()
+    }
+}
+
+fn failure_key(tenant: &Tenant, url: &str) -> String {
+    [tenant.name(), " ", url].concat()
+}
+
+impl TenantContexts<'_> {
+    /// Reads what a context refers to, each document once. Parsing then says what is wrong with it.
+    pub(super) async fn gather(self, context: &Value) -> Result<Gathered, Problem> {
+        let preloaded = &self.all.shared.preloaded;
+        let mut gathered = Gathered { trees: Trees::new(), uses: Vec::new(), bytes: 0 };
+        let mut seen = HashSet::new();
+        let mut wanted: VecDeque<Url> = references(context, None).into();
+        while let Some(url) = wanted.pop_front() {
+            let is_preloaded = preloaded.contains_key(url.as_str());
+            let is_built_in =
+                Edition::of_url(url.as_str()).is_some() || fiware::is_url(url.as_str()) && !is_preloaded;
+            if is_built_in || seen.len() >= LOADS_MAX || !seen.insert(url.clone()) {
+                continue;
+            }
+            let text = match preloaded.get(url.as_str()) {
+                Some(text) => Arc::clone(text),
+                None => {
+                    gathered.uses.push(url.as_str().into());
+                    self.text(url.as_str()).await?
+                }
+            };
+            gathered.bytes += text.len();
+            let tree =
+                read(&text).map_err(|problem| Problem::bad_request(format!("@context {url} {problem}")))?;
+            wanted.extend(
+                member(&tree, "@context").into_iter().flat_map(|inner| references(inner, Some(&url))),
+            );
+            gathered.trees.insert(url.as_str().into(), tree.into());
+        }
+        Ok(gathered)
+    }
+
+    /// The document at a URL that is not preloaded: hosted here, part of an earlier request, or from elsewhere.
+    async fn text(self, url: &str) -> Result<Arc<str>, Problem> {
+        if let Some(id) = local_id(url) {
+            if let Some(stored) = self.hosted_document(id).await? {
+                return Ok(stored.text);
+            }
+            if let Some(text) = self.implicit(id) {
+                return Ok(text);
+            }
+            if is_own(url) {
+                let detail = format!("@context {url}: this tenant has no such context");
+                return Err(Problem::bad_request(detail));
+            }
+        }
+        let document = self.all.shared.pool.lock().document(self.tenant, url);
+        if let Some(document) = document {
+            return Ok(document.stored.text);
+        }
+        if let Some(stored) = self.kept_document(url).await? {
+            let text = Arc::clone(&stored.text);
+            self.take_in(url, Document { stored, is_kept: Arc::new(AtomicBool::new(true)) });
+            return Ok(text);
+        }
+        self.fetch(url).await.map(|document| document.stored.text)
+    }
+
+    /// Has a document in memory from here on.
+    fn take_in(self, url: &str, document: Document) {
+        self.all.shared.pool.lock().put_document(self.tenant, url, document);
+        self.all.trim();
+    }
+
+    /// Fetches a document; whoever asks for it meanwhile waits for the same fetch.
+    async fn fetch(self, url: &str) -> Result<Document, Problem> {
+        let sources = &self.all.shared.sources;
+        if let Some(problem) = sources.failure(self.tenant, url) {
+            return Err(problem);
+        }
+        let key = (self.tenant.clone(), Box::from(url));
+        let flight = Arc::clone(sources.flights.lock().entry(key.clone()).or_default());
+        let waiting = Waiting { flights: &sources.flights, key, flight };
+        let fetch = || async {
+            let fetched = self.fetch_now(url).await;
+            match &fetched {
+                Ok(document) => self.take_in(url, document.clone()),
+                Err(problem) => sources.remember_failure(self.tenant, url, problem.clone()),
+            }
+            fetched
+        };
+        waiting.flight.get_or_init(fetch).await.clone()
+    }
+
+    /// Fetches a document, and keeps nothing of it.
+    async fn fetch_now(self, url: &str) -> Result<Document, Problem> {
+        match self.all.shared.sources.fetcher.fetch(url).await {
+            Ok(text) => {
+                tracing::info!(
+                    url,
+                    tenant = self.tenant.name(),
+                    bytes = text.len(),
+                    "fetched a remote context"
+                );
+                check_document(&text)
+                    .map_err(|reason| Problem::bad_request(format!("@context {url}: {reason}")))?;
+                let stored = Stored { text: text.into(), created: self.all.clock.now() };
+                Ok(Document { stored, is_kept: Arc::default() })
+            }
+            Err(error) => {
+                tracing::warn!(url, tenant = self.tenant.name(), %error, "cannot get a remote context");
+                let detail = format!("@context {url}: {error}");
+                Err(match error {
+                    FetchError::Forbidden(_) => Problem::operation_not_supported(detail),
+                    FetchError::Invalid(_) => Problem::bad_request(detail),
+                    FetchError::Failed(_) => Problem::ld_context_not_available(detail),
+                })
+            }
+        }
+    }
+
+    /// Keeps those of these documents in the store that came from elsewhere, over restarts. A tenant that does not
+    /// exist keeps nothing.
+    pub(super) async fn keep(self, urls: &[Box<str>]) {
+        for url in urls {
+            let document = self.all.shared.pool.lock().document(self.tenant, url);
+            if let Some(document) = document
+                && !document.is_kept.swap(true, Ordering::AcqRel)
+                && !self.keep_document(url, &document.stored).await
+            {
+                document.is_kept.store(false, Ordering::Release);
+            }
+        }
+    }
+
+    /// Keeps a fetched document in the store; answers whether it did. The request goes on if that fails: it has what
+    /// it needs.
+    async fn keep_document(self, url: &str, stored: &Stored) -> bool {
+        let Some(hosted) = &self.all.hosted else { return false };
+        match hosted.keep_fetched(self.tenant, url, stored).await {
+            Ok(true) => return true,
+            Ok(false) => tracing::warn!(url, "a fetched context is not kept: there are too many"),
+            Err(Error::NoSuchTenant(_)) => {}
+            Err(error) => tracing::warn!(url, %error, "a fetched context is not kept"),
+        }
+        false
+    }
+
+    /// Forgets those of these fetched documents that are no contexts in themselves, for the time that failures stand:
+    /// their owner may mend them.
+    pub(super) fn blame(self, urls: &[Box<str>], trees: &Trees) {
+        for url in urls {
+            let is_fetched = self.all.shared.pool.lock().document(self.tenant, url).is_some();
+            if is_fetched && let Err(failure) = parse(&Value::String(url.to_string()), trees) {
+                self.all.shared.pool.lock().remove_document(self.tenant, url);
+                let problem = Problem::bad_request(failure.to_string());
+                self.all.shared.sources.remember_failure(self.tenant, url, problem);
+            }
+        }
+    }
+
+    /// Fetches a document again and takes it in place of the one that is there, if it is a context.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be had, or is no context: the one that is there stays.
+    pub(super) async fn refetch(self, url: &str) -> Result<(), Problem> {
+        let unavailable = |problem: Problem| Problem::ld_context_not_available(problem.detail);
+        let fresh = self.fetch_now(url).await.map_err(|problem| match problem.status {
+            http::StatusCode::BAD_REQUEST => unavailable(problem),
+            _ => problem,
+        })?;
+        let pool = || self.all.shared.pool.lock();
+        let before = pool().document(self.tenant, url);
+        let bytes = fresh.stored.text.len();
+        self.take_in(url, fresh);
+        match self.build(Value::String(url.into()), ContextSource::url(url), bytes).await {
+            Ok(_) => Ok(()),
+            Err(problem) => {
+                match before {
+                    Some(before) => self.take_in(url, before),
+                    None => pool().remove_document(self.tenant, url),
+                }
+                Err(unavailable(problem))
+            }
+        }
+    }
+
+    /// The document that this tenant hosts under an id.
+    pub(super) async fn hosted_document(self, id: &str) -> Result<Option<Stored>, Problem> {
+        match &self.all.hosted {
+            None => Ok(None),
+            Some(hosted) => hosted.get(self.tenant, id).await.map_err(|error| problem(&error, None)),
+        }
+    }
+
+    /// The document of this URL that was fetched earlier, perhaps before a restart.
+    async fn kept_document(self, url: &str) -> Result<Option<Stored>, Problem> {
+        match &self.all.hosted {
+            None => Ok(None),
+            Some(hosted) => hosted.get_fetched(self.tenant, url).await.map_err(|error| problem(&error, None)),
+        }
+    }
+}
+
+/// One of those who wait for a flight; the last to leave, or the first after it landed, clears it away.
+struct Waiting<'a> {
+    flights: &'a Mutex<HashMap<FlightKey, Flight>>,
+    key: FlightKey,
+    flight: Flight,
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        // Two hold the flight when nobody else waits for it: the map and this.
+        const LAST: usize = 2;
+        let mut flights = self.flights.lock();
+        let is_held = flights.get(&self.key).is_some_and(|held| Arc::ptr_eq(held, &self.flight));
+        if is_held && (self.flight.initialized() || Arc::strong_count(&self.flight) <= LAST) {
+            flights.remove(&self.key);
+        }
+    }
+}
+
+/// Whether a URL was a path of this server's own: nobody else can be asked for it.
+fn is_own(url: &str) -> bool {
+    url.strip_prefix("http://localhost").is_some_and(|path| path.starts_with('/'))
+}
+
+/// Checks that a fetched text is a document with an `@context`.
+fn check_document(text: &str) -> Result<(), String> {
+    match read(text)? {
+        Value::Object(members) if members.contains_key("@context") => Ok(()),
+        _ => Err("it is no object with a member @context".into()),
+    }
+}

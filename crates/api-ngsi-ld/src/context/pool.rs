@@ -1,0 +1,363 @@
+//! What is kept in memory of contexts: parsed ones, the names of tenants in them, documents from elsewhere. All of it
+//! is weighed together; beyond the limit what was used longest ago goes first, whatever it is.
+
+use std::any::Any;
+use std::borrow::Borrow;
+use std::hash::{Hash, Hasher};
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use lru::LruCache;
+use model_entities::Tenant;
+
+use super::hosted::Stored;
+use super::weight::{Budget, Weight, text_bytes};
+use super::{Context, Names};
+
+/// What an entry takes in its list, beside the text of its key and its value.
+const ENTRY_BYTES: usize = 192;
+
+/// How something is named.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub(super) enum Form {
+    /// A context, by the URL of a `Link`.
+    Link,
+    /// A context, by the text of an `@context` member.
+    Member,
+    /// A document from elsewhere, by its URL.
+    Document,
+}
+
+/// Whose something is (`None`: all tenants'), and how it is named.
+#[derive(Clone, Debug)]
+pub(super) struct Key {
+    owner: Option<Tenant>,
+    form: Form,
+    text: Box<str>,
+}
+
+impl Key {
+    pub(super) fn new(owner: Option<&Tenant>, form: Form, text: &str) -> Self {
+        Self { owner: owner.cloned(), form, text: text.into() }
+    }
+}
+
+/// A [`Key`] that owns nothing, to look with.
+#[derive(Clone, Copy, Eq, Hash, PartialEq)]
+struct Name<'a> {
+    owner: Option<&'a Tenant>,
+    form: Form,
+    text: &'a str,
+}
+
+/// What both have in common; entries are looked up by it.
+trait Named {
+    fn name(&self) -> Name<'_>;
+}
+
+impl Named for Name<'_> {
+    fn name(&self) -> Name<'_> {
+        *self
+    }
+}
+
+impl Named for Key {
+    fn name(&self) -> Name<'_> {
+        Name { owner: self.owner.as_ref(), form: self.form, text: &self.text }
+    }
+}
+
+impl Hash for dyn Named + '_ {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.name().hash(state);
+    }
+}
+
+impl PartialEq for dyn Named + '_ {
+    fn eq(&self, other: &Self) -> bool {
+        self.name() == other.name()
+    }
+}
+
+impl Eq for dyn Named + '_ {}
+
+impl Hash for Key {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.name().hash(state);
+    }
+}
+
+impl PartialEq for Key {
+    fn eq(&self, other: &Self) -> bool {
+        self.name() == other.name()
+    }
+}
+
+impl Eq for Key {}
+
+impl<'a> Borrow<dyn Named + 'a> for Key {
+    fn borrow(&self) -> &(dyn Named + 'a) {
+        self
+    }
+}
+
+/// A document from elsewhere.
+#[derive(Clone, Debug)]
+pub(super) struct Document {
+    pub(super) stored: Stored,
+    /// Whether the store has it, or is being given it.
+    pub(super) is_kept: Arc<AtomicBool>,
+}
+
+/// A value in a list.
+#[derive(Debug)]
+struct Entry<T> {
+    value: T,
+    /// When it was last used, in uses of the pool.
+    used: u64,
+    /// The weight of key and entry; parsed contexts and names weigh themselves.
+    _weight: Weight,
+}
+
+/// What left the pool: to be dropped when its lock is free.
+pub(super) type Evicted = Arc<dyn Any + Send + Sync>;
+
+/// Everything in memory.
+#[derive(Debug)]
+pub(super) struct Pool {
+    contexts: LruCache<Key, Entry<Arc<Context>>>,
+    names: LruCache<(u64, Tenant), Entry<Arc<Names>>>,
+    documents: LruCache<Key, Entry<Document>>,
+    uses: u64,
+    budget: Budget,
+    bytes_max: usize,
+}
+
+impl Pool {
+    /// An empty pool for so many contexts, and documents (at least one each), and so many bytes in all.
+    pub(super) fn new(entries_max: usize, bytes_max: usize) -> Self {
+        let entries_max = NonZeroUsize::new(entries_max).unwrap_or(NonZeroUsize::MIN);
+        Self {
+            contexts: LruCache::new(entries_max),
+            names: LruCache::unbounded(),
+            documents: LruCache::new(entries_max),
+            uses: 0,
+            budget: Budget::default(),
+            bytes_max,
+        }
+    }
+
+    /// Where what is put here is to be weighed.
+    pub(super) fn budget(&self) -> &Budget {
+        &self.budget
+    }
+
+    fn entry<T>(&mut self, value: T, bytes: usize) -> Entry<T> {
+        self.uses += 1;
+        Entry { value, used: self.uses, _weight: self.budget.weight(ENTRY_BYTES + bytes) }
+    }
+
+    /// A context of the tenant's, or of everybody's. Cost: a hash look-up or two.
+    pub(super) fn context(&mut self, tenant: &Tenant, form: Form, text: &str) -> Option<Arc<Context>> {
+        self.uses += 1;
+        let mut find = |owner| {
+            let entry = self.contexts.get_mut(&Name { owner, form, text } as &dyn Named)?;
+            entry.used = self.uses;
+            Some(Arc::clone(&entry.value))
+        };
+        find(Some(tenant)).or_else(|| find(None))
+    }
+
+    /// Keeps a context; one that weighs more than everything may is not kept.
+    pub(super) fn put_context(&mut self, key: Key, context: Arc<Context>) -> Option<Evicted> {
+        if context.bytes() > self.bytes_max {
+            return None;
+        }
+        let entry = self.entry(context, text_bytes(key.text.len()));
+        self.contexts.push(key, entry).map(|(_, entry)| entry.value as Evicted)
+    }
+
+    /// The names of a tenant in the context of this number, made if they are not here, and whether they were. Cost: a
+    /// hash look-up.
+    pub(super) fn names(
+        &mut self,
+        context: u64,
+        tenant: &Tenant,
+        make: impl FnOnce(&Budget) -> Names,
+    ) -> (Arc<Names>, bool) {
+        let key = (context, tenant.clone());
+        self.uses += 1;
+        if let Some(entry) = self.names.get_mut(&key) {
+            entry.used = self.uses;
+            return (Arc::clone(&entry.value), false);
+        }
+        let names = Arc::new(make(&self.budget));
+        let entry = self.entry(Arc::clone(&names), 0);
+        self.names.put(key, entry);
+        (names, true)
+    }
+
+    /// A document from elsewhere.
+    pub(super) fn document(&mut self, tenant: &Tenant, url: &str) -> Option<Document> {
+        self.uses += 1;
+        let name = Name { owner: Some(tenant), form: Form::Document, text: url };
+        let entry = self.documents.get_mut(&name as &dyn Named)?;
+        entry.used = self.uses;
+        Some(entry.value.clone())
+    }
+
+    /// Keeps a document.
+    pub(super) fn put_document(&mut self, tenant: &Tenant, url: &str, document: Document) {
+        let bytes = text_bytes(url.len()) + text_bytes(document.stored.text.len());
+        if bytes <= self.bytes_max {
+            let entry = self.entry(document, bytes);
+            self.documents.put(Key::new(Some(tenant), Form::Document, url), entry);
+        }
+    }
+
+    /// Forgets a document.
+    pub(super) fn remove_document(&mut self, tenant: &Tenant, url: &str) {
+        let name = Name { owner: Some(tenant), form: Form::Document, text: url };
+        self.documents.pop(&name as &dyn Named);
+    }
+
+    /// The tenant's own documents with their URLs, the most recently used first.
+    pub(super) fn documents<'a>(
+        &'a self,
+        tenant: &'a Tenant,
+    ) -> impl Iterator<Item = (&'a str, &'a Document)> {
+        let is_own = move |key: &Key| key.owner.as_ref() == Some(tenant);
+        let all = self.documents.iter();
+        all.filter(move |(key, _)| is_own(key)).map(|(key, entry)| (&*key.text, &entry.value))
+    }
+
+    /// The tenant's own contexts, the most recently used first.
+    pub(super) fn contexts<'a>(&'a self, tenant: &'a Tenant) -> impl Iterator<Item = &'a Arc<Context>> {
+        let is_own = move |key: &Key| key.owner.as_ref() == Some(tenant);
+        self.contexts.iter().filter(move |(key, _)| is_own(key)).map(|(_, entry)| &entry.value)
+    }
+
+    /// Forgets those of the tenant's own contexts that fit; answers what left.
+    pub(super) fn remove_contexts(
+        &mut self,
+        tenant: &Tenant,
+        fits: impl Fn(&Context) -> bool,
+    ) -> Vec<Evicted> {
+        let is_own = |key: &Key| key.owner.as_ref() == Some(tenant);
+        let all = self.contexts.iter();
+        let gone = all.filter(|(key, entry)| is_own(key) && fits(&entry.value)).map(|(key, _)| key.clone());
+        let gone: Vec<Key> = gone.collect();
+        let remove = |key: &Key| self.contexts.pop(key).map(|entry| entry.value as Evicted);
+        gone.iter().filter_map(remove).collect()
+    }
+
+    /// Whether everything weighs more than it may. Cost: one atomic load.
+    pub(super) fn is_beyond(&self) -> bool {
+        self.budget.used() > self.bytes_max
+    }
+
+    /// What was used longest ago, if everything weighs more than it may; it is out of the pool by now. Dropping it
+    /// makes the rest lighter, unless a request is using it.
+    pub(super) fn pop_beyond(&mut self) -> Option<Evicted> {
+        if !self.is_beyond() {
+            return None;
+        }
+        let context = self.contexts.peek_lru().map(|(_, entry)| entry.used);
+        let names = self.names.peek_lru().map(|(_, entry)| entry.used);
+        let document = self.documents.peek_lru().map(|(_, entry)| entry.used);
+        let oldest = [context, names, document].into_iter().flatten().min();
+        if oldest == context {
+            self.contexts.pop_lru().map(|(_, entry)| entry.value as Evicted)
+        } else if oldest == names {
+            self.names.pop_lru().map(|(_, entry)| entry.value as Evicted)
+        } else {
+            self.documents.pop_lru().map(|(_, entry)| Arc::new(entry.value) as Evicted)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model_entities::{Terms, Timestamp};
+
+    use super::super::active::ContextSource;
+    use super::*;
+
+    const MAX: usize = 20_000;
+
+    fn context(pool: &Pool, text_length: usize) -> Arc<Context> {
+        let source = ContextSource::inline(&format!("\"{}\"", "x".repeat(text_length)));
+        Arc::new(Context::new(Default::default(), source, Timestamp(0)).weighed(pool.budget()))
+    }
+
+    fn trim(pool: &mut Pool) {
+        while pool.pop_beyond().is_some() {}
+    }
+
+    fn has(pool: &mut Pool, tenant: &Tenant, text: &str) -> bool {
+        pool.context(tenant, Form::Member, text).is_some()
+    }
+
+    #[test]
+    fn what_was_used_longest_ago_goes_first() {
+        let (mut pool, tenant) = (Pool::new(100, MAX), Tenant::default());
+        for text in ["a", "b", "c"] {
+            let context = context(&pool, 2000);
+            pool.put_context(Key::new(Some(&tenant), Form::Member, text), context);
+        }
+        assert!(pool.budget().used() < MAX);
+        assert!(has(&mut pool, &tenant, "a"));
+        let large = context(&pool, 3000);
+        pool.put_context(Key::new(Some(&tenant), Form::Member, "d"), large);
+        trim(&mut pool);
+        assert!(pool.budget().used() <= MAX);
+        assert!(has(&mut pool, &tenant, "a") && has(&mut pool, &tenant, "d"));
+        assert!(!has(&mut pool, &tenant, "b"));
+    }
+
+    #[test]
+    fn names_go_with_their_context() {
+        let (mut pool, tenant) = (Pool::new(100, MAX), Tenant::default());
+        let first = context(&pool, 2000);
+        let number = first.number();
+        pool.put_context(Key::new(Some(&tenant), Form::Member, "a"), Arc::clone(&first));
+        pool.names(number, &tenant, |budget| Names::new(first, Terms::default(), budget));
+        let before = pool.budget().used();
+        let second = context(&pool, 7000);
+        pool.put_context(Key::new(Some(&tenant), Form::Member, "b"), second);
+        assert!(pool.budget().used() > before);
+        trim(&mut pool);
+        assert!(pool.budget().used() <= MAX);
+        assert_eq!((pool.contexts.len(), pool.names.len()), (1, 0), "{}", pool.budget().used());
+        assert!(has(&mut pool, &tenant, "b"));
+    }
+
+    #[test]
+    fn what_weighs_more_than_everything_may_is_not_kept() {
+        let (mut pool, tenant) = (Pool::new(100, MAX), Tenant::default());
+        let small = context(&pool, 10);
+        pool.put_context(Key::new(Some(&tenant), Form::Member, "a"), small);
+        let large = context(&pool, MAX);
+        pool.put_context(Key::new(Some(&tenant), Form::Member, "b"), large);
+        trim(&mut pool);
+        assert!(has(&mut pool, &tenant, "a") && !has(&mut pool, &tenant, "b"));
+    }
+
+    #[test]
+    fn tenants_have_their_own_and_what_is_everybodys() {
+        let (mut pool, one) = (Pool::new(100, MAX), Tenant::default());
+        let other = Tenant::new("other").unwrap();
+        for (owner, text) in [(Some(&one), "mine"), (Some(&other), "theirs"), (None, "all")] {
+            let context = context(&pool, 10);
+            pool.put_context(Key::new(owner, Form::Member, text), context);
+        }
+        assert!(
+            has(&mut pool, &one, "mine") && has(&mut pool, &one, "all") && !has(&mut pool, &one, "theirs")
+        );
+        assert_eq!(pool.contexts(&other).count(), 1);
+        assert_eq!(pool.remove_contexts(&other, |_| true).len(), 1);
+        assert!(has(&mut pool, &one, "mine") && has(&mut pool, &other, "all"));
+        assert!(!has(&mut pool, &other, "theirs"));
+    }
+}
