@@ -233,7 +233,7 @@ impl<'a> Builder<'a> {
         }
         let document = self.document(&url)?;
         self.path.push(url);
-        let context = member(&*document, "@context");
+        let context = member(&document, "@context");
         let done = match context {
             Some(context) => self.context(context),
             None => self.invalid("the document has no member @context"),
@@ -301,7 +301,8 @@ impl<'a> Builder<'a> {
         };
         let url = self.resolve(reference)?;
         self.enter(&url)?;
-        let mut merged = match member(&*self.importable(&url)?, "@context") {
+        let document = self.importable(&url)?;
+        let mut merged = match member(&document, "@context") {
             Some(Value::Object(imported)) if imported.contains_key("@import") => {
                 return self.invalid(format_args!("@import of {url}, which imports another"));
             }

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "tests panic rather than return errors")]
 
 #[path = "../it/broker.rs"]
+#[expect(dead_code, reason = "the other test binary uses the rest")]
 mod broker;
 
 use std::alloc::System;
