@@ -15,6 +15,7 @@ mod body;
 mod coding;
 mod incoming;
 mod media;
+mod openapi;
 mod paging;
 mod params;
 mod request;
@@ -29,10 +30,14 @@ pub use addresses::is_public_address;
 pub use body::read_body;
 pub use incoming::{RequestStream, StreamLimits};
 pub use media::{MediaType, accept};
+pub use openapi::{
+    ApiDescription, description_page, parameter_reference, path_parameter, path_parameters, query_parameter,
+    schema_reference,
+};
 pub use paging::{PageLink, next_link, page_link};
 pub use params::{Params, percent_decode, percent_decode_segment, percent_encode_into};
 pub use request::{HeaderError, Request};
-pub use response::{DataDamaged, Response, compress, empty_response, json_response};
+pub use response::{DataDamaged, Response, compress, empty_response, end_with_newline, json_response};
 pub use room::{Full, Room, Share};
 pub use router::{
     Answer, Found, FrontEnd, Handler, Refusal, Route, Router, handler, plain_refusal, streamed_handler,

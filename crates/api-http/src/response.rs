@@ -2,7 +2,7 @@
 
 use std::io::Write as _;
 
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 
 use crate::media::{Coding, accept_coding};
@@ -28,6 +28,25 @@ pub fn empty_response(status: StatusCode) -> Response {
     let mut response = Response::new(Body::default());
     *response.status_mut() = status;
     response
+}
+
+/// Ends an answer in JSON with a newline, so that the next prompt of a terminal has a line of its own. Cost: appends a
+/// byte to the body, which is copied only if others hold it; streams get it behind their last chunk.
+pub fn end_with_newline(response: &mut Response) {
+    let media = response.headers().get(header::CONTENT_TYPE).and_then(|media| media.to_str().ok());
+    let essence = media.map(|media| media.split(';').next().unwrap_or_default().trim());
+    if !essence.is_some_and(|essence| essence.ends_with("json")) {
+        return;
+    }
+    match response.body_mut() {
+        Body::Whole(bytes) if bytes.is_empty() || bytes.ends_with(b"\n") => {}
+        Body::Whole(bytes) => {
+            let mut text = BytesMut::from(std::mem::take(bytes));
+            text.extend_from_slice(b"\n");
+            *bytes = text.freeze();
+        }
+        Body::Stream(stream) => stream.end_with_newline(),
+    }
 }
 
 /// From this size on compressing takes long enough to disturb other requests of the same thread.
@@ -135,6 +154,32 @@ mod tests {
         let (coding, bytes) = compressed(Some("gzip, zstd"), &body).await;
         assert_eq!(coding.as_deref(), Some("zstd"));
         assert_eq!(zstd::stream::decode_all(bytes.as_ref()).unwrap(), body.as_bytes());
+    }
+
+    #[tokio::test]
+    async fn json_ends_in_one_newline() {
+        for (media, body, expected) in [
+            ("application/json", "{}", "{}\n"),
+            ("application/json; charset=utf-8", "{}\n", "{}\n"),
+            ("application/geo+json", "[]", "[]\n"),
+            ("application/json", "", ""),
+            ("text/html", "<p>", "<p>"),
+        ] {
+            let mut response = json_response(StatusCode::OK, media, body);
+            end_with_newline(&mut response);
+            assert_eq!(response.body().len_known(), expected.len() as u64);
+            assert_eq!(response.into_body().collect().await.unwrap().to_bytes(), expected, "{media}");
+        }
+        let (sender, body) = crate::stream(2, std::time::Duration::from_secs(600));
+        let mut response = json_response(StatusCode::OK, "application/json", body);
+        end_with_newline(&mut response);
+        let made = async {
+            sender.send("[1,").await.unwrap();
+            sender.send("2]").await.unwrap();
+            sender.finish().await.unwrap();
+        };
+        let (taken, ()) = tokio::join!(response.into_body().collect(), made);
+        assert_eq!(taken.unwrap().to_bytes(), "[1,2]\n");
     }
 
     #[tokio::test]

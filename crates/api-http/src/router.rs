@@ -99,6 +99,10 @@ pub enum Refusal {
     TimedOut(u64),
     /// The body paused for longer than the limit, in milliseconds.
     Stalled(u64),
+    /// The body did not come within the limit on a request, in milliseconds.
+    SlowBody(u64),
+    /// The head of the request is not as HTTP wants it: what of it, and how.
+    BadHead(String),
     /// More requests are under way than the limit.
     Busy,
     /// The handler panicked (a bug); the message went to the log.
@@ -113,8 +117,8 @@ impl Refusal {
             Self::MethodNotAllowed(_) => StatusCode::METHOD_NOT_ALLOWED,
             Self::BodyTooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
             Self::BadEncoding(_) => StatusCode::UNSUPPORTED_MEDIA_TYPE,
-            Self::BadQuery(_) => StatusCode::BAD_REQUEST,
-            Self::Stalled(_) => StatusCode::REQUEST_TIMEOUT,
+            Self::BadQuery(_) | Self::BadHead(_) => StatusCode::BAD_REQUEST,
+            Self::Stalled(_) | Self::SlowBody(_) => StatusCode::REQUEST_TIMEOUT,
             Self::TimedOut(_) | Self::Busy => StatusCode::SERVICE_UNAVAILABLE,
             Self::Internal => StatusCode::INTERNAL_SERVER_ERROR,
         }
@@ -130,9 +134,10 @@ impl std::fmt::Display for Refusal {
             }
             Self::BodyTooLarge(limit) => write!(formatter, "the body is larger than {limit} bytes"),
             Self::BadEncoding(detail) => write!(formatter, "the body cannot be read: {detail}"),
-            Self::BadQuery(part) => formatter.write_str(part),
+            Self::BadQuery(detail) | Self::BadHead(detail) => formatter.write_str(detail),
             Self::TimedOut(limit) => write!(formatter, "not answered within {limit} ms"),
             Self::Stalled(limit) => write!(formatter, "the body paused for longer than {limit} ms"),
+            Self::SlowBody(limit) => write!(formatter, "the body did not come within {limit} ms"),
             Self::Busy => formatter.write_str("too many requests are under way"),
             Self::Internal => formatter.write_str("internal error"),
         }
@@ -243,11 +248,34 @@ impl Router {
 
     /// Whether other methods have the path.
     fn refusal(&self, path: &str) -> Refusal {
-        let has_path = |(method, table): &(Method, matchit::Router<usize>)| {
-            table.at(path).is_ok().then(|| method.clone())
-        };
-        let allowed: Vec<_> = self.tables.iter().filter_map(has_path).collect();
+        let allowed = self.allowed(path);
         if allowed.is_empty() { Refusal::NotFound } else { Refusal::MethodNotAllowed(allowed) }
+    }
+
+    /// The methods of a path; `GET` is `HEAD` too, and where there is any there is `OPTIONS`.
+    fn allowed(&self, path: &str) -> Vec<Method> {
+        let mut allowed = Vec::new();
+        for (method, table) in &self.tables {
+            if table.at(path).is_ok() {
+                allowed.push(method.clone());
+                if *method == Method::GET {
+                    allowed.push(Method::HEAD);
+                }
+            }
+        }
+        if !allowed.is_empty() {
+            allowed.push(Method::OPTIONS);
+        }
+        allowed
+    }
+
+    /// The answer to `OPTIONS` on a path as it was sent: which methods it has. `None` if it has none.
+    pub fn options(&self, path: &str) -> Option<Response> {
+        let Err(Refusal::MethodNotAllowed(allowed)) = self.find(&Method::OPTIONS, path) else { return None };
+        let mut response = empty_response(StatusCode::NO_CONTENT);
+        let allowed = HeaderValue::from_str(&join_methods(&allowed)).ok()?;
+        response.headers_mut().insert(header::ALLOW, allowed);
+        Some(response)
     }
 
     /// The answer to a refused request, worded by the front end with the longest prefix of `path`.

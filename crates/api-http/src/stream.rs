@@ -33,6 +33,10 @@ pub struct StreamBody {
     encoder: Option<Encoder>,
     bytes: u64,
     on_end: Option<OnEnd>,
+    /// Whether the last byte is to be a newline.
+    wants_newline: bool,
+    /// Whether the last byte so far is none.
+    is_within_line: bool,
 }
 
 /// The side of a stream that makes the chunks. Dropped before [`StreamSender::finish`] (by a panic, say)
@@ -102,8 +106,15 @@ impl std::fmt::Debug for StreamBody {
 pub fn stream(chunks_max: usize, stall_max: Duration) -> (StreamSender, Body) {
     let (sender, receiver) = mpsc::channel(chunks_max.max(1));
     let shared = Arc::new(Shared::default());
-    let body =
-        StreamBody { chunks: receiver, shared: Arc::clone(&shared), encoder: None, bytes: 0, on_end: None };
+    let body = StreamBody {
+        chunks: receiver,
+        shared: Arc::clone(&shared),
+        encoder: None,
+        bytes: 0,
+        on_end: None,
+        wants_newline: false,
+        is_within_line: false,
+    };
     (StreamSender { chunks: sender, stall_max, shared }, Body::Stream(Box::new(body)))
 }
 
@@ -180,6 +191,11 @@ impl StreamBody {
         *self.shared.on_stall.lock() = Some(Box::new(told));
     }
 
+    /// Sees to it that the last byte is a newline.
+    pub(crate) fn end_with_newline(&mut self) {
+        self.wants_newline = true;
+    }
+
     fn end(&mut self, reason: EndReason) {
         if let Some(told) = self.on_end.take() {
             told(StreamEnd { bytes: self.bytes, reason });
@@ -199,7 +215,11 @@ impl StreamBody {
 
     fn poll_chunk(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BrokenOff>>> {
         loop {
-            match (ready!(self.chunks.poll_recv(context)), &mut self.encoder) {
+            let chunk = ready!(self.chunks.poll_recv(context));
+            if let Some(chunk) = &chunk {
+                self.is_within_line = !chunk.ends_with(b"\n");
+            }
+            match (chunk, &mut self.encoder) {
                 (Some(chunk), None) => return self.hand_on(chunk),
                 (Some(chunk), Some(encoder)) => match encoder.encode(&chunk) {
                     // The coder keeps what it has until there is a block's worth.
@@ -217,6 +237,14 @@ impl StreamBody {
         if !self.shared.finished.load(Ordering::Acquire) {
             let failure = self.shared.failure.lock().take();
             return self.break_off(failure.unwrap_or_else(|| "what made it stopped".to_owned()));
+        }
+        if std::mem::take(&mut self.is_within_line) && self.wants_newline {
+            match self.encoder.as_mut().map(|encoder| encoder.encode(b"\n")) {
+                None => return self.hand_on(Bytes::from_static(b"\n")),
+                Some(Ok(packed)) if packed.is_empty() => {}
+                Some(Ok(packed)) => return self.hand_on(packed),
+                Some(Err(error)) => return self.break_off(format!("it could not be compressed: {error}")),
+            }
         }
         match self.encoder.take().map(Encoder::finish) {
             Some(Ok(rest)) if !rest.is_empty() => self.hand_on(rest),

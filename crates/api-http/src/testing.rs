@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use http_body_util::BodyExt as _;
+use serde_json::Value;
 
 use self::transcript::Transcript;
 pub use self::transcript::{Got, Sent};
@@ -70,11 +71,14 @@ pub async fn respond(
     let method = Method::from_bytes(method.as_bytes()).expect("a method");
     match (router.find(&method, path), Params::parse(query)) {
         (Ok(found), Ok(params)) => {
-            let (path, captures) = (path.to_owned(), found.captures);
+            let (method, path, captures) = (method.clone(), path.to_owned(), found.captures);
             let request = Request { method, path, captures, params, headers, body: body.into(), id: 1 };
             (Some(found.index), found.handler.answer(request).await)
         }
-        (Err(refusal), _) => (None, router.refuse(path, &refusal)),
+        (Err(refusal), _) => {
+            let options = (method == Method::OPTIONS).then(|| router.options(path)).flatten();
+            (None, options.unwrap_or_else(|| router.refuse(path, &refusal)))
+        }
         (_, Err(part)) => (None, router.refuse(path, &Refusal::BadQuery(part))),
     }
 }
@@ -105,6 +109,64 @@ pub async fn answer(router: &Router, sent: &Sent) -> (Option<String>, Got) {
         body: String::from_utf8(body.to_vec()).expect("an answer of text"),
     };
     (route, got)
+}
+
+/// Holds the description of an API against its routes (as `METHOD path`): each route is described once and nothing else is, each operation
+/// has an id of its own and the parameters of its path, and each reference leads somewhere.
+///
+/// # Panics
+///
+/// If it is not so.
+pub fn check_description(document: &Value, routes: impl IntoIterator<Item = String>) {
+    let expected: BTreeSet<_> = routes.into_iter().collect();
+    let (mut described, mut ids) = (BTreeSet::new(), BTreeSet::new());
+    for (path, item) in document["paths"].as_object().expect("paths") {
+        for (method, operation) in item.as_object().expect("methods") {
+            described.insert(format!("{} {path}", method.to_ascii_uppercase()));
+            let id = operation["operationId"].as_str().expect("an id");
+            assert!(ids.insert(id), "the id {id} is given twice");
+            let parameters = operation["parameters"].as_array().expect("parameters");
+            for name in path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}')) {
+                let reference = crate::parameter_reference(&format!("path.{name}"));
+                assert!(parameters.contains(&reference), "{id} does not say what {name} is");
+            }
+            assert!(
+                operation["responses"].as_object().is_some_and(|all| all.len() > 1),
+                "{id} is never refused"
+            );
+        }
+    }
+    assert_eq!(described, expected);
+    check_references(document);
+}
+
+/// Each reference leads somewhere, and each component is referred to.
+fn check_references(document: &Value) {
+    let mut found = BTreeSet::new();
+    references(document, &mut found);
+    for target in &found {
+        let pointer = target.strip_prefix('#').expect("a reference into the document");
+        assert!(document.pointer(pointer).is_some(), "{target} leads nowhere");
+    }
+    for kind in ["schemas", "parameters"] {
+        let components = document.pointer(&format!("/components/{kind}")).and_then(Value::as_object);
+        for name in components.expect("components").keys() {
+            let target = format!("#/components/{kind}/{name}");
+            assert!(found.contains(&target), "{target} is never used");
+        }
+    }
+}
+
+/// All texts under the key `$ref`.
+fn references(value: &Value, found: &mut BTreeSet<String>) {
+    match value {
+        Value::Object(members) => members.iter().for_each(|(name, value)| match (name.as_str(), value) {
+            ("$ref", Value::String(target)) => _ = found.insert(target.clone()),
+            _ => references(value, found),
+        }),
+        Value::Array(items) => items.iter().for_each(|item| references(item, found)),
+        _ => {}
+    }
 }
 
 /// Every route as `METHOD path`, in the order of their places.

@@ -13,6 +13,7 @@
 
 mod context;
 mod geoquery;
+mod openapi;
 mod params;
 mod problem;
 mod q;
@@ -32,7 +33,7 @@ use http::Method;
 
 use problem::{Problem, refuse};
 use routes::temporal::{attributes as past_attributes, entities as past};
-use routes::{attributes, batch, contexts, discovery, entities, info, purge};
+use routes::{attributes, batch, contexts, discovery, docs, entities, info, purge};
 
 /// The front end: its routes, and how it words refusals.
 pub fn front_end(api: &Api) -> FrontEnd {
@@ -84,6 +85,8 @@ pub fn front_end(api: &Api) -> FrontEnd {
         route(api, Method::GET, CONTEXT, contexts::get),
         route(api, Method::DELETE, CONTEXT, contexts::delete),
         route(api, Method::GET, "/ngsi-ld/v1/info/sourceIdentity", info::source_identity),
+        route(api, Method::GET, "/ngsi-ld/v1/docs", docs::page),
+        route(api, Method::GET, "/ngsi-ld/v1/docs/openapi.json", docs::document),
     ];
     FrontEnd { name: "ngsi-ld", prefix: "/ngsi-ld/v1", routes, refuse }
 }
@@ -95,7 +98,9 @@ where
     A: Future<Output = Result<Response, Problem>> + Send + 'static,
 {
     let answer = move |api: Api, request: Request| async move {
-        let tenant = request.headers.get(routes::TENANT).cloned();
+        let tenant =
+            request.headers.get(routes::TENANT).or_else(|| request.headers.get(routes::FIWARE_SERVICE));
+        let tenant = tenant.cloned();
         let mut response = function(api, request).await.unwrap_or_else(|problem| problem.response());
         if let Some(tenant) = tenant {
             response.headers_mut().insert(routes::TENANT, tenant);

@@ -18,7 +18,7 @@ mod given;
 mod order;
 mod projection;
 mod representation;
-mod temporal;
+pub(crate) mod temporal;
 
 use api_http::{MediaType, Request};
 use model_entities::{Query, Selector, TermId, Timestamp};
@@ -39,7 +39,7 @@ use given::Given;
 const OFFSET_MAX: usize = u32::MAX as usize;
 
 /// Parameters of GET /entities and POST /entityOperations/query (6.4.3.2, 6.23.3.1).
-const QUERY: &[&str] = &[
+pub(crate) const QUERY: &[&str] = &[
     "attrs",
     "collation",
     "containedBy",
@@ -77,7 +77,7 @@ const QUERY: &[&str] = &[
     "type",
 ];
 /// Parameters of GET /entities/{id} (6.5.3.1).
-const ENTITY: &[&str] = &[
+pub(crate) const ENTITY: &[&str] = &[
     "attrs",
     "containedBy",
     "datasetId",
@@ -97,7 +97,7 @@ const ENTITY: &[&str] = &[
     "type",
 ];
 /// Parameters of DELETE /entities (6.4.3.3).
-const PURGE: &[&str] = &[
+pub(crate) const PURGE: &[&str] = &[
     "attrs",
     "coordinates",
     "csf",

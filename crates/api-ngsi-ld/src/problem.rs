@@ -212,13 +212,19 @@ pub(crate) fn refuse(refusal: &Refusal) -> Response {
         Refusal::BadEncoding(detail) => {
             Problem::unsupported_media_type(format!("Content-Encoding: {detail}")).response()
         }
-        Refusal::BadQuery(detail) => Problem::invalid_request(detail.as_str()).response(),
+        Refusal::BadQuery(detail) | Refusal::BadHead(detail) => {
+            Problem::invalid_request(detail.as_str()).response()
+        }
         Refusal::TimedOut(limit_ms) => {
             let detail = format!("the request took longer than {limit_ms} ms");
             plain(StatusCode::GATEWAY_TIMEOUT, "InternalError", "Timed out", detail)
         }
         Refusal::Stalled(limit_ms) => {
             let detail = format!("the body paused for longer than {limit_ms} ms");
+            plain(StatusCode::REQUEST_TIMEOUT, "InvalidRequest", "Timed out", detail)
+        }
+        Refusal::SlowBody(limit_ms) => {
+            let detail = format!("the body did not come within {limit_ms} ms");
             plain(StatusCode::REQUEST_TIMEOUT, "InvalidRequest", "Timed out", detail)
         }
         Refusal::Busy => Problem::unavailable("too many requests at once; try again").response(),

@@ -6,6 +6,7 @@ mod schemas;
 
 use std::sync::OnceLock;
 
+use api_http::{ApiDescription, parameter_reference, path_parameters, schema_reference};
 use serde_json::{Map, Value, json};
 
 use crate::media::{ARROW, CSV, PARQUET};
@@ -19,38 +20,23 @@ pub(crate) fn document() -> &'static Value {
 }
 
 fn make() -> Value {
-    let mut paths: Map<String, Value> = Map::new();
-    for operation in OPERATIONS {
-        let item = paths.entry(operation.path).or_insert_with(|| json!({}));
-        if let Some(item) = item.as_object_mut() {
-            item.insert(operation.method.to_ascii_lowercase(), describe(operation));
-        }
-    }
-    json!({
-        "openapi": "3.1.0",
-        "info": {
-            "title": "TSM: time series",
-            "version": env!("CARGO_PKG_VERSION"),
-            "description": "Series of energy data: defined in repositories, written and read in bulk or one by one, on any \
-                raster, in any unit. Everything below /tsm/v1/repositories is below /repositories, too.",
-            "license": { "name": "Apache-2.0", "identifier": "Apache-2.0" },
-        },
-        "servers": [{ "url": "/" }],
-        "tags": operations::TAGS.iter().map(|(name, text)| json!({ "name": name, "description": text })).collect::<Vec<_>>(),
-        "paths": paths,
-        "components": { "schemas": schemas::schemas(), "parameters": operations::parameters() },
-    })
+    let described =
+        OPERATIONS.iter().map(|operation| (operation.method, operation.path, describe(operation)));
+    let description = ApiDescription {
+        title: "TSM: time series",
+        description: "Series of energy data: defined in repositories, written and read in bulk or one by one, on any \
+            raster, in any unit. Everything below /tsm/v1/repositories is below /repositories, too.",
+        tags: operations::TAGS,
+        schemas: schemas::schemas(),
+        parameters: operations::parameters(),
+    };
+    description.document(described)
 }
 
 fn describe(operation: &Operation) -> Value {
-    let in_path =
-        operation.path.split('/').filter_map(|segment| segment.strip_prefix('{')?.strip_suffix('}'));
-    let parameters: Vec<_> = in_path
-        .map(|name| json!({ "$ref": format!("#/components/parameters/path.{name}") }))
-        .chain(operation.query.iter().flat_map(|names| names.iter()).map(|name| {
-            json!({ "$ref": format!("#/components/parameters/{}", operations::parameter_key(operation, name)) })
-        }))
-        .collect();
+    let query = operation.query.iter().flat_map(|names| names.iter());
+    let query = query.map(|name| parameter_reference(&operations::parameter_key(operation, name)));
+    let parameters: Vec<_> = path_parameters(operation.path).chain(query).collect();
     let mut described = json!({
         "tags": [operation.tag],
         "summary": operation.summary,
@@ -60,9 +46,9 @@ fn describe(operation: &Operation) -> Value {
     });
     let body = match operation.body {
         Body::None => None,
-        Body::Json(schema) => Some(json!({ JSON: { "schema": reference(schema) } })),
+        Body::Json(schema) => Some(json!({ JSON: { "schema": schema_reference(schema) } })),
         Body::Points(schema) => Some(json!({
-            JSON: { "schema": reference(schema) },
+            JSON: { "schema": schema_reference(schema) },
             ARROW: binary("Columns series, time, value, flag."),
             CSV: binary("Header series,time,value,flag."),
         })),
@@ -77,16 +63,16 @@ fn responses(operation: &Operation) -> Value {
     let success = match operation.gives {
         Gives::Nothing => json!({ "description": "Done." }),
         Gives::Json(schema) => {
-            json!({ "description": "Done.", "content": { JSON: { "schema": reference(schema) } } })
+            json!({ "description": "Done.", "content": { JSON: { "schema": schema_reference(schema) } } })
         }
         Gives::List(schema) => {
-            let schema = json!({ "type": "array", "items": reference(schema) });
+            let schema = json!({ "type": "array", "items": schema_reference(schema) });
             json!({ "description": "Done.", "content": { JSON: { "schema": schema } } })
         }
         Gives::Points(schema) => json!({
             "description": "Points. Large answers are streamed; one that breaks off ends its connection.",
             "content": {
-                JSON: { "schema": reference(schema) },
+                JSON: { "schema": schema_reference(schema) },
                 ARROW: binary("Columns series, time, value, flag."),
                 CSV: binary("Header series,time,value,flag."),
                 PARQUET: binary("The same columns."),
@@ -98,7 +84,7 @@ fn responses(operation: &Operation) -> Value {
     let mut responses = Map::new();
     responses.insert(operation.status.to_string(), success);
     for status in operation.refusals {
-        let content = json!({ JSON: { "schema": reference("Error") } });
+        let content = json!({ JSON: { "schema": schema_reference("Error") } });
         let described = json!({ "description": refusal(*status), "content": content });
         responses.insert(status.to_string(), described);
     }
@@ -115,10 +101,6 @@ fn refusal(status: u16) -> &'static str {
         415 => "The body's media type is not read here.",
         _ => "Refused.",
     }
-}
-
-fn reference(schema: &str) -> Value {
-    json!({ "$ref": format!("#/components/schemas/{schema}") })
 }
 
 fn binary(text: &str) -> Value {

@@ -248,7 +248,7 @@ impl From<&Refusal> for Problem {
                 Self::too_large(format!("the body is larger than {bytes_max} bytes"))
             }
             Refusal::BadEncoding(detail) => Self::unsupported_media_type(format!("the body: {detail}")),
-            Refusal::BadQuery(detail) => Self::bad_request(detail.as_str()),
+            Refusal::BadQuery(detail) | Refusal::BadHead(detail) => Self::bad_request(detail.as_str()),
             Refusal::TimedOut(limit_ms) => Self::new(
                 StatusCode::GATEWAY_TIMEOUT,
                 "TimedOut",
@@ -258,6 +258,11 @@ impl From<&Refusal> for Problem {
                 StatusCode::REQUEST_TIMEOUT,
                 "TimedOut",
                 format!("the body paused for longer than {limit_ms} ms"),
+            ),
+            Refusal::SlowBody(limit_ms) => Self::new(
+                StatusCode::REQUEST_TIMEOUT,
+                "TimedOut",
+                format!("the body did not come within {limit_ms} ms"),
             ),
             Refusal::Busy => Self::unavailable("too many requests at once; try again"),
             Refusal::Internal => Self::internal(),

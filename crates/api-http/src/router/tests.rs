@@ -105,10 +105,23 @@ fn the_longest_prefix_words_a_refusal() {
 
 #[test]
 fn other_methods_are_named() {
-    let allowed = Refusal::MethodNotAllowed(vec![Method::GET, Method::PATCH]);
+    let allowed = Refusal::MethodNotAllowed(vec![Method::GET, Method::HEAD, Method::PATCH, Method::OPTIONS]);
     check_refused(&Method::DELETE, "/things/v1/things/a", &allowed, "\"things\"");
-    let only = Refusal::MethodNotAllowed(vec![Method::GET]);
-    check_refused(&Method::OPTIONS, "/things/v1/things", &only, "\"things\"");
+    let only = Refusal::MethodNotAllowed(vec![Method::GET, Method::HEAD, Method::OPTIONS]);
+    check_refused(&Method::DELETE, "/things/v1/things", &only, "\"things\"");
+}
+
+#[test]
+fn every_path_says_what_it_allows() {
+    let router = router();
+    for (path, allowed) in
+        [("/things/v1/things/a", "GET, HEAD, PATCH, OPTIONS"), ("/things/v1/things/", "GET, HEAD, OPTIONS")]
+    {
+        let response = router.options(path).unwrap();
+        assert_eq!(response.status(), StatusCode::NO_CONTENT);
+        assert_eq!(response.headers()["allow"], allowed, "{path}");
+    }
+    assert!(router.options("/things/v1/nothing").is_none());
 }
 
 #[test]

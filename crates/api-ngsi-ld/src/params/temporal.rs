@@ -22,7 +22,7 @@ use crate::state::Limits;
 use crate::wire::time::parse_time;
 
 /// Parameters of GET /temporal/entities and POST /temporal/entityOperations/query (6.18.3.2, 6.24.3.1).
-pub(super) const QUERY: &[&str] = &[
+pub(crate) const QUERY: &[&str] = &[
     "aggrMethods",
     "aggrPeriodDuration",
     "attrs",
@@ -56,7 +56,7 @@ pub(super) const QUERY: &[&str] = &[
     "type",
 ];
 /// Parameters of GET /temporal/entities/{id} (6.19.3.1).
-const ENTITY: &[&str] = &[
+pub(crate) const ENTITY: &[&str] = &[
     "aggrMethods",
     "aggrPeriodDuration",
     "attrs",

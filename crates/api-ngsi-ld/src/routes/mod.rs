@@ -4,6 +4,7 @@ pub(crate) mod attributes;
 pub(crate) mod batch;
 pub(crate) mod contexts;
 pub(crate) mod discovery;
+pub(crate) mod docs;
 pub(crate) mod entities;
 pub(crate) mod info;
 pub(crate) mod purge;
@@ -17,4 +18,4 @@ mod session;
 
 pub(crate) use answer::{GEO_JSON, JSON, JSON_LD};
 pub(crate) use reading::{Join, Reading};
-pub(crate) use session::TENANT;
+pub(crate) use session::{FIWARE_SERVICE, TENANT};

@@ -14,6 +14,9 @@ use crate::wire::WireError;
 /// The header that names the tenant (NGSI-LD 6.3.14).
 pub(crate) const TENANT: HeaderName = HeaderName::from_static("ngsild-tenant");
 
+/// Another name for it, by which clients of older brokers go; many send both.
+pub(crate) const FIWARE_SERVICE: HeaderName = HeaderName::from_static("fiware-service");
+
 /// The link relation of a JSON-LD context (JSON-LD 1.1, 6.1).
 const CONTEXT_REL: &str = "http://www.w3.org/ns/json-ld#context";
 
@@ -36,15 +39,21 @@ impl Session {
     }
 }
 
-/// The tenant that a request names. Cost without the header: one header look-up.
+/// The tenant that a request names. Cost without the headers: two header look-ups.
 pub(crate) fn tenant(request: &Request) -> Result<Tenant, Problem> {
-    match request.sole_header(&TENANT) {
-        Ok(None) => Ok(Tenant::default()),
-        Ok(Some(name)) => {
-            Tenant::new(name).map_err(|error| Problem::bad_request(format!("NGSILD-Tenant: {error}")))
+    let given = |name| request.sole_header(name).map_err(|error| Problem::bad_request(error.to_string()));
+    let (header, name) = match (given(&TENANT)?, given(&FIWARE_SERVICE)?) {
+        (None, None) => return Ok(Tenant::default()),
+        (Some(name), Some(other)) if name != other => {
+            let detail = format!(
+                "headers NGSILD-Tenant and Fiware-Service name different tenants: {name:?}, {other:?}"
+            );
+            return Err(Problem::bad_request(detail));
         }
-        Err(error) => Err(Problem::bad_request(error.to_string())),
-    }
+        (Some(name), _) => ("NGSILD-Tenant", name),
+        (None, Some(name)) => ("Fiware-Service", name),
+    };
+    Tenant::new(name).map_err(|error| Problem::bad_request(format!("{header}: {error}")))
 }
 
 /// The URL of the context that a request's `Link` header names.

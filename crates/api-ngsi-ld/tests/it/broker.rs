@@ -12,12 +12,15 @@ use store::{MemoryOptions, Store};
 /// 2026-01-01T00:00:00Z.
 const START: i64 = 1_767_225_600_000_000;
 const SECOND: i64 = 1_000_000;
+/// Pages and documents are shown by their beginnings, of ASCII.
+const DOCS_SHOWN: usize = 60;
 
 pub(crate) struct Broker {
     router: Router,
     entities: Entities,
     clock: Clock,
     now: AtomicI64,
+    shows_beginnings: bool,
 }
 
 fn entities(store: Store) -> Entities {
@@ -61,7 +64,13 @@ impl Broker {
         let entities = entities(store);
         let contexts = contexts.hosting(entities.clone(), clock.clone());
         let api = Api::new(entities.clone(), contexts, clock.clone(), limits(), "test");
-        Self { router: Router::new(vec![front_end(&api)]), entities, clock, now: AtomicI64::new(START) }
+        Self {
+            router: Router::new(vec![front_end(&api)]),
+            entities,
+            clock,
+            now: AtomicI64::new(START),
+            shows_beginnings: true,
+        }
     }
 
     /// Folds what was recorded of an entity, as the server does in the background.
@@ -78,6 +87,15 @@ impl Broker {
     /// Answers, a second after the request before; and the route that did.
     pub(crate) async fn answer(&self, sent: &Sent) -> (Option<String>, Got) {
         self.clock.set(Timestamp(self.now.fetch_add(SECOND, Ordering::Relaxed) + SECOND));
-        api_http::testing::answer(&self.router, sent).await
+        let (route, mut got) = api_http::testing::answer(&self.router, sent).await;
+        if self.shows_beginnings && sent.target.starts_with("/ngsi-ld/v1/docs") {
+            got.body.truncate(DOCS_SHOWN);
+        }
+        (route, got)
+    }
+
+    /// Answers whole, pages and documents too.
+    pub(crate) fn whole(self) -> Self {
+        Self { shows_beginnings: false, ..self }
     }
 }

@@ -7,6 +7,7 @@
 #![expect(clippy::unwrap_used, reason = "tests panic rather than return errors")]
 
 mod broker;
+mod docs;
 mod limits;
 mod page;
 mod roundtrip;
