@@ -83,21 +83,21 @@ impl Admin {
 }
 
 /// Words a refusal of a path that no front end has.
-fn refuse(refusal: &Refusal) -> Response {
+pub(crate) fn refuse(refusal: &Refusal) -> Response {
     answer(refusal.status(), &json!({ "title": refusal.to_string(), "status": refusal.status().as_u16() }))
 }
 
-fn answer(status: StatusCode, body: &serde_json::Value) -> Response {
+pub(crate) fn answer(status: StatusCode, body: &serde_json::Value) -> Response {
     json_response(status, JSON, format!("{body}\n"))
 }
 
 /// The process lives: it answers.
-async fn live(_: Admin, _: Request) -> Response {
+pub(crate) async fn live(_: Admin, _: Request) -> Response {
     answer(StatusCode::OK, &json!({ "status": "UP" }))
 }
 
 /// The store is open and takes writes, and the server is not stopping.
-async fn ready(admin: Admin, _: Request) -> Response {
+pub(crate) async fn ready(admin: Admin, _: Request) -> Response {
     let problem = if admin.0.draining.load(Ordering::Acquire) {
         Some("the server is stopping".to_owned())
     } else {
@@ -147,9 +147,10 @@ pub(crate) fn chain(error: &dyn std::error::Error) -> String {
     text
 }
 
-/// Name, version and what it was built as.
-async fn version(_: Admin, _: Request) -> Response {
-    answer(StatusCode::OK, &json!({ "name": "twinfold", "version": env!("CARGO_PKG_VERSION") }))
+/// Name, version and what it was built as. Clients take a broker with `orionld version` for one that speaks NGSI-LD.
+pub(crate) async fn version(_: Admin, _: Request) -> Response {
+    const VERSION: &str = env!("CARGO_PKG_VERSION");
+    answer(StatusCode::OK, &json!({ "name": "twinfold", "version": VERSION, "orionld version": VERSION }))
 }
 
 /// Everything that is counted, for Prometheus.
@@ -235,7 +236,7 @@ async fn backup(admin: Admin, request: Request) -> Response {
     refused(StatusCode::INTERNAL_SERVER_ERROR, &failed)
 }
 
-fn refused(status: StatusCode, title: &str) -> Response {
+pub(crate) fn refused(status: StatusCode, title: &str) -> Response {
     answer(status, &json!({ "title": title, "status": status.as_u16() }))
 }
 

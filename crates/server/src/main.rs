@@ -9,6 +9,8 @@ mod storage;
 mod wiring;
 
 mod connection;
+mod cors;
+mod head;
 mod listen;
 mod local;
 mod service;
@@ -17,10 +19,12 @@ mod tls;
 
 mod admin;
 mod backup;
+mod brokers;
 mod jobs;
 mod logs;
 mod metrics;
 mod process;
+mod welcome;
 
 use std::ffi::OsString;
 use std::io::Write as _;

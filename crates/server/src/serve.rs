@@ -228,11 +228,18 @@ impl Server {
         let admin = Admin::new(store.clone(), Arc::clone(&connections), room.clone(), holder.clone());
         let mut front_ends = wiring::front_ends(settings, &models, (clock, &room), threads)?;
         front_ends.push(admin.front_end());
+        front_ends.push(crate::brokers::front_end(&admin, &models.entities));
+        front_ends.push(crate::welcome::front_end(&wiring::apis(settings)));
         let router = Router::new(front_ends);
         let routes = router.routes().map(|(front_end, method, path)| (front_end, method.as_str(), path));
         let metrics = Arc::new(Metrics::new(routes, threads));
         admin.set_metrics(Arc::clone(&metrics));
-        let app = Arc::new(App { router, metrics: Arc::clone(&metrics), limits: request_limits(settings) });
+        let app = Arc::new(App {
+            router,
+            metrics: Arc::clone(&metrics),
+            limits: request_limits(settings),
+            cors: settings.cors_origins.clone(),
+        });
         let listening = Arc::new(Listening::new(app, Arc::clone(&connections), tls, limits));
         let jobs = Jobs::new(settings, &store, clock, models, &metrics, &holder)?;
         Ok(Self { store, admin, connections, listening, jobs })

@@ -7,21 +7,25 @@ use std::convert::Infallible;
 use std::net::IpAddr;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use api_http::{
     Body, DataDamaged, EndReason, Found, Params, Refusal, Request, RequestStream, Response, Router,
-    StreamBody, StreamEnd, StreamLimits, compress, read_body,
+    StreamBody, StreamEnd, StreamLimits, compress, end_with_newline, read_body,
 };
 use futures_util::FutureExt as _;
-use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Version, header};
+use http::{HeaderMap, HeaderValue, Method, StatusCode, Version, header};
 use hyper::body::{Body as _, Incoming};
 
+use crate::brokers::TENANTS;
 use crate::connection::{Connection, Order, UnderWay};
+use crate::cors::CorsOrigins;
+use crate::head::{RequestName, X_REQUEST_ID, check_host};
 use crate::metrics::Metrics;
 
-const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+/// What only an administrator may ask: paths that begin so.
+const ADMIN_PATHS: [&str; 2] = ["/admin", TENANTS];
 
 /// Limits on requests, in the units they are checked in.
 #[derive(Clone, Copy, Debug)]
@@ -41,6 +45,8 @@ pub(crate) struct App {
     pub(crate) router: Router,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) limits: RequestLimits,
+    /// Whose pages in browsers may use the APIs.
+    pub(crate) cors: CorsOrigins,
 }
 
 /// What all requests of one connection share.
@@ -56,7 +62,9 @@ struct Head {
     method: Method,
     uri: http::Uri,
     accept_encoding: Option<HeaderValue>,
-    client_id: Option<HeaderValue>,
+    name: RequestName,
+    /// The page that a browser sent the request for.
+    origin: Option<HeaderValue>,
     id: u64,
 }
 
@@ -108,10 +116,15 @@ pub(crate) async fn answer(
         method: parts.method,
         uri: parts.uri,
         accept_encoding: parts.headers.get(header::ACCEPT_ENCODING).cloned(),
-        client_id: parts.headers.get(X_REQUEST_ID).cloned(),
+        name: RequestName::of(&parts.headers),
+        origin: parts.headers.get(header::ORIGIN).cloned(),
         id: link.connection.id << 20 | (number & 0xF_FFFF),
     };
-    let (route, outcome) = match app.router.find(&head.method, head.uri.path()) {
+    let fit = check_host(head.version, &parts.headers);
+    let (route, outcome) = match fit.and_then(|()| app.router.find(&head.method, head.uri.path())) {
+        Err(Refusal::MethodNotAllowed(_)) if head.method == Method::OPTIONS => {
+            (None, app.options(&head, &parts.headers))
+        }
         Err(refusal) => (None, Err(refusal)),
         Ok(found) if before >= app.limits.requests_max => (Some(found.index), Err(Refusal::Busy)),
         Ok(found) => (Some(found.index), link.carry_out(found, &head, parts.headers, body).await),
@@ -163,7 +176,7 @@ impl Account {
     }
 
     fn log(&self, peer: IpAddr, bytes: u64, took: Duration) {
-        let client_id = self.head.client_id.as_ref().and_then(|id| id.to_str().ok());
+        let client_id = self.head.name.given();
         tracing::debug!(
             target: "access",
             request = %Id(self.head.id),
@@ -188,12 +201,13 @@ impl Link {
         body: Incoming,
     ) -> Result<Response, Refusal> {
         let path = head.uri.path();
-        let is_admin = path.starts_with("/admin");
+        let is_admin = is_admin(path);
         if is_admin && !self.may_administer(&head.uri, &headers) {
             return Err(Refusal::NotFound);
         }
         let limits = &self.app.limits;
         let is_streamed = found.handler.is_streamed();
+        let is_reading = AtomicBool::new(false);
         let work = async {
             let params = head.uri.query().map_or_else(|| Ok(Params::default()), Params::parse);
             let params = params.map_err(Refusal::BadQuery)?;
@@ -211,7 +225,9 @@ impl Link {
                 let answer = found.handler.answer_streamed(request, body).ok_or(Refusal::Internal)?;
                 return Ok(answer.await);
             }
+            is_reading.store(true, Ordering::Relaxed);
             request.body = read_body(&request.headers, body, limits.body_bytes_max).await?;
+            is_reading.store(false, Ordering::Relaxed);
             Ok(found.handler.answer(request).await)
         };
         // A handler owns what it works on: after a panic nothing half-done is seen by others.
@@ -229,6 +245,9 @@ impl Link {
             }
             None => {
                 let limit = u64::try_from(limit.as_millis()).unwrap_or(u64::MAX);
+                if is_reading.load(Ordering::Relaxed) {
+                    return Err(Refusal::SlowBody(limit));
+                }
                 tracing::warn!(request = %Id(head.id), method = %head.method, path, limit, "request timed out");
                 Err(Refusal::TimedOut(limit))
             }
@@ -287,13 +306,27 @@ impl App {
         response
     }
 
+    /// What a path allows, and whether pages of other origins may send it.
+    fn options(&self, head: &Head, headers: &HeaderMap) -> Result<Response, Refusal> {
+        let path = head.uri.path();
+        let mut response = self.router.options(path).ok_or(Refusal::NotFound)?;
+        if !is_admin(path) {
+            self.cors.let_send(headers, response.headers_mut());
+        }
+        Ok(response)
+    }
+
     /// What every answer gets, whoever gave it.
-    async fn finish(&self, head: &Head, response: Response) -> Response {
+    async fn finish(&self, head: &Head, mut response: Response) -> Response {
+        end_with_newline(&mut response);
+        if !is_admin(head.uri.path()) {
+            self.cors.let_read(head.origin.as_ref(), response.headers_mut());
+        }
         let compressed = compress(head.accept_encoding.as_ref(), response, self.limits.compress_bytes_min);
         let mut response = compressed.await;
-        if let Some(id) = &head.client_id {
-            response.headers_mut().insert(X_REQUEST_ID, id.clone());
-        } else if response.status().as_u16() >= 400
+        if let RequestName::Given(name) = &head.name {
+            response.headers_mut().insert(X_REQUEST_ID, name.clone());
+        } else if (response.status().as_u16() >= 400 || head.name == RequestName::Unfit)
             && let Ok(id) = HeaderValue::try_from(Id(head.id).to_string())
         {
             response.headers_mut().insert(X_REQUEST_ID, id);
@@ -308,6 +341,10 @@ impl App {
         }
         response
     }
+}
+
+fn is_admin(path: &str) -> bool {
+    ADMIN_PATHS.iter().any(|admin| path.starts_with(admin))
 }
 
 /// The output of `work`, or `None` if it takes longer than `limit`. No timer is set for work that

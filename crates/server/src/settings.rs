@@ -11,6 +11,7 @@ use clap::{Args, ValueEnum};
 pub(crate) use history::History;
 pub(crate) use series::{HookSend, Series, Switch};
 
+use crate::cors::CorsOrigins;
 use crate::units::{ByteCount, Durability, Span};
 
 /// Everything that can be set. The name of a field is its key in the settings file; its flag has
@@ -136,6 +137,16 @@ pub(crate) struct Settings {
     /// Private key of the certificate (PEM)
     #[arg(long, env = "TWINFOLD_TLS_KEY", value_name = "FILE", help_heading = "Security")]
     pub(crate) tls_key: Option<PathBuf>,
+
+    /// Origins whose pages in browsers may use the APIs, parted by blanks: `https://app.example.org`; `*`: all
+    #[arg(
+        long,
+        env = "TWINFOLD_CORS_ORIGINS",
+        value_name = "ORIGINS",
+        default_value = "",
+        help_heading = "Security"
+    )]
+    pub(crate) cors_origins: CorsOrigins,
 
     /// Who may use /admin: `loopback`, only this machine; `off`, nobody
     #[arg(

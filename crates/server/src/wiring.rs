@@ -9,6 +9,7 @@ use store::{Clock, Store};
 
 use crate::jobs::HooksPolicy;
 use crate::settings::{ContextFetch, HookSend, Settings, Switch};
+use crate::welcome::Served;
 
 /// The first pause of a hook that failed, in microseconds.
 const HOOK_PAUSE_FIRST_US: i64 = 1_000_000;
@@ -65,6 +66,15 @@ pub(crate) fn front_ends(
         front_ends.extend(api_tsm::front_ends(&api));
     }
     Ok(front_ends)
+}
+
+/// The APIs that are served, for whoever comes to `/`.
+pub(crate) fn apis(settings: &Settings) -> Vec<Served> {
+    let mut apis = vec![("NGSI-LD", "/ngsi-ld/v1", "/ngsi-ld/v1/docs")];
+    if settings.series.tsm == Switch::On {
+        apis.push(("TSM", "/tsm/v1", "/tsm/v1/docs"));
+    }
+    apis
 }
 
 fn tsm_limits(settings: &Settings, threads: usize) -> api_tsm::Limits {

@@ -122,7 +122,7 @@ fn queries_may_hold_what_people_type() {
 fn wrong_methods_and_paths_are_told() {
     let (_folder, server) = memory();
     let answer = server.post("/version", "{}");
-    assert_eq!((answer.status, answer.header("allow")), (405, Some("GET")));
+    assert_eq!((answer.status, answer.header("allow")), (405, Some("GET, HEAD, OPTIONS")));
     // The body was not read, so the connection ends with the answer.
     assert_eq!(answer.header("connection"), Some("close"));
     assert_eq!(server.get("/version/").status, 200);

@@ -10,6 +10,7 @@
 mod harness;
 
 mod backup;
+mod clients;
 mod http;
 mod limits;
 mod lives;

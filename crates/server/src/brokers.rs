@@ -1,0 +1,52 @@
+//! What clients of context brokers ask for beside the standards: which broker this is, whether it lives, which tenants
+//! it has. Each broker has its own habits; clients try one after the other.
+
+use api_http::{FrontEnd, Request, Response, Route, handler};
+use http::{Method, StatusCode};
+use model_entities::Entities;
+use serde_json::json;
+
+use crate::admin::{Admin, answer, chain, live, ready, refuse, refused, version};
+
+/// Below this path only an administrator gets answers: names of tenants tell whose data there is.
+pub(crate) const TENANTS: &str = "/ngsi-ld/ex/v1/tenants";
+
+/// The routes, over those of the server itself.
+pub(crate) fn front_end(admin: &Admin, entities: &Entities) -> FrontEnd {
+    let get = |path, handler| Route { method: Method::GET, path, handler };
+    FrontEnd {
+        name: "server",
+        prefix: "/",
+        routes: vec![
+            get("/actuator/health", handler(admin, ready)),
+            get("/actuator/info", handler(admin, info)),
+            get("/ngsi-ld/ex/v1/ping", handler(admin, live)),
+            get("/ngsi-ld/ex/v1/version", handler(admin, version)),
+            get(TENANTS, handler(entities, tenants)),
+        ],
+        refuse,
+    }
+}
+
+/// What Stellio and Scorpio tell of their build.
+async fn info(_: Admin, _: Request) -> Response {
+    let build = json!({
+        "group": "twinfold", "artifact": "twinfold", "name": "twinfold", "version": env!("CARGO_PKG_VERSION"),
+    });
+    answer(StatusCode::OK, &json!({ "build": build }))
+}
+
+/// The names of all tenants but the default one, which has none.
+async fn tenants(entities: Entities, _: Request) -> Response {
+    match entities.tenants().await {
+        Ok(tenants) => {
+            let names: Vec<_> =
+                tenants.iter().map(model_entities::Tenant::name).filter(|name| !name.is_empty()).collect();
+            answer(StatusCode::OK, &json!(names))
+        }
+        Err(error) => {
+            tracing::error!(error = chain(&error), "tenants cannot be listed");
+            refused(StatusCode::SERVICE_UNAVAILABLE, "the store cannot serve now")
+        }
+    }
+}

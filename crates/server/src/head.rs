@@ -1,0 +1,92 @@
+//! What the head of a request must be like before anything is done about it, whoever answers.
+
+use api_http::Refusal;
+use http::{HeaderMap, HeaderName, HeaderValue, Version, header};
+
+/// By which clients name their requests.
+pub(crate) const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+/// The longest name of a request that is taken over.
+const REQUEST_ID_BYTES_MAX: usize = 128;
+
+/// Refuses requests of HTTP/1.1 that do not say for which host they are, and all that say so twice (RFC 9112, 3.2).
+pub(crate) fn check_host(version: Version, headers: &HeaderMap) -> Result<(), Refusal> {
+    match headers.get_all(header::HOST).iter().count() {
+        1 => Ok(()),
+        0 if version == Version::HTTP_11 => {
+            Err(Refusal::BadHead("a request of HTTP/1.1 must have the header Host".to_owned()))
+        }
+        0 => Ok(()),
+        count => {
+            Err(Refusal::BadHead(format!("the header Host is given {count} times, and may be given once")))
+        }
+    }
+}
+
+/// What a client calls its request.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) enum RequestName {
+    /// Nothing.
+    None,
+    /// This, which answers repeat.
+    Given(HeaderValue),
+    /// Something that is not repeated: too long, or not visible. The answer tells what the server calls it.
+    Unfit,
+}
+
+impl RequestName {
+    pub(crate) fn of(headers: &HeaderMap) -> Self {
+        let Some(name) = headers.get(X_REQUEST_ID) else { return Self::None };
+        let bytes = name.as_bytes();
+        let is_fit =
+            (1..=REQUEST_ID_BYTES_MAX).contains(&bytes.len()) && bytes.iter().all(u8::is_ascii_graphic);
+        if is_fit { Self::Given(name.clone()) } else { Self::Unfit }
+    }
+
+    /// The name as text, if it is repeated.
+    pub(crate) fn given(&self) -> Option<&str> {
+        match self {
+            Self::Given(name) => name.to_str().ok(),
+            Self::None | Self::Unfit => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn headers(name: &'static str, values: &[&'static [u8]]) -> HeaderMap {
+        let values = values.iter().map(|value| HeaderValue::from_bytes(value).unwrap());
+        values.map(|value| (HeaderName::from_static(name), value)).collect()
+    }
+
+    fn check(version: Version, hosts: &[&'static [u8]], is_fine: bool) {
+        assert_eq!(check_host(version, &headers("host", hosts)).is_ok(), is_fine, "{version:?} {hosts:?}");
+    }
+
+    #[test]
+    fn a_request_is_for_one_host() {
+        check(Version::HTTP_11, &[b"a"], true);
+        check(Version::HTTP_11, &[b""], true);
+        check(Version::HTTP_11, &[], false);
+        check(Version::HTTP_10, &[], true);
+        check(Version::HTTP_2, &[], true);
+        for version in [Version::HTTP_10, Version::HTTP_11, Version::HTTP_2] {
+            check(version, &[b"a", b"a"], false);
+        }
+    }
+
+    #[test]
+    fn names_of_requests_are_short_and_visible() {
+        let longest: &'static [u8] = &[b'x'; REQUEST_ID_BYTES_MAX];
+        let too_long: &'static [u8] = &[b'x'; REQUEST_ID_BYTES_MAX + 1];
+        for value in [b"a".as_slice(), b"4bf92f-35:~!", longest] {
+            let name = RequestName::of(&headers("x-request-id", &[value]));
+            assert_eq!(name.given().map(str::as_bytes), Some(value));
+        }
+        for value in [b"".as_slice(), b"a b", b"caf\xe9", b"a\tb", too_long] {
+            assert_eq!(RequestName::of(&headers("x-request-id", &[value])), RequestName::Unfit, "{value:?}");
+        }
+        assert_eq!(RequestName::of(&HeaderMap::new()), RequestName::None);
+    }
+}
