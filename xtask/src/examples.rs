@@ -1,39 +1,17 @@
 //! Runs `examples/` against a fresh server and compares its answers with those recorded.
 
-use std::io::{BufRead, BufReader};
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 
 use anyhow::{Context, ensure};
 
-use crate::process::{cargo, root, run, say};
+use crate::process::{root, say, with_server};
 
 /// Folders of `examples/` that load, ask and know the answers.
 const EXAMPLES: [&str; 2] = ["city", "meters"];
 
 /// Builds the server, loads each example, asks, compares. `UPDATE_GOLDEN=1` records the answers instead.
 pub(crate) fn load_and_compare() -> anyhow::Result<()> {
-    run(&mut cargo(&["build", "--release", "--package", "server"]))?;
-    let (mut server, url) = start()?;
-    let outcome = EXAMPLES.iter().try_for_each(|example| load_and_ask(&url, example));
-    // The answers count, not how the server of this check ended.
-    let _ = server.kill();
-    let _ = server.wait();
-    outcome
-}
-
-fn start() -> anyhow::Result<(Child, String)> {
-    let mut child = cargo(&["run", "--quiet", "--release", "--package", "server", "--"])
-        .args(["serve", "--listen", "127.0.0.1:0", "--store", "memory"])
-        .stdout(Stdio::piped())
-        .spawn()
-        .context("starting the server")?;
-    let output = BufReader::new(child.stdout.take().context("the server's output")?);
-    for line in output.lines() {
-        if let Some(url) = line?.strip_prefix("listening on ") {
-            return Ok((child, url.to_owned()));
-        }
-    }
-    anyhow::bail!("the server ended before it was listening")
+    with_server(&[], |url| EXAMPLES.iter().try_for_each(|example| load_and_ask(url, example)))
 }
 
 fn load_and_ask(url: &str, example: &str) -> anyhow::Result<()> {

@@ -1,6 +1,8 @@
-//! The doors of the house: `cargo xtask check | test | run | golden | fuzz | bench | torture | examples`.
+//! The doors of the house: `cargo xtask check | test | run | golden | fuzz | bench | torture | examples |
+//! clients`.
 //! Each is a short list of commands, printed before they run, so that they can be run by hand.
 
+mod clients;
 mod doors;
 #[cfg(test)]
 mod edges;
@@ -21,6 +23,8 @@ cargo xtask DOOR [ARGUMENTS]
   torture [ARGUMENTS] kill the store's process at random moments, 5000 times;
                       or as told: --rounds N, --seed S, and which of kill, power, failing
   examples            load examples/city into a fresh server and compare its answers with those recorded
+  clients             public clients (ngsildclient from PyPI) and what others send, against a fresh server; left out, loudly,
+                      without Python or its registry, unless CI=true
 ";
 
 fn main() -> ExitCode {
@@ -36,6 +40,7 @@ fn main() -> ExitCode {
         "bench" => doors::bench(&rest),
         "torture" => doors::torture(&rest),
         "examples" => examples::load_and_compare(),
+        "clients" => clients::check(),
         _ => {
             process::say(HELP);
             return if matches!(door.as_str(), "" | "help" | "--help") {

@@ -1,8 +1,8 @@
 //! Runs commands, says which.
 
-use std::io::Write;
+use std::io::{BufRead, BufReader, Write};
 use std::path::PathBuf;
-use std::process::Command;
+use std::process::{Child, Command, Stdio};
 
 use anyhow::{Context, ensure};
 
@@ -31,6 +31,36 @@ pub(crate) fn run(command: &mut Command) -> anyhow::Result<()> {
     let status = command.status().with_context(|| format!("starting {line}"))?;
     ensure!(status.success(), "{line}: {status}");
     Ok(())
+}
+
+/// Builds the server, starts it with these further arguments, and gives its URL to `work`.
+pub(crate) fn with_server(
+    arguments: &[&str],
+    work: impl FnOnce(&str) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    run(&mut cargo(&["build", "--release", "--package", "server"]))?;
+    let (mut server, url) = start(arguments)?;
+    let outcome = work(&url);
+    // What was found counts, not how the server of this check ended.
+    let _ = server.kill();
+    let _ = server.wait();
+    outcome
+}
+
+fn start(arguments: &[&str]) -> anyhow::Result<(Child, String)> {
+    let mut child = cargo(&["run", "--quiet", "--release", "--package", "server", "--"])
+        .args(["serve", "--listen", "127.0.0.1:0", "--store", "memory"])
+        .args(arguments)
+        .stdout(Stdio::piped())
+        .spawn()
+        .context("starting the server")?;
+    let output = BufReader::new(child.stdout.take().context("the server's output")?);
+    for line in output.lines() {
+        if let Some(url) = line?.strip_prefix("listening on ") {
+            return Ok((child, url.to_owned()));
+        }
+    }
+    anyhow::bail!("the server ended before it was listening")
 }
 
 fn line(command: &Command) -> String {
