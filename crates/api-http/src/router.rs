@@ -95,6 +95,8 @@ pub enum Refusal {
     BadEncoding(String),
     /// The query part, or a segment of the path, cannot be decoded: which, why, and where.
     BadQuery(String),
+    /// A segment of the path is empty, so that the name or id which belongs there is missing.
+    EmptySegment,
     /// The handler took longer than the limit on a request, in milliseconds.
     TimedOut(u64),
     /// The body paused for longer than the limit, in milliseconds.
@@ -117,7 +119,7 @@ impl Refusal {
             Self::MethodNotAllowed(_) => StatusCode::METHOD_NOT_ALLOWED,
             Self::BodyTooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
             Self::BadEncoding(_) => StatusCode::UNSUPPORTED_MEDIA_TYPE,
-            Self::BadQuery(_) | Self::BadHead(_) => StatusCode::BAD_REQUEST,
+            Self::BadQuery(_) | Self::EmptySegment | Self::BadHead(_) => StatusCode::BAD_REQUEST,
             Self::Stalled(_) | Self::SlowBody(_) => StatusCode::REQUEST_TIMEOUT,
             Self::TimedOut(_) | Self::Busy => StatusCode::SERVICE_UNAVAILABLE,
             Self::Internal => StatusCode::INTERNAL_SERVER_ERROR,
@@ -135,6 +137,7 @@ impl std::fmt::Display for Refusal {
             Self::BodyTooLarge(limit) => write!(formatter, "the body is larger than {limit} bytes"),
             Self::BadEncoding(detail) => write!(formatter, "the body cannot be read: {detail}"),
             Self::BadQuery(detail) | Self::BadHead(detail) => formatter.write_str(detail),
+            Self::EmptySegment => formatter.write_str("a segment of the path is empty"),
             Self::TimedOut(limit) => write!(formatter, "not answered within {limit} ms"),
             Self::Stalled(limit) => write!(formatter, "the body paused for longer than {limit} ms"),
             Self::SlowBody(limit) => write!(formatter, "the body did not come within {limit} ms"),
@@ -222,16 +225,19 @@ impl Router {
         }
     }
 
-    /// The route for a method and a path as it was sent. Cost: one walk down a tree of paths.
+    /// The route for a method and a path as it was sent; one slash at its end changes nothing, and no other
+    /// slash is passed over: `/a//b` is not `/a/b`, or a missing name would make one resource of another.
+    /// Cost: one walk down a tree of paths.
     ///
     /// # Errors
     ///
-    /// `NotFound`, `MethodNotAllowed`, or `BadQuery` for a segment that cannot be decoded.
+    /// `NotFound`, `MethodNotAllowed`, `EmptySegment`, or `BadQuery` for a segment that cannot be decoded.
     pub fn find(&self, method: &Method, path: &str) -> Result<Found<'_>, Refusal> {
-        if is_tidy(path) { self.find_tidy(method, path) } else { self.find_tidy(method, &tidy(path)) }
-    }
-
-    fn find_tidy(&self, method: &Method, path: &str) -> Result<Found<'_>, Refusal> {
+        let path = path.strip_suffix('/').filter(|rest| !rest.is_empty()).unwrap_or(path);
+        if has_empty_segment(path) {
+            let owned = self.front_ends.iter().any(|front_end| is_below(path, front_end.prefix));
+            return Err(if owned { Refusal::EmptySegment } else { Refusal::NotFound });
+        }
         let wanted = if *method == Method::HEAD { &Method::GET } else { method };
         let table = self.tables.iter().find(|(method, _)| method == wanted);
         let Some(matched) = table.and_then(|(_, table)| table.at(path).ok()) else {
@@ -317,30 +323,9 @@ fn is_below(path: &str, prefix: &str) -> bool {
     path.strip_prefix(prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-/// Whether a path has neither a doubled slash nor one at its end.
-fn is_tidy(path: &str) -> bool {
-    let mut before = 0;
-    for byte in path.bytes() {
-        if byte == b'/' && before == b'/' {
-            return false;
-        }
-        before = byte;
-    }
-    before != b'/' || path.len() == 1
-}
-
-/// The path without them.
-fn tidy(path: &str) -> String {
-    let mut tidy = String::with_capacity(path.len());
-    for character in path.chars() {
-        if character != '/' || !tidy.ends_with('/') {
-            tidy.push(character);
-        }
-    }
-    if tidy.len() > 1 && tidy.ends_with('/') {
-        tidy.pop();
-    }
-    tidy
+/// Whether nothing stands between two slashes of a path, or behind its last.
+fn has_empty_segment(path: &str) -> bool {
+    path.len() > 1 && (path.ends_with('/') || path.contains("//"))
 }
 
 #[cfg(test)]

@@ -185,7 +185,9 @@ fn store_problem(kind: StoreErrorKind, error: &dyn std::error::Error) -> Problem
     match kind {
         StoreErrorKind::Corrupt => Problem::damaged(),
         StoreErrorKind::Unavailable => Problem::unavailable("the store cannot serve now"),
-        StoreErrorKind::TooLarge => Problem::too_large("the entity is larger than the store holds"),
+        StoreErrorKind::TooLarge => {
+            Problem::too_large(format!("the entity is larger than the store takes at once: {error}"))
+        }
         StoreErrorKind::Conflict
         | StoreErrorKind::Unknown
         | StoreErrorKind::Locked
@@ -214,6 +216,10 @@ pub(crate) fn refuse(refusal: &Refusal) -> Response {
         }
         Refusal::BadQuery(detail) | Refusal::BadHead(detail) => {
             Problem::invalid_request(detail.as_str()).response()
+        }
+        Refusal::EmptySegment => {
+            let detail = "an id or name is missing: the path has an empty segment (\"//\")";
+            Problem::bad_request(detail).response()
         }
         Refusal::TimedOut(limit_ms) => {
             let detail = format!("the request took longer than {limit_ms} ms");

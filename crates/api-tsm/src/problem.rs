@@ -249,6 +249,9 @@ impl From<&Refusal> for Problem {
             }
             Refusal::BadEncoding(detail) => Self::unsupported_media_type(format!("the body: {detail}")),
             Refusal::BadQuery(detail) | Refusal::BadHead(detail) => Self::bad_request(detail.as_str()),
+            Refusal::EmptySegment => {
+                Self::bad_request("a name is missing: the path has an empty segment (\"//\")")
+            }
             Refusal::TimedOut(limit_ms) => Self::new(
                 StatusCode::GATEWAY_TIMEOUT,
                 "TimedOut",

@@ -79,3 +79,16 @@ fn only_this_machine_may_ask_and_no_page_in_a_browser() {
     let closed = Server::start(folder.path().join("other").as_ref(), &["--admin", "off"]);
     assert_eq!(closed.post("/admin/backup", &body).status, 404);
 }
+
+#[test]
+fn no_other_spelling_of_its_path_reaches_the_backup() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::start(folder.path().join("data").as_ref(), &["--admin", "off"]);
+    let target = folder.path().join("copy");
+    let body = format!("{{\"folder\":{:?}}}", target.to_str().unwrap());
+    for path in ["//admin/backup", "///admin/backup", "/admin//backup", "//admin//backup/"] {
+        assert_eq!(server.post(path, &body).status, 400, "{path}");
+    }
+    assert_eq!(server.post("/admin/backup/", &body).status, 404);
+    assert!(!target.exists());
+}
