@@ -25,6 +25,9 @@ pub enum Problem {
     /// A number outside of the grammar.
     #[error("malformed JSON number")]
     Number,
+    /// A number beyond what a double can hold, such as `1e400`.
+    #[error("JSON number beyond the range of doubles")]
+    Range,
     /// Objects and arrays nested deeper than the limit.
     #[error("JSON nested too deeply")]
     Depth,

@@ -233,6 +233,18 @@ impl<'a> Reader<'a> {
         self.slice(start, end)
     }
 
+    /// A number, as its digits, that a double can hold.
+    ///
+    /// # Errors
+    ///
+    /// If the next value is not a number, or one beyond the range of doubles.
+    pub fn finite_number(&mut self) -> Result<&'a str, Error> {
+        self.expect(Kind::Number)?;
+        let beyond = self.error(Problem::Range);
+        let digits = self.number()?;
+        if text::is_finite(digits) { Ok(digits) } else { Err(beyond) }
+    }
+
     /// A boolean.
     ///
     /// # Errors
@@ -314,7 +326,8 @@ impl<'a> Reader<'a> {
     ///
     /// # Errors
     ///
-    /// If the value is malformed; `out` may then hold a part of it.
+    /// If the value is malformed, or holds a number beyond the range of doubles, which no reader of what is stored could
+    /// compare; `out` may then hold a part of it.
     pub fn canonical(&mut self, out: &mut String) -> Result<(), Error> {
         match self.peek()? {
             Kind::Object => {
@@ -354,7 +367,7 @@ impl<'a> Reader<'a> {
                     out.push('"');
                 }
             }
-            Kind::Number => out.push_str(self.number()?),
+            Kind::Number => out.push_str(self.finite_number()?),
             Kind::Bool => out.push_str(if self.bool()? { "true" } else { "false" }),
             Kind::Null => {
                 self.null()?;

@@ -32,6 +32,12 @@ pub(crate) fn number_length(bytes: &[u8]) -> Option<usize> {
     Some(at)
 }
 
+/// Whether the nearest double to a number is one. Cost: a look at its bytes; it is parsed where it may be none.
+pub(crate) fn is_finite(number: &str) -> bool {
+    let is_plain = number.len() < 300 && !number.bytes().any(|byte| matches!(byte, b'e' | b'E'));
+    is_plain || number.parse::<f64>().is_ok_and(f64::is_finite)
+}
+
 /// The characters of an escaped string body; `None` if an escape is malformed.
 pub(crate) fn unescape(raw: &str) -> Option<String> {
     let mut out = String::with_capacity(raw.len());

@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 
 use super::canonical;
-use crate::{Problem, elements, member, members, string_to, string_value};
+use crate::{Problem, Reader, elements, member, members, string_to, string_value};
 
 fn check(input: &str, expected: Result<&str, Problem>) {
     let found = canonical(input, 8);
@@ -20,6 +20,20 @@ fn canonical_text_keeps_digits_order_and_drops_space() {
     check("[]", Ok("[]"));
     check("{}", Ok("{}"));
     check("[true,false,null]", Ok("[true,false,null]"));
+}
+
+#[test]
+fn numbers_beyond_doubles_are_refused() {
+    for beyond in ["1e400", "-1E+309", "[1,{\"a\":2e308}]", "1.8e308"] {
+        check(beyond, Err(Problem::Range));
+    }
+    check(&"9".repeat(310), Err(Problem::Range));
+    for number in ["1.7976931348623157e308", "-1e308", "1e-400", "0e999"] {
+        check(number, Ok(number));
+    }
+    check(&"9".repeat(300), Ok(&"9".repeat(300)));
+    // What is passed over is not stored, and may be larger than any double.
+    assert!(Reader::new("[1e400]", 8).skip().is_ok());
 }
 
 #[test]
