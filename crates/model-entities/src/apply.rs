@@ -5,17 +5,21 @@
 //!   `Unchanged` is only what touches no attribute, type, scope or expiry;
 //! - an instance keeps its place and its createdAt for as long as an instance of that attribute with
 //!   that datasetId is held, whatever operation writes it; `modifiedAt` of other instances stays;
-//! - Update (5.6.2) reports an instance whose datasetId is not held as not updated, and adds none;
+//! - what an operation gives is checked before what it is given to: a draft that no entity could take is refused as such
+//!   even where there is no entity;
 //! - Merge (5.6.17) of an instance of another kind replaces it; PatchAttribute (5.6.4) refuses it;
 //! - types given are added by Append, Merge and Update, and set by Replace; scopes given are added by
 //!   Append, and set by the others;
 //! - what has expired is not there: it is not merged with, and its rows go with the next write.
 
+mod check;
 mod edit;
 mod merge;
 
 #[cfg(test)]
 mod tests;
+
+use std::collections::HashSet;
 
 use smallvec::SmallVec;
 use store::{Timestamp, Write};
@@ -25,12 +29,13 @@ use crate::expiry::{Live, live, set_transient};
 use crate::index::{IndexRows, diff, index_rows};
 use crate::{Attribute, Change, Draft, EntityView, Error, Fate, Instances, Operation, TermId};
 
+use check::{check_new, check_operation, check_scopes_count, check_types_count};
 use edit::{Cut, Editor, OnHeld, OnMissing, Rules};
 
-/// The longest entity id in bytes: it must fit into keys beside a scope.
-pub const ID_BYTES_MAX: usize = 1024;
-/// The longest scope in bytes.
-pub const SCOPE_BYTES_MAX: usize = 1024;
+pub(crate) use check::check_past;
+pub use check::{
+    ATTRIBUTES_MAX, ID_BYTES_MAX, INSTANCES_MAX, SCOPE_BYTES_MAX, SCOPES_MAX, SUB_ATTRIBUTES_MAX, TYPES_MAX,
+};
 
 /// What there is to write.
 #[derive(Debug)]
@@ -55,6 +60,7 @@ pub(crate) fn apply(
     now: Timestamp,
     bytes_max: usize,
 ) -> Result<Outcome, Error> {
+    check_operation(id, operation)?;
     let part;
     let part_view;
     let held = match stored.map(|view| live(view, now)) {
@@ -79,7 +85,9 @@ pub(crate) fn apply(
     match &outcome.bytes {
         Some(bytes) if bytes.len() > bytes_max => {
             let size = bytes.len();
-            Err(Error::Limit(format!("entity of {size} bytes: at most {bytes_max} are allowed")))
+            Err(Error::Limit(format!(
+                "an entity of {size} bytes as it is stored: at most {bytes_max} are allowed (entity_bytes_max)"
+            )))
         }
         _ => Ok(outcome),
     }
@@ -103,15 +111,6 @@ pub(crate) fn apply_expiry(stored: &EntityView<'_>, now: Timestamp) -> Result<Op
     Ok(Some(Outcome { bytes: Some(out), writes, change, types: view.types().collect() }))
 }
 
-/// Refuses what cannot be written into the past: instances without a value, at any depth. Instances of one dataset may
-/// be many; their members' may not.
-pub(crate) fn check_past(id: &str, draft: &Draft) -> Result<(), Error> {
-    check_names(id, draft.scopes.as_deref())?;
-    edit::check_new(&draft.attributes)?;
-    let mut instances = draft.attributes.iter().flat_map(|attribute| &attribute.instances);
-    instances.try_for_each(|instance| edit::check_attributes(&instance.members))
-}
-
 fn create(
     stored: Option<&EntityView<'_>>,
     id: &str,
@@ -121,9 +120,7 @@ fn create(
     if draft.types.is_empty() {
         return Err(Error::Invalid("type is missing".into()));
     }
-    check_names(id, draft.scopes.as_deref())?;
-    edit::check_attributes(&draft.attributes)?;
-    edit::check_new(&draft.attributes)?;
+    check_new(&draft.attributes)?;
     let bytes = encode_as(id, draft, now, now);
     let view = EntityView::parse(&bytes)?;
     let mut writes = Vec::with_capacity(24);
@@ -133,16 +130,6 @@ fn create(
     let change = Change { fate: Fate::Created, updated, ..Change::default() };
     let types = view.types().collect();
     Ok(Outcome { bytes: Some(bytes), writes, change, types })
-}
-
-fn check_names(id: &str, scopes: Option<&[Box<str>]>) -> Result<(), Error> {
-    if id.len() > ID_BYTES_MAX {
-        return Err(Error::Limit(format!("id of over {ID_BYTES_MAX} bytes")));
-    }
-    if scopes.unwrap_or_default().iter().any(|scope| scope.len() > SCOPE_BYTES_MAX) {
-        return Err(Error::Limit(format!("scope of over {SCOPE_BYTES_MAX} bytes")));
-    }
-    Ok(())
 }
 
 fn delete(stored: &EntityView<'_>) -> Outcome {
@@ -188,7 +175,7 @@ fn plan(operation: &Operation) -> Plan<'_> {
             cut: None,
         },
         Operation::Merge(draft, options) => edit(draft, OnHeld::Merge(options), OnMissing::Add),
-        Operation::Update(draft) => edit(draft, OnHeld::Replace, OnMissing::Report),
+        Operation::Update(draft) => edit(draft, OnHeld::Replace, OnMissing::Add),
         Operation::Append { draft, keep_held } => {
             let on_held = if *keep_held { OnHeld::Keep } else { OnHeld::Replace };
             Plan { header: Header::adding(draft, true), ..edit(draft, on_held, OnMissing::Add) }
@@ -242,7 +229,7 @@ impl<'a> Header<'a> {
     }
 
     /// The types, where they change.
-    fn types(&self, held: &EntityView<'_>) -> Option<SmallVec<[TermId; 4]>> {
+    fn types(&self, held: &EntityView<'_>) -> Result<Option<SmallVec<[TermId; 4]>>, Error> {
         let mut types: SmallVec<[TermId; 4]> = SmallVec::new();
         if self.set_types.is_empty() {
             types.extend(held.types());
@@ -253,25 +240,34 @@ impl<'a> Header<'a> {
             }
         }
         let same = held.types().eq(types.iter().copied());
-        (!same).then_some(types)
+        if same {
+            return Ok(None);
+        }
+        check_types_count(types.len())?;
+        Ok(Some(types))
     }
 
     /// The scopes, where they change.
-    fn scopes<'b>(&self, held: &EntityView<'b>) -> Option<Vec<&'b str>>
+    fn scopes<'b>(&self, held: &EntityView<'b>) -> Result<Option<Vec<&'b str>>, Error>
     where
         'a: 'b,
     {
         if let Some(given) = self.set_scopes {
             let same = held.scopes().eq(given.iter().map(|scope| &**scope));
-            return (!same).then(|| given.iter().map(|scope| &**scope).collect());
+            return Ok((!same).then(|| given.iter().map(|scope| &**scope).collect()));
         }
-        let mut scopes: Vec<&str> = Vec::new();
-        for given in self.add_scopes {
-            if !scopes.contains(&&**given) && !held.scopes().any(|scope| scope == &**given) {
-                scopes.push(given);
-            }
+        if self.add_scopes.is_empty() {
+            return Ok(None);
         }
-        (!scopes.is_empty()).then(|| held.scopes().chain(scopes).collect())
+        let mut scopes: Vec<&str> = held.scopes().collect();
+        let count = scopes.len();
+        let mut seen: HashSet<&str> = scopes.iter().copied().collect();
+        scopes.extend(self.add_scopes.iter().map(|scope| &**scope).filter(|scope| seen.insert(scope)));
+        if scopes.len() == count {
+            return Ok(None);
+        }
+        check_scopes_count(scopes.len())?;
+        Ok(Some(scopes))
     }
 }
 
@@ -283,9 +279,7 @@ fn edit(
     now: Timestamp,
 ) -> Result<Outcome, Error> {
     let Plan { header, given, rules, cut } = plan(operation);
-    check_names("", header.set_scopes.or(Some(header.add_scopes)))?;
-    edit::check_attributes(given)?;
-    let (types, scopes) = (header.types(held), header.scopes(held));
+    let (types, scopes) = (header.types(held)?, header.scopes(held)?);
     let expires = if header.set_expiry { header.expires } else { header.expires.or(held.expires_at()) };
     let mut out = Vec::with_capacity(held.bytes().len() + 256);
     put_times(&mut out, held.created_at(), now, expires, false);
@@ -341,7 +335,9 @@ fn touched_rows(view: &EntityView<'_>, types: &[TermId], touched: &[TermId], sco
     if view.is_transient() {
         rows.add_expiries(view);
     }
-    for attribute in view.attributes().filter(|attribute| touched.contains(&attribute.name())) {
+    let mut sorted: SmallVec<[TermId; 8]> = touched.into();
+    sorted.sort_unstable();
+    for attribute in view.attributes().filter(|attribute| sorted.binary_search(&attribute.name()).is_ok()) {
         rows.add_attribute(view.id(), types, &attribute);
     }
     rows.finish();

@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use crate::{Attribute, Draft, TermId};
+use crate::{Attribute, Draft, EntityView, Error, TermId, TypeQuery};
 
 /// An operation on one entity. Names in `wire` order of NGSI-LD 5.6; NGSIv2 uses the same.
 #[derive(Clone, Debug)]
@@ -21,7 +21,7 @@ pub enum Operation {
         /// `noOverwrite`: held instances stay and are reported.
         keep_held: bool,
     },
-    /// 5.6.2 (PATCH attrs): replace instances of attributes that are held; others are reported as not updated.
+    /// 5.6.2 (PATCH attrs): replace instances that are held, and add the others. Types given are added.
     Update(Draft),
     /// 5.6.4 (PATCH of one attribute): change members of the instance that are given, keep the rest;
     /// refused if the attribute or that instance is not held.
@@ -71,6 +71,27 @@ pub struct MergeOptions {
     pub lang: Option<Box<str>>,
 }
 
+/// What must be true of an entity for an operation to be carried out; without conditions it always is.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Precondition {
+    /// It has these types.
+    pub types: Option<TypeQuery>,
+}
+
+impl Precondition {
+    /// Checks it against what is stored in the moment of the write.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoSuchEntity`] where the entity has other types: an id with a type names no other entity.
+    pub(crate) fn check(&self, id: &str, stored: Option<&EntityView<'_>>) -> Result<(), Error> {
+        match (&self.types, stored) {
+            (Some(types), Some(view)) if !types.selects(view.types()) => Err(Error::NoSuchEntity(id.into())),
+            _ => Ok(()),
+        }
+    }
+}
+
 /// What an operation did.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Change {
@@ -99,8 +120,6 @@ pub enum Fate {
 /// Why an attribute was left as it is.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum NotUpdated {
-    /// It is not held, and the operation adds none.
-    NotHeld,
     /// It is held, and the operation overwrites none.
     Held,
 }

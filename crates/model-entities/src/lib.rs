@@ -38,8 +38,10 @@ pub mod testing;
 mod view;
 mod write;
 
-pub use apply::{ID_BYTES_MAX, SCOPE_BYTES_MAX};
-pub use change::{Change, Fate, Instances, MergeOptions, NotUpdated, Operation};
+pub use apply::{
+    ATTRIBUTES_MAX, ID_BYTES_MAX, INSTANCES_MAX, SCOPE_BYTES_MAX, SCOPES_MAX, SUB_ATTRIBUTES_MAX, TYPES_MAX,
+};
+pub use change::{Change, Fate, Instances, MergeOptions, NotUpdated, Operation, Precondition};
 pub use discovery::{AttributeSummary, TypeSummary};
 pub use documents::Documents;
 pub use draft::{Attribute, Draft, Extra, Field, Instance, Kind};

@@ -130,7 +130,6 @@ impl PlainInstance {
     }
 
     fn patched(&self, given: &Instance, now: i64) -> Self {
-        let given = &settled(given);
         let mut new = self.with_fields(given, now);
         new.value = given.value.as_deref().map_or(self.value.clone(), Into::into);
         for given in &given.members {
@@ -357,15 +356,15 @@ fn change(new: &mut PlainEntity, operation: &Operation, now: i64) -> Result<bool
         }
         Operation::Append { draft, keep_held } => {
             set_header(new, draft, true);
-            Ok(write(new, &draft.attributes, !keep_held, true, now))
+            Ok(write(new, &draft.attributes, !keep_held, now))
         }
         Operation::UpsertUpdate(draft) => {
             set_header(new, draft, true);
-            Ok(write(new, &draft.attributes, true, true, now))
+            Ok(write(new, &draft.attributes, true, now))
         }
         Operation::Update(draft) => {
             set_header(new, draft, false);
-            Ok(write(new, &draft.attributes, true, false, now))
+            Ok(write(new, &draft.attributes, true, now))
         }
         Operation::PatchAttribute(given) => {
             for given_one in &given.instances {
@@ -480,7 +479,7 @@ fn set_header(new: &mut PlainEntity, draft: &Draft, add_scopes: bool) {
 }
 
 /// Answers whether any attribute was touched.
-fn write(new: &mut PlainEntity, given: &[Attribute], overwrite: bool, add: bool, now: i64) -> bool {
+fn write(new: &mut PlainEntity, given: &[Attribute], overwrite: bool, now: i64) -> bool {
     let mut touched = false;
     for given in given {
         for given_one in &given.instances {
@@ -492,7 +491,7 @@ fn write(new: &mut PlainEntity, given: &[Attribute], overwrite: bool, add: bool,
                     }
                 }
                 Some(_) => {}
-                None if add && !given_one.remove => {
+                None if !given_one.remove => {
                     touched = true;
                     let instance = PlainInstance::new(given_one, now);
                     match new.attributes.iter_mut().find(|held| held.name == given.name.0) {

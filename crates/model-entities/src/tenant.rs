@@ -187,6 +187,11 @@ impl Context {
 }
 
 impl TenantEntities {
+    /// Whose entities they are.
+    pub fn tenant(&self) -> &Tenant {
+        self.context().tenant()
+    }
+
     pub(crate) fn new(context: Context) -> Self {
         Self { context: Arc::new(context) }
     }

@@ -13,7 +13,7 @@ use crate::entities::next_range;
 use crate::feed::put_record;
 use crate::history::{Header, put_entries};
 use crate::tenant::Context;
-use crate::{Change, EntityView, Error, Fate, Operation, TenantEntities, TermId, keys};
+use crate::{Change, EntityView, Error, Fate, Operation, Precondition, TenantEntities, TermId, keys};
 
 /// How often a write starts again because another writer came first.
 const ATTEMPTS_MAX: usize = 64;
@@ -21,6 +21,15 @@ const ATTEMPTS_MAX: usize = 64;
 const GROUP_ENTITIES_MAX: usize = 1024;
 /// Expiry rows that are read in one page.
 const PAGE_EXPIRED: usize = 256;
+
+/// One operation on one entity, as it was asked for.
+#[derive(Clone, Copy)]
+struct Request<'a> {
+    id: &'a str,
+    required: &'a Precondition,
+    operation: &'a Operation,
+    now: Timestamp,
+}
 
 /// All that is to be written of one entity in one commit.
 struct Draught {
@@ -59,6 +68,15 @@ impl Draught {
             past,
             header: None,
         }
+    }
+
+    /// Checks a precondition against what is held.
+    fn check(&self, id: &str, required: &Precondition) -> Result<(), Error> {
+        if *required == Precondition::default() {
+            return Ok(());
+        }
+        let stored = self.bytes.as_ref().map(|bytes| EntityView::parse(bytes)).transpose()?;
+        required.check(id, stored.as_ref())
     }
 
     /// One operation on what is held or drafted.
@@ -213,16 +231,32 @@ impl TenantEntities {
     ///
     /// What the operation refuses; [`Error::Contention`]; what the store refuses.
     pub async fn apply(&self, id: &str, operation: Operation, now: Timestamp) -> Result<Change, Error> {
+        self.apply_if(id, &Precondition::default(), operation, now).await
+    }
+
+    /// The same, if the entity is as `required` in the moment of the write. Cost: as [`Self::apply`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::apply`]; what an unmet precondition comes to.
+    pub async fn apply_if(
+        &self,
+        id: &str,
+        required: &Precondition,
+        operation: Operation,
+        now: Timestamp,
+    ) -> Result<Change, Error> {
         let turns = &self.context().turns;
+        let request = Request { id, required, operation: &operation, now };
         let turn = turns.take(std::iter::once(id), false).await;
-        if let Some(change) = self.attempt(id, &operation, now, false).await? {
+        if let Some(change) = self.attempt(request, false).await? {
             return Ok(change);
         }
         drop(turn);
         // Those that lost once go one by one: each finds what the one before left, and few lose again.
         let _turn = turns.take(std::iter::once(id), true).await;
         for _ in 1..ATTEMPTS_MAX {
-            if let Some(change) = self.attempt(id, &operation, now, true).await? {
+            if let Some(change) = self.attempt(request, true).await? {
                 return Ok(change);
             }
         }
@@ -230,13 +264,8 @@ impl TenantEntities {
     }
 
     /// `None`: another writer came first, or there is a past that is not at hand: `again` looks it up.
-    async fn attempt(
-        &self,
-        id: &str,
-        operation: &Operation,
-        now: Timestamp,
-        again: bool,
-    ) -> Result<Option<Change>, Error> {
+    async fn attempt(&self, request: Request<'_>, again: bool) -> Result<Option<Change>, Error> {
+        let Request { id, required, operation, now } = request;
         let context = self.context();
         let row = context.row(id).await?;
         let past = match &row {
@@ -245,6 +274,7 @@ impl TenantEntities {
             None => context.past_row_cached(id)?,
         };
         let mut draught = Draught::new(id, row, past);
+        draught.check(id, required)?;
         let change = draught.think(context, id, operation, now)?;
         let recorded = !draught.head.is_empty();
         let Some(commit) = draught.commit(context, id)? else {

@@ -2,8 +2,10 @@
 
 use std::borrow::Cow;
 
+use smallvec::{SmallVec, smallvec};
 use store::Timestamp;
 
+use super::check::{Lookup, check_attributes_count, check_instance, check_instances_count, check_new};
 use super::merge::{merged_value, settled_attribute, settled_instance};
 use crate::encode::{InstanceHead, put_attribute, put_instance, put_text, put_varint, seal};
 use crate::{
@@ -39,7 +41,6 @@ pub(super) enum OnHeld<'a> {
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum OnMissing {
     Add,
-    Report,
     Refuse,
 }
 
@@ -59,46 +60,6 @@ impl Rules<'_> {
             on_missing: OnMissing::Add,
         }
     }
-}
-
-/// Refuses attributes or instances given twice, at any depth.
-pub(super) fn check_attributes(given: &[Attribute]) -> Result<(), Error> {
-    for (index, attribute) in given.iter().enumerate() {
-        if given.iter().take(index).any(|before| before.name == attribute.name) {
-            return Err(Error::Invalid("an attribute is given twice".into()));
-        }
-        for (index, instance) in attribute.instances.iter().enumerate() {
-            if attribute.instances.iter().take(index).any(|before| before.dataset == instance.dataset) {
-                return Err(Error::Invalid(match &instance.dataset {
-                    Some(dataset) => format!("an attribute has two instances with datasetId {dataset:?}"),
-                    None => "an attribute has two instances without datasetId".into(),
-                }));
-            }
-            check_attributes(&instance.members)?;
-        }
-    }
-    Ok(())
-}
-
-/// Refuses what cannot be created, at any depth.
-pub(super) fn check_new(given: &[Attribute]) -> Result<(), Error> {
-    for attribute in given {
-        if attribute.instances.is_empty() {
-            return Err(Error::Invalid("an attribute has no value".into()));
-        }
-        attribute.instances.iter().try_for_each(check_instance)?;
-    }
-    Ok(())
-}
-
-fn check_instance(given: &Instance) -> Result<(), Error> {
-    if given.remove {
-        return Err(Error::Invalid("an attribute that is not there cannot be removed".into()));
-    }
-    if given.value.is_none() {
-        return Err(Error::Invalid("an attribute has no value".into()));
-    }
-    check_new(&given.members)
 }
 
 /// A stored form in the making.
@@ -122,19 +83,29 @@ impl Editor {
         given: &[Attribute],
         rules: Rules<'_>,
     ) -> Result<(), Error> {
+        let name = |given: &Attribute| given.name;
+        let lookup = Lookup::of(given, name);
+        let mut met: SmallVec<[bool; 16]> = smallvec![false; given.len()];
+        let (mut count, mut added) = (0, false);
         for attribute in held.clone() {
-            match given.iter().find(|given| given.name == attribute.name()) {
+            let start = self.out.len();
+            let place = lookup.place(given, name, &attribute.name());
+            match place.and_then(|place| given.get(place)) {
                 Some(given) => self.edit_attribute(&attribute, given, rules)?,
                 None if rules.others_stay => self.out.extend_from_slice(attribute.bytes()),
                 None => self.touched(attribute.name()),
             }
+            place.and_then(|place| met.get_mut(place)).into_iter().for_each(|met| *met = true);
+            count += usize::from(self.out.len() > start);
         }
-        for attribute in given {
-            if !held.clone().any(|held| held.name() == attribute.name) {
-                self.add_attribute(attribute, rules)?;
-            }
+        for (attribute, _) in given.iter().zip(&met).filter(|(_, met)| !**met) {
+            let start = self.out.len();
+            self.add_attribute(attribute, rules)?;
+            count += usize::from(self.out.len() > start);
+            added |= self.out.len() > start;
         }
-        Ok(())
+        // What is held from before there was the limit may stay.
+        if added { check_attributes_count(count, self.depth) } else { Ok(()) }
     }
 
     fn edit_attribute(
@@ -146,15 +117,24 @@ impl Editor {
         let start = self.out.len();
         put_varint(&mut self.out, u64::from(given.name.0));
         let body = self.out.len();
-        let mut changed = false;
+        let lookup = Lookup::of(&given.instances, instance_dataset);
+        let mut met: SmallVec<[bool; 16]> = smallvec![false; given.instances.len()];
+        let (mut changed, mut count, mut added) = (false, 0, false);
         for instance in held.instances() {
-            let wanted = given.instances.iter().find(|given| given.dataset.as_deref() == instance.dataset());
+            let place = lookup.place(&given.instances, instance_dataset, &instance.dataset());
+            let wanted = place.and_then(|place| given.instances.get(place));
             changed |= self.edit_instance(given.name, &instance, wanted, rules)?;
+            place.and_then(|place| met.get_mut(place)).into_iter().for_each(|met| *met = true);
+            count += 1;
         }
-        for instance in &given.instances {
-            if held.instance(instance.dataset.as_deref()).is_none() {
-                changed |= self.add_missing(given.name, instance, rules)?;
-            }
+        for (instance, _) in given.instances.iter().zip(&met).filter(|(_, met)| !**met) {
+            let adds = self.add_missing(given.name, instance, rules)?;
+            changed |= adds;
+            added |= adds;
+            count += usize::from(adds);
+        }
+        if added {
+            check_instances_count(count)?;
         }
         if !changed {
             self.out.truncate(start);
@@ -231,7 +211,6 @@ impl Editor {
     fn add_instance(&mut self, name: TermId, given: &Instance, on_missing: OnMissing) -> Result<bool, Error> {
         match on_missing {
             OnMissing::Refuse => return Err(Error::NoSuchAttribute(name, given.dataset.clone())),
-            OnMissing::Report => self.not_updated(name, NotUpdated::NotHeld),
             OnMissing::Add if given.remove => {}
             OnMissing::Add => {
                 check_instance(given)?;
@@ -249,12 +228,13 @@ impl Editor {
         given: &Instance,
         on_held: OnHeld<'_>,
     ) -> Result<(), Error> {
-        let nulls_remove = matches!(on_held, OnHeld::Merge(_) | OnHeld::Patch);
         let text = match on_held {
             OnHeld::Merge(options) => merge_text(held, given, options),
             _ => None,
         };
         let other_kind = given.kind.is_some_and(|kind| kind != held.kind()) && text.is_none();
+        // What takes a place whole has nothing to remove from; a merge removes as it goes.
+        let settles = other_kind && matches!(on_held, OnHeld::Merge(_));
         let on_held = match on_held {
             OnHeld::Patch if other_kind => {
                 return Err(Error::Invalid(format!("type of a {:?} cannot be changed", held.kind())));
@@ -263,8 +243,6 @@ impl Editor {
             other => other,
         };
         let base = Some(held).filter(|_| !matches!(on_held, OnHeld::Replace));
-        // What takes a place whole has nothing to remove from; a merge removes as it goes.
-        let settles = nulls_remove && !matches!(on_held, OnHeld::Merge(_));
         let settled = if settles { settled_instance(given) } else { Cow::Borrowed(given) };
         let given = settled.as_ref();
         let start = self.out.len();
@@ -401,16 +379,22 @@ impl Editor {
     }
 
     fn touched(&mut self, name: TermId) {
-        if self.depth == 0 && !self.change.updated.contains(&name) {
+        // One attribute after the other: if it was told of, it was last.
+        if self.depth == 0 && self.change.updated.last() != Some(&name) {
             self.change.updated.push(name);
         }
     }
 
     fn not_updated(&mut self, name: TermId, why: NotUpdated) {
-        if self.depth == 0 && !self.change.not_updated.contains(&(name, why)) {
+        if self.depth == 0 && self.change.not_updated.last() != Some(&(name, why)) {
             self.change.not_updated.push((name, why));
         }
     }
+}
+
+/// What tells an instance apart from others of its attribute.
+fn instance_dataset(given: &Instance) -> Option<&str> {
+    given.dataset.as_deref()
 }
 
 /// The value of a plain text merged into a LanguageProperty: the text in the language of the options.

@@ -1,6 +1,7 @@
 //! Values merged as RFC 7396 merges documents, on canonical text.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 
 use crate::{Attribute, Instance, Kind};
 
@@ -8,6 +9,8 @@ use crate::{Attribute, Instance, Kind};
 const REMOVED: &str = "\"urn:ngsi-ld:null\"";
 /// Deeper members are replaced, not merged: stored values are no deeper.
 const MERGE_DEPTH_MAX: usize = 256;
+/// From so many members on, those of an object are found by hash.
+const FEW: usize = 16;
 
 /// The value that a merge of `given` into `held` leaves. Objects are merged, member by member, where
 /// their members mean something by themselves: geometries and typed values are replaced whole.
@@ -22,22 +25,49 @@ pub(super) fn merged_value<'a>(kind: Kind, held: &str, given: &'a str) -> Cow<'a
     Cow::Owned(out)
 }
 
+/// The members of an object, in order, and found by name. Of a name that comes twice the first member counts.
+struct Members<'a> {
+    all: Vec<(Cow<'a, str>, &'a str)>,
+    places: Option<HashMap<String, usize>>,
+}
+
+impl<'a> Members<'a> {
+    fn of(object: &'a str) -> Self {
+        let all: Vec<_> = lang_json::members(object).collect();
+        let places = (all.len() > FEW).then(|| {
+            let backwards = all.iter().enumerate().rev();
+            backwards.map(|(place, (key, _))| (key.clone().into_owned(), place)).collect()
+        });
+        Self { all, places }
+    }
+
+    fn get(&self, key: &str) -> Option<&'a str> {
+        let place = match &self.places {
+            None => self.all.iter().position(|(held, _)| held == key),
+            Some(places) => places.get(key).copied(),
+        };
+        place.and_then(|place| self.all.get(place)).map(|(_, value)| *value)
+    }
+}
+
 /// Appends the object `given` merged into the object `held`: held members keep their order.
+/// Cost: linear in both.
 fn merge(out: &mut String, held: &str, given: &str, depth_left: usize) {
     out.push('{');
-    for (key, value) in lang_json::members(held) {
-        match lang_json::member(given, &key) {
-            None => put_member(out, &key, |out| out.push_str(value)),
+    let (held, given) = (Members::of(held), Members::of(given));
+    for (key, value) in &held.all {
+        match given.get(key) {
+            None => put_member(out, key, |out| out.push_str(value)),
             Some(removed) if is_removed(removed) => {}
             Some(given) if depth_left > 0 && value.starts_with('{') && given.starts_with('{') => {
-                put_member(out, &key, |out| merge(out, value, given, depth_left - 1));
+                put_member(out, key, |out| merge(out, value, given, depth_left - 1));
             }
-            Some(given) => put_member(out, &key, |out| put_new(out, given, depth_left)),
+            Some(given) => put_member(out, key, |out| put_new(out, given, depth_left)),
         }
     }
-    for (key, value) in lang_json::members(given) {
-        if !is_removed(value) && lang_json::member(held, &key).is_none() {
-            put_member(out, &key, |out| put_new(out, value, depth_left));
+    for (key, value) in &given.all {
+        if !is_removed(value) && held.get(key).is_none() {
+            put_member(out, key, |out| put_new(out, value, depth_left));
         }
     }
     out.push('}');

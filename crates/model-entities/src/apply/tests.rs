@@ -138,16 +138,89 @@ fn append_adds_and_overwrites_or_keeps() {
 }
 
 #[test]
-fn update_replaces_what_is_held_and_reports_the_rest() {
+fn update_replaces_what_is_held_and_adds_the_rest() {
     let instances = vec![of_dataset("urn:d:1", property("5")), property("6")];
     let given = draft(vec![attribute(11, instances), attribute(12, vec![property("7")])]);
     let outcome = outcome(&Operation::Update(given)).unwrap();
     let entity = entity_of(&outcome);
-    assert_eq!(names(&entity), [10, 11]);
+    assert_eq!(names(&entity), [10, 11, 12]);
     assert_eq!(instance(&entity, 11, Some("urn:d:1")).value, "5");
-    assert_eq!(outcome.change.updated.as_slice(), [TermId(11)]);
-    let missing = [(TermId(11), NotUpdated::NotHeld), (TermId(12), NotUpdated::NotHeld)];
-    assert_eq!(outcome.change.not_updated.as_slice(), missing);
+    assert_eq!(instance(&entity, 11, None).value, "6");
+    assert_eq!(instance(&entity, 12, None).value, "7");
+    assert_eq!(outcome.change.updated.as_slice(), [TermId(11), TermId(12)]);
+    assert!(outcome.change.not_updated.is_empty());
+}
+
+#[test]
+fn what_is_given_is_checked_before_what_it_is_given_to() {
+    let id = "urn:x:nobody";
+    let twice = || draft(vec![attribute(1, vec![property("1")]), attribute(1, vec![property("2")])]);
+    let long = || Draft { scopes: Some(vec!["/a".repeat(SCOPE_BYTES_MAX).into()]), ..Draft::default() };
+    for (given, is_limit) in [(twice as fn() -> Draft, false), (long, true)] {
+        for operation in [
+            Operation::Replace(given()),
+            Operation::Merge(given(), MergeOptions::default()),
+            Operation::Append { draft: given(), keep_held: true },
+            Operation::Update(given()),
+        ] {
+            let error = apply(None, id, &operation, NOW, usize::MAX).unwrap_err();
+            assert_eq!(matches!(error, Error::Limit(_)), is_limit, "{error:?}");
+            assert!(is_limit || matches!(error, Error::Invalid(_)), "{error:?}");
+        }
+    }
+    let given = Operation::Append { draft: draft(vec![attribute(1, vec![property("1")])]), keep_held: true };
+    assert!(matches!(apply(None, id, &given, NOW, usize::MAX), Err(Error::NoSuchEntity(_))));
+}
+
+/// As many attributes, instances, sub-attributes, scopes and types as are told.
+fn large([attributes, instances, members, scopes, types]: [usize; 5]) -> Draft {
+    let name = |number: usize| u32::try_from(number).unwrap() + 100;
+    let named = |number| attribute(name(number), vec![property("1")]);
+    let mut with_members = property("1");
+    with_members.members = (0..members).map(named).collect();
+    let of_datasets = (1..instances).map(|number| of_dataset(&format!("urn:d:{number}"), property("1")));
+    let all = std::iter::once(with_members).chain(of_datasets).collect();
+    let mut given = draft((1..attributes).map(named).collect());
+    given.attributes.push(attribute(1, all));
+    given.types = (0..types).map(|number| TermId(name(number))).collect();
+    given.scopes = Some((0..scopes).map(|number| format!("/s{number}").into()).collect());
+    given
+}
+
+#[test]
+fn counts_have_limits_with_names() {
+    let most = [ATTRIBUTES_MAX, INSTANCES_MAX, SUB_ATTRIBUTES_MAX, SCOPES_MAX, TYPES_MAX];
+    let names = ["ATTRIBUTES_MAX", "INSTANCES_MAX", "SUB_ATTRIBUTES_MAX", "SCOPES_MAX", "TYPES_MAX"];
+    for (at, name) in names.into_iter().enumerate() {
+        for (more, fits) in [(0, true), (1, false)] {
+            let mut counts = [1; 5];
+            counts[at] = most[at] + more;
+            let created = apply(None, "urn:x:1", &Operation::Create(large(counts)), NOW, usize::MAX);
+            match created {
+                Ok(_) => assert!(fits, "{name}"),
+                Err(Error::Limit(text)) => assert!(!fits && text.ends_with(&format!("({name})")), "{text}"),
+                Err(error) => panic!("{error:?}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_added_counts_beside_what_is_held() {
+    let id = "urn:x:1";
+    let held =
+        apply(None, id, &Operation::Create(large([ATTRIBUTES_MAX, INSTANCES_MAX, 1, 1, 1])), NOW, usize::MAX);
+    let held = held.unwrap().bytes.unwrap();
+    let held = EntityView::parse(&held).unwrap();
+    let append = |given| {
+        let operation = Operation::Append { draft: draft(vec![given]), keep_held: false };
+        apply(Some(&held), id, &operation, NOW, usize::MAX)
+    };
+    assert!(append(attribute(101, vec![property("2")])).is_ok());
+    let error = append(attribute(7, vec![property("2")])).unwrap_err();
+    assert!(error.to_string().ends_with("(ATTRIBUTES_MAX)"), "{error}");
+    let error = append(attribute(1, vec![of_dataset("urn:d:new", property("2"))])).unwrap_err();
+    assert!(error.to_string().ends_with("(INSTANCES_MAX)"), "{error}");
 }
 
 #[test]
@@ -267,8 +340,9 @@ fn what_is_new_keeps_no_removal() {
     assert_eq!(&*instance(&entity, 11, None).value, settled);
     assert_eq!(&*instance(&entity, 12, None).value, settled);
     assert_eq!(&*instance(&entity, 12, None).members[0].instances[0].value, settled);
+    // What a patch gives is a value as a whole: front ends let removals stand within JSON alone that is nobody's business.
     let entity = after(&Operation::PatchAttribute(attribute(10, vec![property(value)])));
-    assert_eq!(&*instance(&entity, 10, None).value, settled);
+    assert_eq!(&*instance(&entity, 10, None).value, value);
 }
 
 #[test]
@@ -289,7 +363,7 @@ fn what_touches_nothing_changes_nothing() {
     for operation in [
         Operation::Merge(draft(vec![]), MergeOptions::default()),
         Operation::Append { draft: draft(vec![attribute(10, vec![property("9")])]), keep_held: true },
-        Operation::Update(draft(vec![attribute(12, vec![property("9")])])),
+        Operation::Update(draft(vec![attribute(12, vec![removal(None)])])),
         Operation::Retain { names: vec![], keep: false },
     ] {
         let outcome = outcome(&operation).unwrap();
@@ -310,4 +384,30 @@ fn an_update_writes_only_the_rows_that_change() {
     assert!(delete.writes.iter().all(|write| matches!(write, Write::Delete(_))));
     // By type, by scope, three values.
     assert_eq!(delete.writes.len(), 5);
+}
+
+/// Four times as much takes about four times as long; were each member looked for among all, sixteen times.
+#[test]
+fn large_values_are_merged_in_linear_time() {
+    let id = "urn:x:1";
+    let object = |count: usize, value: &str| {
+        let members: Vec<_> = (0..count).map(|number| format!("\"m{number}\":{value}")).collect();
+        format!("{{{}}}", members.join(","))
+    };
+    let least = |count: usize| {
+        let given = |value| draft(vec![attribute(1, vec![property(&object(count, value))])]);
+        let created = Operation::Create(Draft { types: [TermId(1)].into_iter().collect(), ..given("1") });
+        let held = apply(None, id, &created, BEFORE, usize::MAX).unwrap().bytes.unwrap();
+        let held = EntityView::parse(&held).unwrap();
+        let merge = Operation::Merge(given("2"), MergeOptions::default());
+        let timed = (0..3).map(|_| {
+            let started = std::time::Instant::now();
+            let merged = apply(Some(&held), id, &merge, NOW, usize::MAX).unwrap().bytes.unwrap();
+            assert_eq!(merged.len(), held.bytes().len());
+            started.elapsed()
+        });
+        timed.min().unwrap()
+    };
+    let (few, many) = (least(5_000), least(20_000));
+    assert!(many < few * 10, "{few:?}, of four times as many {many:?}");
 }

@@ -6,6 +6,8 @@
 #[cfg(test)]
 mod tests;
 
+use std::collections::{HashMap, HashSet};
+
 use bytes::Bytes;
 use model_series::{Edit, Points, Strand, StrandVersion, StrandWrite, TimeRange};
 use smallvec::{SmallVec, smallvec};
@@ -18,7 +20,7 @@ use crate::apply::{apply, check_past};
 use crate::encode::{put_instance, put_names, put_times, put_varint, seal};
 use crate::view::Fields;
 use crate::{
-    Attribute, Draft, EntityView, Error, Instance, InstanceView, Instances, Operation, TenantEntities,
+    Attribute, Draft, EntityView, Error, Instance, InstanceView, Instances, Kind, Operation, TenantEntities,
     TermId, keys,
 };
 
@@ -27,8 +29,8 @@ const INSTANCES_A_MICROSECOND: i64 = MICROSECOND - 1;
 
 impl TenantEntities {
     /// Adds instances to the past (NGSI-LD 5.6.11 create or update, 5.6.12 add attributes). An attribute of the draft may
-    /// have many instances of one dataset; they are told apart by the order they stand in. The entity as it is does not
-    /// change. Answers whether the entity had no past, and is not there: then types are needed. Types and scopes of a
+    /// have many instances of one dataset; they are told apart by the order they stand in; those to be removed are
+    /// recorded as removals at the time of this write (4.5.7). The entity as it is does not change. Answers whether the entity had no past, and is not there: then types are needed. Types and scopes of a
     /// past without an entity are added to those known of it; else the entity's own count.
     ///
     /// Cost: a fold, and a commit for each attribute and dataset, each an atom, in one group.
@@ -40,20 +42,12 @@ impl TenantEntities {
         check_past(id, draft)?;
         let _turn = self.turn(id).await;
         self.fold_now(id).await?;
-        let mut left: Vec<(&Attribute, Option<&str>)> = Vec::new();
-        for attribute in &draft.attributes {
-            for instance in &attribute.instances {
-                let of = (attribute, instance.dataset.as_deref());
-                if !left.iter().any(|(held, dataset)| (held.name, *dataset) == (of.0.name, of.1)) {
-                    left.push(of);
-                }
-            }
-        }
+        let mut left = given_strands(draft);
         let mut is_new = None;
         for _ in 0..ATTEMPTS_MAX {
             let mut writes = Vec::with_capacity(left.len());
-            for (attribute, dataset) in &left {
-                writes.push(self.past_write(id, attribute, *dataset, now).await?);
+            for given in &left {
+                writes.push(self.past_write(id, given, now).await?);
             }
             // An entity that comes goes on behind all that is written.
             let last = writes.iter().map(|write| write.written).max().unwrap_or(now);
@@ -61,9 +55,9 @@ impl TenantEntities {
             let is_new = *is_new.get_or_insert(was_new);
             let mut lost = Vec::new();
             let outcomes = self.context().pasts.strands.write_all(writes).await;
-            for (of, outcome) in left.iter().zip(outcomes) {
+            for (given, outcome) in left.into_iter().zip(outcomes) {
                 match outcome {
-                    Err(model_series::Error::Contention(_)) => lost.push(*of),
+                    Err(model_series::Error::Contention(_)) => lost.push(given),
                     outcome => outcome?,
                 }
             }
@@ -142,11 +136,10 @@ impl TenantEntities {
     async fn past_write(
         &self,
         id: &str,
-        attribute: &Attribute,
-        dataset: Option<&str>,
+        given: &GivenStrand<'_>,
         now: Timestamp,
     ) -> Result<StrandWrite, Error> {
-        let strand = self.strand(id, keys::strand_name(id, attribute.name, dataset));
+        let strand = self.strand(id, keys::strand_name(id, given.attribute, given.dataset));
         let strands = &self.context().pasts.strands;
         // Times are chosen behind what is held: what another node writes meanwhile is not to be hit.
         let version = strands.version(&strand).await?;
@@ -154,11 +147,14 @@ impl TenantEntities {
         let base = last.map_or(now.0, |last| now.0.max(last.0.saturating_add(1)));
         let mut builder = PointsBuilder::default();
         let mut stored = Vec::new();
-        let instances = attribute.instances.iter().filter(|instance| instance.dataset.as_deref() == dataset);
-        for (place, instance) in (0_i64..).zip(instances) {
+        for (place, instance) in (0_i64..).zip(&given.instances) {
             let written = base.saturating_add(place / INSTANCES_A_MICROSECOND);
             let time =
                 written.saturating_mul(MICROSECOND).saturating_add(1 + place % INSTANCES_A_MICROSECOND);
+            if instance.remove {
+                builder.push_removal(time, instance.kind.unwrap_or(Kind::Property));
+                continue;
+            }
             stored.clear();
             put_instance(&mut stored, instance, Timestamp(written), Timestamp(written));
             builder.push(time, &read_instance(&stored).ok_or(crate::Malformed)?);
@@ -313,6 +309,30 @@ impl TenantEntities {
     }
 }
 
+/// The instances that a draft gives of one attribute and dataset, in order.
+struct GivenStrand<'d> {
+    attribute: TermId,
+    dataset: Option<&'d str>,
+    instances: Vec<&'d Instance>,
+}
+
+/// What a draft gives, by attribute and dataset, in the order they are first met. Cost: linear in the instances.
+fn given_strands(draft: &Draft) -> Vec<GivenStrand<'_>> {
+    let mut strands: Vec<GivenStrand<'_>> = Vec::with_capacity(draft.attributes.len());
+    let mut places = HashMap::new();
+    for Attribute { name, instances } in &draft.attributes {
+        for instance in instances {
+            let dataset = instance.dataset.as_deref();
+            let place = *places.entry((*name, dataset)).or_insert(strands.len());
+            match strands.get_mut(place) {
+                Some(strand) => strand.instances.push(instance),
+                None => strands.push(GivenStrand { attribute: *name, dataset, instances: vec![instance] }),
+            }
+        }
+    }
+    strands
+}
+
 /// An instance as it is held, alone, by a version of its strand.
 struct Held {
     strand: Strand,
@@ -352,16 +372,12 @@ fn patch_write(
 fn added(held: Option<&Header>, draft: &Draft, now: Timestamp, last: Timestamp) -> Header {
     let new = Header { created: now, last, deleted: None, types: SmallVec::new(), scopes: Vec::new() };
     let mut header = held.cloned().unwrap_or(new);
-    for of_type in &draft.types {
-        if !header.types.contains(of_type) {
-            header.types.push(*of_type);
-        }
-    }
-    for scope in draft.scopes.iter().flatten() {
-        if !header.scopes.contains(scope) {
-            header.scopes.push(scope.clone());
-        }
-    }
+    let mut types: HashSet<TermId> = header.types.iter().copied().collect();
+    header.types.extend(draft.types.iter().copied().filter(|of_type| types.insert(*of_type)));
+    let mut scopes: HashSet<Box<str>> = header.scopes.iter().cloned().collect();
+    header
+        .scopes
+        .extend(draft.scopes.iter().flatten().filter(|scope| scopes.insert((*scope).clone())).cloned());
     header.last = header.last.max(last);
     header
 }

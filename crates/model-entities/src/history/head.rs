@@ -10,6 +10,9 @@
 //! An entry's time is the `modifiedAt` of the instance, or the time of the removal: that of the operation. A commit of
 //! many operations tells of all of them, in order; the time in the row's key is that of the last.
 
+use std::collections::{HashMap, HashSet};
+
+use smallvec::SmallVec;
 use store::Timestamp;
 
 use crate::encode::{put_time, put_varint, seal};
@@ -19,6 +22,8 @@ use crate::{AttributeView, EntityView, InstanceView, Kind, Malformed, TermId};
 const FORMAT: u8 = 2;
 /// Where a kind stands in an instance: no kind has this number.
 const REMOVAL: u8 = 0;
+/// From so many on, attributes and datasets are found by hash.
+const FEW: usize = 16;
 
 /// What happened to an instance.
 #[derive(Clone, Copy, Debug)]
@@ -56,14 +61,12 @@ pub(crate) fn put_entries(
     let start = out.len();
     // What expired goes with any write, told of or not.
     let all = before.is_some_and(EntityView::is_transient);
-    let is_touched = |attribute: &AttributeView<'_>| all || touched.contains(&attribute.name());
+    let mut sorted: SmallVec<[TermId; 8]> = touched.into();
+    sorted.sort_unstable();
+    let is_touched = |attribute: &AttributeView<'_>| all || sorted.binary_search(&attribute.name()).is_ok();
+    let left = Attributes::of(after, if all { usize::MAX } else { touched.len() });
     for attribute in before.iter().flat_map(|view| view.attributes()).filter(is_touched) {
-        let left = after.and_then(|view| view.attribute(attribute.name()));
-        for instance in attribute.instances() {
-            if left.is_none_or(|left| left.instance(instance.dataset()).is_none()) {
-                put_removal(out, attribute.name(), &instance, now);
-            }
-        }
+        put_removals(out, &attribute, left.get(attribute.name()), now);
     }
     for attribute in after.iter().flat_map(|view| view.attributes()).filter(is_touched) {
         for instance in attribute.instances().filter(|instance| instance.modified_at() == now) {
@@ -73,6 +76,49 @@ pub(crate) fn put_entries(
     }
     if out.len() == start {
         out.truncate(first);
+    }
+}
+
+/// The attributes of an entity, found by name: by a walk where few are asked for, by hash beyond.
+struct Attributes<'a> {
+    view: Option<&'a EntityView<'a>>,
+    by_name: Option<HashMap<TermId, AttributeView<'a>>>,
+}
+
+impl<'a> Attributes<'a> {
+    fn of(view: Option<&'a EntityView<'a>>, asked: usize) -> Self {
+        let attributes = || view.into_iter().flat_map(|view| view.attributes());
+        let by_name = (asked > FEW).then(|| attributes().map(|one| (one.name(), one)).collect());
+        Self { view, by_name }
+    }
+
+    fn get(&self, name: TermId) -> Option<AttributeView<'a>> {
+        match &self.by_name {
+            None => self.view.and_then(|view| view.attribute(name)),
+            Some(by_name) => by_name.get(&name).copied(),
+        }
+    }
+}
+
+/// Appends the removals of instances of `before` that are not `left`. Datasets differ within an attribute.
+fn put_removals(
+    out: &mut Vec<u8>,
+    before: &AttributeView<'_>,
+    left: Option<AttributeView<'_>>,
+    now: Timestamp,
+) {
+    let many = before.instances().nth(FEW).is_some();
+    let datasets: Option<HashSet<Option<&str>>> =
+        left.filter(|_| many).map(|left| left.instances().map(|instance| instance.dataset()).collect());
+    for instance in before.instances() {
+        let dataset = instance.dataset();
+        let stays = match &datasets {
+            Some(datasets) => datasets.contains(&dataset),
+            None => left.is_some_and(|left| left.instance(dataset).is_some()),
+        };
+        if !stays {
+            put_removal(out, before.name(), &instance, now);
+        }
     }
 }
 
