@@ -4,8 +4,7 @@
 //! Decisions where the standard leaves room:
 //! - a parameter that an operation does not have is refused (6.3.20), and so is one given twice;
 //! - `format` goes before `options` (6.3.7);
-//! - a query must say something of the entities: `type`, `attrs`, `q`, a geo-query, or also `id`,
-//!   `idPattern` or `scopeQ`; else it must be `local=true` or `type=*` (5.7.2.4);
+//! - a query or purge that has no `type`, `attrs`, `q` or geo-query must be `local=true` or `type=*` (5.7.2.4, 5.6.21.4);
 //! - `limit` beyond the maximum page is refused, not cut;
 //! - `geometryProperty` without a GeoJSON answer is refused (5.7.1.4, 5.7.2.4);
 //! - `csf`, entity maps, and collations other than the root one answer OperationNotSupported;
@@ -32,7 +31,7 @@ use crate::problem::Problem;
 use crate::render::Form;
 use crate::routes::{GEO_JSON, Join, Reading};
 use crate::state::Limits;
-use entities::{parse_query, says_something};
+use entities::{asks_linked, check_width, parse_query};
 use given::Given;
 
 /// The farthest page: beyond any number of entities, and far from where sums would overflow.
@@ -164,7 +163,7 @@ impl EntityParams {
         page(given, limits, &mut params.query)?;
         match selected {
             Some(selectors) => select(&mut params.query, selectors),
-            None => says_something(given, &params.query)?,
+            None => check_width(given, &params.query, names)?,
         }
         Ok(params)
     }
@@ -205,7 +204,11 @@ impl EntityParams {
         let query = parse_query(&given, names, limits)?;
         let attributes = given.names("attrs")?.into_iter().map(|name| names.term(name)).collect();
         let query = Query { attributes, datasets: given.datasets("datasetId")?, now, ..query };
-        says_something(&given, &query)?;
+        check_width(&given, &query, names)?;
+        if query.filter.as_ref().is_some_and(asks_linked) {
+            let detail = "parameter q: a purge cannot ask for attributes of linked entities";
+            return Err(Problem::bad_request(detail));
+        }
         Ok(query)
     }
 

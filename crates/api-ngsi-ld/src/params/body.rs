@@ -1,6 +1,7 @@
 //! The query in a body (5.2.23): the same parameters, in JSON.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 
 use api_http::Request;
 use lang_json::{Kind, elements, member, members, string_value};
@@ -218,7 +219,11 @@ fn selected<'a>(value: &'a str, names: &Names) -> Result<Selected<'a>, Problem> 
         check("entities", check_uri(id))?;
         ids.push(id.into());
     }
-    let pattern = part("idPattern")?;
+    let mut pattern = part("idPattern")?;
+    if !ids.is_empty() {
+        // Ids go before a pattern (5.2.33), which must be one all the same.
+        pattern.take().map(|pattern| check("idPattern", compile(&pattern))).transpose()?;
+    }
     let Some(types) = part("type")? else {
         return Err(Problem::bad_request("an entity selector must have a type (\"*\" for any)"));
     };
@@ -238,8 +243,9 @@ impl Selected<'_> {
         } else if self.ids.is_empty() || other.ids.is_empty() {
             self.ids = Vec::new();
         } else {
-            let new = other.ids.into_iter().filter(|id| !self.ids.contains(id));
-            self.ids.extend(new.collect::<Vec<_>>());
+            let held: HashSet<&str> = self.ids.iter().map(|id| &**id).collect();
+            let new: Vec<_> = other.ids.into_iter().filter(|id| !held.contains(&**id)).collect();
+            self.ids.extend(new);
         }
     }
 }

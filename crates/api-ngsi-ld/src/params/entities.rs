@@ -1,6 +1,6 @@
 //! Which entities: id, idPattern, type, q, scopeQ and geo-query.
 
-use model_entities::Query;
+use model_entities::{Filter, Query};
 
 use super::given::{Given, check};
 use crate::context::Names;
@@ -32,25 +32,50 @@ pub(super) fn parse_query(given: &Given<'_>, names: &Names, limits: &Limits) -> 
     })
 }
 
-/// Checks that a query of all entities is meant (5.7.2.4).
-pub(super) fn says_something(given: &Given<'_>, query: &Query) -> Result<(), Problem> {
+/// Checks that a query or purge has one of the criteria without which it is too wide (5.7.2.4, 5.6.21.4): types,
+/// attributes, `q`, a geo-query, or local scope. Ids, patterns and scopes narrow it down and do not suffice, nor do
+/// attributes that every entity has.
+pub(super) fn check_width(given: &Given<'_>, query: &Query, names: &Names) -> Result<(), Problem> {
     let any_type = given.get("type").is_some_and(|types| types.trim() == "*");
     if any_type && given.get("local") == Some("false") {
         return Err(Problem::bad_request("parameter type=* is local, and cannot stand beside local=false"));
     }
-    let says = any_type
+    let attributes = given.names("attrs")?;
+    let fits = any_type
         || given.flag("local")?
         || query.types.is_some()
-        || !query.attributes.is_empty()
-        || query.filter.is_some()
-        || query.geo.is_some()
-        || query.scopes.is_some()
-        || !query.ids.is_empty()
-        || query.id_pattern.is_some();
-    if says {
+        || attributes.into_iter().any(|name| !is_of_system(&names.iri(name)))
+        || query.filter.as_ref().is_some_and(asks_attribute)
+        || query.geo.is_some();
+    if fits {
         return Ok(());
     }
     Err(Problem::bad_request(
-        "a query needs type, attrs, q, georel, id, idPattern or scopeQ; or local=true for all entities",
+        "too wide: needs one of type, attrs, q (on attributes beside createdAt and modifiedAt), georel and local=true",
     ))
+}
+
+/// Whether every entity has the attribute of this IRI, made by the broker.
+fn is_of_system(iri: &str) -> bool {
+    let local = iri.strip_prefix("https://uri.etsi.org/ngsi-ld/");
+    matches!(local, Some("createdAt" | "modifiedAt" | "deletedAt"))
+}
+
+/// Whether a filter asks for an attribute that not every entity has.
+fn asks_attribute(filter: &Filter) -> bool {
+    match filter {
+        // What nothing can match stands for an attribute that nobody uses.
+        Filter::And(parts) | Filter::Or(parts) => parts.is_empty() || parts.iter().any(asks_attribute),
+        Filter::Exists(path) | Filter::Missing(path) | Filter::Compare(path, ..) => {
+            path.attribute.is_some() || path.meta.is_none()
+        }
+    }
+}
+
+/// Whether a filter follows relationships to other entities.
+pub(super) fn asks_linked(filter: &Filter) -> bool {
+    match filter {
+        Filter::And(parts) | Filter::Or(parts) => parts.iter().any(asks_linked),
+        Filter::Exists(path) | Filter::Missing(path) | Filter::Compare(path, ..) => path.linked.is_some(),
+    }
 }

@@ -37,7 +37,7 @@ fn form_of(parameter: &str, text: &str) -> Result<Form, Problem> {
         "concise" => Form::Concise,
         "simplified" | "keyValues" => Form::Simplified,
         other => {
-            return Err(Problem::bad_request(format!(
+            return Err(Problem::invalid_request(format!(
                 "parameter {parameter}: {other:?} is none of normalized, concise, simplified, keyValues{}",
                 if parameter == "options" { ", sysAttrs, count" } else { "" }
             )));

@@ -266,7 +266,7 @@ fn form_of(parameter: &str, text: &str) -> Result<Chosen, Problem> {
         "temporalValues" | "simplified" | "keyValues" => Chosen::Values,
         "aggregatedValues" => Chosen::Aggregates,
         other => {
-            return Err(Problem::bad_request(format!(
+            return Err(Problem::invalid_request(format!(
                 "parameter {parameter}: {other:?} is none of normalized, concise, temporalValues, simplified, \
                  keyValues, aggregatedValues{}",
                 if parameter == "options" { ", sysAttrs, count" } else { "" }

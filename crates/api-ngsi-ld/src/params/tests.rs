@@ -166,10 +166,11 @@ fn which_entities() {
     );
     check("type=*", "");
     check("local=true", "");
-    check("id=urn:x:1,urn:x:2", "ids urn:x:1,urn:x:2");
-    check("idPattern=^urn:x", "pattern ^urn:x");
+    check("type=*&id=urn:x:1,urn:x:2", "ids urn:x:1,urn:x:2");
+    check("local=true&idPattern=^urn:x", "pattern ^urn:x");
     check("q=a%3E5", "filter");
-    check("scopeQ=/A", "scopes");
+    check("q=modifiedAt%3E2020-01-01T00:00:00Z;nobody", "filter");
+    check("local=true&scopeQ=/A", "scopes");
     check("georel=near;maxDistance==2000&geometry=Point&coordinates=%5B8,40%5D", "geo");
     check("attrs=a,nobody", "pick id,type,scope,createdAt,modifiedAt,expiresAt,a\nattributes a,unknown");
     check("type=T&q=a%3E57%3Bb%3D%3D%22Name+of+my+entity%22", "types T\nfilter");
@@ -180,11 +181,24 @@ fn which_entities() {
 }
 
 #[test]
-fn queries_that_say_nothing_are_refused() {
-    let nothing = "400 BadRequestData: a query needs type, attrs, q, georel, id, idPattern or scopeQ; \
-                   or local=true for all entities";
-    for query in ["", "limit=5", "options=keyValues", "local=false", "pick=a"] {
-        check(query, nothing);
+fn queries_that_are_too_wide_are_refused() {
+    let wide = "400 BadRequestData: too wide: needs one of type, attrs, q (on attributes beside createdAt and modifiedAt), \
+                georel and local=true";
+    for query in [
+        "",
+        "limit=5",
+        "options=keyValues",
+        "local=false",
+        "pick=a",
+        "id=urn:x:1",
+        "idPattern=.*",
+        "scopeQ=/A",
+        "id=urn:x:1&idPattern=x&scopeQ=/A",
+        "attrs=createdAt,https://uri.etsi.org/ngsi-ld/modifiedAt",
+        "q=createdAt%3E2020-01-01T00:00:00Z",
+        "q=(createdAt%7CmodifiedAt%3E2020-01-01T00:00:00Z)",
+    ] {
+        check(query, wide);
     }
     let local = "400 BadRequestData: parameter type=* is local, and cannot stand beside local=false";
     check("type=*&local=false", local);
@@ -350,11 +364,11 @@ fn wrong_values_are_named() {
     wrong("type=U", "InvalidRequest: parameter type is given twice");
     wrong(
         "options=temporalValues",
-        "BadRequestData: parameter options: \"temporalValues\" is none of normalized, concise, simplified, keyValues, sysAttrs, count",
+        "InvalidRequest: parameter options: \"temporalValues\" is none of normalized, concise, simplified, keyValues, sysAttrs, count",
     );
     wrong(
         "format=sysAttrs",
-        "BadRequestData: parameter format: \"sysAttrs\" is none of normalized, concise, simplified, keyValues",
+        "InvalidRequest: parameter format: \"sysAttrs\" is none of normalized, concise, simplified, keyValues",
     );
     wrong("join=deep", "BadRequestData: parameter join must be inline, flat or @none, not \"deep\"");
     wrong("join=flat&joinLevel=0", "BadRequestData: parameter joinLevel must be at least 1");
@@ -423,7 +437,11 @@ fn purges() {
     assert_eq!(purge("type=T&keep=a&drop=b").unwrap_err(), "parameters keep and drop exclude each other");
     assert_eq!(purge("type=T&drop=").unwrap_err(), "parameter drop has an empty item");
     assert_eq!(purge("type=T&limit=5").unwrap_err(), "this operation has no parameter \"limit\"");
-    assert!(purge("drop=a").unwrap_err().starts_with("a query needs"));
+    for wide in ["drop=a", "idPattern=.*", "id=urn:x:1&scopeQ=/%23", "attrs=createdAt", "q=modifiedAt"] {
+        assert!(purge(wide).unwrap_err().starts_with("too wide"), "{wide}");
+    }
+    assert_eq!(purge("local=true"), Ok((false, false, 7)));
+    assert!(purge("q=a%7Bb%7D==1").unwrap_err().contains("linked entities"));
 }
 
 #[test]

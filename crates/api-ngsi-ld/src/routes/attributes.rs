@@ -27,7 +27,7 @@ pub(crate) async fn append(api: Api, request: Request) -> Result<Response, Probl
     change_entity(&api, &request, &rules, |draft| Operation::Append { draft, keep_held }).await
 }
 
-/// NGSI-LD 6.6.3.2, PATCH /entities/{id}/attrs: update attributes that are held (5.6.2).
+/// NGSI-LD 6.6.3.2, PATCH /entities/{id}/attrs: update attributes, and append those the entity lacks (5.6.2).
 pub(crate) async fn update(api: Api, request: Request) -> Result<Response, Problem> {
     check_parameters(&request, PARAMETERS)?;
     let options = write_options(&request, &[])?;
@@ -44,14 +44,15 @@ async fn change_entity(
     let id = entity_id(request)?;
     let body = body(request)?;
     let session = writing(api, request, body).await?;
+    let required = session.precondition(request)?;
     let draft = session.parse(|names| parse_fragment(body.text, names, rules)).await?;
-    let applied = session.entities.apply(id, operation(draft), session.now).await;
-    Ok(outcome(&session, &applied.map_err(|error| session.write_problem(&error))?))
+    let change = session.apply(id, &required, operation(draft)).await?;
+    Ok(outcome(&session, &change))
 }
 
 /// NGSI-LD 6.7.3.1, PATCH /entities/{id}/attrs/{attr}: partial update of an attribute (5.6.4).
 pub(crate) async fn patch(api: Api, request: Request) -> Result<Response, Problem> {
-    let rules = Rules::merge(api.shared.limits.depth_max);
+    let rules = Rules::patch(api.shared.limits.depth_max);
     change_attribute(&api, &request, rules, Operation::PatchAttribute).await
 }
 
@@ -73,10 +74,11 @@ async fn change_attribute(
     let rules = rules.in_representation(write_options(request, &[])?.representation);
     let body = body(request)?;
     let session = writing(api, request, body).await?;
+    let required = session.precondition(request)?;
     attribute_in_use(&session, id, name).await?;
     let attribute = session.parse(|names| parse_attribute(body.text, name, names, &rules)).await?;
-    let applied = session.entities.apply(id, operation(attribute), session.now).await;
-    Ok(outcome(&session, &applied.map_err(|error| session.write_problem(&error))?))
+    let change = session.apply(id, &required, operation(attribute)).await?;
+    Ok(outcome(&session, &change))
 }
 
 /// NGSI-LD 6.7.3.2, DELETE /entities/{id}/attrs/{attr} (5.6.5).
@@ -86,10 +88,9 @@ pub(crate) async fn delete(api: Api, request: Request) -> Result<Response, Probl
     let name = attribute_name(&request)?;
     let instances = instances(&request)?;
     let session = api.reading(&request).await?;
+    let required = session.precondition(&request)?;
     let name = attribute_in_use(&session, id, name).await?;
-    let operation = Operation::DeleteAttribute { name, instances };
-    let applied = session.entities.apply(id, operation, session.now).await;
-    applied.map_err(|error| session.write_problem(&error))?;
+    session.apply(id, &required, Operation::DeleteAttribute { name, instances }).await?;
     Ok(no_content())
 }
 
@@ -153,20 +154,14 @@ pub(crate) fn outcome(session: &Session, change: &Change) -> Response {
         iri(&mut out, *term);
     }
     out.push_str("],\"notUpdated\":[");
-    for (index, (term, why)) in change.not_updated.iter().enumerate() {
+    for (index, (term, NotUpdated::Held)) in change.not_updated.iter().enumerate() {
         if index > 0 {
             out.push(',');
         }
         out.push_str("{\"attributeName\":");
         iri(&mut out, *term);
         out.push_str(",\"reason\":");
-        write_string(
-            &mut out,
-            match why {
-                NotUpdated::NotHeld => "the entity has no such attribute",
-                NotUpdated::Held => "the entity has this attribute already, and noOverwrite was asked for",
-            },
-        );
+        write_string(&mut out, "the entity has this attribute already, and noOverwrite was asked for");
         out.push('}');
     }
     out.push_str("]}");

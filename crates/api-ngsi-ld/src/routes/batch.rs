@@ -6,7 +6,7 @@ use std::sync::Arc;
 use api_http::{DataDamaged, Request, Response, json_response};
 use http::StatusCode;
 use lang_json::write_string;
-use model_entities::{Draft, Fate, MergeOptions, Operation};
+use model_entities::{Change, Draft, Fate, MergeOptions, NotUpdated, Operation};
 
 use crate::context::{Context, Names, TenantContexts};
 use crate::params::check_parameters;
@@ -17,7 +17,7 @@ use crate::routes::entities::merge_options;
 use crate::routes::options::{WriteOptions, write_options};
 use crate::routes::session::{Session, tenant};
 use crate::state::Api;
-use crate::wire::{Rules, WireError, parse_entity, parse_ids, split_batch};
+use crate::wire::{Rules, WireError, parse_entity, parse_ids, refuse_nulls, split_batch};
 
 /// Parameters of batches that write.
 const PARAMETERS: &[&str] = &["options", "format", "local"];
@@ -64,13 +64,10 @@ pub(crate) async fn delete(api: Api, request: Request) -> Result<Response, Probl
     let session = api.session(&tenant(&request)?, &Context::core()).await?;
     let mut tally = Tally::new(ids.len());
     let mut operations = Vec::with_capacity(ids.len());
-    for (index, id) in ids.into_iter().enumerate() {
+    for id in ids {
         match id {
             Ok(id) => operations.push((id, Operation::Delete)),
-            Err(problem) => {
-                let text = lang_json::elements(body.text).nth(index).and_then(lang_json::string_value);
-                tally.errors.push((text.unwrap_or_default().into_owned(), problem));
-            }
+            Err(refused) => tally.errors.push(refused),
         }
     }
     tally.apply(&session, operations).await;
@@ -93,11 +90,16 @@ impl Verb {
         matches!(self, Self::Create | Self::UpsertReplace | Self::UpsertUpdate)
     }
 
+    /// Whether one element that is `null` refuses the whole batch; to a merge it is one that failed (5.6.20.4).
+    fn refuses_nulls(&self) -> bool {
+        !matches!(self, Self::Merge(_))
+    }
+
     fn rules(&self, options: WriteOptions, depth_max: usize) -> Rules {
         let rules = match self {
             Self::Create | Self::UpsertReplace | Self::UpsertUpdate => Rules::create(depth_max),
-            Self::Update { .. } | Self::Delete => Rules::fragment(depth_max).in_batch(),
-            Self::Merge(_) => Rules::merge(depth_max).in_batch(),
+            Self::Update { .. } | Self::Delete => Rules::fragment(depth_max).with_id(true),
+            Self::Merge(_) => Rules::merge(depth_max).with_id(true),
         };
         rules.in_representation(options.representation)
     }
@@ -120,37 +122,37 @@ async fn write(api: &Api, request: &Request, verb: &Verb) -> Result<Response, Pr
     let rules = verb.rules(options, limits.depth_max);
     let body = body(request)?;
     let texts = split_batch(body.text, limits.batch_entities_max)?;
+    if verb.refuses_nulls() {
+        refuse_nulls(&texts)?;
+    }
     let tenant = tenant(request)?;
     let elements = contexts(api.shared.contexts.of(&tenant), request, body, &texts).await?;
     let session = if verb.creates() {
         let core = Context::core();
-        api.session_or_create(&tenant, &core, |names| any_valid(&texts, names, &rules)).await?
+        api.session_or_create(&tenant, &core, |names| Ok(any_valid(&elements, names, &rules))).await?
     } else {
         api.session(&tenant, &Context::core()).await?
     };
     let mut tally = Tally::new(texts.len());
-    let drafts = parse(api, &session, &tenant, elements, &rules, &mut tally).await?;
+    let drafts = parse(api, &session, elements, &rules, &mut tally).await?;
     let operations = drafts.into_iter().map(|draft| (draft.id.clone(), verb.operation(draft))).collect();
     tally.apply(&session, operations).await;
     Ok(tally.answer(verb))
 }
 
-/// Whether there is anything to write for: otherwise, why not.
-fn any_valid(texts: &[&str], names: &Names, rules: &Rules) -> Result<(), Problem> {
-    let mut first = None;
-    for text in texts {
-        match parse_entity(text, names, rules) {
-            Ok(_) | Err(WireError::Unknown(_)) => return Ok(()),
-            Err(WireError::Problem(problem)) => first = first.or(Some(problem)),
-        }
-    }
-    first.map_or(Ok(()), Err)
+/// Whether there is anything to write.
+fn any_valid(elements: &[Element<'_>], names: &Names, rules: &Rules) -> bool {
+    let readable = elements.iter().filter(|(_, context)| context.is_ok());
+    readable.map(|(text, _)| parse_entity(text, names, rules)).any(|parsed| match parsed {
+        Ok(_) | Err(WireError::Unknown(_)) => true,
+        Err(WireError::Problem(_)) => false,
+    })
 }
 
 /// An element and its context; elements that carry the same text as the one before share it.
 type Element<'b> = (&'b str, Result<Arc<Context>, Problem>);
 
-/// The elements with their contexts; an error if none has one.
+/// The elements with their contexts. An error is one of the request; that of an element is an outcome of its own.
 async fn contexts<'b>(
     contexts: TenantContexts<'_>,
     request: &Request,
@@ -176,11 +178,7 @@ async fn contexts<'b>(
         };
         elements.push((*text, context));
     }
-    // Where no element can be read there is no outcome to tell apart, and nothing to write for.
-    match elements.iter().all(|(_, context)| context.is_err()).then(|| elements.pop()).flatten() {
-        Some((_, Err(problem))) => Err(problem),
-        _ => Ok(elements),
-    }
+    Ok(elements)
 }
 
 /// Reads all elements; what cannot be read is tallied. Names that the tenant never used are
@@ -188,7 +186,6 @@ async fn contexts<'b>(
 async fn parse(
     api: &Api,
     session: &Session,
-    tenant: &model_entities::Tenant,
     elements: Vec<Element<'_>>,
     rules: &Rules,
     tally: &mut Tally,
@@ -210,7 +207,10 @@ async fn parse(
         };
         let names = match &held {
             Some((of, names)) if Arc::ptr_eq(of, &context) => Arc::clone(names),
-            _ => api.shared.contexts.of(tenant).names(&context, session.entities.terms()).await,
+            _ => {
+                let contexts = api.shared.contexts.of(session.entities.tenant());
+                contexts.names(&context, session.entities.terms()).await
+            }
         };
         let parsed = parse_entity(text, &names, rules);
         slots.push(match parsed {
@@ -282,16 +282,26 @@ impl Tally {
         let outcomes = session.entities.apply_all(operations, session.now).await;
         for (id, outcome) in ids.into_iter().zip(outcomes) {
             match outcome {
-                Ok(change) => {
-                    if change.fate == Fate::Created {
-                        self.created.push(id.clone());
-                    }
-                    if self.seen.insert(id.clone()) {
-                        self.success.push(id);
-                    }
-                }
+                Ok(change) => self.done(session, id, &change),
                 Err(error) => self.errors.push((id.into(), session.write_problem(&error))),
             }
+        }
+    }
+
+    /// Notes what was done with an entity. One of which something was left as it is counts as an error; and as a success,
+    /// too, if something was changed.
+    fn done(&mut self, session: &Session, id: Box<str>, change: &Change) {
+        if !change.not_updated.is_empty() {
+            self.errors.push((id.to_string(), left(session, change)));
+            if change.updated.is_empty() {
+                return;
+            }
+        }
+        if change.fate == Fate::Created {
+            self.created.push(id.clone());
+        }
+        if self.seen.insert(id.clone()) {
+            self.success.push(id);
         }
     }
 
@@ -334,6 +344,18 @@ impl Tally {
         out.push_str("]}");
         out
     }
+}
+
+/// Says which attributes were left as they are, and why.
+fn left(session: &Session, change: &Change) -> Problem {
+    let mut why = String::new();
+    for (term, NotUpdated::Held) in &change.not_updated {
+        why.push_str(if why.is_empty() { "" } else { ", " });
+        why.push_str(session.names.compact(*term));
+    }
+    Problem::already_exists(format!(
+        "the entity has these attributes already, and noOverwrite was asked for: {why}"
+    ))
 }
 
 fn write_strings(out: &mut String, texts: &[Box<str>]) {

@@ -9,7 +9,7 @@ use crate::context::Context;
 use crate::problem::Problem;
 use crate::routes::session::context_link;
 use crate::state::Api;
-use crate::wire::context_member;
+use crate::wire::{check_json, context_member};
 
 /// Finds the name of the context member.
 static CONTEXT: LazyLock<memchr::memmem::Finder<'static>> =
@@ -106,6 +106,10 @@ impl Api {
     ) -> Result<Arc<Context>, Problem> {
         let link = body.link(request)?;
         let contexts = self.shared.contexts.of(tenant);
+        if body.kind == BodyKind::JsonLd {
+            // What is not JSON has no members, and is refused as such before any context is looked for.
+            check_json(body.text)?;
+        }
         match (body.context_of(body.text)?, link) {
             (Some(member), _) => contexts.by_member(member).await,
             (None, Some(url)) => contexts.by_link(url).await,

@@ -29,7 +29,7 @@ pub(crate) async fn create(api: Api, request: Request) -> Result<Response, Probl
     let context = api.body_context(&tenant, &request, body).await?;
     let check = |names: &_| match parse_entity(body.text, names, &rules) {
         Err(WireError::Problem(problem)) => Err(problem),
-        Ok(_) | Err(WireError::Unknown(_)) => Ok(()),
+        Ok(_) | Err(WireError::Unknown(_)) => Ok(true),
     };
     let session = api.session_or_create(&tenant, &context, check).await?;
     let draft = session.parse(|names| parse_entity(body.text, names, &rules)).await?;
@@ -105,10 +105,10 @@ async fn write(
     let id = entity_id(request)?;
     let body = body(request)?;
     let session = writing(api, request, body).await?;
+    let required = session.precondition(request)?;
     let draft = session.parse(|names| parse_fragment(body.text, names, rules)).await?;
     same_id(id, &draft)?;
-    let applied = session.entities.apply(id, operation(draft), session.now).await;
-    let change = applied.map_err(|error| session.write_problem(&error))?;
+    let change = session.apply(id, &required, operation(draft)).await?;
     Ok(super::attributes::outcome(&session, &change))
 }
 
@@ -117,8 +117,7 @@ pub(crate) async fn delete(api: Api, request: Request) -> Result<Response, Probl
     check_parameters(&request, &["type", "local"])?;
     let id = entity_id(&request)?;
     let session = api.reading(&request).await?;
-    let applied = session.entities.apply(id, Operation::Delete, session.now).await;
-    applied.map_err(|error| session.write_problem(&error))?;
+    session.apply(id, &session.precondition(&request)?, Operation::Delete).await?;
     Ok(no_content())
 }
 

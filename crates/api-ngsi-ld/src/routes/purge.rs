@@ -1,5 +1,7 @@
 //! DELETE `/entities`: many entities, or some attributes of them, by what they are like.
 
+use std::collections::HashSet;
+
 use api_http::{Request, Response};
 use model_entities::{EntityView, Operation, Query, TermId};
 
@@ -16,7 +18,6 @@ const PAGE: usize = 1000;
 pub(crate) async fn purge(api: Api, request: Request) -> Result<Response, Problem> {
     let session = api.reading(&request).await?;
     let query = EntityParams::of_purge(&request, &session.names, &api.shared.limits, session.now)?;
-    selects(&request, &query)?;
     let operation = operation(&request, &session)?;
     let ids = matching(&session, query).await?;
     let mut failed = Vec::new();
@@ -35,24 +36,10 @@ pub(crate) async fn purge(api: Api, request: Request) -> Result<Response, Proble
         return Ok(no_content());
     }
     let mut tally = super::batch::Tally::new(ids.len());
-    tally.succeed(ids.into_iter().filter(|id| failed.iter().all(|(failed, _)| failed != id)));
+    let unchanged: HashSet<&str> = failed.iter().map(|(id, _)| &**id).collect();
+    tally.succeed(ids.iter().filter(|id| !unchanged.contains(&***id)).cloned());
     tally.fail(failed);
     Ok(tally.multi_status())
-}
-
-/// `local=true` alone asks for all entities, and is not enough to remove them: `type=*` is.
-fn selects(request: &Request, query: &Query) -> Result<(), Problem> {
-    let selects = request.params.get("type").is_some()
-        || !query.ids.is_empty()
-        || query.id_pattern.is_some()
-        || !query.attributes.is_empty()
-        || query.filter.is_some()
-        || query.scopes.is_some()
-        || query.geo.is_some();
-    if selects {
-        return Ok(());
-    }
-    Err(Problem::bad_request("a purge needs type, attrs, q, georel, id, idPattern or scopeQ"))
 }
 
 /// What `keep` and `drop` make of a matching entity; without them it is deleted.

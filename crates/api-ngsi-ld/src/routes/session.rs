@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use api_http::Request;
 use http::{HeaderName, header};
-use model_entities::{Error, Tenant, TenantEntities, Timestamp};
+use model_entities::{Change, Error, Operation, Precondition, Tenant, TenantEntities, Timestamp};
 
 use crate::context::{Context, Names};
 use crate::problem::{Problem, problem, write_problem};
+use crate::selection::parse_types;
 use crate::state::Api;
 use crate::wire::WireError;
 
@@ -147,19 +148,22 @@ impl Api {
         Session { entities, names, now: self.shared.clock.now() }
     }
 
-    /// A session of a tenant that is created if it is new. `check` says beforehand, with any
-    /// tenant's names, whether there is anything to write: what is refused creates no tenant.
+    /// A session of a tenant that is created if it is new. `check` says beforehand, with the default tenant's names,
+    /// whether there is anything to write: what is refused creates no tenant. Where there is nothing, the session is the
+    /// default tenant's, and nothing must be written.
     pub(crate) async fn session_or_create(
         &self,
         tenant: &Tenant,
         context: &Arc<Context>,
-        check: impl Fn(&Names) -> Result<(), Problem> + Send,
+        check: impl Fn(&Names) -> Result<bool, Problem> + Send,
     ) -> Result<Session, Problem> {
         let shared = &self.shared;
         let entities = match shared.entities.tenant(tenant).await {
             Err(Error::NoSuchTenant(_)) => {
                 let any = self.session(&Tenant::default(), context).await?;
-                check(&any.names)?;
+                if !check(&any.names)? {
+                    return Ok(any);
+                }
                 shared.entities.tenant_or_create(tenant).await
             }
             held => held,
@@ -170,6 +174,28 @@ impl Api {
 }
 
 impl Session {
+    /// What the parameter `type` of a write to one entity requires (4.17): the types that the entity has.
+    pub(crate) fn precondition(&self, request: &Request) -> Result<Precondition, Problem> {
+        let types = request.params.get("type").map(|text| parse_types(text, &self.names));
+        Ok(Precondition { types: types.transpose()?.flatten() })
+    }
+
+    /// Applies an operation to the entity with this id, if it is as required.
+    pub(crate) async fn apply(
+        &self,
+        id: &str,
+        required: &Precondition,
+        operation: Operation,
+    ) -> Result<Change, Problem> {
+        let applied = self.entities.apply_if(id, required, operation, self.now).await;
+        applied.map_err(|error| match (&error, &required.types) {
+            (Error::NoSuchEntity(_), Some(_)) => Problem::not_found(format!(
+                "no entity {id:?} of the types that parameter type asks for exists"
+            )),
+            _ => self.write_problem(&error),
+        })
+    }
+
     /// What `parse` reads; names that the tenant never used are interned on the way.
     pub(crate) async fn parse<T>(
         &self,

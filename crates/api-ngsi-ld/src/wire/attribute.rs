@@ -6,6 +6,7 @@ use lang_json::Kind as Json;
 use model_entities::{Attribute, Instance, Kind, TermId};
 use smallvec::{SmallVec, smallvec};
 
+use super::entity::{INSTANCES, check_count};
 use super::fault::{Fault, Outcome};
 use super::geometry::is_geometry;
 use super::name::check_uri;
@@ -29,30 +30,56 @@ impl Parser<'_> {
     /// The next value as the attribute of this name.
     pub(super) fn attribute(&mut self, name: &str) -> Outcome<Attribute> {
         let term = self.attribute_term(name)?;
-        self.instances(term).map_err(|fault| fault.within(name))
+        self.instances(name, term).map_err(|fault| fault.within(name))
     }
 
     /// The whole body as the attribute of this name: its object is an instance, even without value.
     pub(super) fn whole_attribute(&mut self, name: &str) -> Outcome<Attribute> {
         let term = self.attribute_term(name)?;
         let simplified = self.rules.representation == Representation::Simplified;
-        if !simplified && self.reader.peek()? == Json::Object && !self.stands_for_value()? {
-            let instance = self.instance(true).map_err(|fault| fault.within(name))?;
-            return Ok(Attribute { name: term, instances: smallvec![instance] });
-        }
-        self.instances(term).map_err(|fault| fault.within(name))
+        let instance = !simplified && self.reader.peek()? == Json::Object && !self.stands_for_value()?;
+        let attribute = if instance {
+            let instance = self.instance(name, true).map_err(|fault| fault.within(name))?;
+            Attribute { name: term, instances: smallvec![instance] }
+        } else {
+            self.instances(name, term).map_err(|fault| fault.within(name))?
+        };
+        self.check_geometry_name(name, &attribute)?;
+        Ok(attribute)
     }
 
-    fn instances(&mut self, name: TermId) -> Outcome<Attribute> {
+    fn instances(&mut self, name: &str, term: TermId) -> Outcome<Attribute> {
         let simplified = self.rules.representation == Representation::Simplified;
+        let records = self.rules.nulls == Nulls::Records;
         let instances = match self.reader.peek()? {
             Json::Object if simplified => self.simplified_object()?,
-            Json::Object if self.form()? == Form::Instance => smallvec![self.instance(false)?],
-            Json::Array if !simplified && self.holds_instances()? => self.array()?,
+            Json::Object if self.form()? == Form::Instance => smallvec![self.instance(name, false)?],
+            Json::Array if !simplified && self.holds_instances()? => self.array(name)?,
+            Json::String if records && self.is_null_text()? => {
+                self.reader.skip()?;
+                smallvec![Instance { kind: Some(Kind::Property), ..removed() }]
+            }
             Json::String | Json::Null if self.removal("value")? => smallvec![removed()],
             _ => smallvec![self.bare()?],
         };
-        Ok(Attribute { name, instances })
+        Ok(Attribute { name: term, instances })
+    }
+
+    /// The core vocabulary's places of an entity are GeoProperties (5.2.4).
+    pub(super) fn check_geometry_name(&self, name: &str, attribute: &Attribute) -> Outcome<()> {
+        if !self.is_core(name, &["location", "observationSpace", "operationSpace"]) {
+            return Ok(());
+        }
+        let wrong = |instance: &Instance| match instance.kind {
+            Some(Kind::GeoProperty) => false,
+            // A part of what is held, or a removal, need not say its kind.
+            None => instance.value.is_some(),
+            Some(_) => !instance.remove,
+        };
+        if !attribute.instances.iter().any(wrong) {
+            return Ok(());
+        }
+        Err(Fault::data("must be a GeoProperty: its value is a GeoJSON geometry").within(name))
     }
 
     /// A plain value.
@@ -115,20 +142,25 @@ impl Parser<'_> {
             }
             instance.dataset = dataset(&key)?;
             instances.push(instance);
+            check_count(instances.len(), &INSTANCES)?;
         }
         differ(&instances)?;
         Ok(instances)
     }
 
     /// An array of instances.
-    fn array(&mut self) -> Outcome<SmallVec<[Instance; 1]>> {
+    fn array(&mut self, name: &str) -> Outcome<SmallVec<[Instance; 1]>> {
         let mut instances = SmallVec::new();
         self.reader.begin_array()?;
         while self.reader.next_element()? {
             if self.reader.peek()? != Json::Object {
                 return Err(Fault::data("an array of instances must hold nothing but instances"));
             }
-            instances.push(self.instance(false)?);
+            instances.push(self.instance(name, false)?);
+            // The past of a dataset has as many instances as it has.
+            if !self.rules.temporal {
+                check_count(instances.len(), &INSTANCES)?;
+            }
         }
         if !self.rules.temporal {
             differ(&instances)?;
@@ -283,7 +315,8 @@ pub(super) fn asks_removal(value: &str, nulls: Nulls) -> Option<bool> {
     );
     match (null, nulls) {
         (false, _) => Some(false),
-        (true, Nulls::Deletes) => Some(true),
+        (true, Nulls::Deletes | Nulls::Merges) => Some(true),
+        (true, Nulls::Records) => (value != "null").then_some(true),
         (true, Nulls::Refused) => None,
     }
 }

@@ -32,6 +32,16 @@ pub(crate) fn context_member(body: &str) -> Result<Option<&str>, Problem> {
     find().map_err(|error| malformed(&error))
 }
 
+/// Checks that the body is JSON, to its end. Cost: one pass, without allocation.
+///
+/// # Errors
+///
+/// InvalidRequest if it is not; BadRequestData if it is nested too deeply.
+pub(crate) fn check_json(body: &str) -> Result<(), Problem> {
+    let mut reader = Reader::new(body, DEPTH_MAX);
+    reader.skip().and_then(|()| reader.end()).map_err(|error| malformed(&error))
+}
+
 /// The texts of the elements of the array in `body`, borrowed. Cost: one pass; one allocation for
 /// the list.
 ///
@@ -62,18 +72,37 @@ pub(crate) fn split_batch(body: &str, count_max: usize) -> Result<Vec<&str>, Pro
     Ok(elements)
 }
 
+/// Refuses a batch of which an element is `null` (5.6.7.4, 5.6.8.4, 5.6.9.4, 5.6.10.4).
+///
+/// # Errors
+///
+/// BadRequestData that says which.
+pub(crate) fn refuse_nulls(elements: &[&str]) -> Result<(), Problem> {
+    match elements.iter().position(|element| *element == "null") {
+        None => Ok(()),
+        Some(at) => {
+            let detail = format!("a batch must not hold null: element {at} (counted from 0) is");
+            Err(Problem::bad_request(detail))
+        }
+    }
+}
+
+/// An id of a batch deletion; or its text, and why it is none.
+pub(crate) type BatchId = Result<Box<str>, (String, Problem)>;
+
 /// The entity ids of a batch deletion: strings, or objects that have one as `id`. An id that is no
 /// URI is an outcome of its own, not the fault of the batch.
 ///
 /// # Errors
 ///
 /// As [`split_batch`]; BadRequestData if an element is neither.
-pub(crate) fn parse_ids(body: &str, count_max: usize) -> Result<Vec<Result<Box<str>, Problem>>, Problem> {
+pub(crate) fn parse_ids(body: &str, count_max: usize) -> Result<Vec<BatchId>, Problem> {
     let elements = split_batch(body, count_max)?;
+    refuse_nulls(&elements)?;
     elements.into_iter().map(parse_id).collect()
 }
 
-fn parse_id(element: &str) -> Result<Result<Box<str>, Problem>, Problem> {
+fn parse_id(element: &str) -> Result<BatchId, Problem> {
     let text = match element.strip_prefix('{') {
         Some(_) => lang_json::member(element, "id").unwrap_or_default(),
         None => element,
@@ -82,12 +111,12 @@ fn parse_id(element: &str) -> Result<Result<Box<str>, Problem>, Problem> {
         .ok_or_else(|| Problem::bad_request("a batch deletion must be an array of entity ids"))?;
     Ok(match check_uri(&id) {
         Ok(()) => Ok(id.into()),
-        Err(error) => Err(Problem::bad_request(error)),
+        Err(error) => Err((id.into_owned(), Problem::bad_request(error))),
     })
 }
 
 fn malformed(error: &Error) -> Problem {
-    if error.problem == lang_json::Problem::Depth {
+    if matches!(error.problem, lang_json::Problem::Depth | lang_json::Problem::Range) {
         return Problem::bad_request(error.to_string());
     }
     Problem::invalid_request(format!("the body is not JSON: {error}"))

@@ -3,8 +3,11 @@
 use std::collections::HashSet;
 
 use lang_json::Kind;
-use model_entities::{Attribute, Draft, TermId};
+use model_entities::{
+    ATTRIBUTES_MAX, Attribute, Draft, INSTANCES_MAX, SCOPES_MAX, SUB_ATTRIBUTES_MAX, TYPES_MAX, TermId,
+};
 
+use super::NULL;
 use super::fault::{Fault, Outcome};
 use super::name::{check_uri, scope};
 use super::parser::Parser;
@@ -38,8 +41,10 @@ impl Parser<'_> {
                         true => self.past_attribute(name)?,
                         false => self.attribute(name)?,
                     };
+                    self.check_geometry_name(name, &attribute)?;
                     seen.first(&draft.attributes, &attribute, name)?;
                     draft.attributes.push(attribute);
+                    check_count(draft.attributes.len(), &ATTRIBUTES)?;
                 }
             }
         }
@@ -55,6 +60,9 @@ impl Parser<'_> {
     fn id(&mut self, draft: &mut Draft) -> Outcome<()> {
         let id = self.text("id")?;
         check_uri(&id).map_err(|error| Fault::data(format!("\"id\": {error}")))?;
+        if id == NULL {
+            return Err(Fault::data(format!("\"id\" cannot be {NULL}")));
+        }
         if !draft.id.is_empty() {
             return Err(Fault::data("\"id\" is given twice"));
         }
@@ -67,19 +75,19 @@ impl Parser<'_> {
             return Err(Fault::data("\"type\" is given twice"));
         }
         self.texts("type", |parser, name| {
-            if name == super::NULL {
+            if name == NULL {
                 return Err(Fault::data("\"type\" cannot be removed"));
             }
-            let term = parser.term(name)?;
+            let term = parser.type_term(name)?;
             if !draft.types.contains(&term) {
                 draft.types.push(term);
             }
-            Ok(())
+            check_count(draft.types.len(), &TYPES)
         })
     }
 
     fn scopes(&mut self, draft: &mut Draft) -> Outcome<()> {
-        let mut scopes = Vec::new();
+        let (mut scopes, mut seen) = (Vec::new(), HashSet::new());
         if self.removal("scope")? {
             draft.scopes = Some(scopes);
             return Ok(());
@@ -88,14 +96,44 @@ impl Parser<'_> {
             let scope = scope(text).ok_or_else(|| {
                 Fault::data(format!("\"scope\": {text:?} is not a scope such as /Madrid/Gardens"))
             })?;
-            if !scopes.contains(&scope) {
+            if is_new(&scopes, &mut seen, &scope) {
                 scopes.push(scope);
             }
-            Ok(())
+            check_count(scopes.len(), &SCOPES)
         })?;
         draft.scopes = Some(scopes);
         Ok(())
     }
+}
+
+/// Whether a scope came not before. Cost: a few comparisons, or a hash look-up once there are many.
+fn is_new(before: &[Box<str>], seen: &mut HashSet<Box<str>>, scope: &str) -> bool {
+    if before.len() < FEW {
+        return before.iter().all(|other| **other != *scope);
+    }
+    if seen.is_empty() {
+        seen.extend(before.iter().cloned());
+    }
+    seen.insert(scope.into())
+}
+
+/// A limit on how many of something a body may hold: of what, how many, and its name.
+pub(super) struct Most(&'static str, usize, &'static str);
+
+const TYPES: Most = Most("types of an entity", TYPES_MAX, "TYPES_MAX");
+const SCOPES: Most = Most("scopes of an entity", SCOPES_MAX, "SCOPES_MAX");
+const ATTRIBUTES: Most = Most("attributes of an entity", ATTRIBUTES_MAX, "ATTRIBUTES_MAX");
+pub(super) const SUB_ATTRIBUTES: Most =
+    Most("sub-attributes of an attribute", SUB_ATTRIBUTES_MAX, "SUB_ATTRIBUTES_MAX");
+pub(super) const INSTANCES: Most = Most("instances of an attribute", INSTANCES_MAX, "INSTANCES_MAX");
+
+/// Checks a count while it grows, so that a body beyond the limit is not read to its end.
+pub(super) fn check_count(count: usize, most: &Most) -> Outcome<()> {
+    let Most(of, max, name) = most;
+    if count <= *max {
+        return Ok(());
+    }
+    Err(Fault::limit(format!("more than {max} {of}: at most {max} are allowed ({name})")))
 }
 
 /// Tells whether an attribute's name came before.
@@ -106,13 +144,23 @@ impl Seen {
     /// Checks that `attribute` is not among those `before` it. Cost: a few comparisons, or a hash
     /// look-up once there are many.
     pub(super) fn first(&mut self, before: &[Attribute], attribute: &Attribute, name: &str) -> Outcome<()> {
+        self.first_of(before.iter().map(|other| other.name), attribute.name, name)
+    }
+
+    /// The same of terms.
+    pub(super) fn first_of(
+        &mut self,
+        mut before: impl ExactSizeIterator<Item = TermId>,
+        term: TermId,
+        name: &str,
+    ) -> Outcome<()> {
         let fresh = if before.len() < FEW {
-            before.iter().all(|other| other.name != attribute.name)
+            before.all(|other| other != term)
         } else {
             if self.0.is_empty() {
-                self.0.extend(before.iter().map(|other| other.name));
+                self.0.extend(before);
             }
-            self.0.insert(attribute.name)
+            self.0.insert(term)
         };
         if fresh { Ok(()) } else { Err(Fault::data(format!("attribute {name:?} is given twice"))) }
     }

@@ -1,5 +1,7 @@
 //! Why a body is refused: gathered on the way out of the parser, worded once.
 
+use lang_json::Problem as JsonProblem;
+
 use crate::problem::Problem;
 
 /// Why a body was not taken.
@@ -31,6 +33,8 @@ enum What {
     Json(lang_json::Error),
     /// It is JSON, and not what was asked for.
     Data(String),
+    /// It holds more than a limit allows.
+    Limit(String),
 }
 
 pub(super) type Outcome<T> = Result<T, Box<Fault>>;
@@ -41,6 +45,11 @@ impl Fault {
         Box::new(Self { path: Vec::new(), what: What::Data(message.into()) })
     }
 
+    /// A body that holds more than a limit allows, which the message names.
+    pub(super) fn limit(message: impl Into<String>) -> Box<Self> {
+        Box::new(Self { path: Vec::new(), what: What::Limit(message.into()) })
+    }
+
     /// The fault lies within this attribute.
     pub(super) fn within(mut self: Box<Self>, attribute: &str) -> Box<Self> {
         self.path.push(attribute.to_owned());
@@ -49,18 +58,19 @@ impl Fault {
 
     /// The answer to the client.
     pub(super) fn into_problem(self) -> Problem {
-        let message = match self.what {
-            What::Json(error) if error.problem != lang_json::Problem::Depth => {
+        let (message, worded): (String, fn(String) -> Problem) = match self.what {
+            What::Json(error) if !matches!(error.problem, JsonProblem::Depth | JsonProblem::Range) => {
                 return Problem::invalid_request(format!("the body is not JSON: {error}"));
             }
-            What::Json(error) => error.to_string(),
-            What::Data(message) => message,
+            What::Json(error) => (error.to_string(), Problem::bad_request),
+            What::Data(message) => (message, Problem::bad_request),
+            What::Limit(message) => (message, Problem::too_large),
         };
         if self.path.is_empty() {
-            return Problem::bad_request(message);
+            return worded(message);
         }
         let path: Vec<_> = self.path.iter().rev().map(String::as_str).collect();
-        Problem::bad_request(format!("attribute {:?}: {message}", path.join(".")))
+        worded(format!("attribute {:?}: {message}", path.join(".")))
     }
 }
 

@@ -1,13 +1,8 @@
 //! GeoJSON geometries (RFC 7946) in values and queries: checked, and built for queries.
 
-use geo::{
-    Coord, Geometry, GeometryCollection, LineString, MultiLineString, MultiPoint, MultiPolygon, Point,
-    Polygon,
-};
+use geo::{Coord, Geometry, LineString, MultiLineString, MultiPoint, MultiPolygon, Point, Polygon};
 use lang_json::{Kind, Problem, Reader};
 
-/// Geometry collections within geometry collections.
-const COLLECTIONS_MAX: usize = 4;
 /// `[[[[x, y]]]]` of a MultiPolygon is the deepest.
 const DEPTH_MAX: usize = 4;
 
@@ -33,7 +28,17 @@ pub(crate) fn is_geometry(value: &str) -> bool {
 ///
 /// What is wrong with it, as the end of a sentence about the member it stands in.
 pub(crate) fn read_geometry(value: &str) -> Result<Geometry<f64>, String> {
-    nested(value, 0)
+    let Some(kind) = lang_json::member(value, "type").and_then(lang_json::string_value) else {
+        return Err("a GeoJSON geometry is an object with a type".to_owned());
+    };
+    if kind == "GeometryCollection" {
+        return Err("a GeometryCollection is no value: use a MultiPoint, MultiLineString or MultiPolygon, or several attributes"
+            .to_owned());
+    }
+    let Some(coordinates) = lang_json::member(value, "coordinates") else {
+        return Err(format!("a {kind} must have coordinates"));
+    };
+    read_shape(&kind, coordinates)
 }
 
 /// The geometry of this kind at these coordinates (JSON). Cost: linear in the text.
@@ -46,31 +51,6 @@ pub(crate) fn read_shape(kind: &str, coordinates: &str) -> Result<Geometry<f64>,
     let geometry = shape(kind, &mut reader)?;
     reader.end().map_err(|error| error.to_string())?;
     Ok(geometry)
-}
-
-fn nested(value: &str, depth: usize) -> Result<Geometry<f64>, String> {
-    let Some(kind) = lang_json::member(value, "type").and_then(lang_json::string_value) else {
-        return Err("a GeoJSON geometry is an object with a type".to_owned());
-    };
-    if kind != "GeometryCollection" {
-        let Some(coordinates) = lang_json::member(value, "coordinates") else {
-            return Err(format!("a {kind} must have coordinates"));
-        };
-        return read_shape(&kind, coordinates);
-    }
-    if depth >= COLLECTIONS_MAX {
-        return Err(format!("geometry collections are nested more than {COLLECTIONS_MAX} deep"));
-    }
-    let parts = lang_json::member(value, "geometries").filter(|parts| parts.starts_with('['));
-    let Some(parts) = parts else {
-        return Err("a GeometryCollection must have an array of geometries".to_owned());
-    };
-    let parts =
-        lang_json::elements(parts).map(|part| nested(part, depth + 1)).collect::<Result<Vec<_>, _>>()?;
-    if parts.is_empty() {
-        return Err("a GeometryCollection must have at least one geometry".to_owned());
-    }
-    Ok(Geometry::GeometryCollection(GeometryCollection::from(parts)))
 }
 
 fn shape(kind: &str, reader: &mut Reader<'_>) -> Result<Geometry<f64>, String> {
@@ -157,7 +137,7 @@ fn number(reader: &mut Reader<'_>) -> Result<f64, String> {
     if reader.peek().map_err(|error| misplaced(&error))? != Kind::Number {
         return Err("a position must be made of numbers".to_owned());
     }
-    let digits = reader.number().map_err(|error| misplaced(&error))?;
+    let digits = reader.finite_number().map_err(|error| misplaced(&error))?;
     digits.parse().map_err(|_| format!("{digits} is no number"))
 }
 

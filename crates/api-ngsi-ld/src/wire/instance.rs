@@ -2,11 +2,12 @@
 
 use lang_json::Kind as Json;
 use model_entities::{Extra, Field, Instance, Kind};
+use smallvec::SmallVec;
 
 use super::attribute::{asks_removal, dataset, differ, kind_of, removed};
-use super::entity::Seen;
+use super::entity::{INSTANCES, SUB_ATTRIBUTES, Seen, check_count};
 use super::fault::{Fault, Outcome};
-use super::name::is_made_by_brokers;
+use super::name::{is_stamp, previous_slot};
 use super::parser::Parser;
 use super::value::Slot;
 use super::{Nulls, Rules};
@@ -18,24 +19,66 @@ struct Parts {
     slot: Option<Slot>,
     /// Whether the value asks for removal.
     null: bool,
-    /// Whether a joined entity stands beside an object; it is not kept.
-    joined: Option<&'static str>,
+    /// Members that brokers alone make, of some kinds of attributes; they are not kept.
+    outputs: SmallVec<[Output; 1]>,
+    /// Whether it is a proof, which may seal the entity's id and type.
+    is_proof: bool,
     seen: Seen,
 }
 
+/// A member that brokers alone make, and of certain kinds only: what is sent of it is passed over (5.2.5, 5.2.6), where
+/// the kind is not one that can never have it (4.5.2.2, 4.5.3.2).
+#[derive(Clone, Copy, PartialEq)]
+enum Output {
+    /// What stood in the slot before a change.
+    Previous(Slot),
+    /// The entity that a Relationship leads to.
+    Entity,
+    /// Those that a ListRelationship leads to.
+    EntityList,
+}
+
+impl Output {
+    fn of(member: &str) -> Option<Self> {
+        match member {
+            "entity" => Some(Self::Entity),
+            "entityList" => Some(Self::EntityList),
+            member => previous_slot(member).map(Self::Previous),
+        }
+    }
+
+    fn belongs_to(self, kind: Kind) -> bool {
+        match self {
+            Self::Previous(slot) => Slot::of_kind(kind) == slot,
+            Self::Entity => kind == Kind::Relationship,
+            Self::EntityList => kind == Kind::ListRelationship,
+        }
+    }
+
+    fn member(self) -> String {
+        let slot = match self {
+            Self::Entity => return "entity".to_owned(),
+            Self::EntityList => return "entityList".to_owned(),
+            Self::Previous(slot) => slot.member(),
+        };
+        let (first, rest) = slot.split_at(1);
+        format!("previous{}{rest}", first.to_ascii_uppercase())
+    }
+}
+
 impl Parser<'_> {
-    /// The next value, an object, as an instance. `outermost`: it is the whole body, which may hold
-    /// the `@context`.
-    pub(super) fn instance(&mut self, outermost: bool) -> Outcome<Instance> {
+    /// The next value, an object, as an instance of the attribute of this name. `outermost`: it is the whole body, which
+    /// may hold the `@context`.
+    pub(super) fn instance(&mut self, name: &str, outermost: bool) -> Outcome<Instance> {
         self.reader.begin_object()?;
         let instance = Instance { kind: None, value: None, ..Instance::new(Kind::Property, "") };
-        let mut parts = Parts { instance, slot: None, null: false, joined: None, seen: Seen::default() };
+        let is_proof = self.is_core(name, &["ngsildproof"]);
+        let (outputs, seen) = (SmallVec::new(), Seen::default());
+        let mut parts = Parts { instance, slot: None, null: false, outputs, is_proof, seen };
         while let Some(key) = self.reader.next_key()? {
             match &*key {
                 "type" | "@type" => self.kind(&mut parts)?,
                 "@context" if outermost => self.reader.skip()?,
-                "entity" => self.joined(&mut parts, "entity")?,
-                "entityList" => self.joined(&mut parts, "entityList")?,
                 key => match Slot::of(key) {
                     Some(slot) => self.slot(&mut parts, slot)?,
                     None => self.member(&mut parts, key)?,
@@ -59,8 +102,10 @@ impl Parser<'_> {
         Ok(())
     }
 
-    fn joined(&mut self, parts: &mut Parts, member: &'static str) -> Outcome<()> {
-        parts.joined = Some(member);
+    fn output(&mut self, parts: &mut Parts, output: Output) -> Outcome<()> {
+        if !parts.outputs.contains(&output) {
+            parts.outputs.push(output);
+        }
         Ok(self.reader.skip()?)
     }
 
@@ -91,9 +136,12 @@ impl Parser<'_> {
             "valueType" => self.extra_names(instance, Extra::ValueType, "valueType")?,
             "ngsildproof" => {
                 let value = self.value_text()?;
-                instance.extras.push((Extra::Proof, value));
+                put_extra(instance, Extra::Proof, key, value)?;
             }
-            key if is_made_by_brokers(key) => self.reader.skip()?,
+            "entityIdSealed" | "entityTypeSealed" if !parts.is_proof => {
+                return Err(Fault::data(format!("{key:?} belongs to \"ngsildproof\" alone")));
+            }
+            key if is_stamp(key) => self.reader.skip()?,
             "lang" if self.reader.peek()? == Json::String => self.reader.skip()?,
             "id" => return Err(Fault::data("an attribute cannot have an \"id\"")),
             key if key.starts_with('@') => {
@@ -101,7 +149,10 @@ impl Parser<'_> {
                     "{key:?} is a JSON-LD keyword that an attribute cannot have"
                 )));
             }
-            key => self.sub_attribute(parts, key)?,
+            key => match Output::of(key) {
+                Some(output) => self.output(parts, output)?,
+                None => self.sub_attribute(parts, key)?,
+            },
         }
         Ok(())
     }
@@ -111,24 +162,28 @@ impl Parser<'_> {
         if self.removal(key)? {
             let term = self.attribute_term(key)?;
             instance.remove_members.push(term);
-            return Ok(());
+            return check_count(instance.remove_members.len(), &SUB_ATTRIBUTES);
         }
         let attribute = self.attribute(key)?;
         if self.rules.temporal {
             differ(&attribute.instances).map_err(|fault| fault.within(key))?;
+            check_count(attribute.instances.len(), &INSTANCES).map_err(|fault| fault.within(key))?;
         }
         parts.seen.first(&instance.members, &attribute, key)?;
         instance.members.push(attribute);
-        Ok(())
+        check_count(instance.members.len(), &SUB_ATTRIBUTES)
     }
 
     fn metadata(&mut self, instance: &mut Instance, key: &str) -> Outcome<()> {
         if self.removal(key)? {
-            instance.remove_fields.push(match key {
-                "observedAt" => Field::ObservedAt,
-                "expiresAt" => Field::ExpiresAt,
-                _ => Field::UnitCode,
-            });
+            remove_field(
+                instance,
+                match key {
+                    "observedAt" => Field::ObservedAt,
+                    "expiresAt" => Field::ExpiresAt,
+                    _ => Field::UnitCode,
+                },
+            );
             return Ok(());
         }
         let twice = match key {
@@ -142,7 +197,7 @@ impl Parser<'_> {
     /// A member that holds a name or several, which are kept as IRIs.
     fn extra_names(&mut self, instance: &mut Instance, extra: Extra, member: &str) -> Outcome<()> {
         if self.removal(member)? {
-            instance.remove_fields.push(Field::Extra(extra));
+            remove_field(instance, Field::Extra(extra));
             return Ok(());
         }
         if !matches!(self.reader.peek()?, Json::String | Json::Array) {
@@ -150,15 +205,16 @@ impl Parser<'_> {
         }
         let value = self.value_text()?;
         let value = self.expanded(member, &value)?;
-        instance.extras.push((extra, value));
-        Ok(())
+        put_extra(instance, extra, member, value)
     }
 
     /// Puts kind and value together and checks them against each other.
     fn assembled(&mut self, parts: Parts) -> Outcome<Instance> {
-        let Parts { mut instance, slot, null, joined, .. } = parts;
+        let Parts { mut instance, slot, null, outputs, .. } = parts;
         if null {
-            return Ok(Instance { dataset: instance.dataset, kind: instance.kind, ..removed() });
+            // What is recorded as removed has a kind; what is to be removed has that of what is held.
+            let recorded = slot.filter(|_| self.rules.nulls == Nulls::Records).map(Slot::kind);
+            return Ok(Instance { dataset: instance.dataset, kind: instance.kind.or(recorded), ..removed() });
         }
         let kind = match (instance.kind, slot) {
             (Some(kind), Some(slot)) if Slot::of_kind(kind) != slot => {
@@ -176,7 +232,7 @@ impl Parser<'_> {
         if let (Some(kind), Some(value)) = (kind, instance.value.take()) {
             instance.value = Some(self.checked(kind, Slot::of_kind(kind).member(), value)?);
         }
-        check_members(&instance, joined)?;
+        check_members(&instance, &outputs)?;
         check_complete(&instance, self.rules)?;
         Ok(instance)
     }
@@ -188,20 +244,35 @@ fn refused_null(member: &str, value: &str) -> Box<Fault> {
     Fault::data(format!("{member:?} must not be {null} here"))
 }
 
+/// Keeps a member that may come once.
+fn put_extra(instance: &mut Instance, extra: Extra, member: &str, value: Box<str>) -> Outcome<()> {
+    if instance.extras.iter().any(|(held, _)| *held == extra) {
+        return Err(Fault::data(format!("{member:?} is given twice")));
+    }
+    instance.extras.push((extra, value));
+    Ok(())
+}
+
+fn remove_field(instance: &mut Instance, field: Field) {
+    if !instance.remove_fields.contains(&field) {
+        instance.remove_fields.push(field);
+    }
+}
+
 /// Members that only some kinds may have.
-fn check_members(instance: &Instance, joined: Option<&str>) -> Outcome<()> {
+fn check_members(instance: &Instance, outputs: &[Output]) -> Outcome<()> {
     let Some(kind) = instance.kind else { return Ok(()) };
     let relation = matches!(kind, Kind::Relationship | Kind::ListRelationship);
     let numeric = matches!(kind, Kind::Property | Kind::ListProperty | Kind::GeoProperty);
     let has = |extra| instance.extras.iter().any(|(held, _)| *held == extra);
     let wrong = if instance.unit_code.is_some() && !numeric {
-        Some("unitCode")
+        Some("unitCode".to_owned())
     } else if has(Extra::ObjectType) && !relation {
-        Some("objectType")
+        Some("objectType".to_owned())
     } else if has(Extra::ValueType) && relation {
-        Some("valueType")
+        Some("valueType".to_owned())
     } else {
-        joined.filter(|_| !relation)
+        outputs.iter().find(|output| !output.belongs_to(kind)).map(|output| output.member())
     };
     wrong.map_or(Ok(()), |member| Err(Fault::data(format!("a {kind:?} cannot have {member:?}"))))
 }
@@ -211,7 +282,7 @@ fn check_complete(instance: &Instance, rules: &Rules) -> Outcome<()> {
     if rules.partial || instance.value.is_some() {
         return Ok(());
     }
-    let nulls = if rules.nulls == Nulls::Deletes { " (or urn:ngsi-ld:null)" } else { "" };
+    let nulls = if rules.nulls.remove() { " (or urn:ngsi-ld:null)" } else { "" };
     Err(Fault::data(match instance.kind {
         Some(kind) => format!("a {kind:?} must have a {:?}{nulls}", Slot::of_kind(kind).member()),
         None => format!("must have a value{nulls}"),

@@ -7,8 +7,9 @@
 //!
 //! Decisions where the standard leaves room or clients go beyond it: JSON `null` is refused as a
 //! value (in merges it removes, as `urn:ngsi-ld:null` does) but kept inside of arrays and objects;
-//! output-only members (`createdAt`, `previousValue`, `instanceId`, …) are ignored; names may hold
-//! `-` and `.`; scopes are kept with a leading `/`.
+//! output-only members of a kind (`createdAt`, a Property's `previousValue`, `instanceId`, …) are ignored; names
+//! may hold `-` and `.`, and begin with `_`; scopes are kept with a leading `/`; a geometry that is sent as JSON text is kept as the
+//! object it denotes; the content of a JsonProperty is not looked into.
 
 mod attribute;
 mod batch;
@@ -22,7 +23,7 @@ mod past;
 pub(crate) mod time;
 mod value;
 
-pub(crate) use batch::{context_member, parse_ids, split_batch};
+pub(crate) use batch::{check_json, context_member, parse_ids, refuse_nulls, split_batch};
 pub(crate) use fault::WireError;
 pub(crate) use geometry::read_shape;
 pub(crate) use name::{check_name, check_uri, is_attribute_member, is_language_tag, is_scope_level, is_uri};
@@ -50,8 +51,22 @@ pub(crate) enum Representation {
 pub(crate) enum Nulls {
     /// It is refused.
     Refused,
-    /// It asks for removal.
+    /// It asks for the removal of an attribute or of a member of one, and cannot stand within a value (5.5.8).
     Deletes,
+    /// It asks for removal, of what stands within a value, too (5.5.12).
+    Merges,
+    /// As the value of an attribute it says that the attribute was removed (4.5.7).
+    Records,
+}
+
+impl Nulls {
+    /// Whether it asks for the removal of the member it is the value of.
+    const fn remove(self) -> bool {
+        match self {
+            Self::Deletes | Self::Merges => true,
+            Self::Refused | Self::Records => false,
+        }
+    }
 }
 
 /// What an operation asks of a body.
@@ -97,20 +112,25 @@ impl Rules {
         Self { nulls: Nulls::Deletes, ..Self::fragment(depth_max) }
     }
 
-    /// A fragment that is laid over what is held (5.6.17 merging, 5.6.4 partial update of an
-    /// attribute): nulls remove, and what is left out stays.
-    pub(crate) const fn merge(depth_max: usize) -> Self {
+    /// A fragment of an attribute that is laid over what is held (5.6.4, 5.6.14): nulls remove members, and what is left
+    /// out stays.
+    pub(crate) const fn patch(depth_max: usize) -> Self {
         Self { partial: true, ..Self::update(depth_max) }
+    }
+
+    /// A fragment that is merged into what is held (5.6.17): nulls remove at any depth, and what is left out stays.
+    pub(crate) const fn merge(depth_max: usize) -> Self {
+        Self { nulls: Nulls::Merges, ..Self::patch(depth_max) }
     }
 
     /// The past of an entity (5.6.11, 5.6.12).
     pub(crate) const fn temporal(depth_max: usize) -> Self {
-        Self { id_required: true, temporal: true, ..Self::fragment(depth_max) }
+        Self { id_required: true, temporal: true, nulls: Nulls::Records, ..Self::fragment(depth_max) }
     }
 
-    /// The same rules for an element of a batch, which must name its entity.
-    pub(crate) const fn in_batch(self) -> Self {
-        Self { id_required: true, ..self }
+    /// The same rules for a body that must name its entity, as an element of a batch must; or need not.
+    pub(crate) const fn with_id(self, id_required: bool) -> Self {
+        Self { id_required, ..self }
     }
 
     /// The same rules for another representation.

@@ -27,6 +27,23 @@ pub(crate) fn check_name(name: &str) -> Result<(), String> {
     }
 }
 
+/// The namespace of the core vocabulary.
+pub(super) const CORE: &str = "https://uri.etsi.org/ngsi-ld/";
+
+/// Checks a name that is written: a short one begins with a letter (4.6.2), or with `_`. Names that are stored already are
+/// found by [`check_name`]. Cost: linear in the name.
+///
+/// # Errors
+///
+/// What is wrong, as the end of a sentence.
+pub(super) fn check_new_name(name: &str) -> Result<(), String> {
+    check_name(name)?;
+    if name.contains(':') || name.starts_with(|first: char| first.is_alphabetic() || first == '_') {
+        return Ok(());
+    }
+    Err(format!("name {name:?} must begin with a letter"))
+}
+
 /// Checks the name of an attribute that is written: a short one has no dot (4.6.2), which in queries stands before a
 /// sub-attribute (4.9). Cost: linear in the name.
 ///
@@ -34,13 +51,34 @@ pub(crate) fn check_name(name: &str) -> Result<(), String> {
 ///
 /// What is wrong, as the end of a sentence.
 pub(crate) fn check_attribute_name(name: &str) -> Result<(), String> {
-    check_name(name)?;
+    check_new_name(name)?;
     if name.contains('.') && !name.contains(':') {
         return Err(format!(
             "name {name:?} holds '.', which only IRIs can: in queries it stands before a sub-attribute"
         ));
     }
-    Ok(())
+    if is_reserved(name) { Err(reserved(name)) } else { Ok(()) }
+}
+
+/// Whether the core vocabulary has this as a member that holds a bare value, so that no attribute can have the name (4.5.1).
+pub(super) fn is_reserved(name: &str) -> bool {
+    is_made_by_brokers(name)
+        || matches!(
+            name,
+            "datasetId"
+                | "entity"
+                | "entityList"
+                | "expiresAt"
+                | "objectType"
+                | "observedAt"
+                | "unitCode"
+                | "valueType"
+        )
+}
+
+/// Says that a name is reserved.
+pub(super) fn reserved(name: &str) -> String {
+    format!("{name:?} is a member of the core vocabulary, and cannot be the name of an attribute or type")
 }
 
 /// Whether a member of an attribute has this name, so that no sub-attribute can.
@@ -62,22 +100,28 @@ pub(crate) fn is_attribute_member(name: &str) -> bool {
         )
 }
 
-/// Whether a broker alone makes the member of this name of an attribute: what is sent is passed over.
-pub(crate) fn is_made_by_brokers(name: &str) -> bool {
-    matches!(
-        name,
-        "createdAt"
-            | "modifiedAt"
-            | "deletedAt"
-            | "instanceId"
-            | "previousValue"
-            | "previousObject"
-            | "previousLanguageMap"
-            | "previousVocab"
-            | "previousJson"
-            | "previousValueList"
-            | "previousObjectList"
-    )
+/// Whether a broker alone makes the member of this name of an attribute.
+fn is_made_by_brokers(name: &str) -> bool {
+    is_stamp(name) || previous_slot(name).is_some()
+}
+
+/// Whether a broker alone makes the member of this name of any attribute: what is sent is passed over (5.2.2).
+pub(super) fn is_stamp(name: &str) -> bool {
+    matches!(name, "createdAt" | "modifiedAt" | "deletedAt" | "instanceId")
+}
+
+/// The slot whose value before a change the member of this name tells in notifications.
+pub(super) fn previous_slot(name: &str) -> Option<Slot> {
+    Some(match name {
+        "previousValue" => Slot::Value,
+        "previousObject" => Slot::Object,
+        "previousLanguageMap" => Slot::LanguageMap,
+        "previousVocab" => Slot::Vocab,
+        "previousJson" => Slot::Json,
+        "previousValueList" => Slot::ValueList,
+        "previousObjectList" => Slot::ObjectList,
+        _ => return None,
+    })
 }
 
 /// Whether a character can stand in an IRI (RFC 3987, written as it is sent).
@@ -163,7 +207,7 @@ mod tests {
         for name in ["a", "x:a.b", "https://a.example/ns#v1.2"] {
             assert_eq!(check_attribute_name(name), Ok(()), "{name}");
         }
-        for name in ["a.b", ".a", "a."] {
+        for name in ["a.b", "a."] {
             assert!(check_attribute_name(name).unwrap_err().contains("holds '.'"), "{name}");
         }
     }

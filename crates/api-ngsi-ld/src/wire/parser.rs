@@ -6,8 +6,8 @@ use lang_json::{Kind, Reader};
 use model_entities::TermId;
 
 use super::fault::{Fault, Outcome, WireError};
-use super::name::{check_attribute_name, check_name};
-use super::{NULL, Nulls, Rules};
+use super::name::{CORE, check_attribute_name, check_new_name, is_reserved, reserved};
+use super::{NULL, Rules};
 use crate::context::Names;
 
 /// The NGSI-LD null as it is written.
@@ -43,12 +43,17 @@ impl<'a> Parser<'a> {
     }
 
     /// The term of a type or attribute name; a new one gets a stand-in and is remembered.
-    pub(super) fn term(&mut self, name: &str) -> Outcome<TermId> {
-        check_name(name).map_err(Fault::data)?;
+    fn term(&mut self, name: &str) -> Outcome<TermId> {
         match self.names.term(name) {
             Some(term) => Ok(term),
-            None => Ok(self.new_term(name)),
+            None => self.new_term(name),
         }
+    }
+
+    /// The same of a type.
+    pub(super) fn type_term(&mut self, name: &str) -> Outcome<TermId> {
+        check_new_name(name).map_err(|error| Fault::data(format!("\"type\": {error}")))?;
+        self.term(name)
     }
 
     /// The same of an attribute.
@@ -57,33 +62,49 @@ impl<'a> Parser<'a> {
         self.term(name)
     }
 
+    /// A name that expands to a keyword of JSON-LD, or to a member of attributes, names nothing: it is never interned.
     #[cold]
-    fn new_term(&mut self, name: &str) -> TermId {
+    fn new_term(&mut self, name: &str) -> Outcome<TermId> {
         let iri = self.names.iri(name).into_owned();
+        if iri.starts_with('@') {
+            return Err(Fault::data(format!(
+                "{name:?} stands for the JSON-LD keyword {iri:?} and can name nothing"
+            )));
+        }
+        if iri.strip_prefix(CORE).is_some_and(is_reserved) {
+            return Err(Fault::data(reserved(name)));
+        }
         let count = u32::try_from(self.unknown.len()).unwrap_or(u32::MAX);
-        TermId(u32::MAX - *self.unknown.entry(iri).or_insert(count))
+        Ok(TermId(u32::MAX - *self.unknown.entry(iri).or_insert(count)))
+    }
+
+    /// Whether a name stands for one of the core vocabulary's, be it written short or as an IRI.
+    pub(super) fn is_core(&self, name: &str, core: &[&str]) -> bool {
+        if !name.contains(':') {
+            return core.contains(&name);
+        }
+        self.names.iri(name).strip_prefix(CORE).is_some_and(|local| core.contains(&local))
     }
 
     /// Passes over a value that is `null` or `urn:ngsi-ld:null`, where nulls remove.
     ///
     /// `false`: it is neither, and still unread.
     pub(super) fn removal(&mut self, member: &str) -> Outcome<bool> {
-        let null = match self.reader.peek()? {
-            Kind::Null => true,
-            // Written with escapes it is met again as a value.
-            Kind::String => {
-                self.body.get(self.reader.position()..).is_some_and(|rest| rest.starts_with(QUOTED))
-            }
-            _ => false,
-        };
-        if !null {
+        if self.reader.peek()? != Kind::Null && !self.is_null_text()? {
             return Ok(false);
         }
-        if self.rules.nulls == Nulls::Refused {
+        if !self.rules.nulls.remove() {
             return Err(self.refuse_null(member)?);
         }
         self.reader.skip()?;
         Ok(true)
+    }
+
+    /// Whether `urn:ngsi-ld:null` comes next. Written with escapes it is met again as a value.
+    pub(super) fn is_null_text(&mut self) -> Outcome<bool> {
+        let is_text = self.reader.peek()? == Kind::String;
+        let rest = self.body.get(self.reader.position()..).filter(|_| is_text);
+        Ok(rest.is_some_and(|rest| rest.starts_with(QUOTED)))
     }
 
     #[cold]
@@ -133,7 +154,9 @@ impl<'a> Parser<'a> {
     pub(super) fn time(&mut self, member: &str) -> Outcome<model_entities::Timestamp> {
         let text = self.text(member)?;
         super::time::parse_time(&text).ok_or_else(|| {
-            Fault::data(format!("{member:?} must be a date-time such as 2023-04-01T12:00:00Z, not {text:?}"))
+            Fault::data(format!(
+                "{member:?} must be a date-time in UTC such as 2023-04-01T12:00:00Z, with at most six decimals, not {text:?}"
+            ))
         })
     }
 }

@@ -4,7 +4,7 @@ use lang_json::{Kind as Json, Reader};
 use model_entities::{Attribute, Instance};
 use smallvec::SmallVec;
 
-use super::attribute::{dataset, kind_of};
+use super::attribute::{asks_removal, dataset, kind_of, removed};
 use super::fault::{Fault, Outcome};
 use super::parser::Parser;
 use super::value::Slot;
@@ -159,9 +159,14 @@ impl Parser<'_> {
         }
         out.reserve(readings.len());
         for (value, observed) in readings {
-            let value = self.checked(kind, slot.member(), value)?;
-            let instance = Instance::new(kind, value);
-            out.push(Instance { dataset: of_dataset.clone(), observed_at: Some(observed), ..instance });
+            let instance = match asks_removal(&value, self.rules.nulls) {
+                Some(true) => Instance { kind: Some(kind), ..removed() },
+                _ => {
+                    let value = self.checked(kind, slot.member(), value)?;
+                    Instance { observed_at: Some(observed), ..Instance::new(kind, value) }
+                }
+            };
+            out.push(Instance { dataset: of_dataset.clone(), ..instance });
         }
         Ok(())
     }

@@ -1,6 +1,7 @@
 //! What the parser makes of bodies, printed tersely: one line an instance.
 
 mod accepts;
+mod prohibited;
 mod random;
 mod refuses;
 

@@ -6,11 +6,9 @@ use model_entities::Timestamp;
 const SECOND: i64 = 1_000_000;
 /// Seconds in a day.
 const DAY: i64 = 86_400;
-/// Where the years of four digits begin and end, in seconds.
-const YEARS: std::ops::Range<i64> = -62_167_219_200..253_402_300_800;
 
-/// The time that `text` denotes: `2023-04-01T12:00:00Z`, with an optional fraction of the second
-/// (after `.` or `,`; digits beyond microseconds are cut off) and `Z` or an offset such as `+02:00`.
+/// The time that `text` denotes: `2023-04-01T12:00:00Z`, with an optional fraction of the second of up to six digits
+/// (after `.` or `,`). It is always in UTC, and says so by `Z`.
 ///
 /// `None` if it denotes none. Cost: one pass, tens of nanoseconds.
 pub(crate) fn parse_time(text: &str) -> Option<Timestamp> {
@@ -19,8 +17,7 @@ pub(crate) fn parse_time(text: &str) -> Option<Timestamp> {
     let day = day_number(date)?;
     let clock = clock_seconds([h1, h2, m1, m2, s1, s2])?;
     let (micros, zone) = fraction(tail)?;
-    let seconds = day * DAY + clock - offset_seconds(zone)?;
-    YEARS.contains(&seconds).then_some(Timestamp(seconds * SECOND + micros))
+    (zone == b"Z").then_some(Timestamp((day * DAY + clock) * SECOND + micros))
 }
 
 /// Whether `text` is a calendar date, `2023-04-01`.
@@ -115,25 +112,13 @@ fn clock_seconds([h1, h2, m1, m2, s1, s2]: [u8; 6]) -> Option<i64> {
 fn fraction(tail: &[u8]) -> Option<(i64, &[u8])> {
     let Some((b'.' | b',', digits)) = tail.split_first() else { return Some((0, tail)) };
     let count = digits.iter().take_while(|byte| byte.is_ascii_digit()).count();
-    if !(1..=9).contains(&count) {
+    if !(1..=6).contains(&count) {
         return None;
     }
     let (digits, rest) = digits.split_at_checked(count)?;
     let zeros = std::iter::repeat(&b'0');
     let micros = digits.iter().chain(zeros).take(6).fold(0, |sum, byte| sum * 10 + i64::from(byte - b'0'));
     Some((micros, rest))
-}
-
-/// The seconds east of UTC that `Z` or `+hh:mm` denotes.
-fn offset_seconds(zone: &[u8]) -> Option<i64> {
-    match *zone {
-        [b'Z'] => Some(0),
-        [sign @ (b'+' | b'-'), h1, h2, b':', m1, m2] => {
-            let seconds = clock_seconds([h1, h2, m1, m2, b'0', b'0'])?;
-            Some(if sign == b'-' { -seconds } else { seconds })
-        }
-        _ => None,
-    }
 }
 
 fn days_in(year: i64, month: i64) -> i64 {

@@ -85,8 +85,10 @@ impl Slot {
 impl Parser<'_> {
     /// The next value as canonical text. Cost: one allocation of exactly its length.
     pub(super) fn value_text(&mut self) -> Outcome<Box<str>> {
-        if matches!(self.reader.peek()?, Json::Number | Json::Bool | Json::Null) {
-            return Ok(self.reader.raw()?.into());
+        match self.reader.peek()? {
+            Json::Number => return Ok(self.reader.finite_number()?.into()),
+            Json::Bool | Json::Null => return Ok(self.reader.raw()?.into()),
+            Json::String | Json::Array | Json::Object => {}
         }
         self.scratch.clear();
         self.reader.canonical(&mut self.scratch)?;
@@ -96,13 +98,11 @@ impl Parser<'_> {
     /// Checks the value of an attribute of `kind`, and gives it as it is stored: vocabulary
     /// expanded, lists of objects as lists of URIs.
     pub(super) fn checked(&mut self, kind: Kind, slot: &str, value: Box<str>) -> Outcome<Box<str>> {
-        self.check_nulls(slot, &value)?;
+        self.check_nulls(kind, slot, &value)?;
         match kind {
-            Kind::Property | Kind::JsonProperty => Ok(value),
-            Kind::GeoProperty => match read_geometry(&value) {
-                Ok(_) => Ok(value),
-                Err(error) => Err(Fault::data(format!("{slot:?}: {error}"))),
-            },
+            Kind::Property => Ok(value),
+            Kind::JsonProperty => check_json(&value).map(|()| value),
+            Kind::GeoProperty => self.geometry(slot, value),
             Kind::Relationship => check_objects(&value).map(|()| value),
             Kind::LanguageProperty => self.check_language_map(&value).map(|()| value),
             Kind::VocabProperty => self.expanded(slot, &value),
@@ -113,21 +113,34 @@ impl Parser<'_> {
     }
 
     /// JSON null is no value; the NGSI-LD null within a value is one only where nulls remove.
-    fn check_nulls(&self, slot: &str, value: &str) -> Outcome<()> {
+    fn check_nulls(&self, kind: Kind, slot: &str, value: &str) -> Outcome<()> {
         if asks_removal(value, Nulls::Refused).is_none() || value == "null" {
             let null = if value == "null" { "null" } else { NULL };
             return Err(Fault::data(format!("{slot:?} must not be {null} here")));
         }
-        if !holds_null(value) {
+        if kind == Kind::JsonProperty || !holds_null(value) {
             return Ok(());
         }
-        if self.rules.nulls == Nulls::Refused || !self.rules.partial {
+        if self.rules.nulls != Nulls::Merges {
             return Err(Fault::data(format!("{slot:?} must not hold {NULL} here")));
         }
         if in_array(value) {
             return Err(Fault::data(format!("{slot:?} must not hold {NULL} in an array")));
         }
         Ok(())
+    }
+
+    /// A geometry, or the JSON text of one (4.7.2), as the object that it is.
+    fn geometry(&self, slot: &str, value: Box<str>) -> Outcome<Box<str>> {
+        let wrong = |error: String| Fault::data(format!("{slot:?}: {error}"));
+        let Some(text) = string_value(&value) else {
+            return read_geometry(&value).map(|_| value).map_err(wrong);
+        };
+        let object = lang_json::canonical(&text, self.rules.depth_max).map_err(|error| {
+            wrong(format!("as a text it must be the JSON of a GeoJSON geometry: {error}"))
+        })?;
+        read_geometry(&object).map_err(wrong)?;
+        Ok(object.into())
     }
 
     fn check_language_map(&self, value: &str) -> Outcome<()> {
@@ -140,7 +153,7 @@ impl Parser<'_> {
             }
             let texts = text.starts_with('"')
                 || text.starts_with('[') && elements(text).all(|text| text.starts_with('"'))
-                || text == "null" && self.rules.nulls == Nulls::Deletes;
+                || text == "null" && self.rules.nulls == Nulls::Merges;
             if !texts {
                 return Err(Fault::data(format!(
                     "\"languageMap\": {tag:?} must be a string or an array of strings"
@@ -178,6 +191,13 @@ impl Parser<'_> {
         out.push(']');
         Ok(out.into())
     }
+}
+
+/// An object, or an array of objects (4.5.24).
+fn check_json(value: &str) -> Outcome<()> {
+    let fits = value.starts_with('{')
+        || value.starts_with('[') && elements(value).all(|element| element.starts_with('{'));
+    if fits { Ok(()) } else { Err(Fault::data("\"json\" must be an object or an array of objects")) }
 }
 
 /// Whether the NGSI-LD null stands somewhere within a value.

@@ -171,7 +171,7 @@ async fn the_life_of_a_store_entity_in_the_gatling_simulations() {
     let store = format!(
         r#"{{"type":"store","id":"urn:ngsi-ld:store:1","temperature":{{"type":"Property","value":-1203848}},"humidity":{{"type":"Property","value":0.53}},"senttime":{{"type":"Property","value":1700000000000}},"open":{{"type":"Property","value":"true"}},"owner":{{"type":"Relationship","object":"urn:ngsi-ld:owner:random-owner"}},"@context":"{FIWARE}"}}"#
     );
-    send(&broker, Sent::line("POST /ngsi-ld/v1//entities/").body(JSON_LD, store.as_str()), 201).await;
+    send(&broker, Sent::line("POST /ngsi-ld/v1/entities/").body(JSON_LD, store.as_str()), 201).await;
     let update = format!(r#"{{"temperature":{{"type":"Property","value":7}},"@context":"{FIWARE}"}}"#);
     let line = "POST /ngsi-ld/v1/entities/urn:ngsi-ld:store:1/attrs";
     send(&broker, Sent::line(line).body(JSON_LD, update), 204).await;

@@ -77,7 +77,7 @@ fn spans_are_half_open() {
     check(&format!("timerel=before&timeAt={second}"), "ObservedAt *..1000000 Normalized");
     check(&format!("timerel=after&timeAt={second}"), "ObservedAt 1000001..* Normalized");
     check(
-        &format!("timerel=between&timeAt={second}&endTimeAt=1970-01-01T01:00:02.5%2B01:00"),
+        &format!("timerel=between&timeAt={second}&endTimeAt=1970-01-01T00:00:02.5Z"),
         "ObservedAt 1000000..2500000 Normalized",
     );
     check(

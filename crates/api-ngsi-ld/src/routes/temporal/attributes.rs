@@ -17,7 +17,7 @@ use crate::wire::{Rules, check_uri, parse_past, parse_past_instance};
 pub(crate) async fn append(api: Api, request: Request) -> Result<Response, Problem> {
     check_parameters(&request, &["local"])?;
     let id = entity_id(&request)?;
-    let rules = Rules { id_required: false, ..Rules::temporal(api.shared.limits.depth_max) };
+    let rules = Rules::temporal(api.shared.limits.depth_max).with_id(false);
     let body = body(&request)?;
     let session = writing(&api, &request, body).await?;
     must_have_past(&session, id).await?;
@@ -48,7 +48,7 @@ pub(crate) async fn patch_instance(api: Api, request: Request) -> Result<Respons
     let id = entity_id(&request)?;
     let name = attribute_name(&request)?;
     let instance = instance_id(&request)?;
-    let rules = Rules::merge(api.shared.limits.depth_max);
+    let rules = Rules::patch(api.shared.limits.depth_max);
     let body = body(&request)?;
     let session = writing(&api, &request, body).await?;
     let term = attribute_in_use(&session, id, name).await?;

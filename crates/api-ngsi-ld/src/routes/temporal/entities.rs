@@ -22,7 +22,7 @@ pub(crate) async fn create(api: Api, request: Request) -> Result<Response, Probl
     let context = api.body_context(&tenant, &request, body).await?;
     let check = |names: &_| match parse_past(body.text, names, &rules) {
         Err(WireError::Problem(problem)) => Err(problem),
-        Ok(_) | Err(WireError::Unknown(_)) => Ok(()),
+        Ok(_) | Err(WireError::Unknown(_)) => Ok(true),
     };
     let session = api.session_or_create(&tenant, &context, check).await?;
     let draft = session.parse(|names| parse_past(body.text, names, &rules)).await?;

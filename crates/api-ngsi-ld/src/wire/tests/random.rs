@@ -13,7 +13,14 @@ const BODIES: &[&str] = &[
 ];
 
 fn rules() -> impl Strategy<Value = Rules> {
-    let rules = [Rules::create(8), Rules::fragment(8), Rules::update(8), Rules::merge(8), Rules::temporal(8)];
+    let rules = [
+        Rules::create(8),
+        Rules::fragment(8),
+        Rules::update(8),
+        Rules::patch(8),
+        Rules::merge(8),
+        Rules::temporal(8),
+    ];
     (prop::sample::select(rules.to_vec()), any::<bool>()).prop_map(|(rules, simplified)| {
         rules.in_representation(if simplified {
             Representation::Simplified

@@ -31,9 +31,9 @@ fn wrong_members_of_an_entity() {
     check_entity(r#"{"id":"urn:x:1","type":[]}"#, "BadRequestData: \"type\" must not be an empty array");
     check_entity(
         r#"{"id":"urn:x:1","type":"a b"}"#,
-        "BadRequestData: name \"a b\" holds ' ', which no name can",
+        "BadRequestData: \"type\": name \"a b\" holds ' ', which no name can",
     );
-    check_entity(r#"{"id":"urn:x:1","type":""}"#, "BadRequestData: a name must not be empty");
+    check_entity(r#"{"id":"urn:x:1","type":""}"#, "BadRequestData: \"type\": a name must not be empty");
     check(
         r#"{"scope":"/a b"}"#,
         "BadRequestData: \"scope\": \"/a b\" is not a scope such as /Madrid/Gardens",
@@ -41,7 +41,7 @@ fn wrong_members_of_an_entity() {
     check(r#"{"scope":["/a",7]}"#, "BadRequestData: \"scope\" must be a string");
     check(
         r#"{"expiresAt":"soon"}"#,
-        "BadRequestData: \"expiresAt\" must be a date-time such as 2023-04-01T12:00:00Z, not \"soon\"",
+        "BadRequestData: \"expiresAt\" must be a date-time in UTC such as 2023-04-01T12:00:00Z, with at most six decimals, not \"soon\"",
     );
     check(r#"{"@graph":[]}"#, "BadRequestData: \"@graph\" is a JSON-LD keyword that an entity cannot have");
     check(r#"{"a<b":1}"#, "BadRequestData: name \"a<b\" holds '<', which no name can");
@@ -121,7 +121,7 @@ fn wrong_members_of_an_instance() {
         |body: &str, expected: &str| check(body, &format!("BadRequestData: attribute \"a\": {expected}"));
     wrong(
         r#"{"a":{"value":1,"observedAt":"2023"}}"#,
-        "\"observedAt\" must be a date-time such as 2023-04-01T12:00:00Z, not \"2023\"",
+        "\"observedAt\" must be a date-time in UTC such as 2023-04-01T12:00:00Z, with at most six decimals, not \"2023\"",
     );
     wrong(r#"{"a":{"value":1,"observedAt":7}}"#, "\"observedAt\" must be a string");
     wrong(r#"{"a":{"value":1,"unitCode":7}}"#, "\"unitCode\" must be a string");
