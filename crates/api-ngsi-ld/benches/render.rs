@@ -29,6 +29,7 @@ fn router(clock: &Clock) -> (Router, Entities) {
     let store = Store::memory(MemoryOptions { clock: clock.clone(), feed_records_max: 1000 });
     let options = Options {
         buckets: 1,
+        tenants_max: 1_000,
         terms_max: 10_000,
         entity_bytes_max: 1 << 20,
         scan_entities_max: 100_000,

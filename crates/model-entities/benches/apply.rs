@@ -121,6 +121,7 @@ fn handle() {
     let store = Store::memory(MemoryOptions { clock: Clock::System, feed_records_max: 1_000 });
     let options = Options {
         buckets: 1,
+        tenants_max: 1_000,
         terms_max: 10_000,
         entity_bytes_max: 1 << 20,
         scan_entities_max: 1_000_000,

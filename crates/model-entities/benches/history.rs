@@ -29,6 +29,7 @@ const START: i64 = 1_700_000_000_000_000;
 fn options(history: HistoryPolicy) -> Options {
     Options {
         buckets: 1,
+        tenants_max: 1_000,
         terms_max: 10_000,
         entity_bytes_max: 1 << 20,
         scan_entities_max: 1_000_000,

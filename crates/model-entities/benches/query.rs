@@ -63,6 +63,7 @@ fn main() {
 async fn measure(engine: &str, store: Store) {
     let options = Options {
         buckets: 1,
+        tenants_max: 1_000,
         terms_max: 10_000,
         entity_bytes_max: 1 << 20,
         scan_entities_max: 1_000_000,

@@ -8,7 +8,10 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use parking_lot::RwLock;
-use store::{Commit, Condition, Direction, ErrorKind, Range, Store, Tenant, Timestamp, Write, WriteIds};
+use store::{
+    Commit, Condition, Direction, ErrorKind, Range, Store, Tenant, TenantPlace, TenantPlaces, Timestamp,
+    Write, WriteIds,
+};
 
 use crate::history::{Pasts, TenantPolicy};
 use crate::tenant::Context;
@@ -24,6 +27,8 @@ const ATTEMPTS_MAX: usize = 16;
 pub struct Options {
     /// Buckets a tenant's entities are spread over: a power of two, fixed when a tenant is created.
     pub buckets: u32,
+    /// The most tenants beside the default one.
+    pub tenants_max: usize,
     /// The most types and attribute names a tenant can have.
     pub terms_max: usize,
     /// The largest stored entity in bytes.
@@ -44,6 +49,7 @@ pub struct Entities {
     write_ids: WriteIds,
     pasts: Arc<Pasts>,
     tenants: Arc<RwLock<HashMap<Tenant, TenantEntities>>>,
+    places: TenantPlaces,
 }
 
 impl Entities {
@@ -51,7 +57,8 @@ impl Entities {
     pub fn new(store: Store, options: Options) -> Self {
         let (write_ids, tenants) = (WriteIds::new(), Arc::default());
         let pasts = Arc::new(Pasts::new(store.clone()));
-        Self { store, options: Arc::new(options), write_ids, pasts, tenants }
+        let places = TenantPlaces::new(options.tenants_max);
+        Self { store, options: Arc::new(options), write_ids, pasts, tenants, places }
     }
 
     /// The entities of a tenant that was written to before. Cost: one map look-up once it is loaded.
@@ -72,11 +79,11 @@ impl Entities {
     }
 
     /// The entities of a tenant, which is created (durably) if it is new.
-    /// Cost: one map look-up once it is loaded.
+    /// Cost: one map look-up once it is loaded; the first creation counts all tenants.
     ///
     /// # Errors
     ///
-    /// If the store refuses.
+    /// [`Error::TooManyTenants`] for a new one beyond the limit; if the store refuses.
     pub async fn tenant_or_create(&self, tenant: &Tenant) -> Result<TenantEntities, Error> {
         if let Some(loaded) = self.loaded(tenant) {
             return Ok(loaded);
@@ -85,8 +92,9 @@ impl Entities {
             if let Some(buckets) = self.stored_buckets(tenant).await? {
                 return self.load(tenant, buckets).await;
             }
+            let place = self.take_place(tenant).await?;
             match self.store.commit(self.creation(tenant)).await {
-                Ok(_) => {}
+                Ok(_) => place.into_iter().for_each(TenantPlace::keep),
                 // Another writer, or an acknowledgement that was lost: what is stored tells.
                 Err(error) if matches!(error.kind(), ErrorKind::Conflict | ErrorKind::Unknown) => {}
                 Err(error) => return Err(error.into()),
@@ -103,6 +111,18 @@ impl Entities {
     pub async fn documents(&self, tenant: &Tenant) -> Result<Documents, Error> {
         self.tenant(tenant).await?;
         Ok(Documents::new(self.store.clone(), tenant.clone(), self.write_ids.clone()))
+    }
+
+    /// A place for a tenant to be created; the default tenant needs none.
+    async fn take_place(&self, tenant: &Tenant) -> Result<Option<TenantPlace>, Error> {
+        if *tenant == Tenant::default() {
+            return Ok(None);
+        }
+        if !self.places.are_counted() {
+            self.places.count(self.tenants().await?.len().saturating_sub(1));
+        }
+        let refused = || Error::TooManyTenants { tenant: tenant.name().into(), max: self.places.max() };
+        self.places.take().ok_or_else(refused).map(Some)
     }
 
     /// The names of all tenants, the default tenant's (empty) first.

@@ -10,6 +10,14 @@ pub enum Error {
     /// No tenant of that name was ever written to.
     #[error("no such tenant {0:?}")]
     NoSuchTenant(String),
+    /// The tenant is new, and there are as many as may be.
+    #[error("tenant {tenant:?} is not created: tenants_max allows {max} beside the default one")]
+    TooManyTenants {
+        /// Whose creation is refused.
+        tenant: Box<str>,
+        /// How many there may be.
+        max: usize,
+    },
     /// No entity has this id.
     #[error("no such entity {0:?}")]
     NoSuchEntity(Box<str>),

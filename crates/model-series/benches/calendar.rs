@@ -190,7 +190,11 @@ async fn written(repository: &Repository) -> Vec<Arc<Definition>> {
 fn reading() {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let store = Store::memory(MemoryOptions { clock: Clock::manual(NOW), feed_records_max: 16 });
-    let options = SeriesOptions { strands: StrandOptions::recommended(), definitions_cached_max: 10_000 };
+    let options = SeriesOptions {
+        strands: StrandOptions::recommended(),
+        repositories_max: 1_000,
+        definitions_cached_max: 10_000,
+    };
     let repository = runtime.block_on(Repositories::new(store, options).get_or_create("bench", NOW)).unwrap();
     let series = runtime.block_on(written(&repository));
     let points = SERIES * 2_976;

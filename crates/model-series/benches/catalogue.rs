@@ -79,7 +79,11 @@ fn formulas() {
 }
 
 async fn catalogue(store: &Store) {
-    let options = SeriesOptions { strands: StrandOptions::recommended(), definitions_cached_max: 100_000 };
+    let options = SeriesOptions {
+        strands: StrandOptions::recommended(),
+        repositories_max: 1_000,
+        definitions_cached_max: 100_000,
+    };
     let repositories = Repositories::new(store.clone(), options);
     let repository = repositories.get_or_create("bench", NOW).await.unwrap();
     let of_type = AttributeType {

@@ -71,7 +71,11 @@ fn load(time: i64) -> f64 {
 }
 
 async fn aggregates(store: &Store) {
-    let options = SeriesOptions { strands: StrandOptions::recommended(), definitions_cached_max: 10_000 };
+    let options = SeriesOptions {
+        strands: StrandOptions::recommended(),
+        repositories_max: 1_000,
+        definitions_cached_max: 10_000,
+    };
     let repository = Repositories::new(store.clone(), options).get_or_create("default", NOW).await.unwrap();
     let months = Interval::new(IntervalUnit::Month, 1);
     let years = Interval::new(IntervalUnit::Year, 1);

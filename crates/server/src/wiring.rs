@@ -100,6 +100,7 @@ fn series_options(settings: &Settings) -> SeriesOptions {
             overlays_max: series.series_overlays_max,
             overlay_points_max: series.series_overlay_points_max,
         },
+        repositories_max: settings.limits.tenants_max,
         definitions_cached_max: series.series_definitions_cached_max,
     }
 }
@@ -155,6 +156,7 @@ fn entity_options(settings: &Settings) -> Options {
     let limits = &settings.limits;
     Options {
         buckets: settings.buckets,
+        tenants_max: limits.tenants_max,
         terms_max: limits.terms_max,
         entity_bytes_max: limits.entity_bytes_max.as_usize(),
         scan_entities_max: limits.scan_entities_max,

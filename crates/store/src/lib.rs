@@ -15,6 +15,7 @@ mod limits;
 mod memory;
 mod operation;
 mod place;
+mod places;
 mod spaces;
 mod statistics;
 mod store;
@@ -34,6 +35,7 @@ pub use memory::MemoryOptions;
 pub use operation::{
     Change, Commit, Condition, Cursor, Direction, Outcome, Page, Range, Row, Stamp, Write, WriteId,
 };
+pub use places::{TenantPlace, TenantPlaces};
 pub use statistics::Statistics;
 pub use store::{Lease, Store};
 pub use time::{Clock, Timestamp};

@@ -133,6 +133,7 @@ pub(crate) fn of(contexts: &Contexts) -> TenantContexts<'_> {
 pub(crate) fn entities(store: &Store) -> Entities {
     let options = Options {
         buckets: 1,
+        tenants_max: 1_000,
         terms_max: 1000,
         entity_bytes_max: 1 << 20,
         scan_entities_max: 1000,

@@ -26,6 +26,7 @@ pub(crate) struct Broker {
 fn entities(store: Store) -> Entities {
     let options = Options {
         buckets: 4,
+        tenants_max: 1_000,
         terms_max: 10_000,
         entity_bytes_max: 1 << 20,
         scan_entities_max: 100_000,

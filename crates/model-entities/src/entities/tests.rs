@@ -45,3 +45,28 @@ fn a_node_learns_the_names_that_another_stored() {
         assert_eq!(two.terms().iri(of_type).as_deref(), Some("urn:type"));
     });
 }
+
+#[test]
+fn tenants_beyond_the_limit_are_refused_however_many_come_at_once() {
+    run(async {
+        let store = store();
+        let named = |number: usize| Tenant::new(&format!("t{number}")).unwrap();
+        let earlier = Entities::new(store.clone(), options(1));
+        earlier.tenant_or_create(&named(0)).await.unwrap();
+
+        let entities = Entities::new(store, Options { tenants_max: 3, ..options(1) });
+        let mut creations = tokio::task::JoinSet::new();
+        for number in 0..10 {
+            let (entities, tenant) = (entities.clone(), named(number));
+            creations.spawn(async move { entities.tenant_or_create(&tenant).await.map(drop) });
+        }
+        let outcomes = creations.join_all().await;
+        assert_eq!(outcomes.iter().filter(|outcome| outcome.is_ok()).count(), 3, "{outcomes:?}");
+        assert_eq!(entities.tenants().await.unwrap().len(), 4, "three and the default one");
+        let refused = entities.tenant_or_create(&named(99)).await.unwrap_err();
+        let text = "tenant \"t99\" is not created: tenants_max allows 3 beside the default one";
+        assert_eq!(refused.to_string(), text);
+        assert!(entities.tenant_or_create(&named(0)).await.is_ok(), "one that is there is no new one");
+        assert!(entities.tenant_or_create(&Tenant::default()).await.is_ok());
+    });
+}

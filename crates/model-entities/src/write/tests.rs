@@ -17,6 +17,7 @@ use crate::{
 pub(crate) fn options(buckets: u32) -> Options {
     Options {
         buckets,
+        tenants_max: 1_000,
         terms_max: 1000,
         entity_bytes_max: 1 << 20,
         scan_entities_max: 1 << 20,

@@ -7,7 +7,8 @@ use std::time::Duration;
 use bytes::Bytes;
 use parking_lot::RwLock;
 use store::{
-    Commit, Condition, Direction, ErrorKind, Outcome, Partition, Store, Tenant, Timestamp, Write, WriteIds,
+    Commit, Condition, Direction, ErrorKind, Outcome, Partition, Store, Tenant, TenantPlace, TenantPlaces,
+    Timestamp, Write, WriteIds,
 };
 
 use super::check::check_text;
@@ -28,6 +29,8 @@ const REMOVED_TOGETHER: usize = 256;
 pub struct SeriesOptions {
     /// How their points are kept.
     pub strands: StrandOptions,
+    /// The most repositories beside `default`.
+    pub repositories_max: usize,
     /// Definitions that are kept decoded, of each repository (about 1 KiB each).
     pub definitions_cached_max: usize,
 }
@@ -45,6 +48,7 @@ struct Shared {
     options: SeriesOptions,
     partition: Partition,
     write_ids: WriteIds,
+    places: TenantPlaces,
     /// Those asked for so far, by name.
     contexts: RwLock<HashMap<Box<str>, Arc<Context>>>,
 }
@@ -100,8 +104,8 @@ impl Repositories {
     pub fn new(store: Store, options: SeriesOptions) -> Self {
         let strands = Strands::new(store.clone(), options.strands);
         let (partition, write_ids) = (keys::repositories_partition(), WriteIds::new());
-        let contexts = RwLock::default();
-        Self { shared: Arc::new(Shared { store, strands, options, partition, write_ids, contexts }) }
+        let (contexts, places) = (RwLock::default(), TenantPlaces::new(options.repositories_max));
+        Self { shared: Arc::new(Shared { store, strands, options, partition, write_ids, places, contexts }) }
     }
 
     /// All repositories, by name.
@@ -120,7 +124,7 @@ impl Repositories {
     /// # Errors
     ///
     /// [`Error::AlreadyExists`] (also while an older one of the name is being removed), [`Error::Invalid`] for a name
-    /// that cannot be; if the store refuses.
+    /// that cannot be, [`Error::Limit`] if there are as many as may be; if the store refuses.
     pub async fn create(&self, draft: RepositoryDraft, now: Timestamp) -> Result<RepositoryInfo, Error> {
         tenant_of(&draft.name)?;
         check_text("a description", &draft.description)?;
@@ -131,7 +135,9 @@ impl Repositories {
                 Some(entry) if entry.state == State::Removed => entry.condition,
                 Some(_) => return Err(Error::AlreadyExists(format!("repository {}", info.name).into())),
             };
+            let place = self.take_place(&info.name).await?;
             if self.put(&info, State::Live, condition).await? {
+                place.into_iter().for_each(TenantPlace::keep);
                 return Ok(info);
             }
         }
@@ -295,12 +301,34 @@ impl Repositories {
             context.remove_all(found.into_iter().flatten().collect(), now).await?;
         }
         context.remove_master_data().await?;
-        match self.entry(name).await? {
-            Some(entry) if entry.state == State::Removing => {
-                self.put(&entry.info, State::Removed, entry.condition).await.map(drop)
-            }
-            _ => Ok(()),
+        let entry = self.entry(name).await?.filter(|entry| entry.state == State::Removing);
+        if let Some(entry) = entry
+            && self.put(&entry.info, State::Removed, entry.condition).await?
+            && name != DEFAULT
+        {
+            self.shared.places.give_back();
         }
+        Ok(())
+    }
+
+    /// A place for a repository to be created; `default` needs none. One that is being removed still has its own.
+    async fn take_place(&self, name: &str) -> Result<Option<TenantPlace>, Error> {
+        if name == DEFAULT {
+            return Ok(None);
+        }
+        let places = &self.shared.places;
+        if !places.are_counted() {
+            let entries = self.entries().await?;
+            let counts = |entry: &&Entry| entry.state != State::Removed && &*entry.info.name != DEFAULT;
+            places.count(entries.iter().filter(counts).count());
+        }
+        let max = places.max();
+        let refused = || {
+            let text =
+                format!("repository {name} is not created: tenants_max allows {max} beside `{DEFAULT}`");
+            Error::Limit(text)
+        };
+        places.take().ok_or_else(refused).map(Some)
     }
 
     fn context(&self, name: &str) -> Result<Arc<Context>, Error> {

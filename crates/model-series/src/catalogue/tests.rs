@@ -30,9 +30,13 @@ pub(crate) fn memory() -> Store {
     Store::memory(MemoryOptions { clock: Clock::manual(NOW), feed_records_max: 100_000 })
 }
 
+pub(crate) fn options() -> SeriesOptions {
+    let strands = StrandOptions::recommended();
+    SeriesOptions { strands, repositories_max: 1_000, definitions_cached_max: 1_000 }
+}
+
 pub(crate) fn repositories(store: &Store) -> Repositories {
-    let options = SeriesOptions { strands: StrandOptions::recommended(), definitions_cached_max: 1_000 };
-    Repositories::new(store.clone(), options)
+    Repositories::new(store.clone(), options())
 }
 
 /// A repository with the units kW and kWh and an attribute type of each kind.

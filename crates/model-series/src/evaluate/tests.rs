@@ -31,7 +31,7 @@ async fn repository() -> Repository {
 
 async fn repository_with(strands: StrandOptions) -> Repository {
     let store = Store::memory(MemoryOptions { clock: Clock::manual(NOW), feed_records_max: 1_000 });
-    let options = SeriesOptions { strands, definitions_cached_max: 1_000 };
+    let options = SeriesOptions { strands, repositories_max: 1_000, definitions_cached_max: 1_000 };
     let repositories = Repositories::new(store, options);
     let draft = RepositoryDraft { name: "grid".into(), description: "".into() };
     repositories.create(draft, NOW).await.unwrap();

@@ -85,6 +85,34 @@ fn a_request_too_many_is_told() {
 }
 
 #[test]
+fn tenants_beyond_the_limit_are_refused() {
+    let (_folder, server) = memory(&["--tenants-max", "1"]);
+    let create = |tenant: &str| {
+        let body = r#"{"id":"urn:x:1","type":"T"}"#;
+        server.ask(&format!(
+            "POST /ngsi-ld/v1/entities HTTP/1.1\r\nhost: localhost\r\nngsild-tenant: {tenant}\r\n\
+             content-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
+            body.len()
+        ))
+    };
+    assert_eq!(create("one").status, 201);
+    let refused = create("two");
+    assert_eq!(refused.status, 422);
+    let text = refused.text();
+    assert!(text.contains("OperationNotSupported") && text.contains("tenants_max allows 1"), "{text}");
+    // Neither the refusal nor a read makes it.
+    for _ in 0..2 {
+        let read = "GET /ngsi-ld/v1/types HTTP/1.1\r\nhost: localhost\r\nngsild-tenant: two\r\n\r\n";
+        assert_eq!(server.ask(read).status, 404);
+    }
+    for (name, status) in [("a", 201), ("b", 413)] {
+        let made = server.post("/tsm/v1/repositories", &format!(r#"{{"Name":"{name}"}}"#));
+        assert_eq!(made.status, status, "{}", made.text());
+        assert_eq!(made.text().contains("tenants_max allows 1"), status == 413, "{}", made.text());
+    }
+}
+
+#[test]
 fn slow_bodies_and_heads_end() {
     let flags =
         ["--request-duration-max", "100ms", "--header-duration-max", "1s", "--idle-duration-max", "3s"];

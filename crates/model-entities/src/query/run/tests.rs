@@ -20,6 +20,7 @@ const NOW: Timestamp = Timestamp(1_700_000_000_000_000);
 fn options(buckets: u32) -> Options {
     Options {
         buckets,
+        tenants_max: 1_000,
         terms_max: 10_000,
         entity_bytes_max: 1 << 20,
         scan_entities_max: 100_000,

@@ -142,3 +142,20 @@ async fn the_embedded_engine_keeps_it_all() {
 fn find_number(defined: &[Arc<Definition>], name: &str) -> u32 {
     defined.iter().find(|one| &*one.name == name).map(|one| one.number).expect("defined")
 }
+
+#[tokio::test]
+async fn repositories_beyond_the_limit_are_refused() {
+    let store = memory();
+    repositories(&store).create(draft_of("a"), NOW).await.expect("made");
+    let options = SeriesOptions { repositories_max: 2, ..options() };
+    let repositories = Repositories::new(store, options);
+    repositories.get_or_create("default", NOW).await.expect("made");
+    repositories.create(draft_of("b"), NOW).await.expect("made");
+    let full = "repository c is not created: tenants_max allows 2 beside `default`";
+    assert_eq!(refusal(repositories.create(draft_of("c"), NOW).await), full);
+    assert_eq!(refusal(repositories.get_or_create("c", NOW).await), full);
+    assert_eq!(refusal(repositories.create(draft_of("b"), NOW).await), "repository b exists already");
+    repositories.remove("a", NOW).await.expect("removed");
+    repositories.create(draft_of("c"), NOW).await.expect("made in the place of the removed one");
+    assert_eq!(refusal(repositories.create(draft_of("d"), NOW).await), full.replace(" c ", " d "));
+}

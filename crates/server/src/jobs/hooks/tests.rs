@@ -22,7 +22,7 @@ impl Scene {
         let clock = Clock::manual(Timestamp(SECOND));
         let store = Store::memory(MemoryOptions { clock: clock.clone(), feed_records_max });
         let strands = StrandOptions { block_points_max: 64, overlays_max: 4, overlay_points_max: 64 };
-        let options = SeriesOptions { strands, definitions_cached_max: 100 };
+        let options = SeriesOptions { strands, repositories_max: 1_000, definitions_cached_max: 100 };
         let repositories = Repositories::new(store.clone(), options);
         let policy = HooksPolicy {
             private_addresses,
