@@ -10,6 +10,8 @@ use clap::{ArgMatches, Args, Command as Clap, CommandFactory as _, FromArgMatche
 
 use crate::settings::Settings;
 
+mod variables;
+
 const EXAMPLES: &str = "\
 Examples:
   twinfold serve                                    listen on 127.0.0.1:1026, keep data in ./data
@@ -98,6 +100,8 @@ pub(crate) struct Parsed {
     pub(crate) cli: Cli,
     /// For the commands that take settings: where each comes from, in the order of `--help`.
     pub(crate) origins: Vec<Origin>,
+    /// For the same: variables that are named like settings and are none, each as a sentence.
+    pub(crate) warnings: Vec<String>,
 }
 
 /// One setting in force.
@@ -115,10 +119,12 @@ pub(crate) struct Origin {
 ///
 /// What clap says of a wrong command line; the file and key of a wrong settings file.
 pub(crate) fn parse(arguments: &[OsString]) -> anyhow::Result<Parsed> {
-    let matches = Cli::command().try_get_matches_from(arguments)?;
+    let matches = Cli::command().try_get_matches_from(arguments);
+    let matches = matches.map_err(|error| variables::name_variable(error, &Cli::command(), arguments))?;
     let with_settings = matches.subcommand().filter(|(name, _)| matches!(*name, "serve" | "settings"));
     let Some((name, sub)) = with_settings else {
-        return Ok(Parsed { cli: Cli::from_arg_matches(&matches)?, origins: Vec::new() });
+        let cli = Cli::from_arg_matches(&matches)?;
+        return Ok(Parsed { cli, origins: Vec::new(), warnings: Vec::new() });
     };
     let name = name.to_owned();
     let Some(file) = sub.get_one::<PathBuf>("settings").cloned() else {
@@ -153,7 +159,30 @@ fn finish(
 ) -> anyhow::Result<Parsed> {
     let cli = Cli::from_arg_matches(matches)?;
     let origins = matches.subcommand_matches(name).map(|sub| origins(command, sub, name, file));
-    Ok(Parsed { cli, origins: origins.unwrap_or_default() })
+    Ok(Parsed { cli, origins: origins.unwrap_or_default(), warnings: variables::unknown(command, name) })
+}
+
+/// A refusal by what the settings are together, with where those come from that it names.
+///
+/// # Errors
+///
+/// The same refusal.
+pub(crate) fn with_origins(checked: anyhow::Result<()>, origins: &[Origin]) -> anyhow::Result<()> {
+    let Err(error) = checked else { return Ok(()) };
+    let mut text = format!("{error:#}");
+    let words: Vec<String> =
+        text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').map(str::to_owned).collect();
+    let chosen = |origin: &&Origin| origin.from != "default" && origin.from != "not set";
+    let named: Vec<String> = origins
+        .iter()
+        .filter(chosen)
+        .filter(|origin| words.contains(&origin.key))
+        .map(|origin| format!("{} is from {}", origin.key, origin.from))
+        .collect();
+    if !named.is_empty() {
+        text = format!("{text} ({})", named.join(", "));
+    }
+    Err(WrongSetting(text).into())
 }
 
 /// The names of all settings, in the order of `--help`.

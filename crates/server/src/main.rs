@@ -50,11 +50,18 @@ fn main() -> ExitCode {
 }
 
 fn run(parsed: Parsed) -> anyhow::Result<ExitCode> {
-    let Parsed { cli, origins } = parsed;
+    let Parsed { cli, origins, warnings } = parsed;
     match cli.command {
-        Command::Serve(settings) => serve::run(&settings)?,
+        Command::Serve(settings) => {
+            cli::with_origins(settings.check(), &origins)?;
+            serve::run(&settings, &warnings)?;
+        }
         Command::Settings(settings) => {
-            settings.check().map_err(|error| WrongSetting(format!("{error:#}")))?;
+            cli::with_origins(settings.check(), &origins)?;
+            for warning in warnings {
+                // What cannot be told does not change what is in force.
+                let _ = writeln!(std::io::stderr(), "warning: {warning}");
+            }
             unless_closed(cli::print_settings(&origins, &mut std::io::stdout().lock()))?;
         }
         Command::Backup(backup) => backup::backup(&backup)?,

@@ -1,5 +1,7 @@
 //! Where settings come from, and what is said of wrong ones.
 
+use std::io::{BufRead as _, BufReader};
+
 use crate::harness::{Server, output, twinfold};
 
 /// Each line: file, variable, flag, and what is in force, from where.
@@ -150,4 +152,46 @@ fn a_log_level_of_nothing_is_noticed() {
     let (code, _, errors) = output(twinfold(&arguments).arg("--data").arg(folder.path()));
     assert_ne!(code, Some(0));
     assert!(errors.contains("names what logs nothing") && errors.contains("acess"), "{errors}");
+}
+
+#[test]
+fn variables_are_told_by_their_own_names() {
+    let misspelt = "variable TWINFOLD_LISTN names no setting; did you mean TWINFOLD_LISTEN?";
+    let (code, _, errors) = output(twinfold(&["settings"]).env("TWINFOLD_LISTN", "127.0.0.1:0"));
+    assert_eq!((code, errors), (Some(0), format!("warning: {misspelt}\n")));
+    // The address ends the server at once.
+    let arguments = ["serve", "--store", "memory", "--listen", "256.0.0.1:0"];
+    let (_, _, errors) = output(twinfold(&arguments).env("TWINFOLD_LISTN", "127.0.0.1:0"));
+    assert!(errors.contains("WARN") && errors.contains(misspelt), "{errors}");
+
+    let (code, _, errors) = output(twinfold(&["settings"]).env("TWINFOLD_PAGE_ROWS_MAX", "lots"));
+    assert_eq!(code, Some(2));
+    assert!(
+        errors.contains("for TWINFOLD_PAGE_ROWS_MAX:") && !errors.contains("--page-rows-max"),
+        "{errors}"
+    );
+    let (_, _, errors) =
+        output(twinfold(&["settings", "--page-rows-max", "few"]).env("TWINFOLD_PAGE_ROWS_MAX", "lots"));
+    assert!(errors.contains("--page-rows-max") && !errors.contains("TWINFOLD"), "{errors}");
+    let (code, _, errors) = output(twinfold(&["settings"]).env("TWINFOLD_BUCKETS", "3"));
+    assert_eq!(code, Some(2));
+    assert!(errors.contains("not 3 (buckets is from environment TWINFOLD_BUCKETS)"), "{errors}");
+}
+
+#[test]
+fn listening_for_other_machines_without_a_login_is_warned_of() {
+    for (address, warned) in [("0.0.0.0:0", true), ("127.0.0.1:0", false)] {
+        let mut command = twinfold(&["serve", "--store", "memory", "--listen", address]);
+        let mut child = command
+            .stdout(std::process::Stdio::piped())
+            .stderr(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        // It listens once it has said so, and has warned by then.
+        let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        assert!(lines.map_while(Result::ok).any(|line| line.starts_with("listening on ")));
+        child.kill().unwrap();
+        let log = String::from_utf8(child.wait_with_output().unwrap().stderr).unwrap();
+        assert_eq!(log.contains("there is no login"), warned, "{log}");
+    }
 }
