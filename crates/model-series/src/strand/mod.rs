@@ -89,7 +89,8 @@ pub struct StrandWrite {
     pub edits: Vec<Edit>,
     /// How blocks are packed.
     pub encoding: Encoding,
-    /// When it is written (for as-of reads). A time before that of an earlier write counts as that one's.
+    /// When it is written (for as-of reads). Times of audited writes of a strand grow: one that is not later than that of
+    /// the write before counts as a microsecond after it.
     pub written: Timestamp,
     /// Whether the write is kept, for as-of reads and modifications.
     pub audited: bool,

@@ -546,16 +546,17 @@ async fn kept_writes_are_listed() {
     let delete = Edit::Delete(TimeRange { from: 5, to: 30 });
     write_one(&strands, audited(10, Edit::Put(points(0, 10, 9, 0.0)))).await.unwrap();
     write_one(&strands, audited(20, delete)).await.unwrap();
-    // The clock went back: the write counts as one of the time before.
+    // The clock went back: the write counts as one just after the one before.
     write_one(&strands, audited(15, Edit::Put(points(50, 1, 2, 0.0)))).await.unwrap();
     let listed = async |from: i64, to: i64, written: (i64, i64)| {
         let written = (Timestamp(written.0), Timestamp(written.1));
         let all = strands.modifications(&day, TimeRange { from, to }, written).await.unwrap();
         all.iter().map(|it| (it.written.0, it.first, it.last, it.points)).collect::<Vec<_>>()
     };
-    let all = [(10, 0, 80, 9), (20, 5, 29, 0), (20, 50, 51, 2)];
+    let all = [(10, 0, 80, 9), (20, 5, 29, 0), (21, 50, 51, 2)];
     assert_eq!(listed(i64::MIN, i64::MAX, (i64::MIN, i64::MAX)).await, all);
     assert_eq!(listed(29, 50, (0, 30)).await, all[..2]);
     assert_eq!(listed(29, 50, (11, 20)).await, all[1..2]);
+    assert_eq!(listed(0, 99, (21, 21)).await, all[2..]);
     assert_eq!(listed(0, 99, (21, 20)).await, []);
 }

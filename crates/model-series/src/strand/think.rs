@@ -113,7 +113,7 @@ pub(super) fn think(
     let plan = plan(held, pages, &order.layer, options)?;
     let mut state = State {
         sequence: held.sequence + 1,
-        written: held.written.max(order.written),
+        written: time_of(held, order),
         encoding: order.encoding,
         audited: held.audited || order.audited,
         unaudited: held.unaudited || !order.audited,
@@ -154,6 +154,13 @@ pub(super) fn think(
         keep(order, whole, &mut state, options, &mut writes)?;
     }
     Ok(Draught { state, writes })
+}
+
+/// When a write counts as written: a kept one later than any write before it, even if the clock was set back or stands,
+/// so that as-of reads tell them apart.
+fn time_of(held: &State, order: &Order) -> Timestamp {
+    let earliest = if order.audited { Timestamp(held.written.0.saturating_add(1)) } else { held.written };
+    order.written.max(earliest)
 }
 
 fn plan(held: &State, pages: &Pages, layer: &Layer, options: &StrandOptions) -> Result<Plan, Malformed> {

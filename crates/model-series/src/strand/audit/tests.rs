@@ -177,15 +177,15 @@ async fn a_long_read_takes_each_kept_part_about_once() {
         write_one(&strands, put(200, Edit::Put(points(at, 1_000, 20, 3.0)))).await.unwrap();
     }
     let parts = 200 * (2 * 12 + 1) + 10 * 3;
-    let (_, once) = read(&strands, &day, TimeRange::ALL, Timestamp(500), usize::MAX).await;
+    let (_, once) = read(&strands, &day, TimeRange::ALL, Timestamp(1_000), usize::MAX).await;
     assert_eq!((once.pages, once.parts), (1, parts));
-    let (_, taken) = read(&strands, &day, TimeRange::ALL, Timestamp(500), 100).await;
+    let (_, taken) = read(&strands, &day, TimeRange::ALL, Timestamp(1_000), 100).await;
     assert!(taken.pages > 100, "{taken:?}");
     assert!(taken.parts <= 2 * parts, "{taken:?}");
     assert_eq!(taken.points, once.points);
     // A short read of so much takes little.
     let hour = TimeRange { from: 10_000, to: 10_004 };
-    let (_, taken) = read(&strands, &day, hour, Timestamp(500), 100).await;
+    let (_, taken) = read(&strands, &day, hour, Timestamp(1_000), 100).await;
     assert!(taken.parts < 40, "{taken:?}");
 }
 
@@ -323,4 +323,41 @@ async fn readers_of_the_past_see_a_bound_or_all_behind_it_in_memory() {
 async fn readers_of_the_past_see_a_bound_or_all_behind_it_on_disk() {
     let folder = tempfile::tempdir().unwrap();
     expire_under_readers(embedded(folder.path())).await;
+}
+
+#[tokio::test]
+async fn writes_under_a_clock_set_back_are_told_apart() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = embedded(folder.path());
+    let day = strand(6, "clock");
+    let all = TimeRange { from: 0, to: 10 };
+    // The clock goes, is set back by an hour, stands, and goes on from there.
+    let hour = 3_600_000_000;
+    let clock = [hour, hour + 5, 5, 6, 6, 7];
+    let expected = [hour, hour + 5, hour + 6, hour + 7, hour + 8, hour + 9];
+    let put = async |strands: &Strands, (value, time): (usize, i64)| {
+        let edit = Edit::Put(points(0, 1, 1, value as f64));
+        let audited = StrandWrite { written: Timestamp(time), audited: true, ..write(&day, vec![edit]) };
+        write_one(strands, audited).await.unwrap();
+    };
+    let strands = Strands::new(store.clone(), small());
+    for write in clock.into_iter().enumerate().take(4) {
+        put(&strands, write).await;
+    }
+    drop(strands);
+    store.close().await.unwrap();
+    drop(store);
+    // It is known over a restart how late it was.
+    let strands = Strands::new(embedded(folder.path()), small());
+    for write in clock.into_iter().enumerate().skip(4) {
+        put(&strands, write).await;
+    }
+    let span = (Timestamp(i64::MIN), Timestamp(i64::MAX));
+    let told = strands.modifications(&day, all, span).await.unwrap();
+    assert_eq!(told.iter().map(|one| one.written.0).collect::<Vec<_>>(), expected);
+    for (value, time) in expected.into_iter().enumerate() {
+        let mut found = Points::default();
+        strands.read_page(&day, all, Some(Timestamp(time)), 10, &mut found).await.unwrap();
+        assert_eq!(rows(&found), rows(&points(0, 1, 1, value as f64)), "as of {time}");
+    }
 }

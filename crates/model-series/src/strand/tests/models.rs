@@ -160,6 +160,8 @@ struct Trial {
     audited: bool,
     model: BTreeMap<i64, Held>,
     now: i64,
+    /// When the last write counts as written.
+    last: i64,
     past: Vec<(i64, BTreeMap<i64, Held>)>,
     /// What was written when.
     written: Vec<(i64, Layer)>,
@@ -173,7 +175,8 @@ impl Trial {
         let strands = Strands::new(store, small());
         let strand = strand(3, "trial");
         let (model, past, written) = (BTreeMap::new(), Vec::new(), Vec::new());
-        Self { strands, strand, audited, model, now: 1, past, written, bound: i64::MIN, folding: None }
+        let (now, last, bound) = (1, i64::MIN, i64::MIN);
+        Self { strands, strand, audited, model, now, last, past, written, bound, folding: None }
     }
 
     async fn carry_out(&mut self, operation: &Operation) {
@@ -194,9 +197,11 @@ impl Trial {
                 write_one(&self.strands, write).await.unwrap();
                 edits.iter().for_each(|edit| edit.apply(&mut self.model));
                 let layer = Layer::of_edits(edits.iter().map(PlainEdit::edit).collect()).unwrap();
-                self.written.push((self.now, layer));
-                self.past.retain(|(written, _)| *written != self.now);
-                self.past.push((self.now, self.model.clone()));
+                // The clock may stand: kept writes are told apart all the same.
+                self.last = self.now.max(self.last.saturating_add(i64::from(self.audited)));
+                self.written.push((self.last, layer));
+                self.past.retain(|(written, _)| *written != self.last);
+                self.past.push((self.last, self.model.clone()));
             }
             Operation::Fold => {
                 assert!(self.strands.fold(&self.strand, Encoding::Hot).await.unwrap());
@@ -221,7 +226,7 @@ impl Trial {
                 self.model.clear();
                 self.past.clear();
                 self.written.clear();
-                self.bound = i64::MIN;
+                (self.last, self.bound) = (i64::MIN, i64::MIN);
             }
             Operation::Page { from, to, points_max } => self.check_pages(*from, *to, *points_max).await,
             Operation::Last { from, to, count } => {
