@@ -19,9 +19,16 @@ pub enum ErrorKind {
     /// The outcome is not known: ask [`crate::Store::resolve`].
     #[error("outcome unknown")]
     Unknown,
-    /// The engine cannot serve now (closed, failed disk, no space): nothing was acknowledged.
+    /// The engine cannot serve now (closed, failed disk): nothing was acknowledged.
     #[error("store unavailable")]
     Unavailable,
+    /// The disk is full: nothing was acknowledged, and writes are taken again once there is room. A write that was under
+    /// way when it became full may be found later, as after a loss of power.
+    #[error("disk full")]
+    NoSpace,
+    /// The store's folder was removed, renamed or replaced while it was open: nothing is written until it is opened again.
+    #[error("data folder lost")]
+    FolderLost,
     /// A row, commit or page beyond its named limit.
     #[error("too large")]
     TooLarge,
@@ -35,6 +42,16 @@ pub enum ErrorKind {
     /// something): the caller's mistake; nothing was done.
     #[error("refused")]
     Misuse,
+}
+
+/// What the system says where there is no room, for the file system as a whole or for who writes.
+const NO_SPACE: [&str; 2] = ["No space left on device", "Disk quota exceeded"];
+
+impl ErrorKind {
+    /// `NoSpace` if that is what an engine or the system says, else the kind itself: some engines tell it by words alone.
+    pub(crate) fn or_no_space(self, said: &str) -> Self {
+        if NO_SPACE.iter().any(|words| said.contains(words)) { Self::NoSpace } else { self }
+    }
 }
 
 impl Error {

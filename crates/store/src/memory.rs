@@ -197,6 +197,7 @@ impl Memory {
             conflicts: state.conflicts,
             batches: state.commits,
             sequence: state.sequence,
+            is_writable: !state.closed,
             ..Statistics::default()
         }
     }

@@ -27,4 +27,8 @@ pub struct Statistics {
     pub data_bytes: u64,
     /// Sequence of the newest commit: stamp and feed cursor.
     pub sequence: u64,
+    /// How often the disk became full.
+    pub times_full: u64,
+    /// Whether writes are taken, now.
+    pub is_writable: bool,
 }

@@ -11,6 +11,7 @@ use rocksdb::checkpoint::Checkpoint;
 use super::folder::{check_format, check_is_folder, failed, rows_of, sync, write_format};
 use super::format::{FEED, META};
 use super::shared::{Shared, engine_failed, family};
+use super::state::State;
 use super::{Embedded, EmbeddedOptions};
 use crate::{Error, ErrorKind};
 
@@ -25,6 +26,11 @@ impl Shared {
         if folder.exists() {
             let action = format!("back up to {}: it exists already", folder.display());
             return Err(Error::new(ErrorKind::Unavailable, action));
+        }
+        self.check_folder();
+        if self.state() == State::Lost {
+            // Another store may lie there by now, and its files would be taken for ours.
+            return self.check_writable();
         }
         let unfinished = begin(folder)?;
         {

@@ -227,6 +227,14 @@ impl Batch {
         self.passed.clear();
     }
 
+    /// Begins again on an engine that was opened anew: of what earlier batches noted, some may not be there.
+    pub(crate) fn begin_anew(&mut self) {
+        self.clear();
+        self.sequence = self.shared.sequence.load(Ordering::Acquire);
+        self.leases.clear();
+        *self.spaces = [false; 256];
+    }
+
     fn holds(&self, partition: &Partition, condition: &Condition) -> Result<bool, Error> {
         Ok(match condition {
             Condition::Absent(key) => self.known(partition, key)? == Known::Absent,

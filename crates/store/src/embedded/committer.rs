@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver as StopReceiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use rocksdb::{FlushOptions, WriteOptions};
@@ -17,8 +17,13 @@ use super::batch::{BATCH_BYTES_MAX, Batch};
 use super::folder::rows_of;
 use super::format::{FEED, META};
 use super::shared::{Shared, engine_failed, family};
-use super::tidy;
+use super::state::State;
+use super::{keeper, tidy};
 use crate::{Commit, Error, ErrorKind, Lease, Partition, Stamp};
+
+/// A write is acknowledged if its folder was there so long ago at most: a look costs some microseconds, and batches may
+/// follow each other faster than that pays.
+const FOLDER_LOOK_MIN: Duration = Duration::from_millis(1);
 
 /// A request on its way, with the room it takes in the queue.
 #[derive(Debug)]
@@ -43,6 +48,8 @@ pub(crate) enum Request {
     },
     /// Answers when everything before it is settled.
     Settle(oneshot::Sender<()>),
+    /// Opens the engine again if the disk was full.
+    Reopen,
     Close(Answer<()>),
 }
 
@@ -55,24 +62,29 @@ enum Reply {
     Settle(oneshot::Sender<()>),
 }
 
-/// Starts the committer, the thread that tidies the store at rest, and the thread that syncs at intervals if the
-/// durability asks for it.
+/// Starts the committer, the thread that tidies the store at rest, the thread that looks after folder and disk, and the
+/// thread that syncs at intervals if the durability asks for it.
 pub(crate) fn start(
     shared: &Arc<Shared>,
+    queue: &mpsc::Sender<Queued>,
     requests: mpsc::Receiver<Queued>,
 ) -> Result<Vec<JoinHandle<()>>, Error> {
     let (tidier, stopped) = sync_channel(0);
     let (mut stops, mut threads) = (vec![tidier], Vec::new());
     let resting = Arc::clone(shared);
     threads.push(thread(shared, "store-tidier", move || tidy::whenever_at_rest(&resting, &stopped))?);
+    let (keeper, stopped) = sync_channel(0);
+    stops.push(keeper);
+    let (kept, queue) = (Arc::clone(shared), queue.downgrade());
+    threads.push(thread(shared, "store-keeper", move || keeper::keep(&kept, &queue, &stopped))?);
     if let Durability::Interval(interval) = shared.options.durability {
         let (syncer, stopped) = sync_channel(0);
         stops.push(syncer);
         let synced = Arc::clone(shared);
         threads.push(thread(shared, "store-syncer", move || sync_at_intervals(&synced, interval, &stopped))?);
     }
-    let committer =
-        Committer { batch: Batch::new(Arc::clone(shared)), shared: Arc::clone(shared), replies: Vec::new() };
+    let (batch, shared_too) = (Batch::new(Arc::clone(shared)), Arc::clone(shared));
+    let committer = Committer { batch, shared: shared_too, replies: Vec::new(), looked: None };
     threads.push(thread(shared, "store-committer", move || committer.run(requests, stops))?);
     Ok(threads)
 }
@@ -86,6 +98,8 @@ struct Committer {
     shared: Arc<Shared>,
     batch: Batch,
     replies: Vec<Reply>,
+    /// When the folder was last looked at.
+    looked: Option<Instant>,
 }
 
 impl Committer {
@@ -136,7 +150,27 @@ impl Committer {
                 self.replies.push(Reply::Lease(answer, outcome));
             }
             Request::Settle(answer) => self.replies.push(Reply::Settle(answer)),
+            Request::Reopen => self.reopen(),
             Request::Close(answer) => closing.push(answer),
+        }
+    }
+
+    /// Opens a full store again.
+    fn reopen(&mut self) {
+        self.write();
+        if !self.shared.check_folder() || self.shared.state() != State::Full {
+            return;
+        }
+        let reopened = self.shared.reopen();
+        self.batch.begin_anew();
+        match reopened {
+            Ok(()) => tracing::info!("there is room on the disk again: the store takes writes"),
+            Err(error) => match error.kind() {
+                ErrorKind::NoSpace | ErrorKind::Unavailable => {
+                    tracing::warn!(%error, "the store is not yet opened again for writing");
+                }
+                _ => self.shared.note_failure(&error),
+            },
         }
     }
 
@@ -180,7 +214,7 @@ impl Committer {
     }
 
     fn write_batch(&mut self) -> bool {
-        if self.shared.has_failed() {
+        if !self.shared.is_serving() {
             return false;
         }
         let trimmed = self.batch.trim_feed();
@@ -198,16 +232,32 @@ impl Committer {
                 .map_err(|error| engine_failed(self.shared.path(), "write to", error))
         });
         if let Err(error) = written {
-            self.shared.fail();
-            tracing::error!(%error, "a write failed: the store only reads from now on");
+            // In a folder that has gone nothing can be written either.
+            if self.shared.check_folder() {
+                self.shared.note_failure(&error);
+            }
             return false;
         }
         counters.commits.fetch_add(commits, Ordering::Relaxed);
         self.batch.publish();
+        if !self.look_at_folder() {
+            return false;
+        }
         if let Some(first) = trimmed {
             self.drop_feed_files(first);
         }
         true
+    }
+
+    /// Whether the folder is there, as of [`FOLDER_LOOK_MIN`] ago: what was written to one that has gone is not
+    /// acknowledged.
+    fn look_at_folder(&mut self) -> bool {
+        let now = Instant::now();
+        if self.looked.is_some_and(|looked| now.saturating_duration_since(looked) < FOLDER_LOOK_MIN) {
+            return true;
+        }
+        self.looked = Some(now);
+        self.shared.check_lock()
     }
 
     /// Gives back the files that hold nothing but trimmed changes.
@@ -221,9 +271,8 @@ impl Committer {
 
     /// The last sync. What lies in memtables is written out, so that opening is quick; then garbage is given back.
     fn finish(&self) -> Result<(), Error> {
-        if self.shared.has_failed() {
-            return Err(self.shared.read_only());
-        }
+        self.shared.check_folder();
+        self.shared.check_writable()?;
         let engine = self.shared.engine()?;
         let failed = |error| engine_failed(self.shared.path(), "close", error);
         engine.flush_wal(true).map_err(failed)?;
@@ -256,17 +305,14 @@ fn sync_at_intervals(shared: &Shared, interval: Duration, stopped: &StopReceiver
     let mut synced = 0;
     while stopped.recv_timeout(interval) == Err(RecvTimeoutError::Timeout) {
         let written = shared.counters.batches.load(Ordering::Acquire);
-        if written == synced || shared.has_failed() {
+        if written == synced || !shared.is_serving() {
             continue;
         }
-        let Ok(engine) = shared.engine() else { return };
+        let Ok(engine) = shared.engine() else { continue };
         shared.counters.syncs.fetch_add(1, Ordering::Relaxed);
-        match engine.flush_wal(true) {
+        match engine.flush_wal(true).map_err(|error| engine_failed(shared.path(), "sync", error)) {
             Ok(()) => synced = written,
-            Err(error) => {
-                shared.fail();
-                tracing::error!(%error, "a sync failed: the store only reads from now on");
-            }
+            Err(error) => shared.note_failure(&error),
         }
     }
 }
@@ -277,9 +323,9 @@ fn settle(shared: &Shared, outcomes: &mut [Result<Stamp, Error>], written: bool)
         return;
     }
     for outcome in outcomes {
-        *outcome = Err(match outcome {
-            Ok(_) => unknown(shared),
-            Err(_) => shared.read_only(),
+        *outcome = Err(match (&*outcome, shared.check_writable()) {
+            (Err(_), Err(refused)) => refused,
+            (_, _) => under_way(shared),
         });
     }
 }
@@ -295,10 +341,10 @@ fn send(shared: &Shared, reply: Reply, written: bool) {
             let _ = answer.send(outcomes);
         }
         Reply::Append(answer) => {
-            let _ = answer.send(if written { Ok(()) } else { Err(unknown(shared)) });
+            let _ = answer.send(if written { Ok(()) } else { Err(under_way(shared)) });
         }
         Reply::Lease(answer, outcome) => {
-            let _ = answer.send(if written { outcome } else { Err(unknown(shared)) });
+            let _ = answer.send(if written { outcome } else { Err(under_way(shared)) });
         }
         Reply::Settle(answer) => {
             let _ = answer.send(());
@@ -317,14 +363,14 @@ fn refuse(request: Request, closing: &mut Vec<Answer<()>>) {
         Request::Append(_, _, answer) => drop(answer.send(Err(closed()))),
         Request::Lease { answer, .. } => drop(answer.send(Err(closed()))),
         Request::Settle(answer) => drop(answer.send(())),
+        Request::Reopen => {}
         Request::Close(answer) => closing.push(answer),
     }
 }
 
 /// The refusal of a commit whose batch failed: the log may hold it or not.
-fn unknown(shared: &Shared) -> Error {
-    let action = format!("write to {}: the disk failed during this write", shared.path().display());
-    Error::new(ErrorKind::Unknown, action)
+fn under_way(shared: &Shared) -> Error {
+    shared.state().refusal_under_way(shared.path())
 }
 
 fn repeat(outcome: &Result<(), Error>) -> Result<(), Error> {

@@ -9,6 +9,7 @@
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Write};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use super::format::FORMAT_VERSION;
@@ -28,7 +29,49 @@ pub(crate) struct Folder {
     path: PathBuf,
     creating: bool,
     /// The lock goes with the file.
-    _lock: File,
+    lock: File,
+}
+
+/// What tells a store's folder from another one at the same path: the lock file and the folder of rows that lie in it.
+/// Their numbers are given to no other file as long as both are open, as the lock is while it is held.
+#[derive(Debug)]
+pub(crate) struct Identity {
+    lock: Member,
+    rows: Member,
+    _open_rows: File,
+}
+
+/// What lies at a path.
+#[derive(Debug)]
+struct Member {
+    path: PathBuf,
+    device: u64,
+    inode: u64,
+}
+
+impl Identity {
+    /// Whether the folder at the path is still this one, and the rows in it. Cost: two look-ups of a path, some
+    /// microseconds each.
+    pub(crate) fn is_there(&self) -> bool {
+        self.lock.is_there() && self.rows.is_there()
+    }
+
+    /// Whether the folder at the path is still this one. Cost: one look-up.
+    pub(crate) fn is_lock_there(&self) -> bool {
+        self.lock.is_there()
+    }
+}
+
+impl Member {
+    fn new(path: PathBuf, open: &File) -> io::Result<Self> {
+        let found = open.metadata()?;
+        Ok(Self { path, device: found.dev(), inode: found.ino() })
+    }
+
+    fn is_there(&self) -> bool {
+        let found = fs::metadata(&self.path);
+        found.is_ok_and(|found| (found.dev(), found.ino()) == (self.device, self.inode))
+    }
 }
 
 impl Folder {
@@ -55,11 +98,28 @@ impl Folder {
                 true
             }
         };
-        let folder = Self { path: path.to_owned(), creating, _lock: lock };
+        let folder = Self { path: path.to_owned(), creating, lock };
         if creating {
             folder.begin().map_err(|error| failed(path, "create", error))?;
         }
         Ok(folder)
+    }
+
+    /// What tells this folder from another one that may lie at its path later.
+    ///
+    /// # Errors
+    ///
+    /// `Unavailable` with what the file system said.
+    pub(crate) fn identity(&self) -> Result<Identity, Error> {
+        let identity = || {
+            let rows = File::open(self.rows())?;
+            Ok(Identity {
+                lock: Member::new(self.path.join(LOCK), &self.lock)?,
+                rows: Member::new(self.rows(), &rows)?,
+                _open_rows: rows,
+            })
+        };
+        identity().map_err(|error| failed(&self.path, "look at", error))
     }
 
     /// Where the rows lie.
@@ -172,8 +232,11 @@ pub(crate) fn rows_of(folder: &Path) -> PathBuf {
 /// would print them twice.
 #[expect(clippy::needless_pass_by_value, reason = "the form map_err wants")]
 pub(crate) fn failed(path: &Path, doing: &str, error: io::Error) -> Error {
-    let action = format!("{doing} {}: {error}", path.display());
-    Error::new(ErrorKind::Unavailable, action)
+    let kind = match error.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => ErrorKind::NoSpace,
+        _ => ErrorKind::Unavailable,
+    };
+    Error::new(kind, format!("{doing} {}: {error}", path.display()))
 }
 
 fn write_synced(path: &Path, bytes: &[u8]) -> io::Result<()> {

@@ -9,9 +9,9 @@
 //! (u16), a type (u8), in files that are written over the low half of the log's number (u32), all
 //! little-endian, and the bytes.
 
-use std::fs::{self, File};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::folder::failed;
 use crate::{Error, ErrorKind};
@@ -21,32 +21,58 @@ const HEADER_BYTES: usize = 7;
 const NUMBERED_HEADER_BYTES: usize = 11;
 const CRC_MASK: u32 = 0xa282_ead8;
 
-/// Refuses logs with damage before their end.
+/// Refuses logs with damage before their end, and cuts off a torn end that only empty logs follow.
+///
+/// Such an end is left where a write failed for want of room: the engine then writes its memtables out and begins a new
+/// log. If it is stopped amid that, some of its families do without the old log already, and it would take the torn
+/// end of that log for a loss of theirs and refuse to open. The end is of a write that was never acknowledged.
 ///
 /// # Errors
 ///
-/// `Corrupt` naming the file and the place; `Unavailable` with what the file system said.
+/// `Corrupt` naming the file and the place; `Unavailable` or `NoSpace` with what the file system said.
 pub(crate) fn check(rows: &Path) -> Result<(), Error> {
-    let entries = match fs::read_dir(rows) {
-        Ok(entries) => entries,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-        Err(error) => return Err(failed(rows, "read", error)),
-    };
-    for entry in entries {
-        let path = entry.map_err(|error| failed(rows, "read", error))?.path();
-        let Some(number) = number_of(&path) else { continue };
+    let mut is_followed = false;
+    for (place, (number, path)) in logs(rows)?.into_iter().rev().enumerate() {
         let file = File::open(&path).map_err(|error| failed(&path, "open", error))?;
-        if let Some(place) = damage_before_end(file, number).map_err(|error| failed(&path, "read", error))? {
+        let look = Look::at(file, number).map_err(|error| failed(&path, "read", error))?;
+        if let Some(at) = look.damaged {
             let action = format!(
-                "open {}: its log is damaged at byte {place}, and acknowledged commits follow; restore a backup \
+                "open {}: its log is damaged at byte {at}, and acknowledged commits follow; restore a backup \
                  (or, if it ran with interval durability and lost power, open it once with interval durability \
                  to cut the log off there)",
                 path.display()
             );
             return Err(Error::new(ErrorKind::Corrupt, action));
         }
+        if let Some(at) = look.torn.filter(|_| place > 0 && !is_followed) {
+            cut(&path, at).map_err(|error| failed(&path, "cut", error))?;
+        }
+        is_followed |= look.has_records;
     }
     Ok(())
+}
+
+/// Cuts a log off, durably.
+fn cut(path: &Path, at: u64) -> io::Result<()> {
+    let file = OpenOptions::new().write(true).open(path)?;
+    file.set_len(at)?;
+    file.sync_all()
+}
+
+/// The logs and their numbers, oldest first; none if there is no such folder.
+fn logs(rows: &Path) -> Result<Vec<(u64, PathBuf)>, Error> {
+    let entries = match fs::read_dir(rows) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(failed(rows, "read", error)),
+    };
+    let mut logs = Vec::new();
+    for entry in entries {
+        let path = entry.map_err(|error| failed(rows, "read", error))?.path();
+        logs.extend(number_of(&path).map(|number| (number, path)));
+    }
+    logs.sort();
+    Ok(logs)
 }
 
 /// The number of a log, by its name.
@@ -58,12 +84,7 @@ fn number_of(path: &Path) -> Option<u64> {
 /// was flushed. They hold nothing that is needed, and the next opening would remove them; a closed store is as large as
 /// its rows. What cannot be removed stays: it does no harm.
 pub(crate) fn remove_spent(rows: &Path) {
-    let Ok(entries) = fs::read_dir(rows) else { return };
-    let mut logs: Vec<_> = entries
-        .filter_map(|entry| entry.ok().map(|entry| entry.path()))
-        .filter_map(|path| number_of(&path).map(|number| (number, path)))
-        .collect();
-    logs.sort();
+    let Ok(mut logs) = logs(rows) else { return };
     logs.pop();
     for (_, path) in logs {
         if let Err(error) = fs::remove_file(&path) {
@@ -72,29 +93,53 @@ pub(crate) fn remove_spent(rows: &Path) {
     }
 }
 
-/// The place of the first damage, if a record begins behind it.
-fn damage_before_end(mut file: impl Read, number: u64) -> io::Result<Option<u64>> {
-    let number = u32::try_from(number & u64::from(u32::MAX)).unwrap_or_default();
-    let mut damaged = None;
-    let mut before: u64 = 0;
-    let mut block = Vec::with_capacity(BLOCK_BYTES);
-    loop {
-        block.clear();
-        file.by_ref().take(BLOCK_BYTES as u64).read_to_end(&mut block)?;
-        if block.is_empty() {
-            return Ok(None);
-        }
-        let (end, begins) = walk(&block, 0, number);
-        if let Some(place) = damaged.filter(|_| begins) {
-            return Ok(Some(place));
-        }
-        if damaged.is_none() && !is_filler(block.get(end..).unwrap_or_default()) {
-            damaged = Some(before + end as u64);
-            if (end + 1..block.len()).any(|at| walk(&block, at, number).1) {
-                return Ok(damaged);
+/// What a look through a log found.
+#[derive(Debug, Default, Eq, PartialEq)]
+struct Look {
+    /// Whether a record begins in it.
+    has_records: bool,
+    /// The first place that makes no sense, if a record begins behind it.
+    damaged: Option<u64>,
+    /// Where the last record begins that has no end, or what follows the last record and is none; nothing begins behind it.
+    torn: Option<u64>,
+}
+
+impl Look {
+    fn at(mut file: impl Read, number: u64) -> io::Result<Self> {
+        let number = u32::try_from(number & u64::from(u32::MAX)).unwrap_or_default();
+        let mut look = Self::default();
+        let mut senseless = None;
+        // Where the record began that goes on.
+        let mut open = None;
+        let mut before: u64 = 0;
+        let mut block = Vec::with_capacity(BLOCK_BYTES);
+        loop {
+            block.clear();
+            file.by_ref().take(BLOCK_BYTES as u64).read_to_end(&mut block)?;
+            if block.is_empty() {
+                look.torn = senseless.map(|place| open.unwrap_or(place)).or(open);
+                return Ok(look);
             }
+            let (end, begins) = walk(&block, 0, number, |at, part| match part {
+                _ if senseless.is_some() => {}
+                Part::First => open = Some(before + at as u64),
+                Part::Whole | Part::Last => open = None,
+                Part::Middle | Part::Note => {}
+            });
+            look.has_records |= begins;
+            look.damaged = senseless.filter(|_| begins);
+            if senseless.is_none() && !is_filler(block.get(end..).unwrap_or_default()) {
+                let place = before + end as u64;
+                senseless = Some(place);
+                if (end + 1..block.len()).any(|at| walk(&block, at, number, |_, _| {}).1) {
+                    look.damaged = Some(place);
+                }
+            }
+            if look.damaged.is_some() {
+                return Ok(look);
+            }
+            before += block.len() as u64;
         }
-        before += block.len() as u64;
     }
 }
 
@@ -103,31 +148,49 @@ fn is_filler(rest: &[u8]) -> bool {
     rest.len() < HEADER_BYTES || (rest.len() < NUMBERED_HEADER_BYTES && rest.iter().all(|byte| *byte == 0))
 }
 
-/// Goes from record to record; where that ends, and whether any was the beginning of one.
-fn walk(block: &[u8], start: usize, number: u32) -> (usize, bool) {
+/// Goes from fragment to fragment; where that ends, and whether any was the beginning of a record.
+fn walk(block: &[u8], start: usize, number: u32, mut pass: impl FnMut(usize, Part)) -> (usize, bool) {
     let (mut at, mut begins) = (start, false);
     while let Some(fragment) = block.get(at..).and_then(|rest| Fragment::parse(rest, number)) {
-        begins |= fragment.begins;
+        begins |= matches!(fragment.part, Part::Whole | Part::First);
+        pass(at, fragment.part);
         at += fragment.bytes;
     }
     (at, begins)
 }
 
+/// Which part of a record a fragment is.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Part {
+    Whole,
+    First,
+    Middle,
+    Last,
+    /// Something that the engine notes of the log itself.
+    Note,
+}
+
 /// A whole fragment of a record.
 struct Fragment {
     bytes: usize,
-    begins: bool,
+    part: Part,
 }
 
 impl Fragment {
     fn parse(rest: &[u8], number: u32) -> Option<Self> {
         let (header, _) = rest.split_first_chunk::<HEADER_BYTES>()?;
         let [c0, c1, c2, c3, l0, l1, kind] = *header;
-        let (header_bytes, begins) = match kind {
-            1 | 2 => (HEADER_BYTES, true),
-            3 | 4 | 9 | 10 | 130 => (HEADER_BYTES, false),
-            5 | 6 => (NUMBERED_HEADER_BYTES, true),
-            7 | 8 | 11 | 131 => (NUMBERED_HEADER_BYTES, false),
+        let (header_bytes, part) = match kind {
+            1 => (HEADER_BYTES, Part::Whole),
+            2 => (HEADER_BYTES, Part::First),
+            3 => (HEADER_BYTES, Part::Middle),
+            4 => (HEADER_BYTES, Part::Last),
+            5 => (NUMBERED_HEADER_BYTES, Part::Whole),
+            6 => (NUMBERED_HEADER_BYTES, Part::First),
+            7 => (NUMBERED_HEADER_BYTES, Part::Middle),
+            8 => (NUMBERED_HEADER_BYTES, Part::Last),
+            9 | 10 | 130 => (HEADER_BYTES, Part::Note),
+            11 | 131 => (NUMBERED_HEADER_BYTES, Part::Note),
             _ => return None,
         };
         if header_bytes == NUMBERED_HEADER_BYTES {
@@ -140,7 +203,7 @@ impl Fragment {
         // The sum covers the type, the number and the bytes.
         let sum = crc32c(rest.get(HEADER_BYTES - 1..bytes)?);
         let masked = sum.rotate_right(15).wrapping_add(CRC_MASK);
-        (masked == u32::from_le_bytes([c0, c1, c2, c3])).then_some(Self { bytes, begins })
+        (masked == u32::from_le_bytes([c0, c1, c2, c3])).then_some(Self { bytes, part })
     }
 }
 
@@ -196,7 +259,7 @@ fn crc32c(bytes: &[u8]) -> u32 {
 mod tests {
     #![expect(clippy::cast_possible_truncation, reason = "test data wraps around on purpose")]
 
-    use super::{BLOCK_BYTES, CRC_MASK, crc32c, damage_before_end};
+    use super::*;
 
     #[test]
     fn sums_are_castagnoli() {
@@ -216,7 +279,7 @@ mod tests {
     }
 
     fn check(log: &[u8], expected: Option<u64>) {
-        assert_eq!(damage_before_end(log, 9).unwrap(), expected);
+        assert_eq!(Look::at(log, 9).unwrap().damaged, expected);
     }
 
     #[test]
@@ -246,6 +309,41 @@ mod tests {
             long[100] ^= 1;
             check(&long, None);
             check(&[&long[..], &one].concat(), Some(0));
+        }
+    }
+
+    #[test]
+    fn a_torn_end_is_cut_off_where_its_record_began_unless_records_follow() {
+        for (full, first, middle) in [(1, 2, 3), (5, 6, 7)] {
+            let one = fragment(full, 9, 1_000);
+            let head = one.len() - 1_000;
+            let (begin, on) = (fragment(first, 9, BLOCK_BYTES - head), fragment(middle, 9, 500));
+            let empty = Look::default();
+            let check = |log: &[u8], torn: Option<u64>| {
+                let expected = Look { has_records: true, damaged: None, torn };
+                assert_eq!(Look::at(log, 9).unwrap(), expected);
+            };
+            assert_eq!(Look::at(&b""[..], 9).unwrap(), empty);
+            check(&one.repeat(3), None);
+            check(&[&one.repeat(3)[..], &one[..600]].concat(), Some(3 * one.len() as u64));
+            // A record that ends in the middle of it, between two blocks or within one.
+            check(&begin, Some(0));
+            check(&[&begin[..], &on].concat(), Some(0));
+            check(&[&begin[..], &on[..200]].concat(), Some(0));
+
+            let folder = tempfile::tempdir().unwrap();
+            let log = |number: u64| folder.path().join(format!("{number:06}.log"));
+            let torn = [&fragment(full, 9, 1_000)[..], &one[..600]].concat();
+            for (follower, left) in [(Vec::new(), one.len()), (fragment(full, 10, 10), torn.len())] {
+                fs::write(log(9), &torn).unwrap();
+                fs::write(log(10), follower).unwrap();
+                super::check(folder.path()).unwrap();
+                assert_eq!(fs::metadata(log(9)).unwrap().len(), left as u64);
+            }
+            // The newest is left to the engine.
+            fs::remove_file(log(10)).unwrap();
+            super::check(folder.path()).unwrap();
+            assert_eq!(fs::metadata(log(9)).unwrap().len(), torn.len() as u64);
         }
     }
 

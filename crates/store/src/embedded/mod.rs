@@ -13,10 +13,12 @@ mod committer;
 mod feed;
 mod folder;
 mod format;
+mod keeper;
 mod log;
 mod read;
 mod rows;
 mod shared;
+mod state;
 mod tidy;
 mod tuning;
 
@@ -75,6 +77,8 @@ pub struct EmbeddedOptions {
     pub log_files_kept: usize,
     /// A store without a commit for so long is looked over, and merged if much of it is garbage.
     pub rest: Duration,
+    /// How often the store looks whether its folder is still there, and whether a full disk has room again.
+    pub look: Duration,
     /// Threads that flush and compact.
     pub background_jobs: i32,
 }
@@ -92,6 +96,7 @@ impl EmbeddedOptions {
             log_bytes_max: 128 * 1024 * 1024,
             log_files_kept: 2,
             rest: Duration::from_secs(10),
+            look: Duration::from_secs(1),
             background_jobs: 2,
         }
     }
@@ -112,7 +117,7 @@ impl Embedded {
     pub(crate) fn open(folder: &Path, options: EmbeddedOptions) -> Result<Self, Error> {
         let shared = Arc::new(Shared::open(folder, options)?);
         let (queue, requests) = mpsc::channel(QUEUE_REQUESTS_MAX);
-        let threads = committer::start(&shared, requests)?;
+        let threads = committer::start(&shared, &queue, requests)?;
         let room = Arc::new(Semaphore::new(QUEUE_BYTES_MAX / QUEUE_UNIT_BYTES));
         Ok(Self { shared, queue: Some(queue), room, threads: Mutex::new(threads) })
     }

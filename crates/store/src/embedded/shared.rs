@@ -1,21 +1,22 @@
 //! What readers, the committer and the handle share: the open engine, its state, its counters.
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
-use parking_lot::{RwLock, RwLockReadGuard};
+use parking_lot::{Mutex, RwLock, RwLockReadGuard};
 use rocksdb::{DB, IteratorMode};
 
 use super::cache::Cache;
-use super::folder::Folder;
+use super::folder::{Folder, Identity, rows_of};
 use super::format::{FEED, FEED_FIRST, META, damaged, parse_sequence, remember_space};
+use super::state::{State, StateCell};
 use super::{Durability, EmbeddedOptions, log, tuning};
 use crate::spaces::Spaces;
 use crate::{Error, ErrorKind, Statistics};
 
-const SERVING: u8 = 0;
-const FAILED: u8 = 1;
-const CLOSED: u8 = 2;
+/// How long an engine that is to be opened again is waited for: a backup may hold it for long.
+const REOPEN_WAIT: Duration = Duration::from_millis(100);
 
 /// The open store.
 #[derive(Debug)]
@@ -28,17 +29,13 @@ pub(crate) struct Shared {
     pub(crate) sequence: AtomicU64,
     /// The oldest change the feed keeps.
     pub(crate) feed_first: AtomicU64,
-    state: AtomicU8,
+    state: StateCell,
     path: PathBuf,
-    /// Engine and lock, until the store is closed. The guard is held for one call each.
-    open: RwLock<Option<Opened>>,
-}
-
-/// The engine and the right to it; dropped in this order.
-#[derive(Debug)]
-pub(crate) struct Opened {
-    pub(crate) db: DB,
-    _folder: Folder,
+    identity: Identity,
+    /// The engine, until the store is closed, and not while it is opened again. The guard is held for one call each.
+    open: RwLock<Option<DB>>,
+    /// The right to the folder, until the store is closed.
+    folder: Mutex<Option<Folder>>,
 }
 
 /// What only grows.
@@ -49,6 +46,7 @@ pub(crate) struct Counters {
     pub(crate) batches: AtomicU64,
     pub(crate) syncs: AtomicU64,
     pub(crate) bytes_written: AtomicU64,
+    pub(crate) times_full: AtomicU64,
 }
 
 impl Shared {
@@ -67,9 +65,11 @@ impl Shared {
             counters: Counters::default(),
             sequence: AtomicU64::new(sequence),
             feed_first: AtomicU64::new(feed_first),
-            state: AtomicU8::new(SERVING),
+            state: StateCell::default(),
             path: folder.path().to_owned(),
-            open: RwLock::new(Some(Opened { db, _folder: folder })),
+            identity: folder.identity()?,
+            open: RwLock::new(Some(db)),
+            folder: Mutex::new(Some(folder)),
             options,
         })
     }
@@ -78,10 +78,20 @@ impl Shared {
     ///
     /// # Errors
     ///
-    /// `Unavailable` if the store is closed.
+    /// `Unavailable` if the store is closed, or being opened again after its disk was full.
     pub(crate) fn engine(&self) -> Result<Engine<'_>, Error> {
         let guard = self.open.read();
-        if guard.is_some() { Ok(Engine(guard)) } else { Err(closed()) }
+        if guard.is_some() {
+            return Ok(Engine(guard));
+        }
+        Err(match self.state() {
+            State::Closed => closed(),
+            State::Serving | State::Full => reopening(),
+            State::Failed | State::Lost => {
+                let action = format!("read {}: it could not be opened again", self.path.display());
+                Error::new(ErrorKind::Unavailable, action)
+            }
+        })
     }
 
     /// Where the store lies.
@@ -89,42 +99,146 @@ impl Shared {
         &self.path
     }
 
+    pub(crate) fn state(&self) -> State {
+        self.state.get()
+    }
+
     pub(crate) fn is_closed(&self) -> bool {
-        self.state.load(Ordering::Acquire) == CLOSED
+        self.state() == State::Closed
+    }
+
+    pub(crate) fn is_serving(&self) -> bool {
+        self.state() == State::Serving
     }
 
     pub(crate) fn check_writable(&self) -> Result<(), Error> {
-        match self.state.load(Ordering::Acquire) {
-            SERVING => Ok(()),
-            FAILED => Err(self.read_only()),
-            _ => Err(closed()),
-        }
-    }
-
-    /// The refusal of a store whose disk failed.
-    pub(crate) fn read_only(&self) -> Error {
-        let action = format!(
-            "write to {}: an earlier write failed, the store only reads until it is opened again",
-            self.path.display()
-        );
-        Error::new(ErrorKind::Unavailable, action)
+        self.state().refusal(&self.path).map_or(Ok(()), Err)
     }
 
     /// From now on nothing is written: what is on disk is no longer known.
     pub(crate) fn fail(&self) {
-        // A closed store stays closed.
-        let _ = self.state.compare_exchange(SERVING, FAILED, Ordering::AcqRel, Ordering::Acquire);
+        self.state.worsen(State::Failed);
     }
 
-    pub(crate) fn has_failed(&self) -> bool {
-        self.state.load(Ordering::Acquire) == FAILED
+    /// Takes note of a write or sync that failed: a full disk may have room again, any other failure is not got over.
+    pub(crate) fn note_failure(&self, error: &Error) {
+        if error.kind() != ErrorKind::NoSpace {
+            self.fail();
+            tracing::error!(%error, "the store only reads until it is opened again");
+        } else if self.state.worsen(State::Full) {
+            self.counters.times_full.fetch_add(1, Ordering::Relaxed);
+            tracing::error!(%error, "the disk is full: the store only reads until there is room");
+        }
+    }
+
+    /// Whether the folder is still where it was. If it is not, the store writes nothing any more: its path may belong to
+    /// another store by now. Cost: two look-ups of a path.
+    pub(crate) fn check_folder(&self) -> bool {
+        self.check_found(Identity::is_there)
+    }
+
+    /// The same of the folder's lock alone, which goes and is replaced with it. Cost: one look-up of a path.
+    pub(crate) fn check_lock(&self) -> bool {
+        self.check_found(Identity::is_lock_there)
+    }
+
+    fn check_found(&self, is_there: impl Fn(&Identity) -> bool) -> bool {
+        if self.state() >= State::Lost {
+            return false;
+        }
+        if is_there(&self.identity) {
+            return true;
+        }
+        if self.state.worsen(State::Lost) {
+            self.leave_folder();
+            if let Some(error) = State::Lost.refusal(&self.path) {
+                tracing::error!(%error, "the data folder is lost: the store only reads what is open");
+            }
+        }
+        false
+    }
+
+    /// Keeps the engine from making and removing files by their names.
+    fn leave_folder(&self) {
+        let Ok(engine) = self.engine() else { return };
+        if let Err(error) = engine.disable_file_deletions() {
+            tracing::warn!(%error, "the engine may remove files at the path of the lost folder");
+        }
+        engine.cancel_all_background_work(false);
+    }
+
+    /// Opens a store anew whose disk was full: what its log holds is read again and written to tables that are synced, so
+    /// that what it shows from then on is on disk, whatever became of the write that failed. Where there is no room for
+    /// that, the store goes on reading. To be called by the only writer.
+    ///
+    /// # Errors
+    ///
+    /// `NoSpace` if there is no room yet, `Unavailable` if a reader holds the engine for long: to be tried again;
+    /// anything else for ever.
+    pub(crate) fn reopen(&self) -> Result<(), Error> {
+        let opened = match self.open.try_write_for(REOPEN_WAIT) {
+            Some(mut open) => open.take(),
+            None => {
+                return Err(Error::new(
+                    ErrorKind::Unavailable,
+                    "open again: a reader or a backup is under way",
+                ));
+            }
+        };
+        // Readers are told to come again rather than kept waiting.
+        drop(opened);
+        let rows = rows_of(&self.path);
+        if self.options.durability == Durability::Sync {
+            log::check(&rows)?;
+        }
+        match tuning::open(&rows, false, &self.options) {
+            Ok(db) => self.take_in(db)?,
+            Err(error) => {
+                self.take_in(tuning::open_to_read(&rows, &self.options)?)?;
+                return Err(error);
+            }
+        }
+        self.state.recover();
+        Ok(())
+    }
+
+    /// Shows what an engine holds that was opened anew.
+    fn take_in(&self, db: DB) -> Result<(), Error> {
+        let (sequence, feed_first) = recover(&db, &self.spaces)?;
+        let shown = self.sequence.load(Ordering::Acquire);
+        if sequence < shown {
+            let action = format!(
+                "open {} again: commit {shown} was acknowledged, and {sequence} is the last one found",
+                self.path.display()
+            );
+            return Err(Error::new(ErrorKind::Corrupt, action));
+        }
+        // Before the engine can be read: what a reader found in the old one does not settle in the cache.
+        self.cache.forget_range(&[], &[u8::MAX]);
+        self.feed_first.store(feed_first, Ordering::Release);
+        self.sequence.store(sequence, Ordering::Release);
+        *self.open.write() = Some(db);
+        Ok(())
     }
 
     /// Waits for reads that run, and gives engine and folder free.
     pub(crate) fn close(&self) {
-        self.state.store(CLOSED, Ordering::Release);
+        let is_lost = self.state() == State::Lost;
+        self.state.worsen(State::Closed);
         let opened = self.open.write().take();
-        drop(opened);
+        if is_lost {
+            // An engine that is closed looks its files up by their names, and writes those anew that it finds changed:
+            // those of whoever owns the path by now. The process is about to end.
+            std::mem::forget(opened);
+        } else {
+            drop(opened);
+        }
+        *self.folder.lock() = None;
+    }
+
+    /// Bytes in memtables.
+    pub(crate) fn memtable_bytes(&self) -> u64 {
+        self.property("rocksdb.size-all-mem-tables")
     }
 
     pub(crate) fn statistics(&self) -> Statistics {
@@ -140,9 +254,11 @@ impl Shared {
             cache_misses,
             cache_bytes,
             queue_requests: 0,
-            memtable_bytes: self.property("rocksdb.size-all-mem-tables"),
+            memtable_bytes: self.memtable_bytes(),
             data_bytes: self.property("rocksdb.estimate-live-data-size"),
             sequence: read(&self.sequence),
+            times_full: read(&self.counters.times_full),
+            is_writable: self.is_serving(),
         }
     }
 
@@ -159,13 +275,13 @@ impl Shared {
 }
 
 /// The engine, held open.
-pub(crate) struct Engine<'a>(RwLockReadGuard<'a, Option<Opened>>);
+pub(crate) struct Engine<'a>(RwLockReadGuard<'a, Option<DB>>);
 
 impl std::ops::Deref for Engine<'_> {
     type Target = DB;
 
     fn deref(&self) -> &DB {
-        &self.0.as_ref().expect("checked when the guard was made, and a guard keeps the store open").db
+        self.0.as_ref().expect("checked when the guard was made, and a guard keeps the store open")
     }
 }
 
@@ -173,7 +289,7 @@ impl std::ops::Deref for Engine<'_> {
 pub(crate) fn engine_failed(path: &Path, doing: &str, error: rocksdb::Error) -> Error {
     let kind = match error.kind() {
         rocksdb::ErrorKind::Corruption => ErrorKind::Corrupt,
-        _ => ErrorKind::Unavailable,
+        _ => ErrorKind::Unavailable.or_no_space(error.as_ref()),
     };
     Error::new(kind, format!("{doing} {}: {error}", path.display())).with_source(error)
 }
@@ -181,6 +297,10 @@ pub(crate) fn engine_failed(path: &Path, doing: &str, error: rocksdb::Error) -> 
 /// The family named `name`.
 pub(crate) fn family<'a>(db: &'a DB, name: &str) -> &'a rocksdb::ColumnFamily {
     db.cf_handle(name).expect("every store is opened with all its families")
+}
+
+fn reopening() -> Error {
+    Error::new(ErrorKind::Unavailable, "use a store that is being opened again after its disk was full")
 }
 
 fn closed() -> Error {

@@ -2,6 +2,8 @@
 
 #![expect(clippy::cast_possible_truncation, reason = "test data wraps around on purpose")]
 
+mod folder;
+
 use std::cell::RefCell;
 use std::fs;
 use std::path::{Path, PathBuf};

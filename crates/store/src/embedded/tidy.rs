@@ -47,9 +47,12 @@ pub(crate) fn whenever_at_rest(shared: &Shared, stopped: &Receiver<()>) {
 ///
 /// If the store is closed or its disk fails.
 pub(crate) fn tidy(shared: &Shared, bytes_max: u64) -> Result<(), Error> {
+    if !shared.is_serving() {
+        return Ok(());
+    }
     let engine = shared.engine()?;
     let failed = |error| engine_failed(shared.path(), "look at the files of", error);
-    if shared.has_failed() || number(&engine, properties::TOTAL_SST_FILES_SIZE) > bytes_max {
+    if number(&engine, properties::TOTAL_SST_FILES_SIZE) > bytes_max {
         return Ok(());
     }
     let files = engine.live_files().map_err(failed)?;

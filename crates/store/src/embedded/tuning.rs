@@ -23,14 +23,23 @@ const INFO_LOGS: usize = 4;
 
 /// Opens the engine in `rows`, creating it only if `creating`.
 pub(crate) fn open(rows: &Path, creating: bool, options: &EmbeddedOptions) -> Result<DB, Error> {
+    let opened = DB::open_cf_descriptors(&engine(creating, options), rows, families(options));
+    opened.map_err(|error| open_failed(rows, &error))
+}
+
+/// Opens the engine in `rows` for reading alone, which needs no room on the disk.
+pub(crate) fn open_to_read(rows: &Path, options: &EmbeddedOptions) -> Result<DB, Error> {
+    let opened = DB::open_cf_descriptors_read_only(&engine(false, options), rows, families(options), false);
+    opened.map_err(|error| open_failed(rows, &error))
+}
+
+fn families(options: &EmbeddedOptions) -> [ColumnFamilyDescriptor; 3] {
     let cache = Cache::new_hyper_clock_cache(options.block_cache_bytes, 0);
-    let families = [
+    [
         ColumnFamilyDescriptor::new(rocksdb::DEFAULT_COLUMN_FAMILY_NAME, rows_family(options, &cache)),
         ColumnFamilyDescriptor::new(FEED, feed_family(&cache)),
         ColumnFamilyDescriptor::new(META, meta_family(&cache)),
-    ];
-    let engine = engine(creating, options);
-    DB::open_cf_descriptors(&engine, rows, families).map_err(|error| open_failed(rows, &error))
+    ]
 }
 
 fn engine(creating: bool, options: &EmbeddedOptions) -> Options {
@@ -103,5 +112,5 @@ fn open_failed(rows: &Path, error: &rocksdb::Error) -> Error {
         Cause::IOError if said.contains("lock") => ErrorKind::Locked,
         _ => ErrorKind::Unavailable,
     };
-    Error::new(kind, format!("open {}: {said}", rows.display()))
+    Error::new(kind.or_no_space(said), format!("open {}: {said}", rows.display()))
 }

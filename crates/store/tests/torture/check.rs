@@ -18,6 +18,8 @@ pub(crate) struct Ledger {
     /// Thing to stamp and digest of its last change; digest zero: deleted.
     things: BTreeMap<u32, (u64, u64)>,
     pub(crate) commits: u64,
+    /// How often a process could write again after it was refused for want of room.
+    pub(crate) recoveries: u64,
 }
 
 /// What may be missing.
@@ -41,6 +43,7 @@ impl Ledger {
             ["B", number] => {
                 self.blocks.insert(number.parse().expect("number"));
             }
+            ["R"] => self.recoveries += 1,
             ["ready"] | ["E", ..] => {}
             _ => panic!("the process said: {line}"),
         }

@@ -9,6 +9,8 @@
  *   eio       this and (by the seed) the following writes and syncs fail with EIO.
  *   enospc    this and (by the seed) the following writes fail with ENOSPC, some after a part.
  *   sync-eio  syncs alone are counted, and fail with EIO.
+ *   full      this and the next few writes fail with ENOSPC, some after a part; then there is room for
+ *             FAULTS_AT writes, and so on.
  *
  * FAULTS_SEED makes all choices repeatable. Not watched: stdio (RocksDB's info log), mmap. */
 #define _GNU_SOURCE
@@ -61,6 +63,7 @@ static size_t folder_length;
 static long at, calls, saves;
 static uint64_t seed;
 static int persistent, struck;
+static long span;
 static struct file *files;
 static struct file *by_fd[FDS_MAX];
 static struct change *changes;
@@ -107,6 +110,7 @@ __attribute__((constructor)) static void start(void) {
     seed = strtoull(getenv("FAULTS_SEED"), NULL, 10);
     persistent = chance(2);
     if (!strcmp(mode, "sync-eio")) at = at % 200 + 1;
+    span = 1 + chance(12);
 }
 
 static int watched(const char *path) {
@@ -189,9 +193,11 @@ static int count(int is_write, int is_sync) {
         if (++calls == at) lose_power();
         return 0;
     }
-    int concerns = !strcmp(mode, "eio") ? is_write || is_sync : !strcmp(mode, "enospc") ? is_write : is_sync;
+    int full = !strcmp(mode, "full");
+    int concerns = !strcmp(mode, "eio") ? is_write || is_sync : full || !strcmp(mode, "enospc") ? is_write : is_sync;
     if (!concerns) return 0;
     calls++;
+    if (full) return calls % (at + span) >= at ? ENOSPC : 0;
     if (calls < at || (struck && !persistent)) return 0;
     struck = 1;
     return !strcmp(mode, "enospc") ? ENOSPC : EIO;

@@ -1,7 +1,7 @@
-//! Torture: a process that writes is killed at random moments, loses power, or has a failing disk;
+//! Torture: a process that writes is killed at random moments, loses power, or has a failing or a full disk;
 //! then everything it acknowledged must be there, and nothing may be torn.
 //!
-//! `cargo test -p store --test torture -- [--rounds N] [--seed N] [kill|power|failing]`
+//! `cargo test -p store --test torture -- [--rounds N] [--seed N] [kill|power|failing|full]`
 //!
 //! This is its own program (no test harness), because it starts itself as the process to be killed.
 
@@ -43,20 +43,21 @@ struct Plan {
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    if let [child, folder, seed, durability, kept] = &arguments[..]
+    if let [child, folder, seed, durability, kept, after] = &arguments[..]
         && child == "child"
     {
         let durability = match durability.as_str() {
             "sync" => Durability::Sync,
             _ => INTERVAL,
         };
-        return workload::run(Path::new(folder), number(seed), durability, number(kept) as usize);
+        let goes_on = after == GOES_ON;
+        return workload::run(Path::new(folder), number(seed), durability, number(kept) as usize, goes_on);
     }
     if arguments.iter().any(|argument| argument == "--list") {
         return;
     }
     let plan = plan(&arguments);
-    let scenes: [(&str, Scene); 3] = [("kill", kill), ("power", power), ("failing", failing)];
+    let scenes: [(&str, Scene); 4] = [("kill", kill), ("power", power), ("failing", failing), ("full", full)];
     for (name, scene) in scenes {
         if plan.names.is_empty() || plan.names.iter().any(|wanted| wanted == name || wanted == "torture") {
             let start = Instant::now();
@@ -104,9 +105,13 @@ impl Drop for Said<'_> {
     }
 }
 
-fn child(folder: &Path, seed: u64, durability: &str, kept: u64) -> Command {
+/// What the process does after it was refused for want of room.
+const GOES_ON: &str = "goes-on";
+const ENDS: &str = "ends";
+
+fn child(folder: &Path, seed: u64, durability: &str, kept: u64, after: &str) -> Command {
     let mut command = Command::new(std::env::current_exe().expect("this program"));
-    command.arg("child").arg(folder).arg(seed.to_string()).arg(durability).arg(kept.to_string());
+    command.arg("child").arg(folder).arg(seed.to_string()).arg(durability).arg(kept.to_string()).arg(after);
     command.stdout(Stdio::piped()).stdin(Stdio::null());
     command
 }
@@ -153,7 +158,7 @@ fn kill(plan: &Plan) {
         // The end of a process loses nothing that was handed to the system, so both must keep all.
         let durability = if random.random_ratio(1, 4) { "interval" } else { "sync" };
         let kept = if random.random_ratio(1, 2) { 4 } else { 0 };
-        let child = child(&path, plan.seed + round, durability, kept).spawn().expect("start");
+        let child = child(&path, plan.seed + round, durability, kept, ENDS).spawn().expect("start");
         let victim = Victim::new(child);
         let pause = Duration::from_micros(random.random_range(1_000..150_000));
         if round % 10 == 9 {
@@ -180,25 +185,34 @@ fn power(plan: &Plan) {
     fault_rounds(plan, "power", &["power"], false);
 }
 
+/// A disk that is full now and then: the process goes on, and must be able to write again each time there is room.
+fn full(plan: &Plan) {
+    let recoveries = fault_rounds(plan, "full", &["full"], true);
+    say(&format!("torture full: {recoveries} recoveries"));
+    assert!(recoveries > 0 || plan.rounds.is_some_and(|rounds| rounds < 5), "no store took writes again");
+}
+
 /// A disk that fails: from the n-th write or sync on, calls answer EIO or ENOSPC.
 fn failing(plan: &Plan) {
     fault_rounds(plan, "failing", &["eio", "enospc", "sync-eio"], true);
 }
 
-fn fault_rounds(plan: &Plan, scene: &str, modes: &[&str], refusals: bool) {
+/// How often a process was refused for want of room and could write again later.
+fn fault_rounds(plan: &Plan, scene: &str, modes: &[&str], refusals: bool) -> u64 {
     let layer = faults::build();
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
     let rounds = plan.rounds.unwrap_or(FAULT_ROUNDS);
     let mut random = StdRng::seed_from_u64(plan.seed);
     let mut folder = tempfile::tempdir().unwrap();
     let mut ledger = Ledger::default();
-    let mut commits = 0;
+    let (mut commits, mut recoveries) = (0, 0);
     for round in 0..rounds {
         let _said = Said(plan, scene, round);
         if round % 8 == 0 {
             // Anew, so that creation is hit too.
             folder = tempfile::tempdir().unwrap();
             commits += ledger.commits;
+            recoveries += ledger.recoveries;
             ledger = Ledger::default();
         }
         let path = folder.path().join("store");
@@ -207,7 +221,8 @@ fn fault_rounds(plan: &Plan, scene: &str, modes: &[&str], refusals: bool) {
         let reach = if random.random_ratio(1, 3) { 100 } else { 3_000 };
         let at = random.random_range(1..reach);
         let durability = if random.random_ratio(1, 4) { "interval" } else { "sync" };
-        let mut command = child(&path, plan.seed + round, durability, kept);
+        let after = if mode == "full" { GOES_ON } else { ENDS };
+        let mut command = child(&path, plan.seed + round, durability, kept, after);
         layer.arm(&mut command, folder.path(), mode, at, plan.seed + round);
         let victim = Victim::new(command.spawn().expect("start"));
         // The moment may never come (too few calls): then the kill ends the round.
@@ -215,7 +230,12 @@ fn fault_rounds(plan: &Plan, scene: &str, modes: &[&str], refusals: bool) {
         let errors = listen(&victim, &mut ledger, READY, || {});
         assert!(refusals || errors.is_empty(), "the process was refused: {errors:?}");
         for error in &errors {
-            let honest = ["Unknown", "Unavailable", "open Unavailable", "open Corrupt"];
+            assert!(
+                mode != "full" || error.starts_with("E open NoSpace "),
+                "a full disk is got over: {error}"
+            );
+            let honest =
+                ["Unknown", "Unavailable", "NoSpace", "open Unavailable", "open NoSpace", "open Corrupt"];
             let honest = honest.iter().any(|kind| error.starts_with(&format!("E {kind} ")));
             assert!(honest, "a failing disk must be said as such: {error}");
         }
@@ -228,4 +248,5 @@ fn fault_rounds(plan: &Plan, scene: &str, modes: &[&str], refusals: bool) {
     }
     commits += ledger.commits;
     say(&format!("torture {scene}: {rounds} rounds, {commits} acknowledged commits"));
+    recoveries + ledger.recoveries
 }

@@ -35,6 +35,7 @@ pub(crate) fn options(durability: Durability, log_files_kept: usize) -> Embedded
         log_files_kept,
         // Merges come between commits, too.
         rest: Duration::from_millis(2),
+        look: Duration::from_millis(10),
         background_jobs: 2,
     }
 }
@@ -71,8 +72,8 @@ pub(crate) fn digest(value: &[u8]) -> u64 {
     xxhash_rust::xxh3::xxh3_64(value).max(1)
 }
 
-/// Works until it is killed or the store fails.
-pub(crate) fn run(folder: &Path, seed: u64, durability: Durability, log_files_kept: usize) {
+/// Works until it is killed or the store fails; if it `goes_on`, a full disk is no failure.
+pub(crate) fn run(folder: &Path, seed: u64, durability: Durability, log_files_kept: usize, goes_on: bool) {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
     let store = match Store::open(folder, options(durability, log_files_kept)) {
         Ok(store) => store,
@@ -86,18 +87,23 @@ pub(crate) fn run(folder: &Path, seed: u64, durability: Durability, log_files_ke
                 store: store.clone(),
                 random: StdRng::seed_from_u64(seed.wrapping_mul(31).wrapping_add(writer)),
                 next_block: Arc::clone(&next_block),
+                goes_on,
             };
             tokio::spawn(worker.run())
         });
+        let mut was_full = false;
         for writer in writers.collect::<Vec<_>>() {
-            if writer.await.is_err() {
-                say("BUG a writer panicked");
+            match writer.await {
+                Ok(kind) => was_full |= kind == ErrorKind::NoSpace,
+                Err(_) => say("BUG a writer panicked"),
             }
         }
-        // Only a failed store brings us here: it must refuse writes and still read.
+        // Only a failed store brings us here: it must refuse writes and still read. One that was full may have room again.
         let refused = store.commit(put(0, None, b"late".to_vec(), 1).1).await;
         match refused {
             Err(error) if error.kind() == ErrorKind::Unavailable => {}
+            Ok(_) if was_full => {}
+            Err(error) if was_full && matches!(error.kind(), ErrorKind::NoSpace | ErrorKind::Conflict) => {}
             other => say(&format!("BUG a failed store answered {other:?}")),
         }
     });
@@ -110,14 +116,23 @@ fn say(line: &str) {
     let _ = out.flush();
 }
 
+/// Whether the disk is full, or was until a moment ago.
+fn is_full(error: &Error) -> bool {
+    error.kind() == ErrorKind::NoSpace
+        || error.action().contains("being opened again after its disk was full")
+}
+
 struct Worker {
     store: Store,
     random: StdRng,
     next_block: Arc<AtomicU64>,
+    goes_on: bool,
 }
 
 impl Worker {
-    async fn run(mut self) {
+    /// What ended it.
+    async fn run(mut self) -> ErrorKind {
+        let mut was_full = false;
         loop {
             let outcome = match self.random.random_range(0..100) {
                 0..70 => self.change_one().await,
@@ -126,11 +141,19 @@ impl Worker {
                 _ => self.append().await,
             };
             match outcome {
+                Ok(()) if was_full => {
+                    was_full = false;
+                    say("R");
+                }
                 Ok(()) => {}
                 Err(error) if error.kind() == ErrorKind::Conflict => {}
+                Err(error) if self.goes_on && is_full(&error) => {
+                    was_full = true;
+                    tokio::time::sleep(Duration::from_millis(5)).await;
+                }
                 Err(error) => {
                     say(&format!("E {:?} {error}", error.kind()));
-                    return;
+                    return error.kind();
                 }
             }
             if self.random.random_ratio(1, 50) {
@@ -181,7 +204,7 @@ impl Worker {
 
     async fn delete(&mut self) -> Result<(), Error> {
         let id = self.random.random_range(0..IDS);
-        let Some(row) = self.read(id).await? else { return Ok(()) };
+        let Some(row) = self.read(id).await? else { return self.change_one().await };
         let mut writes = remove_index(id, digest(&row.value));
         writes.push(Write::Delete(key(b'e', id)));
         let commit =
