@@ -1,6 +1,6 @@
 //! Errors as NGSI-LD words them (ETSI GS CIM 009, 5.5.2 and 6.3.2): a problem body and a status.
 
-use api_http::{DataDamaged, Refusal, Response, json_response};
+use api_http::{DataDamaged, LogPace, Refusal, Response, json_response};
 use http::{Method, StatusCode};
 use lang_json::write_string;
 use model_entities::{Error, StoreErrorKind};
@@ -99,6 +99,13 @@ impl Problem {
         Self::new(StatusCode::SERVICE_UNAVAILABLE, "InternalError", "Service unavailable", detail)
     }
 
+    /// There is no room for what is to be written; there may be later.
+    pub(crate) fn disk_full() -> Self {
+        let detail =
+            "the server's disk is full: nothing was acknowledged; writes are taken again once there is room";
+        Self::new(StatusCode::INSUFFICIENT_STORAGE, "InternalError", "Disk full", detail)
+    }
+
     /// A fault of ours: what it was goes to the log, not to the client.
     pub(crate) fn internal() -> Self {
         Self::new(
@@ -150,6 +157,7 @@ impl Problem {
 pub(crate) fn problem(error: &Error, names: Option<&Names>) -> Problem {
     match error {
         Error::NoSuchTenant(name) => Problem::no_such_tenant(name),
+        Error::TooManyTenants { .. } => Problem::operation_not_supported(error.to_string()),
         Error::NoSuchEntity(id) => Problem::not_found(format!("entity {id:?} does not exist")),
         Error::AlreadyExists(id) => Problem::already_exists(format!("entity {id:?} exists already")),
         Error::NoSuchAttribute(term, dataset) => {
@@ -179,14 +187,38 @@ pub(crate) fn write_problem(error: &Error, names: Option<&Names>) -> Problem {
     }
 }
 
-fn store_problem(kind: StoreErrorKind, error: &dyn std::error::Error) -> Problem {
+/// Refusals that every request meets as long as their cause lasts.
+static LASTING_REFUSALS: LogPace = LogPace::new();
+
+fn log_refusal(kind: StoreErrorKind, error: &dyn std::error::Error) {
     let source = error.source().map(tracing::field::display);
-    tracing::error!(error = %error, source, "store refused");
+    let lasts = match kind {
+        StoreErrorKind::Unavailable | StoreErrorKind::NoSpace | StoreErrorKind::FolderLost => true,
+        StoreErrorKind::Corrupt
+        | StoreErrorKind::TooLarge
+        | StoreErrorKind::Conflict
+        | StoreErrorKind::Unknown
+        | StoreErrorKind::Locked
+        | StoreErrorKind::Misuse => false,
+    };
+    if !lasts {
+        tracing::error!(error = %error, source, "store refused");
+    } else if let Some(suppressed) = LASTING_REFUSALS.admit() {
+        tracing::error!(error = %error, source, suppressed, "store refused");
+    }
+}
+
+fn store_problem(kind: StoreErrorKind, error: &dyn std::error::Error) -> Problem {
+    log_refusal(kind, error);
     match kind {
         StoreErrorKind::Corrupt => Problem::damaged(),
         StoreErrorKind::Unavailable => Problem::unavailable("the store cannot serve now"),
         StoreErrorKind::TooLarge => {
             Problem::too_large(format!("the entity is larger than the store takes at once: {error}"))
+        }
+        StoreErrorKind::NoSpace => Problem::disk_full(),
+        StoreErrorKind::FolderLost => {
+            Problem::unavailable("the server's data folder was removed or replaced: nothing is written")
         }
         StoreErrorKind::Conflict
         | StoreErrorKind::Unknown
@@ -241,6 +273,18 @@ pub(crate) fn refuse(refusal: &Refusal) -> Response {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_full_disk_and_a_lost_folder_say_so() {
+        for (kind, status, words) in [
+            (StoreErrorKind::NoSpace, 507, "disk is full"),
+            (StoreErrorKind::FolderLost, 503, "data folder was removed"),
+        ] {
+            let problem = store_problem(kind, &std::io::Error::other("write"));
+            assert_eq!(problem.status.as_u16(), status);
+            assert!(problem.detail.contains(words), "{}", problem.detail);
+        }
+    }
 
     #[test]
     fn damage_is_told_from_bugs() {

@@ -1,7 +1,7 @@
 //! Errors as the TSM API words them: a status, a word for programs, a sentence for people, and where the
 //! request is about many series, which of them, which point and why.
 
-use api_http::{DataDamaged, Full, Refusal, Response, json_response};
+use api_http::{DataDamaged, Full, LogPace, Refusal, Response, json_response};
 use http::{HeaderValue, Method, StatusCode, header};
 use model_series::{Error, RefusalKind, StoreErrorKind};
 use serde::Serialize;
@@ -82,6 +82,13 @@ impl Problem {
     /// Try again later.
     pub(crate) fn unavailable(message: impl Into<String>) -> Self {
         Self::new(StatusCode::SERVICE_UNAVAILABLE, "Unavailable", message)
+    }
+
+    /// There is no room for what is to be written; there may be later.
+    pub(crate) fn disk_full() -> Self {
+        let message =
+            "the server's disk is full: nothing was acknowledged; writes are taken again once there is room";
+        Self::new(StatusCode::INSUFFICIENT_STORAGE, "DiskFull", message)
     }
 
     /// A fault of ours: what it was goes to the log, not to the client.
@@ -217,12 +224,36 @@ fn of_refusals(refusals: &[model_series::Refusal]) -> Problem {
     problem
 }
 
-fn of_store(kind: StoreErrorKind, error: &dyn std::error::Error) -> Problem {
+/// Refusals that every request meets as long as their cause lasts.
+static LASTING_REFUSALS: LogPace = LogPace::new();
+
+fn log_refusal(kind: StoreErrorKind, error: &dyn std::error::Error) {
     let source = error.source().map(tracing::field::display);
-    tracing::error!(error = %error, source, "store refused");
+    let lasts = match kind {
+        StoreErrorKind::Unavailable | StoreErrorKind::NoSpace | StoreErrorKind::FolderLost => true,
+        StoreErrorKind::Corrupt
+        | StoreErrorKind::TooLarge
+        | StoreErrorKind::Conflict
+        | StoreErrorKind::Unknown
+        | StoreErrorKind::Locked
+        | StoreErrorKind::Misuse => false,
+    };
+    if !lasts {
+        tracing::error!(error = %error, source, "store refused");
+    } else if let Some(suppressed) = LASTING_REFUSALS.admit() {
+        tracing::error!(error = %error, source, suppressed, "store refused");
+    }
+}
+
+fn of_store(kind: StoreErrorKind, error: &dyn std::error::Error) -> Problem {
+    log_refusal(kind, error);
     match kind {
         StoreErrorKind::Corrupt => Problem::damaged(),
         StoreErrorKind::Unavailable => Problem::unavailable("the store cannot serve now"),
+        StoreErrorKind::NoSpace => Problem::disk_full(),
+        StoreErrorKind::FolderLost => {
+            Problem::unavailable("the server's data folder was removed or replaced: nothing is written")
+        }
         StoreErrorKind::TooLarge => {
             Problem::too_large("one series is given more than the store takes at once")
         }
@@ -303,6 +334,18 @@ mod tests {
     }
 
     #[test]
+    fn a_full_disk_and_a_lost_folder_say_so() {
+        for (kind, status, words) in [
+            (StoreErrorKind::NoSpace, 507, "disk is full"),
+            (StoreErrorKind::FolderLost, 503, "data folder was removed"),
+        ] {
+            let problem = of_store(kind, &std::io::Error::other("write"));
+            assert_eq!(problem.status.as_u16(), status);
+            assert!(problem.message.contains(words), "{}", problem.message);
+        }
+    }
+
+    #[test]
     fn damage_is_told_from_bugs() {
         let of_kind = |kind| Problem::from(Error::Store(store::Error::new(kind, "read a row")));
         let damaged = of_kind(StoreErrorKind::Corrupt);
@@ -322,6 +365,7 @@ mod tests {
             Problem::from(Error::NotFound("n".into())),
             Problem::from(Error::AlreadyExists("a".into())),
             Problem::from(Error::Contention("c".into())),
+            Problem::disk_full(),
             Problem::from(&Refusal::Busy),
             Problem::from(&Refusal::BodyTooLarge(1)),
             Problem::from(&Refusal::BadQuery("q".into())),

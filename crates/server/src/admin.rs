@@ -1,5 +1,6 @@
 //! The server's own routes: health, metrics, version, and online backup.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -34,6 +35,8 @@ struct Shared {
     write_room: Room,
     draining: AtomicBool,
     probe: Mutex<Option<(Instant, Result<(), String>)>>,
+    /// Folders that backups are being written to.
+    backups: Mutex<HashSet<PathBuf>>,
     holder: String,
     started: Instant,
 }
@@ -48,6 +51,7 @@ impl Admin {
             write_room,
             draining: AtomicBool::new(false),
             probe: Mutex::new(None),
+            backups: Mutex::default(),
             holder,
             started: Instant::now(),
         }))
@@ -127,10 +131,14 @@ impl Admin {
             Ok(Err(error)) => Err(chain(&error)),
             Err(_) => Err(format!("the store did not take a write within {PROBE_DURATION_MAX:?}")),
         };
-        if let Err(detail) = &outcome {
-            tracing::error!(detail, "not ready");
+        let before = shared.probe.lock().replace((Instant::now(), outcome.clone()));
+        // Said when it begins, not at every probe.
+        let was_ready = before.is_none_or(|(_, before)| before.is_ok());
+        match &outcome {
+            Err(detail) if was_ready => tracing::error!(detail, "not ready"),
+            Ok(()) if !was_ready => tracing::info!("ready again"),
+            Ok(()) | Err(_) => {}
         }
-        *shared.probe.lock() = Some((Instant::now(), outcome.clone()));
         outcome
     }
 }
@@ -190,6 +198,8 @@ fn write_store(statistics: &store::Statistics, out: &mut Exposition) {
         memtable_bytes,
         data_bytes,
         sequence,
+        times_full,
+        is_writable,
     } = *statistics;
     out.counter("twinfold_store_commits_total", "Commits acknowledged.", commits);
     out.counter("twinfold_store_conflicts_total", "Commits refused by a condition.", conflicts);
@@ -203,6 +213,9 @@ fn write_store(statistics: &store::Statistics, out: &mut Exposition) {
     out.gauge("twinfold_store_memtable_bytes", "Bytes in memtables.", memtable_bytes);
     out.gauge("twinfold_store_data_bytes", "Estimated bytes of live data on disk.", data_bytes);
     out.gauge("twinfold_store_sequence", "Sequence of the newest commit.", sequence);
+    out.counter("twinfold_store_full_total", "Times that the disk became full.", times_full);
+    let help = "1 if the store takes writes; 0 if its disk is full or failed, or its folder is gone.";
+    out.gauge("twinfold_store_writable", help, u8::from(is_writable));
 }
 
 /// Writes a copy of the store to a new folder of this machine while it serves.
@@ -214,12 +227,15 @@ async fn backup(admin: Admin, request: Request) -> Response {
     if folder.exists() {
         return refused(StatusCode::CONFLICT, &format!("folder {} exists already", folder.display()));
     }
+    let Some(claim) = Claim::new(&admin, &folder) else {
+        let title = format!("a backup is being written to folder {}", folder.display());
+        return refused(StatusCode::CONFLICT, &title);
+    };
     let started = Instant::now();
     let store = admin.0.store.clone();
-    let target = folder.clone();
     // A task of its own: a client that hangs up must not leave half a backup.
-    let done = tokio::spawn(async move { store.backup(&target).await }).await;
-    let failed = match done {
+    let done = tokio::spawn(async move { store.backup(&claim.folder).await }).await;
+    let (status, failed) = match done {
         Ok(Ok(())) => {
             let millis = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
             tracing::info!(folder = %folder.display(), millis, "backup written");
@@ -229,11 +245,47 @@ async fn backup(admin: Admin, request: Request) -> Response {
         Ok(Err(error)) if error.kind() == store::ErrorKind::Misuse => {
             return refused(StatusCode::BAD_REQUEST, &chain(&error));
         }
-        Ok(Err(error)) => chain(&error),
-        Err(error) => error.to_string(),
+        Ok(Err(error)) => (backup_status(error.kind()), chain(&error)),
+        Err(error) => (StatusCode::INTERNAL_SERVER_ERROR, error.to_string()),
     };
     tracing::error!(folder = %folder.display(), error = failed, "backup failed");
-    refused(StatusCode::INTERNAL_SERVER_ERROR, &failed)
+    refused(status, &failed)
+}
+
+/// The right to write a backup to a folder, until it is dropped.
+struct Claim {
+    admin: Admin,
+    folder: PathBuf,
+}
+
+impl Claim {
+    /// `None` if somebody else writes there.
+    fn new(admin: &Admin, folder: &Path) -> Option<Self> {
+        let is_free = admin.0.backups.lock().insert(folder.to_owned());
+        is_free.then(|| Self { admin: admin.clone(), folder: folder.to_owned() })
+    }
+}
+
+impl Drop for Claim {
+    fn drop(&mut self) {
+        self.admin.0.backups.lock().remove(&self.folder);
+    }
+}
+
+/// The status of a backup that failed.
+fn backup_status(kind: store::ErrorKind) -> StatusCode {
+    use store::ErrorKind;
+    match kind {
+        ErrorKind::NoSpace => StatusCode::INSUFFICIENT_STORAGE,
+        ErrorKind::FolderLost => StatusCode::SERVICE_UNAVAILABLE,
+        ErrorKind::Unavailable
+        | ErrorKind::Conflict
+        | ErrorKind::Unknown
+        | ErrorKind::TooLarge
+        | ErrorKind::Corrupt
+        | ErrorKind::Locked
+        | ErrorKind::Misuse => StatusCode::INTERNAL_SERVER_ERROR,
+    }
 }
 
 pub(crate) fn refused(status: StatusCode, title: &str) -> Response {

@@ -44,7 +44,7 @@ fn absolute(path: &Path) -> anyhow::Result<PathBuf> {
 
 async fn copy_store(data: &Path, folder: &Path) -> anyhow::Result<()> {
     let store = crate::storage::open_existing(data).await?;
-    store.backup(folder).await.with_context(|| format!("cannot write the backup to {}", folder.display()))?;
+    store.backup(folder).await?;
     store.close().await.context("cannot close the store")
 }
 

@@ -1,6 +1,7 @@
 //! What the server does by itself.
 
 mod chill;
+mod clock;
 mod fold;
 mod history;
 mod hooks;
@@ -9,6 +10,7 @@ mod trim;
 mod turns;
 
 pub(crate) use chill::Chill;
+pub(crate) use clock::ClockWatch;
 pub(crate) use fold::Fold;
 pub(crate) use history::History;
 pub(crate) use hooks::{Hooks, HooksPolicy};

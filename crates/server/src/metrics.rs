@@ -55,6 +55,7 @@ pub(crate) struct Metrics {
     pub(crate) streams_broken: AtomicU64,
     pub(crate) streams_stalled: AtomicU64,
     pub(crate) expired: AtomicU64,
+    pub(crate) clock_jumps: AtomicU64,
     pub(crate) series: StrandMetrics,
     pub(crate) history: StrandMetrics,
     pub(crate) hooks: HookMetrics,
@@ -121,6 +122,7 @@ impl Metrics {
             streams_broken: AtomicU64::new(0),
             streams_stalled: AtomicU64::new(0),
             expired: AtomicU64::new(0),
+            clock_jumps: AtomicU64::new(0),
             series: StrandMetrics::default(),
             history: StrandMetrics::default(),
             hooks: HookMetrics::default(),
@@ -227,6 +229,7 @@ impl Metrics {
             &self.streams_stalled,
         );
         counter("twinfold_expired_total", "Expired entities and attributes removed.", &self.expired);
+        counter("twinfold_clock_jumps_total", "Times that the machine's clock was set.", &self.clock_jumps);
         let history = &self.history;
         counter("twinfold_history_folds_total", "Histories of entities folded into blocks.", &history.folds);
         counter("twinfold_history_folds_failed_total", "Folds that failed.", &history.folds_failed);

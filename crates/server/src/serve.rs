@@ -14,7 +14,7 @@ use tokio::task::JoinSet;
 
 use crate::admin::Admin;
 use crate::connection::{Connections, Order};
-use crate::jobs::{Chill, Fold, History, Hooks, Purge, Trim};
+use crate::jobs::{Chill, ClockWatch, Fold, History, Hooks, Purge, Trim};
 use crate::listen::{self, Listening};
 use crate::metrics::Metrics;
 use crate::service::{App, RequestLimits};
@@ -27,14 +27,16 @@ const FILES_RESERVED: u64 = 1024;
 /// How often a drain looks whether the last connection has gone.
 const DRAIN_LOOK: Duration = Duration::from_millis(5);
 
-/// Serves until a signal ends it.
+/// Serves until a signal ends it. The settings were checked; `warnings` are said of them.
 ///
 /// # Errors
 ///
 /// If the server cannot start, or the store cannot be closed cleanly.
-pub(crate) fn run(settings: &Settings) -> anyhow::Result<()> {
-    settings.check().map_err(|error| crate::cli::WrongSetting(format!("{error:#}")))?;
+pub(crate) fn run(settings: &Settings, warnings: &[String]) -> anyhow::Result<()> {
     crate::logs::start(settings)?;
+    for warning in warnings {
+        tracing::warn!("{warning}");
+    }
     // Clients for hooks and contexts take the provider of the process. Another one is there only if it was chosen.
     let _ = rustls::crypto::ring::default_provider().install_default();
     raise_file_limit(settings.limits.connections_max);
@@ -81,6 +83,7 @@ struct Server {
 
 /// What a server does by itself.
 struct Jobs {
+    clock_watch: ClockWatch,
     purge: Purge,
     history: History,
     fold_history: Fold,
@@ -113,6 +116,7 @@ impl Jobs {
             counters,
         };
         Ok(Self {
+            clock_watch: ClockWatch { clock: clock.clone(), metrics: Arc::clone(metrics) },
             history: History {
                 entities: entities.clone(),
                 store: store.clone(),
@@ -156,6 +160,7 @@ impl Jobs {
     }
 
     fn spawn(self, tasks: &mut JoinSet<()>) {
+        tasks.spawn(self.clock_watch.run());
         tasks.spawn(self.purge.run());
         tasks.spawn(self.history.clone().fold());
         tasks.spawn(self.fold_history.run());
@@ -196,8 +201,20 @@ async fn serve(settings: &Settings, threads: usize) -> anyhow::Result<()> {
         version = env!("CARGO_PKG_VERSION"),
         "ready"
     );
+    warn_if_open(address.ip());
     announce(settings, &format!("{scheme}://{address}"))?;
     server.serve(listener, &mut signals, settings.limits.shutdown_duration_max.0).await
+}
+
+/// Says so if other machines can connect: there is no login of our own.
+fn warn_if_open(address: std::net::IpAddr) {
+    if !address.to_canonical().is_loopback() {
+        tracing::warn!(
+            %address,
+            "listening beyond this machine, and there is no login: whoever reaches the address can read, change and \
+             remove everything; put a proxy with a login before it (docs/operating/security.md)"
+        );
+    }
 }
 
 /// Tells whoever started the server that it is ready.

@@ -44,16 +44,19 @@ fn options(settings: &Settings, clock: Clock) -> EmbeddedOptions {
 pub(crate) async fn open_existing(data: &Path) -> anyhow::Result<Store> {
     let holds_something = std::fs::read_dir(data).is_ok_and(|mut entries| entries.next().is_some());
     anyhow::ensure!(holds_something, "data folder {} is missing or empty", data.display());
-    open_folder(data.to_owned(), EmbeddedOptions::recommended()).await
+    let opened = open_folder(data.to_owned(), EmbeddedOptions::recommended()).await;
+    opened.map_err(|error| match error.downcast_ref::<store::Error>().map(store::Error::kind) {
+        Some(store::ErrorKind::Locked) => {
+            error.context("a running server is asked for its backup with --server URL")
+        }
+        _ => error,
+    })
 }
 
 async fn open_folder(folder: std::path::PathBuf, options: EmbeddedOptions) -> anyhow::Result<Store> {
-    let shown = folder.display().to_string();
-    // Opening blocks while the log is read.
-    tokio::task::spawn_blocking(move || Store::open(&folder, options))
-        .await
-        .context("opening the store met a bug")?
-        .with_context(|| format!("cannot open the store in {shown}"))
+    // Opening blocks while the log is read. What the store says names the folder.
+    let opened = tokio::task::spawn_blocking(move || Store::open(&folder, options)).await;
+    Ok(opened.context("opening the store met a bug")??)
 }
 
 /// Puts a backup into an empty or missing folder.
@@ -62,6 +65,5 @@ async fn open_folder(folder: std::path::PathBuf, options: EmbeddedOptions) -> an
 ///
 /// If the folder holds something, or the backup is none.
 pub(crate) fn restore(from: &Path, data: &Path) -> anyhow::Result<()> {
-    store::restore(from, data)
-        .with_context(|| format!("cannot restore {} to {}", from.display(), data.display()))
+    Ok(store::restore(from, data)?)
 }

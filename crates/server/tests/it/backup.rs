@@ -92,3 +92,36 @@ fn no_other_spelling_of_its_path_reaches_the_backup() {
     assert_eq!(server.post("/admin/backup/", &body).status, 404);
     assert!(!target.exists());
 }
+
+#[test]
+fn of_two_backups_to_one_folder_at_once_one_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::start(folder.path().join("data").as_ref(), &[]);
+    for round in 0..5 {
+        let body =
+            format!("{{\"folder\":{:?}}}", folder.path().join(format!("copy {round}")).to_str().unwrap());
+        let mut statuses: Vec<u16> = std::thread::scope(|scope| {
+            let asked: Vec<_> =
+                (0..4).map(|_| scope.spawn(|| server.post("/admin/backup", &body).status)).collect();
+            asked.into_iter().map(|asked| asked.join().unwrap()).collect()
+        });
+        statuses.sort_unstable();
+        assert_eq!(statuses, [200, 409, 409, 409]);
+    }
+}
+
+#[test]
+fn refusals_name_their_folder_once_and_say_what_would_be_right() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let server = Server::start(path("data").as_ref(), &[]);
+    let check = |arguments: &[&str], named: &str, words: &str| {
+        let (_, _, errors) = output(&mut twinfold(arguments));
+        assert_eq!(errors.matches(named).count(), 1, "{errors}");
+        assert!(errors.contains(words), "{errors}");
+    };
+    check(&["backup", "--data", &path("data"), "--to", &path("copy")], &path("data"), "--server");
+    check(&["restore", "--from", &path("none"), "--data", &path("new")], &path("none"), "no such folder");
+    assert_eq!(server.post("/admin/backup", &format!("{{\"folder\":{:?}}}", path("copy"))).status, 200);
+    check(&["restore", "--from", &path("copy"), "--data", &path("data")], &path("data"), "not empty");
+}

@@ -52,6 +52,17 @@ impl Server {
     pub(crate) fn start_with(folder: &Path, more: &[&str], variables: &[(&str, &str)]) -> Self {
         let mut command = twinfold(&["serve", "--listen", "127.0.0.1:0", "--data"]);
         command.arg(folder).args(more).envs(variables.iter().copied());
+        Self::spawn(command)
+    }
+
+    /// The same, with its log in a file.
+    pub(crate) fn start_logging(folder: &Path, more: &[&str], log: &Path) -> Self {
+        let mut command = twinfold(&["serve", "--listen", "127.0.0.1:0", "--data"]);
+        command.arg(folder).args(more).stderr(std::fs::File::create(log).unwrap());
+        Self::spawn(command)
+    }
+
+    fn spawn(mut command: Command) -> Self {
         let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
         let mut announced = Vec::new();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();

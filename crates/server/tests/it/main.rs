@@ -11,6 +11,7 @@ mod harness;
 
 mod backup;
 mod clients;
+mod faults;
 mod http;
 mod limits;
 mod lives;
