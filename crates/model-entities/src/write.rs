@@ -353,9 +353,8 @@ impl TenantEntities {
         let (rows, pasts) = match context.rows_and_pasts(&ids, attempt > 0).await {
             Ok(rows) => rows,
             Err(error) => {
-                let text = error.to_string();
                 for group in groups {
-                    group.tell(outcomes, || store::Error::new(ErrorKind::Unavailable, text.clone()).into());
+                    group.tell(outcomes, || repeat(&error));
                 }
                 return Vec::new();
             }
@@ -472,12 +471,16 @@ impl Group<'_> {
     fn refuse(&self, outcomes: &mut [Option<Result<Change, Error>>], error: &Error) {
         for (index, _) in &self.operations {
             if let Some(place) = outcomes.get_mut(*index).filter(|place| matches!(place, Some(Ok(_)))) {
-                let kind = match error {
-                    Error::Store(error) => error.kind(),
-                    _ => ErrorKind::Unavailable,
-                };
-                *place = Some(Err(store::Error::new(kind, error.to_string()).into()));
+                *place = Some(Err(repeat(error)));
             }
         }
+    }
+}
+
+/// The same refusal for another operation.
+fn repeat(error: &Error) -> Error {
+    match error {
+        Error::Store(error) => store::Error::new(error.kind(), error.action()).into(),
+        error => store::Error::new(ErrorKind::Unavailable, error.to_string()).into(),
     }
 }
