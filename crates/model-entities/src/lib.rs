@@ -55,8 +55,8 @@ pub use history::{
     PastInstance, PastInstances, Period, TimeProperty, TimeSpan,
 };
 pub use query::{
-    Comparison, Filter, GeoQuery, GeoRelation, Meta, Operand, Order, OrderBy, OrderKey, Path, Query,
-    QueryResult, Scalar, ScopeQuery, Selector, TypeQuery,
+    Collation, Comparison, Filter, GeoQuery, GeoRelation, LinkedPath, Meta, Operand, Order, OrderBy,
+    OrderKey, Path, Query, QueryResult, Scalar, ScopeQuery, Selector, TypeQuery,
 };
 pub use store::{Clock, ErrorKind as StoreErrorKind, Tenant, Timestamp};
 pub use tenant::{Entity, TenantEntities};

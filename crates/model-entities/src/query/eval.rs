@@ -14,7 +14,7 @@ use store::Timestamp;
 use super::geometry::parse_geometry;
 use super::relation::relates;
 use super::value::{Target, Test, each_at, each_language, each_scalar, text_of};
-use super::{Filter, GeoRelation, Meta, Path, Query, ScopeQuery, Selector};
+use super::{Filter, GeoRelation, LinkedPath, Meta, Path, Query, ScopeQuery, Selector};
 use crate::index::is_expired;
 use crate::{AttributeView, EntityView, InstanceView, Kind, TermId};
 
@@ -66,9 +66,17 @@ pub(crate) struct Track {
     members: SmallVec<[TermId; 2]>,
     meta: Option<Meta>,
     json: Vec<Box<str>>,
-    linked: Option<Box<Track>>,
+    linked: Option<Box<LinkedTrack>>,
     /// It holds a name that is nowhere used.
     nowhere: bool,
+}
+
+/// A path in an entity that a Relationship points to, made ready.
+#[derive(Debug)]
+struct LinkedTrack {
+    /// The entity must have one of these; empty: whatever types.
+    types: Vec<Option<TermId>>,
+    track: Track,
 }
 
 impl Matcher {
@@ -156,7 +164,7 @@ impl Matcher {
     fn matches_attributes(&self, entity: &EntityView<'_>) -> bool {
         let held = |attribute: AttributeView<'_>| {
             self.attributes.contains(&attribute.name())
-                && attribute.instances().any(|instance| self.view.counts(&instance))
+                && attribute.instances().any(|instance| self.view.lives(&instance))
         };
         !self.attributes_asked || entity.attributes().any(held)
     }
@@ -272,7 +280,7 @@ impl Node {
             Self::Compare { track, test, negated: true } => {
                 let mut somewhere = false;
                 let held = track.each(entity, view, links, &mut |target| {
-                    somewhere = true;
+                    somewhere |= test.applies(target);
                     test.holds(target)
                 });
                 somewhere && !held
@@ -312,7 +320,7 @@ impl Node {
             Self::Compare { track, test, .. } => {
                 let mut somewhere = false;
                 leaf.held = track.each(piece, view, links, &mut |target| {
-                    somewhere = true;
+                    somewhere |= test.applies(target);
                     test.holds(target)
                 });
                 leaf.somewhere |= somewhere;
@@ -375,7 +383,7 @@ type See<'s> = &'s mut dyn FnMut(Target<'_>) -> bool;
 
 impl Track {
     pub(crate) fn new(path: &Path) -> Self {
-        let linked = path.linked.as_ref().map(|path| Box::new(Self::new(path)));
+        let linked = path.linked.as_ref().map(|path| Box::new(LinkedTrack::new(path)));
         let entity_meta = path.meta.is_some() && path.members.is_empty() && path.linked.is_none();
         Self {
             nowhere: path.members.contains(&None) || (path.attribute.is_none() && !entity_meta),
@@ -424,7 +432,7 @@ impl Track {
     ) -> bool {
         let Some((name, rest)) = members.split_first() else {
             return match &self.linked {
-                Some(track) => track.each_linked(instance, view, links, see),
+                Some(linked) => linked.each(instance, view, links, see),
                 None => self.in_instance(instance, see),
             };
         };
@@ -449,25 +457,30 @@ impl Track {
     }
 
     fn in_value(&self, instance: &InstanceView<'_>, see: See<'_>) -> bool {
-        let plain =
-            matches!(instance.kind(), Kind::JsonProperty | Kind::GeoProperty | Kind::LanguageProperty);
-        let see = &mut |value: &str| see(if plain { Target::Plain(value) } else { Target::Json(value) });
-        match (instance.kind(), self.json.as_slice()) {
+        let kind = instance.kind();
+        let see = &mut |value: &str| {
+            see(match kind {
+                Kind::JsonProperty | Kind::GeoProperty | Kind::LanguageProperty => Target::Plain(value),
+                Kind::Relationship | Kind::ListRelationship => Target::Link(value),
+                Kind::Property | Kind::VocabProperty | Kind::ListProperty => Target::Json(value),
+            })
+        };
+        match (kind, self.json.as_slice()) {
             (Kind::LanguageProperty, []) => each_language(instance.value(), "*", see),
             (Kind::LanguageProperty, [tag]) => each_language(instance.value(), tag, see),
             (Kind::LanguageProperty, _) => false,
             (_, path) => each_at(instance.value(), path, see),
         }
     }
+}
+
+impl LinkedTrack {
+    fn new(linked: &LinkedPath) -> Self {
+        Self { types: linked.types.clone(), track: Track::new(&linked.path) }
+    }
 
     /// Continues in the entities that a Relationship points to.
-    fn each_linked(
-        &self,
-        instance: &InstanceView<'_>,
-        view: &Visible,
-        links: &mut Links,
-        see: See<'_>,
-    ) -> bool {
+    fn each(&self, instance: &InstanceView<'_>, view: &Visible, links: &mut Links, see: See<'_>) -> bool {
         if !matches!(instance.kind(), Kind::Relationship | Kind::ListRelationship) {
             return false;
         }
@@ -484,9 +497,15 @@ impl Track {
                 return false;
             };
             EntityView::peek(&bytes).is_ok_and(|entity| {
-                !is_expired(entity.expires_at(), view.now) && self.each(&entity, &beyond, links, see)
+                !is_expired(entity.expires_at(), view.now)
+                    && self.is_of_type(&entity)
+                    && self.track.each(&entity, &beyond, links, see)
             })
         })
+    }
+
+    fn is_of_type(&self, entity: &EntityView<'_>) -> bool {
+        self.types.is_empty() || entity.types().any(|held| self.types.contains(&Some(held)))
     }
 }
 

@@ -2,10 +2,11 @@
 //! terms there: a name no entity of the tenant ever used is `None`, and matches nothing.
 //!
 //! A query goes `plan.rs` (which index rows lead to its matches), `run.rs` (reads them through
-//! `stream.rs`, looks the entities up, keeps the page, or the first in an order: `order.rs`), `eval.rs`
+//! `stream.rs`, looks the entities up, keeps the page, or the first in an order: `order.rs`, `collation.rs`), `eval.rs`
 //! (whether an entity matches: `value.rs`, `select.rs`, `relation.rs`). `cells.rs` numbers places.
 
 pub(crate) mod cells;
+mod collation;
 pub(crate) mod eval;
 mod geometry;
 mod moment;
@@ -23,6 +24,8 @@ use regex::Regex;
 use smallvec::SmallVec;
 use store::Timestamp;
 
+pub use collation::Collation;
+
 use crate::TermId;
 
 /// Which entities, in which order, and how many. All given parts must match.
@@ -37,7 +40,7 @@ pub struct Query {
     pub types: Option<TypeQuery>,
     /// Selected by any of these, beside `ids`, `id_pattern` and `types`; empty: any entity.
     pub selectors: Vec<Selector>,
-    /// Has at least one of these attributes; empty: whatever attributes.
+    /// Has at least one of these attributes, of whatever datasetId; empty: whatever attributes.
     pub attributes: Vec<Option<TermId>>,
     /// Attribute values.
     pub filter: Option<Filter>,
@@ -45,10 +48,12 @@ pub struct Query {
     pub scopes: Option<ScopeQuery>,
     /// Geometry.
     pub geo: Option<GeoQuery>,
-    /// Only instances of these datasetIds count ("@none" as `None`); empty: all instances.
+    /// Only instances of these datasetIds count for conditions and order ("@none" as `None`); empty: all instances.
     pub datasets: Vec<Option<Box<str>>>,
     /// By id where empty.
     pub order: Order,
+    /// In which order texts come; `None`: that of the root collation.
+    pub collation: Option<Collation>,
     /// How many matches to pass over.
     pub offset: usize,
     /// How many matches to give at the most; 0 gives none (for counting).
@@ -105,8 +110,9 @@ pub enum Filter {
     /// The path leads nowhere (NGSIv2 `!attr`).
     Missing(Path),
     /// A comparison of what the path leads to. True if any instance and any element satisfies it;
-    /// negated comparisons (`NotEqual`, `NotMatch`) are true where the path leads somewhere and no
-    /// value there equals or matches any operand.
+    /// negated comparisons are true where the path leads somewhere (`NotMatch`: to a text) and no
+    /// value there equals or matches any operand. Relationships are equal or not, and satisfy no
+    /// other comparison.
     Compare(Path, Comparison, Operand),
 }
 
@@ -130,6 +136,14 @@ impl Filter {
             }
         }
     }
+
+    /// How many Relationships its paths follow one after the other, at the most.
+    pub fn link_depth(&self) -> usize {
+        match self {
+            Self::And(parts) | Self::Or(parts) => parts.iter().map(Self::link_depth).max().unwrap_or(0),
+            Self::Exists(path) | Self::Missing(path) | Self::Compare(path, ..) => path.link_depth(),
+        }
+    }
 }
 
 /// Where in an entity: attribute, sub-attributes, then members inside of the JSON value.
@@ -146,8 +160,24 @@ pub struct Path {
     /// Members inside of the JSON value (trailing path `[a.b]`; a language tag of a
     /// LanguageProperty, `*` for any language).
     pub json: Vec<Box<str>>,
-    /// Continue in the entity the Relationship points to (`attribute{…}`), of any given type.
-    pub linked: Option<Box<Path>>,
+    /// Continue in the entity the Relationship points to (`attribute{…}`).
+    pub linked: Option<Box<LinkedPath>>,
+}
+
+/// A path in an entity that a Relationship points to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LinkedPath {
+    /// The entity must have one of these types; empty: whatever types.
+    pub types: Vec<Option<TermId>>,
+    /// Where in it.
+    pub path: Path,
+}
+
+impl Path {
+    /// How many Relationships are followed.
+    pub fn link_depth(&self) -> usize {
+        self.linked.as_ref().map_or(0, |linked| linked.path.link_depth() + 1)
+    }
 }
 
 /// Members of an entity or instance that can be compared and are no attributes.
@@ -264,13 +294,16 @@ pub struct OrderBy {
 /// What to order by. Entities that lack it come last.
 #[derive(Clone, Debug)]
 pub enum OrderKey {
-    /// The entity's id.
+    /// The entity's id, by its characters' codes.
     Id,
     /// The entity's first type, by IRI.
     Type,
-    /// A value.
+    /// Of the entity's scopes the one that comes first.
+    Scope,
+    /// A value, in an entity itself: links are not followed.
     Value(Path),
-    /// The distance in metres between a GeoProperty and a geometry.
+    /// The distance in metres between a GeoProperty and a geometry; behind all that have one, those whose attribute is none,
+    /// by its value.
     Distance(Option<TermId>, geo::Geometry<f64>),
 }
 
@@ -283,4 +316,22 @@ pub struct QueryResult {
     pub count: Option<usize>,
     /// Whether matches follow behind the page.
     pub more: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn filters_know_how_far_they_reach() {
+        let and = Filter::And(vec![testing::filter("a == 1"), testing::filter("a{b{c}} == 1")]);
+        for (filter, expected) in [
+            (testing::filter("a.b[c]"), 0),
+            (testing::filter("!a{b}"), 1),
+            (and, 2),
+            (Filter::Or(Vec::new()), 0),
+        ] {
+            assert_eq!(filter.link_depth(), expected, "{filter:?}");
+        }
+    }
 }

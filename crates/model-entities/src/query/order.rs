@@ -4,12 +4,14 @@ use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
 use bytes::Bytes;
+use lang_json::Kind as Json;
 use smallvec::SmallVec;
 
 use super::eval::{Links, Track, Visible, geometries};
+use super::moment::parse_moment;
 use super::relation::distance;
-use super::value::{Target, each_scalar, parse_number, text_of};
-use super::{OrderBy, OrderKey, Query};
+use super::value::{Target, parse_number, text_of};
+use super::{Collation, OrderBy, OrderKey, Path, Query};
 use crate::{EntityView, TermId, Terms};
 
 /// Keeps the first matches in an order.
@@ -17,6 +19,7 @@ use crate::{EntityView, TermId, Terms};
 pub(crate) struct Top {
     keys: Vec<SortBy>,
     view: Visible,
+    collation: Collation,
     room: usize,
     /// Greatest on top.
     heap: BinaryHeap<Entry>,
@@ -32,22 +35,30 @@ struct SortBy {
 enum By {
     Id,
     Type,
+    Scope,
     Value(Box<Track>),
     Distance(Option<TermId>, geo::Geometry<f64>),
 }
 
-/// Values of different types sort in this order of types.
+/// What entities are sorted by. Values of different types sort in this order of types (NGSI-LD 4.23.2).
 #[derive(Clone, Debug, PartialEq, PartialOrd)]
 enum Key {
-    Bool(bool),
     Number(f64),
-    Time(i64),
-    Text(Box<str>),
+    /// What sorts as the text does.
+    Text(Box<[u8]>),
+    Object,
+    /// By the element that comes first.
+    Array(Option<Box<Key>>),
+    Bool(bool),
+    TimeOfDay(Box<str>),
+    Date(Box<str>),
+    DateTime(i64),
+    Null,
 }
 
 #[derive(Debug)]
 struct Entry {
-    /// With whether it is descending; what is missing comes last either way.
+    /// With whether it is descending.
     keys: SmallVec<[(Option<Key>, bool); 2]>,
     id: Box<str>,
     entity: Bytes,
@@ -58,18 +69,10 @@ impl Top {
     pub(crate) fn new(query: &Query, room: usize) -> Option<Self> {
         let natural =
             matches!(query.order.as_slice(), [] | [OrderBy { key: OrderKey::Id, descending: false }, ..]);
-        let sort_by = |order: &OrderBy| SortBy {
-            by: match &order.key {
-                OrderKey::Id => By::Id,
-                OrderKey::Type => By::Type,
-                OrderKey::Value(path) => By::Value(Box::new(Track::new(path))),
-                OrderKey::Distance(name, geometry) => By::Distance(*name, geometry.clone()),
-            },
-            descending: order.descending,
-        };
         (!natural).then(|| Self {
-            keys: query.order.iter().map(sort_by).collect(),
+            keys: query.order.iter().flat_map(SortBy::all).collect(),
             view: Visible::new(query),
+            collation: query.collation.clone().unwrap_or_else(Collation::root),
             room,
             heap: BinaryHeap::new(),
         })
@@ -77,7 +80,8 @@ impl Top {
 
     /// Cost: the keys of the entity, and a place in the heap if it is among the first.
     pub(crate) fn push(&mut self, view: &EntityView<'_>, entity: Bytes, terms: &Terms) {
-        let keys = self.keys.iter().map(|key| (key.of(view, &self.view, terms), key.descending)).collect();
+        let of = |key: &SortBy| (key.of(view, &self.view, &self.collation, terms), key.descending);
+        let keys = self.keys.iter().map(of).collect();
         self.heap.push(Entry { keys, id: view.id().into(), entity });
         if self.heap.len() > self.room {
             self.heap.pop();
@@ -91,71 +95,137 @@ impl Top {
 }
 
 impl SortBy {
-    /// Of several values the one that comes first.
-    fn of(&self, entity: &EntityView<'_>, view: &Visible, terms: &Terms) -> Option<Key> {
-        let mut first: Option<Key> = None;
-        let mut see = |key: Key| {
-            let before = first.as_ref().and_then(|held| key.partial_cmp(held));
-            let before = if self.descending { before.map(Ordering::reverse) } else { before };
-            if first.is_none() || before == Some(Ordering::Less) {
-                first = Some(key);
+    /// What a key of an order comes to: for distances, the value where there is none.
+    fn all(order: &OrderBy) -> SmallVec<[Self; 2]> {
+        let descending = order.descending;
+        let one = |by: By| Self { by, descending };
+        let of_path = |path: &Path| one(By::Value(Box::new(Track::new(path))));
+        match &order.key {
+            OrderKey::Id => smallvec::smallvec![one(By::Id)],
+            OrderKey::Type => smallvec::smallvec![one(By::Type)],
+            OrderKey::Scope => smallvec::smallvec![one(By::Scope)],
+            OrderKey::Value(path) => smallvec::smallvec![of_path(path)],
+            OrderKey::Distance(name, geometry) => {
+                let path = Path {
+                    attribute: *name,
+                    members: Vec::new(),
+                    meta: None,
+                    json: Vec::new(),
+                    linked: None,
+                };
+                smallvec::smallvec![one(By::Distance(*name, geometry.clone())), of_path(&path)]
             }
-        };
+        }
+    }
+
+    /// Of several values the one that comes first.
+    fn of(
+        &self,
+        entity: &EntityView<'_>,
+        view: &Visible,
+        collation: &Collation,
+        terms: &Terms,
+    ) -> Option<Key> {
+        let mut first = First { key: None, descending: self.descending };
+        let text = |text: &str| Key::Text(collation.key(text));
         match &self.by {
-            By::Id => see(Key::Text(entity.id().into())),
+            By::Id => first.see(Key::Text(entity.id().as_bytes().into())),
             By::Type => {
                 if let Some(iri) = entity.types().next().and_then(|term| terms.iri(term)) {
-                    see(Key::Text((*iri).into()));
+                    first.see(text(&iri));
                 }
             }
+            By::Scope => entity.scopes().for_each(|scope| first.see(text(scope))),
             By::Value(track) => {
+                let descending = self.descending;
                 track.each(entity, view, &mut Links::default(), &mut |target| {
-                    match target {
-                        Target::Time(time) => see(Key::Time(time.0)),
-                        Target::Text(text) => see(Key::Text(text.into())),
-                        Target::Json(text) | Target::Plain(text) => {
-                            let typed = matches!(target, Target::Json(_));
-                            each_scalar(text, typed, &mut |scalar| {
-                                key_of(scalar).map(&mut see);
-                                false
-                            });
+                    first.see(match target {
+                        Target::Time(time) => Key::DateTime(time.0),
+                        Target::Text(found) => text(found),
+                        Target::Json(value) => key_of(value, true, descending, collation),
+                        Target::Plain(value) | Target::Link(value) => {
+                            key_of(value, false, descending, collation)
                         }
-                    }
+                    });
                     false
                 });
             }
             By::Distance(name, from) => {
                 if let Some(attribute) = name.and_then(|name| entity.attribute(name)) {
-                    geometries(&attribute, view).for_each(|at| see(Key::Number(distance(&at, from))));
+                    let mut see = |metres| first.see(Key::Number(metres));
+                    geometries(&attribute, view).for_each(|at| see(distance(&at, from)));
                 }
             }
         }
-        first
+        first.key
     }
 }
 
-fn key_of(scalar: &str) -> Option<Key> {
-    match scalar {
-        "true" => Some(Key::Bool(true)),
-        "false" => Some(Key::Bool(false)),
-        _ => parse_number(scalar)
-            .map(Key::Number)
-            .or_else(|| text_of(scalar).map(|text| Key::Text(text.into()))),
+/// The key that comes first of those that were seen.
+struct First {
+    key: Option<Key>,
+    descending: bool,
+}
+
+impl First {
+    fn see(&mut self, key: Key) {
+        if compare(Some(&key), self.key.as_ref(), self.descending).is_lt() {
+            self.key = Some(key);
+        }
+    }
+}
+
+/// Null and what is missing come last in either direction.
+fn compare(one: Option<&Key>, other: Option<&Key>, descending: bool) -> Ordering {
+    let late = |key: Option<&Key>| match key {
+        None => 2,
+        Some(Key::Null) => 1,
+        Some(_) => 0,
+    };
+    late(one).cmp(&late(other)).then_with(|| {
+        let order = one.partial_cmp(&other).unwrap_or(Ordering::Equal);
+        if descending { order.reverse() } else { order }
+    })
+}
+
+/// The key of a stored value; `typed`: objects with an `@value` are that value.
+fn key_of(text: &str, typed: bool, descending: bool, collation: &Collation) -> Key {
+    match lang_json::kind(text) {
+        Some(Json::Number) => parse_number(text).map_or(Key::Null, Key::Number),
+        Some(Json::String) => Key::Text(collation.key(&text_of(text).unwrap_or_default())),
+        Some(Json::Bool) => Key::Bool(text == "true"),
+        Some(Json::Array) => {
+            let mut first = First { key: None, descending };
+            lang_json::elements(text)
+                .for_each(|element| first.see(key_of(element, typed, descending, collation)));
+            Key::Array(first.key.map(Box::new))
+        }
+        Some(Json::Object) => match lang_json::member(text, "@value").filter(|_| typed) {
+            Some(value) => {
+                time_of(text, value).unwrap_or_else(|| key_of(value, false, descending, collation))
+            }
+            None => Key::Object,
+        },
+        Some(Json::Null) | None => Key::Null,
+    }
+}
+
+/// The key of a value that is said to be a date, a time or both.
+fn time_of(typed: &str, value: &str) -> Option<Key> {
+    let of_type = lang_json::member(typed, "@type").and_then(text_of)?;
+    let value = text_of(value)?;
+    match of_type.rsplit(['/', '#', ':']).next()? {
+        "DateTime" | "dateTime" => parse_moment(&value).map(|time| Key::DateTime(time.0)),
+        "Date" | "date" => Some(Key::Date(value.into())),
+        "Time" | "time" => Some(Key::TimeOfDay(value.into())),
+        _ => None,
     }
 }
 
 impl Ord for Entry {
     fn cmp(&self, other: &Self) -> Ordering {
         for ((one, descending), (two, _)) in self.keys.iter().zip(&other.keys) {
-            let order = match (one, two) {
-                (None, None) => Ordering::Equal,
-                (None, Some(_)) => Ordering::Greater,
-                (Some(_), None) => Ordering::Less,
-                (Some(one), Some(two)) => {
-                    let order = one.partial_cmp(two).unwrap_or(Ordering::Equal);
-                    if *descending { order.reverse() } else { order }
-                }
-            };
+            let order = compare(one.as_ref(), two.as_ref(), *descending);
             if order.is_ne() {
                 return order;
             }

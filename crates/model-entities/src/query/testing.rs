@@ -6,7 +6,7 @@ use smallvec::SmallVec;
 use store::Timestamp;
 
 use super::moment::parse_moment;
-use super::{Comparison, Filter, Meta, Operand, Path, Query, Scalar};
+use super::{Comparison, Filter, LinkedPath, Meta, Operand, Path, Query, Scalar};
 use crate::{Attribute, Draft, Instance, Kind, TermId, encode};
 
 pub(crate) const CREATED: Timestamp = Timestamp(1_000_000);
@@ -83,10 +83,10 @@ fn instance(json: &Value) -> Instance {
     instance
 }
 
-/// A path such as `a.b[c.d]`, `a.observedAt`, `a{b}`.
+/// A path such as `a.b[c.d]`, `a.observedAt`, `a{b}`, `a{Car,unknown:b}`.
 pub(crate) fn path(text: &str) -> Path {
     let (text, linked) = match text.split_once('{') {
-        Some((text, linked)) => (text, Some(Box::new(path(linked.strip_suffix('}').unwrap())))),
+        Some((text, linked)) => (text, Some(Box::new(linked_path(linked.strip_suffix('}').unwrap())))),
         None => (text, None),
     };
     let (names, json) = text.split_once('[').unwrap_or((text, ""));
@@ -106,6 +106,15 @@ pub(crate) fn path(text: &str) -> Path {
         }
     }
     found
+}
+
+fn linked_path(text: &str) -> LinkedPath {
+    let (types, text) = match text.split_once(':').filter(|(types, _)| !types.contains('{')) {
+        Some((types, text)) => (types.split(',').collect(), text),
+        None => (Vec::new(), text),
+    };
+    let term = |name: &str| (name != "unknown").then(|| term(name));
+    LinkedPath { types: types.into_iter().map(term).collect(), path: path(text) }
 }
 
 /// One condition: `path`, `!path`, `path == 1,2`, `path >= 2`, `path == 1..5`, `path ~= pattern`;

@@ -17,6 +17,8 @@ pub(crate) enum Target<'a> {
     Json(&'a str),
     /// The same, of a kind in which `{"@value": …}` is an object like any other.
     Plain(&'a str),
+    /// What a Relationship points to: a URI, or several.
+    Link(&'a str),
     /// A time beside the value.
     Time(Timestamp),
     /// A text beside the value, as it is.
@@ -126,11 +128,24 @@ impl Test {
         match target {
             Target::Json(text) => each_scalar(text, true, &mut |scalar| self.holds_scalar(scalar)),
             Target::Plain(text) => each_scalar(text, false, &mut |scalar| self.holds_scalar(scalar)),
+            Target::Link(_) if matches!(self, Self::Order(..) | Self::Pattern(_)) => false,
+            Target::Link(text) => each_scalar(text, false, &mut |scalar| self.holds_scalar(scalar)),
             Target::Time(found) => self.decide(|wanted| wanted.order_time(found)),
             Target::Text(found) => match self {
                 Self::Pattern(pattern) => pattern.is_match(found),
                 _ => self.decide(|wanted| wanted.order_text(found)),
             },
+        }
+    }
+
+    /// Whether the comparison says anything of what a path leads to: a pattern does of texts alone.
+    pub(crate) fn applies(&self, target: Target<'_>) -> bool {
+        let is_text = &mut |scalar: &str| scalar.starts_with('"');
+        match (self, target) {
+            (Self::Pattern(_), Target::Json(text)) => each_scalar(text, true, is_text),
+            (Self::Pattern(_), Target::Plain(text)) => each_scalar(text, false, is_text),
+            (Self::Pattern(_), Target::Link(_) | Target::Time(_)) => false,
+            _ => true,
         }
     }
 

@@ -132,6 +132,36 @@ fn any_element_counts_and_none_where_negated() {
 }
 
 #[test]
+fn relationships_have_no_order_and_no_pattern() {
+    let car = json!({"r": {"type": "Relationship", "object": "urn:b"},
+        "m": [{"type": "Relationship", "object": "urn:b"}, {"value": "urn:c", "datasetId": "urn:d:1"}]});
+    check_all(
+        &car,
+        &[
+            "r == \"urn:b\"",
+            "r != \"urn:c\"",
+            "r == \"urn:a\",\"urn:b\"",
+            "r",
+            "m > \"urn:b\"",
+            "m ~= c$",
+            "m !~= x",
+        ],
+        &[
+            "r > \"urn:a\"",
+            "r >= \"urn:b\"",
+            "r < \"urn:c\"",
+            "r <= \"urn:b\"",
+            "r ~= ^urn",
+            "r !~= ^other",
+            "m < \"urn:c\"",
+            "m ~= b$",
+        ],
+    );
+    let numbers = json!({"n": {"value": 5}, "t": {"value": [5, "five"]}});
+    check_all(&numbers, &["t !~= x"], &["n ~= 5", "n !~= x", "t !~= five"]);
+}
+
+#[test]
 fn any_instance_counts() {
     let car =
         json!({"speed": [{"value": 0.34, "datasetId": "urn:d:1"}, {"value": 0.41, "datasetId": "urn:d:2"}]});
@@ -351,6 +381,8 @@ fn links_are_wanted_and_then_followed() {
     assert!(ask("owner{name} == \"Bob\"", &mut links));
     assert!(ask("owner{name}", &mut links));
     assert!(!ask("a{name}", &mut links), "a Property leads nowhere");
+    assert!(ask("owner{Town:name}", &mut links) && ask("owner{Car,Town:name}", &mut links));
+    assert!(!ask("owner{Car:name}", &mut links) && !ask("owner{unknown:name}", &mut links));
     assert!(!ask("owner{owner{name}} == \"Eve\"", &mut links));
     assert_eq!(links.wanted, ["urn:p:3".into()]);
     links.held.insert("urn:p:3".into(), Some(entity(&boss).into()));

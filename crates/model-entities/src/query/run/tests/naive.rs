@@ -1,5 +1,9 @@
 //! A query as tests write it, and its answer by looking at every entity's JSON.
 
+use std::cmp::Ordering;
+
+use icu_collator::options::{CollatorOptions, Strength};
+use icu_collator::{CollatorBorrowed, CollatorPreferences};
 use regex::Regex;
 use serde_json::Value;
 
@@ -8,7 +12,7 @@ use crate::query::geometry::parse_geometry;
 use crate::query::moment::parse_moment;
 use crate::query::relation::relates;
 use crate::query::testing::path;
-use crate::query::{GeoQuery, GeoRelation, ScopeQuery, Selector};
+use crate::query::{Collation, GeoQuery, GeoRelation, ScopeQuery, Selector};
 
 /// Conditions as texts of `testing::filter`.
 #[derive(Clone, Debug)]
@@ -35,6 +39,8 @@ pub(super) struct Asked {
     pub(super) datasets: Vec<Option<&'static str>>,
     /// Attribute, and whether descending.
     pub(super) order: Option<(&'static str, bool)>,
+    /// Its name.
+    pub(super) collation: Option<&'static str>,
     pub(super) now: Option<&'static str>,
 }
 
@@ -65,6 +71,7 @@ impl Asked {
             key: match name {
                 "id" => OrderKey::Id,
                 "type" => OrderKey::Type,
+                "scope" => OrderKey::Scope,
                 name => OrderKey::Value(path(name)),
             },
             descending,
@@ -92,6 +99,7 @@ impl Asked {
             }),
             datasets: self.datasets.iter().map(|dataset| dataset.map(Into::into)).collect(),
             order: self.order.into_iter().map(order).collect(),
+            collation: self.collation.map(|name| Collation::parse(name).unwrap()),
             now: self.now.and_then(parse_moment).unwrap_or_default(),
             ..Query::default()
         }
@@ -99,44 +107,72 @@ impl Asked {
 
     /// Ids of all that match, in order.
     pub(super) fn answer(&self, entities: &[Value]) -> Vec<String> {
-        let mut found: Vec<&Value> = entities.iter().filter(|entity| self.matches(entity)).collect();
+        let mut found: Vec<&Value> =
+            entities.iter().filter(|entity| self.matches(entity, entities)).collect();
         found.sort_by_key(|entity| text(&entity["id"]));
         if let Some((name, descending)) = self.order {
+            let collator = self.collator();
             found.sort_by(|one, other| {
-                let (one, other) =
-                    (self.sort_key(one, name, descending), self.sort_key(other, name, descending));
-                match (one, other) {
-                    (Some(one), Some(other)) if descending => other.partial_cmp(&one).unwrap(),
-                    (Some(one), Some(other)) => one.partial_cmp(&other).unwrap(),
-                    (one, other) => one.is_none().cmp(&other.is_none()),
-                }
+                let key = |entity| self.sort_key(entity, name, descending, &collator);
+                let (one, other) = (key(one), key(other));
+                let late = |key: &Option<Value>| key.as_ref().map_or(2, |key| u8::from(key.is_null()));
+                late(&one).cmp(&late(&other)).then_with(|| match (one, other) {
+                    (Some(one), Some(other)) if descending => compare_keys(&other, &one, &collator),
+                    (Some(one), Some(other)) => compare_keys(&one, &other, &collator),
+                    _ => Ordering::Equal,
+                })
             });
         }
         found.into_iter().map(|entity| text(&entity["id"])).collect()
     }
 
-    /// Rank of the type, number, text: the first or last of all values.
-    fn sort_key(&self, entity: &Value, name: &str, descending: bool) -> Option<(u8, f64, String)> {
-        if name == "id" || name == "type" {
-            let value = &entity[name];
-            return Some((2, 0.0, text(value.as_array().map_or(value, |values| &values[0]))));
+    /// `None`: texts are ordered by their characters.
+    fn collator(&self) -> Option<CollatorBorrowed<'static>> {
+        if self.order.is_some_and(|(name, _)| name == "id") {
+            return None;
         }
-        let mut keys = Vec::new();
-        for instance in self.instances(entity, name) {
-            for scalar in scalars(instance) {
-                keys.push(match scalar {
-                    Value::Bool(bool) => (0, f64::from(u8::from(bool)), String::new()),
-                    Value::Number(number) => (1, number.as_f64().unwrap(), String::new()),
-                    Value::String(text) => (2, 0.0, text),
-                    _ => continue,
-                });
+        let (mut options, mut preferences) = (CollatorOptions::default(), CollatorPreferences::default());
+        match self.collation {
+            None => {}
+            Some("und-u-ks-level1") => options.strength = Some(Strength::Primary),
+            Some(name) => {
+                preferences = CollatorPreferences::from(&name.parse::<icu_locale_core::Locale>().unwrap())
             }
         }
-        keys.sort_by(|one, other| one.partial_cmp(other).unwrap());
-        if descending { keys.pop() } else { keys.into_iter().next() }
+        Some(CollatorBorrowed::try_new(preferences, options).unwrap())
     }
 
-    fn matches(&self, entity: &Value) -> bool {
+    /// The value that comes first.
+    fn sort_key(
+        &self,
+        entity: &Value,
+        name: &str,
+        descending: bool,
+        collator: &Option<CollatorBorrowed<'static>>,
+    ) -> Option<Value> {
+        let mut keys = match name {
+            "id" => vec![entity["id"].clone()],
+            "type" => vec![many(&entity["type"])[0].clone()],
+            "scope" => {
+                many(&entity["scope"]).into_iter().filter(|scope| scope.is_string()).cloned().collect()
+            }
+            name => {
+                let instances = self.instances(entity, name).into_iter();
+                instances
+                    .flat_map(sorting_values)
+                    .map(|value| sorted_inside(value, descending, collator))
+                    .collect()
+            }
+        };
+        keys.sort_by(|one, other| compare_keys(one, other, collator));
+        if descending {
+            keys.reverse();
+        }
+        keys.sort_by_key(Value::is_null);
+        keys.into_iter().next()
+    }
+
+    fn matches(&self, entity: &Value, all: &[Value]) -> bool {
         let types: Vec<String> = many(&entity["type"]).into_iter().map(text).collect();
         let has = |name: &&str| types.iter().any(|held| held == name);
         let id = text(&entity["id"]);
@@ -150,7 +186,11 @@ impl Asked {
             && (self.selectors.is_empty()
                 || self.selectors.iter().any(|(ids, pattern, types)| selects(ids, pattern, types)))
             && (self.attributes.is_empty()
-                || self.attributes.iter().any(|name| !self.instances(entity, name).is_empty()))
+                || self.attributes.iter().any(|name| {
+                    many(&entity[name])
+                        .into_iter()
+                        .any(|instance| instance.is_object() && self.lives(instance))
+                }))
             && self.scope.as_ref().is_none_or(|wanted| {
                 let pattern = wanted.trim_start_matches('/').replace('+', "[^/]+");
                 let pattern = match pattern.strip_suffix('#') {
@@ -171,7 +211,7 @@ impl Asked {
                             .is_some_and(|stored| relates(*relation, &stored, &asked))
                 })
             })
-            && self.condition.as_ref().is_none_or(|condition| self.holds(entity, condition))
+            && self.condition.as_ref().is_none_or(|condition| self.holds(entity, condition, all))
     }
 
     fn lives(&self, thing: &Value) -> bool {
@@ -191,18 +231,17 @@ impl Asked {
         many(&entity[name]).into_iter().filter(counts).collect()
     }
 
-    fn holds(&self, entity: &Value, condition: &Condition) -> bool {
+    fn holds(&self, entity: &Value, condition: &Condition, all: &[Value]) -> bool {
         match condition {
-            Condition::And(parts) => parts.iter().all(|part| self.holds(entity, part)),
-            Condition::Or(parts) => parts.iter().any(|part| self.holds(entity, part)),
-            Condition::Leaf(leaf) => self.holds_leaf(entity, leaf),
+            Condition::And(parts) => parts.iter().all(|part| self.holds(entity, part, all)),
+            Condition::Or(parts) => parts.iter().any(|part| self.holds(entity, part, all)),
+            Condition::Leaf(leaf) => self.holds_leaf(entity, leaf, all),
         }
     }
 
-    fn holds_leaf(&self, entity: &Value, leaf: &str) -> bool {
-        let words: Vec<&str> = leaf.splitn(3, ' ').collect();
-        let missing = words[0].starts_with('!');
-        let at = words[0].trim_start_matches('!');
+    /// What a path leads to: for each value its scalars, and whether they are links.
+    fn reached(&self, entity: &Value, at: &str, all: &[Value]) -> Vec<(Vec<Value>, bool)> {
+        let (at, beyond) = at.split_once('{').unwrap_or((at, ""));
         let (names, json) = at.split_once('[').unwrap_or((at, ""));
         let mut names = names.split('.');
         let mut instances = self.instances(entity, names.next().unwrap());
@@ -213,17 +252,52 @@ impl Asked {
                 .filter(|member| member.is_object())
                 .collect();
         }
+        if let Some(beyond) = beyond.strip_suffix('}') {
+            return instances.into_iter().flat_map(|instance| self.beyond(instance, beyond, all)).collect();
+        }
         let json = json.trim_end_matches(']');
         let mut values = Vec::new();
         for instance in instances {
             match json {
-                "" => values.push(scalars(instance)),
+                "" => values.push((scalars(instance), is_link(instance))),
                 name if instance["type"] == "LanguageProperty" => {
-                    values.extend(instance["languageMap"].get(name).map(|value| vec![value.clone()]));
+                    values
+                        .extend(instance["languageMap"].get(name).map(|value| (vec![value.clone()], false)));
                 }
-                name => values.extend(inside(value_of(instance), name).into_iter().map(|it| list(it, true))),
+                name => {
+                    let found = inside(value_of(instance), name).into_iter();
+                    values.extend(found.map(|value| (list(value, true), false)));
+                }
             }
         }
+        values
+    }
+
+    /// What a path (perhaps behind types) leads to in the entities that a Relationship points to.
+    fn beyond(&self, instance: &Value, path: &str, all: &[Value]) -> Vec<(Vec<Value>, bool)> {
+        let typed = path.split_once(':').filter(|(types, _)| !types.contains('{'));
+        let (types, path) = typed.unwrap_or(("", path));
+        let of_type = |entity: &Value| {
+            types.is_empty()
+                || types.split(',').any(|name| many(&entity["type"]).iter().any(|held| *held == name))
+        };
+        let targets = if is_link(instance) { scalars(instance) } else { Vec::new() };
+        // Of linked entities all instances count.
+        let beyond = Self { now: self.now, ..Self::default() };
+        let linked = targets.iter().filter_map(|id| all.iter().find(|entity| entity["id"] == *id));
+        linked
+            .filter(|entity| self.lives(entity) && of_type(entity))
+            .flat_map(|entity| beyond.reached(entity, path, all))
+            .collect()
+    }
+
+    fn holds_leaf(&self, entity: &Value, leaf: &str, all: &[Value]) -> bool {
+        let words: Vec<&str> = leaf.splitn(3, ' ').collect();
+        let missing = words[0].starts_with('!');
+        let reached = self.reached(entity, words[0].trim_start_matches('!'), all);
+        let ordered: Vec<Value> =
+            reached.iter().filter(|(_, is_link)| !is_link).flat_map(|(values, _)| values.clone()).collect();
+        let values: Vec<Vec<Value>> = reached.into_iter().map(|(values, _)| values).collect();
         let any = |test: &dyn Fn(&Value) -> bool| values.iter().flatten().any(test);
         let Some(sign) = words.get(1) else {
             return values.is_empty() == missing;
@@ -233,8 +307,9 @@ impl Asked {
         match *sign {
             "~=" | "!~=" => {
                 let pattern = Regex::new(operand).unwrap();
-                let held = any(&|value| value.as_str().is_some_and(|text| pattern.is_match(text)));
-                held == (*sign == "~=") && !values.is_empty()
+                let texts: Vec<&str> = ordered.iter().filter_map(Value::as_str).collect();
+                let held = texts.iter().any(|text| pattern.is_match(text));
+                held == (*sign == "~=") && !texts.is_empty()
             }
             "==" | "!=" => {
                 let held = match operand.split_once("..") {
@@ -248,7 +323,7 @@ impl Asked {
                 };
                 held == (*sign == "==") && !values.is_empty()
             }
-            sign => any(&|value| {
+            sign => ordered.iter().any(|value| {
                 compare(value, &parsed(operand)).is_some_and(|order| match sign {
                     "<" => order < 0,
                     "<=" => order <= 0,
@@ -276,8 +351,73 @@ fn compare(one: &Value, other: &Value) -> Option<i32> {
     Some(order as i32)
 }
 
+/// Numbers, texts, objects, arrays, booleans, null.
+fn rank(value: &Value) -> u8 {
+    match value {
+        Value::Number(_) => 0,
+        Value::String(_) => 1,
+        Value::Object(_) => 2,
+        Value::Array(_) => 3,
+        Value::Bool(_) => 4,
+        Value::Null => 5,
+    }
+}
+
+/// Without a collator, texts compare by their characters.
+fn compare_keys(one: &Value, other: &Value, collator: &Option<CollatorBorrowed<'static>>) -> Ordering {
+    match (one, other) {
+        (Value::Number(one), Value::Number(other)) => {
+            one.as_f64().unwrap().partial_cmp(&other.as_f64().unwrap()).unwrap()
+        }
+        (Value::String(one), Value::String(other)) => match collator {
+            Some(collator) => collator.compare(one, other),
+            None => one.cmp(other),
+        },
+        (Value::Bool(one), Value::Bool(other)) => one.cmp(other),
+        (Value::Array(one), Value::Array(other)) => match (one.first(), other.first()) {
+            (Some(one), Some(other)) => compare_keys(one, other, collator),
+            (one, other) => one.is_some().cmp(&other.is_some()),
+        },
+        (one, other) => rank(one).cmp(&rank(other)),
+    }
+}
+
+/// The values of an instance, as they are sorted by: those of a typed value are what it says.
+fn sorting_values(instance: &Value) -> Vec<Value> {
+    let value = value_of(instance);
+    match instance["type"].as_str() {
+        Some("LanguageProperty") => value.as_object().unwrap().values().cloned().collect(),
+        Some("JsonProperty" | "GeoProperty") => vec![value.clone()],
+        _ => vec![match value {
+            Value::Array(elements) => elements.iter().map(plain).collect(),
+            value => plain(value),
+        }],
+    }
+}
+
+fn plain(value: &Value) -> Value {
+    value.get("@value").unwrap_or(value).clone()
+}
+
+/// Arrays with the element that comes first in front.
+fn sorted_inside(value: Value, descending: bool, collator: &Option<CollatorBorrowed<'static>>) -> Value {
+    let Value::Array(elements) = value else { return value };
+    let mut elements: Vec<Value> =
+        elements.into_iter().map(|element| sorted_inside(element, descending, collator)).collect();
+    elements.sort_by(|one, other| compare_keys(one, other, collator));
+    if descending {
+        elements.reverse();
+    }
+    elements.sort_by_key(Value::is_null);
+    Value::Array(elements)
+}
+
+fn is_link(instance: &Value) -> bool {
+    matches!(instance["type"].as_str(), Some("Relationship" | "ListRelationship"))
+}
+
 fn value_of(instance: &Value) -> &Value {
-    let members = ["value", "object", "languageMap", "json", "valueList"];
+    let members = ["value", "object", "objectList", "languageMap", "json", "valueList"];
     members.iter().find_map(|name| instance.get(name)).unwrap()
 }
 

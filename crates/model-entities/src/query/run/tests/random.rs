@@ -18,7 +18,8 @@ fn pick<T: Copy>(random: &mut StdRng, of: &[T]) -> T {
 
 fn text(random: &mut StdRng) -> String {
     let long = "l".repeat(63);
-    match random.random_range(0..9) {
+    match random.random_range(0..10) {
+        9 => pick(random, &["X", "É", "e", "z", "ä", "a b", "10", "9"]).into(),
         0 => "x".into(),
         1 => "xy".into(),
         2 => "x\"y\n".into(),
@@ -77,8 +78,10 @@ fn instance(random: &mut StdRng, name: &str) -> Value {
     if name == "location" {
         return json!({"type": "GeoProperty", "value": geometry(random)});
     }
-    match random.random_range(0..10) {
-        0 => json!({"type": "Relationship", "object": format!("urn:e:{}", random.random_range(0..9))}),
+    let link = |random: &mut StdRng| format!("urn:e:{:04}", random.random_range(0..60));
+    match random.random_range(0..11) {
+        10 => json!({"type": "ListRelationship", "objectList": [link(random), link(random)]}),
+        0 => json!({"type": "Relationship", "object": link(random)}),
         1 => json!({"type": "LanguageProperty", "languageMap": {"en": text(random), "fr": text(random)}}),
         2 => json!({"type": "JsonProperty", "json": value(random)}),
         3 => json!({"type": "ListProperty", "valueList": [scalar(random), scalar(random)]}),
@@ -147,6 +150,7 @@ fn leaf(random: &mut StdRng) -> String {
         1 => "b[l]".into(),
         2 => "a[en]".into(),
         3 => "b.m".into(),
+        4 => pick(random, &["a{b}", "a{Car:b}", "b{Car,Bike:a[k]}", "b{a{Town:c}}", "c{unknown:a}"]).into(),
         _ => pick(random, &["a", "b", "c"]).to_owned(),
     };
     match random.random_range(0..14) {
@@ -236,7 +240,9 @@ pub(super) fn asked(random: &mut StdRng, entities: usize) -> Asked {
         asked.datasets = vec![pick(random, &DATASETS)];
     }
     if random.random_bool(0.2) {
-        asked.order = Some((pick(random, &["a", "b", "id", "type"]), random.random_bool(0.5)));
+        asked.order = Some((pick(random, &["a", "b", "id", "type", "scope"]), random.random_bool(0.5)));
+        let collations = ["und", "de-u-co-phonebk", "und-u-ks-level1", "und-u-kn", "sv"];
+        asked.collation = random.random_bool(0.5).then(|| pick(random, &collations));
     }
     if random.random_bool(0.4) {
         asked.now = Some(EXPIRES);
