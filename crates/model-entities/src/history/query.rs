@@ -4,6 +4,8 @@
 #[cfg(test)]
 mod tests;
 
+use std::collections::VecDeque;
+
 use model_series::Points;
 use store::{Range, Timestamp};
 
@@ -14,8 +16,8 @@ use super::{EntityHistory, TimeProperty, TimeSpan};
 use crate::encode::{put_names, put_times, put_varint, seal};
 use crate::query::eval::{Links, Matcher, Shown};
 use crate::query::stream::Union;
-use crate::query::{Query, Selector, TypeQuery};
-use crate::{EntityView, Error, TenantEntities, TermId, keys};
+use crate::query::{OrderBy, OrderKey, Query, Selector, TypeQuery};
+use crate::{EntityView, Error, Options, TenantEntities, TermId, keys};
 
 /// Index rows read in the first page.
 const PAGE_ROWS: usize = 64;
@@ -39,18 +41,74 @@ enum Candidates {
     Rows(Union),
 }
 
+/// The matches of a page, on their way.
+struct Taken<'q> {
+    query: &'q Query,
+    /// Whether the page is counted from the end.
+    descending: bool,
+    ids: VecDeque<Box<str>>,
+    matched: usize,
+}
+
+impl<'q> Taken<'q> {
+    fn new(query: &'q Query, options: &Options) -> Result<Self, Error> {
+        let descending =
+            matches!(query.order.as_slice(), [OrderBy { key: OrderKey::Id, descending: true }, ..]);
+        let taken = Self { query, descending, ids: VecDeque::new(), matched: 0 };
+        let sort_max = options.sort_entities_max;
+        if descending && taken.behind() > sort_max {
+            let message =
+                format!("offset and limit reach beyond {sort_max} sorted entities (sort_entities_max)");
+            return Err(Error::Limit(message));
+        }
+        Ok(taken)
+    }
+
+    /// The place behind the page.
+    fn behind(&self) -> usize {
+        self.query.offset.saturating_add(self.query.limit)
+    }
+
+    /// Whether what is still to come changes nothing.
+    fn is_full(&self) -> bool {
+        !self.query.count && !self.descending && self.matched > self.behind()
+    }
+
+    fn push(&mut self, id: Box<str>) {
+        if self.descending {
+            self.ids.push_back(id);
+            if self.ids.len() > self.behind() {
+                self.ids.pop_front();
+            }
+        } else if (self.query.offset..self.behind()).contains(&self.matched) {
+            self.ids.push_back(id);
+        }
+        self.matched += 1;
+    }
+
+    fn page(self) -> HistoryPage {
+        let (more, count) = (self.matched > self.behind(), self.query.count.then_some(self.matched));
+        let ids = match self.descending {
+            true => self.ids.into_iter().rev().skip(self.query.offset).collect(),
+            false => self.ids.into(),
+        };
+        HistoryPage { ids, count, more }
+    }
+}
+
 impl TenantEntities {
     /// The entities, living or gone, that match the query by their past: some instance within the span satisfies each
     /// condition (for negated ones, some is there and none is equal). An entity without any instance within the span does
-    /// not match. Paged by `offset` and `limit` in id order; the query's own order and time are not looked at. Types and
-    /// scopes are those the entity has, or had when it went.
+    /// not match. Paged by `offset` and `limit` in id order, or against it if the query's order begins with the id, descending;
+    /// other orders and the query's time are not looked at. Types and scopes are those the entity has, or had when it went.
+    /// The query's datasetIds select what conditions look at, not what an entity must have.
     ///
     /// Cost: the current row of each candidate (by id, or type) and its head rows; and the blocks that overlap the span of
-    /// the attributes that conditions are on.
+    /// the attributes that conditions are on. Against the order of ids, all candidates are looked at for each page.
     ///
     /// # Errors
     ///
-    /// [`Error::Limit`] if it looks at more entities than the options allow; if the store refuses.
+    /// [`Error::Limit`] if it looks at, or sorts, more entities than the options allow; if the store refuses.
     pub async fn query_history(
         &self,
         query: &Query,
@@ -62,11 +120,10 @@ impl TenantEntities {
         let search = Search { matcher: Matcher::new(&query), query: &query, time, span };
         let scan_max = self.context().options.scan_entities_max;
         let mut candidates = self.candidates(&query);
-        let (mut page, mut matched, mut scanned) = (HistoryPage::default(), 0_usize, 0_usize);
-        let behind = query.offset.saturating_add(query.limit);
+        let (mut taken, mut scanned) = (Taken::new(&query, &self.context().options)?, 0_usize);
         let (mut links, mut key) = (Links::default(), Vec::new());
         while let Some(id) = self.next_candidate(&mut candidates, &mut key).await? {
-            if matched > behind && !query.count {
+            if taken.is_full() {
                 break;
             }
             scanned += 1;
@@ -74,17 +131,11 @@ impl TenantEntities {
                 let message = format!("the query looks at more than {scan_max} entities (scan_entities_max)");
                 return Err(Error::Limit(message));
             }
-            if !self.matches_past(&id, &search, &mut links).await? {
-                continue;
+            if self.matches_past(&id, &search, &mut links).await? {
+                taken.push(id);
             }
-            if (query.offset..behind).contains(&matched) {
-                page.ids.push(id);
-            }
-            matched += 1;
         }
-        page.more = matched > behind;
-        page.count = query.count.then_some(matched);
-        Ok(page)
+        Ok(taken.page())
     }
 
     fn candidates(&self, query: &Query) -> Candidates {
@@ -149,12 +200,13 @@ impl TenantEntities {
         let asked = &search.query.datasets;
         let counts =
             |dataset: Option<&str>| asked.is_empty() || asked.iter().any(|one| one.as_deref() == dataset);
-        let sources = self.sources(id, |_, dataset| counts(dataset)).await?;
+        let sources = self.sources(id, |_, _| true).await?;
         let mut seen = Seen { shown: search.matcher.unseen(), links };
         self.show(&head, search, &mut seen).await?;
         // Attributes that conditions are on, as far as they are not shown whole yet.
         let mut left = search.evaluated();
-        left.retain(|name| sources.iter().any(|source| source.attribute == *name));
+        let is_left = |name, source: &Source| source.attribute == name && counts(source.dataset.as_deref());
+        left.retain(|name| sources.iter().any(|source| is_left(*name, source)));
         let mut met: Vec<TermId> = Vec::new();
         let matches = loop {
             if let Some(matches) = search.matcher.verdict(&seen.shown, &|name| !left.contains(&name)) {
@@ -165,7 +217,7 @@ impl TenantEntities {
                 break false;
             };
             let of_name = sources.iter().filter(|source| source.attribute == name);
-            for source in of_name {
+            for source in of_name.filter(|source| counts(source.dataset.as_deref())) {
                 if self.show_past(&head, source, search, &mut seen).await? {
                     met.push(name);
                 }

@@ -6,8 +6,8 @@ use store::{Direction, Timestamp};
 
 use super::heads::{Gathered, unmarked};
 use super::note::tag_of;
-use super::select::{Bound, Selected, covering, cut};
-use super::{EntityHistory, Header, HistoryRequest, InstanceHistory};
+use super::select::{Bound, Selected, cut};
+use super::{EntityHistory, Header, HistoryRequest, InstanceHistory, TimeSpan};
 use crate::{EntityView, Error, TenantEntities, TermId, keys};
 
 /// Strands of an entity that are named in one page.
@@ -29,6 +29,19 @@ pub(super) struct Source {
 pub(super) fn watched(sources: &[Source]) -> Vec<(Strand, Option<i64>)> {
     let both = sources.iter().filter(|source| !source.fresh.is_empty());
     both.filter_map(|source| Some((source.strand.clone()?, source.mark))).collect()
+}
+
+/// The instances that were found of an attribute and dataset.
+type Found = (TermId, Option<Box<str>>, Selected);
+
+/// Cuts what was found, and the request, to the part that fits; answers how many instances are left.
+fn cut_all(found: &mut [Found], request: &mut HistoryRequest, covered: &mut Option<TimeSpan>) -> usize {
+    let mut parts: Vec<&mut Selected> = found.iter_mut().map(|(_, _, one)| one).collect();
+    if let Some(part) = cut(&mut parts, request) {
+        request.span = part;
+        *covered = Some(part);
+    }
+    parts.iter().map(|one| one.len()).sum()
 }
 
 impl TenantEntities {
@@ -89,7 +102,8 @@ impl TenantEntities {
     ///
     /// # Errors
     ///
-    /// If the store refuses, or stored bytes are damaged.
+    /// [`Error::Limit`] if more instances of one attribute are of the same time than an answer may hold; if the store refuses, or
+    /// stored bytes are damaged.
     pub async fn read_history(
         &self,
         id: &str,
@@ -98,32 +112,9 @@ impl TenantEntities {
         let Some(mut history) = self.history(id).await? else {
             return Ok(None);
         };
-        // One more than is asked for tells whether there is more.
-        let most = request.instances_max.saturating_add(1);
-        let bound = match request.last_n {
-            Some(last_n) => Bound::Last(last_n.min(most)),
-            None => Bound::First(most),
-        };
-        let mut found = Vec::new();
-        let (mut span, mut held) = (request.span, 0_usize);
-        for source in self.sources(id, |attribute, dataset| request.wants(attribute, dataset)).await? {
-            let selected = self.select(&source, request.time, span, bound).await?;
-            if selected.is_empty() {
-                continue;
-            }
-            held += selected.len();
-            found.push((source.attribute, source.dataset, selected));
-            if held > most.saturating_mul(2) {
-                // Attributes together hold no more than the answer may, and those that follow are read no further.
-                let mut parts: Vec<&mut Selected> = found.iter_mut().map(|(_, _, one)| one).collect();
-                span = covering(&parts, span, bound, most);
-                parts.iter_mut().for_each(|one| one.retain(span));
-                held = parts.iter().map(|one| one.len()).sum();
-            }
-        }
+        let (mut found, covered) = self.select_all(id, request).await?;
+        history.covered = covered;
         found.sort_by(|one, other| (one.0, &one.1).cmp(&(other.0, &other.1)));
-        let mut parts: Vec<&mut Selected> = found.iter_mut().map(|(_, _, selected)| selected).collect();
-        history.covered = cut(&mut parts, request.span, bound, request.instances_max);
         let found = found.into_iter().filter(|(_, _, selected)| !selected.is_empty());
         history.attributes = found
             .map(|(attribute, dataset, selected)| InstanceHistory {
@@ -134,6 +125,43 @@ impl TenantEntities {
             })
             .collect();
         Ok(Some(history))
+    }
+
+    /// The instances of each attribute and dataset that are wanted, and the part of the span they were cut to.
+    async fn select_all(
+        &self,
+        id: &str,
+        request: &HistoryRequest,
+    ) -> Result<(Vec<Found>, Option<TimeSpan>), Error> {
+        // One more than is asked for tells whether there is more.
+        let most = request.instances_max.saturating_add(1);
+        let bound = match request.last_n {
+            Some(last_n) => Bound::Last(last_n.min(most)),
+            None => Bound::First(most),
+        };
+        let (mut found, mut edges) = (Vec::<Found>::new(), Vec::new());
+        let (mut request, mut covered, mut held) = (request.clone(), None, 0_usize);
+        for source in self.sources(id, |attribute, dataset| request.wants(attribute, dataset)).await? {
+            let selected = self.select(&source, request.time, request.span, bound).await?;
+            if selected.is_empty() {
+                continue;
+            }
+            edges.extend(selected.edge(bound).filter(|_| selected.len() == most));
+            held += selected.len();
+            found.push((source.attribute, source.dataset, selected));
+            if held > most.saturating_mul(2) {
+                // Attributes together hold no more than the answer may, and those that follow are read no further.
+                held = cut_all(&mut found, &mut request, &mut covered);
+            }
+        }
+        cut_all(&mut found, &mut request, &mut covered);
+        if edges.into_iter().any(|edge| request.span.contains(edge)) {
+            return Err(Error::Limit(format!(
+                "an attribute has more than {} instances of the same time, which are never parted",
+                request.instances_max
+            )));
+        }
+        Ok((found, covered))
     }
 
     /// The attributes and datasets of a past that are wanted.

@@ -78,9 +78,9 @@ impl TimeSpan {
         Self { to: at, ..Self::ALL }
     }
 
-    /// `timerel=after`: later than `at`.
+    /// `timerel=after`: `at` and later.
     pub fn after(at: Timestamp) -> Self {
-        Self { from: Timestamp(at.0.saturating_add(1)), ..Self::ALL }
+        Self { from: at, ..Self::ALL }
     }
 
     /// `timerel=between`: from `at` on, before `end`.
@@ -92,9 +92,55 @@ impl TimeSpan {
     pub fn contains(&self, time: Timestamp) -> bool {
         self.from <= time && time < self.to
     }
+
+    /// The earliest part of the span that holds no more than `most` of `times`, all of which lie in the span; `None` if that
+    /// is all of them. Times alike are never parted. The part reaches beyond the first instant of the span, which may be the
+    /// last one of the part before: so whoever asks part by part gets on, and a part may hold more than `most`.
+    ///
+    /// Cost: linear in the times, whose order it changes.
+    pub fn earliest(self, times: &mut [Timestamp], most: usize) -> Option<Self> {
+        if times.len() <= most {
+            return None;
+        }
+        let (earlier, edge, later) = times.select_nth_unstable(most);
+        let edge = *edge;
+        let to = if earlier.iter().any(|time| self.from < *time && *time < edge) {
+            edge
+        } else if edge > self.from {
+            next(edge)
+        } else {
+            next(later.iter().copied().filter(|time| *time > edge).min()?)
+        };
+        let is_less = times.iter().any(|time| *time >= to);
+        is_less.then_some(Self { to, ..self })
+    }
+
+    /// The latest part of the span that holds no more than `most` of `times`, as [`Self::earliest`]; at least one instant is
+    /// in it.
+    pub fn latest(self, times: &mut [Timestamp], most: usize) -> Option<Self> {
+        let beyond = times.len().checked_sub(most)?.checked_sub(1)?;
+        let (_, edge, later) = times.select_nth_unstable(beyond);
+        let edge = *edge;
+        let from = if later.iter().any(|time| *time > edge) { next(edge) } else { edge };
+        let is_less = times.iter().any(|time| *time < from);
+        is_less.then_some(Self { from, ..self })
+    }
+}
+
+fn next(time: Timestamp) -> Timestamp {
+    Timestamp(time.0.saturating_add(1))
 }
 
 impl HistoryRequest {
+    /// The part of the span that an answer may hold of instances of these `times`, which it changes the order of: the earliest,
+    /// or for `last_n` the latest. `None`: all of it.
+    pub fn part(&self, times: &mut [Timestamp]) -> Option<TimeSpan> {
+        match self.last_n {
+            Some(_) => self.span.latest(times, self.instances_max),
+            None => self.span.earliest(times, self.instances_max),
+        }
+    }
+
     /// All instances by `modifiedAt`, up to so many.
     pub fn all(instances_max: usize) -> Self {
         Self {
@@ -111,5 +157,46 @@ impl HistoryRequest {
     pub(crate) fn wants(&self, attribute: TermId, dataset: Option<&str>) -> bool {
         self.attributes.wants(attribute)
             && (self.datasets.is_empty() || self.datasets.iter().any(|wanted| wanted.as_deref() == dataset))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Parts of the span from 0 to 100.
+    #[track_caller]
+    fn check(times: &[i64], instances_max: usize, last_n: Option<usize>, expected: Option<(i64, i64)>) {
+        let span = TimeSpan { from: Timestamp(0), to: Timestamp(100) };
+        let request = HistoryRequest { span, last_n, ..HistoryRequest::all(instances_max) };
+        let mut times: Vec<_> = times.iter().copied().map(Timestamp).collect();
+        let found = request.part(&mut times).map(|part| (part.from.0, part.to.0));
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn a_part_holds_no_more_than_the_limit() {
+        check(&[5, 1, 3], 3, None, None);
+        check(&[5, 1, 3], 2, None, Some((0, 5)));
+        check(&[5, 1, 3], 2, Some(9), Some((2, 100)));
+        check(&[5, 1, 3, 3], 2, None, Some((0, 3)));
+        check(&[5, 3, 3, 1], 2, Some(9), Some((4, 100)));
+        check(&[], 2, None, None);
+    }
+
+    #[test]
+    fn a_part_holds_at_least_one_instant() {
+        check(&[3, 3, 3, 7], 2, None, Some((0, 4)));
+        check(&[3, 3, 3], 2, None, None);
+        check(&[3, 7, 7, 7], 2, Some(9), Some((7, 100)));
+        check(&[7, 7, 7], 2, Some(9), None);
+    }
+
+    #[test]
+    fn a_part_reaches_beyond_the_first_instant_of_the_span() {
+        check(&[0, 0, 1, 2], 2, None, Some((0, 2)));
+        check(&[0, 0, 0, 1, 1, 2], 2, None, Some((0, 2)));
+        check(&[0, 0, 0, 0, 5], 2, None, None);
+        check(&[0, 0, 0], 2, None, None);
     }
 }

@@ -12,7 +12,7 @@ use store::Timestamp;
 use super::merge::append;
 use super::note::{CHANGED_FLAG, Class, MICROSECOND, Point, micros, nanos};
 use super::read::Source;
-use super::{TimeProperty, TimeSpan};
+use super::{HistoryRequest, TimeProperty, TimeSpan};
 use crate::{Error, TenantEntities, keys};
 
 /// Points that are read at once, about; few in tests, so that they see pages.
@@ -256,6 +256,20 @@ impl Selected {
         self.order.len()
     }
 
+    /// The time of the last instance, or of the first one where the last are wanted: where more of them may follow.
+    pub(super) fn edge(&self, bound: Bound) -> Option<Timestamp> {
+        let edge = match bound {
+            Bound::First(_) => self.order.last(),
+            Bound::Last(_) => self.order.first(),
+        };
+        edge.map(|(time, _)| Timestamp(*time))
+    }
+
+    /// The time of the first instance.
+    pub(super) fn first(&self) -> Option<Timestamp> {
+        self.order.first().map(|(time, _)| Timestamp(*time))
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.order.is_empty()
     }
@@ -338,54 +352,12 @@ pub(super) fn time_of(points: &Points, index: usize, time: TimeProperty) -> Opti
     }
 }
 
-/// Cuts what was found to so many instances in all, and to one span for all attributes: the earliest part, or the latest
-/// for the last ones. Answers that span, or `None` if nothing had to go.
-pub(super) fn cut(
-    found: &mut [&mut Selected],
-    span: TimeSpan,
-    bound: Bound,
-    instances_max: usize,
-) -> Option<TimeSpan> {
-    let mut times: Vec<i64> = found.iter().flat_map(|one| one.order.iter().map(|(time, _)| *time)).collect();
-    if times.len() <= instances_max {
-        return None;
-    }
-    let covered = match bound {
-        Bound::First(_) => {
-            let (_, end, _) = times.select_nth_unstable(instances_max);
-            let end = *end;
-            // A page goes on: at least one instant is covered.
-            let first = times.iter().min().copied().unwrap_or(end);
-            TimeSpan { to: Timestamp(if end > first { end } else { end.saturating_add(1) }), ..span }
-        }
-        Bound::Last(_) => {
-            let place = times.len() - instances_max - 1;
-            let (_, start, _) = times.select_nth_unstable(place);
-            let start = *start;
-            let last = times.iter().max().copied().unwrap_or(start);
-            TimeSpan { from: Timestamp(if start < last { start.saturating_add(1) } else { start }), ..span }
-        }
-    };
+/// Cuts what was found to the part of the request's span that its limit allows, the same for all attributes. Answers that part,
+/// or `None` if nothing had to go.
+pub(super) fn cut(found: &mut [&mut Selected], request: &HistoryRequest) -> Option<TimeSpan> {
+    let times = found.iter().flat_map(|one| one.order.iter().map(|(time, _)| Timestamp(*time)));
+    let mut times: Vec<Timestamp> = times.collect();
+    let covered = request.part(&mut times)?;
     found.iter_mut().for_each(|one| one.retain(covered));
     Some(covered)
-}
-
-/// The part of the span that the first or last `most` of all that was found lie in: what lies beyond is not among them,
-/// whatever is found yet. Times alike are never parted.
-pub(super) fn covering(found: &[&mut Selected], span: TimeSpan, bound: Bound, most: usize) -> TimeSpan {
-    let mut times: Vec<i64> = found.iter().flat_map(|one| one.order.iter().map(|(time, _)| *time)).collect();
-    if times.len() <= most || most == 0 {
-        return span;
-    }
-    match bound {
-        Bound::First(_) => {
-            let (_, last, _) = times.select_nth_unstable(most - 1);
-            TimeSpan { to: Timestamp(last.saturating_add(1)), ..span }
-        }
-        Bound::Last(_) => {
-            let place = times.len() - most;
-            let (_, first, _) = times.select_nth_unstable(place);
-            TimeSpan { from: Timestamp(*first), ..span }
-        }
-    }
 }

@@ -293,7 +293,7 @@ fn spans_pages_and_last_ones() {
         assert!(times.into_iter().eq(2980..3000));
         assert_eq!(covered, Some(TimeSpan { from: Timestamp(29_791), ..all }));
         let modified =
-            HistoryRequest { span: TimeSpan::after(Timestamp(1_002_989)), ..HistoryRequest::all(99) };
+            HistoryRequest { span: TimeSpan::after(Timestamp(1_002_990)), ..HistoryRequest::all(99) };
         let expected = (2990..3000).map(|number| number ^ 1);
         assert!(read(modified).await.0.into_iter().eq(expected));
     });

@@ -9,7 +9,7 @@ use crate::Error;
 use crate::history::TimeSpan;
 use crate::history::note::{micros, nanos};
 
-/// A Monday: where buckets begin if the span says nothing, so that weeks are those of ISO 8601.
+/// A Monday: where buckets begin if only the span's end is said, so that weeks are those of ISO 8601.
 const MONDAY_NS: i64 = 4 * 86_400 * 1_000_000_000;
 
 /// How long buckets are: `aggrPeriodDuration`, an ISO 8601 duration. Years, months and days are those of UTC.
@@ -43,6 +43,11 @@ impl Period {
     #[must_use]
     pub fn starting_at(self, begin: Timestamp) -> Self {
         Self { begin: Some(begin), ..self }
+    }
+
+    /// Whether the first bucket begins with the first instance: where no begin is said, and no end either.
+    pub(super) fn begins_with_the_first(&self, span: TimeSpan) -> bool {
+        self.begin.is_none() && !self.is_zero() && span == TimeSpan::ALL
     }
 
     fn is_zero(self) -> bool {

@@ -12,7 +12,7 @@ use crate::history::note::{Class, Point, UNOBSERVED_FLAG, micros, nanos};
 use crate::history::read::{Source, watched};
 use crate::history::select::{Bound, observes, range_of};
 use crate::history::{HistoryRequest, TimeProperty, TimeSpan};
-use crate::{Error, Kind, TenantEntities};
+use crate::{Error, Kind, TenantEntities, Timestamp};
 
 /// How often aggregates start again because what was fresh was folded meanwhile.
 const ATTEMPTS_MAX: usize = 8;
@@ -21,8 +21,9 @@ const TASKS_MAX: usize = 8;
 
 impl TenantEntities {
     /// Aggregates of an entity's past: for each attribute and dataset of the request (whose `last_n` takes the last
-    /// instances first, and whose `instances_max` does not count here). Buckets begin at the begin of the span; where that is
-    /// open, at whole periods since 1970 (weeks: on Mondays). `None`: the entity has no past, and is not there.
+    /// instances first, and whose `instances_max` does not count here). Buckets begin at the begin of the span; where all of
+    /// time is asked for, at the first of all instances; where only the begin is open, at whole periods since 1970 (weeks: on
+    /// Mondays). `None`: the entity has no past, and is not there.
     ///
     /// Cost: some nanoseconds for each number, read in blocks; blocks that lie inside one bucket are not read, unless for
     /// `distinctCount` and `stddev`, and of others no more columns than are needed. One block of each attribute stands in memory at
@@ -38,7 +39,7 @@ impl TenantEntities {
         methods: &[AggregateMethod],
         period: Option<&Period>,
     ) -> Result<Option<Vec<AggregateHistory>>, Error> {
-        let job = Job {
+        let mut job = Job {
             time: request.time,
             span: request.span,
             last_n: request.last_n,
@@ -53,6 +54,10 @@ impl TenantEntities {
                 return Ok(None);
             }
             let watched = watched(&sources);
+            if let Some(period) = period.filter(|period| period.begins_with_the_first(request.span)) {
+                let first = self.first_of(&sources, &job).await?.map(|first| period.starting_at(first));
+                job.buckets = Buckets::new(first.as_ref().or(Some(period)), request.span);
+            }
             let found = self.aggregate_all(sources, &job).await?;
             if !self.has_moved(&watched).await? {
                 return Ok(Some(found));
@@ -61,6 +66,17 @@ impl TenantEntities {
             turn = turn.or(self.turn(id).await);
         }
         Err(Error::Contention(id.into()))
+    }
+
+    /// The time of the first instance that is aggregated. Cost: the block it is in, of each attribute.
+    async fn first_of(&self, sources: &[Source], job: &Job) -> Result<Option<Timestamp>, Error> {
+        let bound = job.last_n.map_or(Bound::First(1), Bound::Last);
+        let mut first: Option<Timestamp> = None;
+        for source in sources {
+            let found = self.select(source, job.time, job.span, bound).await?.first();
+            first = [first, found].into_iter().flatten().min();
+        }
+        Ok(first)
     }
 
     /// Aggregates of all sources, by attribute and dataset.

@@ -10,7 +10,7 @@ use super::*;
 use crate::history::tests::tenant;
 use crate::history::{HistoryRequest, TimeProperty, TimeSpan};
 use crate::write::tests::{run, store};
-use crate::{Attribute, Draft, Instance, Kind, Operation, TenantEntities};
+use crate::{Attribute, Draft, Instance, Kind, Operation, PastInstance, TenantEntities};
 
 const ALL: [AggregateMethod; 8] = [
     AggregateMethod::TotalCount,
@@ -109,6 +109,16 @@ fn same(found: AggregateValue<'_>, expected: &Found) -> bool {
 async fn check(entities: &TenantEntities, request: &HistoryRequest, period: Option<&str>) {
     let period = period.map(|period| Period::parse(period).unwrap());
     let history = entities.read_history(ID, request).await.unwrap().unwrap();
+    let time_of = |instance: PastInstance<'_>| match request.time {
+        TimeProperty::ObservedAt => instance.observed_at().unwrap(),
+        TimeProperty::CreatedAt => instance.created_at(),
+        _ => instance.modified_at(),
+    };
+    // All of time begins with the first instance of all attributes.
+    let first = history.attributes.iter().flat_map(|one| one.instances().map(time_of)).min();
+    let begins = request.span == TimeSpan::ALL;
+    let aligned =
+        period.map(|period| first.filter(|_| begins).map_or(period, |first| period.starting_at(first)));
     // Each alone, too: the fewer methods, the fewer columns are read.
     let alone = ALL.iter().map(std::slice::from_ref);
     for methods in [ALL.as_slice(), &[AggregateMethod::Avg, AggregateMethod::Max]].into_iter().chain(alone) {
@@ -116,14 +126,9 @@ async fn check(entities: &TenantEntities, request: &HistoryRequest, period: Opti
         let mut found = found.iter();
         for attribute in &history.attributes {
             let mut values: BTreeMap<i64, Vec<String>> = BTreeMap::new();
-            let mut buckets = Buckets::new(period.as_ref(), request.span);
+            let mut buckets = Buckets::new(aligned.as_ref(), request.span);
             for instance in attribute.instances().filter(|instance| !instance.is_deleted()) {
-                let time = match request.time {
-                    TimeProperty::ObservedAt => instance.observed_at(),
-                    TimeProperty::CreatedAt => Some(instance.created_at()),
-                    _ => Some(instance.modified_at()),
-                };
-                buckets.seek(time.unwrap().0 * 1000);
+                buckets.seek(time_of(instance).0 * 1000);
                 let mut value = String::new();
                 instance.write_value(&mut value);
                 values.entry(buckets.start).or_default().push(value);

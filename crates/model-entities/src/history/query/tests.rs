@@ -61,7 +61,8 @@ fn entities_are_found_by_what_they_were() {
         let early = TimeSpan::before(Timestamp(150));
         assert_eq!(names(&find(typed(None), TimeSpan::ALL).await), ["1", "2", "3"]);
         assert_eq!(names(&find(typed(None), early).await), ["1", "2"]);
-        assert_eq!(names(&find(typed(None), TimeSpan::after(Timestamp(300))).await), [] as [&str; 0]);
+        assert_eq!(names(&find(typed(None), TimeSpan::after(Timestamp(300))).await), ["2", "3"]);
+        assert_eq!(names(&find(typed(None), TimeSpan::after(Timestamp(301))).await), [] as [&str; 0]);
         assert_eq!(names(&find(typed(fast()), TimeSpan::ALL).await), ["1", "2", "3"]);
         assert_eq!(names(&find(typed(fast()), early).await), ["2"]);
         let never_ten = Some(compare(SPEED, Comparison::NotEqual, Scalar::Number(10.0)));
@@ -73,6 +74,18 @@ fn entities_are_found_by_what_they_were() {
         assert_eq!(names(&find(coloured, TimeSpan::ALL).await), ["1"]);
         let page = find(Query { offset: 1, limit: 1, count: true, ..typed(None) }, TimeSpan::ALL).await;
         assert_eq!((names(&page), page.count, page.more), (vec!["2"], Some(3), true));
+        let backwards = vec![OrderBy { key: OrderKey::Id, descending: true }];
+        let backwards = Query { order: backwards, limit: 2, ..typed(None) };
+        let page = find(backwards.clone(), TimeSpan::ALL).await;
+        assert_eq!((names(&page), page.count, page.more), (vec!["3", "2"], None, true));
+        let page = find(Query { offset: 2, count: true, ..backwards }, TimeSpan::ALL).await;
+        assert_eq!((names(&page), page.count, page.more), (vec!["1"], Some(3), false));
+        // What conditions look at is of the dataset; what is had may be of any.
+        let other = || vec![Some("urn:d:1".into())];
+        let coloured = Query { attributes: vec![Some(COLOUR)], datasets: other(), ..typed(None) };
+        assert_eq!(names(&find(coloured, TimeSpan::ALL).await), ["1"]);
+        let fast_there = Query { datasets: other(), ..typed(fast()) };
+        assert_eq!(names(&find(fast_there, TimeSpan::ALL).await), [] as [&str; 0]);
         let named = Query { ids: vec!["urn:x:3".into(), "urn:x:9".into()], limit: 9, ..Query::default() };
         assert_eq!(names(&find(named, TimeSpan::ALL).await), ["3"]);
         let pattern = regex::Regex::new("^urn:x:[23]$").ok();

@@ -8,7 +8,7 @@ use smallvec::smallvec;
 use crate::history::tests::tenant;
 use crate::history::{HistoryRequest, InstanceId, TimeProperty, TimeSpan};
 use crate::write::tests::{run, store};
-use crate::{Attribute, Draft, Instance, Kind, Operation, TenantEntities, TermId};
+use crate::{Attribute, Draft, Error, Instance, Kind, Operation, TenantEntities, TermId};
 use store::Timestamp;
 
 const ID: &str = "urn:x:1";
@@ -24,6 +24,8 @@ struct Plain {
 }
 
 type PlainPast = BTreeMap<(TermId, i64), Plain>;
+/// What a read is to show, by attribute and the time of the first write; and the part of the span it was cut to.
+type Page = (Vec<(TermId, i64)>, Option<TimeSpan>);
 
 #[derive(Clone, Debug)]
 enum Step {
@@ -134,23 +136,25 @@ impl Trial {
     }
 
     async fn check(&self, request: &HistoryRequest) {
-        let Some(found) = self.entities.read_history(ID, request).await.unwrap() else {
-            assert!(self.past.is_empty());
-            return;
+        let found = match (self.entities.read_history(ID, request).await, self.expected(request)) {
+            (Ok(None), _) => return assert!(self.past.is_empty()),
+            (Ok(Some(found)), Some(_)) => found,
+            (Err(Error::Limit(_)), None) => return,
+            (found, expected) => panic!("{request:?}: {found:?}, {expected:?} expected"),
         };
         let shown: Vec<(TermId, i64)> = found
             .attributes
             .iter()
             .flat_map(|one| one.instances().map(|instance| (one.attribute(), instance.instance_id().time)))
             .collect();
-        let (expected, covered) = self.expected(request);
+        let (expected, covered) = self.expected(request).unwrap();
         assert!(shown == expected, "{request:?}: {} shown, {} expected", shown.len(), expected.len());
         assert_eq!(found.covered, covered, "{request:?}");
     }
 
     /// All instances of an attribute, sorted by the time asked for, then by when they were written; the first or last of
-    /// them; and of all those, the part of the span that fits.
-    fn expected(&self, request: &HistoryRequest) -> (Vec<(TermId, i64)>, Option<TimeSpan>) {
+    /// them; and of all those, the part of the span that fits. `None`: too many of an attribute are of the same time.
+    fn expected(&self, request: &HistoryRequest) -> Option<Page> {
         let time_of = |plain: &Plain| match request.time {
             TimeProperty::ObservedAt => plain.observed,
             TimeProperty::ModifiedAt => Some(plain.modified),
@@ -158,38 +162,60 @@ impl Trial {
             TimeProperty::DeletedAt => Some(plain.modified).filter(|_| plain.is_removal),
         };
         let mut all: Vec<(TermId, i64, i64)> = Vec::new();
+        let mut left_out = Vec::new();
         for name in NAMES {
             let of_name = self.past.iter().filter(|((held, _), _)| *held == name);
             let mut of_name: Vec<(i64, i64)> =
                 of_name.filter_map(|((_, time), plain)| Some((time_of(plain)?, *time))).collect();
             of_name.retain(|(at, _)| request.span.contains(Timestamp(*at)));
             of_name.sort_unstable();
-            // One more than fits is looked at, of times alike too.
+            if let Some(last_n) = request.last_n {
+                of_name.drain(..of_name.len().saturating_sub(last_n));
+            }
+            // One more than fits is looked at.
             let most = request.instances_max + 1;
-            match request.last_n {
-                Some(last_n) => drop(of_name.drain(..of_name.len().saturating_sub(last_n.min(most)))),
-                None => of_name.truncate(most),
+            if of_name.len() >= most {
+                left_out
+                    .push(of_name[if request.last_n.is_some() { of_name.len() - most } else { most - 1 }].0);
             }
             all.extend(of_name.into_iter().map(|(at, time)| (name, at, time)));
         }
         let mut times: Vec<i64> = all.iter().map(|(_, at, _)| *at).collect();
         times.sort_unstable();
-        let covered = (times.len() > request.instances_max).then(|| {
-            let (first, last) = (times[0], times[times.len() - 1]);
-            if request.last_n.is_some() {
-                let beyond = times[times.len() - request.instances_max - 1];
-                let from = if beyond < last { beyond + 1 } else { beyond };
-                return TimeSpan { from: Timestamp(from), ..request.span };
-            }
-            let beyond = times[request.instances_max];
-            let to = if beyond > first { beyond } else { beyond + 1 };
-            TimeSpan { to: Timestamp(to), ..request.span }
-        });
+        let covered = if times.len() > request.instances_max { part(&times, request) } else { None };
+        let shown = covered.unwrap_or(request.span);
+        if left_out.iter().any(|at| shown.contains(Timestamp(*at))) {
+            return None;
+        }
         if let Some(covered) = covered {
             all.retain(|(_, at, _)| covered.contains(Timestamp(*at)));
         }
-        (all.into_iter().map(|(name, _, time)| (name, time)).collect(), covered)
+        Some((all.into_iter().map(|(name, _, time)| (name, time)).collect(), covered))
     }
+}
+
+/// The first instants (or the last) whose instances fit, if there are more: at least one, and at least one behind the begin of
+/// the span.
+fn part(times: &[i64], request: &HistoryRequest) -> Option<TimeSpan> {
+    let mut instants = times.to_vec();
+    instants.dedup();
+    let fits = |wanted: &dyn Fn(i64) -> bool| {
+        times.iter().filter(|time| wanted(**time)).count() <= request.instances_max
+    };
+    if request.last_n.is_some() {
+        let fitting = instants.iter().copied().find(|from| fits(&|time| time >= *from));
+        let from = fitting.or(instants.last().copied())?;
+        let below = instants.iter().rev().find(|time| **time < from)?;
+        // What lies between two instants belongs to the part.
+        let from = if fitting.is_some() { below + 1 } else { from };
+        return Some(TimeSpan { from: Timestamp(from), ..request.span });
+    }
+    let on = |time: &&i64| **time > request.span.from.0;
+    let (least, rest) = (*instants.iter().find(on)?, instants.iter().rev());
+    let last = rest.filter(on).copied().find(|last| fits(&|time| time <= *last));
+    let beyond = *instants.iter().find(|time| **time > last.unwrap_or(least))?;
+    let to = if last.is_some() { beyond } else { least + 1 };
+    Some(TimeSpan { to: Timestamp(to), ..request.span })
 }
 
 proptest! {
