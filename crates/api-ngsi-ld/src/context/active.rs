@@ -9,7 +9,7 @@ use http::HeaderValue;
 use model_entities::Timestamp;
 use reqwest::Url;
 
-use super::core::{self, CORE_URL, DEFAULT_VOCABULARY, Edition};
+use super::core::{self, CORE_URL, DEFAULT_VOCABULARY};
 use super::weight::{Budget, Weight, shared_text_bytes, table_bytes, text_bytes};
 
 /// What a context was made from, for answers to name it.
@@ -33,9 +33,16 @@ pub(super) struct Table {
     terms: HashMap<Arc<str>, Arc<str>>,
     /// The IRIs of those terms that are prefixes.
     prefixes: HashMap<Arc<str>, Arc<str>>,
+    /// Whether the core context, of whatever version, is among what the terms were read from.
+    reaches_core: bool,
 }
 
 impl Table {
+    /// No terms yet; `reaches_core`: whether they are read from the core context, too.
+    pub(super) fn new(reaches_core: bool) -> Self {
+        Self { reaches_core, ..Self::default() }
+    }
+
     /// Adds a term; of several terms for one IRI the shortest (then the first in order of
     /// characters) is the one that IRIs are compacted to.
     pub(super) fn insert(&mut self, term: &str, iri: &str, is_prefix: bool) {
@@ -92,7 +99,7 @@ pub(super) fn is_core_term(term: &str) -> bool {
 }
 
 static CORE: LazyLock<Arc<Context>> = LazyLock::new(|| {
-    Arc::new(Context::new(Table::default(), ContextSource::url(CORE_URL), Timestamp::default()))
+    Arc::new(Context::new(Table::new(true), ContextSource::url(CORE_URL), Timestamp::default()))
 });
 
 /// Tells contexts apart in the caches that hang on them.
@@ -118,7 +125,7 @@ impl Context {
     /// A context over these terms, none of which is a core term.
     pub(super) fn new(user: Table, source: ContextSource, created: Timestamp) -> Self {
         let number = NEXT_NUMBER.fetch_add(1, Ordering::Relaxed);
-        let (link, member) = (source.link(), source.member());
+        let (link, member) = (source.link(), source.member(user.reaches_core));
         let link_field = format!("<{link}>; rel=\"{LINK_RELATION}\"; type=\"application/ld+json\"");
         let link_field = HeaderValue::try_from(link_field).unwrap_or(HeaderValue::from_static(""));
         let (uses, weight) = (Box::default(), Weight::default());
@@ -180,7 +187,7 @@ impl Context {
         &self.link_field
     }
 
-    /// The JSON text of the `@context` member of an answer; it always includes the core context.
+    /// The JSON text of the `@context` member of an answer; it always leads to the core context.
     pub(crate) fn member(&self) -> &str {
         &self.member
     }
@@ -283,10 +290,13 @@ impl ContextSource {
         }
     }
 
-    fn member(&self) -> Box<str> {
+    /// The JSON text of the `@context` member. The core context stands last (4.4), unless the user's contexts lead to it anyway:
+    /// it is protected, and need not be said twice.
+    fn member(&self, reaches_core: bool) -> Box<str> {
         match self {
-            Self::Url(url) if Edition::of_url(url).is_some() => lang_json::string_to(url).into(),
+            Self::Url(url) if reaches_core => lang_json::string_to(url).into(),
             Self::Url(url) => format!("[{},\"{CORE_URL}\"]", lang_json::string_to(url)).into(),
+            Self::Inline { text, .. } if reaches_core => text.clone(),
             Self::Inline { text, .. } => with_core(text),
         }
     }
@@ -294,11 +304,6 @@ impl ContextSource {
 
 /// The canonical text of an `@context` member, with the core context last.
 fn with_core(text: &str) -> Box<str> {
-    let elements: Vec<&str> = lang_json::elements(text).collect();
-    let last = elements.last().and_then(|last| lang_json::string_value(last));
-    if last.and_then(|last| Edition::of_url(&last)).is_some() {
-        return text.into();
-    }
     match text.strip_suffix(']').filter(|_| text.starts_with('[')) {
         Some("[") => format!("\"{CORE_URL}\"").into(),
         Some(open) => format!("{open},\"{CORE_URL}\"]").into(),

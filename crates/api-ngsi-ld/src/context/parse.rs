@@ -136,6 +136,8 @@ struct Builder<'a> {
     path: Vec<Url>,
     loads: usize,
     definitions: usize,
+    /// Whether the core context was among what was read.
+    reaches_core: bool,
 }
 
 /// One context object in the making.
@@ -156,12 +158,13 @@ impl<'a> Builder<'a> {
             path: Vec::new(),
             loads: 0,
             definitions: 0,
+            reaches_core: false,
         }
     }
 
     /// The finished table; the core context's own terms are left out, for they cannot be changed.
     fn table(self) -> Table {
-        let mut table = Table::default();
+        let mut table = Table::new(self.reaches_core);
         for (term, definition) in &self.terms {
             if let Some(iri) = definition.iri.as_deref().filter(|_| !active::is_core_term(term)) {
                 table.insert(term, iri, definition.is_prefix);
@@ -183,7 +186,7 @@ impl<'a> Builder<'a> {
         match context {
             Value::Null => {
                 self.terms.clear();
-                self.vocabulary = None;
+                (self.vocabulary, self.reaches_core) = (None, false);
                 Ok(())
             }
             Value::String(url) => self.reference(url),
@@ -225,6 +228,7 @@ impl<'a> Builder<'a> {
         let url = self.resolve(reference)?;
         self.enter(&url)?;
         if let Some(edition) = Edition::of_url(url.as_str()) {
+            self.reaches_core = true;
             return self.built_in(edition.older_terms());
         }
         // A preloaded document goes before the one that is built in.
