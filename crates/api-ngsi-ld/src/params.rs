@@ -7,9 +7,9 @@
 //! - a query or purge that has no `type`, `attrs`, `q` or geo-query must be `local=true` or `type=*` (5.7.2.4, 5.6.21.4);
 //! - `limit` beyond the maximum page is refused, not cut;
 //! - `geometryProperty` without a GeoJSON answer is refused (5.7.1.4, 5.7.2.4);
-//! - `csf`, entity maps, and collations other than the root one answer OperationNotSupported;
-//! - `splitEntities` and `local` change nothing while entities are all local and whole; `jsonKeys` changes nothing because
-//!   keys of values are never expanded.
+//! - `csf` and entity maps answer OperationNotSupported;
+//! - `splitEntities` and `local` change nothing while entities are all local and whole, so that an order, which needs the
+//!   local scope (5.7.2.4), is never refused; `jsonKeys` changes nothing because keys of values are never expanded.
 
 mod body;
 mod entities;
@@ -20,7 +20,7 @@ mod representation;
 pub(crate) mod temporal;
 
 use api_http::{MediaType, Request};
-use model_entities::{Query, Selector, TermId, Timestamp};
+use model_entities::{Filter, Order, Path, Query, Selector, TermId, Timestamp};
 
 pub(crate) use body::{parse_query_body, parse_temporal_body};
 pub(crate) use given::check_parameters;
@@ -31,7 +31,7 @@ use crate::problem::Problem;
 use crate::render::Form;
 use crate::routes::{GEO_JSON, Join, Reading};
 use crate::state::Limits;
-use entities::{asks_linked, check_width, parse_query};
+use entities::{check_width, parse_query};
 use given::Given;
 
 /// The farthest page: beyond any number of entities, and far from where sums would overflow.
@@ -144,22 +144,26 @@ impl EntityParams {
         limits: &Limits,
         selected: Option<Vec<Selector>>,
     ) -> Result<Self, Problem> {
-        Self::read(given, request, names, limits)?.asking(given, names, limits, selected)
+        let order = order::parse_order(given, names)?;
+        Self::read(given, request, names, limits)?.asking(given, names, limits, order, selected)
     }
 
-    /// Reads which entities are asked for.
+    /// Reads which entities are asked for, to come in this order.
     fn asking(
         self,
         given: &Given<'_>,
         names: &Names,
         limits: &Limits,
+        order: Order,
         selected: Option<Vec<Selector>>,
     ) -> Result<Self, Problem> {
         let mut params = self;
         let query = parse_query(given, names, limits)?;
-        params.query = Query { attributes: std::mem::take(&mut params.reading.required), ..query };
-        params.query.datasets.clone_from(&params.reading.datasets);
-        params.query.order = order::parse_order(given, names)?;
+        check_links(&query, params.reading.hops())?;
+        let collation = order::parse_collation(given)?;
+        let datasets = params.reading.datasets.clone();
+        let attributes = std::mem::take(&mut params.reading.required);
+        params.query = Query { attributes, datasets, order, collation, ..query };
         page(given, limits, &mut params.query)?;
         match selected {
             Some(selectors) => select(&mut params.query, selectors),
@@ -202,14 +206,16 @@ impl EntityParams {
             given.names(name)?;
         }
         let query = parse_query(&given, names, limits)?;
-        let attributes = given.names("attrs")?.into_iter().map(|name| names.term(name)).collect();
-        let query = Query { attributes, datasets: given.datasets("datasetId")?, now, ..query };
+        let attributes: Vec<_> = given.names("attrs")?.into_iter().map(|name| names.term(name)).collect();
+        let datasets = given.datasets("datasetId")?;
+        let query = Query { attributes, datasets, now, ..query };
         check_width(&given, &query, names)?;
-        if query.filter.as_ref().is_some_and(asks_linked) {
+        if query.filter.as_ref().is_some_and(|filter| filter.link_depth() > 0) {
             let detail = "parameter q: a purge cannot ask for attributes of linked entities";
             return Err(Problem::bad_request(detail));
         }
-        Ok(query)
+        let filter = has_instance(&query);
+        Ok(Query { filter, ..query })
     }
 
     /// The query, asked at this time.
@@ -242,27 +248,54 @@ impl EntityParams {
         given.names("jsonKeys")?;
         let preferences = representation::preferences(request);
         let (join, join_level) = joining(given, limits)?;
-        let hops = if join == Join::None { 0 } else { join_level };
-        let shown = projection::parse(given, names, hops)?;
         let geometry = geometry_property(given, names, media)?;
-        let reading = Reading {
+        let mut reading = Reading {
             media,
             context_in_body: representation::context_in_body(media, preferences.json_body),
             release: preferences.release,
             form,
             sys_attrs,
-            pick: shown.pick,
-            omit: shown.omit,
-            required: shown.required,
             languages: given.get("lang").map(representation::languages).transpose()?,
             datasets: given.datasets("datasetId")?,
             geometry,
             join,
             join_level,
             contained_by: given.uris("containedBy")?,
+            ..Reading::default()
         };
+        let shown = projection::parse(given, names, reading.hops())?;
+        (reading.pick, reading.omit, reading.required) = (shown.pick, shown.omit, shown.required);
         Ok(Self { reading, query: Query::default() })
     }
+}
+
+/// Checks that `q` looks no farther into linked entities than the answer reaches (5.7.2.4).
+fn check_links(query: &Query, hops: usize) -> Result<(), Problem> {
+    let depth = query.filter.as_ref().map_or(0, Filter::link_depth);
+    if depth <= hops {
+        return Ok(());
+    }
+    Err(Problem::bad_request(match hops {
+        0 => "parameter q: conditions on linked entities need join=flat or join=inline, which only queries and retrievals of \
+              entities have"
+            .to_owned(),
+        hops => format!("parameter q: a condition is on entities {depth} links away, and joinLevel is {hops}"),
+    }))
+}
+
+/// The filter, and that an attribute has an instance of one of the datasets: where instances are removed, an instance must be
+/// what was asked for.
+fn has_instance(query: &Query) -> Option<Filter> {
+    if query.attributes.is_empty() || query.datasets.is_empty() {
+        return query.filter.clone();
+    }
+    let exists = |attribute: &Option<TermId>| {
+        let path =
+            Path { attribute: *attribute, members: Vec::new(), meta: None, json: Vec::new(), linked: None };
+        Filter::Exists(path)
+    };
+    let has = Filter::Or(query.attributes.iter().map(exists).collect());
+    Some(Filter::And(query.filter.iter().cloned().chain([has]).collect()))
 }
 
 /// `join` and `joinLevel` (4.5.23).

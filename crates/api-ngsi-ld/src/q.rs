@@ -5,8 +5,8 @@
 //! words and signs count for nothing; a pattern may stand in double quotes. A name that the tenant
 //! never used matches nothing. Members of entities and attributes that are no attributes themselves and cannot be
 //! compared (`id`, `type`, `scope`, `expiresAt`, `valueType`, …) are refused. A dot always stands before a
-//! sub-attribute, but in an IRI: no short name that is written has one. The types of `sensor{Device:humidity}` are a hint by the standard,
-//! and read as such: any linked entity that has the path counts.
+//! sub-attribute, but in an IRI: no short name that is written has one. Of the
+//! entities that `sensor{Device:humidity}` leads to, only those of the type count.
 
 mod cursor;
 mod path;

@@ -102,13 +102,15 @@ fn given_in<'a>(
     Ok((given, selected))
 }
 
-/// Members of `temporalQ` (5.2.21) as parameters; `lastN` beyond the standard, which has it in the URL alone.
+/// Members of `temporalQ` (5.2.21) as parameters.
 const TEMPORAL: &[(&str, &str)] = &[
     ("timerel", "timerel"),
     ("timeAt", "timeAt"),
     ("endTimeAt", "endTimeAt"),
     ("timeproperty", "timeproperty"),
     ("lastN", "lastN"),
+    ("aggrMethods", "aggrMethods"),
+    ("aggrPeriodDuration", "aggrPeriodDuration"),
 ];
 /// Members of `aggrParams` (5.2.44) as parameters.
 const AGGREGATION: &[(&str, &str)] =

@@ -71,11 +71,3 @@ fn asks_attribute(filter: &Filter) -> bool {
         }
     }
 }
-
-/// Whether a filter follows relationships to other entities.
-pub(super) fn asks_linked(filter: &Filter) -> bool {
-    match filter {
-        Filter::And(parts) | Filter::Or(parts) => parts.iter().any(asks_linked),
-        Filter::Exists(path) | Filter::Missing(path) | Filter::Compare(path, ..) => path.linked.is_some(),
-    }
-}

@@ -1,8 +1,9 @@
-//! The order of entities: `orderBy`, its directions, and where distances are measured from (4.23).
+//! The order of entities: `orderBy`, its directions, where distances are measured from, and the
+//! collation of texts (4.23).
 
-use model_entities::{Order, OrderBy, OrderKey};
+use model_entities::{Collation, Order, OrderBy, OrderKey};
 
-use super::given::Given;
+use super::given::{Given, check};
 use crate::context::Names;
 use crate::geoquery::parse_shape;
 use crate::problem::Problem;
@@ -10,8 +11,6 @@ use crate::q::{Cursor, path};
 
 /// The most keys of an order.
 const KEYS_MAX: usize = 16;
-/// Names of the order that is served: by character code.
-const COLLATIONS: &[&str] = &["und", "und-x-icu", "root"];
 
 /// A key's direction, and whether it is one of distance.
 #[derive(Clone, Copy, Debug)]
@@ -20,18 +19,37 @@ struct Direction {
     distance: bool,
 }
 
+/// Reads the collation: a wrong one is refused even where nothing is ordered by it.
+pub(super) fn parse_collation(given: &Given<'_>) -> Result<Option<Collation>, Problem> {
+    let parse = |name| check("collation", Collation::parse(name).map_err(|error| error.to_string()));
+    given.get("collation").map(parse).transpose()
+}
+
 /// Reads the order.
 pub(super) fn parse_order(given: &Given<'_>, names: &Names) -> Result<Order, Problem> {
-    if let Some(collation) = given.get("collation").filter(|collation| !COLLATIONS.contains(collation)) {
-        let detail = format!("parameter collation: {collation:?} is not available");
-        return Err(Problem::operation_not_supported(detail));
-    }
+    let keys = keys(given)?;
+    keys.into_iter().map(|(name, direction)| key(name, direction, given, names)).collect()
+}
+
+/// Reads the order of pasts, which is by id alone (5.7.4.4).
+pub(super) fn parse_past_order(given: &Given<'_>) -> Result<Order, Problem> {
+    let by_id = |(name, direction): (&str, Direction)| match (name, direction) {
+        ("id", Direction { descending, distance: false }) => Ok(OrderBy { key: OrderKey::Id, descending }),
+        _ => Err(Problem::bad_request(format!(
+            "parameter orderBy: the past of entities is ordered by id alone (id, id;asc or id;desc), not by {name:?}"
+        ))),
+    };
+    keys(given)?.into_iter().map(by_id).collect()
+}
+
+/// The names to order by, each with its direction.
+fn keys<'g>(given: &'g Given<'_>) -> Result<Vec<(&'g str, Direction)>, Problem> {
     let terms = given.list("orderBy")?;
     if terms.len() > KEYS_MAX {
         return Err(Problem::too_complex_query(format!("orderBy has more than {KEYS_MAX} keys")));
     }
     let directions = given.list("orderDirection")?;
-    let mut order = Vec::with_capacity(terms.len());
+    let mut keys = Vec::with_capacity(terms.len());
     for (at, term) in terms.into_iter().enumerate() {
         let (name, direction) = match term.split_once(';') {
             Some((name, direction)) => (name.trim(), direction.trim()),
@@ -41,9 +59,9 @@ pub(super) fn parse_order(given: &Given<'_>, names: &Names) -> Result<Order, Pro
                 (term, apart.copied().unwrap_or("asc"))
             }
         };
-        order.push(key(name, parse_direction(direction)?, given, names)?);
+        keys.push((name, parse_direction(direction)?));
     }
-    Ok(order)
+    Ok(keys)
 }
 
 fn parse_direction(text: &str) -> Result<Direction, Problem> {
@@ -66,16 +84,15 @@ fn key(name: &str, direction: Direction, given: &Given<'_>, names: &Names) -> Re
     let key = match name {
         "id" => OrderKey::Id,
         "type" => OrderKey::Type,
-        "scope" => {
-            return Err(Problem::operation_not_supported(
-                "parameter orderBy: entities are not ordered by scope",
-            ));
-        }
+        "scope" => OrderKey::Scope,
         name => {
             let mut cursor = Cursor::new("orderBy", name);
             let path = path(&mut cursor, names, 0)?;
             if !cursor.is_done() {
                 return Err(cursor.expected("\";\", \",\" or the end"));
+            }
+            if path.linked.is_some() {
+                return Err(cursor.wrong("entities are not ordered by what others have that they link to"));
             }
             if distance { OrderKey::Distance(path.attribute, from(given)?) } else { OrderKey::Value(path) }
         }

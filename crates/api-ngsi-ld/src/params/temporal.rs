@@ -4,7 +4,7 @@
 //! - a query must say `timerel` and `timeAt` (5.7.4.4), a retrieval need not;
 //! - `format` goes before `options`; `simplified` and `keyValues` mean `temporalValues`;
 //! - `aggrMethods` and `aggrPeriodDuration` are refused beside another representation than `aggregatedValues`;
-//! - GeoJSON is not offered: no temporal representation has a single geometry.
+//! - GeoJSON is not offered: the standard has it for entities alone (6.3.4).
 
 use api_http::{MediaType, Request, accept};
 use model_entities::{
@@ -14,6 +14,7 @@ use model_entities::{
 
 use super::EntityParams;
 use super::given::Given;
+use super::order::parse_past_order;
 use crate::context::Names;
 use crate::problem::Problem;
 use crate::render::Form;
@@ -26,6 +27,7 @@ pub(crate) const QUERY: &[&str] = &[
     "aggrMethods",
     "aggrPeriodDuration",
     "attrs",
+    "collation",
     "coordinates",
     "count",
     "csf",
@@ -46,6 +48,8 @@ pub(crate) const QUERY: &[&str] = &[
     "offset",
     "omit",
     "options",
+    "orderBy",
+    "orderDirection",
     "pick",
     "q",
     "scopeQ",
@@ -118,7 +122,7 @@ pub(crate) struct TemporalParams {
     pub(crate) time: TimeProperty,
     /// When.
     pub(crate) span: TimeSpan,
-    /// The `timeAt` from which on, or behind which, the span lies.
+    /// The `timeAt` from which on the span lies.
     pub(crate) begin: Option<Timestamp>,
     /// Only so many instances of each attribute and datasetId, the last.
     pub(crate) last_n: Option<usize>,
@@ -146,7 +150,8 @@ impl TemporalParams {
         if given.get("timerel").is_none() {
             return Err(Problem::bad_request("a temporal query needs timerel and timeAt"));
         }
-        params.entities = params.entities.asking(given, names, limits, selected)?;
+        let order = parse_past_order(given)?;
+        params.entities = params.entities.asking(given, names, limits, order, selected)?;
         Ok(params)
     }
 
@@ -310,7 +315,7 @@ fn time_property(given: &Given<'_>) -> Result<TimeProperty, Problem> {
     })
 }
 
-/// `timerel`, `timeAt` and `endTimeAt` (4.11): the span, and the time it begins at or behind.
+/// `timerel`, `timeAt` and `endTimeAt` (4.11): the span, and the time it begins at.
 fn span(given: &Given<'_>) -> Result<(TimeSpan, Option<Timestamp>), Problem> {
     let time = |name: &str| {
         let parse = |text: &str| {

@@ -224,10 +224,11 @@ fn how_they_are_answered() {
 
 #[test]
 fn projections() {
-    check_beside_type("pick=id,type,a", "pick id,type,a\n~");
-    check_beside_type("pick=a%7Cb", "pick a,b\n~");
+    check_beside_type("pick=id,type,a", "pick id,type,a\nattributes a\n~");
+    check_beside_type("pick=a%7Cb", "pick a,b\nattributes a,b\n~");
+    check_beside_type("pick=id,type", "pick id,type\n~");
     check_beside_type("omit=scope,nobody", "omit scope\n~");
-    check_beside_type("pick=a%7Bb,id%7D,b&join=inline", "pick a{id,b},b\njoin Inline 1\n~");
+    check_beside_type("pick=a%7Bb,id%7D,b&join=inline", "pick a{id,b},b\nattributes a,b\njoin Inline 1\n~");
     let join = "needs join, and as much joinLevel as it is deep";
     check_beside_type(
         "pick=a%7Bb%7D",
@@ -316,13 +317,15 @@ fn orders() {
         "orderBy=a==1",
         "400 BadRequestData: orderBy: expected \";\", \",\" or the end at byte 1, found '='",
     );
+    check_beside_type("orderBy=scope;desc", "~\norder Scope desc");
+    check_beside_type("orderBy=a&collation=de-u-co-phonebk", "~\norder Value asc");
+    let no_collation = "400 BadRequestData: parameter collation: \"nonsense-\" is no collation: expected a language tag such as \
+                        de-u-co-phonebk";
+    check_beside_type("orderBy=a&collation=nonsense-", no_collation);
+    check_beside_type("collation=nonsense-", no_collation);
     check_beside_type(
-        "orderBy=scope",
-        "422 OperationNotSupported: parameter orderBy: entities are not ordered by scope",
-    );
-    check_beside_type(
-        "orderBy=a&collation=de-u-co-phonebk",
-        "422 OperationNotSupported: parameter collation: \"de-u-co-phonebk\" is not available",
+        "orderBy=a%7Bb%7D&join=inline",
+        "400 BadRequestData: orderBy: entities are not ordered by what others have that they link to",
     );
 }
 
@@ -418,7 +421,7 @@ fn retrievals() {
     check_entity(
         "options=keyValues&pick=a&lang=en&type=T",
         "",
-        "Simplified\npick a\nlang en\ntypes T\npage 0 0",
+        "Simplified\npick a\nrequired a\nlang en\ntypes T\npage 0 0",
     );
     check_entity("q=a", "", "400 InvalidRequest: this operation has no parameter \"q\"");
     check_entity("limit=1", "", "400 InvalidRequest: this operation has no parameter \"limit\"");
@@ -460,7 +463,7 @@ fn queries_in_bodies() {
     check_body(
         r#"{"type":"Query","geoQ":{"georel":"within","geometry":"Point","coordinates":"[8,40]"},"pick":["a","b"],"expandValues":"a,b"}"#,
         "",
-        "pick a,b\ngeo",
+        "pick a,b\nattributes a,b\ngeo",
     );
     check_body(
         r#"{"type":"Query","entities":[{"type":"*"}],"ordering":{"orderBy":["a;desc","location;dist-asc"],"coordinates":[8,40],"geometry":"Point"}}"#,

@@ -1,6 +1,6 @@
 //! Paths in queries: attributes, sub-attributes, members of values, linked entities.
 
-use model_entities::{Meta, Path};
+use model_entities::{LinkedPath, Meta, Path, TermId};
 
 use super::{Cursor, DEPTH_MAX};
 use crate::context::Names;
@@ -33,8 +33,8 @@ pub(crate) fn path(cursor: &mut Cursor<'_>, names: &Names, depth: usize) -> Resu
         trailing(cursor, &mut path)?;
     }
     if path.json.is_empty() && cursor.eat('{') {
-        types(cursor, names)?;
-        path.linked = Some(Box::new(self::path(cursor, names, depth + 1)?));
+        let types = types(cursor, names)?;
+        path.linked = Some(Box::new(LinkedPath { types, path: self::path(cursor, names, depth + 1)? }));
         if !cursor.eat('}') {
             return Err(cursor.expected("\"}\""));
         }
@@ -138,26 +138,35 @@ fn trailing(cursor: &mut Cursor<'_>, path: &mut Path) -> Result<(), Problem> {
     Ok(())
 }
 
-/// `Type,Type:` in front of a path in a linked entity: passed over.
-fn types(cursor: &mut Cursor<'_>, names: &Names) -> Result<(), Problem> {
+/// The types of `Type,Type:` in front of a path in a linked entity; none where there is no such thing.
+fn types(cursor: &mut Cursor<'_>, names: &Names) -> Result<Vec<Option<TermId>>, Problem> {
+    let mut types = Vec::new();
     loop {
         let mut look = cursor.clone();
         let word = look.word();
         if look.eat(',') {
             check_name(word).map_err(|error| cursor.wrong(&error))?;
+            types.push(names.term(word));
             *cursor = look;
             continue;
         }
-        if names.term(word).is_some() {
-            return Ok(());
-        }
         let colon =
             word.rfind(':').filter(|at| !word.get(at + 1..).is_none_or(|name| name.starts_with("//")));
-        if let Some(colon) = colon {
-            cursor.rest();
-            cursor.take(colon + 1);
-        }
-        return Ok(());
+        // A prefix of a name that is in use is no type, unless types came before it.
+        let is_name = types.is_empty() && names.term(word).is_some();
+        let Some(colon) = colon.filter(|_| !is_name) else {
+            return if types.is_empty() {
+                Ok(types)
+            } else {
+                Err(cursor.expected("a type, \":\" and a path"))
+            };
+        };
+        cursor.rest();
+        let name = cursor.take(colon);
+        check_name(name).map_err(|error| cursor.wrong(&error))?;
+        types.push(names.term(name));
+        cursor.eat(':');
+        return Ok(types);
     }
 }
 

@@ -46,7 +46,9 @@ fn print_path(path: &Path) -> String {
         write!(out, "[{}]", path.json.join(".")).unwrap();
     }
     if let Some(linked) = &path.linked {
-        write!(out, "{{{}}}", print_path(linked)).unwrap();
+        let types: Vec<_> = linked.types.iter().map(name).collect();
+        let types = if types.is_empty() { String::new() } else { format!("{}:", types.join(",")) };
+        write!(out, "{{{types}{}}}", print_path(&linked.path)).unwrap();
     }
     out
 }
@@ -125,8 +127,9 @@ fn the_examples_of_the_standard() {
     check("a.b[airquality.particulate]==40", "a.b[airquality.particulate]==40.0");
     check("c==Male", "c==\"https://uri.etsi.org/ngsi-ld/default-context/Male\"");
     check("a{b}==40", "a{b}==40.0");
-    check("a{Device:b}==40", "a{b}==40.0");
-    check("a{Device,Sensor:b{T:c}}", "a{b{c}}");
+    check("a{Device:b}==40", "a{unknown:b}==40.0");
+    check("a{Device,Sensor:b{T:c}}", "a{unknown,unknown:b{unknown:c}}");
+    check("a{c,Sensor:b}", "a{c,unknown:b}");
     check("a==\"black\",\"red\"", "a==\"black\",\"red\"");
     check("a==10..20", "a==10.0..20.0");
     check("a[en]==\"red\"", "a[en]==\"red\"");

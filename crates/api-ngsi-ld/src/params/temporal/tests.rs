@@ -75,7 +75,7 @@ fn without_parameters_all_that_was_observed_is_meant() {
 fn spans_are_half_open() {
     let second = "1970-01-01T00:00:01Z";
     check(&format!("timerel=before&timeAt={second}"), "ObservedAt *..1000000 Normalized");
-    check(&format!("timerel=after&timeAt={second}"), "ObservedAt 1000001..* Normalized");
+    check(&format!("timerel=after&timeAt={second}"), "ObservedAt 1000000..* Normalized");
     check(
         &format!("timerel=between&timeAt={second}&endTimeAt=1970-01-01T00:00:02.5Z"),
         "ObservedAt 1000000..2500000 Normalized",
@@ -114,11 +114,11 @@ fn aggregates_have_methods_and_a_period() {
     check("format=aggregatedValues&aggrMethods=sum,avg,sum", "ObservedAt *..* [Sum, Avg]");
     check(
         &format!("options=aggregatedValues&aggrMethods=max&aggrPeriodDuration=PT1S&{after}"),
-        "ObservedAt 1000001..* [Max] in periods",
+        "ObservedAt 1000000..* [Max] in periods",
     );
     check(
         &format!("options=aggregatedValues&aggrMethods=max&aggrPeriodDuration=P0D&{after}"),
-        "ObservedAt 1000001..* [Max]",
+        "ObservedAt 1000000..* [Max]",
     );
     check("aggrPeriodDuration=PT1S", "parameter aggrPeriodDuration needs options=aggregatedValues");
 }
@@ -127,7 +127,8 @@ fn aggregates_have_methods_and_a_period() {
 fn projections_say_which_attributes_are_read() {
     check("attrs=a,b,unheard", "ObservedAt *..* Normalized only 1,2");
     check("pick=id,c", "ObservedAt *..* Normalized only 3");
-    check("pick=a,b&omit=b", "ObservedAt *..* Normalized only 1");
+    check("pick=a,b&omit=c", "ObservedAt *..* Normalized only 1,2");
+    check("pick=a,b&omit=b", "parameters pick and omit both name \"b\"");
     check("omit=a,type", "ObservedAt *..* Normalized except 1");
     check("lastN=3&datasetId=@none", "ObservedAt *..* Normalized last 3 [None]");
     check(
