@@ -4,7 +4,6 @@ use lang_json::{Kind as JsonKind, write_string};
 use model_entities::{AttributeView, Extra, InstanceView, Kind};
 
 use crate::render::join::{Above, write_linked};
-use crate::render::plan::kind_in;
 use crate::render::{Form, Object, RenderPlan, write_iris, write_time};
 
 /// Writes the member of an attribute, unless none of its instances is shown. `above` is the entity
@@ -27,6 +26,10 @@ pub(super) fn write_attribute(
         write_instance(out, attribute, instance, plan, above);
     };
     let Some(second) = instances.next() else { return write(out, &first) };
+    if plan.release.lacks(3) {
+        let of_default = [first, second].into_iter().chain(instances).find(|one| one.dataset().is_none());
+        return write(out, &of_default.unwrap_or(first));
+    }
     let rest = std::iter::once(second).chain(instances);
     if plan.form == Form::Simplified {
         out.push_str("{\"dataset\":");
@@ -83,33 +86,45 @@ fn write_rest(
     if let Some((tag, _)) = &shape.text {
         write_string(object.member("\"lang\":"), tag);
     }
-    if let Some(unit) = instance.unit_code() {
+    let release = plan.release;
+    if let Some(unit) = instance.unit_code().filter(|_| !release.lacks(3)) {
         write_string(object.member("\"unitCode\":"), unit);
     }
-    if let Some(observed) = instance.observed_at() {
+    if let Some(observed) = instance.observed_at().filter(|_| !release.lacks(3)) {
         write_time(object.member("\"observedAt\":"), observed);
     }
-    if let Some(dataset) = instance.dataset() {
+    if let Some(dataset) = instance.dataset().filter(|_| !release.lacks(3)) {
         write_string(object.member("\"datasetId\":"), dataset);
     }
-    if let Some(expires) = instance.expires_at() {
+    if let Some(expires) = plan.shown_expiry(instance.expires_at()) {
         write_time(object.member("\"expiresAt\":"), expires);
     }
-    for (tag, text) in instance.extras() {
-        match tag {
-            Extra::ObjectType => write_iris(object.member("\"objectType\":"), text, plan.names),
-            Extra::ValueType => write_iris(object.member("\"valueType\":"), text, plan.names),
-            Extra::Proof => object.member("\"ngsildproof\":").push_str(text),
-            // NGSIv2 alone knows this member.
-            Extra::V2Type => {}
-        }
-    }
+    write_extras(object, instance.extras(), plan);
     if plan.sys_attrs {
         write_time(object.member("\"createdAt\":"), instance.created_at());
         write_time(object.member("\"modifiedAt\":"), instance.modified_at());
     }
     for member in instance.members() {
         write_attribute(object, &member, plan, None);
+    }
+}
+
+/// Writes members that few instances have.
+pub(super) fn write_extras<'e>(
+    object: &mut Object<'_>,
+    extras: impl Iterator<Item = (Extra, &'e str)>,
+    plan: &RenderPlan<'_>,
+) {
+    for (tag, text) in extras {
+        match tag {
+            Extra::ObjectType if plan.release.lacks(8) => {}
+            Extra::ObjectType => write_iris(object.member("\"objectType\":"), text, plan.names),
+            Extra::ValueType if plan.release.lacks(9) => {}
+            Extra::ValueType => write_iris(object.member("\"valueType\":"), text, plan.names),
+            Extra::Proof => object.member("\"ngsildproof\":").push_str(text),
+            // NGSIv2 alone knows this member.
+            Extra::V2Type => {}
+        }
     }
 }
 
@@ -133,7 +148,7 @@ impl<'i> Shape<'i> {
             (Kind::LanguageProperty, Some(languages)) => languages.choose(instance.value()),
             _ => None,
         };
-        let known = kind_in(plan.release, instance.kind());
+        let known = plan.release.kind(instance.kind());
         let lowered = known != instance.kind();
         let kind = if text.is_some() { Kind::Property } else { known };
         let (type_name, value_name) = names(kind);
@@ -150,7 +165,6 @@ impl<'i> Shape<'i> {
             && instance.unit_code().is_none()
             && instance.observed_at().is_none()
             && instance.dataset().is_none()
-            && instance.expires_at().is_none()
             && instance.extras().all(|(tag, _)| tag == Extra::V2Type)
             && instance.members().next().is_none();
         match kind {
@@ -188,7 +202,8 @@ fn write_simplified(
         Kind::Property | Kind::GeoProperty => out.push_str(instance.value()),
         _ if shape.lowered => shape.write_value(out, instance, plan),
         Kind::LanguageProperty if shape.text.is_some() => shape.write_value(out, instance, plan),
-        Kind::Relationship => {
+        Kind::ListProperty => out.push_str(instance.value()),
+        Kind::Relationship | Kind::ListRelationship => {
             let joined = above.is_some_and(|above| {
                 super::join::write_simplified(out, attribute, instance.value(), plan, above)
             });
@@ -196,18 +211,7 @@ fn write_simplified(
                 out.push_str(instance.value());
             }
         }
-        Kind::ListRelationship => {
-            let mut object = Object::open(out);
-            let out = object.member("\"objectList\":");
-            let joined = above.is_some_and(|above| {
-                super::join::write_simplified(out, attribute, instance.value(), plan, above)
-            });
-            if !joined {
-                out.push_str(instance.value());
-            }
-            object.close();
-        }
-        Kind::LanguageProperty | Kind::VocabProperty | Kind::JsonProperty | Kind::ListProperty => {
+        Kind::LanguageProperty | Kind::VocabProperty | Kind::JsonProperty => {
             let mut object = Object::open(out);
             shape.write_value(object.member(shape.value_name), instance, plan);
             object.close();

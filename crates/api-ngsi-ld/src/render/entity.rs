@@ -2,7 +2,6 @@
 
 use model_entities::{EntityView, TermId};
 
-use crate::context::Names;
 use crate::render::attribute::write_attribute;
 use crate::render::join::Above;
 use crate::render::{Object, RenderPlan, write_time};
@@ -39,7 +38,7 @@ pub(super) fn write_below(
     if let Some(context) = plan.context {
         object.member("\"@context\":").push_str(context);
     }
-    if plan.shows(|members| members.id) {
+    if plan.projection.shows(|members| members.id) {
         lang_json::write_string(object.member("\"id\":"), entity.id());
     }
     write_members(&mut object, entity, plan, above);
@@ -53,40 +52,45 @@ pub(super) fn write_members(
     plan: &RenderPlan<'_>,
     above: Option<&Above<'_>>,
 ) {
-    if plan.shows(|members| members.types) {
-        write_types(object.member("\"type\":"), entity.types(), plan.names);
+    if plan.projection.shows(|members| members.types) {
+        write_types(object.member("\"type\":"), entity.types(), plan);
     }
-    if plan.shows(|members| members.scope) {
-        write_scopes(object, entity.scopes());
+    if plan.projection.shows(|members| members.scope) {
+        write_scopes(object, entity.scopes(), plan);
     }
-    if let Some(expires) = entity.expires_at().filter(|_| plan.shows(|members| members.expires_at)) {
+    if plan.projection.shows(|members| members.expires_at)
+        && let Some(expires) = plan.shown_expiry(entity.expires_at())
+    {
         write_time(object.member("\"expiresAt\":"), expires);
     }
     if plan.sys_attrs {
-        if plan.shows(|members| members.created_at) {
+        if plan.projection.shows(|members| members.created_at) {
             write_time(object.member("\"createdAt\":"), entity.created_at());
         }
-        if plan.shows(|members| members.modified_at) {
+        if plan.projection.shows(|members| members.modified_at) {
             write_time(object.member("\"modifiedAt\":"), entity.modified_at());
         }
     }
     let here = Above::new(entity.id(), above);
     for attribute in entity.attributes() {
-        if plan.shows_attribute(attribute.name()) {
+        if plan.projection.shows_attribute(attribute.name()) {
             write_attribute(object, &attribute, plan, Some(&here));
         }
     }
 }
 
 /// Writes types: one as a text, several as an array.
-pub(super) fn write_types(out: &mut String, types: impl Iterator<Item = TermId>, names: &Names) {
+pub(super) fn write_types(out: &mut String, types: impl Iterator<Item = TermId>, plan: &RenderPlan<'_>) {
     let start = out.len();
     let mut count = 0;
     for term in types {
         if count > 0 {
+            if plan.release.lacks(3) {
+                break;
+            }
             out.push(',');
         }
-        lang_json::write_string(out, names.compact(term));
+        lang_json::write_string(out, plan.names.compact(term));
         count += 1;
     }
     if count != 1 {
@@ -96,8 +100,12 @@ pub(super) fn write_types(out: &mut String, types: impl Iterator<Item = TermId>,
 }
 
 /// Writes the member of the scopes, if there are any.
-pub(super) fn write_scopes<'s>(object: &mut Object<'_>, mut scopes: impl Iterator<Item = &'s str>) {
-    let Some(first) = scopes.next() else { return };
+pub(super) fn write_scopes<'s>(
+    object: &mut Object<'_>,
+    mut scopes: impl Iterator<Item = &'s str>,
+    plan: &RenderPlan<'_>,
+) {
+    let Some(first) = scopes.next().filter(|_| !plan.release.lacks(4)) else { return };
     let out = object.member("\"scope\":");
     let start = out.len();
     lang_json::write_string(out, first);

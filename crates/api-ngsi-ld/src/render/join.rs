@@ -2,18 +2,18 @@
 
 use std::collections::HashMap;
 
-use model_entities::{AttributeView, Entity, EntityView, InstanceView, Kind, TermId};
+use model_entities::{AttributeView, Entity, EntityView, InstanceView, Kind};
 
 use crate::render::entity::write_below;
-use crate::render::{Object, RenderPlan};
+use crate::render::{Object, Projection, RenderPlan};
 
 /// The entities that relationships of a page point to, fetched level by level by the route.
 #[derive(Debug, Default)]
-pub(crate) struct Linked {
+pub(crate) struct Linked<'a> {
     /// By id; entities the client names in `containedBy` are not among them.
     pub entities: HashMap<Box<str>, Entity>,
-    /// Their ids in the order they were met, each with the attribute it was met through.
-    pub order: Vec<(TermId, Box<str>)>,
+    /// Their ids in the order they were met, each with what is shown of it where it was met first.
+    pub order: Vec<(Projection<'a>, Box<str>)>,
     /// How many levels are shown inside of each other.
     pub level_max: usize,
 }
@@ -44,15 +44,21 @@ impl<'a> Above<'a> {
     }
 }
 
-/// Appends the ids of entities that shown relationships of `entity` point to, each with the
-/// attribute that does.
-pub(crate) fn targets(entity: &EntityView<'_>, plan: &RenderPlan<'_>, found: &mut Vec<(TermId, Box<str>)>) {
-    for attribute in entity.attributes().filter(|attribute| plan.shows_attribute(attribute.name())) {
+/// Appends the ids of entities that shown relationships of `entity` point to, each with what is shown
+/// of it there.
+pub(crate) fn targets<'a>(
+    entity: &EntityView<'_>,
+    plan: &RenderPlan<'a>,
+    found: &mut Vec<(Projection<'a>, Box<str>)>,
+) {
+    let shown = entity.attributes().filter(|attribute| plan.projection.shows_attribute(attribute.name()));
+    for attribute in shown {
+        let projection = plan.projection.linked_by(attribute.name());
         for instance in attribute.instances().filter(|instance| plan.shows_instance(instance)) {
             if matches!(instance.kind(), Kind::Relationship | Kind::ListRelationship) {
                 found.extend(objects(instance.value()).filter_map(|object| {
                     let id = lang_json::string_value(object)?.into_owned().into_boxed_str();
-                    Some((attribute.name(), id))
+                    Some((projection, id))
                 }));
             }
         }

@@ -5,12 +5,16 @@ mod entity;
 mod geojson;
 mod join;
 mod plan;
+mod projection;
+mod release;
 mod temporal;
 
 pub(crate) use entity::{write_entities, write_entity};
 pub(crate) use geojson::{write_feature, write_features};
 pub(crate) use join::{Linked, targets};
-pub(crate) use plan::{Form, Languages, Members, RELEASE, RenderPlan};
+pub(crate) use plan::{Form, Languages, RenderPlan};
+pub(crate) use projection::{Members, Projection};
+pub(crate) use release::{RELEASE, Release};
 pub(crate) use temporal::{write_aggregates, write_past};
 
 /// Appends a time as a JSON string.

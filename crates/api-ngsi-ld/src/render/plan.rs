@@ -1,9 +1,9 @@
 //! How a request wants its entities written; made once a request.
 
-use model_entities::{InstanceView, Kind, TermId, Timestamp};
+use model_entities::{InstanceView, TermId, Timestamp};
 
 use crate::context::Names;
-use crate::render::Linked;
+use crate::render::{Linked, Projection, Release};
 
 /// The representation of attributes (NGSI-LD 4.5.2 to 4.5.4).
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -15,67 +15,6 @@ pub(crate) enum Form {
     Concise,
     /// Values alone (`keyValues`).
     Simplified,
-}
-
-/// The minor release 1.x of the standard that entities are written by, unless another is preferred.
-pub(crate) const RELEASE: u8 = 9;
-
-/// What stands for a kind of attribute in release 1.x, which may not know it yet.
-pub(super) fn kind_in(release: u8, kind: Kind) -> Kind {
-    match kind {
-        Kind::LanguageProperty if release < 4 => Kind::Property,
-        Kind::VocabProperty | Kind::JsonProperty | Kind::ListProperty if release < 8 => Kind::Property,
-        Kind::ListRelationship if release < 8 => Kind::Relationship,
-        known => known,
-    }
-}
-
-/// Some members of an entity, named by a projection (`pick`, `omit`, `attrs`).
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Members {
-    /// `id`.
-    pub id: bool,
-    /// `type`.
-    pub types: bool,
-    /// `scope`.
-    pub scope: bool,
-    /// `createdAt`.
-    pub created_at: bool,
-    /// `modifiedAt`.
-    pub modified_at: bool,
-    /// `expiresAt`.
-    pub expires_at: bool,
-    /// Attributes, each with the projection of the entities it links to, if there is one.
-    pub attributes: Vec<(TermId, Option<Box<Members>>)>,
-}
-
-impl Members {
-    /// What `attrs` shows: everything that is no attribute, and these attributes.
-    pub(crate) fn attrs(attributes: impl IntoIterator<Item = TermId>) -> Self {
-        Self {
-            id: true,
-            types: true,
-            scope: true,
-            created_at: true,
-            modified_at: true,
-            expires_at: true,
-            attributes: attributes.into_iter().map(|name| (name, None)).collect(),
-        }
-    }
-
-    /// The attributes that are named whole, not for a projection of what they link to.
-    pub(crate) fn names(&self) -> impl Iterator<Item = TermId> {
-        self.attributes.iter().filter(|(_, inner)| inner.is_none()).map(|(name, _)| *name)
-    }
-
-    /// Whether the attribute is among [`Self::names`].
-    pub(crate) fn is_whole(&self, name: TermId) -> bool {
-        self.names().any(|held| held == name)
-    }
-
-    fn find(&self, name: TermId) -> Option<&(TermId, Option<Box<Members>>)> {
-        self.attributes.iter().find(|(held, _)| *held == name)
-    }
 }
 
 /// Languages a client wants, best first, as language ranges (`fr`, `en-GB`, `*`).
@@ -116,14 +55,12 @@ pub(crate) struct RenderPlan<'a> {
     pub names: &'a Names,
     /// The representation.
     pub form: Form,
-    /// The minor release of the standard whose kinds of attributes are written.
-    pub release: u8,
-    /// Whether createdAt and modifiedAt are shown.
+    /// The release of the standard that is written by.
+    pub release: Release<'a>,
+    /// Whether createdAt, modifiedAt and expiresAt are shown.
     pub sys_attrs: bool,
-    /// Only these members are shown.
-    pub pick: Option<&'a Members>,
-    /// These members are not shown.
-    pub omit: Option<&'a Members>,
+    /// The members that are shown.
+    pub projection: Projection<'a>,
     /// Language maps become texts in one of these languages.
     pub languages: Option<&'a Languages>,
     /// Only instances of these datasetIds are shown; empty: all.
@@ -131,7 +68,7 @@ pub(crate) struct RenderPlan<'a> {
     /// JSON text of the `@context` member to put in every entity.
     pub context: Option<&'a str>,
     /// Entities to show inside of the relationships that point to them.
-    pub linked: Option<&'a Linked>,
+    pub linked: Option<&'a Linked<'a>>,
     /// Instances that expired before are not shown.
     pub now: Timestamp,
 }
@@ -142,28 +79,15 @@ impl<'a> RenderPlan<'a> {
         Self {
             names,
             form: Form::Normalized,
-            release: RELEASE,
+            release: Release::NEWEST,
             sys_attrs: false,
-            pick: None,
-            omit: None,
+            projection: Projection::default(),
             languages: None,
             datasets: &[],
             context: None,
             linked: None,
             now,
         }
-    }
-
-    /// Whether a member that is no attribute is shown; `of` reads its flag from a projection.
-    pub(crate) fn shows(&self, of: impl Fn(&Members) -> bool) -> bool {
-        self.pick.is_none_or(&of) && !self.omit.is_some_and(&of)
-    }
-
-    /// Whether an attribute is shown. An `omit` with a projection of its own (`a{b}`) omits inside
-    /// of the linked entities, not the attribute.
-    pub(crate) fn shows_attribute(&self, name: TermId) -> bool {
-        self.pick.is_none_or(|pick| pick.find(name).is_some())
-            && !self.omit.is_some_and(|omit| matches!(omit.find(name), Some((_, None))))
     }
 
     /// Whether an instance of an attribute of the entity is shown.
@@ -178,17 +102,13 @@ impl<'a> RenderPlan<'a> {
         instance.expires_at().is_none_or(|expires| expires > self.now)
     }
 
-    /// The plan for entities that attribute `name` links to: its own projection, if it has one.
+    /// When something expires, if that is shown (6.3.11).
+    pub(super) fn shown_expiry(&self, expires: Option<Timestamp>) -> Option<Timestamp> {
+        expires.filter(|_| self.sys_attrs && !self.release.lacks(9))
+    }
+
+    /// The plan for entities that attribute `name` links to.
     pub(crate) fn linked_by(&self, name: TermId) -> Self {
-        fn inner(members: &Members, name: TermId) -> Option<&Members> {
-            members.find(name).and_then(|(_, inner)| inner.as_deref())
-        }
-        Self {
-            pick: self.pick.and_then(|pick| inner(pick, name)),
-            omit: self.omit.and_then(|omit| inner(omit, name)),
-            datasets: &[],
-            context: None,
-            ..*self
-        }
+        Self { projection: self.projection.linked_by(name), datasets: &[], context: None, ..*self }
     }
 }

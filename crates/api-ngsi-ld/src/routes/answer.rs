@@ -54,11 +54,15 @@ pub(crate) fn add_paging(response: &mut Response, request: &Request, page: &Page
     }
 }
 
-/// Says that the preferred release 1.x of the standard was followed (RFC 7240).
-pub(crate) fn add_preference(response: &mut Response, release: Option<u8>) {
+/// Says that the preferred release 1.x of the standard was followed (RFC 7240), and by the status that this `altered` the body
+/// (NGSI-LD 6.3.6).
+pub(crate) fn add_preference(response: &mut Response, release: Option<u8>, altered: bool) {
     let value = release.and_then(|minor| HeaderValue::try_from(format!("ngsi-ld=1.{minor}")).ok());
     if let Some(value) = value {
         response.headers_mut().insert(PREFERENCE_APPLIED, value);
+    }
+    if altered {
+        *response.status_mut() = StatusCode::NON_AUTHORITATIVE_INFORMATION;
     }
 }
 

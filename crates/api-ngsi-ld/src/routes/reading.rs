@@ -1,5 +1,8 @@
 //! How a read wants its answer, and the making of that answer: one entity, or a page of them.
 
+use std::collections::HashSet;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use api_http::{MediaType, Request, Response};
 use bytes::Bytes;
 use model_entities::{EntityView, TermId, TypeQuery};
@@ -7,7 +10,7 @@ use model_entities::{EntityView, TermId, TypeQuery};
 use crate::params::EntityParams;
 use crate::problem::Problem;
 use crate::render::{
-    Form, Languages, Linked, Members, RELEASE, RenderPlan, targets, write_entities, write_entity,
+    Form, Languages, Linked, Members, Projection, Release, RenderPlan, targets, write_entities, write_entity,
     write_feature, write_features,
 };
 use crate::routes::answer::{GEO_JSON, Page, add_paging, add_preference, answer};
@@ -38,7 +41,7 @@ pub(crate) struct Reading {
     pub(crate) sys_attrs: bool,
     pub(crate) pick: Option<Members>,
     pub(crate) omit: Option<Members>,
-    /// Attributes of which a retrieved entity must have one (`attrs`).
+    /// Attributes of which an entity must have one (`attrs`, `pick`); empty: none in particular.
     pub(crate) required: Vec<Option<TermId>>,
     pub(crate) languages: Option<Languages>,
     pub(crate) datasets: Vec<Option<Box<str>>>,
@@ -49,20 +52,38 @@ pub(crate) struct Reading {
 }
 
 impl Reading {
-    fn plan<'a>(&'a self, session: &'a Session, linked: Option<&'a Linked>) -> RenderPlan<'a> {
+    /// What is shown of an entity that is on the page, not linked to.
+    pub(crate) fn projection(&self) -> Projection<'_> {
+        Projection { pick: self.pick.as_ref(), omit: self.omit.as_ref() }
+    }
+
+    /// How many links deep the answer reaches.
+    pub(crate) fn hops(&self) -> usize {
+        if self.join == Join::None { 0 } else { self.join_level }
+    }
+
+    /// The release to write by; `altered` is set once that makes a difference.
+    pub(crate) fn release<'a>(&self, altered: &'a AtomicBool) -> Release<'a> {
+        self.release.map_or(Release::NEWEST, |minor| Release::new(minor, altered))
+    }
+
+    fn plan<'a>(&'a self, session: &'a Session) -> RenderPlan<'a> {
         RenderPlan {
-            names: &session.names,
             form: self.form,
-            release: self.release.unwrap_or(RELEASE),
             sys_attrs: self.sys_attrs,
-            pick: self.pick.as_ref(),
-            omit: self.omit.as_ref(),
+            projection: self.projection(),
             languages: self.languages.as_ref(),
             datasets: &self.datasets,
             context: self.context_in_body.then(|| session.names.context().member()),
-            linked: linked.filter(|_| self.join == Join::Inline),
-            now: session.now,
+            ..RenderPlan::new(&session.names, session.now)
         }
+    }
+
+    /// The answer with this body; `altered`: by the release that the client prefers.
+    pub(crate) fn answer(&self, session: &Session, altered: &AtomicBool, body: String) -> Response {
+        let mut response = answer(self.media, self.context_in_body, session.names.context(), body);
+        add_preference(&mut response, self.release, altered.load(Ordering::Relaxed));
+        response
     }
 }
 
@@ -81,10 +102,15 @@ pub(crate) async fn answer_one(
     }
     let has = |name: &Option<TermId>| name.is_some_and(|name| view.attribute(name).is_some());
     if !reading.required.is_empty() && !reading.required.iter().any(has) {
-        return Err(Problem::not_found(format!("entity {id:?} has none of the attributes in attrs")));
+        return Err(no_such_attributes(id));
     }
     let linked = linked(session, reading, std::slice::from_ref(&view), limits).await?;
-    let plan = reading.plan(session, linked.as_ref());
+    let altered = AtomicBool::new(false);
+    let plan = RenderPlan {
+        linked: linked.as_ref().filter(|_| reading.join == Join::Inline),
+        release: reading.release(&altered),
+        ..reading.plan(session)
+    };
     let mut out = String::with_capacity(entity.bytes.len() * 2);
     match (&linked, reading.media == GEO_JSON) {
         (Some(linked), geo) if reading.join == Join::Flat => {
@@ -93,9 +119,7 @@ pub(crate) async fn answer_one(
         (_, true) => write_feature(&mut out, &view, reading.geometry, &plan),
         (_, false) => write_entity(&mut out, &view, &plan),
     }
-    let mut response = answer(reading.media, reading.context_in_body, session.names.context(), out);
-    add_preference(&mut response, reading.release);
-    Ok(response)
+    Ok(reading.answer(session, &altered, out))
 }
 
 /// The answer to a query.
@@ -109,7 +133,12 @@ pub(crate) async fn answer_page(
     let found = session.entities.query(&query).await.map_err(|error| session.problem(&error))?;
     let views = found.entities.iter().map(parse).collect::<Result<Vec<_>, _>>()?;
     let linked = linked(session, reading, &views, limits).await?;
-    let plan = reading.plan(session, linked.as_ref());
+    let altered = AtomicBool::new(false);
+    let plan = RenderPlan {
+        linked: linked.as_ref().filter(|_| reading.join == Join::Inline),
+        release: reading.release(&altered),
+        ..reading.plan(session)
+    };
     let mut out =
         String::with_capacity(found.entities.iter().map(|bytes| bytes.len() * 3 / 2).sum::<usize>() + 64);
     match (&linked, reading.media == GEO_JSON) {
@@ -119,10 +148,9 @@ pub(crate) async fn answer_page(
         (_, true) => write_features(&mut out, views.into_iter(), reading.geometry, &plan),
         (_, false) => write_entities(&mut out, views.into_iter(), &plan),
     }
-    let mut response = answer(reading.media, reading.context_in_body, session.names.context(), out);
+    let mut response = reading.answer(session, &altered, out);
     let page = Page { offset: query.offset, limit: query.limit, count: found.count, more: found.more };
     add_paging(&mut response, request, &page);
-    add_preference(&mut response, reading.release);
     Ok(response)
 }
 
@@ -138,54 +166,74 @@ fn parse(bytes: &Bytes) -> Result<EntityView<'_>, Problem> {
     EntityView::parse(bytes).map_err(|_| damaged("?"))
 }
 
+/// An entity to be shown through a relationship, and what of it.
+type Met<'a> = (Projection<'a>, Box<str>);
+
 /// Fetches the entities that shown relationships point to, level by level: one read a level.
-async fn linked(
-    session: &Session,
-    reading: &Reading,
+async fn linked<'a>(
+    session: &'a Session,
+    reading: &'a Reading,
     views: &[EntityView<'_>],
     limits: &Limits,
-) -> Result<Option<Linked>, Problem> {
+) -> Result<Option<Linked<'a>>, Problem> {
     if reading.join == Join::None {
         return Ok(None);
     }
     let mut linked = Linked { level_max: reading.join_level, ..Linked::default() };
-    let plan = reading.plan(session, None);
-    let mut wanted = Vec::new();
+    let plan = RenderPlan { datasets: &[], ..reading.plan(session) };
+    let mut wanted: Vec<Met<'a>> = Vec::new();
     for view in views {
-        targets(view, &plan, &mut wanted);
+        targets(view, &reading.plan(session), &mut wanted);
     }
+    // What is shown of an entity decides which of its own links lead on.
+    let mut followed = HashSet::new();
     for _ in 0..reading.join_level {
-        let known = |id: &str| {
-            reading.contained_by.iter().any(|held| **held == *id) || linked.entities.contains_key(id)
-        };
-        let mut fresh: Vec<(TermId, Box<str>)> = Vec::new();
-        let mut seen = std::collections::HashSet::new();
-        for (via, id) in wanted.drain(..) {
-            if !known(&id) && seen.insert(id.clone()) {
-                fresh.push((via, id));
-            }
-        }
-        if fresh.is_empty() {
-            break;
-        }
-        if linked.entities.len() + fresh.len() > limits.join_entities_max {
-            return Err(Problem::too_many_results(format!(
-                "parameter join leads to more than {} entities",
-                limits.join_entities_max
-            )));
-        }
-        let ids: Vec<&str> = fresh.iter().map(|(_, id)| &**id).collect();
-        let held = session.entities.get_many(&ids, session.now).await;
-        let held = held.map_err(|error| session.problem(&error))?;
-        for ((via, id), entity) in fresh.into_iter().zip(held) {
-            let Some(entity) = entity else { continue };
+        let met: Vec<Met<'a>> = wanted
+            .drain(..)
+            .filter(|(_, id)| !reading.contained_by.contains(id))
+            .filter(|(projection, id)| followed.insert((projection.identity(), id.clone())))
+            .collect();
+        fetch(session, &met, &mut linked, limits).await?;
+        for (projection, id) in met {
+            let Some(entity) = linked.entities.get(&id) else { continue };
             let view = EntityView::parse(&entity.bytes).map_err(|_| damaged(&id))?;
-            targets(&view, &plan.linked_by(via), &mut wanted);
-            linked.order.push((via, id.clone()));
-            linked.entities.insert(id, entity);
+            targets(&view, &RenderPlan { projection, ..plan }, &mut wanted);
         }
     }
     Ok(Some(linked))
+}
+
+/// Fetches those of the entities that are not there yet.
+async fn fetch<'a>(
+    session: &Session,
+    met: &[Met<'a>],
+    linked: &mut Linked<'a>,
+    limits: &Limits,
+) -> Result<(), Problem> {
+    let mut seen = HashSet::new();
+    let unknown = met.iter().filter(|(_, id)| !linked.entities.contains_key(id));
+    let fresh: Vec<&Met<'a>> = unknown.filter(|(_, id)| seen.insert(&**id)).collect();
+    if linked.entities.len() + fresh.len() > limits.join_entities_max {
+        return Err(Problem::too_many_results(format!(
+            "parameter join leads to more than {} entities",
+            limits.join_entities_max
+        )));
+    }
+    let ids: Vec<&str> = fresh.iter().map(|(_, id)| &**id).collect();
+    let held = session.entities.get_many(&ids, session.now).await;
+    let held = held.map_err(|error| session.problem(&error))?;
+    for ((projection, id), entity) in fresh.into_iter().zip(held) {
+        if let Some(entity) = entity {
+            linked.order.push((*projection, id.clone()));
+            linked.entities.insert(id.clone(), entity);
+        }
+    }
+    Ok(())
+}
+
+/// The refusal where an entity has none of the attributes that are asked for.
+pub(crate) fn no_such_attributes(id: &str) -> Problem {
+    Problem::not_found(format!("entity {id:?} has none of the attributes in attrs or pick"))
 }
 
 /// Entities, and behind them those they link to, each once. `features`: as GeoJSON, with the
@@ -193,7 +241,7 @@ async fn linked(
 fn write_flat(
     out: &mut String,
     views: &[EntityView<'_>],
-    linked: &Linked,
+    linked: &Linked<'_>,
     plan: &RenderPlan<'_>,
     features: Option<Option<TermId>>,
 ) {
@@ -215,11 +263,10 @@ fn write_flat(
     for view in views {
         write(out, view, plan);
     }
-    for (via, id) in &linked.order {
+    for (projection, id) in &linked.order {
         let entity = linked.entities.get(id).and_then(|entity| EntityView::parse(&entity.bytes).ok());
         if let Some(view) = entity.filter(|view| views.iter().all(|page| page.id() != view.id())) {
-            let linked_plan = RenderPlan { context: plan.context, ..plan.linked_by(*via) };
-            write(out, &view, &linked_plan);
+            write(out, &view, &RenderPlan { projection: *projection, datasets: &[], ..*plan });
         }
     }
     out.push(']');

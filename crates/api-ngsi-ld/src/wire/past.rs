@@ -25,6 +25,21 @@ fn series_slot(member: &str) -> Option<Slot> {
     })
 }
 
+/// A value that stands in an object under the name of its kind's member, as series of some kinds have it (4.5.9); bare ones are
+/// taken, too.
+fn unwrapped(slot: Slot, value: Box<str>) -> Box<str> {
+    if !matches!(slot, Slot::LanguageMap | Slot::Vocab | Slot::Json) {
+        return value;
+    }
+    let mut members = lang_json::members(&value);
+    let wrapped = match (members.next(), members.next()) {
+        (Some((name, inner)), None) if name == slot.member() => Some(inner.into()),
+        _ => None,
+    };
+    drop(members);
+    wrapped.unwrap_or(value)
+}
+
 /// Whether an instance's patch is wrapped in a fragment of an entity: its member is the attribute, and it has no value.
 pub(super) fn is_fragment(body: &str, name: &str, names: &Names) -> bool {
     let iri = names.iri(name);
@@ -159,6 +174,7 @@ impl Parser<'_> {
         }
         out.reserve(readings.len());
         for (value, observed) in readings {
+            let value = unwrapped(slot, value);
             let instance = match asks_removal(&value, self.rules.nulls) {
                 Some(true) => Instance { kind: Some(kind), ..removed() },
                 _ => {

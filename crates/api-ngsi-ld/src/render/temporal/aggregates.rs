@@ -5,7 +5,6 @@ use model_entities::{AggregateHistory, AggregateMethod, AggregateValue};
 
 use super::write_each;
 use crate::render::attribute::names;
-use crate::render::plan::kind_in;
 use crate::render::{Object, RenderPlan, write_time};
 
 /// Whole numbers below are written without a fraction.
@@ -35,7 +34,7 @@ pub(super) fn write(
 ) {
     write_each(out, series.iter(), |out, one| {
         let mut object = Object::open(out);
-        object.member("\"type\":").push_str(names(kind_in(plan.release, one.kind())).0);
+        object.member("\"type\":").push_str(names(plan.release.kind(one.kind())).0);
         if let Some(dataset) = one.dataset() {
             write_string(object.member("\"datasetId\":"), dataset);
         }

@@ -1,14 +1,13 @@
 //! Instances whole: an array of them for each attribute (NGSI-LD 4.5.6 to 4.5.8).
 
 use lang_json::write_string;
-use model_entities::{Extra, InstanceHistory, Kind, PastInstance, TimeProperty};
+use model_entities::{InstanceHistory, Kind, PastInstance, TimeProperty};
 
-use crate::render::attribute::{is_geometry, names, write_attribute, write_objects};
-use crate::render::plan::kind_in;
+use crate::render::attribute::{is_geometry, names, write_attribute, write_extras, write_objects};
 use crate::render::{Form, Object, RenderPlan, write_iris, write_time};
 
 /// The NGSI-LD null, as each member that holds a value has it (4.5.0).
-fn null(kind: Kind) -> &'static str {
+pub(super) fn null(kind: Kind) -> &'static str {
     match kind {
         Kind::LanguageProperty => "{\"@none\":\"urn:ngsi-ld:null\"}",
         Kind::ListProperty | Kind::ListRelationship => "[\"urn:ngsi-ld:null\"]",
@@ -97,7 +96,7 @@ impl<'a> Writer<'a> {
     fn write_members(&mut self, out: &mut String, instance: &PastInstance<'_>) {
         let mut object = Object::open(out);
         if instance.is_deleted() {
-            let (kind_name, value_name) = names(kind_in(self.plan.release, instance.kind()));
+            let (kind_name, value_name) = names(self.plan.release.kind(instance.kind()));
             object.member("\"type\":").push_str(kind_name);
             object.member(value_name).push_str(null(instance.kind()));
             self.write_times(&mut object, instance);
@@ -119,7 +118,7 @@ impl<'a> Writer<'a> {
     fn write_value(&mut self, object: &mut Object<'_>, instance: &PastInstance<'_>) {
         let plan = self.plan;
         let normalized = plan.form == Form::Normalized;
-        let known = kind_in(plan.release, self.kind);
+        let known = plan.release.kind(self.kind);
         let (kind_name, value_name) = names(known);
         if normalized && matches!(self.kind, Kind::Property | Kind::GeoProperty | Kind::Relationship) {
             object.member("\"type\":").push_str(kind_name);
@@ -158,15 +157,7 @@ impl<'a> Writer<'a> {
             write_string(object.member("\"unitCode\":"), unit);
         }
         self.write_times(object, instance);
-        for (tag, text) in instance.extras() {
-            match tag {
-                Extra::ObjectType => write_iris(object.member("\"objectType\":"), text, plan.names),
-                Extra::ValueType => write_iris(object.member("\"valueType\":"), text, plan.names),
-                Extra::Proof => object.member("\"ngsildproof\":").push_str(text),
-                // NGSIv2 alone knows this member.
-                Extra::V2Type => {}
-            }
-        }
+        write_extras(object, instance.extras(), plan);
         if !instance.has_members() {
             return;
         }
@@ -185,7 +176,7 @@ impl<'a> Writer<'a> {
         if let Some(observed) = instance.observed_at() {
             write_time(object.member("\"observedAt\":"), observed);
         }
-        if let Some(expires) = instance.expires_at() {
+        if let Some(expires) = self.plan.shown_expiry(instance.expires_at()) {
             write_time(object.member("\"expiresAt\":"), expires);
         }
         if self.shows(TimeProperty::CreatedAt) {

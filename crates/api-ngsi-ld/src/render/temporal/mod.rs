@@ -60,20 +60,20 @@ fn open<'o>(out: &'o mut String, past: &EntityHistory, plan: &RenderPlan<'_>) ->
     if let Some(context) = plan.context {
         object.member("\"@context\":").push_str(context);
     }
-    if plan.shows(|members| members.id) {
+    if plan.projection.shows(|members| members.id) {
         lang_json::write_string(object.member("\"id\":"), &past.id);
     }
-    if plan.shows(|members| members.types) && !past.types.is_empty() {
-        write_types(object.member("\"type\":"), past.types.iter().copied(), plan.names);
+    if plan.projection.shows(|members| members.types) && !past.types.is_empty() {
+        write_types(object.member("\"type\":"), past.types.iter().copied(), plan);
     }
-    if plan.shows(|members| members.scope) {
-        write_scopes(&mut object, past.scopes.iter().map(|scope| &**scope));
+    if plan.projection.shows(|members| members.scope) {
+        write_scopes(&mut object, past.scopes.iter().map(|scope| &**scope), plan);
     }
     if plan.sys_attrs {
-        if plan.shows(|members| members.created_at) {
+        if plan.projection.shows(|members| members.created_at) {
             write_time(object.member("\"createdAt\":"), past.created_at);
         }
-        if plan.shows(|members| members.modified_at) {
+        if plan.projection.shows(|members| members.modified_at) {
             write_time(object.member("\"modifiedAt\":"), past.modified_at);
         }
     }

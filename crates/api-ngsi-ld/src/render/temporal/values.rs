@@ -3,9 +3,9 @@
 use lang_json::write_string;
 use model_entities::{InstanceHistory, Kind, TimeProperty};
 
+use super::instances::null;
 use super::write_each;
 use crate::render::attribute::names;
-use crate::render::plan::kind_in;
 use crate::render::{Object, RenderPlan, write_iris, write_time};
 
 /// The member that holds the values of a kind.
@@ -18,6 +18,18 @@ fn plural(kind: Kind) -> &'static str {
         Kind::JsonProperty => "\"jsons\":",
         Kind::ListProperty => "\"valueLists\":",
         Kind::ListRelationship => "\"objectLists\":",
+    }
+}
+
+/// The member that a value of a kind is wrapped in, so that JSON-LD can tell what it is.
+fn wrapper(kind: Kind) -> Option<&'static str> {
+    match kind {
+        Kind::LanguageProperty | Kind::VocabProperty | Kind::JsonProperty => Some(names(kind).1),
+        Kind::Property
+        | Kind::GeoProperty
+        | Kind::Relationship
+        | Kind::ListProperty
+        | Kind::ListRelationship => None,
     }
 }
 
@@ -35,7 +47,8 @@ fn write_series(
     plan: &RenderPlan<'_>,
 ) {
     let texts = plan.languages.filter(|_| kind == Kind::LanguageProperty);
-    let shown = if texts.is_some() { Kind::Property } else { kind_in(plan.release, kind) };
+    let shown = if texts.is_some() { Kind::Property } else { plan.release.kind(kind) };
+    let wrapper = wrapper(shown);
     let mut object = Object::open(out);
     object.member("\"type\":").push_str(names(shown).0);
     if let Some(dataset) = series.dataset() {
@@ -52,8 +65,12 @@ fn write_series(
         }
         let Some(at) = instance.time(time).filter(|_| last == kind) else { continue };
         out.push_str(if std::mem::replace(&mut any, true) { ",[" } else { "[" });
+        if let Some(member) = wrapper {
+            out.push('{');
+            out.push_str(member);
+        }
         if instance.is_deleted() {
-            out.push_str("\"urn:ngsi-ld:null\"");
+            out.push_str(null(shown));
         } else if texts.is_some() || kind == Kind::VocabProperty {
             text.clear();
             instance.write_value(&mut text);
@@ -65,7 +82,7 @@ fn write_series(
         } else {
             instance.write_value(out);
         }
-        out.push(',');
+        out.push_str(if wrapper.is_some() { "}," } else { "," });
         write_time(out, at);
         out.push(']');
     }

@@ -1,5 +1,7 @@
 //! Reads of the past: one entity, or a page of them, cut to a limit where they are large.
 
+use std::sync::atomic::AtomicBool;
+
 use api_http::{Request, Response};
 use http::{HeaderValue, StatusCode, header};
 use model_entities::{
@@ -8,9 +10,10 @@ use model_entities::{
 
 use crate::params::{TemporalForm, TemporalParams};
 use crate::problem::Problem;
-use crate::render::{RELEASE, RenderPlan, write_aggregates, write_past};
-use crate::routes::answer::{Page, add_paging, add_preference, answer};
+use crate::render::{RenderPlan, write_aggregates, write_past};
+use crate::routes::answer::{Page, add_paging};
 use crate::routes::entities::no_such_entity;
+use crate::routes::reading::no_such_attributes;
 use crate::routes::session::Session;
 use crate::state::Limits;
 use crate::wire::time::write_time;
@@ -45,11 +48,12 @@ pub(super) async fn answer_one(
     }
     let nothing = past.attributes.is_empty() && aggregates.is_empty();
     if nothing && !params.reading().required.is_empty() && !has_any(session, id, params).await? {
-        return Err(Problem::not_found(format!("entity {id:?} has none of the attributes in attrs")));
+        return Err(no_such_attributes(id));
     }
     let mut out = String::with_capacity(capacity(&pasts));
-    write(&mut out, past, aggregates, params, &plan(session, params));
-    Ok(answered(session, params, &pasts, out))
+    let altered = AtomicBool::new(false);
+    write(&mut out, past, aggregates, params, &plan(session, params, &altered));
+    Ok(answered(session, params, &pasts, &altered, out))
 }
 
 /// The answer to a query of pasts (5.7.4).
@@ -68,7 +72,8 @@ pub(super) async fn answer_page(
         reader.read(id).await?;
     }
     let pasts = reader.finish();
-    let plan = plan(session, params);
+    let altered = AtomicBool::new(false);
+    let plan = plan(session, params, &altered);
     let mut out = String::with_capacity(capacity(&pasts));
     out.push('[');
     for (index, (past, aggregates)) in pasts.entities.iter().enumerate() {
@@ -78,7 +83,7 @@ pub(super) async fn answer_page(
         write(&mut out, past, aggregates, params, &plan);
     }
     out.push(']');
-    let mut response = answered(session, params, &pasts, out);
+    let mut response = answered(session, params, &pasts, &altered, out);
     let page = Page { offset: query.offset, limit: query.limit, count: found.count, more: found.more };
     add_paging(&mut response, request, &page);
     Ok(response)
@@ -141,7 +146,7 @@ impl<'a> Reader<'a> {
         for series in self.pasts.entities.iter().flat_map(|(past, _)| &past.attributes) {
             times.extend(series.instances().filter_map(|instance| instance.time(time)));
         }
-        if let Some(covered) = part(&mut times, &self.request) {
+        if let Some(covered) = self.request.part(&mut times) {
             self.narrow(covered);
         }
     }
@@ -171,31 +176,12 @@ fn instances(past: &EntityHistory) -> usize {
     past.attributes.iter().map(model_entities::InstanceHistory::len).sum()
 }
 
-/// The part of the span within which there are at most as many times as the request allows: the earliest, or for `lastN` the
-/// latest. `None` if that is all of it. Times alike are never parted; at least one instant is covered.
-fn part(times: &mut [Timestamp], request: &HistoryRequest) -> Option<TimeSpan> {
-    let (span, max) = (request.span, request.instances_max.max(1));
-    if times.len() <= max {
-        return None;
-    }
-    let next = |time: Timestamp| Timestamp(time.0.saturating_add(1));
-    if request.last_n.is_some() {
-        let place = times.len() - max - 1;
-        let (_, beyond, later) = times.select_nth_unstable(place);
-        let last = later.iter().max().copied().unwrap_or(*beyond);
-        let from = if *beyond < last { next(*beyond) } else { *beyond };
-        return Some(TimeSpan { from, ..span });
-    }
-    let (earlier, beyond, _) = times.select_nth_unstable(max);
-    let first = earlier.iter().min().copied().unwrap_or(*beyond);
-    let to = if first < *beyond { *beyond } else { next(*beyond) };
-    Some(TimeSpan { to, ..span })
-}
-
 /// Whether an entity's past knows one of the attributes asked for at any time.
 async fn has_any(session: &Session, id: &str, params: &TemporalParams) -> Result<bool, Problem> {
     let time = TimeProperty::ModifiedAt;
-    let request = HistoryRequest { time, span: TimeSpan::ALL, last_n: Some(1), ..params.history(1) };
+    let datasets = Vec::new();
+    let request =
+        HistoryRequest { time, span: TimeSpan::ALL, last_n: Some(1), datasets, ..params.history(1) };
     let held = session.entities.read_history(id, &request).await.map_err(|error| session.problem(&error))?;
     Ok(held.is_some_and(|past| !past.attributes.is_empty()))
 }
@@ -208,14 +194,13 @@ fn has_type(past: &EntityHistory, types: &TypeQuery) -> bool {
     }
 }
 
-fn plan<'a>(session: &'a Session, params: &'a TemporalParams) -> RenderPlan<'a> {
+fn plan<'a>(session: &'a Session, params: &'a TemporalParams, altered: &'a AtomicBool) -> RenderPlan<'a> {
     let reading = params.reading();
     RenderPlan {
         form: reading.form,
-        release: reading.release.unwrap_or(RELEASE),
+        release: reading.release(altered),
         sys_attrs: reading.sys_attrs,
-        pick: reading.pick.as_ref(),
-        omit: reading.omit.as_ref(),
+        projection: reading.projection(),
         languages: reading.languages.as_ref(),
         context: reading.context_in_body.then(|| session.names.context().member()),
         ..RenderPlan::new(&session.names, session.now)
@@ -243,11 +228,14 @@ fn capacity(pasts: &Pasts) -> usize {
 }
 
 /// 200, or 206 with the range of time that the answer holds (6.3.10).
-fn answered(session: &Session, params: &TemporalParams, pasts: &Pasts, body: String) -> Response {
-    let reading = params.reading();
-    let context = session.names.context();
-    let mut response = answer(reading.media, reading.context_in_body, context, body);
-    add_preference(&mut response, reading.release);
+fn answered(
+    session: &Session,
+    params: &TemporalParams,
+    pasts: &Pasts,
+    altered: &AtomicBool,
+    body: String,
+) -> Response {
+    let mut response = params.reading().answer(session, altered, body);
     if pasts.covered.is_some() {
         *response.status_mut() = StatusCode::PARTIAL_CONTENT;
         let range = content_range(params, pasts, session.now);
@@ -290,33 +278,4 @@ fn content_range(params: &TemporalParams, pasts: &Pasts, now: Timestamp) -> Stri
         None => range.push('*'),
     }
     range
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn check(times: &[i64], instances_max: usize, last_n: Option<usize>, expected: Option<(i64, i64)>) {
-        let span = TimeSpan { from: Timestamp(0), to: Timestamp(100) };
-        let request = HistoryRequest { span, last_n, ..HistoryRequest::all(instances_max) };
-        let mut times: Vec<_> = times.iter().copied().map(Timestamp).collect();
-        let found = part(&mut times, &request).map(|part| (part.from.0, part.to.0));
-        assert_eq!(found, expected);
-    }
-
-    #[test]
-    fn a_part_holds_no_more_than_the_limit() {
-        check(&[5, 1, 3], 3, None, None);
-        check(&[5, 1, 3], 2, None, Some((0, 5)));
-        check(&[5, 1, 3], 2, Some(9), Some((2, 100)));
-        check(&[5, 1, 3, 3], 2, None, Some((0, 3)));
-        check(&[5, 3, 3, 1], 2, Some(9), Some((4, 100)));
-        check(&[], 2, None, None);
-    }
-
-    #[test]
-    fn a_part_holds_at_least_one_instant() {
-        check(&[3, 3, 3, 7], 2, None, Some((0, 4)));
-        check(&[3, 7, 7, 7], 2, Some(9), Some((7, 100)));
-    }
 }
