@@ -91,14 +91,14 @@ fn say(line: &str) {
 }
 
 /// Names seed and round when a check panics.
-struct Said<'a>(&'a Plan, &'a str, u64);
+struct Said<'a>(&'a Plan, &'a str, u64, String);
 
 impl Drop for Said<'_> {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            let Self(plan, scene, round) = self;
+            let Self(plan, scene, round, how) = self;
             say(&format!(
-                "torture {scene} FAILED in round {round}: repeat with `--seed {} {scene}`",
+                "torture {scene} FAILED in round {round} ({how}): repeat with `--seed {} {scene}`",
                 plan.seed
             ));
         }
@@ -154,10 +154,10 @@ fn kill(plan: &Plan) {
     let mut ledger = Ledger::default();
     let mut commits_min = 0;
     for round in 0..rounds {
-        let _said = Said(plan, "kill", round);
         // The end of a process loses nothing that was handed to the system, so both must keep all.
         let durability = if random.random_ratio(1, 4) { "interval" } else { "sync" };
         let kept = if random.random_ratio(1, 2) { 4 } else { 0 };
+        let _said = Said(plan, "kill", round, format!("{durability}, {kept} logs kept"));
         let child = child(&path, plan.seed + round, durability, kept, ENDS).spawn().expect("start");
         let victim = Victim::new(child);
         let pause = Duration::from_micros(random.random_range(1_000..150_000));
@@ -207,7 +207,6 @@ fn fault_rounds(plan: &Plan, scene: &str, modes: &[&str], refusals: bool) -> u64
     let mut ledger = Ledger::default();
     let (mut commits, mut recoveries) = (0, 0);
     for round in 0..rounds {
-        let _said = Said(plan, scene, round);
         if round % 8 == 0 {
             // Anew, so that creation is hit too.
             folder = tempfile::tempdir().unwrap();
@@ -221,6 +220,7 @@ fn fault_rounds(plan: &Plan, scene: &str, modes: &[&str], refusals: bool) -> u64
         let reach = if random.random_ratio(1, 3) { 100 } else { 3_000 };
         let at = random.random_range(1..reach);
         let durability = if random.random_ratio(1, 4) { "interval" } else { "sync" };
+        let _said = Said(plan, scene, round, format!("{durability}, {mode} at {at}, {kept} logs kept"));
         let after = if mode == "full" { GOES_ON } else { ENDS };
         let mut command = child(&path, plan.seed + round, durability, kept, after);
         layer.arm(&mut command, folder.path(), mode, at, plan.seed + round);
