@@ -16,6 +16,7 @@ mod memory;
 mod operation;
 mod place;
 mod places;
+mod snapshot;
 mod spaces;
 mod statistics;
 mod store;
@@ -24,7 +25,9 @@ pub mod testing;
 mod time;
 mod write_id;
 
-pub use embedded::{Durability, EmbeddedOptions, QUEUE_BYTES_MAX, QUEUE_REQUESTS_MAX, restore};
+pub use embedded::{
+    Durability, EmbeddedOptions, QUEUE_BYTES_MAX, QUEUE_REQUESTS_MAX, SNAPSHOT_AGE_MAX, restore,
+};
 pub use error::{Error, ErrorKind};
 pub use key::{Partition, Space, SpaceKind, TENANT_BYTES_MAX, Tenant, TenantError, bucket_of};
 pub use limits::{
@@ -36,6 +39,7 @@ pub use operation::{
     Change, Commit, Condition, Cursor, Direction, Outcome, Page, Range, Row, Stamp, Write, WriteId,
 };
 pub use places::{TenantPlace, TenantPlaces};
+pub use snapshot::Snapshot;
 pub use statistics::Statistics;
 pub use store::{Lease, Store};
 pub use time::{Clock, Timestamp};

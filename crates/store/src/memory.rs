@@ -1,6 +1,8 @@
 //! The engine in memory: the reference of the contract, for tests and for `--store memory`.
 //! Nothing outlives the process.
 
+mod snapshot;
+
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::ops::Bound;
 use std::time::Duration;
@@ -8,6 +10,8 @@ use std::time::Duration;
 use bytes::Bytes;
 use parking_lot::RwLock;
 
+pub(crate) use self::snapshot::MemorySnapshot;
+use self::snapshot::Snapshots;
 use crate::limits::{FEED_PAGE_BYTES_MAX, PAGE_BYTES_MAX, check_append, check_commit, check_lease};
 use crate::place::{PlaceBytes, bounds, head_bytes, place};
 use crate::spaces::Spaces;
@@ -36,6 +40,7 @@ pub(crate) struct Memory {
 #[derive(Debug, Default)]
 struct State {
     rows: BTreeMap<PlaceBytes, Row>,
+    snapshots: Snapshots,
     feed: VecDeque<Change>,
     leases: HashMap<String, HeldLease>,
     sequence: u64,
@@ -97,7 +102,7 @@ impl Memory {
         let mut state = self.state.write();
         state.open()?;
         for (key, value) in rows {
-            state.rows.insert(place(partition, &key), plain(value));
+            state.put(place(partition, &key), plain(value));
         }
         Ok(())
     }
@@ -223,22 +228,34 @@ impl State {
 
     fn write(&mut self, partition: &Partition, stamp: Stamp, write_id: WriteId, write: Write) {
         match write {
-            Write::Put(key, value) => {
-                self.rows.insert(place(partition, &key), plain(value));
-            }
+            Write::Put(key, value) => self.put(place(partition, &key), plain(value)),
             Write::PutStamped(key, value) => {
-                self.rows.insert(place(partition, &key), Row { stamp, write_id, value });
+                self.put(place(partition, &key), Row { stamp, write_id, value });
             }
             Write::Delete(key) => {
-                self.rows.remove(&place(partition, &key));
+                let place = place(partition, &key);
+                self.snapshots.note(&place, &self.rows);
+                self.rows.remove(&place);
             }
             Write::DeleteRange(range) => {
                 let Some((start, end)) = bounds(partition, &range) else { return };
+                if !self.snapshots.is_empty() {
+                    let gone =
+                        self.rows.range::<[u8], _>((Bound::Included(&start[..]), Bound::Excluded(&end[..])));
+                    for (place, _) in gone {
+                        self.snapshots.note(place, &self.rows);
+                    }
+                }
                 let mut tail = self.rows.split_off(&start);
                 let mut behind = tail.split_off(&end);
                 self.rows.append(&mut behind);
             }
         }
+    }
+
+    fn put(&mut self, place: PlaceBytes, row: Row) {
+        self.snapshots.note(&place, &self.rows);
+        self.rows.insert(place, row);
     }
 
     /// The sequence of the oldest change that is kept (or would be the first).

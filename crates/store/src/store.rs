@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
-use crate::embedded::{Embedded, EmbeddedOptions};
-use crate::memory::{Memory, MemoryOptions};
+use crate::embedded::{Embedded, EmbeddedOptions, EmbeddedSnapshot};
+use crate::memory::{Memory, MemoryOptions, MemorySnapshot};
 use crate::{
-    Change, Commit, Cursor, Direction, Error, ErrorKind, Outcome, Page, Partition, Range, Row, Stamp,
-    Statistics, WriteId,
+    Change, Commit, Cursor, Direction, Error, ErrorKind, Outcome, Page, Partition, Range, Row, Snapshot,
+    Stamp, Statistics, WriteId,
 };
 
 /// A store; clones share it.
@@ -134,6 +134,19 @@ impl Store {
         match &self.engine {
             Engine::Memory(memory) => memory.scan(partition, range, direction, rows_max),
             Engine::Embedded(embedded) => embedded.shared().scan(partition, range, direction, rows_max).await,
+        }
+    }
+
+    /// The store as it is: for reads of several pages that are to see one state. Cost: some 100 ns; rows that are
+    /// removed or overwritten meanwhile are kept until the snapshot ends.
+    ///
+    /// # Errors
+    ///
+    /// `Unavailable` if the store is closed.
+    pub fn snapshot(&self) -> Result<Snapshot, Error> {
+        match &self.engine {
+            Engine::Memory(memory) => Ok(MemorySnapshot::new(memory)?.into()),
+            Engine::Embedded(embedded) => Ok(EmbeddedSnapshot::new(embedded.shared())?.into()),
         }
     }
 

@@ -6,6 +6,7 @@ mod commits;
 #[cfg(test)]
 mod random;
 mod reads;
+mod snapshots;
 
 use bytes::Bytes;
 
@@ -43,6 +44,8 @@ pub async fn contract(mut make_store: impl FnMut(Clock) -> Store) {
     reads::check_scan(&make_store(clock.clone())).await;
     reads::check_neighbours(&make_store(clock.clone())).await;
     reads::check_page_bytes(&make_store(clock.clone())).await;
+    snapshots::check_snapshot(&make_store(clock.clone())).await;
+    snapshots::check_snapshot_races(&make_store(clock.clone())).await;
     changes::check_feed(&make_store(clock.clone())).await;
     changes::check_feed_limit(&make_store(clock.clone())).await;
     changes::check_resolve(&make_store(clock.clone())).await;

@@ -96,6 +96,11 @@ impl Batch {
         self.write.size_in_bytes() + self.rows.bytes()
     }
 
+    /// The last commit in the batch.
+    pub(crate) fn sequence(&self) -> u64 {
+        self.sequence
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.write.is_empty() && self.rows.is_empty()
     }

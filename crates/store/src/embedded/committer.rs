@@ -225,6 +225,8 @@ impl Committer {
         counters.batches.fetch_add(1, Ordering::Relaxed);
         counters.syncs.fetch_add(u64::from(sync), Ordering::Relaxed);
         counters.bytes_written.fetch_add(self.batch.bytes() as u64, Ordering::Relaxed);
+        // Before the engine shows any of it: who takes a snapshot learns what it may hold.
+        self.shared.written.store(self.batch.sequence(), Ordering::SeqCst);
         let (batch, commits) = self.batch.take();
         let written = self.shared.engine().and_then(|engine| {
             engine

@@ -18,6 +18,7 @@ mod log;
 mod read;
 mod rows;
 mod shared;
+mod snapshot;
 mod state;
 mod tidy;
 mod tuning;
@@ -34,6 +35,8 @@ use tokio::sync::{Semaphore, mpsc, oneshot};
 pub use self::backup::restore;
 use self::committer::{Queued, Request};
 pub(crate) use self::shared::Shared;
+pub(crate) use self::snapshot::EmbeddedSnapshot;
+pub use self::snapshot::SNAPSHOT_AGE_MAX;
 use crate::limits::{check_append, check_commit, check_lease};
 use crate::{
     Change, Clock, Commit, Cursor, Error, ErrorKind, Lease, Outcome, Partition, Stamp, Statistics, WriteId,

@@ -14,11 +14,11 @@ use crate::place::{PlaceBytes, bounds, kind, place};
 use crate::{Direction, Error, ErrorKind, Page, Partition, Range, Row};
 
 /// A page of more rows is read on a thread that may block, however warm it is.
-const ROWS_INLINE_MAX: usize = 4_096;
+pub(super) const ROWS_INLINE_MAX: usize = 4_096;
 /// Reads that wait for nothing.
-const TIER_MEMORY: bool = false;
+pub(super) const TIER_MEMORY: bool = false;
 /// Reads that may wait for the disk.
-const TIER_DISK: bool = true;
+pub(super) const TIER_DISK: bool = true;
 
 impl Shared {
     /// The row if the cache knows it.
@@ -158,12 +158,20 @@ impl Shared {
         rows_max: usize,
         disk: bool,
     ) -> Result<Option<Page>, Error> {
-        let mut options = read_options(disk);
-        options.set_iterate_lower_bound(start.as_slice());
-        options.set_iterate_upper_bound(end.as_slice());
-        options.set_auto_readahead_size(true);
         let engine = self.engine()?;
-        let mut rows = engine.raw_iterator_opt(options);
+        let rows = engine.raw_iterator_opt(scan_options((start, end), disk));
+        self.page_of(rows, partition, (start, end), direction, rows_max)
+    }
+
+    /// The page that an iterator within the bounds gives; `None` if its tier is too low.
+    pub(super) fn page_of(
+        &self,
+        mut rows: DBRawIterator<'_>,
+        partition: &Partition,
+        (start, end): (&PlaceBytes, &PlaceBytes),
+        direction: Direction,
+        rows_max: usize,
+    ) -> Result<Option<Page>, Error> {
         match direction {
             Direction::Forward => rows.seek(start),
             Direction::Backward => rows.seek_for_prev(end),
@@ -187,7 +195,16 @@ impl Shared {
     }
 }
 
-fn read_options(disk: bool) -> ReadOptions {
+/// Options of a scan within bounds.
+pub(super) fn scan_options((start, end): (&PlaceBytes, &PlaceBytes), disk: bool) -> ReadOptions {
+    let mut options = read_options(disk);
+    options.set_iterate_lower_bound(start.as_slice());
+    options.set_iterate_upper_bound(end.as_slice());
+    options.set_auto_readahead_size(true);
+    options
+}
+
+pub(super) fn read_options(disk: bool) -> ReadOptions {
     let mut options = ReadOptions::default();
     options.set_read_tier(if disk { ReadTier::All } else { ReadTier::BlockCache });
     options

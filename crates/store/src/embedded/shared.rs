@@ -1,6 +1,7 @@
 //! What readers, the committer and the handle share: the open engine, its state, its counters.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -10,6 +11,7 @@ use rocksdb::{DB, IteratorMode};
 use super::cache::Cache;
 use super::folder::{Folder, Identity, rows_of};
 use super::format::{FEED, FEED_FIRST, META, damaged, parse_sequence, remember_space};
+use super::snapshot::Snapshots;
 use super::state::{State, StateCell};
 use super::{Durability, EmbeddedOptions, log, tuning};
 use crate::spaces::Spaces;
@@ -27,13 +29,18 @@ pub(crate) struct Shared {
     pub(crate) counters: Counters,
     /// The newest commit that is durable and shown.
     pub(crate) sequence: AtomicU64,
+    /// The newest commit that may be durable: that of the batch which is being written, or was last.
+    pub(crate) written: AtomicU64,
+    /// What is read as it was.
+    pub(crate) snapshots: Snapshots,
     /// The oldest change the feed keeps.
     pub(crate) feed_first: AtomicU64,
     state: StateCell,
     path: PathBuf,
     identity: Identity,
     /// The engine, until the store is closed, and not while it is opened again. The guard is held for one call each.
-    open: RwLock<Option<DB>>,
+    /// Snapshots share it: they end before it is closed.
+    open: RwLock<Option<Arc<DB>>>,
     /// The right to the folder, until the store is closed.
     folder: Mutex<Option<Folder>>,
 }
@@ -64,11 +71,13 @@ impl Shared {
             spaces,
             counters: Counters::default(),
             sequence: AtomicU64::new(sequence),
+            written: AtomicU64::new(sequence),
+            snapshots: Snapshots::default(),
             feed_first: AtomicU64::new(feed_first),
             state: StateCell::default(),
             path: folder.path().to_owned(),
             identity: folder.identity()?,
-            open: RwLock::new(Some(db)),
+            open: RwLock::new(Some(Arc::new(db))),
             folder: Mutex::new(Some(folder)),
             options,
         })
@@ -186,6 +195,7 @@ impl Shared {
             }
         };
         // Readers are told to come again rather than kept waiting.
+        self.snapshots.end();
         drop(opened);
         let rows = rows_of(&self.path);
         if self.options.durability == Durability::Sync {
@@ -217,7 +227,8 @@ impl Shared {
         self.cache.forget_range(&[], &[u8::MAX]);
         self.feed_first.store(feed_first, Ordering::Release);
         self.sequence.store(sequence, Ordering::Release);
-        *self.open.write() = Some(db);
+        self.written.store(sequence, Ordering::SeqCst);
+        *self.open.write() = Some(Arc::new(db));
         Ok(())
     }
 
@@ -226,6 +237,7 @@ impl Shared {
         let is_lost = self.state() == State::Lost;
         self.state.worsen(State::Closed);
         let opened = self.open.write().take();
+        self.snapshots.end();
         if is_lost {
             // An engine that is closed looks its files up by their names, and writes those anew that it finds changed:
             // those of whoever owns the path by now. The process is about to end.
@@ -275,13 +287,24 @@ impl Shared {
 }
 
 /// The engine, held open.
-pub(crate) struct Engine<'a>(RwLockReadGuard<'a, Option<DB>>);
+pub(crate) struct Engine<'a>(RwLockReadGuard<'a, Option<Arc<DB>>>);
+
+impl Engine<'_> {
+    /// The engine, for a snapshot, which must be noted while this is held.
+    pub(crate) fn share(&self) -> Arc<DB> {
+        Arc::clone(self.opened())
+    }
+
+    fn opened(&self) -> &Arc<DB> {
+        self.0.as_ref().expect("checked when the guard was made, and a guard keeps the store open")
+    }
+}
 
 impl std::ops::Deref for Engine<'_> {
     type Target = DB;
 
     fn deref(&self) -> &DB {
-        self.0.as_ref().expect("checked when the guard was made, and a guard keeps the store open")
+        self.opened()
     }
 }
 

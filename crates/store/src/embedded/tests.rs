@@ -439,3 +439,39 @@ async fn a_damaged_backup_does_not_restore() {
     restore(&backup, &target).unwrap();
     check_filled(&open(&target).unwrap(), 100).await;
 }
+
+#[tokio::test]
+async fn a_closed_store_is_free_though_a_snapshot_is_held() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path()).unwrap();
+    fill(&store, 3).await;
+    let snapshot = store.snapshot().unwrap();
+    assert!(snapshot.get(&testing::things(0), &row_key(1)).await.unwrap().is_some());
+    store.close().await.unwrap();
+    let gone = snapshot.get(&testing::things(0), &row_key(1)).await.unwrap_err();
+    assert_eq!(gone.kind(), ErrorKind::Unavailable);
+    assert_eq!(store.snapshot().unwrap_err().kind(), ErrorKind::Unavailable);
+    let again = open(folder.path()).unwrap();
+    assert!(again.get(&testing::things(0), &row_key(1)).await.unwrap().is_some());
+}
+
+#[tokio::test]
+async fn a_snapshot_outlives_flushes_and_merges() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path()).unwrap();
+    fill(&store, 50).await;
+    let snapshot = store.snapshot().unwrap();
+    // Several memtables of other values, so that the first ones are in no memtable and would be merged away.
+    for round in 0..60_u32 {
+        let writes = (0..100).map(|n| Write::PutStamped(row_key(n), Bytes::from(vec![round as u8; 1_000])));
+        let commit = testing::commit(1_000 + u128::from(round), vec![], writes.collect());
+        store.commit(commit).await.unwrap();
+    }
+    let page =
+        snapshot.scan(&testing::things(0), &Range::default(), Direction::Forward, 1_000).await.unwrap();
+    assert_eq!(page.len(), 50);
+    for n in 0..50_u32 {
+        let row = snapshot.get(&testing::things(0), &row_key(n)).await.unwrap().unwrap();
+        assert!(row.value.iter().all(|byte| *byte == n as u8), "{n}");
+    }
+}

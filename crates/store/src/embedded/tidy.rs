@@ -22,11 +22,12 @@ const GARBAGE_BYTES_MIN: u64 = 1024 * 1024;
 /// What a memtable takes before it holds much: its first room, its filter.
 const MEMTABLE_BYTES_MIN: u64 = 4 * 1024 * 1024;
 
-/// Merges whenever the store rests, until it is stopped. Each rest is looked at once.
+/// Merges whenever the store rests, until it is stopped; each rest is looked at once. Ends snapshots that are too old.
 pub(crate) fn whenever_at_rest(shared: &Shared, stopped: &Receiver<()>) {
     let newest = || shared.sequence.load(Ordering::Acquire);
     let (mut seen, mut tidied) = (newest(), newest());
     while stopped.recv_timeout(shared.options.rest) == Err(RecvTimeoutError::Timeout) {
+        shared.snapshots.end_overdue();
         let now = newest();
         if now == seen && now != tidied {
             tidied = now;

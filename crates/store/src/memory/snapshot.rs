@@ -1,0 +1,118 @@
+//! The engine in memory as it was at one moment: what is there, with what was undone of later writes.
+
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
+use std::ops::Bound;
+use std::sync::{Arc, Weak};
+
+use parking_lot::Mutex;
+
+use super::{Memory, State, fill};
+use crate::place::{PlaceBytes, bounds, head_bytes, place};
+use crate::{Direction, Error, Page, Partition, Range, Row};
+
+/// What rows were at the moment of a snapshot, of those that were written since.
+type Undone = Mutex<BTreeMap<PlaceBytes, Option<Row>>>;
+
+/// Snapshots that are still read.
+#[derive(Debug, Default)]
+pub(super) struct Snapshots(Vec<Weak<Undone>>);
+
+impl Snapshots {
+    /// Notes a row that is about to be written. Cost: a copy for each snapshot that does not have it.
+    pub(super) fn note(&mut self, place: &PlaceBytes, rows: &BTreeMap<PlaceBytes, Row>) {
+        self.0.retain(|snapshot| {
+            let Some(undone) = snapshot.upgrade() else { return false };
+            undone.lock().entry(place.clone()).or_insert_with(|| rows.get(place).cloned());
+            true
+        });
+    }
+
+    /// Whether there is none.
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+/// The engine as it was at one moment.
+#[derive(Debug)]
+pub(crate) struct MemorySnapshot {
+    memory: Arc<Memory>,
+    undone: Arc<Undone>,
+}
+
+impl MemorySnapshot {
+    pub(crate) fn new(memory: &Arc<Memory>) -> Result<Self, Error> {
+        let mut state = memory.state.write();
+        state.open()?;
+        let undone = Arc::new(Undone::default());
+        state.snapshots.0.push(Arc::downgrade(&undone));
+        Ok(Self { memory: Arc::clone(memory), undone })
+    }
+
+    pub(crate) fn get(&self, partition: &Partition, key: &[u8]) -> Result<Option<Row>, Error> {
+        let state = self.memory.state.read();
+        state.open()?;
+        let place = place(partition, key);
+        match self.undone.lock().get(&place) {
+            Some(row) => Ok(row.clone()),
+            None => Ok(state.rows.get(&place).cloned()),
+        }
+    }
+
+    pub(crate) fn scan(
+        &self,
+        partition: &Partition,
+        range: &Range,
+        direction: Direction,
+        rows_max: usize,
+    ) -> Result<Page, Error> {
+        let state = self.memory.state.read();
+        state.open()?;
+        let mut page = Page::default();
+        let Some((start, end)) = bounds(partition, range) else {
+            return Ok(page);
+        };
+        let bounds = (Bound::Included(&start[..]), Bound::Excluded(&end[..]));
+        let undone = self.undone.lock();
+        let State { rows, .. } = &*state;
+        let (rows, undone) = (rows.range::<[u8], _>(bounds), undone.range::<[u8], _>(bounds));
+        let head = head_bytes(partition);
+        match direction {
+            Direction::Forward => fill(&mut page, head, merge(rows, undone, PlaceBytes::cmp), rows_max),
+            Direction::Backward => {
+                let backward = |one: &PlaceBytes, other: &PlaceBytes| other.cmp(one);
+                fill(&mut page, head, merge(rows.rev(), undone.rev(), backward), rows_max);
+            }
+        }
+        Ok(page)
+    }
+}
+
+/// The rows as they were: those of `undone` in the place of those that are there.
+fn merge<'a>(
+    rows: impl Iterator<Item = (&'a PlaceBytes, &'a Row)>,
+    undone: impl Iterator<Item = (&'a PlaceBytes, &'a Option<Row>)>,
+    order: impl Fn(&PlaceBytes, &PlaceBytes) -> Ordering,
+) -> impl Iterator<Item = (&'a PlaceBytes, &'a Row)> {
+    let (mut rows, mut undone) = (rows.peekable(), undone.peekable());
+    std::iter::from_fn(move || {
+        loop {
+            let order = match (rows.peek(), undone.peek()) {
+                (None, None) => return None,
+                (Some(_), None) => Ordering::Less,
+                (None, Some(_)) => Ordering::Greater,
+                (Some((row, _)), Some((was, _))) => order(row, was),
+            };
+            match order {
+                Ordering::Less => return rows.next(),
+                Ordering::Equal => drop(rows.next()),
+                Ordering::Greater => {
+                    if let Some((place, Some(row))) = undone.next() {
+                        return Some((place, row));
+                    }
+                }
+            }
+        }
+    })
+}

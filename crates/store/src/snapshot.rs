@@ -1,0 +1,94 @@
+//! The store as it was at one moment, for reads that take more than one page.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+use crate::embedded::EmbeddedSnapshot;
+use crate::memory::MemorySnapshot;
+use crate::{Direction, Error, Page, Partition, Range, Row};
+
+/// The store as it was at one moment: reads see every commit that was acknowledged before, and no part of one that came
+/// later. Clones share it; it ends with the last of them.
+///
+/// It keeps what is overwritten or removed meanwhile from being given back, so the embedded engine lets go of it after
+/// [`crate::SNAPSHOT_AGE_MAX`]: reads then answer `Unavailable`. So they do once the store is closed.
+#[derive(Clone, Debug)]
+pub struct Snapshot {
+    engine: Engine,
+}
+
+#[derive(Clone, Debug)]
+enum Engine {
+    Memory(Arc<MemorySnapshot>),
+    Embedded(Arc<EmbeddedSnapshot>),
+}
+
+impl From<MemorySnapshot> for Snapshot {
+    fn from(snapshot: MemorySnapshot) -> Self {
+        Self { engine: Engine::Memory(Arc::new(snapshot)) }
+    }
+}
+
+impl From<Arc<EmbeddedSnapshot>> for Snapshot {
+    fn from(snapshot: Arc<EmbeddedSnapshot>) -> Self {
+        Self { engine: Engine::Embedded(snapshot) }
+    }
+}
+
+impl Snapshot {
+    /// The row with this key if the cache of hot rows has it as it was: never blocks, costs one look-up. `None` says
+    /// nothing (the row may have been there).
+    pub fn get_cached(&self, partition: &Partition, key: &[u8]) -> Option<Option<Row>> {
+        match &self.engine {
+            Engine::Memory(memory) => memory.get(partition, key).ok(),
+            Engine::Embedded(embedded) => embedded.get_cached(partition, key),
+        }
+    }
+
+    /// The row with this key. Cost: that of [`crate::Store::get`]; for a row that was changed since, or is not stamped,
+    /// an engine read.
+    ///
+    /// # Errors
+    ///
+    /// `Unavailable`, `Corrupt`.
+    pub async fn get(&self, partition: &Partition, key: &[u8]) -> Result<Option<Row>, Error> {
+        match &self.engine {
+            Engine::Memory(memory) => memory.get(partition, key),
+            Engine::Embedded(embedded) => {
+                let keys = [Bytes::copy_from_slice(key)];
+                Ok(embedded.get_many(partition, &keys).await?.pop().flatten())
+            }
+        }
+    }
+
+    /// Many rows of one partition, in the order of `keys`. Cost: as [`Snapshot::get`].
+    ///
+    /// # Errors
+    ///
+    /// `Unavailable`, `Corrupt`.
+    pub async fn get_many(&self, partition: &Partition, keys: &[Bytes]) -> Result<Vec<Option<Row>>, Error> {
+        match &self.engine {
+            Engine::Memory(memory) => keys.iter().map(|key| memory.get(partition, key)).collect(),
+            Engine::Embedded(embedded) => embedded.get_many(partition, keys).await,
+        }
+    }
+
+    /// Up to `rows_max` rows of a range, as [`crate::Store::scan`] gives them.
+    ///
+    /// # Errors
+    ///
+    /// `Unavailable`, `Corrupt`.
+    pub async fn scan(
+        &self,
+        partition: &Partition,
+        range: &Range,
+        direction: Direction,
+        rows_max: usize,
+    ) -> Result<Page, Error> {
+        match &self.engine {
+            Engine::Memory(memory) => memory.scan(partition, range, direction, rows_max),
+            Engine::Embedded(embedded) => embedded.scan(partition, range, direction, rows_max).await,
+        }
+    }
+}
