@@ -14,8 +14,8 @@ use crate::{AttributeType, Definition, Error, SeriesRef, Strand, Strands, Units}
 /// How often a change starts again because another writer came first.
 pub(crate) const ATTEMPTS_MAX: usize = 64;
 
-/// What all work on one repository needs.
-#[derive(Debug)]
+/// What all work on one repository needs; clones share.
+#[derive(Clone, Debug)]
 pub(crate) struct Context {
     pub(crate) store: Store,
     pub(crate) strands: Strands,
@@ -23,9 +23,9 @@ pub(crate) struct Context {
     /// The catalogue's.
     pub(crate) partition: Partition,
     pub(crate) write_ids: WriteIds,
-    definitions: Definitions,
+    definitions: Arc<Definitions>,
     /// The units as they were last read, and the version of their row.
-    units: RwLock<(Stamp, Arc<Units>)>,
+    units: Arc<RwLock<(Stamp, Arc<Units>)>>,
 }
 
 /// A definition and the version of its row.
@@ -58,9 +58,14 @@ impl Context {
             strands,
             tenant,
             write_ids: WriteIds::new(),
-            definitions: Definitions::new(definitions_cached_max),
-            units: RwLock::default(),
+            definitions: Arc::new(Definitions::new(definitions_cached_max)),
+            units: Arc::default(),
         }
+    }
+
+    /// The same, with all points as they stand at one moment.
+    pub(crate) fn at_one_moment(&self) -> Result<Self, Error> {
+        Ok(Self { strands: self.strands.at_one_moment()?, ..self.clone() })
     }
 
     /// The strand of a series' points (of one quotation).

@@ -41,13 +41,13 @@ pub struct ReadRequest {
 
 impl Repository {
     /// A reader of series as `request` says: the front door to all reading but that of points as they are stored.
-    /// Cost: a cached look-up.
+    /// It sees all points as they stand when it is made, for [`store::SNAPSHOT_AGE_MAX`]. Cost: a cached look-up.
     ///
     /// # Errors
     ///
     /// If the store refuses.
     pub async fn reader(&self, request: ReadRequest) -> Result<Reader, Error> {
-        Reader::new(self.context.clone(), request).await
+        Reader::new(&self.context, request).await
     }
 }
 

@@ -26,6 +26,8 @@ const READ_POINTS: usize = 1024 * 1024;
 
 /// Reads series as a [`ReadRequest`] says. What the request comes to is worked out once for all series that are alike
 /// (raster, unit); a request that asks for nothing answers stored points as they are, at the cost of the strands alone.
+///
+/// Invariant: all that one reader reads, of any series and in any number of pages, is of one moment.
 #[derive(Debug)]
 pub struct Reader {
     context: Arc<Context>,
@@ -55,8 +57,9 @@ fn valued(points: &Points) -> impl DoubleEndedIterator<Item = (i64, f64)> {
 }
 
 impl Reader {
-    /// A reader of the repository of `context`. Cost: a cached look-up.
-    pub(crate) async fn new(context: Arc<Context>, request: ReadRequest) -> Result<Self, Error> {
+    /// A reader of the repository of `context`, as all its points stand. Cost: a cached look-up.
+    pub(crate) async fn new(context: &Context, request: ReadRequest) -> Result<Self, Error> {
+        let context = Arc::new(context.at_one_moment()?);
         let (units, _) = context.units().await?;
         let reads_left = Arc::new(AtomicU32::new(FORMULA_READS_MAX));
         Ok(Self { context, request, units, plans: RwLock::default(), reads_left, is_nested: false })

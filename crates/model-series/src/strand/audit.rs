@@ -6,10 +6,11 @@
 
 use std::ops::ControlFlow;
 
-use store::{Direction, Partition, Range, Store, Timestamp};
+use store::{Direction, Partition, Range, Timestamp};
 
 use super::kept::{KeptPart, Outline, levels, reach};
 use super::layer::{EncodedLayer, Layer, compose};
+use super::moment::Rows;
 use super::read::{Patience, or_gone};
 use super::state::State;
 use super::{Modification, Strand, Strands, keys};
@@ -81,7 +82,7 @@ impl Gathered {
 
 /// The parts of one level in the order of their first times.
 struct Level<'a> {
-    store: &'a Store,
+    store: Rows<'a>,
     partition: &'a Partition,
     rest: Range,
     page: store::Page,
@@ -93,13 +94,7 @@ struct Level<'a> {
 
 impl<'a> Level<'a> {
     /// Parts that begin in `from..to`.
-    async fn open(
-        store: &'a Store,
-        strand: &'a Strand,
-        level: u8,
-        from: i64,
-        to: i64,
-    ) -> Result<Self, Error> {
+    async fn open(store: Rows<'a>, strand: &'a Strand, level: u8, from: i64, to: i64) -> Result<Self, Error> {
         let rest = keys::kept_between(strand, level, from, to);
         let partition = &strand.partition;
         let page = store.scan(partition, &rest, Direction::Forward, FIRST_ROWS).await?;
@@ -226,7 +221,7 @@ impl Strands {
     ) -> Result<Option<i64>, Error> {
         let mut open = Vec::new();
         for level in levels(state.kept.levels) {
-            open.push(Level::open(&self.shared.store, strand, level, range.from, range.to).await?);
+            open.push(Level::open(self.reads(), strand, level, range.from, range.to).await?);
         }
         let page = gathered.weight.max(u64::try_from(points_max).unwrap_or(u64::MAX));
         let enough = gathered.weight.saturating_add(page);
@@ -249,7 +244,7 @@ impl Strands {
     async fn state_beside_rows(&self, strand: &Strand) -> Result<Option<State>, Error> {
         let key = keys::state(strand);
         let range = Range { end: Some([&key[..], &[0]].concat().into()), start: key };
-        let page = self.shared.store.scan(&strand.partition, &range, Direction::Forward, 1).await?;
+        let page = self.reads().scan(&strand.partition, &range, Direction::Forward, 1).await?;
         Ok(page.row(0).map(|(_, value)| State::parse(value)).transpose()?)
     }
 
@@ -294,7 +289,7 @@ impl Strands {
         let mut last = None;
         for level in levels(state.kept.levels) {
             let range = keys::kept_between(strand, level, i64::MIN, to);
-            let page = self.shared.store.scan(&strand.partition, &range, Direction::Backward, 1).await?;
+            let page = self.reads().scan(&strand.partition, &range, Direction::Backward, 1).await?;
             let first = page.last_key().map(|key| keys::place_of_kept(key).ok_or(Malformed)).transpose()?;
             last = last.max(first.map(|(first, _)| first));
         }

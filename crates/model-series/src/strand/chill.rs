@@ -54,6 +54,10 @@ impl Strands {
     ///
     /// If the store refuses, or stored bytes are damaged. What was replaced before stays replaced.
     pub async fn chill(&self, strand: &Strand, before: i64) -> Result<usize, Error> {
+        self.live().chill_now(strand, before).await
+    }
+
+    async fn chill_now(&self, strand: &Strand, before: i64) -> Result<usize, Error> {
         let mut sweep = Sweep { before, from: i64::MIN, seen: 0, swaps: 0, chilled: 0 };
         let mut first_generation = None;
         for _ in 0..ATTEMPTS_MAX {

@@ -7,7 +7,8 @@
 //!
 //! Invariants:
 //! - a write is one atom, and writes of one strand have an order: each commits on the version of the state it thought on;
-//! - no row but the state is ever overwritten, so a reader sees the strand as one state left it, or starts again;
+//! - no row but the state is ever overwritten, so a reader sees the strand as one state left it, or starts again; reads of
+//!   several pages see one state if they are made [at one moment](Strands::at_one_moment);
 //! - a partial overwrite costs in proportion to its points: no block is read to write.
 
 mod audit;
@@ -19,10 +20,12 @@ mod index;
 mod kept;
 mod keys;
 mod layer;
+mod moment;
 mod queue;
 mod read;
 mod state;
 mod think;
+mod together;
 mod visit;
 mod wanted;
 mod wire;
@@ -35,8 +38,9 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use store::{Partition, Stamp, Store, Timestamp, Write, WriteIds};
+use store::{Partition, Snapshot, Stamp, Store, Timestamp, Write, WriteIds};
 
+use self::moment::Rows;
 use self::queue::FoldQueue;
 use self::write::Turns;
 
@@ -147,6 +151,8 @@ pub enum Part<'a> {
 #[derive(Clone, Debug)]
 pub struct Strands {
     shared: Arc<Shared>,
+    /// Reads see the store as it was then; writes take no notice of it.
+    moment: Option<Snapshot>,
 }
 
 #[derive(Debug)]
@@ -162,7 +168,33 @@ impl Strands {
     /// Strands kept in `store`.
     pub fn new(store: Store, options: StrandOptions) -> Self {
         let (write_ids, turns, queue) = (WriteIds::new(), Turns::new(), FoldQueue::default());
-        Self { shared: Arc::new(Shared { store, options, write_ids, turns, queue }) }
+        Self { shared: Arc::new(Shared { store, options, write_ids, turns, queue }), moment: None }
+    }
+
+    /// The strands as they are: every read of the handle answered, and of its clones, sees all of them as they stand
+    /// at one moment, however many pages it takes. Writes through it go to the strands as they are.
+    ///
+    /// Cost: some 100 ns, and what reads cost else; what is removed meanwhile is kept by the store until the handle is
+    /// dropped, for [`store::SNAPSHOT_AGE_MAX`] at most.
+    ///
+    /// # Errors
+    ///
+    /// If the store refuses.
+    pub fn at_one_moment(&self) -> Result<Self, Error> {
+        Ok(Self { shared: Arc::clone(&self.shared), moment: Some(self.shared.store.snapshot()?) })
+    }
+
+    /// The strands as they are, for what writes.
+    fn live(&self) -> Self {
+        Self { shared: Arc::clone(&self.shared), moment: None }
+    }
+
+    /// Where rows are read from.
+    fn reads(&self) -> Rows<'_> {
+        match &self.moment {
+            None => Rows::Live(&self.shared.store),
+            Some(snapshot) => Rows::Past(snapshot),
+        }
     }
 
     /// Writes to many strands: each its own atom, all in one group commit; outcomes in order. Writes to the same
@@ -177,7 +209,7 @@ impl Strands {
     /// [`Error::Contention`] if other writers kept coming first, or one did and the write expects another version, or
     /// what the store refuses.
     pub async fn write_all(&self, writes: Vec<StrandWrite>) -> Vec<Result<(), Error>> {
-        self.write_group(writes).await
+        self.live().write_group(writes).await
     }
 
     /// Up to about `points_max` points of the range from its beginning, appended to `out`, which must end before the
@@ -247,7 +279,7 @@ impl Strands {
     /// block that an end of the range cuts, only whether anything is wanted.
     ///
     /// Each part is as some state of the strand has it: where a fold or a write takes away what is still to be read, the
-    /// rest of the range is shown as the newer state has it.
+    /// rest of the range is shown as the newer state has it, unless it is read [at one moment](Strands::at_one_moment).
     ///
     /// Cost: blocks of which columns are wanted are decoded one by one into memory that is used again; their rows are fetched
     /// by dozens.
@@ -362,7 +394,7 @@ impl Strands {
     ///
     /// If the store refuses; [`Error::Contention`] if writers kept coming first.
     pub async fn erase(&self, strand: &Strand, beside: Vec<Write>, change: Bytes) -> Result<(), Error> {
-        self.erase_now(strand, None, &beside, &change).await
+        self.live().erase_now(strand, None, &beside, &change).await
     }
 
     /// [`Strands::erase`] if the strand is still of this version; answers whether it was.
@@ -376,7 +408,7 @@ impl Strands {
         version: StrandVersion,
         beside: Vec<Write>,
     ) -> Result<bool, Error> {
-        match self.erase_now(strand, Some(version), &beside, &Bytes::new()).await {
+        match self.live().erase_now(strand, Some(version), &beside, &Bytes::new()).await {
             Ok(()) => Ok(true),
             Err(Error::Contention(_)) => Ok(false),
             Err(error) => Err(error),
@@ -394,7 +426,7 @@ impl Strands {
     ///
     /// If the store refuses, or stored bytes are damaged; [`Error::Contention`] if writers kept coming first.
     pub async fn expire(&self, strand: &Strand, before: i64) -> Result<bool, Error> {
-        self.expire_now(strand, before).await
+        self.live().expire_now(strand, before).await
     }
 
     /// Removes the strand with all its rows if all points are older than `before` and no write is kept; answers whether
@@ -404,7 +436,7 @@ impl Strands {
     ///
     /// As [`Strands::read_page`].
     pub async fn erase_expired(&self, strand: &Strand, before: i64) -> Result<bool, Error> {
-        self.erase_if_expired(strand, before).await
+        self.live().erase_if_expired(strand, before).await
     }
 
     /// Folds overlays into blocks if there are any. Reads and writes go on meanwhile; a fold that a writer comes
@@ -415,7 +447,7 @@ impl Strands {
     ///
     /// As [`Strands::read_page`].
     pub async fn fold(&self, strand: &Strand, encoding: Encoding) -> Result<bool, Error> {
-        self.fold_now(strand, encoding).await
+        self.live().fold_now(strand, encoding).await
     }
 
     /// The next strand that wants to be folded (writes and reads note them), with the encoding it was last written in;

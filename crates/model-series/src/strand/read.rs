@@ -1,7 +1,8 @@
 //! Reads: the state says which rows there are, all of them are fetched at once, newest wins.
 //!
 //! A reader holds one state and reads what it names. No row is ever overwritten (keys.rs), so what it finds belongs to
-//! that state; where a row is gone, a fold or a deletion came in between, and it starts again from the newer state.
+//! that state; where a row is gone, a fold or a deletion came in between, and it starts again from the newer state. At one
+//! moment nothing is gone: rows that were removed since are read from the store's snapshot.
 
 use std::ops::ControlFlow;
 use std::time::Duration;
@@ -95,9 +96,9 @@ impl Strands {
     /// The state row and its version. Cost: one look-up, or one engine read.
     pub(super) async fn state(&self, strand: &Strand) -> Result<Option<(Stamp, State)>, Error> {
         let key = keys::state(strand);
-        let row = match self.shared.store.get_cached(&strand.partition, &key) {
+        let row = match self.reads().get_cached(&strand.partition, &key) {
             Some(row) => row,
-            None => self.shared.store.get(&strand.partition, &key).await?,
+            None => self.reads().get(&strand.partition, &key).await?,
         };
         Ok(row.map(|row| State::parse(&row.value).map(|state| (row.stamp, state))).transpose()?)
     }
@@ -123,12 +124,12 @@ impl Strands {
     ) -> Result<Option<Vec<Bytes>>, Error> {
         let mut values = Vec::with_capacity(keys.len());
         for (at, key) in keys.iter().enumerate() {
-            match self.shared.store.get_cached(partition, key) {
+            match self.reads().get_cached(partition, key) {
                 Some(Some(row)) => values.push(row.value),
                 Some(None) => return Ok(None),
                 None => {
                     let rest = keys.get(at..).unwrap_or_default();
-                    let rows = self.shared.store.get_many(partition, rest).await?;
+                    let rows = self.reads().get_many(partition, rest).await?;
                     for row in rows {
                         values.push(or_gone!(row).value);
                     }
@@ -147,7 +148,7 @@ impl Strands {
         take: &mut TakeRow<'_>,
     ) -> Result<(), Error> {
         loop {
-            let page = self.shared.store.scan(partition, &rest, Direction::Forward, SCANNED_ROWS).await?;
+            let page = self.reads().scan(partition, &rest, Direction::Forward, SCANNED_ROWS).await?;
             for (key, value) in page.rows() {
                 if take(key, value)?.is_break() {
                     return Ok(());
@@ -458,7 +459,7 @@ impl Strands {
         let mut range = keys::states(prefix, after);
         while names.len() < count_max {
             let left = count_max - names.len();
-            let page = self.shared.store.scan(partition, &range, Direction::Forward, left).await?;
+            let page = self.reads().scan(partition, &range, Direction::Forward, left).await?;
             names.extend(page.rows().filter_map(|(key, _)| keys::name_of(key)).map(Bytes::copy_from_slice));
             let Some(last) = names.last().filter(|_| page.more()) else { break };
             range = keys::states(prefix, Some(last));

@@ -27,7 +27,9 @@ const BLOCK_BYTES_MAX: usize = 1024 * 1024;
 pub(super) const STRAND_BLOCKS_MAX: usize = 100_000;
 /// The most overlays of a strand. Folds keep it far below; one that cannot be folded must still fit in the commit that
 /// erases it.
-const OVERLAYS_LIMIT: usize = 32_768;
+pub(super) const OVERLAYS_LIMIT: usize = 32_768;
+/// An overlay of more points is cut into several, so that none is larger than a row may be.
+const OVERLAY_POINTS_MAX: usize = 256 * 1024;
 /// More blocks than these are removed by one range; it costs a walk of the store's cache.
 const BLOCKS_REMOVED_SINGLY_MAX: usize = 1_000;
 
@@ -148,7 +150,7 @@ pub(super) fn think(
             );
             return Err(Error::Limit(text));
         }
-        put_overlay(&mut state, order, &plan.clears, overlaid, options, &mut writes);
+        put_overlays(&mut state, order, &plan.clears, overlaid, options, &mut writes);
     }
     if order.audited {
         keep(order, whole, &mut state, options, &mut writes)?;
@@ -355,7 +357,7 @@ pub(super) fn drop_overlays(strand: &Strand, state: &mut State, writes: &mut Vec
     }
 }
 
-fn put_overlay(
+fn put_overlays(
     state: &mut State,
     order: &Order,
     clears: &[TimeRange],
@@ -363,8 +365,34 @@ fn put_overlay(
     options: &StrandOptions,
     writes: &mut Vec<Write>,
 ) {
-    let none = Points::default();
-    let points = if with_points { &order.layer.points } else { &none };
+    let points = &order.layer.points;
+    if !with_points || points.len() <= OVERLAY_POINTS_MAX {
+        let none = Points::default();
+        return put_overlay(
+            state,
+            order,
+            (clears, if with_points { points } else { &none }),
+            options,
+            writes,
+        );
+    }
+    // What is cleared comes first: it lies under the points.
+    let mut clears = clears;
+    for from in (0..points.len()).step_by(OVERLAY_POINTS_MAX) {
+        let mut part = Points::default();
+        part.extend_from_range(points, from..points.len().min(from + OVERLAY_POINTS_MAX));
+        put_overlay(state, order, (clears, &part), options, writes);
+        clears = &[];
+    }
+}
+
+fn put_overlay(
+    state: &mut State,
+    order: &Order,
+    (clears, points): (&[TimeRange], &Points),
+    options: &StrandOptions,
+    writes: &mut Vec<Write>,
+) {
     let cleared = clears.first().zip(clears.last()).map(|(first, last)| (first.from, last.to - 1));
     let spans = points_span(points).into_iter().chain(cleared);
     let Some((first, last)) = spans.reduce(|one, other| (one.0.min(other.0), one.1.max(other.1))) else {

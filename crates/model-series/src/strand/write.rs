@@ -96,7 +96,7 @@ impl Strands {
         self.write_orders(vec![Ok(order)]).await.pop().unwrap_or_else(lost)
     }
 
-    async fn write_orders(&self, orders: Vec<Result<Order, Error>>) -> Vec<Result<(), Error>> {
+    pub(super) async fn write_orders(&self, orders: Vec<Result<Order, Error>>) -> Vec<Result<(), Error>> {
         let mut outcomes: Vec<Option<Result<(), Error>>> = Vec::with_capacity(orders.len());
         let mut left = Vec::with_capacity(orders.len());
         for (place, order) in orders.into_iter().enumerate() {
@@ -203,7 +203,7 @@ impl Strands {
     }
 
     /// The commit of a write as the strand stands now; `None` if rows went while they were read.
-    async fn draught(&self, order: &Order) -> Result<Option<(Commit, State)>, Error> {
+    pub(super) async fn draught(&self, order: &Order) -> Result<Option<(Commit, State)>, Error> {
         let write_id = self.shared.write_ids.next();
         let (stamp, held) = match self.state(&order.strand).await? {
             Some((stamp, state)) => (Some(stamp), state),
@@ -292,7 +292,7 @@ fn no_outcome() -> Error {
 }
 
 /// Checks what a caller asks for.
-fn order_of(write: StrandWrite) -> Result<Order, Error> {
+pub(super) fn order_of(write: StrandWrite) -> Result<Order, Error> {
     let StrandWrite { strand, edits, encoding, written, audited, mark, beside, change, expects } = write;
     let foreign = |write: &Write| match write {
         Write::Put(key, _) | Write::PutStamped(key, _) | Write::Delete(key) => !keys::is_ours(key),

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
+use store::Store;
 
 use super::super::tests::{Held, embedded, memory, points, rows, small, strand, write, write_one};
 use super::super::{Edit, StrandVersion, StrandWrite};

@@ -1,0 +1,55 @@
+//! Where rows are read from: the store as it is, or as it was at one moment.
+
+use bytes::Bytes;
+use store::{Direction, Error, Page, Partition, Range, Row, Snapshot, Store};
+
+/// The store as it is, or as it was.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Rows<'a> {
+    Live(&'a Store),
+    Past(&'a Snapshot),
+}
+
+impl Rows<'_> {
+    /// See [`Store::get_cached`].
+    pub(super) fn get_cached(self, partition: &Partition, key: &[u8]) -> Option<Option<Row>> {
+        match self {
+            Self::Live(store) => store.get_cached(partition, key),
+            Self::Past(snapshot) => snapshot.get_cached(partition, key),
+        }
+    }
+
+    /// See [`Store::get`].
+    pub(super) async fn get(self, partition: &Partition, key: &[u8]) -> Result<Option<Row>, Error> {
+        match self {
+            Self::Live(store) => store.get(partition, key).await,
+            Self::Past(snapshot) => snapshot.get(partition, key).await,
+        }
+    }
+
+    /// See [`Store::get_many`].
+    pub(super) async fn get_many(
+        self,
+        partition: &Partition,
+        keys: &[Bytes],
+    ) -> Result<Vec<Option<Row>>, Error> {
+        match self {
+            Self::Live(store) => store.get_many(partition, keys).await,
+            Self::Past(snapshot) => snapshot.get_many(partition, keys).await,
+        }
+    }
+
+    /// See [`Store::scan`].
+    pub(super) async fn scan(
+        self,
+        partition: &Partition,
+        range: &Range,
+        direction: Direction,
+        rows_max: usize,
+    ) -> Result<Page, Error> {
+        match self {
+            Self::Live(store) => store.scan(partition, range, direction, rows_max).await,
+            Self::Past(snapshot) => snapshot.scan(partition, range, direction, rows_max).await,
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! Writes to many strands of which none is begun if one is beyond a limit: limits are asked before the first commit.
+
+use store::COMMIT_BYTES_MAX;
+
+use super::read::pause;
+use super::think::{OVERLAYS_LIMIT, Order, STRAND_BLOCKS_MAX};
+use super::{StrandWrite, Strands};
+use crate::Error;
+
+/// What a point takes in a row at most: a value, a time and a flag that nothing could be saved of, and its part of all else.
+const POINT_BYTES_MAX: usize = 20;
+/// How often a draught is tried whose rows went meanwhile.
+const DRAUGHTS_MAX: u32 = 8;
+
+impl Strands {
+    /// As [`Strands::write_all`], but if a write is beyond a limit, or makes no sense, nothing of any is written.
+    ///
+    /// Cost: a cached look-up more for each strand. A write of more than about 400,000 points is encoded twice.
+    ///
+    /// # Errors
+    ///
+    /// The places of those that are refused, and why. A limit that is reached only by what others write meanwhile is
+    /// told as the outcome of that write alone.
+    pub async fn write_all_or_none(
+        &self,
+        writes: Vec<StrandWrite>,
+    ) -> Result<Vec<Result<(), Error>>, Vec<(usize, Error)>> {
+        let live = self.live();
+        let (mut orders, mut refused) = (Vec::with_capacity(writes.len()), Vec::new());
+        for (place, order) in writes.into_iter().map(super::write::order_of).enumerate() {
+            match order {
+                Ok(order) => orders.push(order),
+                Err(error) => refused.push((place, error)),
+            }
+        }
+        // One alone is one atom, whatever it comes to.
+        if orders.len() > 1 && refused.is_empty() {
+            for (place, order) in orders.iter().enumerate() {
+                if let Err(error) = live.check_limits(order).await {
+                    refused.push((place, error));
+                }
+            }
+        }
+        if refused.is_empty() {
+            Ok(live.write_orders(orders.into_iter().map(Ok).collect()).await)
+        } else {
+            Err(refused)
+        }
+    }
+
+    /// Refuses a write that is beyond a limit as the strand stands. What else may go wrong is for the write itself.
+    async fn check_limits(&self, order: &Order) -> Result<(), Error> {
+        if !self.may_be_beyond(order).await {
+            return Ok(());
+        }
+        for attempt in 1..=DRAUGHTS_MAX {
+            match self.draught(order).await {
+                Ok(None) => pause(attempt).await,
+                Err(Error::Limit(reason)) => return Err(Error::Limit(reason)),
+                Ok(Some(_)) | Err(_) => break,
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether it takes a draught to tell that a write keeps to all limits.
+    async fn may_be_beyond(&self, order: &Order) -> bool {
+        let points = order.layer.points.len();
+        let times = if order.audited { 2 } else { 1 };
+        if points.saturating_mul(POINT_BYTES_MAX * times) > COMMIT_BYTES_MAX / 2 {
+            return true;
+        }
+        let Ok(Some((_, state))) = self.state(&order.strand).await else { return false };
+        let clears = order.layer.clears.len();
+        state.index.blocks() > STRAND_BLOCKS_MAX / 2 || state.overlay_count() + clears > OVERLAYS_LIMIT / 2
+    }
+}
