@@ -39,6 +39,9 @@ impl Context {
             let draft = before.definition.to_draft().with(change.clone());
             let mut after = checked(draft, number, now)?;
             after.created = before.definition.created;
+            if after.formula != before.definition.formula {
+                self.name_operands(std::slice::from_mut(&mut after)).await?;
+            }
             let draught = self.think_change(&before, &after).await?;
             if self.commit(draught).await? {
                 return Ok(Arc::new(after));

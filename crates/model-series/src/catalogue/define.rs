@@ -41,6 +41,7 @@ impl Context {
         if definitions.is_empty() {
             return Ok(Vec::new());
         }
+        self.name_operands(&mut definitions).await?;
         // Again where another writer came first: what it did is seen then.
         for _ in 0..ATTEMPTS_MAX {
             let draught = self.put_all(&mut definitions).await?;

@@ -1,9 +1,10 @@
 //! Formulas over formulas: what a formula stands on, no circles, no towers.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use super::context::{Context, Draught, Versioned, put_users};
-use super::{Definition, FORMULA_DEPTH_MAX, FORMULA_SERIES_MAX, FORMULA_USERS_MAX};
+use super::{DefinedFormula, Definition, FORMULA_DEPTH_MAX, FORMULA_SERIES_MAX, FORMULA_USERS_MAX};
 use crate::{Error, SeriesRef};
 
 /// The stored series that formulas stand on, at all depths, by name.
@@ -15,6 +16,38 @@ pub(crate) fn operands(definition: &Definition) -> Vec<&str> {
 }
 
 impl Context {
+    /// Puts names in the place of IDs by which formulas refer to stored series: digits alone are an ID before they are a
+    /// name. Cost: one look-up for all.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Limit`] for a formula that the names make too long; if the store refuses.
+    pub(crate) async fn name_operands(&self, definitions: &mut [Definition]) -> Result<(), Error> {
+        let names = definitions.iter().flat_map(operands);
+        let mut numbers: Vec<u32> = names.filter_map(number_of).collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        if numbers.is_empty() {
+            return Ok(());
+        }
+        let found = self.find_numbers(&numbers).await?.into_iter().flatten();
+        let found: HashMap<u32, Versioned> = found.map(|one| (one.definition.number, one)).collect();
+        for definition in definitions {
+            let name_of = |number: u32| found.get(&number).map(|found| &*found.definition.name);
+            let Some(formula) = definition.formula.as_ref().and_then(|formula| formula.named(name_of)) else {
+                continue;
+            };
+            if formula.text.len() > lang_formula::TEXT_BYTES_MAX {
+                let (name, max) = (&definition.name, lang_formula::TEXT_BYTES_MAX);
+                let reason =
+                    format!("the formula of series {name}, with names for IDs, has at most {max} bytes");
+                return Err(Error::Limit(reason));
+            }
+            definition.formula = Some(formula);
+        }
+        Ok(())
+    }
+
     /// The stored series that the formulas of `fresh` stand on. What is in `fresh` itself is not looked up.
     /// Cost: one look-up for each series, one read for each depth.
     ///
@@ -115,6 +148,29 @@ impl Context {
             draught.writes.push(put_users(number, &users));
         }
         Ok(())
+    }
+}
+
+/// The ID that a name may mean: digits alone.
+fn number_of(name: &str) -> Option<u32> {
+    name.bytes().all(|byte| byte.is_ascii_digit()).then(|| name.parse().ok())?
+}
+
+impl DefinedFormula {
+    /// The formula with names in the place of IDs; `None` if it refers to none that is known.
+    fn named<'a>(&self, name_of: impl Fn(u32) -> Option<&'a str>) -> Option<Self> {
+        let ids: Vec<(Box<str>, &str)> = self
+            .tree
+            .names()
+            .into_iter()
+            .filter_map(|id| Some((id.into(), name_of(number_of(id)?)?)))
+            .collect();
+        // A name may look like another's ID: first all IDs go, then the names come.
+        let marked = |id: &str| format!("\0{id}");
+        let without =
+            ids.iter().fold((*self.tree).clone(), |tree, (id, _)| tree.with_renamed(id, &marked(id)));
+        let named = ids.iter().fold(without, |tree, (id, name)| tree.with_renamed(&marked(id), name));
+        (!ids.is_empty()).then(|| Self { text: named.to_string().into(), tree: Arc::new(named) })
     }
 }
 

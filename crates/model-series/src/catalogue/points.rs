@@ -48,6 +48,8 @@ impl Context {
         let mut places: HashMap<(u32, Option<i64>), usize> = HashMap::with_capacity(writes.len());
         let mut of_writes = Vec::with_capacity(writes.len());
         let mut atoms: Vec<StrandWrite> = Vec::with_capacity(writes.len());
+        // Of each atom, the first of its writes and the series.
+        let mut firsts = Vec::with_capacity(writes.len());
         for SeriesWrite { series, quotation, edit } in writes {
             let record = edit_record(series.number, &edit);
             let place = *places.entry((series.number, quotation)).or_insert(atoms.len());
@@ -57,10 +59,22 @@ impl Context {
                     atom.edits.push(edit);
                     atom.change = [&atom.change[..], &record[..]].concat().into();
                 }
-                None => atoms.push(self.strand_write(&series, quotation, edit, record, now)),
+                None => {
+                    atoms.push(self.strand_write(&series, quotation, edit, record, now));
+                    firsts.push((of_writes.len() - 1, series));
+                }
             }
         }
-        Ok(told(&of_writes, self.strands.write_all(atoms).await))
+        let refused = match self.strands.write_all_or_none(atoms).await {
+            Ok(outcomes) => return Ok(told(&of_writes, outcomes)),
+            Err(refused) => refused,
+        };
+        let mut refusals = Refusals::of(0);
+        for (atom, error) in refused {
+            let (place, series) = firsts.get(atom).ok_or_else(|| damaged("which write is refused"))?;
+            refusals.add(*place, &series.name, error)?;
+        }
+        refusals.settle().map(|()| Vec::new())
     }
 
     fn strand_write(

@@ -276,3 +276,44 @@ async fn old_blocks_of_series_with_compression_are_chilled() {
     assert_eq!(all.chill(later(120), day * 60).await.expect("chilled"), 0);
     assert_eq!(read(&repository, &packed, Source::default()).await.values, values);
 }
+
+#[tokio::test]
+async fn nothing_is_stored_if_one_series_is_beyond_a_limit() {
+    let repository = repository().await;
+    let good = define(&repository, draft("good")).await;
+    let spontaneous = DefinitionDraft::new("large", crate::Alignment::Spontaneous, None);
+    let large = define(&repository, spontaneous).await;
+    let mut many = Points::default();
+    let mut random: u64 = 1;
+    for place in 0..2_200_000 {
+        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        many.push(START + place, f64::from_bits(random >> 2), 3);
+    }
+    let writes = vec![put(&good, quarters(0, &[1.0])), put(&large, many)];
+    let Err(Error::Refused(refusals)) = repository.write_all(writes, NOW).await else { panic!("refused") };
+    let told: Vec<_> = refusals.iter().map(|one| (one.place, &*one.series, one.kind)).collect();
+    assert_eq!(told, [(1, "large", crate::RefusalKind::Limit)]);
+    assert!(refusals.iter().all(|one| one.reason.contains("COMMIT_BYTES_MAX")), "{refusals:?}");
+    assert!(read(&repository, &good, Source::default()).await.is_empty());
+}
+
+#[tokio::test]
+async fn formulas_refer_by_id_and_follow_the_name() {
+    let repository = repository().await;
+    let meter = define(&repository, draft("meter")).await;
+    let by_id =
+        define(&repository, computed("by id", &format!("[{0}] + [{0}, 1] + [meter]", meter.number))).await;
+    assert_eq!(&*by_id.formula.as_ref().unwrap().text, "[meter] + [meter, 1] + [meter]");
+    assert_eq!(repository.users(meter.number).await.unwrap().len(), 1);
+    // Of a name that looks like an ID, the ID is meant if there is one.
+    let digits = define(&repository, draft(&meter.number.to_string())).await;
+    let again = define(&repository, computed("again", &format!("[{}]", meter.number))).await;
+    assert_eq!(&*again.formula.as_ref().unwrap().text, "[meter]");
+    assert!(repository.users(digits.number).await.unwrap().is_empty());
+    let unknown = repository.define(vec![computed("unknown", "[4000000001]")], NOW).await.unwrap_err();
+    assert!(unknown.to_string().contains("4000000001"), "{unknown}");
+    let change =
+        DefinitionChange { formula: Some(Some(format!("[{}]", digits.number).into())), ..Default::default() };
+    let changed = repository.change(SeriesRef::Id(again.number), change, NOW).await.unwrap();
+    assert_eq!(&*changed.formula.as_ref().unwrap().text, &format!("[{}]", digits.name));
+}
