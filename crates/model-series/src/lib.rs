@@ -21,7 +21,7 @@ mod strand;
 mod units;
 
 pub use aggregate::{Aggregation, GAP_SLOTS_MAX, Gaps, Layout, Neighbours, Total, fill_gaps, resample};
-pub use calendar::{Alignment, Interval, IntervalUnit, Raster, Slots, Zone};
+pub use calendar::{Alignment, Interval, IntervalUnit, Raster, Slots, Zone, time_zone_database};
 pub use catalogue::{
     ATTRIBUTES_MAX, Attribute, AttributeKind, AttributeSearch, AttributeType, AttributeValue, BackOff,
     DRAFTS_MAX, DefinedFormula, Definition, DefinitionChange, DefinitionDraft, FORMULA_DEPTH_MAX,

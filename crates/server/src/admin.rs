@@ -158,7 +158,11 @@ pub(crate) fn chain(error: &dyn std::error::Error) -> String {
 /// Name, version and what it was built as. Clients take a broker with `orionld version` for one that speaks NGSI-LD.
 pub(crate) async fn version(_: Admin, _: Request) -> Response {
     const VERSION: &str = env!("CARGO_PKG_VERSION");
-    answer(StatusCode::OK, &json!({ "name": "twinfold", "version": VERSION, "orionld version": VERSION }))
+    let zones = model_series::time_zone_database();
+    let body = json!({
+        "name": "twinfold", "version": VERSION, "orionld version": VERSION, "timeZoneDatabase": zones
+    });
+    answer(StatusCode::OK, &body)
 }
 
 /// Everything that is counted, for Prometheus.

