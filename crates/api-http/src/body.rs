@@ -1,18 +1,13 @@
 //! Bodies of requests: read whole within a limit, and decompressed within the same limit.
 
-use std::io::Read;
-
 use bytes::{Bytes, BytesMut};
 use http::{HeaderMap, header};
 use http_body_util::BodyExt as _;
 use hyper::body::Body;
 
 use crate::Refusal;
-use crate::coding::ZSTD_WINDOW_LOG_MAX;
+use crate::coding::Decoder;
 use crate::media::Coding;
-
-/// From this size on decompressing takes long enough to disturb other requests of the same thread.
-const INLINE_BYTES_MAX: usize = 32 * 1024;
 
 /// Reads a body of at most `bytes_max` bytes, compressed or not, and decompresses it (`gzip`, `zstd`)
 /// to at most as many: a small body that would unpack to a huge one is refused.
@@ -22,7 +17,7 @@ const INLINE_BYTES_MAX: usize = 32 * 1024;
 /// # Errors
 ///
 /// `BodyTooLarge`, judged by `Content-Length` before anything is read and by the bytes that come;
-/// `BadEncoding` for an unknown coding, for bytes that are not in it, and for a body that broke off.
+/// `BadEncoding` for an unknown coding; `BrokenBody` for bytes that are not in it, and for a body that broke off.
 pub async fn read_body<B>(headers: &HeaderMap, body: B, bytes_max: usize) -> Result<Bytes, Refusal>
 where
     B: Body<Data = Bytes> + Unpin,
@@ -51,7 +46,7 @@ where
     let mut first = Bytes::new();
     let mut rest = BytesMut::new();
     while let Some(frame) = body.frame().await {
-        let frame = frame.map_err(|error| Refusal::BadEncoding(format!("it broke off: {error}")))?;
+        let frame = frame.map_err(|error| Refusal::BrokenBody(format!("it broke off: {error}")))?;
         // Trailers say nothing we need.
         let Ok(data) = frame.into_data() else { continue };
         if first.len() + rest.len() + data.len() > bytes_max {
@@ -84,38 +79,27 @@ pub(crate) fn content_coding(headers: &HeaderMap) -> Result<Option<Coding>, Refu
     }
 }
 
-async fn decompress(coding: Coding, packed: Bytes, bytes_max: usize) -> Result<Bytes, Refusal> {
-    if packed.len() <= INLINE_BYTES_MAX {
-        return decompress_bytes(coding, &packed, bytes_max);
-    }
-    let task = tokio::task::spawn_blocking(move || decompress_bytes(coding, &packed, bytes_max));
-    task.await.unwrap_or(Err(Refusal::Internal))
-}
-
-fn decompress_bytes(coding: Coding, packed: &[u8], bytes_max: usize) -> Result<Bytes, Refusal> {
-    match coding {
-        Coding::Gzip => unpack(flate2::read::MultiGzDecoder::new(packed), "gzip", packed.len(), bytes_max),
-        Coding::Zstd => {
-            let mut decoder = zstd::stream::read::Decoder::with_buffer(packed)
-                .map_err(|error| Refusal::BadEncoding(format!("zstd: {error}")))?;
-            decoder
-                .window_log_max(ZSTD_WINDOW_LOG_MAX)
-                .map_err(|error| Refusal::BadEncoding(format!("zstd: {error}")))?;
-            unpack(decoder, "zstd", packed.len(), bytes_max)
+/// Unpacks piece by piece, so that other requests of the same thread get their turn, and a deadline its own, however much
+/// a few bytes unpack to.
+async fn decompress(coding: Coding, mut packed: Bytes, bytes_max: usize) -> Result<Bytes, Refusal> {
+    let broken = |error: std::io::Error| Refusal::BrokenBody(format!("it is not {}: {error}", coding.name()));
+    let mut decoder = Decoder::new(coding).map_err(broken)?;
+    let mut plain = Vec::with_capacity(packed.len().saturating_mul(4).min(bytes_max));
+    loop {
+        let is_last = packed.is_empty();
+        let piece = if is_last { decoder.finish() } else { decoder.decode(&mut packed) };
+        let piece = piece.map_err(broken)?;
+        if plain.len() + piece.len() > bytes_max {
+            return Err(Refusal::BodyTooLarge(bytes_max));
+        }
+        plain.extend_from_slice(&piece);
+        if is_last {
+            return Ok(plain.into());
+        }
+        if !packed.is_empty() {
+            tokio::task::yield_now().await;
         }
     }
-}
-
-fn unpack(reader: impl Read, coding: &str, packed_len: usize, bytes_max: usize) -> Result<Bytes, Refusal> {
-    let mut plain = Vec::with_capacity(packed_len.saturating_mul(4).min(bytes_max));
-    // One byte more than allowed tells "too large" from "just fits".
-    let limit = u64::try_from(bytes_max).unwrap_or(u64::MAX).saturating_add(1);
-    let read = reader.take(limit).read_to_end(&mut plain);
-    if plain.len() > bytes_max {
-        return Err(Refusal::BodyTooLarge(bytes_max));
-    }
-    read.map_err(|error| Refusal::BadEncoding(format!("it is not {coding}: {error}")))?;
-    Ok(plain.into())
 }
 
 #[cfg(test)]
@@ -199,12 +183,44 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn a_body_cut_off_anywhere_is_refused() {
+        let plain = b"hello hello hello, and something else".repeat(30);
+        for (coding, packed) in [("gzip", gzip(&plain)), ("zstd", zstd::bulk::compress(&plain, 3).unwrap())] {
+            for length in 1..packed.len() {
+                let cut = Full::new(Bytes::copy_from_slice(&packed[..length]));
+                let read = read_body(&headers(Some(coding)), cut, 100_000).await;
+                assert!(matches!(read, Err(Refusal::BrokenBody(_))), "{coding} of {length} bytes: {read:?}");
+            }
+        }
+    }
+
+    #[tokio::test(flavor = "current_thread")]
+    async fn others_get_their_turn_while_a_bomb_unpacks() {
+        let packed = zstd::bulk::compress(&vec![0; 50_000_000], 3).unwrap();
+        assert!(packed.len() < 10_000, "a few bytes");
+        let turns = std::rc::Rc::new(std::cell::Cell::new(0));
+        let headers = headers(Some("zstd"));
+        let unpack = read_body(&headers, Full::new(Bytes::from(packed)), 60_000_000);
+        let other = async {
+            loop {
+                turns.set(turns.get() + 1);
+                tokio::task::yield_now().await;
+            }
+        };
+        tokio::select! {
+            read = unpack => assert_eq!(read.unwrap().len(), 50_000_000),
+            () = other => {}
+        }
+        assert!(turns.get() > 50, "{}", turns.get());
+    }
+
+    #[tokio::test]
     async fn bytes_in_another_coding_are_refused() {
         let mut cut = gzip(b"hello hello hello");
         cut.truncate(cut.len() - 9);
         for (coding, bytes) in [("gzip", b"plain".to_vec()), ("zstd", b"plain".to_vec()), ("gzip", cut)] {
             let read = read_body(&headers(Some(coding)), Full::new(Bytes::from(bytes)), 100).await;
-            assert!(matches!(read, Err(Refusal::BadEncoding(_))), "{read:?}");
+            assert!(matches!(read, Err(Refusal::BrokenBody(_))), "{read:?}");
         }
         let read = read_body(&headers(Some("br")), Full::new(Bytes::from_static(b"x")), 100).await;
         let Err(Refusal::BadEncoding(detail)) = read else { panic!("{read:?}") };

@@ -9,7 +9,7 @@ use zstd::stream::raw::{DParameter, InBuffer, Operation as _, OutBuffer};
 use crate::media::Coding;
 
 /// The largest window a zstd body may ask memory for: 8 MiB, what every decoder must support.
-pub(crate) const ZSTD_WINDOW_LOG_MAX: u32 = 23;
+const ZSTD_WINDOW_LOG_MAX: u32 = 23;
 
 /// From this size on unpacked bytes are handed on.
 const PIECE_BYTES: usize = 256 * 1024;

@@ -73,7 +73,7 @@ impl RequestStream {
     ///
     /// # Errors
     ///
-    /// `BodyTooLarge`, `BadEncoding` for a body that broke off or is not in its coding, `Stalled`. The body
+    /// `BodyTooLarge`, `BrokenBody` for a body that broke off or is not in its coding, `Stalled`. The body
     /// cannot be read on.
     pub async fn next(&mut self) -> Result<Option<Bytes>, Refusal> {
         loop {
@@ -88,6 +88,10 @@ impl RequestStream {
                 }
                 Some(decoder) => decoder.decode(&mut self.packed).map_err(|error| bad_coding(&error))?.into(),
             };
+            if self.decoder.is_some() && !self.packed.is_empty() {
+                // More is here already, perhaps much more than came: others get their turn, and the deadline its own.
+                tokio::task::yield_now().await;
+            }
             if !piece.is_empty() {
                 self.given = self.given.saturating_add(count(&piece));
                 if self.given > self.limits.bytes_max {
@@ -135,7 +139,7 @@ impl RequestStream {
         })?;
         match frame {
             None => self.ended = true,
-            Some(Err(error)) => return Err(Refusal::BadEncoding(format!("it broke off: {error}"))),
+            Some(Err(error)) => return Err(Refusal::BrokenBody(format!("it broke off: {error}"))),
             Some(Ok(frame)) => {
                 // Trailers say nothing we need.
                 self.packed = frame.into_data().unwrap_or_default();
@@ -158,7 +162,7 @@ fn too_large(bytes_max: u64) -> Refusal {
 }
 
 fn bad_coding(error: &std::io::Error) -> Refusal {
-    Refusal::BadEncoding(format!("it is not in its content coding: {error}"))
+    Refusal::BrokenBody(format!("it is not in its content coding: {error}"))
 }
 
 #[cfg(test)]

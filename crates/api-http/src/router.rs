@@ -91,8 +91,10 @@ pub enum Refusal {
     MethodNotAllowed(Vec<Method>),
     /// The body is larger than so many bytes.
     BodyTooLarge(usize),
-    /// The body's content coding is unknown or its bytes are not in it.
+    /// The body's content coding is unknown.
     BadEncoding(String),
+    /// The body broke off, or its bytes are not in its content coding.
+    BrokenBody(String),
     /// The query part, or a segment of the path, cannot be decoded: which, why, and where.
     BadQuery(String),
     /// A segment of the path is empty, so that the name or id which belongs there is missing.
@@ -119,7 +121,9 @@ impl Refusal {
             Self::MethodNotAllowed(_) => StatusCode::METHOD_NOT_ALLOWED,
             Self::BodyTooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
             Self::BadEncoding(_) => StatusCode::UNSUPPORTED_MEDIA_TYPE,
-            Self::BadQuery(_) | Self::EmptySegment | Self::BadHead(_) => StatusCode::BAD_REQUEST,
+            Self::BrokenBody(_) | Self::BadQuery(_) | Self::EmptySegment | Self::BadHead(_) => {
+                StatusCode::BAD_REQUEST
+            }
             Self::Stalled(_) | Self::SlowBody(_) => StatusCode::REQUEST_TIMEOUT,
             Self::TimedOut(_) | Self::Busy => StatusCode::SERVICE_UNAVAILABLE,
             Self::Internal => StatusCode::INTERNAL_SERVER_ERROR,
@@ -135,7 +139,9 @@ impl std::fmt::Display for Refusal {
                 write!(formatter, "the path allows only {}", join_methods(allowed))
             }
             Self::BodyTooLarge(limit) => write!(formatter, "the body is larger than {limit} bytes"),
-            Self::BadEncoding(detail) => write!(formatter, "the body cannot be read: {detail}"),
+            Self::BadEncoding(detail) | Self::BrokenBody(detail) => {
+                write!(formatter, "the body cannot be read: {detail}")
+            }
             Self::BadQuery(detail) | Self::BadHead(detail) => formatter.write_str(detail),
             Self::EmptySegment => formatter.write_str("a segment of the path is empty"),
             Self::TimedOut(limit) => write!(formatter, "not answered within {limit} ms"),

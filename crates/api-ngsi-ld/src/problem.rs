@@ -246,6 +246,7 @@ pub(crate) fn refuse(refusal: &Refusal) -> Response {
         Refusal::BadEncoding(detail) => {
             Problem::unsupported_media_type(format!("Content-Encoding: {detail}")).response()
         }
+        Refusal::BrokenBody(detail) => Problem::invalid_request(format!("the body: {detail}")).response(),
         Refusal::BadQuery(detail) | Refusal::BadHead(detail) => {
             Problem::invalid_request(detail.as_str()).response()
         }

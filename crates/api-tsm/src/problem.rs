@@ -279,6 +279,7 @@ impl From<&Refusal> for Problem {
                 Self::too_large(format!("the body is larger than {bytes_max} bytes"))
             }
             Refusal::BadEncoding(detail) => Self::unsupported_media_type(format!("the body: {detail}")),
+            Refusal::BrokenBody(detail) => Self::bad_request(format!("the body: {detail}")),
             Refusal::BadQuery(detail) | Refusal::BadHead(detail) => Self::bad_request(detail.as_str()),
             Refusal::EmptySegment => {
                 Self::bad_request("a name is missing: the path has an empty segment (\"//\")")
