@@ -33,6 +33,37 @@ pub(crate) fn answer_form(request: &Request, given: Option<Form>) -> Result<Form
     }
 }
 
+/// The form of the answer that a parameter asks for by its media type; what follows it is passed over.
+///
+/// # Errors
+///
+/// `NotAcceptable`.
+pub(crate) fn form_of_media(media: &str) -> Result<Form, Problem> {
+    let forms = [(JSON, Form::Rows), (ARROW, Form::Arrow), (CSV, Form::Csv), (PARQUET, Form::Parquet)];
+    let found = forms.iter().find(|(name, _)| name.eq_ignore_ascii_case(bare(media)));
+    found.map(|(_, form)| *form).ok_or_else(|| not_offered(media, &OFFERED))
+}
+
+/// Refuses a media type other than JSON.
+///
+/// # Errors
+///
+/// `NotAcceptable`.
+pub(crate) fn check_json_media(media: &str) -> Result<(), Problem> {
+    if bare(media).eq_ignore_ascii_case(JSON) { Ok(()) } else { Err(not_offered(media, &[JSON])) }
+}
+
+/// A media type without its parameters.
+fn bare(media: &str) -> &str {
+    media.split(';').next().unwrap_or_default().trim()
+}
+
+fn not_offered(media: &str, offered: &[MediaType]) -> Problem {
+    let mut problem = Problem::not_acceptable(offered);
+    problem.message = format!("parameter mediaType: {media:?} is not offered; {}", problem.message);
+    problem
+}
+
 /// The media type of a form.
 pub(crate) fn media_type(form: Form) -> MediaType {
     match form {

@@ -8,10 +8,11 @@ use model_series::{
     Timestamp, Zone,
 };
 
+use crate::media::{check_json_media, form_of_media};
 use crate::problem::Problem;
-use crate::shapes::{attribute_search, parse_day_start};
+use crate::shapes::{INTERVALS, TYPES, attribute_search, of_number, parse_day_start};
 use crate::state::Limits;
-use crate::times::{Moment, parse_instant, parse_moment};
+use crate::times::{Moment, library_zone, parse_moment};
 use crate::wire::Form;
 
 /// Parameters of every read of points.
@@ -28,7 +29,11 @@ pub(crate) const READ: &[&str] = &[
     "asOf",
     "quotation",
     "form",
+    "format",
 ];
+
+/// What every resource takes: the media type of the answer, for who can set no header.
+pub(crate) const MEDIA_TYPE: &str = "mediaType";
 
 /// Parameters of a search, apart from those of pages.
 pub(crate) const SEARCH: &[&str] = &[
@@ -77,10 +82,14 @@ impl<'a> Given<'a> {
     pub(crate) fn new(request: &'a Request, allowed: &[&[&str]]) -> Result<Self, Problem> {
         let mut given = Self::default();
         for (name, value) in request.params.iter() {
-            if !allowed.iter().any(|names| names.contains(&name)) {
+            if name != MEDIA_TYPE && !allowed.iter().any(|names| names.contains(&name)) {
                 return Err(unknown(name, allowed));
             }
             given.add(name, value)?;
+        }
+        // Where points are answered, their forms are chosen from.
+        if let Some(media) = given.get(MEDIA_TYPE).filter(|_| !allowed.contains(&READ)) {
+            check_json_media(media)?;
         }
         Ok(given)
     }
@@ -135,6 +144,24 @@ impl<'a> Given<'a> {
         })
     }
 
+    /// A time; a date is midnight of `zone`.
+    ///
+    /// # Errors
+    ///
+    /// `BadRequest`, naming the parameter.
+    pub(crate) fn instant(&self, name: &str, zone: &Zone) -> Result<Option<i64>, Problem> {
+        self.parse(name, |text| parse_moment(text)?.in_zone(&library_zone(zone)))
+    }
+
+    /// The same, as a time of the system.
+    ///
+    /// # Errors
+    ///
+    /// `BadRequest`, naming the parameter.
+    pub(crate) fn stamp(&self, name: &str, zone: &Zone) -> Result<Option<Timestamp>, Problem> {
+        Ok(self.instant(name, zone)?.map(stamp))
+    }
+
     /// `interval` with its multiplier.
     pub(crate) fn interval(&self) -> Result<Option<Interval>, Problem> {
         let unit = self.parse("interval", parse_interval_unit)?;
@@ -165,7 +192,20 @@ pub(crate) struct ReadGiven {
     pub(crate) from: Option<Moment>,
     pub(crate) to: Option<Moment>,
     pub(crate) form: Option<Form>,
-    pub(crate) request: ReadRequest,
+    /// All but the times, which hang on a zone.
+    request: ReadRequest,
+    as_of: Option<Moment>,
+    quotation: QuotationGiven,
+}
+
+/// A quotation, its time as it was written.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+enum QuotationGiven {
+    #[default]
+    Latest,
+    Before(i64),
+    LatestBefore(Moment),
+    At(Moment),
 }
 
 impl ReadGiven {
@@ -174,7 +214,7 @@ impl ReadGiven {
         Ok(Self {
             from: given.parse("from", parse_moment)?,
             to: given.parse("to", parse_moment)?,
-            form: given.parse("form", parse_form)?,
+            form: form(given)?,
             request: ReadRequest {
                 interval: given.interval()?,
                 zone: given.parse("timezone", |name| Zone::get(name).map_err(|error| error.to_string()))?,
@@ -182,10 +222,52 @@ impl ReadGiven {
                 unit: given.get("unit").map(Box::from),
                 aggregation: given.parse("aggregation", parse_aggregation)?,
                 gaps: given.parse("gaps", parse_gaps)?.unwrap_or_default(),
-                as_of: given.parse("asOf", parse_stamp)?,
-                quotation: given.parse("quotation", parse_quotation)?.unwrap_or_default(),
+                as_of: None,
+                quotation: Quotation::Latest,
             },
+            as_of: given.parse("asOf", parse_moment)?,
+            quotation: given.parse("quotation", parse_quotation)?.unwrap_or_default(),
         })
+    }
+
+    /// The zone that is asked for.
+    pub(crate) fn zone(&self) -> Option<&Zone> {
+        self.request.zone.as_ref()
+    }
+
+    /// What is asked for; dates are midnight of `zone`.
+    ///
+    /// # Errors
+    ///
+    /// `BadRequest`, naming the parameter.
+    pub(crate) fn request(self, zone: &Zone) -> Result<ReadRequest, Problem> {
+        let zone = library_zone(zone);
+        let at = |name: &str, moment: Moment| {
+            let time = moment.in_zone(&zone);
+            time.map_err(|reason| Problem::bad_request(format!("parameter {name}: {reason}")))
+        };
+        let quotation = match self.quotation {
+            QuotationGiven::Latest => Quotation::Latest,
+            QuotationGiven::Before(ahead) => Quotation::Before(ahead),
+            QuotationGiven::LatestBefore(moment) => Quotation::LatestBefore(at("quotation", moment)?),
+            QuotationGiven::At(moment) => Quotation::At(at("quotation", moment)?),
+        };
+        let as_of = self.as_of.map(|moment| at("asOf", moment)).transpose()?.map(stamp);
+        Ok(ReadRequest { as_of, quotation, ..self.request })
+    }
+}
+
+/// The form that a parameter names: `form`; `format`, as HAKOM TSM calls it; or `mediaType`.
+fn form(given: &Given<'_>) -> Result<Option<Form>, Problem> {
+    let (form, format) = (given.parse("form", parse_form)?, given.parse("format", parse_form)?);
+    if form.is_some() && format.is_some() {
+        return Err(Problem::bad_request(
+            "parameter format: it is form by another name, which is given, too",
+        ));
+    }
+    match (form.or(format), given.get(MEDIA_TYPE)) {
+        (None, Some(media)) => form_of_media(media).map(Some),
+        (form, _) => Ok(form),
     }
 }
 
@@ -211,7 +293,7 @@ pub(crate) fn search(given: &Given<'_>, limits: &Limits) -> Result<Search, Probl
         alignment: given.parse("type", parse_alignment)?,
         description: given.get("description").map(Box::from),
         attributes: given.all("attribute").map(attribute_search).collect(),
-        as_of: given.parse("asOf", parse_instant)?,
+        as_of: given.instant("asOf", &Zone::utc())?,
         unit: given.get("unit").map(Box::from),
         interval: given.interval()?,
         is_computed: given.parse("computed", parse_bool)?,
@@ -231,9 +313,9 @@ fn parse_bool(text: &str) -> Result<bool, String> {
     text.parse().map_err(|_| format!("{text:?} is neither true nor false"))
 }
 
-/// A time of the system.
-pub(crate) fn parse_stamp(text: &str) -> Result<Timestamp, String> {
-    parse_instant(text).map(|time| Timestamp(time.div_euclid(1000)))
+/// A time as the system counts: microseconds.
+fn stamp(time: i64) -> Timestamp {
+    Timestamp(time.div_euclid(1000))
 }
 
 /// One of the words of a parameter, in any case.
@@ -246,26 +328,16 @@ fn word<T: Copy>(text: &str, words: &[(&str, T)]) -> Result<T, String> {
 }
 
 fn parse_interval_unit(text: &str) -> Result<IntervalUnit, String> {
-    word(
-        text,
-        &[
-            ("Millisecond", IntervalUnit::Millisecond),
-            ("Second", IntervalUnit::Second),
-            ("Minute", IntervalUnit::Minute),
-            ("Hour", IntervalUnit::Hour),
-            ("Day", IntervalUnit::Day),
-            ("Week", IntervalUnit::Week),
-            ("Month", IntervalUnit::Month),
-            ("Quarter", IntervalUnit::Quarter),
-            ("Year", IntervalUnit::Year),
-        ],
-    )
+    let words: Vec<_> = INTERVALS.iter().filter_map(|(word, _, unit)| Some((*word, (*unit)?))).collect();
+    match of_number(text, &INTERVALS).flatten() {
+        Some(unit) => Ok(unit),
+        None => word(text, &words),
+    }
 }
 
 fn parse_alignment(text: &str) -> Result<Alignment, String> {
-    let words =
-        [("Begin", Alignment::Begin), ("End", Alignment::End), ("Spontaneous", Alignment::Spontaneous)];
-    word(text, &words)
+    let words = TYPES.map(|(word, _, alignment)| (word, alignment));
+    of_number(text, &TYPES).map_or_else(|| word(text, &words), Ok)
 }
 
 /// The aggregations by name; `Avg`, `Min`, `Max` as HAKOM spells them, too.
@@ -298,6 +370,8 @@ fn parse_gaps(text: &str) -> Result<Gaps, String> {
 pub(crate) fn parse_form(text: &str) -> Result<Form, String> {
     let words = [
         ("rows", Form::Rows),
+        // As HAKOM TSM calls rows.
+        ("timestamp", Form::Rows),
         ("compact", Form::Compact),
         ("arrow", Form::Arrow),
         ("csv", Form::Csv),
@@ -307,26 +381,26 @@ pub(crate) fn parse_form(text: &str) -> Result<Form, String> {
 }
 
 /// `latest`, `before(P1D)`, `latestBefore(2026-01-01T00:00:00Z)`, `at(…)`, or the time alone.
-fn parse_quotation(text: &str) -> Result<Quotation, String> {
+fn parse_quotation(text: &str) -> Result<QuotationGiven, String> {
     if text.eq_ignore_ascii_case("latest") {
-        return Ok(Quotation::Latest);
+        return Ok(QuotationGiven::Latest);
     }
     let Some((word, argument)) = text.strip_suffix(')').and_then(|text| text.split_once('(')) else {
-        return parse_instant(text).map(Quotation::At).map_err(|_| {
+        return parse_moment(text).map(QuotationGiven::At).map_err(|_| {
             format!("{text:?} is none of latest, before(DURATION), latestBefore(TIME), at(TIME) and a time")
         });
     };
     if word.eq_ignore_ascii_case("before") {
         let ahead = Duration::parse(argument).and_then(elapsed);
-        return ahead.map(Quotation::Before).ok_or_else(|| {
+        return ahead.map(QuotationGiven::Before).ok_or_else(|| {
             format!("{argument:?} is no duration of weeks, days, hours, minutes and seconds (P1DT12H)")
         });
     }
     if word.eq_ignore_ascii_case("latestBefore") {
-        return parse_instant(argument).map(Quotation::LatestBefore);
+        return parse_moment(argument).map(QuotationGiven::LatestBefore);
     }
     if word.eq_ignore_ascii_case("at") {
-        return parse_instant(argument).map(Quotation::At);
+        return parse_moment(argument).map(QuotationGiven::At);
     }
     Err(format!("{word:?} is none of latest, before, latestBefore and at"))
 }
@@ -385,19 +459,65 @@ mod tests {
             as_of: Some(Timestamp(1_767_225_600_500_000)),
             quotation: Quotation::LatestBefore(1_767_225_600_000_000_000),
         };
-        assert_eq!(given.request, expected);
+        assert_eq!(given.request(&Zone::utc()).unwrap(), expected);
         let given = read("").unwrap();
-        assert_eq!((given.from, given.to, given.request), (None, None, ReadRequest::default()));
+        assert_eq!((given.from, given.to), (None, None));
+        assert_eq!(given.request(&Zone::utc()).unwrap(), ReadRequest::default());
+    }
+
+    #[test]
+    fn dates_are_taken_wherever_an_instant_is() {
+        let berlin = Zone::get("Europe/Berlin").unwrap();
+        let request = |query: &str| read(query).unwrap().request(&berlin).unwrap();
+        let midnight = 1_767_222_000_000_000_000; // 2025-12-31T23:00:00Z
+        assert_eq!(request("asOf=2026-01-01").as_of, Some(Timestamp(midnight / 1000)));
+        for (text, expected) in [
+            ("2026-01-01", Quotation::At(midnight)),
+            ("at(2026-01-01)", Quotation::At(midnight)),
+            ("latestBefore(2026-01-01)", Quotation::LatestBefore(midnight)),
+        ] {
+            assert_eq!(request(&format!("quotation={text}")).quotation, expected, "{text}");
+        }
+        let request = super::tests::request("before=2026-01-01");
+        let given = Given::new(&request, &[QUOTATIONS]).unwrap();
+        assert_eq!(given.instant("before", &berlin).unwrap(), Some(midnight));
+    }
+
+    #[test]
+    fn numbers_and_names_of_other_clients_are_taken() {
+        let interval = |query: &str| read(query).unwrap().request(&Zone::utc()).unwrap().interval;
+        assert_eq!(
+            interval("interval=2&intervalMultiplier=15"),
+            Some(Interval::new(IntervalUnit::Minute, 15))
+        );
+        assert_eq!(parse_alignment("2"), Ok(Alignment::Begin));
+        for number in ["0", "10"] {
+            check_refused(&format!("interval={number}"), "parameter interval");
+        }
+        assert!(parse_alignment("3").is_err());
+        let form = |query: &str| read(query).unwrap().form;
+        assert_eq!(form("format=timestamp"), Some(Form::Rows));
+        assert_eq!(form("format=csv"), Some(Form::Csv));
+        assert_eq!(form("mediaType=application/json;indented=true"), Some(Form::Rows));
+        assert_eq!(form("mediaType=text/csv"), Some(Form::Csv));
+        assert_eq!(form("mediaType=text/csv&form=arrow"), Some(Form::Arrow));
+        check_refused("form=csv&format=csv", "parameter format");
+        check_refused("mediaType=image/png", "image/png");
+        let search = request("mediaType=application/json");
+        assert!(Given::new(&search, &[SEARCH, PAGE]).is_ok());
+        let search = request("mediaType=text/csv");
+        assert_eq!(Given::new(&search, &[SEARCH, PAGE]).unwrap_err().status, 406);
     }
 
     #[test]
     fn quotations_are_named_in_five_ways() {
         let check = |text: &str, expected| assert_eq!(parse_quotation(text), Ok(expected), "{text}");
-        check("latest", Quotation::Latest);
-        check("1970-01-01T00:00:01Z", Quotation::At(1_000_000_000));
-        check("at(1970-01-01T00:00:01Z)", Quotation::At(1_000_000_000));
-        check("latestBefore(1970-01-01T00:00:01Z)", Quotation::LatestBefore(1_000_000_000));
-        check("before(P1DT1H0.5S)", Quotation::Before(90_000_500_000_000));
+        let second = Moment::Instant(1_000_000_000);
+        check("latest", QuotationGiven::Latest);
+        check("1970-01-01T00:00:01Z", QuotationGiven::At(second));
+        check("at(1970-01-01T00:00:01Z)", QuotationGiven::At(second));
+        check("latestBefore(1970-01-01T00:00:01Z)", QuotationGiven::LatestBefore(second));
+        check("before(P1DT1H0.5S)", QuotationGiven::Before(90_000_500_000_000));
         for text in ["before(P1M)", "before(-P1D)", "before(P10000000D)", "soon", "after(P1D)", "at(x)"] {
             assert!(parse_quotation(text).is_err(), "{text}");
         }
@@ -415,7 +535,7 @@ mod tests {
         check_refused("timezone=Europe/Atlantis", "parameter timezone");
         check_refused("aggregation=median", "TimeWeightedMean");
         check_refused("gaps=some", "parameter gaps");
-        check_refused("asOf=2026-01-01", "parameter asOf");
+        check_refused("asOf=2026-13-01", "parameter asOf");
         check_refused("quotation=soon", "parameter quotation");
         check_refused("quotation=before(x)", "no duration");
         check_refused("from=2026-01-01&from=2026-01-02", "given twice");

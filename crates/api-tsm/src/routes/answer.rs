@@ -13,7 +13,7 @@ use model_series::{Definition, Points};
 use super::reading::{Reading, SeriesPages};
 use crate::media::media_type;
 use crate::problem::Problem;
-use crate::wire::{Form, PieceWriter, PointsWriter, Shape};
+use crate::wire::{Form, PieceWriter, PointsWriter, Shape, Tail};
 
 /// Up to this size an answer is whole: it has a length, and errors have a status.
 const WHOLE_BYTES_MAX: usize = 1024 * 1024;
@@ -41,7 +41,7 @@ pub(super) async fn answer_one(
 ) -> Result<Response, Problem> {
     let stall_max = reading.stall_max;
     let body = OneBody {
-        pages: reading.pages(series, form)?,
+        series: LongSeries::new(reading.pages(series, form)?),
         writer: reading.writer(form, Shape::Single),
         place: Place::Begin,
     };
@@ -139,33 +139,81 @@ enum Place {
     End,
 }
 
+/// A series that is written page by page.
+struct LongSeries {
+    pages: SeriesPages,
+    stage: Stage,
+}
+
+/// What is written next of a series.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Stage {
+    Points,
+    Flags,
+    FlagsAgain,
+}
+
+impl LongSeries {
+    fn new(pages: SeriesPages) -> Self {
+        Self { pages, stage: Stage::Points }
+    }
+
+    /// Writes a part of the series; answers whether more is left.
+    async fn write(&mut self, writer: &mut PointsWriter, out: &mut Vec<u8>) -> Result<bool, Problem> {
+        match self.stage {
+            Stage::Points => {
+                if let Some(points) = self.pages.next().await? {
+                    writer.points(out, &points)?;
+                    return Ok(true);
+                }
+                self.stage = match writer.end_points(out) {
+                    Tail::Nothing => return Ok(false),
+                    Tail::Flags => Stage::Flags,
+                    Tail::FlagsAgain => {
+                        self.pages.rewind();
+                        Stage::FlagsAgain
+                    }
+                };
+                Ok(true)
+            }
+            Stage::Flags => Ok(writer.flags(out, CHUNK_BYTES)),
+            Stage::FlagsAgain => {
+                let Some(points) = self.pages.next().await? else {
+                    writer.end_flags(out)?;
+                    return Ok(false);
+                };
+                writer.flags_again(out, &points);
+                Ok(true)
+            }
+        }
+    }
+}
+
 /// A body about one series.
 struct OneBody {
-    pages: SeriesPages,
+    series: LongSeries,
     writer: PointsWriter,
     place: Place,
 }
 
 impl OneBody {
     async fn next(&mut self) -> Result<Option<Vec<u8>>, Problem> {
-        let mut out = Vec::with_capacity(self.pages.bytes_guessed());
+        let mut out = Vec::with_capacity(self.series.pages.bytes_guessed());
         match self.place {
             Place::End => return Ok(None),
             Place::Begin => {
                 self.writer.begin(&mut out)?;
-                self.writer.begin_series(&mut out, self.pages.head());
+                self.writer.begin_series(&mut out, self.series.pages.head());
                 self.place = Place::Series;
             }
             Place::Series => {}
         }
         while out.len() < CHUNK_BYTES {
-            let Some(points) = self.pages.next().await? else {
-                self.writer.end_series(&mut out);
+            if !self.series.write(&mut self.writer, &mut out).await? {
                 self.writer.end(&mut out)?;
                 self.place = Place::End;
                 break;
-            };
-            self.writer.points(&mut out, &points)?;
+            }
         }
         Ok(Some(out))
     }
@@ -176,7 +224,7 @@ struct ManyBody {
     pieces: Pin<Box<dyn Stream<Item = Piece> + Send>>,
     writer: PointsWriter,
     /// The series that is written page by page.
-    long: Option<SeriesPages>,
+    long: Option<LongSeries>,
     place: Place,
 }
 
@@ -232,10 +280,7 @@ impl ManyBody {
         }
         while out.len() < CHUNK_BYTES {
             if let Some(long) = &mut self.long {
-                if let Some(points) = long.next().await? {
-                    self.writer.points(&mut out, &points)?;
-                } else {
-                    self.writer.end_series(&mut out);
+                if !long.write(&mut self.writer, &mut out).await? {
                     self.long = None;
                 }
                 continue;
@@ -251,7 +296,7 @@ impl ManyBody {
                 }
                 Some(Piece::Long(pages)) => {
                     self.writer.begin_series(&mut out, pages.head());
-                    self.long = Some(*pages);
+                    self.long = Some(LongSeries::new(*pages));
                 }
                 Some(Piece::Failed(problem)) => return Err(problem),
                 None => {

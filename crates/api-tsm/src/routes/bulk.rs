@@ -5,11 +5,11 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use api_http::{Refusal, Request, RequestStream, Response, Share};
-use model_series::{Definition, Repository, SEARCH_PAGE_MAX, Search, SeriesRef};
+use model_series::{Definition, Repository, SEARCH_PAGE_MAX, Search, SeriesRef, Zone};
 use serde_json::{Map, Value};
 
 use super::answer::{answer_many, answer_total};
-use super::reading::Reading;
+use super::reading::{Reading, common_zone};
 use super::writing::{Purpose, found, named, write};
 use super::{check_json, no_content};
 use crate::media::{answer_form, body_form};
@@ -17,7 +17,7 @@ use crate::params::{self, Given, ReadGiven};
 use crate::problem::Problem;
 use crate::shapes::{attribute_search, read_json};
 use crate::state::Api;
-use crate::times::parse_instant;
+use crate::times::{Moment, library_zone, parse_moment};
 use crate::wire::{self, Form, PointsReader, Shape};
 
 /// What is left of a refused body is read on to this size, so that the client comes to read the refusal.
@@ -179,9 +179,17 @@ pub(crate) async fn put(api: Api, request: Request, mut body: RequestStream) -> 
     };
     let repository = api.repository(&request).await?;
     let series = named(&repository, &given).await?;
+    let quotation = quotation.map(|moment| issued(moment, &series)).transpose()?;
     let now = api.shared.clock.now();
     write(&repository, series, given, Purpose { quotation, range: None, now }).await?;
     Ok(no_content())
+}
+
+/// The issue time of a quotation of many series: a date is midnight of their zone if they have one, else of UTC.
+fn issued(moment: Moment, series: &[Arc<Definition>]) -> Result<i64, Problem> {
+    let zone = common_zone(series).unwrap_or_else(Zone::utc);
+    let time = moment.in_zone(&library_zone(&zone));
+    time.map_err(|reason| Problem::bad_request(format!("parameter quotation: {reason}")))
 }
 
 async fn read_points(
@@ -189,9 +197,9 @@ async fn read_points(
     request: &Request,
     body: &mut RequestStream,
     share: &mut Share,
-) -> Result<(Vec<wire::Given>, Option<i64>), Problem> {
+) -> Result<(Vec<wire::Given>, Option<Moment>), Problem> {
     let given = Given::new(request, &[&["quotation"]])?;
-    let quotation = given.parse("quotation", parse_instant)?;
+    let quotation = given.parse("quotation", parse_moment)?;
     let mut reader = PointsReader::new(body_form(request)?, Shape::Bulk, api.shared.limits.read())?;
     while let Some(piece) = body.next().await.map_err(|refusal: Refusal| Problem::from(&refusal))? {
         reader.feed(&piece)?;

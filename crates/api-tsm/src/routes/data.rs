@@ -12,7 +12,7 @@ use crate::media::{answer_form, body_form};
 use crate::params::{self, Given, ReadGiven};
 use crate::problem::Problem;
 use crate::state::Api;
-use crate::times::{Moment, format_stamp, format_time, library_zone, parse_instant, parse_moment};
+use crate::times::{format_stamp, format_time};
 use crate::wire::{self, PointsReader, Shape, WireError};
 
 /// How much of a body is read before room for what came of it is asked for.
@@ -33,10 +33,10 @@ pub(crate) async fn read(api: Api, request: Request) -> Result<Response, Problem
 /// `to` the points given are all that is left between them.
 pub(crate) async fn put(api: Api, request: Request) -> Result<Response, Problem> {
     let given = Given::new(&request, &[params::WRITE])?;
-    let quotation = given.parse("quotation", parse_instant)?;
     let now = api.shared.clock.now();
     let repository = api.repository(&request).await?;
     let series = find_series(&repository, request.capture(1)).await?;
+    let quotation = given.instant("quotation", &series.zone)?;
     // Held until the points are stored.
     let mut share = api.shared.room.share();
     let mut body = read_body(&api, &request, &series, &mut share).await?;
@@ -77,9 +77,9 @@ async fn read_body(
 /// DELETE `/repositories/{repository}/timeseries/{series}/data`: the points from `from` to `to`.
 pub(crate) async fn remove(api: Api, request: Request) -> Result<Response, Problem> {
     let given = Given::new(&request, &[params::WRITE])?;
-    let quotation = given.parse("quotation", parse_instant)?;
     let repository = api.repository(&request).await?;
     let series = find_series(&repository, request.capture(1)).await?;
+    let quotation = given.instant("quotation", &series.zone)?;
     let whole = "which points? give from, to, or both (from=1700-01-01 means all that there can be)";
     let range = range(&given, &series)?.ok_or_else(|| Problem::bad_request(whole))?;
     repository.delete_range(&series, quotation, range, api.shared.clock.now()).await?;
@@ -88,12 +88,7 @@ pub(crate) async fn remove(api: Api, request: Request) -> Result<Response, Probl
 
 /// `from` and `to`, if both or one of them is given.
 fn range(given: &Given<'_>, series: &Definition) -> Result<Option<TimeRange>, Problem> {
-    let at = |name: &str| {
-        let moment: Option<Moment> = given.parse(name, parse_moment)?;
-        let time = moment.map(|moment| moment.in_zone(&library_zone(&series.zone))).transpose();
-        time.map_err(|reason| Problem::bad_request(format!("parameter {name}: {reason}")))
-    };
-    let (from, to) = (at("from")?, at("to")?);
+    let (from, to) = (given.instant("from", &series.zone)?, given.instant("to", &series.zone)?);
     if from.is_none() && to.is_none() {
         return Ok(None);
     }
@@ -142,11 +137,11 @@ impl From<model_series::Modification> for Modification {
 /// GET `/repositories/{repository}/timeseries/{series}/data/modifications`
 pub(crate) async fn modifications(api: Api, request: Request) -> Result<Response, Problem> {
     let given = Given::new(&request, &[params::MODIFICATIONS])?;
-    let quotation = given.parse("quotation", parse_instant)?;
-    let since = given.parse("writtenFrom", params::parse_stamp)?.unwrap_or(Timestamp(i64::MIN));
-    let until = given.parse("writtenTo", params::parse_stamp)?.unwrap_or(Timestamp(i64::MAX));
     let repository = api.repository(&request).await?;
     let series = find_series(&repository, request.capture(1)).await?;
+    let quotation = given.instant("quotation", &series.zone)?;
+    let since = given.stamp("writtenFrom", &series.zone)?.unwrap_or(Timestamp(i64::MIN));
+    let until = given.stamp("writtenTo", &series.zone)?.unwrap_or(Timestamp(i64::MAX));
     let range = range(&given, &series)?.unwrap_or(TimeRange::ALL);
     let found = repository.modifications(&series, quotation, range, (since, until)).await?;
     let told = found.into_iter().map(Modification::from);
@@ -166,10 +161,10 @@ struct Quotations<'a> {
 /// GET `/repositories/{repository}/timeseries/{series}/quotations`: issue times, latest first.
 pub(crate) async fn quotations(api: Api, request: Request) -> Result<Response, Problem> {
     let given = Given::new(&request, &[params::QUOTATIONS])?;
-    let before = given.parse("before", parse_instant)?;
     let limit = params::page_limit(&given, &api.shared.limits)?;
     let repository = api.repository(&request).await?;
     let series = find_series(&repository, request.capture(1)).await?;
+    let before = given.instant("before", &series.zone)?;
     let found = repository.quotations(&series, before, limit).await?;
     let quotations = found.into_iter().map(format_time).collect();
     ok(&Quotations { id: series.number.to_string(), name: &series.name, quotations })

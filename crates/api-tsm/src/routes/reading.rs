@@ -4,14 +4,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use model_series::{
-    Answer, Definition, Interval, Points, Raster, ReadRequest, Reader, Repository, TimeRange, Zone,
+    ABSENT, Answer, Definition, Flag, Interval, Points, Raster, ReadRequest, Reader, Repository, TimeRange,
+    Zone,
 };
 
 use crate::params::ReadGiven;
 use crate::problem::Problem;
 use crate::shapes::interval_text;
 use crate::times::{Moment, library_zone};
-use crate::wire::{Form, PointsWriter, SeriesHead, Shape, on_raster};
+use crate::wire::{Form, NO_VALUE, PointsWriter, SeriesHead, Shape, on_raster};
 
 /// Points of a page.
 const PAGE_POINTS: usize = 16 * 1024;
@@ -35,7 +36,7 @@ pub(super) struct Reading {
 
 impl Reading {
     /// A read of `series`. Times are written in the zone that the request names, else in that of the series if
-    /// they all have one, else in UTC.
+    /// they all have one, else in UTC; a date for which there is one instant for all is midnight of that zone.
     ///
     /// # Errors
     ///
@@ -46,13 +47,10 @@ impl Reading {
         series: &[Arc<Definition>],
         stall_max: Duration,
     ) -> Result<Self, Problem> {
-        let common = || {
-            let (first, rest) = series.split_first()?;
-            let is_common = rest.iter().all(|other| other.zone == first.zone);
-            is_common.then(|| first.zone.clone())
-        };
-        let ReadGiven { from, to, request, form: _ } = given;
-        let zone = request.zone.clone().or_else(common).unwrap_or_else(Zone::utc);
+        let common = || common_zone(series);
+        let zone = given.zone().cloned().or_else(common).unwrap_or_else(Zone::utc);
+        let (from, to) = (given.from, given.to);
+        let request = given.request(&zone)?;
         let reader = Arc::new(repository.reader(request).await?);
         Ok(Self { reader, from, to, zone, stall_max })
     }
@@ -160,6 +158,13 @@ impl Reading {
     }
 }
 
+/// The zone that series have if it is the same for all.
+pub(super) fn common_zone(series: &[Arc<Definition>]) -> Option<Zone> {
+    let (first, rest) = series.split_first()?;
+    let is_common = rest.iter().all(|other| other.zone == first.zone);
+    is_common.then(|| first.zone.clone())
+}
+
 /// Words a refusal of the model about a series.
 fn about(error: &model_series::Error, series: &Definition) -> Problem {
     let problem = Problem::from(error).mentioned();
@@ -190,7 +195,8 @@ impl Slots {
 
     /// The points of a page as the form has them: the compact one has an entry for each slot between the first point
     /// and the last.
-    fn lay_out(&mut self, points: Points, series: &Definition) -> Result<Points, Problem> {
+    fn lay_out(&mut self, mut points: Points, series: &Definition) -> Result<Points, Problem> {
+        drop_overflown(&mut points);
         let (Some(first), Some(last)) = (points.times.first(), points.times.last()) else {
             return Ok(points);
         };
@@ -217,6 +223,19 @@ impl Slots {
         let filled = on_raster(&points, slots).ok_or_else(off)?;
         self.next = Some(raster.next(*last));
         Ok(filled)
+    }
+}
+
+/// Takes the values away that no double holds (a conversion or a sum went beyond), and flags their points: no form tells
+/// them, and some would call them valid. Cost: a look at each value.
+fn drop_overflown(points: &mut Points) {
+    if points.values.iter().fold(true, |all, value| all & value.is_finite()) {
+        return;
+    }
+    for (value, flag) in points.values.iter_mut().zip(&mut points.flags) {
+        if !value.is_finite() && *flag & ABSENT == 0 {
+            (*value, *flag) = (NO_VALUE, (*flag).max(Flag::Faulty.number()) | ABSENT);
+        }
     }
 }
 
@@ -268,6 +287,12 @@ impl SeriesPages {
         count.min(PAGE_POINTS).saturating_mul(POINT_BYTES) + 256
     }
 
+    /// Goes back to the first page; as all pages are of one moment, they come again as they were.
+    pub(super) fn rewind(&mut self) {
+        self.next = Some(self.range.from);
+        self.slots.next = None;
+    }
+
     /// The next page; `None` at the end.
     pub(super) async fn next(&mut self) -> Result<Option<Points>, Problem> {
         let Some(from) = self.next else { return Ok(None) };
@@ -280,5 +305,25 @@ impl SeriesPages {
             tokio::task::yield_now().await;
         }
         self.slots.lay_out(points, &self.series).map(Some)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_no_double_holds_is_no_value_and_not_valid() {
+        let mut points = Points::default();
+        for (time, value) in (0..).zip([1.0, f64::INFINITY, f64::NAN, f64::MAX, f64::NEG_INFINITY]) {
+            points.push(time, value, Flag::Valid.number());
+        }
+        points.push(9, f64::INFINITY, Flag::Missing.number());
+        points.push(10, f64::NAN, Flag::Estimated.absent());
+        drop_overflown(&mut points);
+        let gone = Flag::Faulty.absent();
+        let expected = [3, gone, gone, 3, gone, Flag::Missing.absent(), Flag::Estimated.absent()];
+        assert_eq!(points.flags, expected);
+        assert_eq!(points.values[..5], [1.0, NO_VALUE, NO_VALUE, f64::MAX, NO_VALUE]);
     }
 }

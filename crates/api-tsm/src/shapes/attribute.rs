@@ -4,14 +4,16 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use model_series::{Attribute, AttributeKind, AttributeType, AttributeValue, Definition, Error, Repository};
+use model_series::{
+    Attribute, AttributeKind, AttributeType, AttributeValue, Definition, Error, Repository, Zone,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::series::resolve_text;
 use super::unit::same_name;
 use crate::problem::Problem;
-use crate::times::{format_time, parse_instant};
+use crate::times::{format_time, library_zone, parse_moment};
 
 /// An attribute type, both ways.
 #[derive(Debug, Deserialize, Serialize)]
@@ -137,17 +139,18 @@ impl AttributeContext {
         Ok(context)
     }
 
-    /// An attribute as it was sent.
+    /// An attribute as it was sent; a date is midnight of `zone`.
     ///
     /// # Errors
     ///
     /// What is wrong, naming the attribute.
-    pub(crate) fn attribute(&self, shape: &AttributeShape) -> Result<Attribute, String> {
+    pub(crate) fn attribute(&self, shape: &AttributeShape, zone: &Zone) -> Result<Attribute, String> {
         let AttributeShape { name, value, from, to } = shape;
         let kind = self.kinds.get(name).ok_or_else(|| format!("attribute type {name} is not known"))?;
         let value = self.value(kind, value).map_err(|reason| format!("attribute {name}: {reason}"))?;
         let time = |text: &Option<String>| {
-            let time = text.as_deref().map(parse_instant).transpose();
+            let instant = |text| parse_moment(text)?.in_zone(&library_zone(zone));
+            let time = text.as_deref().map(instant).transpose();
             time.map_err(|reason| format!("attribute {name}: {reason}"))
         };
         Ok(Attribute { name: name.clone(), value, from: time(from)?, to: time(to)? })

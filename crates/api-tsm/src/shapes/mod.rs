@@ -5,12 +5,14 @@
 
 mod attribute;
 mod hook;
+mod numbered;
 mod repository;
 mod series;
 mod unit;
 
 pub(crate) use attribute::{AttributeContext, AttributeTypeShape};
 pub(crate) use hook::{HookGiven, HookShape, attribute_search};
+pub(crate) use numbered::{INTERVALS, TYPES, of_number};
 pub(crate) use repository::{RepositoryGiven, RepositoryShape};
 pub(crate) use series::{
     SeriesGiven, SeriesShape, interval_text, parse_day_start, refuse_series, series_refs,

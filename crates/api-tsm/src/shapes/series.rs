@@ -6,71 +6,66 @@ use model_series::{
     Alignment, Definition, DefinitionChange, DefinitionDraft, Duration, Error, Interval, IntervalUnit,
     Repository, SeriesRef, Switches, Zone,
 };
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::attribute::{AttributeContext, AttributeShape, attribute_shape};
 use super::given;
+use super::numbered::{INTERVALS, TYPES, formula, id, nothing, word};
 use crate::problem::Problem;
 use crate::times::format_stamp;
 
 /// What the times of points mean.
-#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
+#[derive(Clone, Copy, Debug, Serialize)]
 pub(crate) enum Type {
     Begin,
     End,
     Spontaneous,
 }
 
-impl From<Type> for Alignment {
-    fn from(given: Type) -> Self {
-        match given {
-            Type::Begin => Self::Begin,
-            Type::End => Self::End,
-            Type::Spontaneous => Self::Spontaneous,
-        }
+/// An alignment as it is sent.
+#[derive(Clone, Copy, Debug)]
+struct TypeGiven(Alignment);
+
+impl<'de> Deserialize<'de> for TypeGiven {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        word(deserializer, "type", &TYPES).map(Self)
     }
 }
 
-/// `{"Value":"Minute","Multiplier":15}`
-#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
-#[serde(rename_all = "PascalCase", deny_unknown_fields)]
+/// `{"Value":"Minute","Multiplier":15}` as it is answered.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[serde(rename_all = "PascalCase")]
 pub(crate) struct IntervalShape {
+    value: &'static str,
+    multiplier: u32,
+}
+
+/// The same as it is sent.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "PascalCase", deny_unknown_fields)]
+struct IntervalGiven {
     value: IntervalValue,
     #[serde(default = "one")]
     multiplier: u32,
 }
 
-#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
-enum IntervalValue {
-    Millisecond,
-    Second,
-    Minute,
-    Hour,
-    Day,
-    Week,
-    Month,
-    Quarter,
-    Year,
+#[derive(Clone, Copy, Debug)]
+struct IntervalValue(Option<IntervalUnit>);
+
+impl<'de> Deserialize<'de> for IntervalValue {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        word(deserializer, "interval", &INTERVALS).map(Self)
+    }
 }
 
 fn one() -> u32 {
     1
 }
 
-impl From<IntervalShape> for Interval {
-    fn from(shape: IntervalShape) -> Self {
-        let unit = match shape.value {
-            IntervalValue::Millisecond => IntervalUnit::Millisecond,
-            IntervalValue::Second => IntervalUnit::Second,
-            IntervalValue::Minute => IntervalUnit::Minute,
-            IntervalValue::Hour => IntervalUnit::Hour,
-            IntervalValue::Day => IntervalUnit::Day,
-            IntervalValue::Week => IntervalUnit::Week,
-            IntervalValue::Month => IntervalUnit::Month,
-            IntervalValue::Quarter => IntervalUnit::Quarter,
-            IntervalValue::Year => IntervalUnit::Year,
-        };
-        Self::new(unit, shape.multiplier)
+impl IntervalGiven {
+    /// The interval; none if it counts nothing.
+    fn interval(self) -> Option<Interval> {
+        self.value.0.map(|unit| Interval::new(unit, self.multiplier))
     }
 }
 
@@ -91,18 +86,7 @@ pub(crate) fn interval_text(unit: IntervalUnit) -> &'static str {
 
 impl From<Interval> for IntervalShape {
     fn from(interval: Interval) -> Self {
-        let value = match interval.unit {
-            IntervalUnit::Millisecond => IntervalValue::Millisecond,
-            IntervalUnit::Second => IntervalValue::Second,
-            IntervalUnit::Minute => IntervalValue::Minute,
-            IntervalUnit::Hour => IntervalValue::Hour,
-            IntervalUnit::Day => IntervalValue::Day,
-            IntervalUnit::Week => IntervalValue::Week,
-            IntervalUnit::Month => IntervalValue::Month,
-            IntervalUnit::Quarter => IntervalValue::Quarter,
-            IntervalUnit::Year => IntervalValue::Year,
-        };
-        Self { value, multiplier: interval.multiplier }
+        Self { value: interval_text(interval.unit), multiplier: interval.multiplier }
     }
 }
 
@@ -168,25 +152,28 @@ impl<'a> From<&'a Definition> for SeriesShape<'a> {
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub(crate) struct SeriesGiven {
-    #[serde(rename = "ID")]
+    #[serde(rename = "ID", default, deserialize_with = "id")]
     id: Option<Box<str>>,
     name: Option<Box<str>>,
-    r#type: Option<Type>,
+    r#type: Option<TypeGiven>,
     #[serde(default, deserialize_with = "given")]
-    interval: Option<Option<IntervalShape>>,
+    interval: Option<Option<IntervalGiven>>,
     #[serde(default, deserialize_with = "given")]
     unit: Option<Option<Box<str>>>,
     description: Option<Box<str>>,
     time_zone: Option<Box<str>>,
     day_start: Option<Box<str>>,
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "formula")]
     formula: Option<Option<Box<str>>>,
+    #[serde(alias = "Compressed")]
     compression: Option<bool>,
     audit: Option<bool>,
     quotation: Option<bool>,
     #[serde(default, deserialize_with = "given")]
     retention: Option<Option<Box<str>>>,
     attributes: Option<Vec<AttributeShape>>,
+    #[serde(rename = "ExchangeTimeSeries", default, deserialize_with = "nothing")]
+    _exchange: (),
     #[serde(rename = "Created")]
     _created: Option<serde::de::IgnoredAny>,
     #[serde(rename = "Changed")]
@@ -215,14 +202,16 @@ impl SeriesGiven {
         }
         let alignment = self.r#type.ok_or("\"Type\" is missing: Begin, End or Spontaneous")?;
         let switches = Switches::default();
+        let zone = self.time_zone.map(|name| zone(&name)).transpose()?;
+        let of_dates = zone.clone().unwrap_or_else(Zone::utc);
         Ok(DefinitionDraft {
             name: self.name.ok_or("\"Name\" is missing")?,
-            alignment: alignment.into(),
-            interval: self.interval.flatten().map(Interval::from),
+            alignment: alignment.0,
+            interval: self.interval.flatten().and_then(IntervalGiven::interval),
             day_start_seconds: self.day_start.map_or(Ok(0), |text| parse_day_start(&text))?,
             unit: self.unit.flatten(),
             description: self.description.unwrap_or_default(),
-            zone: self.time_zone.map(|name| zone(&name)).transpose()?,
+            zone,
             formula: self.formula.flatten(),
             switches: Switches {
                 compression: self.compression.unwrap_or(switches.compression),
@@ -230,7 +219,7 @@ impl SeriesGiven {
                 quotation: self.quotation.unwrap_or(switches.quotation),
             },
             retention: self.retention.flatten().map(|text| retention(&text)).transpose()?,
-            attributes: attributes(&self.attributes.unwrap_or_default(), context)?,
+            attributes: attributes(&self.attributes.unwrap_or_default(), context, &of_dates)?,
         })
     }
 
@@ -252,20 +241,23 @@ impl SeriesGiven {
             Some(None) => Some(None),
             None => None,
         };
+        let zone = self.time_zone.map(|name| zone(&name)).transpose()?;
+        let of_dates = zone.clone().unwrap_or_else(|| series.zone.clone());
+        let given = self.attributes.map(|given| attributes(&given, context, &of_dates)).transpose()?;
         Ok(DefinitionChange {
             name: self.name,
-            alignment: self.r#type.map(Alignment::from),
-            interval: self.interval.map(|interval| interval.map(Interval::from)),
+            alignment: self.r#type.map(|given| given.0),
+            interval: self.interval.map(|interval| interval.and_then(IntervalGiven::interval)),
             day_start_seconds: self.day_start.map(|text| parse_day_start(&text)).transpose()?,
             unit: self.unit,
             description: self.description,
-            zone: self.time_zone.map(|name| zone(&name)).transpose()?,
+            zone,
             formula: self.formula,
             compression: self.compression,
             audit: self.audit,
             quotation: self.quotation,
             retention,
-            attributes: self.attributes.map(|given| attributes(&given, context)).transpose()?,
+            attributes: given,
         })
     }
 
@@ -302,8 +294,9 @@ impl SeriesGiven {
 fn attributes(
     given: &[AttributeShape],
     context: &AttributeContext,
+    zone: &Zone,
 ) -> Result<Vec<model_series::Attribute>, String> {
-    given.iter().map(|shape| context.attribute(shape)).collect()
+    given.iter().map(|shape| context.attribute(shape, zone)).collect()
 }
 
 /// A zone by its IANA name.

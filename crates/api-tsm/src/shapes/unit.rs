@@ -45,10 +45,16 @@ impl<'a> From<&'a Unit> for UnitShape<'a> {
     }
 }
 
-/// A unit as it is sent.
+/// A unit as it is sent. What clients of HAKOM TSM say besides is passed over: nothing is made of it.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub(crate) struct UnitGiven {
+    #[serde(rename = "ID")]
+    _id: Option<serde::de::IgnoredAny>,
+    #[serde(rename = "Description")]
+    _description: Option<serde::de::IgnoredAny>,
+    #[serde(rename = "Category")]
+    _category: Option<serde::de::IgnoredAny>,
     name: Option<Box<str>>,
     base_unit: Option<Box<str>>,
     offset: Option<f64>,

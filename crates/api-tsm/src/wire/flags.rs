@@ -20,6 +20,16 @@ pub(crate) const NAMES: [&str; 9] = [
     "Missing",
 ];
 
+/// The numbers that HAKOM TSM documents for them, in the same order.
+const HAKOM_NUMBERS: [u64; 9] = [0, 20, 5, 9, 12, 21, 7, 22, 19];
+
+/// The flag for which clients of HAKOM TSM write this number.
+pub(crate) fn of_hakom(number: &str) -> Option<u8> {
+    let number: u64 = number.parse().ok()?;
+    let place = HAKOM_NUMBERS.iter().position(|known| *known == number);
+    place.and_then(|place| u8::try_from(place).ok())
+}
+
 /// The name of a flag byte (whether or not its value is absent); `None` for what no reader ever took.
 pub(crate) fn name(flag: u8) -> Option<&'static str> {
     NAMES.get(usize::from(flag & !ABSENT)).copied()

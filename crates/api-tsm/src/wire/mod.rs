@@ -26,6 +26,7 @@ use jiff::tz::TimeZone;
 use json::{JsonReader, JsonWriter};
 use model_series::Points;
 use parquet::ParquetWriter;
+pub(crate) use time::read_time;
 
 /// A form of points on the wire.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
@@ -247,6 +248,17 @@ pub struct SeriesHead<'a> {
     pub zone: &'a str,
 }
 
+/// What follows the points of a long series before it is written.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Tail {
+    /// Nothing.
+    Nothing,
+    /// Flags, which the writer knows: see [`PointsWriter::flags`].
+    Flags,
+    /// Flags, more than the writer keeps: see [`PointsWriter::flags_again`].
+    FlagsAgain,
+}
+
 /// Renders whole series of a bulk body independently of those before them, so that several tasks can render at once:
 /// the body is `begin`, then for each piece [`PointsWriter::joint`] and the piece, then `end`. Cheap to clone.
 #[derive(Clone)]
@@ -271,7 +283,7 @@ impl PieceWriter {
                     }
                     writer.begin_series(out, head);
                     writer.points(out, points);
-                    writer.end_series(out);
+                    writer.end_series(out, points);
                 }
             }
             AnyPiece::Csv(writer) => {
@@ -288,7 +300,7 @@ impl PieceWriter {
 ///
 /// Call [`begin`](Self::begin), then for each series [`series`](Self::series), or
 /// [`begin_series`](Self::begin_series), [`points`](Self::points) any number of times and
-/// [`end_series`](Self::end_series), then [`end`](Self::end). Or render pieces at once elsewhere, see [`PieceWriter`].
+/// [`end_points`](Self::end_points) with what its [`Tail`] asks for, then [`end`](Self::end). Or render pieces at once elsewhere, see [`PieceWriter`].
 pub struct PointsWriter {
     shape: Shape,
     part: Part,
@@ -405,10 +417,42 @@ impl PointsWriter {
         Ok(())
     }
 
-    /// Writes what comes after the points of a long series.
-    pub fn end_series(&mut self, out: &mut Vec<u8>) {
+    /// Ends the points of a long series; answers what must follow before the series is written.
+    pub fn end_points(&mut self, out: &mut Vec<u8>) -> Tail {
+        match &mut self.part {
+            Part::Piece(PieceWriter(AnyPiece::Json(writer))) => writer.end_points(out),
+            Part::Piece(PieceWriter(AnyPiece::Arrow(_) | AnyPiece::Csv(_))) | Part::Parquet(_) => {
+                Tail::Nothing
+            }
+        }
+    }
+
+    /// [`Tail::Flags`]: writes flags until about `bytes_max` bytes were written; answers whether some are left. If none are,
+    /// the series is written.
+    pub fn flags(&mut self, out: &mut Vec<u8>, bytes_max: usize) -> bool {
+        match &mut self.part {
+            Part::Piece(PieceWriter(AnyPiece::Json(writer))) => writer.flags(out, bytes_max),
+            Part::Piece(PieceWriter(AnyPiece::Arrow(_) | AnyPiece::Csv(_))) | Part::Parquet(_) => false,
+        }
+    }
+
+    /// [`Tail::FlagsAgain`]: writes the flags of points that were written before, all of them in their order; then comes
+    /// [`end_flags`](Self::end_flags).
+    pub fn flags_again(&mut self, out: &mut Vec<u8>, points: &Points) {
         if let Part::Piece(PieceWriter(AnyPiece::Json(writer))) = &mut self.part {
-            writer.end_series(out);
+            writer.flags_again(out, &points.flags);
+        }
+    }
+
+    /// Ends a long series behind its flags.
+    ///
+    /// # Errors
+    ///
+    /// If the points handed over again were not as many as before.
+    pub fn end_flags(&mut self, out: &mut Vec<u8>) -> Result<(), WireError> {
+        match &mut self.part {
+            Part::Piece(PieceWriter(AnyPiece::Json(writer))) => writer.end_flags(out),
+            Part::Piece(PieceWriter(AnyPiece::Arrow(_) | AnyPiece::Csv(_))) | Part::Parquet(_) => Ok(()),
         }
     }
 

@@ -167,11 +167,40 @@ impl TimeReader {
 ///
 /// The reason, if `text` is none, or outside of 1677 to 2262.
 pub(crate) fn read_time(text: &str) -> Result<i64, String> {
-    let time: Timestamp = text.parse().map_err(|_| {
+    let wrong = || {
         format!("{:?} is no time such as 2026-01-01T00:00:00Z or 2026-01-01T00:00:00+01:00", shorten(text))
-    })?;
+    };
+    // The library takes more: names of zones in brackets, offsets of 25 hours, or of seconds.
+    if !is_rfc_3339(text.as_bytes()) {
+        return Err(wrong());
+    }
+    let time: Timestamp = text.parse().map_err(|_| wrong())?;
     i64::try_from(time.as_nanosecond())
         .map_err(|_| format!("the time {} is outside of the years 1678 to 2261", shorten(text)))
+}
+
+/// Whether a text has the shape of a time in RFC 3339 (section 5.6), with an offset that there can be. A blank may stand for
+/// the `T`.
+fn is_rfc_3339(text: &[u8]) -> bool {
+    let Some((civil, rest)) = text.split_first_chunk::<CIVIL>() else { return false };
+    let shaped = civil.iter().zip(b"0000-00-00T00:00:00").all(|(byte, shape)| match shape {
+        b'0' => byte.is_ascii_digit(),
+        b'T' => matches!(byte, b'T' | b't' | b' '),
+        other => byte == other,
+    });
+    let rest = match rest.split_first() {
+        Some((b'.', fraction)) => {
+            let digits = fraction.iter().take_while(|byte| byte.is_ascii_digit()).count();
+            fraction.get(digits..).filter(|_| digits > 0)
+        }
+        _ => Some(rest),
+    };
+    let is_offset = match rest {
+        Some([b'Z' | b'z']) => true,
+        Some(rest) => rest.try_into().is_ok_and(|offset: &[u8; 6]| offset_nanoseconds(offset).is_some()),
+        None => false,
+    };
+    shaped && is_offset
 }
 
 /// Seconds of `12:30:00`.
@@ -295,6 +324,43 @@ mod tests {
             read_time("2026-01-01T00:00:00.123456789+01:00"),
             Ok(oracle("2025-12-31T23:00:00.123456789Z").unwrap())
         );
+    }
+
+    #[test]
+    fn only_what_rfc_3339_has_is_a_time() {
+        let check = |text: &str, is_time: bool| {
+            assert_eq!(read_time(text).is_ok(), is_time, "{text}");
+            assert_eq!(TimeReader::default().read_whole(text).is_ok(), is_time, "{text}");
+        };
+        for text in [
+            "2026-01-01T00:00:00Z",
+            "2026-01-01t00:00:00.123456789z",
+            "2026-01-01 00:00:00+23:59",
+            "2026-01-01T00:00:00.5-23:59",
+        ] {
+            check(text, true);
+        }
+        for text in [
+            "2026-01-01T00:00:00+24:00",
+            "2026-01-01T00:00:00+25:00",
+            "2026-01-01T00:00:00-01:60",
+            "2026-01-01T00:00:00+01:00:30",
+            "2026-01-01T00:00:00+01:00[Europe/Berlin]",
+            "2026-01-01T00:00:00Z[UTC]",
+            "2026-01-01T00:00:00[Europe/Berlin]",
+            "2026-01-01T00:00:00+01:00[u-ca=iso8601]",
+            "2026-01-01T00:00:00+01",
+            "2026-01-01T00:00:00+0100",
+            "2026-01-01T00:00:00.Z",
+            "2026-01-01T00:00:00,5Z",
+            "+002026-01-01T00:00:00Z",
+            "2026-01-01T00:00Z",
+            "20260101T000000Z",
+            "2026-01-01",
+            "",
+        ] {
+            check(text, false);
+        }
     }
 
     #[test]

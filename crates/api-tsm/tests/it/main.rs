@@ -7,6 +7,7 @@
 #![expect(clippy::unwrap_used, reason = "tests panic rather than return errors")]
 
 mod bulk;
+mod moment;
 mod room;
 mod service;
 

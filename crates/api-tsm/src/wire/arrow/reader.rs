@@ -14,9 +14,9 @@ use arrow_ipc::{Message, MessageHeader};
 use arrow_schema::ArrowError;
 
 use super::batch::take_batch;
+use super::bounds::{Layouts, claimed};
 use super::message::{CONTINUATION, PREFIX};
 use super::schema::Columns;
-use super::views::{Buffers, claimed};
 use crate::wire::gather::Gather;
 use crate::wire::{Given, ReadLimits, Shape, WireError};
 
@@ -35,7 +35,7 @@ pub(crate) struct ArrowReader {
     described: bool,
     ended: bool,
     columns: Option<Columns>,
-    buffers: Vec<Buffers>,
+    layouts: Layouts,
     /// The dictionary that the message brings, and how long those are, by ID, that the decoder keeps.
     dictionary: Option<i64>,
     dictionaries: BTreeMap<i64, usize>,
@@ -54,7 +54,7 @@ impl ArrowReader {
             described: false,
             ended: false,
             columns: None,
-            buffers: Vec::new(),
+            layouts: Layouts::default(),
             dictionary: None,
             dictionaries: BTreeMap::new(),
             decoder: StreamDecoder::new(),
@@ -121,7 +121,7 @@ impl ArrowReader {
         }
         let message = std::mem::take(&mut self.message);
         let length = message.len();
-        self.check_views(message.as_slice())?;
+        self.check_body(message.as_slice())?;
         self.decode(message)?;
         if let Some(id) = self.dictionary.take() {
             self.dictionaries.insert(id, length);
@@ -182,8 +182,8 @@ impl ArrowReader {
             _ => return Err(self.refuse("another message than was due")),
         }
         self.dictionary = brought;
-        if let Some((columns, buffers)) = schema {
-            (self.columns, self.buffers) = (Some(columns), buffers);
+        if let Some((columns, layouts)) = schema {
+            (self.columns, self.layouts) = (Some(columns), layouts);
         }
         Ok(body)
     }
@@ -198,33 +198,38 @@ impl ArrowReader {
         }
     }
 
-    fn read_schema(&self, message: &Message<'_>) -> Result<(Columns, Vec<Buffers>), WireError> {
-        let schema = message.header_as_schema().ok_or_else(|| self.refuse("a malformed schema"))?;
-        let schema = guarded(|| arrow_ipc::convert::try_fb_to_schema(schema))
+    fn read_schema(&self, message: &Message<'_>) -> Result<(Columns, Layouts), WireError> {
+        let described = message.header_as_schema().ok_or_else(|| self.refuse("a malformed schema"))?;
+        let schema = guarded(|| arrow_ipc::convert::try_fb_to_schema(described))
             .map_err(|reason| self.refuse(&reason))?;
         let columns = Columns::find(&schema)?;
         if self.shape == Shape::Bulk && columns.series.is_none() {
             return Err(WireError::new("there is no column series"));
         }
-        Ok((columns, Buffers::of(&schema)))
+        Ok((columns, Layouts::of(&schema, described)))
     }
 
-    /// Refuses a whole message whose views claim more text than a message may have.
-    fn check_views(&self, message: &[u8]) -> Result<(), WireError> {
+    /// Refuses a whole message whose description does not fit its body, or whose views claim more text than a message may
+    /// have.
+    fn check_body(&self, message: &[u8]) -> Result<(), WireError> {
         let malformed = || self.refuse("a malformed description");
         let described = message.get(PREFIX..).ok_or_else(malformed)?;
         let root = arrow_ipc::root_as_message(described).map_err(|_| malformed())?;
         let body = usize::try_from(root.bodyLength()).ok().and_then(|body| message.len().checked_sub(body));
         let body = body.and_then(|start| message.get(start..)).ok_or_else(malformed)?;
+        let dictionary;
         let (batch, columns) = match root.header_type() {
-            MessageHeader::RecordBatch => (root.header_as_record_batch(), self.buffers.as_slice()),
+            MessageHeader::RecordBatch => (root.header_as_record_batch(), self.layouts.columns.as_slice()),
             MessageHeader::DictionaryBatch => {
-                let dictionary = root.header_as_dictionary_batch();
-                (dictionary.and_then(|dictionary| dictionary.data()), &[Buffers::Views][..])
+                let batch = root.header_as_dictionary_batch().ok_or_else(malformed)?;
+                let values = self.layouts.dictionaries.get(&batch.id());
+                dictionary = *values.ok_or_else(|| self.refuse("a dictionary that no column has,"))?;
+                (batch.data(), std::slice::from_ref(&dictionary))
             }
             _ => return Ok(()),
         };
-        let claimed = batch.and_then(|batch| claimed(batch, columns, body)).ok_or_else(malformed)?;
+        let claimed = batch.and_then(|batch| claimed(batch, columns, body));
+        let claimed = claimed.ok_or_else(|| self.refuse("a description that does not fit its body"))?;
         if usize::try_from(claimed).is_ok_and(|claimed| claimed <= self.limits.batch_bytes_max) {
             Ok(())
         } else {

@@ -5,6 +5,7 @@ mod cursor;
 mod document;
 mod entry;
 mod extent;
+mod flag_runs;
 mod row;
 mod writer;
 

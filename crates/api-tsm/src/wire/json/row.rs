@@ -125,11 +125,17 @@ pub(crate) fn read_value(reader: &mut Reader<'_>) -> Result<Option<f64>, Refusal
     Ok(Some(read_number(reader.number()?)?))
 }
 
-/// The name of a flag, or `null`.
+/// The name of a flag, its number as HAKOM TSM counts, or `null`.
 pub(crate) fn read_flag(reader: &mut Reader<'_>) -> Result<Option<u8>, Refusal> {
-    if reader.peek()? == Kind::Null {
+    let kind = reader.peek()?;
+    if kind == Kind::Null {
         reader.null()?;
         return Ok(None);
+    }
+    if kind == Kind::Number {
+        let number = reader.number()?;
+        let flag = flags::of_hakom(number);
+        return flag.map(Some).ok_or_else(|| Refusal::Reason(format!("{number} is the number of no flag")));
     }
     let name = reader.string()?;
     match flags::number(&name) {

@@ -4,9 +4,10 @@ use jiff::tz::TimeZone;
 use lang_json::string_to;
 use model_series::{ABSENT, Points};
 
+use super::flag_runs::FlagRuns;
 use crate::wire::number::{put, write_number};
 use crate::wire::time::TimeWriter;
-use crate::wire::{NO_POINT, SeriesHead, Shape, flags};
+use crate::wire::{SeriesHead, Shape, Tail, WireError};
 
 /// What stands between the value and the end of a row, for each flag.
 const ENDS: [&[u8; 32]; 9] = [
@@ -45,12 +46,12 @@ pub(crate) struct JsonWriter {
     times: TimeWriter,
     /// Of the series begun: whether a point was written, and (compact) the flags so far.
     started: bool,
-    flags: Vec<u8>,
+    flags: FlagRuns,
 }
 
 impl JsonWriter {
     pub(crate) fn new(compact: bool, zone: &TimeZone) -> Self {
-        Self { compact, times: TimeWriter::new(zone), started: false, flags: Vec::new() }
+        Self { compact, times: TimeWriter::new(zone), started: false, flags: FlagRuns::default() }
     }
 
     /// What stands before and after the series of a body.
@@ -134,32 +135,60 @@ impl JsonWriter {
             out.push(b',');
         }
         out.pop();
-        self.flags.extend_from_slice(&points.flags);
+        self.flags.extend(&points.flags);
         self.started = true;
     }
 
-    pub(crate) fn end_series(&mut self, out: &mut Vec<u8>) {
+    /// Ends the points; answers what must follow before the series is written.
+    pub(crate) fn end_points(&mut self, out: &mut Vec<u8>) -> Tail {
         if self.compact && !self.started {
             // No point, so no start either: an empty series reads back as such.
             out.extend_from_slice(b",\"Data\":[");
         }
         out.push(b']');
-        if self.flags.iter().any(|flag| *flag != flags::VALID) {
-            out.extend_from_slice(b",\"Flags\":[");
-            for flag in &self.flags {
-                match flags::name(*flag).filter(|_| *flag != NO_POINT) {
-                    Some(name) => {
-                        out.push(b'"');
-                        out.extend_from_slice(name.as_bytes());
-                        out.push(b'"');
-                    }
-                    None => out.extend_from_slice(b"null"),
-                }
-                out.push(b',');
-            }
-            out.pop();
-            out.push(b']');
+        if !self.flags.is_needed() {
+            out.push(b'}');
+            return Tail::Nothing;
         }
-        out.push(b'}');
+        out.extend_from_slice(b",\"Flags\":[");
+        if self.flags.is_overflowed() { Tail::FlagsAgain } else { Tail::Flags }
+    }
+
+    /// Writes flags until about `bytes_max` bytes were written; answers whether some are left, and ends the series if none
+    /// are.
+    pub(crate) fn flags(&mut self, out: &mut Vec<u8>, bytes_max: usize) -> bool {
+        let more = self.flags.write(out, bytes_max);
+        if !more {
+            out.extend_from_slice(b"]}");
+        }
+        more
+    }
+
+    /// Writes the flags of slots that were written before.
+    pub(crate) fn flags_again(&mut self, out: &mut Vec<u8>, flags: &[u8]) {
+        self.flags.write_again(out, flags);
+    }
+
+    /// Ends the series behind flags that were written again.
+    pub(crate) fn end_flags(&mut self, out: &mut Vec<u8>) -> Result<(), WireError> {
+        if !self.flags.is_complete() {
+            return Err(WireError::new("the series has other slots than it had a moment ago: read it again"));
+        }
+        out.extend_from_slice(b"]}");
+        Ok(())
+    }
+
+    /// Ends a series whose points, all of them, are these.
+    pub(crate) fn end_series(&mut self, out: &mut Vec<u8>, points: &Points) {
+        match self.end_points(out) {
+            Tail::Nothing => {}
+            Tail::Flags => {
+                self.flags(out, usize::MAX);
+            }
+            Tail::FlagsAgain => {
+                self.flags_again(out, &points.flags);
+                out.extend_from_slice(b"]}");
+            }
+        }
     }
 }

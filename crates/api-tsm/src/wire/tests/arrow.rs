@@ -42,6 +42,27 @@ fn names(names: &[&str]) -> ArrayRef {
     Arc::new(StringArray::from(names.to_vec()))
 }
 
+/// A body of each type that a column of names may have, with flags as text, as a dictionary or as numbers.
+pub(super) fn of_all_types() -> Vec<Vec<u8>> {
+    let plain = ["a", "b", "a", "a name that fits into no view"];
+    let flags = ["Valid", "Estimated", "Valid", "Valid"];
+    let columns: [(ArrayRef, ArrayRef); 5] = [
+        (names(&plain), names(&flags)),
+        (Arc::new(LargeStringArray::from(plain.to_vec())), Arc::new(UInt8Array::from(vec![3, 5, 3, 3]))),
+        (Arc::new(StringViewArray::from(plain.to_vec())), Arc::new(StringViewArray::from(flags.to_vec()))),
+        (
+            Arc::new(plain.into_iter().collect::<DictionaryArray<Int8Type>>()),
+            Arc::new(flags.into_iter().collect::<DictionaryArray<Int32Type>>()),
+        ),
+        (Arc::new(plain.into_iter().collect::<DictionaryArray<UInt16Type>>()), names(&flags)),
+    ];
+    let body = |(series, flag): (ArrayRef, ArrayRef)| {
+        let value: ArrayRef = Arc::new(Float64Array::from(vec![Some(1.0), None, Some(3.0), None]));
+        stream(&[vec![("series", series), ("time", times(&[1, 1, 2, 3])), ("value", value), ("flag", flag)]])
+    };
+    columns.into_iter().map(body).collect()
+}
+
 #[test]
 fn names_come_in_any_text_type_and_mixture() {
     let plain = ["a", "b", "a", "b", "b"];

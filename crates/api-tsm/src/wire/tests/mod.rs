@@ -1,6 +1,7 @@
 //! All forms: what is written reads back bit for bit, however it is cut; noise is refused, never a panic.
 
 mod arrow;
+mod damage;
 mod forms;
 mod json;
 mod noise;
@@ -70,7 +71,11 @@ pub(super) fn write(form: Form, shape: Shape, samples: &[Sample], part: Option<u
                     piece.flags.extend_from_slice(&sample.points.flags[run]);
                     writer.points(&mut out, &piece).unwrap();
                 }
-                writer.end_series(&mut out);
+                match writer.end_points(&mut out) {
+                    Tail::Nothing => {}
+                    Tail::Flags => while writer.flags(&mut out, part) {},
+                    Tail::FlagsAgain => unreachable!("so many runs are written in no test of forms"),
+                }
             }
         }
     }
