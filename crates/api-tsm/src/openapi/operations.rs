@@ -484,7 +484,7 @@ fn gaps() -> Value {
 }
 
 fn form() -> Value {
-    json!({ "enum": ["rows", "compact", "arrow", "csv", "parquet"] })
+    json!({ "enum": ["rows", "timestamp", "compact", "arrow", "csv", "parquet"] })
 }
 
 const QUERY: &[Parameter] = &[
@@ -518,7 +518,8 @@ const QUERY: &[Parameter] = &[
         false,
         "Which forecast, by its issue time; for series with quotations.",
     ),
-    ("form", "form", form, false, "The form of the answer, before what Accept says."),
+    ("form", "form", form, false, "The form of the answer, before what Accept says; timestamp is rows."),
+    ("format", "format", form, false, "The same as form."),
     ("name", "name", text, true, "A series by name; may be repeated."),
     ("id", "id", text, true, "A series by ID; may be repeated."),
     (
