@@ -75,8 +75,12 @@ pub(super) fn claimed(batch: RecordBatch<'_>, columns: &[Buffers], body: &[u8]) 
         let to = from.checked_add(usize::try_from(buffer.length()).ok()?)?;
         body.get(from..to)
     });
-    // One more than there are is as wrong as one outside of the body.
-    let mut next = |bytes_min: usize| stretches.next().flatten().filter(|stretch| stretch.len() >= bytes_min);
+    // One more than there are is as wrong as one outside of the body; and no stretch holds a part of an entry.
+    let mut next = |entries: usize, bytes: usize| {
+        let bytes_min = entries.checked_mul(bytes)?;
+        let is_sound = |stretch: &&[u8]| stretch.len() >= bytes_min && stretch.len().is_multiple_of(bytes);
+        stretches.next().flatten().filter(is_sound)
+    };
     let mut counts = batch.variadicBufferCounts().into_iter().flatten();
     let mut claimed = 0_u64;
     for (column, node) in columns.iter().zip(nodes) {
@@ -84,22 +88,21 @@ pub(super) fn claimed(batch: RecordBatch<'_>, columns: &[Buffers], body: &[u8]) 
         if usize::try_from(node.length()) != Ok(rows) || nulls > rows {
             return None;
         }
-        next(if nulls > 0 { rows.div_ceil(8) } else { 0 })?;
+        next(if nulls > 0 { rows.div_ceil(8) } else { 0 }, 1)?;
         match column {
             Buffers::Entries(bytes) => {
-                next(rows.checked_mul(*bytes)?)?;
+                next(rows, *bytes)?;
             }
             Buffers::Texts(bytes) => {
                 // Offsets of no rows may be left out.
-                let offsets = if rows == 0 { 0 } else { rows.checked_add(1)?.checked_mul(*bytes)? };
-                next(offsets)?;
-                next(0)?;
+                next(if rows == 0 { 0 } else { rows.checked_add(1)? }, *bytes)?;
+                next(0, 1)?;
             }
             Buffers::Views => {
-                let (views, _) = next(rows.checked_mul(VIEW_BYTES)?)?.as_chunks::<VIEW_BYTES>();
+                let (views, _) = next(rows, VIEW_BYTES)?.as_chunks::<VIEW_BYTES>();
                 let buffers = usize::try_from(counts.next()?).ok()?;
                 for _ in 0..buffers {
-                    next(0)?;
+                    next(0, 1)?;
                 }
                 // Without buffers of bytes, views hold their texts themselves.
                 for [a, b, c, d, ..] in views.iter().take(if buffers == 0 { 0 } else { views.len() }) {

@@ -1,33 +1,35 @@
 //! Damaged Arrow bodies, byte by byte: refused or read, and never by way of a panic, which the log would call a bug.
 
-use std::cell::Cell;
+use std::cell::RefCell;
 use std::panic;
 use std::sync::Once;
 
 use super::*;
 
 thread_local! {
-    static PANICS: Cell<Option<usize>> = const { Cell::new(None) };
+    static PANICS: RefCell<Option<Vec<String>>> = const { RefCell::new(None) };
 }
 
-/// What `run` answers, and how many panics there were on the way, caught or not.
-fn counting_panics<T>(run: impl FnOnce() -> T) -> (T, usize) {
+/// What `run` answers, and the panics on the way, caught or not.
+fn with_panics<T>(run: impl FnOnce() -> T) -> (T, Vec<String>) {
     static HOOKED: Once = Once::new();
     HOOKED.call_once(|| {
         let usual = panic::take_hook();
-        panic::set_hook(Box::new(move |info| match PANICS.get() {
-            Some(panics) => PANICS.set(Some(panics + 1)),
-            None => usual(info),
+        panic::set_hook(Box::new(move |info| {
+            PANICS.with_borrow_mut(|panics| match panics {
+                Some(panics) => panics.push(info.to_string()),
+                None => usual(info),
+            });
         }));
     });
-    PANICS.set(Some(0));
+    PANICS.set(Some(Vec::new()));
     let done = run();
     (done, PANICS.take().unwrap_or_default())
 }
 
 fn check_never_panics(body: &[u8], what: &str) {
-    let (_, panics) = counting_panics(|| read(Form::Arrow, Shape::Bulk, body, &[]).map(|_| ()));
-    assert_eq!(panics, 0, "{what}: {}", body.escape_ascii());
+    let (_, panics) = with_panics(|| read(Form::Arrow, Shape::Bulk, body, &[]).map(|_| ()));
+    assert!(panics.is_empty(), "{what}: {panics:?} by {}", body.escape_ascii());
 }
 
 /// Bodies of all types of columns that are taken.
@@ -69,8 +71,8 @@ fn stretches_outside_of_the_body_are_refused() {
     for place in (0..body.len() - 8).step_by(8) {
         let mut body = body.clone();
         body[place + 3] = 0x7f;
-        let (answer, panics) = counting_panics(|| read(Form::Arrow, Shape::Bulk, &body, &[]));
-        assert_eq!(panics, 0, "{place}");
+        let (answer, panics) = with_panics(|| read(Form::Arrow, Shape::Bulk, &body, &[]));
+        assert!(panics.is_empty(), "{place}: {panics:?}");
         refused += usize::from(answer.is_err_and(|error| error.reason.contains("does not fit its body")));
     }
     assert!(refused > 10, "{refused}");
