@@ -35,6 +35,10 @@ pub(super) struct Table {
     prefixes: HashMap<Arc<str>, Arc<str>>,
     /// Whether the core context, of whatever version, is among what the terms were read from.
     reaches_core: bool,
+    /// The best prefix for each of those IRIs.
+    prefix_terms: HashMap<Arc<str>, Arc<str>>,
+    /// How long those IRIs are, in bytes, the longest first.
+    prefix_lengths: Vec<usize>,
 }
 
 impl Table {
@@ -46,43 +50,60 @@ impl Table {
     /// Adds a term; of several terms for one IRI the shortest (then the first in order of
     /// characters) is the one that IRIs are compacted to.
     pub(super) fn insert(&mut self, term: &str, iri: &str, is_prefix: bool) {
-        let held = self.terms.get_key_value(iri).map(|(iri, held)| (Arc::clone(iri), held));
-        let term: Arc<str> = term.into();
-        let iri = match held {
-            Some((iri, held)) => {
-                if (term.len(), &term) < (held.len(), held) {
-                    self.terms.insert(Arc::clone(&iri), Arc::clone(&term));
-                }
-                iri
-            }
-            None => {
-                let iri: Arc<str> = iri.into();
-                self.terms.insert(Arc::clone(&iri), Arc::clone(&term));
-                iri
-            }
-        };
+        let held = self.terms.get_key_value(iri).map(|(iri, _)| Arc::clone(iri));
+        let (term, iri): (Arc<str>, Arc<str>) = (term.into(), held.unwrap_or_else(|| iri.into()));
+        insert_if_better(&mut self.terms, &iri, &term);
         if is_prefix {
             self.prefixes.insert(Arc::clone(&term), Arc::clone(&iri));
+            insert_if_better(&mut self.prefix_terms, &iri, &term);
+            if let Err(place) = self.prefix_lengths.binary_search_by(|length| iri.len().cmp(length))
+                && place < PREFIX_LENGTHS_MAX
+            {
+                self.prefix_lengths.insert(place, iri.len());
+                self.prefix_lengths.truncate(PREFIX_LENGTHS_MAX);
+            }
         }
         self.iris.insert(term, iri);
     }
 
+    /// The prefixes of an IRI, each with what follows it. Cost: a hash look-up for each length that prefixes have.
+    fn prefixes_of<'a>(&'a self, iri: &'a str) -> impl Iterator<Item = (&'a str, &'a str)> {
+        let lengths = self.prefix_lengths.iter().filter(|length| **length < iri.len());
+        lengths.filter_map(|length| {
+            let (whole, suffix) = iri.split_at_checked(*length)?;
+            Some((&**self.prefix_terms.get(whole)?, suffix))
+        })
+    }
+
     /// Gives back what room was made for more terms.
     pub(super) fn shrink(&mut self) {
-        for table in [&mut self.iris, &mut self.terms, &mut self.prefixes] {
+        for table in [&mut self.iris, &mut self.terms, &mut self.prefixes, &mut self.prefix_terms] {
             table.shrink_to_fit();
         }
     }
 
     /// How much memory the table takes, in bytes.
     fn bytes(&self) -> usize {
-        let tables = [&self.iris, &self.terms, &self.prefixes];
+        let tables = [&self.iris, &self.terms, &self.prefixes, &self.prefix_terms];
         let tables: usize =
             tables.iter().map(|table| table_bytes::<(Arc<str>, Arc<str>)>(table.capacity())).sum();
         let texts = self.iris.keys().chain(self.terms.keys());
-        tables + texts.map(|text| shared_text_bytes(text.len())).sum::<usize>()
+        let lengths = size_of::<usize>() * self.prefix_lengths.capacity();
+        tables + lengths + texts.map(|text| shared_text_bytes(text.len())).sum::<usize>()
     }
 }
+
+/// Takes a term for an IRI unless there is a better one: a shorter, or the first in order of characters.
+fn insert_if_better(terms: &mut HashMap<Arc<str>, Arc<str>>, iri: &Arc<str>, term: &Arc<str>) {
+    let is_better = |held: &Arc<str>| (term.len(), term) < (held.len(), held);
+    if terms.get(iri).is_none_or(is_better) {
+        terms.insert(Arc::clone(iri), Arc::clone(term));
+    }
+}
+
+/// The most lengths of prefixes that names are compacted by, the longest ones: whoever sends a context does not choose
+/// what each name of an answer costs.
+const PREFIX_LENGTHS_MAX: usize = 64;
 
 /// The core context's table, made once.
 static CORE_TABLE: LazyLock<Table> = LazyLock::new(|| {
@@ -232,8 +253,8 @@ impl Context {
     }
 
     /// The shortest name of an IRI: a term, the part behind the default vocabulary, a compact IRI, or the
-    /// IRI itself. What it answers expands to `iri` again. Cost: a hash look-up or two; a pass over the
-    /// context's prefixes where no term stands for it.
+    /// IRI itself. What it answers expands to `iri` again. Cost: a hash look-up or two; one for each length of
+    /// the context's prefixes where no term stands for it.
     pub(crate) fn compact<'a>(&'a self, iri: &'a str) -> Cow<'a, str> {
         if let Some(term) = self.term_of(iri) {
             return Cow::Borrowed(term);
@@ -243,10 +264,9 @@ impl Context {
         {
             return Cow::Borrowed(name);
         }
-        let prefixes = CORE_TABLE.prefixes.iter().chain(&self.user.prefixes);
+        let prefixes = CORE_TABLE.prefixes_of(iri).chain(self.user.prefixes_of(iri));
         prefixes
-            .filter_map(|(prefix, whole)| {
-                let suffix = iri.strip_prefix(&**whole).filter(|suffix| !suffix.is_empty())?;
+            .filter_map(|(prefix, suffix)| {
                 let name = [prefix, ":", suffix].concat();
                 (self.expand(&name) == iri).then_some(name)
             })

@@ -167,6 +167,31 @@ fn built_in_documents_can_be_imported_scoped_contexts_of_the_core_included() {
 }
 
 #[test]
+fn many_prefixes_of_one_iri_cost_a_name_no_more_than_one() {
+    let prefixes: Map<String, Value> =
+        (0..50_000).map(|at| (format!("prefix{at}"), json!("https://example.org/"))).collect();
+    let context = context(&Value::Object(prefixes), &Trees::new());
+    // A pass over all prefixes for each name would look at five thousand million of them.
+    for at in 0..100_000 {
+        let iri = format!("https://example.org/{at}");
+        assert_eq!(context.compact(&iri), format!("prefix0:{at}"));
+    }
+}
+
+#[test]
+fn prefixes_of_more_lengths_than_are_tried_still_go_both_ways() {
+    let iri = |length: usize| format!("https://example.org/{}/", "x".repeat(length));
+    let prefixes: Map<String, Value> = (0..200).map(|at| (format!("p{at}"), json!(iri(at)))).collect();
+    let context = context(&Value::Object(prefixes), &Trees::new());
+    for at in 0..200 {
+        let iri = format!("{}name", iri(at));
+        assert_eq!(context.expand(&context.compact(&iri)), iri);
+        assert_eq!(context.expand(&format!("p{at}:name")), iri);
+    }
+    assert_eq!(context.compact(&format!("{}name", iri(199))), "p199:name");
+}
+
+#[test]
 fn broken_contexts_are_refused_with_a_reason() {
     let held = documents(&[
         ("https://example.org/self", json!({"@context": ["https://example.org/self"]})),
