@@ -179,3 +179,27 @@ fn a_body_that_does_not_come_in_time_is_the_clients_fault() {
         assert!(answer.text().contains("did not come within 300 ms"), "{}", answer.text());
     }
 }
+
+#[test]
+fn a_body_that_breaks_off_is_the_clients_fault() {
+    let (_folder, server) = memory(&[]);
+    let streamed = "PUT /tsm/v1/repositories/default/timeseriescollections/data";
+    for line in ["POST /ngsi-ld/v1/entities", "POST /tsm/v1/repositories", streamed] {
+        for (coding, body, is_cut) in [
+            ("transfer-encoding: chunked", "zz\r\n{}\r\n", false),
+            ("transfer-encoding: chunked", "5\r\n{", true),
+            ("content-length: 100", "{", true),
+        ] {
+            let mut wire = server.connect();
+            let head =
+                format!("{line} HTTP/1.1\r\nhost: t\r\ncontent-type: application/json\r\n{coding}\r\n\r\n");
+            wire.send([&head, body].concat().as_bytes());
+            if is_cut {
+                wire.stream.shutdown(std::net::Shutdown::Write).unwrap();
+            }
+            let answer = wire.answer(true).unwrap();
+            assert_eq!(answer.status, 400, "{line} {coding} {body:?}: {}", answer.text());
+            assert!(answer.text().contains("broke off"), "{}", answer.text());
+        }
+    }
+}
