@@ -13,6 +13,7 @@
 mod addresses;
 mod body;
 mod coding;
+mod conditions;
 mod incoming;
 mod media;
 mod openapi;
@@ -29,6 +30,7 @@ pub mod testing;
 
 pub use addresses::is_public_address;
 pub use body::read_body;
+pub use conditions::{ConditionError, Conditions, States, tagged};
 pub use incoming::{RequestStream, StreamLimits};
 pub use media::{MediaType, accept};
 pub use openapi::{

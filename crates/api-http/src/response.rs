@@ -5,6 +5,7 @@ use std::io::Write as _;
 use bytes::{Bytes, BytesMut};
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 
+use crate::conditions::code_tag;
 use crate::media::{Coding, accept_coding};
 use crate::stream::Body;
 
@@ -109,6 +110,7 @@ fn warn_of(error: &std::io::Error, coding: Coding) {
 fn set_coding(headers: &mut HeaderMap, coding: Coding) {
     headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static(coding.name()));
     headers.remove(header::CONTENT_LENGTH);
+    code_tag(headers, coding);
 }
 
 fn compress_bytes(coding: Coding, plain: &[u8]) -> std::io::Result<Vec<u8>> {

@@ -2,8 +2,10 @@
 //!
 //! A case is a file `<folder>/<resource>/<name>.http`: steps on a fresh service, each with a title (`### …`), a request
 //! as in HTTP, and the expected answer in lines that start with `<`. With `UPDATE_GOLDEN=1` in the environment the
-//! answers are rewritten; read the diff.
+//! answers are rewritten; read the diff. Entity tags are shown by number, and only in a case whose preface speaks of
+//! `ETag`.
 
+mod tags;
 mod transcript;
 
 use std::collections::BTreeSet;
@@ -14,6 +16,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use http_body_util::BodyExt as _;
 use serde_json::Value;
 
+use self::tags::Tags;
 use self::transcript::Transcript;
 pub use self::transcript::{Got, Sent};
 use crate::{Params, Refusal, Request, Response, Router};
@@ -36,11 +39,12 @@ pub async fn check_cases<S>(
         let transcript =
             Transcript::parse(&text).unwrap_or_else(|problem| panic!("{}: {problem}", path.display()));
         let mut service = start();
+        let mut tags = Tags::of(&transcript.preface);
         let mut found = Transcript { preface: transcript.preface, steps: Vec::new() };
         for step in &transcript.steps {
-            let (route, got) = answer(&mut service, &step.request).await;
+            let (route, got) = answer(&mut service, &tags.spell(&step.request)).await;
             seen.extend(route);
-            found.steps.push(step.answered(got));
+            found.steps.push(step.answered(tags.number(got)));
         }
         let found = found.to_string();
         if found != text {

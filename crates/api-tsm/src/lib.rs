@@ -23,6 +23,7 @@ use api_http::{FrontEnd, Request, RequestStream, Response, Route, handler, strea
 use http::Method;
 
 use problem::{Problem, refuse};
+use routes::conditions::{check_untagged, only_creates};
 use routes::{attributes, bulk, data, docs, hooks, repositories, series, units};
 
 /// Where the API lies.
@@ -119,7 +120,12 @@ where
     A: Future<Output = Result<Response, Problem>> + Send + 'static,
 {
     let answer = move |api: Api, request: Request| async move {
-        function(api, request).await.unwrap_or_else(|problem| problem.response())
+        let only_creates = only_creates(&request);
+        let answered = match check_untagged(&request, path) {
+            Ok(()) => function(api, request).await,
+            Err(problem) => Err(problem),
+        };
+        answered.unwrap_or_else(|problem| problem.unless_created(only_creates).response())
     };
     Route { method, path, handler: handler(api, answer) }
 }
@@ -131,7 +137,11 @@ where
     A: Future<Output = Result<Response, Problem>> + Send + 'static,
 {
     let answer = move |api: Api, request: Request, body: RequestStream| async move {
-        function(api, request, body).await.unwrap_or_else(|problem| problem.response())
+        let answered = match check_untagged(&request, path) {
+            Ok(()) => function(api, request, body).await,
+            Err(problem) => Err(problem),
+        };
+        answered.unwrap_or_else(|problem| problem.response())
     };
     Route { method, path, handler: streamed_handler(api, answer) }
 }

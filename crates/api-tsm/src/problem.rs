@@ -1,7 +1,7 @@
 //! Errors as the TSM API words them: a status, a word for programs, a sentence for people, and where the
 //! request is about many series, which of them, which point and why.
 
-use api_http::{DataDamaged, Full, LogPace, Refusal, Response, json_response};
+use api_http::{ConditionError, DataDamaged, Full, LogPace, Refusal, Response, json_response};
 use http::{HeaderValue, Method, StatusCode, header};
 use model_series::{Error, RefusalKind, StoreErrorKind};
 use serde::Serialize;
@@ -63,6 +63,11 @@ impl Problem {
         Self::new(StatusCode::CONFLICT, "Conflict", message)
     }
 
+    /// What is there is not in a state that the request demands.
+    pub(crate) fn precondition_failed(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::PRECONDITION_FAILED, "PreconditionFailed", message)
+    }
+
     /// Beyond a named limit.
     pub(crate) fn too_large(message: impl Into<String>) -> Self {
         Self::new(StatusCode::PAYLOAD_TOO_LARGE, "TooLarge", message)
@@ -101,6 +106,14 @@ impl Problem {
     pub(crate) fn damaged() -> Self {
         let message = "stored data is damaged; the server's log says which";
         Self { damage: true, ..Self::new(StatusCode::INTERNAL_SERVER_ERROR, "InternalError", message) }
+    }
+
+    /// The same where the request said that nothing may be there: a condition that fails, not a conflict.
+    pub(crate) fn unless_created(mut self, only_creates: bool) -> Self {
+        if only_creates && self.status == StatusCode::CONFLICT {
+            (self.status, self.error) = (StatusCode::PRECONDITION_FAILED, "PreconditionFailed");
+        }
+        self
     }
 
     /// The same about something that the request mentions besides its address: what is not known there is a fault of
@@ -154,6 +167,7 @@ pub(crate) fn is_damage(error: &Error) -> bool {
         | Error::Invalid(_)
         | Error::NotFound(_)
         | Error::AlreadyExists(_)
+        | Error::StateDiffers(_)
         | Error::Refused(_)
         | Error::Contention(_) => false,
     }
@@ -167,6 +181,7 @@ impl From<&Error> for Problem {
             Error::Invalid(_) => Self::bad_request(error.to_string()),
             Error::NotFound(_) => Self::not_found(error.to_string()),
             Error::AlreadyExists(_) => Self::conflict(error.to_string()),
+            Error::StateDiffers(_) => Self::precondition_failed(error.to_string()),
             Error::Refused(refusals) => of_refusals(refusals),
             Error::Contention(_) => Self::unavailable(format!("{error}; try again")),
             Error::Malformed(error) => {
@@ -181,6 +196,16 @@ impl From<&Error> for Problem {
 impl From<Error> for Problem {
     fn from(error: Error) -> Self {
         Self::from(&error)
+    }
+}
+
+/// Words a condition that does not hold, or cannot be read.
+impl From<ConditionError> for Problem {
+    fn from(error: ConditionError) -> Self {
+        match error {
+            ConditionError::Malformed(_) => Self::bad_request(error.to_string()),
+            ConditionError::Failed(_) => Self::precondition_failed(error.to_string()),
+        }
     }
 }
 
@@ -365,6 +390,7 @@ mod tests {
             Problem::from(Error::Invalid("i".into())),
             Problem::from(Error::NotFound("n".into())),
             Problem::from(Error::AlreadyExists("a".into())),
+            Problem::from(Error::StateDiffers("s".into())),
             Problem::from(Error::Contention("c".into())),
             Problem::disk_full(),
             Problem::from(&Refusal::Busy),

@@ -15,6 +15,9 @@ pub enum Error {
     /// Something of this name is there already.
     #[error("{0} exists already")]
     AlreadyExists(Box<str>),
+    /// It is not in a state that the writer demanded.
+    #[error("{0} is in another state than the one demanded")]
+    StateDiffers(Box<str>),
     /// Parts of a request are refused, so nothing of it was done; at most [`Refusal::REFUSALS_MAX`] are told.
     #[error("{}", told(.0))]
     Refused(Vec<Refusal>),

@@ -39,7 +39,9 @@ pub use formula::compute;
 pub use lang_formula::Duration;
 pub use points::{ABSENT, ColumnSet, Columns, Notes, Points, TimeRange, UNOBSERVED};
 pub use repository::{Repository, SeriesRef, SeriesWrite, Source};
-pub use store::{Clock, Cursor, ErrorKind as StoreErrorKind, Tenant, Timestamp};
+pub use store::{
+    Clock, Cursor, ErrorKind as StoreErrorKind, Fingerprint, Fingerprints, StateCondition, Tenant, Timestamp,
+};
 pub use strand::{
     Edit, Modification, Part, Strand, StrandOptions, StrandVersion, StrandWrite, Strands, Wanted,
 };

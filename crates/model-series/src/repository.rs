@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use store::{Change, Stamp, Tenant, Timestamp};
+use store::{Change, Stamp, StateCondition, Tenant, Timestamp};
 
 use crate::catalogue::{Context, Over};
 use crate::{
@@ -14,6 +14,8 @@ use crate::{
 #[derive(Clone, Debug)]
 pub struct Repository {
     pub(crate) context: Arc<Context>,
+    /// What changes of definitions and master data through this handle demand.
+    condition: StateCondition,
 }
 
 /// A series by what a client calls it.
@@ -47,7 +49,15 @@ pub struct SeriesWrite {
 
 impl Repository {
     pub(crate) fn new(context: Arc<Context>) -> Self {
-        Self { context }
+        Self { context, condition: StateCondition::NONE }
+    }
+
+    /// The same for a writer that demands a state: a series, unit, attribute type or hook that is stored, changed or
+    /// removed through this handle must be in it at that moment ([`Error::StateDiffers`] otherwise). New series and
+    /// points are not looked at.
+    #[must_use]
+    pub fn when(self, condition: StateCondition) -> Self {
+        Self { condition, ..self }
     }
 
     /// Whose series.
@@ -84,7 +94,7 @@ impl Repository {
         change: DefinitionChange,
         now: Timestamp,
     ) -> Result<Arc<Definition>, Error> {
-        self.context.change(series, change, now).await
+        self.context.change(series, change, &self.condition, now).await
     }
 
     /// Removes a series with all its points; answers what it was.
@@ -93,7 +103,7 @@ impl Repository {
     ///
     /// [`Error::NotFound`]; [`Error::Invalid`] if formulas refer to it, naming them; if the store refuses.
     pub async fn remove(&self, series: SeriesRef<'_>, now: Timestamp) -> Result<Arc<Definition>, Error> {
-        self.context.remove(series, now).await
+        self.context.remove(series, &self.condition, now).await
     }
 
     /// The series. Cost: as [`Repository::find_many`].
@@ -150,7 +160,7 @@ impl Repository {
     ///
     /// [`Error::AlreadyExists`]; else as [`Repository::put_unit`].
     pub async fn create_unit(&self, unit: Unit) -> Result<(), Error> {
-        self.context.put_unit(unit, Over::Nothing).await
+        self.context.put_unit(unit, Over::Nothing, &self.condition).await
     }
 
     /// Stores a unit, new or in place of the one of its name.
@@ -160,7 +170,7 @@ impl Repository {
     /// [`Error::Invalid`] for a unit that cannot be (a circle of bases, a factor of 0), [`Error::NotFound`] for an
     /// unknown base or integral unit; if the store refuses.
     pub async fn put_unit(&self, unit: Unit) -> Result<(), Error> {
-        self.context.put_unit(unit, Over::Anything).await
+        self.context.put_unit(unit, Over::Anything, &self.condition).await
     }
 
     /// Removes a unit.
@@ -170,7 +180,7 @@ impl Repository {
     /// [`Error::NotFound`]; [`Error::Invalid`] while a series or another unit uses it, naming one; if the store
     /// refuses.
     pub async fn remove_unit(&self, name: &str) -> Result<(), Error> {
-        self.context.remove_unit(name).await
+        self.context.remove_unit(name, &self.condition).await
     }
 
     /// All attribute types, by name.
@@ -188,7 +198,7 @@ impl Repository {
     ///
     /// [`Error::AlreadyExists`]; else as [`Repository::put_attribute_type`].
     pub async fn create_attribute_type(&self, attribute_type: &AttributeType) -> Result<(), Error> {
-        self.context.put_attribute_type(attribute_type, Over::Nothing).await
+        self.context.put_attribute_type(attribute_type, Over::Nothing, &self.condition).await
     }
 
     /// Stores an attribute type, new or in place of the one of its name. What series have keeps its value.
@@ -197,7 +207,7 @@ impl Repository {
     ///
     /// [`Error::Invalid`] for one that cannot be, or whose kind differs while series have it; if the store refuses.
     pub async fn put_attribute_type(&self, attribute_type: AttributeType) -> Result<(), Error> {
-        self.context.put_attribute_type(&attribute_type, Over::Anything).await
+        self.context.put_attribute_type(&attribute_type, Over::Anything, &self.condition).await
     }
 
     /// Removes an attribute type.
@@ -206,7 +216,7 @@ impl Repository {
     ///
     /// [`Error::NotFound`]; [`Error::Invalid`] while a series has such an attribute, naming one; if the store refuses.
     pub async fn remove_attribute_type(&self, name: &str) -> Result<(), Error> {
-        self.context.remove_attribute_type(name).await
+        self.context.remove_attribute_type(name, &self.condition).await
     }
 
     /// All hooks with how far they were told, by name.
@@ -233,7 +243,7 @@ impl Repository {
     ///
     /// [`Error::AlreadyExists`]; else as [`Repository::put_hook`].
     pub async fn create_hook(&self, hook: &Hook) -> Result<(), Error> {
-        self.context.put_hook(hook, Over::Nothing).await
+        self.context.put_hook(hook, Over::Nothing, &self.condition).await
     }
 
     /// Stores a hook, new or in place of the one of its name. A new one is told what happens from now on.
@@ -242,7 +252,7 @@ impl Repository {
     ///
     /// [`Error::Invalid`] for one that cannot be; if the store refuses.
     pub async fn put_hook(&self, hook: Hook) -> Result<(), Error> {
-        self.context.put_hook(&hook, Over::Anything).await
+        self.context.put_hook(&hook, Over::Anything, &self.condition).await
     }
 
     /// Removes a hook.
@@ -251,7 +261,7 @@ impl Repository {
     ///
     /// [`Error::NotFound`]; if the store refuses.
     pub async fn remove_hook(&self, name: &str) -> Result<(), Error> {
-        self.context.remove_hook(name).await
+        self.context.remove_hook(name, &self.condition).await
     }
 
     /// What of some changes of the feed a hook is to be told, in order. Cost: one cached look-up for each record.

@@ -10,6 +10,7 @@
 
 mod embedded;
 mod error;
+mod fingerprint;
 mod key;
 mod limits;
 mod memory;
@@ -29,6 +30,7 @@ pub use embedded::{
     Durability, EmbeddedOptions, QUEUE_BYTES_MAX, QUEUE_REQUESTS_MAX, SNAPSHOT_AGE_MAX, restore,
 };
 pub use error::{Error, ErrorKind};
+pub use fingerprint::{Fingerprint, Fingerprints, StateCondition};
 pub use key::{Partition, Space, SpaceKind, TENANT_BYTES_MAX, Tenant, TenantError, bucket_of};
 pub use limits::{
     COMMIT_BYTES_MAX, COMMIT_ROWS_MAX, FEED_PAGE_BYTES_MAX, KEY_BYTES_MAX, LEASE_NAME_BYTES_MAX,

@@ -3,6 +3,7 @@
 use api_http::{Request, Response};
 use model_series::{AttributeType, Repository};
 
+use super::conditions::tagged_answer;
 use super::{check_json, created, no_content, ok};
 use crate::params::Given;
 use crate::problem::Problem;
@@ -37,7 +38,7 @@ pub(crate) async fn get(api: Api, request: Request) -> Result<Response, Problem>
     let name = request.capture(1);
     let found = find(&api.repository(&request).await?, name).await?;
     let found = found.ok_or_else(|| Problem::not_found(format!("attribute type {name} is not known")))?;
-    ok(&AttributeTypeShape::from(found))
+    tagged_answer(&request, found.fingerprint(), ok(&AttributeTypeShape::from(found))?)
 }
 
 /// PUT `/repositories/{repository}/attributetypes/{type}`
@@ -52,6 +53,6 @@ pub(crate) async fn put(api: Api, request: Request) -> Result<Response, Problem>
 /// DELETE `/repositories/{repository}/attributetypes/{type}`
 pub(crate) async fn remove(api: Api, request: Request) -> Result<Response, Problem> {
     Given::new(&request, &[])?;
-    api.repository(&request).await?.remove_attribute_type(request.capture(1)).await?;
+    api.repository_to_change(&request).await?.remove_attribute_type(request.capture(1)).await?;
     Ok(no_content())
 }

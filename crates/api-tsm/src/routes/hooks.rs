@@ -3,6 +3,7 @@
 use api_http::{Request, Response};
 use model_series::HookState;
 
+use super::conditions::tagged_answer;
 use super::{check_json, created, no_content, ok};
 use crate::params::Given;
 use crate::problem::Problem;
@@ -32,7 +33,8 @@ pub(crate) async fn get(api: Api, request: Request) -> Result<Response, Problem>
     let name = request.capture(1);
     let found = api.repository(&request).await?.hook(name).await?;
     let found = found.ok_or_else(|| Problem::not_found(format!("hook {name} is not known")))?;
-    ok(&HookShape::new(&found.hook, &found.state))
+    let answer = ok(&HookShape::new(&found.hook, &found.state))?;
+    tagged_answer(&request, found.hook.fingerprint(), answer)
 }
 
 /// PUT `/repositories/{repository}/hooks/{hook}`
@@ -47,6 +49,6 @@ pub(crate) async fn put(api: Api, request: Request) -> Result<Response, Problem>
 /// DELETE `/repositories/{repository}/hooks/{hook}`
 pub(crate) async fn remove(api: Api, request: Request) -> Result<Response, Problem> {
     Given::new(&request, &[])?;
-    api.repository(&request).await?.remove_hook(request.capture(1)).await?;
+    api.repository_to_change(&request).await?.remove_hook(request.capture(1)).await?;
     Ok(no_content())
 }

@@ -2,6 +2,7 @@
 
 pub(crate) mod attributes;
 pub(crate) mod bulk;
+pub(crate) mod conditions;
 pub(crate) mod data;
 pub(crate) mod docs;
 pub(crate) mod hooks;
@@ -20,6 +21,7 @@ use http::{HeaderValue, Method, StatusCode, header};
 use model_series::{Definition, Repository};
 use serde::Serialize;
 
+use self::conditions::state_condition;
 use crate::problem::{JSON, Problem};
 use crate::shapes::series_refs;
 use crate::state::Api;
@@ -30,10 +32,21 @@ impl Api {
         Ok(self.shared.repositories.get(request.capture(0)).await?)
     }
 
-    /// The same; made if it is not there.
+    /// The same, to change or remove what is defined in it, as far as the request's conditions allow.
+    async fn repository_to_change(&self, request: &Request) -> Result<Repository, Problem> {
+        let condition = state_condition(request)?;
+        Ok(self.repository(request).await?.when(condition))
+    }
+
+    /// The same; made if it is not there, unless something in it must be.
     async fn repository_to_fill(&self, request: &Request) -> Result<Repository, Problem> {
+        let condition = state_condition(request)?;
+        if condition.one_of.is_some() {
+            return self.repository_to_change(request).await;
+        }
         let now = self.shared.clock.now();
-        Ok(self.shared.repositories.get_or_create(request.capture(0), now).await?)
+        let repository = self.shared.repositories.get_or_create(request.capture(0), now).await?;
+        Ok(repository.when(condition))
     }
 }
 

@@ -2,6 +2,7 @@
 
 use api_http::{Request, Response};
 
+use super::conditions::{state_condition, tagged_answer};
 use super::{check_json, created, no_content, ok};
 use crate::params::Given;
 use crate::problem::Problem;
@@ -29,7 +30,7 @@ pub(crate) async fn create(api: Api, request: Request) -> Result<Response, Probl
 pub(crate) async fn get(api: Api, request: Request) -> Result<Response, Problem> {
     Given::new(&request, &[])?;
     let info = api.shared.repositories.info(request.capture(0)).await?;
-    ok(&RepositoryShape::from(info))
+    tagged_answer(&request, info.fingerprint(), ok(&RepositoryShape::from(info))?)
 }
 
 /// PUT `/repositories/{repository}`
@@ -38,13 +39,14 @@ pub(crate) async fn replace(api: Api, request: Request) -> Result<Response, Prob
     check_json(&request)?;
     let name = request.capture(0);
     let change = read_json::<RepositoryGiven>(&request.body)?.change(name)?;
-    let info = api.shared.repositories.change(name, change).await?;
+    let info = api.shared.repositories.when(state_condition(&request)?).change(name, change).await?;
     ok(&RepositoryShape::from(info))
 }
 
 /// DELETE `/repositories/{repository}`
 pub(crate) async fn remove(api: Api, request: Request) -> Result<Response, Problem> {
     Given::new(&request, &[])?;
-    api.shared.repositories.remove(request.capture(0), api.shared.clock.now()).await?;
+    let repositories = api.shared.repositories.when(state_condition(&request)?);
+    repositories.remove(request.capture(0), api.shared.clock.now()).await?;
     Ok(no_content())
 }

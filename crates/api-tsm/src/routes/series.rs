@@ -5,6 +5,7 @@ use http::{StatusCode, header};
 use model_series::{Definition, DefinitionChange, SeriesRef};
 use serde::{Deserialize, Serialize};
 
+use super::conditions::tagged_answer;
 use super::{check_json, created, find_series, json, no_content, ok};
 use crate::params::{self, Given};
 use crate::problem::Problem;
@@ -91,7 +92,7 @@ pub(crate) async fn get(api: Api, request: Request) -> Result<Response, Problem>
     Given::new(&request, &[])?;
     let repository = api.repository(&request).await?;
     let series = find_series(&repository, request.capture(1)).await?;
-    ok(&SeriesShape::from(&*series))
+    tagged_answer(&request, series.fingerprint(), ok(&SeriesShape::from(&*series))?)
 }
 
 /// PUT `/repositories/{repository}/timeseries/{series}`: what is left out goes back to its default.
@@ -110,7 +111,7 @@ async fn change(api: Api, request: Request, read: Read) -> Result<Response, Prob
     Given::new(&request, &[])?;
     check_json(&request)?;
     let given: SeriesGiven = read_json(&request.body)?;
-    let repository = api.repository(&request).await?;
+    let repository = api.repository_to_change(&request).await?;
     let series = find_series(&repository, request.capture(1)).await?;
     let context = AttributeContext::load(&repository, given.attributes()).await?;
     let change = read(given, &series, &context).map_err(Problem::bad_request)?;
@@ -122,7 +123,7 @@ async fn change(api: Api, request: Request, read: Read) -> Result<Response, Prob
 /// DELETE `/repositories/{repository}/timeseries/{series}`: the definition and all points.
 pub(crate) async fn remove(api: Api, request: Request) -> Result<Response, Problem> {
     Given::new(&request, &[])?;
-    let repository = api.repository(&request).await?;
+    let repository = api.repository_to_change(&request).await?;
     let series = find_series(&repository, request.capture(1)).await?;
     repository.remove(SeriesRef::Id(series.number), api.shared.clock.now()).await?;
     Ok(no_content())

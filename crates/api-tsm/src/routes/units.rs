@@ -2,6 +2,7 @@
 
 use api_http::{Request, Response};
 
+use super::conditions::tagged_answer;
 use super::{check_json, created, no_content, ok};
 use crate::params::Given;
 use crate::problem::Problem;
@@ -31,7 +32,8 @@ pub(crate) async fn create(api: Api, request: Request) -> Result<Response, Probl
 pub(crate) async fn get(api: Api, request: Request) -> Result<Response, Problem> {
     Given::new(&request, &[])?;
     let units = api.repository(&request).await?.units().await?;
-    ok(&UnitShape::from(units.get(request.capture(1))?))
+    let unit = units.get(request.capture(1))?;
+    tagged_answer(&request, unit.fingerprint(), ok(&UnitShape::from(unit))?)
 }
 
 /// PUT `/repositories/{repository}/units/{unit}`
@@ -47,6 +49,6 @@ pub(crate) async fn put(api: Api, request: Request) -> Result<Response, Problem>
 /// DELETE `/repositories/{repository}/units/{unit}`
 pub(crate) async fn remove(api: Api, request: Request) -> Result<Response, Problem> {
     Given::new(&request, &[])?;
-    api.repository(&request).await?.remove_unit(request.capture(1)).await?;
+    api.repository_to_change(&request).await?.remove_unit(request.capture(1)).await?;
     Ok(no_content())
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use store::{Condition, Direction, Timestamp, Write};
+use store::{Condition, Direction, StateCondition, Timestamp, Write};
 
 use super::check::{check_attributes, checked, index_rows};
 use super::context::{ATTEMPTS_MAX, Context, Draught, Versioned, put_users};
@@ -12,6 +12,7 @@ use super::define::check_series;
 use super::encode::{Writer, damaged, put_definition};
 use super::formulas::check_depth;
 use super::keys;
+use super::state::check_state;
 use super::{DefinedFormula, Definition, DefinitionChange, FORMULA_DEPTH_MAX};
 use crate::feed::{self, DefinitionFate};
 use crate::{Error, SeriesRef, Strand};
@@ -30,12 +31,15 @@ impl Context {
         &self,
         series: SeriesRef<'_>,
         change: DefinitionChange,
+        condition: &StateCondition,
         now: Timestamp,
     ) -> Result<Arc<Definition>, Error> {
         // By number from here on: another change may rename it meanwhile.
         let mut before = self.find(series).await?;
         let number = before.definition.number;
         for _ in 0..ATTEMPTS_MAX {
+            let was = &before.definition;
+            check_state(condition, Some(|| was.fingerprint()), "series", &was.name)?;
             let draft = before.definition.to_draft().with(change.clone());
             let mut after = checked(draft, number, now)?;
             after.created = before.definition.created;
@@ -172,16 +176,18 @@ impl Context {
     pub(crate) async fn remove(
         &self,
         series: SeriesRef<'_>,
+        condition: &StateCondition,
         now: Timestamp,
     ) -> Result<Arc<Definition>, Error> {
         for _ in 0..ATTEMPTS_MAX {
             let found = self.find(series).await?;
-            let (users, condition) = self.users(found.definition.number).await?;
+            let was = &found.definition;
+            check_state(condition, Some(|| was.fingerprint()), "series", &was.name)?;
+            let (users, unused) = self.users(found.definition.number).await?;
             if !users.is_empty() {
                 return Err(self.in_use(&found.definition, &users).await?);
             }
-            let mut draught =
-                Draught { conditions: vec![found.condition(), condition], ..Draught::default() };
+            let mut draught = Draught { conditions: vec![found.condition(), unused], ..Draught::default() };
             self.release_operands(&found.definition, None, &mut draught).await?;
             put_removal(&found.definition, now, &mut draught);
             if self.commit(draught).await? {

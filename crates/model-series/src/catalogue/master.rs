@@ -1,7 +1,7 @@
 //! What series are described with: units, attribute types, hooks.
 
 use bytes::Bytes;
-use store::{Condition, Cursor, Direction, Stamp, Write};
+use store::{Condition, Cursor, Direction, Fingerprint, Stamp, StateCondition, Write};
 
 use super::check::{check_name, check_text};
 use super::context::{ATTEMPTS_MAX, Context, Draught};
@@ -10,6 +10,7 @@ use super::encode::{
     take_hook_state,
 };
 use super::keys::{self, Index};
+use super::state::check_state;
 use super::{AttributeKind, AttributeType, HOOKS_MAX, Hook, HookStanding, HookState, MASTER_DATA_BYTES_MAX};
 use crate::{Error, Unit, Units};
 
@@ -37,14 +38,20 @@ impl Over {
 
 impl Context {
     /// Stores a unit; see [`crate::Repository::put_unit`].
-    pub(crate) async fn put_unit(&self, unit: Unit, over: Over) -> Result<(), Error> {
+    pub(crate) async fn put_unit(
+        &self,
+        unit: Unit,
+        over: Over,
+        condition: &StateCondition,
+    ) -> Result<(), Error> {
         check_name("a unit", &unit.name)?;
         for _ in 0..ATTEMPTS_MAX {
-            let (units, condition) = self.units().await?;
+            let (units, unchanged) = self.units().await?;
+            check_state(condition, held_unit(&units, &unit.name), "unit", &unit.name)?;
             over.check(units.get(&unit.name).is_ok(), "unit", &unit.name)?;
             let mut units = Units::clone(&units);
             units.insert(unit.clone())?;
-            if self.commit(units_draught(&units, condition)?).await? {
+            if self.commit(units_draught(&units, unchanged)?).await? {
                 return Ok(());
             }
         }
@@ -52,23 +59,24 @@ impl Context {
     }
 
     /// Removes a unit; see [`crate::Repository::remove_unit`].
-    pub(crate) async fn remove_unit(&self, name: &str) -> Result<(), Error> {
+    pub(crate) async fn remove_unit(&self, name: &str, condition: &StateCondition) -> Result<(), Error> {
         for _ in 0..ATTEMPTS_MAX {
-            let (units, condition) = self.units().await?;
+            let (units, unchanged) = self.units().await?;
             let removed = units.get(name)?.clone();
+            check_state(condition, held_unit(&units, name), "unit", name)?;
             let names = |other: &Option<Box<str>>| other.as_deref() == Some(name);
             if let Some(user) = units.iter().find(|one| names(&one.base) || names(&one.integral)) {
                 return Err(Error::Invalid(format!("unit {name} is used by unit {}", user.name)));
             }
             self.check_unit_unused(name).await?;
             let left = Units::new(units.iter().filter(|one| *one.name != *name).cloned());
-            if !self.commit(units_draught(&left, condition)?).await? {
+            if !self.commit(units_draught(&left, unchanged)?).await? {
                 continue;
             }
             // A series that was given the unit meanwhile is seen now; from now on none can be given it.
             let used = self.check_unit_unused(name).await;
             if used.is_err() {
-                self.put_unit(removed, Over::Anything).await?;
+                self.put_unit(removed, Over::Anything, &StateCondition::NONE).await?;
             }
             return used;
         }
@@ -112,6 +120,7 @@ impl Context {
         &self,
         attribute_type: &AttributeType,
         over: Over,
+        condition: &StateCondition,
     ) -> Result<(), Error> {
         check_attribute_type(attribute_type)?;
         let name = &*attribute_type.name;
@@ -123,9 +132,12 @@ impl Context {
             )));
         }
         for _ in 0..ATTEMPTS_MAX {
-            let condition = match self.attribute_types(&[name]).await?.pop().flatten() {
+            let found = self.attribute_types(&[name]).await?.pop().flatten();
+            let held = found.as_ref().map(|(held, _)| || held.fingerprint());
+            check_state(condition, held, "attribute type", name)?;
+            let unchanged = match found {
                 None => Condition::Absent(key.clone()),
-                Some((before, condition)) => {
+                Some((before, unchanged)) => {
                     over.check(true, "attribute type", name)?;
                     let is_other = before.kind.name() != attribute_type.kind.name();
                     let is_narrower = before.is_multiple && !attribute_type.is_multiple;
@@ -136,11 +148,11 @@ impl Context {
                             "attribute type {name} is used by series {user}: its kind stays, and it stays multiple"
                         )));
                     }
-                    condition
+                    unchanged
                 }
             };
             let writes = vec![Write::PutStamped(key.clone(), bytes.clone())];
-            if self.commit(Draught { conditions: vec![condition], writes, ..Draught::default() }).await? {
+            if self.commit(Draught { conditions: vec![unchanged], writes, ..Draught::default() }).await? {
                 return Ok(());
             }
         }
@@ -148,20 +160,25 @@ impl Context {
     }
 
     /// Removes an attribute type; see [`crate::Repository::remove_attribute_type`].
-    pub(crate) async fn remove_attribute_type(&self, name: &str) -> Result<(), Error> {
+    pub(crate) async fn remove_attribute_type(
+        &self,
+        name: &str,
+        condition: &StateCondition,
+    ) -> Result<(), Error> {
         for _ in 0..ATTEMPTS_MAX {
-            let Some((removed, condition)) = self.attribute_types(&[name]).await?.pop().flatten() else {
+            let Some((removed, unchanged)) = self.attribute_types(&[name]).await?.pop().flatten() else {
                 return Err(Error::NotFound(format!("attribute type {name}").into()));
             };
+            check_state(condition, Some(|| removed.fingerprint()), "attribute type", name)?;
             self.check_type_unused(name).await?;
             let writes = vec![Write::Delete(keys::attribute_type(name))];
-            if !self.commit(Draught { conditions: vec![condition], writes, ..Draught::default() }).await? {
+            if !self.commit(Draught { conditions: vec![unchanged], writes, ..Draught::default() }).await? {
                 continue;
             }
             // As with units: what came meanwhile is seen now.
             let used = self.check_type_unused(name).await;
             if used.is_err() {
-                self.put_attribute_type(&removed, Over::Anything).await?;
+                self.put_attribute_type(&removed, Over::Anything, &StateCondition::NONE).await?;
             }
             return used;
         }
@@ -203,7 +220,12 @@ impl Context {
     }
 
     /// Stores a hook; see [`crate::Repository::put_hook`].
-    pub(crate) async fn put_hook(&self, hook: &Hook, over: Over) -> Result<(), Error> {
+    pub(crate) async fn put_hook(
+        &self,
+        hook: &Hook,
+        over: Over,
+        condition: &StateCondition,
+    ) -> Result<(), Error> {
         check_name("a hook", &hook.name)?;
         check_text("the address of a hook", &hook.url)?;
         if hook.url.is_empty() {
@@ -212,7 +234,10 @@ impl Context {
         let key = keys::hook(&hook.name);
         for _ in 0..ATTEMPTS_MAX {
             let mut draught = Draught::default();
-            match self.row(&key).await? {
+            let row = self.row(&key).await?;
+            let held = row.as_ref().map(|row| || Fingerprint::of(&row.value));
+            check_state(condition, held, "hook", &hook.name)?;
+            match row {
                 Some(row) => {
                     over.check(true, "hook", &hook.name)?;
                     draught.conditions.push(Condition::Version(key.clone(), row.stamp));
@@ -242,14 +267,20 @@ impl Context {
     }
 
     /// Removes a hook; see [`crate::Repository::remove_hook`].
-    pub(crate) async fn remove_hook(&self, name: &str) -> Result<(), Error> {
+    pub(crate) async fn remove_hook(&self, name: &str, condition: &StateCondition) -> Result<(), Error> {
         let key = keys::hook(name);
-        let conditions = vec![Condition::Present(key.clone())];
-        let writes = vec![Write::Delete(key), Write::Delete(keys::hook_state(name))];
-        match self.commit(Draught { conditions, writes, ..Draught::default() }).await? {
-            true => Ok(()),
-            false => Err(Error::NotFound(format!("hook {name}").into())),
+        for _ in 0..ATTEMPTS_MAX {
+            let Some(row) = self.row(&key).await? else {
+                return Err(Error::NotFound(format!("hook {name}").into()));
+            };
+            check_state(condition, Some(|| Fingerprint::of(&row.value)), "hook", name)?;
+            let conditions = vec![Condition::Version(key.clone(), row.stamp)];
+            let writes = vec![Write::Delete(key.clone()), Write::Delete(keys::hook_state(name))];
+            if self.commit(Draught { conditions, writes, ..Draught::default() }).await? {
+                return Ok(());
+            }
         }
+        Err(Error::Contention(name.into()))
     }
 
     /// Stores how far a hook was told; see [`crate::Repository::put_hook_state`].
@@ -270,6 +301,10 @@ impl Context {
         let writes = keys::master_data().into_iter().map(Write::DeleteRange).collect();
         self.commit(Draught { writes, ..Draught::default() }).await.map(drop)
     }
+}
+
+fn held_unit<'a>(units: &'a Units, name: &str) -> Option<impl FnOnce() -> Fingerprint + use<'a>> {
+    units.get(name).ok().map(|unit| || unit.fingerprint())
 }
 
 fn units_draught(units: &Units, condition: Condition) -> Result<Draught, Error> {

@@ -17,6 +17,7 @@ mod points;
 mod refusals;
 mod repositories;
 mod search;
+mod state;
 
 pub use attributes::{Attribute, AttributeKind, AttributeType, AttributeValue};
 pub(crate) use context::Context;

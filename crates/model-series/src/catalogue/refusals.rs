@@ -30,9 +30,11 @@ impl Refusals {
             Error::Invalid(_) => RefusalKind::Invalid,
             Error::NotFound(_) => RefusalKind::NotFound,
             Error::AlreadyExists(_) => RefusalKind::AlreadyExists,
-            Error::Refused(_) | Error::Contention(_) | Error::Malformed(_) | Error::Store(_) => {
-                return Err(error);
-            }
+            Error::StateDiffers(_)
+            | Error::Refused(_)
+            | Error::Contention(_)
+            | Error::Malformed(_)
+            | Error::Store(_) => return Err(error),
         };
         let reason = error.to_string();
         self.push(Refusal { place, series: series.into(), position: None, kind, reason });

@@ -7,7 +7,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use parking_lot::RwLock;
 use store::{
-    Commit, Condition, Direction, ErrorKind, Outcome, Partition, Store, Tenant, TenantPlace, TenantPlaces,
+    Commit, Condition, Direction, ErrorKind, Fingerprint, Outcome, Partition, StateCondition, Store, Tenant, TenantPlace, TenantPlaces,
     Timestamp, Write, WriteIds,
 };
 
@@ -15,6 +15,7 @@ use super::check::check_text;
 use super::context::{ATTEMPTS_MAX, Context};
 use super::encode::{Reader, Writer, damaged};
 use super::keys::{self, Index};
+use super::state::check_state;
 use crate::{Error, Repository, StrandOptions, Strands};
 
 /// The repository of the default tenant.
@@ -39,6 +40,8 @@ pub struct SeriesOptions {
 #[derive(Clone, Debug)]
 pub struct Repositories {
     shared: Arc<Shared>,
+    /// What a change or a removal through this handle demands.
+    condition: StateCondition,
 }
 
 #[derive(Debug)]
@@ -98,6 +101,13 @@ pub struct RepositoryInfo {
     pub created: Timestamp,
 }
 
+impl RepositoryInfo {
+    /// Tells this state of the repository from others; what is in it does not count.
+    pub fn fingerprint(&self) -> Fingerprint {
+        Fingerprint::of(&put_entry(State::Live, self))
+    }
+}
+
 impl Repositories {
     /// The repositories kept in `store`. One such handle for a process: it holds the cache of definitions and the
     /// queue of what wants to be folded.
@@ -105,7 +115,15 @@ impl Repositories {
         let strands = Strands::new(store.clone(), options.strands);
         let (partition, write_ids) = (keys::repositories_partition(), WriteIds::new());
         let (contexts, places) = (RwLock::default(), TenantPlaces::new(options.repositories_max));
-        Self { shared: Arc::new(Shared { store, strands, options, partition, write_ids, places, contexts }) }
+        let shared = Arc::new(Shared { store, strands, options, partition, write_ids, places, contexts });
+        Self { shared, condition: StateCondition::NONE }
+    }
+
+    /// The same for a writer that demands a state: what it changes or removes must be in it
+    /// ([`Error::StateDiffers`] otherwise).
+    #[must_use]
+    pub fn when(&self, condition: StateCondition) -> Self {
+        Self { condition, ..self.clone() }
     }
 
     /// All repositories, by name.
@@ -152,6 +170,7 @@ impl Repositories {
     pub async fn change(&self, name: &str, change: RepositoryChange) -> Result<RepositoryInfo, Error> {
         for _ in 0..ATTEMPTS_MAX {
             let Entry { mut info, condition, .. } = self.live(name).await?;
+            check_state(&self.condition, Some(|| info.fingerprint()), "repository", name)?;
             if let Some(description) = &change.description {
                 check_text("a description", description)?;
                 info.description.clone_from(description);
@@ -174,6 +193,7 @@ impl Repositories {
             let Some(entry) = self.entry(name).await?.filter(|entry| entry.state != State::Removed) else {
                 return Err(not_found(name));
             };
+            check_state(&self.condition, Some(|| entry.info.fingerprint()), "repository", name)?;
             if entry.state == State::Removing
                 || self.put(&entry.info, State::Removing, entry.condition).await?
             {

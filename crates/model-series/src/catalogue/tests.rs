@@ -8,6 +8,7 @@ mod points;
 mod repositories;
 mod search;
 mod sizes;
+mod state;
 
 use std::sync::Arc;
 
