@@ -32,6 +32,7 @@ use api_http::{FrontEnd, Request, Response, Route, handler};
 use http::Method;
 
 use problem::{Problem, refuse};
+use routes::conditions::check_untagged;
 use routes::temporal::{attributes as past_attributes, entities as past};
 use routes::{attributes, batch, contexts, discovery, docs, entities, info, purge};
 
@@ -101,7 +102,11 @@ where
         let tenant =
             request.headers.get(routes::TENANT).or_else(|| request.headers.get(routes::FIWARE_SERVICE));
         let tenant = tenant.cloned();
-        let mut response = function(api, request).await.unwrap_or_else(|problem| problem.response());
+        let answered = match check_untagged(&request, path) {
+            Ok(()) => function(api, request).await,
+            Err(problem) => Err(problem),
+        };
+        let mut response = answered.unwrap_or_else(|problem| problem.response());
         if let Some(tenant) = tenant {
             response.headers_mut().insert(routes::TENANT, tenant);
         }

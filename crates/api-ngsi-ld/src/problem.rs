@@ -1,6 +1,6 @@
 //! Errors as NGSI-LD words them (ETSI GS CIM 009, 5.5.2 and 6.3.2): a problem body and a status.
 
-use api_http::{DataDamaged, LogPace, Refusal, Response, json_response};
+use api_http::{ConditionError, DataDamaged, LogPace, Refusal, Response, json_response};
 use http::{Method, StatusCode};
 use lang_json::write_string;
 use model_entities::{Error, StoreErrorKind};
@@ -47,6 +47,11 @@ impl Problem {
     /// What is to be created is there.
     pub(crate) fn already_exists(detail: impl Into<String>) -> Self {
         Self::new(StatusCode::CONFLICT, "AlreadyExists", "Already exists", detail)
+    }
+
+    /// What is there is not in a state that the request demands.
+    pub(crate) fn precondition_failed(detail: impl Into<String>) -> Self {
+        Self::new(StatusCode::PRECONDITION_FAILED, "InvalidRequest", "Precondition failed", detail)
     }
 
     /// The operation is not available on this resource.
@@ -153,6 +158,16 @@ impl Problem {
     }
 }
 
+/// Words a condition that does not hold, or cannot be read.
+impl From<ConditionError> for Problem {
+    fn from(error: ConditionError) -> Self {
+        match error {
+            ConditionError::Malformed(_) => Self::invalid_request(error.to_string()),
+            ConditionError::Failed(_) => Self::precondition_failed(error.to_string()),
+        }
+    }
+}
+
 /// Words a refusal of the model; `names` spell terms where there are any.
 pub(crate) fn problem(error: &Error, names: Option<&Names>) -> Problem {
     match error {
@@ -169,6 +184,9 @@ pub(crate) fn problem(error: &Error, names: Option<&Names>) -> Problem {
                 None => format!("the entity has no such instance of attribute {name:?}"),
             })
         }
+        Error::StateDiffers(id) => Problem::precondition_failed(format!(
+            "entity {id:?} is not in a state that If-Match and If-None-Match admit"
+        )),
         Error::NoSuchInstance(id) => Problem::not_found(format!("instance {id} does not exist")),
         Error::Invalid(detail) => Problem::bad_request(detail.as_str()),
         Error::Contention(id) => {

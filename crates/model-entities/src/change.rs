@@ -1,6 +1,7 @@
 //! What can be asked of an entity, and what came of it. The thinking is in `apply.rs`.
 
 use smallvec::SmallVec;
+use store::StateCondition;
 
 use crate::{Attribute, Draft, EntityView, Error, TermId, TypeQuery};
 
@@ -51,6 +52,13 @@ pub enum Operation {
     },
 }
 
+impl Operation {
+    /// Whether it makes the entity if there is none.
+    pub(crate) fn creates(&self) -> bool {
+        matches!(self, Self::Create(_) | Self::UpsertReplace(_) | Self::UpsertUpdate(_))
+    }
+}
+
 /// Which instances of an attribute.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Instances {
@@ -76,19 +84,34 @@ pub struct MergeOptions {
 pub struct Precondition {
     /// It has these types.
     pub types: Option<TypeQuery>,
+    /// It is in such a state.
+    pub state: StateCondition,
 }
 
 impl Precondition {
-    /// Checks it against what is stored in the moment of the write.
+    /// Checks it against what is stored in the moment of the write, if that `creates` or not. An entity that is not
+    /// there and must be is left to the operation, which says so.
     ///
     /// # Errors
     ///
     /// [`Error::NoSuchEntity`] where the entity has other types: an id with a type names no other entity.
-    pub(crate) fn check(&self, id: &str, stored: Option<&EntityView<'_>>) -> Result<(), Error> {
-        match (&self.types, stored) {
-            (Some(types), Some(view)) if !types.selects(view.types()) => Err(Error::NoSuchEntity(id.into())),
-            _ => Ok(()),
+    /// [`Error::StateDiffers`].
+    pub(crate) fn check(
+        &self,
+        id: &str,
+        stored: Option<&EntityView<'_>>,
+        creates: bool,
+    ) -> Result<(), Error> {
+        if let (Some(types), Some(view)) = (&self.types, stored)
+            && !types.selects(view.types())
+        {
+            return Err(Error::NoSuchEntity(id.into()));
         }
+        let decides = stored.is_some() || creates;
+        if decides && !self.state.is_met_by_bytes(stored.map(EntityView::bytes)) {
+            return Err(Error::StateDiffers(id.into()));
+        }
+        Ok(())
     }
 }
 

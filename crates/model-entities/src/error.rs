@@ -30,6 +30,9 @@ pub enum Error {
     /// No instance of the past has this id.
     #[error("no such instance {0}")]
     NoSuchInstance(crate::InstanceId),
+    /// The entity is not in a state that the writer demanded.
+    #[error("entity {0:?} is in another state than the one demanded")]
+    StateDiffers(Box<str>),
     /// The operation would break a rule of the model: the message names the member.
     #[error("{0}")]
     Invalid(String),

@@ -58,7 +58,9 @@ pub use query::{
     Collation, Comparison, Filter, GeoQuery, GeoRelation, LinkedPath, Meta, Operand, Order, OrderBy,
     OrderKey, Path, Query, QueryResult, Scalar, ScopeQuery, Selector, TypeQuery,
 };
-pub use store::{Clock, ErrorKind as StoreErrorKind, Tenant, Timestamp};
+pub use store::{
+    Clock, ErrorKind as StoreErrorKind, Fingerprint, Fingerprints, StateCondition, Tenant, Timestamp,
+};
 pub use tenant::{Entity, TenantEntities};
 pub use term::{NAME_BYTES_MAX, TermId, Terms};
 pub use view::{AttributeView, EntityView, InstanceView, Malformed};

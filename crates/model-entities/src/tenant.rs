@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use store::{Partition, Row, Store, Tenant, Timestamp, WriteIds, bucket_of};
+use store::{Fingerprint, Partition, Row, Store, Tenant, Timestamp, WriteIds, bucket_of};
 
 use crate::expiry::live_bytes;
 use crate::history::{Pasts, TenantPolicy};
@@ -88,6 +88,12 @@ pub struct Entity {
 }
 
 impl Entity {
+    /// Tells this state of the entity from others: what [`StateCondition`](crate::StateCondition)s are about.
+    /// Cost: one pass over the stored bytes.
+    pub fn fingerprint(&self) -> Fingerprint {
+        Fingerprint::of(&self.bytes)
+    }
+
     /// The entity, to be read.
     ///
     /// # Errors

@@ -10,6 +10,7 @@ use store::{Commit, Condition, Direction, ErrorKind, Row, Stamp, Timestamp, Writ
 
 use crate::apply::{Outcome, apply, apply_expiry};
 use crate::entities::next_range;
+use crate::expiry::live_bytes;
 use crate::feed::put_record;
 use crate::history::{Header, put_entries};
 use crate::tenant::Context;
@@ -70,13 +71,15 @@ impl Draught {
         }
     }
 
-    /// Checks a precondition against what is held.
-    fn check(&self, id: &str, required: &Precondition) -> Result<(), Error> {
+    /// Checks a precondition against what is held, and has not expired.
+    fn check(&self, request: Request<'_>) -> Result<(), Error> {
+        let Request { id, required, operation, now } = request;
         if *required == Precondition::default() {
             return Ok(());
         }
-        let stored = self.bytes.as_ref().map(|bytes| EntityView::parse(bytes)).transpose()?;
-        required.check(id, stored.as_ref())
+        let bytes = self.bytes.clone().map(|bytes| live_bytes(bytes, now)).transpose()?.flatten();
+        let stored = bytes.as_ref().map(|bytes| EntityView::parse(bytes)).transpose()?;
+        required.check(id, stored.as_ref(), operation.creates())
     }
 
     /// One operation on what is held or drafted.
@@ -265,7 +268,7 @@ impl TenantEntities {
 
     /// `None`: another writer came first, or there is a past that is not at hand: `again` looks it up.
     async fn attempt(&self, request: Request<'_>, again: bool) -> Result<Option<Change>, Error> {
-        let Request { id, required, operation, now } = request;
+        let Request { id, operation, now, .. } = request;
         let context = self.context();
         let row = context.row(id).await?;
         let past = match &row {
@@ -274,7 +277,7 @@ impl TenantEntities {
             None => context.past_row_cached(id)?,
         };
         let mut draught = Draught::new(id, row, past);
-        draught.check(id, required)?;
+        draught.check(request)?;
         let change = draught.think(context, id, operation, now)?;
         let recorded = !draught.head.is_empty();
         let Some(commit) = draught.commit(context, id)? else {

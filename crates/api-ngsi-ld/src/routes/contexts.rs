@@ -3,13 +3,15 @@
 
 use std::str::FromStr as _;
 
-use api_http::{MediaType, Request, Response, accept, empty_response, json_response};
+use api_http::{MediaType, Request, Response, accept, empty_response, json_response, tagged};
 use http::{HeaderValue, StatusCode, header};
 use lang_json::write_string;
+use model_entities::Fingerprint;
 
 use crate::context::{ContextEntry, ContextKind, LOCAL_PATH, TenantContexts};
 use crate::problem::Problem;
 use crate::render::write_time;
+use crate::routes::conditions::state_condition;
 use crate::routes::session::tenant;
 use crate::state::Api;
 
@@ -91,7 +93,10 @@ async fn serve(contexts: TenantContexts<'_>, request: &Request) -> Result<Respon
         return Ok(json_response(StatusCode::OK, media_type, body));
     }
     match found.document {
-        Some(document) => Ok(json_response(StatusCode::OK, media_type, document.as_bytes().to_vec())),
+        Some(document) => {
+            let answer = json_response(StatusCode::OK, media_type, document.as_bytes().to_vec());
+            Ok(tagged(request, Fingerprint::of(document.as_bytes()).0, answer)?)
+        }
         None => {
             let detail = format!(
                 "{} is of kind Cached: get it where it came from, or ask for details=true",
@@ -103,7 +108,17 @@ async fn serve(contexts: TenantContexts<'_>, request: &Request) -> Result<Respon
 }
 
 async fn remove(contexts: TenantContexts<'_>, request: &Request) -> Result<Response, Problem> {
-    contexts.delete(request.capture(0), flag(request, "reload")?).await?;
+    let (id, condition) = (request.capture(0), state_condition(request)?);
+    if !condition.is_none() {
+        // What is hosted under an id is never another document.
+        let document = contexts.find(id).await?.document;
+        if !condition.is_met_by_bytes(document.as_ref().map(|document| document.as_bytes())) {
+            return Err(Problem::precondition_failed(format!(
+                "context {id} is not in a state that If-Match and If-None-Match admit"
+            )));
+        }
+    }
+    contexts.delete(id, flag(request, "reload")?).await?;
     Ok(empty_response(StatusCode::NO_CONTENT))
 }
 

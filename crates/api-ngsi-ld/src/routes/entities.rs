@@ -2,7 +2,7 @@
 
 use api_http::{Request, Response, accept};
 use http::HeaderName;
-use model_entities::{Draft, EntityView, MergeOptions, Operation};
+use model_entities::{Draft, EntityView, MergeOptions, Operation, Precondition};
 
 use crate::params::{EntityParams, check_parameters, parse_query_body};
 use crate::problem::Problem;
@@ -10,6 +10,7 @@ use crate::render::{RenderPlan, write_entity};
 use crate::routes::answer::{GEO_JSON, JSON, JSON_LD, answer, created, no_content};
 use crate::routes::attributes::writing;
 use crate::routes::body::body;
+use crate::routes::conditions::{state_condition, tagged_answer};
 use crate::routes::options::write_options;
 use crate::routes::reading::{answer_one, answer_page};
 use crate::routes::session::{Session, tenant};
@@ -34,8 +35,8 @@ pub(crate) async fn create(api: Api, request: Request) -> Result<Response, Probl
     let session = api.session_or_create(&tenant, &context, check).await?;
     let draft = session.parse(|names| parse_entity(body.text, names, &rules)).await?;
     let id = draft.id.clone();
-    let applied = session.entities.apply(&id, Operation::Create(draft), session.now).await;
-    applied.map_err(|error| session.write_problem(&error))?;
+    let required = Precondition { types: None, state: state_condition(&request)? };
+    session.apply(&id, &required, Operation::Create(draft)).await?;
     Ok(created(&id))
 }
 
@@ -66,7 +67,7 @@ pub(crate) async fn retrieve(api: Api, request: Request) -> Result<Response, Pro
     let Some(media) = media.filter(|media| *media != GEO_JSON) else {
         let limits = &api.shared.limits;
         let params = EntityParams::of_entity(&request, &session.names, limits)?;
-        return answer_one(&session, id, &params, limits).await;
+        return answer_one(&session, &request, &params, limits).await;
     };
     let held = session.entities.get(id, session.now).await.map_err(|error| session.problem(&error))?;
     let entity = held.ok_or_else(|| no_such_entity(id))?;
@@ -76,7 +77,7 @@ pub(crate) async fn retrieve(api: Api, request: Request) -> Result<Response, Pro
     plan.context = (media == JSON_LD).then(|| context.member());
     let mut out = String::with_capacity(entity.bytes.len() * 2);
     write_entity(&mut out, &view, &plan);
-    Ok(answer(media, media == JSON_LD, context, out))
+    tagged_answer(&request, &entity, answer(media, media == JSON_LD, context, out))
 }
 
 /// NGSI-LD 6.5.3.4, PATCH /entities/{id}: merge into an entity (5.6.17).

@@ -2,6 +2,7 @@
 
 pub(crate) mod attributes;
 pub(crate) mod batch;
+pub(crate) mod conditions;
 pub(crate) mod contexts;
 pub(crate) mod discovery;
 pub(crate) mod docs;

@@ -14,7 +14,8 @@ use crate::render::{
     write_feature, write_features,
 };
 use crate::routes::answer::{GEO_JSON, Page, add_paging, add_preference, answer};
-use crate::routes::entities::damaged;
+use crate::routes::conditions::tagged_answer;
+use crate::routes::entities::{damaged, entity_id};
 use crate::routes::session::Session;
 use crate::state::Limits;
 
@@ -90,11 +91,11 @@ impl Reading {
 /// The answer to a retrieval of one entity.
 pub(crate) async fn answer_one(
     session: &Session,
-    id: &str,
+    request: &Request,
     params: &EntityParams,
     limits: &Limits,
 ) -> Result<Response, Problem> {
-    let reading = &params.reading;
+    let (id, reading) = (entity_id(request)?, &params.reading);
     let entity = session.entity(id).await?;
     let view = EntityView::parse(&entity.bytes).map_err(|_| damaged(id))?;
     if params.types().is_some_and(|types| !has_type(&view, types)) {
@@ -119,7 +120,7 @@ pub(crate) async fn answer_one(
         (_, true) => write_feature(&mut out, &view, reading.geometry, &plan),
         (_, false) => write_entity(&mut out, &view, &plan),
     }
-    Ok(reading.answer(session, &altered, out))
+    tagged_answer(request, &entity, reading.answer(session, &altered, out))
 }
 
 /// The answer to a query.

@@ -8,6 +8,7 @@ use model_entities::{Change, Error, Operation, Precondition, Tenant, TenantEntit
 
 use crate::context::{Context, Names};
 use crate::problem::{Problem, problem, write_problem};
+use crate::routes::conditions::state_condition;
 use crate::selection::parse_types;
 use crate::state::Api;
 use crate::wire::WireError;
@@ -174,10 +175,11 @@ impl Api {
 }
 
 impl Session {
-    /// What the parameter `type` of a write to one entity requires (4.17): the types that the entity has.
+    /// What a write to one entity requires of it: the types of the parameter `type` (4.17), and a state that the
+    /// headers `If-Match` and `If-None-Match` admit.
     pub(crate) fn precondition(&self, request: &Request) -> Result<Precondition, Problem> {
         let types = request.params.get("type").map(|text| parse_types(text, &self.names));
-        Ok(Precondition { types: types.transpose()?.flatten() })
+        Ok(Precondition { types: types.transpose()?.flatten(), state: state_condition(request)? })
     }
 
     /// Applies an operation to the entity with this id, if it is as required.

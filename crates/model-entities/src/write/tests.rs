@@ -423,3 +423,83 @@ fn too_large_an_entity_is_refused() {
         assert!(stored(&entities).await.is_empty());
     });
 }
+
+/// What a writer demands that read these bytes.
+fn as_read(entity: &crate::Entity) -> Precondition {
+    let one_of = Some(store::Fingerprints::These(vec![entity.fingerprint()]));
+    Precondition { state: store::StateCondition { one_of, none_of: None }, ..Precondition::default() }
+}
+
+/// All writers read one state, and demand it: the one that writes first leaves another to the others.
+#[test]
+fn of_writers_that_demand_one_state_exactly_one_wins() {
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().worker_threads(4).enable_time().build().unwrap();
+    runtime.block_on(async {
+        let tenant = tenant(&store(), 4).await;
+        tenant.apply("urn:x:1", Operation::Create(draft_of("0")), Timestamp(1)).await.unwrap();
+        for round in 0..50 {
+            let read = tenant.get("urn:x:1", Timestamp(1)).await.unwrap().unwrap();
+            let writers: Vec<_> = (0..8)
+                .map(|writer| {
+                    let (tenant, required) = (tenant.clone(), as_read(&read));
+                    tokio::spawn(async move {
+                        let draft = draft_of(&(round * 8 + writer).to_string());
+                        let operation = Operation::Merge(draft, MergeOptions::default());
+                        tenant.apply_if("urn:x:1", &required, operation, Timestamp(1)).await
+                    })
+                })
+                .collect();
+            let mut won = 0;
+            for writer in writers {
+                match writer.await.unwrap() {
+                    Ok(_) => won += 1,
+                    Err(error) => assert!(matches!(error, Error::StateDiffers(_)), "{error}"),
+                }
+            }
+            assert_eq!(won, 1, "round {round}");
+        }
+    });
+}
+
+/// A state is its stored form: a store that was filled anew with the same rows has it, too.
+#[test]
+fn a_state_is_the_same_in_every_store() {
+    run(async {
+        let (mut states, mut stamps) = (Vec::new(), Vec::new());
+        for before in 0..2 {
+            let tenant = tenant(&store(), 1).await;
+            for other in 0..before {
+                tenant
+                    .apply(&format!("urn:y:{other}"), Operation::Create(draft_of("0")), Timestamp(1))
+                    .await
+                    .unwrap();
+            }
+            tenant.apply("urn:x:1", Operation::Create(draft_of("7")), Timestamp(5)).await.unwrap();
+            states.push(tenant.get("urn:x:1", Timestamp(6)).await.unwrap().unwrap().fingerprint());
+            stamps.push(tenant.context().row("urn:x:1").await.unwrap().unwrap().stamp);
+        }
+        assert_eq!(states[0], states[1]);
+        assert_ne!(stamps[0], stamps[1], "the store's stamp tells more than the state");
+    });
+}
+
+/// What expired is not there: to create it again is no conflict with the state that was.
+#[test]
+fn what_expired_is_in_no_state() {
+    run(async {
+        let tenant = tenant(&store(), 4).await;
+        let transient = Draft { expires_at: Some(Timestamp(10)), ..draft_of("1") };
+        let absent = store::StateCondition { one_of: None, none_of: Some(store::Fingerprints::Any) };
+        let absent = Precondition { state: absent, ..Precondition::default() };
+        let create = || Operation::Create(transient.clone());
+        tenant.apply_if("urn:x:1", &absent, create(), Timestamp(1)).await.unwrap();
+        let again = tenant.apply_if("urn:x:1", &absent, create(), Timestamp(9)).await;
+        assert!(matches!(again, Err(Error::StateDiffers(_))), "{again:?}");
+        tenant.apply_if("urn:x:1", &absent, create(), Timestamp(10)).await.unwrap();
+        let present = store::StateCondition { one_of: Some(store::Fingerprints::Any), none_of: None };
+        let present = Precondition { state: present, ..Precondition::default() };
+        let gone = tenant.apply_if("urn:x:1", &present, Operation::Delete, Timestamp(20)).await;
+        assert!(matches!(gone, Err(Error::NoSuchEntity(_))), "{gone:?}");
+    });
+}
