@@ -8,8 +8,8 @@
 //! - what an operation gives is checked before what it is given to: a draft that no entity could take is refused as such
 //!   even where there is no entity;
 //! - Merge (5.6.17) of an instance of another kind replaces it; PatchAttribute (5.6.4) refuses it;
-//! - types given are added by Append, Merge and Update, and set by Replace; scopes given are added by
-//!   Append, and set by the others;
+//! - types given are added by Append, Merge and Update, and set by Replace; scopes given are set, but added by an Append
+//!   that overwrites nothing, and passed over by an Update of an entity without scopes;
 //! - what has expired is not there: it is not merged with, and its rows go with the next write.
 
 mod check;
@@ -145,11 +145,31 @@ fn delete(stored: &EntityView<'_>) -> Outcome {
 struct Header<'a> {
     add_types: &'a [TermId],
     set_types: &'a [TermId],
-    add_scopes: &'a [Box<str>],
-    set_scopes: Option<&'a [Box<str>]>,
+    scopes: Scopes<'a>,
     /// Whether an expiry that is not given is taken away.
     set_expiry: bool,
     expires: Option<Timestamp>,
+}
+
+/// What becomes of scopes.
+#[derive(Clone, Copy, Default)]
+enum Scopes<'a> {
+    /// They stay.
+    #[default]
+    Keep,
+    /// These are added.
+    Add(&'a [Box<str>]),
+    /// These take their place.
+    Set(&'a [Box<str>]),
+    /// The same, if there are any.
+    Update(&'a [Box<str>]),
+}
+
+impl<'a> Scopes<'a> {
+    /// What `way` makes of those that were given, if any were.
+    fn given(draft: &'a Draft, way: fn(&'a [Box<str>]) -> Self) -> Self {
+        draft.scopes.as_deref().map_or(Self::Keep, way)
+    }
 }
 
 /// What an operation on a held entity comes to.
@@ -162,7 +182,7 @@ struct Plan<'a> {
 
 fn plan(operation: &Operation) -> Plan<'_> {
     let edit = |draft, on_held, on_missing| Plan {
-        header: Header::adding(draft, false),
+        header: Header::adding(draft, Scopes::given(draft, Scopes::Set)),
         given: &draft.attributes,
         rules: Rules { others_stay: true, siblings_stay: true, on_held, on_missing },
         cut: None,
@@ -175,18 +195,25 @@ fn plan(operation: &Operation) -> Plan<'_> {
             cut: None,
         },
         Operation::Merge(draft, options) => edit(draft, OnHeld::Merge(options), OnMissing::Add),
-        Operation::Update(draft) => edit(draft, OnHeld::Replace, OnMissing::Add),
+        Operation::Update(draft) => Plan {
+            header: Header::adding(draft, Scopes::given(draft, Scopes::Update)),
+            ..edit(draft, OnHeld::Replace, OnMissing::Add)
+        },
         Operation::Append { draft, keep_held } => {
             let on_held = if *keep_held { OnHeld::Keep } else { OnHeld::Replace };
-            Plan { header: Header::adding(draft, true), ..edit(draft, on_held, OnMissing::Add) }
+            let way = if *keep_held { Scopes::Add } else { Scopes::Set };
+            let header = Header::adding(draft, Scopes::given(draft, way));
+            Plan { header, ..edit(draft, on_held, OnMissing::Add) }
         }
-        Operation::UpsertUpdate(draft) => {
-            Plan { header: Header::adding(draft, true), ..edit(draft, OnHeld::Replace, OnMissing::Add) }
-        }
+        Operation::UpsertUpdate(draft) => edit(draft, OnHeld::Replace, OnMissing::Add),
         Operation::PatchAttribute(attribute) => Plan::attribute(attribute, OnHeld::Patch),
         Operation::ReplaceAttribute(attribute) => Plan::attribute(attribute, OnHeld::Replace),
         Operation::DeleteAttribute { name, instances } => Plan::cutting(Cut::Instances(*name, instances)),
         Operation::Retain { names, keep } => Plan::cutting(Cut::Attributes { names, keep: *keep }),
+        Operation::DeleteScopes => {
+            let header = Header { scopes: Scopes::Set(&[]), ..Header::default() };
+            Plan { header, ..Plan::cutting(Cut::Attributes { names: &[], keep: false }) }
+        }
         Operation::Delete => Plan::cutting(Cut::Attributes { names: &[], keep: true }),
     }
 }
@@ -207,21 +234,14 @@ impl<'a> Plan<'a> {
 }
 
 impl<'a> Header<'a> {
-    fn adding(draft: &'a Draft, add_scopes: bool) -> Self {
-        let scopes = draft.scopes.as_deref();
-        Self {
-            add_types: &draft.types,
-            add_scopes: if add_scopes { scopes.unwrap_or_default() } else { &[] },
-            set_scopes: if add_scopes { None } else { scopes },
-            expires: draft.expires_at,
-            ..Self::default()
-        }
+    fn adding(draft: &'a Draft, scopes: Scopes<'a>) -> Self {
+        Self { add_types: &draft.types, scopes, expires: draft.expires_at, ..Self::default() }
     }
 
     fn setting(draft: &'a Draft) -> Self {
         Self {
             set_types: &draft.types,
-            set_scopes: Some(draft.scopes.as_deref().unwrap_or_default()),
+            scopes: Scopes::Set(draft.scopes.as_deref().unwrap_or_default()),
             set_expiry: true,
             expires: draft.expires_at,
             ..Self::default()
@@ -252,17 +272,19 @@ impl<'a> Header<'a> {
     where
         'a: 'b,
     {
-        if let Some(given) = self.set_scopes {
-            let same = held.scopes().eq(given.iter().map(|scope| &**scope));
-            return Ok((!same).then(|| given.iter().map(|scope| &**scope).collect()));
-        }
-        if self.add_scopes.is_empty() {
-            return Ok(None);
-        }
+        let given = match self.scopes {
+            Scopes::Keep => return Ok(None),
+            Scopes::Update(_) if held.scoped_at().is_none() => return Ok(None),
+            Scopes::Update(given) | Scopes::Set(given) => {
+                let same = held.scopes().eq(given.iter().map(|scope| &**scope));
+                return Ok((!same).then(|| given.iter().map(|scope| &**scope).collect()));
+            }
+            Scopes::Add(given) => given,
+        };
         let mut scopes: Vec<&str> = held.scopes().collect();
         let count = scopes.len();
         let mut seen: HashSet<&str> = scopes.iter().copied().collect();
-        scopes.extend(self.add_scopes.iter().map(|scope| &**scope).filter(|scope| seen.insert(scope)));
+        scopes.extend(given.iter().map(|scope| &**scope).filter(|scope| seen.insert(scope)));
         if scopes.len() == count {
             return Ok(None);
         }
@@ -279,6 +301,9 @@ fn edit(
     now: Timestamp,
 ) -> Result<Outcome, Error> {
     let Plan { header, given, rules, cut } = plan(operation);
+    if matches!(operation, Operation::DeleteScopes) && held.scoped_at().is_none() {
+        return Err(Error::NoSuchAttribute(TermId::SCOPE, None));
+    }
     let (types, scopes) = (header.types(held)?, header.scopes(held)?);
     let expires = if header.set_expiry { header.expires } else { header.expires.or(held.expires_at()) };
     let mut out = Vec::with_capacity(held.bytes().len() + 256);
@@ -288,7 +313,7 @@ fn edit(
     } else {
         let types = types.clone().unwrap_or_else(|| held.types().collect());
         let scopes = scopes.clone().unwrap_or_else(|| held.scopes().collect());
-        put_names(&mut out, held.id(), &types, scopes.iter().copied());
+        put_names(&mut out, held.id(), &types, scopes.iter().copied(), held.scoped_at().unwrap_or(now));
     }
     let mut editor = Editor::new(out, now);
     match &cut {

@@ -15,14 +15,15 @@ pub enum Operation {
     /// 5.6.17 (PATCH of an entity): merge, RFC 7396 per attribute instance; refused if absent.
     Merge(Draft, MergeOptions),
     /// 5.6.3 (POST attrs): add attributes; held instances are replaced, or kept if `keep_held`.
-    /// Types given are added; scopes given are added to the held ones.
+    /// Types given are added; scopes given take the place of the held ones, or are added if `keep_held`.
     Append {
         /// What to add.
         draft: Draft,
         /// `noOverwrite`: held instances stay and are reported.
         keep_held: bool,
     },
-    /// 5.6.2 (PATCH attrs): replace instances that are held, and add the others. Types given are added.
+    /// 5.6.2 (PATCH attrs): replace instances that are held, and add the others. Types given are added; scopes given take
+    /// the place of held ones, and are passed over where none are held.
     Update(Draft),
     /// 5.6.4 (PATCH of one attribute): change members of the instance that are given, keep the rest;
     /// refused if the attribute or that instance is not held.
@@ -36,6 +37,8 @@ pub enum Operation {
         /// Which instances.
         instances: Instances,
     },
+    /// 5.6.5 of the scopes: remove them; refused if none are held.
+    DeleteScopes,
     /// 5.6.6: remove the entity; refused if absent.
     Delete,
     /// 5.6.8: create, or if it exists replace whole.

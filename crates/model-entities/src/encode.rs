@@ -1,8 +1,8 @@
 //! The stored form of an entity, written. `view.rs` reads it; the layout:
 //!
 //! ```text
-//! entity    = format:u8=1  created:i64  modified:i64  flags:u8  [expires:i64]
-//!             id:text  types:(count, term*)  scopes:(count, text*)  attribute*
+//! entity    = format:u8=2  created:i64  modified:i64  flags:u8  [expires:i64]
+//!             id:text  types:(count, term*)  scopes:(count, [created:i64, text*])  attribute*
 //! attribute = name:term  length  instance*            length: bytes of the instances
 //! instance  = length  kind:u8  flags:u8  created:i64  modified:i64
 //!             [observed:i64] [expires:i64] [dataset:text] [unit:text]
@@ -16,7 +16,7 @@ use store::Timestamp;
 
 use crate::{Attribute, Draft, Instance, Kind, TermId};
 
-pub(crate) const FORMAT: u8 = 1;
+pub(crate) const FORMAT: u8 = 2;
 /// Where an entity's flags stand: behind format and two times.
 pub(crate) const FLAGS_AT: usize = 17;
 pub(crate) const FLAG_EXPIRES: u8 = 1;
@@ -63,12 +63,14 @@ pub(crate) fn put_times(
     }
 }
 
-/// What stands between the times and the attributes. A type given twice is stored once.
+/// What stands between the times and the attributes. A type given twice is stored once. `scoped`: since when the entity
+/// has scopes, if it has any.
 pub(crate) fn put_names<'a>(
     out: &mut Vec<u8>,
     id: &str,
     types: &[TermId],
     scopes: impl ExactSizeIterator<Item = &'a str>,
+    scoped: Timestamp,
 ) {
     put_text(out, id);
     let first =
@@ -78,6 +80,9 @@ pub(crate) fn put_names<'a>(
         put_varint(out, u64::from(of_type.0));
     }
     put_varint(out, scopes.len() as u64);
+    if scopes.len() > 0 {
+        put_time(out, scoped);
+    }
     for scope in scopes {
         put_text(out, scope);
     }
@@ -186,7 +191,7 @@ pub(crate) fn encode_as(id: &str, draft: &Draft, created: Timestamp, modified: T
     let transient = draft.expires_at.is_some() || any_expires(&draft.attributes);
     put_times(&mut out, created, modified, draft.expires_at, transient);
     let scopes = draft.scopes.as_deref().unwrap_or_default();
-    put_names(&mut out, id, &draft.types, scopes.iter().map(|scope| &**scope));
+    put_names(&mut out, id, &draft.types, scopes.iter().map(|scope| &**scope), created);
     for attribute in &draft.attributes {
         put_attribute(&mut out, attribute, created, modified);
     }

@@ -31,6 +31,7 @@ mod keys;
 #[cfg(test)]
 mod model;
 mod query;
+mod scope;
 mod tenant;
 mod term;
 #[cfg(feature = "testing")]
@@ -58,6 +59,7 @@ pub use query::{
     Collation, Comparison, Filter, GeoQuery, GeoRelation, LinkedPath, Meta, Operand, Order, OrderBy,
     OrderKey, Path, Query, QueryResult, Scalar, ScopeQuery, Selector, TypeQuery,
 };
+pub use scope::{scope_value, scopes_of_value};
 pub use store::{
     Clock, ErrorKind as StoreErrorKind, Fingerprint, Fingerprints, StateCondition, Tenant, Timestamp,
 };

@@ -16,6 +16,8 @@ pub(crate) struct PlainEntity {
     pub(crate) expires: Option<i64>,
     pub(crate) types: Vec<u32>,
     pub(crate) scopes: Vec<String>,
+    /// Since when there are any.
+    pub(crate) scoped: Option<i64>,
     pub(crate) attributes: Vec<PlainAttribute>,
 }
 
@@ -48,6 +50,7 @@ impl PlainEntity {
             expires: view.expires_at().map(|time| time.0),
             types: view.types().map(|term| term.0).collect(),
             scopes: view.scopes().map(Into::into).collect(),
+            scoped: view.scoped_at().map(|time| time.0),
             attributes: view.attributes().map(|attribute| PlainAttribute::read(&attribute)).collect(),
         }
     }
@@ -302,6 +305,7 @@ fn created(id: &str, draft: &Draft, now: i64) -> Option<PlainEntity> {
         expires: draft.expires_at.map(|time| time.0),
         types,
         scopes: draft.scopes.iter().flatten().map(|scope| scope.to_string()).collect(),
+        scoped: draft.scopes.iter().flatten().next().map(|_| now),
         attributes: draft.attributes.iter().map(|attribute| PlainAttribute::new(attribute, now)).collect(),
     })
 }
@@ -333,6 +337,7 @@ pub(crate) fn apply_plainly(
         return Ok((Fate::Unchanged, stored.cloned()));
     }
     new.modified = now;
+    new.scoped = if new.scopes.is_empty() { None } else { held.scoped.or(Some(now)) };
     new.attributes.retain(|attribute| !attribute.instances.is_empty());
     Ok((Fate::Updated, Some(new)))
 }
@@ -355,15 +360,19 @@ fn change(new: &mut PlainEntity, operation: &Operation, now: i64) -> Result<bool
             Ok(held != new.attributes || held.iter().any(given))
         }
         Operation::Append { draft, keep_held } => {
-            set_header(new, draft, true);
+            set_header(new, draft, *keep_held);
             Ok(write(new, &draft.attributes, !keep_held, now))
         }
         Operation::UpsertUpdate(draft) => {
-            set_header(new, draft, true);
+            set_header(new, draft, false);
             Ok(write(new, &draft.attributes, true, now))
         }
         Operation::Update(draft) => {
+            let scopes = new.scopes.clone();
             set_header(new, draft, false);
+            if scopes.is_empty() {
+                new.scopes.clear();
+            }
             Ok(write(new, &draft.attributes, true, now))
         }
         Operation::PatchAttribute(given) => {
@@ -404,6 +413,10 @@ fn change(new: &mut PlainEntity, operation: &Operation, now: i64) -> Result<bool
             let before = new.attributes.len();
             new.attributes.retain(|attribute| names.contains(&TermId(attribute.name)) == *keep);
             Ok(before != new.attributes.len())
+        }
+        Operation::DeleteScopes => {
+            let held = !std::mem::take(&mut new.scopes).is_empty();
+            if held { Ok(true) } else { Err(()) }
         }
         Operation::Create(_) | Operation::Delete => unreachable!("handled before"),
     }

@@ -73,6 +73,7 @@ pub struct EntityView<'a> {
     id: &'a [u8],
     types: (u64, Fields<'a>),
     scopes: (u64, Fields<'a>),
+    scoped_at: Option<Timestamp>,
     attributes: Fields<'a>,
 }
 
@@ -112,7 +113,9 @@ impl<'a> EntityView<'a> {
         for _ in 0..types.0 {
             fields.term()?;
         }
-        let scopes = (fields.varint()?, fields);
+        let count = fields.varint()?;
+        let scoped_at = if count == 0 { None } else { Some(fields.time()?) };
+        let scopes = (count, fields);
         for _ in 0..scopes.0 {
             fields.bytes()?;
         }
@@ -126,6 +129,7 @@ impl<'a> EntityView<'a> {
             id,
             types,
             scopes,
+            scoped_at,
             attributes: fields,
         })
     }
@@ -175,6 +179,11 @@ impl<'a> EntityView<'a> {
     pub fn scopes(&self) -> impl Iterator<Item = &'a str> + use<'a> {
         let (count, mut fields) = self.scopes;
         (0..count).map_while(move |_| fields.text())
+    }
+
+    /// Since when it has had scopes, whichever; `None` if it has none.
+    pub fn scoped_at(&self) -> Option<Timestamp> {
+        self.scoped_at
     }
 
     /// The attributes, in the order they were first written.

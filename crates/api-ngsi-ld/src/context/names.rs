@@ -12,6 +12,11 @@ use super::weight::{Budget, Weight, text_bytes};
 /// Stands where a stored entity uses a term that its tenant does not have (a damaged store).
 const UNKNOWN: (&str, &str) = ("urn:twinfold:unknown-term", "\"urn:twinfold:unknown-term\":");
 
+/// How the reserved name of scopes is spelled, alone and as a key, in every context.
+const SCOPE: (&str, &str) = ("scope", "\"scope\":");
+/// Its IRI.
+const SCOPE_IRI: &str = "https://uri.etsi.org/ngsi-ld/scope";
+
 /// Where a tenant's terms come from.
 #[derive(Debug)]
 enum Interned {
@@ -99,6 +104,11 @@ impl Names {
         Some(term)
     }
 
+    /// Whether a name in an address, short or whole, is that of the scopes of an entity (4.18). Cost: a look-up.
+    pub(crate) fn is_scope(&self, name: &str) -> bool {
+        name == SCOPE.0 || self.term(name).is_none() && self.context.expand(name) == SCOPE_IRI
+    }
+
     /// The IRI of a short name.
     pub(crate) fn iri<'a>(&'a self, name: &'a str) -> Cow<'a, str> {
         self.context.expand(name)
@@ -117,12 +127,18 @@ impl Names {
 
     /// The short name of a term. Cost: two indexes, once the term was met.
     pub(crate) fn compact(&self, term: TermId) -> &str {
+        if term == TermId::SCOPE {
+            return SCOPE.0;
+        }
         self.spelled(term).map_or(UNKNOWN.0, |spelled| &spelled.name)
     }
 
     /// The short name of a term as the key of a JSON member: escaped, in quotes, with the colon.
     /// Cost: as [`Names::compact`].
     pub(crate) fn key(&self, term: TermId) -> &str {
+        if term == TermId::SCOPE {
+            return SCOPE.1;
+        }
         self.spelled(term).map_or(UNKNOWN.1, |spelled| &spelled.key)
     }
 

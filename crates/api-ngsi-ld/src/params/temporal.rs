@@ -8,8 +8,8 @@
 
 use api_http::{MediaType, Request, accept};
 use model_entities::{
-    AggregateMethod, AttributeFilter, HistoryRequest, Period, Query, Selector, TimeProperty, TimeSpan,
-    Timestamp,
+    AggregateMethod, AttributeFilter, HistoryRequest, Period, Query, Selector, TermId, TimeProperty,
+    TimeSpan, Timestamp,
 };
 
 use super::EntityParams;
@@ -207,9 +207,12 @@ impl TemporalParams {
             (Some(pick), omit) => {
                 let omitted = |name| omit.as_ref().is_some_and(|omit| omit.is_whole(name));
                 let names = pick.names().filter(|name| !omitted(*name));
-                AttributeFilter::Only(names.map(Some).collect())
+                let scope = pick.scope && !omit.as_ref().is_some_and(|omit| omit.scope);
+                AttributeFilter::Only(names.chain(scope.then_some(TermId::SCOPE)).map(Some).collect())
             }
-            (None, Some(omit)) => AttributeFilter::Except(omit.names().collect()),
+            (None, Some(omit)) => {
+                AttributeFilter::Except(omit.names().chain(omit.scope.then_some(TermId::SCOPE)).collect())
+            }
             (None, None) => AttributeFilter::All,
         };
         HistoryRequest {

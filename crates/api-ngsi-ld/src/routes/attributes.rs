@@ -74,6 +74,11 @@ async fn change_attribute(
     let rules = rules.in_representation(write_options(request, &[])?.representation);
     let body = body(request)?;
     let session = writing(api, request, body).await?;
+    if session.names.is_scope(name) {
+        return Err(Problem::bad_request(
+            "scopes are written with /attrs or the entity, and removed by DELETE",
+        ));
+    }
     let required = session.precondition(request)?;
     attribute_in_use(&session, id, name).await?;
     let attribute = session.parse(|names| parse_attribute(body.text, name, names, &rules)).await?;
@@ -89,6 +94,10 @@ pub(crate) async fn delete(api: Api, request: Request) -> Result<Response, Probl
     let instances = instances(&request)?;
     let session = api.reading(&request).await?;
     let required = session.precondition(&request)?;
+    if session.names.is_scope(name) && !matches!(instances, Instances::Dataset(_)) {
+        session.apply(id, &required, Operation::DeleteScopes).await?;
+        return Ok(no_content());
+    }
     let name = attribute_in_use(&session, id, name).await?;
     session.apply(id, &required, Operation::DeleteAttribute { name, instances }).await?;
     Ok(no_content())

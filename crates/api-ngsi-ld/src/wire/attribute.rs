@@ -48,7 +48,8 @@ impl Parser<'_> {
         Ok(attribute)
     }
 
-    fn instances(&mut self, name: &str, term: TermId) -> Outcome<Attribute> {
+    /// The next value as the attribute of this term.
+    pub(super) fn instances(&mut self, name: &str, term: TermId) -> Outcome<Attribute> {
         let simplified = self.rules.representation == Representation::Simplified;
         let records = self.rules.nulls == Nulls::Records;
         let instances = match self.reader.peek()? {

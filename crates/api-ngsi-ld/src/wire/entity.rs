@@ -28,6 +28,7 @@ impl Parser<'_> {
             match &*key {
                 "id" | "@id" => self.id(&mut draft)?,
                 "type" | "@type" => self.types(&mut draft)?,
+                "scope" if self.rules.temporal => self.past_scopes(&mut draft)?,
                 "scope" => self.scopes(&mut draft)?,
                 "expiresAt" => draft.expires_at = Some(self.time("expiresAt")?),
                 "@context" | "createdAt" | "modifiedAt" | "deletedAt" => self.reader.skip()?,
@@ -86,7 +87,7 @@ impl Parser<'_> {
         })
     }
 
-    fn scopes(&mut self, draft: &mut Draft) -> Outcome<()> {
+    pub(super) fn scopes(&mut self, draft: &mut Draft) -> Outcome<()> {
         let (mut scopes, mut seen) = (Vec::new(), HashSet::new());
         if self.removal("scope")? {
             draft.scopes = Some(scopes);

@@ -20,6 +20,7 @@ mod instance;
 mod name;
 mod parser;
 mod past;
+mod scope;
 pub(crate) mod time;
 mod value;
 
@@ -200,12 +201,16 @@ pub(crate) fn parse_past_instance(
     names: &Names,
     rules: &Rules,
 ) -> Result<Instance, WireError> {
+    let of_scopes = names.is_scope(name);
+    let rules = &Rules { temporal: rules.temporal || of_scopes, ..*rules };
     let attribute = if past::is_fragment(body, name, names) {
         let mut attributes = parse_fragment(body, names, rules)?.attributes;
         match (attributes.pop(), attributes.is_empty()) {
             (Some(attribute), true) => attribute,
             _ => return Err(past::one_instance(name).into()),
         }
+    } else if of_scopes {
+        scope::parse_instance(body, names, rules)?
     } else {
         parse_attribute(body, name, names, rules)?
     };

@@ -153,7 +153,7 @@ pub(crate) fn check_uri(text: &str) -> Result<(), String> {
     if is_uri(text) { Ok(()) } else { Err(format!("{text:?} is not a URI")) }
 }
 
-/// A scope (4.18) with its leading `/`, or `None` if it is none. Hyphens are let through.
+/// A scope (4.18) with its leading `/`, or `None` if it is none.
 pub(crate) fn scope(text: &str) -> Option<Box<str>> {
     let levels = text.strip_prefix('/').unwrap_or(text);
     if !levels.split('/').all(is_scope_level) {
@@ -162,10 +162,9 @@ pub(crate) fn scope(text: &str) -> Option<Box<str>> {
     Some(if levels.len() == text.len() { format!("/{text}").into() } else { text.into() })
 }
 
-/// Whether `text` is one level of a scope.
+/// Whether `text` is one level of a scope (4.18): a letter, then letters, digits and `_`.
 pub(crate) fn is_scope_level(text: &str) -> bool {
-    text.starts_with(char::is_alphanumeric)
-        && text.chars().all(|found| found.is_alphanumeric() || matches!(found, '_' | '-'))
+    text.starts_with(char::is_alphabetic) && text.chars().all(|found| found.is_alphanumeric() || found == '_')
 }
 
 /// Whether `text` has the form of a language tag (RFC 5646), or is `@none`.
@@ -228,7 +227,10 @@ mod tests {
     fn scopes_get_a_leading_slash() {
         assert_eq!(scope("Madrid").as_deref(), Some("/Madrid"));
         assert_eq!(scope("/Madrid/Gardens").as_deref(), Some("/Madrid/Gardens"));
-        for text in ["", "/", "//a", "/a/", "/a b", "/+", "/#", "/a/#"] {
+        assert_eq!(scope("/größe/a_1").as_deref(), Some("/größe/a_1"));
+        for text in
+            ["", "/", "//a", "/a/", "/a b", "/+", "/#", "/a/#", "/9a", "/a-b", "/_a", "urn:ngsi-ld:null"]
+        {
             assert_eq!(scope(text), None, "{text}");
         }
     }

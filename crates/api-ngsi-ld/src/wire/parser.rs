@@ -75,7 +75,8 @@ impl<'a> Parser<'a> {
             return Err(Fault::data(reserved(name)));
         }
         let count = u32::try_from(self.unknown.len()).unwrap_or(u32::MAX);
-        Ok(TermId(u32::MAX - *self.unknown.entry(iri).or_insert(count)))
+        // Behind the reserved name of scopes, from the end.
+        Ok(TermId(TermId::SCOPE.0 - 1 - *self.unknown.entry(iri).or_insert(count)))
     }
 
     /// Whether a name stands for one of the core vocabulary's, be it written short or as an IRI.

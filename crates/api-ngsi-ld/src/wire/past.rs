@@ -1,7 +1,7 @@
 //! The past of attributes: many instances of one datasetId, or series of values and times (4.5.6 to 4.5.9).
 
 use lang_json::{Kind as Json, Reader};
-use model_entities::{Attribute, Instance};
+use model_entities::{Attribute, Instance, TermId};
 use smallvec::SmallVec;
 
 use super::attribute::{asks_removal, dataset, kind_of, removed};
@@ -69,11 +69,16 @@ impl Parser<'_> {
     /// The next value as the past of the attribute of this name.
     pub(super) fn past_attribute(&mut self, name: &str) -> Outcome<Attribute> {
         let term = self.attribute_term(name)?;
+        self.past_instances(term, name)
+    }
+
+    /// The same, of the attribute of this term.
+    pub(super) fn past_instances(&mut self, term: TermId, name: &str) -> Outcome<Attribute> {
         let series = self.has_series().map_err(|fault| fault.within(name))?;
         if !series {
             let empty = self.is_empty_array()?;
             if !empty {
-                return self.attribute(name);
+                return self.instances(name, term).map_err(|fault| fault.within(name));
             }
             self.reader.skip()?;
             return Ok(Attribute { name: term, instances: SmallVec::new() });

@@ -126,7 +126,7 @@ fn append_adds_and_overwrites_or_keeps() {
     };
     let entity = after(&Operation::Append { draft: given(), keep_held: false });
     assert_eq!((names(&entity), entity.types.clone()), (vec![10, 11, 12], vec![1, 2]));
-    assert_eq!(entity.scopes, ["/a", "/b"]);
+    assert_eq!((&entity.scopes, entity.scoped), (&vec!["/b".to_owned(), "/a".to_owned()], Some(BEFORE.0)));
     assert_eq!(instance(&entity, 11, Some("urn:d:2")).value, "5");
     assert_eq!(instance(&entity, 11, Some("urn:d:1")).modified, BEFORE.0);
     let outcome = outcome(&Operation::Append { draft: given(), keep_held: true }).unwrap();
@@ -410,4 +410,33 @@ fn large_values_are_merged_in_linear_time() {
     };
     let (few, many) = (least(5_000), least(20_000));
     assert!(many < few * 10, "{few:?}, of four times as many {many:?}");
+}
+
+#[test]
+fn scopes_are_set_added_updated_and_removed() {
+    let mut given = draft(Vec::new());
+    given.scopes = Some(vec!["/b".into(), "/c".into()]);
+    let scopes = |operation: Operation| {
+        let entity = after(&operation);
+        (entity.scopes, entity.scoped)
+    };
+    let both = |since: Timestamp| (vec!["/b".to_owned(), "/c".to_owned()], Some(since.0));
+    assert_eq!(scopes(Operation::Append { draft: given.clone(), keep_held: false }), both(BEFORE));
+    assert_eq!(scopes(Operation::UpsertUpdate(given.clone())), both(BEFORE));
+    assert_eq!(scopes(Operation::Update(given.clone())), both(BEFORE));
+    assert_eq!(scopes(Operation::Merge(given.clone(), MergeOptions::default())), both(BEFORE));
+    let added = scopes(Operation::Append { draft: given.clone(), keep_held: true });
+    assert_eq!(added, (vec!["/a".to_owned(), "/b".to_owned(), "/c".to_owned()], Some(BEFORE.0)));
+    assert_eq!(scopes(Operation::DeleteScopes), (Vec::new(), None));
+
+    // An entity without scopes.
+    let removed = outcome(&Operation::DeleteScopes).unwrap().bytes.unwrap();
+    let bare = EntityView::parse(&removed).unwrap();
+    let apply_bare = |operation: &Operation| apply(Some(&bare), bare.id(), operation, NOW, 1 << 20);
+    let removal = apply_bare(&Operation::DeleteScopes);
+    assert!(matches!(removal, Err(Error::NoSuchAttribute(TermId::SCOPE, None))), "{removal:?}");
+    assert_eq!(apply_bare(&Operation::Update(given.clone())).unwrap().change.fate, Fate::Unchanged);
+    let set = apply_bare(&Operation::Append { draft: given, keep_held: true }).unwrap();
+    let entity = entity_of(&set);
+    assert_eq!((entity.scopes, entity.scoped), both(NOW));
 }

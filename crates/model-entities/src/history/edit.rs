@@ -6,6 +6,7 @@
 #[cfg(test)]
 mod tests;
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use bytes::Bytes;
@@ -14,7 +15,7 @@ use smallvec::{SmallVec, smallvec};
 use store::{Commit, Condition, ErrorKind, Timestamp, Write};
 
 use super::fold::{ATTEMPTS_MAX, write_of};
-use super::note::{MICROSECOND, Point, PointsBuilder, micros, tag_of};
+use super::note::{MICROSECOND, Point, PointsBuilder, micros, nanos, tag_of};
 use super::{Header, InstanceId};
 use crate::apply::{apply, check_past};
 use crate::encode::{put_instance, put_names, put_times, put_varint, seal};
@@ -151,12 +152,18 @@ impl TenantEntities {
             let written = base.saturating_add(place / INSTANCES_A_MICROSECOND);
             let time =
                 written.saturating_mul(MICROSECOND).saturating_add(1 + place % INSTANCES_A_MICROSECOND);
+            let at = Timestamp(written);
+            if instance.remove && given.attribute == TermId::SCOPE {
+                builder.push_seen_removal(time, nanos(instance.observed_at.unwrap_or(at)), Kind::Property);
+                continue;
+            }
             if instance.remove {
                 builder.push_removal(time, instance.kind.unwrap_or(Kind::Property));
                 continue;
             }
             stored.clear();
-            put_instance(&mut stored, instance, Timestamp(written), Timestamp(written));
+            let instance = scoped_at(given.attribute, instance, at);
+            put_instance(&mut stored, &instance, at, at);
             builder.push(time, &read_instance(&stored).ok_or(crate::Malformed)?);
         }
         let written = builder.points.times.last().map_or(now, |last| micros(*last));
@@ -374,12 +381,19 @@ fn added(held: Option<&Header>, draft: &Draft, now: Timestamp, last: Timestamp) 
     let mut header = held.cloned().unwrap_or(new);
     let mut types: HashSet<TermId> = header.types.iter().copied().collect();
     header.types.extend(draft.types.iter().copied().filter(|of_type| types.insert(*of_type)));
-    let mut scopes: HashSet<Box<str>> = header.scopes.iter().cloned().collect();
-    header
-        .scopes
-        .extend(draft.scopes.iter().flatten().filter(|scope| scopes.insert((*scope).clone())).cloned());
+    if let Some(scopes) = &draft.scopes {
+        header.scopes.clone_from(scopes);
+    }
     header.last = header.last.max(last);
     header
+}
+
+/// An instance as it is written into the past; scopes that do not say when they were observed are observed now.
+fn scoped_at(attribute: TermId, instance: &Instance, now: Timestamp) -> Cow<'_, Instance> {
+    if attribute != TermId::SCOPE || instance.observed_at.is_some() {
+        return Cow::Borrowed(instance);
+    }
+    Cow::Owned(Instance { observed_at: Some(now), ..instance.clone() })
 }
 
 fn read_instance(stored: &[u8]) -> Option<InstanceView<'_>> {
@@ -396,7 +410,7 @@ fn patched(
 ) -> Result<Vec<u8>, Error> {
     let mut entity = Vec::with_capacity(stored.len() + 128);
     put_times(&mut entity, now, now, None, false);
-    put_names(&mut entity, id, &[], std::iter::empty());
+    put_names(&mut entity, id, &[], std::iter::empty(), now);
     put_varint(&mut entity, u64::from(attribute.0));
     let start = entity.len();
     entity.extend_from_slice(stored);

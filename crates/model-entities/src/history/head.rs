@@ -7,6 +7,8 @@
 //! removal = 0:u8  kind:u8  time:i64  [dataset]  what it was; the dataset is the rest, empty for the default instance
 //! ```
 //!
+//! Scopes are told of as an attribute, [`TermId::SCOPE`]: a Property whose observedAt is its `modifiedAt` (4.5.6).
+//!
 //! An entry's time is the `modifiedAt` of the instance, or the time of the removal: that of the operation. A commit of
 //! many operations tells of all of them, in order; the time in the row's key is that of the last.
 
@@ -15,9 +17,9 @@ use std::collections::{HashMap, HashSet};
 use smallvec::SmallVec;
 use store::Timestamp;
 
-use crate::encode::{put_time, put_varint, seal};
+use crate::encode::{InstanceHead, put_text, put_time, put_varint, seal};
 use crate::view::Fields;
-use crate::{AttributeView, EntityView, InstanceView, Kind, Malformed, TermId};
+use crate::{AttributeView, EntityView, InstanceView, Kind, Malformed, TermId, scope_value};
 
 const FORMAT: u8 = 2;
 /// Where a kind stands in an instance: no kind has this number.
@@ -59,6 +61,7 @@ pub(crate) fn put_entries(
         out.push(FORMAT);
     }
     let start = out.len();
+    put_scope_entry(out, before, after, now);
     // What expired goes with any write, told of or not.
     let all = before.is_some_and(EntityView::is_transient);
     let mut sorted: SmallVec<[TermId; 8]> = touched.into();
@@ -117,17 +120,51 @@ fn put_removals(
             None => left.is_some_and(|left| left.instance(dataset).is_some()),
         };
         if !stays {
-            put_removal(out, before.name(), &instance, now);
+            put_removal(out, before.name(), instance.kind(), dataset, now);
         }
     }
 }
 
-fn put_removal(out: &mut Vec<u8>, attribute: TermId, gone: &InstanceView<'_>, time: Timestamp) {
+/// What became of the scopes, if anything.
+fn put_scope_entry(
+    out: &mut Vec<u8>,
+    before: Option<&EntityView<'_>>,
+    after: Option<&EntityView<'_>>,
+    now: Timestamp,
+) {
+    let before = before.filter(|view| view.scoped_at().is_some());
+    let after = after.filter(|view| view.scoped_at().is_some());
+    match (before, after) {
+        (Some(before), Some(after))
+            if before.scoped_at() == after.scoped_at() && before.scopes().eq(after.scopes()) => {}
+        (_, Some(after)) => {
+            put_varint(out, u64::from(TermId::SCOPE.0));
+            let start = out.len();
+            let head = InstanceHead {
+                kind: Kind::Property,
+                created: after.scoped_at().unwrap_or(now),
+                modified: now,
+                observed: Some(now),
+                expires: None,
+                dataset: None,
+                unit: None,
+                has_extras: false,
+            };
+            head.put(out);
+            put_text(out, &scope_value(after.scopes()));
+            seal(out, start);
+        }
+        (Some(_), None) => put_removal(out, TermId::SCOPE, Kind::Property, None, now),
+        (None, None) => {}
+    }
+}
+
+fn put_removal(out: &mut Vec<u8>, attribute: TermId, kind: Kind, dataset: Option<&str>, time: Timestamp) {
     put_varint(out, u64::from(attribute.0));
     let start = out.len();
-    out.extend_from_slice(&[REMOVAL, gone.kind() as u8]);
+    out.extend_from_slice(&[REMOVAL, kind as u8]);
     put_time(out, time);
-    out.extend_from_slice(gone.dataset().unwrap_or_default().as_bytes());
+    out.extend_from_slice(dataset.unwrap_or_default().as_bytes());
     seal(out, start);
 }
 

@@ -87,6 +87,9 @@ impl Heads {
                 };
                 match what {
                     What::Written(instance) => found.builder.push(nanos(time), &instance),
+                    What::Removed(kind) if attribute == TermId::SCOPE => {
+                        found.builder.push_seen_removal(nanos(time), nanos(time), kind);
+                    }
                     What::Removed(kind) => found.builder.push_removal(nanos(time), kind),
                 }
             }

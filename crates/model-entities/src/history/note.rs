@@ -151,6 +151,13 @@ impl PointsBuilder {
         self.put(time, 0.0, Class::Removal.flags() | UNOBSERVED_FLAG, UNOBSERVED);
     }
 
+    /// The same of scopes, which are `observed` to change (in nanoseconds).
+    pub(crate) fn push_seen_removal(&mut self, time: i64, observed: i64, kind: Kind) {
+        self.note.clear();
+        self.note.push(kind as u8);
+        self.put(time, 0.0, Class::Removal.flags(), observed);
+    }
+
     fn put(&mut self, time: i64, number: f64, flags: u8, observed: i64) {
         let place = self.place();
         self.points.times.push(time);

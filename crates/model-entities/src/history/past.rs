@@ -19,7 +19,7 @@ pub struct EntityHistory {
     pub id: Box<str>,
     /// Its types: those it has, or had when it went.
     pub types: SmallVec<[TermId; 2]>,
-    /// Its scopes, likewise.
+    /// Its scopes, likewise; none if the answer may hold instances of them ([`TermId::SCOPE`]).
     pub scopes: Vec<Box<str>>,
     /// When it was created (the last time).
     pub created_at: Timestamp,

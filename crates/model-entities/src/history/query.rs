@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use model_series::Points;
 use store::{Range, Timestamp};
 
-use super::note::Point;
+use super::note::{Class, Point};
 use super::read::Source;
 use super::select::{Bound, Wanted, time_of};
 use super::{EntityHistory, TimeProperty, TimeSpan};
@@ -17,7 +17,7 @@ use crate::encode::{put_names, put_times, put_varint, seal};
 use crate::query::eval::{Links, Matcher, Shown};
 use crate::query::stream::Union;
 use crate::query::{OrderBy, OrderKey, Query, Selector, TypeQuery};
-use crate::{EntityView, Error, Options, TenantEntities, TermId, keys};
+use crate::{EntityView, Error, Options, ScopeQuery, TenantEntities, TermId, keys, scopes_of_value};
 
 /// Index rows read in the first page.
 const PAGE_ROWS: usize = 64;
@@ -117,7 +117,9 @@ impl TenantEntities {
     ) -> Result<HistoryPage, Error> {
         // Nothing of the past expires.
         let query = Query { now: Timestamp(i64::MIN), ..query.clone() };
-        let search = Search { matcher: Matcher::new(&query), query: &query, time, span };
+        // Scopes have a past of their own.
+        let matcher = Matcher::new(&Query { scopes: None, ..query.clone() });
+        let search = Search { matcher, query: &query, time, span };
         let scan_max = self.context().options.scan_entities_max;
         let mut candidates = self.candidates(&query);
         let (mut taken, mut scanned) = (Taken::new(&query, &self.context().options)?, 0_usize);
@@ -200,7 +202,8 @@ impl TenantEntities {
         let asked = &search.query.datasets;
         let counts =
             |dataset: Option<&str>| asked.is_empty() || asked.iter().any(|one| one.as_deref() == dataset);
-        let sources = self.sources(id, |_, _| true).await?;
+        let mut sources = self.sources(id, |_, _| true).await?;
+        let scopes = sources.extract_if(.., |source| source.attribute == TermId::SCOPE).next();
         let mut seen = Seen { shown: search.matcher.unseen(), links };
         self.show(&head, search, &mut seen).await?;
         // Attributes that conditions are on, as far as they are not shown whole yet.
@@ -225,7 +228,11 @@ impl TenantEntities {
             // Shown whole, or as far as it matters.
             left.retain(|one| *one != name);
         };
-        Ok(matches && self.is_within(&sources, &met, search).await?)
+        let found = matches && self.is_within(&sources, &met, search).await?;
+        match &search.query.scopes {
+            Some(wanted) if found => self.was_within(&known, scopes.as_ref(), wanted, search).await,
+            _ => Ok(found),
+        }
     }
 
     /// Whether any attribute has an instance (or a removal) within the span; if attributes are asked for, any of those.
@@ -244,6 +251,50 @@ impl TenantEntities {
         for source in sources.iter().filter(|source| counts(source.attribute)) {
             let found = self.select(source, search.time, search.span, Bound::First(1)).await?;
             if !found.is_empty() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Whether the entity was within the scopes that are wanted at some time of the span: scopes hold from the time they
+    /// were set until the time they are set anew or removed (4.18). Where nothing was recorded of them, they are those that
+    /// are known of the entity.
+    async fn was_within(
+        &self,
+        known: &EntityHistory,
+        scopes: Option<&Source>,
+        wanted: &ScopeQuery,
+        search: &Search<'_>,
+    ) -> Result<bool, Error> {
+        let Some(source) = scopes else {
+            return Ok(wanted.selects(known.scopes.iter().map(|scope| &**scope)));
+        };
+        // They are observed to change when they do; what else is known of them is when they were written.
+        let time = match search.time {
+            TimeProperty::ObservedAt => TimeProperty::ObservedAt,
+            TimeProperty::CreatedAt | TimeProperty::ModifiedAt | TimeProperty::DeletedAt => {
+                TimeProperty::ModifiedAt
+            }
+        };
+        let before = TimeSpan { from: TimeSpan::ALL.from, to: search.span.from };
+        let at_begin = self.select(source, time, before, Bound::Last(1)).await?.into_points();
+        if any_within(&at_begin, wanted, |_| true) {
+            return Ok(true);
+        }
+        let inside = |points: &Points, index| {
+            time_of(points, index, time).is_some_and(|time| search.span.contains(Timestamp(time)))
+        };
+        if any_within(&source.fresh, wanted, |index| inside(&source.fresh, index)) {
+            return Ok(true);
+        }
+        let is_changed = time == TimeProperty::ModifiedAt && self.is_changed(source).await?;
+        let blocks = Wanted::new(time, search.span, is_changed);
+        let (mut rest, mut points) = (Some(blocks.range), Points::default());
+        while let Some(range) = rest {
+            points.clear();
+            rest = self.read_wanted(source, range, &blocks, &mut points).await?;
+            if any_within(&points, wanted, |index| inside(&points, index)) {
                 return Ok(true);
             }
         }
@@ -367,10 +418,19 @@ fn way(ids: &[Box<str>], types: Option<&TypeQuery>) -> Option<Way> {
     }
 }
 
+/// Whether any of these points, which are scopes, is wanted; `counts` says which are looked at.
+fn any_within(points: &Points, wanted: &ScopeQuery, counts: impl Fn(usize) -> bool) -> bool {
+    (0..points.len()).filter(|index| counts(*index)).any(|index| {
+        let point = Point::new(points, index);
+        let held = || scopes_of_value(&point.value());
+        point.class != Class::Removal && wanted.selects(held().iter().map(|scope| &**scope))
+    })
+}
+
 /// The stored form of an entity without attributes.
 fn head_of(known: &EntityHistory) -> Vec<u8> {
     let mut out = Vec::with_capacity(256);
     put_times(&mut out, known.created_at, known.modified_at, None, false);
-    put_names(&mut out, &known.id, &known.types, known.scopes.iter().map(|scope| &**scope));
+    put_names(&mut out, &known.id, &known.types, known.scopes.iter().map(|scope| &**scope), known.created_at);
     out
 }

@@ -112,8 +112,12 @@ impl TenantEntities {
         let Some(mut history) = self.history(id).await? else {
             return Ok(None);
         };
-        let (mut found, covered) = self.select_all(id, request).await?;
+        let (mut found, covered, is_scoped) = self.select_all(id, request).await?;
         history.covered = covered;
+        if is_scoped {
+            // Their instances tell more.
+            history.scopes.clear();
+        }
         found.sort_by(|one, other| (one.0, &one.1).cmp(&(other.0, &other.1)));
         let found = found.into_iter().filter(|(_, _, selected)| !selected.is_empty());
         history.attributes = found
@@ -127,12 +131,13 @@ impl TenantEntities {
         Ok(Some(history))
     }
 
-    /// The instances of each attribute and dataset that are wanted, and the part of the span they were cut to.
+    /// The instances of each attribute and dataset that are wanted, the part of the span they were cut to, and whether
+    /// scopes are among what is recorded.
     async fn select_all(
         &self,
         id: &str,
         request: &HistoryRequest,
-    ) -> Result<(Vec<Found>, Option<TimeSpan>), Error> {
+    ) -> Result<(Vec<Found>, Option<TimeSpan>, bool), Error> {
         // One more than is asked for tells whether there is more.
         let most = request.instances_max.saturating_add(1);
         let bound = match request.last_n {
@@ -141,7 +146,9 @@ impl TenantEntities {
         };
         let (mut found, mut edges) = (Vec::<Found>::new(), Vec::new());
         let (mut request, mut covered, mut held) = (request.clone(), None, 0_usize);
+        let mut is_scoped = false;
         for source in self.sources(id, |attribute, dataset| request.wants(attribute, dataset)).await? {
+            is_scoped |= source.attribute == TermId::SCOPE;
             let selected = self.select(&source, request.time, request.span, bound).await?;
             if selected.is_empty() {
                 continue;
@@ -161,7 +168,7 @@ impl TenantEntities {
                 request.instances_max
             )));
         }
-        Ok((found, covered))
+        Ok((found, covered, is_scoped))
     }
 
     /// The attributes and datasets of a past that are wanted.

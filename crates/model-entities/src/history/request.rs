@@ -25,7 +25,7 @@ pub struct HistoryRequest {
 /// Attributes of a request (NGSI-LD `attrs`, `pick`, `omit`); names that are nowhere used are `None`.
 #[derive(Clone, Debug, Default)]
 pub enum AttributeFilter {
-    /// All of them.
+    /// All of them, and the scopes, which are one by the name [`TermId::SCOPE`].
     #[default]
     All,
     /// These.
@@ -45,7 +45,7 @@ pub enum TimeProperty {
     /// When this state of it was written.
     ModifiedAt,
     /// When it was removed: finds only removals (which the other properties find by when they were written, too, except
-    /// `ObservedAt` and `CreatedAt`, which never find them).
+    /// `ObservedAt` and `CreatedAt`, which never find them, but for `ObservedAt` those of scopes).
     DeletedAt,
 }
 
@@ -155,8 +155,11 @@ impl HistoryRequest {
 
     /// Whether an attribute's instances of a dataset are asked for.
     pub(crate) fn wants(&self, attribute: TermId, dataset: Option<&str>) -> bool {
+        // Scopes are of no dataset.
         self.attributes.wants(attribute)
-            && (self.datasets.is_empty() || self.datasets.iter().any(|wanted| wanted.as_deref() == dataset))
+            && (self.datasets.is_empty()
+                || attribute == TermId::SCOPE
+                || self.datasets.iter().any(|wanted| wanted.as_deref() == dataset))
     }
 }
 

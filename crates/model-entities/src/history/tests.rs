@@ -9,7 +9,7 @@ use store::{Clock, Durability, EmbeddedOptions, Store, Tenant, Timestamp};
 use super::*;
 use crate::model::{PlainEntity, PlainInstance, apply_plainly};
 use crate::write::tests::{operation, options, run, store};
-use crate::{Entities, Fate, Operation, TenantEntities};
+use crate::{Entities, Fate, Kind, Operation, TenantEntities, TermId};
 
 /// What was written, or removed (`None`), by attribute, dataset and time.
 type PlainPast = BTreeMap<(u32, Option<String>, i64), Option<PlainInstance>>;
@@ -46,8 +46,33 @@ fn instances(entity: Option<&PlainEntity>) -> BTreeMap<(u32, Option<String>), Pl
     instances.map(|(name, one)| ((name, one.dataset.clone()), one.clone())).collect()
 }
 
+/// Scopes as an instance that was written `now`, observed as it was.
+fn scope(scopes: &[String], scoped: Option<i64>, now: i64) -> PlainInstance {
+    PlainInstance {
+        kind: Kind::Property,
+        dataset: None,
+        value: crate::scope_value(scopes.iter().map(String::as_str)),
+        created: scoped.unwrap(),
+        modified: now,
+        observed: Some(now),
+        expires: None,
+        unit: None,
+        extras: Vec::new(),
+        members: Vec::new(),
+    }
+}
+
 /// Notes what a write that made `after` of `before` did.
 fn note(past: &mut PlainPast, before: Option<&PlainEntity>, after: Option<&PlainEntity>, now: i64) {
+    let scopes = |entity: Option<&PlainEntity>| {
+        entity.map(|entity| (entity.scopes.clone(), entity.scoped)).filter(|(_, scoped)| scoped.is_some())
+    };
+    if scopes(before) != scopes(after) {
+        past.insert(
+            (TermId::SCOPE.0, None, now),
+            scopes(after).map(|(scopes, scoped)| scope(&scopes, scoped, now)),
+        );
+    }
     let (before, after) = (instances(before), instances(after));
     for (name, dataset) in before.into_keys().filter(|key| !after.contains_key(key)) {
         past.insert((name, dataset, now), None);

@@ -5,12 +5,12 @@
 
 use std::time::Duration;
 
-use model_series::{Edit, TimeRange};
+use model_series::{Edit, Strand, TimeRange};
 use smallvec::SmallVec;
 use store::{Timestamp, Write};
 
 use super::fold::write_of;
-use super::note::MICROSECOND;
+use super::note::{Class, MICROSECOND, Point};
 use crate::{Entities, Error, TenantEntities, TermId, keys};
 
 /// The oldest instance stays for one part in so many longer than is said.
@@ -62,6 +62,14 @@ impl TenantEntities {
         }
     }
 
+    /// Scopes hold until they are set anew or removed (4.18): those that hold at the cutoff stay, however old.
+    async fn before_valid(&self, strand: &Strand, cutoff: i64) -> Result<i64, Error> {
+        let before = TimeRange { from: i64::MIN, to: cutoff };
+        let last = self.context().pasts.strands.read_last(strand, before, 1).await?;
+        let holds = !last.is_empty() && Point::new(&last, 0).class != Class::Removal;
+        Ok(last.times.first().copied().filter(|_| holds).unwrap_or(cutoff))
+    }
+
     /// Trims the past of one entity; answers of how many attributes and datasets.
     async fn trim_one(&self, id: &str, now: Timestamp) -> Result<usize, Error> {
         let Some(known) = self.history(id).await? else {
@@ -83,8 +91,12 @@ impl TenantEntities {
                 continue;
             };
             let version = context.pasts.strands.version(&strand).await?;
+            let cutoff = match attribute {
+                Some(TermId::SCOPE) => self.before_valid(&strand, cutoff).await?,
+                _ => cutoff,
+            };
             match context.pasts.strands.extent(&strand).await? {
-                Some((first, _)) if first >= overdue => {}
+                Some((first, _)) if first >= overdue.min(cutoff) => {}
                 Some((_, last)) if last >= cutoff => {
                     let edit = Edit::Delete(TimeRange { from: i64::MIN, to: cutoff });
                     writes.push(write_of(strand, vec![edit], now, None));

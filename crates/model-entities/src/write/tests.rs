@@ -172,6 +172,7 @@ pub(crate) fn operation() -> impl Strategy<Value = Operation> {
             Operation::DeleteAttribute { name: TermId(name), instances }
         }),
         1 => Just(Operation::Delete),
+        1 => Just(Operation::DeleteScopes),
         2 => draft().prop_map(Operation::UpsertReplace),
         3 => draft().prop_map(Operation::UpsertUpdate),
         1 => (prop::collection::vec(10..14_u32, 0..3), any::<bool>()).prop_map(|(names, keep)| {

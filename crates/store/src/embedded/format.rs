@@ -8,7 +8,8 @@
 //! | meta    | `f`                          | sequence of the oldest change kept (u64)                |
 //! | meta    | `l` name                     | epoch (u64), end in microseconds (i64), holder          |
 //!
-//! All numbers are big-endian. [`FORMAT_VERSION`] grows with every change of this page.
+//! All numbers are big-endian. [`FORMAT_VERSION`] grows with every change of this page, and of how a model lays
+//! out its rows and values.
 
 use bytes::Bytes;
 
@@ -19,7 +20,7 @@ use crate::{
 };
 
 /// The version of everything stored; another version is not opened.
-pub(crate) const FORMAT_VERSION: u32 = 1;
+pub(crate) const FORMAT_VERSION: u32 = 2;
 
 /// The family of the feed.
 pub(crate) const FEED: &str = "feed";

@@ -94,6 +94,9 @@ async fn attribute_in_use(session: &Session, id: &str, name: &str) -> Result<Ter
     if let Some(term) = session.names.term(name) {
         return Ok(term);
     }
+    if session.names.is_scope(name) {
+        return Ok(TermId::SCOPE);
+    }
     must_have_past(session, id).await?;
     Err(Problem::not_found(format!("the past of the entity has no attribute {name:?}")))
 }

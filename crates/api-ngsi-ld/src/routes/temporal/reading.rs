@@ -5,7 +5,8 @@ use std::sync::atomic::AtomicBool;
 use api_http::{Request, Response};
 use http::{HeaderValue, StatusCode, header};
 use model_entities::{
-    AggregateHistory, EntityHistory, HistoryRequest, TimeProperty, TimeSpan, Timestamp, TypeQuery,
+    AggregateHistory, AttributeFilter, EntityHistory, HistoryRequest, TermId, TimeProperty, TimeSpan,
+    Timestamp, TypeQuery,
 };
 
 use crate::params::{TemporalForm, TemporalParams};
@@ -46,7 +47,7 @@ pub(super) async fn answer_one(
     if params.types().is_some_and(|types| !has_type(past, types)) {
         return Err(Problem::not_found(format!("entity {id:?} is of another type")));
     }
-    let nothing = past.attributes.is_empty() && aggregates.is_empty();
+    let nothing = !has_attributes(past) && aggregates.is_empty();
     if nothing && !params.reading().required.is_empty() && !has_any(session, id, params).await? {
         return Err(no_such_attributes(id));
     }
@@ -179,11 +180,22 @@ fn instances(past: &EntityHistory) -> usize {
 /// Whether an entity's past knows one of the attributes asked for at any time.
 async fn has_any(session: &Session, id: &str, params: &TemporalParams) -> Result<bool, Problem> {
     let time = TimeProperty::ModifiedAt;
-    let datasets = Vec::new();
-    let request =
-        HistoryRequest { time, span: TimeSpan::ALL, last_n: Some(1), datasets, ..params.history(1) };
+    let attributes = AttributeFilter::Only(params.reading().required.clone());
+    let request = HistoryRequest {
+        attributes,
+        time,
+        span: TimeSpan::ALL,
+        last_n: Some(1),
+        datasets: Vec::new(),
+        ..params.history(1)
+    };
     let held = session.entities.read_history(id, &request).await.map_err(|error| session.problem(&error))?;
     Ok(held.is_some_and(|past| !past.attributes.is_empty()))
+}
+
+/// Whether there is an instance of anything but scopes.
+fn has_attributes(past: &EntityHistory) -> bool {
+    past.attributes.iter().any(|series| series.attribute() != TermId::SCOPE)
 }
 
 fn has_type(past: &EntityHistory, types: &TypeQuery) -> bool {

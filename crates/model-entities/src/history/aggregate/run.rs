@@ -12,7 +12,7 @@ use crate::history::note::{Class, Point, UNOBSERVED_FLAG, micros, nanos};
 use crate::history::read::{Source, watched};
 use crate::history::select::{Bound, observes, range_of};
 use crate::history::{HistoryRequest, TimeProperty, TimeSpan};
-use crate::{Error, Kind, TenantEntities, Timestamp};
+use crate::{Error, Kind, TenantEntities, TermId, Timestamp};
 
 /// How often aggregates start again because what was fresh was folded meanwhile.
 const ATTEMPTS_MAX: usize = 8;
@@ -49,7 +49,11 @@ impl TenantEntities {
         };
         let mut turn = None;
         for _ in 0..ATTEMPTS_MAX {
-            let sources = self.sources(id, |attribute, dataset| request.wants(attribute, dataset)).await?;
+            // Scopes are no values that a method is meant for.
+            let wants = |attribute, dataset: Option<&str>| {
+                attribute != TermId::SCOPE && request.wants(attribute, dataset)
+            };
+            let sources = self.sources(id, wants).await?;
             if sources.is_empty() && self.history(id).await?.is_none() {
                 return Ok(None);
             }

@@ -8,7 +8,7 @@ use super::*;
 use crate::history::tests::tenant;
 use crate::query::{Comparison, Filter, Operand, Path, Scalar};
 use crate::write::tests::{run, store};
-use crate::{Attribute, Draft, Instance, Kind, Operation};
+use crate::{Attribute, Draft, Instance, Kind, Operation, ScopeQuery};
 
 const SPEED: TermId = TermId(10);
 const COLOUR: TermId = TermId(11);
@@ -177,5 +177,83 @@ fn an_attribute_that_was_removed_was_there() {
             let found = entities.query_history(&query, time, late).await.unwrap();
             assert_eq!(names(&found), ["1"]);
         }
+    });
+}
+
+async fn set_scopes(entities: &TenantEntities, id: &str, scopes: &[&str], now: i64) {
+    let operation = match scopes.is_empty() {
+        true => Operation::DeleteScopes,
+        false => {
+            let scopes = Some(scopes.iter().map(|scope| Box::from(*scope)).collect());
+            Operation::UpsertUpdate(Draft { scopes, ..Draft::default() })
+        }
+    };
+    entities.apply(id, operation, Timestamp(now)).await.unwrap();
+}
+
+/// Scopes hold from the time they were set until they are set anew or removed (4.18), folded or not.
+#[test]
+fn entities_are_found_by_the_scopes_they_had() {
+    run(async {
+        let entities = tenant(&store()).await;
+        for now in [100, 200, 300, 400] {
+            write(&entities, "urn:x:1", &[(SPEED, "1")], now).await;
+        }
+        set_scopes(&entities, "urn:x:1", &["/a"], 150).await;
+        set_scopes(&entities, "urn:x:1", &["/b/c", "/d"], 250).await;
+        set_scopes(&entities, "urn:x:1", &[], 350).await;
+        let scope = |text: &str| {
+            let levels = text.split('/').skip(1).map(Box::from).collect();
+            Query { scopes: Some(ScopeQuery::Matches(levels)), ..typed(None) }
+        };
+        let between = |from, to| TimeSpan::between(Timestamp(from), Timestamp(to));
+        for _ in 0..2 {
+            for time in [TimeProperty::ObservedAt, TimeProperty::ModifiedAt] {
+                for (text, span, expected) in [
+                    ("/a", TimeSpan::ALL, true),
+                    ("/a", between(0, 460), true),
+                    ("/a", between(390, 460), false),
+                    ("/b/#", between(390, 460), false),
+                    ("/d", TimeSpan::ALL, true),
+                    ("/b/+", TimeSpan::ALL, true),
+                    ("/c", TimeSpan::ALL, false),
+                ] {
+                    let found = entities.query_history(&scope(text), time, span).await.unwrap();
+                    assert_eq!(!found.ids.is_empty(), expected, "{text} {span:?} {time:?}");
+                }
+            }
+            entities.fold_history("urn:x:1").await.unwrap();
+        }
+        // The scope that was set before the span holds at its begin.
+        write(&entities, "urn:x:1", &[(SPEED, "1")], 1000).await;
+        set_scopes(&entities, "urn:x:1", &["/e"], 1010).await;
+        write(&entities, "urn:x:1", &[(SPEED, "1")], 1100).await;
+        for (span, expected) in [(between(1050, 1200), 1), (between(900, 1005), 0)] {
+            let found = entities.query_history(&scope("/e"), TimeProperty::ObservedAt, span).await.unwrap();
+            assert_eq!(found.ids.len(), expected, "{span:?}");
+        }
+    });
+}
+
+/// A past that is written knows the scopes that are written with it; that of an entity gone, those it had.
+#[test]
+fn scopes_are_written_into_the_past() {
+    run(async {
+        let entities = tenant(&store()).await;
+        let of = |name, value: &str, at| {
+            let instance =
+                Instance { observed_at: Some(Timestamp(at)), ..Instance::new(Kind::Property, value) };
+            Attribute { name, instances: smallvec![instance] }
+        };
+        let attributes = vec![of(SPEED, "1", 100), of(TermId::SCOPE, "\"/a\"", 90)];
+        let draft = Draft { types: smallvec![TermId(1)], attributes, ..Draft::default() };
+        entities.write_history("urn:x:1", &draft, Timestamp(5000)).await.unwrap();
+        let find = async |name: &str, span| {
+            let query = Query { scopes: Some(ScopeQuery::Matches(vec![name.into()])), ..typed(None) };
+            entities.query_history(&query, TimeProperty::ObservedAt, span).await.unwrap().ids.len()
+        };
+        assert_eq!(find("a", TimeSpan::between(Timestamp(95), Timestamp(200))).await, 1);
+        assert_eq!(find("a", TimeSpan::before(Timestamp(80))).await, 0);
+        assert_eq!(find("b", TimeSpan::ALL).await, 0);
     });
 }
