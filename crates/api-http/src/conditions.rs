@@ -17,6 +17,8 @@ use crate::{Request, Response, empty_response};
 const STATE_DIGITS: usize = 32;
 /// Digits of the hash of a body.
 const FORM_DIGITS: usize = 16;
+/// The header that demands a state.
+pub const IF_MATCH: &str = "If-Match";
 /// Tags that a condition may list.
 const TAGS_MAX: usize = 256;
 
@@ -25,10 +27,10 @@ const TAGS_MAX: usize = 256;
 pub enum ConditionError {
     /// 400: the condition cannot be read.
     #[error("header {0} must be * or entity tags such as \"a\", W/\"b\" (at most {TAGS_MAX})")]
-    Malformed(HeaderName),
+    Malformed(&'static str),
     /// 412: the condition does not hold.
     #[error("header {0} does not admit the state of the resource")]
-    Failed(HeaderName),
+    Failed(&'static str),
 }
 
 /// The conditions of a request.
@@ -67,8 +69,8 @@ impl Conditions {
     /// [`ConditionError::Malformed`].
     pub fn of(headers: &HeaderMap) -> Result<Self, ConditionError> {
         Ok(Self {
-            if_match: tags(headers, header::IF_MATCH)?,
-            if_none_match: tags(headers, header::IF_NONE_MATCH)?,
+            if_match: tags(headers, &header::IF_MATCH, IF_MATCH)?,
+            if_none_match: tags(headers, &header::IF_NONE_MATCH, "If-None-Match")?,
         })
     }
 
@@ -93,7 +95,7 @@ impl Conditions {
         if let Some(wanted) = &self.if_match
             && wanted.find(tag, coding, |tag| !tag.is_weak).is_none()
         {
-            return Err(ConditionError::Failed(header::IF_MATCH));
+            return Err(ConditionError::Failed(IF_MATCH));
         }
         Ok(self.if_none_match.as_ref().and_then(|held| held.find(tag, coding, |_| true)))
     }
@@ -131,8 +133,12 @@ fn state_of(opaque: &str) -> Option<u128> {
 }
 
 /// The tags of a header field, over all its lines.
-fn tags(headers: &HeaderMap, name: HeaderName) -> Result<Option<Tags>, ConditionError> {
-    let mut lines = headers.get_all(&name).iter().peekable();
+fn tags(
+    headers: &HeaderMap,
+    header: &HeaderName,
+    name: &'static str,
+) -> Result<Option<Tags>, ConditionError> {
+    let mut lines = headers.get_all(header).iter().peekable();
     if lines.peek().is_none() {
         return Ok(None);
     }

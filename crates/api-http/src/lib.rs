@@ -30,7 +30,7 @@ pub mod testing;
 
 pub use addresses::is_public_address;
 pub use body::read_body;
-pub use conditions::{ConditionError, Conditions, States, tagged};
+pub use conditions::{ConditionError, Conditions, IF_MATCH, States, tagged};
 pub use incoming::{RequestStream, StreamLimits};
 pub use media::{MediaType, accept};
 pub use openapi::{

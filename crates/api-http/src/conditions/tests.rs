@@ -73,7 +73,7 @@ fn a_read_of_another_state_is_refused() {
     assert_eq!(read(&[("if-match", &own)]), Ok((200, own.clone())));
     assert_eq!(read(&[("if-match", "*")]), Ok((200, own.clone())));
     assert_eq!(read(&[("if-match", &own), ("if-none-match", &own)]), Ok((304, own.clone())));
-    let failed = Err(ConditionError::Failed(header::IF_MATCH));
+    let failed = Err(ConditionError::Failed(IF_MATCH));
     assert_eq!(read(&[("if-match", "\"x\"")]), failed);
     assert_eq!(read(&[("if-match", &format!("W/{own}"))]), failed);
 }
@@ -102,6 +102,6 @@ fn malformed_conditions_are_refused() {
     let many = "\"a\",".repeat(TAGS_MAX + 1);
     for value in ["", "x", "\"x", "\"a\" \"b\"", "*, \"a\"", "w/\"a\"", "W/ \"a\"", "\"a b\"", ",", &many] {
         let malformed = Conditions::of(&headers(&[("if-match", value)]));
-        assert_eq!(malformed, Err(ConditionError::Malformed(header::IF_MATCH)), "{value:?}");
+        assert_eq!(malformed, Err(ConditionError::Malformed(IF_MATCH)), "{value:?}");
     }
 }

@@ -1,7 +1,7 @@
 //! Conditional requests about one entity, its attributes, or a hosted context (RFC 9110, section 13): `ETag`, `If-Match`,
 //! `If-None-Match`. Answers about many things have no tags.
 
-use api_http::{ConditionError, Conditions, Request, Response, States, tagged};
+use api_http::{ConditionError, Conditions, IF_MATCH, Request, Response, States, tagged};
 use http::{Method, header};
 use model_entities::{Entity, Fingerprint, Fingerprints, StateCondition};
 
@@ -39,7 +39,7 @@ pub(crate) fn check_untagged(request: &Request, path: &str) -> Result<(), Proble
         return Ok(());
     }
     Conditions::of(&request.headers)?;
-    Err(ConditionError::Failed(header::IF_MATCH).into())
+    Err(ConditionError::Failed(IF_MATCH).into())
 }
 
 /// Whether a route is about one entity, or a hosted context.

@@ -1,7 +1,7 @@
 //! Conditional requests about definitions and master data (RFC 9110, section 13): `ETag`, `If-Match`, `If-None-Match`.
 //! Points have no tags.
 
-use api_http::{ConditionError, Conditions, Request, Response, States, tagged};
+use api_http::{ConditionError, Conditions, IF_MATCH, Request, Response, States, tagged};
 use http::{Method, header};
 use model_series::{Fingerprint, Fingerprints, StateCondition};
 
@@ -39,7 +39,7 @@ pub(crate) fn check_untagged(request: &Request, path: &str) -> Result<(), Proble
         return Ok(());
     }
     Conditions::of(&request.headers)?;
-    Err(ConditionError::Failed(header::IF_MATCH).into())
+    Err(ConditionError::Failed(IF_MATCH).into())
 }
 
 /// Whether a request to create something says that nothing may be there (`If-None-Match: *`).
