@@ -7,6 +7,7 @@
 #[cfg(test)]
 mod tests;
 
+use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 
 use crate::media::{Coding, accept_coding};
@@ -202,28 +203,26 @@ pub fn tagged(request: &Request, state: u128, mut response: Response) -> Result<
             return Ok(unchanged);
         }
     }
-    if let Ok(tag) = HeaderValue::from_bytes(&quoted) {
+    if let Ok(tag) = HeaderValue::from_maybe_shared(Bytes::from(quoted)) {
         response.headers_mut().insert(header::ETAG, tag);
     }
     Ok(response)
 }
 
 /// `"STATE-FORM"`.
-fn quoted_tag(state: u128, form: u64) -> [u8; STATE_DIGITS + FORM_DIGITS + 3] {
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    let digit = |number: u128, place: usize| {
-        let nibble = usize::try_from(number >> (4 * place) & 0xf).unwrap_or_default();
-        DIGITS.get(nibble).copied().unwrap_or(b'0')
-    };
-    std::array::from_fn(|at| match at {
-        1..=STATE_DIGITS => digit(state, STATE_DIGITS - at),
-        0 => b'"',
-        _ if at == STATE_DIGITS + 1 => b'-',
-        _ if at <= STATE_DIGITS + 1 + FORM_DIGITS => {
-            digit(u128::from(form), STATE_DIGITS + 1 + FORM_DIGITS - at)
-        }
-        _ => b'"',
-    })
+fn quoted_tag(state: u128, form: u64) -> Vec<u8> {
+    let mut tag = Vec::with_capacity(STATE_DIGITS + FORM_DIGITS + 3);
+    tag.push(b'"');
+    put_hex(&mut tag, state.to_be_bytes());
+    tag.push(b'-');
+    put_hex(&mut tag, form.to_be_bytes());
+    tag.push(b'"');
+    tag
+}
+
+fn put_hex<const N: usize>(out: &mut Vec<u8>, bytes: [u8; N]) {
+    let digit = |nibble: u8| if nibble < 10 { b'0' + nibble } else { b'a' - 10 + nibble };
+    out.extend(bytes.into_iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 0xf)]));
 }
 
 /// Says in an answer's tag that it is coded: another representation.
