@@ -7,6 +7,11 @@ fn a_running_server_is_backed_up_and_restored() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     let server = Server::start(path("data").as_ref(), &[]);
+    let made = server.post("/ngsi-ld/v1/entities", r#"{"id":"urn:x:1","type":"T","a":{"value":1}}"#);
+    assert_eq!(made.status, 201, "{}", made.text());
+    let tag = |server: &Server| server.get("/ngsi-ld/v1/entities/urn:x:1").header("etag").map(str::to_owned);
+    let tag_before = tag(&server);
+    assert!(tag_before.is_some());
     let (code, printed, errors) =
         output(&mut twinfold(&["backup", "--server", &server.url, "--to", &path("online")]));
     assert_eq!((code, errors.as_str()), (Some(0), ""));
@@ -30,6 +35,7 @@ fn a_running_server_is_backed_up_and_restored() {
         assert!(errors.contains("not empty"), "{errors}");
         let server = Server::start(restored.as_ref(), &[]);
         assert_eq!(server.get("/health/ready").status, 200);
+        assert_eq!(tag(&server), tag_before, "what is restored is in the state that it was in");
         assert_eq!(server.stop(), Some(0));
     }
 }

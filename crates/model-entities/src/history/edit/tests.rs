@@ -260,3 +260,31 @@ fn the_policy_says_what_is_recorded_and_how_long() {
         assert!(found.attributes.is_empty(), "nothing is recorded of it");
     });
 }
+
+/// Scopes hold until they are set anew: retention leaves those that hold at its cutoff, and trims nothing twice.
+#[test]
+fn scopes_that_hold_outlive_retention() {
+    run(async {
+        let keep = Some(Duration::from_micros(100));
+        let rules = vec![HistoryRule { tenant: None, of_type: None, attribute: None, record: None, keep }];
+        let options = Options { history: HistoryPolicy { rules }, ..options(1) };
+        let all = Entities::new(store(), options);
+        let entities = all.tenant_or_create(&Tenant::default()).await.unwrap();
+        for (scope, now) in [("/a", 10), ("/b", 20), ("/c", 190)] {
+            let scopes = Some(vec![scope.into()]);
+            let draft = Draft { id: ID.into(), types: smallvec![TermId(1)], scopes, ..Draft::default() };
+            entities.apply(ID, Operation::UpsertUpdate(draft), Timestamp(now)).await.unwrap();
+        }
+        let scopes = async || texts(&values(&entities, TimeProperty::ObservedAt).await).join(" ");
+        assert_eq!(scopes().await, r#""/a" "/b" "/c""#);
+        assert_eq!(all.trim_history(Timestamp(200)).await.unwrap(), 1);
+        assert_eq!(scopes().await, r#""/b" "/c""#);
+        assert_eq!(all.trim_history(Timestamp(200)).await.unwrap(), 0);
+        assert_eq!(all.trim_history(Timestamp(1000)).await.unwrap(), 1);
+        assert_eq!(scopes().await, r#""/c""#);
+        // What was removed holds no longer.
+        entities.apply(ID, Operation::Delete, Timestamp(2000)).await.unwrap();
+        assert_eq!(all.trim_history(Timestamp(5000)).await.unwrap(), 1);
+        assert_eq!(scopes().await, "");
+    });
+}
