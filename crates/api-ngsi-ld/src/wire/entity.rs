@@ -122,7 +122,7 @@ fn is_new(before: &[Box<str>], seen: &mut HashSet<Box<str>>, scope: &str) -> boo
 pub(super) struct Most(&'static str, usize, &'static str);
 
 const TYPES: Most = Most("types of an entity", TYPES_MAX, "TYPES_MAX");
-const SCOPES: Most = Most("scopes of an entity", SCOPES_MAX, "SCOPES_MAX");
+pub(super) const SCOPES: Most = Most("scopes of an entity", SCOPES_MAX, "SCOPES_MAX");
 const ATTRIBUTES: Most = Most("attributes of an entity", ATTRIBUTES_MAX, "ATTRIBUTES_MAX");
 pub(super) const SUB_ATTRIBUTES: Most =
     Most("sub-attributes of an attribute", SUB_ATTRIBUTES_MAX, "SUB_ATTRIBUTES_MAX");

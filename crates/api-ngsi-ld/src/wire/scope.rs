@@ -4,6 +4,7 @@
 use lang_json::Kind as Json;
 use model_entities::{Attribute, Draft, Instance, Kind, TermId, scope_value, scopes_of_value};
 
+use super::entity::{SCOPES, check_count};
 use super::fault::{Fault, Outcome, WireError};
 use super::name::scope;
 use super::parser::Parser;
@@ -82,6 +83,7 @@ fn check_instance(instance: &mut Instance) -> Outcome<()> {
         scopes.push(found.ok_or_else(|| {
             Fault::data(format!("{value} holds something else than scopes such as /Madrid/Gardens"))
         })?);
+        check_count(scopes.len(), &SCOPES)?;
     }
     if scopes.is_empty() {
         return Err(Fault::data("must not be an empty array"));

@@ -38,7 +38,10 @@ pub(super) fn check_operation(id: &str, operation: &Operation) -> Result<(), Err
         Operation::PatchAttribute(attribute) | Operation::ReplaceAttribute(attribute) => {
             check_attributes(std::slice::from_ref(attribute), 0)
         }
-        Operation::DeleteAttribute { .. } | Operation::Delete | Operation::Retain { .. } => Ok(()),
+        Operation::DeleteAttribute { .. }
+        | Operation::DeleteScopes
+        | Operation::Delete
+        | Operation::Retain { .. } => Ok(()),
     }
 }
 

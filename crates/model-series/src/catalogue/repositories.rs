@@ -7,8 +7,8 @@ use std::time::Duration;
 use bytes::Bytes;
 use parking_lot::RwLock;
 use store::{
-    Commit, Condition, Direction, ErrorKind, Fingerprint, Outcome, Partition, StateCondition, Store, Tenant, TenantPlace, TenantPlaces,
-    Timestamp, Write, WriteIds,
+    Commit, Condition, Direction, ErrorKind, Fingerprint, Outcome, Partition, StateCondition, Store, Tenant,
+    TenantPlace, TenantPlaces, Timestamp, Write, WriteIds,
 };
 
 use super::check::check_text;

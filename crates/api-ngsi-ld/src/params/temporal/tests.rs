@@ -44,7 +44,8 @@ fn print(params: &TemporalParams) -> String {
     if let Some(last_n) = params.last_n {
         out += &format!(" last {last_n}");
     }
-    let terms = |terms: Vec<u32>| terms.iter().map(u32::to_string).collect::<Vec<_>>().join(",");
+    let term = |term: &u32| if *term == TermId::SCOPE.0 { "scope".to_owned() } else { term.to_string() };
+    let terms = |terms: Vec<u32>| terms.iter().map(term).collect::<Vec<_>>().join(",");
     match attributes {
         AttributeFilter::All => {}
         AttributeFilter::Only(names) => {
@@ -125,10 +126,12 @@ fn aggregates_have_methods_and_a_period() {
 
 #[test]
 fn projections_say_which_attributes_are_read() {
-    check("attrs=a,b,unheard", "ObservedAt *..* Normalized only 1,2");
+    check("attrs=a,b,unheard", "ObservedAt *..* Normalized only 1,2,scope");
     check("pick=id,c", "ObservedAt *..* Normalized only 3");
     check("pick=a,b&omit=c", "ObservedAt *..* Normalized only 1,2");
     check("pick=a,b&omit=b", "parameters pick and omit both name \"b\"");
+    check("pick=scope", "ObservedAt *..* Normalized only scope");
+    check("omit=a,scope", "ObservedAt *..* Normalized except 1,scope");
     check("omit=a,type", "ObservedAt *..* Normalized except 1");
     check("lastN=3&datasetId=@none", "ObservedAt *..* Normalized last 3 [None]");
     check(
