@@ -196,12 +196,12 @@ async fn set_scopes(entities: &TenantEntities, id: &str, scopes: &[&str], now: i
 fn entities_are_found_by_the_scopes_they_had() {
     run(async {
         let entities = tenant(&store()).await;
-        for now in [100, 200, 300, 400] {
-            write(&entities, "urn:x:1", &[(SPEED, "1")], now).await;
+        let changes: [(&[&str], i64); 3] = [(&["/a"], 150), (&["/b/c", "/d"], 250), (&[], 350)];
+        for (scopes, now) in changes {
+            write(&entities, "urn:x:1", &[(SPEED, "1")], now - 50).await;
+            set_scopes(&entities, "urn:x:1", scopes, now).await;
         }
-        set_scopes(&entities, "urn:x:1", &["/a"], 150).await;
-        set_scopes(&entities, "urn:x:1", &["/b/c", "/d"], 250).await;
-        set_scopes(&entities, "urn:x:1", &[], 350).await;
+        write(&entities, "urn:x:1", &[(SPEED, "1")], 400).await;
         let scope = |text: &str| {
             let levels = text.split('/').skip(1).map(Box::from).collect();
             Query { scopes: Some(ScopeQuery::Matches(levels)), ..typed(None) }
