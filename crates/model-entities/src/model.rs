@@ -398,17 +398,7 @@ fn change(new: &mut PlainEntity, operation: &Operation, now: i64) -> Result<bool
             remove(new, given);
             Ok(true)
         }
-        Operation::DeleteAttribute { name, instances } => {
-            let before = new.clone();
-            for attribute in new.attributes.iter_mut().filter(|attribute| attribute.name == name.0) {
-                attribute.instances.retain(|instance| match instances {
-                    Instances::All => false,
-                    Instances::Default => instance.dataset.is_some(),
-                    Instances::Dataset(dataset) => instance.dataset.as_deref() != Some(dataset),
-                });
-            }
-            if before == *new { Err(()) } else { Ok(true) }
-        }
+        Operation::DeleteAttribute { name, instances } => delete_attribute(new, *name, instances),
         Operation::Retain { names, keep } => {
             let before = new.attributes.len();
             new.attributes.retain(|attribute| names.contains(&TermId(attribute.name)) == *keep);
@@ -420,6 +410,18 @@ fn change(new: &mut PlainEntity, operation: &Operation, now: i64) -> Result<bool
         }
         Operation::Create(_) | Operation::Delete => unreachable!("handled before"),
     }
+}
+
+fn delete_attribute(new: &mut PlainEntity, name: TermId, instances: &Instances) -> Result<bool, ()> {
+    let before = new.clone();
+    for attribute in new.attributes.iter_mut().filter(|attribute| attribute.name == name.0) {
+        attribute.instances.retain(|instance| match instances {
+            Instances::All => false,
+            Instances::Default => instance.dataset.is_some(),
+            Instances::Dataset(dataset) => instance.dataset.as_deref() != Some(dataset),
+        });
+    }
+    if before == *new { Err(()) } else { Ok(true) }
 }
 
 fn instance<'a>(
