@@ -24,6 +24,7 @@ mod store;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 mod time;
+mod work;
 mod write_id;
 
 pub use embedded::{
@@ -45,4 +46,5 @@ pub use snapshot::Snapshot;
 pub use statistics::Statistics;
 pub use store::{Lease, Store};
 pub use time::{Clock, Timestamp};
+pub use work::{Deadline, Lane, Pace, Slot, TimedOut};
 pub use write_id::WriteIds;

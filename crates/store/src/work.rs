@@ -1,0 +1,295 @@
+//! Long work of one request: until when it may go on, when it should pause, and where it runs.
+//!
+//! The threads of the runtime serve everybody, so nobody may keep one of them for long. Work that may be long counts
+//! its steps ([`Pace`]): it asks the clock now and then whether its [`Deadline`] has come, and rests when a slice is
+//! over. What turns out to be really long takes a slot of a [`Lane`]: it goes on beside the threads of the runtime,
+//! and only so much of it at once as the lane has slots.
+
+use std::future::poll_fn;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::task::Poll;
+use std::time::Instant;
+
+use tokio::runtime::{Handle, RuntimeFlavor};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+/// Steps between two looks at the clock; a step is about a hundred nanoseconds of work.
+const STEPS_A_LOOK: u32 = 1024;
+/// Steps after which work should let others run.
+const STEPS_A_SLICE: u32 = 8192;
+
+/// Until when work may go on. Handed down as an argument; clones share.
+#[derive(Clone, Debug, Default)]
+pub struct Deadline(Until);
+
+#[derive(Clone, Debug, Default)]
+enum Until {
+    #[default]
+    Never,
+    At(Instant),
+    /// Comes after so many looks at it: for tests, which do not ask the time.
+    Looks(Arc<AtomicU64>),
+}
+
+/// The deadline came before the work was done.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
+#[error("the request took longer than request_duration_max")]
+pub struct TimedOut;
+
+impl Deadline {
+    /// A deadline at this time; `None`: none.
+    pub fn at(time: Option<Instant>) -> Self {
+        Self(time.map_or(Until::Never, Until::At))
+    }
+
+    /// A deadline that comes after so many looks at it.
+    pub fn after_looks(looks: u64) -> Self {
+        Self(Until::Looks(Arc::new(AtomicU64::new(looks))))
+    }
+
+    /// Whether it came. Cost: one look at the clock.
+    pub fn is_over(&self) -> bool {
+        match &self.0 {
+            Until::Never => false,
+            Until::At(time) => Instant::now() >= *time,
+            Until::Looks(left) => {
+                let take = |left: u64| left.checked_sub(1);
+                left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).is_err()
+            }
+        }
+    }
+
+    /// Goes on only before the deadline.
+    ///
+    /// # Errors
+    ///
+    /// [`TimedOut`] behind it.
+    pub fn check(&self) -> Result<(), TimedOut> {
+        if self.is_over() { Err(TimedOut) } else { Ok(()) }
+    }
+}
+
+/// Counts the steps of one piece of work.
+#[derive(Clone, Debug)]
+pub struct Pace {
+    deadline: Deadline,
+    until_look: u32,
+    until_rest: u32,
+    over: bool,
+}
+
+impl Pace {
+    /// Work that ends at this deadline.
+    pub fn new(deadline: Deadline) -> Self {
+        Self { deadline, until_look: STEPS_A_LOOK, until_rest: STEPS_A_SLICE, over: false }
+    }
+
+    /// Counts steps; whether the work may go on. Cost: a subtraction, and once in a thousand steps a look at the clock.
+    pub fn spend(&mut self, steps: usize) -> bool {
+        let steps = u32::try_from(steps).unwrap_or(u32::MAX);
+        self.until_rest = self.until_rest.saturating_sub(steps);
+        self.until_look = self.until_look.saturating_sub(steps);
+        if self.until_look == 0 {
+            self.until_look = STEPS_A_LOOK;
+            self.over = self.over || self.deadline.is_over();
+        }
+        !self.over
+    }
+
+    /// Whether the deadline was seen to have come: what was worked out since does not count.
+    ///
+    /// # Errors
+    ///
+    /// [`TimedOut`] if so.
+    pub fn check(&self) -> Result<(), TimedOut> {
+        if self.over { Err(TimedOut) } else { Ok(()) }
+    }
+
+    /// Whether it is time to let others run.
+    pub fn is_tired(&self) -> bool {
+        self.until_rest == 0
+    }
+
+    /// Begins a new slice.
+    pub fn rest(&mut self) {
+        self.until_rest = STEPS_A_SLICE;
+    }
+}
+
+/// Where long work runs: beside the threads of the runtime, so much at once as there are slots. Clones share.
+///
+/// Invariant: whoever waits for a slot holds no thread, and whoever has one holds no thread of the runtime while it works.
+#[derive(Clone, Debug)]
+pub struct Lane(Arc<LaneState>);
+
+#[derive(Debug)]
+struct LaneState {
+    slots: Arc<Semaphore>,
+    waiting: AtomicUsize,
+    taken: AtomicU64,
+}
+
+/// A slot of a [`Lane`], free again when it is dropped.
+#[derive(Debug)]
+pub struct Slot(#[expect(dead_code, reason = "held, not looked at")] Option<OwnedSemaphorePermit>);
+
+impl Lane {
+    /// A lane of so many slots, at least one.
+    pub fn new(slots: usize) -> Self {
+        let slots = Arc::new(Semaphore::new(slots.clamp(1, Semaphore::MAX_PERMITS)));
+        Self(Arc::new(LaneState { slots, waiting: AtomicUsize::new(0), taken: AtomicU64::new(0) }))
+    }
+
+    /// A slot, as soon as one is free; first come, first served.
+    pub async fn enter(&self) -> Slot {
+        let state = &*self.0;
+        let waiting = Waiting::new(&state.waiting);
+        // The semaphore is never closed.
+        let permit = Arc::clone(&state.slots).acquire_owned().await.ok();
+        drop(waiting);
+        state.taken.fetch_add(1, Ordering::Relaxed);
+        Slot(permit)
+    }
+
+    /// Does `work` in a slot of its own.
+    pub async fn run<T>(&self, work: impl FnOnce() -> T) -> T {
+        let slot = self.enter().await;
+        slot.run(work)
+    }
+
+    /// Does asynchronous work, each step of it in a slot: it has none while it waits for something else.
+    pub async fn drive<F: Future>(&self, work: F) -> F::Output {
+        let mut work = std::pin::pin!(work);
+        loop {
+            let slot = self.enter().await;
+            let step = poll_fn(|context| Poll::Ready(slot.run(|| work.as_mut().poll(context)))).await;
+            drop(slot);
+            if let Poll::Ready(output) = step {
+                return output;
+            }
+            // The work said by whom this task is woken.
+            let mut woken = false;
+            poll_fn(|_| if std::mem::replace(&mut woken, true) { Poll::Ready(()) } else { Poll::Pending })
+                .await;
+        }
+    }
+
+    /// Work that waits for a slot.
+    pub fn waiting(&self) -> usize {
+        self.0.waiting.load(Ordering::Relaxed)
+    }
+
+    /// Slots given so far.
+    pub fn taken(&self) -> u64 {
+        self.0.taken.load(Ordering::Relaxed)
+    }
+}
+
+impl Slot {
+    /// Does `work` on this thread, whose other tasks move to another one. (A runtime of one thread has no other: there it
+    /// is simply done.)
+    pub fn run<T>(&self, work: impl FnOnce() -> T) -> T {
+        match Handle::try_current().map(|runtime| runtime.runtime_flavor()) {
+            Ok(RuntimeFlavor::MultiThread) => tokio::task::block_in_place(work),
+            _ => work(),
+        }
+    }
+}
+
+/// Counts who waits, also those who give up.
+struct Waiting<'a>(&'a AtomicUsize);
+
+impl<'a> Waiting<'a> {
+    fn new(count: &'a AtomicUsize) -> Self {
+        count.fetch_add(1, Ordering::Relaxed);
+        Self(count)
+    }
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Barrier;
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn a_deadline_is_seen_within_a_look() {
+        let mut pace = Pace::new(Deadline::after_looks(2));
+        let steps = (0..).take_while(|_| pace.spend(1)).count();
+        assert_eq!(steps, 3 * STEPS_A_LOOK as usize - 1);
+        assert_eq!((pace.check(), pace.spend(0)), (Err(TimedOut), false));
+        assert!(Pace::new(Deadline::default()).spend(usize::MAX));
+        let past = Deadline::at(Some(Instant::now()));
+        assert!(past.is_over() && !Pace::new(past).spend(usize::MAX));
+        assert!(!Deadline::at(Some(Instant::now() + Duration::from_secs(3600))).is_over());
+    }
+
+    #[test]
+    fn work_is_tired_after_a_slice() {
+        let mut pace = Pace::new(Deadline::default());
+        let steps = (0..).take_while(|_| pace.spend(1) && !pace.is_tired()).count();
+        assert_eq!(steps, STEPS_A_SLICE as usize - 1);
+        pace.rest();
+        assert!(!pace.is_tired());
+    }
+
+    #[tokio::test]
+    async fn work_that_waits_has_no_slot() {
+        let lane = Lane::new(1);
+        let (told, ask) = tokio::sync::oneshot::channel();
+        let waits = lane.drive(ask);
+        let other = async {
+            let done = lane.drive(async { 1 }).await;
+            told.send(2).unwrap();
+            done
+        };
+        let (waited, other) = tokio::join!(waits, other);
+        assert_eq!((waited, other), (Ok(2), 1));
+    }
+
+    /// Two pieces of work that never pause, and one slot, on a runtime of one worker: another task still runs.
+    #[test]
+    fn others_run_while_the_lane_is_busy() {
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).build().unwrap();
+        let lane = Lane::new(1);
+        let (busy, done) = (Arc::new(Barrier::new(2)), Arc::new(Barrier::new(2)));
+        let long = runtime.spawn({
+            let (lane, busy, done) = (lane.clone(), Arc::clone(&busy), Arc::clone(&done));
+            async move {
+                lane.run(|| {
+                    busy.wait();
+                    done.wait();
+                })
+                .await;
+            }
+        });
+        busy.wait();
+        let second = runtime.spawn({
+            let lane = lane.clone();
+            async move { lane.run(|| 2).await }
+        });
+        let other = runtime.spawn({
+            let lane = lane.clone();
+            async move {
+                while lane.waiting() == 0 {
+                    tokio::task::yield_now().await;
+                }
+                1
+            }
+        });
+        assert_eq!(runtime.block_on(other).unwrap(), 1);
+        assert_eq!(lane.taken(), 1);
+        done.wait();
+        runtime.block_on(long).unwrap();
+        assert_eq!(runtime.block_on(second).unwrap(), 2);
+        assert_eq!((lane.waiting(), lane.taken()), (0, 2));
+    }
+}
