@@ -5,20 +5,30 @@ use http::{HeaderMap, header};
 use http_body_util::BodyExt as _;
 use hyper::body::Body;
 
-use crate::Refusal;
 use crate::coding::Decoder;
 use crate::media::Coding;
+use crate::{Refusal, Reservation};
+
+/// Memory that is reserved for a body, for each of its bytes: for itself, and for what is made of it.
+pub const BODY_BYTES_HELD: usize = 2;
 
 /// Reads a body of at most `bytes_max` bytes, compressed or not, and decompresses it (`gzip`, `zstd`)
-/// to at most as many: a small body that would unpack to a huge one is refused.
+/// to at most as many: a small body that would unpack to a huge one is refused. Its memory is reserved as it comes, however
+/// long it says to be.
 ///
 /// Cost: nothing for requests without a body; no copy if the body came in one piece.
 ///
 /// # Errors
 ///
 /// `BodyTooLarge`, judged by `Content-Length` before anything is read and by the bytes that come;
-/// `BadEncoding` for an unknown coding; `BrokenBody` for bytes that are not in it, and for a body that broke off.
-pub async fn read_body<B>(headers: &HeaderMap, body: B, bytes_max: usize) -> Result<Bytes, Refusal>
+/// `BadEncoding` for an unknown coding; `BrokenBody` for bytes that are not in it, and for a body that broke off;
+/// `MemoryFull`.
+pub async fn read_body<B>(
+    headers: &HeaderMap,
+    body: B,
+    bytes_max: usize,
+    reservation: &mut Reservation,
+) -> Result<Bytes, Refusal>
 where
     B: Body<Data = Bytes> + Unpin,
     B::Error: std::fmt::Display,
@@ -27,14 +37,14 @@ where
         return Ok(Bytes::new());
     }
     let coding = content_coding(headers)?;
-    let bytes = read_plain(body, bytes_max).await?;
+    let bytes = read_plain(body, bytes_max, reservation).await?;
     match coding {
-        Some(coding) if !bytes.is_empty() => decompress(coding, bytes, bytes_max).await,
+        Some(coding) if !bytes.is_empty() => decompress(coding, bytes, bytes_max, reservation).await,
         _ => Ok(bytes),
     }
 }
 
-async fn read_plain<B>(mut body: B, bytes_max: usize) -> Result<Bytes, Refusal>
+async fn read_plain<B>(mut body: B, bytes_max: usize, reservation: &mut Reservation) -> Result<Bytes, Refusal>
 where
     B: Body<Data = Bytes> + Unpin,
     B::Error: std::fmt::Display,
@@ -54,10 +64,17 @@ where
         }
         if first.is_empty() && rest.is_empty() {
             first = data;
+            reservation.grow(first.len().saturating_mul(BODY_BYTES_HELD)).await?;
             continue;
         }
+        let came = first.len() + rest.len() + data.len();
+        if came > rest.capacity() {
+            // Twice as much each time, but never more than is to come: what a head declares is not believed at once.
+            let capacity = came.saturating_mul(2).min(declared.max(came)).min(bytes_max);
+            reservation.grow(capacity.saturating_mul(BODY_BYTES_HELD)).await?;
+            rest.reserve(capacity - rest.len());
+        }
         if rest.is_empty() {
-            rest.reserve(declared.max(first.len() + data.len()));
             rest.extend_from_slice(&std::mem::take(&mut first));
         }
         rest.extend_from_slice(&data);
@@ -81,16 +98,28 @@ pub(crate) fn content_coding(headers: &HeaderMap) -> Result<Option<Coding>, Refu
 
 /// Unpacks piece by piece, so that other requests of the same thread get their turn, and a deadline its own, however much
 /// a few bytes unpack to.
-async fn decompress(coding: Coding, mut packed: Bytes, bytes_max: usize) -> Result<Bytes, Refusal> {
+async fn decompress(
+    coding: Coding,
+    mut packed: Bytes,
+    bytes_max: usize,
+    reservation: &mut Reservation,
+) -> Result<Bytes, Refusal> {
     let broken = |error: std::io::Error| Refusal::BrokenBody(format!("it is not {}: {error}", coding.name()));
     let mut decoder = Decoder::new(coding).map_err(broken)?;
-    let mut plain = Vec::with_capacity(packed.len().saturating_mul(4).min(bytes_max));
+    let (packed_bytes, mut plain) = (packed.len(), Vec::new());
     loop {
         let is_last = packed.is_empty();
         let piece = if is_last { decoder.finish() } else { decoder.decode(&mut packed) };
         let piece = piece.map_err(broken)?;
         if plain.len() + piece.len() > bytes_max {
             return Err(Refusal::BodyTooLarge(bytes_max));
+        }
+        let came = plain.len() + piece.len();
+        if came > plain.capacity() {
+            let capacity = came.saturating_mul(2).min(bytes_max);
+            let held = packed_bytes.saturating_add(capacity);
+            reservation.grow(held.saturating_mul(BODY_BYTES_HELD)).await?;
+            plain.reserve_exact(capacity - plain.len());
         }
         plain.extend_from_slice(&piece);
         if is_last {
@@ -106,13 +135,90 @@ async fn decompress(coding: Coding, mut packed: Bytes, bytes_max: usize) -> Resu
 mod tests {
     use std::convert::Infallible;
     use std::io::Write as _;
+    use std::pin::Pin;
+    use std::task::{Context, Poll, Waker};
+    use std::time::Duration;
 
     use futures_util::stream;
     use http::HeaderValue;
     use http_body_util::{Full, StreamBody};
-    use hyper::body::Frame;
+    use hyper::body::{Frame, SizeHint};
 
     use super::*;
+    use crate::MemoryBudget;
+
+    fn plenty() -> Reservation {
+        MemoryBudget::new(1 << 30, 1 << 20, Duration::ZERO).reservation()
+    }
+
+    /// A body that says to be `declared` bytes, and pauses for ever behind `came`.
+    struct Unfinished {
+        declared: u64,
+        came: usize,
+    }
+
+    impl Body for Unfinished {
+        type Data = Bytes;
+        type Error = Infallible;
+
+        fn poll_frame(
+            self: Pin<&mut Self>,
+            _: &mut Context<'_>,
+        ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+            let piece = self.came.min(32 << 10);
+            if piece == 0 {
+                return Poll::Pending;
+            }
+            self.get_mut().came -= piece;
+            Poll::Ready(Some(Ok(Frame::data(vec![b' '; piece].into()))))
+        }
+
+        fn size_hint(&self) -> SizeHint {
+            SizeHint::with_exact(self.declared)
+        }
+    }
+
+    /// What is reserved while that much of a body has come.
+    fn reserved(declared: u64, came: usize) -> usize {
+        let budget = MemoryBudget::new(1 << 30, 1 << 20, Duration::ZERO);
+        let (headers, mut reservation) = (HeaderMap::new(), budget.reservation());
+        let body = Unfinished { declared, came };
+        let mut read = std::pin::pin!(read_body(&headers, body, 64 << 20, &mut reservation));
+        assert!(read.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
+        budget.reserved_bytes()
+    }
+
+    #[test]
+    fn unfinished_bodies_hold_what_came_of_them() {
+        assert_eq!(reserved(60 << 20, 0), 0);
+        assert_eq!(reserved(60 << 20, 32 << 10), 0);
+        let few = reserved(60 << 20, 1 << 20);
+        assert!((2 << 20..=4 << 20).contains(&few), "{few}");
+        let much = reserved(60 << 20, 59 << 20);
+        assert!((118 << 20..=120 << 20).contains(&much), "{much}");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn bodies_together_stay_within_the_budget() {
+        let budget = MemoryBudget::new(8 << 20, 2 << 20, Duration::from_secs(5));
+        let read = |came: usize| {
+            let mut reservation = budget.reservation();
+            async move {
+                let body = Unfinished { declared: 1 << 20, came };
+                read_body(&HeaderMap::new(), body, 1 << 20, &mut reservation).await
+            }
+        };
+        let unfinished: Vec<_> = (0..40).map(|_| tokio::spawn(read((1 << 20) - 1))).collect();
+        tokio::time::sleep(Duration::from_secs(60)).await;
+        let refused = unfinished.iter().filter(|body| body.is_finished()).count();
+        assert!((36..40).contains(&refused), "{refused}");
+        assert!(budget.reserved_bytes() <= 8 << 20);
+        for body in unfinished {
+            if body.is_finished() {
+                assert_eq!(body.await.unwrap(), Err(Refusal::MemoryFull));
+            }
+        }
+    }
 
     fn headers(coding: Option<&'static str>) -> HeaderMap {
         let mut headers = HeaderMap::new();
@@ -129,7 +235,7 @@ mod tests {
         expected: Result<&[u8], Refusal>,
     ) {
         let body = Full::new(Bytes::from(bytes));
-        let read = read_body(&headers(coding), body, max).await;
+        let read = read_body(&headers(coding), body, max, &mut plenty()).await;
         assert_eq!(read.as_deref().map_err(Clone::clone), expected);
     }
 
@@ -156,9 +262,9 @@ mod tests {
                 .collect();
             StreamBody::new(stream::iter(frames))
         };
-        let read = read_body(&HeaderMap::new(), pieces(&["ab", "", "c", "def"]), 6).await;
+        let read = read_body(&HeaderMap::new(), pieces(&["ab", "", "c", "def"]), 6, &mut plenty()).await;
         assert_eq!(read.as_deref(), Ok(b"abcdef".as_slice()));
-        let read = read_body(&HeaderMap::new(), pieces(&["ab", "c", "def"]), 5).await;
+        let read = read_body(&HeaderMap::new(), pieces(&["ab", "c", "def"]), 5, &mut plenty()).await;
         assert_eq!(read, Err(Refusal::BodyTooLarge(5)));
     }
 
@@ -188,7 +294,7 @@ mod tests {
         for (coding, packed) in [("gzip", gzip(&plain)), ("zstd", zstd::bulk::compress(&plain, 3).unwrap())] {
             for length in 1..packed.len() {
                 let cut = Full::new(Bytes::copy_from_slice(&packed[..length]));
-                let read = read_body(&headers(Some(coding)), cut, 100_000).await;
+                let read = read_body(&headers(Some(coding)), cut, 100_000, &mut plenty()).await;
                 assert!(matches!(read, Err(Refusal::BrokenBody(_))), "{coding} of {length} bytes: {read:?}");
             }
         }
@@ -200,7 +306,8 @@ mod tests {
         assert!(packed.len() < 10_000, "a few bytes");
         let turns = std::rc::Rc::new(std::cell::Cell::new(0));
         let headers = headers(Some("zstd"));
-        let unpack = read_body(&headers, Full::new(Bytes::from(packed)), 60_000_000);
+        let mut reservation = plenty();
+        let unpack = read_body(&headers, Full::new(Bytes::from(packed)), 60_000_000, &mut reservation);
         let other = async {
             loop {
                 turns.set(turns.get() + 1);
@@ -219,10 +326,12 @@ mod tests {
         let mut cut = gzip(b"hello hello hello");
         cut.truncate(cut.len() - 9);
         for (coding, bytes) in [("gzip", b"plain".to_vec()), ("zstd", b"plain".to_vec()), ("gzip", cut)] {
-            let read = read_body(&headers(Some(coding)), Full::new(Bytes::from(bytes)), 100).await;
+            let read =
+                read_body(&headers(Some(coding)), Full::new(Bytes::from(bytes)), 100, &mut plenty()).await;
             assert!(matches!(read, Err(Refusal::BrokenBody(_))), "{read:?}");
         }
-        let read = read_body(&headers(Some("br")), Full::new(Bytes::from_static(b"x")), 100).await;
+        let read =
+            read_body(&headers(Some("br")), Full::new(Bytes::from_static(b"x")), 100, &mut plenty()).await;
         let Err(Refusal::BadEncoding(detail)) = read else { panic!("{read:?}") };
         assert!(detail.contains("br"), "{detail}");
     }

@@ -7,11 +7,12 @@
 //! compresses answers with [`compress`].
 //!
 //! What may be too large for memory passes in pieces: a route made with [`streamed_handler`] reads its body
-//! from a [`RequestStream`], and an answer may have a body made by [`stream`]. What many such bodies hold at once is
-//! bounded by a [`Room`].
+//! from a [`RequestStream`], and an answer may have a body made by [`stream`]. What all bodies and answers hold at once is
+//! bounded by a [`MemoryBudget`].
 
 mod addresses;
 mod body;
+mod budget;
 mod coding;
 mod conditions;
 mod incoming;
@@ -22,14 +23,14 @@ mod paging;
 mod params;
 mod request;
 mod response;
-mod room;
 mod router;
 mod stream;
 #[cfg(feature = "testing")]
 pub mod testing;
 
 pub use addresses::is_public_address;
-pub use body::read_body;
+pub use body::{BODY_BYTES_HELD, read_body};
+pub use budget::{MemoryBudget, MemoryFull, Reservation, SMALL_BYTES};
 pub use conditions::{ConditionError, Conditions, IF_MATCH, States, tagged};
 pub use incoming::{RequestStream, StreamLimits};
 pub use media::{MediaType, accept};
@@ -42,8 +43,9 @@ pub use paging::{PageLink, next_link, page_link};
 pub use params::{Params, percent_decode, percent_decode_segment, percent_encode_into};
 pub use request::{HeaderError, Request};
 pub use response::{DataDamaged, Response, compress, empty_response, end_with_newline, json_response};
-pub use room::{Full, Room, Share};
 pub use router::{
     Answer, Found, FrontEnd, Handler, Refusal, Route, Router, handler, plain_refusal, streamed_handler,
 };
-pub use stream::{Body, BrokenOff, EndReason, Gone, StreamBody, StreamEnd, StreamSender, stream};
+pub use stream::{
+    Body, BrokenOff, EndReason, Gone, STREAM_BYTES_HELD, StreamBody, StreamEnd, StreamSender, stream,
+};

@@ -1,9 +1,11 @@
 //! A request, read whole.
 
+use std::time::Instant;
+
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, Method};
 
-use crate::Params;
+use crate::{MemoryBudget, MemoryFull, Params, Reservation};
 
 /// A request whose body was read within the limit, whatever its transfer and content coding.
 #[derive(Clone, Debug, Default)]
@@ -22,6 +24,10 @@ pub struct Request {
     pub body: Bytes,
     /// Names the request in logs; error answers carry it as `X-Request-Id` unless the client sent one.
     pub id: u64,
+    /// Until when it may be worked on; `None`: as long as it takes.
+    pub deadline: Option<Instant>,
+    /// The memory that bodies and answers share; `None`: as much as there is.
+    pub budget: Option<MemoryBudget>,
 }
 
 /// A header field that may be given once was given twice, or is not visible ASCII.
@@ -30,6 +36,19 @@ pub struct Request {
 pub struct HeaderError(pub HeaderName);
 
 impl Request {
+    /// Memory of the budget for what is made of the request, or for its answer. Cost: nothing for small ones, one atomic
+    /// operation if there is memory left.
+    ///
+    /// # Errors
+    ///
+    /// [`MemoryFull`] if there was none for as long as a request waits.
+    pub async fn reserve(&self, bytes: usize) -> Result<Option<Reservation>, MemoryFull> {
+        let Some(budget) = &self.budget else { return Ok(None) };
+        let mut reservation = budget.reservation();
+        reservation.grow(bytes).await?;
+        Ok(Some(reservation))
+    }
+
     /// The first value of a header field, if it is visible ASCII.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name)?.to_str().ok()

@@ -109,6 +109,8 @@ pub enum Refusal {
     BadHead(String),
     /// More requests are under way than the limit.
     Busy,
+    /// Bodies and answers take all memory that they may.
+    MemoryFull,
     /// The handler panicked (a bug); the message went to the log.
     Internal,
 }
@@ -125,9 +127,15 @@ impl Refusal {
                 StatusCode::BAD_REQUEST
             }
             Self::Stalled(_) | Self::SlowBody(_) => StatusCode::REQUEST_TIMEOUT,
-            Self::TimedOut(_) | Self::Busy => StatusCode::SERVICE_UNAVAILABLE,
+            Self::TimedOut(_) | Self::Busy | Self::MemoryFull => StatusCode::SERVICE_UNAVAILABLE,
             Self::Internal => StatusCode::INTERNAL_SERVER_ERROR,
         }
+    }
+}
+
+impl From<crate::MemoryFull> for Refusal {
+    fn from(_: crate::MemoryFull) -> Self {
+        Self::MemoryFull
     }
 }
 
@@ -148,6 +156,7 @@ impl std::fmt::Display for Refusal {
             Self::Stalled(limit) => write!(formatter, "the body paused for longer than {limit} ms"),
             Self::SlowBody(limit) => write!(formatter, "the body did not come within {limit} ms"),
             Self::Busy => formatter.write_str("too many requests are under way"),
+            Self::MemoryFull => write!(formatter, "{}", crate::MemoryFull),
             Self::Internal => formatter.write_str("internal error"),
         }
     }

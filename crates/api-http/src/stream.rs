@@ -1,11 +1,14 @@
 //! Bodies of answers: whole in memory, or chunks that come while they are sent.
 //!
 //! A stream is a bounded channel: what makes the chunks waits for the client, so an answer of any size
-//! holds a few chunks of memory. Who reads nothing for long enough is given up.
+//! holds a few chunks of memory. Who reads nothing for long enough is given up. A large answer that is whole in memory is
+//! handed out in pieces ([`Body::in_pieces`]), so that the same can be told of it.
+//!
+//! Both may be limited in bytes and time. What is cut is never taken for whole: its connection breaks off.
 
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
@@ -13,7 +16,10 @@ use bytes::Bytes;
 use hyper::body::{Frame, SizeHint};
 use parking_lot::Mutex;
 use tokio::sync::mpsc;
+use tokio::task::AbortHandle;
+use tokio::time::Sleep;
 
+use crate::Reservation;
 use crate::coding::Encoder;
 use crate::media::Coding;
 
@@ -22,21 +28,47 @@ use crate::media::Coding;
 pub enum Body {
     /// All of it, or what is left of it.
     Whole(Bytes),
-    /// Chunks under way.
+    /// Chunks under way, or pieces of what is whole.
     Stream(Box<StreamBody>),
 }
 
+/// What a piece of an answer that is whole in memory holds.
+const PIECE_BYTES: usize = 128 << 10;
+/// Memory that a stream holds at the most: its chunks, and what is at work on the next.
+pub const STREAM_BYTES_HELD: usize = 2 << 20;
+
 /// Chunks of an answer on their way to the client.
 pub struct StreamBody {
-    chunks: mpsc::Receiver<Bytes>,
+    source: Source,
     shared: Arc<Shared>,
     encoder: Option<Encoder>,
     bytes: u64,
+    limits: Option<Limits>,
     on_end: Option<OnEnd>,
     /// Whether the last byte is to be a newline.
     wants_newline: bool,
     /// Whether the last byte so far is none.
     is_within_line: bool,
+}
+
+/// Where chunks come from.
+enum Source {
+    /// Made while they are sent.
+    Chunks(mpsc::Receiver<Bytes>),
+    /// Whole; and who looks whether pieces of it are taken.
+    Whole(Bytes, Option<Watch>),
+}
+
+/// Looks whether pieces are taken, until it is dropped.
+struct Watch {
+    taken: Arc<AtomicU64>,
+    task: AbortHandle,
+}
+
+/// How much of an answer is sent, and how long.
+struct Limits {
+    bytes_max: u64,
+    until: Pin<Box<Sleep>>,
 }
 
 /// The side of a stream that makes the chunks. Dropped before [`StreamSender::finish`] (by a panic, say)
@@ -64,6 +96,8 @@ pub enum EndReason {
     Complete,
     /// What made it failed: this happened.
     Broken(String),
+    /// It went beyond the limit of this name.
+    Cut(&'static str),
     /// The client went away, or was given up.
     Dropped,
 }
@@ -106,15 +140,7 @@ impl std::fmt::Debug for StreamBody {
 pub fn stream(chunks_max: usize, stall_max: Duration) -> (StreamSender, Body) {
     let (sender, receiver) = mpsc::channel(chunks_max.max(1));
     let shared = Arc::new(Shared::default());
-    let body = StreamBody {
-        chunks: receiver,
-        shared: Arc::clone(&shared),
-        encoder: None,
-        bytes: 0,
-        on_end: None,
-        wants_newline: false,
-        is_within_line: false,
-    };
+    let body = StreamBody::new(Source::Chunks(receiver), Arc::clone(&shared));
     (StreamSender { chunks: sender, stall_max, shared }, Body::Stream(Box::new(body)))
 }
 
@@ -171,6 +197,24 @@ impl StreamSender {
 }
 
 impl StreamBody {
+    fn new(source: Source, shared: Arc<Shared>) -> Self {
+        Self {
+            source,
+            shared,
+            encoder: None,
+            bytes: 0,
+            limits: None,
+            on_end: None,
+            wants_newline: false,
+            is_within_line: false,
+        }
+    }
+
+    /// Breaks off beyond so many bytes as they are sent, or when it takes longer from here on.
+    pub fn limit(&mut self, bytes_max: u64, duration_max: Duration) {
+        self.limits = Some(Limits { bytes_max, until: Box::pin(tokio::time::sleep(duration_max)) });
+    }
+
     /// Compresses from here on, at the fastest level.
     ///
     /// # Errors
@@ -196,6 +240,14 @@ impl StreamBody {
         self.wants_newline = true;
     }
 
+    /// The length, where the answer is whole.
+    fn len_known(&self) -> Option<u64> {
+        match &self.source {
+            Source::Whole(bytes, _) => u64::try_from(bytes.len()).ok(),
+            Source::Chunks(_) => None,
+        }
+    }
+
     fn end(&mut self, reason: EndReason) {
         if let Some(told) = self.on_end.take() {
             told(StreamEnd { bytes: self.bytes, reason });
@@ -203,7 +255,10 @@ impl StreamBody {
     }
 
     fn hand_on(&mut self, chunk: Bytes) -> Poll<Option<Result<Frame<Bytes>, BrokenOff>>> {
-        self.bytes += u64::try_from(chunk.len()).unwrap_or(u64::MAX);
+        self.bytes = self.bytes.saturating_add(u64::try_from(chunk.len()).unwrap_or(u64::MAX));
+        if self.limits.as_ref().is_some_and(|limits| self.bytes > limits.bytes_max) {
+            return self.cut("answer_bytes_max");
+        }
         Poll::Ready(Some(Ok(Frame::data(chunk))))
     }
 
@@ -213,9 +268,28 @@ impl StreamBody {
         Poll::Ready(Some(Err(BrokenOff(reason))))
     }
 
+    fn cut(&mut self, limit: &'static str) -> Poll<Option<Result<Frame<Bytes>, BrokenOff>>> {
+        self.end(EndReason::Cut(limit));
+        Poll::Ready(Some(Err(BrokenOff(format!("it went beyond {limit}")))))
+    }
+
     fn poll_chunk(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BrokenOff>>> {
+        if let Some(limits) = &mut self.limits
+            && limits.until.as_mut().poll(context).is_ready()
+        {
+            return self.cut("answer_duration_max");
+        }
         loop {
-            let chunk = ready!(self.chunks.poll_recv(context));
+            let chunk = match &mut self.source {
+                Source::Chunks(chunks) => ready!(chunks.poll_recv(context)),
+                Source::Whole(bytes, watch) => {
+                    if let Some(watch) = watch {
+                        watch.taken.fetch_add(1, Ordering::Relaxed);
+                    }
+                    let piece = bytes.split_to(bytes.len().min(PIECE_BYTES));
+                    Some(piece).filter(|piece| !piece.is_empty())
+                }
+            };
             if let Some(chunk) = &chunk {
                 self.is_within_line = !chunk.ends_with(b"\n");
             }
@@ -234,7 +308,8 @@ impl StreamBody {
 
     /// What follows the last chunk.
     fn poll_rest(&mut self) -> Poll<Option<Result<Frame<Bytes>, BrokenOff>>> {
-        if !self.shared.finished.load(Ordering::Acquire) {
+        let is_whole = matches!(self.source, Source::Whole(..));
+        if !is_whole && !self.shared.finished.load(Ordering::Acquire) {
             let failure = self.shared.failure.lock().take();
             return self.break_off(failure.unwrap_or_else(|| "what made it stopped".to_owned()));
         }
@@ -263,13 +338,55 @@ impl Drop for StreamBody {
     }
 }
 
+impl Drop for Watch {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+/// Whole bytes, and what they hold of the budget.
+struct Reserved {
+    bytes: Bytes,
+    _reservation: Reservation,
+}
+
+impl AsRef<[u8]> for Reserved {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
 impl Body {
+    /// A large answer that is whole in memory, handed out piece by piece: a client that takes none for `stall_max` is given
+    /// up. It holds its reservation until the last piece has been sent.
+    pub fn in_pieces(bytes: Bytes, reservation: Reservation, stall_max: Duration) -> Self {
+        let bytes = Bytes::from_owner(Reserved { bytes, _reservation: reservation });
+        let (shared, taken) = (Arc::new(Shared::default()), Arc::new(AtomicU64::new(0)));
+        let task = tokio::spawn(watch(Arc::clone(&shared), Arc::clone(&taken), stall_max)).abort_handle();
+        let source = Source::Whole(bytes, Some(Watch { taken, task }));
+        Self::Stream(Box::new(StreamBody::new(source, shared)))
+    }
+
     /// Bytes known to come; of a stream none are.
     pub fn len_known(&self) -> u64 {
         match self {
             Self::Whole(bytes) => u64::try_from(bytes.len()).unwrap_or(u64::MAX),
-            Self::Stream(_) => 0,
+            Self::Stream(stream) => stream.len_known().unwrap_or(0),
         }
+    }
+}
+
+/// Tells when no piece was taken for `stall_max`.
+async fn watch(shared: Arc<Shared>, taken: Arc<AtomicU64>, stall_max: Duration) {
+    let mut before = taken.load(Ordering::Relaxed);
+    loop {
+        tokio::time::sleep(stall_max).await;
+        let now = taken.load(Ordering::Relaxed);
+        if now == before {
+            let on_stall = shared.on_stall.lock().take();
+            return on_stall.into_iter().for_each(|told| told());
+        }
+        before = now;
     }
 }
 
@@ -307,7 +424,7 @@ impl hyper::body::Body for Body {
     fn size_hint(&self) -> SizeHint {
         match self {
             Self::Whole(_) => SizeHint::with_exact(self.len_known()),
-            Self::Stream(_) => SizeHint::default(),
+            Self::Stream(stream) => stream.len_known().map_or_else(SizeHint::default, SizeHint::with_exact),
         }
     }
 }

@@ -76,7 +76,9 @@ pub async fn respond(
     match (router.find(&method, path), Params::parse(query)) {
         (Ok(found), Ok(params)) => {
             let (method, path, captures) = (method.clone(), path.to_owned(), found.captures);
-            let request = Request { method, path, captures, params, headers, body: body.into(), id: 1 };
+            let body = body.into();
+            let request =
+                Request { method, path, captures, params, headers, body, id: 1, ..Request::default() };
             (Some(found.index), found.handler.answer(request).await)
         }
         (Err(refusal), _) => {

@@ -1,7 +1,7 @@
 //! Errors as the TSM API words them: a status, a word for programs, a sentence for people, and where the
 //! request is about many series, which of them, which point and why.
 
-use api_http::{ConditionError, DataDamaged, Full, LogPace, Refusal, Response, json_response};
+use api_http::{ConditionError, DataDamaged, LogPace, MemoryFull, Refusal, Response, json_response};
 use http::{HeaderValue, Method, StatusCode, header};
 use model_series::{Error, RefusalKind, StoreErrorKind};
 use serde::Serialize;
@@ -209,10 +209,10 @@ impl From<ConditionError> for Problem {
     }
 }
 
-/// Words that other bodies of points leave no room for this one.
-impl From<Full> for Problem {
-    fn from(_: Full) -> Self {
-        Self::unavailable("points being written take all of write_bytes_max; try again")
+/// Words that other bodies and answers leave no memory for this one.
+impl From<MemoryFull> for Problem {
+    fn from(full: MemoryFull) -> Self {
+        Self::unavailable(format!("{full}; try again"))
     }
 }
 
@@ -325,6 +325,7 @@ impl From<&Refusal> for Problem {
                 format!("the body did not come within {limit_ms} ms"),
             ),
             Refusal::Busy => Self::unavailable("too many requests at once; try again"),
+            Refusal::MemoryFull => MemoryFull.into(),
             Refusal::Internal => Self::internal(),
         }
     }

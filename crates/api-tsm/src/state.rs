@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use api_http::Room;
+use api_http::MemoryBudget;
 use model_series::{Clock, Repositories};
 
 use crate::wire::ReadLimits;
@@ -32,7 +32,7 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// The most memory that one body of points takes while it is read; room for bodies must be at least as much.
+    /// The most memory that one body of points takes while it is read; the budget must be at least as much.
     pub fn write_bytes_max(&self) -> usize {
         self.read().held_bytes_max()
     }
@@ -61,13 +61,13 @@ pub(crate) struct Shared {
     pub(crate) repositories: Repositories,
     pub(crate) clock: Clock,
     pub(crate) limits: Limits,
-    /// Room for bodies of points, from their first byte to their commit.
-    pub(crate) room: Room,
+    /// Memory for bodies of points, from their first byte to their commit.
+    pub(crate) budget: MemoryBudget,
 }
 
 impl Api {
-    /// An API over `repositories`; bodies of points share `room`.
-    pub fn new(repositories: Repositories, clock: Clock, limits: Limits, room: Room) -> Self {
-        Self { shared: Arc::new(Shared { repositories, clock, limits, room }) }
+    /// An API over `repositories`; bodies of points share `budget`.
+    pub fn new(repositories: Repositories, clock: Clock, limits: Limits, budget: MemoryBudget) -> Self {
+        Self { shared: Arc::new(Shared { repositories, clock, limits, budget }) }
     }
 }

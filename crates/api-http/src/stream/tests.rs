@@ -136,3 +136,86 @@ async fn streams_are_compressed_as_they_pass() {
     assert!(!response.headers().contains_key("content-encoding"));
     assert_eq!(response.into_body().collect().await.unwrap().to_bytes(), plain);
 }
+
+fn plenty() -> crate::MemoryBudget {
+    crate::MemoryBudget::new(1 << 30, 1 << 20, Duration::ZERO)
+}
+
+fn pieces(budget: &crate::MemoryBudget, bytes: usize) -> Body {
+    let mut reservation = budget.reservation();
+    reservation.try_grow(bytes).unwrap();
+    Body::in_pieces(vec![7; bytes].into(), reservation, STALL)
+}
+
+#[tokio::test]
+async fn a_large_answer_comes_in_pieces_and_has_a_length() {
+    let budget = plenty();
+    let mut body = pieces(&budget, 1_000_000);
+    let told = ended(&mut body);
+    assert_eq!((body.size_hint().exact(), body.len_known()), (Some(1_000_000), 1_000_000));
+    let first = frame(&mut body).await.unwrap().unwrap();
+    assert_eq!((first.len(), body.size_hint().exact()), (PIECE_BYTES, Some(1_000_000 - 131_072)));
+    let rest = body.collect().await.unwrap().to_bytes();
+    assert_eq!(rest.len() + first.len(), 1_000_000);
+    assert_eq!(*told.lock(), Some(StreamEnd { bytes: 1_000_000, reason: EndReason::Complete }));
+    // What is not yet sent is still reserved.
+    assert!(budget.reserved_bytes() >= 1_000_000);
+    drop(first);
+    assert_eq!(budget.reserved_bytes(), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_takes_no_piece_is_given_up() {
+    let stalled = Arc::new(AtomicBool::new(false));
+    let mut body = pieces(&plenty(), 1_000_000);
+    let Body::Stream(stream) = &body else { panic!("not a stream") };
+    let told = Arc::clone(&stalled);
+    stream.on_stall(move || told.store(true, Ordering::Relaxed));
+    for _ in 0..3 {
+        tokio::time::sleep(STALL * 3 / 4).await;
+        frame(&mut body).await.unwrap().unwrap();
+    }
+    assert!(!stalled.load(Ordering::Relaxed));
+    tokio::time::sleep(STALL * 3).await;
+    assert!(stalled.load(Ordering::Relaxed));
+}
+
+#[tokio::test(start_paused = true)]
+async fn answers_are_cut_by_bytes_and_by_time() {
+    let long = Duration::from_secs(100);
+    for (bytes_max, duration_max, cut) in [
+        (1000, long, Some("answer_bytes_max")),
+        (1 << 30, Duration::from_secs(20), Some("answer_duration_max")),
+        (1 << 30, long, None),
+    ] {
+        for is_whole in [true, false] {
+            let mut body = if is_whole {
+                pieces(&plenty(), 1_000_000)
+            } else {
+                let (sender, body) = stream(2, long);
+                tokio::spawn(async move {
+                    for _ in 0..10 {
+                        sender.send(vec![7; 200]).await?;
+                        tokio::time::sleep(Duration::from_secs(4)).await;
+                    }
+                    sender.finish().await
+                });
+                body
+            };
+            let told = ended(&mut body);
+            let Body::Stream(stream) = &mut body else { panic!("not a stream") };
+            stream.limit(bytes_max, duration_max);
+            let mut outcome = Ok(());
+            while let Some(frame) = frame(&mut body).await {
+                outcome = frame.map(drop);
+                if outcome.is_err() {
+                    break;
+                }
+                tokio::time::sleep(Duration::from_secs(3)).await;
+            }
+            let expected = cut.map_or(EndReason::Complete, EndReason::Cut);
+            assert_eq!(told.lock().as_ref().map(|end| end.reason.clone()), Some(expected));
+            assert_eq!(outcome.is_err(), cut.is_some());
+        }
+    }
+}

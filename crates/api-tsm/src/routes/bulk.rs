@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use api_http::{Refusal, Request, RequestStream, Response, Share};
+use api_http::{Refusal, Request, RequestStream, Reservation, Response};
 use model_series::{Definition, Repository, SEARCH_PAGE_MAX, Search, SeriesRef, Zone};
 use serde_json::{Map, Value};
 
@@ -167,7 +167,7 @@ fn text<'a>(member: &str, value: &'a Value) -> Result<Cow<'a, str>, Problem> {
 /// PUT `/repositories/{repository}/timeseriescollections/data`: checked whole, then stored.
 pub(crate) async fn put(api: Api, request: Request, mut body: RequestStream) -> Result<Response, Problem> {
     // Held until the points are stored.
-    let mut share = api.shared.room.share();
+    let mut share = api.shared.budget.reservation();
     let read = read_points(&api, &request, &mut body, &mut share).await;
     let (given, quotation) = match read {
         Ok(read) => read,
@@ -196,7 +196,7 @@ async fn read_points(
     api: &Api,
     request: &Request,
     body: &mut RequestStream,
-    share: &mut Share,
+    share: &mut Reservation,
 ) -> Result<(Vec<wire::Given>, Option<Moment>), Problem> {
     let given = Given::new(request, &[&["quotation"]])?;
     let quotation = given.parse("quotation", parse_moment)?;

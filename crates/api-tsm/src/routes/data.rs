@@ -1,6 +1,6 @@
 //! `/timeseries/{series}/data`: points of one series.
 
-use api_http::{Request, Response, Share};
+use api_http::{Request, Reservation, Response};
 use model_series::{Definition, TimeRange, Timestamp};
 use serde::Serialize;
 
@@ -38,7 +38,7 @@ pub(crate) async fn put(api: Api, request: Request) -> Result<Response, Problem>
     let series = find_series(&repository, request.capture(1)).await?;
     let quotation = given.instant("quotation", &series.zone)?;
     // Held until the points are stored.
-    let mut share = api.shared.room.share();
+    let mut share = api.shared.budget.reservation();
     let mut body = read_body(&api, &request, &series, &mut share).await?;
     let range = range(&given, &series)?;
     if body.is_empty() && range.is_some() {
@@ -58,7 +58,7 @@ async fn read_body(
     api: &Api,
     request: &Request,
     series: &Definition,
-    share: &mut Share,
+    share: &mut Reservation,
 ) -> Result<Vec<wire::Given>, Problem> {
     // The address names the series where the body does not.
     let refuse = |mut error: WireError| {

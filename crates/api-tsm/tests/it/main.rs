@@ -6,9 +6,9 @@
 
 #![expect(clippy::unwrap_used, reason = "tests panic rather than return errors")]
 
+mod budget;
 mod bulk;
 mod moment;
-mod room;
 mod service;
 
 use std::path::Path;

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use api_http::testing::{self, Got, Sent};
-use api_http::{Response, Room, Router};
+use api_http::{MemoryBudget, Response, Router};
 use api_tsm::{Api, Limits, front_ends};
 use http::HeaderMap;
 use model_series::{Clock, Repositories, SeriesOptions, StrandOptions, Timestamp};
@@ -39,13 +39,16 @@ pub(crate) fn limits() -> Limits {
 
 impl Service {
     pub(crate) fn new() -> Self {
-        let room =
-            Room::new(2 * limits().write_bytes_max(), limits().write_bytes_max(), Duration::from_secs(10));
+        let room = MemoryBudget::new(
+            2 * limits().write_bytes_max(),
+            limits().write_bytes_max(),
+            Duration::from_secs(10),
+        );
         Self::with_room(room)
     }
 
     /// A service whose bodies of points share this room.
-    pub(crate) fn with_room(room: Room) -> Self {
+    pub(crate) fn with_room(room: MemoryBudget) -> Self {
         let clock = Clock::manual(Timestamp(START));
         let store = Store::memory(MemoryOptions { clock: clock.clone(), feed_records_max: 1000 });
         let strands = StrandOptions { block_points_max: 4096, overlays_max: 32, overlay_points_max: 16_384 };

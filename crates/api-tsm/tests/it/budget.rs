@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use api_http::Room;
+use api_http::MemoryBudget;
 use http::{HeaderMap, StatusCode, header};
 use http_body_util::BodyExt as _;
 
@@ -16,7 +16,7 @@ async fn large_bodies_at_once_all_get_through_a_small_room() {
     let body: Arc<[u8]> = written().into_bytes().into();
     // Nothing but the reserve; then room for about three of the bodies besides.
     for more in [0, 2 << 20] {
-        let room = Room::new(largest + more, largest, Duration::from_secs(600));
+        let room = MemoryBudget::new(largest + more, largest, Duration::from_secs(600));
         let service = Arc::new(Service::with_room(room.clone()));
         define(&service).await;
         let writers: Vec<_> = (1..=24)
@@ -28,21 +28,21 @@ async fn large_bodies_at_once_all_get_through_a_small_room() {
         for writer in writers {
             assert_eq!(writer.await.unwrap(), (StatusCode::NO_CONTENT, String::new()));
         }
-        assert_eq!((room.held_bytes(), room.refused()), (0, 0));
+        assert_eq!((room.reserved_bytes(), room.refused()), (0, 0));
     }
 }
 
 #[tokio::test]
 async fn a_body_that_finds_no_room_is_refused_by_the_name_of_the_limit() {
     let largest = limits().write_bytes_max();
-    let room = Room::new(largest, largest, Duration::from_millis(1));
+    let room = MemoryBudget::new(largest, largest, Duration::from_millis(1));
     let service = Service::with_room(room.clone());
     define(&service).await;
-    let mut taken = room.share();
+    let mut taken = room.reservation();
     taken.grow(largest).await.unwrap();
     let (status, text) = put(&service, HeaderMap::new(), written().as_bytes(), 10_000).await;
     assert_eq!(status, StatusCode::SERVICE_UNAVAILABLE);
-    assert!(text.contains("write_bytes_max"), "{text}");
+    assert!(text.contains("memory_bytes_max"), "{text}");
     let single = async |points: usize| {
         let target = "/tsm/v1/repositories/default/timeseries/Meter%200001/data";
         let values = vec!["1"; points].join(",");
@@ -57,11 +57,11 @@ async fn a_body_that_finds_no_room_is_refused_by_the_name_of_the_limit() {
         (parts.status, parts.headers[header::RETRY_AFTER].as_bytes()),
         (StatusCode::SERVICE_UNAVAILABLE, &b"1"[..])
     );
-    assert!(text.contains("write_bytes_max"), "{text}");
-    assert_eq!((room.refused(), room.held_bytes()), (2, largest.div_ceil(1024) * 1024));
+    assert!(text.contains("memory_bytes_max"), "{text}");
+    assert_eq!((room.refused(), room.reserved_bytes()), (2, largest.div_ceil(1024) * 1024));
     // What is small needs none.
     assert_eq!(single(1).await.0.status, StatusCode::NO_CONTENT);
     drop(taken);
     assert_eq!(single(4000).await.0.status, StatusCode::NO_CONTENT);
-    assert_eq!(room.held_bytes(), 0);
+    assert_eq!(room.reserved_bytes(), 0);
 }
