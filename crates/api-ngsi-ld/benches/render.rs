@@ -45,6 +45,9 @@ fn router(clock: &Clock) -> (Router, Entities) {
         join_entities_max: 1000,
         temporal_instances_max: 100_000,
         q_nodes_max: 64,
+        q_values_max: 20,
+        geo_positions_max: 100,
+        page_bytes_max: 1 << 20,
     };
     let entities = Entities::new(store, options);
     let api = Api::new(entities.clone(), contexts, clock.clone(), limits, "bench");
@@ -71,6 +74,7 @@ async fn send(router: &Router, method: Method, target: &str, body: String) -> u1
         headers,
         body: body.into(),
         id: 1,
+        ..Request::default()
     };
     found.handler.answer(request).await.status().as_u16()
 }

@@ -2,6 +2,7 @@
 //!
 //! Beyond the standard, `near` may give both `maxDistance` and `minDistance`, and distances may be 0.
 
+use geo::CoordsIter as _;
 use model_entities::{GeoQuery, GeoRelation};
 
 use crate::context::Names;
@@ -32,8 +33,12 @@ pub(crate) struct GeoParts<'a> {
 ///
 /// # Errors
 ///
-/// BadRequestData that names the part that is missing or wrong.
-pub(crate) fn parse_geo(parts: &GeoParts<'_>, names: &Names) -> Result<Option<GeoQuery>, Problem> {
+/// BadRequestData that names the part that is missing or wrong; TooComplexQuery beyond `positions_max` positions.
+pub(crate) fn parse_geo(
+    parts: &GeoParts<'_>,
+    names: &Names,
+    positions_max: usize,
+) -> Result<Option<GeoQuery>, Problem> {
     let missing = |part: &str| {
         Problem::bad_request(format!("a geo-query needs georel, geometry and coordinates: {part} is missing"))
     };
@@ -43,7 +48,8 @@ pub(crate) fn parse_geo(parts: &GeoParts<'_>, names: &Names) -> Result<Option<Ge
     }
     let relation = parse_relation(relation.ok_or_else(|| missing("georel"))?)?;
     let kind = geometry.ok_or_else(|| missing("geometry"))?;
-    let shape = parse_shape("coordinates", kind, coordinates.ok_or_else(|| missing("coordinates"))?)?;
+    let coordinates = coordinates.ok_or_else(|| missing("coordinates"))?;
+    let shape = parse_shape("coordinates", kind, coordinates, positions_max)?;
     let property = parts.property.unwrap_or(LOCATION);
     check_name(property).map_err(|error| Problem::bad_request(format!("geoproperty: {error}")))?;
     Ok(Some(GeoQuery { attribute: names.term(property), relation, geometry: shape }))
@@ -53,15 +59,28 @@ pub(crate) fn parse_geo(parts: &GeoParts<'_>, names: &Names) -> Result<Option<Ge
 ///
 /// # Errors
 ///
-/// BadRequestData that names the parameter.
-pub(crate) fn parse_shape(name: &str, kind: &str, coordinates: &str) -> Result<geo::Geometry<f64>, Problem> {
+/// BadRequestData that names the parameter; TooComplexQuery beyond `positions_max` positions.
+pub(crate) fn parse_shape(
+    name: &str,
+    kind: &str,
+    coordinates: &str,
+    positions_max: usize,
+) -> Result<geo::Geometry<f64>, Problem> {
     if kind == "GeometryCollection" {
         return Err(Problem::bad_request("geometry: a GeometryCollection cannot be queried with"));
     }
     if !KINDS.contains(&kind) {
         return Err(Problem::bad_request(format!("geometry {kind:?} is none of {}", KINDS.join(", "))));
     }
-    read_shape(kind, coordinates.trim()).map_err(|error| Problem::bad_request(format!("{name}: {error}")))
+    let shape = read_shape(kind, coordinates.trim());
+    let shape = shape.map_err(|error| Problem::bad_request(format!("{name}: {error}")))?;
+    let positions = shape.coords_count();
+    if positions > positions_max {
+        let detail =
+            format!("{name}: {positions} positions are more than {positions_max} (geo_positions_max)");
+        return Err(Problem::too_complex_query(detail));
+    }
+    Ok(shape)
 }
 
 fn parse_relation(text: &str) -> Result<GeoRelation, Problem> {
@@ -128,7 +147,7 @@ mod tests {
             coordinates: part(coordinates),
             property: part(property),
         };
-        parse_geo(&parts, &Names::of(&Context::core(), &["location", "area"]))
+        parse_geo(&parts, &Names::of(&Context::core(), &["location", "area"]), 8)
     }
 
     fn check(relation: &str, expected: GeoRelation) {
@@ -211,6 +230,18 @@ mod tests {
             "[8,40]",
             "georel: \"maxDistance==2\" is neither maxDistance==… nor minDistance==…, once each, in metres",
         );
+    }
+
+    #[test]
+    fn positions_are_limited() {
+        let ring = |corners: usize| {
+            let corners: Vec<_> = (0..corners).map(|at| format!("[{at},{}]", at % 2)).collect();
+            format!("[[{},[0,0]]]", corners.join(","))
+        };
+        assert!(parse("within", "Polygon", &ring(7), "-").is_ok());
+        let problem = parse("within", "Polygon", &ring(8), "-").unwrap_err();
+        assert_eq!(problem.kind, "TooComplexQuery");
+        assert_eq!(problem.detail, "coordinates: 9 positions are more than 8 (geo_positions_max)");
     }
 
     proptest! {

@@ -20,7 +20,7 @@ mod representation;
 pub(crate) mod temporal;
 
 use api_http::{MediaType, Request};
-use model_entities::{Filter, Order, Path, Query, Selector, TermId, Timestamp};
+use model_entities::{Deadline, Filter, Order, Path, Query, Selector, TermId, Timestamp};
 
 pub(crate) use body::{parse_query_body, parse_temporal_body};
 pub(crate) use given::check_parameters;
@@ -144,7 +144,7 @@ impl EntityParams {
         limits: &Limits,
         selected: Option<Vec<Selector>>,
     ) -> Result<Self, Problem> {
-        let order = order::parse_order(given, names)?;
+        let order = order::parse_order(given, names, limits)?;
         Self::read(given, request, names, limits)?.asking(given, names, limits, order, selected)
     }
 
@@ -218,9 +218,9 @@ impl EntityParams {
         Ok(Query { filter, ..query })
     }
 
-    /// The query, asked at this time.
-    pub(crate) fn query(&self, now: Timestamp) -> Query {
-        Query { now, ..self.query.clone() }
+    /// The query, asked at this time, and answered before the deadline.
+    pub(crate) fn query(&self, now: Timestamp, deadline: Deadline) -> Query {
+        Query { now, deadline, ..self.query.clone() }
     }
 
     /// The types that a retrieved entity must have.
@@ -358,6 +358,7 @@ fn page(given: &Given<'_>, limits: &Limits, query: &mut Query) -> Result<(), Pro
         return Err(Problem::bad_request(format!("parameter offset must not be more than {OFFSET_MAX}")));
     }
     query.limit = given.number("limit")?.unwrap_or(limits.page_default);
+    query.page_bytes_max = Some(limits.page_bytes_max);
     if query.limit > limits.page_max {
         let detail = format!("parameter limit must not be more than {}", limits.page_max);
         return Err(Problem::bad_request(detail));

@@ -1,6 +1,6 @@
 //! Errors as NGSI-LD words them (ETSI GS CIM 009, 5.5.2 and 6.3.2): a problem body and a status.
 
-use api_http::{ConditionError, DataDamaged, LogPace, Refusal, Response, json_response};
+use api_http::{ConditionError, DataDamaged, LogPace, MemoryFull, Refusal, Response, json_response};
 use http::{Method, StatusCode};
 use lang_json::write_string;
 use model_entities::{Error, StoreErrorKind};
@@ -111,6 +111,16 @@ impl Problem {
         Self::new(StatusCode::INSUFFICIENT_STORAGE, "InternalError", "Disk full", detail)
     }
 
+    /// Bodies and answers take all memory that they may.
+    pub(crate) fn memory_full() -> Self {
+        Self::unavailable(format!("{MemoryFull}; try again"))
+    }
+
+    /// The deadline came first.
+    pub(crate) fn timed_out(detail: impl Into<String>) -> Self {
+        Self::new(StatusCode::GATEWAY_TIMEOUT, "InternalError", "Timed out", detail)
+    }
+
     /// A fault of ours: what it was goes to the log, not to the client.
     pub(crate) fn internal() -> Self {
         Self::new(
@@ -193,6 +203,7 @@ pub(crate) fn problem(error: &Error, names: Option<&Names>) -> Problem {
             Problem::unavailable(format!("too many writers of entity {id:?} at once; try again"))
         }
         Error::Limit(detail) => Problem::too_complex_query(detail.as_str()),
+        Error::TimedOut(timed_out) => Problem::timed_out(timed_out.to_string()),
         Error::Store(error) => store_problem(error.kind(), error),
     }
 }
@@ -273,8 +284,8 @@ pub(crate) fn refuse(refusal: &Refusal) -> Response {
             Problem::bad_request(detail).response()
         }
         Refusal::TimedOut(limit_ms) => {
-            let detail = format!("the request took longer than {limit_ms} ms");
-            plain(StatusCode::GATEWAY_TIMEOUT, "InternalError", "Timed out", detail)
+            let detail = format!("the request took longer than {limit_ms} ms (request_duration_max)");
+            Problem::timed_out(detail).response()
         }
         Refusal::Stalled(limit_ms) => {
             let detail = format!("the body paused for longer than {limit_ms} ms");
@@ -285,6 +296,7 @@ pub(crate) fn refuse(refusal: &Refusal) -> Response {
             plain(StatusCode::REQUEST_TIMEOUT, "InvalidRequest", "Timed out", detail)
         }
         Refusal::Busy => Problem::unavailable("too many requests at once; try again").response(),
+        Refusal::MemoryFull => Problem::memory_full().response(),
         Refusal::Internal => Problem::internal().response(),
     }
 }

@@ -33,15 +33,17 @@ pub(crate) struct QueryOptions<'a> {
     pub(crate) expand_values: &'a [TermId],
     /// The most terms.
     pub(crate) nodes_max: usize,
+    /// The most values in lists.
+    pub(crate) values_max: usize,
 }
 
 /// The filter that `text` denotes. Cost: linear in the text, but for its patterns.
 ///
 /// # Errors
 ///
-/// BadRequestData that says what was expected where; TooComplexQuery beyond `nodes_max` terms.
+/// BadRequestData that says what was expected where; TooComplexQuery beyond `nodes_max` terms and `values_max` values of lists.
 pub(crate) fn parse(text: &str, options: &QueryOptions<'_>) -> Result<Filter, Problem> {
-    let mut parser = Parser { cursor: Cursor::new("q", text), options, nodes: 0 };
+    let mut parser = Parser { cursor: Cursor::new("q", text), options, nodes: 0, values: 0 };
     let filter = parser.any(0)?;
     if !parser.cursor.is_done() {
         return Err(parser.cursor.expected("\";\", \"|\" or the end"));
@@ -53,6 +55,7 @@ struct Parser<'a> {
     cursor: Cursor<'a>,
     options: &'a QueryOptions<'a>,
     nodes: usize,
+    values: usize,
 }
 
 impl Parser<'_> {
@@ -90,12 +93,22 @@ impl Parser<'_> {
         }
         self.nodes += 1;
         if self.nodes > self.options.nodes_max {
-            let detail = format!("q has more than {} terms", self.options.nodes_max);
+            let detail = format!("q has more than {} terms (q_nodes_max)", self.options.nodes_max);
             return Err(Problem::too_complex_query(detail));
         }
         let path = path(&mut self.cursor, self.options.names, depth)?;
         let Some(comparison) = self.comparison()? else { return Ok(Filter::Exists(path)) };
         let operand = self.operand(comparison, &path)?;
+        if let Operand::Values(values) = &operand
+            && values.len() > 1
+        {
+            self.values += values.len();
+        }
+        if self.values > self.options.values_max {
+            let detail =
+                format!("lists of q have more than {} values (q_values_max)", self.options.values_max);
+            return Err(Problem::too_complex_query(detail));
+        }
         Ok(Filter::Compare(path, comparison, operand))
     }
 

@@ -25,6 +25,12 @@ pub struct Limits {
     pub temporal_instances_max: usize,
     /// The most terms of a `q`.
     pub q_nodes_max: usize,
+    /// The most values in the lists of a `q`.
+    pub q_values_max: usize,
+    /// The most positions of a geometry to query with.
+    pub geo_positions_max: usize,
+    /// A page ends with the entity that makes it so large, as they are stored.
+    pub page_bytes_max: usize,
 }
 
 /// The NGSI-LD front end's state; clones share.

@@ -34,7 +34,8 @@ impl Bench {
 
     /// Whether a query is taken.
     pub fn query(&self, text: &str) -> bool {
-        let options = QueryOptions { names: &self.names, expand_values: &[], nodes_max: 100 };
+        let options =
+            QueryOptions { names: &self.names, expand_values: &[], nodes_max: 100, values_max: 100 };
         parse(text, &options).is_ok()
     }
 }

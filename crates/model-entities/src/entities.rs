@@ -9,8 +9,8 @@ use std::sync::Arc;
 use bytes::Bytes;
 use parking_lot::RwLock;
 use store::{
-    Commit, Condition, Direction, ErrorKind, Range, Store, Tenant, TenantPlace, TenantPlaces, Timestamp,
-    Write, WriteIds,
+    Commit, Condition, Direction, ErrorKind, Lane, Range, Store, Tenant, TenantPlace, TenantPlaces,
+    Timestamp, Write, WriteIds,
 };
 
 use crate::history::{Pasts, TenantPolicy};
@@ -48,6 +48,7 @@ pub struct Entities {
     options: Arc<Options>,
     write_ids: WriteIds,
     pasts: Arc<Pasts>,
+    lane: Lane,
     tenants: Arc<RwLock<HashMap<Tenant, TenantEntities>>>,
     places: TenantPlaces,
 }
@@ -57,8 +58,19 @@ impl Entities {
     pub fn new(store: Store, options: Options) -> Self {
         let (write_ids, tenants) = (WriteIds::new(), Arc::default());
         let pasts = Arc::new(Pasts::new(store.clone()));
-        let places = TenantPlaces::new(options.tenants_max);
-        Self { store, options: Arc::new(options), write_ids, pasts, tenants, places }
+        let (lane, places) = (Lane::new(1), TenantPlaces::new(options.tenants_max));
+        Self { store, options: Arc::new(options), write_ids, pasts, lane, tenants, places }
+    }
+
+    /// The same with long queries in this lane (otherwise there is one of a single slot). Asked for before any tenant.
+    #[must_use]
+    pub fn in_lane(self, lane: Lane) -> Self {
+        Self { lane, ..self }
+    }
+
+    /// Where long work on entities runs.
+    pub fn lane(&self) -> &Lane {
+        &self.lane
     }
 
     /// The entities of a tenant that was written to before. Cost: one map look-up once it is loaded.
@@ -205,6 +217,7 @@ impl Entities {
             turns: Default::default(),
             policy: TenantPolicy::new(&self.options.history, tenant),
             pasts: self.pasts.clone(),
+            lane: self.lane.clone(),
         };
         // Whoever loads it first is kept, so that all share one set of names.
         let mut tenants = self.tenants.write();

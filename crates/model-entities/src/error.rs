@@ -42,6 +42,9 @@ pub enum Error {
     /// Beyond a named limit: names it.
     #[error("{0}")]
     Limit(String),
+    /// The deadline came first.
+    #[error(transparent)]
+    TimedOut(#[from] store::TimedOut),
     /// The store refused.
     #[error("store refused")]
     Store(#[from] store::Error),

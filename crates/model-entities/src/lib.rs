@@ -61,7 +61,8 @@ pub use query::{
 };
 pub use scope::{scope_value, scopes_of_value};
 pub use store::{
-    Clock, ErrorKind as StoreErrorKind, Fingerprint, Fingerprints, StateCondition, Tenant, Timestamp,
+    Clock, Deadline, ErrorKind as StoreErrorKind, Fingerprint, Fingerprints, Lane, Pace, Slot,
+    StateCondition, Tenant, TimedOut, Timestamp,
 };
 pub use tenant::{Entity, TenantEntities};
 pub use term::{NAME_BYTES_MAX, TermId, Terms};

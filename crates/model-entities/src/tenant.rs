@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use store::{Fingerprint, Partition, Row, Store, Tenant, Timestamp, WriteIds, bucket_of};
+use store::{Fingerprint, Lane, Partition, Row, Store, Tenant, Timestamp, WriteIds, bucket_of};
 
 use crate::expiry::live_bytes;
 use crate::history::{Pasts, TenantPolicy};
@@ -32,6 +32,8 @@ pub(crate) struct Context {
     /// What is recorded of changes.
     pub(crate) policy: TenantPolicy,
     pub(crate) pasts: Arc<Pasts>,
+    /// Where long queries run.
+    pub(crate) lane: Lane,
 }
 
 /// Where writers queue that lost once, and those who meet them there; where nobody lost, nobody waits.

@@ -14,7 +14,12 @@ use crate::state::Limits;
 pub(super) fn parse_query(given: &Given<'_>, names: &Names, limits: &Limits) -> Result<Query, Problem> {
     let expanded = given.names("expandValues")?;
     let expanded: Vec<_> = expanded.into_iter().filter_map(|name| names.term(name)).collect();
-    let options = QueryOptions { names, expand_values: &expanded, nodes_max: limits.q_nodes_max };
+    let options = QueryOptions {
+        names,
+        expand_values: &expanded,
+        nodes_max: limits.q_nodes_max,
+        values_max: limits.q_values_max,
+    };
     let geo = GeoParts {
         relation: given.get("georel"),
         geometry: given.get("geometry"),
@@ -27,7 +32,7 @@ pub(super) fn parse_query(given: &Given<'_>, names: &Names, limits: &Limits) -> 
         types: given.get("type").map(|text| parse_types(text, names)).transpose()?.flatten(),
         filter: given.get("q").map(|text| parse(text, &options)).transpose()?,
         scopes: given.get("scopeQ").map(parse_scopes).transpose()?,
-        geo: parse_geo(&geo, names)?,
+        geo: parse_geo(&geo, names, limits.geo_positions_max)?,
         ..Query::default()
     })
 }

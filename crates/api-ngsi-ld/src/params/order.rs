@@ -8,6 +8,7 @@ use crate::context::Names;
 use crate::geoquery::parse_shape;
 use crate::problem::Problem;
 use crate::q::{Cursor, path};
+use crate::state::Limits;
 
 /// The most keys of an order.
 const KEYS_MAX: usize = 16;
@@ -26,9 +27,9 @@ pub(super) fn parse_collation(given: &Given<'_>) -> Result<Option<Collation>, Pr
 }
 
 /// Reads the order.
-pub(super) fn parse_order(given: &Given<'_>, names: &Names) -> Result<Order, Problem> {
+pub(super) fn parse_order(given: &Given<'_>, names: &Names, limits: &Limits) -> Result<Order, Problem> {
     let keys = keys(given)?;
-    keys.into_iter().map(|(name, direction)| key(name, direction, given, names)).collect()
+    keys.into_iter().map(|(name, direction)| key(name, direction, given, (names, limits))).collect()
 }
 
 /// Reads the order of pasts, which is by id alone (5.7.4.4).
@@ -79,7 +80,12 @@ fn parse_direction(text: &str) -> Result<Direction, Problem> {
     Ok(Direction { descending, distance })
 }
 
-fn key(name: &str, direction: Direction, given: &Given<'_>, names: &Names) -> Result<OrderBy, Problem> {
+fn key(
+    name: &str,
+    direction: Direction,
+    given: &Given<'_>,
+    (names, limits): (&Names, &Limits),
+) -> Result<OrderBy, Problem> {
     let Direction { descending, distance } = direction;
     let key = match name {
         "id" => OrderKey::Id,
@@ -94,16 +100,21 @@ fn key(name: &str, direction: Direction, given: &Given<'_>, names: &Names) -> Re
             if path.linked.is_some() {
                 return Err(cursor.wrong("entities are not ordered by what others have that they link to"));
             }
-            if distance { OrderKey::Distance(path.attribute, from(given)?) } else { OrderKey::Value(path) }
+            if distance {
+                OrderKey::Distance(path.attribute, from(given, limits)?)
+            } else {
+                OrderKey::Value(path)
+            }
         }
     };
     Ok(OrderBy { key, descending })
 }
 
 /// The geometry that distances are measured from.
-fn from(given: &Given<'_>) -> Result<geo::Geometry<f64>, Problem> {
+fn from(given: &Given<'_>, limits: &Limits) -> Result<geo::Geometry<f64>, Problem> {
     let Some(coordinates) = given.get("orderFrom") else {
         return Err(Problem::bad_request("parameter orderBy: an order by distance needs orderFrom"));
     };
-    parse_shape("orderFrom", given.get("orderGeometry").unwrap_or("Point"), coordinates)
+    let kind = given.get("orderGeometry").unwrap_or("Point");
+    parse_shape("orderFrom", kind, coordinates, limits.geo_positions_max)
 }

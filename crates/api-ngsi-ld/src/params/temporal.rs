@@ -8,7 +8,7 @@
 
 use api_http::{MediaType, Request, accept};
 use model_entities::{
-    AggregateMethod, AttributeFilter, HistoryRequest, Period, Query, Selector, TermId, TimeProperty,
+    AggregateMethod, AttributeFilter, Deadline, HistoryRequest, Period, Query, Selector, TermId, TimeProperty,
     TimeSpan, Timestamp,
 };
 
@@ -191,8 +191,8 @@ impl TemporalParams {
     }
 
     /// Which entities, asked at this time.
-    pub(crate) fn query(&self, now: Timestamp) -> Query {
-        self.entities.query(now)
+    pub(crate) fn query(&self, now: Timestamp, deadline: Deadline) -> Query {
+        self.entities.query(now, deadline)
     }
 
     /// The types that a retrieved entity must have.

@@ -100,7 +100,7 @@ fn print(filter: &Filter) -> String {
 
 fn try_parse(text: &str) -> Result<String, String> {
     let names = names();
-    let options = QueryOptions { names: &names, expand_values: &[TermId(2)], nodes_max: 20 };
+    let options = QueryOptions { names: &names, expand_values: &[TermId(2)], nodes_max: 20, values_max: 30 };
     parse(text, &options)
         .map(|filter| print(&filter))
         .map_err(|problem| format!("{}: {}", problem.kind, problem.detail))

@@ -16,6 +16,10 @@ pub(crate) struct Linked<'a> {
     pub order: Vec<(Projection<'a>, Box<str>)>,
     /// How many levels are shown inside of each other.
     pub level_max: usize,
+    /// What all of them take as they are stored.
+    pub bytes: usize,
+    /// From this size of the answer on, none is shown any more: what was written does not count.
+    pub out_bytes_max: usize,
 }
 
 /// The chain of entities that one being written stands inside of: none is shown inside of itself.
@@ -65,6 +69,11 @@ pub(crate) fn targets<'a>(
     }
 }
 
+/// Whether the answer is so large already that it is not given.
+fn is_full(plan: &RenderPlan<'_>, out: &str) -> bool {
+    plan.linked.is_some_and(|linked| out.len() >= linked.out_bytes_max)
+}
+
 /// The targets of a relationship: the value itself, or its elements.
 fn objects(value: &str) -> impl Iterator<Item = &str> {
     let one = (!value.starts_with('[')).then_some(value);
@@ -82,6 +91,9 @@ pub(super) fn write_linked(
     if plan.linked.is_none() {
         return;
     }
+    if is_full(plan, object.out) {
+        return;
+    }
     let inner = plan.linked_by(attribute.name());
     let mut held = objects(instance.value()).filter_map(|target| above.entity(plan, target)).peekable();
     if held.peek().is_none() {
@@ -94,6 +106,9 @@ pub(super) fn write_linked(
         out.push('[');
     }
     for (index, entity) in held.enumerate() {
+        if is_full(plan, out) {
+            break;
+        }
         if index > 0 {
             out.push(',');
         }
@@ -113,7 +128,10 @@ pub(super) fn write_simplified(
     plan: &RenderPlan<'_>,
     above: &Above<'_>,
 ) -> bool {
-    if plan.linked.is_none() || !objects(value).any(|target| above.entity(plan, target).is_some()) {
+    if is_full(plan, out)
+        || plan.linked.is_none()
+        || !objects(value).any(|target| above.entity(plan, target).is_some())
+    {
         return false;
     }
     let inner = plan.linked_by(attribute.name());
@@ -126,8 +144,8 @@ pub(super) fn write_simplified(
             out.push(',');
         }
         match above.entity(plan, target) {
-            Some(entity) => write_below(out, &entity, &inner, Some(above)),
-            None => out.push_str(target),
+            Some(entity) if !is_full(plan, out) => write_below(out, &entity, &inner, Some(above)),
+            _ => out.push_str(target),
         }
     }
     if many {

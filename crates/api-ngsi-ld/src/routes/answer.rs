@@ -39,8 +39,12 @@ pub(crate) fn add_paging(response: &mut Response, request: &Request, page: &Page
     }
     let media_type = Some(JSON_LD);
     let (limit, offset) = (page.limit, page.offset);
-    let next =
-        (page.more && limit > 0).then(|| PageLink { rel: "next", offset: offset + limit, limit, media_type });
+    let next = (page.more && limit > 0).then(|| PageLink {
+        rel: "next",
+        offset: offset + page.rows,
+        limit,
+        media_type,
+    });
     let prev = (offset > 0 && limit > 0).then(|| PageLink {
         rel: "prev",
         offset: offset.saturating_sub(limit),
@@ -71,6 +75,8 @@ pub(crate) fn add_preference(response: &mut Response, release: Option<u8>, alter
 pub(crate) struct Page {
     pub(crate) offset: usize,
     pub(crate) limit: usize,
+    /// How many results it covers: fewer than `limit` if it is cut by its size.
+    pub(crate) rows: usize,
     pub(crate) count: Option<usize>,
     pub(crate) more: bool,
 }

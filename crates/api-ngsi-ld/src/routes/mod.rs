@@ -13,6 +13,7 @@ pub(crate) mod temporal;
 
 mod answer;
 mod body;
+mod load;
 mod options;
 mod reading;
 mod session;

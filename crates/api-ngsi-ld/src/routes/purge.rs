@@ -8,6 +8,7 @@ use model_entities::{EntityView, Operation, Query, TermId};
 use crate::params::EntityParams;
 use crate::problem::Problem;
 use crate::routes::answer::no_content;
+use crate::routes::load::deadline;
 use crate::routes::session::Session;
 use crate::state::Api;
 
@@ -18,6 +19,7 @@ const PAGE: usize = 1000;
 pub(crate) async fn purge(api: Api, request: Request) -> Result<Response, Problem> {
     let session = api.reading(&request).await?;
     let query = EntityParams::of_purge(&request, &session.names, &api.shared.limits, session.now)?;
+    let query = Query { deadline: deadline(&request), ..query };
     let operation = operation(&request, &session)?;
     let ids = matching(&session, query).await?;
     let mut failed = Vec::new();

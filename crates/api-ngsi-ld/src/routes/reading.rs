@@ -16,8 +16,14 @@ use crate::render::{
 use crate::routes::answer::{GEO_JSON, Page, add_paging, add_preference, answer};
 use crate::routes::conditions::tagged_answer;
 use crate::routes::entities::{damaged, entity_id};
+use crate::routes::load::{deadline, in_slot, reserve, stored_bytes};
 use crate::routes::session::Session;
 use crate::state::Limits;
+
+/// Linked entities that are read at once.
+const LINKED_A_READ: usize = 64;
+/// An answer with linked entities in it may be so many times as large as a page.
+const LINKED_GROWTH_MAX: usize = 4;
 
 /// Whether linked entities are answered, too, and where (NGSI-LD 4.5.23).
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -120,7 +126,19 @@ pub(crate) async fn answer_one(
         (_, true) => write_feature(&mut out, &view, reading.geometry, &plan),
         (_, false) => write_entity(&mut out, &view, &plan),
     }
+    fits(linked.as_ref(), &out)?;
     tagged_answer(request, &entity, reading.answer(session, &altered, out))
+}
+
+/// Linked entities may stand in many places: writing them ends where an answer is as large as it may be.
+fn fits(linked: Option<&Linked<'_>>, out: &str) -> Result<(), Problem> {
+    match linked {
+        Some(linked) if out.len() >= linked.out_bytes_max => Err(Problem::too_many_results(format!(
+            "the answer is {} bytes or more with linked entities in it (page_bytes_max)",
+            linked.out_bytes_max
+        ))),
+        _ => Ok(()),
+    }
 }
 
 /// The answer to a query.
@@ -130,27 +148,36 @@ pub(crate) async fn answer_page(
     params: &EntityParams,
     limits: &Limits,
 ) -> Result<Response, Problem> {
-    let (reading, query) = (&params.reading, params.query(session.now));
+    let (reading, query) = (&params.reading, params.query(session.now, deadline(request)));
     let found = session.entities.query(&query).await.map_err(|error| session.problem(&error))?;
+    let bytes = stored_bytes(&found);
+    let _reserved = reserve(request, bytes).await?;
     let views = found.entities.iter().map(parse).collect::<Result<Vec<_>, _>>()?;
     let linked = linked(session, reading, &views, limits).await?;
+    let _reserved_linked = reserve(request, linked.as_ref().map_or(0, |linked| linked.bytes)).await?;
     let altered = AtomicBool::new(false);
     let plan = RenderPlan {
         linked: linked.as_ref().filter(|_| reading.join == Join::Inline),
         release: reading.release(&altered),
         ..reading.plan(session)
     };
-    let mut out =
-        String::with_capacity(found.entities.iter().map(|bytes| bytes.len() * 3 / 2).sum::<usize>() + 64);
-    match (&linked, reading.media == GEO_JSON) {
+    let mut out = String::with_capacity(bytes * 3 / 2 + 64);
+    in_slot(found.slot.as_ref(), || match (&linked, reading.media == GEO_JSON) {
         (Some(linked), geo) if reading.join == Join::Flat => {
             write_flat(&mut out, &views, linked, &plan, geo.then_some(reading.geometry));
         }
         (_, true) => write_features(&mut out, views.into_iter(), reading.geometry, &plan),
         (_, false) => write_entities(&mut out, views.into_iter(), &plan),
-    }
+    });
+    fits(linked.as_ref(), &out)?;
     let mut response = reading.answer(session, &altered, out);
-    let page = Page { offset: query.offset, limit: query.limit, count: found.count, more: found.more };
+    let page = Page {
+        offset: query.offset,
+        limit: query.limit,
+        rows: found.entities.len(),
+        count: found.count,
+        more: found.more,
+    };
     add_paging(&mut response, request, &page);
     Ok(response)
 }
@@ -170,7 +197,7 @@ fn parse(bytes: &Bytes) -> Result<EntityView<'_>, Problem> {
 /// An entity to be shown through a relationship, and what of it.
 type Met<'a> = (Projection<'a>, Box<str>);
 
-/// Fetches the entities that shown relationships point to, level by level: one read a level.
+/// Fetches the entities that shown relationships point to, level by level, in batches.
 async fn linked<'a>(
     session: &'a Session,
     reading: &'a Reading,
@@ -180,7 +207,11 @@ async fn linked<'a>(
     if reading.join == Join::None {
         return Ok(None);
     }
-    let mut linked = Linked { level_max: reading.join_level, ..Linked::default() };
+    let mut linked = Linked {
+        level_max: reading.join_level,
+        out_bytes_max: limits.page_bytes_max.saturating_mul(LINKED_GROWTH_MAX),
+        ..Linked::default()
+    };
     let plan = RenderPlan { datasets: &[], ..reading.plan(session) };
     let mut wanted: Vec<Met<'a>> = Vec::new();
     for view in views {
@@ -220,13 +251,22 @@ async fn fetch<'a>(
             limits.join_entities_max
         )));
     }
-    let ids: Vec<&str> = fresh.iter().map(|(_, id)| &**id).collect();
-    let held = session.entities.get_many(&ids, session.now).await;
-    let held = held.map_err(|error| session.problem(&error))?;
-    for ((projection, id), entity) in fresh.into_iter().zip(held) {
-        if let Some(entity) = entity {
-            linked.order.push((*projection, id.clone()));
-            linked.entities.insert(id.clone(), entity);
+    for batch in fresh.chunks(LINKED_A_READ) {
+        let ids: Vec<&str> = batch.iter().map(|(_, id)| &**id).collect();
+        let held = session.entities.get_many(&ids, session.now).await;
+        let held = held.map_err(|error| session.problem(&error))?;
+        for ((projection, id), entity) in batch.iter().zip(held) {
+            if let Some(entity) = entity {
+                linked.bytes += entity.bytes.len();
+                linked.order.push((*projection, id.clone()));
+                linked.entities.insert(id.clone(), entity);
+            }
+        }
+        if linked.bytes > limits.page_bytes_max {
+            return Err(Problem::too_many_results(format!(
+                "parameter join leads to entities of more than {} bytes (page_bytes_max)",
+                limits.page_bytes_max
+            )));
         }
     }
     Ok(())

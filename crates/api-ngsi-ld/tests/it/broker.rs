@@ -47,6 +47,9 @@ fn limits() -> Limits {
         join_entities_max: 1000,
         temporal_instances_max: 20,
         q_nodes_max: 64,
+        q_values_max: 20,
+        geo_positions_max: 100,
+        page_bytes_max: 1 << 20,
     }
 }
 

@@ -7,7 +7,7 @@ mod tests;
 use std::collections::VecDeque;
 
 use model_series::Points;
-use store::{Range, Timestamp};
+use store::{Pace, Range, Timestamp};
 
 use super::note::{Class, Point};
 use super::read::Source;
@@ -108,7 +108,8 @@ impl TenantEntities {
     ///
     /// # Errors
     ///
-    /// [`Error::Limit`] if it looks at, or sorts, more entities than the options allow; if the store refuses.
+    /// [`Error::Limit`] if it looks at, or sorts, more entities than the options allow; [`Error::TimedOut`] behind the
+    /// query's deadline; if the store refuses.
     pub async fn query_history(
         &self,
         query: &Query,
@@ -124,6 +125,7 @@ impl TenantEntities {
         let mut candidates = self.candidates(&query);
         let (mut taken, mut scanned) = (Taken::new(&query, &self.context().options)?, 0_usize);
         let (mut links, mut key) = (Links::default(), Vec::new());
+        let mut pace = Pace::new(query.deadline.clone());
         while let Some(id) = self.next_candidate(&mut candidates, &mut key).await? {
             if taken.is_full() {
                 break;
@@ -133,7 +135,11 @@ impl TenantEntities {
                 let message = format!("the query looks at more than {scan_max} entities (scan_entities_max)");
                 return Err(Error::Limit(message));
             }
-            if self.matches_past(&id, &search, &mut links).await? {
+            if pace.is_tired() {
+                tokio::task::yield_now().await;
+                pace.rest();
+            }
+            if self.matches_past(&id, &search, (&mut links, &mut pace)).await? {
                 taken.push(id);
             }
         }
@@ -191,7 +197,12 @@ impl TenantEntities {
         Ok(found.and_then(|_| keys::id_of_key(key)).map(Into::into))
     }
 
-    async fn matches_past(&self, id: &str, search: &Search<'_>, links: &mut Links) -> Result<bool, Error> {
+    async fn matches_past(
+        &self,
+        id: &str,
+        search: &Search<'_>,
+        (links, pace): (&mut Links, &mut Pace),
+    ) -> Result<bool, Error> {
         let Some(known) = self.history(id).await? else {
             return Ok(false);
         };
@@ -204,7 +215,7 @@ impl TenantEntities {
             |dataset: Option<&str>| asked.is_empty() || asked.iter().any(|one| one.as_deref() == dataset);
         let mut sources = self.sources(id, |_, _| true).await?;
         let scopes = sources.extract_if(.., |source| source.attribute == TermId::SCOPE).next();
-        let mut seen = Seen { shown: search.matcher.unseen(), links };
+        let mut seen = Seen { shown: search.matcher.unseen(), links, pace };
         self.show(&head, search, &mut seen).await?;
         // Attributes that conditions are on, as far as they are not shown whole yet.
         let mut left = search.evaluated();
@@ -358,7 +369,8 @@ impl TenantEntities {
     async fn show(&self, piece: &[u8], search: &Search<'_>, seen: &mut Seen<'_>) -> Result<(), Error> {
         let piece = EntityView::parse(piece)?;
         loop {
-            search.matcher.show(&piece, &mut seen.shown, seen.links);
+            search.matcher.show(&piece, &mut seen.shown, seen.links, seen.pace);
+            seen.pace.check()?;
             if seen.links.wanted.is_empty() {
                 return Ok(());
             }
@@ -385,6 +397,7 @@ impl TenantEntities {
 struct Seen<'l> {
     shown: Shown,
     links: &'l mut Links,
+    pace: &'l mut Pace,
 }
 
 /// What is searched for.

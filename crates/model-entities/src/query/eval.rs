@@ -1,6 +1,8 @@
 //! Whether a stored entity matches a query, decided on its bytes: a query is made ready once
 //! ([`Matcher`]), and then looks only at the attributes it asks for, without allocating.
 //!
+//! Each look counts its steps on a [`Pace`]: what is answered once that is over does not count.
+//!
 //! Paths may continue in entities that Relationships point to. Those are looked up in [`Links`]; one
 //! that is not there yet is noted, and the answer does not count until the caller has fetched it.
 
@@ -9,10 +11,10 @@ use std::collections::HashMap;
 use bytes::Bytes;
 use geo::Geometry;
 use smallvec::SmallVec;
-use store::Timestamp;
+use store::{Pace, Timestamp};
 
 use super::geometry::parse_geometry;
-use super::relation::relates;
+use super::shape::Shape;
 use super::value::{Target, Test, each_at, each_language, each_scalar, text_of};
 use super::{Filter, GeoRelation, LinkedPath, Meta, Path, Query, ScopeQuery, Selector};
 use crate::index::is_expired;
@@ -38,14 +40,22 @@ pub(crate) struct Matcher {
     attributes_asked: bool,
     filter: Option<Node>,
     scopes: Option<ScopeQuery>,
-    geo: Option<(Option<TermId>, GeoRelation, Geometry<f64>)>,
+    geo: Option<(Option<TermId>, GeoRelation, Shape)>,
     view: Visible,
     links: bool,
 }
 
+/// A geometry of more positions may be long to relate to a single entity's.
+const LIGHT_POSITIONS_MAX: usize = 512;
+/// Steps of a look at an entity, beside those that depend on what it holds.
+const STEPS_AN_ENTITY: usize = 4;
+/// Text is passed over at so many bytes a step.
+const BYTES_A_STEP: usize = 64;
+
 /// Which instances of attributes count.
 #[derive(Clone, Debug)]
 pub(crate) struct Visible {
+    /// Sorted.
     datasets: Vec<Option<Box<str>>>,
     now: Timestamp,
 }
@@ -88,15 +98,17 @@ impl Matcher {
         };
         let filter = query.filter.as_ref().map(Node::new);
         let geo = query.geo.as_ref();
+        let mut attributes: Vec<TermId> = query.attributes.iter().flatten().copied().collect();
+        attributes.sort_unstable();
         Self {
             head: head.ready(),
             selectors: query.selectors.iter().cloned().map(Selector::ready).collect(),
-            attributes: query.attributes.iter().flatten().copied().collect(),
+            attributes,
             attributes_asked: !query.attributes.is_empty(),
             links: filter.as_ref().is_some_and(Node::links),
             filter,
             scopes: query.scopes.clone(),
-            geo: geo.map(|geo| (geo.attribute, geo.relation, geo.geometry.clone())),
+            geo: geo.map(|geo| (geo.attribute, geo.relation, Shape::new(&geo.geometry))),
             view: Visible::new(query),
         }
     }
@@ -106,14 +118,21 @@ impl Matcher {
         self.links
     }
 
-    /// Whether the entity matches; counts only if no link is wanted afterwards.
+    /// Whether a look at one entity may take long by what the query asks.
+    pub(crate) fn is_heavy(&self) -> bool {
+        self.geo.as_ref().is_some_and(|(.., shape)| shape.positions() > LIGHT_POSITIONS_MAX)
+    }
+
+    /// Whether the entity matches; counts only if no link is wanted afterwards, and the pace is not over.
     ///
     /// Cost: some hundred nanoseconds for comparisons of numbers and short texts.
-    pub(crate) fn matches(&self, entity: &EntityView<'_>, links: &mut Links) -> bool {
-        self.matches_head(entity)
+    pub(crate) fn matches(&self, entity: &EntityView<'_>, links: &mut Links, pace: &mut Pace) -> bool {
+        let walk = &mut Walk { links, pace };
+        walk.pace.spend(STEPS_AN_ENTITY)
+            && self.matches_head(entity)
             && self.matches_attributes(entity)
-            && self.filter.as_ref().is_none_or(|filter| filter.holds(entity, &self.view, links))
-            && self.matches_geo(entity)
+            && self.filter.as_ref().is_none_or(|filter| filter.holds(entity, &self.view, walk))
+            && self.matches_geo(entity, walk.pace)
     }
 
     /// That nothing of an entity was shown yet.
@@ -122,13 +141,14 @@ impl Matcher {
         Shown { leaves: smallvec::smallvec![Leaf::default(); leaves], geo: false }
     }
 
-    /// Takes in a piece of an entity: some instances of some attributes. Counts only if no link is wanted afterwards; else
-    /// the piece is to be shown again.
-    pub(crate) fn show(&self, piece: &EntityView<'_>, shown: &mut Shown, links: &mut Links) {
+    /// Takes in a piece of an entity: some instances of some attributes. Counts only if no link is wanted afterwards, else
+    /// the piece is to be shown again; and only if the pace is not over.
+    pub(crate) fn show(&self, piece: &EntityView<'_>, shown: &mut Shown, links: &mut Links, pace: &mut Pace) {
+        let walk = &mut Walk { links, pace };
         if let Some(filter) = &self.filter {
-            filter.show(piece, &self.view, links, &mut shown.leaves.iter_mut());
+            filter.show(piece, &self.view, walk, &mut shown.leaves.iter_mut());
         }
-        shown.geo = shown.geo || self.matches_geo(piece);
+        shown.geo = shown.geo || self.matches_geo(piece, walk.pace);
     }
 
     /// Whether filter and geo-query hold of all pieces of an entity, as soon as it is decided; `is_over` says whether an
@@ -163,22 +183,29 @@ impl Matcher {
 
     fn matches_attributes(&self, entity: &EntityView<'_>) -> bool {
         let held = |attribute: AttributeView<'_>| {
-            self.attributes.contains(&attribute.name())
+            self.attributes.binary_search(&attribute.name()).is_ok()
                 && attribute.instances().any(|instance| self.view.lives(&instance))
         };
         !self.attributes_asked || entity.attributes().any(held)
     }
 
     /// Disjoint, like all relations, needs a geometry to relate.
-    fn matches_geo(&self, entity: &EntityView<'_>) -> bool {
-        let Some((name, relation, asked)) = &self.geo else {
+    fn matches_geo(&self, entity: &EntityView<'_>, pace: &mut Pace) -> bool {
+        let Some((name, relation, shape)) = &self.geo else {
             return true;
         };
         let Some(attribute) = name.and_then(|name| entity.attribute(name)) else {
             return false;
         };
-        geometries(&attribute, &self.view).any(|stored| relates(*relation, &stored, asked))
+        let see = |stored: &Geometry<f64>, pace: &mut Pace| shape.relates(*relation, stored, pace);
+        each_geometry(&attribute, &self.view, pace, see)
     }
+}
+
+/// What a look at an entity takes along.
+pub(crate) struct Walk<'w> {
+    pub(crate) links: &'w mut Links,
+    pub(crate) pace: &'w mut Pace,
 }
 
 /// What pieces of an entity showed of a query's conditions.
@@ -218,25 +245,35 @@ fn any(one: Option<bool>, other: Option<bool>) -> Option<bool> {
     all(one.map(|one| !one), other.map(|other| !other)).map(|none| !none)
 }
 
-/// The geometries of a GeoProperty's instances that count.
-pub(crate) fn geometries<'a>(
-    attribute: &AttributeView<'a>,
-    view: &'a Visible,
-) -> impl Iterator<Item = Geometry<f64>> + 'a {
+/// Looks at the geometries of a GeoProperty's instances that count, until `see` says to stop; answers whether it did.
+pub(crate) fn each_geometry(
+    attribute: &AttributeView<'_>,
+    view: &Visible,
+    pace: &mut Pace,
+    mut see: impl FnMut(&Geometry<f64>, &mut Pace) -> bool,
+) -> bool {
     let counts = |instance: &InstanceView<'_>| instance.kind() == Kind::GeoProperty && view.counts(instance);
-    attribute.instances().filter(counts).filter_map(|instance| parse_geometry(instance.value()))
+    attribute.instances().filter(counts).any(|instance| {
+        let text = instance.value();
+        pace.spend(text.len() / BYTES_A_STEP) && parse_geometry(text).is_some_and(|stored| see(&stored, pace))
+    })
 }
 
 impl Visible {
     pub(crate) fn new(query: &Query) -> Self {
-        Self { datasets: query.datasets.clone(), now: query.now }
+        let mut datasets = query.datasets.clone();
+        datasets.sort_unstable();
+        Self { datasets, now: query.now }
     }
 
     /// Whether an instance of an entity's attribute counts.
     pub(crate) fn counts(&self, instance: &InstanceView<'_>) -> bool {
         self.lives(instance)
             && (self.datasets.is_empty()
-                || self.datasets.iter().any(|wanted| wanted.as_deref() == instance.dataset()))
+                || self
+                    .datasets
+                    .binary_search_by(|wanted| wanted.as_deref().cmp(&instance.dataset()))
+                    .is_ok())
     }
 
     fn lives(&self, instance: &InstanceView<'_>) -> bool {
@@ -268,18 +305,18 @@ impl Node {
         }
     }
 
-    fn holds(&self, entity: &EntityView<'_>, view: &Visible, links: &mut Links) -> bool {
+    fn holds(&self, entity: &EntityView<'_>, view: &Visible, walk: &mut Walk<'_>) -> bool {
         match self {
-            Self::And(parts) => parts.iter().all(|part| part.holds(entity, view, links)),
-            Self::Or(parts) => parts.iter().any(|part| part.holds(entity, view, links)),
-            Self::Exists(track) => track.each(entity, view, links, &mut |_| true),
-            Self::Missing(track) => !track.each(entity, view, links, &mut |_| true),
+            Self::And(parts) => parts.iter().all(|part| part.holds(entity, view, walk)),
+            Self::Or(parts) => parts.iter().any(|part| part.holds(entity, view, walk)),
+            Self::Exists(track) => track.each(entity, view, walk, &mut |_| true),
+            Self::Missing(track) => !track.each(entity, view, walk, &mut |_| true),
             Self::Compare { track, test, negated: false } => {
-                track.each(entity, view, links, &mut |target| test.holds(target))
+                track.each(entity, view, walk, &mut |target| test.holds(target))
             }
             Self::Compare { track, test, negated: true } => {
                 let mut somewhere = false;
-                let held = track.each(entity, view, links, &mut |target| {
+                let held = track.each(entity, view, walk, &mut |target| {
                     somewhere |= test.applies(target);
                     test.holds(target)
                 });
@@ -302,11 +339,11 @@ impl Node {
         &self,
         piece: &EntityView<'_>,
         view: &Visible,
-        links: &mut Links,
+        walk: &mut Walk<'_>,
         leaves: &mut std::slice::IterMut<'_, Leaf>,
     ) {
         if let Self::And(parts) | Self::Or(parts) = self {
-            parts.iter().for_each(|part| part.show(piece, view, links, leaves));
+            parts.iter().for_each(|part| part.show(piece, view, walk, leaves));
             return;
         }
         let Some(leaf) = leaves.next().filter(|leaf| !leaf.held) else {
@@ -315,11 +352,11 @@ impl Node {
         match self {
             Self::And(_) | Self::Or(_) => {}
             Self::Exists(track) | Self::Missing(track) => {
-                leaf.held = track.each(piece, view, links, &mut |_| true);
+                leaf.held = track.each(piece, view, walk, &mut |_| true);
             }
             Self::Compare { track, test, .. } => {
                 let mut somewhere = false;
-                leaf.held = track.each(piece, view, links, &mut |target| {
+                leaf.held = track.each(piece, view, walk, &mut |target| {
                     somewhere |= test.applies(target);
                     test.holds(target)
                 });
@@ -400,7 +437,7 @@ impl Track {
         &self,
         entity: &EntityView<'_>,
         view: &Visible,
-        links: &mut Links,
+        walk: &mut Walk<'_>,
         see: See<'_>,
     ) -> bool {
         if self.nowhere {
@@ -419,7 +456,7 @@ impl Track {
         attribute
             .instances()
             .filter(|instance| view.counts(instance))
-            .any(|instance| self.members_of(&instance, &self.members, view, links, see))
+            .any(|instance| self.members_of(&instance, &self.members, view, walk, see))
     }
 
     fn members_of(
@@ -427,13 +464,16 @@ impl Track {
         instance: &InstanceView<'_>,
         members: &[TermId],
         view: &Visible,
-        links: &mut Links,
+        walk: &mut Walk<'_>,
         see: See<'_>,
     ) -> bool {
         let Some((name, rest)) = members.split_first() else {
             return match &self.linked {
-                Some(linked) => linked.each(instance, view, links, see),
-                None => self.in_instance(instance, see),
+                Some(linked) => linked.each(instance, view, walk, see),
+                None => {
+                    walk.pace.spend(1 + instance.value().len() / BYTES_A_STEP)
+                        && self.in_instance(instance, see)
+                }
             };
         };
         let Some(member) = instance.member(*name) else {
@@ -442,7 +482,7 @@ impl Track {
         member
             .instances()
             .filter(|instance| view.lives(instance))
-            .any(|instance| self.members_of(&instance, rest, view, links, see))
+            .any(|instance| self.members_of(&instance, rest, view, walk, see))
     }
 
     fn in_instance(&self, instance: &InstanceView<'_>, see: See<'_>) -> bool {
@@ -480,7 +520,7 @@ impl LinkedTrack {
     }
 
     /// Continues in the entities that a Relationship points to.
-    fn each(&self, instance: &InstanceView<'_>, view: &Visible, links: &mut Links, see: See<'_>) -> bool {
+    fn each(&self, instance: &InstanceView<'_>, view: &Visible, walk: &mut Walk<'_>, see: See<'_>) -> bool {
         if !matches!(instance.kind(), Kind::Relationship | Kind::ListRelationship) {
             return false;
         }
@@ -489,8 +529,8 @@ impl LinkedTrack {
             let Some(id) = text_of(target) else {
                 return false;
             };
-            let Some(found) = links.held.get(&*id) else {
-                links.wanted.push(id.into());
+            let Some(found) = walk.links.held.get(&*id) else {
+                walk.links.wanted.push(id.into());
                 return false;
             };
             let Some(bytes) = found.clone() else {
@@ -499,7 +539,7 @@ impl LinkedTrack {
             EntityView::peek(&bytes).is_ok_and(|entity| {
                 !is_expired(entity.expires_at(), view.now)
                     && self.is_of_type(&entity)
-                    && self.track.each(&entity, &beyond, links, see)
+                    && self.track.each(&entity, &beyond, walk, see)
             })
         })
     }

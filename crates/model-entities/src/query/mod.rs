@@ -3,7 +3,7 @@
 //!
 //! A query goes `plan.rs` (which index rows lead to its matches), `run.rs` (reads them through
 //! `stream.rs`, looks the entities up, keeps the page, or the first in an order: `order.rs`, `collation.rs`), `eval.rs`
-//! (whether an entity matches: `value.rs`, `select.rs`, `relation.rs`). `cells.rs` numbers places.
+//! (whether an entity matches: `value.rs`, `select.rs`, `shape.rs`, `relation.rs`). `cells.rs` numbers places.
 
 pub(crate) mod cells;
 mod collation;
@@ -15,14 +15,16 @@ mod plan;
 mod relation;
 pub(crate) mod run;
 mod select;
+mod shape;
 pub(crate) mod stream;
 #[cfg(test)]
 pub(crate) mod testing;
 mod value;
+mod values;
 
 use regex::Regex;
 use smallvec::SmallVec;
-use store::Timestamp;
+use store::{Deadline, Slot, Timestamp};
 
 pub use collation::Collation;
 
@@ -58,10 +60,14 @@ pub struct Query {
     pub offset: usize,
     /// How many matches to give at the most; 0 gives none (for counting).
     pub limit: usize,
+    /// The page ends with the match that makes it so large, as they are stored; `None`: whatever its size.
+    pub page_bytes_max: Option<usize>,
     /// Whether to count all matches.
     pub count: bool,
     /// The time against which transient entities and instances are expired.
     pub now: Timestamp,
+    /// Until when it may go on.
+    pub deadline: Deadline,
 }
 
 /// A selection of entities (NGSI-LD 5.2.33): all given parts must match.
@@ -308,7 +314,7 @@ pub enum OrderKey {
 }
 
 /// What a query gives.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub struct QueryResult {
     /// The stored entities of the page, in order; read them with [`crate::EntityView::parse`].
     pub entities: Vec<bytes::Bytes>,
@@ -316,6 +322,8 @@ pub struct QueryResult {
     pub count: Option<usize>,
     /// Whether matches follow behind the page.
     pub more: bool,
+    /// The slot that a long query took, for what is left to be done with a large page.
+    pub slot: Option<Slot>,
 }
 
 #[cfg(test)]

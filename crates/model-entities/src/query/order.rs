@@ -6,10 +6,11 @@ use std::collections::BinaryHeap;
 use bytes::Bytes;
 use lang_json::Kind as Json;
 use smallvec::SmallVec;
+use store::Pace;
 
-use super::eval::{Links, Track, Visible, geometries};
+use super::eval::{Links, Track, Visible, Walk, each_geometry};
 use super::moment::parse_moment;
-use super::relation::distance;
+use super::shape::Shape;
 use super::value::{Target, parse_number, text_of};
 use super::{Collation, OrderBy, OrderKey, Path, Query};
 use crate::{EntityView, TermId, Terms};
@@ -21,6 +22,9 @@ pub(crate) struct Top {
     view: Visible,
     collation: Collation,
     room: usize,
+    /// Bytes of entities that are held, and how many may be.
+    bytes: usize,
+    bytes_max: usize,
     /// Greatest on top.
     heap: BinaryHeap<Entry>,
 }
@@ -37,7 +41,7 @@ enum By {
     Type,
     Scope,
     Value(Box<Track>),
-    Distance(Option<TermId>, geo::Geometry<f64>),
+    Distance(Option<TermId>, Box<Shape>),
 }
 
 /// What entities are sorted by. Values of different types sort in this order of types (NGSI-LD 4.23.2).
@@ -61,7 +65,8 @@ struct Entry {
     /// With whether it is descending.
     keys: SmallVec<[(Option<Key>, bool); 2]>,
     id: Box<str>,
-    entity: Bytes,
+    /// `None` where there was no room for it.
+    entity: Option<Bytes>,
 }
 
 impl Top {
@@ -74,23 +79,36 @@ impl Top {
             view: Visible::new(query),
             collation: query.collation.clone().unwrap_or_else(Collation::root),
             room,
+            bytes: 0,
+            bytes_max: query.page_bytes_max.unwrap_or(usize::MAX),
             heap: BinaryHeap::new(),
         })
     }
 
+    /// Takes in a match; counts only if the pace is not over afterwards.
+    ///
     /// Cost: the keys of the entity, and a place in the heap if it is among the first.
-    pub(crate) fn push(&mut self, view: &EntityView<'_>, entity: Bytes, terms: &Terms) {
-        let of = |key: &SortBy| (key.of(view, &self.view, &self.collation, terms), key.descending);
+    pub(crate) fn push(&mut self, view: &EntityView<'_>, entity: Bytes, terms: &Terms, pace: &mut Pace) {
+        let by = (&self.view, &self.collation, terms);
+        let of = |key: &SortBy| (key.of(view, by, pace), key.descending);
         let keys = self.keys.iter().map(of).collect();
+        let entity = Some(entity).filter(|entity| self.bytes.saturating_add(entity.len()) <= self.bytes_max);
+        self.bytes += entity.as_ref().map_or(0, Bytes::len);
         self.heap.push(Entry { keys, id: view.id().into(), entity });
-        if self.heap.len() > self.room {
-            self.heap.pop();
+        if self.heap.len() > self.room
+            && let Some(last) = self.heap.pop()
+        {
+            self.bytes -= last.entity.as_ref().map_or(0, Bytes::len);
         }
     }
 
-    /// The first ones, in order, without the first `offset`.
-    pub(crate) fn page(self, offset: usize) -> Vec<Bytes> {
-        self.heap.into_sorted_vec().into_iter().skip(offset).map(|entry| entry.entity).collect()
+    /// The first ones, in order, without the first `offset`: their ids, and as many of the entities as there was room for.
+    pub(crate) fn page(
+        self,
+        offset: usize,
+    ) -> impl Iterator<Item = (Box<str>, Option<Bytes>)> + Send + use<> {
+        let sorted = self.heap.into_sorted_vec().into_iter().skip(offset);
+        sorted.map(|entry| (entry.id, entry.entity))
     }
 }
 
@@ -113,7 +131,8 @@ impl SortBy {
                     json: Vec::new(),
                     linked: None,
                 };
-                smallvec::smallvec![one(By::Distance(*name, geometry.clone())), of_path(&path)]
+                let from = Box::new(Shape::new(geometry));
+                smallvec::smallvec![one(By::Distance(*name, from)), of_path(&path)]
             }
         }
     }
@@ -122,9 +141,8 @@ impl SortBy {
     fn of(
         &self,
         entity: &EntityView<'_>,
-        view: &Visible,
-        collation: &Collation,
-        terms: &Terms,
+        (view, collation, terms): (&Visible, &Collation, &Terms),
+        pace: &mut Pace,
     ) -> Option<Key> {
         let mut first = First { key: None, descending: self.descending };
         let text = |text: &str| Key::Text(collation.key(text));
@@ -138,7 +156,8 @@ impl SortBy {
             By::Scope => entity.scopes().for_each(|scope| first.see(text(scope))),
             By::Value(track) => {
                 let descending = self.descending;
-                track.each(entity, view, &mut Links::default(), &mut |target| {
+                let walk = &mut Walk { links: &mut Links::default(), pace };
+                track.each(entity, view, walk, &mut |target| {
                     first.see(match target {
                         Target::Time(time) => Key::DateTime(time.0),
                         Target::Text(found) => text(found),
@@ -152,8 +171,10 @@ impl SortBy {
             }
             By::Distance(name, from) => {
                 if let Some(attribute) = name.and_then(|name| entity.attribute(name)) {
-                    let mut see = |metres| first.see(Key::Number(metres));
-                    geometries(&attribute, view).for_each(|at| see(distance(&at, from)));
+                    each_geometry(&attribute, view, pace, |at, pace| {
+                        first.see(Key::Number(from.distance(at, pace)));
+                        false
+                    });
                 }
             }
         }

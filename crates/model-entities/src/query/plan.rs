@@ -227,6 +227,9 @@ fn of_selectors(selectors: &[Selector]) -> Option<Way> {
             None if head.is_empty() => return None,
             None => ranges.push(headed(&keys::entities_range(), &head)),
         }
+        if ranges.len() > RANGES_MAX {
+            return None;
+        }
     }
     ranges.sort_unstable_by(|one, other| one.start.cmp(&other.start));
     ranges.dedup();
@@ -280,6 +283,9 @@ fn of_path(path: &Path, types: &[TermId]) -> Option<Way> {
 }
 
 fn of_attributes(names: &[Option<TermId>], types: &[TermId]) -> Option<Way> {
+    if names.len() * types.len() > RANGES_MAX {
+        return None;
+    }
     let attributes: Vec<TermId> = names.iter().flatten().copied().collect();
     let ranges = pairs(types, &attributes).map(|(of_type, name)| keys::attribute_range(of_type, name));
     let way = Way { by: "attributes", ranges: ranges.collect(), in_id_order: false, exact: false };
@@ -296,6 +302,8 @@ fn of_value(attribute: TermId, comparison: Comparison, operand: &Operand, types:
         Way { by: "value range", ranges: types.iter().map(range).collect(), in_id_order: false, exact: false }
     };
     match (comparison, operand) {
+        // So many ranges would not be gone, and are not worth making.
+        (Comparison::Equal, Operand::Values(values)) if values.len() * types.len() > RANGES_MAX => None,
         (Comparison::Equal, Operand::Values(values)) => {
             let values = values.iter().map(index_value).collect::<Option<Vec<_>>>()?;
             let range =

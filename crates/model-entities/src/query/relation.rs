@@ -8,6 +8,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use geo::relate::IntersectionMatrix;
 use geo::{Contains, Coord, Geometry, Intersects, Rect, Relate};
+use store::{Deadline, Pace};
 
 use super::GeoRelation;
 use super::geometry::bounds;
@@ -20,8 +21,10 @@ const POLAR_DEGREES: f64 = 80.0;
 /// Points tried along a long line before the best is refined.
 const SAMPLES: u32 = 32;
 const REFINEMENTS: u32 = 40;
+/// The distance of a line from another costs about so many steps of a [`Pace`].
+pub(crate) const STEPS_A_PAIR: usize = 8;
 
-/// Whether `stored` lies to `asked` as `relation` says.
+/// Whether `stored` lies to `asked` as `relation` says, by looking at all of both.
 ///
 /// Cost: a few dozen nanoseconds where bounding boxes or points decide it; otherwise in the order
 /// of the positions (relations) or of their product (near).
@@ -41,11 +44,24 @@ pub(crate) fn relates(relation: GeoRelation, stored: &Geometry<f64>, asked: &Geo
         (GeoRelation::Disjoint, ..) => !stored.intersects(asked),
         (GeoRelation::Within, Geometry::Point(point), Geometry::Polygon(area)) => area.contains(point),
         (GeoRelation::Within, Geometry::Point(point), Geometry::MultiPolygon(area)) => area.contains(point),
-        (GeoRelation::Within, ..) => topology(stored, asked, IntersectionMatrix::is_within),
-        (GeoRelation::Contains, ..) => topology(stored, asked, IntersectionMatrix::is_contains),
-        (GeoRelation::Equals, ..) => topology(stored, asked, IntersectionMatrix::is_equal_topo),
-        (GeoRelation::Overlaps, ..) => topology(stored, asked, IntersectionMatrix::is_overlaps),
-        (GeoRelation::Near { .. }, ..) => false,
+        _ => relates_by_topology(relation, stored, asked),
+    }
+}
+
+/// The same for relations that ask for the whole topology (DE-9IM); false for the others.
+///
+/// Cost: in the order of the positions of both, and of the places where their lines meet.
+pub(crate) fn relates_by_topology(
+    relation: GeoRelation,
+    stored: &Geometry<f64>,
+    asked: &Geometry<f64>,
+) -> bool {
+    match relation {
+        GeoRelation::Within => topology(stored, asked, IntersectionMatrix::is_within),
+        GeoRelation::Contains => topology(stored, asked, IntersectionMatrix::is_contains),
+        GeoRelation::Equals => topology(stored, asked, IntersectionMatrix::is_equal_topo),
+        GeoRelation::Overlaps => topology(stored, asked, IntersectionMatrix::is_overlaps),
+        GeoRelation::Near { .. } | GeoRelation::Intersects | GeoRelation::Disjoint => false,
     }
 }
 
@@ -62,6 +78,11 @@ fn topology(stored: &Geometry<f64>, asked: &Geometry<f64>, holds: fn(&Intersecti
 ///
 /// Cost: in the order of the product of their positions.
 pub(crate) fn distance(one: &Geometry<f64>, other: &Geometry<f64>) -> f64 {
+    distance_paced(one, other, &mut Pace::new(Deadline::default()))
+}
+
+/// The same, which counts only if the pace is not over afterwards.
+pub(crate) fn distance_paced(one: &Geometry<f64>, other: &Geometry<f64>, pace: &mut Pace) -> f64 {
     if let (Geometry::Point(one), Geometry::Point(other)) = (one, other) {
         return great_circle(one.0, other.0);
     }
@@ -70,20 +91,32 @@ pub(crate) fn distance(one: &Geometry<f64>, other: &Geometry<f64>) -> f64 {
     }
     let mut closest = f64::INFINITY;
     each_line(one, &mut |a, b| {
+        if !pace.spend(1) {
+            return;
+        }
         each_line(other, &mut |c, d| {
-            let ends = [to_line(a, c, d), to_line(b, c, d), to_line(c, a, b), to_line(d, a, b)];
-            closest = ends.into_iter().fold(closest, f64::min);
+            if pace.spend(STEPS_A_PAIR) {
+                closest = closest.min(line_distance((a, b), (c, d)));
+            }
         });
     });
     closest
 }
 
+/// Metres between two lines that share no point.
+pub(crate) fn line_distance((a, b): (Coord<f64>, Coord<f64>), (c, d): (Coord<f64>, Coord<f64>)) -> f64 {
+    let ends = [to_line(a, c, d), to_line(b, c, d), to_line(c, a, b), to_line(d, a, b)];
+    ends.into_iter().fold(f64::INFINITY, f64::min)
+}
+
 /// Boxes that hold every position within `metres` of the geometry, by the distance above.
 pub(crate) fn boxes_around(geometry: &Geometry<f64>, metres: f64) -> Vec<Rect<f64>> {
+    bounds(geometry).map_or_else(Vec::new, |area| boxes_around_box(&area, metres))
+}
+
+/// The same for whatever lies within a box.
+pub(crate) fn boxes_around_box(area: &Rect<f64>, metres: f64) -> Vec<Rect<f64>> {
     let world = || vec![Rect::new((-180.0, -90.0), (180.0, 90.0))];
-    let Some(area) = bounds(geometry) else {
-        return Vec::new();
-    };
     let (low, high) = (area.min(), area.max());
     let inside = |at: Coord<f64>| at.x.abs() <= 180.0 && at.y.abs() <= 90.0;
     // A little more, for the rounding of distances.
@@ -151,7 +184,7 @@ fn least(metres: impl Fn(f64) -> f64) -> f64 {
 }
 
 /// Every line of a geometry; a point is a line from itself to itself.
-fn each_line(geometry: &Geometry<f64>, see: &mut dyn FnMut(Coord<f64>, Coord<f64>)) {
+pub(crate) fn each_line(geometry: &Geometry<f64>, see: &mut dyn FnMut(Coord<f64>, Coord<f64>)) {
     match geometry {
         Geometry::Point(point) => see(point.0, point.0),
         Geometry::MultiPoint(points) => points.iter().for_each(|point| see(point.0, point.0)),

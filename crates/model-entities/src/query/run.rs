@@ -1,17 +1,20 @@
 //! Carries out a plan: candidates in id order, each looked up and evaluated, until the page is full.
 //!
+//! It counts its steps: every slice it lets others run, and after some slices it goes on in a slot of the tenant's lane,
+//! beside the threads of the runtime. So does what may be long from the start.
+//!
 //! Awaits are page-sized: for a page of index rows, for the entities of a batch that are not in the
 //! store's cache, for the entities that a batch's Relationships point to.
 
 use std::collections::HashSet;
 
 use bytes::Bytes;
-use store::Direction;
+use store::{Direction, Pace, Slot};
 
 use super::eval::{Links, Matcher};
 use super::order::Top;
 use super::plan::{Plan, Way, wants_types};
-use super::stream::{Candidate, IdList, Union};
+use super::stream::{Candidate, Feed, IdList, Union};
 use super::{Query, QueryResult};
 use crate::expiry::live_bytes;
 use crate::tenant::Context;
@@ -38,6 +41,12 @@ const TYPES_MAX: usize = 64;
 /// Beyond so many expired rows that are not yet purged, the index alone decides nothing.
 const EXPIRED_MAX: usize = 4096;
 
+/// Slices of work after which a query is long.
+const SLICES_INLINE: usize = 16;
+/// A look at a larger entity may be long by itself.
+const LIGHT_ENTITY_BYTES: usize = 256 << 10;
+/// Larger pages are long to write out, and only so many are held at once as there are slots.
+const LIGHT_PAGE_BYTES: usize = 1 << 20;
 /// Pages of rows read between two pauses in which other tasks may run.
 const PAGES_A_TURN: usize = 4;
 
@@ -49,7 +58,7 @@ impl TenantEntities {
     /// # Errors
     ///
     /// [`Error::Limit`] if it looks at, sorts or follows links to more entities than the options allow;
-    /// if the store refuses.
+    /// [`Error::TimedOut`] behind the query's deadline; if the store refuses.
     pub async fn query(&self, query: &Query) -> Result<QueryResult, Error> {
         run(self.context(), query).await
     }
@@ -61,7 +70,7 @@ async fn run(context: &Context, query: &Query) -> Result<QueryResult, Error> {
     let plan = Plan::new(query, types.as_deref());
     tracing::trace!(%plan, "query planned");
     run.go(&plan).await?;
-    run.finish()
+    run.finish().await
 }
 
 struct Run<'a> {
@@ -72,6 +81,7 @@ struct Run<'a> {
     /// The sorted matches, unless they come in the order of the candidates.
     top: Option<Top>,
     page: Vec<Bytes>,
+    page_bytes: usize,
     matched: usize,
     /// Candidates that were evaluated.
     scanned: usize,
@@ -79,57 +89,11 @@ struct Run<'a> {
     expired: Option<HashSet<Box<str>>>,
     /// The key of the candidate at hand, and of the last one afterwards.
     key: Vec<u8>,
-}
-
-/// Where candidates come from.
-enum Feed {
-    Rows(Union),
-    Ids(IdList),
-    /// Rows whose ids are in the list too.
-    Both(Union, IdList),
-}
-
-impl Feed {
-    fn union(&mut self) -> Option<&mut Union> {
-        match self {
-            Self::Rows(union) | Self::Both(union, _) => Some(union),
-            Self::Ids(_) => None,
-        }
-    }
-
-    /// The next candidate that is worth a look, its key in `key`.
-    fn next(&mut self, key: &mut Vec<u8>, with_entity: bool) -> Option<Candidate> {
-        match self {
-            Self::Rows(union) => union.next(key, with_entity),
-            Self::Ids(ids) => ids.next(key),
-            Self::Both(union, ids) => loop {
-                if ids.is_done() {
-                    return None;
-                }
-                let candidate = union.next(key, with_entity)?;
-                if key.get(1..).is_some_and(|id| ids.holds(id)) {
-                    return Some(candidate);
-                }
-            },
-        }
-    }
-
-    /// Whether rows must be read before there is a candidate.
-    fn is_starved(&self) -> bool {
-        match self {
-            Self::Rows(union) => union.is_starved(),
-            Self::Both(union, ids) => union.is_starved() && !ids.is_done(),
-            Self::Ids(_) => false,
-        }
-    }
-
-    /// The same candidates, as far as they are among these ids too.
-    fn narrowed(self, ids: IdList, both: bool) -> Self {
-        match self {
-            Self::Rows(union) if both => Self::Both(union, ids),
-            _ => Self::Ids(ids),
-        }
-    }
+    pace: Pace,
+    slices: usize,
+    /// The slot it has, once it is long, and whether it has one.
+    slot: Option<Slot>,
+    in_lane: bool,
 }
 
 /// Why the walk paused.
@@ -142,6 +106,10 @@ enum Pause {
     Missing,
     /// Another way may be better.
     Poor,
+    /// Others should run.
+    Tired,
+    /// It needs a slot.
+    Long,
 }
 
 /// Candidates in order, with the entities that are at hand.
@@ -164,10 +132,15 @@ impl<'a> Run<'a> {
             links: Links::default(),
             top,
             page: Vec::new(),
+            page_bytes: 0,
             matched: 0,
             scanned: 0,
             expired: None,
             key: Vec::with_capacity(128),
+            pace: Pace::new(query.deadline.clone()),
+            slices: 0,
+            slot: None,
+            in_lane: false,
         })
     }
 
@@ -175,15 +148,21 @@ impl<'a> Run<'a> {
         if plan.decides && (self.query.count || self.query.offset > 0) && self.top.is_none() {
             self.expired = self.expired_ids().await?;
         }
+        if self.matcher.is_heavy() {
+            self.enter_lane().await?;
+        }
         let with_entities = plan.ids.is_none() && plan.ordered.is_empty();
         let mut feed = self.feed(plan).await?;
-        let (mut probe_at, mut probe_rows) = (self.first_probe(), PROBE_ROWS);
+        let (mut next_probe, mut probe_rows) = (self.first_probe(), PROBE_ROWS);
         let mut pending = Pending::new();
         let mut pages = 0;
         loop {
             let may_probe = !plan.probes.is_empty() && matches!(feed, Feed::Rows(_));
-            let pause = self.walk(&mut feed, &mut pending, with_entities, may_probe.then_some(probe_at))?;
+            let probe_at = may_probe.then_some(next_probe);
+            let pause = self.at_work(|run| run.walk(&mut feed, &mut pending, with_entities, probe_at))?;
             match pause {
+                Pause::Tired => self.rest().await?,
+                Pause::Long => self.enter_lane().await?,
                 Pause::Missing => self.settle(&mut pending).await?,
                 Pause::Starved => {
                     pages += 1;
@@ -203,11 +182,41 @@ impl<'a> Run<'a> {
                         feed = feed.narrowed(ids, self.scanned < spared * ROWS_AN_ENTITY);
                     }
                     probe_rows = probe_rows.saturating_mul(PROBE_GROWTH);
-                    probe_at = self.scanned.saturating_add(probe_rows / 2);
+                    next_probe = self.scanned.saturating_add(probe_rows / 2);
                 }
                 Pause::Done => return Ok(()),
             }
         }
+    }
+
+    /// Does work where it belongs: here, or in the slot.
+    fn at_work<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> T {
+        match self.slot.take() {
+            None => work(self),
+            Some(slot) => {
+                let done = slot.run(|| work(self));
+                self.slot = Some(slot);
+                done
+            }
+        }
+    }
+
+    /// Lets others run, and takes a slot once that was often.
+    async fn rest(&mut self) -> Result<(), Error> {
+        self.slices += 1;
+        if self.slices > SLICES_INLINE && !self.in_lane {
+            return self.enter_lane().await;
+        }
+        tokio::task::yield_now().await;
+        self.pace.rest();
+        Ok(())
+    }
+
+    async fn enter_lane(&mut self) -> Result<(), Error> {
+        self.slot = Some(self.context.lane.enter().await);
+        self.in_lane = true;
+        self.pace.rest();
+        Ok(self.query.deadline.check()?)
     }
 
     /// Where all matches are asked for, a short way is better whatever comes: the first candidates
@@ -222,15 +231,19 @@ impl<'a> Run<'a> {
 
     /// Whether what is still to come changes nothing.
     fn is_full(&self) -> bool {
-        !self.query.count
-            && self.top.is_none()
-            && self.matched > self.query.offset.saturating_add(self.query.limit)
+        !self.query.count && self.top.is_none() && self.matched > self.behind()
+    }
+
+    /// How many matches lie before the end of the page: fewer than asked for once it is large enough.
+    fn behind(&self) -> usize {
+        let is_cut = self.query.page_bytes_max.is_some_and(|max| self.page_bytes >= max);
+        let rows = if is_cut { self.page.len() } else { self.query.limit };
+        self.query.offset.saturating_add(rows)
     }
 
     /// Whether the next match is counted, and not given.
     fn only_counts(&self) -> bool {
-        let behind = self.query.offset.saturating_add(self.query.limit);
-        self.top.is_none() && (self.matched < self.query.offset || self.matched >= behind)
+        self.top.is_none() && (self.matched < self.query.offset || self.matched >= self.behind())
     }
 
     /// The candidates: those of the way whose first page reaches farthest.
@@ -272,6 +285,12 @@ impl<'a> Run<'a> {
             if self.is_full() {
                 return Ok(Pause::Done);
             }
+            if self.pace.is_tired() {
+                return Ok(Pause::Tired);
+            }
+            if self.page_bytes > LIGHT_PAGE_BYTES && !self.in_lane {
+                return Ok(Pause::Long);
+            }
             if pending.is_empty() && probe_at.is_some_and(|at| self.scanned >= at) && self.is_poor() {
                 return Ok(Pause::Poor);
             }
@@ -283,7 +302,7 @@ impl<'a> Run<'a> {
                 });
             };
             self.meet(candidate, pending)?;
-            if pending.len() >= BATCH {
+            if pending.len() >= BATCH || self.is_long(pending) {
                 return Ok(Pause::Missing);
             }
         }
@@ -309,7 +328,13 @@ impl<'a> Run<'a> {
         };
         match held {
             Some(None) => Ok(()),
-            Some(Some(entity)) if pending.is_empty() && !self.matcher.links() => self.see(entity),
+            Some(Some(entity))
+                if pending.is_empty()
+                    && !self.matcher.links()
+                    && (self.in_lane || entity.len() <= LIGHT_ENTITY_BYTES) =>
+            {
+                self.see(entity)
+            }
             held => {
                 pending.push((id_of(&self.key).into(), held.flatten()));
                 Ok(())
@@ -327,26 +352,47 @@ impl<'a> Run<'a> {
                 *held = row.map(|row| row.value);
             }
         }
+        if self.is_long(pending) {
+            self.enter_lane().await?;
+        }
         if self.matcher.links() {
             self.follow(pending).await?;
         }
-        for (_, entity) in pending.drain(..) {
-            match entity {
+        let mut entities = std::mem::take(pending).into_iter().filter_map(|(_, entity)| entity);
+        loop {
+            if self.at_work(|run| run.see_some(&mut entities))? {
+                return Ok(());
+            }
+            self.rest().await?;
+        }
+    }
+
+    /// Whether one of the entities is so large that it needs a slot first.
+    fn is_long(&self, pending: &Pending) -> bool {
+        let is_large = |entity: &Bytes| entity.len() > LIGHT_ENTITY_BYTES;
+        !self.in_lane && pending.iter().any(|(_, entity)| entity.as_ref().is_some_and(is_large))
+    }
+
+    /// Evaluates entities for a slice; whether that was all of them.
+    fn see_some(&mut self, entities: &mut impl Iterator<Item = Bytes>) -> Result<bool, Error> {
+        while !self.pace.is_tired() {
+            match entities.next() {
                 Some(entity) if !self.is_full() => self.see(entity)?,
-                _ => {}
+                _ => return Ok(true),
             }
         }
-        Ok(())
+        Ok(false)
     }
 
     /// Fetches what the pending entities point to, until all of them can be evaluated.
     async fn follow(&mut self, pending: &Pending) -> Result<(), Error> {
         loop {
-            for (_, entity) in pending {
-                if let Some(entity) = entity {
-                    self.matcher.matches(&EntityView::peek(entity)?, &mut self.links);
+            self.at_work(|run| {
+                for entity in pending.iter().filter_map(|(_, entity)| entity.as_ref()) {
+                    run.matcher.matches(&EntityView::peek(entity)?, &mut run.links, &mut run.pace);
                 }
-            }
+                Ok::<_, Error>(run.pace.check()?)
+            })?;
             let mut wanted = std::mem::take(&mut self.links.wanted);
             wanted.sort_unstable();
             wanted.dedup();
@@ -376,14 +422,22 @@ impl<'a> Run<'a> {
             return Ok(());
         };
         let view = EntityView::peek(&entity)?;
-        if !self.matcher.matches(&view, &mut self.links) {
+        let matches = self.matcher.matches(&view, &mut self.links, &mut self.pace);
+        self.pace.check()?;
+        if !matches {
             return Ok(());
         }
         let only_counts = self.only_counts();
         match &mut self.top {
-            Some(top) => top.push(&view, entity.clone(), &self.context.terms),
+            Some(top) => {
+                top.push(&view, entity.clone(), &self.context.terms, &mut self.pace);
+                self.pace.check()?;
+            }
             None if only_counts => {}
-            None => self.page.push(entity),
+            None => {
+                self.page_bytes = self.page_bytes.saturating_add(entity.len());
+                self.page.push(entity);
+            }
         }
         self.matched += 1;
         Ok(())
@@ -466,16 +520,49 @@ impl<'a> Run<'a> {
         Ok(Some(ids))
     }
 
-    fn finish(self) -> Result<QueryResult, Error> {
-        let behind = self.query.offset.saturating_add(self.query.limit);
+    async fn finish(mut self) -> Result<QueryResult, Error> {
+        if let Some(top) = self.top.take() {
+            self.take_page(top).await?;
+        }
         Ok(QueryResult {
-            entities: match self.top {
-                Some(top) => top.page(self.query.offset),
-                None => self.page,
-            },
             count: self.query.count.then_some(self.matched),
-            more: self.matched > behind,
+            more: self.matched > self.behind(),
+            entities: self.page,
+            slot: self.slot,
         })
+    }
+
+    /// Takes the page out of the sorted matches. What they had no room to hold is read once more, in batches; what went
+    /// meanwhile is passed over.
+    async fn take_page(&mut self, top: Top) -> Result<(), Error> {
+        let mut matches = top.page(self.query.offset).peekable();
+        while matches.peek().is_some() && self.behind() > self.query.offset.saturating_add(self.page.len()) {
+            let batch: Vec<_> = matches.by_ref().take(BATCH).collect();
+            let missing: Vec<&str> =
+                batch.iter().filter(|(_, held)| held.is_none()).map(|(id, _)| &**id).collect();
+            let mut read = match missing.as_slice() {
+                [] => Vec::new(),
+                ids => self.context.rows(ids).await?,
+            }
+            .into_iter();
+            for (_, held) in batch {
+                let entity = match held {
+                    Some(entity) => Some(entity),
+                    None => match read.next().flatten() {
+                        Some(row) => live_bytes(row.value, self.query.now)?,
+                        None => None,
+                    },
+                };
+                if self.behind() == self.query.offset.saturating_add(self.page.len()) {
+                    break;
+                }
+                if let Some(entity) = entity {
+                    self.page_bytes = self.page_bytes.saturating_add(entity.len());
+                    self.page.push(entity);
+                }
+            }
+        }
+        Ok(())
     }
 }
 

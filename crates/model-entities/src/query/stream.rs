@@ -48,6 +48,58 @@ pub(crate) struct Candidate {
     pub(crate) entity: Option<Bytes>,
 }
 
+/// Where candidates come from.
+#[derive(Debug)]
+pub(crate) enum Feed {
+    Rows(Union),
+    Ids(IdList),
+    /// Rows whose ids are in the list too.
+    Both(Union, IdList),
+}
+
+impl Feed {
+    pub(crate) fn union(&mut self) -> Option<&mut Union> {
+        match self {
+            Self::Rows(union) | Self::Both(union, _) => Some(union),
+            Self::Ids(_) => None,
+        }
+    }
+
+    /// The next candidate that is worth a look, its key in `key`.
+    pub(crate) fn next(&mut self, key: &mut Vec<u8>, with_entity: bool) -> Option<Candidate> {
+        match self {
+            Self::Rows(union) => union.next(key, with_entity),
+            Self::Ids(ids) => ids.next(key),
+            Self::Both(union, ids) => loop {
+                if ids.is_done() {
+                    return None;
+                }
+                let candidate = union.next(key, with_entity)?;
+                if key.get(1..).is_some_and(|id| ids.holds(id)) {
+                    return Some(candidate);
+                }
+            },
+        }
+    }
+
+    /// Whether rows must be read before there is a candidate.
+    pub(crate) fn is_starved(&self) -> bool {
+        match self {
+            Self::Rows(union) => union.is_starved(),
+            Self::Both(union, ids) => union.is_starved() && !ids.is_done(),
+            Self::Ids(_) => false,
+        }
+    }
+
+    /// The same candidates, as far as they are among these ids too.
+    pub(crate) fn narrowed(self, ids: IdList, both: bool) -> Self {
+        match self {
+            Self::Rows(union) if both => Self::Both(union, ids),
+            _ => Self::Ids(ids),
+        }
+    }
+}
+
 impl Union {
     /// The ranges in every partition, from their start; the first page is of `rows`.
     pub(crate) fn new(partitions: usize, ranges: &[Range], rows: usize) -> Self {

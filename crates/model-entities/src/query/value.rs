@@ -8,7 +8,11 @@ use smallvec::SmallVec;
 use store::Timestamp;
 
 use super::moment::parse_moment;
+use super::values::ValueSet;
 use super::{Comparison, Operand, Scalar};
+
+/// Longer lists of operands are hashed.
+const LISTED_MAX: usize = 8;
 
 /// What a path leads to.
 #[derive(Clone, Copy, Debug)]
@@ -44,6 +48,8 @@ pub(crate) enum Wanted {
 #[derive(Clone, Debug)]
 pub(crate) enum Test {
     Any(SmallVec<[Wanted; 1]>),
+    /// The same, of many.
+    Among(Box<ValueSet>),
     Order(Comparison, Wanted),
     Between(Wanted, Wanted),
     Pattern(Regex),
@@ -108,7 +114,12 @@ impl Test {
         let test = match (comparison, operand) {
             (_, Operand::Pattern(pattern)) => Self::Pattern(pattern.clone()),
             (Comparison::Equal | Comparison::NotEqual, Operand::Values(values)) => {
-                Self::Any(values.iter().map(Wanted::new).collect())
+                let wanted = values.iter().map(Wanted::new);
+                if values.len() > LISTED_MAX {
+                    Self::Among(Box::new(ValueSet::new(wanted)))
+                } else {
+                    Self::Any(wanted.collect())
+                }
             }
             (Comparison::Equal | Comparison::NotEqual, Operand::Range(low, high)) => {
                 Self::Between(Wanted::new(low), Wanted::new(high))
@@ -130,9 +141,13 @@ impl Test {
             Target::Plain(text) => each_scalar(text, false, &mut |scalar| self.holds_scalar(scalar)),
             Target::Link(_) if matches!(self, Self::Order(..) | Self::Pattern(_)) => false,
             Target::Link(text) => each_scalar(text, false, &mut |scalar| self.holds_scalar(scalar)),
-            Target::Time(found) => self.decide(|wanted| wanted.order_time(found)),
+            Target::Time(found) => match self {
+                Self::Among(values) => values.holds_time(found),
+                _ => self.decide(|wanted| wanted.order_time(found)),
+            },
             Target::Text(found) => match self {
                 Self::Pattern(pattern) => pattern.is_match(found),
+                Self::Among(values) => values.holds_text(found),
                 _ => self.decide(|wanted| wanted.order_text(found)),
             },
         }
@@ -152,6 +167,7 @@ impl Test {
     fn holds_scalar(&self, scalar: &str) -> bool {
         match self {
             Self::Any(wanted) => wanted.iter().any(|wanted| wanted.equals(scalar)),
+            Self::Among(values) => values.holds_scalar(scalar),
             Self::Pattern(pattern) => {
                 lang_json::string_value(scalar).is_some_and(|text| pattern.is_match(&text))
             }
@@ -172,7 +188,7 @@ impl Test {
             Self::Between(low, high) => {
                 order(low).is_some_and(Ordering::is_ge) && order(high).is_some_and(Ordering::is_le)
             }
-            Self::Pattern(_) | Self::Never => false,
+            Self::Among(_) | Self::Pattern(_) | Self::Never => false,
         }
     }
 }

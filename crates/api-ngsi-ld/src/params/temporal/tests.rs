@@ -13,6 +13,9 @@ const LIMITS: Limits = Limits {
     join_entities_max: 10,
     temporal_instances_max: 100,
     q_nodes_max: 10,
+    q_values_max: 20,
+    geo_positions_max: 100,
+    page_bytes_max: 1 << 20,
 };
 
 fn names() -> Names {

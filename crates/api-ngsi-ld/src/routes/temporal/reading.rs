@@ -14,6 +14,7 @@ use crate::problem::Problem;
 use crate::render::{RenderPlan, write_aggregates, write_past};
 use crate::routes::answer::{Page, add_paging};
 use crate::routes::entities::no_such_entity;
+use crate::routes::load::deadline;
 use crate::routes::reading::no_such_attributes;
 use crate::routes::session::Session;
 use crate::state::Limits;
@@ -64,7 +65,7 @@ pub(super) async fn answer_page(
     params: &TemporalParams,
     limits: &Limits,
 ) -> Result<Response, Problem> {
-    let query = params.query(session.now);
+    let query = params.query(session.now, deadline(request));
     let found = session.entities.query_history(&query, params.time, params.span).await;
     let found = found.map_err(|error| session.problem(&error))?;
     let mut reader = Reader::new(session, params, limits);
@@ -85,7 +86,13 @@ pub(super) async fn answer_page(
     }
     out.push(']');
     let mut response = answered(session, params, &pasts, &altered, out);
-    let page = Page { offset: query.offset, limit: query.limit, count: found.count, more: found.more };
+    let page = Page {
+        offset: query.offset,
+        limit: query.limit,
+        rows: query.limit,
+        count: found.count,
+        more: found.more,
+    };
     add_paging(&mut response, request, &page);
     Ok(response)
 }

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use smallvec::smallvec;
-use store::Timestamp;
+use store::{Deadline, Timestamp};
 
 use super::*;
 use crate::history::tests::tenant;
@@ -154,7 +154,7 @@ proptest! {
             for filter in filters {
                 let query = typed(Some(filter));
                 let matches = Matcher::new(&query)
-                    .matches(&EntityView::parse(&stored).unwrap(), &mut Links::default());
+                    .matches(&EntityView::parse(&stored).unwrap(), &mut Links::default(), &mut Pace::new(Deadline::default()));
                 let expected = matches && !whole.attributes.is_empty();
                 let found = entities.query_history(&query, TimeProperty::ObservedAt, span).await.unwrap();
                 assert_eq!(!found.ids.is_empty(), expected, "{:?}", query.filter);

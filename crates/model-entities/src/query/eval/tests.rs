@@ -6,11 +6,16 @@ use super::super::testing::{entity, filter, path, query, term};
 use super::*;
 use crate::TypeQuery;
 use regex::Regex;
+use store::Deadline;
+
+fn pace() -> Pace {
+    Pace::new(Deadline::default())
+}
 
 fn holds(json: &Value, query: &Query) -> bool {
     let bytes = entity(json);
     let (matcher, mut links) = (Matcher::new(query), Links::default());
-    let found = matcher.matches(&EntityView::parse(&bytes).unwrap(), &mut links);
+    let found = matcher.matches(&EntityView::parse(&bytes).unwrap(), &mut links, &mut pace());
     assert!(links.wanted.is_empty());
     found
 }
@@ -372,7 +377,7 @@ fn links_are_wanted_and_then_followed() {
     let mut links = Links::default();
     let ask = |condition: &str, links: &mut Links| {
         links.wanted.clear();
-        Matcher::new(&query(Some(filter(condition)))).matches(&car, links)
+        Matcher::new(&query(Some(filter(condition)))).matches(&car, links, &mut pace())
     };
     assert!(!ask("owner{name} == \"Bob\"", &mut links));
     assert_eq!(links.wanted, ["urn:p:1".into(), "urn:p:2".into()]);

@@ -222,3 +222,102 @@ async fn links_are_followed_in_pages() {
     let error = tenant.query(&query(Some(filter("owner{name}")))).await.unwrap_err();
     assert!(error.to_string().contains("follows links"), "{error}");
 }
+
+#[tokio::test]
+async fn a_deadline_ends_queries_of_every_kind() {
+    let ring: Vec<_> = (0..200)
+        .map(|at| {
+            let turn = f64::from(at % 199) / 199.0 * std::f64::consts::TAU;
+            json!([turn.cos(), turn.sin()])
+        })
+        .collect();
+    let entities: Vec<Value> = (0..3000)
+        .map(|at| {
+            let point = json!({"type": "Point", "coordinates": [f64::from(at % 60) / 10.0, 1.0]});
+            json!({"id": format!("urn:e:{at:04}"), "type": "Car", "speed": {"value": at},
+                "location": {"type": "GeoProperty", "value": point}})
+        })
+        .collect();
+    let tenant = tenant_with(&entities, options(1)).await;
+    let ring = json!({"type": "Polygon", "coordinates": [ring]}).to_string();
+    let ring = super::super::geometry::parse_geometry(&ring).unwrap();
+    let place = Some(term("location"));
+    let near = super::super::GeoRelation::Near { max: None, min: Some(1000.0) };
+    let geo = super::super::GeoQuery { attribute: place, relation: near, geometry: ring.clone() };
+    let order = vec![OrderBy { key: OrderKey::Distance(place, ring), descending: true }];
+    let all = Query { count: true, limit: 3, ..Query::default() };
+    for query in [
+        Query { filter: Some(filter("speed != -1")), ..all.clone() },
+        Query { geo: Some(geo), ..all.clone() },
+        Query { order, ..all },
+    ] {
+        let late = Query { deadline: store::Deadline::after_looks(2), ..query.clone() };
+        let error = tenant.query(&late).await.unwrap_err();
+        assert!(matches!(error, Error::TimedOut(_)), "{error}");
+        let found = tenant.query(&query).await.unwrap();
+        assert!(found.count.unwrap() > 1000, "{found:?}");
+    }
+}
+
+#[tokio::test]
+async fn pages_are_cut_by_their_size() {
+    let entities: Vec<Value> = (0..40)
+        .map(|at| {
+            json!({"id": format!("urn:e:{at:02}"), "type": "Car",
+                "speed": {"value": 40 - at}, "name": {"value": "x".repeat(10_000)}})
+        })
+        .collect();
+    let ordered = |name: &str| {
+        vec![OrderBy { key: OrderKey::Value(super::super::testing::path(name)), descending: false }]
+    };
+    for buckets in [1, 4] {
+        let tenant = tenant_with(&entities, options(buckets)).await;
+        for order in [Vec::new(), ordered("speed")] {
+            let all = Query { limit: 30, order, ..Query::default() };
+            let whole = ids(&tenant.query(&Query { limit: 40, ..all.clone() }).await.unwrap());
+            assert_eq!(whole.len(), 40);
+            for (bytes_max, count) in [(1, 1), (10_000, 1), (35_000, 4), (1 << 20, 30)] {
+                let mut found = Vec::new();
+                loop {
+                    let query = Query {
+                        page_bytes_max: Some(bytes_max),
+                        offset: found.len(),
+                        count: found.len() == 4,
+                        ..all.clone()
+                    };
+                    let page = tenant.query(&query).await.unwrap();
+                    assert_eq!(page.entities.len(), count.min(40 - found.len()), "{bytes_max}");
+                    assert_eq!(page.count, query.count.then_some(40));
+                    found.extend(ids(&page));
+                    assert_eq!(page.more, found.len() < 40);
+                    if !page.more {
+                        break;
+                    }
+                }
+                assert_eq!(found, whole, "{bytes_max}");
+            }
+        }
+    }
+}
+
+/// More work than a few slices, on a runtime of one worker: others run all the while, and the lane is used.
+#[test]
+fn long_queries_leave_the_threads_of_the_runtime() {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).build().unwrap();
+    let entities: Vec<Value> = (0..200)
+        .map(|at| {
+            json!({"id": format!("urn:e:{at:03}"), "type": "Car", "name": {"value": "x".repeat(120_000)}})
+        })
+        .collect();
+    let tenant = runtime.block_on(tenant_with(&entities, options(1)));
+    let lane = tenant.context().lane.clone();
+    let asked = Query { count: true, limit: 1, ..query(Some(filter("name ~= y"))) };
+    let long = tenant.clone();
+    let found = runtime.spawn(async move { long.query(&asked).await.map(|found| found.count) });
+    assert_eq!(runtime.block_on(found).unwrap().unwrap(), Some(0));
+    assert_eq!(lane.taken(), 1);
+    let short = Query { limit: 5, ..query(Some(filter("name"))) };
+    let found = runtime.spawn(async move { tenant.query(&short).await.map(|found| found.entities.len()) });
+    assert_eq!(runtime.block_on(found).unwrap().unwrap(), 5);
+    assert_eq!(lane.taken(), 1);
+}
