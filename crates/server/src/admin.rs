@@ -6,11 +6,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use api_http::{FrontEnd, Refusal, Request, Response, Room, Route, handler, json_response};
+use api_http::{FrontEnd, MemoryBudget, Refusal, Request, Response, Route, handler, json_response};
 use http::{Method, StatusCode};
 use parking_lot::Mutex;
 use serde_json::json;
-use store::Store;
+use store::{Lane, Store};
 
 use crate::connection::Connections;
 use crate::metrics::{Exposition, Metrics};
@@ -32,7 +32,8 @@ struct Shared {
     store: Store,
     metrics: std::sync::OnceLock<Arc<Metrics>>,
     connections: Arc<Connections>,
-    write_room: Room,
+    budget: MemoryBudget,
+    lane: Lane,
     draining: AtomicBool,
     probe: Mutex<Option<(Instant, Result<(), String>)>>,
     /// Folders that backups are being written to.
@@ -43,12 +44,18 @@ struct Shared {
 
 impl Admin {
     /// `holder` names this process in leases.
-    pub(crate) fn new(store: Store, connections: Arc<Connections>, write_room: Room, holder: String) -> Self {
+    pub(crate) fn new(
+        store: Store,
+        connections: Arc<Connections>,
+        (budget, lane): (MemoryBudget, Lane),
+        holder: String,
+    ) -> Self {
         Self(Arc::new(Shared {
             store,
             metrics: std::sync::OnceLock::new(),
             connections,
-            write_room,
+            budget,
+            lane,
             draining: AtomicBool::new(false),
             probe: Mutex::new(None),
             backups: Mutex::default(),
@@ -176,13 +183,19 @@ async fn metrics(admin: Admin, _: Request) -> Response {
         metrics.write_requests(&mut out);
         metrics.write_totals(shared.connections.count(), &mut out);
     }
-    let room = &shared.write_room;
-    out.gauge("twinfold_write_bytes", "Memory of large bodies of points.", room.held_bytes());
-    out.counter(
-        "twinfold_writes_without_room_total",
-        "Bodies of points beyond write_bytes_max.",
-        room.refused(),
+    let (budget, lane) = (&shared.budget, &shared.lane);
+    out.gauge(
+        "twinfold_memory_reserved_bytes",
+        "Memory of large bodies and answers.",
+        budget.reserved_bytes(),
     );
+    out.counter(
+        "twinfold_memory_refused_total",
+        "Bodies and answers beyond memory_bytes_max.",
+        budget.refused(),
+    );
+    out.gauge("twinfold_long_work_waiting", "Long work that waits for a thread.", lane.waiting());
+    out.counter("twinfold_long_work_total", "Long work that was given a thread.", lane.taken());
     write_store(&shared.store.statistics(), &mut out);
     process::write(&mut out);
     json_response(StatusCode::OK, PROMETHEUS, out.text)

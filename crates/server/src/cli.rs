@@ -256,7 +256,8 @@ fn nearest<'a>(key: &str, known: &[&'a str]) -> Option<&'a str> {
     let pairs = |text: &str| -> Vec<(u8, u8)> { text.bytes().zip(text.bytes().skip(1)).collect() };
     let wanted = pairs(&key);
     let shared = |candidate: &&str| pairs(candidate).iter().filter(|pair| wanted.contains(pair)).count();
-    let best = known.iter().copied().max_by_key(shared)?;
+    // Of those that share as much, the shortest has the least else.
+    let best = known.iter().copied().max_by_key(|name| (shared(name), std::cmp::Reverse(name.len())))?;
     (shared(&best) * 2 >= wanted.len().max(best.len() - 1)).then_some(best)
 }
 

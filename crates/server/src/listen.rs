@@ -1,4 +1,5 @@
-//! The listener: one acceptor for all front ends, one task per connection.
+//! Listening: connections are counted, told apart by their first bytes, and served, one task each. `door.rs` says on which
+//! thread.
 
 use std::net::SocketAddr;
 use std::pin::Pin;
@@ -13,11 +14,13 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
+use tokio::runtime::Handle;
 use tokio::signal::unix::Signal;
 
 use crate::admin::chain;
 use crate::connection::{Connection, Connections, OpenConnection, Order, Patience};
-use crate::service::{App, Link, answer};
+use crate::door::begins_vital;
+use crate::service::{App, At, Link, answer};
 use crate::settings::Limits;
 use crate::socket::Socket;
 use crate::tls::{HTTP2, Tls};
@@ -31,8 +34,11 @@ const SWEEP_INTERVAL: Duration = Duration::from_secs(1);
 const HTTP2_PING_INTERVAL: Duration = Duration::from_secs(30);
 /// The number of header fields hyper is made for.
 const HEADERS_MAX_OF_HYPER: usize = 100;
-/// How long the first byte of a connection waits for the second.
+/// How long the first bytes of a connection wait for the next, and how often.
 const PEEK_REST: Duration = Duration::from_millis(1);
+const PEEKS_MAX: u32 = 100;
+/// Connections to the address for health, beside the others.
+const HEALTH_CONNECTIONS_MAX: usize = 64;
 
 /// What one more connection gets when there are as many as may be.
 const FULL: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\ncontent-type: text/plain\r\nretry-after: 1\r\n\
@@ -75,14 +81,27 @@ pub(crate) struct Listening {
     tls: Option<Arc<Tls>>,
     connections_max: usize,
     patience: Patience,
+    /// The threads that serve.
+    runtime: Handle,
+}
+
+/// What the first bytes of a plain connection are.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Begin {
+    Http1,
+    Http2,
+    /// A request for health or metrics.
+    Vital,
 }
 
 impl Listening {
+    /// Connections are served by the threads of `runtime`.
     pub(crate) fn new(
         app: Arc<App>,
         connections: Arc<Connections>,
         tls: Option<Arc<Tls>>,
         limits: &Limits,
+        runtime: Handle,
     ) -> Self {
         let header_bytes = limits.header_bytes_max.as_usize();
         let mut http1 = http1::Builder::new();
@@ -109,24 +128,34 @@ impl Listening {
             tls,
             connections_max: limits.connections_max,
             patience: Patience { header: limits.header_duration_max.0, idle: limits.idle_duration_max.0 },
+            runtime,
         }
     }
 
-    /// Accepts connections until the task is dropped.
-    pub(crate) async fn accept(self: Arc<Self>, listener: TcpListener) {
+    /// Accepts connections until it is dropped.
+    pub(crate) async fn accept(self: &Arc<Self>, listener: &TcpListener) {
         loop {
-            match listener.accept().await {
-                Ok((stream, peer)) => self.welcome(stream, peer),
-                Err(error) if is_peers_fault(&error) => {}
-                Err(error) => {
-                    tracing::error!(%error, "cannot accept connections; trying again");
-                    tokio::time::sleep(ACCEPT_REST).await;
-                }
+            let (stream, peer) = accepted(listener).await;
+            if let Some(open) = self.welcome(&stream, self.connections_max) {
+                tokio::spawn(Arc::clone(self).let_in(stream, peer, open));
             }
         }
     }
 
-    /// Ends connections that are beyond patience, until the task is dropped.
+    /// Accepts connections that ask for nothing but health and metrics, also when the others are as many as may be, until
+    /// it is dropped.
+    pub(crate) async fn accept_health(self: &Arc<Self>, listener: &TcpListener) {
+        loop {
+            let (stream, peer) = accepted(listener).await;
+            let connections_max = self.connections_max.saturating_add(HEALTH_CONNECTIONS_MAX);
+            if let Some(open) = self.welcome(&stream, connections_max) {
+                let this = Arc::clone(self);
+                tokio::spawn(async move { this.serve(stream, false, peer, (open, At::Health)).await });
+            }
+        }
+    }
+
+    /// Ends connections that are beyond patience, and gives memory back that nobody uses, until the task is dropped.
     pub(crate) async fn sweep(self: Arc<Self>) {
         let mut ticks = tokio::time::interval(SWEEP_INTERVAL);
         ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
@@ -134,6 +163,7 @@ impl Listening {
             ticks.tick().await;
             let ended = u64::try_from(self.connections.sweep(self.patience)).unwrap_or(u64::MAX);
             self.app.metrics.connections_overdue.fetch_add(ended, Ordering::Relaxed);
+            crate::process::prompt_allocator();
         }
     }
 
@@ -157,25 +187,56 @@ impl Listening {
         }
     }
 
-    fn welcome(self: &Arc<Self>, stream: TcpStream, peer: SocketAddr) {
+    /// Counts a new connection, or says that there are as many as may be.
+    fn welcome(&self, stream: &TcpStream, connections_max: usize) -> Option<OpenConnection> {
         let metrics = &self.app.metrics;
         metrics.connections_accepted.fetch_add(1, Ordering::Relaxed);
-        let Some(open) = self.connections.open(self.connections_max) else {
+        let Some(open) = self.connections.open(connections_max) else {
             metrics.connections_refused.fetch_add(1, Ordering::Relaxed);
             if self.tls.is_none() {
                 // Best effort: the buffer of a new socket has room for it.
                 let _ = stream.try_write(FULL);
             }
-            return;
+            return None;
         };
         if let Err(error) = stream.set_nodelay(true) {
             tracing::debug!(%error, "cannot set TCP_NODELAY");
         }
-        let this = Arc::clone(self);
-        tokio::spawn(async move {
-            match &this.tls {
-                None => this.serve_plain(stream, peer, open).await,
-                Some(tls) => this.serve_tls(tls.acceptor().accept(stream), peer, open).await,
+        Some(open)
+    }
+
+    /// Serves a connection here if it asks for health or metrics; else the threads that serve do.
+    async fn let_in(self: Arc<Self>, stream: TcpStream, peer: SocketAddr, open: OpenConnection) {
+        let begin = match &self.tls {
+            Some(_) => None,
+            None => match until_told(&open.connection, first_bytes(&stream)).await {
+                Some(Ok(begin)) => Some(begin),
+                Some(Err(error)) => {
+                    return tracing::debug!(%peer, %error, "connection broke off");
+                }
+                None => return,
+            },
+        };
+        if begin == Some(Begin::Vital) {
+            return self.serve(stream, false, peer, (open, At::Door)).await;
+        }
+        // A socket is watched by the runtime that it was made in.
+        let stream = match stream.into_std() {
+            Ok(stream) => stream,
+            Err(error) => return tracing::error!(%peer, %error, "connection cannot be handed on"),
+        };
+        let this = Arc::clone(&self);
+        self.runtime.spawn(async move {
+            let stream = match TcpStream::from_std(stream) {
+                Ok(stream) => stream,
+                Err(error) => return tracing::error!(%peer, %error, "connection cannot be handed on"),
+            };
+            match (&this.tls, begin) {
+                (Some(tls), _) => this.serve_tls(tls.acceptor().accept(stream), peer, open).await,
+                (None, begin) => {
+                    let http2 = begin == Some(Begin::Http2);
+                    this.serve(stream, http2, peer, (open, At::Main)).await;
+                }
             }
         });
     }
@@ -191,7 +252,7 @@ impl Listening {
         match until_told(&open.connection, handshake).await {
             Some(Ok(Ok(stream))) => {
                 let http2 = stream.get_ref().1.alpn_protocol() == Some(HTTP2);
-                self.serve(stream, http2, peer, open).await;
+                self.serve(stream, http2, peer, (open, At::Main)).await;
             }
             Some(Ok(Err(error))) => self.note_failed_handshake(peer, &error.to_string()),
             Some(Err(_)) => self.note_failed_handshake(peer, "beyond header_duration_max"),
@@ -204,18 +265,8 @@ impl Listening {
         tracing::debug!(%peer, error, "TLS handshake failed");
     }
 
-    /// Finds out which HTTP a plain connection speaks, and serves it to its end.
-    async fn serve_plain(&self, stream: TcpStream, peer: SocketAddr, open: OpenConnection) {
-        let speaks_http2 = until_told(&open.connection, begins_http2(&stream)).await;
-        match speaks_http2 {
-            Some(Ok(http2)) => self.serve(stream, http2, peer, open).await,
-            Some(Err(error)) => tracing::debug!(%peer, %error, "connection broke off"),
-            None => {}
-        }
-    }
-
     /// Serves one connection to its end.
-    async fn serve<I>(&self, stream: I, http2: bool, peer: SocketAddr, open: OpenConnection)
+    async fn serve<I>(&self, stream: I, http2: bool, peer: SocketAddr, (open, at): (OpenConnection, At))
     where
         I: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
@@ -224,6 +275,8 @@ impl Listening {
             app: Arc::clone(&self.app),
             connection: Arc::clone(connection),
             peer: peer.ip(),
+            at,
+            runtime: self.runtime.clone(),
         });
         let service = service_fn(move |request| answer(Arc::clone(&link), request));
         let io = TokioIo::new(Socket::new(stream, Arc::clone(connection)));
@@ -278,19 +331,40 @@ async fn until_told<F: Future>(connection: &Connection, work: F) -> Option<F::Ou
     .await
 }
 
-/// Whether the first bytes of a connection are those of HTTP/2; no method of HTTP/1.1 begins so.
-async fn begins_http2(stream: &TcpStream) -> std::io::Result<bool> {
-    const BEGIN: &[u8] = b"PRI";
-    let mut bytes = [0; BEGIN.len()];
+/// The next connection of a listener.
+async fn accepted(listener: &TcpListener) -> (TcpStream, SocketAddr) {
     loop {
+        match listener.accept().await {
+            Ok(accepted) => return accepted,
+            Err(error) if is_peers_fault(&error) => {}
+            Err(error) => {
+                tracing::error!(%error, "cannot accept connections; trying again");
+                tokio::time::sleep(ACCEPT_REST).await;
+            }
+        }
+    }
+}
+
+/// What the first bytes of a connection are. No method of HTTP/1.1 begins as HTTP/2 does.
+async fn first_bytes(stream: &TcpStream) -> std::io::Result<Begin> {
+    const HTTP2_BEGIN: &[u8] = b"PRI";
+    let mut bytes = [0; 16];
+    for looks in 1.. {
         let count = stream.peek(&mut bytes).await?;
         let peeked = bytes.get(..count).unwrap_or_default();
-        if count == BEGIN.len() || count == 0 || !BEGIN.starts_with(peeked) {
-            return Ok(peeked == BEGIN);
+        if peeked.starts_with(HTTP2_BEGIN) {
+            return Ok(Begin::Http2);
         }
-        // Rare: one or two bytes of three came. They stay ready, so only time can tell.
+        match begins_vital(peeked) {
+            Some(true) => return Ok(Begin::Vital),
+            None if count > 0 && looks < PEEKS_MAX => {}
+            Some(false) if HTTP2_BEGIN.starts_with(peeked) && looks < PEEKS_MAX => {}
+            None | Some(false) => break,
+        }
+        // Rare: a few bytes came alone. They stay ready, so only time can tell.
         tokio::time::sleep(PEEK_REST).await;
     }
+    Ok(Begin::Http1)
 }
 
 /// Errors of `accept` that say something of one peer, not of the listener.

@@ -10,6 +10,7 @@ mod wiring;
 
 mod connection;
 mod cors;
+mod door;
 mod head;
 mod listen;
 mod local;

@@ -52,6 +52,7 @@ pub(crate) struct Metrics {
     pub(crate) damaged: AtomicU64,
     pub(crate) tls_reloads: AtomicU64,
     pub(crate) tls_reloads_failed: AtomicU64,
+    pub(crate) answers_cut: AtomicU64,
     pub(crate) streams_broken: AtomicU64,
     pub(crate) streams_stalled: AtomicU64,
     pub(crate) expired: AtomicU64,
@@ -119,6 +120,7 @@ impl Metrics {
             damaged: AtomicU64::new(0),
             tls_reloads: AtomicU64::new(0),
             tls_reloads_failed: AtomicU64::new(0),
+            answers_cut: AtomicU64::new(0),
             streams_broken: AtomicU64::new(0),
             streams_stalled: AtomicU64::new(0),
             expired: AtomicU64::new(0),
@@ -189,11 +191,33 @@ impl Metrics {
         out.sample("twinfold_request_duration_seconds_count", labels, total);
     }
 
+    /// Appends what became of large answers.
+    fn write_answers(&self, out: &mut Exposition) {
+        let mut counter =
+            |name, help, word: &AtomicU64| out.counter(name, help, word.load(Ordering::Relaxed));
+        counter(
+            "twinfold_answers_cut_total",
+            "Answers cut off beyond answer_bytes_max or answer_duration_max.",
+            &self.answers_cut,
+        );
+        counter(
+            "twinfold_streams_broken_total",
+            "Streamed answers that failed on the way.",
+            &self.streams_broken,
+        );
+        counter(
+            "twinfold_streams_stalled_total",
+            "Large answers cut off beyond stall_duration_max.",
+            &self.streams_stalled,
+        );
+    }
+
     /// Appends everything that is not by route.
     pub(crate) fn write_totals(&self, connections_open: usize, out: &mut Exposition) {
         let under_way = self.requests_under_way.load(Ordering::Relaxed);
         out.gauge("twinfold_requests_under_way", "Requests being answered now.", under_way);
         out.gauge("twinfold_connections_open", "Open connections.", connections_open);
+        self.write_answers(out);
         let mut counter =
             |name, help, word: &AtomicU64| out.counter(name, help, word.load(Ordering::Relaxed));
         counter("twinfold_connections_accepted_total", "Connections accepted.", &self.connections_accepted);
@@ -218,16 +242,6 @@ impl Metrics {
         counter("twinfold_requests_damaged_total", "Requests that met damaged data.", &self.damaged);
         counter("twinfold_tls_reloads_total", "Certificates read anew.", &self.tls_reloads);
         counter("twinfold_tls_reloads_failed_total", "Certificates not read anew.", &self.tls_reloads_failed);
-        counter(
-            "twinfold_streams_broken_total",
-            "Streamed answers that failed on the way.",
-            &self.streams_broken,
-        );
-        counter(
-            "twinfold_streams_stalled_total",
-            "Streamed answers cut off beyond stall_duration_max.",
-            &self.streams_stalled,
-        );
         counter("twinfold_expired_total", "Expired entities and attributes removed.", &self.expired);
         counter("twinfold_clock_jumps_total", "Times that the machine's clock was set.", &self.clock_jumps);
         let history = &self.history;

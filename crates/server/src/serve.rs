@@ -1,19 +1,21 @@
 //! The life of a server: open, listen, serve, drain, close.
 
 use std::io::Write as _;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 use api_http::{Router, StreamLimits};
 use model_series::Strands;
-use store::{Clock, Store};
-use tokio::net::TcpListener;
+use store::{Clock, Lane, Store};
+use tokio::runtime::Handle;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::task::JoinSet;
 
 use crate::admin::Admin;
 use crate::connection::{Connections, Order};
+use crate::door::{Door, Listeners};
 use crate::jobs::{Chill, ClockWatch, Fold, History, Hooks, Purge, Trim};
 use crate::listen::{self, Listening};
 use crate::metrics::Metrics;
@@ -186,8 +188,13 @@ async fn serve(settings: &Settings, threads: usize) -> anyhow::Result<()> {
     let tls = tls.map(Arc::new);
     let mut signals = Signals::new(tls.is_some())?;
     let scheme = if tls.is_some() { "https" } else { "http" };
-    let listener = listen::bind(&settings.listen).await?;
-    let address = listener.local_addr().context("the listener has no address")?;
+    let main = listen::bind(&settings.listen).await?;
+    let address = main.local_addr().context("the listener has no address")?;
+    let health = match &settings.load.health_listen {
+        Some(address) => Some(listen::bind(address).await?),
+        None => None,
+    };
+    let health_address = health.as_ref().and_then(|health| health.local_addr().ok());
     let started = Instant::now();
     let clock = Clock::System;
     let store = storage::open(settings, clock.clone()).await?;
@@ -202,8 +209,8 @@ async fn serve(settings: &Settings, threads: usize) -> anyhow::Result<()> {
         "ready"
     );
     warn_if_open(address.ip());
-    announce(settings, &format!("{scheme}://{address}"))?;
-    server.serve(listener, &mut signals, settings.limits.shutdown_duration_max.0).await
+    announce(settings, &format!("{scheme}://{address}"), health_address)?;
+    server.serve(Listeners { main, health }, &mut signals, settings.limits.shutdown_duration_max.0).await
 }
 
 /// Says so if other machines can connect: there is no login of our own.
@@ -218,13 +225,15 @@ fn warn_if_open(address: std::net::IpAddr) {
 }
 
 /// Tells whoever started the server that it is ready.
-fn announce(settings: &Settings, url: &str) -> anyhow::Result<()> {
+fn announce(settings: &Settings, url: &str, health: Option<SocketAddr>) -> anyhow::Result<()> {
     let durability = match settings.store {
         Engine::Embedded => settings.durability.to_string(),
         Engine::Memory => "none (memory only; everything is forgotten at exit)".to_owned(),
     };
+    let health = health.map(|address| format!("health on http://{address}\n")).unwrap_or_default();
     let mut out = std::io::stdout().lock();
-    writeln!(out, "durability: {durability}\nlistening on {url}")
+    // Whoever waits for the last line has read the others.
+    writeln!(out, "durability: {durability}\n{health}listening on {url}")
         .and_then(|()| out.flush())
         .context("standard output is closed")
 }
@@ -240,10 +249,12 @@ impl Server {
         let limits = &settings.limits;
         let holder = format!("process {} of {}", std::process::id(), settings.data.display());
         let connections = Arc::new(Connections::new());
-        let models = wiring::Models::new(settings, &store);
-        let room = wiring::write_room(settings)?;
-        let admin = Admin::new(store.clone(), Arc::clone(&connections), room.clone(), holder.clone());
-        let mut front_ends = wiring::front_ends(settings, &models, (clock, &room), threads)?;
+        let lane = Lane::new(settings.load.threads(threads));
+        let models = wiring::Models::new(settings, &store, &lane);
+        let budget = wiring::memory_budget(settings)?;
+        let shared = (budget.clone(), lane.clone());
+        let admin = Admin::new(store.clone(), Arc::clone(&connections), shared, holder.clone());
+        let mut front_ends = wiring::front_ends(settings, &models, (clock, &budget), threads)?;
         front_ends.push(admin.front_end());
         front_ends.push(crate::brokers::front_end(&admin, &models.entities));
         front_ends.push(crate::welcome::front_end(&wiring::apis(settings)));
@@ -256,8 +267,11 @@ impl Server {
             metrics: Arc::clone(&metrics),
             limits: request_limits(settings),
             cors: settings.cors_origins.clone(),
+            budget,
+            lane,
         });
-        let listening = Arc::new(Listening::new(app, Arc::clone(&connections), tls, limits));
+        let runtime = Handle::current();
+        let listening = Arc::new(Listening::new(app, Arc::clone(&connections), tls, limits, runtime));
         let jobs = Jobs::new(settings, &store, clock, models, &metrics, &holder)?;
         Ok(Self { store, admin, connections, listening, jobs })
     }
@@ -265,27 +279,24 @@ impl Server {
     /// Serves until the first signal, then drains and closes.
     async fn serve(
         self,
-        listener: TcpListener,
+        listeners: Listeners,
         signals: &mut Signals,
         patience: Duration,
     ) -> anyhow::Result<()> {
         let Self { store, admin, connections, listening, jobs } = self;
         let mut tasks = JoinSet::new();
-        tasks.spawn(Arc::clone(&listening).sweep());
         if let Some(hangup) = signals.reload.take() {
             tasks.spawn(Arc::clone(&listening).reload_tls(hangup));
         }
         jobs.spawn(&mut tasks);
-        let accepting = tokio::spawn(Arc::clone(&listening).accept(listener));
+        let door = Door::open(listening, listeners)?;
         let name = signals.next().await;
         tracing::info!(signal = name, connections = connections.count(), "stopping");
         admin.set_draining();
-        // Dropping the listener refuses new connections.
-        accepting.abort();
-        // Its end is an abort, as asked for.
-        let _ = accepting.await;
+        door.close().await;
         drain(&connections, signals, patience).await;
         tasks.shutdown().await;
+        drop(door);
         store.close().await.context("cannot close the store")?;
         tracing::info!("stopped");
         Ok(())
@@ -317,6 +328,8 @@ fn request_limits(settings: &Settings) -> RequestLimits {
         requests_max: limits.requests_max,
         duration_max: limits.request_duration_max.0,
         compress_bytes_min: limits.compress_bytes_min.0,
+        answer_bytes_max: settings.load.answer_bytes_max.0,
+        answer_duration_max: settings.load.answer_duration_max.0,
         admin_loopback: settings.admin == settings::Admin::Loopback,
     }
 }

@@ -11,16 +11,21 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use api_http::{
-    Body, DataDamaged, EndReason, Found, Params, Refusal, Request, RequestStream, Response, Router,
-    StreamBody, StreamEnd, StreamLimits, compress, end_with_newline, read_body,
+    Body, DataDamaged, EndReason, Found, MemoryBudget, Params, Refusal, Request, RequestStream, Reservation,
+    Response, Router, SMALL_BYTES, STREAM_BYTES_HELD, StreamBody, StreamEnd, StreamLimits, compress,
+    end_with_newline, plain_refusal, read_body,
 };
 use futures_util::FutureExt as _;
 use http::{HeaderMap, HeaderValue, Method, StatusCode, Version, header};
 use hyper::body::{Body as _, Incoming};
+use store::Lane;
+use tokio::runtime::Handle;
+use tokio::task::JoinSet;
 
 use crate::brokers::TENANTS;
 use crate::connection::{Connection, Order, UnderWay};
 use crate::cors::CorsOrigins;
+use crate::door::is_vital;
 use crate::head::{RequestName, X_REQUEST_ID, check_host};
 use crate::metrics::Metrics;
 
@@ -36,9 +41,14 @@ pub(crate) struct RequestLimits {
     pub(crate) requests_max: usize,
     pub(crate) duration_max: Duration,
     pub(crate) compress_bytes_min: u64,
+    pub(crate) answer_bytes_max: u64,
+    pub(crate) answer_duration_max: Duration,
     /// Whether clients on this machine may use `/admin`.
     pub(crate) admin_loopback: bool,
 }
+
+/// Bodies beyond this size are parsed, and what is asked by them is done, beside the threads that serve.
+const BODY_BYTES_INLINE: usize = 256 << 10;
 
 /// What all connections share.
 pub(crate) struct App {
@@ -47,6 +57,10 @@ pub(crate) struct App {
     pub(crate) limits: RequestLimits,
     /// Whose pages in browsers may use the APIs.
     pub(crate) cors: CorsOrigins,
+    /// Memory for bodies and answers.
+    pub(crate) budget: MemoryBudget,
+    /// Where long work runs.
+    pub(crate) lane: Lane,
 }
 
 /// What all requests of one connection share.
@@ -54,6 +68,20 @@ pub(crate) struct Link {
     pub(crate) app: Arc<App>,
     pub(crate) connection: Arc<Connection>,
     pub(crate) peer: IpAddr,
+    pub(crate) at: At,
+    /// The threads that serve.
+    pub(crate) runtime: Handle,
+}
+
+/// On whose thread a connection is driven.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum At {
+    /// Those that serve.
+    Main,
+    /// The door's: what is not vital is answered by those that serve.
+    Door,
+    /// The door's, at the address for health: what is not vital is not there.
+    Health,
 }
 
 /// What is kept of a request's head for the end of its answer.
@@ -66,6 +94,7 @@ struct Head {
     /// The page that a browser sent the request for.
     origin: Option<HeaderValue>,
     id: u64,
+    started: Instant,
 }
 
 /// A request that counts as under way.
@@ -104,6 +133,23 @@ pub(crate) async fn answer(
     link: Arc<Link>,
     request: http::Request<Incoming>,
 ) -> Result<Response, Infallible> {
+    match link.at {
+        At::Door if !is_vital(request.uri().path()) => {
+            let runtime = link.runtime.clone();
+            // The task ends with the connection.
+            let mut elsewhere = JoinSet::new();
+            elsewhere.spawn_on(answer_here(link, request), &runtime);
+            match elsewhere.join_next().await {
+                Some(Ok(response)) => Ok(response),
+                Some(Err(_)) | None => Ok(plain_refusal(&Refusal::Internal)),
+            }
+        }
+        At::Health if !is_vital(request.uri().path()) => Ok(plain_refusal(&Refusal::NotFound)),
+        At::Main | At::Door | At::Health => Ok(answer_here(link, request).await),
+    }
+}
+
+async fn answer_here(link: Arc<Link>, request: http::Request<Incoming>) -> Response {
     let started = Instant::now();
     let app = &*link.app;
     let (under_way, number) = link.connection.begin(request.version() == Version::HTTP_2);
@@ -119,6 +165,7 @@ pub(crate) async fn answer(
         name: RequestName::of(&parts.headers),
         origin: parts.headers.get(header::ORIGIN).cloned(),
         id: link.connection.id << 20 | (number & 0xF_FFFF),
+        started,
     };
     let fit = check_host(head.version, &parts.headers);
     let (route, outcome) = match fit.and_then(|()| app.router.find(&head.method, head.uri.path())) {
@@ -129,6 +176,11 @@ pub(crate) async fn answer(
         Ok(found) if before >= app.limits.requests_max => (Some(found.index), Err(Refusal::Busy)),
         Ok(found) => (Some(found.index), link.carry_out(found, &head, parts.headers, body).await),
     };
+    let mut reservation = app.budget.reservation();
+    let outcome = outcome.and_then(|response| {
+        reservation.try_grow(bytes_held(response.body()))?;
+        Ok(response)
+    });
     let response = match outcome {
         Ok(response) => response,
         Err(refusal) => {
@@ -143,13 +195,22 @@ pub(crate) async fn answer(
     let mut response = app.finish(&head, response).await;
     let damaged = response.extensions().get::<DataDamaged>().is_some();
     let account = Account { head, route, status: response.status(), damaged, started };
+    let held = app.hold(response.body_mut(), reservation);
     if let Body::Stream(stream) = response.body_mut() {
-        link.follow(stream, under_way, account);
-        return Ok(response);
+        link.follow(stream, (under_way, held), account);
+        return response;
     }
     drop((under_way, counted));
     account.close(&link, response.body().len_known());
-    Ok(response)
+    response
+}
+
+/// What an answer holds in memory until it has been sent.
+fn bytes_held(body: &Body) -> usize {
+    match body {
+        Body::Whole(bytes) => bytes.len(),
+        Body::Stream(_) => STREAM_BYTES_HELD,
+    }
 }
 
 impl Account {
@@ -207,6 +268,9 @@ impl Link {
         }
         let limits = &self.app.limits;
         let is_streamed = found.handler.is_streamed();
+        // Work of an administrator (a backup) takes as long as it takes, and so does a body read piece by
+        // piece, as long as the pieces come.
+        let limit = if is_admin || is_streamed { Duration::MAX } else { limits.duration_max };
         let is_reading = AtomicBool::new(false);
         let work = async {
             let params = head.uri.query().map_or_else(|| Ok(Params::default()), Params::parse);
@@ -218,6 +282,8 @@ impl Link {
                 params,
                 headers,
                 id: head.id,
+                deadline: head.started.checked_add(limit),
+                budget: Some(self.app.budget.clone()),
                 ..Request::default()
             };
             if is_streamed {
@@ -226,15 +292,15 @@ impl Link {
                 return Ok(answer.await);
             }
             is_reading.store(true, Ordering::Relaxed);
-            request.body = read_body(&request.headers, body, limits.body_bytes_max).await?;
+            let mut reservation = self.app.budget.reservation();
+            request.body = read_body(&request.headers, body, limits.body_bytes_max, &mut reservation).await?;
             is_reading.store(false, Ordering::Relaxed);
-            Ok(found.handler.answer(request).await)
+            let is_long = request.body.len() > BODY_BYTES_INLINE;
+            let answer = found.handler.answer(request);
+            Ok(if is_long { self.app.lane.drive(answer).await } else { answer.await })
         };
         // A handler owns what it works on: after a panic nothing half-done is seen by others.
         let work = AssertUnwindSafe(work).catch_unwind();
-        // Work of an administrator (a backup) takes as long as it takes, and so does a body read piece by
-        // piece, as long as the pieces come.
-        let limit = if is_admin || is_streamed { Duration::MAX } else { limits.duration_max };
         match within(limit, work).await {
             Some(Ok(outcome)) => outcome,
             // The panic hook logged what and where; this line says whose request it was.
@@ -254,10 +320,17 @@ impl Link {
         }
     }
 
-    /// Sees to it that an answer in chunks counts as under way until it ends, and that a client who takes
-    /// nothing of it loses the connection.
-    fn follow(self: &Arc<Self>, stream: &mut StreamBody, under_way: UnderWay, account: Account) {
+    /// Sees to it that an answer in chunks counts as under way until it ends, within its limits, and that a client who
+    /// takes nothing of it loses the connection.
+    fn follow(
+        self: &Arc<Self>,
+        stream: &mut StreamBody,
+        held: (UnderWay, Option<Reservation>),
+        account: Account,
+    ) {
         let link = Arc::clone(self);
+        let limits = &link.app.limits;
+        stream.limit(limits.answer_bytes_max, limits.answer_duration_max);
         link.app.metrics.requests_under_way.fetch_add(1, Ordering::Relaxed);
         stream.on_end(move |StreamEnd { bytes, reason }| {
             let metrics = &link.app.metrics;
@@ -268,11 +341,15 @@ impl Link {
                     metrics.streams_broken.fetch_add(1, Ordering::Relaxed);
                     tracing::error!(request = %Id(*id), %method, %uri, bytes, reason, "answer broke off");
                 }
+                EndReason::Cut(limit) => {
+                    metrics.answers_cut.fetch_add(1, Ordering::Relaxed);
+                    tracing::warn!(request = %Id(*id), %method, %uri, bytes, limit, "answer cut off");
+                }
                 EndReason::Dropped => {
                     tracing::debug!(request = %Id(*id), %method, %uri, bytes, "client left before the end");
                 }
             }
-            drop((under_way, Counted(&metrics.requests_under_way)));
+            drop((held, Counted(&metrics.requests_under_way)));
             account.close(&link, bytes);
         });
         let link = Arc::clone(self);
@@ -300,10 +377,24 @@ impl App {
             _ => {}
         }
         let mut response = self.router.refuse(head.uri.path(), refusal);
-        if *refusal == Refusal::Busy {
+        if matches!(refusal, Refusal::Busy | Refusal::MemoryFull) {
             response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
         }
         response
+    }
+
+    /// Has a large answer hand itself out in pieces, and hold its memory until the last; answers what a stream holds.
+    fn hold(&self, body: &mut Body, reservation: Reservation) -> Option<Reservation> {
+        match body {
+            Body::Stream(_) => Some(reservation),
+            Body::Whole(bytes) => {
+                if bytes.len() > SMALL_BYTES {
+                    let bytes = std::mem::take(bytes);
+                    *body = Body::in_pieces(bytes, reservation, self.limits.stream.stall_max);
+                }
+                None
+            }
+        }
     }
 
     /// What a path allows, and whether pages of other origins may send it.

@@ -2,6 +2,7 @@
 //! defaults, in this order of precedence. Nothing else in the workspace reads a setting.
 
 mod history;
+mod load;
 mod series;
 
 use std::path::PathBuf;
@@ -9,6 +10,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 pub(crate) use history::History;
+pub(crate) use load::Load;
 pub(crate) use series::{HookSend, Series, Switch};
 
 use crate::cors::CorsOrigins;
@@ -129,6 +131,9 @@ pub(crate) struct Settings {
 
     #[command(flatten)]
     pub(crate) limits: Limits,
+
+    #[command(flatten)]
+    pub(crate) load: Load,
 
     /// Certificate chain (PEM); with it the listener speaks TLS
     #[arg(long, env = "TWINFOLD_TLS_CERT", value_name = "FILE", help_heading = "Security")]
@@ -358,7 +363,8 @@ impl Settings {
         );
         anyhow::ensure!(!self.purge_interval.0.is_zero(), "purge_interval must be above 0");
         anyhow::ensure!(!limits.stall_duration_max.0.is_zero(), "stall_duration_max must be above 0");
-        crate::wiring::write_room(self)?;
+        crate::wiring::memory_budget(self)?;
+        self.load.check()?;
         self.series.check()?;
         self.history.check()?;
         Ok(())

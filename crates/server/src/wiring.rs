@@ -1,11 +1,11 @@
 //! Which front ends there are, and what of the settings each model and front end is given.
 
 use anyhow::Context as _;
-use api_http::{FrontEnd, Room};
+use api_http::{FrontEnd, MemoryBudget};
 use api_ngsi_ld::{Api, ContextOptions, Contexts, FetchPolicy};
 use model_entities::{Entities, Options};
 use model_series::{BackOff, Repositories, SeriesOptions, StrandOptions};
-use store::{Clock, Store};
+use store::{Clock, Lane, Store};
 
 use crate::jobs::HooksPolicy;
 use crate::settings::{ContextFetch, HookSend, Settings, Switch};
@@ -22,33 +22,36 @@ pub(crate) struct Models {
 }
 
 impl Models {
-    pub(crate) fn new(settings: &Settings, store: &Store) -> Self {
+    /// Models whose long work takes `lane`.
+    pub(crate) fn new(settings: &Settings, store: &Store, lane: &Lane) -> Self {
         Self {
-            entities: Entities::new(store.clone(), entity_options(settings)),
+            entities: Entities::new(store.clone(), entity_options(settings)).in_lane(lane.clone()),
             repositories: Repositories::new(store.clone(), series_options(settings)),
         }
     }
 }
 
-/// Room for bodies of points.
+/// Memory for bodies and answers.
 ///
 /// # Errors
 ///
 /// If the largest body would not fit in.
-pub(crate) fn write_room(settings: &Settings) -> anyhow::Result<Room> {
-    let series = &settings.series;
-    let body_bytes_max = tsm_limits(settings, 1).write_bytes_max();
-    let bytes_max = series.write_bytes_max.as_usize();
+pub(crate) fn memory_budget(settings: &Settings) -> anyhow::Result<MemoryBudget> {
+    let (limits, load) = (&settings.limits, &settings.load);
+    let points_bytes_max = tsm_limits(settings, 1).write_bytes_max();
+    let body_bytes_max = limits.body_bytes_max.as_usize().saturating_mul(api_http::BODY_BYTES_HELD);
+    let request_bytes_max = points_bytes_max.max(body_bytes_max);
+    let bytes_max = load.memory_bytes_max.as_usize();
     anyhow::ensure!(
-        bytes_max >= body_bytes_max,
-        "write_bytes_max must be at least {}MiB, for one body of write_points_max, request_series_max, \
-         write_item_bytes_max and write_batch_bytes_max",
-        body_bytes_max.div_ceil(1 << 20)
+        bytes_max >= request_bytes_max,
+        "memory_bytes_max must be at least {}MiB, for one body of body_bytes_max, or of write_points_max, \
+         request_series_max, write_item_bytes_max and write_batch_bytes_max",
+        request_bytes_max.div_ceil(1 << 20)
     );
-    Ok(Room::new(bytes_max, body_bytes_max, series.write_wait_duration_max.0))
+    Ok(MemoryBudget::new(bytes_max, request_bytes_max, load.memory_wait_duration_max.0))
 }
 
-/// All front ends over models, in the order of their standards. `threads` serve, bodies of points share `room`.
+/// All front ends over models, in the order of their standards. `threads` serve, bodies of points share `budget`.
 ///
 /// # Errors
 ///
@@ -56,13 +59,13 @@ pub(crate) fn write_room(settings: &Settings) -> anyhow::Result<Room> {
 pub(crate) fn front_ends(
     settings: &Settings,
     models: &Models,
-    (clock, room): (&Clock, &Room),
+    (clock, budget): (&Clock, &MemoryBudget),
     threads: usize,
 ) -> anyhow::Result<Vec<FrontEnd>> {
     let mut front_ends = vec![ngsi_ld(settings, &models.entities, clock)?];
     if settings.series.tsm == Switch::On {
         let limits = tsm_limits(settings, threads);
-        let api = api_tsm::Api::new(models.repositories.clone(), clock.clone(), limits, room.clone());
+        let api = api_tsm::Api::new(models.repositories.clone(), clock.clone(), limits, budget.clone());
         front_ends.extend(api_tsm::front_ends(&api));
     }
     Ok(front_ends)
@@ -132,6 +135,9 @@ fn ngsi_ld(settings: &Settings, entities: &Entities, clock: &Clock) -> anyhow::R
         join_entities_max: limits.join_entities_max,
         temporal_instances_max: limits.temporal_instances_max,
         q_nodes_max: limits.q_nodes_max,
+        q_values_max: settings.load.q_values_max,
+        geo_positions_max: settings.load.geo_positions_max,
+        page_bytes_max: settings.load.page_bytes_max.as_usize(),
     };
     let api = Api::new(entities.clone(), contexts, clock.clone(), limits, settings.alias.clone());
     Ok(api_ngsi_ld::front_end(&api))

@@ -8,8 +8,8 @@
 
 use api_http::{MediaType, Request, accept};
 use model_entities::{
-    AggregateMethod, AttributeFilter, Deadline, HistoryRequest, Period, Query, Selector, TermId, TimeProperty,
-    TimeSpan, Timestamp,
+    AggregateMethod, AttributeFilter, Deadline, HistoryRequest, Period, Query, Selector, TermId,
+    TimeProperty, TimeSpan, Timestamp,
 };
 
 use super::EntityParams;

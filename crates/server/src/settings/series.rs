@@ -65,14 +65,6 @@ pub(crate) struct Series {
     #[arg(long, env = "TWINFOLD_WRITE_BATCH_BYTES_MAX", value_name = "SIZE", default_value = "64MiB")]
     pub(crate) write_batch_bytes_max: ByteCount,
 
-    /// Memory for all points that are being read and written
-    #[arg(long, env = "TWINFOLD_WRITE_BYTES_MAX", value_name = "SIZE", default_value = "1GiB")]
-    pub(crate) write_bytes_max: ByteCount,
-
-    /// How long a body of points waits for a part of that memory
-    #[arg(long, env = "TWINFOLD_WRITE_WAIT_DURATION_MAX", value_name = "SPAN", default_value = "5s")]
-    pub(crate) write_wait_duration_max: Span,
-
     /// Whether hooks are sent: `off`, to `public` addresses, or to `any`, private ones too
     #[arg(long, env = "TWINFOLD_HOOK_SEND", value_name = "TO", default_value = "off")]
     pub(crate) hook_send: HookSend,

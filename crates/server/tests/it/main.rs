@@ -15,6 +15,7 @@ mod faults;
 mod http;
 mod limits;
 mod lives;
+mod load;
 mod series;
 mod settings;
 mod tls;

@@ -152,9 +152,16 @@ fn streamed_bodies_have_their_own_limits() {
 fn bodies_of_points_share_room() {
     let small =
         ["--write-points-max", "1000", "--request-series-max", "10", "--write-batch-bytes-max", "1KiB"];
-    let room =
-        ["--write-item-bytes-max", "512KiB", "--write-bytes-max", "2MiB", "--write-wait-duration-max", "1ms"];
-    let (_folder, server) = memory(&[small, room].concat());
+    let room = [
+        "--write-item-bytes-max",
+        "512KiB",
+        "--memory-bytes-max",
+        "2MiB",
+        "--memory-wait-duration-max",
+        "1ms",
+    ];
+    let entities = ["--body-bytes-max", "256KiB"];
+    let (_folder, server) = memory(&[&small[..], &room, &entities].concat());
     fill(&server, 2, 1);
     let head = format!("PUT {BULK} HTTP/1.1\r\nhost: t\r\ntransfer-encoding: chunked\r\n\r\n");
     // An item that does not end takes room; the reserve, which the second takes, is what one body may need.
@@ -164,7 +171,7 @@ fn bodies_of_points_share_room() {
         wire.send(format!("{head}{:x}\r\n{item}\r\n", item.len()).as_bytes());
         wire
     };
-    let held = |bytes: f64| server.await_metric("twinfold_write_bytes", |held| held >= bytes);
+    let held = |bytes: f64| server.await_metric("twinfold_memory_reserved_bytes", |held| held >= bytes);
     let first = hold();
     held(480.0 * 1024.0);
     let second = hold();
@@ -173,10 +180,10 @@ fn bodies_of_points_share_room() {
     third.send(b"0\r\n\r\n");
     let refused = third.answer(true).unwrap();
     assert_eq!((refused.status, refused.header("retry-after")), (503, Some("1")), "{}", refused.text());
-    assert!(refused.text().contains("write_bytes_max"), "{}", refused.text());
-    assert_eq!(server.metric("twinfold_writes_without_room_total") as u64, 1);
+    assert!(refused.text().contains("memory_bytes_max"), "{}", refused.text());
+    assert_eq!(server.metric("twinfold_memory_refused_total") as u64, 1);
     drop((first, second));
-    server.await_metric("twinfold_write_bytes", |held| held == 0.0);
+    server.await_metric("twinfold_memory_reserved_bytes", |held| held == 0.0);
 }
 
 #[test]

@@ -59,7 +59,7 @@ fn wrong_settings_end_with_code_2_and_name_the_culprit() {
     check("", &["--body-bytes-max", "big"], &["--body-bytes-max", "64MiB"]);
     check("", &["--durability", "never"], &["--durability", "interval:100ms"]);
     check("", &["--tls-cert", "a.pem"], &["tls_key"]);
-    check("", &["--write-points-max", "100000000"], &["write_bytes_max", "1827MiB"]);
+    check("", &["--write-points-max", "100000000"], &["memory_bytes_max", "1827MiB"]);
     check("", &["--page-rows-max", "5"], &["page_rows_default"]);
     check("", &["--buckets", "3"], &["power of two"]);
     check("", &["--log-level", "=,="], &["log_level"]);

@@ -1,0 +1,153 @@
+//! The front door: a thread of its own that accepts connections, and answers health and metrics by itself.
+//!
+//! It looks at the first bytes of each plain connection. One that begins by asking for health or metrics it serves to its
+//! end; all others, and those in TLS, go to the threads that serve. So a probe is answered even while every one of those
+//! is at work on something long. What such a connection asks besides is done by the threads that serve, too: nothing that
+//! is not known to be short runs here.
+
+use std::thread::JoinHandle;
+
+use anyhow::Context as _;
+use tokio::net::TcpListener;
+use tokio::sync::watch;
+
+use crate::listen::Listening;
+
+/// Beginnings of requests that are answered at the door.
+const VITAL: [&[u8]; 2] = [b"GET /health/", b"GET /metrics"];
+
+/// Whether a path is answered at the door.
+pub(crate) fn is_vital(path: &str) -> bool {
+    matches!(path, "/health/live" | "/health/ready" | "/metrics")
+}
+
+/// What the first bytes of a connection tell; `None`: too few came.
+pub(crate) fn begins_vital(bytes: &[u8]) -> Option<bool> {
+    let mut open = false;
+    for begin in VITAL {
+        if bytes.starts_with(begin) {
+            return Some(true);
+        }
+        open |= begin.starts_with(bytes);
+    }
+    if open { None } else { Some(false) }
+}
+
+/// How far the door is on its way from open to gone.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+enum Phase {
+    Open,
+    /// Nobody is let in; who is in may stay.
+    Closing,
+    /// Nobody is let in any more.
+    Closed,
+    Gone,
+}
+
+/// The door's thread; it ends when this is dropped.
+pub(crate) struct Door {
+    phase: watch::Sender<Phase>,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// The addresses that are listened on.
+pub(crate) struct Listeners {
+    pub(crate) main: TcpListener,
+    /// For health and metrics alone.
+    pub(crate) health: Option<TcpListener>,
+}
+
+impl Door {
+    /// Lets connections in.
+    ///
+    /// # Errors
+    ///
+    /// If there is no thread to be had.
+    pub(crate) fn open(listening: std::sync::Arc<Listening>, listeners: Listeners) -> anyhow::Result<Self> {
+        let (phase, told) = watch::channel(Phase::Open);
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let runtime = runtime.context("cannot start the thread that accepts connections")?;
+        // Sockets are watched by the runtime that they were made in.
+        let main = listeners.main.into_std().context("the listener cannot be handed on")?;
+        let health = listeners.health.map(TcpListener::into_std).transpose();
+        let health = health.context("the listener for health cannot be handed on")?;
+        let sender = phase.clone();
+        let run = move || {
+            let until_gone = async {
+                let main = TcpListener::from_std(main);
+                let health = health.map(TcpListener::from_std).transpose();
+                match (main, health) {
+                    (Ok(main), Ok(health)) => {
+                        serve(listening, Listeners { main, health }, &sender, told).await
+                    }
+                    (Err(error), _) | (_, Err(error)) => {
+                        tracing::error!(%error, "connections cannot be accepted");
+                    }
+                }
+            };
+            runtime.block_on(until_gone);
+        };
+        let thread = std::thread::Builder::new().name("twinfold-door".to_owned()).spawn(run);
+        let thread = thread.context("cannot start the thread that accepts connections")?;
+        Ok(Self { phase, thread: Some(thread) })
+    }
+
+    /// Refuses new connections from here on.
+    pub(crate) async fn close(&self) {
+        self.phase.send_if_modified(|phase| {
+            let is_open = *phase == Phase::Open;
+            if is_open {
+                *phase = Phase::Closing;
+            }
+            is_open
+        });
+        // The sender is ours: it cannot be gone.
+        let _ = self.phase.subscribe().wait_for(|phase| *phase >= Phase::Closed).await;
+    }
+}
+
+impl Drop for Door {
+    fn drop(&mut self) {
+        self.phase.send_replace(Phase::Gone);
+        if let Some(thread) = self.thread.take() {
+            // A panic of the thread was logged when it happened.
+            let _ = thread.join();
+        }
+    }
+}
+
+async fn serve(
+    listening: std::sync::Arc<Listening>,
+    listeners: Listeners,
+    phase: &watch::Sender<Phase>,
+    mut told: watch::Receiver<Phase>,
+) {
+    let sweep = tokio::spawn(std::sync::Arc::clone(&listening).sweep());
+    let Listeners { main, health } = listeners;
+    let at_health = async {
+        match &health {
+            Some(health) => listening.accept_health(health).await,
+            None => std::future::pending().await,
+        }
+    };
+    tokio::select! {
+        () = listening.accept(&main) => {}
+        () = at_health => {}
+        _ = told.wait_for(|phase| *phase >= Phase::Closing) => {}
+    }
+    // Dropping listeners refuses new connections.
+    drop((main, health));
+    phase.send_if_modified(|phase| {
+        let closing = *phase < Phase::Closed;
+        if closing {
+            *phase = Phase::Closed;
+        }
+        closing
+    });
+    // An error says that nobody is left to tell.
+    let _ = told.wait_for(|phase| *phase == Phase::Gone).await;
+    sweep.abort();
+}
+
+#[cfg(test)]
+mod tests;
