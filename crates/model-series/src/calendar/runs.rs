@@ -123,12 +123,13 @@ impl Raster {
     fn run_within(&self, step: i64, time: i64, until: i64) -> Run {
         let day = self.day_at(time);
         let mut segment = self.zone().segment_at(day.from);
-        let mut is_regular = self.is_in_step(day.from, &segment, step);
+        let origin = self.local(day.number);
+        let mut is_regular = is_in_step(day.from, &segment, origin, step);
         while segment.to < day.to && is_regular {
             let Some(next) = self.zone().segment(segment.place + 1) else {
                 break;
             };
-            is_regular = self.is_in_step(day.from, &next, step);
+            is_regular = is_in_step(day.from, &next, origin, step);
             segment = next;
         }
         if !is_regular {
@@ -138,24 +139,19 @@ impl Raster {
         Run { from: day.from, to, step }
     }
 
-    /// Whether the local clock, running as in `segment`, shows a multiple of `step` after the day's beginning at `time`.
-    fn is_in_step(&self, time: i64, segment: &Segment, step: i64) -> bool {
-        (time + segment.offset - self.day_start()) % step == 0
-    }
-
     /// How far the steps of `day` go on without regard to days: to the day on which the clock is changed by what is
     /// no multiple of the step, or amid a slot, or to the end of the day of `until`.
     fn end_of_steps(&self, step: i64, day: Day, last: Segment, until: i64) -> i64 {
         if until < day.to {
             return day.to;
         }
-        let mut place = last.place;
+        let (origin, mut place) = (self.local(day.number), last.place);
         while let Some(next) = self.zone().segment(place + 1) {
             if next.from > until.saturating_add(2 * DAY) {
                 break;
             }
             let (is_before, is_after) =
-                (self.is_in_step(next.from, &last, step), self.is_in_step(next.from, &next, step));
+                (is_in_step(next.from, &last, origin, step), is_in_step(next.from, &next, origin, step));
             if !(is_before && is_after) {
                 return self.day_at(next.from).from.max(day.to);
             }
@@ -228,6 +224,12 @@ impl Raster {
     fn day_start(&self) -> i64 {
         i64::from(self.day_start_seconds()) * SECOND
     }
+}
+
+/// Whether the local clock, running as in `segment`, shows at `time` a multiple of `step` after `origin`, the beginning of a
+/// day on that clock.
+fn is_in_step(time: i64, segment: &Segment, origin: i64, step: i64) -> bool {
+    (time + segment.offset - origin) % step == 0
 }
 
 /// Whether the local clock shows what it shows at `from` and `to` for the first time there, both in `segment`.

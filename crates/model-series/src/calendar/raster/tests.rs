@@ -555,6 +555,21 @@ fn quarter_hours_are_elapsed_time_wherever_clocks_change_by_them() {
     }
 }
 
+/// Else every slot would be looked for on the clock by itself.
+#[test]
+fn steps_that_do_not_divide_a_day_are_one_run_a_day() {
+    for zone in ["UTC", "Europe/Berlin", "Asia/Kathmandu", "America/Santiago"] {
+        for (unit, multiplier) in [(Hour, 5), (Minute, 7), (Minute, 1_000), (Second, 11)] {
+            let (slots, days) = (raster(unit, multiplier, zone, GAS_DAY), raster(Day, 1, zone, GAS_DAY));
+            for day in days.slots(range("2026-05-01T00:00:00Z", "2026-06-01T00:00:00Z")) {
+                let run = slots.run_at(day.from + HOUR, day.to);
+                assert_eq!((run.from, run.to), (day.from, day.to), "{zone} {unit:?} {multiplier}");
+                assert_eq!(Some(run.step), slots.step());
+            }
+        }
+    }
+}
+
 #[test]
 fn the_longest_intervals_have_slots_and_longer_ones_are_refused() {
     for (unit, most) in [(Day, 36_525), (Week, 5_217), (Month, 1_200), (Quarter, 400), (Year, 100)] {
