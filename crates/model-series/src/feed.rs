@@ -19,7 +19,7 @@ use store::Change;
 
 use crate::catalogue::encode::{Reader, take_definition};
 use crate::catalogue::keys::{CATALOGUE, SERIES};
-use crate::{Definition, Edit, TimeRange};
+use crate::{Definition, Edit, Layout, TimeRange};
 
 const FORMAT: u8 = 1;
 
@@ -89,8 +89,13 @@ pub(crate) fn put_definition(out: &mut Vec<u8>, fate: DefinitionFate, number: u3
     out.extend_from_slice(definition);
 }
 
-/// The record of an edit; empty for one that touches nothing.
-pub(crate) fn edit_record(number: u32, edit: &Edit) -> Bytes {
+/// The record of an edit of points' times; empty for one that touches nothing.
+pub(crate) fn edit_record(number: u32, layout: &Layout, edit: &Edit) -> Bytes {
+    let of_slots = |range: &TimeRange| match layout {
+        // The first time of a slot that lies in the range.
+        Layout::End(raster) if range.from > i64::MIN => TimeRange { from: raster.ceil(range.from), ..*range },
+        Layout::Begin(_) | Layout::End(_) | Layout::Spontaneous => *range,
+    };
     let (kind, range, points) = match edit {
         Edit::Put(points) => match points.times.as_slice() {
             [] => return Bytes::new(),
@@ -99,8 +104,8 @@ pub(crate) fn edit_record(number: u32, edit: &Edit) -> Bytes {
                 (1, TimeRange { from: *first, to: last.saturating_add(1) }, points.len())
             }
         },
-        Edit::Delete(range) => (2, *range, 0),
-        Edit::Replace(range, points) => (3, *range, points.len()),
+        Edit::Delete(range) => (2, of_slots(range), 0),
+        Edit::Replace(range, points) => (3, of_slots(range), points.len()),
     };
     let mut record = Vec::with_capacity(26);
     record.extend_from_slice(&[FORMAT, kind]);

@@ -4,6 +4,9 @@ use std::ops::Range;
 
 use bytes::Bytes;
 
+use crate::Flag;
+use crate::flags::is_absent;
+
 /// In `observed`: nobody said when.
 pub const UNOBSERVED: i64 = i64::MIN;
 
@@ -203,6 +206,20 @@ impl Points {
         self.notes.places.truncate(len);
         if len == 0 {
             self.notes.dictionary.clear();
+        }
+    }
+
+    /// Values beyond all numbers, or that are none, become no values, flagged faulty. Cost: a wide pass if all are finite.
+    pub(crate) fn settle(&mut self) {
+        // No early exit, so that the loop is made of wide instructions.
+        if self.values.iter().fold(true, |all, value| all & value.is_finite()) {
+            return;
+        }
+        for (value, flag) in self.values.iter_mut().zip(&mut self.flags) {
+            if !value.is_finite() {
+                *value = 0.0;
+                *flag = if is_absent(*flag) { *flag } else { Flag::Faulty.absent() };
+            }
         }
     }
 

@@ -43,7 +43,7 @@ pub struct SeriesWrite {
     pub series: Arc<Definition>,
     /// The issue time of the quotation in nanoseconds; exactly for series with quotations.
     pub quotation: Option<i64>,
-    /// What is written.
+    /// What is written. Ranges are those of clients: see [`crate::Layout::selected`].
     pub edit: Edit,
 }
 
@@ -298,7 +298,7 @@ impl Repository {
         self.context.write_all(writes, now).await
     }
 
-    /// Removes the points of a range.
+    /// Removes the points of a range: those that reading it [selects](crate::Layout::selected).
     ///
     /// # Errors
     ///
@@ -316,7 +316,7 @@ impl Repository {
     }
 
     /// Stored points of a series as they were written (no raster, no unit, no formula): up to about `points_max` of
-    /// the range from its beginning, appended to `out`; answers where the next page begins.
+    /// those whose time lies in the range, whatever the alignment, from its beginning, appended to `out`; answers where the next page begins.
     ///
     /// # Errors
     ///

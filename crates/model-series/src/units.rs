@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::calendar::HOUR;
-use crate::{Aggregation, Alignment, Error};
+use crate::{Aggregation, Error};
 
 /// The longest way from a unit to the last of its bases.
 pub const UNIT_BASES_MAX: usize = 16;
@@ -18,24 +18,23 @@ pub enum UnitRule {
 }
 
 impl UnitRule {
-    /// The aggregation of values of such a unit. A level that holds until the next point counts by how long it holds.
-    pub fn aggregation(self, alignment: Alignment) -> Aggregation {
-        match (self, alignment) {
-            (Self::Sum, _) => Aggregation::Sum,
-            (Self::Average, Alignment::Spontaneous) => Aggregation::TimeWeightedMean,
-            (Self::Average, Alignment::Begin | Alignment::End) => Aggregation::Average,
+    /// The aggregation of values of such a unit. Levels count by how long they hold: slots may differ in length.
+    pub fn aggregation(self) -> Aggregation {
+        match self {
+            Self::Sum => Aggregation::Sum,
+            Self::Average => Aggregation::TimeWeightedMean,
         }
     }
 }
 
-/// A unit: `value in base = value * factor + offset`.
+/// A unit: `value in base = (value + offset) * factor`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Unit {
     /// Its name, unique in its repository (`kWh`).
     pub name: Box<str>,
     /// The unit it is defined by; none if it stands alone.
     pub base: Option<Box<str>>,
-    /// Added on the way to the base.
+    /// Added on the way to the base, before the factor: degrees Fahrenheit have -32 and 5/9 to those Celsius.
     pub offset: f64,
     /// What one of it is in the base.
     pub factor: f64,
@@ -67,13 +66,14 @@ enum Hours {
     Per,
 }
 
-/// `value * up / down + offset`. Factors that are one over a whole number are kept as that number, so that
+/// `(value + before) * up / down + after`. Factors that are one over a whole number are kept as that number, so that
 /// 1,500 W are 1.5 kW and not nearly so.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Affine {
+    before: f64,
     up: f64,
     down: f64,
-    offset: f64,
+    after: f64,
 }
 
 /// A unit and the way there.
@@ -104,8 +104,9 @@ impl Units {
     ///
     /// # Errors
     ///
-    /// [`Error::Invalid`] for a factor that is 0 or no number, or bases in a circle or more than
-    /// [`UNIT_BASES_MAX`]; [`Error::NotFound`] for a base or integral that is not known. Nothing is changed then.
+    /// [`Error::Invalid`] for a factor that is 0 or no number, bases in a circle or more than [`UNIT_BASES_MAX`], and
+    /// for a unit that would be told in its own integral by a factor alone (kWh both base of kW and its integral);
+    /// [`Error::NotFound`] for a base or integral that is not known. Nothing is changed then.
     pub fn insert(&mut self, unit: Unit) -> Result<(), Error> {
         if !(unit.factor.is_finite() && unit.factor != 0.0 && unit.offset.is_finite()) {
             return Err(Error::Invalid(format!(
@@ -128,7 +129,47 @@ impl Units {
     fn check(&self, name: &str) -> Result<(), Error> {
         let unit = self.get(name)?;
         unit.integral.as_deref().map_or(Ok(()), |integral| self.get(integral).map(drop))?;
-        self.bases(name).map(drop)
+        let root = self.root(name)?;
+        // A new base may bring other units to their integrals: all that lead to the same last base are looked at.
+        for unit in self.by_name.values().filter(|unit| unit.integral.is_some()) {
+            if self.root(&unit.name).is_ok_and(|own| own == root) {
+                self.check_integral(unit)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses a level whose amounts lead back to levels of its kind: through bases alone, or through further integrals.
+    fn check_integral(&self, unit: &Unit) -> Result<(), Error> {
+        let root = self.root(&unit.name)?;
+        let mut seen = Vec::new();
+        let mut left: Vec<&str> = unit.integral.as_deref().into_iter().collect();
+        while let Some(integral) = left.pop() {
+            let family = self.root(integral)?;
+            if family == root {
+                return Err(Error::Invalid(format!(
+                    "unit {}: its integral {} leads back to it: a unit and its integral must not be bases of one \
+                     another, nor integrals of one another",
+                    unit.name,
+                    unit.integral.as_deref().unwrap_or_default()
+                )));
+            }
+            if !seen.contains(&family) {
+                seen.push(family);
+                let alike = |other: &&Unit| self.root(&other.name).is_ok_and(|own| own == family);
+                left.extend(
+                    self.by_name.values().filter(alike).filter_map(|other| other.integral.as_deref()),
+                );
+            }
+        }
+        Ok(())
+    }
+
+    /// The last of a unit's bases: units with the same one differ by factor and offset.
+    fn root(&self, name: &str) -> Result<&str, Error> {
+        let bases = self.bases(name)?;
+        let (last, _) = bases.last().expect("a unit itself is the first of its bases");
+        Ok(&last.name)
     }
 
     /// The way from values of `from` to values of `to`: through their bases, or through the integral of a unit on the
@@ -215,9 +256,14 @@ impl Conversion {
         self.hours != Hours::Nothing
     }
 
+    /// Whether levels become amounts.
+    pub(crate) fn is_times_hours(&self) -> bool {
+        self.hours == Hours::Times
+    }
+
     /// Whether a sum is converted as each of its terms is, if all are of slots of one length.
     pub(crate) fn is_linear(&self) -> bool {
-        self.before.offset == 0.0 && self.after.offset == 0.0
+        self.before.is_linear() && self.after.is_linear()
     }
 
     /// The conversion in two: what must be done to values before they are put together, and what comes to the same (or
@@ -226,7 +272,7 @@ impl Conversion {
         let last = if self.hours == Hours::Nothing { self.before } else { self.after };
         let commutes = match how {
             Aggregation::Count => return (Self::IDENTITY, Self::IDENTITY),
-            Aggregation::Sum => last.offset == 0.0,
+            Aggregation::Sum => last.is_linear(),
             Aggregation::Minimum | Aggregation::Maximum => last.up / last.down > 0.0,
             Aggregation::Average | Aggregation::First | Aggregation::Last | Aggregation::TimeWeightedMean => {
                 true
@@ -284,38 +330,42 @@ fn per_hours(value: f64, length: i64) -> f64 {
 }
 
 impl Affine {
-    const IDENTITY: Self = Self { up: 1.0, down: 1.0, offset: 0.0 };
+    const IDENTITY: Self = Self { before: 0.0, up: 1.0, down: 1.0, after: 0.0 };
 
     /// From a unit to its base.
     fn of(unit: &Unit) -> Self {
         let inverse = (1.0 / unit.factor).round();
         let is_one_over = inverse.abs() > 1.0 && (1.0 / inverse).to_bits() == unit.factor.to_bits();
         let (up, down) = if is_one_over { (1.0, inverse) } else { (unit.factor, 1.0) };
-        Self { up, down, offset: unit.offset }
+        Self { before: unit.offset, up, down, after: 0.0 }
     }
 
     fn apply(self, value: f64) -> f64 {
-        value * self.up / self.down + self.offset
+        (value + self.before) * self.up / self.down + self.after
+    }
+
+    /// Whether nothing is added on the way.
+    fn is_linear(self) -> bool {
+        self.before == 0.0 && self.after == 0.0
     }
 
     fn then(self, next: Self) -> Self {
-        let offset = if self.offset == 0.0 { next.offset } else { next.apply(self.offset) };
-        Self { up: self.up * next.up, down: self.down * next.down, offset }.reduced()
+        let between = self.after + next.before;
+        let after = if between == 0.0 { next.after } else { between * next.up / next.down + next.after };
+        Self { before: self.before, up: self.up * next.up, down: self.down * next.down, after }.reduced()
     }
 
     fn inverse(self) -> Self {
-        let offset = if self.offset == 0.0 { 0.0 } else { -self.offset * self.down / self.up };
-        Self { up: self.down, down: self.up, offset }
+        Self { before: -self.after, up: self.down, down: self.up, after: -self.before }
     }
 
     /// The same with one of the factors 1, if the other is then exact.
     fn reduced(self) -> Self {
-        let Self { up, down, offset } = self;
-        if up % down == 0.0 {
-            return Self { up: up / down, down: 1.0, offset };
+        if self.up % self.down == 0.0 {
+            return Self { up: self.up / self.down, down: 1.0, ..self };
         }
-        if down % up == 0.0 {
-            return Self { up: 1.0, down: down / up, offset };
+        if self.down % self.up == 0.0 {
+            return Self { up: 1.0, down: self.down / self.up, ..self };
         }
         self
     }

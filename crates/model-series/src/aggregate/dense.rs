@@ -3,7 +3,7 @@
 use super::Aggregation;
 use crate::calendar::is_evenly_spaced;
 use crate::flags::is_absent;
-use crate::{Flag, Points};
+use crate::{Columns, Flag, Points};
 
 /// Fewer points are not worth finding out that they are dense.
 pub(super) const POINTS_MIN: usize = 16;
@@ -23,7 +23,7 @@ impl<'a> Chunk<'a> {
     /// The points from `position` on, in at most `groups_max` groups of `group`, if they all have values and follow
     /// each other at `step`. If not all do, fewer are tried.
     pub(super) fn find(
-        points: &'a Points,
+        points: &Columns<'a>,
         position: usize,
         step: i64,
         group: i64,
@@ -77,7 +77,13 @@ impl<'a> Chunk<'a> {
         match how {
             Aggregation::Sum => out.extend(groups.map(sum)),
             Aggregation::Average | Aggregation::TimeWeightedMean => {
-                out.extend(groups.map(|group| sum(group) / count));
+                // Values near the end of all numbers have a mean though no sum.
+                let small = |group: &[f64]| group.iter().map(|value| value / count).sum::<f64>();
+                out.extend(groups.map(|group| {
+                    let group = group.as_ref();
+                    let mean = group.iter().sum::<f64>() / count;
+                    if mean.is_finite() { mean } else { small(group) }
+                }));
             }
             Aggregation::Minimum => {
                 out.extend(groups.map(|group| group.as_ref().iter().copied().fold(f64::INFINITY, f64::min)));

@@ -122,6 +122,10 @@ fn fill_line(points: &mut Points, gap: std::ops::Range<usize>, before: (i64, f64
     let flags = points.flags.get_mut(gap).unwrap_or_default();
     for ((time, value), flag) in times.iter().zip(values).zip(flags) {
         let way = super::slot::weight(time.saturating_sub(before.0)) / length;
-        (*value, *flag) = (before.1 + slope * way, Flag::Interpolated.number());
+        let on_the_line = before.1 + slope * way;
+        // Two values may be further apart than any number.
+        let far = before.1 * (1.0 - way) + after.1 * way;
+        *value = if slope.is_finite() { on_the_line } else { far };
+        *flag = Flag::Interpolated.number();
     }
 }

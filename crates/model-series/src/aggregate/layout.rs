@@ -1,7 +1,7 @@
 //! How the points of a series lie in time, and which stretch of time each stands for.
 
 use crate::calendar::Run;
-use crate::{Alignment, Points, Raster, TimeRange};
+use crate::{Alignment, Raster, TimeRange};
 
 /// How points lie in time.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
@@ -56,6 +56,31 @@ impl Layout {
     /// The position of the first point off the raster.
     pub fn check(&self, times: &[i64]) -> Result<(), usize> {
         self.raster().map_or(Ok(()), |raster| raster.check(times))
+    }
+
+    /// The times of the points that a client means by `range`. Of left-aligned points those are the slots that begin in it;
+    /// of right-aligned ones the slots that lie in it, so that March is from its first midnight to that of April for both.
+    pub fn selected(&self, range: TimeRange) -> TimeRange {
+        match self {
+            Self::End(raster) if !range.is_empty() => {
+                let from = ceil(raster, range.from);
+                // Names of slots that begin at `from` or later are later still.
+                let from = if from == i64::MIN { from } else { from.saturating_add(1) };
+                TimeRange { from, to: range.to.saturating_add(1).max(from) }
+            }
+            Self::Begin(_) | Self::End(_) | Self::Spontaneous => range,
+        }
+    }
+
+    /// The times of points whose slots lie in `extent`, in part or whole.
+    pub(crate) fn meeting(&self, extent: TimeRange) -> TimeRange {
+        match self {
+            Self::Begin(raster) => TimeRange { from: raster.floor(extent.from), to: extent.to },
+            Self::End(raster) => {
+                TimeRange { from: raster.next(extent.from), to: raster.ceil(extent.to).saturating_add(1) }
+            }
+            Self::Spontaneous => extent,
+        }
     }
 
     /// The time that the slots named by times of `range` take up: whole slots.
@@ -114,42 +139,34 @@ fn ceil(raster: &Raster, time: i64) -> i64 {
     if time == i64::MIN || time == i64::MAX { time } else { raster.ceil(time) }
 }
 
-/// The stretches that points stand for, asked in ascending order.
+/// The slots that periodic points stand for, asked in ascending order.
 /// Cost: arithmetic; the raster is asked once a run.
 #[derive(Debug)]
 pub(crate) struct Stretches<'a> {
-    layout: &'a Layout,
+    raster: &'a Raster,
+    names_end: bool,
     times: &'a [i64],
-    /// The time from which the last spontaneous value no longer holds.
-    until: i64,
     run: Option<Run>,
 }
 
 impl<'a> Stretches<'a> {
-    pub(crate) fn new(layout: &'a Layout, points: &'a Points, until: i64) -> Self {
-        Self { layout, times: &points.times, until, run: None }
+    /// Of points at `times`; none of spontaneous ones, which have no slots.
+    pub(crate) fn new(layout: &'a Layout, times: &'a [i64]) -> Option<Self> {
+        let raster = layout.raster()?;
+        Some(Self { raster, names_end: matches!(layout, Layout::End(_)), times, run: None })
     }
 
-    /// What the point at `position` stands for.
-    pub(crate) fn of(&mut self, position: usize) -> TimeRange {
-        let time = self.times.get(position).copied().unwrap_or(self.until);
-        match self.layout {
-            Layout::Begin(raster) => self.slot(raster, time),
-            Layout::End(raster) => self.slot(raster, time.saturating_sub(1)),
-            Layout::Spontaneous => {
-                let to =
-                    self.times.get(position + 1).copied().unwrap_or(self.until.max(time.saturating_add(1)));
-                TimeRange { from: time, to }
-            }
-        }
-    }
-
-    fn slot(&mut self, raster: &Raster, time: i64) -> TimeRange {
-        let last = self.times.last().copied().unwrap_or(time);
+    /// What the point at `position` stands for, and the run of the raster that this is in.
+    pub(crate) fn of(&mut self, position: usize) -> Option<(TimeRange, Run)> {
+        let time = self.times.get(position)?;
+        let time = if self.names_end { time.saturating_sub(1) } else { *time };
         let run = match self.run {
             Some(run) if run.from <= time && time < run.to => run,
-            _ => *self.run.insert(raster.run_at(time, last)),
+            _ => {
+                let last = self.times.last().copied().unwrap_or(time);
+                *self.run.insert(self.raster.run_at(time, last))
+            }
         };
-        run.slot(time)
+        Some((run.slot(time), run))
     }
 }

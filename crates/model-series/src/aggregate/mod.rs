@@ -12,7 +12,7 @@ pub use gaps::{GAP_SLOTS_MAX, Neighbours, fill_gaps};
 pub use layout::Layout;
 pub(crate) use layout::Stretches;
 pub use resample::resample;
-pub(crate) use resample::{Portion, resample_portions};
+pub(crate) use resample::{Making, Walk};
 pub use total::Total;
 pub(crate) use whole::Whole;
 

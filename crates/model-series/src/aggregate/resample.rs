@@ -8,16 +8,17 @@ use super::whole::Whole;
 use super::{Aggregation, Layout};
 use crate::calendar::Run;
 use crate::flags::is_absent;
-use crate::{Flag, Points, Raster, TimeRange};
+use crate::{Columns, Conversion, Points, Raster, TimeRange};
 
 /// Brings points (ascending, lying as `source` says) to `raster`, appending one for each slot that is named by a time
 /// of `range` and that some point stands for. Slots are named as the source's are: at their end if it is aligned so,
 /// else at their beginning.
 ///
 /// The worst flag wins; a slot that is not wholly covered by values is flagged missing, and has no value if none of it
-/// is covered. Of points that straddle a boundary, sums get shares by time. Spontaneous values hold until the next
-/// point (the last until the end of the span of `range`): minima, maxima, first, last and the time-weighted mean are of
-/// what held; sum, average and count are of the points that stand in the slot (average: if there is none, what holds).
+/// is covered; what one point alone stands for has that point's flag. Of points that straddle a boundary, sums get shares
+/// by time. Spontaneous values hold until the next point (the last until the end of the span of `range`): minima, maxima,
+/// first, last and the time-weighted mean are of what held; sum, average and count are of the points that stand in the slot
+/// (average: if there is none, what holds).
 ///
 /// On finer rasters amounts (sum) are shared out by time, all else is repeated; shares add up to the value but for the
 /// rounding of each.
@@ -32,108 +33,103 @@ pub fn resample(
     range: TimeRange,
     out: &mut Points,
 ) {
-    let (Some(first), Some(last)) = (points.times.first(), points.times.last()) else {
+    let Some(last) = points.times.last() else {
         return;
     };
-    let mut walk = Walk::new(source, raster, how, range, (*first, *last), out);
-    walk.points(points, source);
-    walk.flush();
+    let mut span = source.on(raster.clone()).span(range);
+    if span.to == i64::MAX {
+        // An endless range ends with the slot of the last point.
+        span.to = raster.next(*last);
+    }
+    let making = Making { source, raster, how, amounts: None };
+    let mut walk = Walk::new(making, span, std::mem::take(out));
+    walk.points(&points.columns());
+    *out = walk.finish();
 }
 
-/// Some of the points of a periodic series, ahead of others.
-#[derive(Clone, Debug)]
-pub(crate) enum Portion {
-    /// Points.
-    Points(Points),
-    /// A block, by its summary alone.
-    Whole(Whole),
+/// What is made of points: how they lie, on which slots they are brought, and what of the parts of a slot.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Making<'a> {
+    pub(crate) source: &'a Layout,
+    pub(crate) raster: &'a Raster,
+    pub(crate) how: Aggregation,
+    /// Done to what a slot comes to, by the time that its values cover: levels that hold become amounts.
+    pub(crate) amounts: Option<Conversion>,
 }
 
-/// As [`resample`], of portions in order; blocks that lie inside one slot each come as summaries. Not for spontaneous
-/// points, and not for [`Aggregation::First`] and [`Aggregation::Last`], which no summary tells.
+/// Points on their way to slots: taken in order, in pieces of any size, of which nothing is kept but what the slot at hand
+/// comes to.
 ///
-/// Counts, minima, maxima and flags are those of all points. Sums (and what is made of them) are of the sums of the
-/// blocks: equal but for the order in which values are added.
+/// Blocks of periodic points that lie inside one slot each may come as summaries, but not for [`Aggregation::First`] and
+/// [`Aggregation::Last`], which no summary tells. Counts, minima, maxima and flags are those of all points then. Sums (and
+/// what is made of them) are of the sums of the blocks: equal but for the order in which values are added.
 ///
 /// Cost: as [`resample`] for points; some 100 ns for a block.
-pub(crate) fn resample_portions(
-    portions: &[Portion],
-    source: &Layout,
-    raster: &Raster,
-    how: Aggregation,
-    range: TimeRange,
-    out: &mut Points,
-) {
-    let bounds = |portion: &Portion| match portion {
-        Portion::Points(points) => points.times.first().copied().zip(points.times.last().copied()),
-        Portion::Whole(whole) => Some((whole.stretch.from, whole.stretch.to - 1)),
-    };
-    let (mut firsts, mut lasts) =
-        (portions.iter().filter_map(bounds), portions.iter().rev().filter_map(bounds));
-    let (Some((first, _)), Some((_, last))) = (firsts.next(), lasts.next()) else {
-        return;
-    };
-    let mut walk = Walk::new(source, raster, how, range, (first, last), out);
-    for portion in portions {
-        match portion {
-            Portion::Points(points) => walk.points(points, source),
-            Portion::Whole(whole) => walk.whole(whole),
-        }
-    }
-    walk.flush();
-}
-
-struct Walk<'a> {
-    raster: &'a Raster,
-    how: Aggregation,
+#[derive(Debug)]
+pub(crate) struct Walk<'a> {
+    making: Making<'a>,
     names_end: bool,
     holds: bool,
+    /// The time that is told of, up to which the last spontaneous value holds.
     span: TimeRange,
-    until: i64,
-    run: Run,
+    run: Option<Run>,
     slot: TimeRange,
     state: Slot,
-    out: &'a mut Points,
+    /// The last spontaneous point: how long it holds, the next one tells.
+    held: Option<(i64, f64, u8)>,
+    out: Points,
 }
 
 impl<'a> Walk<'a> {
-    /// A walk along points from `first` to `last`.
-    fn new(
-        source: &Layout,
-        raster: &'a Raster,
-        how: Aggregation,
-        range: TimeRange,
-        (first, last): (i64, i64),
-        out: &'a mut Points,
-    ) -> Self {
-        let target = source.on(raster.clone());
-        let span = target.span(range);
+    /// A walk through `span`, whole slots of the raster, that appends to `out`.
+    pub(crate) fn new(making: Making<'a>, span: TimeRange, out: Points) -> Self {
         Self {
-            raster,
-            how,
-            names_end: matches!(target, Layout::End(_)),
-            holds: matches!(source, Layout::Spontaneous),
+            making,
+            names_end: matches!(making.source, Layout::End(_)),
+            holds: matches!(making.source, Layout::Spontaneous),
             span,
-            // An endless range ends with the slot of the last point.
-            until: if span.to == i64::MAX { raster.next(last) } else { span.to },
-            run: raster.run_at(first.max(span.from), last),
+            run: None,
             slot: TimeRange { from: i64::MIN, to: i64::MIN },
             state: Slot::EMPTY,
+            held: None,
             out,
         }
     }
 
-    fn points(&mut self, points: &Points, source: &Layout) {
-        let mut stretches = Stretches::new(source, points, self.until);
-        let mut position = 0;
-        let mut next_try = 0;
-        while position < points.len() {
-            let stretch = stretches.of(position);
-            if stretch.from >= self.until {
+    /// Takes the points that follow.
+    pub(crate) fn points(&mut self, points: &Columns<'_>) {
+        match Stretches::new(self.making.source, points.times) {
+            Some(stretches) => self.periodic(points, stretches),
+            None => self.spontaneous(points),
+        }
+    }
+
+    /// Takes a block that lies inside one slot.
+    pub(crate) fn whole(&mut self, whole: &Whole) {
+        if whole.stretch.from >= self.slot.to {
+            self.flush();
+            self.slot = self.run_of(whole.stretch.from).slot(whole.stretch.from);
+        }
+        self.state.add_whole(whole);
+    }
+
+    /// The slots, once all points are taken.
+    pub(crate) fn finish(mut self) -> Points {
+        if let Some(held) = self.held.take() {
+            self.add_held(held, self.span.to);
+        }
+        self.flush();
+        self.out
+    }
+
+    fn periodic(&mut self, points: &Columns<'_>, mut stretches: Stretches<'_>) {
+        let (mut position, mut next_try) = (0, 0);
+        while let Some((stretch, run)) = stretches.of(position) {
+            if stretch.from >= self.span.to {
                 break;
             }
-            if position >= next_try && self.is_between_slots(stretch.from) {
-                let taken = self.take_dense(points, position, source, stretch);
+            if position >= next_try && stretch.from >= self.slot.to {
+                let taken = self.take_dense(points, position, stretch, run);
                 if taken > 0 {
                     position += taken;
                     continue;
@@ -141,33 +137,39 @@ impl<'a> Walk<'a> {
                 // A stretch of gaps is not tried again at every slot.
                 next_try = position + dense::POINTS_MIN;
             }
-            self.add(points, position, stretch);
+            if let (Some(value), Some(flag)) = (points.values.get(position), points.flags.get(position)) {
+                self.add((*value, *flag), stretch);
+            }
             position += 1;
         }
     }
 
-    /// Adds a block that lies inside one slot.
-    fn whole(&mut self, whole: &Whole) {
-        if whole.stretch.from >= self.slot.to {
-            self.flush();
-            self.go_to(whole.stretch.from);
-            self.slot = self.run.slot(whole.stretch.from);
+    fn spontaneous(&mut self, points: &Columns<'_>) {
+        for ((time, value), flag) in points.times.iter().zip(points.values).zip(points.flags) {
+            if let Some(held) = self.held.replace((*time, *value, *flag)) {
+                self.add_held(held, *time);
+            }
         }
-        self.state.add_whole(whole);
     }
 
-    /// Whether the slot before is complete, if a stretch begins at `time`.
-    fn is_between_slots(&self, time: i64) -> bool {
-        !self.holds && time >= self.slot.to
+    fn add_held(&mut self, (time, value, flag): (i64, f64, u8), until: i64) {
+        if time < self.span.to {
+            self.add((value, flag), TimeRange { from: time, to: until });
+        }
     }
 
     /// Puts together, from `position`, as many points as lie densely in whole slots of one run; answers how many.
-    fn take_dense(&mut self, points: &Points, position: usize, source: &Layout, stretch: TimeRange) -> usize {
-        let Some(step) = source.raster().and_then(Raster::step) else {
+    fn take_dense(
+        &mut self,
+        points: &Columns<'_>,
+        position: usize,
+        stretch: TimeRange,
+        source: Run,
+    ) -> usize {
+        let Some(step) = self.making.source.raster().and_then(Raster::step) else {
             return 0;
         };
-        self.go_to(stretch.from);
-        let run = self.run;
+        let run = self.run_of(stretch.from);
         let is_nested = stretch.from == run.slot(stretch.from).from
             && stretch.to - stretch.from == step
             && run.step % step == 0
@@ -175,79 +177,95 @@ impl<'a> Walk<'a> {
         if !is_nested || run.step == step {
             return 0;
         }
-        let end = run.to.min(self.until);
+        // The last point of a run may stand for less than a step.
+        let end = run.to.min(self.span.to).min(source.to);
         let slots = (end - stretch.from) / run.step;
         let Some(chunk) = dense::Chunk::find(points, position, step, run.step / step, slots) else {
             return 0;
         };
         self.flush();
         let name = if self.names_end { run.step } else { 0 };
-        chunk.put_together(self.how, stretch.from + name, run.step, self.out);
+        chunk.put_together(self.making.how, stretch.from + name, run.step, &mut self.out);
         chunk.points()
     }
 
-    fn add(&mut self, points: &Points, position: usize, stretch: TimeRange) {
-        let (Some(value), Some(flag)) = (points.values.get(position), points.flags.get(position)) else {
-            return;
-        };
-        let whole = stretch.to - stretch.from;
-        let end = stretch.to.min(self.until);
+    fn add(&mut self, (value, flag): (f64, u8), stretch: TimeRange) {
+        // Values may hold for longer than a number of nanoseconds tells.
+        let whole = stretch.to.saturating_sub(stretch.from);
+        let end = stretch.to.min(self.span.to);
         let mut from = stretch.from.max(self.span.from);
         while from < end {
             if from >= self.slot.to {
                 self.flush();
-                self.go_to(from);
-                self.slot = self.run.slot(from);
-                let slots = self.whole_slots(from, end);
+                let run = self.run_of(from);
+                self.slot = run.slot(from);
+                let slots = self.whole_slots(from, end, run);
                 if slots > 0 {
-                    self.put_whole_slots(from, slots, (*value, *flag), whole);
-                    from += slots * self.run.step;
+                    self.put_whole_slots(
+                        TimeRange { from, to: from + slots * run.step },
+                        run,
+                        (value, flag),
+                        whole,
+                    );
+                    from += slots * run.step;
                     self.slot = TimeRange { from, to: from };
                     continue;
                 }
             }
             let to = end.min(self.slot.to);
             let is_start = from == stretch.from;
-            self.state.add(Part { value: *value, flag: *flag, whole, length: to - from, is_start });
+            self.state.add(Part { value, flag, whole, length: to - from, is_start });
             from = to;
         }
     }
 
     /// How many slots from `from` on one stretch up to `end` fills wholly, if what comes of them is plain.
-    fn whole_slots(&self, from: i64, end: i64) -> i64 {
-        let is_of_starts = match self.how {
+    fn whole_slots(&self, from: i64, end: i64, run: Run) -> i64 {
+        let is_of_starts = match self.making.how {
             Aggregation::Count => true,
             Aggregation::Sum => self.holds,
             _ => false,
         };
-        if is_of_starts || self.slot.from != from { 0 } else { (end.min(self.run.to) - from) / self.run.step }
+        if is_of_starts || self.slot.from != from {
+            0
+        } else {
+            end.min(run.to).saturating_sub(from) / run.step
+        }
     }
 
-    fn put_whole_slots(&mut self, from: i64, slots: i64, (value, flag): (f64, u8), whole: i64) {
-        let step = self.run.step;
-        let (value, flag) = match self.how {
-            _ if is_absent(flag) => (0.0, Flag::Missing.absent()),
-            Aggregation::Sum => (share_of(value, step, whole), flag),
-            _ => (value, flag),
+    /// Slots that one point fills: each has its flag, and its value or a share of it.
+    fn put_whole_slots(&mut self, slots: TimeRange, run: Run, (value, flag): (f64, u8), whole: i64) {
+        let step = run.step;
+        let value = match (self.making.how, self.making.amounts) {
+            _ if is_absent(flag) => 0.0,
+            (_, Some(amounts)) => amounts.apply(value, step),
+            (Aggregation::Sum, None) => share_of(value, step, whole),
+            (_, None) => value,
         };
-        let first = if self.names_end { from + step } else { from };
-        self.out.times.extend((0..slots).map(|place| first + place * step));
+        let first = if self.names_end { slots.from + step } else { slots.from };
+        let count = (slots.to - slots.from) / step;
+        self.out.times.extend((0..count).map(|place| first + place * step));
         self.out.values.resize(self.out.times.len(), value);
         self.out.flags.resize(self.out.times.len(), flag);
     }
 
-    /// Makes `run` the run of `time`.
-    fn go_to(&mut self, time: i64) {
-        if time < self.run.from || time >= self.run.to {
-            self.run = self.raster.run_at(time, self.until);
+    /// The run of the raster that `time` lies in.
+    fn run_of(&mut self, time: i64) -> Run {
+        match self.run {
+            Some(run) if run.from <= time && time < run.to => run,
+            _ => *self.run.insert(self.making.raster.run_at(time, self.span.to)),
         }
     }
 
     fn flush(&mut self) {
         let state = std::mem::replace(&mut self.state, Slot::EMPTY);
-        if let Some((value, flag)) = state.outcome(self.how, self.slot, self.holds) {
-            let name = if self.names_end { self.slot.to } else { self.slot.from };
-            self.out.push(name, value, flag);
-        }
+        let Some((value, flag)) = state.outcome(self.making.how, self.slot, self.holds) else {
+            return;
+        };
+        let value = match self.making.amounts {
+            Some(amounts) if !is_absent(flag) => amounts.apply(value, state.covered()),
+            _ => value,
+        };
+        self.out.push(if self.names_end { self.slot.to } else { self.slot.from }, value, flag);
     }
 }

@@ -3,7 +3,7 @@
 use super::Aggregation;
 use super::whole::Whole;
 use crate::flags::{is_absent, worse};
-use crate::{Flag, TimeRange};
+use crate::{ABSENT, Flag, TimeRange};
 
 /// A part of what a point stands for, inside one slot.
 #[derive(Clone, Copy, Debug)]
@@ -37,6 +37,8 @@ pub(crate) struct Slot {
     /// Values by the time they hold, and that time.
     weighted: f64,
     covered: i64,
+    /// The time of all parts, with a value or without.
+    spanned: i64,
     /// The length of all parts with a value; 0 if they differ.
     length: i64,
     min: f64,
@@ -46,10 +48,13 @@ pub(crate) struct Slot {
     worst: u8,
 }
 
-/// Lengths of time become weights; 2^53 ns are 104 days, beyond which they are rounded once.
+/// Lengths of time become weights; 2^53 ns are 104 days, beyond which they are rounded once. All time there is weighs one, so
+/// that no value outgrows doubles by its weight.
 #[expect(clippy::cast_precision_loss, reason = "a weight")]
 pub(crate) fn weight(length: i64) -> f64 {
-    length as f64
+    // A power of two: nothing is rounded.
+    const NANOSECOND: f64 = 1.0 / (1_u64 << 63) as f64;
+    length as f64 * NANOSECOND
 }
 
 /// `value` times `length / whole`. A length that divides the whole divides the value, so that halves are halves.
@@ -57,10 +62,15 @@ pub(crate) fn share_of(value: f64, length: i64, whole: i64) -> f64 {
     if length == whole {
         value
     } else if length > 0 && whole % length == 0 {
-        value / weight(whole / length)
+        value / count(whole / length)
     } else {
         value * (weight(length) / weight(whole))
     }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "how many parts there are, or rounded once")]
+fn count(parts: i64) -> f64 {
+    parts as f64
 }
 
 impl Slot {
@@ -75,6 +85,7 @@ impl Slot {
         shares: 0.0,
         weighted: 0.0,
         covered: 0,
+        spanned: 0,
         length: 0,
         min: f64::INFINITY,
         max: f64::NEG_INFINITY,
@@ -86,6 +97,7 @@ impl Slot {
     pub(crate) fn add(&mut self, part: Part) {
         self.parts += 1;
         self.worst = worse(self.worst, part.flag);
+        self.spanned += part.length;
         if part.is_start {
             self.starts += 1;
             self.starts_worst = worse(self.starts_worst, part.flag);
@@ -118,6 +130,7 @@ impl Slot {
     pub(crate) fn add_whole(&mut self, whole: &Whole) {
         self.parts += whole.count;
         self.worst = worse(self.worst, whole.worst);
+        self.spanned += whole.length.saturating_mul(whole.count.into());
         if whole.values == 0 {
             return;
         }
@@ -136,7 +149,13 @@ impl Slot {
         self.shares += f64::from(whole.values);
     }
 
-    /// The value and flag byte of the slot; `None` if no point belongs to it.
+    /// How long the slot has a value, in nanoseconds.
+    pub(crate) fn covered(&self) -> i64 {
+        self.covered
+    }
+
+    /// The value and flag byte of the slot; `None` if no point belongs to it. What one point is the whole of has that
+    /// point's flag, also if there is no value.
     pub(crate) fn outcome(&self, how: Aggregation, slot: TimeRange, holds: bool) -> Option<(f64, u8)> {
         let is_of_starts = holds && matches!(how, Aggregation::Sum | Aggregation::Count);
         if self.parts == 0 || is_of_starts && self.starts == 0 {
@@ -148,8 +167,10 @@ impl Slot {
             (self.covered < slot.to - slot.from, self.worst)
         };
         let flag = if is_missing { Flag::Missing.number() } else { worst };
+        let is_of_one = !is_of_starts && self.parts == 1 && self.spanned == slot.to - slot.from;
+        let absent = if is_of_one { worst | ABSENT } else { Flag::Missing.absent() };
         let value = if holds { self.value_of_holds(how) } else { self.value(how) };
-        Some(value.map_or((0.0, Flag::Missing.absent()), |value| (value, flag)))
+        Some(value.map_or((0.0, absent), |value| (value, flag)))
     }
 
     fn value(&self, how: Aggregation) -> Option<f64> {
@@ -158,13 +179,13 @@ impl Slot {
         }
         (self.values > 0).then(|| match how {
             Aggregation::Sum => self.sum,
-            Aggregation::Average => self.sum / self.shares,
+            Aggregation::Average if self.sum.is_finite() || self.length == 0 => self.sum / self.shares,
             Aggregation::Minimum => self.min,
             Aggregation::Maximum => self.max,
             Aggregation::First => self.first,
             Aggregation::Last => self.last,
             Aggregation::Count => f64::from(self.starts_with_value),
-            Aggregation::TimeWeightedMean => self.time_weighted_mean(),
+            Aggregation::Average | Aggregation::TimeWeightedMean => self.time_weighted_mean(),
         })
     }
 
@@ -180,11 +201,14 @@ impl Slot {
         }
     }
 
-    /// Parts of one length are averaged without weights, which would only round.
+    /// Parts of one length are averaged without weights, which would only round; but for a sum that no number holds.
     fn time_weighted_mean(&self) -> f64 {
         let is_even = self.length > 0 && self.length == self.covered / i64::from(self.values);
-        if is_even && self.shares == f64::from(self.values) {
+        if is_even && self.shares == f64::from(self.values) && self.sum.is_finite() {
             return self.sum / self.shares;
+        }
+        if self.min == self.max {
+            return self.min;
         }
         self.weighted / weight(self.covered)
     }

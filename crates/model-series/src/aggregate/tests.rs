@@ -349,10 +349,15 @@ fn resampled_naively(
             }
         };
         let flag = if is_missing { Flag::Missing.number() } else { worst };
+        // What one point is the whole of has its flag.
+        let absent = match parts[..] {
+            [(_, flag, length, ..)] if !of_starts && length == (slot.to - slot.from) as f64 => flag,
+            _ => Flag::Missing.absent(),
+        };
         let name = if names_end { slot.to } else { slot.from };
         match value {
             Some(value) => out.push(name, value, flag),
-            None => out.push(name, 0.0, Flag::Missing.absent()),
+            None => out.push(name, 0.0, absent),
         }
     }
     out
@@ -411,7 +416,7 @@ fn any_kinds() -> impl Strategy<Value = Vec<(u8, f64)>> {
 
 fn flag_of(kind: u8) -> u8 {
     match kind {
-        1 => ABSENT_MISSING,
+        1 => Flag::Estimated.absent(),
         2 => Flag::Faulty.number(),
         _ => VALID,
     }

@@ -68,7 +68,7 @@ impl Total {
     }
 
     /// The sums. The worst flag wins; where a series had no value the sum is of the others, flagged missing; where
-    /// none had one, there is no value.
+    /// none had one, there is no value; where they come to more than a number holds, neither, flagged faulty.
     pub fn finish(self) -> Points {
         let Self { times, values, mut flags, counts, series } = self;
         for (flag, count) in flags.iter_mut().zip(counts) {
@@ -78,7 +78,9 @@ impl Total {
                 _ => *flag,
             };
         }
-        Points { times, values, flags, ..Points::default() }
+        let mut points = Points { times, values, flags, ..Points::default() };
+        points.settle();
+        points
     }
 
     fn add_aligned(&mut self, points: &Points, range: std::ops::Range<usize>) {

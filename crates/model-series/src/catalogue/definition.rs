@@ -5,7 +5,7 @@ use std::sync::Arc;
 use lang_formula::Duration;
 use store::Timestamp;
 
-use crate::{Alignment, Attribute, Interval, Raster, Zone};
+use crate::{Alignment, Attribute, Interval, Layout, Raster, TimeRange, Zone};
 
 /// A series, as it is stored. Shared: thousands of requests read one.
 #[derive(Clone, Debug, PartialEq)]
@@ -40,6 +40,18 @@ pub struct Definition {
     pub changed: Timestamp,
     /// Made of interval, zone and beginning of days; none without an interval.
     pub raster: Option<Raster>,
+}
+
+impl Definition {
+    /// How its points lie in time.
+    pub fn layout(&self) -> Layout {
+        self.raster.clone().map_or(Layout::Spontaneous, |raster| Layout::new(self.alignment, raster))
+    }
+
+    /// The times of its points that a client means by `range`; see [`Layout::selected`].
+    pub fn selected(&self, range: TimeRange) -> TimeRange {
+        self.layout().selected(range)
+    }
 }
 
 /// What is kept of a series, and how.

@@ -14,8 +14,8 @@ use super::refusals::Refusals;
 use super::{Definition, WRITES_MAX};
 use crate::feed::edit_record;
 use crate::{
-    ABSENT, Edit, Encoding, Error, Flag, Modification, Points, Refusal, RefusalKind, SeriesWrite, Source,
-    Strand, StrandWrite, TimeRange, Zone,
+    ABSENT, Edit, Encoding, Error, Flag, Layout, Modification, Points, Raster, Refusal, RefusalKind,
+    SeriesWrite, Source, Strand, StrandWrite, TimeRange, Zone,
 };
 
 /// Strands that are listed, and rows that are scanned, in one page.
@@ -27,11 +27,17 @@ impl Context {
     /// Writes points of many series; see [`crate::Repository::write_all`].
     pub(crate) async fn write_all(
         &self,
-        writes: Vec<SeriesWrite>,
+        mut writes: Vec<SeriesWrite>,
         now: Timestamp,
     ) -> Result<Vec<Result<(), Error>>, Error> {
         if writes.len() > WRITES_MAX {
             return Err(Error::Limit(format!("at most {WRITES_MAX} series are written at once")));
+        }
+        for SeriesWrite { series, edit, .. } in &mut writes {
+            // From here on ranges are of points' times.
+            if let Edit::Delete(range) | Edit::Replace(range, _) = edit {
+                *range = series.selected(*range);
+            }
         }
         let mut refusals = Refusals::of(0);
         for (place, write) in writes.iter().enumerate() {
@@ -51,7 +57,7 @@ impl Context {
         // Of each atom, the first of its writes and the series.
         let mut firsts = Vec::with_capacity(writes.len());
         for SeriesWrite { series, quotation, edit } in writes {
-            let record = edit_record(series.number, &edit);
+            let record = edit_record(series.number, &series.layout(), &edit);
             let place = *places.entry((series.number, quotation)).or_insert(atoms.len());
             of_writes.push(place);
             match atoms.get_mut(place) {
@@ -169,7 +175,11 @@ impl Context {
             return Err(refused(series, "it is not audited: when values changed is not kept"));
         }
         let strand = self.source_strand(series, Source { quotation, as_of: None })?;
-        self.strands.modifications(&strand, range, written).await
+        let mut found = self.strands.modifications(&strand, series.selected(range), written).await?;
+        if let Layout::End(raster) = series.layout() {
+            found.iter_mut().for_each(|modification| tell_by_slots(modification, &raster));
+        }
+        Ok(found)
     }
 
     /// Removes points that are older than their series keep them; answers how many series lost some, or, once all were
@@ -263,6 +273,21 @@ impl Context {
             return Ok(self.strands.erase_expired(&strand, kept_from).await? || is_trimmed);
         }
         Ok(is_trimmed)
+    }
+}
+
+/// Words what was written to right-aligned points as clients do: removals by the range of their slots, which ends with the
+/// last of their times; other writes by the times of points.
+fn tell_by_slots(modification: &mut Modification, raster: &Raster) {
+    let Modification { first, last, points, .. } = modification;
+    let has_begin = *first > i64::MIN;
+    match *points {
+        0 => {
+            *first -= i64::from(has_begin);
+            *last -= i64::from(*last < i64::MAX - 1);
+        }
+        _ if has_begin => *first = raster.ceil(*first),
+        _ => {}
     }
 }
 

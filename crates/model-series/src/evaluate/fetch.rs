@@ -6,9 +6,8 @@ use std::sync::Arc;
 use futures_util::StreamExt as _;
 
 use super::Quotation;
-use super::plan::Plan;
+use super::plan::AnswerMaking;
 use super::quotations::merge_older;
-use crate::aggregate::Portion;
 use crate::catalogue::Context;
 use crate::catalogue::keys;
 use crate::{
@@ -52,8 +51,39 @@ pub(super) fn single_strand(
     }
 }
 
+/// Has an answer made of what a strand holds in `times`: of blocks their summaries where those will do. As of a time, and only
+/// then, pages of about 64 Ki points stand in memory.
+pub(super) async fn take_strand(
+    context: &Context,
+    strand: &Strand,
+    times: TimeRange,
+    as_of: Option<Timestamp>,
+    making: &mut AnswerMaking<'_>,
+) -> Result<(), Error> {
+    if as_of.is_some() {
+        let mut next = Some(times.from).filter(|_| !times.is_empty());
+        while let Some(from) = next {
+            let (rest, mut page) = (TimeRange { from, ..times }, Points::default());
+            next = context.strands.read_page(strand, rest, as_of, PAGE_POINTS, &mut page).await?;
+            next = next.filter(|next| *next < times.to);
+            making.take_points(page);
+        }
+        return Ok(());
+    }
+    let takes_summary = making.takes_summary();
+    let want = |summary: &Summary, _| match takes_summary(summary) {
+        true => Wanted::Summary,
+        false => Wanted::Columns(ColumnSet { times: true, ..ColumnSet::default() }),
+    };
+    let mut show = |part: Part<'_>| {
+        making.take(part);
+        ControlFlow::Continue(())
+    };
+    context.strands.visit(strand, times, &want, &mut show).await
+}
+
 /// Appends the points of `range`. Cost: pages of about 64 Ki points.
-pub(super) async fn fetch_strand(
+async fn fetch_strand(
     context: &Context,
     strand: &Strand,
     range: TimeRange,
@@ -70,37 +100,6 @@ pub(super) async fn fetch_strand(
     Ok(())
 }
 
-/// The answer of `plan` over `range`, gaps unfilled, of one strand; blocks that its slots hold whole are not read.
-/// All points that are read stand in memory.
-pub(super) async fn fetch_summed(
-    context: &Context,
-    strand: Strand,
-    plan: &Plan,
-    range: TimeRange,
-) -> Result<Points, Error> {
-    Ok(plan.apply_portions(fetch_portions(context, &strand, plan, range).await?, range))
-}
-
-/// What `plan` needs of a strand: blocks as summaries where its slots hold them whole, else as points.
-pub(super) async fn fetch_portions(
-    context: &Context,
-    strand: &Strand,
-    plan: &Plan,
-    range: TimeRange,
-) -> Result<Vec<Portion>, Error> {
-    let want = |summary: &Summary, _| match plan.whole(summary, range) {
-        Some(_) => Wanted::Summary,
-        None => Wanted::Columns(ColumnSet::ALL),
-    };
-    let mut portions = Vec::new();
-    let mut show = |part: Part<'_>| {
-        plan.take(part, range, &mut portions);
-        ControlFlow::Continue(())
-    };
-    context.strands.visit(strand, plan.times(range), &want, &mut show).await?;
-    Ok(portions)
-}
-
 /// The outcomes of reads, in order; what must come from the disk is read at the same time.
 pub(super) async fn all_of<T>(reads: Vec<impl Future<Output = T>>) -> Vec<T> {
     futures_util::stream::iter(reads).buffered(READS_AT_ONCE).collect().await
@@ -113,8 +112,7 @@ pub(super) async fn fetch_quotations(
     series: &Arc<Definition>,
     range: TimeRange,
     state: State,
-    out: &mut Points,
-) -> Result<(), Error> {
+) -> Result<Points, Error> {
     let slots = series.raster.as_ref().map(|raster| raster.count(range));
     let mut merged = Points::default();
     for issued in quotations(context, series.number).await?.into_iter().rev() {
@@ -130,53 +128,50 @@ pub(super) async fn fetch_quotations(
             break;
         }
     }
-    append(out, merged);
-    Ok(())
+    Ok(merged)
 }
 
-/// Appends the last point before `time`, if there is one.
+/// The last point before `time`, if there is one.
 /// Cost: one read from the end; with quotations, of each quotation.
 pub(super) async fn fetch_held(
     context: &Context,
     series: &Arc<Definition>,
     time: i64,
     state: State,
-    out: &mut Points,
-) -> Result<(), Error> {
+) -> Result<Points, Error> {
     let before = TimeRange { from: i64::MIN, to: time };
     let held = match (single_strand(context, series, state)?, state.as_of) {
         (Some(strand), None) => context.strands.read_last(&strand, before, 1).await?,
         (Some(strand), Some(at)) => context.strands.read_last_as_of(&strand, time, at).await?,
-        (None, _) => {
-            let mut points = Points::default();
-            fetch_quotations(context, series, before, state, &mut points).await?;
-            points
-        }
+        (None, _) => fetch_quotations(context, series, before, state).await?,
     };
-    if let (Some(time), Some(value), Some(flag)) = (held.times.last(), held.values.last(), held.flags.last())
-    {
-        out.push(*time, *value, *flag);
-    }
-    Ok(())
+    let mut last = Points::default();
+    last.extend_from_range(&held, held.len().saturating_sub(1)..held.len());
+    Ok(last)
 }
 
-/// The time that the points of a stored series stand for, from the first to the last, in the quotations that may be
-/// read. Cost: a look-up for each strand.
+/// The time that the points of a stored series stand for, from the first to the last, in the state and the quotations that
+/// are read. Cost: a look-up for each strand; as of a time, two small reads.
+///
+/// # Errors
+///
+/// As [`single_strand`]; if the store refuses, or stored bytes are damaged.
 pub(super) async fn extent(
     context: &Context,
     series: &Definition,
-    quotation: Quotation,
+    state: State,
 ) -> Result<Option<TimeRange>, Error> {
     let issued = if series.switches.quotation {
         let mut issued = quotations(context, series.number).await?;
-        issued.retain(|issued| !quotation.times(*issued, TimeRange::ALL).is_empty());
+        issued.retain(|issued| !state.quotation.times(*issued, TimeRange::ALL).is_empty());
         issued.into_iter().map(Some).collect()
     } else {
         vec![None]
     };
+    single_strand(context, series, state)?;
     let mut all: Option<(i64, i64)> = None;
     for issued in issued {
-        let own = context.strands.extent(&context.strand(series.number, issued)).await?;
+        let own = strand_extent(context, &context.strand(series.number, issued), state.as_of).await?;
         all = match (all, own) {
             (Some((first, last)), Some(own)) => Some((own.0.min(first), own.1.max(last))),
             (all, own) => all.or(own),
@@ -187,6 +182,37 @@ pub(super) async fn extent(
         (Some(raster), Alignment::End) => TimeRange { from: raster.previous(first), to: last },
         (None, _) | (_, Alignment::Spontaneous) => TimeRange { from: first, to: last.saturating_add(1) },
     }))
+}
+
+/// The first and last time of a strand, as it stood then if a time is given: what was deleted since counts.
+async fn strand_extent(
+    context: &Context,
+    strand: &Strand,
+    as_of: Option<Timestamp>,
+) -> Result<Option<(i64, i64)>, Error> {
+    let Some(at) = as_of else {
+        return context.strands.extent(strand).await;
+    };
+    let first = first_of(context, strand, TimeRange::ALL, as_of).await?;
+    let last = context.strands.read_last_as_of(strand, i64::MAX, at).await?;
+    Ok(first.zip(last.times.last().copied()))
+}
+
+/// The time of the first point of a strand in `times`.
+pub(super) async fn first_of(
+    context: &Context,
+    strand: &Strand,
+    times: TimeRange,
+    as_of: Option<Timestamp>,
+) -> Result<Option<i64>, Error> {
+    let (mut rest, mut points) = (times, Points::default());
+    while !rest.is_empty() && points.is_empty() {
+        match context.strands.read_page(strand, rest, as_of, 1, &mut points).await? {
+            Some(next) => rest.from = next,
+            None => break,
+        }
+    }
+    Ok(points.times.first().copied())
 }
 
 /// The issue times of all quotations of a series, earliest first.

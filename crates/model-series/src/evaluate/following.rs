@@ -10,7 +10,7 @@ use super::{Quotation, ReadRequest};
 use crate::calendar::DAY;
 use crate::catalogue::{Context, DefinedFormula, shift};
 use crate::flags::is_absent;
-use crate::{Definition, Error, Layout, Points, Raster, SeriesRef, Strand, TimeRange, compute};
+use crate::{Definition, Error, Layout, Raster, SeriesRef, TimeRange, compute};
 
 type Pending<'a, T> = Pin<Box<dyn Future<Output = Result<T, Error>> + Send + 'a>>;
 
@@ -35,7 +35,7 @@ impl<'a> Search<'a> {
     pub(super) async fn next(&mut self, series: &Arc<Definition>, times: i64) -> Result<Option<i64>, Error> {
         match &series.formula {
             Some(formula) => {
-                let layout = layout_of(series);
+                let layout = series.layout();
                 let from = layout.span(TimeRange { from: times, to: i64::MAX }).from;
                 self.computed(series, formula, from).await
             }
@@ -54,32 +54,20 @@ impl<'a> Search<'a> {
         let times = TimeRange { from: times, to: i64::MAX };
         let mut next: Option<i64> = None;
         if let Some(strand) = single_strand(self.context, series, state)? {
-            next = self.first_of(&strand, times).await?;
+            next = fetch::first_of(self.context, &strand, times, state.as_of).await?;
         } else {
             for issued in fetch::quotations(self.context, series.number).await? {
                 let strand = self.context.strand(series.number, Some(issued));
-                let first = self.first_of(&strand, quotation.times(issued, times)).await?;
+                let times = quotation.times(issued, times);
+                let first = fetch::first_of(self.context, &strand, times, state.as_of).await?;
                 next = [next, first].into_iter().flatten().min();
             }
         }
-        Ok(next.map(|time| match layout_of(series) {
+        Ok(next.map(|time| match series.layout() {
             Layout::Begin(raster) => raster.floor(time),
             Layout::End(raster) => raster.previous(time),
             Layout::Spontaneous => time,
         }))
-    }
-
-    /// The first point of a strand in `times`.
-    async fn first_of(&self, strand: &Strand, times: TimeRange) -> Result<Option<i64>, Error> {
-        let (mut rest, mut points) = (times, Points::default());
-        while !rest.is_empty() && points.is_empty() {
-            let strands = &self.context.strands;
-            match strands.read_page(strand, rest, self.request.as_of, 1, &mut points).await? {
-                Some(next) => rest.from = next,
-                None => break,
-            }
-        }
-        Ok(points.times.first().copied())
     }
 
     /// Of a computed series: from the slot at `from` on.
@@ -114,7 +102,7 @@ impl<'a> Search<'a> {
 
     /// Of an operand, that is read on slots which may begin before `from`.
     async fn operand(&mut self, operand: &Arc<Definition>, from: i64) -> Result<Option<i64>, Error> {
-        let layout = layout_of(operand);
+        let layout = operand.layout();
         if let Some(formula) = &operand.formula {
             let from = layout.raster().map_or(from, |raster| raster.floor(from));
             return self.computed(operand, formula, from).await;
@@ -123,9 +111,7 @@ impl<'a> Search<'a> {
         let quotation = if has_quotations { self.request.quotation } else { Quotation::Latest };
         if layout == Layout::Spontaneous {
             let state = State { quotation, as_of: self.request.as_of };
-            let mut held = Points::default();
-            fetch_held(self.context, operand, from, state, &mut held).await?;
-            if !held.is_empty() {
+            if !fetch_held(self.context, operand, from, state).await?.is_empty() {
                 return Ok(Some(from));
             }
         }
@@ -134,12 +120,8 @@ impl<'a> Search<'a> {
     }
 }
 
-fn layout_of(series: &Definition) -> Layout {
-    series.raster.clone().map_or(Layout::Spontaneous, |raster| Layout::new(series.alignment, raster))
-}
-
 /// Whether a formula has a value where none of its operands has one.
-fn tells_of_nothing(formula: &DefinedFormula) -> bool {
+pub(super) fn tells_of_nothing(formula: &DefinedFormula) -> bool {
     let result = compute(&formula.tree, &[0], &[]);
     result.flags.first().is_some_and(|flag| !is_absent(*flag))
 }

@@ -2,6 +2,7 @@
 //!
 //! Fetch, then think: points come from strands, all else is columns ([`plan`], [`quotations`], [`operands`]).
 
+mod around;
 mod fetch;
 mod following;
 mod operands;
@@ -10,9 +11,10 @@ mod quotations;
 mod reader;
 mod total;
 
-pub use plan::MADE_SLOTS_MAX;
+pub use plan::ANSWER_SLOTS_MAX;
 pub use quotations::Quotation;
 pub use reader::{Answer, Reader};
+pub use total::TotalPages;
 
 use store::Timestamp;
 
@@ -37,6 +39,9 @@ pub struct ReadRequest {
     pub as_of: Option<Timestamp>,
     /// Which quotations; only series with quotations have others than the latest.
     pub quotation: Quotation,
+    /// The most slots of one answer that are told whether or not they have points of their own (gaps that are filled, slots
+    /// in which a value holds, constants); [`ANSWER_SLOTS_MAX`] if nobody says.
+    pub answer_slots_max: Option<u64>,
 }
 
 impl Repository {

@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use lang_formula::{Duration, Offset, Reference, Rule};
 
-use super::{Quotation, ReadRequest, Reader, fetch};
+use super::fetch::{self, State};
+use super::{Quotation, ReadRequest, Reader};
 use crate::catalogue::{Context, DefinedFormula, shift};
 use crate::flags::is_absent;
 use crate::{
@@ -157,8 +158,8 @@ async fn operand(
     let (Some(first), Some(last)) = (looked_at.iter().min(), looked_at.iter().max()) else {
         return Ok(Points::default());
     };
-    // What an operand answers may name the other end of the slots.
-    let range = TimeRange { from: *first, to: slots.raster.next(*last).saturating_add(1) };
+    // The slots from the first to the last, whichever of their ends an operand names.
+    let range = TimeRange { from: *first, to: slots.raster.next(*last) };
     let alignment = reader.answer(&operand, range)?.alignment;
     let names: Vec<i64> = looked_at.iter().map(|start| slots.name(*start, alignment)).collect();
     Ok(slots.gather(&reader.read(&operand, range).await?, &names))
@@ -171,7 +172,8 @@ fn request_of(
     reference: &Reference,
     operand: &Definition,
 ) -> ReadRequest {
-    let has_quotations = operand.switches.quotation || operand.is_computed();
+    let State { quotation, as_of } =
+        state_of(operand, State { quotation: request.quotation, as_of: request.as_of });
     ReadRequest {
         interval: series.interval,
         zone: Some(series.zone.clone()),
@@ -179,9 +181,16 @@ fn request_of(
         unit: reference.unit.clone(),
         aggregation: reference.aggregation.map(aggregation),
         gaps: crate::Gaps::None,
-        as_of: request.as_of,
-        quotation: if has_quotations { request.quotation } else { Quotation::Latest },
+        as_of,
+        quotation,
+        ..ReadRequest::default()
     }
+}
+
+/// Which state of an operand is read where one of a formula is asked for: quotations are chosen where there are some.
+fn state_of(operand: &Definition, state: State) -> State {
+    let has_quotations = operand.switches.quotation || operand.is_computed();
+    State { quotation: if has_quotations { state.quotation } else { Quotation::Latest }, ..state }
 }
 
 fn aggregation(rule: Rule) -> Aggregation {
@@ -202,16 +211,16 @@ fn aggregation(rule: Rule) -> Aggregation {
 pub(super) async fn extent(
     context: &Arc<Context>,
     series: &Definition,
-    quotation: Quotation,
+    state: State,
 ) -> Result<Option<TimeRange>, Error> {
-    extent_once(context, series, quotation, &mut HashMap::new()).await
+    extent_once(context, series, state, &mut HashMap::new()).await
 }
 
 /// The same; what was found of a series is noted in `known`, since formulas on formulas meet the same ones again.
 fn extent_once<'a>(
     context: &'a Arc<Context>,
     series: &'a Definition,
-    quotation: Quotation,
+    state: State,
     known: &'a mut HashMap<u32, Option<TimeRange>>,
 ) -> Pending<'a, Option<TimeRange>> {
     Box::pin(async move {
@@ -219,12 +228,13 @@ fn extent_once<'a>(
             return Ok(*extent);
         }
         let Some(formula) = &series.formula else {
-            return fetch::extent(context, series, quotation).await;
+            return fetch::extent(context, series, state).await;
         };
         let mut all: Option<TimeRange> = None;
         for reference in formula.tree.references() {
             let operand = context.find(SeriesRef::Name(&reference.name)).await?.definition;
-            let Some(own) = extent_once(context, &operand, quotation, known).await? else {
+            let state = state_of(&operand, state);
+            let Some(own) = extent_once(context, &operand, state, known).await? else {
                 continue;
             };
             let own =

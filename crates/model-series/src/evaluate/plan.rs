@@ -1,12 +1,15 @@
 //! What is done to the points of a series on their way to a reader: worked out once for all series of one shape, then
 //! applied to columns. Pure.
 
+mod making;
+
+pub(crate) use making::AnswerMaking;
+
 use super::ReadRequest;
-use crate::aggregate::{Portion, Stretches, Whole, resample_portions};
 use crate::flags::is_absent;
 use crate::{
-    Aggregation, Alignment, Conversion, Definition, Error, Gaps, Interval, Layout, Neighbours, Part, Points,
-    Raster, Summary, TimeRange, UnitRule, Units, Zone, fill_gaps, resample,
+    Aggregation, Alignment, Conversion, Definition, Error, Gaps, Interval, Layout, Neighbours, Points,
+    Raster, TimeRange, UnitRule, Units, Zone, fill_gaps,
 };
 
 /// What of a definition decides how its points are read; series of one shape share a plan.
@@ -51,8 +54,8 @@ const OUTLOOK_SLOTS: i64 = 100;
 /// The most slots of another raster, or points, that one answer in memory has.
 pub(super) const READ_SLOTS_MAX: u64 = 8_000_000;
 
-/// The most slots of one answer in which no point need be: gaps that are filled, slots in which a value holds.
-pub const MADE_SLOTS_MAX: u64 = 1_000_000_000;
+/// The most slots of one answer where nobody says otherwise.
+pub const ANSWER_SLOTS_MAX: u64 = 1_000_000_000;
 
 /// Slots of so many points hold whole blocks, which are not read. A block is of up to 4,096 points, and is not cut at the
 /// ends of slots: of four blocks a slot one is read. In slots of fewer points there may be no whole one, and a page that is
@@ -71,15 +74,26 @@ pub(crate) struct Plan {
     unit: Option<Box<str>>,
     /// On the slots of the source.
     before: Conversion,
-    /// Put together on the answer's raster, if it has other slots.
-    resampling: Option<Aggregation>,
+    way: Way,
     /// On the slots of the answer.
     after: Conversion,
     gaps: Gaps,
 }
 
+/// How points come to the answer's slots.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Way {
+    /// They are there: nothing that is asked for tells one point of a slot from another.
+    Straight,
+    /// Points without slots, each counted by itself.
+    Count,
+    /// They are put together. Levels that hold become amounts by the time that they cover of a slot.
+    Slots { how: Aggregation, amounts: Option<Conversion> },
+}
+
 impl Plan {
-    /// The plan for series of one shape, read over `range`. Cost: a few microseconds.
+    /// The plan for series of one shape, read over `range`. Cost: a few microseconds; where the interval's slots may be
+    /// those of the series in another zone, a comparison of both over the range.
     ///
     /// # Errors
     ///
@@ -92,45 +106,86 @@ impl Plan {
         units: &Units,
     ) -> Result<Self, Error> {
         let source = shape.layout();
-        let (answer, has_other_slots) = match request.interval {
-            Some(interval) => answer_on(&source, raster_of(interval, shape, request)?, range),
-            None => (source.clone(), false),
+        let answer = match request.interval {
+            Some(interval) => source.on(raster_of(interval, shape, request)?),
+            None => source.clone(),
         };
         let unit = request.unit.clone().or_else(|| shape.unit.clone());
-        let conversion = match (&shape.unit, &request.unit) {
-            (Some(from), Some(to)) => units.conversion(from, to)?,
-            (None, Some(to)) => {
-                return Err(Error::Invalid(format!("values without a unit cannot be told in unit {to}")));
-            }
-            (_, None) => Conversion::IDENTITY,
+        let conversion = conversion(shape, request, units)?;
+        let plan = Self {
+            source,
+            answer,
+            unit,
+            before: Conversion::IDENTITY,
+            way: Way::Straight,
+            after: Conversion::IDENTITY,
+            gaps: request.gaps,
         };
-        // What holds has no slots of its own to be multiplied by: it is brought to slots first.
-        let is_after = conversion.is_by_hours() && matches!(source, Layout::Spontaneous);
-        if is_after && !has_other_slots {
-            return Err(Error::Invalid(
-                "amounts of spontaneous values are told by interval, and none is given".into(),
-            ));
+        if plan.has_slots_of_source(range) {
+            return plan.on_own_slots(request.aggregation, conversion);
         }
-        let resampling = match (has_other_slots, request.aggregation) {
-            (false, _) => None,
-            (true, Some(aggregation)) => Some(aggregation),
-            (true, None) => {
-                let unit = if is_after { &shape.unit } else { &unit };
-                Some(rule(unit.as_deref(), units)?.aggregation(source.alignment()))
+        let how = match (request.aggregation, &shape.unit, &plan.unit) {
+            (Some(how), _, _) => how,
+            // What holds has no slots of its own to be multiplied by: it is brought to slots first.
+            (None, of_source, _) if plan.is_after(conversion) => {
+                rule(of_source.as_deref(), units)?.aggregation()
             }
+            (None, _, of_answer) => rule(of_answer.as_deref(), units)?.aggregation(),
         };
-        let (before, after) = match resampling {
-            Some(Aggregation::Count) => (Conversion::IDENTITY, Conversion::IDENTITY),
-            Some(_) if is_after => (Conversion::IDENTITY, conversion),
-            Some(how) => conversion.around(how),
-            None => (conversion, Conversion::IDENTITY),
+        Ok(plan.on_other_slots(how, conversion))
+    }
+
+    /// Whether the answer's slots are the source's wherever the answer, or what its gaps are filled from, may lie: quarter
+    /// hours of Berlin are those of UTC. Slots are compared, not beginnings alone: a month and a year may begin together.
+    fn has_slots_of_source(&self, range: TimeRange) -> bool {
+        match (self.source.raster(), self.answer.raster()) {
+            (None, None) => true,
+            (Some(own), Some(other)) => own == other || are_alike(own, other, range),
+            _ => false,
+        }
+    }
+
+    /// Points stay where they are. Of one value each, all there is to put together is how many there are.
+    fn on_own_slots(mut self, how: Option<Aggregation>, conversion: Conversion) -> Result<Self, Error> {
+        match (how, self.answer.raster()) {
+            (Some(Aggregation::Count), Some(_)) => {
+                self.way = Way::Slots { how: Aggregation::Count, amounts: None }
+            }
+            (Some(Aggregation::Count), None) => self.way = Way::Count,
+            _ if self.is_after(conversion) => {
+                let text = "amounts of spontaneous values are told by interval, and none is given";
+                return Err(Error::Invalid(text.into()));
+            }
+            _ => self.before = conversion,
+        }
+        Ok(self)
+    }
+
+    fn on_other_slots(mut self, how: Aggregation, conversion: Conversion) -> Self {
+        let is_after = self.is_after(conversion);
+        let amounts =
+            (is_after && conversion.is_times_hours() && how != Aggregation::Count).then_some(conversion);
+        (self.before, self.after) = match how {
+            Aggregation::Count => (Conversion::IDENTITY, Conversion::IDENTITY),
+            _ if amounts.is_some() => (Conversion::IDENTITY, Conversion::IDENTITY),
+            _ if is_after => (Conversion::IDENTITY, conversion),
+            how => conversion.around(how),
         };
-        Ok(Self { source, answer, unit, before, resampling, after, gaps: request.gaps })
+        // Amounts of what holds add up to the mean level of the time that is covered.
+        let how =
+            if amounts.is_some() && how == Aggregation::Sum { Aggregation::TimeWeightedMean } else { how };
+        self.way = Way::Slots { how, amounts };
+        self
+    }
+
+    /// Whether values that hold depend on the slots that they are brought to.
+    fn is_after(&self, conversion: Conversion) -> bool {
+        conversion.is_by_hours() && self.source == Layout::Spontaneous
     }
 
     /// Whether stored points are the answer as they are.
     pub(crate) fn is_identity(&self) -> bool {
-        self.resampling.is_none() && self.before.is_identity() && self.gaps == Gaps::None
+        self.way == Way::Straight && self.before.is_identity() && self.gaps == Gaps::None
     }
 
     /// How the points of the answer lie.
@@ -143,71 +198,34 @@ impl Plan {
         self.unit.as_deref()
     }
 
-    /// The times of stored points that an answer over `range` hangs on.
+    /// The times of the points of an answer that a client means by `range`.
+    pub(crate) fn selected(&self, range: TimeRange) -> TimeRange {
+        self.answer.selected(range)
+    }
+
+    /// The aggregation that brings points to other slots, and those slots.
+    fn resampling(&self) -> Option<(Aggregation, &Raster)> {
+        match self.way {
+            Way::Slots { how, .. } => Some((how, self.answer.raster()?)),
+            Way::Straight | Way::Count => None,
+        }
+    }
+
+    /// The times of stored points that an answer named by times of `range` hangs on.
     pub(crate) fn times(&self, range: TimeRange) -> TimeRange {
-        if self.resampling.is_some() { self.source.times(self.answer.span(range)) } else { range }
+        if self.resampling().is_some() { self.source.times(self.answer.span(range)) } else { range }
     }
 
     /// Whether an answer over `range` also hangs on the last point before [`Plan::times`].
     pub(crate) fn wants_held(&self) -> bool {
-        self.resampling.is_some() && matches!(self.source, Layout::Spontaneous)
-    }
-
-    /// The answer over `range`, gaps unfilled, of the stored points of [`Plan::times`] (and the one before, if it is
-    /// wanted).
-    pub(crate) fn apply(&self, mut points: Points, range: TimeRange) -> Points {
-        convert(&mut points, &self.source, self.before);
-        if let (Some(how), Some(raster)) = (self.resampling, self.answer.raster()) {
-            let mut resampled = Points::default();
-            resample(&points, &self.source, raster, how, range, &mut resampled);
-            points = resampled;
-            convert(&mut points, &self.answer, self.after);
-        }
-        points
+        self.resampling().is_some() && self.source == Layout::Spontaneous
     }
 
     /// Whether summaries of blocks may stand for their points.
     pub(crate) fn takes_summaries(&self) -> bool {
-        self.resampling.is_some_and(Aggregation::is_of_summaries)
+        self.resampling().is_some_and(|(how, _)| how.is_of_summaries())
             && self.source.raster().is_some()
             && self.before.is_linear()
-    }
-
-    /// What a block comes to in an answer over `range`; `None` if its points must be looked at.
-    pub(crate) fn whole(&self, summary: &Summary, range: TimeRange) -> Option<Whole> {
-        let raster = self.answer.raster()?;
-        Whole::of(summary, &self.source, raster, self.answer.span(range))
-    }
-
-    /// Adds a part of [`Plan::times`], as it lies in the strand.
-    pub(super) fn take(&self, part: Part<'_>, range: TimeRange, portions: &mut Vec<Portion>) {
-        let columns = match part {
-            Part::Summary(summary) => return portions.extend(self.whole(summary, range).map(Portion::Whole)),
-            Part::Block(_, columns) | Part::Stretch(columns) => columns,
-        };
-        if let Some(Portion::Points(points)) = portions.last_mut() {
-            return points.extend_from_columns(&columns);
-        }
-        let mut points = Points::default();
-        points.extend_from_columns(&columns);
-        portions.push(Portion::Points(points));
-    }
-
-    /// The answer over `range`, gaps unfilled, of what was [taken](Self::take); if summaries may stand for points.
-    pub(super) fn apply_portions(&self, mut portions: Vec<Portion>, range: TimeRange) -> Points {
-        let mut points = Points::default();
-        let (Some(how), Some(raster)) = (self.resampling, self.answer.raster()) else {
-            return points;
-        };
-        for portion in &mut portions {
-            match portion {
-                Portion::Points(points) => convert(points, &self.source, self.before),
-                Portion::Whole(whole) => *whole = whole.converted(&self.before),
-            }
-        }
-        resample_portions(&portions, &self.source, raster, how, range, &mut points);
-        convert(&mut points, &self.answer, self.after);
-        points
     }
 
     /// Refuses a range of more slots to make than memory should hold at once.
@@ -216,50 +234,23 @@ impl Plan {
     ///
     /// [`Error::Limit`].
     pub(crate) fn check_slots(&self, range: TimeRange) -> Result<(), Error> {
-        let Some(raster) = self.answer.raster().filter(|_| self.resampling.is_some()) else {
+        let Some((_, raster)) = self.resampling() else {
             return Ok(());
         };
-        check_read(raster.count(range))
+        check_read(slots_about(raster, range))
     }
 
-    /// About how many slots an answer over `range` has; many if nobody can tell. Cost: some 100 ns.
+    /// About how many slots an answer over `range` has, if it lies on any. Cost: some 100 ns.
     pub(crate) fn slots_about(&self, range: TimeRange) -> u64 {
-        let has_ends = range.from > i64::MIN && range.to < i64::MAX;
-        self.answer.raster().filter(|_| has_ends).map_or(u64::MAX, |raster| slots_about(raster, range))
+        self.answer.raster().map_or(0, |raster| slots_about(raster, range))
     }
 
-    /// About how many points an answer over `range` is made of, or has, whichever are more, if there is one for every
-    /// slot; many if nobody can tell. Cost: some 100 ns.
-    pub(crate) fn points_about(&self, range: TimeRange) -> u64 {
-        let (Some(source), Some(answer)) = (self.source.raster(), self.answer.raster()) else {
-            return u64::MAX;
-        };
-        if range.from == i64::MIN || range.to == i64::MAX {
-            return u64::MAX;
-        }
-        slots_about(source, range).max(slots_about(answer, range))
-    }
-
-    /// Refuses a range in which more slots are answered without points of their own than anybody can want.
-    /// Cost: some 100 ns.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Limit`].
-    pub(crate) fn check_made(&self, range: TimeRange) -> Result<(), Error> {
-        let is_of_points = matches!(self.resampling, Some(Aggregation::Sum | Aggregation::Count));
+    /// About how many slots are answered over `range` whether or not they have points of their own: those whose gaps are
+    /// filled, and those in which a value holds. Cost: some 100 ns.
+    pub(crate) fn made_about(&self, range: TimeRange) -> u64 {
+        let is_of_points = matches!(self.resampling(), Some((Aggregation::Sum | Aggregation::Count, _)));
         let makes = self.gaps != Gaps::None || self.wants_held() && !is_of_points;
-        let Some(raster) = self.answer.raster().filter(|_| makes) else {
-            return Ok(());
-        };
-        let slots = slots_about(raster, range);
-        if slots > MADE_SLOTS_MAX {
-            return Err(Error::Limit(format!(
-                "a range of {slots} slots that are answered without points: at most {MADE_SLOTS_MAX} are \
-                 (MADE_SLOTS_MAX)"
-            )));
-        }
-        Ok(())
+        if makes { self.slots_about(range) } else { 0 }
     }
 
     /// The answer over `range` with its gaps filled.
@@ -282,42 +273,57 @@ impl Plan {
         points: &Points,
         range: TimeRange,
     ) -> (Option<TimeRange>, Option<TimeRange>) {
-        let Some(raster) = self.answer.raster().filter(|_| self.fills_from_values()) else {
+        if !self.fills_from_values() || self.answer.raster().is_none() {
             return (None, None);
+        }
+        let (before, after) = self.outside(range);
+        let is_there = |point: Option<(&i64, &u8)>, is_at_end: &dyn Fn(i64) -> bool| {
+            point.is_some_and(|(time, flag)| is_at_end(*time) && !is_absent(*flag))
         };
-        let (first, behind) = (raster.ceil(range.from), raster.ceil(range.to));
-        let is_there = |point: Option<(&i64, &u8)>, name: i64| {
-            point.is_some_and(|(time, flag)| *time == name && !is_absent(*flag))
-        };
-        let begins = is_there(points.times.first().zip(points.flags.first()), first);
-        let ends = is_there(points.times.last().zip(points.flags.last()), raster.previous(behind));
-        let before = TimeRange { from: raster.shift(first, -OUTLOOK_SLOTS), to: first };
-        let after = TimeRange { from: behind, to: raster.shift(behind, OUTLOOK_SLOTS) };
+        let begins = is_there(points.times.first().zip(points.flags.first()), &|time| time == before.to);
+        let ends =
+            is_there(points.times.last().zip(points.flags.last()), &|time| self.is_last_name(time, range));
+        let after = TimeRange { from: range.to, to: after };
         ((!begins).then_some(before), (!ends && self.gaps == Gaps::Linear).then_some(after))
     }
 
-    fn fills_from_values(&self) -> bool {
-        matches!(self.gaps, Gaps::Previous | Gaps::Linear)
+    /// The times of an answer before `range`, and how far those behind it reach, that its gaps may be filled from.
+    pub(crate) fn outside(&self, range: TimeRange) -> (TimeRange, i64) {
+        let Some(raster) = self.answer.raster() else {
+            return (TimeRange { from: range.from, to: range.from }, range.to);
+        };
+        let (first, behind) = (raster.ceil(range.from), raster.ceil(range.to));
+        let before = TimeRange { from: raster.shift(first, -OUTLOOK_SLOTS), to: first };
+        (before, raster.shift(behind, OUTLOOK_SLOTS))
     }
 
-    /// Whether an answer hangs on no more than [`Plan::times`].
-    pub(crate) fn is_self_contained(&self) -> bool {
-        !self.wants_held() && !self.fills_from_values()
+    /// Whether `time` is the last that names a slot in `range`.
+    pub(crate) fn is_last_name(&self, time: i64, range: TimeRange) -> bool {
+        self.answer.raster().is_none_or(|raster| raster.next(time) >= range.to)
+    }
+
+    /// Whether gaps are filled so.
+    pub(crate) fn fills_with(&self, gaps: Gaps) -> bool {
+        self.gaps == gaps
+    }
+
+    pub(crate) fn fills_from_values(&self) -> bool {
+        matches!(self.gaps, Gaps::Previous | Gaps::Linear)
     }
 
     /// The times of the answer whose slots lie in `extent`, in part or whole.
     pub(crate) fn names(&self, extent: TimeRange) -> TimeRange {
-        match &self.answer {
-            Layout::Begin(raster) => TimeRange { from: raster.floor(extent.from), to: extent.to },
-            Layout::End(raster) => {
-                TimeRange { from: raster.next(extent.from), to: raster.ceil(extent.to).saturating_add(1) }
-            }
-            Layout::Spontaneous => extent,
-        }
+        self.answer.meeting(extent)
     }
 
     /// Where to end a page that begins at `from` so that about `points_max` points are read or answered.
     pub(crate) fn page_end(&self, from: i64, range: TimeRange, points_max: usize) -> i64 {
+        // Gaps are filled from the values of a whole answer.
+        if self.fills_from_values() { range.to } else { self.piece_end(from, range, points_max) }
+    }
+
+    /// The same, where what gaps are filled from is known otherwise.
+    pub(crate) fn piece_end(&self, from: i64, range: TimeRange, points_max: usize) -> i64 {
         let Some(raster) = self.answer.raster() else {
             return range.to;
         };
@@ -329,10 +335,7 @@ impl Plan {
             slots = slots.saturating_mul(SUMMED_PAGES);
         }
         let end = from.saturating_add(length.saturating_mul(slots));
-        if self.fills_from_values() || end >= range.to {
-            return range.to;
-        }
-        raster.ceil(end).min(range.to)
+        if end >= range.to { range.to } else { raster.ceil(end).min(range.to) }
     }
 }
 
@@ -361,31 +364,35 @@ fn raster_of(interval: Interval, shape: &Shape, request: &ReadRequest) -> Result
     Raster::new(interval, zone, request.day_start_seconds.unwrap_or(shape.day_start_seconds))
 }
 
-/// The answer's layout on `raster`, and whether its slots are other than the source's in `range`: quarter hours of
-/// Berlin are those of UTC.
-fn answer_on(source: &Layout, raster: Raster, range: TimeRange) -> (Layout, bool) {
-    let is_same = source.raster().is_some_and(|own| {
-        own == &raster || own.step() == raster.step() && own.nests(&raster, range) && raster.nests(own, range)
-    });
-    (source.on(raster), !is_same)
+/// Whether two rasters have the same slots wherever an answer over `range`, or what its gaps are filled from, may lie.
+fn are_alike(one: &Raster, other: &Raster, range: TimeRange) -> bool {
+    if one.step() != other.step() {
+        return false;
+    }
+    let least = |time: i64| match time {
+        i64::MIN => time,
+        _ => one.shift(time, -OUTLOOK_SLOTS).min(other.shift(time, -OUTLOOK_SLOTS)),
+    };
+    let most = |time: i64| match time {
+        i64::MAX => time,
+        _ => one.shift(time, OUTLOOK_SLOTS).max(other.shift(time, OUTLOOK_SLOTS)),
+    };
+    let wide = TimeRange { from: least(range.from), to: most(range.to) };
+    // Most that differ do so everywhere; else all of time may have to be looked through.
+    let seen = 0.clamp(wide.from, wide.to);
+    one.slot(seen) == other.slot(seen) && one.nests(other, wide) && other.nests(one, wide)
+}
+
+/// From the unit of the series to the one that is asked for.
+fn conversion(shape: &Shape, request: &ReadRequest, units: &Units) -> Result<Conversion, Error> {
+    match (&shape.unit, &request.unit) {
+        (Some(from), Some(to)) => units.conversion(from, to),
+        (None, Some(to)) => Err(Error::Invalid(format!("values without a unit cannot be told in unit {to}"))),
+        (_, None) => Ok(Conversion::IDENTITY),
+    }
 }
 
 /// How values of a unit are put together; those without one are levels.
 fn rule(unit: Option<&str>, units: &Units) -> Result<UnitRule, Error> {
     unit.map_or(Ok(UnitRule::Average), |unit| units.get(unit).map(|unit| unit.aggregation))
-}
-
-/// Converts all values, each by the length of its slot if that matters.
-pub(crate) fn convert(points: &mut Points, layout: &Layout, conversion: Conversion) {
-    if !conversion.is_by_hours() || layout.alignment() == Alignment::Spontaneous {
-        conversion.apply_all(&mut points.values, crate::calendar::HOUR);
-        return;
-    }
-    let mut values = std::mem::take(&mut points.values);
-    let mut stretches = Stretches::new(layout, points, i64::MAX);
-    for (position, value) in values.iter_mut().enumerate() {
-        let slot = stretches.of(position);
-        *value = conversion.apply(*value, slot.to - slot.from);
-    }
-    points.values = values;
 }

@@ -6,12 +6,10 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use parking_lot::RwLock;
 
 use super::ReadRequest;
-use super::fetch::{
-    State, all_of, append, fetch_held, fetch_quotations, fetch_strand, fetch_summed, single_strand,
-};
-use super::following::Search;
+use super::fetch::{State, all_of, append, fetch_held, fetch_quotations, single_strand, take_strand};
+use super::following::{Search, tells_of_nothing};
 use super::operands;
-use super::plan::{Plan, Shape, check_read};
+use super::plan::{ANSWER_SLOTS_MAX, Plan, Shape, check_read};
 use crate::catalogue::Context;
 use crate::flags::is_absent;
 use crate::{
@@ -48,10 +46,13 @@ pub struct Answer {
     pub raster: Option<Raster>,
     /// The unit of values.
     pub unit: Option<Box<str>>,
+    /// About how many slots are answered whether or not they have points of their own; 0 if all of them must have some, or
+    /// the range has no ends.
+    pub slots_made: u64,
 }
 
 /// Times and values of the points that have one.
-fn valued(points: &Points) -> impl DoubleEndedIterator<Item = (i64, f64)> {
+pub(super) fn valued(points: &Points) -> impl DoubleEndedIterator<Item = (i64, f64)> {
     let flagged = points.times.iter().zip(&points.values).zip(&points.flags);
     flagged.filter(|(_, flag)| !is_absent(**flag)).map(|((time, value), _)| (*time, *value))
 }
@@ -83,7 +84,7 @@ impl Reader {
     }
 
     /// A reader of the same that may read as many operands as one page may.
-    fn of_one_page(&self) -> Self {
+    pub(super) fn of_one_page(&self) -> Self {
         Self {
             context: self.context.clone(),
             request: self.request.clone(),
@@ -108,23 +109,48 @@ impl Reader {
     /// # Errors
     ///
     /// [`Error::NotFound`] for an unknown unit, [`Error::Invalid`] for what the series cannot be read as,
-    /// [`Error::Limit`] for more slots without points to answer than [`crate::MADE_SLOTS_MAX`].
+    /// [`Error::Limit`] for more slots that are answered without points than the request allows.
     pub fn answer(&self, series: &Definition, range: TimeRange) -> Result<Answer, Error> {
         let plan = self.plan(series, range)?;
-        if range.from > i64::MIN && range.to < i64::MAX {
-            plan.check_made(range)?;
-        }
+        let names = plan.selected(range);
+        let has_ends = names.from > i64::MIN && names.to < i64::MAX;
+        let slots_made = if has_ends { self.check_made(series, &plan, names)? } else { 0 };
         let layout = plan.answer();
         Ok(Answer {
             alignment: layout.alignment(),
             raster: layout.raster().cloned(),
             unit: plan.unit().map(Into::into),
+            slots_made,
         })
     }
 
+    /// About how many slots are answered over `names` whatever is held there.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Limit`] if those are more than the request allows.
+    pub(super) fn check_made(
+        &self,
+        series: &Definition,
+        plan: &Plan,
+        names: TimeRange,
+    ) -> Result<u64, Error> {
+        let is_of_nothing = series.formula.as_ref().is_some_and(tells_of_nothing);
+        let slots = if is_of_nothing { plan.slots_about(names) } else { plan.made_about(names) };
+        let most = self.request.answer_slots_max.unwrap_or(ANSWER_SLOTS_MAX);
+        if slots > most {
+            return Err(Error::Limit(format!(
+                "series {}: a range of {slots} slots that are answered whether or not they have points: at most \
+                 {most} are (answer_slots_max)",
+                series.name
+            )));
+        }
+        Ok(slots)
+    }
+
     /// Appends up to about `points_max` points of `range` from `from` on to `out`, and answers where the next page
-    /// begins, `None` at the end. Points of the range are those whose time lies in it, also of right-aligned series;
-    /// the slots they name are whole, whatever the range cuts.
+    /// begins, `None` at the end. Points of the range are those of the slots that [begin in it](crate::Layout::selected),
+    /// of right-aligned series those of the slots that lie in it; slots are whole, whatever the range cuts.
     ///
     /// A range without end ends with what the last point held stands for (a spontaneous one: itself).
     ///
@@ -144,19 +170,21 @@ impl Reader {
         out: &mut Points,
     ) -> Result<Option<i64>, Error> {
         let plan = self.plan(series, range)?;
-        let rest = TimeRange { from: from.max(range.from), to: range.to };
+        let names = plan.selected(range);
+        let rest = TimeRange { from: from.max(names.from), to: names.to };
         if rest.is_empty() {
             return Ok(None);
         }
         if plan.is_identity()
             && let Some(strand) = self.single_strand(series)?
         {
+            // The answer is what is stored: blocks are copied, and nothing else is asked.
             return self.context.strands.read_page(&strand, rest, self.request.as_of, points_max, out).await;
         }
         let Some(rest) = self.bounded(series, &plan, rest).await? else {
             return Ok(None);
         };
-        plan.check_made(rest)?;
+        self.check_made(series, &plan, rest)?;
         let page = TimeRange { from: rest.from, to: plan.page_end(rest.from, rest, points_max) };
         let answer = if series.is_computed() && !self.is_nested {
             self.of_one_page().evaluate(series, &plan, page).await?
@@ -175,7 +203,7 @@ impl Reader {
     }
 
     /// Where to read on from `from` after a page without a point: nothing is told before.
-    async fn following(
+    pub(super) async fn following(
         &self,
         series: &Arc<Definition>,
         plan: &Plan,
@@ -207,55 +235,38 @@ impl Reader {
     }
 
     /// All points of `range` of many series, outcomes in order. All stand in memory: the caller bounds what it asks
-    /// for. Cost: as [`Reader::read`]; what is in one strand each comes from the strands in one go.
+    /// for. Cost: as [`Reader::read`]; series answered as they are stored come from the strands in one go.
     pub async fn read_many(
         &self,
         series: &[Arc<Definition>],
         range: TimeRange,
     ) -> Vec<Result<Points, Error>> {
-        let together: Vec<_> = series.iter().map(|series| self.together(series, range)).collect();
-        let (mut wanted, mut summed) = (Vec::new(), Vec::new());
-        for (strand, plan) in together.iter().flatten() {
-            if plan.takes_summaries() {
-                summed.push(fetch_summed(&self.context, strand.clone(), plan, range));
-            } else {
-                wanted.push((strand.clone(), plan.times(range)));
-            }
-        }
-        let mut summed = all_of(summed).await.into_iter();
+        let stored: Vec<_> = series.iter().map(|series| self.as_stored(series, range)).collect();
+        let wanted: Vec<_> = stored.iter().flatten().cloned().collect();
+        let others = series.iter().zip(&stored).filter(|(_, stored)| stored.is_none());
+        let others: Vec<_> = others.map(|(series, _)| Box::pin(self.read(series, range))).collect();
+        let mut others = all_of(others).await.into_iter();
         let mut fetched = self.fetch_many(&wanted).await.into_iter();
-        let mut outcomes = Vec::with_capacity(series.len());
-        for (series, together) in series.iter().zip(&together) {
-            let unfilled = together.as_ref().and_then(|(_, plan)| {
-                let unfilled = if plan.takes_summaries() {
-                    summed.next()
-                } else {
-                    fetched.next().map(|fetched| fetched.map(|points| plan.apply(points, range)))
-                };
-                unfilled.map(|points| (plan, points))
-            });
-            outcomes.push(match unfilled {
-                Some((plan, Ok(points))) => plan.fill(points, range, Neighbours::default()),
-                Some((_, Err(error))) => Err(error),
-                None => self.read(series, range).await,
-            });
-        }
-        outcomes
+        let outcomes = stored.iter().map(|stored| {
+            let outcome = if stored.is_some() { fetched.next() } else { others.next() };
+            outcome.expect("each series was read in one of two ways")
+        });
+        outcomes.collect()
     }
 
     async fn fetch_many(&self, wanted: &[(Strand, TimeRange)]) -> Vec<Result<Points, Error>> {
         if wanted.is_empty() { Vec::new() } else { self.context.strands.read_many(wanted).await }
     }
 
-    /// The strand that a series' answer is made of alone, and how; `None` if it takes more to tell or to read.
-    fn together(&self, series: &Definition, range: TimeRange) -> Option<(Strand, Arc<Plan>)> {
+    /// The strand that holds the answer as it is, and its times; `None` if something is to be made of it.
+    fn as_stored(&self, series: &Definition, range: TimeRange) -> Option<(Strand, TimeRange)> {
         let plan = self.plan(series, range).ok()?;
+        let is_plain = plan.is_identity() && self.request.as_of.is_none() && range.to < i64::MAX;
         let strand = self.single_strand(series).ok()??;
-        let is_plain = self.request.as_of.is_none() && plan.is_self_contained() && range.to < i64::MAX;
-        is_plain.then_some((strand, plan))
+        is_plain.then(|| (strand, plan.selected(range)))
     }
 
-    /// The answer over `range`, which has both ends.
+    /// The answer named by times of `range`, which has both ends.
     async fn evaluate(
         &self,
         series: &Arc<Definition>,
@@ -277,39 +288,30 @@ impl Reader {
         plan.fill(points, range, neighbours)
     }
 
-    async fn unfilled(
+    /// The same with its gaps as they are: stored or computed points go in, slots come out.
+    pub(super) async fn unfilled(
         &self,
         series: &Arc<Definition>,
         plan: &Plan,
         range: TimeRange,
     ) -> Result<Points, Error> {
-        if let Some(strand) = self.summed_strand(series, plan)? {
-            return fetch_summed(&self.context, strand, plan, range).await;
-        }
         let times = plan.times(range);
-        let mut points = Points::default();
+        let mut making = plan.making(range);
         if plan.wants_held() {
-            fetch_held(&self.context, series, times.from, self.state(), &mut points).await?;
+            making.take_points(fetch_held(&self.context, series, times.from, self.state()).await?);
         }
-        self.fetch(series, times, &mut points).await?;
-        Ok(plan.apply(points, range))
-    }
-
-    /// Appends stored points, or computed ones.
-    async fn fetch(&self, series: &Arc<Definition>, times: TimeRange, out: &mut Points) -> Result<(), Error> {
         if let Some(formula) = &series.formula {
-            let computed = operands::computed(self, series, formula, times).await?;
-            append(out, computed);
-            return Ok(());
+            making.take_points(operands::computed(self, series, formula, times).await?);
+        } else if let Some(strand) = self.single_strand(series)? {
+            take_strand(&self.context, &strand, times, self.request.as_of, &mut making).await?;
+        } else {
+            making.take_points(fetch_quotations(&self.context, series, times, self.state()).await?);
         }
-        match self.single_strand(series)? {
-            Some(strand) => fetch_strand(&self.context, &strand, times, self.request.as_of, out).await,
-            None => fetch_quotations(&self.context, series, times, self.state(), out).await,
-        }
+        Ok(making.finish())
     }
 
     /// `range` with ends where there are points; `None` if there are none. Ranges with ends are left alone.
-    async fn bounded(
+    pub(super) async fn bounded(
         &self,
         series: &Arc<Definition>,
         plan: &Plan,
@@ -318,21 +320,13 @@ impl Reader {
         if range.from > i64::MIN && range.to < i64::MAX {
             return Ok(Some(range));
         }
-        let Some(extent) = operands::extent(&self.context, series, self.request.quotation).await? else {
+        let Some(extent) = operands::extent(&self.context, series, self.state()).await? else {
             return Ok(None);
         };
         let ends = plan.names(extent);
         let from = if range.from == i64::MIN { ends.from } else { range.from };
         let to = if range.to == i64::MAX { ends.to } else { range.to };
         Ok((from < to).then_some(TimeRange { from, to }))
-    }
-
-    /// Where a series' points are, if summaries of its blocks may stand for them.
-    fn summed_strand(&self, series: &Definition, plan: &Plan) -> Result<Option<Strand>, Error> {
-        if self.request.as_of.is_some() || !plan.takes_summaries() {
-            return Ok(None);
-        }
-        self.single_strand(series)
     }
 
     fn single_strand(&self, series: &Definition) -> Result<Option<Strand>, Error> {

@@ -14,6 +14,8 @@ use crate::{
     SeriesOptions, SeriesWrite, StrandOptions, Switches, TimeRange, Unit, UnitRule,
 };
 
+mod against;
+mod oracle;
 mod summaries;
 mod totals;
 mod wide;

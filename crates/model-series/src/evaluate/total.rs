@@ -1,18 +1,20 @@
-//! Sums of many series: groups of them are added up by several tasks at once, in an order that hangs on nothing but the
-//! order of the series.
+//! Sums of many series: groups of them are added up by several tasks at once, page by page, in an order that hangs on
+//! nothing but the order of the series.
 
 use std::sync::Arc;
 
 use futures_util::StreamExt as _;
 
-use super::plan::READ_SLOTS_MAX;
+use super::around::Around;
+use super::fetch::{all_of, append};
+use super::plan::check_read;
 use super::{Answer, Reader};
 use crate::{Definition, Error, Points, TimeRange, Total};
 
 /// Series that are added up one after the other; what they come to is added to that of the series before.
 const GROUP_SERIES: usize = 16;
-/// Stored points up to which the series of a group are read at once.
-const TOGETHER_POINTS_MAX: u64 = 64 * 1_024;
+/// Slots of a page of a sum, or points of one series that go into it.
+const PAGE_POINTS: usize = 64 * 1_024;
 
 /// A task that ends when nobody waits for it any more.
 pub(super) struct Awaited<T>(pub(super) tokio::task::JoinHandle<T>);
@@ -23,57 +25,102 @@ impl<T> Drop for Awaited<T> {
     }
 }
 
+/// A sum of many series, told page by page. Memory: for each task a sum and the answers of a group of series, none longer
+/// than a page.
+#[derive(Debug)]
+pub struct TotalPages {
+    reader: Arc<Reader>,
+    groups: Vec<Group>,
+    /// What was asked for.
+    range: TimeRange,
+    /// The times of the answer.
+    names: TimeRange,
+    /// Where the next page begins; none at the end.
+    next: Option<i64>,
+    tasks: usize,
+}
+
+/// Series that are added up one after the other.
+#[derive(Debug)]
+struct Group {
+    series: Arc<[Arc<Definition>]>,
+    /// What the gaps of each are filled from.
+    around: Vec<Around>,
+}
+
 impl Reader {
-    /// The sum of many series over `range`: the worst flag wins, and where a series has no value the sum is of the
-    /// others, flagged missing. It is worked out by `tasks` tasks at most, fewer where sums may be long (one if the range
-    /// has no ends); values are added in an order that does not hang on them: the sums of each 16 series, in the order
-    /// of the series. Tasks end with the call, also where it fails or is dropped.
+    /// The sum of many series over `range`, in pages: the worst flag wins, and where a series has no value the sum is of the
+    /// others, flagged missing. It is worked out by `tasks` tasks at most; values are added in an order that does not hang
+    /// on them: the sums of each 16 series, in the order of the series.
     ///
-    /// Cost: that of reading, shared by the tasks; some nanoseconds for each value. Memory: for each task a page of
-    /// one series (of 16 short ones), its answer, and a sum.
+    /// Cost: where the range has no ends, a look-up for each series.
     ///
     /// # Errors
     ///
     /// [`Error::Invalid`] if the series do not come to one raster, alignment and unit (the request can name an interval
-    /// and a unit), or are spontaneous without an interval; as [`Reader::read`].
+    /// and a unit), or are spontaneous without an interval; as [`Reader::answer`].
+    pub async fn total_pages(
+        self: &Arc<Self>,
+        series: &[Arc<Definition>],
+        range: TimeRange,
+        tasks: usize,
+    ) -> Result<TotalPages, Error> {
+        self.check_alike(series, range)?;
+        let names = self.names_of_total(series, range).await?;
+        let groups = series
+            .chunks(GROUP_SERIES)
+            .map(|series| Group { series: series.into(), around: vec![Around::default(); series.len()] });
+        let (reader, groups) = (Arc::clone(self), groups.collect());
+        Ok(TotalPages { reader, groups, range, names, next: Some(names.from), tasks: tasks.max(1) })
+    }
+
+    /// The sum of many series over `range`, which stands in memory. Tasks end with the call, also where it fails or is
+    /// dropped. Cost: that of reading, shared by the tasks; some nanoseconds for each value.
+    ///
+    /// # Errors
+    ///
+    /// As [`Reader::total_pages`] and [`Reader::read`].
     pub async fn total(
         self: &Arc<Self>,
         series: &[Arc<Definition>],
         range: TimeRange,
         tasks: usize,
     ) -> Result<Points, Error> {
-        self.check_alike(series, range)?;
-        let Some(first) = series.first() else {
-            return Ok(Points::default());
-        };
-        // All have the same slots. Sums that stand in memory at once are no longer than one may be, if all are full;
-        // what the first series hold says nothing of the others.
-        let slots = self.plan(first, range)?.slots_about(range);
-        let together = usize::try_from(READ_SLOTS_MAX / slots.max(1)).unwrap_or(usize::MAX);
-        let tasks = together.clamp(1, tasks.max(1));
-        let groups = series.chunks(GROUP_SERIES).map(<[_]>::to_vec);
-        let totals = groups.map(|group| {
-            let reader = Arc::clone(self);
-            async move {
-                let mut task = Awaited(tokio::spawn(async move { reader.group_total(&group, range).await }));
-                (&mut task.0).await.map_err(|error| {
-                    store::Error::new(store::ErrorKind::Unavailable, "add up series").with_source(error)
-                })?
-            }
-        });
-        let mut totals = futures_util::stream::iter(totals).buffered(tasks);
-        let mut total = totals.next().await.transpose()?.unwrap_or_default();
-        while let Some(next) = totals.next().await {
-            total.merge(&next?);
+        let mut pages = self.total_pages(series, range, tasks).await?;
+        let mut all = Points::default();
+        while let Some(page) = pages.next().await? {
+            check_read((all.len() + page.len()) as u64)?;
+            append(&mut all, page);
         }
-        Ok(total.finish())
+        Ok(all)
+    }
+
+    /// The times that a sum is told of: ends that are not given are those of what the series hold.
+    async fn names_of_total(&self, series: &[Arc<Definition>], range: TimeRange) -> Result<TimeRange, Error> {
+        let names = series.iter().map(|one| {
+            Box::pin(async move {
+                let plan = self.plan(one, range)?;
+                let names = self.bounded(one, &plan, plan.selected(range)).await?;
+                names.map(|names| self.check_made(one, &plan, names)).transpose()?;
+                Ok::<_, Error>(names)
+            })
+        });
+        let mut all: Option<TimeRange> = None;
+        for names in all_of(names.collect()).await {
+            let Some(names) = names? else {
+                continue;
+            };
+            let seen = all.get_or_insert(names);
+            *seen = TimeRange { from: seen.from.min(names.from), to: seen.to.max(names.to) };
+        }
+        Ok(all.unwrap_or(TimeRange { from: 0, to: 0 }))
     }
 
     /// Refuses series that do not add up.
     fn check_alike(&self, series: &[Arc<Definition>], range: TimeRange) -> Result<(), Error> {
         let mut common: Option<Answer> = None;
         for one in series {
-            let answer = self.answer(one, range)?;
+            let answer = Answer { slots_made: 0, ..self.answer(one, range)? };
             if answer.raster.is_none() {
                 let text = format!(
                     "series {} is spontaneous: its values add up by interval, and none is given",
@@ -90,22 +137,112 @@ impl Reader {
         }
         Ok(())
     }
+}
 
-    async fn group_total(&self, group: &[Arc<Definition>], range: TimeRange) -> Result<Total, Error> {
+impl TotalPages {
+    /// The next page, which may be empty; `None` at the end. Cost: that of reading the series over the page.
+    ///
+    /// # Errors
+    ///
+    /// As [`Reader::read_page`].
+    pub async fn next(&mut self) -> Result<Option<Points>, Error> {
+        let Some(from) = self.next.filter(|from| *from < self.names.to) else {
+            return Ok(None);
+        };
+        let page = TimeRange { from, to: self.page_end(from)? };
+        let points = self.page(page).await?;
+        self.next = match points.is_empty() {
+            _ if page.to >= self.names.to => None,
+            true => self.following(page.to).await?,
+            false => Some(page.to),
+        };
+        Ok(Some(points))
+    }
+
+    /// Where a page ends that is not too long for any of the series.
+    fn page_end(&self, from: i64) -> Result<i64, Error> {
+        let rest = TimeRange { from, to: self.names.to };
+        let mut end = rest.to;
+        for one in self.groups.iter().flat_map(|group| &*group.series) {
+            end = end.min(self.reader.plan(one, self.range)?.piece_end(from, rest, PAGE_POINTS));
+        }
+        Ok(end)
+    }
+
+    /// The sums of a page.
+    async fn page(&mut self, page: TimeRange) -> Result<Points, Error> {
+        let (reader, ranges) = (&self.reader, (self.range, self.names, page));
+        let totals = self.groups.iter_mut().map(|group| {
+            let (reader, series) = (Arc::clone(reader), Arc::clone(&group.series));
+            let around = std::mem::take(&mut group.around);
+            async move {
+                let task = tokio::spawn(async move { reader.group_total(&series, ranges, around).await });
+                let (total, around) = Awaited(task).ended().await??;
+                group.around = around;
+                Ok::<Total, Error>(total)
+            }
+        });
+        let mut totals = futures_util::stream::iter(totals.collect::<Vec<_>>()).buffered(self.tasks);
+        let mut total = totals.next().await.transpose()?.unwrap_or_default();
+        while let Some(next) = totals.next().await {
+            total.merge(&next?);
+        }
+        Ok(total.finish())
+    }
+
+    /// Where to read on from `from` after a page without a point.
+    async fn following(&self, from: i64) -> Result<Option<i64>, Error> {
+        let mut next: Option<i64> = None;
+        for one in self.groups.iter().flat_map(|group| &*group.series) {
+            let plan = self.reader.plan(one, self.range)?;
+            let own = self.reader.following(one, &plan, from, self.names.to).await?;
+            next = [next, own].into_iter().flatten().min();
+            if next == Some(from) {
+                break;
+            }
+        }
+        Ok(next)
+    }
+}
+
+impl<T> Awaited<T> {
+    /// What the task comes to.
+    async fn ended(mut self) -> Result<T, Error> {
+        (&mut self.0).await.map_err(|error| {
+            store::Error::new(store::ErrorKind::Unavailable, "add up series").with_source(error).into()
+        })
+    }
+}
+
+impl Reader {
+    /// What a group comes to over the page of a sum named by `names`, and what the gaps of its next page are filled from.
+    async fn group_total(
+        self: Arc<Self>,
+        group: &[Arc<Definition>],
+        (range, names, page): (TimeRange, TimeRange, TimeRange),
+        mut around: Vec<Around>,
+    ) -> Result<(Total, Vec<Around>), Error> {
+        // Each computed series reads others: they take turns.
+        let at_once = if group.iter().any(|one| one.is_computed()) { 1 } else { GROUP_SERIES };
+        let answers = group.iter().zip(&mut around).map(|(one, around)| {
+            let reader = Arc::clone(&self);
+            Box::pin(async move {
+                let plan = reader.plan(one, range)?;
+                plan.check_slots(page)?;
+                if one.is_computed() {
+                    reader.of_one_page().filled(one, &plan, (names, page), around).await
+                } else {
+                    reader.filled(one, &plan, (names, page), around).await
+                }
+            })
+        });
+        let mut answers = futures_util::stream::iter(answers.collect::<Vec<_>>()).buffered(at_once);
         let mut total = Total::default();
-        let mut are_short = true;
-        for one in group {
-            are_short &= self.plan(one, range)?.points_about(range) <= TOGETHER_POINTS_MAX;
+        while let Some(points) = answers.next().await {
+            let points: Points = points.map_err(|error: Error| error)?;
+            total.add(&points);
         }
-        if are_short {
-            for points in self.read_many(group, range).await {
-                total.add(&points?);
-            }
-        } else {
-            for one in group {
-                total.add(&self.read(one, range).await?);
-            }
-        }
-        Ok(total)
+        drop(answers);
+        Ok((total, around))
     }
 }

@@ -14,7 +14,7 @@ fn records_of_edits_are_read_back() {
     let points = Points { times: vec![5, 9], values: vec![1.0, 2.0], flags: vec![3, 3], ..Points::default() };
     let range = TimeRange { from: -1, to: 20 };
     let edits = [Edit::Put(points.clone()), Edit::Delete(range), Edit::Replace(range, points)];
-    let payload: Vec<u8> = edits.iter().flat_map(|edit| edit_record(7, edit)).collect();
+    let payload: Vec<u8> = edits.iter().flat_map(|edit| edit_record(7, &Layout::Spontaneous, edit)).collect();
     let told: Vec<SeriesChange> = change_records(&change(SERIES, payload.clone().into())).collect();
     let of = |range, points| PointsChange { series: 7, range, points };
     let expected = [
@@ -23,7 +23,7 @@ fn records_of_edits_are_read_back() {
         SeriesChange::Replaced(of(range, 2)),
     ];
     assert_eq!(told, expected);
-    assert!(edit_record(7, &Edit::Put(Points::default())).is_empty());
+    assert!(edit_record(7, &Layout::Spontaneous, &Edit::Put(Points::default())).is_empty());
     let other = store::Space { id: 1, ..SERIES };
     assert_eq!(change_records(&change(other, payload.into())).count(), 0);
 }

@@ -13,7 +13,7 @@ fn unit(name: &str, base: Option<&str>, factor: f64, integral: Option<&str>) -> 
 
 fn units() -> Units {
     let celsius = Unit { offset: 273.15, ..unit("°C", Some("K"), 1.0, None) };
-    let fahrenheit = Unit { offset: -160.0 / 9.0, ..unit("°F", Some("°C"), 5.0 / 9.0, None) };
+    let fahrenheit = Unit { offset: -32.0, ..unit("°F", Some("°C"), 5.0 / 9.0, None) };
     Units::new([
         unit("W", None, 1.0, Some("Wh")),
         unit("kW", Some("W"), 1_000.0, Some("kWh")),
@@ -119,4 +119,39 @@ fn what_is_left_for_later_comes_to_the_same() {
             assert!((actual - expected).abs() < 1e-9, "{from} {to} {how:?}: {actual}, expected {expected}");
         }
     }
+}
+
+/// As HAKOM has it.
+#[test]
+fn offsets_are_added_before_the_factor() {
+    let fahrenheit = Unit { offset: -32.0, ..unit("F", Some("C"), 0.5556, None) };
+    let units = Units::new([unit("C", None, 1.0, None), fahrenheit]);
+    let forth = units.conversion("F", "C").unwrap();
+    assert_eq!(forth.apply(68.0, HOUR), 36.0 * 0.5556);
+    assert_eq!(forth.apply(32.0, HOUR), 0.0);
+    assert!((forth.apply(68.0, HOUR) - 20.0).abs() < 0.01);
+    let back = units.conversion("C", "F").unwrap();
+    assert!((back.apply(forth.apply(451.0, HOUR), HOUR) - 451.0).abs() < 1e-9);
+}
+
+#[test]
+fn refuses_units_that_contradict_themselves() {
+    let mut units = Units::new([unit("kWh", None, 1.0, None)]);
+    let refused = |outcome: Result<(), Error>| {
+        let error = outcome.expect_err("a contradiction");
+        assert!(matches!(error, Error::Invalid(_)), "{error}");
+        error.to_string()
+    };
+    assert!(refused(units.insert(unit("kW", Some("kWh"), 1.0, Some("kWh")))).contains("kWh"));
+    assert!(units.get("kW").is_err());
+    // Also where the contradiction comes with a later base, or lies further away.
+    units.insert(unit("kW", None, 1.0, Some("kWh"))).unwrap();
+    units.insert(unit("MW", Some("kW"), 1_000.0, None)).unwrap();
+    refused(units.insert(unit("kWh", Some("MW"), 1.0, None)));
+    refused(units.insert(unit("kWh", None, 1.0, Some("MW"))));
+    refused(units.insert(unit("kW", None, 1.0, Some("kW"))));
+    // What was there has stayed, and what is sound is taken.
+    assert_eq!(units.conversion("MW", "kWh").unwrap().apply(1.0, HOUR), 1_000.0);
+    units.insert(unit("MWh", Some("kWh"), 1_000.0, None)).unwrap();
+    units.insert(unit("MW", Some("kW"), 1_000.0, Some("MWh"))).unwrap();
 }

@@ -1,10 +1,10 @@
 //! Summaries of blocks against their points: whatever was written, deleted and folded, on any raster.
 
+use std::ops::ControlFlow;
+
 use super::*;
-use crate::aggregate::Portion;
-use crate::evaluate::fetch::fetch_portions;
 use crate::evaluate::plan::{Plan, Shape};
-use crate::{ABSENT, Encoding, Raster, Strand};
+use crate::{ABSENT, ColumnSet, Encoding, Part, Raster, Source, Strand, Summary, Wanted};
 
 /// Blocks are small, so that slots hold many.
 const BLOCK_POINTS_MAX: usize = 24;
@@ -171,9 +171,17 @@ impl Trial {
     async fn by_points(&self, repository: &Repository, series: &Arc<Definition>, range: TimeRange) -> Points {
         let units = repository.units().await.unwrap();
         let plan = Plan::new(&Shape::new(series), &self.request(), range, &units).unwrap();
-        let times = plan.times(range);
-        let stored = read(repository, series, ReadRequest::default(), times).await.unwrap();
-        plan.fill(plan.apply(stored, range), range, Default::default()).unwrap()
+        let names = plan.selected(range);
+        let (mut stored, mut times) = (Points::default(), plan.times(names));
+        let source = Source::default();
+        while let Some(next) =
+            repository.read_stored(series, source, times, 100_000, &mut stored).await.unwrap()
+        {
+            times.from = next;
+        }
+        let mut making = plan.making(names);
+        making.take_points(stored);
+        plan.fill(making.finish(), names, Default::default()).unwrap()
     }
 
     /// Whether no slot of the answer cuts one of the series: else there are fractions that are not exact.
@@ -266,20 +274,34 @@ async fn months_of_quarter_hours_are_not_decoded() {
     let units = repository.units().await.unwrap();
     let plan = Plan::new(&Shape::new(&series), &request, range, &units).unwrap();
     let strand: Strand = repository.context.strand(series.number, None);
-    let portions =
-        async |plan: &Plan| fetch_portions(&repository.context, &strand, plan, range).await.unwrap();
-    let all = portions(&plan).await;
-    assert!(all.len() == 12 && all.iter().all(|portion| matches!(portion, Portion::Whole(_))));
+    // How many parts come as summaries, and how many do not.
+    let parts = async |plan: &Plan| {
+        let takes_summary = plan.making(range).takes_summary();
+        let want = |summary: &Summary, _| match takes_summary(summary) {
+            true => Wanted::Summary,
+            false => Wanted::Columns(ColumnSet::ALL),
+        };
+        let mut counts = (0, 0);
+        let mut show = |part: Part<'_>| {
+            match part {
+                Part::Summary(_) => counts.0 += 1,
+                Part::Block(..) | Part::Stretch(_) => counts.1 += 1,
+            }
+            ControlFlow::Continue(())
+        };
+        repository.context.strands.visit(&strand, plan.times(range), &want, &mut show).await.unwrap();
+        counts
+    };
+    assert_eq!(parts(&plan).await, (12, 0));
     // A point that was put late has its month read.
     write(&repository, &series, None, points(&[(range.from + 40 * DAY, 1_000.0)]), NOW).await;
-    let all = portions(&plan).await;
-    assert_eq!(all.iter().filter(|portion| matches!(portion, Portion::Points(_))).count(), 1);
+    assert_eq!(parts(&plan).await.0, 11);
     let sums = read(&repository, &series, request.clone(), range).await.unwrap();
-    let expected =
-        plan.apply(read(&repository, &series, ReadRequest::default(), range).await.unwrap(), range);
-    assert_eq!(sums, expected);
+    let mut making = plan.making(range);
+    making.take_points(read(&repository, &series, ReadRequest::default(), range).await.unwrap());
+    assert_eq!(sums, making.finish());
     // Months of another zone cut all blocks.
     let request = ReadRequest { zone: Some(Zone::utc()), ..request };
     let plan = Plan::new(&Shape::new(&series), &request, range, &units).unwrap();
-    assert!(portions(&plan).await.iter().all(|portion| matches!(portion, Portion::Points(_))));
+    assert_eq!(parts(&plan).await.0, 0);
 }

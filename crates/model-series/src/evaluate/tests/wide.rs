@@ -75,7 +75,7 @@ async fn what_is_to_be_made_up_has_a_limit() {
     ] {
         let outcome = pages(&repository, series, request, centuries()).await;
         let text = outcome.expect_err("too much").to_string();
-        assert!(text.contains("MADE_SLOTS_MAX"), "{text}");
+        assert!(text.contains("answer_slots_max"), "{text}");
     }
     // Of points that stand in slots there is one.
     let count = ReadRequest { aggregation: Some(Aggregation::Count), ..made(Gaps::None, Some(MILLISECONDS)) };
