@@ -222,8 +222,7 @@ impl ReadGiven {
                 unit: given.get("unit").map(Box::from),
                 aggregation: given.parse("aggregation", parse_aggregation)?,
                 gaps: given.parse("gaps", parse_gaps)?.unwrap_or_default(),
-                as_of: None,
-                quotation: Quotation::Latest,
+                ..ReadRequest::default()
             },
             as_of: given.parse("asOf", parse_moment)?,
             quotation: given.parse("quotation", parse_quotation)?.unwrap_or_default(),
@@ -458,6 +457,7 @@ mod tests {
             gaps: Gaps::Linear,
             as_of: Some(Timestamp(1_767_225_600_500_000)),
             quotation: Quotation::LatestBefore(1_767_225_600_000_000_000),
+            ..ReadRequest::default()
         };
         assert_eq!(given.request(&Zone::utc()).unwrap(), expected);
         let given = read("").unwrap();

@@ -17,6 +17,8 @@ pub struct Limits {
     pub page_max: usize,
     /// The most series of one request.
     pub request_series_max: usize,
+    /// The most slots of one answer.
+    pub answer_slots_max: u64,
     /// The most points of one body.
     pub write_points_max: usize,
     /// The deepest nesting of JSON in a body.

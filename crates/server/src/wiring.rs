@@ -86,6 +86,7 @@ fn tsm_limits(settings: &Settings, threads: usize) -> api_tsm::Limits {
         page_default: limits.page_rows_default,
         page_max: limits.page_rows_max,
         request_series_max: series.request_series_max,
+        answer_slots_max: series.answer_slots_max,
         write_points_max: series.write_points_max,
         depth_max: limits.depth_max,
         item_bytes_max: series.write_item_bytes_max.as_usize(),

@@ -488,7 +488,13 @@ fn form() -> Value {
 }
 
 const QUERY: &[Parameter] = &[
-    ("from", "from", time, false, "The first instant. A date is its midnight in the zone that is read in."),
+    (
+        "from",
+        "from",
+        time,
+        false,
+        "The first instant; of right-aligned series slots that lie in the range are meant. A date is its midnight in the zone that is read in.",
+    ),
     ("to", "to", time, false, "The first instant that is not meant any more."),
     ("interval", "interval", interval, false, "Reads on this raster instead of the series' own."),
     ("intervalMultiplier", "intervalMultiplier", number, false, "How many of interval; 1 if it is left out."),

@@ -15,6 +15,7 @@ fn api() -> Api {
         page_default: 10,
         page_max: 10,
         request_series_max: 10,
+        answer_slots_max: 1_000_000,
         write_points_max: 10,
         depth_max: 10,
         item_bytes_max: 10,

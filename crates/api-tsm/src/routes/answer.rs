@@ -10,7 +10,7 @@ use futures_util::{Stream, StreamExt as _};
 use http::StatusCode;
 use model_series::{Definition, Points};
 
-use super::reading::{Reading, SeriesPages};
+use super::reading::{Pages, Reading, SeriesPages};
 use crate::media::media_type;
 use crate::problem::Problem;
 use crate::wire::{Form, PieceWriter, PointsWriter, Shape, Tail};
@@ -39,9 +39,14 @@ pub(super) async fn answer_one(
     series: &Arc<Definition>,
     form: Form,
 ) -> Result<Response, Problem> {
-    let stall_max = reading.stall_max;
+    reading.check(std::slice::from_ref(series), form)?;
+    let pages = Pages::Series(Box::new(reading.pages(series, form)?));
+    answer_pages(&reading, pages, form).await
+}
+
+async fn answer_pages(reading: &Reading, pages: Pages, form: Form) -> Result<Response, Problem> {
     let body = OneBody {
-        series: LongSeries::new(reading.pages(series, form)?),
+        series: LongSeries::new(pages),
         writer: reading.writer(form, Shape::Single),
         place: Place::Begin,
     };
@@ -49,7 +54,7 @@ pub(super) async fn answer_one(
         let chunk = body.next().await?;
         Ok(chunk.map(|chunk| (chunk, body)))
     });
-    respond(media_type(form), stall_max, Box::pin(chunks)).await
+    respond(media_type(form), reading.stall_max, Box::pin(chunks)).await
 }
 
 /// The points of many series, in order.
@@ -64,9 +69,7 @@ pub(super) async fn answer_many(
     tasks: usize,
 ) -> Result<Response, Problem> {
     let stall_max = reading.stall_max;
-    for series in &series {
-        reading.answer(series, form)?;
-    }
+    reading.check(&series, form)?;
     let body = ManyBody::new(reading, series, form, tasks);
     let chunks = futures_util::stream::try_unfold(body, |mut body| async move {
         let chunk = body.next().await?;
@@ -75,24 +78,19 @@ pub(super) async fn answer_many(
     respond(media_type(form), stall_max, Box::pin(chunks)).await
 }
 
-/// The sum of many series as the points of one, which are in memory: a sum is not larger than one series.
+/// The sum of many series as the points of one.
 ///
 /// # Errors
 ///
-/// If the series do not add up, or cannot be read as it is asked for.
+/// If the series do not add up, or cannot be read as it is asked for; as [`answer_one`].
 pub(super) async fn answer_total(
     reading: &Reading,
     series: &[Arc<Definition>],
     form: Form,
     tasks: usize,
 ) -> Result<Response, Problem> {
-    let (points, slots) = reading.total(series, form, tasks).await?;
-    let mut writer = reading.writer(form, Shape::Single);
-    let mut out = Vec::new();
-    writer.begin(&mut out)?;
-    writer.series(&mut out, &[(reading.head_of_total(&slots), &points)])?;
-    writer.end(&mut out)?;
-    Ok(json_response(StatusCode::OK, media_type(form), out))
+    let pages = reading.total_pages(series, form, tasks).await?;
+    answer_pages(reading, pages, form).await
 }
 
 async fn respond(media: MediaType, stall_max: Duration, mut chunks: Chunks) -> Result<Response, Problem> {
@@ -141,7 +139,7 @@ enum Place {
 
 /// A series that is written page by page.
 struct LongSeries {
-    pages: SeriesPages,
+    pages: Pages,
     stage: Stage,
 }
 
@@ -154,7 +152,7 @@ enum Stage {
 }
 
 impl LongSeries {
-    fn new(pages: SeriesPages) -> Self {
+    fn new(pages: Pages) -> Self {
         Self { pages, stage: Stage::Points }
     }
 
@@ -296,7 +294,7 @@ impl ManyBody {
                 }
                 Some(Piece::Long(pages)) => {
                     self.writer.begin_series(&mut out, pages.head());
-                    self.long = Some(LongSeries::new(*pages));
+                    self.long = Some(LongSeries::new(Pages::Series(pages)));
                 }
                 Some(Piece::Failed(problem)) => return Err(problem),
                 None => {

@@ -116,7 +116,7 @@ async fn begin(
     let form = answer_form(request, given.form)?;
     let repository = api.repository(request).await?;
     let series = selection.resolve(api, &repository).await?;
-    let reading = Reading::new(&repository, given, &series, api.shared.limits.stall_max).await?;
+    let reading = Reading::new(&repository, given, &series, &api.shared.limits).await?;
     Ok((form, series, reading))
 }
 

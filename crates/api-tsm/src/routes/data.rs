@@ -24,8 +24,8 @@ pub(crate) async fn read(api: Api, request: Request) -> Result<Response, Problem
     let form = answer_form(&request, given.form)?;
     let repository = api.repository(&request).await?;
     let series = find_series(&repository, request.capture(1)).await?;
-    let stall_max = api.shared.limits.stall_max;
-    let reading = Reading::new(&repository, given, std::slice::from_ref(&series), stall_max).await?;
+    let limits = &api.shared.limits;
+    let reading = Reading::new(&repository, given, std::slice::from_ref(&series), limits).await?;
     answer_one(reading, &series, form).await
 }
 

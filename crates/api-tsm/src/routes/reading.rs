@@ -1,16 +1,18 @@
 //! Reads of points: what a request asks for, put to the model page by page.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use model_series::{
     ABSENT, Answer, Definition, Flag, Interval, Points, Raster, ReadRequest, Reader, Repository, TimeRange,
-    Zone,
+    TotalPages, Zone,
 };
 
 use crate::params::ReadGiven;
 use crate::problem::Problem;
 use crate::shapes::interval_text;
+use crate::state::Limits;
 use crate::times::{Moment, library_zone};
 use crate::wire::{Form, NO_VALUE, PointsWriter, SeriesHead, Shape, on_raster};
 
@@ -32,6 +34,9 @@ pub(super) struct Reading {
     /// In which times are written.
     zone: Zone,
     pub(super) stall_max: Duration,
+    /// The most slots of the answer, and those that were told.
+    slots_max: u64,
+    slots_told: Arc<AtomicU64>,
 }
 
 impl Reading {
@@ -45,14 +50,34 @@ impl Reading {
         repository: &Repository,
         given: ReadGiven,
         series: &[Arc<Definition>],
-        stall_max: Duration,
+        limits: &Limits,
     ) -> Result<Self, Problem> {
         let common = || common_zone(series);
         let zone = given.zone().cloned().or_else(common).unwrap_or_else(Zone::utc);
         let (from, to) = (given.from, given.to);
         let request = given.request(&zone)?;
+        let slots_max = limits.answer_slots_max;
+        let request = ReadRequest { answer_slots_max: Some(slots_max), ..request };
         let reader = Arc::new(repository.reader(request).await?);
-        Ok(Self { reader, from, to, zone, stall_max })
+        let slots_told = Arc::default();
+        Ok(Self { reader, from, to, zone, stall_max: limits.stall_max, slots_max, slots_told })
+    }
+
+    /// Refuses so many slots more than were told if an answer has no room for them.
+    fn check_slots(&self, slots: u64) -> Result<(), Problem> {
+        if slots <= self.slots_max {
+            return Ok(());
+        }
+        let max = self.slots_max;
+        Err(Problem::too_large(format!(
+            "the answer has {slots} slots and more: at most {max} are (answer_slots_max)"
+        )))
+    }
+
+    /// Counts slots that are told.
+    fn tell(&self, points: &Points) -> Result<(), Problem> {
+        let count = points.len() as u64;
+        self.check_slots(self.slots_told.fetch_add(count, Ordering::Relaxed).saturating_add(count))
     }
 
     /// What writes the body.
@@ -93,6 +118,16 @@ impl Reading {
         Ok((answer, range))
     }
 
+    /// Refuses series that cannot be read as it is asked for, and more slots than an answer has where they can be told
+    /// before anything is read.
+    pub(super) fn check(&self, series: &[Arc<Definition>], form: Form) -> Result<(), Problem> {
+        let mut slots = 0_u64;
+        for series in series {
+            slots = slots.saturating_add(self.answer(series, form)?.0.slots_made);
+        }
+        self.check_slots(slots)
+    }
+
     /// The pages of a series.
     pub(super) fn pages(&self, series: &Arc<Definition>, form: Form) -> Result<SeriesPages, Problem> {
         let (answer, range) = self.answer(series, form)?;
@@ -103,6 +138,7 @@ impl Reading {
             slots,
             range,
             next: Some(range.from),
+            is_again: false,
         })
     }
 
@@ -121,40 +157,117 @@ impl Reading {
             let outcome = if is_together(pages) { read.next() } else { None };
             outcomes.push(outcome.map(|outcome| {
                 let points = outcome.map_err(|error| about(&error, &pages.series))?;
-                pages.slots.lay_out(points, &pages.series)
+                pages.laid_out(points)
             }));
         }
         outcomes
     }
 
-    /// The sum of many series, as the points of one, worked out by so many tasks at most.
+    /// The pages of the sum of many series, worked out by so many tasks at most.
     ///
     /// # Errors
     ///
     /// If the series do not add up, or cannot be read as it is asked for.
-    pub(super) async fn total(
+    pub(super) async fn total_pages(
         &self,
         series: &[Arc<Definition>],
         form: Form,
         tasks: usize,
-    ) -> Result<(Points, Slots), Problem> {
+    ) -> Result<Pages, Problem> {
         let first = series.first().ok_or_else(|| Problem::bad_request("no series is named"))?;
         let (answer, range) = self.answer(first, form)?;
-        let points = self.reader.total(series, range, tasks).await?;
-        let mut slots = Slots::new(answer, form);
-        let points = slots.lay_out(points, first)?;
-        Ok((points, slots))
+        let pages = self.reader.total_pages(series, range, tasks).await?;
+        let (slots, series) = (Slots::new(answer, form), Arc::clone(first));
+        Ok(Pages::Total(Box::new(TotalOfSeries {
+            reading: self.clone(),
+            series,
+            slots,
+            pages,
+            is_again: false,
+        })))
+    }
+}
+
+/// What an answer about one series is written of, page by page.
+pub(super) enum Pages {
+    /// The points of a series.
+    Series(Box<SeriesPages>),
+    /// The sum of many.
+    Total(Box<TotalOfSeries>),
+}
+
+impl Pages {
+    /// What is said besides the points.
+    pub(super) fn head(&self) -> SeriesHead<'_> {
+        match self {
+            Self::Series(pages) => pages.head(),
+            Self::Total(total) => total.head(),
+        }
     }
 
-    /// What is said of a sum besides its points.
-    pub(super) fn head_of_total<'a>(&'a self, slots: &'a Slots) -> SeriesHead<'a> {
+    /// What a page takes, about.
+    pub(super) fn bytes_guessed(&self) -> usize {
+        match self {
+            Self::Series(pages) => pages.bytes_guessed(),
+            Self::Total(_) => 256,
+        }
+    }
+
+    /// The next page; `None` at the end.
+    pub(super) async fn next(&mut self) -> Result<Option<Points>, Problem> {
+        match self {
+            Self::Series(pages) => pages.next().await,
+            Self::Total(total) => total.next().await,
+        }
+    }
+
+    /// Goes back to the first page; as all pages are of one moment, they come again as they were.
+    pub(super) fn rewind(&mut self) {
+        match self {
+            Self::Series(pages) => pages.rewind(),
+            Self::Total(total) => total.rewind(),
+        }
+    }
+}
+
+/// The sum of many series, page by page.
+pub(super) struct TotalOfSeries {
+    reading: Reading,
+    /// The first of them, on whose slots the sum lies.
+    series: Arc<Definition>,
+    slots: Slots,
+    pages: TotalPages,
+    /// Whether its slots were counted before.
+    is_again: bool,
+}
+
+impl TotalOfSeries {
+    fn head(&self) -> SeriesHead<'_> {
         SeriesHead {
             id: 0,
             name: "Sum",
-            unit: slots.unit(),
-            interval: slots.interval(),
-            zone: self.zone.name(),
+            unit: self.slots.unit(),
+            interval: self.slots.interval(),
+            zone: self.reading.zone.name(),
         }
+    }
+
+    async fn next(&mut self) -> Result<Option<Points>, Problem> {
+        let Some(points) = self.pages.next().await? else { return Ok(None) };
+        if points.is_empty() {
+            tokio::task::yield_now().await;
+        }
+        let points = self.slots.lay_out(points, &self.series)?;
+        if !self.is_again {
+            self.reading.tell(&points)?;
+        }
+        Ok(Some(points))
+    }
+
+    fn rewind(&mut self) {
+        self.pages.rewind();
+        self.slots.next = None;
+        self.is_again = true;
     }
 }
 
@@ -247,6 +360,8 @@ pub(super) struct SeriesPages {
     range: TimeRange,
     /// Where the next page begins; none at the end.
     next: Option<i64>,
+    /// Whether its slots were counted before.
+    is_again: bool,
 }
 
 impl SeriesPages {
@@ -287,10 +402,10 @@ impl SeriesPages {
         count.min(PAGE_POINTS).saturating_mul(POINT_BYTES) + 256
     }
 
-    /// Goes back to the first page; as all pages are of one moment, they come again as they were.
-    pub(super) fn rewind(&mut self) {
+    fn rewind(&mut self) {
         self.next = Some(self.range.from);
         self.slots.next = None;
+        self.is_again = true;
     }
 
     /// The next page; `None` at the end.
@@ -304,7 +419,16 @@ impl SeriesPages {
             // A long range with few points is many pages that come from memory: others get their turn.
             tokio::task::yield_now().await;
         }
-        self.slots.lay_out(points, &self.series).map(Some)
+        self.laid_out(points).map(Some)
+    }
+
+    /// The points of a page as the form has them, which count for the answer.
+    fn laid_out(&mut self, points: Points) -> Result<Points, Problem> {
+        let points = self.slots.lay_out(points, &self.series)?;
+        if !self.is_again {
+            self.reading.tell(&points)?;
+        }
+        Ok(points)
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use model_series::{
-    Definition, Edit, Error, Points, Repository, SeriesRef, SeriesWrite, TimeRange, Timestamp,
+    Alignment, Definition, Edit, Error, Points, Repository, SeriesRef, SeriesWrite, TimeRange, Timestamp,
 };
 
 use crate::problem::{Detail, Problem, is_damage};
@@ -126,9 +126,14 @@ fn check_inside(
     order: &[u32],
     range: TimeRange,
 ) -> Result<(), Problem> {
+    let range = series.selected(range);
     let Some(index) = points.times.iter().position(|time| !range.contains(*time)) else { return Ok(()) };
     let position = order.get(index).map_or(index, |place| usize::try_from(*place).unwrap_or(index));
-    let reason = "the point is outside of from and to".to_owned();
+    let reason = match series.alignment {
+        Alignment::End => "its slot, which ends with its time, does not lie between from and to",
+        Alignment::Begin | Alignment::Spontaneous => "the point is outside of from and to",
+    };
+    let reason = reason.to_owned();
     let detail = Detail { series: Some(series.name.to_string()), position: Some(position), reason };
     Err(Problem::bad_request(format!("series {}, position {position}: {}", series.name, detail.reason))
         .with(detail))

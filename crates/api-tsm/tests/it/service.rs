@@ -28,6 +28,7 @@ pub(crate) fn limits() -> Limits {
         page_default: 20,
         page_max: 1000,
         request_series_max: 1000,
+        answer_slots_max: 1_000_000,
         write_points_max: 1_000_000,
         depth_max: 64,
         item_bytes_max: 1 << 16,

@@ -140,6 +140,14 @@ impl Reader {
 }
 
 impl TotalPages {
+    /// Goes back to the first page: all are of one moment, so they come again as they were.
+    pub fn rewind(&mut self) {
+        self.next = Some(self.names.from);
+        for group in &mut self.groups {
+            group.around = vec![Around::default(); group.series.len()];
+        }
+    }
+
     /// The next page, which may be empty; `None` at the end. Cost: that of reading the series over the page.
     ///
     /// # Errors
@@ -239,8 +247,7 @@ impl Reader {
         let mut answers = futures_util::stream::iter(answers.collect::<Vec<_>>()).buffered(at_once);
         let mut total = Total::default();
         while let Some(points) = answers.next().await {
-            let points: Points = points.map_err(|error: Error| error)?;
-            total.add(&points);
+            total.add(&points?);
         }
         drop(answers);
         Ok((total, around))

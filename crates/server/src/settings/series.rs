@@ -53,6 +53,10 @@ pub(crate) struct Series {
     #[arg(long, env = "TWINFOLD_REQUEST_SERIES_MAX", value_name = "COUNT", default_value = "50000")]
     pub(crate) request_series_max: usize,
 
+    /// The most slots of one answer: of all its series, with points or without
+    #[arg(long, env = "TWINFOLD_ANSWER_SLOTS_MAX", value_name = "COUNT", default_value = "1000000000")]
+    pub(crate) answer_slots_max: u64,
+
     /// The most points of one body
     #[arg(long, env = "TWINFOLD_WRITE_POINTS_MAX", value_name = "COUNT", default_value = "10000000")]
     pub(crate) write_points_max: usize,
@@ -125,6 +129,7 @@ impl Series {
         ] {
             anyhow::ensure!(value > 0, "{name} must be at least 1");
         }
+        anyhow::ensure!(self.answer_slots_max > 0, "answer_slots_max must be at least 1");
         for (name, span) in [
             ("series_retention_interval", self.series_retention_interval),
             ("series_cold_interval", self.series_cold_interval),
