@@ -257,7 +257,7 @@ fn says_what_was_expected_where() {
 #[test]
 fn limits_have_names() {
     let wide = vec!["a"; 21].join(";");
-    check_refused(&wide, "TooComplexQuery: q has more than 20 terms");
+    check_refused(&wide, "TooComplexQuery: q has more than 20 terms (q_nodes_max)");
     let deep = "(".repeat(100_000);
     check_refused(&deep, "TooComplexQuery: q nests more than 32 deep");
     let linked = "a{".repeat(100_000);

@@ -304,7 +304,7 @@ fn city() -> (Draft, Linked<'static>) {
     let x = draft("urn:x", vec![attribute(A, [to(r#"["urn:y","urn:z"]"#)])]);
     let y = draft("urn:y", vec![attribute(A, [to(r#""urn:x""#)]), attribute(B, [to(r#""urn:w""#)])]);
     let w = draft("urn:w", vec![]);
-    let mut linked = Linked { level_max: 2, ..Linked::default() };
+    let mut linked = Linked { level_max: 2, out_bytes_max: usize::MAX, ..Linked::default() };
     for entity in [&x, &y, &w] {
         linked.entities.insert(entity.id.clone(), Entity { bytes: encode(entity, NOON, NOON).into() });
     }
