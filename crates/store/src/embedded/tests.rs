@@ -14,6 +14,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use tempfile::TempDir;
 
+use super::format::FORMAT_VERSION;
 use super::{Durability, EmbeddedOptions, restore};
 use crate::{
     Clock, Cursor, Direction, Error, ErrorKind, Partition, Range, Space, SpaceKind, Store, Write, WriteId,
@@ -191,7 +192,10 @@ fn only_stores_of_this_format_open() {
         assert!(said.contains(says) && said.contains(folder.path().to_str().unwrap()), "{said}");
     };
     check("letter.txt", None, "not a Twinfold store");
-    check("FORMAT", Some("twinfold store\nformat 2\ncreated by 9.9.9\n"), "format 2, created by 9.9.9");
+    for other in [FORMAT_VERSION - 1, FORMAT_VERSION + 1] {
+        let text = format!("twinfold store\nformat {other}\ncreated by 9.9.9\n");
+        check("FORMAT", Some(&text), &format!("format {other}, created by 9.9.9"));
+    }
     check("FORMAT", Some("twinfold store\nformat x\n"), "damaged");
     check("FORMAT", Some("another store\nformat 1\n"), "not that of a Twinfold store");
     check("FORMAT", Some(""), "not that of a Twinfold store");
