@@ -21,6 +21,9 @@ use super::state::State;
 use super::{keeper, tidy};
 use crate::{Commit, Error, ErrorKind, Lease, Partition, Stamp};
 
+/// What the engine says of a log that it could not write to before.
+const FAILED_BEFORE: &str = "Writer has previous error";
+
 /// A write is acknowledged if its folder was there so long ago at most: a look costs some microseconds, and batches may
 /// follow each other faster than that pays.
 const FOLDER_LOOK_MIN: Duration = Duration::from_millis(1);
@@ -305,6 +308,7 @@ impl Drop for FailOnPanic {
 /// Syncs the log at intervals until the committer ends.
 fn sync_at_intervals(shared: &Shared, interval: Duration, stopped: &StopReceiver<()>) {
     let mut synced = 0;
+    let mut is_told = false;
     while stopped.recv_timeout(interval) == Err(RecvTimeoutError::Timeout) {
         let written = shared.counters.batches.load(Ordering::Acquire);
         if written == synced || !shared.is_serving() {
@@ -312,9 +316,11 @@ fn sync_at_intervals(shared: &Shared, interval: Duration, stopped: &StopReceiver
         }
         let Ok(engine) = shared.engine() else { continue };
         shared.counters.syncs.fetch_add(1, Ordering::Relaxed);
-        match engine.flush_wal(true).map_err(|error| engine_failed(shared.path(), "sync", error)) {
-            Ok(()) => synced = written,
-            Err(error) => shared.note_failure(&error),
+        match engine.flush_wal(true) {
+            Ok(()) => (synced, is_told) = (written, false),
+            // The committer's write that failed knows the cause, and takes note of it before the next sync.
+            Err(error) if !is_told && error.as_ref().contains(FAILED_BEFORE) => is_told = true,
+            Err(error) => shared.note_failure(&engine_failed(shared.path(), "sync", error)),
         }
     }
 }
