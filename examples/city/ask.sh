@@ -7,7 +7,6 @@ ask() {
   echo "# $1"
   shift
   curl --fail-with-body --silent --show-error --get "$url/ngsi-ld/v1/entities" "$@"
-  echo
 }
 
 ask 'By value: parking areas that are open and have more than 20 free spaces, best first.' \

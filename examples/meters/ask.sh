@@ -8,7 +8,6 @@ ask() {
   path=$2
   shift 2
   curl --fail-with-body --silent --show-error --get "$url/tsm/v1/repositories/brackwater/$path" "$@"
-  echo
 }
 
 ask 'A short day: 92 quarter hours are 23 hours; two o clock is missing.' timeseries/Crane/data \
