@@ -1,13 +1,13 @@
 //! Bodies of requests: read whole within a limit, and decompressed within the same limit.
 
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use http::{HeaderMap, header};
 use http_body_util::BodyExt as _;
 use hyper::body::Body;
 
 use crate::coding::Decoder;
 use crate::media::Coding;
-use crate::{Refusal, Reservation};
+use crate::{Refusal, Share};
 
 /// Memory that is reserved for a body, for each of its bytes: for itself, and for what is made of it.
 pub const BODY_BYTES_HELD: usize = 2;
@@ -27,7 +27,7 @@ pub async fn read_body<B>(
     headers: &HeaderMap,
     body: B,
     bytes_max: usize,
-    reservation: &mut Reservation,
+    share: &mut Share,
 ) -> Result<Bytes, Refusal>
 where
     B: Body<Data = Bytes> + Unpin,
@@ -37,49 +37,51 @@ where
         return Ok(Bytes::new());
     }
     let coding = content_coding(headers)?;
-    let bytes = read_plain(body, bytes_max, reservation).await?;
+    let bytes = read_plain(body, bytes_max, share).await?;
     match coding {
-        Some(coding) if !bytes.is_empty() => decompress(coding, bytes, bytes_max, reservation).await,
+        Some(coding) if !bytes.is_empty() => Box::pin(decompress(coding, bytes, bytes_max, share)).await,
         _ => Ok(bytes),
     }
 }
 
-async fn read_plain<B>(mut body: B, bytes_max: usize, reservation: &mut Reservation) -> Result<Bytes, Refusal>
+async fn read_plain<B>(mut body: B, bytes_max: usize, share: &mut Share) -> Result<Bytes, Refusal>
 where
     B: Body<Data = Bytes> + Unpin,
     B::Error: std::fmt::Display,
 {
-    let declared = usize::try_from(body.size_hint().lower()).unwrap_or(usize::MAX);
-    if declared > bytes_max {
+    let hint = body.size_hint();
+    let declared = hint.exact().map(|bytes| usize::try_from(bytes).unwrap_or(usize::MAX));
+    if usize::try_from(hint.lower()).unwrap_or(usize::MAX) > bytes_max {
         return Err(Refusal::BodyTooLarge(bytes_max));
     }
     let mut first = Bytes::new();
-    let mut rest = BytesMut::new();
+    let mut whole: Vec<u8> = Vec::new();
     while let Some(frame) = body.frame().await {
         let frame = frame.map_err(|error| Refusal::BrokenBody(format!("it broke off: {error}")))?;
         // Trailers say nothing we need.
         let Ok(data) = frame.into_data() else { continue };
-        if first.len() + rest.len() + data.len() > bytes_max {
+        let came = first.len() + whole.len() + data.len();
+        if came > bytes_max {
             return Err(Refusal::BodyTooLarge(bytes_max));
         }
-        if first.is_empty() && rest.is_empty() {
+        if first.is_empty() && whole.is_empty() {
             first = data;
-            reservation.grow(first.len().saturating_mul(BODY_BYTES_HELD)).await?;
+            share.grow(first.len().saturating_mul(BODY_BYTES_HELD)).await?;
             continue;
         }
-        let came = first.len() + rest.len() + data.len();
-        if came > rest.capacity() {
+        if came > whole.capacity() {
             // Twice as much each time, but never more than is to come: what a head declares is not believed at once.
-            let capacity = came.saturating_mul(2).min(declared.max(came)).min(bytes_max);
-            reservation.grow(capacity.saturating_mul(BODY_BYTES_HELD)).await?;
-            rest.reserve(capacity - rest.len());
+            let to_come = declared.map_or(bytes_max, |declared| declared.max(came));
+            let capacity = came.saturating_mul(2).min(to_come);
+            share.grow(capacity.saturating_mul(BODY_BYTES_HELD)).await?;
+            whole.reserve_exact(capacity - whole.len());
         }
-        if rest.is_empty() {
-            rest.extend_from_slice(&std::mem::take(&mut first));
+        if whole.is_empty() {
+            whole.extend_from_slice(&std::mem::take(&mut first));
         }
-        rest.extend_from_slice(&data);
+        whole.extend_from_slice(&data);
     }
-    Ok(if rest.is_empty() { first } else { rest.freeze() })
+    Ok(if whole.is_empty() { first } else { whole.into() })
 }
 
 /// The coding that a body's head names; `None`: as it is.
@@ -102,7 +104,7 @@ async fn decompress(
     coding: Coding,
     mut packed: Bytes,
     bytes_max: usize,
-    reservation: &mut Reservation,
+    share: &mut Share,
 ) -> Result<Bytes, Refusal> {
     let broken = |error: std::io::Error| Refusal::BrokenBody(format!("it is not {}: {error}", coding.name()));
     let mut decoder = Decoder::new(coding).map_err(broken)?;
@@ -117,8 +119,8 @@ async fn decompress(
         let came = plain.len() + piece.len();
         if came > plain.capacity() {
             let capacity = came.saturating_mul(2).min(bytes_max);
-            let held = packed_bytes.saturating_add(capacity);
-            reservation.grow(held.saturating_mul(BODY_BYTES_HELD)).await?;
+            // Nothing is made of the packed bytes.
+            share.grow(capacity.saturating_mul(BODY_BYTES_HELD).saturating_add(packed_bytes)).await?;
             plain.reserve_exact(capacity - plain.len());
         }
         plain.extend_from_slice(&piece);
@@ -147,13 +149,13 @@ mod tests {
     use super::*;
     use crate::MemoryBudget;
 
-    fn plenty() -> Reservation {
-        MemoryBudget::new(1 << 30, 1 << 20, Duration::ZERO).reservation()
+    fn plenty() -> Share {
+        crate::RequestMemory::default().share()
     }
 
-    /// A body that says to be `declared` bytes, and pauses for ever behind `came`.
+    /// A body that says to be `declared` bytes, or nothing of it, and pauses for ever behind `came`.
     struct Unfinished {
-        declared: u64,
+        declared: Option<u64>,
         came: usize,
     }
 
@@ -174,38 +176,42 @@ mod tests {
         }
 
         fn size_hint(&self) -> SizeHint {
-            SizeHint::with_exact(self.declared)
+            self.declared.map_or_else(SizeHint::default, SizeHint::with_exact)
         }
     }
 
     /// What is reserved while that much of a body has come.
-    fn reserved(declared: u64, came: usize) -> usize {
+    fn reserved(declared: Option<u64>, came: usize) -> usize {
         let budget = MemoryBudget::new(1 << 30, 1 << 20, Duration::ZERO);
-        let (headers, mut reservation) = (HeaderMap::new(), budget.reservation());
+        let (headers, mut share) = (HeaderMap::new(), budget.request().share());
         let body = Unfinished { declared, came };
-        let mut read = std::pin::pin!(read_body(&headers, body, 64 << 20, &mut reservation));
+        let mut read = std::pin::pin!(read_body(&headers, body, 64 << 20, &mut share));
         assert!(read.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
         budget.reserved_bytes()
     }
 
     #[test]
     fn unfinished_bodies_hold_what_came_of_them() {
-        assert_eq!(reserved(60 << 20, 0), 0);
-        assert_eq!(reserved(60 << 20, 32 << 10), 0);
-        let few = reserved(60 << 20, 1 << 20);
-        assert!((2 << 20..=4 << 20).contains(&few), "{few}");
-        let much = reserved(60 << 20, 59 << 20);
+        for declared in [Some(60 << 20), None] {
+            assert_eq!(reserved(declared, 0), 0);
+            assert_eq!(reserved(declared, 32 << 10), 0);
+            let few = reserved(declared, 1 << 20);
+            assert!((2 << 20..=4 << 20).contains(&few), "{few}");
+        }
+        let much = reserved(Some(60 << 20), 59 << 20);
         assert!((118 << 20..=120 << 20).contains(&much), "{much}");
+        let much = reserved(None, 59 << 20);
+        assert!((118 << 20..=128 << 20).contains(&much), "{much}");
     }
 
     #[tokio::test(start_paused = true)]
     async fn bodies_together_stay_within_the_budget() {
         let budget = MemoryBudget::new(8 << 20, 2 << 20, Duration::from_secs(5));
         let read = |came: usize| {
-            let mut reservation = budget.reservation();
+            let mut share = budget.request().share();
             async move {
-                let body = Unfinished { declared: 1 << 20, came };
-                read_body(&HeaderMap::new(), body, 1 << 20, &mut reservation).await
+                let body = Unfinished { declared: Some(1 << 20), came };
+                read_body(&HeaderMap::new(), body, 1 << 20, &mut share).await
             }
         };
         let unfinished: Vec<_> = (0..40).map(|_| tokio::spawn(read((1 << 20) - 1))).collect();
@@ -306,8 +312,8 @@ mod tests {
         assert!(packed.len() < 10_000, "a few bytes");
         let turns = std::rc::Rc::new(std::cell::Cell::new(0));
         let headers = headers(Some("zstd"));
-        let mut reservation = plenty();
-        let unpack = read_body(&headers, Full::new(Bytes::from(packed)), 60_000_000, &mut reservation);
+        let mut share = plenty();
+        let unpack = read_body(&headers, Full::new(Bytes::from(packed)), 60_000_000, &mut share);
         let other = async {
             loop {
                 turns.set(turns.get() + 1);

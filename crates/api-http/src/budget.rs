@@ -1,9 +1,9 @@
 //! Memory that requests share: bodies and answers are bounded together, not only one by one.
 //!
-//! A request reserves memory as its body grows and gives all of it back at its end; an answer, as soon as it is taken by the
-//! client. Requests that each hold a part and wait for more would wait for ever; so of the budget as much as one request can
-//! need is a *reserve*, which one request has at a time. Who has it never waits again, so it ends, and what it held goes to
-//! the next.
+//! A request has one reservation ([`RequestMemory`]). It grows with the body and with what is made of it, becomes the answer's,
+//! and ends when the client has taken the answer. Requests that each hold a part and wait for more would wait for ever; so a
+//! part of the budget is a *reserve*, which one request has at a time. Who has it never waits again, so it ends, and what it
+//! held goes to the next.
 //!
 //! What is small reserves nothing: large requests that come slowly cannot keep it out.
 
@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use tokio::sync::Semaphore;
+use tokio::sync::{Mutex, Semaphore};
 
 /// What memory is counted in.
 const UNIT_BYTES: usize = 1024;
@@ -20,8 +20,8 @@ pub const SMALL_BYTES: usize = 64 << 10;
 
 /// A bound on memory; clones share.
 ///
-/// Invariant: what all reservations hold is at most `bytes_max`, rounded up to 1 KiB for each. What needs at most
-/// 64 KiB holds nothing of it.
+/// Invariant: what all reservations hold is at most `bytes_max`, rounded up to 1 KiB for each; beside it, the one request
+/// that has the reserve takes what it needs, and answers to writes are never refused. What needs at most 64 KiB holds nothing.
 #[derive(Clone, Debug)]
 pub struct MemoryBudget {
     inner: Arc<Inner>,
@@ -34,8 +34,9 @@ struct Inner {
     common_units: usize,
     /// Who may use the reserve, how large it is, and how much of it is in use.
     reserve: Semaphore,
-    reserve_units: usize,
     reserve_held: AtomicUsize,
+    /// What was taken though it was not there.
+    overdrawn: AtomicUsize,
     wait_max: Duration,
     refused: AtomicU64,
 }
@@ -47,6 +48,21 @@ pub struct Reservation {
     common: usize,
     /// What is held of the reserve; `None` while another may have it.
     reserve: Option<usize>,
+    overdrawn: usize,
+    /// What it is to hold, small or not.
+    bytes: usize,
+}
+
+/// The memory of one request, from the first piece of its body to the last byte of its answer: one reservation, whoever
+/// grows it. Clones share.
+#[derive(Clone, Debug)]
+pub struct RequestMemory(Arc<Mutex<Reservation>>);
+
+/// What one part of a request's work holds of its memory. What it held stays reserved until the request's answer is made.
+#[derive(Debug)]
+pub struct Share {
+    memory: RequestMemory,
+    bytes: usize,
 }
 
 /// The budget had no memory left, and none came in time.
@@ -55,8 +71,8 @@ pub struct Reservation {
 pub struct MemoryFull;
 
 impl MemoryBudget {
-    /// A budget of `bytes_max`, of which one request needs at most `request_bytes_max`: less would leave the largest
-    /// requests no way through. Who finds nothing left waits for `wait_max`.
+    /// A budget of `bytes_max`, of which `request_bytes_max` is the reserve: what the largest requests usually need. Who
+    /// finds nothing left waits for `wait_max`.
     pub fn new(bytes_max: usize, request_bytes_max: usize, wait_max: Duration) -> Self {
         let reserve_units = units(request_bytes_max);
         let common_units = (bytes_max / UNIT_BYTES).saturating_sub(reserve_units).min(Semaphore::MAX_PERMITS);
@@ -65,8 +81,8 @@ impl MemoryBudget {
                 common: Semaphore::new(common_units),
                 common_units,
                 reserve: Semaphore::new(1),
-                reserve_units,
                 reserve_held: AtomicUsize::new(0),
+                overdrawn: AtomicUsize::new(0),
                 wait_max,
                 refused: AtomicU64::new(0),
             }),
@@ -75,14 +91,20 @@ impl MemoryBudget {
 
     /// A reservation that holds nothing yet.
     pub fn reservation(&self) -> Reservation {
-        Reservation { budget: self.clone(), common: 0, reserve: None }
+        Reservation { budget: self.clone(), common: 0, reserve: None, overdrawn: 0, bytes: 0 }
+    }
+
+    /// The memory of a request that holds nothing yet. Cost: an allocation.
+    pub fn request(&self) -> RequestMemory {
+        RequestMemory(Arc::new(Mutex::new(self.reservation())))
     }
 
     /// Bytes that are reserved.
     pub fn reserved_bytes(&self) -> usize {
         let inner = &*self.inner;
         let common = inner.common_units.saturating_sub(inner.common.available_permits());
-        common.saturating_add(inner.reserve_held.load(Ordering::Relaxed)).saturating_mul(UNIT_BYTES)
+        let beside = [&inner.reserve_held, &inner.overdrawn].map(|units| units.load(Ordering::Relaxed));
+        beside.into_iter().fold(common, usize::saturating_add).saturating_mul(UNIT_BYTES)
     }
 
     /// Requests and answers that found nothing left in time.
@@ -100,23 +122,8 @@ impl Reservation {
     /// [`MemoryFull`] if there was none for as long as a request waits; what the reservation held it keeps until it is
     /// dropped.
     pub async fn grow(&mut self, bytes: usize) -> Result<(), MemoryFull> {
-        if bytes <= SMALL_BYTES {
-            return Ok(());
-        }
-        let more = units(bytes).saturating_sub(self.common + self.reserve.unwrap_or_default());
-        if more == 0 {
-            return Ok(());
-        }
-        let reserve = self.reserve;
-        let grown = match reserve {
-            // As soon as there is room for all of it, the reserve is left to others.
-            Some(held) if self.take(held + more) => {
-                self.leave_reserve();
-                true
-            }
-            Some(_) => self.take_reserve(more),
-            None => self.take(more) || self.wait(more).await,
-        };
+        let Some(more) = self.missing(bytes) else { return Ok(()) };
+        let grown = self.take_now(more) || Box::pin(self.wait(more)).await;
         if grown { Ok(()) } else { Err(self.refused()) }
     }
 
@@ -126,16 +133,69 @@ impl Reservation {
     ///
     /// [`MemoryFull`] if there is none left.
     pub fn try_grow(&mut self, bytes: usize) -> Result<(), MemoryFull> {
-        if bytes <= SMALL_BYTES {
-            return Ok(());
+        match self.missing(bytes) {
+            Some(more) if !self.take_now(more) => Err(self.refused()),
+            _ => Ok(()),
         }
-        let more = units(bytes).saturating_sub(self.common + self.reserve.unwrap_or_default());
-        let reserved = more == 0
-            || match self.reserve {
-                Some(_) => self.take_reserve(more),
-                None => self.take(more),
-            };
-        if reserved { Ok(()) } else { Err(self.refused()) }
+    }
+
+    /// Holds `bytes`, no more and no less: what is there too much is given back, and what is not there is taken all the same.
+    pub fn settle(&mut self, bytes: usize) {
+        let needed = if bytes <= SMALL_BYTES { 0 } else { units(bytes) };
+        // Others wait for the reserve.
+        if self.reserve.is_some() && self.take(needed.saturating_sub(self.common)) {
+            self.leave_reserve();
+        }
+        self.give_back(self.held().saturating_sub(needed));
+        self.bytes = bytes.min(SMALL_BYTES);
+        if let Some(more) = self.missing(bytes)
+            && !self.take_now(more)
+        {
+            self.overdrawn += more;
+            self.budget.inner.overdrawn.fetch_add(more, Ordering::Relaxed);
+        }
+    }
+
+    /// Gives back so many units of what is held: first what was not there, then of the reserve.
+    fn give_back(&mut self, surplus: usize) {
+        let inner = Arc::clone(&self.budget.inner);
+        let of_overdrawn = surplus.min(self.overdrawn);
+        self.overdrawn -= of_overdrawn;
+        inner.overdrawn.fetch_sub(of_overdrawn, Ordering::Relaxed);
+        let surplus = surplus - of_overdrawn;
+        let of_reserve = surplus.min(self.reserve.unwrap_or_default());
+        if let Some(held) = &mut self.reserve {
+            *held -= of_reserve;
+            inner.reserve_held.fetch_sub(of_reserve, Ordering::Relaxed);
+        }
+        if self.reserve == Some(0) {
+            self.leave_reserve();
+        }
+        let of_common = surplus - of_reserve;
+        self.common -= of_common;
+        inner.common.add_permits(of_common);
+    }
+
+    fn held(&self) -> usize {
+        self.common + self.reserve.unwrap_or_default() + self.overdrawn
+    }
+
+    /// Notes what is to be held, and answers how many units of it are not.
+    fn missing(&mut self, bytes: usize) -> Option<usize> {
+        self.bytes = self.bytes.max(bytes);
+        units(bytes).checked_sub(self.held()).filter(|more| *more > 0 && bytes > SMALL_BYTES)
+    }
+
+    /// Takes what is there now.
+    fn take_now(&mut self, more: usize) -> bool {
+        let Some(held) = self.reserve else { return self.take(more) };
+        // As soon as there is room for all of it, the reserve is left to others.
+        if self.take(held + more) {
+            self.leave_reserve();
+        } else {
+            self.take_reserve(more);
+        }
+        true
     }
 
     fn refused(&self) -> MemoryFull {
@@ -152,14 +212,10 @@ impl Reservation {
         true
     }
 
-    fn take_reserve(&mut self, more: usize) -> bool {
-        let held = self.reserve.unwrap_or_default() + more;
-        let fits = held <= self.budget.inner.reserve_units;
-        if fits {
-            self.reserve = Some(held);
-            self.budget.inner.reserve_held.fetch_add(more, Ordering::Relaxed);
-        }
-        fits
+    /// Takes of the reserve, also more than it is: who has it must not wait, so it is not refused either.
+    fn take_reserve(&mut self, more: usize) {
+        self.reserve = Some(self.reserve.unwrap_or_default() + more);
+        self.budget.inner.reserve_held.fetch_add(more, Ordering::Relaxed);
     }
 
     fn leave_reserve(&mut self) {
@@ -189,8 +245,8 @@ impl Reservation {
             }
             Ok(permit) = inner.reserve.acquire() => {
                 permit.forget();
-                self.reserve = Some(0);
-                self.take_reserve(more)
+                self.take_reserve(more);
+                true
             }
             () = tokio::time::sleep(inner.wait_max) => false,
         }
@@ -203,6 +259,72 @@ impl Drop for Reservation {
             self.budget.inner.common.add_permits(self.common);
         }
         self.leave_reserve();
+        if self.overdrawn > 0 {
+            self.budget.inner.overdrawn.fetch_sub(self.overdrawn, Ordering::Relaxed);
+        }
+    }
+}
+
+impl RequestMemory {
+    /// Memory for another `bytes`, beside what is held. Cost: nothing while all of it is small, else one atomic operation if
+    /// there is memory left.
+    ///
+    /// # Errors
+    ///
+    /// [`MemoryFull`] if there was none for as long as a request waits.
+    pub async fn grow(&self, bytes: usize) -> Result<(), MemoryFull> {
+        let mut held = self.0.lock().await;
+        let bytes = held.bytes.saturating_add(bytes);
+        held.grow(bytes).await
+    }
+
+    /// A part of the work that holds nothing yet.
+    pub fn share(&self) -> Share {
+        Share { memory: self.clone(), bytes: 0 }
+    }
+
+    /// What is held, for the answer. What the request's work may still ask for is held beside it.
+    pub async fn take(&self) -> Reservation {
+        let mut held = self.0.lock().await;
+        let empty = held.budget.reservation();
+        std::mem::replace(&mut *held, empty)
+    }
+}
+
+impl Share {
+    /// Sees to it that this part holds at least `bytes`.
+    ///
+    /// # Errors
+    ///
+    /// [`MemoryFull`] if there was no memory for as long as a request waits.
+    pub async fn grow(&mut self, bytes: usize) -> Result<(), MemoryFull> {
+        if let Some(more) = bytes.checked_sub(self.bytes) {
+            self.memory.grow(more).await?;
+            self.bytes = bytes;
+        }
+        Ok(())
+    }
+
+    /// The same, but for what is there now: for work that cannot wait.
+    ///
+    /// # Errors
+    ///
+    /// [`MemoryFull`] if there is none left, or another part of the request's work is waiting for some.
+    pub fn try_grow(&mut self, bytes: usize) -> Result<(), MemoryFull> {
+        if let Some(more) = bytes.checked_sub(self.bytes) {
+            let mut held = self.memory.0.try_lock().map_err(|_| MemoryFull)?;
+            let all = held.bytes.saturating_add(more);
+            held.try_grow(all)?;
+            self.bytes = bytes;
+        }
+        Ok(())
+    }
+}
+
+impl Default for RequestMemory {
+    /// Of a budget that is never full.
+    fn default() -> Self {
+        MemoryBudget::new(Semaphore::MAX_PERMITS, 0, Duration::ZERO).request()
     }
 }
 
@@ -266,8 +388,9 @@ mod tests {
         assert_eq!(budget.reserved_bytes(), 10 * PART);
         assert_eq!(third.grow(PART).await, Err(MemoryFull));
         assert_eq!((budget.refused(), budget.reserved_bytes()), (1, 10 * PART));
-        // More than a request may need is not there either.
-        assert_eq!(reserve.grow(5 * PART).await, Err(MemoryFull));
+        // Who has the reserve goes on, whatever it needs.
+        assert_eq!(reserve.grow(5 * PART).await, Ok(()));
+        assert_eq!(budget.reserved_bytes(), 11 * PART);
         let waiting = tokio::spawn(async move { third.grow(PART).await });
         tokio::task::yield_now().await;
         drop(common);
@@ -317,5 +440,72 @@ mod tests {
         assert!(waiting.await.expect_err("aborted").is_cancelled());
         drop((second, third));
         assert_eq!(budget.reserved_bytes(), 0);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn parts_of_a_request_add_up_and_never_wait_for_each_other() {
+        // Nothing but the reserve: each request holds a body, then points, then a page.
+        let budget = MemoryBudget::new(4 * PART, 4 * PART, PATIENCE);
+        let requests: Vec<_> = (0..8)
+            .map(|_| {
+                let memory = budget.request();
+                tokio::spawn(async move {
+                    let (mut body, mut points) = (memory.share(), memory.share());
+                    body.grow(PART).await?;
+                    tokio::task::yield_now().await;
+                    body.grow(3 * PART).await?;
+                    points.grow(2 * PART).await?;
+                    tokio::task::yield_now().await;
+                    memory.grow(PART).await?;
+                    let mut answer = memory.take().await;
+                    answer.settle(PART);
+                    Ok::<_, MemoryFull>(answer)
+                })
+            })
+            .collect();
+        for request in requests {
+            drop(request.await.expect("no panic").expect("room"));
+        }
+        assert_eq!((budget.reserved_bytes(), budget.refused()), (0, 0));
+        assert_eq!(budget.inner.reserve.available_permits(), 1);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_answer_keeps_what_its_request_held() {
+        let budget = MemoryBudget::new(6 * PART, 2 * PART, PATIENCE);
+        let memory = budget.request();
+        memory.grow(3 * PART).await.expect("room");
+        let waiting = tokio::spawn({
+            let memory = budget.request();
+            async move {
+                memory.grow(2 * PART).await?;
+                memory.grow(2 * PART).await?;
+                Ok::<_, MemoryFull>(memory)
+            }
+        });
+        tokio::task::yield_now().await;
+        // The other one has the reserve, and waits for nothing; the answer is smaller than what was reserved for it.
+        let mut answer = memory.take().await;
+        answer.settle(PART);
+        let other = waiting.await.expect("no panic").expect("room");
+        assert_eq!(budget.reserved_bytes(), 5 * PART);
+        // An answer that must be given is, though there is no room for it.
+        answer.settle(9 * PART);
+        assert_eq!((budget.reserved_bytes(), answer.overdrawn), (13 * PART, 8 * PART / UNIT_BYTES));
+        answer.settle(SMALL_BYTES);
+        drop(other);
+        assert_eq!((budget.reserved_bytes(), budget.refused()), (0, 0));
+        assert_eq!(budget.inner.common.available_permits(), budget.inner.common_units);
+    }
+
+    #[tokio::test]
+    async fn small_parts_reserve_once_they_are_no_longer_small_together() {
+        let budget = MemoryBudget::new(6 * PART, 2 * PART, PATIENCE);
+        let memory = budget.request();
+        memory.grow(SMALL_BYTES).await.expect("room");
+        assert_eq!(budget.reserved_bytes(), 0);
+        memory.grow(UNIT_BYTES).await.expect("room");
+        assert_eq!(budget.reserved_bytes(), SMALL_BYTES + UNIT_BYTES);
+        assert_eq!(RequestMemory::default().grow(1 << 40).await, Ok(()));
     }
 }

@@ -5,7 +5,7 @@ use std::time::Instant;
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, Method};
 
-use crate::{MemoryBudget, MemoryFull, Params, Reservation};
+use crate::{Params, RequestMemory};
 
 /// A request whose body was read within the limit, whatever its transfer and content coding.
 #[derive(Clone, Debug, Default)]
@@ -26,8 +26,8 @@ pub struct Request {
     pub id: u64,
     /// Until when it may be worked on; `None`: as long as it takes.
     pub deadline: Option<Instant>,
-    /// The memory that bodies and answers share; `None`: as much as there is.
-    pub budget: Option<MemoryBudget>,
+    /// The memory it holds, of what bodies and answers share; by default as much as there is.
+    pub memory: RequestMemory,
 }
 
 /// A header field that may be given once was given twice, or is not visible ASCII.
@@ -36,19 +36,6 @@ pub struct Request {
 pub struct HeaderError(pub HeaderName);
 
 impl Request {
-    /// Memory of the budget for what is made of the request, or for its answer. Cost: nothing for small ones, one atomic
-    /// operation if there is memory left.
-    ///
-    /// # Errors
-    ///
-    /// [`MemoryFull`] if there was none for as long as a request waits.
-    pub async fn reserve(&self, bytes: usize) -> Result<Option<Reservation>, MemoryFull> {
-        let Some(budget) = &self.budget else { return Ok(None) };
-        let mut reservation = budget.reservation();
-        reservation.grow(bytes).await?;
-        Ok(Some(reservation))
-    }
-
     /// The first value of a header field, if it is visible ASCII.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name)?.to_str().ok()

@@ -34,13 +34,15 @@ pub fn empty_response(status: StatusCode) -> Response {
 /// Ends an answer in JSON with a newline, so that the next prompt of a terminal has a line of its own. Cost: appends a
 /// byte to the body, which is copied only if others hold it; streams get it behind their last chunk.
 pub fn end_with_newline(response: &mut Response) {
+    if matches!(response.body(), Body::Whole(bytes) if bytes.is_empty() || bytes.ends_with(b"\n")) {
+        return;
+    }
     let media = response.headers().get(header::CONTENT_TYPE).and_then(|media| media.to_str().ok());
     let essence = media.map(|media| media.split(';').next().unwrap_or_default().trim());
     if !essence.is_some_and(|essence| essence.ends_with("json")) {
         return;
     }
     match response.body_mut() {
-        Body::Whole(bytes) if bytes.is_empty() || bytes.ends_with(b"\n") => {}
         Body::Whole(bytes) => {
             let mut text = BytesMut::from(std::mem::take(bytes));
             text.extend_from_slice(b"\n");

@@ -76,7 +76,7 @@ pub struct Route {
     /// The method. `GET` answers `HEAD`, too.
     pub method: Method,
     /// The path, with `{name}` for one segment (`/ngsi-ld/v1/entities/{id}`). One trailing `/` in a
-    /// request and doubled slashes are forgiven.
+    /// request is forgiven; doubled slashes are a missing name.
     pub path: &'static str,
     /// What answers.
     pub handler: Handler,
@@ -250,8 +250,7 @@ impl Router {
     pub fn find(&self, method: &Method, path: &str) -> Result<Found<'_>, Refusal> {
         let path = path.strip_suffix('/').filter(|rest| !rest.is_empty()).unwrap_or(path);
         if has_empty_segment(path) {
-            let owned = self.front_ends.iter().any(|front_end| is_below(path, front_end.prefix));
-            return Err(if owned { Refusal::EmptySegment } else { Refusal::NotFound });
+            return Err(Refusal::EmptySegment);
         }
         let wanted = if *method == Method::HEAD { &Method::GET } else { method };
         let table = self.tables.iter().find(|(method, _)| method == wanted);

@@ -248,6 +248,12 @@ impl StreamBody {
         }
     }
 
+    /// Whether an answer that is whole was handed on to its last byte: who knows its length asks for no more.
+    fn is_handed_on(&self) -> bool {
+        let is_empty = matches!(&self.source, Source::Whole(bytes, _) if bytes.is_empty());
+        is_empty && self.encoder.is_none() && !(self.wants_newline && self.is_within_line)
+    }
+
     fn end(&mut self, reason: EndReason) {
         if let Some(told) = self.on_end.take() {
             told(StreamEnd { bytes: self.bytes, reason });
@@ -334,7 +340,7 @@ impl StreamBody {
 
 impl Drop for StreamBody {
     fn drop(&mut self) {
-        self.end(EndReason::Dropped);
+        self.end(if self.is_handed_on() { EndReason::Complete } else { EndReason::Dropped });
     }
 }
 
@@ -418,7 +424,10 @@ impl hyper::body::Body for Body {
     }
 
     fn is_end_stream(&self) -> bool {
-        matches!(self, Self::Whole(bytes) if bytes.is_empty())
+        match self {
+            Self::Whole(bytes) => bytes.is_empty(),
+            Self::Stream(stream) => stream.is_handed_on(),
+        }
     }
 
     fn size_hint(&self) -> SizeHint {

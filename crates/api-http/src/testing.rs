@@ -19,7 +19,7 @@ use serde_json::Value;
 use self::tags::Tags;
 use self::transcript::Transcript;
 pub use self::transcript::{Got, Sent};
-use crate::{Params, Refusal, Request, Response, Router};
+use crate::{Params, Refusal, Request, RequestMemory, Response, Router};
 
 /// Runs every case below `folder`, each on a service that `start` makes: `answer` gives the answer to a step and the
 /// route it went by. Gives the routes that were seen.
@@ -71,6 +71,21 @@ pub async fn respond(
     headers: HeaderMap,
     body: impl Into<Bytes>,
 ) -> (Option<usize>, Response) {
+    respond_within(router, RequestMemory::default(), (method, target), headers, body).await
+}
+
+/// The same, for a request (method and target) that holds this memory until its answer is made.
+///
+/// # Panics
+///
+/// If the method is none.
+pub async fn respond_within(
+    router: &Router,
+    memory: RequestMemory,
+    (method, target): (&str, &str),
+    headers: HeaderMap,
+    body: impl Into<Bytes>,
+) -> (Option<usize>, Response) {
     let (path, query) = target.split_once('?').unwrap_or((target, ""));
     let method = Method::from_bytes(method.as_bytes()).expect("a method");
     match (router.find(&method, path), Params::parse(query)) {
@@ -78,7 +93,7 @@ pub async fn respond(
             let (method, path, captures) = (method.clone(), path.to_owned(), found.captures);
             let body = body.into();
             let request =
-                Request { method, path, captures, params, headers, body, id: 1, ..Request::default() };
+                Request { method, path, captures, params, headers, body, id: 1, memory, deadline: None };
             (Some(found.index), found.handler.answer(request).await)
         }
         (Err(refusal), _) => {

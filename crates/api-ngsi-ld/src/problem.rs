@@ -1,7 +1,7 @@
 //! Errors as NGSI-LD words them (ETSI GS CIM 009, 5.5.2 and 6.3.2): a problem body and a status.
 
 use api_http::{ConditionError, DataDamaged, LogPace, MemoryFull, Refusal, Response, json_response};
-use http::{Method, StatusCode};
+use http::{HeaderValue, Method, StatusCode, header};
 use lang_json::write_string;
 use model_entities::{Error, StoreErrorKind};
 
@@ -161,6 +161,9 @@ impl Problem {
         let mut body = String::with_capacity(192 + self.detail.len());
         self.write(&mut body);
         let mut response = json_response(self.status, "application/json", body);
+        if self.status == StatusCode::SERVICE_UNAVAILABLE {
+            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+        }
         if self.damage {
             response.extensions_mut().insert(DataDamaged);
         }
@@ -226,6 +229,7 @@ fn log_refusal(kind: StoreErrorKind, error: &dyn std::error::Error) {
         StoreErrorKind::Corrupt
         | StoreErrorKind::TooLarge
         | StoreErrorKind::Conflict
+        | StoreErrorKind::Changed
         | StoreErrorKind::Unknown
         | StoreErrorKind::Locked
         | StoreErrorKind::Misuse => false,
@@ -242,6 +246,9 @@ fn store_problem(kind: StoreErrorKind, error: &dyn std::error::Error) -> Problem
     match kind {
         StoreErrorKind::Corrupt => Problem::damaged(),
         StoreErrorKind::Unavailable => Problem::unavailable("the store cannot serve now"),
+        StoreErrorKind::Changed => {
+            Problem::unavailable("what is read changes faster than it can be read: try again")
+        }
         StoreErrorKind::TooLarge => {
             Problem::too_large(format!("the entity is larger than the store takes at once: {error}"))
         }
@@ -314,6 +321,21 @@ mod tests {
             let problem = store_problem(kind, &std::io::Error::other("write"));
             assert_eq!(problem.status.as_u16(), status);
             assert!(problem.detail.contains(words), "{}", problem.detail);
+        }
+    }
+
+    #[test]
+    fn who_may_try_again_is_told_when() {
+        for (problem, retry_after) in [
+            (Problem::memory_full(), Some("1")),
+            (store_problem(StoreErrorKind::Unavailable, &std::io::Error::other("read a row")), Some("1")),
+            (Problem::disk_full(), None),
+            (Problem::timed_out("the query took too long"), None),
+            (Problem::internal(), None),
+        ] {
+            let response = problem.response();
+            let told = response.headers().get(header::RETRY_AFTER);
+            assert_eq!(told.and_then(|told| told.to_str().ok()), retry_after, "{problem:?}");
         }
     }
 

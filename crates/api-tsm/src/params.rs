@@ -30,10 +30,14 @@ pub(crate) const READ: &[&str] = &[
     "quotation",
     "form",
     "format",
+    MEDIA_TYPE,
 ];
 
 /// What every resource takes: the media type of the answer, for who can set no header.
 pub(crate) const MEDIA_TYPE: &str = "mediaType";
+
+/// Parameters in the address of a read that is told by a body.
+pub(crate) const READ_BY_BODY: &[&str] = &[MEDIA_TYPE];
 
 /// Parameters of a search, apart from those of pages.
 pub(crate) const SEARCH: &[&str] = &[
@@ -88,7 +92,8 @@ impl<'a> Given<'a> {
             given.add(name, value)?;
         }
         // Where points are answered, their forms are chosen from.
-        if let Some(media) = given.get(MEDIA_TYPE).filter(|_| !allowed.contains(&READ)) {
+        let chooses = allowed.iter().any(|names| names.contains(&MEDIA_TYPE));
+        if let Some(media) = given.get(MEDIA_TYPE).filter(|_| !chooses) {
             check_json_media(media)?;
         }
         Ok(given)
@@ -162,18 +167,15 @@ impl<'a> Given<'a> {
         Ok(self.instant(name, zone)?.map(stamp))
     }
 
-    /// `interval` with its multiplier.
-    pub(crate) fn interval(&self) -> Result<Option<Interval>, Problem> {
+    /// `interval` with its multiplier; `Some(None)` for `No`, which nothing multiplies.
+    pub(crate) fn interval(&self) -> Result<Option<Option<Interval>>, Problem> {
         let unit = self.parse("interval", parse_interval_unit)?;
         let multiplier = self.number("intervalMultiplier", 1, u64::from(u32::MAX))?;
-        match (unit, multiplier.map(u32::try_from)) {
-            (None, None) => Ok(None),
-            (None, Some(_)) => {
-                Err(Problem::bad_request("parameter intervalMultiplier needs parameter interval"))
-            }
-            (Some(unit), Some(Ok(multiplier))) => Ok(Some(Interval::new(unit, multiplier))),
-            (Some(unit), _) => Ok(Some(Interval::new(unit, 1))),
+        if unit.is_none() && multiplier.is_some() {
+            return Err(Problem::bad_request("parameter intervalMultiplier needs parameter interval"));
         }
+        let multiplier = multiplier.and_then(|multiplier| u32::try_from(multiplier).ok()).unwrap_or(1);
+        Ok(unit.map(|unit| unit.map(|unit| Interval::new(unit, multiplier))))
     }
 }
 
@@ -216,7 +218,7 @@ impl ReadGiven {
             to: given.parse("to", parse_moment)?,
             form: form(given)?,
             request: ReadRequest {
-                interval: given.interval()?,
+                interval: given.interval()?.flatten(),
                 zone: given.parse("timezone", |name| Zone::get(name).map_err(|error| error.to_string()))?,
                 day_start_seconds: given.parse("dayStart", parse_day_start)?,
                 unit: given.get("unit").map(Box::from),
@@ -326,12 +328,10 @@ fn word<T: Copy>(text: &str, words: &[(&str, T)]) -> Result<T, String> {
     })
 }
 
-fn parse_interval_unit(text: &str) -> Result<IntervalUnit, String> {
-    let words: Vec<_> = INTERVALS.iter().filter_map(|(word, _, unit)| Some((*word, (*unit)?))).collect();
-    match of_number(text, &INTERVALS).flatten() {
-        Some(unit) => Ok(unit),
-        None => word(text, &words),
-    }
+/// What an interval counts; `None` for `No`, which is none.
+fn parse_interval_unit(text: &str) -> Result<Option<IntervalUnit>, String> {
+    let words = INTERVALS.map(|(word, _, unit)| (word, unit));
+    of_number(text, &INTERVALS).map_or_else(|| word(text, &words), Ok)
 }
 
 fn parse_alignment(text: &str) -> Result<Alignment, String> {
@@ -491,9 +491,10 @@ mod tests {
             Some(Interval::new(IntervalUnit::Minute, 15))
         );
         assert_eq!(parse_alignment("2"), Ok(Alignment::Begin));
-        for number in ["0", "10"] {
-            check_refused(&format!("interval={number}"), "parameter interval");
+        for none in ["0", "No", "no", "No&intervalMultiplier=15"] {
+            assert_eq!(interval(&format!("interval={none}")), None, "{none}");
         }
+        check_refused("interval=10", "parameter interval");
         assert!(parse_alignment("3").is_err());
         let form = |query: &str| read(query).unwrap().form;
         assert_eq!(form("format=timestamp"), Some(Form::Rows));

@@ -259,6 +259,7 @@ fn log_refusal(kind: StoreErrorKind, error: &dyn std::error::Error) {
         StoreErrorKind::Corrupt
         | StoreErrorKind::TooLarge
         | StoreErrorKind::Conflict
+        | StoreErrorKind::Changed
         | StoreErrorKind::Unknown
         | StoreErrorKind::Locked
         | StoreErrorKind::Misuse => false,
@@ -275,6 +276,9 @@ fn of_store(kind: StoreErrorKind, error: &dyn std::error::Error) -> Problem {
     match kind {
         StoreErrorKind::Corrupt => Problem::damaged(),
         StoreErrorKind::Unavailable => Problem::unavailable("the store cannot serve now"),
+        StoreErrorKind::Changed => {
+            Problem::unavailable("what is read changes faster than it can be read: try again")
+        }
         StoreErrorKind::NoSpace => Problem::disk_full(),
         StoreErrorKind::FolderLost => {
             Problem::unavailable("the server's data folder was removed or replaced: nothing is written")

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use api_http::MemoryBudget;
 use model_series::{Clock, Repositories};
 
 use crate::wire::ReadLimits;
@@ -63,13 +62,11 @@ pub(crate) struct Shared {
     pub(crate) repositories: Repositories,
     pub(crate) clock: Clock,
     pub(crate) limits: Limits,
-    /// Memory for bodies of points, from their first byte to their commit.
-    pub(crate) budget: MemoryBudget,
 }
 
 impl Api {
-    /// An API over `repositories`; bodies of points share `budget`.
-    pub fn new(repositories: Repositories, clock: Clock, limits: Limits, budget: MemoryBudget) -> Self {
-        Self { shared: Arc::new(Shared { repositories, clock, limits, budget }) }
+    /// An API over `repositories`.
+    pub fn new(repositories: Repositories, clock: Clock, limits: Limits) -> Self {
+        Self { shared: Arc::new(Shared { repositories, clock, limits }) }
     }
 }

@@ -101,14 +101,11 @@ pub(crate) fn apply_expiry(stored: &EntityView<'_>, now: Timestamp) -> Result<Op
         Live::Part(part, cut) => (part, cut),
     };
     let view = EntityView::parse(&part)?;
-    let mut out = Vec::with_capacity(part.len());
-    put_times(&mut out, view.created_at(), now, view.expires_at(), view.is_transient());
-    out.extend_from_slice(view.names());
-    view.attributes().for_each(|attribute| out.extend_from_slice(attribute.bytes()));
     let mut writes = Vec::new();
     diff(&index_rows(stored), &index_rows(&view), &mut writes);
     let change = Change { fate: Fate::Updated, updated: cut.into(), ..Change::default() };
-    Ok(Some(Outcome { bytes: Some(out), writes, change, types: view.types().collect() }))
+    let types = view.types().collect();
+    Ok(Some(Outcome { bytes: Some(part), writes, change, types }))
 }
 
 fn create(
@@ -321,6 +318,7 @@ fn edit(
         None => editor.edit_attributes(&held.attributes(), given, rules)?,
     }
     let Editor { mut out, mut change, .. } = editor;
+    change.scoped = scopes.is_some();
     let header_changed = types.is_some() || scopes.is_some() || expires != held.expires_at();
     let held_types = held.types().collect();
     if change.updated.is_empty() && !header_changed {

@@ -125,6 +125,8 @@ pub struct Change {
     pub fate: Fate,
     /// Attributes whose instances were written or removed, in order, each once.
     pub updated: SmallVec<[TermId; 4]>,
+    /// Whether its scopes are others than before.
+    pub scoped: bool,
     /// Attributes that were left as they are, and why.
     pub not_updated: SmallVec<[(TermId, NotUpdated); 1]>,
 }

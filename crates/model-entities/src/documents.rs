@@ -8,8 +8,8 @@
 
 use bytes::Bytes;
 use store::{
-    Commit, Condition, Direction, ErrorKind, Partition, Range, Space, SpaceKind, Store, Tenant, Write,
-    WriteIds,
+    Commit, Condition, Direction, ErrorKind, Partition, Range, ReadAttempts, Snapshot, Space, SpaceKind,
+    Store, Tenant, Write, WriteIds,
 };
 
 use crate::Error;
@@ -66,18 +66,33 @@ impl Documents {
         Ok(row.map(|row| row.value))
     }
 
-    /// The names of all documents of a collection, in their order, with the first `bytes` bytes of each. Cost: reads
-    /// them all, a page at a time.
+    /// The names of all documents of a collection, in their order, with the first `bytes` bytes of each, as they are at one
+    /// moment. Cost: reads them all, a page at a time.
     ///
     /// # Errors
     ///
     /// If the store refuses.
     pub async fn heads(&self, collection: &str, bytes: usize) -> Result<Vec<(String, Bytes)>, Error> {
+        let mut attempts = ReadAttempts::default();
+        loop {
+            match self.heads_of(&self.store.snapshot()?, collection, bytes).await {
+                Err(Error::Store(error)) if attempts.again(&error) => {}
+                told => return told,
+            }
+        }
+    }
+
+    async fn heads_of(
+        &self,
+        snapshot: &Snapshot,
+        collection: &str,
+        bytes: usize,
+    ) -> Result<Vec<(String, Bytes)>, Error> {
         let prefix = key(collection, "");
         let mut range = Range::prefix(prefix.clone());
         let mut documents = Vec::new();
         loop {
-            let page = self.store.scan(&self.partition, &range, Direction::Forward, PAGE_ROWS).await?;
+            let page = snapshot.scan(&self.partition, &range, Direction::Forward, PAGE_ROWS).await?;
             for (key, document) in page.rows() {
                 let name = key.get(prefix.len()..).and_then(|name| std::str::from_utf8(name).ok());
                 let name =
@@ -156,5 +171,49 @@ mod tests {
         assert!(!mine.delete("things", "100").await.unwrap());
         assert_eq!(mine.get("things", "100").await.unwrap(), None);
         assert_eq!(theirs.get("things", "100").await.unwrap(), Some(Bytes::from("theirs")));
+    }
+
+    /// The first and the last of several pages are of one moment, be the engine one that keeps what was or not.
+    #[test]
+    fn a_list_is_of_one_moment() {
+        let options = || MemoryOptions { clock: Clock::System, feed_records_max: 1000 };
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        for store in [Store::memory(options()), Store::validated_memory(options())] {
+            let documents = documents(&store, "");
+            let write = |name: &str, number: usize| {
+                let text = Bytes::from(number.to_string());
+                runtime.block_on(documents.put("things", name, text)).unwrap();
+            };
+            (100..100 + 4 * PAGE_ROWS).for_each(|number| write(&number.to_string(), 0));
+            write("last", 0);
+            let (stop, mut listed) = (std::sync::atomic::AtomicBool::new(false), 0);
+            std::thread::scope(|scope| {
+                let reader = scope.spawn(|| {
+                    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+                    for _ in 0..2_000 {
+                        match runtime.block_on(documents.heads("things", 100)) {
+                            Ok(heads) => {
+                                let number = |at: Option<&(String, Bytes)>| {
+                                    std::str::from_utf8(&at.unwrap().1).unwrap().parse::<usize>().unwrap()
+                                };
+                                let (first, last) = (number(heads.first()), number(heads.last()));
+                                assert!(first == last || first == last + 1, "{first} beside {last}");
+                                listed += 1;
+                            }
+                            Err(Error::Store(error)) => assert_eq!(error.kind(), ErrorKind::Changed),
+                            Err(error) => panic!("{error}"),
+                        }
+                    }
+                    stop.store(true, std::sync::atomic::Ordering::Relaxed);
+                });
+                let mut number = 0;
+                while !stop.load(std::sync::atomic::Ordering::Relaxed) && !reader.is_finished() {
+                    number += 1;
+                    write("100", number);
+                    write("last", number);
+                }
+            });
+            assert!(listed > 0, "some lists are read between two writes");
+        }
     }
 }

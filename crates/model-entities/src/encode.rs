@@ -17,6 +17,8 @@ use store::Timestamp;
 use crate::{Attribute, Draft, Instance, Kind, TermId};
 
 pub(crate) const FORMAT: u8 = 2;
+/// Where it stands when an entity was changed: behind format and one time.
+const MODIFIED_AT: usize = 9;
 /// Where an entity's flags stand: behind format and two times.
 pub(crate) const FLAGS_AT: usize = 17;
 pub(crate) const FLAG_EXPIRES: u8 = 1;
@@ -60,6 +62,13 @@ pub(crate) fn put_times(
     out.push(flag(expires.is_some(), FLAG_EXPIRES) | flag(transient, FLAG_TRANSIENT));
     if let Some(expires) = expires {
         put_time(out, expires);
+    }
+}
+
+/// Says in a stored form when it was changed.
+pub(crate) fn set_modified(stored: &mut [u8], modified: Timestamp) {
+    if let Some(place) = stored.get_mut(MODIFIED_AT..FLAGS_AT) {
+        place.copy_from_slice(&modified.0.to_le_bytes());
     }
 }
 

@@ -91,7 +91,8 @@ impl Entities {
     }
 
     /// The entities of a tenant, which is created (durably) if it is new.
-    /// Cost: one map look-up once it is loaded; the first creation counts all tenants.
+    /// Cost: one map look-up once it is loaded; the first creation, and one after another without a known outcome,
+    /// counts all tenants.
     ///
     /// # Errors
     ///
@@ -108,7 +109,10 @@ impl Entities {
             match self.store.commit(self.creation(tenant)).await {
                 Ok(_) => place.into_iter().for_each(TenantPlace::keep),
                 // Another writer, or an acknowledgement that was lost: what is stored tells.
-                Err(error) if matches!(error.kind(), ErrorKind::Conflict | ErrorKind::Unknown) => {}
+                Err(error) if error.kind() == ErrorKind::Conflict => {
+                    place.into_iter().for_each(TenantPlace::give_back);
+                }
+                Err(error) if error.kind() == ErrorKind::Unknown => {}
                 Err(error) => return Err(error.into()),
             }
         }
@@ -130,11 +134,9 @@ impl Entities {
         if *tenant == Tenant::default() {
             return Ok(None);
         }
-        if !self.places.are_counted() {
-            self.places.count(self.tenants().await?.len().saturating_sub(1));
-        }
+        let count = || async { Ok::<_, Error>(self.tenants().await?.len().saturating_sub(1)) };
         let refused = || Error::TooManyTenants { tenant: tenant.name().into(), max: self.places.max() };
-        self.places.take().ok_or_else(refused).map(Some)
+        self.places.take(count).await?.ok_or_else(refused).map(Some)
     }
 
     /// The names of all tenants, the default tenant's (empty) first.
@@ -217,6 +219,7 @@ impl Entities {
             turns: Default::default(),
             policy: TenantPolicy::new(&self.options.history, tenant),
             pasts: self.pasts.clone(),
+            purged: Default::default(),
             lane: self.lane.clone(),
         };
         // Whoever loads it first is kept, so that all share one set of names.

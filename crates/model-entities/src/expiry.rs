@@ -1,16 +1,68 @@
 //! What is left of an entity when time has passed: transient entities and instances cease to be.
 
 use bytes::Bytes;
+use parking_lot::Mutex;
 use store::Timestamp;
 
-use crate::encode::{FLAG_TRANSIENT, FLAGS_AT, put_varint, seal};
+use crate::encode::{FLAG_TRANSIENT, FLAGS_AT, put_varint, seal, set_modified};
 use crate::{EntityView, Malformed, TermId};
+
+/// So many passes over what expired go on behind what the last one removed; the next begins at the beginning: another node
+/// may have written something there.
+const PASSES_SHORT: u32 = 60;
+
+/// Up to where the rows of what expires are removed, as far as this process knows. Removed rows are passed over one by one
+/// by every scan that meets them, for a long time.
+#[derive(Debug, Default)]
+pub(crate) struct LowWater(Mutex<Mark>);
+
+#[derive(Debug, Default)]
+struct Mark {
+    /// No row has a key below; `None`: nothing is known.
+    first: Option<Bytes>,
+    /// The first key that was written since the last pass began.
+    written: Option<Bytes>,
+    passes: u32,
+}
+
+impl LowWater {
+    /// Begins a pass: the key where it begins, if not at the beginning.
+    pub(crate) fn begin(&self) -> Option<Bytes> {
+        let mut mark = self.0.lock();
+        mark.written = None;
+        mark.passes += 1;
+        if mark.passes > PASSES_SHORT {
+            (mark.passes, mark.first) = (0, None);
+        }
+        mark.first.clone()
+    }
+
+    /// Notes that a pass removed all rows below a key, but for those that were written meanwhile.
+    pub(crate) fn end(&self, first: Bytes) {
+        let mut mark = self.0.lock();
+        let written = mark.written.clone();
+        mark.first = Some(written.map_or(first.clone(), |written| written.min(first)));
+    }
+
+    /// Notes that a row is about to be written: it may be of something that has already expired.
+    pub(crate) fn note(&self, key: &[u8]) {
+        let mut mark = self.0.lock();
+        let Mark { first, written, .. } = &mut *mark;
+        if written.as_ref().is_none_or(|written| key < &**written) {
+            *written = Some(Bytes::copy_from_slice(key));
+        }
+        if first.as_ref().is_some_and(|first| key < &**first) {
+            first.clone_from(written);
+        }
+    }
+}
 
 /// What is left of an entity.
 pub(crate) enum Live {
     /// All of it.
     Whole,
-    /// Some of it: its stored form without what expired, and the attributes that lost instances.
+    /// Some of it: its stored form without what expired, and the attributes that lost instances. It was changed when the
+    /// last of that expired, so that it is the same whether it was cut out of the store already or not.
     Part(Vec<u8>, Vec<TermId>),
     /// Nothing.
     Gone,
@@ -38,6 +90,7 @@ pub(crate) fn live(view: &EntityView<'_>, now: Timestamp) -> Live {
     let mut out = view.bytes().get(..names_end).unwrap_or_default().to_vec();
     let mut cut = Vec::new();
     let mut transient = view.expires_at().is_some();
+    let mut modified = Timestamp(view.modified_at().0.saturating_add(1));
     for attribute in view.attributes() {
         let start = out.len();
         put_varint(&mut out, u64::from(attribute.name().0));
@@ -46,6 +99,7 @@ pub(crate) fn live(view: &EntityView<'_>, now: Timestamp) -> Live {
         for instance in attribute.instances() {
             if is_expired(instance.expires_at(), now) {
                 lost = true;
+                modified = modified.max(instance.expires_at().unwrap_or(modified));
             } else {
                 transient |= instance.expires_at().is_some();
                 out.extend_from_slice(instance.bytes());
@@ -61,6 +115,7 @@ pub(crate) fn live(view: &EntityView<'_>, now: Timestamp) -> Live {
         }
     }
     set_transient(&mut out, transient);
+    set_modified(&mut out, modified);
     Live::Part(out, cut)
 }
 

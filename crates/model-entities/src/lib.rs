@@ -57,7 +57,7 @@ pub use history::{
 };
 pub use query::{
     Collation, Comparison, Filter, GeoQuery, GeoRelation, LinkedPath, Meta, Operand, Order, OrderBy,
-    OrderKey, Path, Query, QueryResult, Scalar, ScopeQuery, Selector, TypeQuery,
+    OrderKey, Path, Query, QueryResult, Scalar, ScopeQuery, Selector, Sweep, Swept, TypeQuery,
 };
 pub use scope::{scope_value, scopes_of_value};
 pub use store::{

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use store::{Fingerprint, Lane, Partition, Row, Store, Tenant, Timestamp, WriteIds, bucket_of};
 
-use crate::expiry::live_bytes;
+use crate::expiry::{LowWater, live_bytes};
 use crate::history::{Pasts, TenantPolicy};
 use crate::{EntityView, Error, Options, TermId, Terms, keys};
 
@@ -32,6 +32,8 @@ pub(crate) struct Context {
     /// What is recorded of changes.
     pub(crate) policy: TenantPolicy,
     pub(crate) pasts: Arc<Pasts>,
+    /// Up to where what expired is removed.
+    pub(crate) purged: LowWater,
     /// Where long queries run.
     pub(crate) lane: Lane,
 }
@@ -206,6 +208,11 @@ impl TenantEntities {
 
     pub(crate) fn context(&self) -> &Context {
         &self.context
+    }
+
+    /// Where long work on them is done.
+    pub fn lane(&self) -> &Lane {
+        &self.context.lane
     }
 
     /// The names in use.

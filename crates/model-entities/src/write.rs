@@ -6,13 +6,14 @@ pub(crate) mod tests;
 use std::collections::HashMap;
 
 use bytes::Bytes;
-use store::{Commit, Condition, Direction, ErrorKind, Row, Stamp, Timestamp, Write, WriteId};
+use store::{Commit, Condition, Direction, ErrorKind, Range, Row, Stamp, Timestamp, Write, WriteId};
 
 use crate::apply::{Outcome, apply, apply_expiry};
 use crate::entities::next_range;
 use crate::expiry::live_bytes;
 use crate::feed::put_record;
 use crate::history::{Header, put_entries};
+use crate::query::Matching;
 use crate::tenant::Context;
 use crate::{Change, EntityView, Error, Fate, Operation, Precondition, TenantEntities, TermId, keys};
 
@@ -168,6 +169,13 @@ impl Draught {
             None => Write::Delete(key),
         });
         self.commit_past(id, is_new);
+        for write in &self.writes {
+            if let Write::Put(key, _) = write
+                && key.first() == Some(&keys::EXPIRY)
+            {
+                context.purged.note(key);
+            }
+        }
         Ok(Some(Commit {
             partition: context.partition(id)?.clone(),
             write_id: context.write_ids.next(),
@@ -302,15 +310,40 @@ impl TenantEntities {
         operations: Vec<(Box<str>, Operation)>,
         now: Timestamp,
     ) -> Vec<Result<Change, Error>> {
-        let mut outcomes: Vec<Option<Result<Change, Error>>> = operations.iter().map(|_| None).collect();
-        let groups = groups(&operations);
+        self.apply_groups(&groups(&operations), operations.len(), Round { now, attempt: 0, matching: None })
+            .await
+    }
+
+    /// One operation on each of many entities that match in the moment of the write, each named once; to others it is
+    /// [`Error::NoSuchEntity`]. Cost: as [`Self::apply_all`].
+    pub(crate) async fn apply_matching(
+        &self,
+        ids: &[Box<str>],
+        operation: &Operation,
+        matching: &Matching<'_>,
+    ) -> Vec<Result<Change, Error>> {
+        let groups = ids.iter().enumerate();
+        let groups: Vec<_> =
+            groups.map(|(index, id)| Group { id, operations: vec![(index, operation)] }).collect();
+        let round = Round { now: matching.query.now, attempt: 0, matching: Some(matching) };
+        self.apply_groups(&groups, ids.len(), round).await
+    }
+
+    /// The outcomes of so many operations, of the groups of each entity.
+    async fn apply_groups(
+        &self,
+        groups: &[Group<'_>],
+        count: usize,
+        round: Round<'_>,
+    ) -> Vec<Result<Change, Error>> {
+        let mut outcomes: Vec<Option<Result<Change, Error>>> = (0..count).map(|_| None).collect();
         for groups in groups.chunks(GROUP_ENTITIES_MAX) {
             let mut left: Vec<&Group<'_>> = groups.iter().collect();
             for attempt in 0..ATTEMPTS_MAX {
                 if left.is_empty() {
                     break;
                 }
-                left = self.attempt_all(&left, now, attempt, &mut outcomes).await;
+                left = self.attempt_all(&left, Round { attempt, ..round }, &mut outcomes).await;
             }
             for group in left {
                 group.tell(&mut outcomes, || Error::Contention(group.id.into()));
@@ -325,18 +358,17 @@ impl TenantEntities {
     async fn attempt_all<'a>(
         &self,
         groups: &[&'a Group<'a>],
-        now: Timestamp,
-        attempt: usize,
+        round: Round<'_>,
         outcomes: &mut [Option<Result<Change, Error>>],
     ) -> Vec<&'a Group<'a>> {
         let turns = &self.context().turns;
         // After the first attempt some only look for a past; who is left after the second has lost to others.
-        let lost = attempt > 1;
+        let lost = round.attempt > 1;
         let (free, queued): (Vec<&Group<'_>>, Vec<&Group<'_>>) =
             groups.iter().partition(|group| !lost && !turns.is_taken(group.id));
-        let mut left = self.attempt_groups(&free, now, attempt, outcomes).await;
+        let mut left = self.attempt_groups(&free, round, outcomes).await;
         let _turns = turns.take(queued.iter().map(|group| group.id), lost).await;
-        left.extend(self.attempt_groups(&queued, now, attempt, outcomes).await);
+        left.extend(self.attempt_groups(&queued, round, outcomes).await);
         left
     }
 
@@ -344,8 +376,7 @@ impl TenantEntities {
     async fn attempt_groups<'a>(
         &self,
         groups: &[&'a Group<'a>],
-        now: Timestamp,
-        attempt: usize,
+        round: Round<'_>,
         outcomes: &mut [Option<Result<Change, Error>>],
     ) -> Vec<&'a Group<'a>> {
         if groups.is_empty() {
@@ -353,8 +384,8 @@ impl TenantEntities {
         }
         let context = self.context();
         let ids: Vec<&str> = groups.iter().map(|group| group.id).collect();
-        let (rows, pasts) = match context.rows_and_pasts(&ids, attempt > 0).await {
-            Ok(rows) => rows,
+        let (rows, pasts, fit) = match round.read(context, &ids).await {
+            Ok(read) => read,
             Err(error) => {
                 for group in groups {
                     group.tell(outcomes, || repeat(&error));
@@ -363,10 +394,14 @@ impl TenantEntities {
             }
         };
         let (mut commits, mut committing) = (Vec::with_capacity(groups.len()), Vec::new());
-        for ((group, row), past) in groups.iter().zip(rows).zip(pasts) {
+        for (((group, row), past), fits) in groups.iter().zip(rows).zip(pasts).zip(fit) {
+            if !fits {
+                group.tell(outcomes, || Error::NoSuchEntity(group.id.into()));
+                continue;
+            }
             let mut draught = Draught::new(group.id, row, past);
             for (index, operation) in &group.operations {
-                let outcome = draught.think(context, group.id, operation, now);
+                let outcome = draught.think(context, group.id, operation, round.now);
                 if let Some(place) = outcomes.get_mut(*index) {
                     *place = Some(outcome);
                 }
@@ -394,26 +429,36 @@ impl TenantEntities {
         left
     }
 
-    /// Removes what expired before `now`; answers how many entities lost something, or went.
+    /// Removes what expired before `now`; answers how many entities lost something, or went. Goes on behind what the last
+    /// call removed.
     pub(crate) async fn purge_expired(&self, now: Timestamp) -> Result<usize, Error> {
         let context = self.context();
-        let mut purged = 0;
+        // What expires at a time is gone at that time.
+        let expired = keys::expired_range(Timestamp(now.0.saturating_add(1)));
+        let first = context.purged.begin();
+        let (mut purged, mut is_all) = (0, true);
         for partition in &context.partitions {
-            // What expires at a time is gone at that time.
-            let mut range = Some(keys::expired_range(Timestamp(now.0.saturating_add(1))));
+            let start = first.as_ref().unwrap_or(&expired.start).clone();
+            let mut range = Some(Range { start, ..expired.clone() });
             while let Some(rest) = range {
                 let page = context.store.scan(partition, &rest, Direction::Forward, PAGE_EXPIRED).await?;
                 let mut ids: Vec<&str> = page.rows().filter_map(|(key, _)| keys::id_of_key(key)).collect();
                 ids.sort_unstable();
                 ids.dedup();
-                purged += self.purge(&ids, now).await?;
+                let (done, left) = self.purge(&ids, now).await?;
+                purged += done;
+                is_all &= left == 0;
                 range = next_range(&rest, &page);
             }
+        }
+        if let Some(end) = expired.end.filter(|end| is_all && first.as_ref() < Some(end)) {
+            context.purged.end(end);
         }
         Ok(purged)
     }
 
-    async fn purge(&self, ids: &[&str], now: Timestamp) -> Result<usize, Error> {
+    /// How many entities lost something, or went, and how many were written meanwhile.
+    async fn purge(&self, ids: &[&str], now: Timestamp) -> Result<(usize, usize), Error> {
         let context = self.context();
         let mut commits = Vec::with_capacity(ids.len());
         for (id, row) in ids.iter().zip(context.rows(ids).await?) {
@@ -423,21 +468,49 @@ impl TenantEntities {
                 continue;
             };
             let view = EntityView::parse(bytes)?;
-            let now = draught.time(Some(&view), now);
             if let Some(outcome) = apply_expiry(&view, now)? {
-                draught.take(context, id, Some(&view), outcome, now)?;
+                let part = outcome.bytes.as_deref().map(EntityView::peek).transpose()?;
+                // What is left was changed at the time that it says itself.
+                let time = part.map_or_else(|| draught.time(Some(&view), now), |part| part.modified_at());
+                draught.take(context, id, Some(&view), outcome, time)?;
             }
             commits.extend(draught.commit(context, id)?);
         }
-        let mut purged = 0;
+        let (mut purged, mut left) = (0, 0);
         for outcome in context.store.commit_all(commits).await {
             match outcome {
                 Ok(_) => purged += 1,
-                Err(error) if matches!(error.kind(), ErrorKind::Conflict | ErrorKind::Unknown) => {}
+                Err(error) if matches!(error.kind(), ErrorKind::Conflict | ErrorKind::Unknown) => left += 1,
                 Err(error) => return Err(error.into()),
             }
         }
-        Ok(purged)
+        Ok((purged, left))
+    }
+}
+
+/// One attempt at many writes.
+#[derive(Clone, Copy)]
+struct Round<'a> {
+    now: Timestamp,
+    attempt: usize,
+    /// What entities must match to be written; `None`: nothing.
+    matching: Option<&'a Matching<'a>>,
+}
+
+impl Round<'_> {
+    /// The rows of entities, those of the pasts of entities that are not there, and whether they are to be written.
+    async fn read(
+        &self,
+        context: &Context,
+        ids: &[&str],
+    ) -> Result<(Vec<Option<Row>>, Vec<Option<Row>>, Vec<bool>), Error> {
+        // The first attempt goes without pasts that are not at hand.
+        let (rows, pasts) = context.rows_and_pasts(ids, self.attempt > 0).await?;
+        let fit = match self.matching {
+            Some(matching) => matching.judge(context, &rows).await?,
+            None => vec![true; rows.len()],
+        };
+        Ok((rows, pasts, fit))
     }
 }
 
@@ -484,6 +557,7 @@ impl Group<'_> {
 fn repeat(error: &Error) -> Error {
     match error {
         Error::Store(error) => store::Error::new(error.kind(), error.action()).into(),
+        Error::TimedOut(timed_out) => Error::TimedOut(*timed_out),
         error => store::Error::new(ErrorKind::Unavailable, error.to_string()).into(),
     }
 }

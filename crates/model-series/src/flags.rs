@@ -66,3 +66,9 @@ pub(crate) const fn worse(one: u8, other: u8) -> u8 {
     let (one, other) = (one & !ABSENT, other & !ABSENT);
     if one > other { one } else { other }
 }
+
+/// The byte of a point whose value came to more than a number holds, or to none: without a value, and faulty unless it was
+/// worse.
+pub(crate) const fn overflown(byte: u8) -> u8 {
+    if is_absent(byte) { byte } else { worse(byte, Flag::Faulty.number()) | ABSENT }
+}

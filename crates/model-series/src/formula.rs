@@ -2,7 +2,7 @@
 //!
 //! A slot has a value and a flag, or no value and a flag that says why. The worst flag of what went into a value is
 //! its flag; what has no value gives none, except to functions made for that; what is no finite number (a division by
-//! zero, the logarithm of nothing) is no value, flagged faulty.
+//! zero, the logarithm of nothing) is no value, flagged faulty (or worse).
 
 mod column;
 mod window;

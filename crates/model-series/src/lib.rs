@@ -45,4 +45,4 @@ pub use store::{
 pub use strand::{
     Edit, Modification, Part, Strand, StrandOptions, StrandVersion, StrandWrite, Strands, Wanted,
 };
-pub use units::{Conversion, UNIT_BASES_MAX, Unit, UnitRule, Units};
+pub use units::{Conversion, UNIT_BASES_MAX, UNITS_MAX, Unit, UnitRule, Units};

@@ -4,8 +4,7 @@ use std::ops::Range;
 
 use bytes::Bytes;
 
-use crate::Flag;
-use crate::flags::is_absent;
+use crate::flags::overflown;
 
 /// In `observed`: nobody said when.
 pub const UNOBSERVED: i64 = i64::MIN;
@@ -209,7 +208,8 @@ impl Points {
         }
     }
 
-    /// Values beyond all numbers, or that are none, become no values, flagged faulty. Cost: a wide pass if all are finite.
+    /// Values beyond all numbers, or that are none, become no values, flagged faulty or worse. Cost: a wide pass if all are
+    /// finite.
     pub(crate) fn settle(&mut self) {
         // No early exit, so that the loop is made of wide instructions.
         if self.values.iter().fold(true, |all, value| all & value.is_finite()) {
@@ -217,8 +217,7 @@ impl Points {
         }
         for (value, flag) in self.values.iter_mut().zip(&mut self.flags) {
             if !value.is_finite() {
-                *value = 0.0;
-                *flag = if is_absent(*flag) { *flag } else { Flag::Faulty.absent() };
+                (*value, *flag) = (0.0, overflown(*flag));
             }
         }
     }

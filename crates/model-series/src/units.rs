@@ -1,12 +1,15 @@
 //! Units of values and the ways between them. Pure: where units are kept is the catalogue's business.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::calendar::HOUR;
 use crate::{Aggregation, Error};
 
 /// The longest way from a unit to the last of its bases.
 pub const UNIT_BASES_MAX: usize = 16;
+
+/// The most units of a repository. All stand in one row, and are checked together when one is changed.
+pub const UNITS_MAX: usize = 4_096;
 
 /// How values of a unit are put together when nobody says otherwise.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
@@ -100,13 +103,14 @@ impl Units {
     }
 
     /// Adds a unit, or replaces the one of its name, if its numbers are sound and its bases and integral are there
-    /// and lead back to nothing already passed.
+    /// and lead back to nothing already passed. Cost: a few look-ups for each unit there is.
     ///
     /// # Errors
     ///
     /// [`Error::Invalid`] for a factor that is 0 or no number, bases in a circle or more than [`UNIT_BASES_MAX`], and
     /// for a unit that would be told in its own integral by a factor alone (kWh both base of kW and its integral);
-    /// [`Error::NotFound`] for a base or integral that is not known. Nothing is changed then.
+    /// [`Error::NotFound`] for a base or integral that is not known; [`Error::Limit`] for more than [`UNITS_MAX`] units.
+    /// Nothing is changed then.
     pub fn insert(&mut self, unit: Unit) -> Result<(), Error> {
         if !(unit.factor.is_finite() && unit.factor != 0.0 && unit.offset.is_finite()) {
             return Err(Error::Invalid(format!(
@@ -116,7 +120,12 @@ impl Units {
         }
         let name = unit.name.clone();
         let replaced = self.by_name.insert(name.clone(), unit);
-        let checked = self.check(&name);
+        let checked = match replaced {
+            None if self.by_name.len() > UNITS_MAX => Err(Error::Limit(format!(
+                "unit {name}: a repository has at most {UNITS_MAX} units (UNITS_MAX)"
+            ))),
+            _ => self.check(&name),
+        };
         if checked.is_err() {
             match replaced {
                 Some(replaced) => self.by_name.insert(name, replaced),
@@ -129,47 +138,65 @@ impl Units {
     fn check(&self, name: &str) -> Result<(), Error> {
         let unit = self.get(name)?;
         unit.integral.as_deref().map_or(Ok(()), |integral| self.get(integral).map(drop))?;
-        let root = self.root(name)?;
-        // A new base may bring other units to their integrals: all that lead to the same last base are looked at.
-        for unit in self.by_name.values().filter(|unit| unit.integral.is_some()) {
-            if self.root(&unit.name).is_ok_and(|own| own == root) {
-                self.check_integral(unit)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Refuses a level whose amounts lead back to levels of its kind: through bases alone, or through further integrals.
-    fn check_integral(&self, unit: &Unit) -> Result<(), Error> {
-        let root = self.root(&unit.name)?;
-        let mut seen = Vec::new();
-        let mut left: Vec<&str> = unit.integral.as_deref().into_iter().collect();
-        while let Some(integral) = left.pop() {
-            let family = self.root(integral)?;
-            if family == root {
-                return Err(Error::Invalid(format!(
-                    "unit {}: its integral {} leads back to it: a unit and its integral must not be bases of one \
-                     another, nor integrals of one another",
-                    unit.name,
-                    unit.integral.as_deref().unwrap_or_default()
-                )));
-            }
-            if !seen.contains(&family) {
-                seen.push(family);
-                let alike = |other: &&Unit| self.root(&other.name).is_ok_and(|own| own == family);
-                left.extend(
-                    self.by_name.values().filter(alike).filter_map(|other| other.integral.as_deref()),
-                );
-            }
-        }
-        Ok(())
-    }
-
-    /// The last of a unit's bases: units with the same one differ by factor and offset.
-    fn root(&self, name: &str) -> Result<&str, Error> {
         let bases = self.bases(name)?;
-        let (last, _) = bases.last().expect("a unit itself is the first of its bases");
-        Ok(&last.name)
+        let (root, _) = bases.last().expect("a unit itself is the first of its bases");
+        // A new base may bring other units to their integrals: all that lead to the same last base are looked at.
+        self.check_integrals(&root.name, &self.roots())
+    }
+
+    /// Refuses levels of the family of `root` whose amounts lead back to levels of it: through bases alone, or through
+    /// further integrals. What there was before led back to nothing, so only this family may. Cost: O(units).
+    fn check_integrals(&self, root: &str, roots: &HashMap<&str, &str>) -> Result<(), Error> {
+        let mut integrals: HashMap<&str, Vec<&Unit>> = HashMap::new();
+        for unit in self.by_name.values().filter(|unit| unit.integral.is_some()) {
+            if let Some(family) = roots.get(&*unit.name) {
+                integrals.entry(family).or_default().push(unit);
+            }
+        }
+        let family_of =
+            |unit: &Unit| unit.integral.as_deref().and_then(|integral| roots.get(integral)).copied();
+        let members = |family: &str| integrals.get(family).map_or(&[][..], Vec::as_slice);
+        let mut seen = HashSet::new();
+        for first in members(root) {
+            let mut left: Vec<&str> = family_of(first).into_iter().collect();
+            while let Some(family) = left.pop() {
+                if family == root {
+                    return Err(leads_back(first));
+                }
+                // What was seen on the way from another level did not lead back.
+                if seen.insert(family) {
+                    left.extend(members(family).iter().filter_map(|unit| family_of(unit)));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The last base of each unit: units with the same one differ by factor and offset. Those whose bases lead nowhere, or
+    /// in a circle, have none. Cost: each unit is passed once.
+    fn roots(&self) -> HashMap<&str, &str> {
+        let mut roots: HashMap<&str, Option<&str>> = HashMap::with_capacity(self.by_name.len());
+        let mut way = Vec::new();
+        for unit in self.by_name.values() {
+            let mut at = Some(unit);
+            let root = loop {
+                let Some(unit) = at else {
+                    break None;
+                };
+                if let Some(known) = roots.get(&*unit.name) {
+                    break *known;
+                }
+                // Until more is known, none: so a circle ends.
+                roots.insert(&unit.name, None);
+                way.push(&*unit.name);
+                match unit.base.as_deref() {
+                    None => break Some(&*unit.name),
+                    Some(base) => at = self.by_name.get(base),
+                }
+            };
+            roots.extend(way.drain(..).map(|name| (name, root)));
+        }
+        roots.into_iter().filter_map(|(name, root)| Some((name, root?))).collect()
     }
 
     /// The way from values of `from` to values of `to`: through their bases, or through the integral of a unit on the
@@ -231,6 +258,15 @@ impl Units {
         }
         Ok(steps)
     }
+}
+
+fn leads_back(unit: &Unit) -> Error {
+    Error::Invalid(format!(
+        "unit {}: its integral {} leads back to it: a unit and its integral must not be bases of one another, nor \
+         integrals of one another",
+        unit.name,
+        unit.integral.as_deref().unwrap_or_default()
+    ))
 }
 
 /// The way from the first of `sources` to the first of `targets` through the nearest unit that both have.

@@ -205,6 +205,7 @@ fn write_store(statistics: &store::Statistics, out: &mut Exposition) {
     let store::Statistics {
         commits,
         conflicts,
+        cold_conditions,
         batches,
         syncs,
         bytes_written,
@@ -220,6 +221,8 @@ fn write_store(statistics: &store::Statistics, out: &mut Exposition) {
     } = *statistics;
     out.counter("twinfold_store_commits_total", "Commits acknowledged.", commits);
     out.counter("twinfold_store_conflicts_total", "Commits refused by a condition.", conflicts);
+    let help = "Rows of conditions that were not read ahead, so that all writers waited for them.";
+    out.counter("twinfold_store_cold_conditions_total", help, cold_conditions);
     out.counter("twinfold_store_batches_total", "Engine writes, each for a group of commits.", batches);
     out.counter("twinfold_store_syncs_total", "Syncs to disk.", syncs);
     out.counter("twinfold_store_bytes_written_total", "Bytes handed to the engine's log.", bytes_written);
@@ -297,6 +300,7 @@ fn backup_status(kind: store::ErrorKind) -> StatusCode {
         ErrorKind::FolderLost => StatusCode::SERVICE_UNAVAILABLE,
         ErrorKind::Unavailable
         | ErrorKind::Conflict
+        | ErrorKind::Changed
         | ErrorKind::Unknown
         | ErrorKind::TooLarge
         | ErrorKind::Corrupt

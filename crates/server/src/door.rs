@@ -64,15 +64,24 @@ impl Door {
     ///
     /// If there is no thread to be had.
     pub(crate) fn open(listening: std::sync::Arc<Listening>, listeners: Listeners) -> anyhow::Result<Self> {
-        let (phase, told) = watch::channel(Phase::Open);
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        let runtime = runtime.context("cannot start the thread that accepts connections")?;
         // Sockets are watched by the runtime that they were made in.
         let main = listeners.main.into_std().context("the listener cannot be handed on")?;
         let health = listeners.health.map(TcpListener::into_std).transpose();
         let health = health.context("the listener for health cannot be handed on")?;
+        Self::start(listening, main, health)
+    }
+
+    fn start(
+        listening: std::sync::Arc<Listening>,
+        main: std::net::TcpListener,
+        health: Option<std::net::TcpListener>,
+    ) -> anyhow::Result<Self> {
+        let (phase, told) = watch::channel(Phase::Open);
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let runtime = runtime.context("cannot start the thread that accepts connections")?;
         let sender = phase.clone();
         let run = move || {
+            let ending = Ending(sender.clone());
             let until_gone = async {
                 let main = TcpListener::from_std(main);
                 let health = health.map(TcpListener::from_std).transpose();
@@ -86,10 +95,17 @@ impl Door {
                 }
             };
             runtime.block_on(until_gone);
+            drop(ending);
         };
         let thread = std::thread::Builder::new().name("twinfold-door".to_owned()).spawn(run);
         let thread = thread.context("cannot start the thread that accepts connections")?;
         Ok(Self { phase, thread: Some(thread) })
+    }
+
+    /// Returns once nobody is let in any more: after [`Door::close`], or because the thread ended.
+    pub(crate) async fn closed(&self) {
+        // The sender is ours: it cannot be gone.
+        let _ = self.phase.subscribe().wait_for(|phase| *phase >= Phase::Closed).await;
     }
 
     /// Refuses new connections from here on.
@@ -101,8 +117,7 @@ impl Door {
             }
             is_open
         });
-        // The sender is ours: it cannot be gone.
-        let _ = self.phase.subscribe().wait_for(|phase| *phase >= Phase::Closed).await;
+        self.closed().await;
     }
 }
 
@@ -114,6 +129,25 @@ impl Drop for Door {
             let _ = thread.join();
         }
     }
+}
+
+/// Says that nobody is let in any more when the thread ends, however it does: others wait for that.
+struct Ending(watch::Sender<Phase>);
+
+impl Drop for Ending {
+    fn drop(&mut self) {
+        set_closed(&self.0);
+    }
+}
+
+fn set_closed(phase: &watch::Sender<Phase>) {
+    phase.send_if_modified(|phase| {
+        let closing = *phase < Phase::Closed;
+        if closing {
+            *phase = Phase::Closed;
+        }
+        closing
+    });
 }
 
 async fn serve(
@@ -137,13 +171,7 @@ async fn serve(
     }
     // Dropping listeners refuses new connections.
     drop((main, health));
-    phase.send_if_modified(|phase| {
-        let closing = *phase < Phase::Closed;
-        if closing {
-            *phase = Phase::Closed;
-        }
-        closing
-    });
+    set_closed(phase);
     // An error says that nobody is left to tell.
     let _ = told.wait_for(|phase| *phase == Phase::Gone).await;
     sweep.abort();

@@ -28,6 +28,8 @@ use crate::{storage, wiring};
 const FILES_RESERVED: u64 = 1024;
 /// How often a drain looks whether the last connection has gone.
 const DRAIN_LOOK: Duration = Duration::from_millis(5);
+/// Why a server stops that nobody told to.
+const DEAF: &str = "the thread that accepts connections has ended";
 
 /// Serves until a signal ends it. The settings were checked; `warnings` are said of them.
 ///
@@ -254,7 +256,7 @@ impl Server {
         let budget = wiring::memory_budget(settings)?;
         let shared = (budget.clone(), lane.clone());
         let admin = Admin::new(store.clone(), Arc::clone(&connections), shared, holder.clone());
-        let mut front_ends = wiring::front_ends(settings, &models, (clock, &budget), threads)?;
+        let mut front_ends = wiring::front_ends(settings, &models, clock, threads)?;
         front_ends.push(admin.front_end());
         front_ends.push(crate::brokers::front_end(&admin, &models.entities));
         front_ends.push(crate::welcome::front_end(&wiring::apis(settings)));
@@ -276,7 +278,7 @@ impl Server {
         Ok(Self { store, admin, connections, listening, jobs })
     }
 
-    /// Serves until the first signal, then drains and closes.
+    /// Serves until the first signal, or until connections are no longer accepted, then drains and closes.
     async fn serve(
         self,
         listeners: Listeners,
@@ -290,8 +292,14 @@ impl Server {
         }
         jobs.spawn(&mut tasks);
         let door = Door::open(listening, listeners)?;
-        let name = signals.next().await;
-        tracing::info!(signal = name, connections = connections.count(), "stopping");
+        let signal = tokio::select! {
+            name = signals.next() => Some(name),
+            () = door.closed() => None,
+        };
+        match signal {
+            Some(name) => tracing::info!(signal = name, connections = connections.count(), "stopping"),
+            None => tracing::error!(connections = connections.count(), "{DEAF}: stopping"),
+        }
         admin.set_draining();
         door.close().await;
         drain(&connections, signals, patience).await;
@@ -299,6 +307,7 @@ impl Server {
         drop(door);
         store.close().await.context("cannot close the store")?;
         tracing::info!("stopped");
+        anyhow::ensure!(signal.is_some(), DEAF);
         Ok(())
     }
 }

@@ -6,15 +6,18 @@
 use std::convert::Infallible;
 use std::net::IpAddr;
 use std::panic::AssertUnwindSafe;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use api_http::{
-    Body, DataDamaged, EndReason, Found, MemoryBudget, Params, Refusal, Request, RequestStream, Reservation,
-    Response, Router, SMALL_BYTES, STREAM_BYTES_HELD, StreamBody, StreamEnd, StreamLimits, compress,
-    end_with_newline, plain_refusal, read_body,
+    Body, DataDamaged, EndReason, Found, MemoryBudget, Params, Refusal, Request, RequestMemory,
+    RequestStream, Reservation, Response, Router, SMALL_BYTES, STREAM_BYTES_HELD, StreamBody, StreamEnd,
+    StreamLimits, compress, end_with_newline, plain_refusal, read_body,
 };
+use bytes::Bytes;
 use futures_util::FutureExt as _;
 use http::{HeaderMap, HeaderValue, Method, StatusCode, Version, header};
 use hyper::body::{Body as _, Incoming};
@@ -133,20 +136,30 @@ pub(crate) async fn answer(
     link: Arc<Link>,
     request: http::Request<Incoming>,
 ) -> Result<Response, Infallible> {
-    match link.at {
+    Ok(match link.at {
         At::Door if !is_vital(request.uri().path()) => {
             let runtime = link.runtime.clone();
             // The task ends with the connection.
             let mut elsewhere = JoinSet::new();
             elsewhere.spawn_on(answer_here(link, request), &runtime);
-            match elsewhere.join_next().await {
-                Some(Ok(response)) => Ok(response),
-                Some(Err(_)) | None => Ok(plain_refusal(&Refusal::Internal)),
+            match Box::pin(elsewhere.join_next()).await {
+                Some(Ok(response)) => closing(response),
+                Some(Err(_)) | None => closing(plain_refusal(&Refusal::Internal)),
             }
         }
-        At::Health if !is_vital(request.uri().path()) => Ok(plain_refusal(&Refusal::NotFound)),
-        At::Main | At::Door | At::Health => Ok(answer_here(link, request).await),
-    }
+        At::Health if !is_vital(request.uri().path()) => closing(plain_refusal(&Refusal::NotFound)),
+        At::Door | At::Health if !request.body().is_end_stream() => {
+            closing(plain_refusal(&Refusal::BodyTooLarge(0)))
+        }
+        At::Main | At::Door | At::Health => answer_here(link, request).await,
+    })
+}
+
+/// The last answer over a connection at the door: whatever moves over one keeps the thread that lets all others in, so
+/// what is not vital asks again over a connection of its own, and goes to the threads that serve.
+fn closing(mut response: Response) -> Response {
+    response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+    response
 }
 
 async fn answer_here(link: Arc<Link>, request: http::Request<Incoming>) -> Response {
@@ -167,18 +180,24 @@ async fn answer_here(link: Arc<Link>, request: http::Request<Incoming>) -> Respo
         id: link.connection.id << 20 | (number & 0xF_FFFF),
         started,
     };
+    let memory = app.budget.request();
     let fit = check_host(head.version, &parts.headers);
     let (route, outcome) = match fit.and_then(|()| app.router.find(&head.method, head.uri.path())) {
         Err(Refusal::MethodNotAllowed(_)) if head.method == Method::OPTIONS => {
             (None, app.options(&head, &parts.headers))
         }
         Err(refusal) => (None, Err(refusal)),
-        Ok(found) if before >= app.limits.requests_max => (Some(found.index), Err(Refusal::Busy)),
-        Ok(found) => (Some(found.index), link.carry_out(found, &head, parts.headers, body).await),
+        // Probes are answered whatever goes on.
+        Ok(found) if before >= app.limits.requests_max && !is_vital(head.uri.path()) => {
+            (Some(found.index), Err(Refusal::Busy))
+        }
+        Ok(found) => (Some(found.index), link.carry_out(found, &head, (parts.headers, body), &memory).await),
     };
-    let mut reservation = app.budget.reservation();
+    let mut reservation = memory.take().await;
     let outcome = outcome.and_then(|response| {
-        reservation.try_grow(bytes_held(response.body()))?;
+        if may_be_refused(&head, response.body()) {
+            reservation.try_grow(bytes_held(response.body()))?;
+        }
         Ok(response)
     });
     let response = match outcome {
@@ -203,6 +222,13 @@ async fn answer_here(link: Arc<Link>, request: http::Request<Incoming>) -> Respo
     drop((under_way, counted));
     account.close(&link, response.body().len_known());
     response
+}
+
+/// Whether an answer for which there is no memory may become a refusal: what was written must be told, and so must how the
+/// server is.
+fn may_be_refused(head: &Head, body: &Body) -> bool {
+    let is_read = head.method == Method::GET || head.method == Method::HEAD;
+    (is_read || matches!(body, Body::Stream(_))) && !is_vital(head.uri.path())
 }
 
 /// What an answer holds in memory until it has been sent.
@@ -258,8 +284,8 @@ impl Link {
         &self,
         found: Found<'_>,
         head: &Head,
-        headers: HeaderMap,
-        body: Incoming,
+        (headers, body): (HeaderMap, Incoming),
+        memory: &RequestMemory,
     ) -> Result<Response, Refusal> {
         let path = head.uri.path();
         let is_admin = is_admin(path);
@@ -283,8 +309,8 @@ impl Link {
                 headers,
                 id: head.id,
                 deadline: head.started.checked_add(limit),
-                budget: Some(self.app.budget.clone()),
-                ..Request::default()
+                memory: memory.clone(),
+                body: Bytes::new(),
             };
             if is_streamed {
                 let body = RequestStream::new(&request.headers, body, limits.stream)?;
@@ -292,15 +318,15 @@ impl Link {
                 return Ok(answer.await);
             }
             is_reading.store(true, Ordering::Relaxed);
-            let mut reservation = self.app.budget.reservation();
-            request.body = read_body(&request.headers, body, limits.body_bytes_max, &mut reservation).await?;
+            request.body =
+                read_body(&request.headers, body, limits.body_bytes_max, &mut memory.share()).await?;
             is_reading.store(false, Ordering::Relaxed);
             let is_long = request.body.len() > BODY_BYTES_INLINE;
             let answer = found.handler.answer(request);
-            Ok(if is_long { self.app.lane.drive(answer).await } else { answer.await })
+            Ok(if is_long { Box::pin(self.app.lane.drive(answer)).await } else { answer.await })
         };
         // A handler owns what it works on: after a panic nothing half-done is seen by others.
-        let work = AssertUnwindSafe(work).catch_unwind();
+        let work = pin!(AssertUnwindSafe(work).catch_unwind());
         match within(limit, work).await {
             Some(Ok(outcome)) => outcome,
             // The panic hook logged what and where; this line says whose request it was.
@@ -384,7 +410,8 @@ impl App {
     }
 
     /// Has a large answer hand itself out in pieces, and hold its memory until the last; answers what a stream holds.
-    fn hold(&self, body: &mut Body, reservation: Reservation) -> Option<Reservation> {
+    fn hold(&self, body: &mut Body, mut reservation: Reservation) -> Option<Reservation> {
+        reservation.settle(bytes_held(body));
         match body {
             Body::Stream(_) => Some(reservation),
             Body::Whole(bytes) => {
@@ -439,13 +466,12 @@ fn is_admin(path: &str) -> bool {
 }
 
 /// The output of `work`, or `None` if it takes longer than `limit`. No timer is set for work that
-/// need not wait.
-async fn within<F: Future>(limit: Duration, work: F) -> Option<F::Output> {
-    let mut work = std::pin::pin!(work);
-    let at_once = std::future::poll_fn(|context| std::task::Poll::Ready(work.as_mut().poll(context))).await;
+/// need not wait; the work is not moved.
+async fn within<F: Future>(limit: Duration, mut work: Pin<&mut F>) -> Option<F::Output> {
+    let at_once = std::future::poll_fn(|context| Poll::Ready(work.as_mut().poll(context))).await;
     match at_once {
-        std::task::Poll::Ready(output) => Some(output),
-        std::task::Poll::Pending => tokio::time::timeout(limit, work).await.ok(),
+        Poll::Ready(output) => Some(output),
+        Poll::Pending => tokio::time::timeout(limit, work).await.ok(),
     }
 }
 
@@ -464,13 +490,13 @@ mod tests {
 
     #[tokio::test]
     async fn work_is_bounded_in_time() {
-        assert_eq!(within(Duration::ZERO, async { 1 }).await, Some(1));
+        assert_eq!(within(Duration::ZERO, pin!(async { 1 })).await, Some(1));
         let waits = async {
             tokio::task::yield_now().await;
             2
         };
-        assert_eq!(within(Duration::MAX, waits).await, Some(2));
-        assert_eq!(within(Duration::from_millis(1), std::future::pending::<()>()).await, None);
+        assert_eq!(within(Duration::MAX, pin!(waits)).await, Some(2));
+        assert_eq!(within(Duration::from_millis(1), pin!(std::future::pending::<()>())).await, None);
     }
 
     #[test]

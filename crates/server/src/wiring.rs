@@ -51,7 +51,7 @@ pub(crate) fn memory_budget(settings: &Settings) -> anyhow::Result<MemoryBudget>
     Ok(MemoryBudget::new(bytes_max, request_bytes_max, load.memory_wait_duration_max.0))
 }
 
-/// All front ends over models, in the order of their standards. `threads` serve, bodies of points share `budget`.
+/// All front ends over models, in the order of their standards. `threads` serve.
 ///
 /// # Errors
 ///
@@ -59,13 +59,13 @@ pub(crate) fn memory_budget(settings: &Settings) -> anyhow::Result<MemoryBudget>
 pub(crate) fn front_ends(
     settings: &Settings,
     models: &Models,
-    (clock, budget): (&Clock, &MemoryBudget),
+    clock: &Clock,
     threads: usize,
 ) -> anyhow::Result<Vec<FrontEnd>> {
     let mut front_ends = vec![ngsi_ld(settings, &models.entities, clock)?];
     if settings.series.tsm == Switch::On {
         let limits = tsm_limits(settings, threads);
-        let api = api_tsm::Api::new(models.repositories.clone(), clock.clone(), limits, budget.clone());
+        let api = api_tsm::Api::new(models.repositories.clone(), clock.clone(), limits);
         front_ends.extend(api_tsm::front_ends(&api));
     }
     Ok(front_ends)

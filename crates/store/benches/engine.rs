@@ -1,6 +1,6 @@
 //! The embedded engine beside bare RocksDB with the same bytes and the same sync.
 //!
-//! `cargo bench -p store --bench engine -- [--entities N] [load|single|log|open|get|range|memtable ...]`
+//! `cargo bench -p store --bench engine -- [--entities N] [load|single|log|open|get|range|memtable|stalls ...]`
 //!
 //! Prints for each row operations a second, CPU microseconds of the whole process for each, and the
 //! ratio of ours to bare. Both sides run in turns, three times; the best of each counts.
@@ -79,6 +79,9 @@ fn main() {
     }
     if wanted("open") {
         runtime.block_on(opening(entities));
+    }
+    if wanted("stalls") {
+        runtime.block_on(stalls());
     }
     if wanted("get") || wanted("range") {
         reads(&runtime, entities, wanted("get"), wanted("range"));
@@ -267,6 +270,96 @@ fn copy_as_killed(from: &std::path::Path, to: &std::path::Path) {
             std::fs::copy(entry.path(), to.join(entry.file_name())).unwrap();
         }
     }
+}
+
+// ---- what keeps others waiting ----
+
+const CACHED_ROWS: u64 = 220_000;
+const BIG_ROWS: u64 = 86_000;
+const PROBES: usize = 400;
+
+/// How long a small commit takes while something else is committed, and what a scan over removed rows keeps its thread for.
+async fn stalls() {
+    let (_folder, store) = open_ours();
+    for first in (0..CACHED_ROWS).step_by(GROUP) {
+        let group = (first..first + GROUP as u64).map(|number| small(number, 0));
+        for outcome in store.commit_all(group.collect()).await {
+            outcome.unwrap();
+        }
+    }
+    say(&format!("{:<34} {:>10} {:>10} {:>10}", "a small commit beside", "median us", "p99 us", "worst us"));
+    beside("nothing", &store, 0, |_| None).await;
+    beside("removed ranges", &store, 1, |turn| {
+        let range = Range::prefix(format!("gone {turn}"));
+        Some(Commit { writes: vec![Write::DeleteRange(range)], ..small(turn, 1) })
+    })
+    .await;
+    beside("commits of 86,000 rows", &store, 100, |turn| {
+        let row =
+            |n: u64| Write::Put(Bytes::from(format!("big {} {}", n.wrapping_mul(7_919), turn)), Bytes::new());
+        Some(Commit { writes: (0..BIG_ROWS).map(row).collect(), ..small(turn, 2) })
+    })
+    .await;
+    scan_removed(&store).await;
+}
+
+fn small(number: u64, bucket: u32) -> Commit {
+    let key = Bytes::from(format!("row {number}"));
+    Commit {
+        partition: Partition { bucket, ..partition() },
+        write_id: WriteId(u128::from(number)),
+        conditions: vec![],
+        writes: vec![Write::PutStamped(key, Bytes::from_static(b"small"))],
+        change: Bytes::new(),
+    }
+}
+
+/// Small commits one after another; before every so many of them something else is submitted.
+async fn beside(name: &str, store: &Store, every: usize, other: impl Fn(u64) -> Option<Commit>) {
+    let mut took = Vec::with_capacity(PROBES);
+    let mut others = Vec::new();
+    for turn in 0..PROBES {
+        if every > 0
+            && turn.is_multiple_of(every)
+            && let Some(commit) = other(turn as u64)
+        {
+            let store = store.clone();
+            others.push(tokio::spawn(async move { store.commit(commit).await.unwrap() }));
+            tokio::task::yield_now().await;
+        }
+        let start = Instant::now();
+        store.commit(small(turn as u64, 3)).await.unwrap();
+        took.push(start.elapsed().as_secs_f64() * 1e6);
+    }
+    for other in others {
+        other.await.unwrap();
+    }
+    took.sort_by(f64::total_cmp);
+    let at = |part: usize| took[(PROBES - 1) * part / 100];
+    say(&format!("{name:<34} {:>10.0} {:>10.0} {:>10.0}", at(50), at(99), at(100)));
+}
+
+/// How long the first poll of a scan keeps its thread that passes over removed rows.
+async fn scan_removed(store: &Store) {
+    for remove in [false, true] {
+        for first in (0..100_000).step_by(1_000) {
+            let key = |n: u64| Bytes::from(format!("passing {n:06}"));
+            let write = |n| if remove { Write::Delete(key(n)) } else { Write::Put(key(n), Bytes::new()) };
+            let writes = (first..first + 1_000).map(write).collect();
+            store.commit(Commit { writes, ..small(first, 4) }).await.unwrap();
+        }
+    }
+    let partition = Partition { bucket: 4, ..partition() };
+    let (range, mut longest) = (Range::prefix("passing"), 0.0_f64);
+    let mut scan = std::pin::pin!(store.scan(&partition, &range, Direction::Forward, 100));
+    let page = std::future::poll_fn(|context| {
+        let start = Instant::now();
+        let polled = scan.as_mut().poll(context);
+        longest = longest.max(start.elapsed().as_secs_f64() * 1e6);
+        polled
+    });
+    assert!(page.await.unwrap().is_empty());
+    say(&format!("a scan over 100,000 removed rows keeps its thread {longest:.0} us"));
 }
 
 // ---- bare RocksDB: the same families, keys, values and options that matter ----

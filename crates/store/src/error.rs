@@ -16,6 +16,10 @@ pub enum ErrorKind {
     /// A condition did not hold: nothing was written; read again and retry.
     #[error("conflict")]
     Conflict,
+    /// A read of several pages met a commit in its partition: read again, from the first page
+    /// ([`crate::ReadAttempts`]).
+    #[error("changed meanwhile")]
+    Changed,
     /// The outcome is not known: ask [`crate::Store::resolve`].
     #[error("outcome unknown")]
     Unknown,

@@ -41,8 +41,8 @@ pub use memory::MemoryOptions;
 pub use operation::{
     Change, Commit, Condition, Cursor, Direction, Outcome, Page, Range, Row, Stamp, Write, WriteId,
 };
-pub use places::{TenantPlace, TenantPlaces};
-pub use snapshot::Snapshot;
+pub use places::{Recount, TenantPlace, TenantPlaces};
+pub use snapshot::{READ_ATTEMPTS_MAX, ReadAttempts, Snapshot};
 pub use statistics::Statistics;
 pub use store::{Lease, Store};
 pub use time::{Clock, Timestamp};

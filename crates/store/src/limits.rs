@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use crate::{Commit, Condition, Error, ErrorKind, Partition, SpaceKind, Write};
+use crate::{Commit, Error, ErrorKind, Partition, SpaceKind, Write};
 
 /// The longest row key in bytes.
 pub const KEY_BYTES_MAX: usize = 4 * 1024;
@@ -26,8 +26,7 @@ pub(crate) fn check_commit(commit: &Commit) -> Result<usize, Error> {
     check_value(&commit.change)?;
     let mut bytes = commit.change.len();
     for condition in &commit.conditions {
-        let (Condition::Absent(key) | Condition::Present(key) | Condition::Version(key, _)) = condition;
-        bytes = bytes.saturating_add(check_key(key)?);
+        bytes = bytes.saturating_add(check_key(condition.key())?);
     }
     for write in &commit.writes {
         bytes = bytes.saturating_add(check_write(write)?);

@@ -35,12 +35,16 @@ pub(crate) struct Memory {
     options: MemoryOptions,
     spaces: Spaces,
     state: RwLock<State>,
+    /// Whether snapshots are validated: what a later commit replaces is not kept, and reads end with `Changed`.
+    validates: bool,
 }
 
 #[derive(Debug, Default)]
 struct State {
     rows: BTreeMap<PlaceBytes, Row>,
     snapshots: Snapshots,
+    /// How often each partition was written, if snapshots are validated.
+    versions: HashMap<Partition, u64>,
     feed: VecDeque<Change>,
     leases: HashMap<String, HeldLease>,
     sequence: u64,
@@ -58,7 +62,19 @@ struct HeldLease {
 
 impl Memory {
     pub(crate) fn new(options: MemoryOptions) -> Self {
-        Self { options, spaces: Spaces::new(), state: RwLock::default() }
+        Self { options, spaces: Spaces::new(), state: RwLock::default(), validates: false }
+    }
+
+    /// The engine as one that cannot keep what was: its snapshots are validated.
+    pub(crate) fn validating(options: MemoryOptions) -> Self {
+        Self { validates: true, ..Self::new(options) }
+    }
+
+    /// Notes that rows of a partition are written.
+    fn note_write(&self, state: &mut State, partition: &Partition) {
+        if self.validates {
+            *state.versions.entry(partition.clone()).or_default() += 1;
+        }
     }
 
     pub(crate) fn commit_all(&self, commits: Vec<Commit>) -> Vec<Result<Stamp, Error>> {
@@ -77,6 +93,7 @@ impl Memory {
                 return Err(Error::new(ErrorKind::Conflict, "commit: a condition does not hold"));
             }
         }
+        self.note_write(state, partition);
         state.sequence += 1;
         let stamp = Stamp(state.sequence);
         for write in commit.writes {
@@ -101,6 +118,7 @@ impl Memory {
         self.spaces.learn(partition.space)?;
         let mut state = self.state.write();
         state.open()?;
+        self.note_write(&mut state, partition);
         for (key, value) in rows {
             state.put(place(partition, &key), plain(value));
         }
@@ -286,12 +304,18 @@ fn fill<'a>(
 #[cfg(test)]
 mod tests {
     use super::MemoryOptions;
-    use crate::{Store, testing};
+    use crate::{Clock, Store, testing};
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
     async fn keeps_the_contract() {
         let make =
             |clock| Store::memory(MemoryOptions { clock, feed_records_max: testing::FEED_RECORDS_MAX });
         testing::contract(make).await;
+    }
+
+    #[tokio::test]
+    async fn a_validated_read_ends_with_a_commit_in_its_partition() {
+        let options = MemoryOptions { clock: Clock::System, feed_records_max: testing::FEED_RECORDS_MAX };
+        testing::check_validated(&Store::validated_memory(options)).await;
     }
 }

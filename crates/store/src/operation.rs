@@ -23,6 +23,14 @@ pub enum Condition {
     Version(Bytes, Stamp),
 }
 
+impl Condition {
+    /// The key of the row.
+    pub fn key(&self) -> &Bytes {
+        let (Self::Absent(key) | Self::Present(key) | Self::Version(key, _)) = self;
+        key
+    }
+}
+
 /// One change of one row.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Write {
@@ -34,6 +42,16 @@ pub enum Write {
     Delete(Bytes),
     /// Removes every row in the range.
     DeleteRange(Range),
+}
+
+impl Write {
+    /// The key of the row, or the first of the range.
+    pub fn key(&self) -> &Bytes {
+        match self {
+            Self::Put(key, _) | Self::PutStamped(key, _) | Self::Delete(key) => key,
+            Self::DeleteRange(range) => &range.start,
+        }
+    }
 }
 
 /// Rows, their index rows and their change record: one atom in one partition.

@@ -6,13 +6,40 @@ use bytes::Bytes;
 
 use crate::embedded::EmbeddedSnapshot;
 use crate::memory::MemorySnapshot;
-use crate::{Direction, Error, Page, Partition, Range, Row};
+use crate::{Direction, Error, ErrorKind, Page, Partition, Range, Row};
+
+/// How often a read of several pages begins anew that met a commit in its partition.
+pub const READ_ATTEMPTS_MAX: u32 = 16;
+
+/// Counts how often a read of several pages was begun anew.
+///
+/// ```text
+/// let mut attempts = ReadAttempts::default();
+/// loop {
+///     match read(&store.snapshot()?).await {
+///         Err(error) if attempts.again(&error) => {}
+///         read => return read,
+///     }
+/// }
+/// ```
+#[derive(Debug, Default)]
+pub struct ReadAttempts(u32);
+
+impl ReadAttempts {
+    /// Whether a read that ended with this error is to begin anew: with a new snapshot, and nothing of what it read. False
+    /// after [`READ_ATTEMPTS_MAX`] attempts, and for any error but `Changed`.
+    pub fn again(&mut self, error: &Error) -> bool {
+        self.0 += 1;
+        error.kind() == ErrorKind::Changed && self.0 < READ_ATTEMPTS_MAX
+    }
+}
 
 /// The store as it was at one moment: reads see every commit that was acknowledged before, and no part of one that came
 /// later. Clones share it; it ends with the last of them.
 ///
 /// It keeps what is overwritten or removed meanwhile from being given back, so the embedded engine lets go of it after
-/// [`crate::SNAPSHOT_AGE_MAX`]: reads then answer `Unavailable`. So they do once the store is closed.
+/// [`crate::SNAPSHOT_AGE_MAX`]: reads then answer `Unavailable`. So they do once the store is closed. An engine that keeps
+/// nothing answers `Changed` as soon as a partition was written of which something was read.
 #[derive(Clone, Debug)]
 pub struct Snapshot {
     engine: Engine,
@@ -51,7 +78,7 @@ impl Snapshot {
     ///
     /// # Errors
     ///
-    /// `Unavailable`, `Corrupt`.
+    /// `Unavailable`, `Corrupt`, `Changed`.
     pub async fn get(&self, partition: &Partition, key: &[u8]) -> Result<Option<Row>, Error> {
         match &self.engine {
             Engine::Memory(memory) => memory.get(partition, key),
@@ -66,7 +93,7 @@ impl Snapshot {
     ///
     /// # Errors
     ///
-    /// `Unavailable`, `Corrupt`.
+    /// `Unavailable`, `Corrupt`, `Changed`.
     pub async fn get_many(&self, partition: &Partition, keys: &[Bytes]) -> Result<Vec<Option<Row>>, Error> {
         match &self.engine {
             Engine::Memory(memory) => keys.iter().map(|key| memory.get(partition, key)).collect(),
@@ -78,7 +105,7 @@ impl Snapshot {
     ///
     /// # Errors
     ///
-    /// `Unavailable`, `Corrupt`.
+    /// `Unavailable`, `Corrupt`, `Changed`.
     pub async fn scan(
         &self,
         partition: &Partition,

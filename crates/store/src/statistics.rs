@@ -7,6 +7,8 @@ pub struct Statistics {
     pub commits: u64,
     /// Commits refused because a condition did not hold.
     pub conflicts: u64,
+    /// Rows of conditions that the committer read itself: they were not read ahead, or went out of the cache meanwhile.
+    pub cold_conditions: u64,
     /// Engine writes: groups of commits that shared one.
     pub batches: u64,
     /// Syncs to disk.

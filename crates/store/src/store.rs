@@ -38,6 +38,12 @@ impl Store {
         Self { engine: Engine::Memory(Arc::new(Memory::new(options))) }
     }
 
+    /// The same store as an engine would be that keeps nothing of what was, for tests of models: its snapshots are
+    /// validated, so reads of several pages end with `Changed` if their partition was written meanwhile.
+    pub fn validated_memory(options: MemoryOptions) -> Self {
+        Self { engine: Engine::Memory(Arc::new(Memory::validating(options))) }
+    }
+
     /// The store in `folder`, which is created if it is absent or empty. Blocks; costs the reading of
     /// the log that was not yet flushed, at most some seconds after a kill.
     ///
@@ -137,7 +143,8 @@ impl Store {
         }
     }
 
-    /// The store as it is: for reads of several pages that are to see one state. Cost: some 100 ns; rows that are
+    /// The store as it is: for reads of several pages that are to see one state. An engine that cannot keep what is
+    /// overwritten meanwhile ends such a read with `Changed` instead; [`crate::ReadAttempts`] says how often to begin anew. Cost: some 100 ns; rows that are
     /// removed or overwritten meanwhile are kept until the snapshot ends.
     ///
     /// # Errors

@@ -53,6 +53,15 @@ pub async fn contract(mut make_store: impl FnMut(Clock) -> Store) {
     changes::check_close(&make_store(clock)).await;
 }
 
+/// Checks that reads of several pages are validated, of an engine that keeps nothing of what was.
+///
+/// # Panics
+///
+/// If they are not.
+pub async fn check_validated(store: &Store) {
+    snapshots::check_validated(store).await;
+}
+
 /// A partition of [`THINGS`] of the default tenant.
 pub fn things(bucket: u32) -> Partition {
     Partition { tenant: Tenant::default(), space: THINGS, bucket }

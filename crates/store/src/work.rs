@@ -5,6 +5,7 @@
 //! over. What turns out to be really long takes a slot of a [`Lane`]: it goes on beside the threads of the runtime,
 //! and only so much of it at once as the lane has slots.
 
+use std::cell::Cell;
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -117,6 +118,11 @@ impl Pace {
     }
 }
 
+thread_local! {
+    /// Whether this thread is at work in a slot of a lane.
+    static IN_SLOT: Cell<bool> = const { Cell::new(false) };
+}
+
 /// Where long work runs: beside the threads of the runtime, so much at once as there are slots. Clones share.
 ///
 /// Invariant: whoever waits for a slot holds no thread, and whoever has one holds no thread of the runtime while it works.
@@ -141,8 +147,12 @@ impl Lane {
         Self(Arc::new(LaneState { slots, waiting: AtomicUsize::new(0), taken: AtomicU64::new(0) }))
     }
 
-    /// A slot, as soon as one is free; first come, first served.
+    /// A slot, as soon as one is free; first come, first served. Work that is driven in a slot has one, and gets no
+    /// second: who held one and waited for another could wait for ever.
     pub async fn enter(&self) -> Slot {
+        if IN_SLOT.get() {
+            return Slot(None);
+        }
         let state = &*self.0;
         let waiting = Waiting::new(&state.waiting);
         // The semaphore is never closed.
@@ -163,7 +173,13 @@ impl Lane {
         let mut work = std::pin::pin!(work);
         loop {
             let slot = self.enter().await;
-            let step = poll_fn(|context| Poll::Ready(slot.run(|| work.as_mut().poll(context)))).await;
+            let step = poll_fn(|context| {
+                Poll::Ready(slot.run(|| {
+                    let _in_slot = InSlot::new();
+                    work.as_mut().poll(context)
+                }))
+            })
+            .await;
             drop(slot);
             if let Poll::Ready(output) = step {
                 return output;
@@ -194,6 +210,21 @@ impl Slot {
             Ok(RuntimeFlavor::MultiThread) => tokio::task::block_in_place(work),
             _ => work(),
         }
+    }
+}
+
+/// Marks this thread as at work in a slot while it lives.
+struct InSlot(bool);
+
+impl InSlot {
+    fn new() -> Self {
+        Self(IN_SLOT.replace(true))
+    }
+}
+
+impl Drop for InSlot {
+    fn drop(&mut self) {
+        IN_SLOT.set(self.0);
     }
 }
 
@@ -239,6 +270,32 @@ mod tests {
         assert_eq!(steps, STEPS_A_SLICE as usize - 1);
         pace.rest();
         assert!(!pace.is_tired());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn work_in_a_slot_needs_no_second_one() {
+        let lane = Lane::new(1);
+        let work = |steps: usize| {
+            let lane = lane.clone();
+            async move {
+                let driven = lane.drive(async {
+                    for _ in 0..steps {
+                        let slot = lane.enter().await;
+                        tokio::task::yield_now().await;
+                        drop(slot);
+                    }
+                    let _held = lane.enter().await;
+                    tokio::task::yield_now().await;
+                });
+                tokio::time::timeout(Duration::from_secs(60), driven).await
+            }
+        };
+        let all: Vec<_> = (0..4).map(|steps| tokio::spawn(work(steps))).collect();
+        for done in all {
+            assert_eq!(done.await.unwrap(), Ok(()));
+        }
+        assert!(!IN_SLOT.get());
+        assert_eq!(lane.0.slots.available_permits(), 1);
     }
 
     #[tokio::test]

@@ -117,9 +117,9 @@ fn an_empty_segment_is_a_missing_name() {
 }
 
 #[test]
-fn a_path_of_nobody_stays_one_with_more_slashes() {
-    for path in ["//things/v1/things/a", "/things//v1/things/a", "//", "///"] {
-        check_refused(&Method::GET, path, &Refusal::NotFound, "no such path\n");
+fn an_empty_segment_is_said_of_a_path_of_nobody_too() {
+    for path in ["//things/v1/things/a", "/things//v1/things/a", "///"] {
+        check_refused(&Method::GET, path, &Refusal::EmptySegment, "a segment of the path is empty\n");
     }
 }
 

@@ -4,6 +4,7 @@ use futures_util::FutureExt as _;
 use http::{HeaderValue, StatusCode};
 use http_body_util::BodyExt as _;
 use hyper::body::Body as _;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 use super::*;
 use crate::{Response, compress, json_response};
@@ -162,6 +163,38 @@ async fn a_large_answer_comes_in_pieces_and_has_a_length() {
     assert!(budget.reserved_bytes() >= 1_000_000);
     drop(first);
     assert_eq!(budget.reserved_bytes(), 0);
+}
+
+/// Serves one large answer over a connection of HTTP/1; the client takes so many bytes of its body, and leaves.
+async fn end_after(taken: usize) -> EndReason {
+    const BYTES: usize = 1_000_000;
+    let (mut client, server) = tokio::io::duplex(1 << 16);
+    let mut body = pieces(&plenty(), BYTES);
+    let told = ended(&mut body);
+    let answer = Arc::new(Mutex::new(Some(Response::new(body))));
+    let service = hyper::service::service_fn(move |_: http::Request<hyper::body::Incoming>| {
+        let answer = answer.lock().take();
+        async move { answer.ok_or("it was asked twice") }
+    });
+    let io = hyper_util::rt::TokioIo::new(server);
+    let serving = tokio::spawn(hyper::server::conn::http1::Builder::new().serve_connection(io, service));
+    client.write_all(b"GET / HTTP/1.1\r\nhost: here\r\n\r\n").await.unwrap();
+    let mut head = Vec::new();
+    while !head.ends_with(b"\r\n\r\n") {
+        head.push(client.read_u8().await.unwrap());
+    }
+    assert!(std::str::from_utf8(&head).unwrap().contains(&format!("content-length: {BYTES}")));
+    client.read_exact(&mut vec![0; taken]).await.unwrap();
+    drop(client);
+    let _ = serving.await.unwrap();
+    let end = told.lock().take();
+    end.expect("it ends with its connection").reason
+}
+
+#[tokio::test]
+async fn a_large_answer_that_was_taken_whole_is_complete() {
+    assert_eq!(end_after(1_000_000).await, EndReason::Complete);
+    assert_eq!(end_after(100_000).await, EndReason::Dropped);
 }
 
 #[tokio::test(start_paused = true)]

@@ -123,7 +123,8 @@ impl TenantContexts<'_> {
             return Ok(context);
         }
         let value = Value::String(absolute(url).into());
-        let context = Arc::new(self.build(value, ContextSource::url(url), url.len()).await?);
+        // Boxed: what is seldom done must not make the futures of all requests large.
+        let context = Arc::new(Box::pin(self.build(value, ContextSource::url(url), url.len())).await?);
         // What was made of documents that are everybody's is everybody's.
         let owner = (!context.uses().is_empty()).then_some(self.tenant);
         self.remember(Key::new(owner, Form::Link, url), &context);
@@ -157,7 +158,9 @@ impl TenantContexts<'_> {
         let context = match only_url(&value) {
             Only::Core => Context::core(),
             Only::Url(url) => self.by_link(url).await?,
-            Only::More => Arc::new(self.build(value, ContextSource::inline(&text), text.len()).await?),
+            Only::More => {
+                Arc::new(Box::pin(self.build(value, ContextSource::inline(&text), text.len())).await?)
+            }
         };
         self.remember(Key::new(Some(self.tenant), Form::Member, json), &context);
         Ok(context)
@@ -179,7 +182,7 @@ impl TenantContexts<'_> {
         };
         if is_new {
             // What was fetched when there was no tenant yet to keep it.
-            self.keep(context.uses()).await;
+            Box::pin(self.keep(context.uses())).await;
         }
         // Names grow while they are used: whoever comes next sees to it that everything fits.
         if is_beyond {
@@ -196,7 +199,7 @@ impl TenantContexts<'_> {
         bytes: usize,
     ) -> Result<Context, Problem> {
         let gathered = self.gather(&value).await?;
-        let is_large = bytes + gathered.bytes >= ASIDE_BYTES_MIN;
+        let is_large = gathered.repeats || bytes.saturating_add(gathered.bytes) >= ASIDE_BYTES_MIN;
         let (value, trees) = (Arc::new(value), Arc::new(gathered.trees));
         let table = parse_aside(Arc::clone(&value), Arc::clone(&trees), is_large).await?;
         match table {

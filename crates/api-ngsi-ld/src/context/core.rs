@@ -16,6 +16,9 @@ pub(crate) const CORE_URL: &str = "https://uri.etsi.org/ngsi-ld/v1/ngsi-ld-core-
 const PREFIXES: [(&str, &str); 2] =
     [("ngsi-ld:", "https://uri.etsi.org/ngsi-ld/"), ("geojson:", "https://purl.org/geojson/vocab#")];
 
+/// What a term and its IRI take in a document, about.
+const TERM_BYTES: usize = 64;
+
 /// The versions whose documents differ; the versions between them resolve to the nearest.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub(crate) enum Edition {
@@ -75,6 +78,11 @@ impl Edition {
         self.terms()
             .filter(move |(term, _, _)| !is_current(term))
             .map(|(term, iri, _)| (term.into(), full(iri).into()))
+    }
+
+    /// About how much there is to read where a context refers to this edition.
+    pub(super) fn bytes(self) -> usize {
+        if self.is_in_newest() { 0 } else { TERMS.len() * TERM_BYTES }
     }
 
     /// The document of this edition. Cost: written anew each time.

@@ -48,8 +48,10 @@ pub(super) struct Gathered {
     pub(super) trees: Trees,
     /// The URLs of those that are neither built in nor preloaded.
     pub(super) uses: Vec<Box<str>>,
-    /// How large all of them are.
+    /// How much there is to read: documents that are built in count as if they were texts, too.
     pub(super) bytes: usize,
+    /// Whether a document is referred to more than once: it is then read as often.
+    pub(super) repeats: bool,
 }
 
 impl Sources {
@@ -82,16 +84,28 @@ impl TenantContexts<'_> {
     /// Reads what a context refers to, each document once. Parsing then says what is wrong with it.
     pub(super) async fn gather(self, context: &Value) -> Result<Gathered, Problem> {
         let preloaded = &self.all.shared.preloaded;
-        let mut gathered = Gathered { trees: Trees::new(), uses: Vec::new(), bytes: 0 };
+        let mut gathered = Gathered { trees: Trees::new(), uses: Vec::new(), bytes: 0, repeats: false };
         let mut seen = HashSet::new();
         let mut wanted: VecDeque<Url> = references(context, None).into();
         while let Some(url) = wanted.pop_front() {
             let is_preloaded = preloaded.contains_key(url.as_str());
-            let is_built_in =
-                Edition::of_url(url.as_str()).is_some() || fiware::is_url(url.as_str()) && !is_preloaded;
-            if is_built_in || seen.len() >= LOADS_MAX || !seen.insert(url.clone()) {
+            let built_in = match Edition::of_url(url.as_str()) {
+                Some(edition) => Some(edition.bytes()),
+                None if fiware::is_url(url.as_str()) && !is_preloaded => Some(fiware::bytes()),
+                None => None,
+            };
+            if let Some(bytes) = built_in {
+                gathered.bytes = gathered.bytes.saturating_add(bytes);
                 continue;
             }
+            if seen.contains(&url) {
+                gathered.repeats = true;
+                continue;
+            }
+            if seen.len() >= LOADS_MAX {
+                continue;
+            }
+            seen.insert(url.clone());
             let text = match preloaded.get(url.as_str()) {
                 Some(text) => Arc::clone(text),
                 None => {

@@ -10,6 +10,9 @@ const TABLE: &str = include_str!("fiware_terms.txt");
 /// Where the context is published.
 pub(super) const URL: &str = "https://fiware.github.io/data-models/context.jsonld";
 
+/// What a definition takes beside term and IRI: quotes, colon and comma.
+const DEFINITION_BYTES: usize = 6;
+
 /// One term.
 struct Fact {
     term: &'static str,
@@ -42,6 +45,15 @@ pub(super) fn is_url(url: &str) -> bool {
 /// The terms with their IRIs.
 pub(super) fn terms() -> impl Iterator<Item = (Box<str>, Box<str>)> {
     FACTS.iter().map(|fact| (fact.term.into(), [fact.prefix, fact.term].concat().into()))
+}
+
+static BYTES: LazyLock<usize> = LazyLock::new(|| {
+    FACTS.iter().map(|fact| fact.prefix.len() + 2 * fact.term.len() + DEFINITION_BYTES).sum()
+});
+
+/// About how large the document is.
+pub(super) fn bytes() -> usize {
+    *BYTES
 }
 
 /// The document. Cost: written anew each time.
@@ -82,6 +94,12 @@ mod tests {
         assert_eq!(find("nothing"), None);
         assert!(is_url("http://fiware.github.io/data-models/context.jsonld"));
         assert!(!is_url("https://fiware.github.io/data-models/other.jsonld"));
+    }
+
+    #[test]
+    fn bytes_are_about_those_of_the_document() {
+        let document = document().len();
+        assert!((document / 2..=document).contains(&bytes()), "{} of {document}", bytes());
     }
 
     #[test]

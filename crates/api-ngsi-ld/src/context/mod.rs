@@ -32,4 +32,4 @@ pub(crate) use contexts::TenantContexts;
 pub use contexts::{ContextOptions, Contexts};
 pub use fetch::FetchPolicy;
 pub use folder::ContextError;
-pub(crate) use names::Names;
+pub(crate) use names::{Names, SCOPE_IRI};

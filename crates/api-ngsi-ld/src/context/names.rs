@@ -15,7 +15,7 @@ const UNKNOWN: (&str, &str) = ("urn:twinfold:unknown-term", "\"urn:twinfold:unkn
 /// How the reserved name of scopes is spelled, alone and as a key, in every context.
 const SCOPE: (&str, &str) = ("scope", "\"scope\":");
 /// Its IRI.
-const SCOPE_IRI: &str = "https://uri.etsi.org/ngsi-ld/scope";
+pub(crate) const SCOPE_IRI: &str = "https://uri.etsi.org/ngsi-ld/scope";
 
 /// Where a tenant's terms come from.
 #[derive(Debug)]

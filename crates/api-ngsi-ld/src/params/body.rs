@@ -1,7 +1,6 @@
 //! The query in a body (5.2.23): the same parameters, in JSON.
 
 use std::borrow::Cow;
-use std::collections::HashSet;
 
 use api_http::Request;
 use lang_json::{Kind, elements, member, members, string_value};
@@ -16,8 +15,9 @@ use crate::selection::parse_types;
 use crate::state::Limits;
 use crate::wire::check_uri;
 
-/// The most selectors of a query.
+/// The most selectors of a query, and the most ids in them.
 const SELECTORS_MAX: usize = 1000;
+const SELECTED_IDS_MAX: usize = 10_000;
 
 /// Reads the query in the body of POST /entityOperations/query, and what its URL and headers say of
 /// the answer. Cost: linear in the body; selectors are compared with each other.
@@ -186,12 +186,18 @@ fn selectors(value: &str, names: &Names) -> Result<Vec<Selector>, Problem> {
     if !value.starts_with('[') {
         return Err(Problem::bad_request("member entities must be an array"));
     }
-    let mut found: Vec<Selected<'_>> = Vec::new();
+    let (mut found, mut ids) = (Vec::<Selected<'_>>::new(), 0_usize);
     for (at, element) in elements(value).enumerate() {
         if at == SELECTORS_MAX {
             return Err(Problem::too_complex_query(format!("more than {SELECTORS_MAX} entity selectors")));
         }
         let next = selected(element, names)?;
+        ids += next.ids.len();
+        if ids > SELECTED_IDS_MAX {
+            return Err(Problem::too_complex_query(format!(
+                "more than {SELECTED_IDS_MAX} ids in entity selectors (SELECTED_IDS_MAX)"
+            )));
+        }
         // Fewer selectors make shorter ways through the index.
         let alike = found.iter_mut().find(|one| one.differs_in_one(&next));
         match alike {
@@ -202,7 +208,10 @@ fn selectors(value: &str, names: &Names) -> Result<Vec<Selector>, Problem> {
     if found.is_empty() {
         return Err(Problem::bad_request("member entities must not be empty"));
     }
-    let ready = |selected: Selected<'_>| {
+    let ready = |mut selected: Selected<'_>| {
+        // Once, not at each union.
+        selected.ids.sort_unstable();
+        selected.ids.dedup();
         let id_pattern = selected.pattern.map(|pattern| check("idPattern", compile(&pattern))).transpose()?;
         Ok(Selector { ids: selected.ids, id_pattern, types: selected.types })
     };
@@ -245,9 +254,7 @@ impl Selected<'_> {
         } else if self.ids.is_empty() || other.ids.is_empty() {
             self.ids = Vec::new();
         } else {
-            let held: HashSet<&str> = self.ids.iter().map(|id| &**id).collect();
-            let new: Vec<_> = other.ids.into_iter().filter(|id| !held.contains(&**id)).collect();
-            self.ids.extend(new);
+            self.ids.extend(other.ids);
         }
     }
 }

@@ -66,11 +66,13 @@ fn is_of_system(iri: &str) -> bool {
     matches!(local, Some("createdAt" | "modifiedAt" | "deletedAt"))
 }
 
-/// Whether a filter asks for an attribute that not every entity has.
+/// Whether whatever matches a filter has an attribute that not every entity has.
 fn asks_attribute(filter: &Filter) -> bool {
     match filter {
-        // What nothing can match stands for an attribute that nobody uses.
-        Filter::And(parts) | Filter::Or(parts) => parts.is_empty() || parts.iter().any(asks_attribute),
+        Filter::And(parts) => parts.iter().any(asks_attribute),
+        // One part that every entity matches is enough to match all. What nothing can match (no part at all) stands for an
+        // attribute that nobody uses.
+        Filter::Or(parts) => parts.iter().all(asks_attribute),
         Filter::Exists(path) | Filter::Missing(path) | Filter::Compare(path, ..) => {
             path.attribute.is_some() || path.meta.is_none()
         }

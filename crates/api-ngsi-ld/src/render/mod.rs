@@ -11,7 +11,7 @@ mod temporal;
 
 pub(crate) use entity::{write_entities, write_entity};
 pub(crate) use geojson::{write_feature, write_features};
-pub(crate) use join::{Linked, targets};
+pub(crate) use join::{Ended, Linked, LinkedViews, Targets, Work, targets};
 pub(crate) use plan::{Form, Languages, RenderPlan};
 pub(crate) use projection::{Members, Projection};
 pub(crate) use release::{RELEASE, Release};

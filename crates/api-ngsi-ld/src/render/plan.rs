@@ -3,7 +3,7 @@
 use model_entities::{InstanceView, TermId, Timestamp};
 
 use crate::context::Names;
-use crate::render::{Linked, Projection, Release};
+use crate::render::{LinkedViews, Projection, Release};
 
 /// The representation of attributes (NGSI-LD 4.5.2 to 4.5.4).
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -68,7 +68,7 @@ pub(crate) struct RenderPlan<'a> {
     /// JSON text of the `@context` member to put in every entity.
     pub context: Option<&'a str>,
     /// Entities to show inside of the relationships that point to them.
-    pub linked: Option<&'a Linked<'a>>,
+    pub linked: Option<&'a LinkedViews<'a>>,
     /// Instances that expired before are not shown.
     pub now: Timestamp,
 }

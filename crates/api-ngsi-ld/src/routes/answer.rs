@@ -23,8 +23,10 @@ pub(crate) fn json_media(request: &Request) -> Result<MediaType, Problem> {
         .ok_or_else(|| Problem::not_acceptable("application/json, application/ld+json"))
 }
 
-/// The answer to a read: a JSON body names its context by `Link`, unless the body has it.
-pub(crate) fn answer(media: MediaType, in_body: bool, context: &Context, body: String) -> Response {
+/// The answer to a read: a JSON body names its context by `Link`, unless the body has it. Cost: no copy if `body` has
+/// room for a newline.
+pub(crate) fn answer(media: MediaType, in_body: bool, context: &Context, mut body: String) -> Response {
+    body.push('\n');
     let mut response = json_response(StatusCode::OK, media, body);
     if !in_body {
         response.headers_mut().append(header::LINK, context.link_field().clone());

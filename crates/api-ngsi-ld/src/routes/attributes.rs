@@ -5,6 +5,7 @@ use http::StatusCode;
 use lang_json::write_string;
 use model_entities::{Attribute, Change, Instances, NotUpdated, Operation, TermId};
 
+use crate::context::SCOPE_IRI;
 use crate::params::check_parameters;
 use crate::problem::Problem;
 use crate::routes::answer::{JSON, no_content};
@@ -161,6 +162,10 @@ pub(crate) fn outcome(session: &Session, change: &Change) -> Response {
             out.push(',');
         }
         iri(&mut out, *term);
+    }
+    if change.scoped {
+        out.push_str(if change.updated.is_empty() { "" } else { "," });
+        write_string(&mut out, SCOPE_IRI);
     }
     out.push_str("],\"notUpdated\":[");
     for (index, (term, NotUpdated::Held)) in change.not_updated.iter().enumerate() {

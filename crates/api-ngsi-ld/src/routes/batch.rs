@@ -1,28 +1,28 @@
 //! `/entityOperations/…`: many entities in one request (NGSI-LD 5.6.7 to 5.6.10, 5.6.20).
 
+mod elements;
+
 use std::collections::HashSet;
-use std::sync::Arc;
 
 use api_http::{DataDamaged, Request, Response, json_response};
 use http::StatusCode;
 use lang_json::write_string;
-use model_entities::{Change, Draft, Fate, MergeOptions, NotUpdated, Operation};
+use model_entities::{Change, Draft, Fate, MergeOptions, NotUpdated, Operation, Tenant};
 
-use crate::context::{Context, Names, TenantContexts};
+use crate::context::Context;
 use crate::params::check_parameters;
 use crate::problem::Problem;
 use crate::routes::answer::{JSON, no_content};
-use crate::routes::body::{Body, body};
+use crate::routes::body::body;
 use crate::routes::entities::merge_options;
 use crate::routes::options::{WriteOptions, write_options};
 use crate::routes::session::{Session, tenant};
 use crate::state::Api;
-use crate::wire::{Rules, WireError, parse_entity, parse_ids, refuse_nulls, split_batch};
+use crate::wire::{Rules, parse_ids, refuse_nulls, split_batch};
+use elements::Elements;
 
 /// Parameters of batches that write.
 const PARAMETERS: &[&str] = &["options", "format", "local"];
-/// Elements parsed between two chances for other requests to run.
-const ELEMENTS_A_TURN: usize = 128;
 
 /// NGSI-LD 6.14.3.1, POST /entityOperations/create (5.6.7).
 pub(crate) async fn create(api: Api, request: Request) -> Result<Response, Problem> {
@@ -126,122 +126,24 @@ async fn write(api: &Api, request: &Request, verb: &Verb) -> Result<Response, Pr
         refuse_nulls(&texts)?;
     }
     let tenant = tenant(request)?;
-    let elements = contexts(api.shared.contexts.of(&tenant), request, body, &texts).await?;
-    let session = if verb.creates() {
-        let core = Context::core();
-        api.session_or_create(&tenant, &core, |names| Ok(any_valid(&elements, names, &rules))).await?
+    let elements = Elements::new(body, &texts)?;
+    let mut contexts = elements::Resolver::new(&api.shared.contexts, &tenant, request, body).await?;
+    let core = Context::core();
+    let session = if !verb.creates() {
+        api.session(&tenant, &core).await?
+    } else if api.is_new(&tenant).await? {
+        // What is refused whole creates no tenant.
+        let any = api.session(&Tenant::default(), &core).await?;
+        let any_valid = elements.any_valid(&any.names, &rules, &mut contexts).await?;
+        api.session_or_create(&tenant, &core, |_| Ok(any_valid)).await?
     } else {
-        api.session(&tenant, &Context::core()).await?
+        api.session_or_create(&tenant, &core, |_| Ok(true)).await?
     };
     let mut tally = Tally::new(texts.len());
-    let drafts = parse(api, &session, elements, &rules, &mut tally).await?;
+    let drafts = elements.parse(&session, &rules, &mut contexts, &mut tally).await?;
     let operations = drafts.into_iter().map(|draft| (draft.id.clone(), verb.operation(draft))).collect();
     tally.apply(&session, operations).await;
     Ok(tally.answer(verb))
-}
-
-/// Whether there is anything to write.
-fn any_valid(elements: &[Element<'_>], names: &Names, rules: &Rules) -> bool {
-    let readable = elements.iter().filter(|(_, context)| context.is_ok());
-    readable.map(|(text, _)| parse_entity(text, names, rules)).any(|parsed| match parsed {
-        Ok(_) | Err(WireError::Unknown(_)) => true,
-        Err(WireError::Problem(_)) => false,
-    })
-}
-
-/// An element and its context; elements that carry the same text as the one before share it.
-type Element<'b> = (&'b str, Result<Arc<Context>, Problem>);
-
-/// The elements with their contexts. An error is one of the request; that of an element is an outcome of its own.
-async fn contexts<'b>(
-    contexts: TenantContexts<'_>,
-    request: &Request,
-    body: Body<'_>,
-    texts: &[&'b str],
-) -> Result<Vec<Element<'b>>, Problem> {
-    let linked = match body.link(request)? {
-        Some(url) => contexts.by_link(url).await?,
-        None => Context::core(),
-    };
-    let mut last: Option<(&str, Result<Arc<Context>, Problem>)> = None;
-    let mut elements = Vec::with_capacity(texts.len());
-    for text in texts {
-        let context = match (body.context_of(text), &last) {
-            (Err(problem), _) => Err(problem),
-            (Ok(None), _) => Ok(Arc::clone(&linked)),
-            (Ok(Some(member)), Some((held, context))) if member == *held => context.clone(),
-            (Ok(Some(member)), _) => {
-                let context = contexts.by_member(member).await;
-                last = Some((member, context.clone()));
-                context
-            }
-        };
-        elements.push((*text, context));
-    }
-    Ok(elements)
-}
-
-/// Reads all elements; what cannot be read is tallied. Names that the tenant never used are
-/// interned in one go.
-async fn parse(
-    api: &Api,
-    session: &Session,
-    elements: Vec<Element<'_>>,
-    rules: &Rules,
-    tally: &mut Tally,
-) -> Result<Vec<Draft>, Problem> {
-    let mut slots = Vec::with_capacity(elements.len());
-    let (mut unknown, mut again) = (HashSet::new(), Vec::new());
-    let mut held: Option<(Arc<Context>, Arc<Names>)> = None;
-    for (index, (text, context)) in elements.into_iter().enumerate() {
-        if index % ELEMENTS_A_TURN == ELEMENTS_A_TURN - 1 {
-            tokio::task::yield_now().await;
-        }
-        let context = match context {
-            Ok(context) => context,
-            Err(problem) => {
-                slots.push(None);
-                tally.refuse(text, problem);
-                continue;
-            }
-        };
-        let names = match &held {
-            Some((of, names)) if Arc::ptr_eq(of, &context) => Arc::clone(names),
-            _ => {
-                let contexts = api.shared.contexts.of(session.entities.tenant());
-                contexts.names(&context, session.entities.terms()).await
-            }
-        };
-        let parsed = parse_entity(text, &names, rules);
-        slots.push(match parsed {
-            Ok(draft) => Some(draft),
-            Err(WireError::Problem(problem)) => {
-                tally.refuse(text, problem);
-                None
-            }
-            Err(WireError::Unknown(iris)) => {
-                unknown.extend(iris);
-                again.push((index, text, Arc::clone(&names)));
-                None
-            }
-        });
-        held = Some((context, names));
-    }
-    if !unknown.is_empty() {
-        session.intern(&unknown.into_iter().collect::<Vec<_>>()).await?;
-    }
-    for (index, text, names) in again {
-        match parse_entity(text, &names, rules) {
-            Ok(draft) => {
-                if let Some(slot) = slots.get_mut(index) {
-                    *slot = Some(draft);
-                }
-            }
-            Err(WireError::Problem(problem)) => tally.refuse(text, problem),
-            Err(WireError::Unknown(_)) => tally.refuse(text, Problem::internal()),
-        }
-    }
-    Ok(slots.into_iter().flatten().collect())
 }
 
 /// What became of the entities of a batch.
@@ -250,7 +152,12 @@ pub(super) struct Tally {
     success: Vec<Box<str>>,
     seen: HashSet<Box<str>>,
     errors: Vec<(String, Problem)>,
+    bytes: usize,
 }
+
+/// What a note takes beside its id: of a success, and of an error.
+const NOTE_BYTES: usize = 64;
+const ERROR_BYTES: usize = 512;
 
 impl Tally {
     pub(super) fn new(capacity: usize) -> Self {
@@ -259,6 +166,7 @@ impl Tally {
             success: Vec::with_capacity(capacity),
             seen: HashSet::with_capacity(capacity),
             errors: Vec::new(),
+            bytes: 0,
         }
     }
 
@@ -267,14 +175,26 @@ impl Tally {
         self.errors.push((id.unwrap_or_default().into_owned(), problem));
     }
 
-    /// Notes entities that were changed.
-    pub(super) fn succeed(&mut self, ids: impl Iterator<Item = Box<str>>) {
-        self.success.extend(ids);
+    /// Notes an entity that was changed.
+    pub(super) fn succeed(&mut self, id: Box<str>) {
+        self.bytes += id.len() + NOTE_BYTES;
+        self.success.push(id);
     }
 
-    /// Notes entities that were not.
-    pub(super) fn fail(&mut self, failed: Vec<(Box<str>, Problem)>) {
-        self.errors.extend(failed.into_iter().map(|(id, problem)| (id.into(), problem)));
+    /// Notes an entity that was not.
+    pub(super) fn fail(&mut self, id: Box<str>, problem: Problem) {
+        self.bytes += id.len() + ERROR_BYTES;
+        self.errors.push((id.into(), problem));
+    }
+
+    /// About what these notes take.
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Whether nothing failed.
+    pub(super) fn is_faultless(&self) -> bool {
+        self.errors.is_empty()
     }
 
     async fn apply(&mut self, session: &Session, operations: Vec<(Box<str>, Operation)>) {
@@ -293,7 +213,7 @@ impl Tally {
     fn done(&mut self, session: &Session, id: Box<str>, change: &Change) {
         if !change.not_updated.is_empty() {
             self.errors.push((id.to_string(), left(session, change)));
-            if change.updated.is_empty() {
+            if change.fate == Fate::Unchanged {
                 return;
             }
         }
@@ -306,7 +226,7 @@ impl Tally {
     }
 
     fn answer(self, verb: &Verb) -> Response {
-        if !self.errors.is_empty() {
+        if !self.is_faultless() {
             return self.multi_status();
         }
         if *verb == Verb::Create || !self.created.is_empty() {
@@ -377,7 +297,8 @@ mod tests {
     fn damage_of_one_entity_counts() {
         for (second, is_damage) in [(Problem::internal(), false), (Problem::damaged(), true)] {
             let mut tally = Tally::new(2);
-            tally.fail(vec![("urn:a".into(), Problem::not_found("a")), ("urn:b".into(), second)]);
+            tally.fail("urn:a".into(), Problem::not_found("a"));
+            tally.fail("urn:b".into(), second);
             let response = tally.answer(&Verb::Delete);
             assert_eq!(response.status(), StatusCode::MULTI_STATUS);
             assert_eq!(response.extensions().get::<DataDamaged>().is_some(), is_damage);

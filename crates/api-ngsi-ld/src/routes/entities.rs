@@ -67,7 +67,7 @@ pub(crate) async fn retrieve(api: Api, request: Request) -> Result<Response, Pro
     let Some(media) = media.filter(|media| *media != GEO_JSON) else {
         let limits = &api.shared.limits;
         let params = EntityParams::of_entity(&request, &session.names, limits)?;
-        return answer_one(&session, &request, &params, limits).await;
+        return Box::pin(answer_one(&session, &request, &params, limits)).await;
     };
     let held = session.entities.get(id, session.now).await.map_err(|error| session.problem(&error))?;
     let entity = held.ok_or_else(|| no_such_entity(id))?;
@@ -75,7 +75,7 @@ pub(crate) async fn retrieve(api: Api, request: Request) -> Result<Response, Pro
     let context = session.names.context();
     let mut plan = RenderPlan::new(&session.names, session.now);
     plan.context = (media == JSON_LD).then(|| context.member());
-    let mut out = String::with_capacity(entity.bytes.len() * 2);
+    let mut out = String::with_capacity(entity.bytes.len() * 2 + 1);
     write_entity(&mut out, &view, &plan);
     tagged_answer(&request, &entity, answer(media, media == JSON_LD, context, out))
 }

@@ -1,47 +1,42 @@
 //! DELETE `/entities`: many entities, or some attributes of them, by what they are like.
 
-use std::collections::HashSet;
-
 use api_http::{Request, Response};
-use model_entities::{EntityView, Operation, Query, TermId};
+use model_entities::{Error, Operation, Query, TermId};
 
 use crate::params::EntityParams;
 use crate::problem::Problem;
 use crate::routes::answer::no_content;
-use crate::routes::load::deadline;
+use crate::routes::batch::Tally;
+use crate::routes::load::{Memory, deadline};
 use crate::routes::session::Session;
 use crate::state::Api;
 
-/// Entities found, or changed, in one go.
+/// Entities found and changed in one go: so many, or fewer that are so large together.
 const PAGE: usize = 1000;
+const PAGE_BYTES_MAX: usize = 1 << 20;
 
-/// NGSI-LD 6.4.3.3, DELETE /entities: purge (5.6.21).
+/// NGSI-LD 6.4.3.3, DELETE /entities: purge (5.6.21). What is found is changed page by page; an entity that another client
+/// changed in the meantime so that it is none of those asked for stays.
 pub(crate) async fn purge(api: Api, request: Request) -> Result<Response, Problem> {
     let session = api.reading(&request).await?;
     let query = EntityParams::of_purge(&request, &session.names, &api.shared.limits, session.now)?;
-    let query = Query { deadline: deadline(&request), ..query };
+    let deadline = deadline(&request);
+    let query = Query { deadline, limit: PAGE, page_bytes_max: Some(PAGE_BYTES_MAX), ..query };
     let operation = operation(&request, &session)?;
-    let ids = matching(&session, query).await?;
-    let mut failed = Vec::new();
-    for page in ids.chunks(PAGE) {
-        let operations = page.iter().map(|id| (id.clone(), operation.clone())).collect();
-        let outcomes = session.entities.apply_all(operations, session.now).await;
-        for (id, outcome) in page.iter().zip(outcomes) {
+    let (mut tally, mut memory) = (Tally::new(0), Memory::of(&request));
+    let mut sweep = session.entities.sweep_matching(&query).await.map_err(|error| session.problem(&error))?;
+    while let Some(page) = sweep.apply_next(&operation).await.map_err(|error| session.problem(&error))? {
+        for (id, outcome) in page {
             match outcome {
-                // Somebody else removed it in the meantime: it is gone, as was asked.
-                Ok(_) | Err(model_entities::Error::NoSuchEntity(_)) => {}
-                Err(error) => failed.push((id.clone(), session.write_problem(&error))),
+                Ok(_) => tally.succeed(id),
+                // Somebody else removed or changed it: it is not there to be purged.
+                Err(Error::NoSuchEntity(_)) => {}
+                Err(error) => tally.fail(id, session.write_problem(&error)),
             }
         }
+        memory.grow(tally.bytes()).await?;
     }
-    if failed.is_empty() {
-        return Ok(no_content());
-    }
-    let mut tally = super::batch::Tally::new(ids.len());
-    let unchanged: HashSet<&str> = failed.iter().map(|(id, _)| &**id).collect();
-    tally.succeed(ids.iter().filter(|id| !unchanged.contains(&***id)).cloned());
-    tally.fail(failed);
-    Ok(tally.multi_status())
+    Ok(if tally.is_faultless() { no_content() } else { tally.multi_status() })
 }
 
 /// What `keep` and `drop` make of a matching entity; without them it is deleted.
@@ -55,22 +50,5 @@ fn operation(request: &Request, session: &Session) -> Result<Operation, Problem>
         (Some(keep), None) => Ok(Operation::Retain { names: named(keep), keep: true }),
         (None, Some(drop)) => Ok(Operation::Retain { names: named(drop), keep: false }),
         (None, None) => Ok(Operation::Delete),
-    }
-}
-
-/// The ids of all entities that match, found before any is changed: what is removed would shift pages.
-async fn matching(session: &Session, mut query: Query) -> Result<Vec<Box<str>>, Problem> {
-    (query.limit, query.offset, query.count) = (PAGE, 0, false);
-    let mut ids = Vec::new();
-    loop {
-        let found = session.entities.query(&query).await.map_err(|error| session.problem(&error))?;
-        query.offset += found.entities.len();
-        for bytes in &found.entities {
-            let view = EntityView::parse(bytes).map_err(|_| super::entities::damaged("?"))?;
-            ids.push(view.id().into());
-        }
-        if !found.more || found.entities.is_empty() {
-            return Ok(ids);
-        }
     }
 }

@@ -5,18 +5,18 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use api_http::{MediaType, Request, Response};
 use bytes::Bytes;
-use model_entities::{EntityView, TermId, TypeQuery};
+use model_entities::{EntityView, Error, Pace, Slot, TermId, TimedOut};
 
 use crate::params::EntityParams;
 use crate::problem::Problem;
 use crate::render::{
-    Form, Languages, Linked, Members, Projection, Release, RenderPlan, targets, write_entities, write_entity,
-    write_feature, write_features,
+    Ended, Form, Languages, Linked, LinkedViews, Members, Projection, Release, RenderPlan, Targets, Work,
+    targets, write_entities, write_entity, write_feature, write_features,
 };
 use crate::routes::answer::{GEO_JSON, Page, add_paging, add_preference, answer};
 use crate::routes::conditions::tagged_answer;
 use crate::routes::entities::{damaged, entity_id};
-use crate::routes::load::{deadline, in_slot, reserve, stored_bytes};
+use crate::routes::load::{LIGHT_BYTES, Memory, beside, deadline, stored_bytes};
 use crate::routes::session::Session;
 use crate::state::Limits;
 
@@ -24,6 +24,8 @@ use crate::state::Limits;
 const LINKED_A_READ: usize = 64;
 /// An answer with linked entities in it may be so many times as large as a page.
 const LINKED_GROWTH_MAX: usize = 4;
+/// Linked entities that take more steps to write than these are written in a slot of the lane.
+const LIGHT_STEPS: usize = 1 << 16;
 
 /// Whether linked entities are answered, too, and where (NGSI-LD 4.5.23).
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -104,41 +106,17 @@ pub(crate) async fn answer_one(
     let (id, reading) = (entity_id(request)?, &params.reading);
     let entity = session.entity(id).await?;
     let view = EntityView::parse(&entity.bytes).map_err(|_| damaged(id))?;
-    if params.types().is_some_and(|types| !has_type(&view, types)) {
+    if params.types().is_some_and(|types| !types.selects(view.types())) {
         return Err(Problem::not_found(format!("entity {id:?} is of another type")));
     }
     let has = |name: &Option<TermId>| name.is_some_and(|name| view.attribute(name).is_some());
     if !reading.required.is_empty() && !reading.required.iter().any(has) {
         return Err(no_such_attributes(id));
     }
-    let linked = linked(session, reading, std::slice::from_ref(&view), limits).await?;
     let altered = AtomicBool::new(false);
-    let plan = RenderPlan {
-        linked: linked.as_ref().filter(|_| reading.join == Join::Inline),
-        release: reading.release(&altered),
-        ..reading.plan(session)
-    };
-    let mut out = String::with_capacity(entity.bytes.len() * 2);
-    match (&linked, reading.media == GEO_JSON) {
-        (Some(linked), geo) if reading.join == Join::Flat => {
-            write_flat(&mut out, &[view], linked, &plan, geo.then_some(reading.geometry));
-        }
-        (_, true) => write_feature(&mut out, &view, reading.geometry, &plan),
-        (_, false) => write_entity(&mut out, &view, &plan),
-    }
-    fits(linked.as_ref(), &out)?;
+    let shown = Shown { views: &[view], is_one: true, bytes: entity.bytes.len(), slot: None };
+    let out = write(session, request, reading, limits, &shown, &altered).await?;
     tagged_answer(request, &entity, reading.answer(session, &altered, out))
-}
-
-/// Linked entities may stand in many places: writing them ends where an answer is as large as it may be.
-fn fits(linked: Option<&Linked<'_>>, out: &str) -> Result<(), Problem> {
-    match linked {
-        Some(linked) if out.len() >= linked.out_bytes_max => Err(Problem::too_many_results(format!(
-            "the answer is {} bytes or more with linked entities in it (page_bytes_max)",
-            linked.out_bytes_max
-        ))),
-        _ => Ok(()),
-    }
 }
 
 /// The answer to a query.
@@ -150,26 +128,11 @@ pub(crate) async fn answer_page(
 ) -> Result<Response, Problem> {
     let (reading, query) = (&params.reading, params.query(session.now, deadline(request)));
     let found = session.entities.query(&query).await.map_err(|error| session.problem(&error))?;
-    let bytes = stored_bytes(&found);
-    let _reserved = reserve(request, bytes).await?;
     let views = found.entities.iter().map(parse).collect::<Result<Vec<_>, _>>()?;
-    let linked = linked(session, reading, &views, limits).await?;
-    let _reserved_linked = reserve(request, linked.as_ref().map_or(0, |linked| linked.bytes)).await?;
     let altered = AtomicBool::new(false);
-    let plan = RenderPlan {
-        linked: linked.as_ref().filter(|_| reading.join == Join::Inline),
-        release: reading.release(&altered),
-        ..reading.plan(session)
-    };
-    let mut out = String::with_capacity(bytes * 3 / 2 + 64);
-    in_slot(found.slot.as_ref(), || match (&linked, reading.media == GEO_JSON) {
-        (Some(linked), geo) if reading.join == Join::Flat => {
-            write_flat(&mut out, &views, linked, &plan, geo.then_some(reading.geometry));
-        }
-        (_, true) => write_features(&mut out, views.into_iter(), reading.geometry, &plan),
-        (_, false) => write_entities(&mut out, views.into_iter(), &plan),
-    });
-    fits(linked.as_ref(), &out)?;
+    let bytes = stored_bytes(&found);
+    let shown = Shown { views: &views, is_one: false, bytes, slot: found.slot.as_ref() };
+    let out = write(session, request, reading, limits, &shown, &altered).await?;
     let mut response = reading.answer(session, &altered, out);
     let page = Page {
         offset: query.offset,
@@ -182,69 +145,134 @@ pub(crate) async fn answer_page(
     Ok(response)
 }
 
-fn has_type(view: &EntityView<'_>, types: &TypeQuery) -> bool {
-    match types {
-        TypeQuery::Is(name) => name.is_some_and(|name| view.types().any(|held| held == name)),
-        TypeQuery::Any(all) => all.iter().any(|types| has_type(view, types)),
-        TypeQuery::All(all) => all.iter().all(|types| has_type(view, types)),
+/// The entities that were asked for.
+struct Shown<'a> {
+    views: &'a [EntityView<'a>],
+    /// One entity, not a list of any number.
+    is_one: bool,
+    /// What they take as they are stored.
+    bytes: usize,
+    /// The slot that the query took.
+    slot: Option<&'a Slot>,
+}
+
+/// Writes entities, and those linked to them: within the memory that requests share, and in a slot of the lane what takes
+/// long.
+async fn write(
+    session: &Session,
+    request: &Request,
+    reading: &Reading,
+    limits: &Limits,
+    shown: &Shown<'_>,
+    altered: &AtomicBool,
+) -> Result<String, Problem> {
+    let (mut memory, lane) = (Memory::of(request), session.entities.lane());
+    memory.grow(shown.bytes).await?;
+    let plan = RenderPlan { release: reading.release(altered), ..reading.plan(session) };
+    if reading.join == Join::None {
+        return Ok(beside(shown.slot, lane, false, || text(reading, shown, None, &plan)).await);
     }
+    let linked = linked(session, reading, limits, shown, &mut memory).await?;
+    let bytes = shown.bytes.saturating_add(linked.bytes);
+    if reading.join == Join::Flat {
+        let is_long = bytes > LIGHT_BYTES;
+        return Ok(beside(shown.slot, lane, is_long, || text(reading, shown, Some(&linked), &plan)).await);
+    }
+    // What turns out to be long is begun again in a slot.
+    let mut is_long = bytes > LIGHT_BYTES;
+    loop {
+        let is_light = shown.slot.is_none() && !is_long;
+        let work = Work {
+            pace: Pace::new(deadline(request)),
+            steps: if is_light { LIGHT_STEPS } else { usize::MAX },
+            out_bytes_max: limits.page_bytes_max.saturating_mul(LINKED_GROWTH_MAX),
+            memory: request.memory.share(),
+            ended: None,
+        };
+        let views = LinkedViews::new(&linked, reading.join_level, work);
+        let plan = RenderPlan { linked: Some(&views), ..plan };
+        let out = beside(shown.slot, lane, is_long, || text(reading, shown, None, &plan)).await;
+        let work = views.into_work();
+        match work.ended {
+            None => return Ok(out),
+            Some(Ended::Tired) => is_long = true,
+            Some(Ended::Late) => return Err(session.problem(&Error::TimedOut(TimedOut))),
+            Some(Ended::MemoryFull) => return Err(Problem::memory_full()),
+            Some(Ended::Large) => {
+                return Err(Problem::too_many_results(format!(
+                    "the answer is {} bytes or more with linked entities in it (page_bytes_max)",
+                    work.out_bytes_max
+                )));
+            }
+        }
+    }
+}
+
+/// Entities as they are answered; with those of `beside` them.
+fn text(reading: &Reading, shown: &Shown<'_>, flat: Option<&Linked<'_>>, plan: &RenderPlan<'_>) -> String {
+    let mut out = String::with_capacity(shown.bytes * 3 / 2 + 65);
+    let (views, is_geo) = (shown.views, reading.media == GEO_JSON);
+    match (flat, views) {
+        (Some(linked), _) => {
+            write_flat(&mut out, views, linked, plan, is_geo.then_some(reading.geometry));
+        }
+        (None, [view]) if shown.is_one && is_geo => write_feature(&mut out, view, reading.geometry, plan),
+        (None, [view]) if shown.is_one => write_entity(&mut out, view, plan),
+        (None, _) if is_geo => write_features(&mut out, views.iter().copied(), reading.geometry, plan),
+        (None, _) => write_entities(&mut out, views.iter().copied(), plan),
+    }
+    out
 }
 
 fn parse(bytes: &Bytes) -> Result<EntityView<'_>, Problem> {
     EntityView::parse(bytes).map_err(|_| damaged("?"))
 }
 
-/// An entity to be shown through a relationship, and what of it.
-type Met<'a> = (Projection<'a>, Box<str>);
-
 /// Fetches the entities that shown relationships point to, level by level, in batches.
 async fn linked<'a>(
     session: &'a Session,
     reading: &'a Reading,
-    views: &[EntityView<'_>],
     limits: &Limits,
-) -> Result<Option<Linked<'a>>, Problem> {
-    if reading.join == Join::None {
-        return Ok(None);
-    }
-    let mut linked = Linked {
-        level_max: reading.join_level,
-        out_bytes_max: limits.page_bytes_max.saturating_mul(LINKED_GROWTH_MAX),
-        ..Linked::default()
-    };
-    let plan = RenderPlan { datasets: &[], ..reading.plan(session) };
-    let mut wanted: Vec<Met<'a>> = Vec::new();
-    for view in views {
-        targets(view, &reading.plan(session), &mut wanted);
-    }
-    // What is shown of an entity decides which of its own links lead on.
-    let mut followed = HashSet::new();
+    shown: &Shown<'_>,
+    memory: &mut Memory,
+) -> Result<Linked<'a>, Problem> {
+    let (mut linked, mut wanted) = (Linked::default(), Targets::default());
+    let (lane, whole) = (session.entities.lane(), reading.plan(session));
+    // What is shown of a linked entity does not depend on the datasets of the one that points to it.
+    let plan = RenderPlan { datasets: &[], ..whole };
+    beside(shown.slot, lane, shown.bytes > LIGHT_BYTES, || {
+        shown.views.iter().for_each(|view| targets(view, &whole, &mut wanted));
+    })
+    .await;
     for _ in 0..reading.join_level {
-        let met: Vec<Met<'a>> = wanted
-            .drain(..)
-            .filter(|(_, id)| !reading.contained_by.contains(id))
-            .filter(|(projection, id)| followed.insert((projection.identity(), id.clone())))
-            .collect();
-        fetch(session, &met, &mut linked, limits).await?;
-        for (projection, id) in met {
-            let Some(entity) = linked.entities.get(&id) else { continue };
-            let view = EntityView::parse(&entity.bytes).map_err(|_| damaged(&id))?;
-            targets(&view, &RenderPlan { projection, ..plan }, &mut wanted);
-        }
+        let mut met = std::mem::take(&mut wanted.found);
+        met.retain(|(_, id)| !reading.contained_by.contains(id));
+        fetch(session, &met, (shown.bytes, &mut linked), limits, memory).await?;
+        // What is shown of an entity decides which of its own links lead on.
+        beside(shown.slot, lane, linked.bytes > LIGHT_BYTES, || {
+            for (projection, id) in met {
+                let Some(entity) = linked.entities.get(&id) else { continue };
+                let view = EntityView::parse(&entity.bytes).map_err(|_| damaged(&id))?;
+                targets(&view, &RenderPlan { projection, ..plan }, &mut wanted);
+            }
+            Ok::<_, Problem>(())
+        })
+        .await?;
     }
-    Ok(Some(linked))
+    Ok(linked)
 }
 
-/// Fetches those of the entities that are not there yet.
+/// Fetches those of the entities that are not there yet, beside so many bytes that are.
 async fn fetch<'a>(
     session: &Session,
-    met: &[Met<'a>],
-    linked: &mut Linked<'a>,
+    met: &[(Projection<'a>, Box<str>)],
+    (beside, linked): (usize, &mut Linked<'a>),
     limits: &Limits,
+    memory: &mut Memory,
 ) -> Result<(), Problem> {
     let mut seen = HashSet::new();
     let unknown = met.iter().filter(|(_, id)| !linked.entities.contains_key(id));
-    let fresh: Vec<&Met<'a>> = unknown.filter(|(_, id)| seen.insert(&**id)).collect();
+    let fresh: Vec<_> = unknown.filter(|(_, id)| seen.insert(&**id)).collect();
     if linked.entities.len() + fresh.len() > limits.join_entities_max {
         return Err(Problem::too_many_results(format!(
             "parameter join leads to more than {} entities",
@@ -268,6 +296,7 @@ async fn fetch<'a>(
                 limits.page_bytes_max
             )));
         }
+        memory.grow(beside.saturating_add(linked.bytes)).await?;
     }
     Ok(())
 }

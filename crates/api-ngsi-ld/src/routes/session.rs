@@ -132,6 +132,15 @@ impl Api {
         Ok(self.session_over(tenant, entities, context).await)
     }
 
+    /// Whether a tenant is none yet.
+    pub(crate) async fn is_new(&self, tenant: &Tenant) -> Result<bool, Problem> {
+        match self.shared.entities.tenant(tenant).await {
+            Ok(_) => Ok(false),
+            Err(Error::NoSuchTenant(_)) => Ok(true),
+            Err(error) => Err(problem(&error, None)),
+        }
+    }
+
     /// A session for a request that only reads, or removes: its context comes by `Link`.
     pub(crate) async fn reading(&self, request: &Request) -> Result<Session, Problem> {
         let tenant = tenant(request)?;

@@ -36,6 +36,7 @@ impl Parser<'_> {
     /// The whole body as the attribute of this name: its object is an instance, even without value.
     pub(super) fn whole_attribute(&mut self, name: &str) -> Outcome<Attribute> {
         let term = self.attribute_term(name)?;
+        self.check_shown(name, term, |shown| shown == "scope")?;
         let simplified = self.rules.representation == Representation::Simplified;
         let instance = !simplified && self.reader.peek()? == Json::Object && !self.stands_for_value()?;
         let attribute = if instance {

@@ -42,6 +42,7 @@ impl Parser<'_> {
                         true => self.past_attribute(name)?,
                         false => self.attribute(name)?,
                     };
+                    self.check_shown(name, attribute.name, |shown| shown == "scope")?;
                     self.check_geometry_name(name, &attribute)?;
                     seen.first(&draft.attributes, &attribute, name)?;
                     draft.attributes.push(attribute);

@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 use super::attribute::{asks_removal, dataset, differ, kind_of, removed};
 use super::entity::{INSTANCES, SUB_ATTRIBUTES, Seen, check_count};
 use super::fault::{Fault, Outcome};
-use super::name::{is_stamp, previous_slot};
+use super::name::{is_attribute_member, is_stamp, previous_slot};
 use super::parser::Parser;
 use super::value::Slot;
 use super::{Nulls, Rules};
@@ -161,10 +161,12 @@ impl Parser<'_> {
         let instance = &mut parts.instance;
         if self.removal(key)? {
             let term = self.attribute_term(key)?;
+            self.check_shown(key, term, is_attribute_member)?;
             instance.remove_members.push(term);
             return check_count(instance.remove_members.len(), &SUB_ATTRIBUTES);
         }
         let attribute = self.attribute(key)?;
+        self.check_shown(key, attribute.name, is_attribute_member)?;
         if self.rules.temporal {
             differ(&attribute.instances).map_err(|fault| fault.within(key))?;
             check_count(attribute.instances.len(), &INSTANCES).map_err(|fault| fault.within(key))?;

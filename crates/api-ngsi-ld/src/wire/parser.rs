@@ -79,6 +79,29 @@ impl<'a> Parser<'a> {
         Ok(TermId(TermId::SCOPE.0 - 1 - *self.unknown.entry(iri).or_insert(count)))
     }
 
+    /// Checks that an attribute is not shown under the name of a member that holds something else: the core vocabulary spells
+    /// IRIs (`ngsi-ld:hasValue` as `value`), whatever a context calls them. `is_member`: of what the attribute belongs to.
+    /// Cost: a look-up or two.
+    pub(super) fn check_shown(&self, name: &str, term: TermId, is_member: fn(&str) -> bool) -> Outcome<()> {
+        let spelled;
+        let shown = if self.is_new(term) {
+            spelled = self.names.compact_iri(&self.names.iri(name)).into_owned();
+            spelled.as_str()
+        } else {
+            self.names.compact(term)
+        };
+        if shown != name && (is_reserved(shown) || is_member(shown)) {
+            return Err(Fault::data(reserved(name)));
+        }
+        Ok(())
+    }
+
+    /// Whether a term is a stand-in.
+    fn is_new(&self, term: TermId) -> bool {
+        let place = TermId::SCOPE.0 - 1 - term.0.min(TermId::SCOPE.0 - 1);
+        usize::try_from(place).is_ok_and(|place| place < self.unknown.len())
+    }
+
     /// Whether a name stands for one of the core vocabulary's, be it written short or as an IRI.
     pub(super) fn is_core(&self, name: &str, core: &[&str]) -> bool {
         if !name.contains(':') {

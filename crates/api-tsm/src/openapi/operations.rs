@@ -257,12 +257,15 @@ pub(super) const OPERATIONS: &[Operation] = &[
             WRITE_REFUSALS,
         ),
     ),
-    plain(
-        ("POST", "/tsm/v1/repositories/{repository}/timeseriescollections/data"),
-        ("bulk", "readManyByBody", "The same as GET, for names that fit into no URL."),
-        Body::Json("Selection"),
-        (200, Gives::Points("Collection")),
-        &[400, 404, 406, 413, 415],
+    with(
+        &[params::READ_BY_BODY],
+        plain(
+            ("POST", "/tsm/v1/repositories/{repository}/timeseriescollections/data"),
+            ("bulk", "readManyByBody", "The same as GET, for names that fit into no URL."),
+            Body::Json("Selection"),
+            (200, Gives::Points("Collection")),
+            &[400, 404, 406, 413, 415],
+        ),
     ),
     with(
         &[params::SELECTION, params::READ],
@@ -274,12 +277,15 @@ pub(super) const OPERATIONS: &[Operation] = &[
             READ_REFUSALS,
         ),
     ),
-    plain(
-        ("POST", "/tsm/v1/repositories/{repository}/timeseriescollections/data/sum"),
-        ("bulk", "sumManyByBody", "The same as GET, for names that fit into no URL."),
-        Body::Json("Selection"),
-        (200, Gives::Points("Data")),
-        &[400, 404, 406, 413, 415],
+    with(
+        &[params::READ_BY_BODY],
+        plain(
+            ("POST", "/tsm/v1/repositories/{repository}/timeseriescollections/data/sum"),
+            ("bulk", "sumManyByBody", "The same as GET, for names that fit into no URL."),
+            Body::Json("Selection"),
+            (200, Gives::Points("Data")),
+            &[400, 404, 406, 413, 415],
+        ),
     ),
     plain(
         ("GET", "/tsm/v1/repositories/{repository}/units"),
@@ -467,8 +473,8 @@ fn time() -> Value {
     json!({ "type": "string", "examples": ["2026-01-01T00:00:00Z", "2026-01-01"] })
 }
 
-fn interval() -> Value {
-    json!({ "$ref": "#/components/schemas/IntervalValue" })
+pub(super) fn interval() -> Value {
+    json!({ "anyOf": [{ "$ref": "#/components/schemas/IntervalValue" }, { "const": "No" }] })
 }
 
 fn alignment() -> Value {
@@ -496,7 +502,13 @@ const QUERY: &[Parameter] = &[
         "The first instant; of right-aligned series slots that lie in the range are meant. A date is its midnight in the zone that is read in.",
     ),
     ("to", "to", time, false, "The first instant that is not meant any more."),
-    ("interval", "interval", interval, false, "Reads on this raster instead of the series' own."),
+    (
+        "interval",
+        "interval",
+        interval,
+        false,
+        "Reads on this raster instead of the series' own; No is as if it were left out.",
+    ),
     ("intervalMultiplier", "intervalMultiplier", number, false, "How many of interval; 1 if it is left out."),
     ("dayStart", "dayStart", text, false, "When days begin, 06:00 for gas days."),
     ("unit", "unit", text, false, "Reads in this unit instead of the series' own."),
@@ -526,6 +538,7 @@ const QUERY: &[Parameter] = &[
     ),
     ("form", "form", form, false, "The form of the answer, before what Accept says; timestamp is rows."),
     ("format", "format", form, false, "The same as form."),
+    ("mediaType", "mediaType", text, false, "The media type of the answer, in place of the header Accept."),
     ("name", "name", text, true, "A series by name; may be repeated."),
     ("id", "id", text, true, "A series by ID; may be repeated."),
     (
@@ -545,7 +558,7 @@ const QUERY: &[Parameter] = &[
         "An attribute that the series have, A or A|value; may be repeated.",
     ),
     ("search.unit", "unit", text, false, "Their unit."),
-    ("search.interval", "interval", interval, false, "Their interval."),
+    ("search.interval", "interval", interval, false, "Their interval; No finds those without one."),
     ("search.asOf", "asOf", time, false, "When the attributes hold; at any time if it is left out."),
     ("type", "type", alignment, false, "What the times of points mean."),
     ("description", "description", text, false, "A pattern."),

@@ -149,9 +149,9 @@ fn points() -> Value {
         "Collection": object(&["TimeSeries"], json!({ "TimeSeries": list("Data") })),
         "Selection": object(&[], json!({
             "Names": names, "IDs": names, "Attributes": names,
-            "From": text, "To": text, "Interval": { "$ref": "#/components/schemas/IntervalValue" },
+            "From": text, "To": text, "Interval": super::operations::interval(),
             "IntervalMultiplier": { "type": "integer", "minimum": 1 }, "DayStart": text, "Unit": text,
-            "Timezone": text, "Aggregation": text, "Gaps": text, "AsOf": time, "Quotation": text, "Form": text,
+            "Timezone": text, "Aggregation": text, "Gaps": text, "AsOf": time, "Quotation": text, "Form": text, "MediaType": text,
         })),
     })
 }

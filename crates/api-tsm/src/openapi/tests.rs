@@ -23,8 +23,7 @@ fn api() -> Api {
         stall_max: std::time::Duration::from_secs(1),
         read_tasks: 1,
     };
-    let room = api_http::MemoryBudget::new(1 << 20, 1 << 20, std::time::Duration::ZERO);
-    Api::new(repositories, clock, limits, room)
+    Api::new(repositories, clock, limits)
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use api_http::{Refusal, Request, RequestStream, Reservation, Response};
+use api_http::{Refusal, Request, RequestStream, Response, Share};
 use model_series::{Definition, Repository, SEARCH_PAGE_MAX, Search, SeriesRef, Zone};
 use serde_json::{Map, Value};
 
@@ -120,15 +120,15 @@ async fn begin(
     Ok((form, series, reading))
 }
 
-/// Reads a selection and the parameters of a read from a body: the names of the query in PascalCase.
+/// Reads a selection and the parameters of a read from a body: the names of the query in PascalCase. The media type of the
+/// answer may stand in the address, as everywhere.
 fn posted(request: &Request) -> Result<(Selection, ReadGiven), Problem> {
-    Given::new(request, &[])?;
+    let mut given = Given::new(request, &[params::READ_BY_BODY])?;
     check_json(request)?;
     let mut body: Map<String, Value> = read_json(&request.body)?;
     let names = texts(&mut body, "Names")?;
     let ids = texts(&mut body, "IDs")?;
     let attributes = texts(&mut body, "Attributes")?;
-    let mut given = Given::default();
     for (member, value) in &body {
         let is_pascal = member.starts_with(|first: char| first.is_ascii_uppercase());
         let known = params::READ.iter().find(|name| is_pascal && name.eq_ignore_ascii_case(member));
@@ -166,13 +166,12 @@ fn text<'a>(member: &str, value: &'a Value) -> Result<Cow<'a, str>, Problem> {
 
 /// PUT `/repositories/{repository}/timeseriescollections/data`: checked whole, then stored.
 pub(crate) async fn put(api: Api, request: Request, mut body: RequestStream) -> Result<Response, Problem> {
-    // Held until the points are stored.
-    let mut share = api.shared.budget.reservation();
-    let read = read_points(&api, &request, &mut body, &mut share).await;
+    let read = read_points(&api, &request, &mut body, &mut request.memory.share()).await;
     let (given, quotation) = match read {
         Ok(read) => read,
         Err(problem) => {
-            drop(share);
+            // What was read has gone; the room for it is free.
+            request.memory.take().await;
             body.drain(DRAIN_BYTES_MAX).await;
             return Err(problem);
         }
@@ -196,7 +195,7 @@ async fn read_points(
     api: &Api,
     request: &Request,
     body: &mut RequestStream,
-    share: &mut Reservation,
+    share: &mut Share,
 ) -> Result<(Vec<wire::Given>, Option<Moment>), Problem> {
     let given = Given::new(request, &[&["quotation"]])?;
     let quotation = given.parse("quotation", parse_moment)?;

@@ -1,6 +1,6 @@
 //! `/timeseries/{series}/data`: points of one series.
 
-use api_http::{Request, Reservation, Response};
+use api_http::{Request, Response, Share};
 use model_series::{Definition, TimeRange, Timestamp};
 use serde::Serialize;
 
@@ -37,9 +37,7 @@ pub(crate) async fn put(api: Api, request: Request) -> Result<Response, Problem>
     let repository = api.repository(&request).await?;
     let series = find_series(&repository, request.capture(1)).await?;
     let quotation = given.instant("quotation", &series.zone)?;
-    // Held until the points are stored.
-    let mut share = api.shared.budget.reservation();
-    let mut body = read_body(&api, &request, &series, &mut share).await?;
+    let mut body = read_body(&api, &request, &series, &mut request.memory.share()).await?;
     let range = range(&given, &series)?;
     if body.is_empty() && range.is_some() {
         // CSV and Arrow without a row: the range is emptied.
@@ -58,7 +56,7 @@ async fn read_body(
     api: &Api,
     request: &Request,
     series: &Definition,
-    share: &mut Reservation,
+    share: &mut Share,
 ) -> Result<Vec<wire::Given>, Problem> {
     // The address names the series where the body does not.
     let refuse = |mut error: WireError| {

@@ -17,7 +17,7 @@ async fn large_bodies_at_once_all_get_through_a_small_room() {
     // Nothing but the reserve; then room for about three of the bodies besides.
     for more in [0, 2 << 20] {
         let room = MemoryBudget::new(largest + more, largest, Duration::from_secs(600));
-        let service = Arc::new(Service::with_room(room.clone()));
+        let service = Arc::new(Service::with_room(Some(room.clone())));
         define(&service).await;
         let writers: Vec<_> = (1..=24)
             .map(|writer| {
@@ -36,7 +36,7 @@ async fn large_bodies_at_once_all_get_through_a_small_room() {
 async fn a_body_that_finds_no_room_is_refused_by_the_name_of_the_limit() {
     let largest = limits().write_bytes_max();
     let room = MemoryBudget::new(largest, largest, Duration::from_millis(1));
-    let service = Service::with_room(room.clone());
+    let service = Service::with_room(Some(room.clone()));
     define(&service).await;
     let mut taken = room.reservation();
     taken.grow(largest).await.unwrap();

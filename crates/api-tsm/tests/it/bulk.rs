@@ -89,6 +89,7 @@ pub(crate) async fn put(
         captures: found.captures,
         params: Params::default(),
         headers,
+        memory: service.memory(),
         ..Request::default()
     };
     let response = found.handler.answer_streamed(request, stream).unwrap().await;

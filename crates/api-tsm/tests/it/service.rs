@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use api_http::testing::{self, Got, Sent};
-use api_http::{MemoryBudget, Response, Router};
+use api_http::{MemoryBudget, RequestMemory, Response, Router};
 use api_tsm::{Api, Limits, front_ends};
 use http::HeaderMap;
 use model_series::{Clock, Repositories, SeriesOptions, StrandOptions, Timestamp};
@@ -20,6 +20,8 @@ pub(crate) struct Service {
     pub(crate) router: Router,
     clock: Clock,
     now: AtomicI64,
+    /// The memory that requests share; `None`: as much as there is.
+    room: Option<MemoryBudget>,
 }
 
 /// Limits as the server has them, small where a case is to reach them.
@@ -40,22 +42,17 @@ pub(crate) fn limits() -> Limits {
 
 impl Service {
     pub(crate) fn new() -> Self {
-        let room = MemoryBudget::new(
-            2 * limits().write_bytes_max(),
-            limits().write_bytes_max(),
-            Duration::from_secs(10),
-        );
-        Self::with_room(room)
+        Self::with_room(None)
     }
 
-    /// A service whose bodies of points share this room.
-    pub(crate) fn with_room(room: MemoryBudget) -> Self {
+    /// A service whose requests share this room.
+    pub(crate) fn with_room(room: Option<MemoryBudget>) -> Self {
         let clock = Clock::manual(Timestamp(START));
         let store = Store::memory(MemoryOptions { clock: clock.clone(), feed_records_max: 1000 });
         let strands = StrandOptions { block_points_max: 4096, overlays_max: 32, overlay_points_max: 16_384 };
         let options = SeriesOptions { strands, repositories_max: 1_000, definitions_cached_max: 1000 };
-        let api = Api::new(Repositories::new(store, options), clock.clone(), limits(), room);
-        Self { router: Router::new(front_ends(&api)), clock, now: AtomicI64::new(START) }
+        let api = Api::new(Repositories::new(store, options), clock.clone(), limits());
+        Self { router: Router::new(front_ends(&api)), clock, now: AtomicI64::new(START), room }
     }
 
     /// Every route as `METHOD path`.
@@ -72,7 +69,7 @@ impl Service {
         body: impl Into<bytes::Bytes>,
     ) -> (Option<usize>, Response) {
         self.tick();
-        testing::respond(&self.router, method, target, headers, body).await
+        testing::respond_within(&self.router, self.memory(), (method, target), headers, body).await
     }
 
     /// A step of a transcript, and the route that answered it.
@@ -83,6 +80,11 @@ impl Service {
             got.body.truncate(DOCS_SHOWN);
         }
         (route, got)
+    }
+
+    /// The memory of one request.
+    pub(crate) fn memory(&self) -> RequestMemory {
+        self.room.as_ref().map_or_else(RequestMemory::default, MemoryBudget::request)
     }
 
     fn tick(&self) {

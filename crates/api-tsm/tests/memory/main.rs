@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use api_http::testing::respond;
-use api_http::{MemoryBudget, Params, Request, RequestStream, Router, StreamLimits};
+use api_http::{Params, Request, RequestStream, Router, StreamLimits};
 use api_tsm::{Api, Limits, front_ends};
 use bytes::Bytes;
 use futures_util::stream;
@@ -52,9 +52,7 @@ fn router() -> Router {
     let store = Store::memory(MemoryOptions { clock: clock.clone(), feed_records_max: 10 });
     let strands = StrandOptions::recommended();
     let options = SeriesOptions { strands, definitions_cached_max: 1000, repositories_max: 10 };
-    let largest = limits().write_bytes_max();
-    let room = MemoryBudget::new(2 * largest, largest, Duration::from_secs(600));
-    let api = Api::new(Repositories::new(store, options), clock, limits(), room);
+    let api = Api::new(Repositories::new(store, options), clock, limits());
     Router::new(front_ends(&api))
 }
 

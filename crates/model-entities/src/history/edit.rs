@@ -16,7 +16,8 @@ use store::{Commit, Condition, ErrorKind, Timestamp, Write};
 
 use super::fold::{ATTEMPTS_MAX, write_of};
 use super::note::{MICROSECOND, Point, PointsBuilder, micros, nanos, tag_of};
-use super::{Header, InstanceId};
+use super::select::Bound;
+use super::{Header, InstanceId, TimeProperty, TimeSpan};
 use crate::apply::{apply, check_past};
 use crate::encode::{put_instance, put_names, put_times, put_varint, seal};
 use crate::view::Fields;
@@ -96,6 +97,12 @@ impl TenantEntities {
                 return Err(Error::Invalid("type is missing".into()));
             }
             let header = added(held.as_ref(), draft, now, last);
+            let header = match &held {
+                Some(held) if !self.sets_scopes(id, draft, now).await? => {
+                    Header { scopes: held.scopes.clone(), ..header }
+                }
+                _ => header,
+            };
             if held.as_ref() == Some(&header) {
                 return Ok(false);
             }
@@ -114,6 +121,24 @@ impl TenantEntities {
             }
         }
         Err(Error::Contention(id.into()))
+    }
+
+    /// Whether the scopes of a draft are those that are known from here on: not if they were observed before others that are
+    /// recorded.
+    async fn sets_scopes(&self, id: &str, draft: &Draft, now: Timestamp) -> Result<bool, Error> {
+        let instances = draft.attributes.iter().filter(|attribute| attribute.name == TermId::SCOPE);
+        let times = instances.flat_map(|attribute| &attribute.instances);
+        let Some(given) = times.map(|instance| instance.observed_at.unwrap_or(now)).max() else {
+            return Ok(true);
+        };
+        let bound = Bound::Last(1);
+        for source in self.sources(id, |attribute, _| attribute == TermId::SCOPE).await? {
+            let newest = self.select(&source, TimeProperty::ObservedAt, TimeSpan::ALL, bound).await?;
+            if newest.edge(bound).is_some_and(|newest| given < newest) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// Answers false if a condition does not hold.

@@ -288,8 +288,9 @@ impl TenantEntities {
                 TimeProperty::ModifiedAt
             }
         };
-        let before = TimeSpan { from: TimeSpan::ALL.from, to: search.span.from };
-        let at_begin = self.select(source, time, before, Bound::Last(1)).await?.into_points();
+        // Those that were set before hold no longer where others were set at that very time.
+        let until = TimeSpan::before(Timestamp(search.span.from.0.saturating_add(1)));
+        let at_begin = self.select(source, time, until, Bound::Last(1)).await?.into_points();
         if any_within(&at_begin, wanted, |_| true) {
             return Ok(true);
         }

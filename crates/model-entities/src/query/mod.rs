@@ -9,6 +9,7 @@ pub(crate) mod cells;
 mod collation;
 pub(crate) mod eval;
 mod geometry;
+mod lookup;
 mod moment;
 mod order;
 mod plan;
@@ -17,6 +18,7 @@ pub(crate) mod run;
 mod select;
 mod shape;
 pub(crate) mod stream;
+mod sweep;
 #[cfg(test)]
 pub(crate) mod testing;
 mod value;
@@ -27,6 +29,8 @@ use smallvec::SmallVec;
 use store::{Deadline, Slot, Timestamp};
 
 pub use collation::Collation;
+pub(crate) use sweep::Matching;
+pub use sweep::{Sweep, Swept};
 
 use crate::TermId;
 

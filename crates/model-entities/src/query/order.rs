@@ -13,7 +13,16 @@ use super::moment::parse_moment;
 use super::shape::Shape;
 use super::value::{Target, parse_number, text_of};
 use super::{Collation, OrderBy, OrderKey, Path, Query};
-use crate::{EntityView, TermId, Terms};
+use crate::{EntityView, Error, TermId, Terms};
+
+/// Texts are ordered by so many bytes of their beginnings, those that begin alike by the next key; by so many bytes of
+/// what they are collated by.
+const TEXT_BYTES_MAX: usize = 1024;
+const KEY_BYTES_MAX: usize = 1024;
+/// What the keys of all matches that are held at once may take.
+const KEYS_BYTES_MAX: usize = if cfg!(test) { 1 << 20 } else { 64 << 20 };
+/// Text is collated at so many bytes a step.
+const BYTES_A_STEP: usize = 16;
 
 /// Keeps the first matches in an order.
 #[derive(Debug)]
@@ -25,6 +34,8 @@ pub(crate) struct Top {
     /// Bytes of entities that are held, and how many may be.
     bytes: usize,
     bytes_max: usize,
+    /// Bytes of the keys.
+    keys_bytes: usize,
     /// Greatest on top.
     heap: BinaryHeap<Entry>,
 }
@@ -80,6 +91,7 @@ impl Top {
             collation: query.collation.clone().unwrap_or_else(Collation::root),
             room,
             bytes: 0,
+            keys_bytes: 0,
             bytes_max: query.page_bytes_max.unwrap_or(usize::MAX),
             heap: BinaryHeap::new(),
         })
@@ -88,18 +100,39 @@ impl Top {
     /// Takes in a match; counts only if the pace is not over afterwards.
     ///
     /// Cost: the keys of the entity, and a place in the heap if it is among the first.
-    pub(crate) fn push(&mut self, view: &EntityView<'_>, entity: Bytes, terms: &Terms, pace: &mut Pace) {
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Limit`] if the keys take more than [`KEYS_BYTES_MAX`].
+    pub(crate) fn push(
+        &mut self,
+        view: &EntityView<'_>,
+        entity: Bytes,
+        terms: &Terms,
+        pace: &mut Pace,
+    ) -> Result<(), Error> {
         let by = (&self.view, &self.collation, terms);
         let of = |key: &SortBy| (key.of(view, by, pace), key.descending);
         let keys = self.keys.iter().map(of).collect();
         let entity = Some(entity).filter(|entity| self.bytes.saturating_add(entity.len()) <= self.bytes_max);
-        self.bytes += entity.as_ref().map_or(0, Bytes::len);
-        self.heap.push(Entry { keys, id: view.id().into(), entity });
+        let entry = Entry { keys, id: view.id().into(), entity };
+        self.bytes += entry.entity.as_ref().map_or(0, Bytes::len);
+        self.keys_bytes += entry.keys_bytes();
+        self.heap.push(entry);
         if self.heap.len() > self.room
             && let Some(last) = self.heap.pop()
         {
             self.bytes -= last.entity.as_ref().map_or(0, Bytes::len);
+            self.keys_bytes -= last.keys_bytes();
         }
+        if self.keys_bytes <= KEYS_BYTES_MAX {
+            return Ok(());
+        }
+        Err(Error::Limit(format!(
+            "what {} entities are sorted by takes more than {KEYS_BYTES_MAX} bytes (KEYS_BYTES_MAX): ask for fewer, or for fewer \
+             keys",
+            self.heap.len()
+        )))
     }
 
     /// The first ones, in order, without the first `offset`: their ids, and as many of the entities as there was room for.
@@ -145,28 +178,25 @@ impl SortBy {
         pace: &mut Pace,
     ) -> Option<Key> {
         let mut first = First { key: None, descending: self.descending };
-        let text = |text: &str| Key::Text(collation.key(text));
+        let mut keys = Keys { collation, descending: self.descending, pace: pace.clone(), spent: 0 };
         match &self.by {
             By::Id => first.see(Key::Text(entity.id().as_bytes().into())),
             By::Type => {
                 if let Some(iri) = entity.types().next().and_then(|term| terms.iri(term)) {
-                    first.see(text(&iri));
+                    first.see(keys.of_text(&iri));
                 }
             }
-            By::Scope => entity.scopes().for_each(|scope| first.see(text(scope))),
+            By::Scope => entity.scopes().for_each(|scope| first.see(keys.of_text(scope))),
             By::Value(track) => {
-                let descending = self.descending;
                 let walk = &mut Walk { links: &mut Links::default(), pace };
                 track.each(entity, view, walk, &mut |target| {
                     first.see(match target {
                         Target::Time(time) => Key::DateTime(time.0),
-                        Target::Text(found) => text(found),
-                        Target::Json(value) => key_of(value, true, descending, collation),
-                        Target::Plain(value) | Target::Link(value) => {
-                            key_of(value, false, descending, collation)
-                        }
+                        Target::Text(found) => keys.of_text(found),
+                        Target::Json(value) => keys.of_value(value, true),
+                        Target::Plain(value) | Target::Link(value) => keys.of_value(value, false),
                     });
-                    false
+                    keys.pace.check().is_err()
                 });
             }
             By::Distance(name, from) => {
@@ -178,6 +208,7 @@ impl SortBy {
                 }
             }
         }
+        pace.spend(keys.spent);
         first.key
     }
 }
@@ -209,25 +240,58 @@ fn compare(one: Option<&Key>, other: Option<&Key>, descending: bool) -> Ordering
     })
 }
 
-/// The key of a stored value; `typed`: objects with an `@value` are that value.
-fn key_of(text: &str, typed: bool, descending: bool, collation: &Collation) -> Key {
-    match lang_json::kind(text) {
-        Some(Json::Number) => parse_number(text).map_or(Key::Null, Key::Number),
-        Some(Json::String) => Key::Text(collation.key(&text_of(text).unwrap_or_default())),
-        Some(Json::Bool) => Key::Bool(text == "true"),
-        Some(Json::Array) => {
-            let mut first = First { key: None, descending };
-            lang_json::elements(text)
-                .for_each(|element| first.see(key_of(element, typed, descending, collation)));
-            Key::Array(first.key.map(Box::new))
-        }
-        Some(Json::Object) => match lang_json::member(text, "@value").filter(|_| typed) {
-            Some(value) => {
-                time_of(text, value).unwrap_or_else(|| key_of(value, false, descending, collation))
+/// The beginning of a text that counts.
+fn beginning(text: &str) -> &str {
+    text.get(..text.floor_char_boundary(TEXT_BYTES_MAX)).unwrap_or(text)
+}
+
+/// Makes the keys of values.
+struct Keys<'a> {
+    collation: &'a Collation,
+    descending: bool,
+    /// Sees the deadline while a walk through the entity has the other one; and what it spent.
+    pace: Pace,
+    spent: usize,
+}
+
+impl Keys<'_> {
+    /// Whether to go on.
+    fn spend(&mut self, steps: usize) -> bool {
+        self.spent = self.spent.saturating_add(steps);
+        self.pace.spend(steps)
+    }
+
+    fn of_text(&mut self, text: &str) -> Key {
+        let text = beginning(text);
+        self.spend(1 + text.len() / BYTES_A_STEP);
+        let mut key = self.collation.key(text).into_vec();
+        key.truncate(KEY_BYTES_MAX);
+        Key::Text(key.into())
+    }
+
+    /// The key of a stored value; `typed`: objects with an `@value` are that value.
+    fn of_value(&mut self, text: &str, typed: bool) -> Key {
+        match lang_json::kind(text) {
+            Some(Json::Number) => parse_number(text).map_or(Key::Null, Key::Number),
+            Some(Json::String) => self.of_text(&text_of(text).unwrap_or_default()),
+            Some(Json::Bool) => Key::Bool(text == "true"),
+            Some(Json::Array) => {
+                let mut first = First { key: None, descending: self.descending };
+                for element in lang_json::elements(text) {
+                    // What is over counts no more.
+                    if !self.spend(1) {
+                        break;
+                    }
+                    first.see(self.of_value(element, typed));
+                }
+                Key::Array(first.key.map(Box::new))
             }
-            None => Key::Object,
-        },
-        Some(Json::Null) | None => Key::Null,
+            Some(Json::Object) => match lang_json::member(text, "@value").filter(|_| typed) {
+                Some(value) => time_of(text, value).unwrap_or_else(|| self.of_value(value, false)),
+                None => Key::Object,
+            },
+            Some(Json::Null) | None => Key::Null,
+        }
     }
 }
 
@@ -237,9 +301,28 @@ fn time_of(typed: &str, value: &str) -> Option<Key> {
     let value = text_of(value)?;
     match of_type.rsplit(['/', '#', ':']).next()? {
         "DateTime" | "dateTime" => parse_moment(&value).map(|time| Key::DateTime(time.0)),
-        "Date" | "date" => Some(Key::Date(value.into())),
-        "Time" | "time" => Some(Key::TimeOfDay(value.into())),
+        "Date" | "date" => Some(Key::Date(beginning(&value).into())),
+        "Time" | "time" => Some(Key::TimeOfDay(beginning(&value).into())),
         _ => None,
+    }
+}
+
+impl Key {
+    /// What it takes beside its place in a list.
+    fn bytes(&self) -> usize {
+        match self {
+            Self::Text(key) => key.len(),
+            Self::TimeOfDay(text) | Self::Date(text) => text.len(),
+            Self::Array(first) => first.as_ref().map_or(0, |first| size_of::<Self>() + first.bytes()),
+            Self::Number(_) | Self::Object | Self::Bool(_) | Self::DateTime(_) | Self::Null => 0,
+        }
+    }
+}
+
+impl Entry {
+    fn keys_bytes(&self) -> usize {
+        let keys = self.keys.iter().map(|(key, _)| key.as_ref().map_or(0, Key::bytes));
+        keys.map(|bytes| bytes + size_of::<(Option<Key>, bool)>()).sum()
     }
 }
 

@@ -9,16 +9,16 @@
 use std::collections::HashSet;
 
 use bytes::Bytes;
-use store::{Direction, Pace, Slot};
+use store::{Pace, Slot};
 
 use super::eval::{Links, Matcher};
 use super::order::Top;
-use super::plan::{Plan, Way, wants_types};
+use super::plan::{Plan, wants_types};
 use super::stream::{Candidate, Feed, IdList, Union};
 use super::{Query, QueryResult};
 use crate::expiry::live_bytes;
 use crate::tenant::Context;
-use crate::{EntityView, Error, TenantEntities, TermId, keys};
+use crate::{EntityView, Error, TenantEntities, keys};
 
 /// Entities that are not in the cache are read so many at a time.
 const BATCH: usize = 64;
@@ -30,21 +30,15 @@ const FIRST_PROBE: usize = 48;
 /// The most rows of the first probe; each further probe may read eight times as many.
 const PROBE_ROWS: usize = 2048;
 const PROBE_GROWTH: usize = 8;
-/// Larger pages cost the allocator more than they save.
-const PROBE_PAGE_ROWS: usize = 512;
 /// Below so many matches in a hundred candidates another way is probed.
 const POOR_PERCENT: usize = 6;
 /// Looking at an entity costs as much as reading so many index rows.
 const ROWS_AN_ENTITY: usize = 6;
-/// Types in use beyond this are not looked up for a query that names none.
-const TYPES_MAX: usize = 64;
-/// Beyond so many expired rows that are not yet purged, the index alone decides nothing.
-const EXPIRED_MAX: usize = 4096;
 
 /// Slices of work after which a query is long.
 const SLICES_INLINE: usize = 16;
 /// A look at a larger entity may be long by itself.
-const LIGHT_ENTITY_BYTES: usize = 256 << 10;
+pub(super) const LIGHT_ENTITY_BYTES: usize = 256 << 10;
 /// Larger pages are long to write out, and only so many are held at once as there are slots.
 const LIGHT_PAGE_BYTES: usize = 1 << 20;
 /// Pages of rows read between two pauses in which other tasks may run.
@@ -66,25 +60,29 @@ impl TenantEntities {
 
 async fn run(context: &Context, query: &Query) -> Result<QueryResult, Error> {
     let mut run = Run::new(context, query)?;
-    let types = if wants_types(query) { run.types_in_use().await? } else { None };
-    let plan = Plan::new(query, types.as_deref());
-    tracing::trace!(%plan, "query planned");
-    run.go(&plan).await?;
+    let mut walk = run.begin().await?;
+    run.go(&mut walk).await?;
     run.finish().await
 }
 
-struct Run<'a> {
-    context: &'a Context,
+/// A query at work.
+pub(super) struct Run<'a> {
+    pub(super) context: &'a Context,
     query: &'a Query,
-    matcher: Matcher,
+    pub(super) matcher: Matcher,
     links: Links,
     /// The sorted matches, unless they come in the order of the candidates.
     top: Option<Top>,
     page: Vec<Bytes>,
     page_bytes: usize,
     matched: usize,
-    /// Candidates that were evaluated.
+    /// Whether pages follow each other until nothing is left; then each ends with its last match.
+    sweeps: bool,
+    /// Matches on the pages before this one.
+    given: usize,
+    /// Candidates that were evaluated, and how many may be until the page ends.
     scanned: usize,
+    scanned_max: usize,
     /// Ids of what expired, if the index decides.
     expired: Option<HashSet<Box<str>>>,
     /// The key of the candidate at hand, and of the last one afterwards.
@@ -115,8 +113,19 @@ enum Pause {
 /// Candidates in order, with the entities that are at hand.
 type Pending = Vec<(Box<str>, Option<Bytes>)>;
 
+/// Where a run is on its way through the candidates.
+pub(super) struct Walk {
+    plan: Plan,
+    feed: Feed,
+    pending: Pending,
+    /// The rows of the feed are the entities themselves.
+    with_entities: bool,
+    next_probe: usize,
+    probe_rows: usize,
+}
+
 impl<'a> Run<'a> {
-    fn new(context: &'a Context, query: &'a Query) -> Result<Self, Error> {
+    pub(super) fn new(context: &'a Context, query: &'a Query) -> Result<Self, Error> {
         let room = query.offset.saturating_add(query.limit);
         let top = Top::new(query, room);
         let sort_max = context.options.sort_entities_max;
@@ -134,7 +143,10 @@ impl<'a> Run<'a> {
             page: Vec::new(),
             page_bytes: 0,
             matched: 0,
+            sweeps: false,
+            given: 0,
             scanned: 0,
+            scanned_max: context.options.scan_entities_max,
             expired: None,
             key: Vec::with_capacity(128),
             pace: Pace::new(query.deadline.clone()),
@@ -144,45 +156,65 @@ impl<'a> Run<'a> {
         })
     }
 
-    async fn go(&mut self, plan: &Plan) -> Result<(), Error> {
+    /// The same, for all matches in id order, page after page: [`Run::turn_page`] takes one, [`Run::go`] makes the next.
+    pub(super) fn sweeping(context: &'a Context, query: &'a Query) -> Result<Self, Error> {
+        let run = Self::new(context, query)?;
+        Ok(Self { sweeps: true, top: None, ..run })
+    }
+
+    /// Takes the page; the next may look at as many entities again. What comes next needs no slot yet.
+    pub(super) fn turn_page(&mut self) -> Vec<Bytes> {
+        self.given = self.matched.saturating_sub(self.query.offset);
+        self.scanned_max = self.scanned.saturating_add(self.context.options.scan_entities_max);
+        (self.page_bytes, self.slices, self.in_lane) = (0, 0, false);
+        self.slot = None;
+        std::mem::take(&mut self.page)
+    }
+
+    /// Plans the way, and goes to its begin.
+    pub(super) async fn begin(&mut self) -> Result<Walk, Error> {
+        let types = if wants_types(self.query) { self.context.types_in_use().await? } else { None };
+        let plan = Plan::new(self.query, types.as_deref());
+        tracing::trace!(%plan, "query planned");
         if plan.decides && (self.query.count || self.query.offset > 0) && self.top.is_none() {
-            self.expired = self.expired_ids().await?;
+            self.expired = self.context.expired_ids(self.query.now).await?;
         }
+        let with_entities = plan.ids.is_none() && plan.ordered.is_empty();
+        let feed = self.feed(&plan).await?;
+        let (next_probe, probe_rows) = (self.first_probe(), PROBE_ROWS);
+        Ok(Walk { plan, feed, pending: Pending::new(), with_entities, next_probe, probe_rows })
+    }
+
+    /// Goes on until the page is full, or nothing is left.
+    pub(super) async fn go(&mut self, walk: &mut Walk) -> Result<(), Error> {
         if self.matcher.is_heavy() {
             self.enter_lane().await?;
         }
-        let with_entities = plan.ids.is_none() && plan.ordered.is_empty();
-        let mut feed = self.feed(plan).await?;
-        let (mut next_probe, mut probe_rows) = (self.first_probe(), PROBE_ROWS);
-        let mut pending = Pending::new();
         let mut pages = 0;
         loop {
-            let may_probe = !plan.probes.is_empty() && matches!(feed, Feed::Rows(_));
-            let probe_at = may_probe.then_some(next_probe);
-            let pause = self.at_work(|run| run.walk(&mut feed, &mut pending, with_entities, probe_at))?;
-            match pause {
+            match self.at_work(|run| run.walk(walk))? {
                 Pause::Tired => self.rest().await?,
                 Pause::Long => self.enter_lane().await?,
-                Pause::Missing => self.settle(&mut pending).await?,
+                Pause::Missing => self.settle(&mut walk.pending).await?,
                 Pause::Starved => {
                     pages += 1;
                     if pages % PAGES_A_TURN == 0 {
                         tokio::task::yield_now().await;
                     }
-                    if let Some(union) = feed.union() {
+                    if let Some(union) = walk.feed.union() {
                         union.fill(&self.context.store, &self.context.partitions).await?;
                     }
                 }
                 Pause::Poor => {
-                    if let Some(mut ids) = self.probe(plan, probe_rows).await? {
+                    if let Some(mut ids) = self.probe(&walk.plan, walk.probe_rows).await? {
                         // What both ways led to so far tells whether reading on in both spares
                         // enough entities.
                         let passed = ids.pass(self.key.get(1..).unwrap_or_default());
                         let spared = passed.saturating_sub(self.matched);
-                        feed = feed.narrowed(ids, self.scanned < spared * ROWS_AN_ENTITY);
+                        walk.narrow(ids, self.scanned < spared * ROWS_AN_ENTITY);
                     }
-                    probe_rows = probe_rows.saturating_mul(PROBE_GROWTH);
-                    next_probe = self.scanned.saturating_add(probe_rows / 2);
+                    walk.probe_rows = walk.probe_rows.saturating_mul(PROBE_GROWTH);
+                    walk.next_probe = self.scanned.saturating_add(walk.probe_rows / 2);
                 }
                 Pause::Done => return Ok(()),
             }
@@ -226,11 +258,15 @@ impl<'a> Run<'a> {
     }
 
     fn wants_all(&self) -> bool {
-        (self.query.count && self.expired.is_none()) || self.top.is_some()
+        (self.query.count && self.expired.is_none()) || self.top.is_some() || self.sweeps
     }
 
     /// Whether what is still to come changes nothing.
     fn is_full(&self) -> bool {
+        if self.sweeps {
+            return self.matched >= self.behind();
+        }
+        // One more match says that there is a page behind.
         !self.query.count && self.top.is_none() && self.matched > self.behind()
     }
 
@@ -238,7 +274,7 @@ impl<'a> Run<'a> {
     fn behind(&self) -> usize {
         let is_cut = self.query.page_bytes_max.is_some_and(|max| self.page_bytes >= max);
         let rows = if is_cut { self.page.len() } else { self.query.limit };
-        self.query.offset.saturating_add(rows)
+        self.query.offset.saturating_add(self.given).saturating_add(rows)
     }
 
     /// Whether the next match is counted, and not given.
@@ -274,13 +310,9 @@ impl<'a> Run<'a> {
     }
 
     /// Takes candidates until something must be awaited; evaluates those that are at hand.
-    fn walk(
-        &mut self,
-        feed: &mut Feed,
-        pending: &mut Pending,
-        with_entities: bool,
-        probe_at: Option<usize>,
-    ) -> Result<Pause, Error> {
+    fn walk(&mut self, walk: &mut Walk) -> Result<Pause, Error> {
+        let probe_at = walk.may_probe().then_some(walk.next_probe);
+        let Walk { feed, pending, with_entities, .. } = walk;
         loop {
             if self.is_full() {
                 return Ok(Pause::Done);
@@ -294,7 +326,7 @@ impl<'a> Run<'a> {
             if pending.is_empty() && probe_at.is_some_and(|at| self.scanned >= at) && self.is_poor() {
                 return Ok(Pause::Poor);
             }
-            let Some(candidate) = feed.next(&mut self.key, with_entities) else {
+            let Some(candidate) = feed.next(&mut self.key, *with_entities) else {
                 return Ok(match () {
                     () if !pending.is_empty() => Pause::Missing,
                     () if feed.is_starved() => Pause::Starved,
@@ -358,13 +390,13 @@ impl<'a> Run<'a> {
         if self.matcher.links() {
             self.follow(pending).await?;
         }
-        let mut entities = std::mem::take(pending).into_iter().filter_map(|(_, entity)| entity);
-        loop {
-            if self.at_work(|run| run.see_some(&mut entities))? {
-                return Ok(());
-            }
+        let mut candidates = std::mem::take(pending).into_iter();
+        while !self.at_work(|run| run.see_some(&mut candidates))? {
             self.rest().await?;
         }
+        // What stands behind a full page is for the next one.
+        pending.extend(candidates.filter(|(_, entity)| entity.is_some()));
+        Ok(())
     }
 
     /// Whether one of the entities is so large that it needs a slot first.
@@ -373,12 +405,19 @@ impl<'a> Run<'a> {
         !self.in_lane && pending.iter().any(|(_, entity)| entity.as_ref().is_some_and(is_large))
     }
 
-    /// Evaluates entities for a slice; whether that was all of them.
-    fn see_some(&mut self, entities: &mut impl Iterator<Item = Bytes>) -> Result<bool, Error> {
+    /// Evaluates entities for a slice; whether that was all of them, or the page is full.
+    fn see_some(
+        &mut self,
+        pending: &mut impl Iterator<Item = (Box<str>, Option<Bytes>)>,
+    ) -> Result<bool, Error> {
         while !self.pace.is_tired() {
-            match entities.next() {
-                Some(entity) if !self.is_full() => self.see(entity)?,
-                _ => return Ok(true),
+            if self.is_full() {
+                return Ok(true);
+            }
+            match pending.next() {
+                Some((_, Some(entity))) => self.see(entity)?,
+                Some((_, None)) => {}
+                None => return Ok(true),
             }
         }
         Ok(false)
@@ -413,8 +452,8 @@ impl<'a> Run<'a> {
 
     fn see(&mut self, entity: Bytes) -> Result<(), Error> {
         self.scanned += 1;
-        let scan_max = self.context.options.scan_entities_max;
-        if self.scanned > scan_max {
+        if self.scanned > self.scanned_max {
+            let scan_max = self.context.options.scan_entities_max;
             let message = format!("the query looks at more than {scan_max} entities (scan_entities_max)");
             return Err(Error::Limit(message));
         }
@@ -430,8 +469,9 @@ impl<'a> Run<'a> {
         let only_counts = self.only_counts();
         match &mut self.top {
             Some(top) => {
-                top.push(&view, entity.clone(), &self.context.terms, &mut self.pace);
+                let pushed = top.push(&view, entity.clone(), &self.context.terms, &mut self.pace);
                 self.pace.check()?;
+                pushed?;
             }
             None if only_counts => {}
             None => {
@@ -448,76 +488,11 @@ impl<'a> Run<'a> {
         let mut best: Option<IdList> = None;
         for way in plan.probes.iter().take(WAYS_MAX) {
             let bound = best.as_ref().map_or(rows_max, IdList::len);
-            if let Some(list) = self.collect(way, bound).await? {
+            if let Some(list) = self.context.ids_behind(way, bound).await? {
                 best = Some(list);
             }
         }
         Ok(best)
-    }
-
-    /// All ids behind a way, unless they are more rows than this.
-    async fn collect(&self, way: &Way, rows_max: usize) -> Result<Option<IdList>, Error> {
-        let (mut list, mut rows) = (IdList::default(), 0);
-        for (at, partition) in self.context.partitions.iter().enumerate() {
-            for range in &way.ranges {
-                let mut range = range.clone();
-                loop {
-                    let left = rows_max.saturating_sub(rows).min(PROBE_PAGE_ROWS);
-                    if left == 0 {
-                        return Ok(None);
-                    }
-                    let page = self.context.store.scan(partition, &range, Direction::Forward, left).await?;
-                    rows += page.len();
-                    for id in page.rows().filter_map(|(key, _)| keys::id_bytes_of_key(key)) {
-                        list.push(at, id);
-                    }
-                    let Some(last) = page.last_key().filter(|_| page.more()) else {
-                        break;
-                    };
-                    range = keys::after_key(&range, last);
-                }
-            }
-        }
-        list.sort();
-        Ok(Some(list))
-    }
-
-    /// The types that any entity has, unless they are too many.
-    async fn types_in_use(&self) -> Result<Option<Vec<TermId>>, Error> {
-        let mut types = Vec::new();
-        for partition in self.context.partitions.iter() {
-            let mut next = Some(TermId(0));
-            while let Some(from) = next {
-                let page = self
-                    .context
-                    .store
-                    .scan(partition, &keys::types_from(from), Direction::Forward, 1)
-                    .await?;
-                let found = page.last_key().and_then(keys::type_of_key);
-                types.extend(found);
-                next = found.and_then(|found| found.0.checked_add(1)).map(TermId);
-                if types.len() > TYPES_MAX * self.context.partitions.len() {
-                    return Ok(None);
-                }
-            }
-        }
-        types.sort_unstable();
-        types.dedup();
-        Ok((types.len() <= TYPES_MAX).then_some(types))
-    }
-
-    /// Ids of entities that expired, or some of whose attributes did, and that are not purged yet.
-    async fn expired_ids(&self) -> Result<Option<HashSet<Box<str>>>, Error> {
-        let range = keys::expired_range(store::Timestamp(self.query.now.0.saturating_add(1)));
-        let mut ids = HashSet::new();
-        for partition in self.context.partitions.iter() {
-            let page = self.context.store.scan(partition, &range, Direction::Forward, EXPIRED_MAX).await?;
-            if page.more() {
-                return Ok(None);
-            }
-            ids.extend(page.rows().filter_map(|(key, _)| keys::id_of_key(key)).map(Into::into));
-        }
-        Ok(Some(ids))
     }
 
     async fn finish(mut self) -> Result<QueryResult, Error> {
@@ -530,6 +505,20 @@ impl<'a> Run<'a> {
             entities: self.page,
             slot: self.slot,
         })
+    }
+
+    /// An entity that matched when it was sorted, as it is now, if it still does. What it points to is as it was then: a query
+    /// that met another link meanwhile does not show it.
+    fn still_matching(&mut self, entity: Bytes) -> Result<Option<Bytes>, Error> {
+        let Some(entity) = live_bytes(entity, self.query.now)? else { return Ok(None) };
+        let view = EntityView::peek(&entity)?;
+        let matches = self.at_work(|run| {
+            let matches = run.matcher.matches(&view, &mut run.links, &mut run.pace);
+            matches && run.links.wanted.is_empty()
+        });
+        self.links.wanted.clear();
+        self.pace.check()?;
+        Ok(matches.then_some(entity))
     }
 
     /// Takes the page out of the sorted matches. What they had no room to hold is read once more, in batches; what went
@@ -549,7 +538,7 @@ impl<'a> Run<'a> {
                 let entity = match held {
                     Some(entity) => Some(entity),
                     None => match read.next().flatten() {
-                        Some(row) => live_bytes(row.value, self.query.now)?,
+                        Some(row) => self.still_matching(row.value)?,
                         None => None,
                     },
                 };
@@ -563,6 +552,26 @@ impl<'a> Run<'a> {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+impl Run<'_> {
+    pub(super) fn scanned(&self) -> usize {
+        self.scanned
+    }
+}
+
+impl Walk {
+    /// Whether another way can be tried.
+    fn may_probe(&self) -> bool {
+        !self.plan.probes.is_empty() && matches!(self.feed, Feed::Rows(_))
+    }
+
+    /// Leaves out what is not among these ids; `both`: and goes on with the rows, too.
+    fn narrow(&mut self, ids: IdList, both: bool) {
+        let feed = std::mem::replace(&mut self.feed, Feed::Ids(IdList::default()));
+        self.feed = feed.narrowed(ids, both);
     }
 }
 

@@ -23,8 +23,8 @@ impl Selector {
 }
 
 impl TypeQuery {
-    /// Whether an entity of these types is selected.
-    pub(crate) fn selects(&self, mut types: impl Iterator<Item = TermId>) -> bool {
+    /// Whether an entity of these types is selected. Cost: a look at each type for each name in the selection.
+    pub fn selects(&self, mut types: impl Iterator<Item = TermId>) -> bool {
         match self {
             // The common case needs no list.
             Self::Is(Some(wanted)) => types.any(|found| found == *wanted),

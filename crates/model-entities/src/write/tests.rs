@@ -411,6 +411,42 @@ fn what_expired_is_not_got() {
     });
 }
 
+/// A pass begins where the last one ended, wherever something is written that has already expired, and now and then at the
+/// beginning.
+#[test]
+fn what_is_purged_is_not_scanned_again() {
+    run(async {
+        let store = store();
+        let (entities, beside) = (tenant(&store, 4).await, tenant(&store, 4).await);
+        let create = async |entities: &TenantEntities, id: &str, expires: i64| {
+            let draft = Draft { id: id.into(), expires_at: Some(Timestamp(expires)), ..draft_of("1") };
+            entities.apply(id, Operation::Create(draft), Timestamp(1)).await.unwrap();
+        };
+        let first = || entities.context().purged.begin();
+        let end = |time: i64| keys::expired_range(Timestamp(time + 1)).end;
+        create(&entities, "urn:x:1", 50).await;
+        assert_eq!(first(), None);
+        assert_eq!(entities.purge_expired(Timestamp(60)).await.unwrap(), 1);
+        assert_eq!(first(), end(60));
+        create(&entities, "urn:x:2", 90).await;
+        assert_eq!(first(), end(60), "it expires later");
+        create(&entities, "urn:x:3", 40).await;
+        assert!(first() < end(40), "it has already expired");
+        assert_eq!(entities.purge_expired(Timestamp(60)).await.unwrap(), 1);
+        assert_eq!(entities.purge_expired(Timestamp(100)).await.unwrap(), 1);
+        assert_eq!(entities.purge_expired(Timestamp(70)).await.unwrap(), 0);
+        assert_eq!(first(), end(100), "a clock that was set back removes nothing");
+        // Another node's writes are found, too.
+        create(&beside, "urn:x:4", 30).await;
+        let mut purged = 0;
+        for _ in 0..100 {
+            purged += entities.purge_expired(Timestamp(100)).await.unwrap();
+        }
+        assert_eq!(purged, 1);
+        assert!(stored(&entities).await.is_empty());
+    });
+}
+
 #[test]
 fn too_large_an_entity_is_refused() {
     run(async {
@@ -502,5 +538,32 @@ fn what_expired_is_in_no_state() {
         let present = Precondition { state: present, ..Precondition::default() };
         let gone = tenant.apply_if("urn:x:1", &present, Operation::Delete, Timestamp(20)).await;
         assert!(matches!(gone, Err(Error::NoSuchEntity(_))), "{gone:?}");
+    });
+}
+
+/// Whether what expired is still in the store makes no difference that a reader could see, nor to its state.
+#[test]
+fn what_expired_changes_the_state_once() {
+    run(async {
+        let tenant = tenant(&store(), 4).await;
+        let mut draft = draft_of("1");
+        let mut second = draft.attributes[0].clone();
+        second.name = TermId(11);
+        second.instances[0].expires_at = Some(Timestamp(50));
+        draft.attributes.push(second);
+        tenant.apply("urn:x:1", Operation::Create(draft), Timestamp(5)).await.unwrap();
+        let state = async |now| tenant.get("urn:x:1", Timestamp(now)).await.unwrap().unwrap();
+        let (before, expired) = (state(49).await.fingerprint(), state(60).await);
+        assert_ne!(before, expired.fingerprint());
+        assert_eq!(expired.view().unwrap().modified_at(), Timestamp(50));
+        assert_eq!(tenant.purge_expired(Timestamp(70)).await.unwrap(), 1);
+        assert_eq!(state(80).await.fingerprint(), expired.fingerprint());
+        let one_of = Some(store::Fingerprints::These([expired.fingerprint()].into_iter().collect()));
+        let required = Precondition {
+            state: store::StateCondition { one_of, none_of: None },
+            ..Precondition::default()
+        };
+        let put = Operation::Replace(draft_of("2"));
+        tenant.apply_if("urn:x:1", &required, put, Timestamp(90)).await.unwrap();
     });
 }

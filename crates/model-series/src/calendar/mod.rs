@@ -1,5 +1,6 @@
 //! Calendars: intervals, zones, and the rasters they make. Pure; nothing here reads a clock.
 
+mod alike;
 mod civil;
 mod interval;
 mod raster;

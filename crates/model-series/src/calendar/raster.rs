@@ -1,7 +1,7 @@
 //! Rasters: where the slots of an interval lie in a zone. See `docs/decisions/0015-calendar.md`.
 
 use super::interval::Steps;
-use super::{Interval, Runs, Zone};
+use super::{DAY, Interval, IntervalUnit, Runs, Zone};
 use crate::{Error, TimeRange};
 
 /// The latest start of a day, in seconds after midnight.
@@ -59,6 +59,12 @@ impl Raster {
         }
     }
 
+    /// The days of its calendar.
+    pub(super) fn days(&self) -> Self {
+        let (zone, steps) = (self.zone.clone(), Steps::Days { count: 1, anchor: 0 });
+        Self { interval: Interval::new(IntervalUnit::Day, 1), zone, steps, ..*self }
+    }
+
     pub(super) fn steps(&self) -> Steps {
         self.steps
     }
@@ -89,32 +95,57 @@ impl Raster {
     }
 
     /// The beginning of the slot so many slots after the one that `time` lies in (negative: before).
-    /// Cost: a step for each run passed: a change of the clock, forwards; a day, backwards; a slot of months.
+    /// Cost: as [`Raster::count`] of the slots passed.
     pub fn shift(&self, time: i64, slots: i64) -> i64 {
         let mut at = self.floor(time);
         let mut left = slots;
         while left > 0 {
-            let run = self.run_at(at, at.saturating_add(left.saturating_mul(self.step().unwrap_or(0))));
-            let inside = ((run.to - at) / run.step).min(left);
-            let next = if inside > 0 { at + inside * run.step } else { run.to };
+            let (passed, next) = self.forwards(at, left);
             if next <= at {
                 break;
             }
-            left -= inside.max(1);
+            left -= passed;
             at = next;
         }
         while left < 0 {
-            let slot = self.slot(at.saturating_sub(1));
-            let run = self.run_at(slot.from, slot.from);
-            let inside = ((slot.from - run.from) / run.step).min(-left - 1);
-            let previous = slot.from - inside * run.step;
+            let (passed, previous) = self.backwards(at, -left);
             if previous >= at {
                 break;
             }
-            left += inside + 1;
+            left += passed;
             at = previous;
         }
         at
+    }
+
+    /// At most so many slots on from the boundary `at`: how many, and where the slot after them begins.
+    fn forwards(&self, at: i64, most: i64) -> (i64, i64) {
+        if let Some((days, slots)) = self.days_passed(at, at, most) {
+            return (days * slots, at + days * DAY);
+        }
+        let run = self.run_at(at, at.saturating_add(most.saturating_mul(self.step().unwrap_or(0))));
+        let inside = ((run.to - at) / run.step).min(most);
+        if inside > 0 { (inside, at + inside * run.step) } else { (1, run.to) }
+    }
+
+    /// At most so many slots back from the boundary `at`: how many, and where the last of them begins.
+    fn backwards(&self, at: i64, most: i64) -> (i64, i64) {
+        if let Some((days, slots)) = self.days_passed(at, at.saturating_sub(1), most) {
+            return (days * slots, at - days * DAY);
+        }
+        let slot = self.slot(at.saturating_sub(1));
+        let run = self.run_at(slot.from, slot.from);
+        let inside = ((slot.from - run.from) / run.step).min(most - 1);
+        (inside + 1, slot.from - inside * run.step)
+    }
+
+    /// How many whole days that are alike lie between the boundary `at` and the end of those around `time`, if there are any
+    /// and they have at most so many slots, and how many slots each has.
+    fn days_passed(&self, at: i64, time: i64, most: i64) -> Option<(i64, i64)> {
+        let days = self.plain_days(time).filter(|days| most >= days.slots)?;
+        let way = if time < at { at - days.from } else { days.to - at };
+        let passed = (way / DAY).min(most / days.slots);
+        ((at - days.from) % DAY == 0 && passed > 0).then_some((passed, days.slots))
     }
 
     /// Whether `time` is a boundary.
@@ -139,10 +170,45 @@ impl Raster {
         }
     }
 
-    /// How many slots begin inside `range`. Cost: a few steps for each change of the clock in the range.
+    /// How many slots begin inside `range`. Cost: a few steps for each change of the clock in the range; for slots of
+    /// months, and longer, for each slot.
     pub fn count(&self, range: TimeRange) -> u64 {
-        let within = |run: super::Run| run.starts_within(range).map_or(0, |(_, count)| count.unsigned_abs());
-        self.runs(range).map(within).sum()
+        let mut count = 0;
+        let first = self.slot(range.from);
+        let mut at = if first.from < range.from { first.to } else { first.from };
+        while at < range.to {
+            let (slots, next) = self.slots_from(at, range.to);
+            let (Ok(slots), true) = (u64::try_from(slots), next > at) else {
+                break;
+            };
+            count += slots;
+            at = next;
+        }
+        count
+    }
+
+    /// How many slots follow each other from the boundary `at` on as arithmetic reaches, of those that begin before `until`,
+    /// and where the next begins.
+    fn slots_from(&self, at: i64, until: i64) -> (i64, i64) {
+        if self.begins_anew_daily()
+            && let Some(days) = self.plain_days(at)
+            && (at - days.from) % DAY == 0
+        {
+            let whole = (days.to.min(until) - at) / DAY;
+            if whole > 0 {
+                return (whole * days.slots, at + whole * DAY);
+            }
+        }
+        let run = self.run_at(at, until);
+        match run.starts_within(TimeRange { from: at, to: until }) {
+            Some((_, count)) => (count, run.end_of(at + (count - 1) * run.step)),
+            None => (0, run.to),
+        }
+    }
+
+    /// Whether slots do not divide the day, so that every day is a run of its own.
+    pub(super) fn begins_anew_daily(&self) -> bool {
+        self.step().is_some_and(|step| DAY % step != 0)
     }
 
     /// Checks that all of `times` (ascending) are boundaries. Cost: under a nanosecond for each point that
@@ -165,33 +231,6 @@ impl Raster {
             rest = behind;
         }
         Ok(())
-    }
-
-    /// Whether every boundary of this raster inside `range` is one of `finer`. Cost: as [`Raster::count`] where
-    /// the steps divide each other.
-    pub fn nests(&self, finer: &Self, range: TimeRange) -> bool {
-        self == finer || self.runs(range).all(|run| finer.has_starts_of(run, range))
-    }
-
-    fn has_starts_of(&self, run: super::Run, range: TimeRange) -> bool {
-        let Some((mut at, count)) = run.starts_within(range) else {
-            return true;
-        };
-        let end = at.saturating_add(count.saturating_mul(run.step));
-        while at < end {
-            let mine = self.run_at(at, end);
-            if (at - mine.from) % mine.step != 0 {
-                return false;
-            }
-            at = at.saturating_add(run.step);
-            if run.step % mine.step == 0 && at < mine.to {
-                // All further boundaries inside are boundaries too: on to the first behind. Runs of days may reach to the
-                // end of time.
-                let inside = mine.to.min(end).saturating_sub(at).max(0);
-                at = at.saturating_add(inside.saturating_add(run.step - 1) / run.step * run.step);
-            }
-        }
-        true
     }
 
     /// The runs that slots beginning in `range` lie in; the first may begin before.

@@ -1,7 +1,9 @@
 //! What series are described with: units, attribute types, hooks.
 
 use bytes::Bytes;
-use store::{Condition, Cursor, Direction, Fingerprint, Stamp, StateCondition, Write};
+use store::{
+    Condition, Cursor, Direction, Fingerprint, ReadAttempts, Snapshot, Stamp, StateCondition, Write,
+};
 
 use super::check::{check_name, check_text};
 use super::context::{ATTEMPTS_MAX, Context, Draught};
@@ -99,12 +101,22 @@ impl Context {
         Ok(name.map(Box::from))
     }
 
-    /// All attribute types, by name.
+    /// All attribute types, by name, as they are at one moment.
     pub(crate) async fn all_attribute_types(&self) -> Result<Vec<AttributeType>, Error> {
+        let mut attempts = ReadAttempts::default();
+        loop {
+            match self.attribute_types_of(&self.store.snapshot()?).await {
+                Err(Error::Store(error)) if attempts.again(&error) => {}
+                told => return told,
+            }
+        }
+    }
+
+    async fn attribute_types_of(&self, snapshot: &Snapshot) -> Result<Vec<AttributeType>, Error> {
         let mut types = Vec::new();
         let mut range = keys::attribute_types();
         loop {
-            let page = self.store.scan(&self.partition, &range, Direction::Forward, PAGE).await?;
+            let page = snapshot.scan(&self.partition, &range, Direction::Forward, PAGE).await?;
             for (_, value) in page.rows() {
                 types.push(take_attribute_type(value).ok_or_else(|| damaged("an attribute type"))?);
             }

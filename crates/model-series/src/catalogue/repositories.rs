@@ -158,6 +158,7 @@ impl Repositories {
                 place.into_iter().for_each(TenantPlace::keep);
                 return Ok(info);
             }
+            place.into_iter().for_each(TenantPlace::give_back);
         }
         Err(Error::Contention("the repositories".into()))
     }
@@ -322,11 +323,9 @@ impl Repositories {
         }
         context.remove_master_data().await?;
         let entry = self.entry(name).await?.filter(|entry| entry.state == State::Removing);
-        if let Some(entry) = entry
-            && self.put(&entry.info, State::Removed, entry.condition).await?
-            && name != DEFAULT
-        {
-            self.shared.places.give_back();
+        if let Some(entry) = entry {
+            let _recount = (name != DEFAULT).then(|| self.shared.places.recount_after());
+            self.put(&entry.info, State::Removed, entry.condition).await?;
         }
         Ok(())
     }
@@ -337,18 +336,17 @@ impl Repositories {
             return Ok(None);
         }
         let places = &self.shared.places;
-        if !places.are_counted() {
-            let entries = self.entries().await?;
+        let count = || async {
             let counts = |entry: &&Entry| entry.state != State::Removed && &*entry.info.name != DEFAULT;
-            places.count(entries.iter().filter(counts).count());
-        }
+            Ok::<_, Error>(self.entries().await?.iter().filter(counts).count())
+        };
         let max = places.max();
         let refused = || {
             let text =
                 format!("repository {name} is not created: tenants_max allows {max} beside `{DEFAULT}`");
             Error::Limit(text)
         };
-        places.take().ok_or_else(refused).map(Some)
+        places.take(count).await?.ok_or_else(refused).map(Some)
     }
 
     fn context(&self, name: &str) -> Result<Arc<Context>, Error> {

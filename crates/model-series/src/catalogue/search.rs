@@ -35,8 +35,8 @@ pub struct Search {
     pub as_of: Option<i64>,
     /// The unit.
     pub unit: Option<Box<str>>,
-    /// The interval, exactly.
-    pub interval: Option<Interval>,
+    /// The interval, exactly; `Some(None)` for series without one.
+    pub interval: Option<Option<Interval>>,
     /// Only series that are computed, or only such that are not.
     pub is_computed: Option<bool>,
     /// Goes on behind this name: [`SearchPage::next`] of the page before.
@@ -114,7 +114,7 @@ impl<'a> Filter<'a> {
             |pattern: &Option<Pattern>, text: &str| pattern.as_ref().is_none_or(|one| one.matches(text));
         search.id.is_none_or(|id| id == series.number)
             && search.alignment.is_none_or(|alignment| alignment == series.alignment)
-            && search.interval.is_none_or(|interval| Some(interval) == series.interval)
+            && search.interval.is_none_or(|interval| interval == series.interval)
             && search.is_computed.is_none_or(|is_computed| is_computed == series.is_computed())
             && search.unit.as_ref().is_none_or(|unit| Some(unit) == series.unit.as_ref())
             && search.after.as_ref().is_none_or(|after| **after < *series.name)

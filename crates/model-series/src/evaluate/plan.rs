@@ -93,7 +93,7 @@ enum Way {
 
 impl Plan {
     /// The plan for series of one shape, read over `range`. Cost: a few microseconds; where the interval's slots may be
-    /// those of the series in another zone, a comparison of both over the range.
+    /// those of the series in another zone, a comparison of the changes of both clocks in the range.
     ///
     /// # Errors
     ///
@@ -366,9 +366,6 @@ fn raster_of(interval: Interval, shape: &Shape, request: &ReadRequest) -> Result
 
 /// Whether two rasters have the same slots wherever an answer over `range`, or what its gaps are filled from, may lie.
 fn are_alike(one: &Raster, other: &Raster, range: TimeRange) -> bool {
-    if one.step() != other.step() {
-        return false;
-    }
     let least = |time: i64| match time {
         i64::MIN => time,
         _ => one.shift(time, -OUTLOOK_SLOTS).min(other.shift(time, -OUTLOOK_SLOTS)),
@@ -378,9 +375,7 @@ fn are_alike(one: &Raster, other: &Raster, range: TimeRange) -> bool {
         _ => one.shift(time, OUTLOOK_SLOTS).max(other.shift(time, OUTLOOK_SLOTS)),
     };
     let wide = TimeRange { from: least(range.from), to: most(range.to) };
-    // Most that differ do so everywhere; else all of time may have to be looked through.
-    let seen = 0.clamp(wide.from, wide.to);
-    one.slot(seen) == other.slot(seen) && one.nests(other, wide) && other.nests(one, wide)
+    one.has_slots_of(other, wide)
 }
 
 /// From the unit of the series to the one that is asked for.

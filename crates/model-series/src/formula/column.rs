@@ -1,6 +1,6 @@
 //! Columns of an evaluation: one value and one flag byte for each slot.
 
-use crate::flags::{is_absent, worse};
+use crate::flags::{is_absent, overflown, worse};
 use crate::{ABSENT, Flag, Points};
 
 /// A value and its flag byte.
@@ -192,9 +192,9 @@ fn update(values: &mut [f64], others: &[f64], work: impl Fn(f64, f64) -> f64) {
     values.iter_mut().zip(others).for_each(|(value, other)| *value = work(*value, *other));
 }
 
-/// A point; without value and faulty if its value is not finite.
+/// A point; without value and faulty, or worse, if its value is not finite.
 fn checked(point: Point) -> Point {
-    if point.0.is_finite() || is_absent(point.1) { point } else { (0.0, Flag::Faulty.absent()) }
+    if point.0.is_finite() || is_absent(point.1) { point } else { (0.0, overflown(point.1)) }
 }
 
 /// A column whose values that are not finite are none. Cost: a wide pass where all are.

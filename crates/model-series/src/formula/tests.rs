@@ -140,6 +140,10 @@ fn the_worst_flag_wins_and_what_is_not_finite_is_faulty() {
     assert_eq!(flags("if([a] > 1, 1, 0)"), [estimated, accounted, VALID]);
     assert_eq!(flags("1"), [VALID; 3]);
     assert_eq!(flags("1 / 0"), [FAULTY; 3]);
+    // What was worse stays so.
+    let (interpolated, partly) = (Flag::Interpolated, Flag::Missing);
+    let bad = vec![Some((0.0, interpolated.number())), Some((0.0, partly.number()))];
+    assert_eq!(run("1 / [a]", &[bad]), [(None, interpolated.absent()), (None, partly.absent())]);
     assert_eq!(flags("null"), [MISSING; 3]);
     let none = vec![Some((0.0, Flag::Estimated.absent())), None, None];
     let worst = run("[a] + [b]", &[a, none]).into_iter().map(|(_, flag)| flag).collect::<Vec<_>>();
@@ -242,7 +246,7 @@ fn slots(point: Point) -> usize {
 }
 
 fn checked(point: Point) -> Point {
-    if point.0.is_finite() || is_absent(point.1) { point } else { (0.0, FAULTY) }
+    if point.0.is_finite() || is_absent(point.1) { point } else { (0.0, FAULTY.max(point.1 | ABSENT)) }
 }
 
 fn texts() -> impl Strategy<Value = String> {

@@ -155,3 +155,28 @@ fn refuses_units_that_contradict_themselves() {
     units.insert(unit("MWh", Some("kWh"), 1_000.0, None)).unwrap();
     units.insert(unit("MW", Some("kW"), 1_000.0, Some("MWh"))).unwrap();
 }
+
+/// Families of units, each the integral of the one before, in chains of bases: the last, which leads back to the first, is
+/// refused, as is one unit too many. Each unit was compared with each other: the last unit alone took seconds.
+#[test]
+fn as_many_units_as_there_may_be_are_checked_at_once() {
+    let (families, members) = (UNITS_MAX / 8, 8);
+    let name = |family: usize, member: usize| format!("u{family}.{member}");
+    let member_of = |family: usize, member: usize| {
+        let base = member.checked_sub(1).map(|before| name(family, before));
+        let integral = (family > 0).then(|| name(family - 1, member));
+        unit(&name(family, member), base.as_deref(), 10.0, integral.as_deref())
+    };
+    let all = (0..families).flat_map(|family| (0..members).map(move |member| (family, member)));
+    let mut units = Units::new(all.map(|(family, member)| member_of(family, member)));
+    for member in 0..members {
+        units.insert(member_of(families / 2, member)).unwrap();
+    }
+    let first = unit(&name(0, 0), None, 1.0, Some(&name(families - 1, 5)));
+    let error = units.insert(first).unwrap_err();
+    assert!(error.to_string().contains("leads back"), "{error}");
+    assert_eq!(units.get(&name(0, 0)).unwrap().integral, None);
+    let error = units.insert(unit("one more", None, 1.0, None)).unwrap_err();
+    assert!(matches!(&error, Error::Limit(text) if text.contains("UNITS_MAX")), "{error}");
+    assert!(units.get("one more").is_err());
+}

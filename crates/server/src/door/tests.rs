@@ -40,6 +40,12 @@ struct Stuck {
     may_end: Arc<Barrier>,
 }
 
+impl Stuck {
+    fn new() -> Self {
+        Self { begun: Arc::new(Barrier::new(2)), may_end: Arc::new(Barrier::new(2)) }
+    }
+}
+
 async fn ok(_: (), _: Request) -> Response {
     json_response(StatusCode::OK, "text/plain", "well\n")
 }
@@ -65,7 +71,11 @@ fn limits() -> RequestLimits {
 
 fn app(stuck_at: &Stuck) -> App {
     let route = |path, handler| Route { method: Method::GET, path, handler };
-    let routes = vec![route("/health/live", handler(&(), ok)), route("/stuck", handler(stuck_at, stuck))];
+    let routes = vec![
+        route("/health/live", handler(&(), ok)),
+        route("/plain", handler(&(), ok)),
+        route("/stuck", handler(stuck_at, stuck)),
+    ];
     let router = Router::new(vec![FrontEnd { name: "test", prefix: "/", routes, refuse: plain_refusal }]);
     let labels = router.routes().map(|(front_end, method, path)| (front_end, method.as_str(), path));
     let metrics = Arc::new(Metrics::new(labels, 1));
@@ -101,22 +111,73 @@ fn read(stream: &mut std::net::TcpStream, last: &str) -> String {
     text
 }
 
+fn listening(runtime: &tokio::runtime::Runtime, stuck: &Stuck) -> Arc<Listening> {
+    let (app, connections) = (Arc::new(app(stuck)), Arc::new(Connections::new()));
+    let (limits, handle) = (settings().limits, runtime.handle().clone());
+    Arc::new(Listening::new(app, connections, None, &limits, handle))
+}
+
+/// A door with its address and that for health.
+fn open(runtime: &tokio::runtime::Runtime, stuck: &Stuck) -> (Door, SocketAddr, SocketAddr) {
+    let listening = listening(runtime, stuck);
+    runtime.block_on(async {
+        let bind = || crate::listen::bind("127.0.0.1:0");
+        let (main, health) = (bind().await.unwrap(), bind().await.unwrap());
+        let (address, health_address) = (main.local_addr().unwrap(), health.local_addr().unwrap());
+        let door = Door::open(listening, Listeners { main, health: Some(health) }).unwrap();
+        (door, address, health_address)
+    })
+}
+
+#[test]
+fn a_connection_at_the_door_ends_with_what_is_not_vital() {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+    let (_door, address, health_address) = open(&runtime, &Stuck::new());
+    let check = |to: SocketAddr, request: &str, status: u16| {
+        let mut probe = connect(to);
+        for _ in 0..2 {
+            send(&mut probe, "/health/live");
+            assert!(!read(&mut probe, "well").contains("connection: close"), "probes may stay");
+        }
+        probe.write_all(request.as_bytes()).unwrap();
+        let mut answer = String::new();
+        probe.read_to_string(&mut answer).expect("the connection ends");
+        assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")), "{answer}");
+        assert!(answer.contains("connection: close\r\n"), "{answer}");
+    };
+    let plain = "GET /plain HTTP/1.1\r\nhost: here\r\n\r\n";
+    let with_body = "GET /health/live HTTP/1.1\r\nhost: here\r\ncontent-length: 4\r\n\r\nbody";
+    check(address, plain, 200);
+    check(address, with_body, 413);
+    check(health_address, plain, 404);
+    check(health_address, with_body, 413);
+    // A connection that begins with something else is served by other threads, and stays.
+    let mut other = connect(address);
+    for _ in 0..2 {
+        send(&mut other, "/plain");
+        assert!(!read(&mut other, "well").contains("connection: close"));
+    }
+}
+
+#[test]
+fn a_door_whose_thread_ended_is_closed() {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+    let listening = listening(&runtime, &Stuck::new());
+    // What is no socket cannot be watched, so the thread has nothing to do.
+    let no_socket = std::fs::File::open("/dev/null").unwrap();
+    let no_listener = std::net::TcpListener::from(std::os::fd::OwnedFd::from(no_socket));
+    let door = Door::start(listening, no_listener, None).unwrap();
+    runtime.block_on(async {
+        tokio::time::timeout(PATIENCE, door.closed()).await.expect("the end of its thread is told");
+        tokio::time::timeout(PATIENCE, door.close()).await.expect("nobody waits for it");
+    });
+}
+
 #[test]
 fn health_is_answered_while_all_threads_that_serve_are_stuck() {
-    let stuck = Stuck { begun: Arc::new(Barrier::new(2)), may_end: Arc::new(Barrier::new(2)) };
+    let stuck = Stuck::new();
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
-    let app = Arc::new(app(&stuck));
-    let connections = Arc::new(Connections::new());
-    let (limits, handle) = (settings().limits, runtime.handle().clone());
-    let listening = Listening::new(app, Arc::clone(&connections), None, &limits, handle);
-    let (main, health) = runtime.block_on(async {
-        let bind = || crate::listen::bind("127.0.0.1:0");
-        (bind().await.unwrap(), bind().await.unwrap())
-    });
-    let (address, health_address) = (main.local_addr().unwrap(), health.local_addr().unwrap());
-    let door = runtime.block_on(async {
-        Door::open(Arc::new(listening), Listeners { main, health: Some(health) }).unwrap()
-    });
+    let (door, address, health_address) = open(&runtime, &stuck);
     // The first asks from the main threads, the second over a connection that began with health.
     let (mut one, mut probe) = (connect(address), connect(address));
     for from_probe in [false, true] {

@@ -118,6 +118,52 @@ fn answers_that_nobody_reads_share_the_budget_and_end() {
     assert_eq!(ids(&server.ask(query)).len(), 4);
 }
 
+fn post(path: &str, body: &str) -> String {
+    let length = body.len();
+    let head = "host: t\r\ncontent-type: application/json";
+    format!("POST {path} HTTP/1.1\r\n{head}\r\ncontent-length: {length}\r\n\r\n{body}")
+}
+
+#[test]
+fn what_was_written_is_told_though_memory_is_full() {
+    let (_folder, server) = start(&["--memory-bytes-max", "48MiB"]);
+    create(&server, 1, 1000);
+    let taken: Vec<_> = (0..6).map(|_| unfinished(&server, 8 << 20)).collect();
+    server.await_metric("twinfold_memory_refused_total", |refused| refused >= 3.0);
+    // The body is small; the answer says of each entity that there is none, and is not.
+    let absent: Vec<_> = (1000..1900).map(|id| format!(r#""urn:e:{id}""#)).collect();
+    let body = format!(r#"["urn:e:1",{}]"#, absent.join(","));
+    assert!(body.len() < 64 << 10);
+    let answer = server.ask(&post("/ngsi-ld/v1/entityOperations/delete", &body));
+    assert!(answer.status == 207 && answer.body.len() > 64 << 10, "{} {}", answer.status, answer.body.len());
+    drop(taken);
+    server.await_metric("twinfold_memory_reserved_bytes", |bytes| bytes == 0.0);
+    assert_eq!(server.get("/ngsi-ld/v1/entities/urn:e:1").status, 404);
+}
+
+/// A large body is handled in a slot for long work, and the query in it wants a slot, too.
+#[test]
+fn a_request_never_waits_for_its_own_slot() {
+    let more = ["--memory-bytes-max", "512MiB", "--long-work-threads", "1", "--request-duration-max", "20s"];
+    let (_folder, server) = start(&more);
+    for id in 0..4 {
+        create(&server, id, 2 << 20);
+    }
+    let query = format!(r#"{{"type":"Query","entities":[{{"type":"Large"}}]{}}}"#, " ".repeat(300 << 10));
+    let query = post("/ngsi-ld/v1/entityOperations/query", &query);
+    let asked: Vec<_> = (0..4)
+        .map(|_| {
+            let mut wire = server.connect();
+            wire.stream.set_read_timeout(Some(PATIENCE)).unwrap();
+            wire.send(query.as_bytes());
+            wire
+        })
+        .collect();
+    for mut wire in asked {
+        assert_eq!(wire.answer(true).map(|answer| answer.status), Some(200));
+    }
+}
+
 #[test]
 fn pages_end_where_they_are_large_and_go_on_behind() {
     let (_folder, server) = start(&["--memory-bytes-max", "64MiB", "--page-bytes-max", "250KiB"]);

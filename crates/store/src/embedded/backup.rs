@@ -11,7 +11,6 @@ use rocksdb::checkpoint::Checkpoint;
 use super::folder::{check_format, check_is_folder, failed, rows_of, sync, write_format};
 use super::format::{FEED, META};
 use super::shared::{Shared, engine_failed, family};
-use super::state::State;
 use super::{Embedded, EmbeddedOptions};
 use crate::{Error, ErrorKind};
 
@@ -27,10 +26,9 @@ impl Shared {
             let action = format!("back up to {}: it exists already", folder.display());
             return Err(Error::new(ErrorKind::Unavailable, action));
         }
-        self.check_folder();
-        if self.state() == State::Lost {
+        if !self.check_folder() {
             // Another store may lie there by now, and its files would be taken for ours.
-            return self.check_writable();
+            return Err(self.not_there());
         }
         let unfinished = begin(folder)?;
         {

@@ -20,7 +20,7 @@ use super::format::{
 };
 use super::rows::Rows;
 use super::shared::{Engine, Shared, engine_failed, family};
-use crate::place::{PlaceBytes, bounds, kind, place};
+use crate::place::{bounds, kind, place};
 use crate::{Commit, Condition, Error, ErrorKind, Lease, Partition, Row, Stamp, Timestamp, Write, WriteId};
 
 /// A batch ends at the request that reaches this many bytes.
@@ -37,9 +37,10 @@ pub(crate) struct Batch {
     sequence: u64,
     commits: u64,
     touched: Touched,
-    ranges: Vec<(PlaceBytes, PlaceBytes)>,
     /// Kinds of rows that were written and not remembered.
     passed: Vec<u16>,
+    /// Those of them of which stamped rows were written too.
+    mixed: Vec<u16>,
     leases: HashMap<String, HeldLease>,
     /// Spaces whose rows in `meta` were written in this run.
     spaces: Box<[bool; 256]>,
@@ -58,6 +59,8 @@ struct TouchedRow {
     hash: u64,
     start: usize,
     end: usize,
+    /// How many ranges were removed before.
+    moment: u64,
     becomes: Becomes,
 }
 
@@ -84,8 +87,8 @@ impl Batch {
             shared,
             commits: 0,
             touched: Touched::default(),
-            ranges: Vec::new(),
             passed: Vec::new(),
+            mixed: Vec::new(),
             leases: HashMap::new(),
             spaces: Box::new([false; 256]),
             scratch: Vec::new(),
@@ -106,16 +109,13 @@ impl Batch {
     }
 
     /// Whether the batch must be written before this commit: it asks for rows the batch has
-    /// written but does not remember. Marks what it asks for, so this happens once for each kind.
+    /// written but does not remember. Notes what it asks for, so this happens once for each kind.
     pub(crate) fn must_end_before(&self, commit: &Commit) -> bool {
-        let mut must = !self.ranges.is_empty() && !commit.conditions.is_empty();
+        let mut must = false;
         for condition in &commit.conditions {
-            let (Condition::Absent(key) | Condition::Present(key) | Condition::Version(key, _)) = condition;
-            let kind = kind(&commit.partition, key);
-            self.shared.cache.mark(kind);
-            must |= self.passed.contains(&kind);
+            must |= !self.shared.cache.kinds.ask(kind(&commit.partition, condition.key()));
         }
-        must && !self.is_empty()
+        must
     }
 
     /// Checks a commit's conditions and takes its rows and its change in.
@@ -194,30 +194,41 @@ impl Batch {
     /// The engine write, and how many commits it holds. The rest stays until [`Batch::clear`].
     pub(crate) fn take(&mut self) -> (WriteBatch, u64) {
         self.rows.write_to(&mut self.write);
-        let capacity = self.bytes().clamp(BATCH_BYTES_FIRST, BATCH_BYTES_MAX);
+        let capacity = self.write.size_in_bytes().clamp(BATCH_BYTES_FIRST, BATCH_BYTES_MAX);
         let write = std::mem::replace(&mut self.write, WriteBatch::with_capacity_bytes(capacity));
         (write, self.commits)
+    }
+
+    /// Puts the rows that readers may have cached in flight, before the engine shows them; `before` is what the engine says of
+    /// its newest write.
+    pub(crate) fn announce(&self, before: u64) {
+        let hashes = self.touched.rows.iter().map(|row| row.hash);
+        self.shared.cache.announce(before, self.rows.ranges(), hashes);
     }
 
     /// Publishes to readers what the batch, now durable, made of rows they may have cached.
     pub(crate) fn publish(&mut self) {
         let cache = &self.shared.cache;
-        for (start, end) in &self.ranges {
-            cache.forget_range(start, end);
-        }
-        // A kind that readers began to ask for while this batch was made: rare, once for each kind.
-        if self.passed.iter().any(|kind| cache.is_marked(*kind)) {
-            cache.forget_range(&[], &[u8::MAX]);
-        }
+        cache.publish_ranges(self.rows.ranges());
         for row in self.touched.rows.drain(..) {
             let Some(place) = self.touched.places.get(row.start..row.end) else { continue };
             match row.becomes {
+                _ if self.rows.is_removed_since(place, row.moment) => cache.publish(row.hash, place, None),
                 Becomes::Stamped(stamped) => cache.publish(row.hash, place, Some(&stamped)),
                 Becomes::Absent => cache.publish(row.hash, place, None),
                 Becomes::Plain => cache.forget(row.hash, place),
             }
         }
         self.shared.sequence.store(self.sequence, Ordering::Release);
+    }
+
+    /// Lets readers ask the engine what became of the rows of a batch that failed.
+    pub(crate) fn retract(&mut self) {
+        let cache = &self.shared.cache;
+        cache.publish_ranges(self.rows.ranges());
+        for row in self.touched.rows.drain(..) {
+            cache.forget(row.hash, self.touched.places.get(row.start..row.end).unwrap_or_default());
+        }
     }
 
     /// Makes the batch empty, whatever became of it.
@@ -228,8 +239,11 @@ impl Batch {
         self.touched.rows.clear();
         self.touched.places.clear();
         self.touched.by_place.clear();
-        self.ranges.clear();
+        if !self.passed.is_empty() {
+            self.shared.cache.kinds.end_batch();
+        }
         self.passed.clear();
+        self.mixed.clear();
     }
 
     /// Begins again on an engine that was opened anew: of what earlier batches noted, some may not be there.
@@ -254,7 +268,11 @@ impl Batch {
     fn known(&self, partition: &Partition, key: &[u8]) -> Result<Known, Error> {
         let place = place(partition, key);
         let hash = hash_of(&place);
-        if let Some(row) = self.touched.find(hash, &place).and_then(|index| self.touched.rows.get(index)) {
+        let row = self.touched.find(hash, &place).and_then(|index| self.touched.rows.get(index));
+        if self.rows.is_removed_since(&place, row.map_or(0, |row| row.moment)) {
+            return Ok(Known::Absent);
+        }
+        if let Some(row) = row {
             return Ok(match &row.becomes {
                 Becomes::Stamped(row) => Known::Present(row.stamp),
                 Becomes::Plain => Known::Present(Stamp(0)),
@@ -265,6 +283,7 @@ impl Batch {
         if let Some(known) = self.shared.cache.peek(hash, &place, known) {
             return Ok(known);
         }
+        self.shared.counters.cold_conditions.fetch_add(1, Ordering::Relaxed);
         let engine = self.shared.engine()?;
         let stored = engine.get_pinned(&place);
         let stored = stored.map_err(|error| engine_failed(self.shared.path(), "read", error))?;
@@ -284,8 +303,12 @@ impl Batch {
                 let place = place(partition, key);
                 write_stamped(&mut self.scratch, stamp, write_id, value);
                 self.rows.put(&place, &self.scratch);
-                self.shared.cache.mark(kind(partition, key));
-                self.touched.set(&place, Becomes::Stamped(Row { stamp, write_id, value: value.clone() }));
+                let kind = kind(partition, key);
+                if !self.shared.cache.kinds.ask(kind) && !self.mixed.contains(&kind) {
+                    self.mixed.push(kind);
+                }
+                let row = Row { stamp, write_id, value: value.clone() };
+                self.touched.set(&place, Becomes::Stamped(row), self.rows.moment());
             }
             Write::Delete(key) => {
                 let place = place(partition, key);
@@ -294,9 +317,7 @@ impl Batch {
             }
             Write::DeleteRange(range) => {
                 let Some((start, end)) = bounds(partition, range) else { return };
-                self.rows.delete_range(&start, &end);
-                self.touched.delete_range(&start, &end);
-                self.ranges.push((start, end));
+                self.rows.delete_range(start, end);
             }
         }
     }
@@ -310,12 +331,17 @@ impl Batch {
 
     /// Remembers what becomes of a row if its kind is asked for, else that the kind passed.
     fn remember(&mut self, partition: &Partition, key: &[u8], place: &[u8], becomes: Becomes) {
-        let kind = kind(partition, key);
-        if self.shared.cache.is_marked(kind) {
-            self.touched.set(place, becomes);
-        } else if !self.passed.contains(&kind) {
-            self.passed.push(kind);
+        let (kind, kinds) = (kind(partition, key), &self.shared.cache.kinds);
+        if !kinds.is_asked(kind) && !self.mixed.contains(&kind) {
+            if self.passed.contains(&kind) {
+                return;
+            }
+            if kinds.pass(kind) {
+                self.passed.push(kind);
+                return;
+            }
         }
+        self.touched.set(place, becomes, self.rows.moment());
     }
 
     /// Stores a space's kind and name with its first rows of this run.
@@ -350,26 +376,17 @@ impl Touched {
         self.places.get(row.start..row.end)
     }
 
-    fn set(&mut self, place: &[u8], becomes: Becomes) {
+    fn set(&mut self, place: &[u8], becomes: Becomes, moment: u64) {
         let hash = hash_of(place);
         if let Some(row) = self.find(hash, place).and_then(|index| self.rows.get_mut(index)) {
-            row.becomes = becomes;
+            (row.becomes, row.moment) = (becomes, moment);
             return;
         }
         let start = self.places.len();
         self.places.extend_from_slice(place);
-        self.rows.push(TouchedRow { hash, start, end: self.places.len(), becomes });
+        self.rows.push(TouchedRow { hash, start, end: self.places.len(), moment, becomes });
         let rows = &self.rows;
         let hash_at = |index: &usize| rows.get(*index).map_or(0, |row| row.hash);
         self.by_place.insert_unique(hash, rows.len() - 1, hash_at);
-    }
-
-    fn delete_range(&mut self, start: &[u8], end: &[u8]) {
-        for row in &mut self.rows {
-            let place = self.places.get(row.start..row.end).unwrap_or_default();
-            if start <= place && place < end {
-                row.becomes = Becomes::Absent;
-            }
-        }
     }
 }

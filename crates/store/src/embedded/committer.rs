@@ -18,6 +18,7 @@ use super::folder::rows_of;
 use super::format::{FEED, META};
 use super::shared::{Shared, engine_failed, family};
 use super::state::State;
+use super::warm::LARGE_ROWS;
 use super::{keeper, tidy};
 use crate::{Commit, Error, ErrorKind, Lease, Partition, Stamp};
 
@@ -101,7 +102,7 @@ struct Committer {
     shared: Arc<Shared>,
     batch: Batch,
     replies: Vec<Reply>,
-    /// When the folder was last looked at.
+    /// When the folder was last seen; `None` before the first look, and after one that told nothing.
     looked: Option<Instant>,
 }
 
@@ -169,7 +170,7 @@ impl Committer {
         match reopened {
             Ok(()) => tracing::info!("there is room on the disk again: the store takes writes"),
             Err(error) => match error.kind() {
-                ErrorKind::NoSpace | ErrorKind::Unavailable => {
+                ErrorKind::NoSpace | ErrorKind::Unavailable | ErrorKind::Locked => {
                     tracing::warn!(%error, "the store is not yet opened again for writing");
                 }
                 _ => self.shared.note_failure(&error),
@@ -200,7 +201,8 @@ impl Committer {
     }
 
     fn commit(&mut self, commit: &Commit) -> Result<Stamp, Error> {
-        if self.batch.must_end_before(commit) {
+        // Who came before a large commit does not wait for it.
+        if self.batch.must_end_before(commit) || commit.writes.len() > LARGE_ROWS {
             self.write();
         }
         self.batch.commit(commit)
@@ -220,6 +222,11 @@ impl Committer {
         if !self.shared.is_serving() {
             return false;
         }
+        // After a look that told nothing, what would not be acknowledged is not written either.
+        if self.looked.is_none() && !self.look_at_folder() {
+            self.batch.begin_anew();
+            return false;
+        }
         let trimmed = self.batch.trim_feed();
         let mut options = WriteOptions::default();
         let sync = self.shared.options.durability == Durability::Sync;
@@ -232,13 +239,15 @@ impl Committer {
         self.shared.written.store(self.batch.sequence(), Ordering::SeqCst);
         let (batch, commits) = self.batch.take();
         let written = self.shared.engine().and_then(|engine| {
+            self.batch.announce(engine.latest_sequence_number());
             engine
                 .write_opt(batch, &options)
                 .map_err(|error| engine_failed(self.shared.path(), "write to", error))
         });
         if let Err(error) = written {
+            self.batch.retract();
             // In a folder that has gone nothing can be written either.
-            if self.shared.check_folder() {
+            if self.shared.check_folder() || self.shared.state() < State::Lost {
                 self.shared.note_failure(&error);
             }
             return false;
@@ -261,8 +270,9 @@ impl Committer {
         if self.looked.is_some_and(|looked| now.saturating_duration_since(looked) < FOLDER_LOOK_MIN) {
             return true;
         }
-        self.looked = Some(now);
-        self.shared.check_lock()
+        let is_there = self.shared.check_lock();
+        self.looked = is_there.then_some(now);
+        is_there
     }
 
     /// Gives back the files that hold nothing but trimmed changes.
@@ -276,8 +286,11 @@ impl Committer {
 
     /// The last sync. What lies in memtables is written out, so that opening is quick; then garbage is given back.
     fn finish(&self) -> Result<(), Error> {
-        self.shared.check_folder();
+        let is_there = self.shared.check_folder();
         self.shared.check_writable()?;
+        if !is_there {
+            return Err(self.shared.not_there());
+        }
         let engine = self.shared.engine()?;
         let failed = |error| engine_failed(self.shared.path(), "close", error);
         engine.flush_wal(true).map_err(failed)?;

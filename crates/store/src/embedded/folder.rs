@@ -49,16 +49,30 @@ struct Member {
     inode: u64,
 }
 
+/// What a look at a path found.
+#[derive(Debug)]
+pub(crate) enum Presence {
+    /// What was there before.
+    Same,
+    /// Nothing, or something else.
+    Gone,
+    /// The file system did not say: it may be any of the two.
+    Unknown(io::Error),
+}
+
 impl Identity {
     /// Whether the folder at the path is still this one, and the rows in it. Cost: two look-ups of a path, some
     /// microseconds each.
-    pub(crate) fn is_there(&self) -> bool {
-        self.lock.is_there() && self.rows.is_there()
+    pub(crate) fn look(&self) -> Presence {
+        match self.lock.look() {
+            Presence::Same => self.rows.look(),
+            other => other,
+        }
     }
 
     /// Whether the folder at the path is still this one. Cost: one look-up.
-    pub(crate) fn is_lock_there(&self) -> bool {
-        self.lock.is_there()
+    pub(crate) fn look_at_lock(&self) -> Presence {
+        self.lock.look()
     }
 }
 
@@ -68,9 +82,17 @@ impl Member {
         Ok(Self { path, device: found.dev(), inode: found.ino() })
     }
 
-    fn is_there(&self) -> bool {
-        let found = fs::metadata(&self.path);
-        found.is_ok_and(|found| (found.dev(), found.ino()) == (self.device, self.inode))
+    /// Only another file, or none, says that this one has gone: a path that may not be searched for a second, or a disk
+    /// or a server that fails for one, says nothing of it.
+    fn look(&self) -> Presence {
+        match fs::metadata(&self.path) {
+            Ok(found) if (found.dev(), found.ino()) == (self.device, self.inode) => Presence::Same,
+            Ok(_) => Presence::Gone,
+            Err(error) => match error.kind() {
+                io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Presence::Gone,
+                _ => Presence::Unknown(error),
+            },
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Looks through the engine's log before the engine reads it, for damage that the engine would take
 //! for the torn end of a last write and silently cut off there, with all acknowledged commits behind.
 //!
-//! With [`super::Durability::Sync`] at most one record is ever unsynced, for the committer waits for
+//! With [`Durability::Sync`] at most one record is ever unsynced, for the committer waits for
 //! each. So a loss of power can tear the last record only: where a whole beginning of another record
 //! follows a place that makes no sense, synced bytes were damaged, and that must be said.
 //!
@@ -13,6 +13,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
+use super::Durability;
 use super::folder::failed;
 use crate::{Error, ErrorKind};
 
@@ -21,7 +22,8 @@ const HEADER_BYTES: usize = 7;
 const NUMBERED_HEADER_BYTES: usize = 11;
 const CRC_MASK: u32 = 0xa282_ead8;
 
-/// Refuses logs with damage before their end, and cuts off a torn end that only empty logs follow.
+/// Refuses logs with damage before their end, if each record was synced before the next was written; and cuts off, whatever
+/// the durability, a torn end that only empty logs follow.
 ///
 /// Such an end is left where a write failed for want of room: the engine then writes its memtables out and begins a new
 /// log. If it is stopped amid that, some of its families do without the old log already, and it would take the torn
@@ -30,12 +32,13 @@ const CRC_MASK: u32 = 0xa282_ead8;
 /// # Errors
 ///
 /// `Corrupt` naming the file and the place; `Unavailable` or `NoSpace` with what the file system said.
-pub(crate) fn check(rows: &Path) -> Result<(), Error> {
+pub(crate) fn check(rows: &Path, durability: Durability) -> Result<(), Error> {
     let mut is_followed = false;
     for (place, (number, path)) in logs(rows)?.into_iter().rev().enumerate() {
         let file = File::open(&path).map_err(|error| failed(&path, "open", error))?;
         let look = Look::at(file, number).map_err(|error| failed(&path, "read", error))?;
-        if let Some(at) = look.damaged {
+        // Of several records that were not synced, a loss of power may tear any.
+        if let Some(at) = look.damaged.filter(|_| durability == Durability::Sync) {
             let action = format!(
                 "open {}: its log is damaged at byte {at}, and acknowledged commits follow; restore a backup \
                  (or, if it ran with interval durability and lost power, open it once with interval durability \
@@ -337,12 +340,12 @@ mod tests {
             for (follower, left) in [(Vec::new(), one.len()), (fragment(full, 10, 10), torn.len())] {
                 fs::write(log(9), &torn).unwrap();
                 fs::write(log(10), follower).unwrap();
-                super::check(folder.path()).unwrap();
+                super::check(folder.path(), Durability::Sync).unwrap();
                 assert_eq!(fs::metadata(log(9)).unwrap().len(), left as u64);
             }
             // The newest is left to the engine.
             fs::remove_file(log(10)).unwrap();
-            super::check(folder.path()).unwrap();
+            super::check(folder.path(), Durability::Sync).unwrap();
             assert_eq!(fs::metadata(log(9)).unwrap().len(), torn.len() as u64);
         }
     }

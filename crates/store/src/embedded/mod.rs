@@ -14,7 +14,9 @@ mod feed;
 mod folder;
 mod format;
 mod keeper;
+mod kinds;
 mod log;
+mod ranges;
 mod read;
 mod rows;
 mod shared;
@@ -22,6 +24,7 @@ mod snapshot;
 mod state;
 mod tidy;
 mod tuning;
+mod warm;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -132,6 +135,8 @@ impl Embedded {
     pub(crate) async fn commit(&self, commit: Commit) -> Result<Stamp, Error> {
         let bytes = check_commit(&commit)?;
         self.shared.spaces.learn(commit.partition.space)?;
+        let commit = self.shared.sort(commit).await?;
+        self.shared.warm(std::slice::from_ref(&commit)).await;
         let (answer, outcome) = oneshot::channel();
         self.submit(bytes, Request::One(commit, answer)).await?;
         outcome.await.unwrap_or_else(|_| Err(lost()))
@@ -166,6 +171,7 @@ impl Embedded {
             return Vec::new();
         }
         let count = commits.len();
+        self.shared.warm(&commits).await;
         let (answer, outcomes) = oneshot::channel();
         match self.submit(bytes, Request::Group(commits, answer)).await {
             Ok(()) => outcomes.await.unwrap_or_default(),

@@ -15,6 +15,9 @@ use crate::{Direction, Error, ErrorKind, Page, Partition, Range, Row};
 
 /// A page of more rows is read on a thread that may block, however warm it is.
 pub(super) const ROWS_INLINE_MAX: usize = 4_096;
+/// A scan that meets so many removed rows in a row goes on on a thread that may block, too: each costs about as much as one
+/// that is there.
+const SKIPPED_INLINE_MAX: u64 = 1_024;
 /// Reads that wait for nothing.
 pub(super) const TIER_MEMORY: bool = false;
 /// Reads that may wait for the disk.
@@ -26,9 +29,19 @@ impl Shared {
         if self.is_closed() {
             return None;
         }
-        match self.cache.look_up(&place(partition, key)) {
-            Found::Known(row) => Some(row),
-            Found::Unknown(_) => None,
+        self.look_up(&place(partition, key)).ok()
+    }
+
+    /// The row if the cache knows it, else what inserts it once it was read. A row in flight is known as long as the engine
+    /// does not show the batch, which is when its bytes were synced; then a reader goes to the engine, which has it in memory.
+    fn look_up(&self, place: &PlaceBytes) -> Result<Option<Row>, Option<Ticket>> {
+        match self.cache.look_up(place) {
+            Found::Known(row) => Ok(row),
+            Found::InFlight(row, before) => {
+                let is_before = self.engine().is_ok_and(|engine| engine.latest_sequence_number() == before);
+                if is_before { Ok(row) } else { Err(None) }
+            }
+            Found::Unknown(ticket) => Err(ticket),
         }
     }
 
@@ -39,11 +52,12 @@ impl Shared {
         key: &[u8],
     ) -> Result<Option<Row>, Error> {
         let place = place(partition, key);
-        match self.get_in_memory(partition, key, &place)? {
+        let kind = kind(partition, key);
+        match self.get_in_memory(kind, &place)? {
             Some(row) => Ok(row),
             None => {
                 let shared = Arc::clone(self);
-                self.block(move || shared.get_from_disk(&place)).await
+                self.block(move || shared.get_from_disk(kind, &place)).await
             }
         }
     }
@@ -58,9 +72,10 @@ impl Shared {
         let mut missing = Vec::new();
         for (index, key) in keys.iter().enumerate() {
             let place = place(partition, key);
-            let row = self.get_in_memory(partition, key, &place)?;
+            let kind = kind(partition, key);
+            let row = self.get_in_memory(kind, &place)?;
             if row.is_none() {
-                missing.push((index, place));
+                missing.push((index, kind, place));
             }
             rows.push(row.flatten());
         }
@@ -69,7 +84,9 @@ impl Shared {
         }
         let shared = Arc::clone(self);
         let read = move || {
-            let read = missing.into_iter().map(|(index, place)| Ok((index, shared.get_from_disk(&place)?)));
+            let read = missing
+                .into_iter()
+                .map(|(index, kind, place)| Ok((index, shared.get_from_disk(kind, &place)?)));
             read.collect::<Result<Vec<_>, Error>>()
         };
         for (index, row) in self.block(read).await? {
@@ -103,37 +120,36 @@ impl Shared {
     }
 
     /// The row if no disk is needed; `None` if it is.
-    fn get_in_memory(
-        &self,
-        partition: &Partition,
-        key: &[u8],
-        place: &PlaceBytes,
-    ) -> Result<Option<Option<Row>>, Error> {
+    pub(super) fn get_in_memory(&self, kind: u16, place: &PlaceBytes) -> Result<Option<Option<Row>>, Error> {
         if self.is_closed() {
             return self.engine().map(|_| None);
         }
-        match self.cache.look_up(place) {
-            Found::Known(row) => Ok(Some(row)),
-            Found::Unknown(ticket) => {
-                // Before the read, so that batches written from now on are published.
-                self.cache.mark(kind(partition, key));
-                self.read_row(place, ticket, TIER_MEMORY)
-            }
+        match self.look_up(place) {
+            Ok(row) => Ok(Some(row)),
+            Err(ticket) => self.read_row(kind, place, ticket, TIER_MEMORY),
         }
     }
 
-    fn get_from_disk(&self, place: &PlaceBytes) -> Result<Option<Row>, Error> {
-        match self.cache.look_up(place) {
-            Found::Known(row) => Ok(row),
-            Found::Unknown(ticket) => {
-                let row = self.read_row(place, ticket, TIER_DISK)?;
+    pub(super) fn get_from_disk(&self, kind: u16, place: &PlaceBytes) -> Result<Option<Row>, Error> {
+        match self.look_up(place) {
+            Ok(row) => Ok(row),
+            Err(ticket) => {
+                let row = self.read_row(kind, place, ticket, TIER_DISK)?;
                 row.ok_or_else(|| Error::new(ErrorKind::Unavailable, "get: the engine read no disk"))
             }
         }
     }
 
     /// Reads from the engine and settles in the cache what it found; `None` if the tier is too low.
-    fn read_row(&self, place: &PlaceBytes, ticket: Ticket, disk: bool) -> Result<Option<Option<Row>>, Error> {
+    fn read_row(
+        &self,
+        kind: u16,
+        place: &PlaceBytes,
+        ticket: Option<Ticket>,
+        disk: bool,
+    ) -> Result<Option<Option<Row>>, Error> {
+        // Before the engine is read, so that what is written from then on is published.
+        let ticket = if self.cache.kinds.ask(kind) { ticket } else { None };
         let options = read_options(disk);
         let engine = self.engine()?;
         let row = match engine.get_pinned_opt(place, &options) {
@@ -143,14 +159,14 @@ impl Shared {
             Err(error) => return Err(engine_failed(self.path(), "read", error)),
         };
         // Plain rows are not cached: they are index rows, read by scans.
-        if row.as_ref().is_none_or(|row| row.stamp.0 != 0) {
+        if let Some(ticket) = ticket.filter(|_| row.as_ref().is_none_or(|row| row.stamp.0 != 0)) {
             self.cache.insert(ticket, place, row.as_ref());
         }
         Ok(Some(row))
     }
 
     /// One page, or `None` if the tier is too low for it.
-    fn scan_once(
+    pub(super) fn scan_once(
         &self,
         partition: &Partition,
         (start, end): (&PlaceBytes, &PlaceBytes),
@@ -201,6 +217,9 @@ pub(super) fn scan_options((start, end): (&PlaceBytes, &PlaceBytes), disk: bool)
     options.set_iterate_lower_bound(start.as_slice());
     options.set_iterate_upper_bound(end.as_slice());
     options.set_auto_readahead_size(true);
+    if !disk {
+        options.set_max_skippable_internal_keys(SKIPPED_INLINE_MAX);
+    }
     options
 }
 

@@ -2,46 +2,62 @@
 //! neighbours in the memtable are then written one after another, which spares most of the misses of
 //! the processor's cache that make up half the cost of a write.
 
+//!
+//! Removed ranges go first; rows that came before a range around them are left out.
+
 use rocksdb::WriteBatch;
+
+use super::ranges::Ranges;
+use crate::place::PlaceBytes;
 
 #[derive(Default)]
 pub(crate) struct Rows {
     bytes: Vec<u8>,
     entries: Vec<Entry>,
-    /// Ranges are removed between rows, so the order in which all came must stay.
-    ordered: bool,
+    ranges: Vec<(PlaceBytes, PlaceBytes)>,
+    /// The same ranges; the moment is how many there were.
+    removed: Ranges,
 }
 
 struct Entry {
     start: usize,
     place_end: usize,
     end: usize,
-    change: Change,
-}
-
-#[derive(Clone, Copy)]
-enum Change {
-    Put,
-    Delete,
-    /// The value is the end of the range.
-    DeleteRange,
+    /// How many ranges were removed before.
+    moment: u64,
+    is_put: bool,
 }
 
 impl Rows {
     /// Puts a stored value at a place.
     pub(crate) fn put(&mut self, place: &[u8], value: &[u8]) {
-        self.push(place, value, Change::Put);
+        self.push(place, value, true);
     }
 
     /// Removes the row at a place.
     pub(crate) fn delete(&mut self, place: &[u8]) {
-        self.push(place, &[], Change::Delete);
+        self.push(place, &[], false);
     }
 
     /// Removes the rows from a place up to another.
-    pub(crate) fn delete_range(&mut self, start: &[u8], end: &[u8]) {
-        self.ordered = true;
-        self.push(start, end, Change::DeleteRange);
+    pub(crate) fn delete_range(&mut self, start: PlaceBytes, end: PlaceBytes) {
+        self.removed.insert(&start, &end, self.moment() + 1);
+        self.ranges.push((start, end));
+    }
+
+    /// How many ranges were removed.
+    pub(crate) fn moment(&self) -> u64 {
+        self.ranges.len() as u64
+    }
+
+    /// Whether a place lies in a range that was removed after a moment.
+    pub(crate) fn is_removed_since(&self, place: &[u8], moment: u64) -> bool {
+        !self.ranges.is_empty() && self.removed.newest(place) > moment
+    }
+
+    /// The removed ranges.
+    pub(crate) fn ranges(&self) -> &[(PlaceBytes, PlaceBytes)] {
+        &self.ranges
     }
 
     pub(crate) fn bytes(&self) -> usize {
@@ -49,39 +65,42 @@ impl Rows {
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.entries.is_empty()
+        self.entries.is_empty() && self.ranges.is_empty()
     }
 
-    /// Moves everything into an engine write. Of changes of one place the last stays the last.
+    /// Copies everything into an engine write. Of changes of one place the last stays the last.
     pub(crate) fn write_to(&mut self, batch: &mut WriteBatch) {
         let bytes = &self.bytes;
         let place = |entry: &Entry| bytes.get(entry.start..entry.place_end).unwrap_or_default();
-        if !self.ordered {
-            self.entries.sort_by(|a, b| place(a).cmp(place(b)));
+        self.entries.sort_by(|a, b| place(a).cmp(place(b)));
+        for (start, end) in &self.ranges {
+            batch.delete_range(start, end);
         }
         for entry in &self.entries {
-            let value = bytes.get(entry.place_end..entry.end).unwrap_or_default();
-            match entry.change {
-                Change::Put => batch.put(place(entry), value),
-                Change::Delete => batch.delete(place(entry)),
-                Change::DeleteRange => batch.delete_range(place(entry), value),
+            let place = place(entry);
+            if self.is_removed_since(place, entry.moment) {
+                continue;
+            }
+            match entry.is_put {
+                true => batch.put(place, bytes.get(entry.place_end..entry.end).unwrap_or_default()),
+                false => batch.delete(place),
             }
         }
-        self.clear();
     }
 
     /// Forgets everything.
     pub(crate) fn clear(&mut self) {
         self.bytes.clear();
         self.entries.clear();
-        self.ordered = false;
+        self.ranges.clear();
+        self.removed.clear();
     }
 
-    fn push(&mut self, place: &[u8], value: &[u8], change: Change) {
+    fn push(&mut self, place: &[u8], value: &[u8], is_put: bool) {
         let start = self.bytes.len();
         self.bytes.extend_from_slice(place);
         let place_end = self.bytes.len();
         self.bytes.extend_from_slice(value);
-        self.entries.push(Entry { start, place_end, end: self.bytes.len(), change });
+        self.entries.push(Entry { start, place_end, end: self.bytes.len(), moment: self.moment(), is_put });
     }
 }

@@ -1,15 +1,17 @@
 //! What readers, the committer and the handle share: the open engine, its state, its counters.
 
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use parking_lot::{Mutex, RwLock, RwLockReadGuard};
 use rocksdb::{DB, IteratorMode};
 
 use super::cache::Cache;
-use super::folder::{Folder, Identity, rows_of};
+use super::folder::{Folder, Identity, Presence, rows_of};
 use super::format::{FEED, FEED_FIRST, META, damaged, parse_sequence, remember_space};
 use super::snapshot::Snapshots;
 use super::state::{State, StateCell};
@@ -19,6 +21,14 @@ use crate::{Error, ErrorKind, Statistics};
 
 /// How long an engine that is to be opened again is waited for: a backup may hold it for long.
 const REOPEN_WAIT: Duration = Duration::from_millis(100);
+/// How long readers are kept out at once meanwhile, so that those who hold the engine come to an end.
+const READERS_WAIT: Duration = Duration::from_millis(1);
+/// How long an engine that is closed is waited for.
+const CLOSE_WAIT: Duration = Duration::from_secs(10);
+/// How long to wait before a look whether the engine is free.
+const FREE_PAUSE: Duration = Duration::from_millis(1);
+/// How often it is said that the folder cannot be looked at.
+const LOOK_WARNING_PAUSE: Duration = Duration::from_secs(10);
 
 /// The open store.
 #[derive(Debug)]
@@ -38,6 +48,8 @@ pub(crate) struct Shared {
     state: StateCell,
     path: PathBuf,
     identity: Identity,
+    /// When it was last said that the folder cannot be looked at.
+    look_warned: Mutex<Option<Instant>>,
     /// The engine, until the store is closed, and not while it is opened again. The guard is held for one call each.
     /// Snapshots share it: they end before it is closed.
     open: RwLock<Option<Arc<DB>>>,
@@ -50,6 +62,7 @@ pub(crate) struct Shared {
 pub(crate) struct Counters {
     pub(crate) commits: AtomicU64,
     pub(crate) conflicts: AtomicU64,
+    pub(crate) cold_conditions: AtomicU64,
     pub(crate) batches: AtomicU64,
     pub(crate) syncs: AtomicU64,
     pub(crate) bytes_written: AtomicU64,
@@ -59,8 +72,8 @@ pub(crate) struct Counters {
 impl Shared {
     pub(crate) fn open(path: &Path, options: EmbeddedOptions) -> Result<Self, Error> {
         let mut folder = Folder::open(path)?;
-        if options.durability == Durability::Sync && !folder.is_creating() {
-            log::check(&folder.rows())?;
+        if !folder.is_creating() {
+            log::check(&folder.rows(), options.durability)?;
         }
         let db = tuning::open(&folder.rows(), folder.is_creating(), &options)?;
         folder.finish()?;
@@ -77,6 +90,7 @@ impl Shared {
             state: StateCell::default(),
             path: folder.path().to_owned(),
             identity: folder.identity()?,
+            look_warned: Mutex::new(None),
             open: RwLock::new(Some(Arc::new(db))),
             folder: Mutex::new(Some(folder)),
             options,
@@ -140,23 +154,29 @@ impl Shared {
         }
     }
 
-    /// Whether the folder is still where it was. If it is not, the store writes nothing any more: its path may belong to
-    /// another store by now. Cost: two look-ups of a path.
+    /// Whether the folder is known to be where it was. If it is not there, the store writes nothing any more: its path may
+    /// belong to another store by now. If the file system does not say, the next look may tell. Cost: two look-ups of a
+    /// path.
     pub(crate) fn check_folder(&self) -> bool {
-        self.check_found(Identity::is_there)
+        self.check_found(Identity::look)
     }
 
     /// The same of the folder's lock alone, which goes and is replaced with it. Cost: one look-up of a path.
     pub(crate) fn check_lock(&self) -> bool {
-        self.check_found(Identity::is_lock_there)
+        self.check_found(Identity::look_at_lock)
     }
 
-    fn check_found(&self, is_there: impl Fn(&Identity) -> bool) -> bool {
+    fn check_found(&self, look: impl Fn(&Identity) -> Presence) -> bool {
         if self.state() >= State::Lost {
             return false;
         }
-        if is_there(&self.identity) {
-            return true;
+        match look(&self.identity) {
+            Presence::Same => return true,
+            Presence::Gone => {}
+            Presence::Unknown(error) => {
+                self.warn_of_look(&error);
+                return false;
+            }
         }
         if self.state.worsen(State::Lost) {
             self.leave_folder();
@@ -165,6 +185,28 @@ impl Shared {
             }
         }
         false
+    }
+
+    /// Says at most every [`LOOK_WARNING_PAUSE`] that the folder cannot be looked at: each batch looks.
+    fn warn_of_look(&self, error: &io::Error) {
+        let mut warned = self.look_warned.lock();
+        if warned.is_none_or(|warned| warned.elapsed() >= LOOK_WARNING_PAUSE) {
+            *warned = Some(Instant::now());
+            let path = self.path.display();
+            tracing::warn!(%error, %path, "the data folder cannot be looked at: no write is acknowledged meanwhile");
+        }
+    }
+
+    /// Why nothing is done by the folder's path, after a look that did not find it there.
+    pub(crate) fn not_there(&self) -> Error {
+        let state = self.state();
+        let refusal = if state >= State::Lost { state.refusal(&self.path) } else { None };
+        refusal.unwrap_or_else(|| {
+            let path = self.path.display();
+            let action =
+                format!("look at {path}: the file system does not say whether it is the same folder");
+            Error::new(ErrorKind::Unavailable, action)
+        })
     }
 
     /// Keeps the engine from making and removing files by their names.
@@ -182,24 +224,20 @@ impl Shared {
     ///
     /// # Errors
     ///
-    /// `NoSpace` if there is no room yet, `Unavailable` if a reader holds the engine for long: to be tried again;
-    /// anything else for ever.
+    /// `NoSpace` if there is no room yet, `Unavailable` if a reader holds the engine for long, `Locked` if somebody else has
+    /// the rows open: to be tried again; anything else for ever.
     pub(crate) fn reopen(&self) -> Result<(), Error> {
-        let opened = match self.open.try_write_for(REOPEN_WAIT) {
-            Some(mut open) => open.take(),
-            None => {
-                return Err(Error::new(
-                    ErrorKind::Unavailable,
-                    "open again: a reader or a backup is under way",
-                ));
-            }
-        };
         // Readers are told to come again rather than kept waiting.
-        self.snapshots.end();
-        drop(opened);
+        if let Some(opened) = self.take_engine()? {
+            self.snapshots.end();
+            if let Err(opened) = close_engine(opened, REOPEN_WAIT) {
+                *self.open.write() = Some(opened);
+                return Err(engine_held());
+            }
+        }
         let rows = rows_of(&self.path);
         // Whatever the durability: the system has not lost power since this process wrote the logs.
-        log::check(&rows)?;
+        log::check(&rows, Durability::Sync)?;
         match tuning::open(&rows, false, &self.options) {
             Ok(db) => self.take_in(db)?,
             Err(error) => {
@@ -209,6 +247,21 @@ impl Shared {
         }
         self.state.recover();
         Ok(())
+    }
+
+    /// Takes the engine from its readers once none of them holds it.
+    fn take_engine(&self) -> Result<Option<Arc<DB>>, Error> {
+        let begun = Instant::now();
+        loop {
+            // Not for longer at once: whoever waits to write keeps new readers out.
+            if let Some(mut open) = self.open.try_write_for(READERS_WAIT) {
+                return Ok(open.take());
+            }
+            if begun.elapsed() >= REOPEN_WAIT {
+                return Err(engine_held());
+            }
+            thread::sleep(FREE_PAUSE);
+        }
     }
 
     /// Shows what an engine holds that was opened anew.
@@ -223,7 +276,7 @@ impl Shared {
             return Err(Error::new(ErrorKind::Corrupt, action));
         }
         // Before the engine can be read: what a reader found in the old one does not settle in the cache.
-        self.cache.forget_range(&[], &[u8::MAX]);
+        self.cache.clear();
         self.feed_first.store(feed_first, Ordering::Release);
         self.sequence.store(sequence, Ordering::Release);
         self.written.store(sequence, Ordering::SeqCst);
@@ -237,14 +290,18 @@ impl Shared {
         self.state.worsen(State::Closed);
         let opened = self.open.write().take();
         self.snapshots.end();
+        let folder = self.folder.lock().take();
         if is_lost {
             // An engine that is closed looks its files up by their names, and writes those anew that it finds changed:
             // those of whoever owns the path by now. The process is about to end.
             std::mem::forget(opened);
-        } else {
-            drop(opened);
+        } else if let Some(Err(_held)) = opened.map(|opened| close_engine(opened, CLOSE_WAIT)) {
+            // Nobody may open the folder while this engine may write there: it stays locked until the process ends.
+            tracing::error!(path = %self.path.display(), "a read does not end: the folder stays locked");
+            std::mem::forget(folder);
+            return;
         }
-        *self.folder.lock() = None;
+        drop(folder);
     }
 
     /// Bytes in memtables.
@@ -258,6 +315,7 @@ impl Shared {
         Statistics {
             commits: read(&self.counters.commits),
             conflicts: read(&self.counters.conflicts),
+            cold_conditions: read(&self.counters.cold_conditions),
             batches: read(&self.counters.batches),
             syncs: read(&self.counters.syncs),
             bytes_written: read(&self.counters.bytes_written),
@@ -319,6 +377,31 @@ pub(crate) fn engine_failed(path: &Path, doing: &str, error: rocksdb::Error) -> 
 /// The family named `name`.
 pub(crate) fn family<'a>(db: &'a DB, name: &str) -> &'a rocksdb::ColumnFamily {
     db.cf_handle(name).expect("every store is opened with all its families")
+}
+
+/// Closes an engine that no reader can get hold of any more. A snapshot that nobody can read may be about to go still, and
+/// holds the engine until it has: it is waited for.
+///
+/// # Errors
+///
+/// The engine, if it is still held after `wait`.
+fn close_engine(mut engine: Arc<DB>, wait: Duration) -> Result<(), Arc<DB>> {
+    let begun = Instant::now();
+    loop {
+        match Arc::try_unwrap(engine) {
+            Ok(engine) => {
+                drop(engine);
+                return Ok(());
+            }
+            Err(held) if begun.elapsed() >= wait => return Err(held),
+            Err(held) => engine = held,
+        }
+        thread::sleep(FREE_PAUSE);
+    }
+}
+
+fn engine_held() -> Error {
+    Error::new(ErrorKind::Unavailable, "open again: a reader or a backup is under way")
 }
 
 fn reopening() -> Error {

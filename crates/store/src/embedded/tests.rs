@@ -3,6 +3,8 @@
 #![expect(clippy::cast_possible_truncation, reason = "test data wraps around on purpose")]
 
 mod folder;
+mod reopen;
+mod waiting;
 
 use std::cell::RefCell;
 use std::fs;
@@ -73,7 +75,7 @@ async fn check_filled(store: &Store, rows: u32) {
     }
 }
 
-/// A store's folder as a kill would leave it: copied while it serves.
+/// A store's folder as a kill would leave it: copied while it serves. What the engine removes meanwhile is passed over.
 fn copy_as_killed(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap();
     for entry in fs::read_dir(from).unwrap() {
@@ -81,17 +83,20 @@ fn copy_as_killed(from: &Path, to: &Path) {
         if entry.file_type().unwrap().is_dir() {
             copy_as_killed(&entry.path(), &to.join(entry.file_name()));
         } else {
-            fs::copy(entry.path(), to.join(entry.file_name())).unwrap();
+            match fs::copy(entry.path(), to.join(entry.file_name())) {
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => (),
+                copied => drop(copied.unwrap()),
+            }
         }
     }
 }
 
+/// The largest such file. The engine removes files of its own accord meanwhile; those are passed over.
 fn file_of(folder: &Path, matches: impl Fn(&str) -> bool) -> PathBuf {
-    let entries = fs::read_dir(folder.join("rocksdb")).unwrap().map(|entry| entry.unwrap().path());
-    let mut found: Vec<PathBuf> =
-        entries.filter(|path| matches(path.file_name().unwrap().to_str().unwrap())).collect();
-    found.sort_by_key(|path| std::cmp::Reverse(fs::metadata(path).unwrap().len()));
-    found.into_iter().next().expect("such a file")
+    let entries = fs::read_dir(folder.join("rocksdb")).unwrap().map(|entry| entry.unwrap());
+    let such = entries.filter(|entry| matches(entry.file_name().to_str().unwrap()));
+    let sized = such.filter_map(|entry| Some((entry.metadata().ok()?.len(), entry.path())));
+    sized.max_by_key(|(bytes, _)| *bytes).expect("such a file").1
 }
 
 #[tokio::test]
@@ -259,6 +264,36 @@ async fn a_torn_end_of_the_log_opens() {
         bytes.extend((0..garbage).map(|n| (n * 7 + n / 256) as u8));
         fs::write(&log, bytes).unwrap();
         check_filled(&open(killed.path()).unwrap(), 30).await;
+    }
+}
+
+/// What a kill leaves while the engine gets over a full disk: one family is flushed, the log that the other still needs has
+/// a torn end, and the new log is empty.
+#[tokio::test]
+async fn a_log_torn_by_a_full_disk_opens_whatever_the_durability() {
+    for durability in [Durability::Sync, Durability::Interval(Duration::from_secs(1))] {
+        let folder = tempfile::tempdir().unwrap();
+        let options = || EmbeddedOptions { durability, ..options(Clock::System) };
+        let store = Store::open(folder.path(), options()).unwrap();
+        fill(&store, 30).await;
+        store.close().await.unwrap();
+        let embedded = super::Embedded::open(folder.path(), options()).unwrap();
+        let write = Write::Put(Bytes::from_static(b"later"), Bytes::from(vec![7; 1_000]));
+        embedded.commit(testing::commit(99, vec![], vec![write])).await.unwrap();
+        let torn = file_of(folder.path(), |name| name.ends_with(".log"));
+        let engine = embedded.shared().engine().unwrap();
+        engine.flush_wal(true).unwrap();
+        engine.flush_cf(super::shared::family(&engine, rocksdb::DEFAULT_COLUMN_FAMILY_NAME)).unwrap();
+        drop(engine);
+        let killed = tempfile::tempdir().unwrap();
+        copy_as_killed(folder.path(), killed.path());
+        let torn = killed.path().join("rocksdb").join(torn.file_name().unwrap());
+        let mut bytes = fs::read(&torn).unwrap();
+        bytes.extend_from_within(..600);
+        fs::write(&torn, bytes).unwrap();
+        let opened = Store::open(killed.path(), options()).unwrap();
+        check_filled(&opened, 30).await;
+        assert_eq!(opened.feed_end(0), Cursor(31));
     }
 }
 

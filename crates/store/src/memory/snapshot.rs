@@ -1,7 +1,8 @@
-//! The engine in memory as it was at one moment: what is there, with what was undone of later writes.
+//! The engine in memory as it was at one moment: what is there, with what was undone of later writes. Or, as an engine
+//! would do it that keeps nothing of what was: a read that is validated, and ends with the first write of its partition.
 
 use std::cmp::Ordering;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ops::Bound;
 use std::sync::{Arc, Weak};
 
@@ -9,7 +10,7 @@ use parking_lot::Mutex;
 
 use super::{Memory, State, fill};
 use crate::place::{PlaceBytes, bounds, head_bytes, place};
-use crate::{Direction, Error, Page, Partition, Range, Row};
+use crate::{Direction, Error, ErrorKind, Page, Partition, Range, Row};
 
 /// What rows were at the moment of a snapshot, of those that were written since.
 type Undone = Mutex<BTreeMap<PlaceBytes, Option<Row>>>;
@@ -38,23 +39,51 @@ impl Snapshots {
 #[derive(Debug)]
 pub(crate) struct MemorySnapshot {
     memory: Arc<Memory>,
-    undone: Arc<Undone>,
+    kept: Kept,
+}
+
+/// What a snapshot keeps.
+#[derive(Debug)]
+enum Kept {
+    Undone(Arc<Undone>),
+    /// How often each partition had been written when it was first read.
+    Seen(Mutex<HashMap<Partition, u64>>),
 }
 
 impl MemorySnapshot {
     pub(crate) fn new(memory: &Arc<Memory>) -> Result<Self, Error> {
         let mut state = memory.state.write();
         state.open()?;
-        let undone = Arc::new(Undone::default());
-        state.snapshots.0.push(Arc::downgrade(&undone));
-        Ok(Self { memory: Arc::clone(memory), undone })
+        let kept = if memory.validates {
+            Kept::Seen(Mutex::default())
+        } else {
+            let undone = Arc::new(Undone::default());
+            state.snapshots.0.push(Arc::downgrade(&undone));
+            Kept::Undone(undone)
+        };
+        Ok(Self { memory: Arc::clone(memory), kept })
+    }
+
+    /// What was undone; an empty set for a read that is validated, and still valid.
+    fn undone(&self, state: &State, partition: &Partition) -> Result<Arc<Undone>, Error> {
+        match &self.kept {
+            Kept::Undone(undone) => Ok(Arc::clone(undone)),
+            Kept::Seen(seen) => {
+                let now = state.versions.get(partition).copied().unwrap_or_default();
+                if *seen.lock().entry(partition.clone()).or_insert(now) == now {
+                    return Ok(Arc::default());
+                }
+                let action = "read several pages: a commit came between them";
+                Err(Error::new(ErrorKind::Changed, action))
+            }
+        }
     }
 
     pub(crate) fn get(&self, partition: &Partition, key: &[u8]) -> Result<Option<Row>, Error> {
         let state = self.memory.state.read();
         state.open()?;
         let place = place(partition, key);
-        match self.undone.lock().get(&place) {
+        match self.undone(&state, partition)?.lock().get(&place) {
             Some(row) => Ok(row.clone()),
             None => Ok(state.rows.get(&place).cloned()),
         }
@@ -74,7 +103,8 @@ impl MemorySnapshot {
             return Ok(page);
         };
         let bounds = (Bound::Included(&start[..]), Bound::Excluded(&end[..]));
-        let undone = self.undone.lock();
+        let undone = self.undone(&state, partition)?;
+        let undone = undone.lock();
         let State { rows, .. } = &*state;
         let (rows, undone) = (rows.range::<[u8], _>(bounds), undone.range::<[u8], _>(bounds));
         let head = head_bytes(partition);

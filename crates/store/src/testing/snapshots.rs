@@ -1,7 +1,7 @@
 //! Snapshots: what was acknowledged before is in them whole, and nothing of what came later.
 
 use super::{bytes, commit, done, put, stamped, things};
-use crate::{Direction, Range, Snapshot, Store, Write};
+use crate::{Direction, ErrorKind, READ_ATTEMPTS_MAX, Range, ReadAttempts, Snapshot, Store, Write};
 
 async fn was(snapshot: &Snapshot, key: &str) -> Option<String> {
     let row = snapshot.get(&things(0), key.as_bytes()).await.expect("get");
@@ -76,4 +76,44 @@ pub(super) async fn check_snapshot_races(store: &Store) {
         }
     }
     writing.await.expect("writer");
+}
+
+/// A read of several pages ends with `Changed` if a commit touched its partition, and no other, since it began there.
+pub(super) async fn check_validated(store: &Store) {
+    let two = |value: &str| vec![stamped("a", value), put("b", value)];
+    done(store, commit(1, vec![], two("1"))).await;
+    let (snapshot, late) = (store.snapshot().expect("snapshot"), store.snapshot().expect("snapshot"));
+    assert_eq!(was(&snapshot, "a").await.as_deref(), Some("1"));
+    let elsewhere = crate::Commit { partition: things(1), ..commit(2, vec![], two("2")) };
+    done(store, elsewhere).await;
+    assert_eq!(all_of(&snapshot, Direction::Forward, 9).await, "a=1 b=1");
+    done(store, commit(3, vec![], two("3"))).await;
+    let key = [bytes("b")];
+    let refused = [
+        snapshot.get(&things(0), b"b").await.map(drop),
+        snapshot.get_many(&things(0), &key).await.map(drop),
+        snapshot.scan(&things(0), &Range::default(), Direction::Backward, 9).await.map(drop),
+    ];
+    for refused in refused {
+        assert_eq!(super::kind(refused), ErrorKind::Changed);
+    }
+    assert_eq!(snapshot.get_cached(&things(0), b"a"), None);
+    assert_eq!(all_of(&late, Direction::Forward, 9).await, "a=3 b=3", "it began after the commit");
+    // Beginning anew helps, and ends.
+    for (disturbed, expected) in [(3, None), (u32::MAX, Some(ErrorKind::Changed))] {
+        let (mut attempts, mut made) = (ReadAttempts::default(), 0);
+        let told = loop {
+            made += 1;
+            let snapshot = store.snapshot().expect("snapshot");
+            assert!(was(&snapshot, "a").await.is_some());
+            if made <= disturbed {
+                done(store, commit(u128::from(made), vec![], two("4"))).await;
+            }
+            match snapshot.get(&things(0), b"b").await {
+                Err(error) if attempts.again(&error) => {}
+                told => break told.map_err(|error| error.kind()).err(),
+            }
+        };
+        assert_eq!((told, made), (expected, disturbed.saturating_add(1).min(READ_ATTEMPTS_MAX)));
+    }
 }

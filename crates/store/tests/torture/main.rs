@@ -1,7 +1,9 @@
 //! Torture: a process that writes is killed at random moments, loses power, or has a failing or a full disk;
 //! then everything it acknowledged must be there, and nothing may be torn.
 //!
-//! `cargo test -p store --test torture -- [--rounds N] [--seed N] [kill|power|failing|full]`
+//! `cargo test -p store --test torture -- [--rounds N] [--seed N] [kill|power|failing|full|views]`
+//!
+//! (A round of `views` is ten thousand pairs.)
 //!
 //! This is its own program (no test harness), because it starts itself as the process to be killed.
 
@@ -14,6 +16,7 @@
 
 mod check;
 mod faults;
+mod views;
 mod workload;
 
 use std::io::{BufRead, BufReader, Write as _};
@@ -30,8 +33,12 @@ use faults::Victim;
 
 const INTERVAL: Durability = Durability::Interval(Duration::from_millis(20));
 const KILL_ROUNDS: u64 = 200;
+const VIEWS_ROUNDS: u64 = 4;
+const PAIRS_OF_ROUND: u64 = 10_000;
 const FAULT_ROUNDS: u64 = 30;
 const FAULT_PATIENCE: Duration = Duration::from_millis(2_500);
+/// A process that waits for room on a machine that is busy with other things.
+const RECOVERY_PATIENCE: Duration = Duration::from_secs(120);
 
 type Scene = fn(&Plan);
 
@@ -57,7 +64,8 @@ fn main() {
         return;
     }
     let plan = plan(&arguments);
-    let scenes: [(&str, Scene); 4] = [("kill", kill), ("power", power), ("failing", failing), ("full", full)];
+    let scenes: [(&str, Scene); 5] =
+        [("kill", kill), ("power", power), ("failing", failing), ("full", full), ("views", views)];
     for (name, scene) in scenes {
         if plan.names.is_empty() || plan.names.iter().any(|wanted| wanted == name || wanted == "torture") {
             let start = Instant::now();
@@ -105,6 +113,22 @@ impl Drop for Said<'_> {
     }
 }
 
+/// No commit is seen in part, however it is read. Every other round waits for syncs.
+fn views(plan: &Plan) {
+    let mut all = views::Seen::default();
+    for round in 0..plan.rounds.unwrap_or(VIEWS_ROUNDS) {
+        let durability = if round % 2 == 0 { Durability::Sync } else { INTERVAL };
+        let folder = tempfile::tempdir().unwrap();
+        let seen = views::look(folder.path(), durability, PAIRS_OF_ROUND);
+        all.pairs += seen.pairs;
+        all.torn += seen.torn;
+        all.turned_back += seen.turned_back;
+        all.commits += seen.commits;
+    }
+    say(&format!("views: {all:?}"));
+    assert!(all.torn == 0 && all.turned_back == 0, "a commit was seen in part: {all:?}");
+}
+
 /// What the process does after it was refused for want of room.
 const GOES_ON: &str = "goes-on";
 const ENDS: &str = "ends";
@@ -119,6 +143,8 @@ fn child(folder: &Path, seed: u64, durability: &str, kept: u64, after: &str) -> 
 /// What a process says first, and what says that something was acknowledged.
 const READY: &str = "ready";
 const ACKNOWLEDGED: &str = "A ";
+/// What says that it could write again after it was refused for want of room.
+const RECOVERED: &str = "R";
 
 /// Everything the process says until it dies; `begun` is called at the first line that starts with `first`.
 fn listen(victim: &Victim, ledger: &mut Ledger, first: &str, begun: impl FnOnce()) -> Vec<String> {
@@ -225,9 +251,17 @@ fn fault_rounds(plan: &Plan, scene: &str, modes: &[&str], refusals: bool) -> u64
         let mut command = child(&path, plan.seed + round, durability, kept, after);
         layer.arm(&mut command, folder.path(), mode, at, plan.seed + round);
         let victim = Victim::new(command.spawn().expect("start"));
-        // The moment may never come (too few calls): then the kill ends the round.
-        victim.kill_after(FAULT_PATIENCE);
-        let errors = listen(&victim, &mut ledger, READY, || {});
+        // The moment may never come (too few calls): then the kill ends the round. A full disk goes on, until it was got
+        // over and somewhat longer: so the next is met too, now and then, however slow the machine is.
+        let (first, patience) =
+            if mode == "full" { (RECOVERED, RECOVERY_PATIENCE) } else { (READY, FAULT_PATIENCE) };
+        let pause = Duration::from_micros(random.random_range(0..300_000));
+        victim.kill_after(patience);
+        let errors = listen(&victim, &mut ledger, first, || {
+            if first == RECOVERED {
+                victim.kill_after(pause);
+            }
+        });
         assert!(refusals || errors.is_empty(), "the process was refused: {errors:?}");
         for error in &errors {
             assert!(
@@ -242,6 +276,7 @@ fn fault_rounds(plan: &Plan, scene: &str, modes: &[&str], refusals: bool) -> u64
         // Only a loss of power may take what came in an interval; a failing disk takes nothing.
         let (opened, loss) = match durability {
             "interval" if !refusals => (INTERVAL, Loss::OfLastPart),
+            "interval" => (INTERVAL, Loss::Nothing),
             _ => (Durability::Sync, Loss::Nothing),
         };
         runtime.block_on(ledger.check(&path, workload::options(opened, 0), loss));

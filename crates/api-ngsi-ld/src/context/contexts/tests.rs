@@ -4,6 +4,8 @@ use http::StatusCode;
 
 use super::super::ContextKind;
 use super::super::core::CORE_URL;
+use super::super::hosted::Stored;
+use super::super::pool::Document;
 use super::super::testing::{Page, WebServer, entities, of, options, policy};
 use super::*;
 
@@ -39,6 +41,23 @@ async fn the_first_version_keeps_its_own_terms() {
     let context = of(&contexts()).by_member(&format!("[\"{url}\"]")).await.unwrap();
     assert_eq!(context.expand("name"), "https://uri.etsi.org/ngsi-ld/name");
     check_echo(&context, url, &format!("\"{url}\""));
+}
+
+#[tokio::test]
+async fn what_is_built_in_counts_as_much_as_its_text() {
+    let fiware = "https://fiware.github.io/data-models/context.jsonld";
+    let own = "https://example.org/own.jsonld";
+    let contexts = contexts();
+    let of = of(&contexts);
+    let gathered = of.gather(&serde_json::json!([fiware, {"a": "urn:a"}])).await.unwrap();
+    assert!(gathered.bytes >= ASIDE_BYTES_MIN && !gathered.repeats, "{}", gathered.bytes);
+    let core = of.gather(&serde_json::json!([CORE_URL, CORE_URL])).await.unwrap();
+    assert!(core.bytes == 0 && !core.repeats);
+    let document = Stored { text: r#"{"@context":{"a":"urn:a"}}"#.into(), created: Timestamp(0) };
+    let document = Document { stored: document, is_kept: Arc::default() };
+    contexts.shared.pool.lock().put_document(of.tenant, own, document);
+    assert!(!of.gather(&serde_json::json!([own])).await.unwrap().repeats);
+    assert!(of.gather(&serde_json::json!([own, own])).await.unwrap().repeats);
 }
 
 #[tokio::test]

@@ -1,11 +1,16 @@
 //! What entities look like on the wire, kind by kind and form by form.
 
-use model_entities::{Attribute, Draft, Entity, Extra, Instance, Kind, TermId, Timestamp, encode};
+use model_entities::{
+    Attribute, Deadline, Draft, Entity, Extra, Instance, Kind, Pace, TermId, Timestamp, encode,
+};
 use smallvec::smallvec;
 
 use super::*;
 use crate::context::{Context, Names};
-use crate::render::{Form, Languages, Linked, Members, Projection, targets, write_feature, write_features};
+use crate::render::{
+    Ended, Form, Languages, Linked, LinkedViews, Members, Projection, Targets, Work, targets, write_feature,
+    write_features,
+};
 
 const NAMES: [&str; 8] = ["T", "a", "b", "location", "U", "c", "d", "e"];
 const T: TermId = TermId(0);
@@ -304,16 +309,28 @@ fn city() -> (Draft, Linked<'static>) {
     let x = draft("urn:x", vec![attribute(A, [to(r#"["urn:y","urn:z"]"#)])]);
     let y = draft("urn:y", vec![attribute(A, [to(r#""urn:x""#)]), attribute(B, [to(r#""urn:w""#)])]);
     let w = draft("urn:w", vec![]);
-    let mut linked = Linked { level_max: 2, out_bytes_max: usize::MAX, ..Linked::default() };
+    let mut linked = Linked::default();
     for entity in [&x, &y, &w] {
         linked.entities.insert(entity.id.clone(), Entity { bytes: encode(entity, NOON, NOON).into() });
     }
     (x, linked)
 }
 
+/// Work that may take as much as it wants.
+fn work() -> Work {
+    Work {
+        pace: Pace::new(Deadline::default()),
+        steps: usize::MAX,
+        out_bytes_max: usize::MAX,
+        memory: api_http::RequestMemory::default().share(),
+        ended: None,
+    }
+}
+
 #[test]
 fn linked_entities_stand_in_their_relationships() {
-    let (x, mut linked) = city();
+    let (x, held) = city();
+    let linked = LinkedViews::new(&held, 2, work());
     let shown = render(&x, |plan| plan.linked = Some(&linked));
     let w = r#"{"id":"urn:w","type":"T"}"#;
     let y = format!(
@@ -326,7 +343,7 @@ fn linked_entities_stand_in_their_relationships() {
     let y = format!(r#"{{"id":"urn:y","type":"T","a":"urn:x","b":{w}}}"#);
     let shown = render(&x, |plan| (plan.linked, plan.form) = (Some(&linked), Form::Simplified));
     assert_eq!(shown, format!(r#"{{"id":"urn:x","type":"T","a":[{y},"urn:z"]}}"#));
-    linked.level_max = 1;
+    let linked = LinkedViews::new(&held, 1, work());
     let shown = render(&x, |plan| (plan.linked, plan.form) = (Some(&linked), Form::Simplified));
     let y = r#"{"id":"urn:y","type":"T","a":"urn:x","b":"urn:w"}"#;
     assert_eq!(shown, format!(r#"{{"id":"urn:x","type":"T","a":[{y},"urn:z"]}}"#));
@@ -335,6 +352,7 @@ fn linked_entities_stand_in_their_relationships() {
 #[test]
 fn a_projection_reaches_into_linked_entities() {
     let (x, linked) = city();
+    let linked = LinkedViews::new(&linked, 2, work());
     let inner = Members { id: true, ..Members::default() };
     let pick = Members { attributes: vec![(A, Some(Box::new(inner)))], ..Members::default() };
     let shown = render(&x, |plan| {
@@ -349,11 +367,13 @@ fn targets_are_those_of_shown_relationships() {
     let names = names();
     let bytes = encode(&x, NOON, NOON);
     let view = EntityView::parse(&bytes).unwrap();
-    let mut ids = Vec::new();
-    targets(&view, &RenderPlan::new(names, NOON), &mut ids);
-    let found: Vec<&str> = ids.iter().map(|(_, id)| &**id).collect();
-    assert_eq!(found, ["urn:y", "urn:z"]);
-    ids.clear();
+    let mut ids = Targets::default();
+    for expected in [vec!["urn:y", "urn:z"], vec![]] {
+        // What was met is not met again.
+        targets(&view, &RenderPlan::new(names, NOON), &mut ids);
+        let found = std::mem::take(&mut ids.found);
+        assert_eq!(found.iter().map(|(_, id)| &**id).collect::<Vec<_>>(), expected);
+    }
     let pick = Members::attrs([B]);
     targets(
         &view,
@@ -363,5 +383,30 @@ fn targets_are_those_of_shown_relationships() {
         },
         &mut ids,
     );
-    assert!(ids.is_empty());
+    assert!(ids.found.is_empty());
+}
+
+/// How far an entity gets that points to another one so many times.
+fn ends(count: usize, work: Work) -> (Option<Ended>, usize) {
+    let targets = vec![r#""urn:y""#; count].join(",");
+    let x = draft("urn:x", vec![attribute(A, [Instance::new(Kind::Relationship, &*format!("[{targets}]"))])]);
+    let (_, held) = city();
+    let linked = LinkedViews::new(&held, 1, work);
+    let shown = render(&x, |plan| plan.linked = Some(&linked));
+    (linked.into_work().ended, shown.matches(r#"{"id":"urn:y""#).count())
+}
+
+#[test]
+fn linked_entities_end_with_what_their_work_may_take() {
+    assert_eq!(ends(10, work()), (None, 10));
+    let (ended, count) = ends(100_000, Work { steps: 1000, ..work() });
+    assert!(ended == Some(Ended::Tired) && count < 1000, "{count}");
+    let late = Work { pace: Pace::new(Deadline::after_looks(0)), ..work() };
+    let (ended, count) = ends(100_000, late);
+    assert!(ended == Some(Ended::Late) && count < 1024, "{count}");
+    let (ended, count) = ends(100_000, Work { out_bytes_max: 10_000_000, ..work() });
+    assert!(ended == Some(Ended::Large) && count < 100_000, "{count}");
+    let budget = api_http::MemoryBudget::new(1 << 20, 0, std::time::Duration::ZERO);
+    let (ended, count) = ends(100_000, Work { memory: budget.request().share(), ..work() });
+    assert!(ended == Some(Ended::MemoryFull) && count < 20_000, "{count}");
 }

@@ -6,7 +6,7 @@ use api_http::{Request, Response};
 use http::{HeaderValue, StatusCode, header};
 use model_entities::{
     AggregateHistory, AttributeFilter, EntityHistory, HistoryRequest, TermId, TimeProperty, TimeSpan,
-    Timestamp, TypeQuery,
+    Timestamp,
 };
 
 use crate::params::{TemporalForm, TemporalParams};
@@ -45,7 +45,7 @@ pub(super) async fn answer_one(
     }
     let pasts = reader.finish();
     let Some((past, aggregates)) = pasts.entities.first() else { return Err(no_such_entity(id)) };
-    if params.types().is_some_and(|types| !has_type(past, types)) {
+    if params.types().is_some_and(|types| !types.selects(past.types.iter().copied())) {
         return Err(Problem::not_found(format!("entity {id:?} is of another type")));
     }
     let nothing = !has_attributes(past) && aggregates.is_empty();
@@ -203,14 +203,6 @@ async fn has_any(session: &Session, id: &str, params: &TemporalParams) -> Result
 /// Whether there is an instance of anything but scopes.
 fn has_attributes(past: &EntityHistory) -> bool {
     past.attributes.iter().any(|series| series.attribute() != TermId::SCOPE)
-}
-
-fn has_type(past: &EntityHistory, types: &TypeQuery) -> bool {
-    match types {
-        TypeQuery::Is(name) => name.is_some_and(|name| past.types.contains(&name)),
-        TypeQuery::Any(all) => all.iter().any(|types| has_type(past, types)),
-        TypeQuery::All(all) => all.iter().all(|types| has_type(past, types)),
-    }
 }
 
 fn plan<'a>(session: &'a Session, params: &'a TemporalParams, altered: &'a AtomicBool) -> RenderPlan<'a> {

@@ -288,3 +288,25 @@ fn scopes_that_hold_outlive_retention() {
         assert_eq!(scopes().await, "");
     });
 }
+
+/// What is known of a past without an entity are the scopes that were observed last, in whatever order they are written.
+#[test]
+fn older_scopes_do_not_take_the_place_of_newer_ones() {
+    run(async {
+        let entities = tenant(&store()).await;
+        let known = async |scope: &str, observed: i64| {
+            let value = crate::scope_value([scope].into_iter());
+            let attribute =
+                Attribute { name: TermId::SCOPE, instances: smallvec![instance(&value, observed, None)] };
+            let scopes = Some(vec![scope.into()]);
+            let draft = Draft { scopes, attributes: vec![attribute], ..draft(Vec::new()) };
+            entities.write_history(ID, &draft, Timestamp(100)).await.unwrap();
+            let known = entities.history(ID).await.unwrap().unwrap();
+            known.scopes.iter().map(ToString::to_string).collect::<Vec<_>>()
+        };
+        assert_eq!(known("/a", 50).await, ["/a"]);
+        assert_eq!(known("/old", 40).await, ["/a"]);
+        assert_eq!(known("/same", 50).await, ["/same"]);
+        assert_eq!(known("/b", 60).await, ["/b"]);
+    });
+}

@@ -212,6 +212,10 @@ fn entities_are_found_by_the_scopes_they_had() {
                 for (text, span, expected) in [
                     ("/a", TimeSpan::ALL, true),
                     ("/a", between(0, 460), true),
+                    ("/a", between(249, 460), true),
+                    // Others were set at that very time.
+                    ("/a", between(250, 460), false),
+                    ("/d", between(250, 460), true),
                     ("/a", between(390, 460), false),
                     ("/b/#", between(390, 460), false),
                     ("/d", TimeSpan::ALL, true),

@@ -1,5 +1,7 @@
 //! Rasters against hand-computed tables, and against zone data and energy rules by other people.
 
+mod clocks;
+
 use chrono::{Datelike, Duration, NaiveDate, NaiveDateTime, NaiveTime, Offset, TimeZone};
 use metering::{DayBoundary, Resolution};
 use proptest::prelude::*;
@@ -251,28 +253,6 @@ fn names_the_position_of_a_point_off_the_raster() {
 }
 
 #[test]
-fn knows_which_rasters_nest() {
-    let year = range("2026-01-01T00:00:00Z", "2027-01-01T00:00:00Z");
-    let check = |coarse: &Raster, fine: &Raster, expected| {
-        assert_eq!(coarse.nests(fine, year), expected, "{coarse:?} in {fine:?}");
-    };
-    let berlin = |unit, multiplier| raster(unit, multiplier, "Europe/Berlin", 0);
-    check(&berlin(Hour, 1), &berlin(Minute, 15), true);
-    check(&berlin(Hour, 4), &berlin(Minute, 15), true);
-    check(&berlin(Hour, 4), &berlin(Hour, 2), true);
-    check(&berlin(Hour, 3), &berlin(Hour, 2), false);
-    check(&berlin(Month, 1), &berlin(Day, 1), true);
-    check(&berlin(Month, 1), &berlin(Week, 1), false);
-    check(&berlin(Quarter, 1), &berlin(Month, 1), true);
-    check(&berlin(Day, 1), &raster(Minute, 15, "UTC", 0), true);
-    check(&berlin(Day, 1), &raster(Day, 1, "UTC", 0), false);
-    check(&raster(Day, 1, "Asia/Kolkata", 0), &raster(Hour, 1, "UTC", 0), false);
-    check(&raster(Day, 1, "Asia/Kolkata", 0), &raster(Minute, 30, "UTC", 0), true);
-    check(&raster(Day, 1, "Europe/Berlin", GAS_DAY), &berlin(Hour, 1), true);
-    check(&raster(Day, 1, "Europe/Berlin", GAS_DAY), &berlin(Hour, 4), false);
-}
-
-#[test]
 fn agrees_with_german_metering_rules() {
     for (boundary, day_start) in [(DayBoundary::Strom, 0), (DayBoundary::Gas, GAS_DAY)] {
         let rasters = |unit, multiplier| raster(unit, multiplier, "Europe/Berlin", day_start);
@@ -406,16 +386,6 @@ fn any_time_near_changes() -> impl Strategy<Value = i64> {
         Just("2026-10-03T15:30:00Z"),
     ];
     (changes, -3 * DAY..3 * DAY).prop_map(|(change, distance)| at(change) + distance)
-}
-
-#[test]
-fn days_nest_in_days_of_a_zone_with_another_name() {
-    let (days, others) = (raster(Day, 1, "UTC", 0), raster(Day, 1, "Etc/UTC", 0));
-    let (weeks, halves) = (raster(Week, 1, "UTC", 0), raster(Hour, 12, "UTC", 0));
-    for range in [range("2026-01-01T00:00:00Z", "2026-03-01T00:00:00Z"), TimeRange::ALL] {
-        assert!(days.nests(&others, range) && others.nests(&days, range));
-        assert!(weeks.nests(&days, range) && !days.nests(&weeks, range) && days.nests(&halves, range));
-    }
 }
 
 #[test]

@@ -52,7 +52,8 @@ async fn each_condition_finds_its_series_by_name() {
     check(&repository, Search { alignment: Some(Alignment::Spontaneous), ..search() }, &["event"]).await;
     check(&repository, Search { description: Some("%side".into()), ..search() }, &["Load 4", "load_3"]).await;
     check(&repository, Search { unit: Some("kW".into()), ..search() }, &["load_3"]).await;
-    check(&repository, Search { interval: Some(QUARTER), ..named("%4") }, &["Load 4"]).await;
+    check(&repository, Search { interval: Some(Some(QUARTER)), ..named("%4") }, &["Load 4"]).await;
+    check(&repository, Search { interval: Some(None), ..search() }, &["event"]).await;
     check(&repository, Search { is_computed: Some(true), ..search() }, &["sum"]).await;
     check(
         &repository,

@@ -448,7 +448,11 @@ impl Series {
             true => self.unit.told_in(value, unit, hours(time)),
             false => value,
         });
-        Some(if value.is_some_and(|value| !value.is_finite()) { (None, FAULTY) } else { (value, flag) })
+        Some(if value.is_some_and(|value| !value.is_finite()) {
+            (None, flag.max(FAULTY))
+        } else {
+            (value, flag)
+        })
     }
 }
 

@@ -58,6 +58,24 @@ async fn time_without_points_is_passed_over() {
     assert!(found.is_empty() && pages == 1);
 }
 
+/// Slots of a day whose clock is changed amid one were looked for one by one, those of each year again: this took hours.
+#[tokio::test]
+async fn fine_slots_are_compared_with_those_of_another_zone_at_once() {
+    let repository = repository().await;
+    let sevens = Interval::new(IntervalUnit::Millisecond, 7);
+    let series = define(&repository, draft("sevens", Alignment::Begin, Some(sevens), "kWh")).await;
+    let time = series.raster.as_ref().unwrap().floor(at("2026-03-29T12:00:00+02:00"));
+    write(&repository, &series, None, points(&[(time, 2.0)]), NOW).await;
+    for zone in ["Europe/Stockholm", "Africa/Lagos"] {
+        let zone = Some(Zone::get(zone).unwrap());
+        let request = ReadRequest { interval: Some(sevens), zone, ..ReadRequest::default() };
+        for range in [centuries(), TimeRange::ALL] {
+            let (found, _) = pages(&repository, &series, request.clone(), range).await.unwrap();
+            assert!((found.values.iter().sum::<f64>() - 2.0).abs() < 1e-9, "{found:?}");
+        }
+    }
+}
+
 #[tokio::test]
 async fn what_is_to_be_made_up_has_a_limit() {
     let repository = repository().await;

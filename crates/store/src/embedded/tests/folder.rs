@@ -43,6 +43,41 @@ async fn nothing_is_acknowledged_into_a_folder_that_is_gone() {
 }
 
 #[tokio::test]
+async fn a_look_that_fails_for_a_moment_loses_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let link = folder.path().join("link");
+    let lead = |to: &str| {
+        let made = folder.path().join("made");
+        std::os::unix::fs::symlink(to, &made).unwrap();
+        fs::rename(made, &link).unwrap();
+    };
+    fs::create_dir(folder.path().join("real")).unwrap();
+    lead("real");
+    let store = Store::open(&link.join("data"), options(Clock::System)).unwrap();
+    fill(&store, 20).await;
+    // A link to itself: every look at what lies behind it fails, though nothing has gone.
+    lead("link");
+    tokio::time::sleep(Duration::from_millis(2)).await;
+    for attempt in 0..3 {
+        let refused = store.commit(testing::commit(99, vec![], vec![])).await.unwrap_err();
+        assert_eq!(refused.kind(), ErrorKind::Unknown, "{attempt}: {refused}");
+    }
+    let copy = folder.path().join("copy");
+    assert_eq!(store.backup(&copy).await.unwrap_err().kind(), ErrorKind::Unavailable);
+    assert!(!copy.exists());
+    check_filled(&store, 20).await;
+    lead("real");
+    // Of what was refused the first alone was written: the store learned of the failure when it had been.
+    assert_eq!(store.feed_end(0), Cursor(21));
+    store.commit(testing::commit(100, vec![], vec![])).await.unwrap();
+    assert_eq!(store.feed_end(0), Cursor(22));
+    assert!(store.statistics().is_writable);
+    store.backup(&copy).await.unwrap();
+    store.close().await.unwrap();
+    check_filled(&open(&link.join("data")).unwrap(), 20).await;
+}
+
+#[tokio::test]
 async fn a_lost_folder_is_noticed_without_a_write() {
     for part in ["", "rocksdb"] {
         let folder = tempfile::tempdir().unwrap();
@@ -78,6 +113,8 @@ async fn what_lies_at_the_path_of_a_lost_folder_is_left_alone() {
     for name in ["LOCK", "rocksdb/000001.log", "rocksdb/000002.sst", "rocksdb/MANIFEST-000001"] {
         fs::write(path.join(name), "another's").unwrap();
     }
+    // The last look may be as old as that.
+    tokio::time::sleep(Duration::from_millis(2)).await;
     assert!(store.commit(testing::commit(99, vec![], vec![])).await.is_err());
     drop(store);
     let mut names: Vec<_> = fs::read_dir(&rows).unwrap().map(|entry| entry.unwrap().file_name()).collect();

@@ -1,0 +1,273 @@
+//! The elements of a batch: each read with its context, of which only the one at work is held.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use api_http::Request;
+use model_entities::{Deadline, Draft, Tenant};
+
+use super::Tally;
+use crate::context::{Context, Contexts, Names, TenantContexts};
+use crate::problem::{Problem, problem};
+use crate::routes::body::Body;
+use crate::routes::load::deadline;
+use crate::routes::session::Session;
+use crate::wire::{Rules, WireError, parse_entity};
+
+/// The most different contexts that the elements of a batch may carry.
+const CONTEXTS_MAX: usize = 100;
+/// Elements parsed between two chances for other requests to run.
+const ELEMENTS_A_TURN: usize = 128;
+
+/// An element, and the text of its own context.
+struct Element<'b> {
+    text: &'b str,
+    context: Result<Option<&'b str>, Problem>,
+}
+
+/// The elements of a batch.
+pub(super) struct Elements<'b>(Vec<Element<'b>>);
+
+/// Finds contexts, one after the other: the last one is at hand.
+pub(super) struct Resolver<'a, 'b> {
+    all: &'a Contexts,
+    contexts: TenantContexts<'a>,
+    /// That of elements without their own.
+    linked: Arc<Context>,
+    last: Option<(&'b str, Result<Arc<Context>, Problem>)>,
+    /// The names in the context of the last element that was read.
+    names: Option<(Arc<Context>, Arc<Names>)>,
+    deadline: Deadline,
+}
+
+impl<'b> Elements<'b> {
+    /// The elements with these texts. Cost: linear in the body.
+    ///
+    /// # Errors
+    ///
+    /// 413 if they have more than [`CONTEXTS_MAX`] different contexts.
+    pub(super) fn new(body: Body<'b>, texts: &[&'b str]) -> Result<Self, Problem> {
+        let (mut seen, mut last) = (HashSet::new(), None);
+        let mut elements = Vec::with_capacity(texts.len());
+        for text in texts {
+            let context = body.context_of(text);
+            if let Ok(Some(member)) = &context
+                && last != Some(*member)
+            {
+                last = Some(*member);
+                seen.insert(*member);
+            }
+            if seen.len() > CONTEXTS_MAX {
+                let detail = format!(
+                    "the elements of a batch have more than {CONTEXTS_MAX} different @contexts (CONTEXTS_MAX): send \
+                     several batches"
+                );
+                return Err(Problem::too_large(detail));
+            }
+            elements.push(Element { text, context });
+        }
+        Ok(Self(elements))
+    }
+
+    /// Whether there is anything to write; `names`: of any tenant.
+    ///
+    /// # Errors
+    ///
+    /// 504 behind the deadline.
+    pub(super) async fn any_valid(
+        &self,
+        names: &Names,
+        rules: &Rules,
+        contexts: &mut Resolver<'_, 'b>,
+    ) -> Result<bool, Problem> {
+        for (index, element) in self.0.iter().enumerate() {
+            contexts.rest(index).await?;
+            if matches!(parse_entity(element.text, names, rules), Err(WireError::Problem(_))) {
+                continue;
+            }
+            if contexts.of(element).await?.is_ok() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Reads all elements; what cannot be read is tallied. Names that the tenant never used are interned in one go.
+    ///
+    /// # Errors
+    ///
+    /// 504 behind the deadline; if names cannot be interned.
+    pub(super) async fn parse(
+        &self,
+        session: &Session,
+        rules: &Rules,
+        contexts: &mut Resolver<'_, 'b>,
+        tally: &mut Tally,
+    ) -> Result<Vec<Draft>, Problem> {
+        let mut slots: Vec<Option<Draft>> = Vec::with_capacity(self.0.len());
+        let (mut unknown, mut again) = (HashSet::new(), Vec::new());
+        for (index, element) in self.0.iter().enumerate() {
+            contexts.rest(index).await?;
+            let names = contexts.names(session, element).await?;
+            let parsed = names.map_err(WireError::Problem);
+            let parsed = parsed.and_then(|names| parse_entity(element.text, &names, rules));
+            slots.push(match parsed {
+                Ok(draft) => Some(draft),
+                Err(WireError::Problem(problem)) => {
+                    tally.refuse(element.text, problem);
+                    None
+                }
+                Err(WireError::Unknown(iris)) => {
+                    unknown.extend(iris);
+                    again.push((index, element));
+                    None
+                }
+            });
+        }
+        if !unknown.is_empty() {
+            session.intern(&unknown.into_iter().collect::<Vec<_>>()).await?;
+        }
+        for (index, element) in again {
+            contexts.rest(index).await?;
+            let names = contexts.names(session, element).await?;
+            let parsed = names.map_err(WireError::Problem);
+            match parsed.and_then(|names| parse_entity(element.text, &names, rules)) {
+                Ok(draft) => {
+                    if let Some(slot) = slots.get_mut(index) {
+                        *slot = Some(draft);
+                    }
+                }
+                Err(WireError::Problem(problem)) => tally.refuse(element.text, problem),
+                Err(WireError::Unknown(_)) => tally.refuse(element.text, Problem::internal()),
+            }
+        }
+        Ok(slots.into_iter().flatten().collect())
+    }
+}
+
+impl<'a, 'b> Resolver<'a, 'b> {
+    /// Contexts of the tenant, for the elements of the request.
+    ///
+    /// # Errors
+    ///
+    /// If the context of the `Link` header cannot be had.
+    pub(super) async fn new(
+        all: &'a Contexts,
+        tenant: &'a Tenant,
+        request: &Request,
+        body: Body<'_>,
+    ) -> Result<Self, Problem> {
+        let contexts = all.of(tenant);
+        let linked = match body.link(request)? {
+            Some(url) => contexts.by_link(url).await?,
+            None => Context::core(),
+        };
+        Ok(Self { all, contexts, linked, last: None, names: None, deadline: deadline(request) })
+    }
+
+    /// The context of an element. An error is one of the request; the inner one is an outcome of the element's own.
+    async fn of(&mut self, element: &Element<'b>) -> Result<Result<Arc<Context>, Problem>, Problem> {
+        let member = match &element.context {
+            Err(problem) => return Ok(Err(problem.clone())),
+            Ok(None) => return Ok(Ok(Arc::clone(&self.linked))),
+            Ok(Some(member)) => *member,
+        };
+        if let Some((held, context)) = &self.last
+            && *held == member
+        {
+            return Ok(context.clone());
+        }
+        // What goes goes before the next one comes.
+        (self.last, self.names) = (None, None);
+        self.turn().await?;
+        let context = self.contexts.by_member(member).await;
+        self.last = Some((member, context.clone()));
+        Ok(context)
+    }
+
+    /// The names in an element's context; errors as of [`Resolver::of`].
+    async fn names(
+        &mut self,
+        session: &Session,
+        element: &Element<'b>,
+    ) -> Result<Result<Arc<Names>, Problem>, Problem> {
+        let context = match self.of(element).await? {
+            Ok(context) => context,
+            Err(problem) => return Ok(Err(problem)),
+        };
+        if let Some((of, names)) = &self.names
+            && Arc::ptr_eq(of, &context)
+        {
+            return Ok(Ok(Arc::clone(names)));
+        }
+        // What is refused whole is read with the default tenant's names.
+        let contexts = self.all.of(session.entities.tenant());
+        let names = contexts.names(&context, session.entities.terms()).await;
+        self.names = Some((context, Arc::clone(&names)));
+        Ok(Ok(names))
+    }
+
+    /// Lets others run after so many elements.
+    async fn rest(&self, index: usize) -> Result<(), Problem> {
+        if index % ELEMENTS_A_TURN == ELEMENTS_A_TURN - 1 { self.turn().await } else { Ok(()) }
+    }
+
+    async fn turn(&self) -> Result<(), Problem> {
+        tokio::task::yield_now().await;
+        self.deadline.check().map_err(|error| problem(&error.into(), None))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::context::ContextOptions;
+    use crate::context::testing::options;
+    use crate::routes::body::BodyKind;
+
+    fn elements(count: usize) -> String {
+        let element = |n| format!(r#"{{"id":"urn:x:{n}","type":"T","@context":{{"x{n}":"urn:x{n}"}}}}"#);
+        format!("[{}]", (0..count).map(element).collect::<Vec<_>>().join(","))
+    }
+
+    #[tokio::test]
+    async fn only_the_context_at_work_is_held() {
+        let contexts = Contexts::new(ContextOptions { cache_entries: 1, ..options() }).unwrap();
+        let (text, request, tenant) = (elements(3), Request::default(), Tenant::default());
+        let body = Body { text: &text, kind: BodyKind::JsonLd };
+        let texts = crate::wire::split_batch(&text, 10).unwrap();
+        let elements = Elements::new(body, &texts).unwrap();
+        let mut resolver = Resolver::new(&contexts, &tenant, &request, body).await.unwrap();
+        let mut before = std::sync::Weak::new();
+        for (n, element) in elements.0.iter().enumerate() {
+            let context = resolver.of(element).await.unwrap().unwrap();
+            assert_eq!(context.expand(&format!("x{n}")), format!("urn:x{n}"));
+            assert!(before.upgrade().is_none(), "of element {n}");
+            before = Arc::downgrade(&context);
+        }
+    }
+
+    #[tokio::test]
+    async fn the_deadline_holds_between_contexts() {
+        let contexts = Contexts::new(options()).unwrap();
+        let (text, request) =
+            (elements(2), Request { deadline: Some(std::time::Instant::now()), ..Request::default() });
+        let (tenant, body) = (Tenant::default(), Body { text: &text, kind: BodyKind::JsonLd });
+        let texts = crate::wire::split_batch(&text, 10).unwrap();
+        let elements = Elements::new(body, &texts).unwrap();
+        let mut resolver = Resolver::new(&contexts, &tenant, &request, body).await.unwrap();
+        let problem = resolver.of(&elements.0[0]).await.unwrap_err();
+        assert_eq!(problem.status, http::StatusCode::GATEWAY_TIMEOUT);
+    }
+
+    #[test]
+    fn different_contexts_have_a_limit() {
+        for (count, fits) in [(CONTEXTS_MAX, true), (CONTEXTS_MAX + 1, false)] {
+            let text = elements(count);
+            let body = Body { text: &text, kind: BodyKind::JsonLd };
+            // The same ones twice are no more.
+            let texts = crate::wire::split_batch(&text, 1000).unwrap().repeat(2);
+            assert_eq!(Elements::new(body, &texts).is_ok(), fits, "{count}");
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! What a plan and its run want to know of the index beforehand: types in use, what expired, the ids behind a way.
+
+use std::collections::HashSet;
+
+use store::{Direction, Timestamp};
+
+use super::plan::Way;
+use super::stream::IdList;
+use crate::tenant::Context;
+use crate::{Error, TermId, keys};
+
+/// Larger pages cost the allocator more than they save.
+const PROBE_PAGE_ROWS: usize = 512;
+/// Types in use beyond this are not looked up for a query that names none.
+const TYPES_MAX: usize = 64;
+/// Beyond so many expired rows that are not yet purged, the index alone decides nothing.
+const EXPIRED_MAX: usize = 4096;
+
+impl Context {
+    /// All ids behind a way, unless they are more rows than this.
+    pub(super) async fn ids_behind(&self, way: &Way, rows_max: usize) -> Result<Option<IdList>, Error> {
+        let (mut list, mut rows) = (IdList::default(), 0);
+        for (at, partition) in self.partitions.iter().enumerate() {
+            for range in &way.ranges {
+                let mut range = range.clone();
+                loop {
+                    let left = rows_max.saturating_sub(rows).min(PROBE_PAGE_ROWS);
+                    if left == 0 {
+                        return Ok(None);
+                    }
+                    let page = self.store.scan(partition, &range, Direction::Forward, left).await?;
+                    rows += page.len();
+                    for id in page.rows().filter_map(|(key, _)| keys::id_bytes_of_key(key)) {
+                        list.push(at, id);
+                    }
+                    let Some(last) = page.last_key().filter(|_| page.more()) else {
+                        break;
+                    };
+                    range = keys::after_key(&range, last);
+                }
+            }
+        }
+        list.sort();
+        Ok(Some(list))
+    }
+
+    /// The types that any entity has, unless they are too many.
+    pub(super) async fn types_in_use(&self) -> Result<Option<Vec<TermId>>, Error> {
+        let mut types = Vec::new();
+        for partition in self.partitions.iter() {
+            let mut next = Some(TermId(0));
+            while let Some(from) = next {
+                let page = self.store.scan(partition, &keys::types_from(from), Direction::Forward, 1).await?;
+                let found = page.last_key().and_then(keys::type_of_key);
+                types.extend(found);
+                next = found.and_then(|found| found.0.checked_add(1)).map(TermId);
+                if types.len() > TYPES_MAX * self.partitions.len() {
+                    return Ok(None);
+                }
+            }
+        }
+        types.sort_unstable();
+        types.dedup();
+        Ok((types.len() <= TYPES_MAX).then_some(types))
+    }
+
+    /// Ids of entities that expired, or some of whose attributes did, and that are not purged yet.
+    pub(super) async fn expired_ids(&self, now: Timestamp) -> Result<Option<HashSet<Box<str>>>, Error> {
+        let range = keys::expired_range(Timestamp(now.0.saturating_add(1)));
+        let mut ids = HashSet::new();
+        for partition in self.partitions.iter() {
+            let page = self.store.scan(partition, &range, Direction::Forward, EXPIRED_MAX).await?;
+            if page.more() {
+                return Ok(None);
+            }
+            ids.extend(page.rows().filter_map(|(key, _)| keys::id_of_key(key)).map(Into::into));
+        }
+        Ok(Some(ids))
+    }
+}

@@ -1,0 +1,62 @@
+//! What is done to commits before they queue, so that the committer, for whom all wait, has less to do.
+//!
+//! Rows that conditions ask for are read by who submits a commit: the committer finds them in the cache. One that went out
+//! of it meanwhile it reads itself. The rows of a large commit are sorted.
+
+use std::sync::Arc;
+
+use super::shared::Shared;
+use crate::place::{kind, place};
+use crate::{Commit, Error, Write};
+
+/// A commit of more rows is large.
+pub(crate) const LARGE_ROWS: usize = 4_000;
+/// So many rows are read on the caller's thread before others have a turn.
+const READ_AT_ONCE: usize = 64;
+
+impl Shared {
+    /// Sorts the rows of a large commit, on a thread that may take its time: the committer's sort then has nothing left to
+    /// do. Where a range is removed, order has a meaning and stays.
+    pub(crate) async fn sort(&self, mut commit: Commit) -> Result<Commit, Error> {
+        let is_range = |write: &Write| matches!(write, Write::DeleteRange(_));
+        if commit.writes.len() <= LARGE_ROWS || commit.writes.iter().any(is_range) {
+            return Ok(commit);
+        }
+        let sort = move || {
+            commit.writes.sort_by(|one, other| one.key().cmp(other.key()));
+            Ok(commit)
+        };
+        self.block(sort).await
+    }
+
+    /// Reads what the conditions of commits ask for. What cannot be read is left to the committer, who says so. Cost: a look-up
+    /// for each condition; for what is not cached, an engine read, which may wait for the disk.
+    pub(crate) async fn warm(self: &Arc<Self>, commits: &[Commit]) {
+        let (mut cold, mut read) = (Vec::new(), 0);
+        for commit in commits {
+            for condition in &commit.conditions {
+                let place = place(&commit.partition, condition.key());
+                if self.cache.holds(&place) {
+                    continue;
+                }
+                let kind = kind(&commit.partition, condition.key());
+                if matches!(self.get_in_memory(kind, &place), Ok(None)) {
+                    cold.push((kind, place));
+                }
+                read += 1;
+                if read % READ_AT_ONCE == 0 {
+                    tokio::task::yield_now().await;
+                }
+            }
+        }
+        if cold.is_empty() {
+            return;
+        }
+        let shared = Arc::clone(self);
+        let read =
+            move || cold.iter().try_for_each(|(kind, place)| shared.get_from_disk(*kind, place).map(drop));
+        if let Err(error) = self.block(read).await {
+            tracing::debug!(%error, "rows of conditions were not read ahead");
+        }
+    }
+}
