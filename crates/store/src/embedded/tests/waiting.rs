@@ -119,7 +119,7 @@ async fn a_scan_over_many_removed_rows_leaves_its_thread() {
         let shared = store.shared();
         let in_memory = shared.scan_once(&things, (&start, &end), Direction::Forward, 10, TIER_MEMORY);
         assert_eq!(in_memory.unwrap().is_none(), leaves, "{rows} removed rows");
-        let page = store.scan(&things, &range, Direction::Forward, 10).await.unwrap();
+        let page = shared.scan(&things, &range, Direction::Forward, 10).await.unwrap();
         assert!(page.is_empty());
     }
 }
