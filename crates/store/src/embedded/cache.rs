@@ -329,6 +329,14 @@ impl Cache {
     }
 }
 
+#[cfg(test)]
+impl Cache {
+    /// Keeps the committer from putting rows in flight, as a slow machine may, until it is dropped.
+    pub(crate) fn hold(&self) -> Vec<MutexGuard<'_, impl Sized>> {
+        self.shards.iter().map(Mutex::lock).collect()
+    }
+}
+
 impl Shard {
     fn hit(&mut self, index: usize) -> Option<Row> {
         self.hits += 1;

@@ -232,7 +232,6 @@ impl Committer {
         let sync = self.shared.options.durability == Durability::Sync;
         options.set_sync(sync);
         let counters = &self.shared.counters;
-        counters.batches.fetch_add(1, Ordering::Relaxed);
         counters.syncs.fetch_add(u64::from(sync), Ordering::Relaxed);
         counters.bytes_written.fetch_add(self.batch.bytes() as u64, Ordering::Relaxed);
         // Before the engine shows any of it: who takes a snapshot learns what it may hold.
@@ -252,6 +251,8 @@ impl Committer {
             }
             return false;
         }
+        // Behind the write: who syncs at intervals syncs what is counted.
+        counters.batches.fetch_add(1, Ordering::Release);
         counters.commits.fetch_add(commits, Ordering::Relaxed);
         self.batch.publish();
         if !self.look_at_folder() {

@@ -2,6 +2,7 @@
 
 #![expect(clippy::cast_possible_truncation, reason = "test data wraps around on purpose")]
 
+mod durability;
 mod folder;
 mod reopen;
 mod waiting;
