@@ -230,6 +230,7 @@ fn log_refusal(kind: StoreErrorKind, error: &dyn std::error::Error) {
         | StoreErrorKind::TooLarge
         | StoreErrorKind::Conflict
         | StoreErrorKind::Changed
+        | StoreErrorKind::OtherIncarnation
         | StoreErrorKind::Unknown
         | StoreErrorKind::Locked
         | StoreErrorKind::Misuse => false,
@@ -257,6 +258,7 @@ fn store_problem(kind: StoreErrorKind, error: &dyn std::error::Error) -> Problem
             Problem::unavailable("the server's data folder was removed or replaced: nothing is written")
         }
         StoreErrorKind::Conflict
+        | StoreErrorKind::OtherIncarnation
         | StoreErrorKind::Unknown
         | StoreErrorKind::Locked
         | StoreErrorKind::Misuse => Problem::internal(),

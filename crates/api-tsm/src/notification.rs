@@ -19,7 +19,7 @@ struct Notification<'a> {
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "PascalCase")]
 struct Told<'a> {
-    /// Grows from change to change; repeated if a notification is repeated.
+    /// Grows from change to change until a backup is restored; repeated if a notification is repeated.
     cursor: u64,
     kind: &'static str,
     #[serde(rename = "ID")]
@@ -41,7 +41,7 @@ pub fn notification(repository: &str, hook: &str, events: &[HookEvent]) -> Vec<u
 }
 
 fn told(event: &HookEvent) -> Told<'_> {
-    let HookEvent { cursor, change, series } = event;
+    let HookEvent { number, change, series, .. } = event;
     let (kind, points) = match change {
         SeriesChange::Put(points) => ("Put", Some(points)),
         SeriesChange::Deleted(points) => ("Deleted", Some(points)),
@@ -52,7 +52,7 @@ fn told(event: &HookEvent) -> Told<'_> {
     };
     let range = points.map(|PointsChange { range, .. }| range);
     Told {
-        cursor: cursor.0,
+        cursor: *number,
         kind,
         id: series.number.to_string(),
         name: &series.name,

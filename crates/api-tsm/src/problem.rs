@@ -260,6 +260,7 @@ fn log_refusal(kind: StoreErrorKind, error: &dyn std::error::Error) {
         | StoreErrorKind::TooLarge
         | StoreErrorKind::Conflict
         | StoreErrorKind::Changed
+        | StoreErrorKind::OtherIncarnation
         | StoreErrorKind::Unknown
         | StoreErrorKind::Locked
         | StoreErrorKind::Misuse => false,
@@ -287,6 +288,7 @@ fn of_store(kind: StoreErrorKind, error: &dyn std::error::Error) -> Problem {
             Problem::too_large("one series is given more than the store takes at once")
         }
         StoreErrorKind::Conflict
+        | StoreErrorKind::OtherIncarnation
         | StoreErrorKind::Unknown
         | StoreErrorKind::Locked
         | StoreErrorKind::Misuse => Problem::internal(),

@@ -301,6 +301,7 @@ fn backup_status(kind: store::ErrorKind) -> StatusCode {
         ErrorKind::Unavailable
         | ErrorKind::Conflict
         | ErrorKind::Changed
+        | ErrorKind::OtherIncarnation
         | ErrorKind::Unknown
         | ErrorKind::TooLarge
         | ErrorKind::Corrupt

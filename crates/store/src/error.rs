@@ -20,6 +20,10 @@ pub enum ErrorKind {
     /// ([`crate::ReadAttempts`]).
     #[error("changed meanwhile")]
     Changed,
+    /// What a stamp or a cursor names is of another life of the store: before a restore, or before an end that may have lost
+    /// commits. Read again; a reader of the feed begins at its beginning or its end.
+    #[error("of another incarnation of the store")]
+    OtherIncarnation,
     /// The outcome is not known: ask [`crate::Store::resolve`].
     #[error("outcome unknown")]
     Unknown,

@@ -11,6 +11,7 @@
 mod embedded;
 mod error;
 mod fingerprint;
+mod incarnation;
 mod key;
 mod limits;
 mod memory;

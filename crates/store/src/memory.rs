@@ -12,6 +12,7 @@ use parking_lot::RwLock;
 
 pub(crate) use self::snapshot::MemorySnapshot;
 use self::snapshot::Snapshots;
+use crate::incarnation::Incarnation;
 use crate::limits::{FEED_PAGE_BYTES_MAX, PAGE_BYTES_MAX, check_append, check_commit, check_lease};
 use crate::place::{PlaceBytes, bounds, head_bytes, place};
 use crate::spaces::Spaces;
@@ -33,6 +34,7 @@ pub struct MemoryOptions {
 #[derive(Debug)]
 pub(crate) struct Memory {
     options: MemoryOptions,
+    incarnation: Incarnation,
     spaces: Spaces,
     state: RwLock<State>,
     /// Whether snapshots are validated: what a later commit replaces is not kept, and reads end with `Changed`.
@@ -62,7 +64,8 @@ struct HeldLease {
 
 impl Memory {
     pub(crate) fn new(options: MemoryOptions) -> Self {
-        Self { options, spaces: Spaces::new(), state: RwLock::default(), validates: false }
+        let (incarnation, spaces) = (Incarnation::new(), Spaces::new());
+        Self { options, incarnation, spaces, state: RwLock::default(), validates: false }
     }
 
     /// The engine as one that cannot keep what was: its snapshots are validated.
@@ -88,19 +91,20 @@ impl Memory {
         self.spaces.learn(commit.partition.space)?;
         let partition = &commit.partition;
         for condition in &commit.conditions {
-            if !state.holds(partition, condition) {
+            if !state.holds(self.incarnation, partition, condition)? {
                 state.conflicts += 1;
                 return Err(Error::new(ErrorKind::Conflict, "commit: a condition does not hold"));
             }
         }
         self.note_write(state, partition);
         state.sequence += 1;
-        let stamp = Stamp(state.sequence);
+        let stamp = self.incarnation.stamp(state.sequence);
         for write in commit.writes {
             state.write(partition, stamp, commit.write_id, write);
         }
         let change = Change {
-            cursor: Cursor(stamp.0),
+            cursor: self.incarnation.cursor(state.sequence),
+            number: state.sequence,
             partition: commit.partition,
             write_id: commit.write_id,
             payload: commit.change,
@@ -158,7 +162,7 @@ impl Memory {
         state.open()?;
         let found = state.feed.iter().rev().find(|it| it.write_id == write_id && it.partition == *partition);
         match found {
-            Some(change) => Ok(Outcome::Committed(Stamp(change.cursor.0))),
+            Some(change) => Ok(Outcome::Committed(self.incarnation.stamp(change.number))),
             None if state.feed_first() <= 1 => Ok(Outcome::NotCommitted),
             None => {
                 Err(Error::new(ErrorKind::Unknown, "resolve a write: the feed does not reach back so far"))
@@ -170,7 +174,7 @@ impl Memory {
         let state = self.state.read();
         state.open()?;
         let first = state.feed_first();
-        let next = cursor.0.saturating_add(1);
+        let next = self.incarnation.seen_by(cursor, state.sequence)?.saturating_add(1);
         if next < first {
             return Err(Error::new(
                 ErrorKind::TooLarge,
@@ -188,7 +192,11 @@ impl Memory {
     }
 
     pub(crate) fn feed_end(&self) -> Cursor {
-        Cursor(self.state.read().sequence)
+        self.incarnation.cursor(self.state.read().sequence)
+    }
+
+    pub(crate) fn adopt_cursor(&self, cursor: Cursor) -> Cursor {
+        self.incarnation.adopt(cursor, self.state.read().sequence)
     }
 
     pub(crate) fn lease(&self, name: &str, holder: &str, ttl: Duration) -> Result<Option<Lease>, Error> {
@@ -234,14 +242,21 @@ impl State {
         Ok(())
     }
 
-    fn holds(&self, partition: &Partition, condition: &Condition) -> bool {
+    fn holds(
+        &self,
+        incarnation: Incarnation,
+        partition: &Partition,
+        condition: &Condition,
+    ) -> Result<bool, Error> {
         let row = |key: &[u8]| self.rows.get(&place(partition, key));
-        match condition {
+        Ok(match condition {
             Condition::Absent(key) => row(key).is_none(),
             Condition::Present(key) => row(key).is_some(),
-            // A plain row has no version (stamp zero), so no version condition holds of it.
-            Condition::Version(key, stamp) => row(key).is_some_and(|row| row.stamp == *stamp && stamp.0 != 0),
-        }
+            // A plain row has no version, so no version condition holds of it.
+            Condition::Version(key, stamp) => {
+                incarnation.sequence_of(*stamp)?.is_some() && row(key).is_some_and(|row| row.stamp == *stamp)
+            }
+        })
     }
 
     fn write(&mut self, partition: &Partition, stamp: Stamp, write_id: WriteId, write: Write) {
@@ -278,7 +293,7 @@ impl State {
 
     /// The sequence of the oldest change that is kept (or would be the first).
     fn feed_first(&self) -> u64 {
-        self.feed.front().map_or(self.sequence + 1, |change| change.cursor.0)
+        self.feed.front().map_or(self.sequence + 1, |change| change.number)
     }
 }
 

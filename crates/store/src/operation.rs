@@ -1,12 +1,27 @@
 //! What goes in and comes out: commits, rows, pages, changes.
 
+use std::fmt;
+
 use bytes::Bytes;
 
 use crate::Partition;
+use crate::incarnation::Incarnation;
 
-/// The version of a row written with [`Write::PutStamped`]; grows with every write of that row.
-#[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
-pub struct Stamp(pub u64);
+/// The version of a row written with [`Write::PutStamped`]: no other write has the same, nor has the same write in another
+/// incarnation of the store. Nothing else can be told of two of them. The default one is that of plain rows.
+#[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
+pub struct Stamp {
+    pub(crate) incarnation: Incarnation,
+    /// The number of the commit; zero for plain rows.
+    pub(crate) sequence: u64,
+}
+
+/// For people: incarnation and number.
+impl fmt::Display for Stamp {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{:016x}-{}", self.incarnation.0, self.sequence)
+    }
+}
 
 /// Names one commit for ever; chosen by the caller, random or ordered, never reused.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
@@ -82,7 +97,7 @@ pub enum Outcome {
 /// A row read by its key.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Row {
-    /// The version, for rows written with [`Write::PutStamped`]; zero for plain rows.
+    /// The version, for rows written with [`Write::PutStamped`]; the default one for plain rows.
     pub stamp: Stamp,
     /// The commit that wrote it; zero for plain rows.
     pub write_id: WriteId,
@@ -192,15 +207,36 @@ impl Page {
     }
 }
 
-/// Where a reader of the feed stands: everything up to it was seen.
-#[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
-pub struct Cursor(pub u64);
+/// Where a reader of the feed stands: everything up to it was seen. The default one is the beginning. It is of one incarnation
+/// of the store, and can be compared for equality only.
+#[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
+pub struct Cursor {
+    pub(crate) incarnation: Incarnation,
+    /// The number of the last commit seen.
+    pub(crate) sequence: u64,
+}
+
+impl Cursor {
+    /// Bytes to keep it in.
+    pub fn to_bytes(self) -> [u8; 16] {
+        (u128::from(self.incarnation.0) << 64 | u128::from(self.sequence)).to_be_bytes()
+    }
+
+    /// The cursor kept in these bytes.
+    pub fn from_bytes(bytes: [u8; 16]) -> Self {
+        let [i0, i1, i2, i3, i4, i5, i6, i7, sequence @ ..] = bytes;
+        let incarnation = Incarnation(u64::from_be_bytes([i0, i1, i2, i3, i4, i5, i6, i7]));
+        Self { incarnation, sequence: u64::from_be_bytes(sequence) }
+    }
+}
 
 /// One commit as the feed tells it.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Change {
     /// The cursor that has seen this change.
     pub cursor: Cursor,
+    /// Its number: it grows from change to change, with gaps, and is given again only in another incarnation.
+    pub number: u64,
     /// Where it happened.
     pub partition: Partition,
     /// Which commit it was.

@@ -59,8 +59,8 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// `Conflict` if a condition does not hold (told only after the winner is durable),
-    /// `Unknown`, `Unavailable`, `TooLarge`.
+    /// `Conflict` if a condition does not hold (told only after the winner is durable), `OtherIncarnation` if it names a
+    /// version of another incarnation, `Unknown`, `Unavailable`, `TooLarge`.
     pub async fn commit(&self, commit: Commit) -> Result<Stamp, Error> {
         match &self.engine {
             Engine::Memory(memory) => {
@@ -180,8 +180,8 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// `Unavailable`; `TooLarge` if the cursor is older than what is kept; `Misuse` if there is no
-    /// such shard.
+    /// `Unavailable`; `TooLarge` if the cursor is older than what is kept; `OtherIncarnation` if it is of another incarnation;
+    /// `Misuse` if there is no such shard.
     pub async fn feed(&self, shard: u32, cursor: Cursor, changes_max: usize) -> Result<Vec<Change>, Error> {
         if shard >= self.feed_shards() {
             return Err(Error::new(ErrorKind::Misuse, format!("read the feed: there is no shard {shard}")));
@@ -198,6 +198,16 @@ impl Store {
         match &self.engine {
             Engine::Memory(memory) => memory.feed_end(),
             Engine::Embedded(embedded) => embedded.shared().feed_end(),
+        }
+    }
+
+    /// A cursor that was read from a row of this store, as one of the store's present incarnation: what a restore brings back, or
+    /// the end of a process leaves, it leaves whole, the row and what it points at. Never for one kept elsewhere. One that
+    /// points behind the end stays as it is.
+    pub fn adopt_cursor(&self, cursor: Cursor) -> Cursor {
+        match &self.engine {
+            Engine::Memory(memory) => memory.adopt_cursor(cursor),
+            Engine::Embedded(embedded) => embedded.shared().adopt_cursor(cursor),
         }
     }
 

@@ -48,6 +48,7 @@ pub async fn contract(mut make_store: impl FnMut(Clock) -> Store) {
     snapshots::check_snapshot_races(&make_store(clock.clone())).await;
     changes::check_feed(&make_store(clock.clone())).await;
     changes::check_feed_limit(&make_store(clock.clone())).await;
+    changes::check_incarnation(&make_store(clock.clone()), &make_store(clock.clone())).await;
     changes::check_resolve(&make_store(clock.clone())).await;
     changes::check_leases(&make_store(clock.clone()), &clock).await;
     changes::check_close(&make_store(clock)).await;

@@ -1,10 +1,10 @@
 //! Names for commits, unlike those of any other process.
 
-use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::WriteId;
+use crate::incarnation::random_u64;
 
 /// Gives write ids; clones share. High half: random, once a process and handle; low half: counts.
 ///
@@ -17,13 +17,13 @@ pub struct WriteIds {
 }
 
 impl WriteIds {
-    /// A new line of ids. The randomness is that of the standard library's hash seeds.
+    /// A new line of ids.
     #[expect(
         clippy::new_without_default,
         reason = "a default is the same each time; every line of ids differs"
     )]
     pub fn new() -> Self {
-        Self { high: RandomState::new().build_hasher().finish(), count: Arc::default() }
+        Self { high: random_u64(), count: Arc::default() }
     }
 
     /// An id never given before. Cost: one atomic addition.

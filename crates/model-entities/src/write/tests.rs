@@ -316,7 +316,7 @@ fn many_writers_on_one_entity_lose_nothing() {
         }
         assert_eq!(stored(&entities).await["urn:x:1"].attributes.len(), 1 + 32 * 20);
         let records: usize = store
-            .feed(0, Cursor(0), 10_000)
+            .feed(0, Cursor::default(), 10_000)
             .await
             .unwrap()
             .iter()

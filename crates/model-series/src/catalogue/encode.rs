@@ -393,7 +393,8 @@ pub(crate) fn take_hook(bytes: &[u8]) -> Option<Hook> {
 /// How far a hook was told, as bytes.
 pub(crate) fn put_hook_state(state: &HookState) -> Vec<u8> {
     let mut out = Writer::new();
-    for number in [state.cursor.0, state.failures.into(), state.delivered, state.failed, state.cuts] {
+    out.0.extend_from_slice(&state.cursor.to_bytes());
+    for number in [state.failures.into(), state.delivered, state.failed, state.cuts] {
         out.varint(number);
     }
     out.time(state.retry_at.0);
@@ -405,7 +406,7 @@ pub(crate) fn put_hook_state(state: &HookState) -> Vec<u8> {
 pub(crate) fn take_hook_state(bytes: &[u8]) -> Option<HookState> {
     let mut fields = Reader::new(bytes)?;
     Some(HookState {
-        cursor: Cursor(fields.varint()?),
+        cursor: Cursor::from_bytes(fields.take(16)?.try_into().ok()?),
         failures: fields.number()?,
         delivered: fields.varint()?,
         failed: fields.varint()?,

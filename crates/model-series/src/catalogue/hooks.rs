@@ -119,6 +119,8 @@ const ERROR_CHARS_MAX: usize = 200;
 pub struct HookEvent {
     /// Where the feed tells it; changes of one commit share a place.
     pub cursor: Cursor,
+    /// The number of that place: grows from change to change.
+    pub number: u64,
     /// The series, as it is now; as it was, if it was removed.
     pub series: Arc<Definition>,
     /// What happened.
@@ -158,17 +160,18 @@ impl Context {
     pub(crate) async fn hook_events(&self, hook: &Hook, changes: &[Change]) -> Result<Vec<HookEvent>, Error> {
         let filter = hook.filter();
         let ours = changes.iter().filter(|change| change.partition.tenant == self.tenant);
-        let records = ours.flat_map(|change| change_records(change).map(|record| (change.cursor, record)));
-        let records: Vec<(Cursor, SeriesChange)> = records.collect();
+        let records = ours.flat_map(|change| change_records(change).map(move |record| (change, record)));
+        let records: Vec<(&Change, SeriesChange)> = records.collect();
         let numbers: Vec<u32> = records.iter().map(|(_, record)| record.series()).collect();
         let found = self.find_numbers(&numbers).await?;
         let mut events = Vec::new();
-        for ((cursor, change), found) in records.into_iter().zip(found) {
+        for ((place, change), found) in records.into_iter().zip(found) {
             // Points of a series that is gone by now: the record of its removal follows.
             let told = change.definition().cloned();
             let series = told.or_else(|| found.map(|found| found.definition));
             if let Some(series) = series.filter(|series| filter.wants(series)) {
-                events.push(HookEvent { cursor, series, change });
+                let Change { cursor, number, .. } = *place;
+                events.push(HookEvent { cursor, number, series, change });
             }
         }
         Ok(events)

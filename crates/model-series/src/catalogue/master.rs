@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use store::{
-    Condition, Cursor, Direction, Fingerprint, ReadAttempts, Snapshot, Stamp, StateCondition, Write,
+    Condition, Cursor, Direction, Fingerprint, ReadAttempts, Row, Snapshot, Stamp, StateCondition, Write,
 };
 
 use super::check::{check_name, check_text};
@@ -213,7 +213,7 @@ impl Context {
         let mut told = Vec::with_capacity(hooks.len());
         for (hook, row) in hooks.into_iter().zip(self.rows(&states).await?) {
             let state = match row {
-                Some(row) => take_hook_state(&row.value).ok_or_else(|| damaged("the state of a hook"))?,
+                Some(row) => self.hook_state_of(&row)?,
                 None => HookState::default(),
             };
             told.push((hook, state));
@@ -227,8 +227,13 @@ impl Context {
         let Some(row) = self.row(&keys::hook(name)).await? else { return Ok(None) };
         let Some(told) = self.row(&keys::hook_state(name)).await? else { return Ok(None) };
         let hook = take_hook(&row.value).ok_or_else(|| damaged("a hook"))?;
-        let state = take_hook_state(&told.value).ok_or_else(|| damaged("the state of a hook"))?;
+        let state = self.hook_state_of(&told)?;
         Ok(Some(HookStanding { hook, state, version: told.stamp }))
+    }
+
+    fn hook_state_of(&self, row: &Row) -> Result<HookState, Error> {
+        let state = take_hook_state(&row.value).ok_or_else(|| damaged("the state of a hook"))?;
+        Ok(HookState { cursor: self.store.adopt_cursor(state.cursor), ..state })
     }
 
     /// Stores a hook; see [`crate::Repository::put_hook`].

@@ -6,7 +6,7 @@ use crate::Points;
 
 fn change(space: store::Space, payload: Bytes) -> Change {
     let partition = Partition { tenant: Tenant::default(), space, bucket: 0 };
-    Change { cursor: Cursor(1), partition, write_id: WriteId(1), payload }
+    Change { cursor: Cursor::default(), number: 1, partition, write_id: WriteId(1), payload }
 }
 
 #[test]

@@ -28,7 +28,7 @@ const HOOKS_AT_ONCE_MAX: usize = 64;
 /// Changes of the feed that are looked at at once.
 const FEED_CHANGES: usize = 1000;
 /// A hook that is told nothing of so many changes of the feed has its place stored all the same.
-const PASSED_OVER_MAX: u64 = 100_000;
+const PASSED_OVER_MAX: usize = 100_000;
 
 /// Whom hooks may call, and how.
 #[derive(Clone, Copy, Debug)]
@@ -68,8 +68,25 @@ struct Turn {
     repository_name: Box<str>,
     /// As it was last read: before every request.
     standing: HookStanding,
-    /// Where it stands in memory: beyond its state's cursor nothing was for it up to here.
-    seen: Cursor,
+    seen: Seen,
+}
+
+/// Where a hook stands in memory.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+struct Seen {
+    /// Where its state stands.
+    told: Cursor,
+    /// Between there and here nothing was for it.
+    upto: Cursor,
+    /// How many changes that were.
+    passed: usize,
+}
+
+impl Seen {
+    /// Nothing beyond its state.
+    fn at(told: Cursor) -> Self {
+        Self { told, upto: told, passed: 0 }
+    }
 }
 
 /// What became of an attempt to tell a hook a page of the feed.
@@ -120,22 +137,22 @@ impl Hooks {
 /// Hooks that are being served, and how far hooks were seen.
 #[derive(Default)]
 struct Round {
-    tasks: JoinSet<Cursor>,
+    tasks: JoinSet<Seen>,
     busy: HashMap<tokio::task::Id, HookKey>,
-    seen: HashMap<HookKey, Cursor>,
+    seen: HashMap<HookKey, Seen>,
 }
 
 impl Round {
     /// Takes in the turns that have ended.
     fn collect(&mut self) {
         while let Some(ended) = self.tasks.try_join_next_with_id() {
-            let (id, cursor) = match ended {
-                Ok((id, cursor)) => (id, Some(cursor)),
+            let (id, seen) = match ended {
+                Ok((id, seen)) => (id, Some(seen)),
                 // A bug: the hook is served anew from where it stands in the store.
                 Err(error) => (error.id(), None),
             };
-            if let (Some(key), Some(cursor)) = (self.busy.remove(&id), cursor) {
-                self.seen.insert(key, cursor);
+            if let (Some(key), Some(seen)) = (self.busy.remove(&id), seen) {
+                self.seen.insert(key, seen);
             }
         }
     }
@@ -161,15 +178,17 @@ impl Round {
 
 impl Shared {
     /// The hooks that are behind the feed and may be tried.
-    async fn turns(&self, seen: &HashMap<HookKey, Cursor>) -> Result<Vec<Turn>, model_series::Error> {
+    async fn turns(&self, seen: &HashMap<HookKey, Seen>) -> Result<Vec<Turn>, model_series::Error> {
         let (end, now) = (self.store.feed_end(0), self.clock.now());
         let mut turns = Vec::new();
         for info in self.repositories.list().await? {
             let repository = self.repositories.get(&info.name).await?;
             for (hook, state) in repository.hooks().await? {
                 let key = (info.name.clone(), hook.name.clone());
-                let seen = seen.get(&key).copied().unwrap_or_default().max(state.cursor);
-                if hook.is_active && state.is_due(now) && seen < end {
+                // What was seen of another hook of its name, or before the state moved, does not count.
+                let seen = seen.get(&key).copied().filter(|seen| seen.told == state.cursor);
+                let seen = seen.unwrap_or_else(|| Seen::at(state.cursor));
+                if hook.is_active && state.is_due(now) && seen.upto != end {
                     let repository = repository.clone();
                     // What it is now is read before it is told anything.
                     let standing = HookStanding { hook, state, version: Stamp::default() };
@@ -181,11 +200,16 @@ impl Shared {
     }
 
     /// Tells one hook everything up to the end of the feed, or up to its first failure; answers how far it was seen.
-    async fn serve(&self, mut turn: Turn) -> Cursor {
+    async fn serve(&self, mut turn: Turn) -> Seen {
         loop {
-            let changes = match self.store.feed(0, turn.seen, FEED_CHANGES).await {
+            let changes = match self.store.feed(0, turn.seen.upto, FEED_CHANGES).await {
                 Ok(changes) => changes,
-                Err(error) if error.kind() == StoreErrorKind::TooLarge => {
+                Err(error)
+                    if matches!(
+                        error.kind(),
+                        StoreErrorKind::TooLarge | StoreErrorKind::OtherIncarnation
+                    ) =>
+                {
                     self.pass_cut(&mut turn).await;
                     return turn.seen;
                 }
@@ -196,19 +220,20 @@ impl Shared {
             };
             let Some(last) = changes.last().map(|change| change.cursor) else { return turn.seen };
             match self.tell(&mut turn, &changes).await {
-                Ok(Told::All) => turn.seen = last,
-                Ok(Told::Changed) => turn.seen = turn.seen.max(turn.standing.state.cursor),
-                Ok(Told::End) => return turn.standing.state.cursor,
+                Ok(Told::All) => turn.pass(last, changes.len()),
+                Ok(Told::Changed) => turn.note_told(),
+                Ok(Told::End) => return Seen::at(turn.standing.state.cursor),
                 Err(error) => {
                     tracing::warn!(error = chain(&error), hook = %turn.name(), "cannot serve a hook");
-                    return turn.standing.state.cursor;
+                    return Seen::at(turn.standing.state.cursor);
                 }
             }
-            if turn.seen.0.saturating_sub(turn.standing.state.cursor.0) > PASSED_OVER_MAX {
-                let state = turn.standing.state.after_success(turn.seen, 0);
+            if turn.seen.passed > PASSED_OVER_MAX {
+                let state = turn.standing.state.after_success(turn.seen.upto, 0);
                 if !self.keep(&mut turn, state).await {
-                    return turn.standing.state.cursor;
+                    return Seen::at(turn.standing.state.cursor);
                 }
+                turn.note_told();
             }
         }
     }
@@ -223,7 +248,7 @@ impl Shared {
         self.metrics.hooks.cuts.fetch_add(1, Ordering::Relaxed);
         let state = turn.standing.state.after_cut(end);
         self.keep(turn, state).await;
-        turn.seen = end;
+        turn.seen = Seen::at(end);
     }
 
     /// Stores where a hook stands; `false` if that could not be, or it is no longer this hook.
@@ -249,7 +274,7 @@ impl Shared {
         }
         let hook = turn.standing.hook.clone();
         let wanted = turn.repository.hook_events(&hook, changes).await?;
-        let mut rest = wanted.as_slice();
+        let (mut rest, mut reached) = (wanted.as_slice(), turn.standing.state.cursor);
         while !rest.is_empty() {
             if turn.standing.hook != hook {
                 return Ok(Told::Changed);
@@ -257,9 +282,9 @@ impl Shared {
             let (batch, behind) = rest.split_at(rest.len().min(self.policy.changes_max.max(1)));
             rest = behind;
             // The changes of one commit share a cursor: it is passed only with the last of them.
-            let Some(HookEvent { cursor, .. }) = batch.last() else { break };
-            let has_more = behind.first().is_some_and(|next| next.cursor == *cursor);
-            let reached = if has_more { Cursor(cursor.0.saturating_sub(1)) } else { *cursor };
+            let next = behind.first().map(|next| next.cursor);
+            let whole = batch.iter().rev().find(|event| Some(event.cursor) != next);
+            reached = whole.map_or(reached, |event| event.cursor);
             if !self.tell_batch(turn, batch, reached).await {
                 return Ok(Told::End);
             }
@@ -277,7 +302,7 @@ impl Shared {
             Ok(()) => {
                 metrics.notifications.fetch_add(1, Ordering::Relaxed);
                 metrics.changes.fetch_add(told, Ordering::Relaxed);
-                let state = state.after_success(reached.max(state.cursor), told);
+                let state = state.after_success(reached, told);
                 self.keep(turn, state).await
             }
             Err(error) => {
@@ -292,6 +317,20 @@ impl Shared {
 }
 
 impl Turn {
+    /// Begins where its state stands, if that has moved.
+    fn note_told(&mut self) {
+        let told = self.standing.state.cursor;
+        if told != self.seen.told {
+            self.seen = Seen::at(told);
+        }
+    }
+
+    /// Passes what was told, or was not for it.
+    fn pass(&mut self, upto: Cursor, changes: usize) {
+        self.note_told();
+        self.seen = Seen { upto, passed: self.seen.passed + changes, ..self.seen };
+    }
+
     fn name(&self) -> &str {
         &self.standing.hook.name
     }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use rocksdb::ReadOptions;
 use rocksdb::checkpoint::Checkpoint;
 
-use super::folder::{check_format, check_is_folder, failed, rows_of, sync, write_format};
+use super::folder::{Origin, check_format, check_is_folder, failed, rows_of, sync, write_format};
 use super::format::{FEED, META};
 use super::shared::{Shared, engine_failed, family};
 use super::{Embedded, EmbeddedOptions};
@@ -37,6 +37,8 @@ impl Shared {
             let checkpoint = Checkpoint::new(&*engine).map_err(doing)?;
             checkpoint.create_checkpoint(rows_of(&unfinished)).map_err(doing)?;
         }
+        // Who opens it, wherever it is copied to, begins a new incarnation.
+        write_format(&unfinished, Origin::Copied).map_err(|error| failed(folder, "back up to", error))?;
         finish(&unfinished, folder).map_err(|error| failed(folder, "back up to", error))
     }
 
@@ -98,12 +100,12 @@ pub fn restore(backup: &Path, target: &Path) -> Result<(), Error> {
 /// Makes `unfinished` a checked copy of `backup` and gives it the name `target`.
 fn fill(unfinished: &Path, backup: &Path, target: &Path) -> Result<(), Error> {
     copy(&rows_of(backup), &rows_of(unfinished)).map_err(|error| failed(target, "restore to", error))?;
-    write_format(unfinished).map_err(|error| failed(target, "restore to", error))?;
+    write_format(unfinished, Origin::Copied).map_err(|error| failed(target, "restore to", error))?;
     check_rows(unfinished).map_err(|error| of_backup(backup, error))?;
     finish(unfinished, target).map_err(|error| failed(target, "restore to", error))
 }
 
-/// Opens the copy, which reads the log and wants all files to be there, and reads every block.
+/// Opens the copy, which reads the log, wants all files to be there and begins a new incarnation, and reads every block.
 fn check_rows(unfinished: &Path) -> Result<(), Error> {
     let store = Embedded::open(unfinished, EmbeddedOptions::recommended())?;
     store.shared().verify()
@@ -138,7 +140,6 @@ fn finish(unfinished: &Path, folder: &Path) -> io::Result<()> {
         File::open(entry?.path())?.sync_all()?;
     }
     sync(&rows)?;
-    write_format(unfinished)?;
     fs::rename(unfinished, folder)?;
     match folder.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => sync(parent),

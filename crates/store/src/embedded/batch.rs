@@ -75,7 +75,8 @@ enum Becomes {
 #[derive(Clone, Copy, Eq, PartialEq)]
 enum Known {
     Absent,
-    Present(Stamp),
+    /// Written by the commit of this number; zero: plain.
+    Present(u64),
 }
 
 impl Batch {
@@ -132,13 +133,12 @@ impl Batch {
         self.note_space(&engine, &commit.partition);
         self.sequence += 1;
         self.commits += 1;
-        let stamp = Stamp(self.sequence);
         for write in &commit.writes {
-            self.take_write(&commit.partition, stamp, commit.write_id, write);
+            self.take_write(&commit.partition, commit.write_id, write);
         }
         write_change(&mut self.scratch, commit);
-        self.write.put_cf(family(&engine, FEED), stamp.0.to_be_bytes(), &self.scratch);
-        Ok(stamp)
+        self.write.put_cf(family(&engine, FEED), self.sequence.to_be_bytes(), &self.scratch);
+        Ok(shared.incarnation.stamp(self.sequence))
     }
 
     /// Takes the rows of an append in.
@@ -258,10 +258,11 @@ impl Batch {
         Ok(match condition {
             Condition::Absent(key) => self.known(partition, key)? == Known::Absent,
             Condition::Present(key) => self.known(partition, key)? != Known::Absent,
-            // A plain row has no version (stamp zero), so no version condition holds of it.
-            Condition::Version(key, stamp) => {
-                stamp.0 != 0 && self.known(partition, key)? == Known::Present(*stamp)
-            }
+            // A plain row has no version, so no version condition holds of it.
+            Condition::Version(key, stamp) => match self.shared.incarnation.sequence_of(*stamp)? {
+                None => false,
+                Some(sequence) => self.known(partition, key)? == Known::Present(sequence),
+            },
         })
     }
 
@@ -274,12 +275,12 @@ impl Batch {
         }
         if let Some(row) = row {
             return Ok(match &row.becomes {
-                Becomes::Stamped(row) => Known::Present(row.stamp),
-                Becomes::Plain => Known::Present(Stamp(0)),
+                Becomes::Stamped(row) => Known::Present(row.stamp.sequence),
+                Becomes::Plain => Known::Present(0),
                 Becomes::Absent => Known::Absent,
             });
         }
-        let known = |row: Option<&Row>| row.map_or(Known::Absent, |row| Known::Present(row.stamp));
+        let known = |row: Option<&Row>| row.map_or(Known::Absent, |row| Known::Present(row.stamp.sequence));
         if let Some(known) = self.shared.cache.peek(hash, &place, known) {
             return Ok(known);
         }
@@ -291,22 +292,23 @@ impl Batch {
             None => Ok(Known::Absent),
             Some(bytes) => {
                 let stored = Stored::parse(&bytes).ok_or_else(|| damaged("a row"))?;
-                Ok(Known::Present(stored.stamp))
+                Ok(Known::Present(stored.sequence))
             }
         }
     }
 
-    fn take_write(&mut self, partition: &Partition, stamp: Stamp, write_id: WriteId, write: &Write) {
+    fn take_write(&mut self, partition: &Partition, write_id: WriteId, write: &Write) {
         match write {
             Write::Put(key, value) => self.put_plain(partition, key, value),
             Write::PutStamped(key, value) => {
                 let place = place(partition, key);
-                write_stamped(&mut self.scratch, stamp, write_id, value);
+                write_stamped(&mut self.scratch, self.sequence, write_id, value);
                 self.rows.put(&place, &self.scratch);
                 let kind = kind(partition, key);
                 if !self.shared.cache.kinds.ask(kind) && !self.mixed.contains(&kind) {
                     self.mixed.push(kind);
                 }
+                let stamp = self.shared.incarnation.stamp(self.sequence);
                 let row = Row { stamp, write_id, value: value.clone() };
                 self.touched.set(&place, Becomes::Stamped(row), self.rows.moment());
             }

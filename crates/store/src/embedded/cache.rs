@@ -19,6 +19,7 @@ use parking_lot::{Mutex, MutexGuard, RwLock};
 
 use super::kinds::Kinds;
 use super::ranges::Ranges;
+use crate::incarnation::Incarnation;
 use crate::place::PlaceBytes;
 use crate::{Row, Stamp, WriteId};
 
@@ -418,14 +419,15 @@ impl Shard {
 }
 
 /// Bytes of stamp and write id.
-const HEAD_BYTES: usize = 24;
+const HEAD_BYTES: usize = 32;
 
 impl Slot {
     fn new(hash: u64, place: &[u8], row: Option<&Row>) -> Self {
         let mut held = Vec::with_capacity(place.len() + row.map_or(0, |row| HEAD_BYTES + row.value.len()));
         held.extend_from_slice(place);
         if let Some(row) = row {
-            held.extend_from_slice(&row.stamp.0.to_le_bytes());
+            held.extend_from_slice(&row.stamp.incarnation.0.to_le_bytes());
+            held.extend_from_slice(&row.stamp.sequence.to_le_bytes());
             held.extend_from_slice(&row.write_id.0.to_le_bytes());
             held.extend_from_slice(&row.value);
         }
@@ -441,10 +443,12 @@ impl Slot {
     fn row(&self) -> Option<Row> {
         let place_bytes = self.place_bytes as usize;
         let rest = self.held.get(place_bytes..).filter(|_| self.present)?;
-        let (stamp, rest) = rest.split_first_chunk()?;
+        let (incarnation, rest) = rest.split_first_chunk()?;
+        let (sequence, rest) = rest.split_first_chunk()?;
         let (write_id, _) = rest.split_first_chunk()?;
+        let incarnation = Incarnation(u64::from_le_bytes(*incarnation));
         Some(Row {
-            stamp: Stamp(u64::from_le_bytes(*stamp)),
+            stamp: Stamp { incarnation, sequence: u64::from_le_bytes(*sequence) },
             write_id: WriteId(u128::from_le_bytes(*write_id)),
             value: self.held.slice(place_bytes + HEAD_BYTES..),
         })

@@ -295,6 +295,9 @@ impl Committer {
         let engine = self.shared.engine()?;
         let failed = |error| engine_failed(self.shared.path(), "close", error);
         engine.flush_wal(true).map_err(failed)?;
+        if self.shared.options.durability != Durability::Sync {
+            super::incarnation::end(&engine, self.shared.incarnation)?;
+        }
         let families = [rocksdb::DEFAULT_COLUMN_FAMILY_NAME, FEED, META].map(|name| family(&engine, name));
         engine.flush_cfs_opt(&families, &FlushOptions::default()).map_err(failed)?;
         if let Err(error) = tidy::tidy(&self.shared, tidy::AT_CLOSE_BYTES_MAX) {

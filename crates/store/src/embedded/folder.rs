@@ -3,7 +3,7 @@
 //! | file       | what it says                                                               |
 //! |------------|----------------------------------------------------------------------------|
 //! | `LOCK`     | held, by a lock of the system, by the process that serves the store         |
-//! | `FORMAT`   | this is a store of Twinfold, of this format version, created by this version |
+//! | `FORMAT`   | this is a store of Twinfold, of this format version, created by this version; `copy`, if it is one |
 //! | `CREATING` | the creation did not finish: nothing was acknowledged, begin again          |
 //! | `rocksdb/` | the rows                                                                   |
 
@@ -20,6 +20,10 @@ const FORMAT: &str = "FORMAT";
 const CREATING: &str = "CREATING";
 const ROWS: &str = "rocksdb";
 const FORMAT_TITLE: &str = "twinfold store";
+/// What the FORMAT of a copy says.
+const FORMAT_COPY: &str = "copy";
+/// A FORMAT until it is whole.
+const FORMAT_WRITTEN: &str = "FORMAT.unfinished";
 /// No FORMAT file is longer; anything longer is not ours.
 const FORMAT_BYTES_MAX: u64 = 1024;
 
@@ -28,6 +32,7 @@ const FORMAT_BYTES_MAX: u64 = 1024;
 pub(crate) struct Folder {
     path: PathBuf,
     creating: bool,
+    is_copy: bool,
     /// The lock goes with the file.
     lock: File,
 }
@@ -109,18 +114,15 @@ impl Folder {
         }
         fs::create_dir_all(path).map_err(|error| failed(path, "create", error))?;
         let lock = lock(path)?;
-        let creating = match fs::metadata(path.join(CREATING)) {
-            Ok(_) => true,
-            Err(_) if path.join(FORMAT).exists() => {
-                check_format(path)?;
-                false
-            }
+        let (creating, is_copy) = match fs::metadata(path.join(CREATING)) {
+            Ok(_) => (true, false),
+            Err(_) if path.join(FORMAT).exists() => (false, check_format(path)? == Origin::Copied),
             Err(_) => {
                 check_empty(path)?;
-                true
+                (true, false)
             }
         };
-        let folder = Self { path: path.to_owned(), creating, lock };
+        let folder = Self { path: path.to_owned(), creating, is_copy, lock };
         if creating {
             folder.begin().map_err(|error| failed(path, "create", error))?;
         }
@@ -159,7 +161,12 @@ impl Folder {
         self.creating
     }
 
-    /// Says that the creation is finished.
+    /// Whether it is a copy of a store, opened for the first time.
+    pub(crate) fn is_copy(&self) -> bool {
+        self.is_copy
+    }
+
+    /// Says that the creation is finished, and that a copy is a store of its own.
     ///
     /// # Errors
     ///
@@ -169,6 +176,10 @@ impl Folder {
             let removed = fs::remove_file(self.path.join(CREATING)).and_then(|()| sync(&self.path));
             removed.map_err(|error| failed(&self.path, "create", error))?;
             self.creating = false;
+        }
+        if self.is_copy {
+            write_format(&self.path, Origin::Created).map_err(|error| failed(&self.path, "open", error))?;
+            self.is_copy = false;
         }
         Ok(())
     }
@@ -181,24 +192,39 @@ impl Folder {
         if self.rows().exists() {
             fs::remove_dir_all(self.rows())?;
         }
-        write_format(&self.path)
+        write_format(&self.path, Origin::Created)
     }
 }
 
-/// Writes the FORMAT file of this version into a folder, durably.
-pub(crate) fn write_format(folder: &Path) -> io::Result<()> {
+/// Where the rows of a folder come from.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Origin {
+    /// They were written here.
+    Created,
+    /// They were copied, and nobody has opened the copy.
+    Copied,
+}
+
+/// Writes the FORMAT file of this version into a folder, durably, and at once if there is one.
+pub(crate) fn write_format(folder: &Path, origin: Origin) -> io::Result<()> {
     let version = env!("CARGO_PKG_VERSION");
-    let text = format!("{FORMAT_TITLE}\nformat {FORMAT_VERSION}\ncreated by {version}\n");
-    write_synced(&folder.join(FORMAT), text.as_bytes())?;
+    let mut text = format!("{FORMAT_TITLE}\nformat {FORMAT_VERSION}\ncreated by {version}\n");
+    if origin == Origin::Copied {
+        text.push_str(FORMAT_COPY);
+        text.push('\n');
+    }
+    let written = folder.join(FORMAT_WRITTEN);
+    write_synced(&written, text.as_bytes())?;
+    fs::rename(written, folder.join(FORMAT))?;
     sync(folder)
 }
 
-/// Refuses a folder whose FORMAT file is not of this version.
+/// Refuses a folder whose FORMAT file is not of this version; says whether it is a copy.
 ///
 /// # Errors
 ///
 /// `Corrupt` if there is none, or another.
-pub(crate) fn check_format(folder: &Path) -> Result<(), Error> {
+pub(crate) fn check_format(folder: &Path) -> Result<Origin, Error> {
     let refuse = |why: String| Error::new(ErrorKind::Corrupt, format!("open {}: {why}", folder.display()));
     let path = folder.join(FORMAT);
     let length =
@@ -222,7 +248,7 @@ pub(crate) fn check_format(folder: &Path) -> Result<(), Error> {
             "it has format {version}, {by}; this version reads format {FORMAT_VERSION}"
         )));
     }
-    Ok(())
+    Ok(if lines.any(|line| line == FORMAT_COPY) { Origin::Copied } else { Origin::Created })
 }
 
 /// Refuses what is absent or a file, where a folder is needed for `doing`.

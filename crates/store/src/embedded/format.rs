@@ -2,10 +2,11 @@
 //!
 //! | family  | key                          | value                                                   |
 //! |---------|------------------------------|---------------------------------------------------------|
-//! | default | place of a row (`place.rs`)  | nothing, or 0 and a plain value, or 1, stamp, write id and a stamped value |
+//! | default | place of a row (`place.rs`)  | nothing, or 0 and a plain value, or 1, sequence (u64), write id and a stamped value |
 //! | feed    | sequence (u64)               | write id, space (u8), bucket (u32), length of tenant (u8), tenant, payload |
 //! | meta    | `s` space (u8)               | kind (u8: 0 commit, 1 append), name                     |
 //! | meta    | `f`                          | sequence of the oldest change kept (u64)                |
+//! | meta    | `i`                          | incarnation (u64), whether an end without closing loses it (u8: 0, 1) |
 //! | meta    | `l` name                     | epoch (u64), end in microseconds (i64), holder          |
 //!
 //! All numbers are big-endian. [`FORMAT_VERSION`] grows with every change of this page, and of how a model lays
@@ -13,19 +14,20 @@
 
 use bytes::Bytes;
 
+use crate::incarnation::Incarnation;
 use crate::place::head_bytes;
 use crate::spaces::Spaces;
-use crate::{
-    Change, Commit, Cursor, Error, ErrorKind, Partition, Row, SpaceKind, Stamp, Tenant, Timestamp, WriteId,
-};
+use crate::{Change, Commit, Error, ErrorKind, Partition, Row, SpaceKind, Tenant, Timestamp, WriteId};
 
 /// The version of everything stored; another version is not opened.
-pub(crate) const FORMAT_VERSION: u32 = 2;
+pub(crate) const FORMAT_VERSION: u32 = 3;
 
 /// The family of the feed.
 pub(crate) const FEED: &str = "feed";
 /// The family of what the store keeps for itself.
 pub(crate) const META: &str = "meta";
+/// The key in [`META`] of the incarnation.
+pub(crate) const INCARNATION: &[u8] = b"i";
 /// The key in [`META`] of the oldest change kept.
 pub(crate) const FEED_FIRST: &[u8] = b"f";
 
@@ -35,7 +37,8 @@ const STAMPED: u8 = 1;
 /// A stored value, taken apart without a copy.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Stored<'a> {
-    pub(crate) stamp: Stamp,
+    /// The number of the commit that wrote it; zero for plain rows.
+    pub(crate) sequence: u64,
     pub(crate) write_id: WriteId,
     pub(crate) value: &'a [u8],
 }
@@ -44,21 +47,22 @@ impl<'a> Stored<'a> {
     /// Takes a stored value apart; `None` if it is none.
     pub(crate) fn parse(bytes: &'a [u8]) -> Option<Self> {
         match bytes.split_first() {
-            None => Some(Self { stamp: Stamp(0), write_id: WriteId(0), value: &[] }),
-            Some((&PLAIN, value)) => Some(Self { stamp: Stamp(0), write_id: WriteId(0), value }),
+            None => Some(Self { sequence: 0, write_id: WriteId(0), value: &[] }),
+            Some((&PLAIN, value)) => Some(Self { sequence: 0, write_id: WriteId(0), value }),
             Some((&STAMPED, rest)) => {
-                let (stamp, rest) = rest.split_first_chunk()?;
+                let (sequence, rest) = rest.split_first_chunk()?;
                 let (write_id, value) = rest.split_first_chunk()?;
-                let stamp = Stamp(u64::from_be_bytes(*stamp));
-                Some(Self { stamp, write_id: WriteId(u128::from_be_bytes(*write_id)), value })
+                let sequence = u64::from_be_bytes(*sequence);
+                Some(Self { sequence, write_id: WriteId(u128::from_be_bytes(*write_id)), value })
             }
             Some(_) => None,
         }
     }
 
     /// The row, with a copy of the value.
-    pub(crate) fn to_row(self) -> Row {
-        Row { stamp: self.stamp, write_id: self.write_id, value: Bytes::copy_from_slice(self.value) }
+    pub(crate) fn to_row(self, incarnation: Incarnation) -> Row {
+        let stamp = incarnation.stamp(self.sequence);
+        Row { stamp, write_id: self.write_id, value: Bytes::copy_from_slice(self.value) }
     }
 }
 
@@ -77,10 +81,10 @@ pub(crate) fn write_plain(out: &mut Vec<u8>, value: &[u8]) {
 }
 
 /// Writes a stamped value as it is stored.
-pub(crate) fn write_stamped(out: &mut Vec<u8>, stamp: Stamp, write_id: WriteId, value: &[u8]) {
+pub(crate) fn write_stamped(out: &mut Vec<u8>, sequence: u64, write_id: WriteId, value: &[u8]) {
     out.clear();
     out.push(STAMPED);
-    out.extend_from_slice(&stamp.0.to_be_bytes());
+    out.extend_from_slice(&sequence.to_be_bytes());
     out.extend_from_slice(&write_id.0.to_be_bytes());
     out.extend_from_slice(value);
 }
@@ -104,8 +108,8 @@ pub(crate) fn change_write_id(value: &[u8]) -> Option<WriteId> {
 }
 
 /// Takes a feed record apart.
-pub(crate) fn parse_change(key: &[u8], value: &[u8], spaces: &Spaces) -> Option<Change> {
-    let cursor = Cursor(parse_sequence(key)?);
+pub(crate) fn parse_change(number: u64, value: &[u8], shared: (Incarnation, &Spaces)) -> Option<Change> {
+    let (incarnation, spaces) = shared;
     let (write_id, rest) = value.split_first_chunk()?;
     let (space, rest) = rest.split_first()?;
     let (bucket, rest) = rest.split_first_chunk()?;
@@ -114,12 +118,25 @@ pub(crate) fn parse_change(key: &[u8], value: &[u8], spaces: &Spaces) -> Option<
     let tenant = Tenant::new(std::str::from_utf8(tenant).ok()?).ok()?;
     let partition = Partition { tenant, space: spaces.named(*space)?, bucket: u32::from_be_bytes(*bucket) };
     let write_id = WriteId(u128::from_be_bytes(*write_id));
-    Some(Change { cursor, partition, write_id, payload: Bytes::copy_from_slice(payload) })
+    let cursor = incarnation.cursor(number);
+    Some(Change { cursor, number, partition, write_id, payload: Bytes::copy_from_slice(payload) })
 }
 
 /// A sequence as stored.
 pub(crate) fn parse_sequence(bytes: &[u8]) -> Option<u64> {
     Some(u64::from_be_bytes(bytes.try_into().ok()?))
+}
+
+/// The row of the incarnation in [`META`]; `is_fragile`: whether an end without closing loses it.
+pub(crate) fn incarnation_row(incarnation: Incarnation, is_fragile: bool) -> Vec<u8> {
+    [&incarnation.0.to_be_bytes()[..], &[u8::from(is_fragile)]].concat()
+}
+
+/// Takes that row apart.
+pub(crate) fn parse_incarnation(bytes: &[u8]) -> Option<(Incarnation, bool)> {
+    let (incarnation, rest) = bytes.split_first_chunk()?;
+    let [is_fragile @ (0 | 1)] = rest else { return None };
+    Some((Incarnation(u64::from_be_bytes(*incarnation)), *is_fragile == 1))
 }
 
 /// The key of a space's row in [`META`].

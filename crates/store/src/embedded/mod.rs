@@ -13,6 +13,7 @@ mod committer;
 mod feed;
 mod folder;
 mod format;
+mod incarnation;
 mod keeper;
 mod kinds;
 mod log;
@@ -214,8 +215,7 @@ impl Embedded {
     }
 
     pub(crate) async fn feed(&self, cursor: Cursor, changes_max: usize) -> Result<Vec<Change>, Error> {
-        let end = self.shared.feed_end();
-        if cursor >= end && !self.shared.is_closed() {
+        if cursor == self.shared.feed_end() && !self.shared.is_closed() {
             return Ok(Vec::new());
         }
         let shared = Arc::clone(&self.shared);

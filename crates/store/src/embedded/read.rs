@@ -154,12 +154,14 @@ impl Shared {
         let engine = self.engine()?;
         let row = match engine.get_pinned_opt(place, &options) {
             Ok(None) => None,
-            Ok(Some(bytes)) => Some(Stored::parse(&bytes).ok_or_else(|| damaged("a row"))?.to_row()),
+            Ok(Some(bytes)) => {
+                Some(Stored::parse(&bytes).ok_or_else(|| damaged("a row"))?.to_row(self.incarnation))
+            }
             Err(error) if error.kind() == Cause::Incomplete => return Ok(None),
             Err(error) => return Err(engine_failed(self.path(), "read", error)),
         };
         // Plain rows are not cached: they are index rows, read by scans.
-        if let Some(ticket) = ticket.filter(|_| row.as_ref().is_none_or(|row| row.stamp.0 != 0)) {
+        if let Some(ticket) = ticket.filter(|_| row.as_ref().is_none_or(|row| row.stamp.sequence != 0)) {
             self.cache.insert(ticket, place, row.as_ref());
         }
         Ok(Some(row))

@@ -15,7 +15,8 @@ use super::folder::{Folder, Identity, Presence, rows_of};
 use super::format::{FEED, FEED_FIRST, META, damaged, parse_sequence, remember_space};
 use super::snapshot::Snapshots;
 use super::state::{State, StateCell};
-use super::{Durability, EmbeddedOptions, log, tuning};
+use super::{Durability, EmbeddedOptions, incarnation, log, tuning};
+use crate::incarnation::Incarnation;
 use crate::spaces::Spaces;
 use crate::{Error, ErrorKind, Statistics};
 
@@ -34,6 +35,8 @@ const LOOK_WARNING_PAUSE: Duration = Duration::from_secs(10);
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub(crate) options: EmbeddedOptions,
+    /// Which life of the store this is.
+    pub(crate) incarnation: Incarnation,
     pub(crate) cache: Cache,
     pub(crate) spaces: Spaces,
     pub(crate) counters: Counters,
@@ -76,12 +79,14 @@ impl Shared {
             log::check(&folder.rows(), options.durability)?;
         }
         let db = tuning::open(&folder.rows(), folder.is_creating(), &options)?;
+        let incarnation = incarnation::begin(&db, &folder, options.durability)?;
         folder.finish()?;
         let spaces = Spaces::new();
         let (sequence, feed_first) = recover(&db, &spaces)?;
         Ok(Self {
             cache: Cache::new(options.cache_bytes),
             spaces,
+            incarnation,
             counters: Counters::default(),
             sequence: AtomicU64::new(sequence),
             written: AtomicU64::new(sequence),

@@ -115,7 +115,7 @@ impl EmbeddedSnapshot {
 
     /// Whether a row that was read live is as it was. What has no stamp does not tell.
     fn is_unchanged(&self, row: &Row) -> bool {
-        (1..=self.holds).contains(&row.stamp.0)
+        (1..=self.holds).contains(&row.stamp.sequence)
     }
 
     /// Many rows of one partition.
@@ -198,9 +198,9 @@ impl EmbeddedSnapshot {
     fn read_row(&self, place: &PlaceBytes, disk: bool) -> Result<Option<Option<Row>>, Error> {
         self.with(|snapshot| match snapshot.get_pinned_opt(place, read_options(disk)) {
             Ok(None) => Ok(Some(None)),
-            Ok(Some(bytes)) => {
-                Ok(Some(Some(Stored::parse(&bytes).ok_or_else(|| damaged("a row"))?.to_row())))
-            }
+            Ok(Some(bytes)) => Ok(Some(Some(
+                Stored::parse(&bytes).ok_or_else(|| damaged("a row"))?.to_row(self.shared.incarnation),
+            ))),
             Err(error) if error.kind() == Cause::Incomplete => Ok(None),
             Err(error) => Err(engine_failed(self.shared.path(), "read", error)),
         })

@@ -8,8 +8,8 @@ use crate::{
 };
 
 pub(super) async fn check_feed(store: &Store) {
-    assert_eq!(store.feed_end(0), Cursor(0));
-    assert!(store.feed(0, Cursor(0), 10).await.expect("feed").is_empty());
+    assert_eq!(store.feed_end(0).sequence, 0);
+    assert!(store.feed(0, Cursor::default(), 10).await.expect("feed").is_empty());
     let mut stamps = Vec::new();
     for n in 1..=10_u32 {
         let mut it = commit(u128::from(n), vec![], vec![stamped("a", "x")]);
@@ -22,7 +22,7 @@ pub(super) async fn check_feed(store: &Store) {
         .append(&Partition { space: BLOCKS, ..things(0) }, vec![(bytes("k"), bytes("v"))])
         .await
         .expect("append");
-    let mut cursor = Cursor(0);
+    let mut cursor = Cursor::default();
     let mut seen = Vec::new();
     loop {
         let page = store.feed(0, cursor, 3).await.expect("feed");
@@ -37,9 +37,33 @@ pub(super) async fn check_feed(store: &Store) {
         assert_eq!(change.write_id, WriteId(n));
         assert_eq!(change.payload, bytes(&format!("change {n}")));
         assert_eq!(change.partition, things(u32::try_from(n % 3).expect("small")));
-        assert_eq!(change.cursor, Cursor(stamp.0), "the stamp of a commit is its place in the feed");
+        assert_eq!((change.number, change.cursor.sequence), (stamp.sequence, stamp.sequence));
     }
-    assert_eq!(kind(store.feed(1, Cursor(0), 3).await), ErrorKind::Misuse);
+    assert_eq!(kind(store.feed(1, Cursor::default(), 3).await), ErrorKind::Misuse);
+}
+
+/// The cursor so many commits before this one.
+fn back(cursor: Cursor, commits: u64) -> Cursor {
+    Cursor { sequence: cursor.sequence - commits, ..cursor }
+}
+
+/// What is of another store, or of another life of this one, is refused as such.
+pub(super) async fn check_incarnation(store: &Store, other: &Store) {
+    let stamp = done(store, commit(1, vec![], vec![stamped("a", "1")])).await;
+    let foreign = done(other, commit(1, vec![], vec![stamped("a", "1")])).await;
+    assert_ne!(stamp, foreign);
+    let commit_on = |stamp| commit(2, vec![Condition::Version(bytes("a"), stamp)], vec![stamped("a", "2")]);
+    assert_eq!(kind(store.commit(commit_on(foreign)).await), ErrorKind::OtherIncarnation);
+    assert_eq!(kind(store.feed(0, other.feed_end(0), 9).await), ErrorKind::OtherIncarnation);
+    let beyond = Cursor { sequence: 2, ..store.feed_end(0) };
+    assert_eq!(kind(store.feed(0, beyond, 9).await), ErrorKind::OtherIncarnation, "nobody was there");
+    assert_eq!(store.feed(0, Cursor::default(), 9).await.expect("the beginning").len(), 1);
+    done(store, commit_on(stamp)).await;
+    // A cursor that this store holds itself is taken for what it says.
+    let held = Cursor::from_bytes(other.feed_end(0).to_bytes());
+    assert_eq!(held, other.feed_end(0));
+    assert_eq!(store.feed(0, store.adopt_cursor(held), 9).await.expect("adopted").len(), 1);
+    assert_eq!(store.adopt_cursor(Cursor { sequence: 3, ..held }), Cursor { sequence: 3, ..held });
 }
 
 pub(super) async fn check_feed_limit(store: &Store) {
@@ -47,9 +71,9 @@ pub(super) async fn check_feed_limit(store: &Store) {
     for n in 0..many {
         done(store, commit(u128::from(n), vec![], vec![put("a", "x")])).await;
     }
-    assert_eq!(kind(store.feed(0, Cursor(0), 3).await), ErrorKind::TooLarge, "what is gone is said");
+    assert_eq!(kind(store.feed(0, Cursor::default(), 3).await), ErrorKind::TooLarge, "what is gone is said");
     let end = store.feed_end(0);
-    let page = store.feed(0, Cursor(end.0 - FEED_RECORDS_MAX), 1_000).await.expect("what must be kept");
+    let page = store.feed(0, back(end, FEED_RECORDS_MAX), 1_000).await.expect("what must be kept");
     assert_eq!(page.len() as u64, FEED_RECORDS_MAX);
     assert_eq!(page.last().map(|change| change.write_id), Some(WriteId(u128::from(many - 1))));
     assert!(store.feed(0, end, 1_000).await.expect("feed").is_empty());
@@ -123,7 +147,7 @@ pub(super) async fn check_close(store: &Store) {
     assert_eq!(kind(clone.get(&things(0), b"none").await), ErrorKind::Unavailable);
     let scan = clone.scan(&things(0), &Range::default(), crate::Direction::Forward, 1).await;
     assert_eq!(kind(scan), ErrorKind::Unavailable);
-    assert_eq!(kind(clone.feed(0, Cursor(0), 1).await), ErrorKind::Unavailable);
+    assert_eq!(kind(clone.feed(0, Cursor::default(), 1).await), ErrorKind::Unavailable);
     assert_eq!(kind(clone.resolve(&things(0), WriteId(1)).await), ErrorKind::Unavailable);
     assert_eq!(kind(clone.lease("job", "one", Duration::from_secs(1)).await), ErrorKind::Unavailable);
     assert_eq!(clone.get_cached(&things(0), b"a"), None);

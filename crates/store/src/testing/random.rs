@@ -9,8 +9,9 @@ use proptest::test_runner::{Config, TestCaseError, TestRunner};
 
 use super::{FEED_RECORDS_MAX, things};
 use crate::embedded::EmbeddedOptions;
+use crate::incarnation::Incarnation;
 use crate::{
-    Change, Clock, Commit, Condition, Cursor, Direction, ErrorKind, MemoryOptions, Range, Row, Stamp, Store,
+    Change, Clock, Commit, Condition, Direction, ErrorKind, MemoryOptions, Range, Row, Stamp, Store,
     Timestamp, Write, WriteId,
 };
 
@@ -78,8 +79,8 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-#[derive(Default)]
 struct Model {
+    incarnation: Incarnation,
     rows: BTreeMap<(u32, Bytes), Row>,
     changes: Vec<Change>,
 }
@@ -90,8 +91,9 @@ impl Model {
             Demand::Absent => Condition::Absent(key.clone()),
             Demand::Present => Condition::Present(key.clone()),
             Demand::Version(age) => {
-                let stamp = self.rows.get(&(plan.bucket, key.clone())).map_or(1, |row| row.stamp.0);
-                Condition::Version(key.clone(), Stamp(stamp.saturating_sub(*age)))
+                let row = self.rows.get(&(plan.bucket, key.clone()));
+                let sequence = row.map_or(1, |row| row.stamp.sequence).saturating_sub(*age);
+                Condition::Version(key.clone(), self.incarnation.stamp(sequence))
             }
         });
         Commit {
@@ -109,18 +111,20 @@ impl Model {
         let holds = commit.conditions.iter().all(|condition| match condition {
             Condition::Absent(key) => !self.rows.contains_key(&(bucket, key.clone())),
             Condition::Present(key) => self.rows.contains_key(&(bucket, key.clone())),
-            Condition::Version(key, stamp) => {
-                self.rows.get(&(bucket, key.clone())).is_some_and(|row| row.stamp == *stamp && stamp.0 > 0)
-            }
+            Condition::Version(key, stamp) => self
+                .rows
+                .get(&(bucket, key.clone()))
+                .is_some_and(|row| row.stamp == *stamp && stamp.sequence > 0),
         });
         if !holds {
             return None;
         }
-        let stamp = Stamp(self.changes.len() as u64 + 1);
+        let number = self.changes.len() as u64 + 1;
+        let stamp = self.incarnation.stamp(number);
         for write in &commit.writes {
             match write {
                 Write::Put(key, value) => {
-                    let row = Row { stamp: Stamp(0), write_id: WriteId(0), value: value.clone() };
+                    let row = Row { stamp: Stamp::default(), write_id: WriteId(0), value: value.clone() };
                     self.rows.insert((bucket, key.clone()), row);
                 }
                 Write::PutStamped(key, value) => {
@@ -134,7 +138,8 @@ impl Model {
             }
         }
         self.changes.push(Change {
-            cursor: Cursor(stamp.0),
+            cursor: self.incarnation.cursor(number),
+            number,
             partition: commit.partition.clone(),
             write_id: commit.write_id,
             payload: commit.change.clone(),
@@ -162,7 +167,8 @@ async fn check(
     mut store: Store,
     reopen: impl Fn(Store) -> Store,
 ) -> Result<(), TestCaseError> {
-    let mut model = Model::default();
+    let incarnation = store.feed_end(0).incarnation;
+    let mut model = Model { incarnation, rows: BTreeMap::new(), changes: Vec::new() };
     let mut number = 0;
     for step in steps {
         match step {
@@ -200,11 +206,11 @@ async fn check(
         }
     }
     let kept = model.changes.len().saturating_sub(usize::try_from(FEED_RECORDS_MAX).unwrap());
-    let changes = store.feed(0, Cursor(kept as u64), 1_000).await.unwrap();
+    let changes = store.feed(0, incarnation.cursor(kept as u64), 1_000).await.unwrap();
     prop_assert_eq!(&changes[..], &model.changes[kept..]);
     for change in &changes {
         let outcome = store.resolve(&change.partition, change.write_id).await.unwrap();
-        prop_assert_eq!(outcome, crate::Outcome::Committed(Stamp(change.cursor.0)));
+        prop_assert_eq!(outcome, crate::Outcome::Committed(incarnation.stamp(change.number)));
     }
     Ok(())
 }

@@ -11,11 +11,13 @@ use crate::workload::{BUCKETS, blocks, digest, index_rows, key, partition};
 /// What was acknowledged since the last check, and what the feed told up to then.
 #[derive(Default)]
 pub(crate) struct Ledger {
-    /// Stamp to thing and digest.
+    /// Number of the commit to thing and digest.
     acknowledged: BTreeMap<u64, (u32, u64)>,
     blocks: BTreeSet<u64>,
     cursor: Cursor,
-    /// Thing to stamp and digest of its last change; digest zero: deleted.
+    /// The number of the last change that was told.
+    told: u64,
+    /// Thing to number and digest of its last change; digest zero: deleted.
     things: BTreeMap<u32, (u64, u64)>,
     pub(crate) commits: u64,
     /// How often a process could write again after it was refused for want of room.
@@ -36,7 +38,7 @@ impl Ledger {
         match words[..] {
             ["A", id, stamp, digest] => {
                 let entry = (id.parse().expect("id"), digest.parse().expect("digest"));
-                let before = self.acknowledged.insert(stamp.parse().expect("stamp"), entry);
+                let before = self.acknowledged.insert(number_of(stamp), entry);
                 assert_eq!(before, None, "a stamp was given twice: {line}");
                 self.commits += 1;
             }
@@ -56,7 +58,7 @@ impl Ledger {
             Store::open(folder, options).unwrap_or_else(|error| panic!("the store does not open: {error}"));
         self.follow_feed(&store).await;
         if loss == Loss::OfLastPart {
-            self.acknowledged.retain(|stamp, _| *stamp <= self.cursor.0);
+            self.acknowledged.retain(|number, _| *number <= self.told);
             self.blocks.clear();
         }
         assert!(self.acknowledged.is_empty(), "acknowledged, but not in the feed: {:?}", self.acknowledged);
@@ -72,21 +74,23 @@ impl Ledger {
     }
 
     async fn follow_feed(&mut self, store: &Store) {
+        // What was told before is still there, whatever became of the process that wrote on.
+        self.cursor = store.adopt_cursor(self.cursor);
         loop {
             let changes = store.feed(0, self.cursor, 1_000).await.expect("feed");
             if changes.is_empty() {
                 break;
             }
             for change in changes {
-                assert_eq!(change.cursor.0, self.cursor.0 + 1, "the feed has no gaps");
-                self.cursor = change.cursor;
+                assert_eq!(change.number, self.told + 1, "the feed has no gaps");
+                (self.cursor, self.told) = (change.cursor, change.number);
                 let (id, digest) = change.payload.split_at(4);
                 let id = u32::from_be_bytes(id.try_into().expect("id"));
                 let digest = u64::from_be_bytes(digest.try_into().expect("digest"));
-                if let Some(said) = self.acknowledged.remove(&change.cursor.0) {
+                if let Some(said) = self.acknowledged.remove(&change.number) {
                     assert_eq!(said, (id, digest), "the feed tells another change than was acknowledged");
                 }
-                self.things.insert(id, (change.cursor.0, digest));
+                self.things.insert(id, (change.number, digest));
             }
         }
         assert_eq!(self.cursor, store.feed_end(0));
@@ -98,6 +102,12 @@ impl Ledger {
             assert_eq!(row.expect("an acknowledged block").value.len(), 100);
         }
     }
+}
+
+/// The number of a commit, as its stamp says it to people.
+fn number_of(stamp: &str) -> u64 {
+    let (_, number) = stamp.split_once('-').expect("a stamp");
+    number.parse().expect("a number")
 }
 
 /// The things of a bucket by scan; each has exactly its index rows, and a point read agrees.
@@ -118,7 +128,7 @@ async fn check_bucket(store: &Store, bucket: u32) -> BTreeMap<u32, (u64, u64)> {
         let id = u32::from_be_bytes(row_key[1..].try_into().expect("id"));
         let row = store.get(&partition(id), &key(b'e', id)).await.expect("get").expect("a scanned row");
         assert_eq!(row.value, value, "scan and get must tell the same");
-        things.insert(id, (row.stamp.0, digest(value)));
+        things.insert(id, (number_of(&row.stamp.to_string()), digest(value)));
         index.extend(
             index_rows(id, digest(value)).into_iter().map(|(key, value)| (key.to_vec(), value.to_vec())),
         );

@@ -177,7 +177,7 @@ impl Worker {
         let row = self.read(id).await?;
         let (digest, commit) = put(id, row, self.payload(), self.random.random());
         let stamp = self.store.commit(commit).await?;
-        say(&format!("A {id} {} {digest}", stamp.0));
+        say(&format!("A {id} {stamp} {digest}"));
         Ok(())
     }
 
@@ -194,7 +194,7 @@ impl Worker {
         let mut failed = None;
         for ((id, digest), outcome) in said.into_iter().zip(self.store.commit_all(commits).await) {
             match outcome {
-                Ok(stamp) => say(&format!("A {id} {} {digest}", stamp.0)),
+                Ok(stamp) => say(&format!("A {id} {stamp} {digest}")),
                 Err(error) if error.kind() == ErrorKind::Conflict => {}
                 Err(error) => failed = Some(error),
             }
@@ -210,7 +210,7 @@ impl Worker {
         let commit =
             commit(id, Condition::Version(key(b'e', id), row.stamp), writes, 0, self.random.random());
         let stamp = self.store.commit(commit).await?;
-        say(&format!("A {id} {} 0", stamp.0));
+        say(&format!("A {id} {stamp} 0"));
         Ok(())
     }
 

@@ -160,7 +160,7 @@ async fn a_hook_is_tried_again_after_a_pause() {
     for (failures, pause) in [(1, 1), (2, 2), (3, 4)] {
         let turn = scene.turns().await.remove(0);
         let before = turn.standing.state.cursor;
-        assert_eq!(scene.hooks.shared.serve(turn).await, before, "it stays where it is");
+        assert_eq!(scene.hooks.shared.serve(turn).await, Seen::at(before), "it stays where it is");
         let state = scene.state().await;
         assert_eq!((state.cursor, state.failures, state.delivered), (before, failures, 0));
         assert!(!state.last_error.is_empty());
@@ -188,7 +188,7 @@ async fn a_hook_behind_the_feed_goes_on_at_its_end() {
     let seen = scene.hooks.shared.serve(scene.turns().await.remove(0)).await;
     let state = scene.state().await;
     assert_eq!((state.cuts, state.failures), (1, 0));
-    assert_eq!(state.cursor, seen);
+    assert_eq!(Seen::at(state.cursor), seen);
     assert_eq!(scene.hooks.shared.metrics.hooks.cuts.load(Ordering::Relaxed), 1);
 }
 
@@ -199,7 +199,7 @@ async fn changes_of_other_tenants_are_passed_over() {
     let draft = DefinitionDraft::new("a", Alignment::Spontaneous, None);
     other.define(vec![draft], scene.clock.now()).await.unwrap();
     let end = scene.hooks.shared.store.feed_end(0);
-    assert_eq!(scene.hooks.shared.serve(scene.turns().await.remove(0)).await, end);
+    assert_eq!(scene.hooks.shared.serve(scene.turns().await.remove(0)).await.upto, end);
     let state = scene.state().await;
     assert_eq!((state.failures, state.delivered), (0, 0));
 }

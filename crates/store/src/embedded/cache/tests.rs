@@ -7,16 +7,17 @@ use std::collections::BTreeSet;
 use bytes::Bytes;
 
 use super::{Cache, Found, RANGES_MAX, SHARDS, SWEPT_AT_ONCE, Ticket, hash_of};
+use crate::incarnation::Incarnation;
 use crate::place::PlaceBytes;
-use crate::{Row, Stamp, WriteId};
+use crate::{Row, WriteId};
 
 fn row(stamp: u64, bytes: usize) -> Row {
-    Row { stamp: Stamp(stamp), write_id: WriteId(1), value: Bytes::from(vec![1; bytes]) }
+    Row { stamp: Incarnation(7).stamp(stamp), write_id: WriteId(1), value: Bytes::from(vec![1; bytes]) }
 }
 
 fn known(cache: &Cache, place: &[u8]) -> Option<Option<u64>> {
     match cache.look_up(place) {
-        Found::Known(row) => Some(row.map(|row| row.stamp.0)),
+        Found::Known(row) => Some(row.map(|row| row.stamp.sequence)),
         Found::Unknown(_) | Found::InFlight(..) => None,
     }
 }
@@ -45,7 +46,7 @@ fn remove(cache: &Cache, start: &[u8], end: &[u8]) {
 /// What a look-up says of a row in flight: what was before, and the engine's newest write.
 fn flying(cache: &Cache, place: &[u8]) -> Option<(Option<u64>, u64)> {
     match cache.look_up(place) {
-        Found::InFlight(row, before) => Some((row.map(|row| row.stamp.0), before)),
+        Found::InFlight(row, before) => Some((row.map(|row| row.stamp.sequence), before)),
         Found::Unknown(ticket) => {
             assert!(ticket.is_none(), "nothing may be inserted");
             None

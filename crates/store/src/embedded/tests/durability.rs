@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use super::super::Embedded;
 use super::*;
+use crate::{Condition, Stamp};
 
 const INTERVAL: Duration = Duration::from_millis(5);
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -39,4 +40,76 @@ fn the_last_write_of_an_idle_store_is_synced() {
     drop(held);
     runtime.block_on(writing).unwrap().unwrap();
     assert!(within(PATIENCE, || syncs() > before), "the last write is never synced");
+}
+
+/// A cursor and a stamp of the row with this number, at its newest.
+async fn marks(store: &Store, n: u32) -> (Cursor, Stamp) {
+    let row = store.get(&testing::things(0), &row_key(n)).await.unwrap().expect("a filled row");
+    (store.feed_end(0), row.stamp)
+}
+
+/// What the store says of marks that were made before it was opened.
+async fn check_marks(store: &Store, n: u32, (cursor, stamp): (Cursor, Stamp), expected: Option<ErrorKind>) {
+    assert_eq!(store.feed(0, cursor, 9).await.err().map(|error| error.kind()), expected);
+    let conditions = vec![Condition::Version(row_key(n), stamp)];
+    let told = store.commit(testing::commit(1_000, conditions, vec![])).await;
+    assert_eq!(told.err().map(|error| error.kind()), expected);
+}
+
+#[tokio::test]
+async fn a_restored_store_is_another_one_to_readers_and_writers() {
+    let folder = tempfile::tempdir().unwrap();
+    let (source, backup) = (folder.path().join("source"), folder.path().join("backup"));
+    let store = open(&source).unwrap();
+    fill(&store, 5).await;
+    let at_backup = marks(&store, 1).await;
+    store.backup(&backup).await.unwrap();
+    fill(&store, 5).await;
+    let later = marks(&store, 1).await;
+    store.close().await.unwrap();
+    let other = Some(ErrorKind::OtherIncarnation);
+    for (name, others) in [("ahead", 0), ("caught up", 5)] {
+        let target = folder.path().join(name);
+        restore(&backup, &target).unwrap();
+        let store = open(&target).unwrap();
+        // Another writer gives the same numbers to rows of his own.
+        fill(&store, others).await;
+        check_marks(&store, 1, later, other).await;
+        check_marks(&store, 1, at_backup, other).await;
+        let own = marks(&store, 1).await;
+        store.close().await.unwrap();
+        check_marks(&open(&target).unwrap(), 1, own, None).await;
+    }
+    // A backup that is taken for a store by itself is a copy all the same, once.
+    let store = open(&backup).unwrap();
+    check_marks(&store, 1, at_backup, other).await;
+    let own = marks(&store, 1).await;
+    store.close().await.unwrap();
+    check_marks(&open(&backup).unwrap(), 1, own, None).await;
+    check_marks(&open(&source).unwrap(), 1, later, None).await;
+}
+
+#[tokio::test]
+async fn an_end_that_may_have_lost_commits_begins_a_new_incarnation() {
+    let interval = Durability::Interval(Duration::from_secs(3_600));
+    let other = Some(ErrorKind::OtherIncarnation);
+    let cases = [(Durability::Sync, None, None), (interval, None, other)];
+    for (durability, after_closing, after_a_kill) in cases {
+        let (folder, killed) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let options = EmbeddedOptions { durability, ..options(Clock::System) };
+        let store = Store::open(folder.path(), options.clone()).unwrap();
+        fill(&store, 5).await;
+        let own = marks(&store, 1).await;
+        copy_as_killed(folder.path(), killed.path());
+        store.close().await.unwrap();
+        check_marks(&Store::open(folder.path(), options.clone()).unwrap(), 1, own, after_closing).await;
+        // Whoever opens it next: it is the last run that counts.
+        let store = open(killed.path()).unwrap();
+        check_filled(&store, 5).await;
+        check_marks(&store, 1, own, after_a_kill).await;
+        let own = marks(&store, 1).await;
+        let killed_again = tempfile::tempdir().unwrap();
+        copy_as_killed(killed.path(), killed_again.path());
+        check_marks(&open(killed_again.path()).unwrap(), 1, own, None).await;
+    }
 }

@@ -4,7 +4,7 @@ use super::super::Embedded;
 use super::super::read::TIER_MEMORY;
 use super::*;
 use crate::place::bounds;
-use crate::{Commit, Condition, Stamp};
+use crate::{Commit, Condition};
 
 fn key(text: &str) -> Bytes {
     Bytes::copy_from_slice(text.as_bytes())
@@ -32,9 +32,9 @@ async fn a_removed_range_does_not_end_the_batch() {
     let store = open(folder.path()).unwrap();
     let one = |conditions, writes| testing::commit(1, conditions, writes);
     // The kind of row is asked for once.
-    store.commit(one(vec![Condition::Absent(key("r"))], vec![stamped("r old", "0")])).await.unwrap();
+    let first = one(vec![Condition::Absent(key("r"))], vec![stamped("r old", "0")]);
+    let old = store.commit(first).await.unwrap();
     let before = store.statistics();
-    let old = Stamp(1);
     let told = store.commit_all(vec![
         one(vec![], vec![stamped("r new", "1"), stamped("s", "1"), Write::Put(key("i r"), key("1"))]),
         one(vec![Condition::Version(key("r old"), old), Condition::Present(key("r new"))], vec![gone("r")]),
@@ -89,9 +89,10 @@ async fn conditions_are_read_before_a_commit_queues() {
     store.close().await.unwrap();
     let store = open(folder.path()).unwrap();
     // Rows that are there and rows that are not, of a kind that nobody asked for in this run.
+    let incarnation = store.feed_end(0).incarnation;
     let commit = |n: u32| {
         let conditions = vec![
-            Condition::Version(row_key(n), Stamp(u64::from(n) + 1)),
+            Condition::Version(row_key(n), incarnation.stamp(u64::from(n) + 1)),
             Condition::Absent(row_key(n + 1_000)),
         ];
         testing::commit(n.into(), conditions, vec![Write::PutStamped(row_key(n), row_key(n))])

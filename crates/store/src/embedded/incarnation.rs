@@ -1,0 +1,53 @@
+//! When a store begins a new incarnation: when it is created, when a copy of one is first opened, and when its last
+//! process neither synced each commit nor closed it.
+
+use rocksdb::{DB, WriteOptions};
+
+use super::Durability;
+use super::folder::Folder;
+use super::format::{INCARNATION, META, damaged, incarnation_row, parse_incarnation};
+use super::shared::{engine_failed, family};
+use crate::Error;
+use crate::incarnation::Incarnation;
+
+/// The incarnation of a store that is being opened. Durable before anything is written.
+///
+/// # Errors
+///
+/// `Corrupt` if the store does not say which one it had; what the engine says.
+pub(super) fn begin(db: &DB, folder: &Folder, durability: Durability) -> Result<Incarnation, Error> {
+    let failed = |error| engine_failed(db.path(), "open", error);
+    let held = db.get_pinned_cf(family(db, META), INCARNATION).map_err(failed)?;
+    let held = held.map(|row| parse_incarnation(&row).ok_or_else(unsaid)).transpose()?;
+    if held.is_none() && !folder.is_creating() {
+        return Err(unsaid());
+    }
+    let going_on = held.filter(|(_, is_fragile)| !is_fragile && !folder.is_copy());
+    let incarnation = going_on.map_or_else(Incarnation::new, |(incarnation, _)| incarnation);
+    let is_fragile = durability != Durability::Sync;
+    if held != Some((incarnation, is_fragile)) {
+        write(db, incarnation, is_fragile)?;
+    }
+    Ok(incarnation)
+}
+
+/// Says of a store that is closed, and synced, that nothing of it is lost.
+///
+/// # Errors
+///
+/// What the engine says.
+pub(super) fn end(db: &DB, incarnation: Incarnation) -> Result<(), Error> {
+    write(db, incarnation, false)
+}
+
+fn write(db: &DB, incarnation: Incarnation, is_fragile: bool) -> Result<(), Error> {
+    let mut options = WriteOptions::default();
+    options.set_sync(true);
+    let row = incarnation_row(incarnation, is_fragile);
+    let written = db.put_cf_opt(family(db, META), INCARNATION, row, &options);
+    written.map_err(|error| engine_failed(db.path(), "write to", error))
+}
+
+fn unsaid() -> Error {
+    damaged("the incarnation")
+}
