@@ -38,17 +38,14 @@ struct Shared {
     probe: Mutex<Option<(Instant, Result<(), String>)>>,
     /// Folders that backups are being written to.
     backups: Mutex<HashSet<PathBuf>>,
-    holder: String,
     started: Instant,
 }
 
 impl Admin {
-    /// `holder` names this process in leases.
     pub(crate) fn new(
         store: Store,
         connections: Arc<Connections>,
         (budget, lane): (MemoryBudget, Lane),
-        holder: String,
     ) -> Self {
         Self(Arc::new(Shared {
             store,
@@ -59,7 +56,6 @@ impl Admin {
             draining: AtomicBool::new(false),
             probe: Mutex::new(None),
             backups: Mutex::default(),
-            holder,
             started: Instant::now(),
         }))
     }
@@ -131,8 +127,8 @@ impl Admin {
         {
             return outcome.clone();
         }
-        // Somebody else holding the lease is a working store, too.
-        let write = shared.store.lease("server/ready", &shared.holder, PROBE_DURATION_MAX);
+        // A small write. Somebody else holding the lease is a working store, too.
+        let write = shared.store.lease("server/ready", Duration::ZERO);
         let outcome = match tokio::time::timeout(PROBE_DURATION_MAX, write).await {
             Ok(Ok(_)) => Ok(()),
             Ok(Err(error)) => Err(chain(&error)),

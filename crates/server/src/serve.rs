@@ -106,13 +106,11 @@ impl Jobs {
         clock: &Clock,
         models: wiring::Models,
         metrics: &Arc<Metrics>,
-        holder: &str,
     ) -> anyhow::Result<Self> {
         let wiring::Models { entities, repositories } = models;
-        let holder = holder.to_owned();
         let hooks = wiring::hooks_policy(settings).map(|policy| {
             let sources = (store.clone(), clock.clone());
-            Hooks::new(repositories.clone(), sources, Arc::clone(metrics), holder.clone(), policy)
+            Hooks::new(repositories.clone(), sources, Arc::clone(metrics), policy)
         });
         let fold = |strands: &Strands, counters| Fold {
             strands: strands.clone(),
@@ -126,7 +124,6 @@ impl Jobs {
                 store: store.clone(),
                 clock: clock.clone(),
                 metrics: Arc::clone(metrics),
-                holder: holder.clone(),
                 interval: settings.history.history_sweep_interval.0,
                 age: settings.history.history_fresh_duration.0,
             },
@@ -138,7 +135,6 @@ impl Jobs {
                 store: store.clone(),
                 clock: clock.clone(),
                 metrics: Arc::clone(metrics),
-                holder: holder.clone(),
                 interval: settings.series.series_retention_interval.0,
             },
             chill: Chill {
@@ -147,7 +143,6 @@ impl Jobs {
                 store: store.clone(),
                 clock: clock.clone(),
                 metrics: Arc::clone(metrics),
-                holder: holder.clone(),
                 interval: settings.series.series_cold_interval.0,
                 age: settings.series.series_cold_duration.0,
             },
@@ -156,7 +151,6 @@ impl Jobs {
                 store: store.clone(),
                 clock: clock.clone(),
                 metrics: Arc::clone(metrics),
-                holder,
                 interval: settings.purge_interval.0,
             },
             hooks: hooks.transpose()?,
@@ -249,13 +243,12 @@ impl Server {
         threads: usize,
     ) -> anyhow::Result<Self> {
         let limits = &settings.limits;
-        let holder = format!("process {} of {}", std::process::id(), settings.data.display());
         let connections = Arc::new(Connections::new());
         let lane = Lane::new(settings.load.threads(threads));
         let models = wiring::Models::new(settings, &store, &lane);
         let budget = wiring::memory_budget(settings)?;
         let shared = (budget.clone(), lane.clone());
-        let admin = Admin::new(store.clone(), Arc::clone(&connections), shared, holder.clone());
+        let admin = Admin::new(store.clone(), Arc::clone(&connections), shared);
         let mut front_ends = wiring::front_ends(settings, &models, clock, threads)?;
         front_ends.push(admin.front_end());
         front_ends.push(crate::brokers::front_end(&admin, &models.entities));
@@ -274,7 +267,7 @@ impl Server {
         });
         let runtime = Handle::current();
         let listening = Arc::new(Listening::new(app, Arc::clone(&connections), tls, limits, runtime));
-        let jobs = Jobs::new(settings, &store, clock, models, &metrics, &holder)?;
+        let jobs = Jobs::new(settings, &store, clock, models, &metrics)?;
         Ok(Self { store, admin, connections, listening, jobs })
     }
 

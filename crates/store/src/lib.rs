@@ -13,6 +13,7 @@ mod error;
 mod fingerprint;
 mod incarnation;
 mod key;
+mod lease;
 mod limits;
 mod memory;
 mod operation;
@@ -34,6 +35,7 @@ pub use embedded::{
 pub use error::{Error, ErrorKind};
 pub use fingerprint::{Fingerprint, Fingerprints, StateCondition};
 pub use key::{Partition, Space, SpaceKind, TENANT_BYTES_MAX, Tenant, TenantError, bucket_of};
+pub use lease::Lease;
 pub use limits::{
     COMMIT_BYTES_MAX, COMMIT_ROWS_MAX, FEED_PAGE_BYTES_MAX, KEY_BYTES_MAX, LEASE_NAME_BYTES_MAX,
     PAGE_BYTES_MAX, ROW_BYTES_MAX,
@@ -45,7 +47,7 @@ pub use operation::{
 pub use places::{Recount, TenantPlace, TenantPlaces};
 pub use snapshot::{READ_ATTEMPTS_MAX, ReadAttempts, Snapshot};
 pub use statistics::Statistics;
-pub use store::{Lease, Store};
+pub use store::Store;
 pub use time::{Clock, Timestamp};
 pub use work::{Deadline, Lane, Pace, Slot, TimedOut};
 pub use write_id::WriteIds;

@@ -16,7 +16,7 @@ pub const COMMIT_ROWS_MAX: usize = 100_000;
 pub const PAGE_BYTES_MAX: usize = 4 * 1024 * 1024;
 /// A page of the feed ends at the change that reaches this many bytes.
 pub const FEED_PAGE_BYTES_MAX: usize = 16 * 1024 * 1024;
-/// The longest name of a lease or of its holder in bytes.
+/// The longest name of a lease in bytes.
 pub const LEASE_NAME_BYTES_MAX: usize = 256;
 
 /// The size of a commit, if it keeps to the limits and to its kind of space.
@@ -45,10 +45,10 @@ pub(crate) fn check_append(partition: &Partition, rows: &[(Bytes, Bytes)]) -> Re
     check_total(bytes)
 }
 
-/// Refuses a lease whose names are longer than the limit.
-pub(crate) fn check_lease(name: &str, holder: &str) -> Result<(), Error> {
-    if name.len().max(holder.len()) > LEASE_NAME_BYTES_MAX {
-        let action = format!("take a lease: names of at most {LEASE_NAME_BYTES_MAX} bytes are allowed");
+/// Refuses a lease whose name is longer than the limit.
+pub(crate) fn check_lease(name: &str) -> Result<(), Error> {
+    if name.len() > LEASE_NAME_BYTES_MAX {
+        let action = format!("take a lease: a name of at most {LEASE_NAME_BYTES_MAX} bytes is allowed");
         return Err(Error::new(ErrorKind::TooLarge, action));
     }
     Ok(())

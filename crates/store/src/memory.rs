@@ -13,12 +13,13 @@ use parking_lot::RwLock;
 pub(crate) use self::snapshot::MemorySnapshot;
 use self::snapshot::Snapshots;
 use crate::incarnation::Incarnation;
-use crate::limits::{FEED_PAGE_BYTES_MAX, PAGE_BYTES_MAX, check_append, check_commit, check_lease};
+use crate::lease::Leases;
+use crate::limits::{FEED_PAGE_BYTES_MAX, PAGE_BYTES_MAX, check_append, check_commit};
 use crate::place::{PlaceBytes, bounds, head_bytes, place};
 use crate::spaces::Spaces;
 use crate::{
     Change, Clock, Commit, Condition, Cursor, Direction, Error, ErrorKind, Lease, Outcome, Page, Partition,
-    Range, Row, Stamp, Statistics, Timestamp, Write, WriteId,
+    Range, Row, Stamp, Statistics, Write, WriteId,
 };
 
 /// How the memory engine runs.
@@ -48,18 +49,11 @@ struct State {
     /// How often each partition was written, if snapshots are validated.
     versions: HashMap<Partition, u64>,
     feed: VecDeque<Change>,
-    leases: HashMap<String, HeldLease>,
+    leases: Leases,
     sequence: u64,
     commits: u64,
     conflicts: u64,
     closed: bool,
-}
-
-#[derive(Debug)]
-struct HeldLease {
-    holder: String,
-    epoch: u64,
-    until: Timestamp,
 }
 
 impl Memory {
@@ -199,22 +193,16 @@ impl Memory {
         self.incarnation.adopt(cursor, self.state.read().sequence)
     }
 
-    pub(crate) fn lease(&self, name: &str, holder: &str, ttl: Duration) -> Result<Option<Lease>, Error> {
-        check_lease(name, holder)?;
+    pub(crate) fn lease(&self, name: &str, ttl: Duration) -> Result<Option<Lease>, Error> {
         let mut state = self.state.write();
         state.open()?;
-        let now = self.options.clock.now();
-        let mut epoch = 1;
-        if let Some(held) = state.leases.get(name) {
-            let running = now < held.until;
-            if running && held.holder != holder {
-                return Ok(None);
-            }
-            epoch = held.epoch + u64::from(!running);
-        }
-        let until = Timestamp(now.0.saturating_add(i64::try_from(ttl.as_micros()).unwrap_or(i64::MAX)));
-        state.leases.insert(name.to_owned(), HeldLease { holder: holder.to_owned(), epoch, until });
-        Ok(Some(Lease { epoch }))
+        state.leases.take(name, (self.options.clock.steady(), ttl), || Ok(0))
+    }
+
+    pub(crate) fn renew(&self, lease: &Lease, ttl: Duration) -> Result<bool, Error> {
+        let mut state = self.state.write();
+        state.open()?;
+        Ok(state.leases.renew(lease, (self.options.clock.steady(), ttl)))
     }
 
     pub(crate) fn close(&self) {

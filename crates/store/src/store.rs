@@ -9,8 +9,8 @@ use bytes::Bytes;
 use crate::embedded::{Embedded, EmbeddedOptions, EmbeddedSnapshot};
 use crate::memory::{Memory, MemoryOptions, MemorySnapshot};
 use crate::{
-    Change, Commit, Cursor, Direction, Error, ErrorKind, Outcome, Page, Partition, Range, Row, Snapshot,
-    Stamp, Statistics, WriteId,
+    Change, Commit, Cursor, Direction, Error, ErrorKind, Lease, Outcome, Page, Partition, Range, Row,
+    Snapshot, Stamp, Statistics, WriteId,
 };
 
 /// A store; clones share it.
@@ -23,13 +23,6 @@ pub struct Store {
 enum Engine {
     Memory(Arc<Memory>),
     Embedded(Arc<Embedded>),
-}
-
-/// The right to do a singleton job, until it runs out.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Lease {
-    /// Grows with every change of holder; fences writes of an earlier holder.
-    pub epoch: u64,
 }
 
 impl Store {
@@ -211,16 +204,28 @@ impl Store {
         }
     }
 
-    /// Takes or renews the lease `name` for `holder`; `None` while somebody else holds it. Its epoch
-    /// stays while the holder renews in time and grows otherwise; a `ttl` of zero gives it back.
+    /// Takes the lease `name`; `None` while it is held, be it by this process. It runs out by a clock that nobody sets, and ends
+    /// with a process that has the store to itself. Cost: a small write.
     ///
     /// # Errors
     ///
     /// `Unavailable`, `TooLarge`.
-    pub async fn lease(&self, name: &str, holder: &str, ttl: Duration) -> Result<Option<Lease>, Error> {
+    pub async fn lease(&self, name: &str, ttl: Duration) -> Result<Option<Lease>, Error> {
         match &self.engine {
-            Engine::Memory(memory) => memory.lease(name, holder, ttl),
-            Engine::Embedded(embedded) => embedded.lease(name, holder, ttl).await,
+            Engine::Memory(memory) => memory.lease(name, ttl),
+            Engine::Embedded(embedded) => embedded.lease(name, ttl).await,
+        }
+    }
+
+    /// Renews a lease in time; false if it has run out, or is somebody else's by now. A `ttl` of zero gives it back.
+    ///
+    /// # Errors
+    ///
+    /// `Unavailable`.
+    pub async fn renew(&self, lease: &Lease, ttl: Duration) -> Result<bool, Error> {
+        match &self.engine {
+            Engine::Memory(memory) => memory.renew(lease, ttl),
+            Engine::Embedded(embedded) => embedded.renew(lease, ttl).await,
         }
     }
 

@@ -13,7 +13,7 @@ use crate::admin::chain;
 use crate::metrics::Metrics;
 
 const LEASE: &str = "server/chill";
-/// A sweep comes so long after the start, if not one interval: restarts do not put it off, and it knows what the last did.
+/// How often it is looked whether a sweep is due: restarts do not put it off, and it knows what the last did.
 const TURN: Duration = Duration::from_secs(60);
 
 /// Sweeps soon after the start and then now and then; of several nodes, one does it.
@@ -23,7 +23,6 @@ pub(crate) struct Chill {
     pub(crate) store: Store,
     pub(crate) clock: Clock,
     pub(crate) metrics: Arc<Metrics>,
-    pub(crate) holder: String,
     pub(crate) interval: Duration,
     pub(crate) age: Duration,
 }
@@ -32,7 +31,7 @@ impl Chill {
     /// Runs until the task is dropped.
     pub(crate) async fn run(self) {
         let turn = self.interval.min(TURN);
-        let mut turns = Turns::new(self.store.clone(), LEASE, self.holder.clone(), turn).await;
+        let mut turns = Turns::new(self.store.clone(), LEASE, turn);
         let mut last: Option<Instant> = None;
         loop {
             turns.next().await;

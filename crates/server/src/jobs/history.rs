@@ -22,7 +22,6 @@ pub(crate) struct History {
     pub(crate) store: Store,
     pub(crate) clock: Clock,
     pub(crate) metrics: Arc<Metrics>,
-    pub(crate) holder: String,
     pub(crate) interval: Duration,
     /// The age from which fresh history is folded, however little there is.
     pub(crate) age: Duration,
@@ -43,7 +42,7 @@ impl History {
 
     /// Sweeps now and then. Runs until the task is dropped.
     pub(crate) async fn sweep(self) {
-        let mut turns = Turns::new(self.store.clone(), LEASE, self.holder.clone(), self.interval).await;
+        let mut turns = Turns::new(self.store.clone(), LEASE, self.interval);
         loop {
             turns.next().await;
             self.sweep_once().await;

@@ -16,6 +16,7 @@ use model_series::{
 use store::{Change, Clock, Stamp, Store};
 use tokio::task::JoinSet;
 
+use super::turns::JobLease;
 use crate::admin::chain;
 use crate::metrics::Metrics;
 use sender::Sender;
@@ -54,7 +55,6 @@ struct Shared {
     store: Store,
     clock: Clock,
     metrics: Arc<Metrics>,
-    holder: String,
     policy: HooksPolicy,
     sender: Sender,
 }
@@ -110,24 +110,24 @@ impl Hooks {
         repositories: Repositories,
         (store, clock): (Store, Clock),
         metrics: Arc<Metrics>,
-        holder: String,
         policy: HooksPolicy,
     ) -> anyhow::Result<Self> {
         let sender = Sender::new(policy.private_addresses, policy.duration_max)?;
-        Ok(Self { shared: Arc::new(Shared { repositories, store, clock, metrics, holder, policy, sender }) })
+        Ok(Self { shared: Arc::new(Shared { repositories, store, clock, metrics, policy, sender }) })
     }
 
     /// Runs until the task is dropped.
     pub(crate) async fn run(self) {
         let mut ticks = tokio::time::interval(LOOK);
         ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        let mut lease = JobLease::new(self.shared.store.clone(), LEASE, LOOK * 10);
         let mut round = Round::default();
         loop {
             ticks.tick().await;
             round.collect();
-            match self.shared.store.lease(LEASE, &self.shared.holder, LOOK * 10).await {
-                Ok(Some(_)) => round.begin(&self.shared).await,
-                Ok(None) => tracing::debug!("another node serves hooks"),
+            match lease.hold().await {
+                Ok(true) => round.begin(&self.shared).await,
+                Ok(false) => tracing::debug!("another node serves hooks"),
                 Err(error) => tracing::warn!(error = chain(&error), "no lease to serve hooks"),
             }
         }

@@ -19,14 +19,13 @@ pub(crate) struct Trim {
     pub(crate) store: Store,
     pub(crate) clock: Clock,
     pub(crate) metrics: Arc<Metrics>,
-    pub(crate) holder: String,
     pub(crate) interval: Duration,
 }
 
 impl Trim {
     /// Runs until the task is dropped.
     pub(crate) async fn run(self) {
-        let mut turns = Turns::new(self.store.clone(), LEASE, self.holder.clone(), self.interval).await;
+        let mut turns = Turns::new(self.store.clone(), LEASE, self.interval);
         loop {
             turns.next().await;
             self.trim().await;

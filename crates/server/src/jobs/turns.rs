@@ -2,42 +2,72 @@
 
 use std::time::Duration;
 
-use store::Store;
-use tokio::time::{Interval, MissedTickBehavior, interval};
+use store::{Lease, Store};
+use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at};
 
 use crate::admin::chain;
 
 /// A node that is to lose its turn to another has missed so many of them.
 const TURNS_MISSED_MAX: u32 = 3;
 
+/// The first turn comes so long after the start, if not one span: a server that just started has better things to do.
+const SOON: Duration = Duration::from_secs(5);
+
+/// A lease that is held for as long as it is asked for in time.
+pub(crate) struct JobLease {
+    store: Store,
+    name: &'static str,
+    ttl: Duration,
+    held: Option<Lease>,
+}
+
+impl JobLease {
+    pub(crate) fn new(store: Store, name: &'static str, ttl: Duration) -> Self {
+        Self { store, name, ttl, held: None }
+    }
+
+    /// Renews the lease, or takes it; whether it is held.
+    ///
+    /// # Errors
+    ///
+    /// Those of the store.
+    pub(crate) async fn hold(&mut self) -> Result<bool, store::Error> {
+        if let Some(lease) = &self.held {
+            if self.store.renew(lease, self.ttl).await? {
+                return Ok(true);
+            }
+            self.held = None;
+        }
+        self.held = self.store.lease(self.name, self.ttl).await?;
+        Ok(self.held.is_some())
+    }
+}
+
 /// The turns of one job. A turn that outlasts its lease is another node's, too: a job must bear that.
 pub(crate) struct Turns {
-    store: Store,
     /// The lease that stands for the job.
-    lease: &'static str,
-    holder: String,
+    lease: JobLease,
     ticks: Interval,
 }
 
 impl Turns {
-    /// A turn in each span of `every`, the first behind one: a server that just started has better things to do.
-    pub(crate) async fn new(store: Store, lease: &'static str, holder: String, every: Duration) -> Self {
-        let mut ticks = interval(every);
+    /// A turn in each span of `every`, the first soon.
+    pub(crate) fn new(store: Store, lease: &'static str, every: Duration) -> Self {
+        let mut ticks = interval_at(Instant::now() + every.min(SOON), every);
         // Turns that were missed are not made up for.
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        ticks.tick().await;
-        Self { store, lease, holder, ticks }
+        Self { lease: JobLease::new(store, lease, every.saturating_mul(TURNS_MISSED_MAX)), ticks }
     }
 
     /// Waits until it is this node's turn.
     pub(crate) async fn next(&mut self) {
         loop {
             self.ticks.tick().await;
-            let ttl = self.ticks.period().saturating_mul(TURNS_MISSED_MAX);
-            match self.store.lease(self.lease, &self.holder, ttl).await {
-                Ok(Some(_)) => return,
-                Ok(None) => tracing::debug!(lease = self.lease, "another node's turn"),
-                Err(error) => tracing::warn!(error = chain(&error), lease = self.lease, "no lease for a job"),
+            let name = self.lease.name;
+            match self.lease.hold().await {
+                Ok(true) => return,
+                Ok(false) => tracing::debug!(lease = name, "another node's turn"),
+                Err(error) => tracing::warn!(error = chain(&error), lease = name, "no lease for a job"),
             }
         }
     }
@@ -59,13 +89,16 @@ mod tests {
     async fn one_node_has_its_turns_until_it_misses_too_many() {
         let clock = Clock::manual(Timestamp(0));
         let store = Store::memory(MemoryOptions { clock: clock.clone(), feed_records_max: 1 });
-        let turns = async |holder: &str| Turns::new(store.clone(), "job", holder.to_owned(), INTERVAL).await;
-        let (mut first, mut second) = (turns("first").await, turns("second").await);
-        assert!(!is_due(&mut first, INTERVAL / 2).await, "not at once");
-        assert!(is_due(&mut first, INTERVAL).await);
+        let turns = || Turns::new(store.clone(), "job", INTERVAL);
+        let (mut first, mut second) = (turns(), turns());
+        assert!(!is_due(&mut first, SOON / 2).await, "not at once");
+        assert!(is_due(&mut first, SOON).await, "but soon");
         assert!(!is_due(&mut second, INTERVAL * 2).await, "another node has the turns");
         assert!(is_due(&mut first, INTERVAL).await, "and goes on having them");
-        clock.set(Timestamp(40_000_000));
+        clock.set(Timestamp(i64::MAX / 2));
+        assert!(!is_due(&mut second, INTERVAL * 2).await, "whatever the clock is set to");
+        assert!(is_due(&mut first, INTERVAL).await);
+        clock.pass(INTERVAL * 4);
         assert!(is_due(&mut second, INTERVAL).await, "until it has missed some");
         assert!(!is_due(&mut first, INTERVAL * 2).await);
     }

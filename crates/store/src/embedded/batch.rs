@@ -4,7 +4,6 @@
 //! Conditions are checked against the batch, then the cache, then the engine. Only rows of kinds
 //! that are asked for one by one (the cache's marks) are remembered; index rows pass through.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -15,13 +14,14 @@ use rocksdb::WriteBatch;
 
 use super::cache::hash_of;
 use super::format::{
-    FEED, FEED_FIRST, HeldLease, META, Stored, damaged, space_key, space_row, write_change, write_plain,
-    write_stamped,
+    FEED, FEED_FIRST, META, Stored, damaged, lease_key, parse_sequence, space_key, space_row, write_change,
+    write_plain, write_stamped,
 };
 use super::rows::Rows;
 use super::shared::{Engine, Shared, engine_failed, family};
+use crate::lease::Leases;
 use crate::place::{bounds, kind, place};
-use crate::{Commit, Condition, Error, ErrorKind, Lease, Partition, Row, Stamp, Timestamp, Write, WriteId};
+use crate::{Commit, Condition, Error, ErrorKind, Lease, Partition, Row, Stamp, Write, WriteId};
 
 /// A batch ends at the request that reaches this many bytes.
 pub(crate) const BATCH_BYTES_MAX: usize = 4 * 1024 * 1024;
@@ -41,7 +41,9 @@ pub(crate) struct Batch {
     passed: Vec<u16>,
     /// Those of them of which stamped rows were written too.
     mixed: Vec<u16>,
-    leases: HashMap<String, HeldLease>,
+    leases: Leases,
+    /// Those taken with this batch.
+    taken: Vec<Lease>,
     /// Spaces whose rows in `meta` were written in this run.
     spaces: Box<[bool; 256]>,
     scratch: Vec<u8>,
@@ -90,7 +92,8 @@ impl Batch {
             touched: Touched::default(),
             passed: Vec::new(),
             mixed: Vec::new(),
-            leases: HashMap::new(),
+            leases: Leases::default(),
+            taken: Vec::new(),
             spaces: Box::new([false; 256]),
             scratch: Vec::new(),
         }
@@ -152,25 +155,35 @@ impl Batch {
         }
     }
 
-    /// Takes or renews a lease.
-    pub(crate) fn lease(&mut self, name: &str, holder: &str, ttl: Duration) -> Result<Option<Lease>, Error> {
+    /// Takes a lease.
+    pub(crate) fn lease(&mut self, name: &str, ttl: Duration) -> Result<Option<Lease>, Error> {
         self.shared.check_writable()?;
-        let now = self.shared.options.clock.now();
-        let mut epoch = 1;
-        if let Some(held) = self.held_lease(name)? {
-            let running = now < held.until;
-            if running && held.holder != holder {
-                return Ok(None);
-            }
-            epoch = held.epoch + u64::from(!running);
-        }
-        let until = Timestamp(now.0.saturating_add(i64::try_from(ttl.as_micros()).unwrap_or(i64::MAX)));
-        let lease = HeldLease { epoch, until, holder: holder.to_owned() };
-        let shared = Arc::clone(&self.shared);
+        let (shared, key) = (Arc::clone(&self.shared), lease_key(name));
         let engine = shared.engine()?;
-        self.write.put_cf(family(&engine, META), HeldLease::key(name), lease.to_bytes());
-        self.leases.insert(name.to_owned(), lease);
-        Ok(Some(Lease { epoch }))
+        let meta = family(&engine, META);
+        let epoch = || match engine.get_pinned_cf(meta, &key) {
+            Err(error) => Err(engine_failed(shared.path(), "read", error)),
+            Ok(None) => Ok(0),
+            Ok(Some(row)) => parse_sequence(&row).ok_or_else(|| damaged("a lease")),
+        };
+        let taken = self.leases.take(name, (shared.options.clock.steady(), ttl), epoch)?;
+        if let Some(lease) = &taken {
+            self.write.put_cf(meta, &key, lease.epoch().to_be_bytes());
+            self.taken.push(lease.clone());
+        }
+        Ok(taken)
+    }
+
+    /// Renews a lease, of which nothing is stored.
+    pub(crate) fn renew(&mut self, lease: &Lease, ttl: Duration) -> bool {
+        self.leases.renew(lease, (self.shared.options.clock.steady(), ttl))
+    }
+
+    /// Gives back the leases that were taken with a batch that failed.
+    pub(crate) fn give_back_leases(&mut self) {
+        for lease in self.taken.drain(..) {
+            self.leases.end(&lease);
+        }
     }
 
     /// Adds the trimming of the feed, if it is due: the sequence from which changes are kept.
@@ -236,6 +249,7 @@ impl Batch {
         self.write.clear();
         self.rows.clear();
         self.commits = 0;
+        self.taken.clear();
         self.touched.rows.clear();
         self.touched.places.clear();
         self.touched.by_place.clear();
@@ -250,7 +264,6 @@ impl Batch {
     pub(crate) fn begin_anew(&mut self) {
         self.clear();
         self.sequence = self.shared.sequence.load(Ordering::Acquire);
-        self.leases.clear();
         *self.spaces = [false; 256];
     }
 
@@ -352,18 +365,6 @@ impl Batch {
         if let Some(noted) = self.spaces.get_mut(usize::from(space.id)).filter(|noted| !**noted) {
             *noted = true;
             self.write.put_cf(family(engine, META), space_key(space.id), space_row(space.kind, space.name));
-        }
-    }
-
-    fn held_lease(&self, name: &str) -> Result<Option<HeldLease>, Error> {
-        if let Some(held) = self.leases.get(name) {
-            return Ok(Some(held.clone()));
-        }
-        let engine = self.shared.engine()?;
-        let row = engine.get_pinned_cf(family(&engine, META), HeldLease::key(name));
-        match row.map_err(|error| engine_failed(self.shared.path(), "read", error))? {
-            None => Ok(None),
-            Some(row) => Ok(Some(HeldLease::parse(&row).ok_or_else(|| damaged("a lease"))?)),
         }
     }
 }

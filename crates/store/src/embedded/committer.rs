@@ -46,9 +46,13 @@ pub(crate) enum Request {
     Append(Partition, Vec<(Bytes, Bytes)>, Answer<()>),
     Lease {
         name: String,
-        holder: String,
         ttl: Duration,
         answer: Answer<Option<Lease>>,
+    },
+    Renew {
+        lease: Lease,
+        ttl: Duration,
+        answer: Answer<bool>,
     },
     /// Answers when everything before it is settled.
     Settle(oneshot::Sender<()>),
@@ -63,6 +67,7 @@ enum Reply {
     Group(oneshot::Sender<Vec<Result<Stamp, Error>>>, Vec<Result<Stamp, Error>>),
     Append(Answer<()>),
     Lease(Answer<Option<Lease>>, Result<Option<Lease>, Error>),
+    Renew(Answer<bool>, bool),
     Settle(oneshot::Sender<()>),
 }
 
@@ -149,9 +154,12 @@ impl Committer {
                 self.batch.append(&partition, &rows);
                 self.replies.push(Reply::Append(answer));
             }
-            Request::Lease { name, holder, ttl, answer } => {
-                let outcome = self.batch.lease(&name, &holder, ttl);
+            Request::Lease { name, ttl, answer } => {
+                let outcome = self.batch.lease(&name, ttl);
                 self.replies.push(Reply::Lease(answer, outcome));
+            }
+            Request::Renew { lease, ttl, answer } => {
+                self.replies.push(Reply::Renew(answer, self.batch.renew(&lease, ttl)));
             }
             Request::Settle(answer) => self.replies.push(Reply::Settle(answer)),
             Request::Reopen => self.reopen(),
@@ -211,6 +219,9 @@ impl Committer {
     /// Makes the batch durable, publishes it, answers. False if it failed.
     fn write(&mut self) -> bool {
         let written = self.batch.is_empty() || self.write_batch();
+        if !written {
+            self.batch.give_back_leases();
+        }
         self.batch.clear();
         for reply in self.replies.drain(..) {
             send(&self.shared, reply, written);
@@ -371,6 +382,9 @@ fn send(shared: &Shared, reply: Reply, written: bool) {
         Reply::Lease(answer, outcome) => {
             let _ = answer.send(if written { outcome } else { Err(under_way(shared)) });
         }
+        Reply::Renew(answer, is_held) => {
+            let _ = answer.send(if written { Ok(is_held) } else { Err(under_way(shared)) });
+        }
         Reply::Settle(answer) => {
             let _ = answer.send(());
         }
@@ -387,6 +401,7 @@ fn refuse(request: Request, closing: &mut Vec<Answer<()>>) {
         }
         Request::Append(_, _, answer) => drop(answer.send(Err(closed()))),
         Request::Lease { answer, .. } => drop(answer.send(Err(closed()))),
+        Request::Renew { answer, .. } => drop(answer.send(Err(closed()))),
         Request::Settle(answer) => drop(answer.send(())),
         Request::Reopen => {}
         Request::Close(answer) => closing.push(answer),

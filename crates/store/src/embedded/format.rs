@@ -7,7 +7,7 @@
 //! | meta    | `s` space (u8)               | kind (u8: 0 commit, 1 append), name                     |
 //! | meta    | `f`                          | sequence of the oldest change kept (u64)                |
 //! | meta    | `i`                          | incarnation (u64), whether an end without closing loses it (u8: 0, 1) |
-//! | meta    | `l` name                     | epoch (u64), end in microseconds (i64), holder          |
+//! | meta    | `l` name                     | epoch of the lease when it was last taken (u64)         |
 //!
 //! All numbers are big-endian. [`FORMAT_VERSION`] grows with every change of this page, and of how a model lays
 //! out its rows and values.
@@ -17,7 +17,7 @@ use bytes::Bytes;
 use crate::incarnation::Incarnation;
 use crate::place::head_bytes;
 use crate::spaces::Spaces;
-use crate::{Change, Commit, Error, ErrorKind, Partition, Row, SpaceKind, Tenant, Timestamp, WriteId};
+use crate::{Change, Commit, Error, ErrorKind, Partition, Row, SpaceKind, Tenant, WriteId};
 
 /// The version of everything stored; another version is not opened.
 pub(crate) const FORMAT_VERSION: u32 = 3;
@@ -168,33 +168,9 @@ pub(crate) fn remember_space(spaces: &Spaces, key: &[u8], value: &[u8]) -> bool 
     true
 }
 
-/// Who holds a lease.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub(crate) struct HeldLease {
-    pub(crate) epoch: u64,
-    pub(crate) until: Timestamp,
-    pub(crate) holder: String,
-}
-
-impl HeldLease {
-    /// The key of a lease in [`META`].
-    pub(crate) fn key(name: &str) -> Vec<u8> {
-        [b"l", name.as_bytes()].concat()
-    }
-
-    /// Its row in [`META`].
-    pub(crate) fn to_bytes(&self) -> Vec<u8> {
-        [&self.epoch.to_be_bytes()[..], &self.until.0.to_be_bytes(), self.holder.as_bytes()].concat()
-    }
-
-    /// Takes its row apart.
-    pub(crate) fn parse(bytes: &[u8]) -> Option<Self> {
-        let (epoch, rest) = bytes.split_first_chunk()?;
-        let (until, holder) = rest.split_first_chunk()?;
-        let holder = std::str::from_utf8(holder).ok()?.to_owned();
-        let until = Timestamp(i64::from_be_bytes(*until));
-        Some(Self { epoch: u64::from_be_bytes(*epoch), until, holder })
-    }
+/// The key of a lease's epoch in [`META`].
+pub(crate) fn lease_key(name: &str) -> Vec<u8> {
+    [b"l", name.as_bytes()].concat()
 }
 
 /// Whether a partition's rows begin behind this many bytes of a place; checked before a page is cut.

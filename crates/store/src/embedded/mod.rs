@@ -188,16 +188,16 @@ impl Embedded {
         outcome.await.unwrap_or_else(|_| Err(lost()))
     }
 
-    pub(crate) async fn lease(
-        &self,
-        name: &str,
-        holder: &str,
-        ttl: Duration,
-    ) -> Result<Option<Lease>, Error> {
-        check_lease(name, holder)?;
+    pub(crate) async fn lease(&self, name: &str, ttl: Duration) -> Result<Option<Lease>, Error> {
+        check_lease(name)?;
         let (answer, outcome) = oneshot::channel();
-        let request = Request::Lease { name: name.to_owned(), holder: holder.to_owned(), ttl, answer };
-        self.submit(0, request).await?;
+        self.submit(0, Request::Lease { name: name.to_owned(), ttl, answer }).await?;
+        outcome.await.unwrap_or_else(|_| Err(lost()))
+    }
+
+    pub(crate) async fn renew(&self, lease: &Lease, ttl: Duration) -> Result<bool, Error> {
+        let (answer, outcome) = oneshot::channel();
+        self.submit(0, Request::Renew { lease: lease.clone(), ttl, answer }).await?;
         outcome.await.unwrap_or_else(|_| Err(lost()))
     }
 

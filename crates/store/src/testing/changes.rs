@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::{BLOCKS, FEED_RECORDS_MAX, bytes, commit, done, kind, put, stamped, things};
 use crate::{
-    Clock, Condition, Cursor, ErrorKind, Outcome, Partition, Range, Stamp, Store, Timestamp, WriteId,
+    Clock, Condition, Cursor, ErrorKind, Lease, Outcome, Partition, Range, Stamp, Store, Timestamp, WriteId,
 };
 
 pub(super) async fn check_feed(store: &Store) {
@@ -99,30 +99,33 @@ pub(super) async fn check_resolve(store: &Store) {
 }
 
 pub(super) async fn check_leases(store: &Store, clock: &Clock) {
-    let start = clock.now();
-    let at = |seconds: i64| clock.set(Timestamp(start.0 + seconds * 1_000_000));
-    let take = async |name: &str, holder: &str, seconds: u64| {
-        let lease = store.lease(name, holder, Duration::from_secs(seconds)).await.expect("lease");
-        lease.map(|lease| lease.epoch)
-    };
-    let first = take("job", "one", 10).await.expect("free");
-    assert_eq!(take("job", "two", 10).await, None);
-    assert!(take("other job", "two", 10).await.is_some());
-    at(9);
-    assert_eq!(take("job", "one", 10).await, Some(first), "renewed in time: the same epoch");
-    at(18);
-    assert_eq!(take("job", "two", 10).await, None, "the renewal counts");
-    at(19);
-    let second = take("job", "two", 10).await.expect("run out");
-    assert!(second > first);
-    assert_eq!(take("job", "one", 10).await, None);
-    assert_eq!(take("job", "two", 0).await, Some(second), "given back");
-    let third = take("job", "one", 10).await.expect("free again");
-    assert!(third > second);
-    at(40);
-    assert!(take("job", "one", 10).await.expect("free") > third, "a lapsed lease fences its old holder");
+    let pass = |seconds: u64| clock.pass(Duration::from_secs(seconds));
+    let ttl = Duration::from_secs(10);
+    let take = async |name: &str| store.lease(name, ttl).await.expect("lease");
+    let renew = async |lease: &Lease| store.renew(lease, ttl).await.expect("renew");
+    let first = take("job").await.expect("free");
+    assert_eq!(take("job").await, None, "whoever asks, under whatever name");
+    assert!(take("other job").await.is_some());
+    pass(9);
+    assert!(renew(&first).await);
+    pass(9);
+    assert_eq!(take("job").await, None, "the renewal counts");
+    // A clock that is set, by ten years or back, lets nothing run out, nor last.
+    for by in [-1, 1, 10] {
+        clock.set(Timestamp(clock.now().0 + by * 365 * 86_400 * 1_000_000));
+        assert_eq!(take("job").await, None);
+        assert!(renew(&first).await);
+    }
+    pass(10);
+    assert!(!renew(&first).await, "it has run out");
+    let second = take("job").await.expect("run out");
+    assert!(second.epoch() > first.epoch());
+    assert!(!renew(&first).await, "it is another's now");
+    assert!(store.renew(&second, Duration::ZERO).await.expect("given back"));
+    let third = take("job").await.expect("free again");
+    assert!(third.epoch() > second.epoch() && !renew(&second).await && renew(&third).await);
     let long = "x".repeat(crate::LEASE_NAME_BYTES_MAX + 1);
-    assert_eq!(kind(store.lease(&long, "one", Duration::ZERO).await), ErrorKind::TooLarge);
+    assert_eq!(kind(store.lease(&long, ttl).await), ErrorKind::TooLarge);
 }
 
 pub(super) async fn check_close(store: &Store) {
@@ -149,6 +152,6 @@ pub(super) async fn check_close(store: &Store) {
     assert_eq!(kind(scan), ErrorKind::Unavailable);
     assert_eq!(kind(clone.feed(0, Cursor::default(), 1).await), ErrorKind::Unavailable);
     assert_eq!(kind(clone.resolve(&things(0), WriteId(1)).await), ErrorKind::Unavailable);
-    assert_eq!(kind(clone.lease("job", "one", Duration::from_secs(1)).await), ErrorKind::Unavailable);
+    assert_eq!(kind(clone.lease("job", Duration::from_secs(1)).await), ErrorKind::Unavailable);
     assert_eq!(clone.get_cached(&things(0), b"a"), None);
 }

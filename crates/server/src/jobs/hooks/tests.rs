@@ -32,7 +32,7 @@ impl Scene {
         };
         let metrics = Arc::new(Metrics::new(std::iter::empty(), 1));
         let sources = (store, clock.clone());
-        let hooks = Hooks::new(repositories.clone(), sources, metrics, "test".into(), policy).unwrap();
+        let hooks = Hooks::new(repositories.clone(), sources, metrics, policy).unwrap();
         let repository = repositories.get_or_create("default", clock.now()).await.unwrap();
         repository.put_hook(hook_at("http://127.0.0.1:1/")).await.unwrap();
         Self { hooks, repository, clock }
