@@ -15,8 +15,9 @@ use std::time::Instant;
 
 use model_series::{
     Aggregation, Alignment, Clock, Definition, DefinitionDraft, Edit, Flag, Gaps, Interval, IntervalUnit,
-    Layout, Neighbours, Points, Raster, ReadRequest, Repositories, Repository, SeriesOptions, SeriesWrite,
-    Source, StrandOptions, TimeRange, Timestamp, Total, Unit, UnitRule, Units, Zone, fill_gaps, resample,
+    Layout, Neighbours, Points, Progress, Raster, ReadRequest, Repositories, Repository, SeriesOptions,
+    SeriesWrite, Source, StrandOptions, TimeRange, Timestamp, Total, Unit, UnitRule, Units, Zone, fill_gaps,
+    resample,
 };
 use store::{MemoryOptions, Store};
 
@@ -214,7 +215,8 @@ fn reading() {
             let mut out = Points::default();
             for one in &series {
                 out.clear();
-                let page = reader.read_page(one, YEAR_2026, YEAR_2026.from, usize::MAX, &mut out);
+                let mut progress = Progress::new(YEAR_2026);
+                let page = reader.read_page(one, &mut progress, usize::MAX, &mut out);
                 black_box(runtime.block_on(page)).unwrap();
             }
         });

@@ -15,8 +15,8 @@ use std::time::{Duration, Instant};
 
 use model_series::{
     Aggregation, Alignment, Definition, DefinitionDraft, Edit, Interval, IntervalUnit, Layout, Points,
-    Raster, ReadRequest, Repositories, Repository, SeriesOptions, SeriesWrite, StrandOptions, TimeRange,
-    Timestamp, Zone, resample,
+    Progress, Raster, ReadRequest, Repositories, Repository, SeriesOptions, SeriesWrite, StrandOptions,
+    TimeRange, Timestamp, Zone, resample,
 };
 use store::{EmbeddedOptions, Store};
 
@@ -123,11 +123,11 @@ async fn centuries(what: &str, repository: &Repository, series: &Arc<Definition>
     let request = ReadRequest { interval: fine, ..ReadRequest::default() };
     let reader = repository.reader(request).await.unwrap();
     let range = TimeRange { from: -7_000_000_000_000_000_000, to: YEAR.from + 86_400_000_000_000 };
-    let (mut points, mut pages, mut next) = (Points::default(), 0, Some(range.from));
+    let (mut points, mut pages, mut progress) = (Points::default(), 0, Progress::new(range));
     let begin = Instant::now();
-    while let Some(from) = next {
+    while !progress.is_at_end() {
         points.clear();
-        next = reader.read_page(series, range, from, 16 * 1_024, &mut points).await.unwrap();
+        reader.read_page(series, &mut progress, 16 * 1_024, &mut points).await.unwrap();
         pages += 1;
     }
     let took = begin.elapsed().as_secs_f64() * 1e3;

@@ -32,7 +32,7 @@ pub use catalogue::{
 };
 pub use codec::{Block, Encoding, Malformed, Summary, encode_block, encode_part};
 pub use error::{Error, Refusal, RefusalKind};
-pub use evaluate::{ANSWER_SLOTS_MAX, Answer, Quotation, ReadRequest, Reader, TotalPages};
+pub use evaluate::{ANSWER_SLOTS_MAX, Answer, Progress, Quotation, ReadRequest, Reader, TotalPages};
 pub use feed::{PointsChange, SeriesChange, change_records};
 pub use flags::Flag;
 pub use formula::compute;

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use model_series::{
-    ABSENT, Answer, Definition, Flag, Interval, Points, Raster, ReadRequest, Reader, Repository, TimeRange,
-    TotalPages, Zone,
+    ABSENT, Answer, Definition, Flag, Interval, Points, Progress, Raster, ReadRequest, Reader, Repository,
+    TimeRange, TotalPages, Zone,
 };
 
 use crate::params::ReadGiven;
@@ -137,7 +137,7 @@ impl Reading {
             series: Arc::clone(series),
             slots,
             range,
-            next: Some(range.from),
+            progress: Progress::new(range),
             is_again: false,
         })
     }
@@ -358,8 +358,7 @@ pub(super) struct SeriesPages {
     series: Arc<Definition>,
     slots: Slots,
     range: TimeRange,
-    /// Where the next page begins; none at the end.
-    next: Option<i64>,
+    progress: Progress,
     /// Whether its slots were counted before.
     is_again: bool,
 }
@@ -403,18 +402,19 @@ impl SeriesPages {
     }
 
     fn rewind(&mut self) {
-        self.next = Some(self.range.from);
+        self.progress.rewind();
         self.slots.next = None;
         self.is_again = true;
     }
 
     /// The next page; `None` at the end.
     pub(super) async fn next(&mut self) -> Result<Option<Points>, Problem> {
-        let Some(from) = self.next else { return Ok(None) };
-        let mut points = Points::default();
-        let read =
-            self.reading.reader.read_page(&self.series, self.range, from, PAGE_POINTS, &mut points).await;
-        self.next = read.map_err(|error| about(&error, &self.series))?;
+        if self.progress.is_at_end() {
+            return Ok(None);
+        }
+        let (reader, mut points) = (&self.reading.reader, Points::default());
+        let read = reader.read_page(&self.series, &mut self.progress, PAGE_POINTS, &mut points).await;
+        read.map_err(|error| about(&error, &self.series))?;
         if points.is_empty() {
             // A long range with few points is many pages that come from memory: others get their turn.
             tokio::task::yield_now().await;

@@ -101,8 +101,12 @@ async fn check_sparse_reads(router: &Router) {
         ("arrow", 19 * SLOTS, READ_BYTES_MAX),
         ("parquet", 10_000, PARQUET_BYTES_MAX),
     ] {
-        for path in ["/timeseries/Sparse/data?", "/timeseriescollections/data?name=Sparse&"] {
-            let path = format!("{path}from=2026-01-01&to=2026-01-24T03:33:20Z&gaps=Null&form={form}");
+        for path in [
+            "/timeseries/Sparse/data?gaps=Null&",
+            "/timeseries/Sparse/data?gaps=Previous&",
+            "/timeseriescollections/data?name=Sparse&gaps=Linear&",
+        ] {
+            let path = format!("{path}from=2026-01-01&to=2026-01-24T03:33:20Z&form={form}");
             let ((length, _), peak) = peak_of(read(router, &path, b"Missing")).await;
             assert!(length > bytes_min, "{form}: {length} bytes");
             assert!(peak < bytes_max, "{path}: {peak} bytes at once for an answer of {length}");

@@ -1,71 +1,121 @@
-//! What gaps are filled from that reach beyond a page: found once, and carried from page to page.
+//! What a page hangs on beyond its ends: values that its gaps are filled from, and the spontaneous value that holds where it
+//! begins. Found once, and carried from page to page.
 
 use std::sync::Arc;
 
 use super::Reader;
+use super::fetch::fetch_held;
 use super::plan::Plan;
 use super::reader::valued;
-use crate::flags::is_absent;
 use crate::{Definition, Error, Gaps, Neighbours, Points, TimeRange};
 
 /// Points that are read at once to find the next value.
 const SEARCH_POINTS: usize = 16 * 1_024;
 
-/// Values around the page of one series that is read next, in an answer that is read page by page from its beginning.
+/// What lies around the page of one series that is read next, in an answer that is read page by page from its beginning.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Around {
-    /// The last value before the page; not looked for before the first.
+    /// The last value before the page; not looked for as long as nobody asked.
     before: Option<Option<(i64, f64)>>,
     /// The first value behind a page before, as far as anybody looked.
     after: Option<Option<(i64, f64)>>,
+    pub(super) held: Held,
+}
+
+/// The last stored point before a time, if there is one.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Held {
+    /// The time; none as long as nobody looked.
+    before: Option<i64>,
+    point: Option<(i64, f64, u8)>,
+}
+
+impl Held {
+    /// Notes the last point before `time`.
+    pub(super) fn note(&mut self, time: i64, point: Option<(i64, f64, u8)>) {
+        *self = Self { before: Some(time), point };
+    }
 }
 
 impl Reader {
-    /// The answer named by times of `page`, a part of `range`, with its gaps filled as if all of `range` were read at once.
-    /// Cost: that of the page; what follows a gap at its end is looked for once.
+    /// The last point of a stored series before `time`, if there is one. Cost: a look-up, where the page before ended there
+    /// or nothing was read before.
+    pub(super) async fn held_before(
+        &self,
+        series: &Definition,
+        time: i64,
+        held: &Held,
+    ) -> Result<Points, Error> {
+        if held.before != Some(time) {
+            return fetch_held(self.context(), series, time, self.state()).await;
+        }
+        let mut points = Points::default();
+        held.point.into_iter().for_each(|(time, value, flag)| points.push(time, value, flag));
+        Ok(points)
+    }
+
+    /// The answer named by times of `page`, a part of `range`, that comes of the `points` with its gaps as they are. They are
+    /// filled as if all of `range` were read at once. Cost: what lies before the range, and what follows a gap at the end of
+    /// a page, is looked for once.
     pub(super) async fn filled(
         &self,
         series: &Arc<Definition>,
         plan: &Plan,
         (range, page): (TimeRange, TimeRange),
+        points: Points,
         around: &mut Around,
     ) -> Result<Points, Error> {
-        let points = self.unfilled(series, plan, page).await?;
         if !plan.fills_from_values() {
             return plan.fill(points, page, Neighbours::default());
         }
         let (outside_before, outside_after) = plan.outside(range);
         let before = match around.before {
             Some(before) => before,
-            None => valued(&self.unfilled(series, plan, outside_before).await?).next_back(),
+            None if plan.begins_with_value(&points, page) => None,
+            None => self.last_value(series, plan, outside_before).await?,
         };
-        let ends_with_gap = points.times.last().is_none_or(|last| !plan.is_last_name(*last, page))
-            || points.flags.last().is_some_and(|flag| is_absent(*flag));
         let mut neighbours = Neighbours { before, after: None };
-        if plan.fills_with(Gaps::Linear) && ends_with_gap {
+        if plan.fills_with(Gaps::Linear) && !plan.ends_with_value(&points, page) {
             let known = around.after.filter(|after| after.is_none_or(|(time, _)| time >= page.to));
-            let after = match known {
+            neighbours.after = match known {
                 Some(after) => after,
-                None => self.next_value(series, plan, TimeRange { from: page.to, to: outside_after }).await?,
+                None => {
+                    let rest = TimeRange { from: page.to, to: outside_after };
+                    self.next_value(series, plan, rest, around.held.clone()).await?
+                }
             };
-            around.after = Some(after);
-            neighbours.after = after;
+            around.after = Some(neighbours.after);
         }
         around.before = Some(valued(&points).next_back().or(before));
         plan.fill(points, page, neighbours)
     }
 
-    /// The first value of an answer over `range`.
-    async fn next_value(
+    /// The last value of an answer over `range`.
+    async fn last_value(
         &self,
         series: &Arc<Definition>,
         plan: &Plan,
         range: TimeRange,
     ) -> Result<Option<(i64, f64)>, Error> {
+        if range.is_empty() {
+            return Ok(None);
+        }
+        let points = self.unfilled(series, plan, range, &mut Held::default()).await?;
+        Ok(valued(&points).next_back())
+    }
+
+    /// The first value of an answer over `range`, before which `held` holds.
+    async fn next_value(
+        &self,
+        series: &Arc<Definition>,
+        plan: &Plan,
+        range: TimeRange,
+        mut held: Held,
+    ) -> Result<Option<(i64, f64)>, Error> {
         let mut next = Some(range.from).filter(|_| !range.is_empty());
         while let Some(from) = next {
-            let page = TimeRange { from, to: plan.piece_end(from, range, SEARCH_POINTS) };
-            let points = self.unfilled(series, plan, page).await?;
+            let rest = TimeRange { from, to: range.to };
+            let (page, points) = self.page(series, plan, rest, SEARCH_POINTS, &mut held).await?;
             if let Some(found) = valued(&points).next() {
                 return Ok(Some(found));
             }

@@ -1,7 +1,6 @@
 //! Stored points of a series: of its strand, or of the strands of its quotations put together.
 
 use std::ops::ControlFlow;
-use std::sync::Arc;
 
 use futures_util::StreamExt as _;
 
@@ -26,6 +25,12 @@ const READS_AT_ONCE: usize = 32;
 pub(super) struct State {
     pub(super) quotation: Quotation,
     pub(super) as_of: Option<Timestamp>,
+}
+
+/// Whether the points of a series lie in one strand, read as it stands: then summaries of its blocks may stand for them.
+pub(super) fn is_of_blocks(series: &Definition, state: State) -> bool {
+    let is_one = !series.switches.quotation || matches!(state.quotation, Quotation::At(_));
+    is_one && !series.is_computed() && state.as_of.is_none()
 }
 
 /// Where a series' points are, if they are all in one strand.
@@ -82,72 +87,138 @@ pub(super) async fn take_strand(
     context.strands.visit(strand, times, &want, &mut show).await
 }
 
-/// Appends the points of `range`. Cost: pages of about 64 Ki points.
-async fn fetch_strand(
-    context: &Context,
-    strand: &Strand,
-    range: TimeRange,
-    as_of: Option<Timestamp>,
-    out: &mut Points,
-) -> Result<(), Error> {
-    let mut range = range;
-    while !range.is_empty() {
-        match context.strands.read_page(strand, range, as_of, PAGE_POINTS, out).await? {
-            Some(next) => range.from = next,
-            None => break,
-        }
-    }
-    Ok(())
-}
-
 /// The outcomes of reads, in order; what must come from the disk is read at the same time.
 pub(super) async fn all_of<T>(reads: Vec<impl Future<Output = T>>) -> Vec<T> {
     futures_util::stream::iter(reads).buffered(READS_AT_ONCE).collect().await
 }
 
-/// The points of `range` of a series with quotations: for each time of the newest quotation that is wanted and has it.
-/// Cost: a list of the quotations, and a read of each from the newest on until every slot of the range has a point.
-pub(super) async fn fetch_quotations(
+/// Has an answer made of the points in `times` of a series with quotations. Memory: pages of about 64 Ki points.
+pub(super) async fn take_quotations(
     context: &Context,
-    series: &Arc<Definition>,
-    range: TimeRange,
+    series: &Definition,
+    times: TimeRange,
     state: State,
-) -> Result<Points, Error> {
-    let slots = series.raster.as_ref().map(|raster| raster.count(range));
-    let mut merged = Points::default();
-    for issued in quotations(context, series.number).await?.into_iter().rev() {
-        let times = state.quotation.times(issued, range);
+    making: &mut AnswerMaking<'_>,
+) -> Result<(), Error> {
+    let issued = quotations(context, series.number).await?;
+    let mut next = Some(times.from).filter(|_| !times.is_empty());
+    while let Some(from) = next {
+        let rest = TimeRange { from, ..times };
+        let (page, following) =
+            page_of_quotations(context, series, &issued, (rest, PAGE_POINTS), state).await?;
+        making.take_points(page);
+        next = following;
+    }
+    Ok(())
+}
+
+/// The first points of `range` of a stored series, about `points_max` at most, and where the next begin; `None` at the end.
+/// Cost: that of the strands; with quotations, a list of them too.
+///
+/// # Errors
+///
+/// As [`single_strand`]; if the store refuses, or stored bytes are damaged.
+pub(super) async fn fetch_page(
+    context: &Context,
+    series: &Definition,
+    range: TimeRange,
+    points_max: usize,
+    state: State,
+) -> Result<(Points, Option<i64>), Error> {
+    if let Some(strand) = single_strand(context, series, state)? {
+        return page_of_strand(context, &strand, (range, points_max), state.as_of).await;
+    }
+    let issued = quotations(context, series.number).await?;
+    page_of_quotations(context, series, &issued, (range, points_max), state).await
+}
+
+async fn page_of_strand(
+    context: &Context,
+    strand: &Strand,
+    (range, points_max): (TimeRange, usize),
+    as_of: Option<Timestamp>,
+) -> Result<(Points, Option<i64>), Error> {
+    let mut page = Points::default();
+    let next = context.strands.read_page(strand, range, as_of, points_max, &mut page).await?;
+    Ok((page, next.filter(|next| *next < range.to)))
+}
+
+/// The same of quotations `issued`, earliest first: for each time of the newest one that is wanted and has it.
+/// Cost: a read of each from the newest on until every slot of the page has a point. Memory: a few pages.
+async fn page_of_quotations(
+    context: &Context,
+    series: &Definition,
+    issued: &[i64],
+    (range, points_max): (TimeRange, usize),
+    state: State,
+) -> Result<(Points, Option<i64>), Error> {
+    let count = |page| series.raster.as_ref().map(|raster| raster.count(page));
+    let (mut merged, mut page, mut slots) = (Points::default(), range, count(range));
+    for issued in issued.iter().rev() {
+        let times = state.quotation.times(*issued, page);
         if times.is_empty() {
             continue;
         }
-        let mut older = Points::default();
-        let strand = context.strand(series.number, Some(issued));
-        fetch_strand(context, &strand, times, state.as_of, &mut older).await?;
+        let strand = context.strand(series.number, Some(*issued));
+        let (older, next) = page_of_strand(context, &strand, (times, points_max), state.as_of).await?;
         merge_older(&mut merged, &older);
+        // What is known of all that were read ends here.
+        let end = merged.times.get(points_max.max(1)).copied();
+        let end = [next, end].into_iter().flatten().min().unwrap_or(page.to);
+        if end < page.to {
+            page.to = end;
+            merged.truncate(merged.range_of(page).end);
+            slots = count(page);
+        }
         if slots.is_some_and(|slots| merged.len() as u64 >= slots) {
             break;
         }
     }
-    Ok(merged)
+    Ok((merged, Some(page.to).filter(|to| *to < range.to)))
 }
 
 /// The last point before `time`, if there is one.
-/// Cost: one read from the end; with quotations, of each quotation.
+/// Cost: one read from the end; with quotations, a list of them and such a read of each.
 pub(super) async fn fetch_held(
     context: &Context,
-    series: &Arc<Definition>,
+    series: &Definition,
     time: i64,
     state: State,
 ) -> Result<Points, Error> {
-    let before = TimeRange { from: i64::MIN, to: time };
-    let held = match (single_strand(context, series, state)?, state.as_of) {
-        (Some(strand), None) => context.strands.read_last(&strand, before, 1).await?,
-        (Some(strand), Some(at)) => context.strands.read_last_as_of(&strand, time, at).await?,
-        (None, _) => fetch_quotations(context, series, before, state).await?,
+    let mut before = TimeRange { from: i64::MIN, to: time };
+    if let Some(strand) = single_strand(context, series, state)? {
+        return last_of(context, &strand, before, state.as_of).await;
+    }
+    let mut held = Points::default();
+    for issued in quotations(context, series.number).await?.into_iter().rev() {
+        let times = state.quotation.times(issued, before);
+        if times.is_empty() {
+            continue;
+        }
+        let strand = context.strand(series.number, Some(issued));
+        let last = last_of(context, &strand, times, state.as_of).await?;
+        // Of older quotations only later points count.
+        if let Some(time) = last.times.last() {
+            before.from = time.saturating_add(1);
+            held = last;
+        }
+    }
+    Ok(held)
+}
+
+/// The last point of a strand in `times`, if there is one.
+async fn last_of(
+    context: &Context,
+    strand: &Strand,
+    times: TimeRange,
+    as_of: Option<Timestamp>,
+) -> Result<Points, Error> {
+    let Some(at) = as_of else {
+        return context.strands.read_last(strand, times, 1).await;
     };
-    let mut last = Points::default();
-    last.extend_from_range(&held, held.len().saturating_sub(1)..held.len());
-    Ok(last)
+    let last = context.strands.read_last_as_of(strand, times.to, at).await?;
+    let is_within = last.times.last().is_some_and(|time| times.contains(*time));
+    Ok(if is_within { last } else { Points::default() })
 }
 
 /// The time that the points of a stored series stand for, from the first to the last, in the state and the quotations that

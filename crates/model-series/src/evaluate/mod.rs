@@ -6,11 +6,13 @@ mod around;
 mod fetch;
 mod following;
 mod operands;
+mod pages;
 mod plan;
 mod quotations;
 mod reader;
 mod total;
 
+pub use pages::Progress;
 pub use plan::ANSWER_SLOTS_MAX;
 pub use quotations::Quotation;
 pub use reader::{Answer, Reader};

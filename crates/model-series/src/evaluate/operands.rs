@@ -8,12 +8,16 @@ use lang_formula::{Duration, Offset, Reference, Rule};
 
 use super::fetch::{self, State};
 use super::{Quotation, ReadRequest, Reader};
+use crate::calendar::DAY;
 use crate::catalogue::{Context, DefinedFormula, shift};
 use crate::flags::is_absent;
 use crate::{
     Aggregation, Alignment, Definition, Error, FORMULA_SLOTS_MAX, Layout, Points, Raster, SeriesRef,
     TimeRange, compute,
 };
+
+/// Slots that are computed at once where there are more, if the formula does not look further around.
+const PIECE_SLOTS: u64 = 64 * 1_024;
 
 type Pending<'a, T> = Pin<Box<dyn Future<Output = Result<T, Error>> + Send + 'a>>;
 
@@ -45,6 +49,20 @@ pub(super) fn computed<'a>(
         let result = compute(&formula.tree, &slots.starts, &operands);
         Ok(slots.points(&result, layout.alignment()))
     })
+}
+
+/// Where to end the first piece of `times` that is computed at once: the longer, the further the formula looks around.
+pub(super) fn piece_end(series: &Definition, formula: &DefinedFormula, times: TimeRange) -> i64 {
+    let Some(raster) = &series.raster else {
+        return times.to;
+    };
+    let (before, after) = formula.tree.reach();
+    let reach = before.saturating_add(after);
+    let slots = reach.min(FORMULA_SLOTS_MAX.saturating_sub(reach) / 2).max(PIECE_SLOTS);
+    // No slot that is counted here is shorter, but for one that a change of the clock cuts.
+    let length = raster.step().unwrap_or(DAY);
+    let end = times.from.saturating_add(length.saturating_mul(steps(slots)));
+    if end >= times.to { times.to } else { raster.ceil(end).min(times.to) }
 }
 
 /// The slots that a formula is evaluated on.

@@ -267,26 +267,6 @@ impl Plan {
         fill_gaps(points, &self.answer, range, self.gaps, neighbours)
     }
 
-    /// Where to look for values outside `range` that gaps at its ends are filled from: before and after.
-    pub(crate) fn outlook(
-        &self,
-        points: &Points,
-        range: TimeRange,
-    ) -> (Option<TimeRange>, Option<TimeRange>) {
-        if !self.fills_from_values() || self.answer.raster().is_none() {
-            return (None, None);
-        }
-        let (before, after) = self.outside(range);
-        let is_there = |point: Option<(&i64, &u8)>, is_at_end: &dyn Fn(i64) -> bool| {
-            point.is_some_and(|(time, flag)| is_at_end(*time) && !is_absent(*flag))
-        };
-        let begins = is_there(points.times.first().zip(points.flags.first()), &|time| time == before.to);
-        let ends =
-            is_there(points.times.last().zip(points.flags.last()), &|time| self.is_last_name(time, range));
-        let after = TimeRange { from: range.to, to: after };
-        ((!begins).then_some(before), (!ends && self.gaps == Gaps::Linear).then_some(after))
-    }
-
     /// The times of an answer before `range`, and how far those behind it reach, that its gaps may be filled from.
     pub(crate) fn outside(&self, range: TimeRange) -> (TimeRange, i64) {
         let Some(raster) = self.answer.raster() else {
@@ -297,9 +277,18 @@ impl Plan {
         (before, raster.shift(behind, OUTLOOK_SLOTS))
     }
 
-    /// Whether `time` is the last that names a slot in `range`.
-    pub(crate) fn is_last_name(&self, time: i64, range: TimeRange) -> bool {
-        self.answer.raster().is_none_or(|raster| raster.next(time) >= range.to)
+    /// Whether the first of the slots in `page`, or of the points without slots, has a value.
+    pub(crate) fn begins_with_value(&self, points: &Points, page: TimeRange) -> bool {
+        let is_first = |time: i64| self.answer.raster().is_none_or(|raster| time == raster.ceil(page.from));
+        let first = points.times.first().zip(points.flags.first());
+        first.is_some_and(|(time, flag)| is_first(*time) && !is_absent(*flag))
+    }
+
+    /// The same of the last.
+    pub(crate) fn ends_with_value(&self, points: &Points, page: TimeRange) -> bool {
+        let is_last = |time: i64| self.answer.raster().is_none_or(|raster| raster.next(time) >= page.to);
+        let last = points.times.last().zip(points.flags.last());
+        last.is_some_and(|(time, flag)| is_last(*time) && !is_absent(*flag))
     }
 
     /// Whether gaps are filled so.
@@ -316,25 +305,20 @@ impl Plan {
         self.answer.meeting(extent)
     }
 
-    /// Where to end a page that begins at `from` so that about `points_max` points are read or answered.
-    pub(crate) fn page_end(&self, from: i64, range: TimeRange, points_max: usize) -> i64 {
-        // Gaps are filled from the values of a whole answer.
-        if self.fills_from_values() { range.to } else { self.piece_end(from, range, points_max) }
-    }
-
-    /// The same, where what gaps are filled from is known otherwise.
-    pub(crate) fn piece_end(&self, from: i64, range: TimeRange, points_max: usize) -> i64 {
+    /// Where to end the first page of `range` so that about `points_max` points are read or answered. Of blocks, which their
+    /// summaries may stand for, more are asked for.
+    pub(crate) fn page_end(&self, range: TimeRange, points_max: usize, is_of_blocks: bool) -> i64 {
         let Some(raster) = self.answer.raster() else {
             return range.to;
         };
-        let first = raster.slot(from);
+        let first = raster.slot(range.from);
         let length = first.to - first.from;
         let points = self.source.raster().and_then(Raster::step).map_or(1, |step| (length / step).max(1));
         let mut slots = (i64::try_from(points_max).unwrap_or(i64::MAX) / points).max(1);
-        if points >= SUMMED_SLOT_POINTS && self.takes_summaries() {
+        if is_of_blocks && points >= SUMMED_SLOT_POINTS && self.takes_summaries() {
             slots = slots.saturating_mul(SUMMED_PAGES);
         }
-        let end = from.saturating_add(length.saturating_mul(slots));
+        let end = range.from.saturating_add(length.saturating_mul(slots));
         if end >= range.to { range.to } else { raster.ceil(end).min(range.to) }
     }
 }

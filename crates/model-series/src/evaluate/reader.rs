@@ -6,15 +6,15 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use parking_lot::RwLock;
 
 use super::ReadRequest;
-use super::fetch::{State, all_of, append, fetch_held, fetch_quotations, single_strand, take_strand};
-use super::following::{Search, tells_of_nothing};
+use super::around::Held;
+use super::fetch::{State, all_of, single_strand, take_quotations, take_strand};
+use super::following::tells_of_nothing;
 use super::operands;
-use super::plan::{ANSWER_SLOTS_MAX, Plan, Shape, check_read};
-use crate::catalogue::Context;
+use super::pages::Progress;
+use super::plan::{ANSWER_SLOTS_MAX, AnswerMaking, Plan, Shape, check_read};
+use crate::catalogue::{Context, DefinedFormula};
 use crate::flags::is_absent;
-use crate::{
-    Alignment, Definition, Error, FORMULA_READS_MAX, Neighbours, Points, Raster, Strand, TimeRange, Units,
-};
+use crate::{Alignment, Definition, Error, FORMULA_READS_MAX, Points, Raster, Strand, TimeRange, Units};
 
 /// Plans that are kept; a request over more shapes than that works some of them out anew.
 const PLANS_MAX: usize = 64;
@@ -32,7 +32,7 @@ pub struct Reader {
     request: ReadRequest,
     units: Arc<Units>,
     plans: RwLock<Vec<(Shape, TimeRange, Arc<Plan>)>>,
-    /// Operands that may still be read for one page, by its reader and those that it makes for operands.
+    /// Operands that may still be read for what is computed at once, by its reader and those that it makes for operands.
     reads_left: Arc<AtomicU32>,
     is_nested: bool,
 }
@@ -83,8 +83,8 @@ impl Reader {
         Ok(Self { context, request, units, plans: RwLock::default(), reads_left, is_nested: true })
     }
 
-    /// A reader of the same that may read as many operands as one page may.
-    pub(super) fn of_one_page(&self) -> Self {
+    /// A reader of the same that may read as many operands as may be read to compute slots at once.
+    fn with_all_reads(&self) -> Self {
         Self {
             context: self.context.clone(),
             request: self.request.clone(),
@@ -95,7 +95,7 @@ impl Reader {
         }
     }
 
-    pub(super) fn context(&self) -> &Context {
+    pub(super) fn context(&self) -> &Arc<Context> {
         &self.context
     }
 
@@ -148,74 +148,6 @@ impl Reader {
         Ok(slots)
     }
 
-    /// Appends up to about `points_max` points of `range` from `from` on to `out`, and answers where the next page
-    /// begins, `None` at the end. Points of the range are those of the slots that [begin in it](crate::Layout::selected),
-    /// of right-aligned series those of the slots that lie in it; slots are whole, whatever the range cuts.
-    ///
-    /// A range without end ends with what the last point held stands for (a spontaneous one: itself).
-    ///
-    /// Cost: that of the strands, and of the columns. Where nothing is told for a page, the next one begins with what is
-    /// held next: time without points costs nothing, however long it is and however fine the slots.
-    ///
-    /// # Errors
-    ///
-    /// As [`Reader::answer`]; [`Error::Limit`] for too many slots to fill; if the store refuses, or stored bytes are
-    /// damaged.
-    pub async fn read_page(
-        &self,
-        series: &Arc<Definition>,
-        range: TimeRange,
-        from: i64,
-        points_max: usize,
-        out: &mut Points,
-    ) -> Result<Option<i64>, Error> {
-        let plan = self.plan(series, range)?;
-        let names = plan.selected(range);
-        let rest = TimeRange { from: from.max(names.from), to: names.to };
-        if rest.is_empty() {
-            return Ok(None);
-        }
-        if plan.is_identity()
-            && let Some(strand) = self.single_strand(series)?
-        {
-            // The answer is what is stored: blocks are copied, and nothing else is asked.
-            return self.context.strands.read_page(&strand, rest, self.request.as_of, points_max, out).await;
-        }
-        let Some(rest) = self.bounded(series, &plan, rest).await? else {
-            return Ok(None);
-        };
-        self.check_made(series, &plan, rest)?;
-        let page = TimeRange { from: rest.from, to: plan.page_end(rest.from, rest, points_max) };
-        let answer = if series.is_computed() && !self.is_nested {
-            self.of_one_page().evaluate(series, &plan, page).await?
-        } else {
-            self.evaluate(series, &plan, page).await?
-        };
-        let next = if page.to >= rest.to {
-            None
-        } else if answer.is_empty() {
-            self.following(series, &plan, page.to, rest.to).await?
-        } else {
-            Some(page.to)
-        };
-        append(out, answer);
-        Ok(next)
-    }
-
-    /// Where to read on from `from` after a page without a point: nothing is told before.
-    pub(super) async fn following(
-        &self,
-        series: &Arc<Definition>,
-        plan: &Plan,
-        from: i64,
-        to: i64,
-    ) -> Result<Option<i64>, Error> {
-        let times = plan.times(TimeRange { from, to });
-        let next = Search::new(&self.context, &self.request).next(series, times.from).await?;
-        let named = next.map(|next| plan.names(TimeRange { from: next, to: next.saturating_add(1) }).from);
-        Ok(named.map(|named| named.max(from)).filter(|named| *named < to))
-    }
-
     /// All points of `range`, which stand in memory; those they are made of do so page by page.
     ///
     /// # Errors
@@ -225,10 +157,8 @@ impl Reader {
         if range.from > i64::MIN && range.to < i64::MAX {
             self.plan(series, range)?.check_slots(range)?;
         }
-        let mut points = Points::default();
-        let mut from = range.from;
-        while let Some(next) = self.read_page(series, range, from, READ_POINTS, &mut points).await? {
-            from = next;
+        let (mut points, mut progress) = (Points::default(), Progress::new(range));
+        while self.read_page(series, &mut progress, READ_POINTS, &mut points).await? {
             check_read(points.len() as u64)?;
         }
         Ok(points)
@@ -266,48 +196,53 @@ impl Reader {
         is_plain.then(|| (strand, plan.selected(range)))
     }
 
-    /// The answer named by times of `range`, which has both ends.
-    async fn evaluate(
-        &self,
-        series: &Arc<Definition>,
-        plan: &Plan,
-        range: TimeRange,
-    ) -> Result<Points, Error> {
-        plan.check_slots(range)?;
-        let points = self.unfilled(series, plan, range).await?;
-        let mut neighbours = Neighbours::default();
-        let (before, after) = plan.outlook(&points, range);
-        if let Some(before) = before {
-            let points = self.unfilled(series, plan, before).await?;
-            neighbours.before = valued(&points).next_back();
-        }
-        if let Some(after) = after {
-            let points = self.unfilled(series, plan, after).await?;
-            neighbours.after = valued(&points).next();
-        }
-        plan.fill(points, range, neighbours)
-    }
-
-    /// The same with its gaps as they are: stored or computed points go in, slots come out.
+    /// The answer named by times of `range`, which has both ends, with its gaps as they are: stored or computed points go in,
+    /// slots come out. What is known of the last point before is used, and told for what follows.
     pub(super) async fn unfilled(
         &self,
         series: &Arc<Definition>,
         plan: &Plan,
         range: TimeRange,
+        held: &mut Held,
     ) -> Result<Points, Error> {
         let times = plan.times(range);
         let mut making = plan.making(range);
         if plan.wants_held() {
-            making.take_points(fetch_held(&self.context, series, times.from, self.state()).await?);
+            making.take_points(self.held_before(series, times.from, held).await?);
         }
         if let Some(formula) = &series.formula {
-            making.take_points(operands::computed(self, series, formula, times).await?);
+            self.take_computed(series, formula, times, &mut making).await?;
         } else if let Some(strand) = self.single_strand(series)? {
             take_strand(&self.context, &strand, times, self.request.as_of, &mut making).await?;
         } else {
-            making.take_points(fetch_quotations(&self.context, series, times, self.state()).await?);
+            take_quotations(&self.context, series, times, self.state(), &mut making).await?;
+        }
+        if plan.wants_held() {
+            held.note(times.to, making.last());
         }
         Ok(making.finish())
+    }
+
+    /// Has an answer made of what a formula comes to in `times`. Not for an operand, it is computed in pieces, each of which may
+    /// read as many operands as any.
+    async fn take_computed(
+        &self,
+        series: &Definition,
+        formula: &DefinedFormula,
+        times: TimeRange,
+        making: &mut AnswerMaking<'_>,
+    ) -> Result<(), Error> {
+        if self.is_nested {
+            making.take_points(operands::computed(self, series, formula, times).await?);
+            return Ok(());
+        }
+        let mut rest = times;
+        while !rest.is_empty() {
+            let piece = TimeRange { to: operands::piece_end(series, formula, rest), ..rest };
+            making.take_points(operands::computed(&self.with_all_reads(), series, formula, piece).await?);
+            rest.from = piece.to;
+        }
+        Ok(())
     }
 
     /// `range` with ends where there are points; `None` if there are none. Ranges with ends are left alone.
@@ -329,11 +264,11 @@ impl Reader {
         Ok((from < to).then_some(TimeRange { from, to }))
     }
 
-    fn single_strand(&self, series: &Definition) -> Result<Option<Strand>, Error> {
+    pub(super) fn single_strand(&self, series: &Definition) -> Result<Option<Strand>, Error> {
         single_strand(&self.context, series, self.state())
     }
 
-    fn state(&self) -> State {
+    pub(super) fn state(&self) -> State {
         State { quotation: self.request.quotation, as_of: self.request.as_of }
     }
 

@@ -16,6 +16,7 @@ use crate::{
 
 mod against;
 mod oracle;
+mod pages;
 mod summaries;
 mod totals;
 mod wide;
@@ -33,6 +34,10 @@ async fn repository() -> Repository {
 
 async fn repository_with(strands: StrandOptions) -> Repository {
     let store = Store::memory(MemoryOptions { clock: Clock::manual(NOW), feed_records_max: 1_000 });
+    repository_in(store, strands).await
+}
+
+async fn repository_in(store: Store, strands: StrandOptions) -> Repository {
     let options = SeriesOptions { strands, repositories_max: 1_000, definitions_cached_max: 1_000 };
     let repositories = Repositories::new(store, options);
     let draft = RepositoryDraft { name: "grid".into(), description: "".into() };
@@ -115,6 +120,13 @@ async fn read(
     range: TimeRange,
 ) -> Result<Points, Error> {
     repository.reader(request).await.unwrap().read(series, range).await
+}
+
+/// All of `range` in pages of about `points_max` points.
+async fn paged(reader: &Reader, series: &Arc<Definition>, range: TimeRange, points_max: usize) -> Points {
+    let (mut paged, mut progress) = (Points::default(), Progress::new(range));
+    while reader.read_page(series, &mut progress, points_max, &mut paged).await.unwrap() {}
+    paged
 }
 
 #[track_caller]
@@ -347,14 +359,16 @@ async fn pages_and_many_at_once_are_the_whole() {
             let whole = reader.read(series, range).await.unwrap();
             assert!(!whole.is_empty());
             assert_eq!(together.unwrap(), whole, "{} {request:?}", series.name);
-            let (mut paged, mut from, mut pages) = (Points::default(), range.from, 0);
-            while let Some(next) = reader.read_page(series, range, from, 50, &mut paged).await.unwrap() {
-                assert!(next > from);
-                (from, pages) = (next, pages + 1);
+            let (mut paged, mut progress, mut pages) = (Points::default(), Progress::new(range), 1);
+            while reader.read_page(series, &mut progress, 50, &mut paged).await.unwrap() {
+                pages += 1;
             }
             assert_eq!(paged, whole, "{} {request:?}", series.name);
-            let is_one = series.alignment == Alignment::Spontaneous || request.gaps == Gaps::Previous;
-            assert!(pages > 0 || is_one || request.interval.is_none(), "{} {request:?}", series.name);
+            assert!(
+                pages > 1 || whole.len() <= 50 || request.interval.is_none(),
+                "{} {request:?}",
+                series.name
+            );
         }
     }
 }
@@ -427,13 +441,19 @@ proptest! {
         selector in 0..4_u8,
         argument in 0..30_i64,
         cut in (0..40_i64, 0..40_i64),
+        holds in any::<bool>(),
+        page_points in prop::sample::select(vec![1, 2, 3, 8, 100]),
     ) {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         runtime.block_on(async {
-            let repository = repository().await;
+            let strands = StrandOptions { block_points_max: 4, ..StrandOptions::recommended() };
+            let repository = repository_with(strands).await;
             let switches = Switches { quotation: true, ..Switches::default() };
-            let drafted = DefinitionDraft { switches, ..draft("forecast", Alignment::Begin, Some(HOURS), "kW") };
-            let series = define(&repository, drafted).await;
+            let shape = |name| match holds {
+                true => draft(name, Alignment::Spontaneous, None, "kW"),
+                false => draft(name, Alignment::Begin, Some(HOURS), "kW"),
+            };
+            let series = define(&repository, DefinitionDraft { switches, ..shape("forecast") }).await;
             let mut quotations = BTreeMap::new();
             for (issued, (first, places)) in issues {
                 let rows: Vec<(i64, f64)> =
@@ -453,7 +473,26 @@ proptest! {
             let request = ReadRequest { quotation: selector, ..ReadRequest::default() };
             let reader = repository.reader(request).await.unwrap();
             for range in [range, TimeRange::ALL] {
-                assert_eq!(reader.read(&series, range).await.unwrap(), chosen(&quotations, selector, range));
+                let expected = chosen(&quotations, selector, range);
+                assert_eq!(reader.read(&series, range).await.unwrap(), expected);
+                assert_eq!(paged(&reader, &series, range, page_points).await, expected);
+            }
+            // Whatever is made of them is made as of one series that holds what was chosen.
+            let plain = define(&repository, shape("plain")).await;
+            let all = chosen(&quotations, selector, TimeRange::ALL);
+            if !all.is_empty() {
+                write(&repository, &plain, None, all, NOW).await;
+            }
+            for (interval, gaps) in [
+                (Some(Interval::new(IntervalUnit::Hour, 3)), Gaps::None),
+                (Some(QUARTERS), Gaps::Previous),
+                (None, Gaps::Linear),
+            ] {
+                let request = ReadRequest { interval, gaps, ..ReadRequest::default() };
+                let expected = read(&repository, &plain, request.clone(), range).await.unwrap();
+                let reader = repository.reader(ReadRequest { quotation: selector, ..request }).await.unwrap();
+                assert_eq!(reader.read(&series, range).await.unwrap(), expected);
+                assert_eq!(paged(&reader, &series, range, page_points).await, expected);
             }
         });
     }

@@ -37,6 +37,8 @@ pub struct TotalPages {
     names: TimeRange,
     /// Where the next page begins; none at the end.
     next: Option<i64>,
+    /// Slots of a page, or points of one series that go into it.
+    page_points: usize,
     tasks: usize,
 }
 
@@ -71,7 +73,8 @@ impl Reader {
             .chunks(GROUP_SERIES)
             .map(|series| Group { series: series.into(), around: vec![Around::default(); series.len()] });
         let (reader, groups) = (Arc::clone(self), groups.collect());
-        Ok(TotalPages { reader, groups, range, names, next: Some(names.from), tasks: tasks.max(1) })
+        let (next, page_points, tasks) = (Some(names.from), PAGE_POINTS, tasks.max(1));
+        Ok(TotalPages { reader, groups, range, names, next, page_points, tasks })
     }
 
     /// The sum of many series over `range`, which stands in memory. Tasks end with the call, also where it fails or is
@@ -140,6 +143,11 @@ impl Reader {
 }
 
 impl TotalPages {
+    #[cfg(test)]
+    pub(super) fn in_pages_of(self, page_points: usize) -> Self {
+        Self { page_points, ..self }
+    }
+
     /// Goes back to the first page: all are of one moment, so they come again as they were.
     pub fn rewind(&mut self) {
         self.next = Some(self.names.from);
@@ -172,7 +180,8 @@ impl TotalPages {
         let rest = TimeRange { from, to: self.names.to };
         let mut end = rest.to;
         for one in self.groups.iter().flat_map(|group| &*group.series) {
-            end = end.min(self.reader.plan(one, self.range)?.piece_end(from, rest, PAGE_POINTS));
+            let plan = self.reader.plan(one, self.range)?;
+            end = end.min(self.reader.page_end(one, &plan, rest, self.page_points));
         }
         Ok(end)
     }
@@ -237,11 +246,8 @@ impl Reader {
             Box::pin(async move {
                 let plan = reader.plan(one, range)?;
                 plan.check_slots(page)?;
-                if one.is_computed() {
-                    reader.of_one_page().filled(one, &plan, (names, page), around).await
-                } else {
-                    reader.filled(one, &plan, (names, page), around).await
-                }
+                let points = reader.unfilled(one, &plan, page, &mut around.held).await?;
+                reader.filled(one, &plan, (names, page), points, around).await
             })
         });
         let mut answers = futures_util::stream::iter(answers.collect::<Vec<_>>()).buffered(at_once);

@@ -11,6 +11,8 @@ pub(crate) struct AnswerMaking<'a> {
     plan: &'a Plan,
     span: TimeRange,
     made: Made<'a>,
+    /// The last point that was taken for slots, as it lies in the strand.
+    last: Option<(i64, f64, u8)>,
     /// Converted values of a piece.
     scratch: Vec<f64>,
 }
@@ -36,7 +38,7 @@ impl Plan {
             }
             _ => Made::Points(Points::default()),
         };
-        AnswerMaking { plan: self, span, made, scratch: Vec::new() }
+        AnswerMaking { plan: self, span, made, last: None, scratch: Vec::new() }
     }
 
     /// What a block comes to in an answer over `span`; `None` if its points must be looked at.
@@ -77,7 +79,14 @@ impl<'a> AnswerMaking<'a> {
         }
     }
 
+    /// The last point that was taken; known where [`Plan::wants_held`].
+    pub(crate) fn last(&self) -> Option<(i64, f64, u8)> {
+        self.last
+    }
+
     fn take_columns(&mut self, columns: &Columns<'_>) {
+        let last = columns.times.last().zip(columns.values.last()).zip(columns.flags.last());
+        self.last = last.map(|((time, value), flag)| (*time, *value, *flag)).or(self.last);
         match &mut self.made {
             Made::Points(points) => points.extend_from_columns(columns),
             Made::Slots(walk) if self.plan.before.is_identity() => walk.points(columns),

@@ -143,24 +143,24 @@ fn assert_rows(found: &Points, expected: &[Row], what: &dyn std::fmt::Debug) {
     }
 }
 
+/// Points of a page where nothing else is said.
+const PAGE_POINTS: usize = 10;
+
 /// The answer at once, in pages, and with others.
 async fn check_question(
     repository: &Repository,
     defined: &Arc<Definition>,
     series: &Series,
     question: &Question,
+    page_points: usize,
 ) {
     let expected = series.read(question);
     let (reader, range) = (repository.reader(request_of(question)).await.unwrap(), range_of(question));
-    let what = (series, question);
+    let what = (page_points, series, question);
     assert_rows(&reader.read(defined, range).await.unwrap(), &expected, &what);
     let many = reader.read_many(std::slice::from_ref(defined), range).await.remove(0).unwrap();
     assert_rows(&many, &expected, &what);
-    let (mut paged, mut next) = (Points::default(), Some(range.from));
-    while let Some(from) = next {
-        next = reader.read_page(defined, range, from, 10, &mut paged).await.unwrap();
-    }
-    assert_rows(&paged, &expected, &what);
+    assert_rows(&paged(&reader, defined, range, page_points).await, &expected, &what);
 }
 
 /// A point at every one of `slots`.
@@ -184,6 +184,36 @@ fn question(calendar: &Calendar) -> Question {
         writes: None,
         from: None,
         to: None,
+    }
+}
+
+/// A slot of the series that many pages of finer slots lie in, read without an end.
+#[tokio::test]
+async fn a_coarse_slot_is_told_to_its_end_over_many_pages() {
+    let repository = repository_of_oracle().await;
+    let calendar = Calendar::new("Europe/Berlin", 0);
+    let weeks = Interval::new(IntervalUnit::Week, 1);
+    let monday = at("2026-01-05T00:00:00+01:00");
+    for (alignment, name) in [(Alignment::Begin, "begin"), (Alignment::End, "end")] {
+        let slots = calendar.slots(weeks, (monday, monday));
+        let slot = *slots.iter().find(|slot| slot.0 == monday).unwrap();
+        let written = vec![put(alignment, &[slot], |_| Some((Some(7.0), VALID)))];
+        let (interval, unit) = (Some(weeks), UnitName::KiloWatt);
+        let series = Series { alignment, interval, calendar: calendar.clone(), unit, written };
+        let defined = defined(&repository, name, &series).await;
+        for gaps in [Gaps::None, Gaps::Null, Gaps::Previous, Gaps::Linear] {
+            let asked = Question {
+                interval: Some(INTERVALS[0]),
+                gaps,
+                from: Some(1_767_225_360_000_000_000),
+                ..question(&calendar)
+            };
+            let told = series.read(&asked).iter().filter(|(_, value, _)| value.is_some()).count();
+            assert_eq!(told, 1_442);
+            for page_points in [3, 10, 206, 618, 1_000] {
+                check_question(&repository, &defined, &series, &asked, page_points).await;
+            }
+        }
     }
 }
 
@@ -216,9 +246,9 @@ async fn one_slot_is_read_as_it_is_on_all_pairs_of_intervals() {
                         to: Some(to),
                         ..question(&calendar)
                     };
-                    check_question(&repository, &defined, &series, &asked).await;
+                    check_question(&repository, &defined, &series, &asked, PAGE_POINTS).await;
                     let lines = Question { gaps: Gaps::Linear, ..asked };
-                    check_question(&repository, &defined, &series, &lines).await;
+                    check_question(&repository, &defined, &series, &lines, PAGE_POINTS).await;
                 }
             }
         }
@@ -442,6 +472,7 @@ async fn ranges_of_right_aligned_series_are_of_slots() {
 struct Trial {
     series: Series,
     question: Question,
+    page_points: usize,
 }
 
 /// A time to begin at: some with a change of the clock near, the day that Apia skipped among them.
@@ -560,35 +591,39 @@ fn any_trial() -> impl Strategy<Value = Trial> {
         0..5_usize,
     );
     let range = (0..6_u8, -5..60_i64, 1..40_i64, prop::option::of(0..4_usize));
-    (any_series(), slots, how, range).prop_map(|((series, beginning), slots, how, range)| {
-        let (interval, calendar) = slots;
-        let calendar = calendar.unwrap_or_else(|| series.calendar.clone());
-        let has_slots = interval.is_some() || series.interval.is_some();
-        let (aggregation, gaps, unit) = how;
-        let unit = told_in(series.unit, unit, has_slots);
-        let (kind, first, count, writes) = range;
-        let seen = match interval {
-            Some(interval) => calendar.slots(interval, (beginning, beginning)),
-            None => series.interval.map_or(vec![(beginning, beginning + HOUR)], |own| {
-                series.calendar.slots(own, (beginning, beginning))
-            }),
-        };
-        let place = seen.iter().position(|slot| slot.0 <= beginning && beginning < slot.1).unwrap_or(0);
-        let slot = seen[place];
-        let length = slot.1 - slot.0;
-        let far = slot.0 + first * length;
-        let (from, to) = match kind {
-            // Exactly one slot, parts of slots, whole ones about, ends that are not given.
-            0 => (Some(slot.0), Some(slot.1)),
-            1 => (Some(far + length / 3), Some(far + length / 3 + count * length / 2)),
-            2 => (Some(far), Some(far + count * length)),
-            3 => (None, Some(far)),
-            4 => (Some(far), None),
-            _ => (None, None),
-        };
-        let writes = writes.map(|writes| writes.min(series.written.len()));
-        Trial { question: Question { interval, calendar, unit, aggregation, gaps, writes, from, to }, series }
-    })
+    let pages = prop::sample::select(vec![1, 2, 3, 5, 7, 10, 20, 50, 200]);
+    (any_series(), slots, how, range, pages).prop_map(
+        |((series, beginning), slots, how, range, page_points)| {
+            let (interval, calendar) = slots;
+            let calendar = calendar.unwrap_or_else(|| series.calendar.clone());
+            let has_slots = interval.is_some() || series.interval.is_some();
+            let (aggregation, gaps, unit) = how;
+            let unit = told_in(series.unit, unit, has_slots);
+            let (kind, first, count, writes) = range;
+            let seen = match interval {
+                Some(interval) => calendar.slots(interval, (beginning, beginning)),
+                None => series.interval.map_or(vec![(beginning, beginning + HOUR)], |own| {
+                    series.calendar.slots(own, (beginning, beginning))
+                }),
+            };
+            let place = seen.iter().position(|slot| slot.0 <= beginning && beginning < slot.1).unwrap_or(0);
+            let slot = seen[place];
+            let length = slot.1 - slot.0;
+            let far = slot.0 + first * length;
+            let (from, to) = match kind {
+                // Exactly one slot, parts of slots, whole ones about, ends that are not given.
+                0 => (Some(slot.0), Some(slot.1)),
+                1 => (Some(far + length / 3), Some(far + length / 3 + count * length / 2)),
+                2 => (Some(far), Some(far + count * length)),
+                3 => (None, Some(far)),
+                4 => (Some(far), None),
+                _ => (None, None),
+            };
+            let writes = writes.map(|writes| writes.min(series.written.len()));
+            let question = Question { interval, calendar, unit, aggregation, gaps, writes, from, to };
+            Trial { question, series, page_points }
+        },
+    )
 }
 
 impl Trial {
@@ -605,16 +640,21 @@ impl Trial {
         let interval = self.question.interval.or(self.series.interval);
         let slot = interval
             .map_or((0, HOUR), |interval| self.question.calendar.slots(interval, (*first, *first))[0]);
-        (last - first) / (slot.1 - slot.0) < 2_000
+        // A range without an end ends with what the last point stands for.
+        let stood_for = self.series.interval.map_or(0, |own| {
+            let slot = self.series.calendar.slots(own, (*last, *last))[0];
+            slot.1 - slot.0
+        });
+        (last + stood_for - first) / (slot.1 - slot.0) < 2_000
     }
 
     async fn run(&self) {
         let repository = repository_of_oracle().await;
         let defined = defined(&repository, "series", &self.series).await;
-        check_question(&repository, &defined, &self.series, &self.question).await;
+        check_question(&repository, &defined, &self.series, &self.question, self.page_points).await;
         let strand = repository.context.strand(defined.number, None);
         repository.context.strands.fold(&strand, Encoding::Hot).await.unwrap();
-        check_question(&repository, &defined, &self.series, &self.question).await;
+        check_question(&repository, &defined, &self.series, &self.question, self.page_points).await;
     }
 }
 
@@ -622,8 +662,15 @@ fn run<F: Future<Output = ()>>(work: F) {
     tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(work);
 }
 
+/// 80 cases, or as many more as `PROPTEST_CASES` (256 if nobody says) asks for.
+fn config() -> ProptestConfig {
+    let usual = ProptestConfig::default();
+    let cases = usual.cases / 16 * 5;
+    ProptestConfig { cases, max_global_rejects: cases.saturating_mul(250), ..usual }
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 80, max_global_rejects: 20_000, ..ProptestConfig::default() })]
+    #![proptest_config(config())]
 
     #[test]
     fn reads_are_those_of_the_oracle(trial in any_trial()) {
@@ -699,10 +746,13 @@ async fn check_sum(repository: &Repository, all: &[(Arc<Definition>, Series)], q
         (asked.from, asked.to) = (Some(ends.0), Some(ends.1));
     }
     let answers: Vec<_> = all.iter().map(|(_, series)| series.read(&asked)).collect();
-    let mut pages = reader.total_pages(&series, range, 2).await.unwrap();
-    let mut found = Points::default();
-    while let Some(page) = pages.next().await.unwrap() {
-        found.extend_from_range(&page, 0..page.len());
+    let expected = oracle::sum(&answers);
+    for page_points in [64 * 1_024, 97] {
+        let mut pages = reader.total_pages(&series, range, 2).await.unwrap().in_pages_of(page_points);
+        let mut found = Points::default();
+        while let Some(page) = pages.next().await.unwrap() {
+            found.extend_from_range(&page, 0..page.len());
+        }
+        assert_rows(&found, &expected, &(page_points, &asked));
     }
-    assert_rows(&found, &oracle::sum(&answers), &asked);
 }

@@ -359,8 +359,10 @@ impl Series {
             (None, Some(interval)) => (interval, &self.calendar),
             (None, None) => return None,
         };
-        let ends: Vec<i64> = [question.from, question.to].into_iter().flatten().collect();
-        let ends: Vec<i64> = ends.into_iter().chain(points.keys().copied()).collect();
+        // What points stand for may be much longer than the slots that are asked for.
+        let stretches = self.stretches(points, i64::MIN);
+        let ends = stretches.iter().flat_map(|stretch| [stretch.from, stretch.to]);
+        let ends: Vec<i64> = ends.chain(question.from).chain(question.to).collect();
         let (Some(first), Some(last)) = (ends.iter().min(), ends.iter().max()) else {
             return Some(Vec::new());
         };

@@ -234,11 +234,7 @@ impl Trial {
             self.compare(&reader.read(&series, range).await.unwrap(), &expected, is_nested);
             let many = reader.read_many(std::slice::from_ref(&series), range).await.remove(0).unwrap();
             self.compare(&many, &expected, is_nested);
-            let (mut paged, mut next) = (Points::default(), Some(range.from));
-            while let Some(from) = next {
-                next = reader.read_page(&series, range, from, 100, &mut paged).await.unwrap();
-            }
-            self.compare(&paged, &expected, is_nested);
+            self.compare(&paged(&reader, &series, range, 100).await, &expected, is_nested);
         }
     }
 }

@@ -19,10 +19,9 @@ async fn pages(
 ) -> Result<(Points, usize), Error> {
     let reader = repository.reader(request).await?;
     reader.answer(series, range)?;
-    let (mut points, mut next, mut pages) = (Points::default(), Some(range.from), 0);
-    while let Some(from) = next {
-        next = reader.read_page(series, range, from, 1_000, &mut points).await?;
-        assert!(next.is_none_or(|next| next > from));
+    let (mut points, mut progress, mut pages) = (Points::default(), Progress::new(range), 0);
+    while !progress.is_at_end() {
+        reader.read_page(series, &mut progress, 1_000, &mut points).await?;
         pages += 1;
         assert!(pages < 1_000, "a walk through all slots");
     }
@@ -232,13 +231,9 @@ proptest! {
             let range = TimeRange { from: start - 70 * DAY, to: start + 140 * DAY };
             for series in [a, b, c, f, g] {
                 let reader = repository.reader(ReadRequest { interval, ..ReadRequest::default() }).await.unwrap();
-                let mut at_once = Points::default();
-                let end = reader.read_page(&series, range, range.from, 10_000_000, &mut at_once).await.unwrap();
-                assert_eq!(end, None);
-                let (mut paged, mut next) = (Points::default(), Some(range.from));
-                while let Some(from) = next {
-                    next = reader.read_page(&series, range, from, 40, &mut paged).await.unwrap();
-                }
+                let (mut at_once, mut progress) = (Points::default(), Progress::new(range));
+                assert!(!reader.read_page(&series, &mut progress, 10_000_000, &mut at_once).await.unwrap());
+                let paged = paged(&reader, &series, range, 40).await;
                 assert_eq!(paged, at_once, "{}", series.name);
             }
         });

@@ -1,0 +1,168 @@
+//! An answer about one series, page by page.
+
+use std::sync::Arc;
+
+use super::Reader;
+use super::around::{Around, Held};
+use super::fetch::{append, fetch_page, is_of_blocks};
+use super::following::Search;
+use super::plan::Plan;
+use crate::{Definition, Error, Points, TimeRange};
+
+/// How far an answer about one series was read, and what is carried from page to page.
+#[derive(Clone, Debug)]
+pub struct Progress {
+    /// What is asked for.
+    range: TimeRange,
+    /// The times of the answer, with both ends; not known before a page is made that is not stored as it is.
+    names: Option<TimeRange>,
+    /// Where the next page begins; none at the end.
+    next: Option<i64>,
+    around: Around,
+}
+
+impl Progress {
+    /// Nothing of `range` was read so far.
+    pub fn new(range: TimeRange) -> Self {
+        Self { range, names: None, next: Some(range.from), around: Around::default() }
+    }
+
+    /// Goes back to the beginning; what one reader reads is of one moment, so it comes again as it was.
+    pub fn rewind(&mut self) {
+        (self.next, self.around) = (Some(self.range.from), Around::default());
+    }
+
+    /// Whether all was read.
+    pub fn is_at_end(&self) -> bool {
+        self.next.is_none()
+    }
+}
+
+impl Reader {
+    /// Appends the next page of an answer, about `points_max` points at most, to `out`, and answers whether more is left.
+    /// Points of its range are those of the slots that [begin in it](crate::Layout::selected), of right-aligned series those
+    /// of the slots that lie in it; slots are whole, whatever the range cuts.
+    ///
+    /// A range without end ends with what the last point held stands for (a spontaneous one: itself). All that is found around
+    /// a page (ends that are not given, values that gaps are filled from or that hold) is carried in `progress`, which must be
+    /// of this series alone.
+    ///
+    /// Cost: that of the strands, and of the columns. Where nothing is told for a page, the next one begins with what is
+    /// held next: time without points costs nothing, however long it is and however fine the slots. Memory: about a page.
+    ///
+    /// # Errors
+    ///
+    /// As [`Reader::answer`]; [`Error::Limit`] for too many slots to compute one of; if the store refuses, or stored bytes are
+    /// damaged.
+    pub async fn read_page(
+        &self,
+        series: &Arc<Definition>,
+        progress: &mut Progress,
+        points_max: usize,
+        out: &mut Points,
+    ) -> Result<bool, Error> {
+        let Some(from) = progress.next else {
+            return Ok(false);
+        };
+        let plan = self.plan(series, progress.range)?;
+        let names = plan.selected(progress.range);
+        let rest = TimeRange { from: from.max(names.from), to: names.to };
+        progress.next = if rest.is_empty() {
+            None
+        } else if plan.is_identity()
+            && let Some(strand) = self.single_strand(series)?
+        {
+            // The answer is what is stored: blocks are copied, and nothing else is asked.
+            self.context().strands.read_page(&strand, rest, self.request().as_of, points_max, out).await?
+        } else {
+            // Apart, so that reads of what is stored need no room for it.
+            Box::pin(self.make_page(series, &plan, (progress, rest.from), points_max, out)).await?
+        };
+        Ok(progress.next.is_some())
+    }
+
+    /// The same of an answer that is not stored as it is; answers where the next page begins.
+    async fn make_page(
+        &self,
+        series: &Arc<Definition>,
+        plan: &Plan,
+        (progress, from): (&mut Progress, i64),
+        points_max: usize,
+        out: &mut Points,
+    ) -> Result<Option<i64>, Error> {
+        let names = match progress.names {
+            Some(names) => names,
+            None => {
+                let Some(names) = self.bounded(series, plan, plan.selected(progress.range)).await? else {
+                    return Ok(None);
+                };
+                self.check_made(series, plan, names)?;
+                *progress.names.insert(names)
+            }
+        };
+        let rest = TimeRange { from: from.max(names.from), to: names.to };
+        if rest.is_empty() {
+            return Ok(None);
+        }
+        let around = &mut progress.around;
+        let (page, points) = self.page(series, plan, rest, points_max, &mut around.held).await?;
+        let answer = self.filled(series, plan, (names, page), points, around).await?;
+        let next = if page.to >= rest.to {
+            None
+        } else if answer.is_empty() {
+            self.following(series, plan, page.to, rest.to).await?
+        } else {
+            Some(page.to)
+        };
+        append(out, answer);
+        Ok(next)
+    }
+
+    /// The first page of an answer over `rest`, with its gaps as they are, and its times; `held` is what is known of the last
+    /// point before.
+    pub(super) async fn page(
+        &self,
+        series: &Arc<Definition>,
+        plan: &Plan,
+        rest: TimeRange,
+        points_max: usize,
+        held: &mut Held,
+    ) -> Result<(TimeRange, Points), Error> {
+        if plan.answer().raster().is_some() || series.is_computed() {
+            let page = TimeRange { to: self.page_end(series, plan, rest, points_max), ..rest };
+            plan.check_slots(page)?;
+            return Ok((page, self.unfilled(series, plan, page, held).await?));
+        }
+        // Points without slots: how many there are, only reading tells.
+        let (points, next) = fetch_page(self.context(), series, rest, points_max, self.state()).await?;
+        let page = TimeRange { to: next.unwrap_or(rest.to), ..rest };
+        let mut making = plan.making(page);
+        making.take_points(points);
+        Ok((page, making.finish()))
+    }
+
+    /// Where the first page of an answer over `rest` ends.
+    pub(super) fn page_end(
+        &self,
+        series: &Definition,
+        plan: &Plan,
+        rest: TimeRange,
+        points_max: usize,
+    ) -> i64 {
+        plan.page_end(rest, points_max, is_of_blocks(series, self.state()))
+    }
+
+    /// Where to read on from `from` after a page without a point: nothing is told before.
+    pub(super) async fn following(
+        &self,
+        series: &Arc<Definition>,
+        plan: &Plan,
+        from: i64,
+        to: i64,
+    ) -> Result<Option<i64>, Error> {
+        let times = plan.times(TimeRange { from, to });
+        let next = Search::new(self.context(), self.request()).next(series, times.from).await?;
+        let named = next.map(|next| plan.names(TimeRange { from: next, to: next.saturating_add(1) }).from);
+        Ok(named.map(|named| named.max(from)).filter(|named| *named < to))
+    }
+}
