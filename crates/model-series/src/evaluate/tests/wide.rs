@@ -210,6 +210,7 @@ proptest! {
         formula in prop::sample::select(FORMULAS.to_vec()),
         above in prop::sample::select(vec!["[f]", "[f, -P1M] + [f]", "[f] + [c]", "lag([f], 100)"]),
         interval in prop::sample::select(vec![None, Some(Interval::new(IntervalUnit::Minute, 20)), Some(Interval::new(IntervalUnit::Hour, 6))]),
+        gaps in prop::sample::select(vec![Gaps::None, Gaps::None, Gaps::Previous, Gaps::Linear]),
     ) {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         runtime.block_on(async {
@@ -230,7 +231,7 @@ proptest! {
             let g = define(&repository, computed("g", HOURS, "kW", above)).await;
             let range = TimeRange { from: start - 70 * DAY, to: start + 140 * DAY };
             for series in [a, b, c, f, g] {
-                let reader = repository.reader(ReadRequest { interval, ..ReadRequest::default() }).await.unwrap();
+                let reader = repository.reader(ReadRequest { interval, gaps, ..ReadRequest::default() }).await.unwrap();
                 let (mut at_once, mut progress) = (Points::default(), Progress::new(range));
                 assert!(!reader.read_page(&series, &mut progress, 10_000_000, &mut at_once).await.unwrap());
                 let paged = paged(&reader, &series, range, 40).await;
