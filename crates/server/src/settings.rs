@@ -14,7 +14,7 @@ pub(crate) use load::Load;
 pub(crate) use series::{HookSend, Series, Switch};
 
 use crate::cors::CorsOrigins;
-use crate::units::{ByteCount, Durability, Span};
+use crate::units::{ByteCount, Durability, FreeSpace, Span};
 
 /// Everything that can be set. The name of a field is its key in the settings file; its flag has
 /// dashes for underscores; its variable is `TWINFOLD_` and the name in capitals.
@@ -52,6 +52,11 @@ pub(crate) struct Settings {
     /// Memory for the engine's cache of blocks
     #[arg(long, env = "TWINFOLD_BLOCK_CACHE_BYTES", value_name = "SIZE", default_value = "128MiB")]
     pub(crate) block_cache_bytes: ByteCount,
+
+    /// Bytes of the disk that are kept free: with less, writes are refused (507) and removals taken; `auto`: the smaller of
+    /// 1 GiB and a twentieth of the disk
+    #[arg(long, env = "TWINFOLD_DISK_FREE_MIN", value_name = "SIZE", default_value = "auto")]
+    pub(crate) disk_free_min: FreeSpace,
 
     /// Changes kept in the store's feed
     #[arg(long, env = "TWINFOLD_FEED_RECORDS_MAX", value_name = "COUNT", default_value = "1000000")]

@@ -6,7 +6,7 @@ use anyhow::Context as _;
 use store::{Clock, EmbeddedOptions, MemoryOptions, Store};
 
 use crate::settings::{Engine, Settings};
-use crate::units::Durability;
+use crate::units::{Durability, FreeSpace};
 
 /// Opens the store. Cost: for the embedded engine, reading what its log holds.
 ///
@@ -31,6 +31,10 @@ fn options(settings: &Settings, clock: Clock) -> EmbeddedOptions {
         clock,
         feed_records_max: settings.feed_records_max,
         cache_bytes: settings.cache_bytes.as_usize(),
+        disk_free_min: match settings.disk_free_min {
+            FreeSpace::Auto => None,
+            FreeSpace::Bytes(bytes) => Some(bytes.0),
+        },
         block_cache_bytes: settings.block_cache_bytes.as_usize(),
         ..EmbeddedOptions::recommended()
     }

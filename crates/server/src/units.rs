@@ -21,6 +21,15 @@ pub(crate) enum Durability {
     Interval(Duration),
 }
 
+/// How much of a disk is to be free.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum FreeSpace {
+    /// As much as suits the disk.
+    Auto,
+    /// So many bytes; 0: nothing.
+    Bytes(ByteCount),
+}
+
 const BYTE_UNITS: [(&str, u64); 4] = [("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10), ("B", 1)];
 const SPAN_UNITS: [(&str, u64); 5] =
     [("ms", 1), ("s", 1000), ("m", 60_000), ("h", 3_600_000), ("d", 86_400_000)];
@@ -47,6 +56,17 @@ impl FromStr for ByteCount {
     fn from_str(text: &str) -> Result<Self, String> {
         let count = text.parse().ok().or_else(|| parse_with_unit(text, &BYTE_UNITS));
         count.map(Self).ok_or_else(|| "a size is a whole number of B, KiB, MiB or GiB, like 64MiB".to_owned())
+    }
+}
+
+impl FromStr for FreeSpace {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "auto" => Ok(Self::Auto),
+            _ => text.parse().map(Self::Bytes).map_err(|error| format!("either auto, or a size: {error}")),
+        }
     }
 }
 

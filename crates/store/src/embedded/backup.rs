@@ -3,6 +3,7 @@
 
 use std::fs::{self, File};
 use std::io;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use rocksdb::ReadOptions;
@@ -11,6 +12,7 @@ use rocksdb::checkpoint::Checkpoint;
 use super::folder::{Origin, check_format, check_is_folder, failed, rows_of, sync, write_format};
 use super::format::{FEED, META};
 use super::shared::{Shared, engine_failed, family};
+use super::state::State;
 use super::{Embedded, EmbeddedOptions};
 use crate::{Error, ErrorKind};
 
@@ -29,6 +31,10 @@ impl Shared {
         if !self.check_folder() {
             // Another store may lie there by now, and its files would be taken for ours.
             return Err(self.not_there());
+        }
+        if self.state() == State::Low && is_on_disk_of(folder, self.path()) {
+            let refusal = State::Low.refusal(self.path());
+            return refusal.map_or(Ok(()), Err);
         }
         let unfinished = begin(folder)?;
         {
@@ -118,6 +124,13 @@ fn of_backup(backup: &Path, error: Error) -> Error {
     }
     let action = format!("restore from {}: the backup is damaged: {}", backup.display(), error.action());
     Error::new(ErrorKind::Corrupt, action)
+}
+
+/// Whether a folder that is to be made lies on the same disk as another. One that the system does not know may.
+fn is_on_disk_of(folder: &Path, other: &Path) -> bool {
+    let parent = folder.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let device = |path: &Path| fs::metadata(path).ok().map(|found| found.dev());
+    device(parent) == device(other)
 }
 
 /// An empty folder beside the one to be made; what an earlier attempt left is removed.

@@ -124,7 +124,7 @@ impl Batch {
 
     /// Checks a commit's conditions and takes its rows and its change in.
     pub(crate) fn commit(&mut self, commit: &Commit) -> Result<Stamp, Error> {
-        self.shared.check_writable()?;
+        self.shared.check_takes(commit)?;
         for condition in &commit.conditions {
             if !self.holds(&commit.partition, condition)? {
                 self.shared.counters.conflicts.fetch_add(1, Ordering::Relaxed);

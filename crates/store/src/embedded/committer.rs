@@ -16,6 +16,7 @@ use super::Durability;
 use super::batch::{BATCH_BYTES_MAX, Batch};
 use super::folder::rows_of;
 use super::format::{FEED, META};
+use super::keeper::ROOM_AGAIN;
 use super::shared::{Shared, engine_failed, family};
 use super::state::State;
 use super::warm::LARGE_ROWS;
@@ -176,7 +177,8 @@ impl Committer {
         let reopened = self.shared.reopen();
         self.batch.begin_anew();
         match reopened {
-            Ok(()) => tracing::info!("there is room on the disk again: the store takes writes"),
+            Ok(()) if self.shared.is_serving() => tracing::info!("{ROOM_AGAIN}"),
+            Ok(()) => tracing::info!("there is a little room on the disk again: the store takes removals"),
             Err(error) => match error.kind() {
                 ErrorKind::NoSpace | ErrorKind::Unavailable | ErrorKind::Locked => {
                     tracing::warn!(%error, "the store is not yet opened again for writing");
@@ -230,7 +232,7 @@ impl Committer {
     }
 
     fn write_batch(&mut self) -> bool {
-        if !self.shared.is_serving() {
+        if self.shared.check_commits().is_err() {
             return false;
         }
         // After a look that told nothing, what would not be acknowledged is not written either.
@@ -299,7 +301,7 @@ impl Committer {
     /// The last sync. What lies in memtables is written out, so that opening is quick; then garbage is given back.
     fn finish(&self) -> Result<(), Error> {
         let is_there = self.shared.check_folder();
-        self.shared.check_writable()?;
+        self.shared.check_commits()?;
         if !is_there {
             return Err(self.shared.not_there());
         }
@@ -315,6 +317,9 @@ impl Committer {
             tracing::warn!(%error, "the store was closed untidied");
         }
         super::log::remove_spent(&rows_of(self.shared.path()));
+        if self.shared.is_serving() {
+            self.shared.ballast.give_back();
+        }
         Ok(())
     }
 }
@@ -339,7 +344,7 @@ fn sync_at_intervals(shared: &Shared, interval: Duration, stopped: &StopReceiver
     let mut is_told = false;
     while stopped.recv_timeout(interval) == Err(RecvTimeoutError::Timeout) {
         let written = shared.counters.batches.load(Ordering::Acquire);
-        if written == synced || !shared.is_serving() {
+        if written == synced || shared.check_commits().is_err() {
             continue;
         }
         let Ok(engine) = shared.engine() else { continue };
@@ -359,7 +364,7 @@ fn settle(shared: &Shared, outcomes: &mut [Result<Stamp, Error>], written: bool)
         return;
     }
     for outcome in outcomes {
-        *outcome = Err(match (&*outcome, shared.check_writable()) {
+        *outcome = Err(match (&*outcome, shared.check_commits()) {
             (Err(_), Err(refused)) => refused,
             (_, _) => under_way(shared),
         });

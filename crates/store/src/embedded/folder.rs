@@ -5,6 +5,7 @@
 //! | `LOCK`     | held, by a lock of the system, by the process that serves the store         |
 //! | `FORMAT`   | this is a store of Twinfold, of this format version, created by this version; `copy`, if it is one |
 //! | `CREATING` | the creation did not finish: nothing was acknowledged, begin again          |
+//! | `BALLAST`  | nothing: bytes that are given back when the disk is full                    |
 //! | `rocksdb/` | the rows                                                                   |
 
 use std::fs::{self, File, OpenOptions, TryLockError};

@@ -10,6 +10,7 @@ mod backup;
 mod batch;
 mod cache;
 mod committer;
+mod disk;
 mod feed;
 mod folder;
 mod format;
@@ -86,6 +87,11 @@ pub struct EmbeddedOptions {
     pub rest: Duration,
     /// How often the store looks whether its folder is still there, and whether a full disk has room again.
     pub look: Duration,
+    /// Bytes of the disk that are kept free: with less, only removals are written. `None`: the smaller of 1 GiB and a twentieth
+    /// of the disk.
+    pub disk_free_min: Option<u64>,
+    /// The largest file that is set aside and given back if the disk is full all the same; at most a hundredth of the disk.
+    pub ballast_bytes_max: u64,
     /// Threads that flush and compact.
     pub background_jobs: i32,
 }
@@ -104,6 +110,8 @@ impl EmbeddedOptions {
             log_files_kept: 2,
             rest: Duration::from_secs(10),
             look: Duration::from_secs(1),
+            disk_free_min: None,
+            ballast_bytes_max: 128 * 1024 * 1024,
             background_jobs: 2,
         }
     }
@@ -136,6 +144,7 @@ impl Embedded {
     pub(crate) async fn commit(&self, commit: Commit) -> Result<Stamp, Error> {
         let bytes = check_commit(&commit)?;
         self.shared.spaces.learn(commit.partition.space)?;
+        self.shared.check_takes(&commit)?;
         let commit = self.shared.sort(commit).await?;
         self.shared.warm(std::slice::from_ref(&commit)).await;
         let (answer, outcome) = oneshot::channel();
@@ -148,8 +157,12 @@ impl Embedded {
         let mut outcomes = Vec::with_capacity(commits.len());
         let mut sound = Vec::with_capacity(commits.len());
         for commit in commits {
-            let checked = check_commit(&commit);
-            match checked.and_then(|bytes| self.shared.spaces.learn(commit.partition.space).map(|_| bytes)) {
+            let checked = check_commit(&commit).and_then(|bytes| {
+                self.shared.spaces.learn(commit.partition.space)?;
+                self.shared.check_takes(&commit)?;
+                Ok(bytes)
+            });
+            match checked {
                 Ok(more) => {
                     bytes = bytes.saturating_add(more);
                     sound.push(commit);
@@ -183,6 +196,7 @@ impl Embedded {
     pub(crate) async fn append(&self, partition: &Partition, rows: Vec<(Bytes, Bytes)>) -> Result<(), Error> {
         let bytes = check_append(partition, &rows)?;
         self.shared.spaces.learn(partition.space)?;
+        self.shared.check_writable()?;
         let (answer, outcome) = oneshot::channel();
         self.submit(bytes, Request::Append(partition.clone(), rows, answer)).await?;
         outcome.await.unwrap_or_else(|_| Err(lost()))
@@ -190,6 +204,7 @@ impl Embedded {
 
     pub(crate) async fn lease(&self, name: &str, ttl: Duration) -> Result<Option<Lease>, Error> {
         check_lease(name)?;
+        self.shared.check_writable()?;
         let (answer, outcome) = oneshot::channel();
         self.submit(0, Request::Lease { name: name.to_owned(), ttl, answer }).await?;
         outcome.await.unwrap_or_else(|_| Err(lost()))
@@ -244,7 +259,7 @@ impl Embedded {
 
     /// Queues a request as soon as there is room for its bytes.
     async fn submit(&self, bytes: usize, request: Request) -> Result<(), Error> {
-        self.shared.check_writable()?;
+        self.shared.check_commits()?;
         let units = (bytes / QUEUE_UNIT_BYTES).clamp(1, QUEUE_BYTES_MAX / QUEUE_UNIT_BYTES);
         let units = u32::try_from(units).unwrap_or(u32::MAX);
         let closed = || Error::new(ErrorKind::Unavailable, "write: the store is closed");

@@ -11,6 +11,7 @@ use parking_lot::{Mutex, RwLock, RwLockReadGuard};
 use rocksdb::{DB, IteratorMode};
 
 use super::cache::Cache;
+use super::disk::{Ballast, Disk, removes};
 use super::folder::{Folder, Identity, Presence, rows_of};
 use super::format::{FEED, FEED_FIRST, META, damaged, parse_sequence, remember_space};
 use super::snapshot::Snapshots;
@@ -18,7 +19,7 @@ use super::state::{State, StateCell};
 use super::{Durability, EmbeddedOptions, incarnation, log, tuning};
 use crate::incarnation::Incarnation;
 use crate::spaces::Spaces;
-use crate::{Error, ErrorKind, Statistics};
+use crate::{Commit, Error, ErrorKind, Statistics};
 
 /// How long an engine that is to be opened again is waited for: a backup may hold it for long.
 const REOPEN_WAIT: Duration = Duration::from_millis(100);
@@ -37,6 +38,8 @@ pub(crate) struct Shared {
     pub(crate) options: EmbeddedOptions,
     /// Which life of the store this is.
     pub(crate) incarnation: Incarnation,
+    /// Given back when the disk is full.
+    pub(crate) ballast: Ballast,
     pub(crate) cache: Cache,
     pub(crate) spaces: Spaces,
     pub(crate) counters: Counters,
@@ -78,12 +81,18 @@ impl Shared {
         if !folder.is_creating() {
             log::check(&folder.rows(), options.durability)?;
         }
-        let db = tuning::open(&folder.rows(), folder.is_creating(), &options)?;
+        let ballast = Ballast::of(folder.path());
+        let opened = || tuning::open(&folder.rows(), folder.is_creating(), &options);
+        let db = match opened() {
+            Err(error) if error.kind() == ErrorKind::NoSpace && ballast.give_back() => opened(),
+            outcome => outcome,
+        }?;
         let incarnation = incarnation::begin(&db, &folder, options.durability)?;
         folder.finish()?;
         let spaces = Spaces::new();
         let (sequence, feed_first) = recover(&db, &spaces)?;
-        Ok(Self {
+        let shared = Self {
+            ballast,
             cache: Cache::new(options.cache_bytes),
             spaces,
             incarnation,
@@ -99,7 +108,16 @@ impl Shared {
             open: RwLock::new(Some(Arc::new(db))),
             folder: Mutex::new(Some(folder)),
             options,
-        })
+        };
+        if shared.disk().is_some_and(|disk| disk.is_low(&shared.options)) {
+            shared.note_low();
+        }
+        Ok(shared)
+    }
+
+    /// The disk of the folder, if the system tells of it.
+    pub(crate) fn disk(&self) -> Option<Disk> {
+        Disk::of(&self.path)
     }
 
     /// The engine, unless the store is closed. Not to be held over an await.
@@ -114,7 +132,7 @@ impl Shared {
         }
         Err(match self.state() {
             State::Closed => closed(),
-            State::Serving | State::Full => reopening(),
+            State::Serving | State::Low | State::Full => reopening(),
             State::Failed | State::Lost => {
                 let action = format!("read {}: it could not be opened again", self.path.display());
                 Error::new(ErrorKind::Unavailable, action)
@@ -143,6 +161,34 @@ impl Shared {
         self.state().refusal(&self.path).map_or(Ok(()), Err)
     }
 
+    /// Whether commits are written, if only some.
+    pub(crate) fn check_commits(&self) -> Result<(), Error> {
+        let state = self.state();
+        if state <= State::Low { Ok(()) } else { state.refusal(&self.path).map_or(Ok(()), Err) }
+    }
+
+    /// Whether this commit is written, as far as there is room.
+    pub(crate) fn check_takes(&self, commit: &Commit) -> Result<(), Error> {
+        match self.state() {
+            State::Serving => Ok(()),
+            State::Low if removes(commit) => Ok(()),
+            state => state.refusal(&self.path).map_or(Ok(()), Err),
+        }
+    }
+
+    /// Takes note that the disk is nearly full.
+    pub(crate) fn note_low(&self) {
+        if self.state.worsen(State::Low) {
+            self.counters.times_full.fetch_add(1, Ordering::Relaxed);
+            tracing::error!(path = %self.path.display(), "the disk is nearly full: the store only reads and removes until there is room");
+        }
+    }
+
+    /// Takes note that the disk has room again; whether writes are taken.
+    pub(crate) fn note_room(&self) -> bool {
+        self.state.recover(State::Low, State::Serving)
+    }
+
     /// From now on nothing is written: what is on disk is no longer known.
     pub(crate) fn fail(&self) {
         self.state.worsen(State::Failed);
@@ -155,6 +201,7 @@ impl Shared {
             tracing::error!(%error, "the store only reads until it is opened again");
         } else if self.state.worsen(State::Full) {
             self.counters.times_full.fetch_add(1, Ordering::Relaxed);
+            self.ballast.give_back();
             tracing::error!(%error, "the disk is full: the store only reads until there is room");
         }
     }
@@ -250,7 +297,8 @@ impl Shared {
                 return Err(error);
             }
         }
-        self.state.recover();
+        let is_low = self.disk().is_some_and(|disk| disk.is_low(&self.options));
+        self.state.recover(State::Full, if is_low { State::Low } else { State::Serving });
         Ok(())
     }
 

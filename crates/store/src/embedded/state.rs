@@ -10,6 +10,8 @@ use crate::{Error, ErrorKind};
 pub(crate) enum State {
     /// It reads and writes.
     Serving,
+    /// It reads and removes: the disk is nearly full.
+    Low,
     /// It reads, and writes again once there is room on the disk.
     Full,
     /// It reads: a write or a sync failed, and what is on disk is not known until it is opened again.
@@ -26,6 +28,13 @@ impl State {
         let folder = folder.display();
         Some(match self {
             Self::Serving => return None,
+            Self::Low => {
+                let action = format!(
+                    "write to {folder}: less of the disk is free than is to be (disk_free_min): only removals are taken until \
+                     there is room"
+                );
+                Error::new(ErrorKind::NoSpace, action)
+            }
             Self::Full => {
                 let action = format!("write to {folder}: writes are taken again once there is room");
                 Error::new(ErrorKind::NoSpace, action)
@@ -52,7 +61,7 @@ impl State {
         let kind = match self {
             Self::Full => ErrorKind::NoSpace,
             Self::Lost => ErrorKind::FolderLost,
-            Self::Serving | Self::Failed | Self::Closed => ErrorKind::Unknown,
+            Self::Serving | Self::Low | Self::Failed | Self::Closed => ErrorKind::Unknown,
         };
         let action =
             format!("write to {}: it failed during this write, which may be found later", folder.display());
@@ -62,25 +71,27 @@ impl State {
     fn number(self) -> u8 {
         match self {
             Self::Serving => 0,
-            Self::Full => 1,
-            Self::Failed => 2,
-            Self::Lost => 3,
-            Self::Closed => 4,
+            Self::Low => 1,
+            Self::Full => 2,
+            Self::Failed => 3,
+            Self::Lost => 4,
+            Self::Closed => 5,
         }
     }
 
     fn of_number(number: u8) -> Self {
         match number {
             0 => Self::Serving,
-            1 => Self::Full,
-            2 => Self::Failed,
-            3 => Self::Lost,
+            1 => Self::Low,
+            2 => Self::Full,
+            3 => Self::Failed,
+            4 => Self::Lost,
             _ => Self::Closed,
         }
     }
 }
 
-/// The state that all threads see. It only gets worse, but that a full store may serve again.
+/// The state that all threads see. It only gets worse, but that a store with too little room may have room again.
 #[derive(Debug, Default)]
 pub(crate) struct StateCell(AtomicU8);
 
@@ -94,10 +105,10 @@ impl StateCell {
         self.0.fetch_max(state.number(), Ordering::AcqRel) < state.number()
     }
 
-    /// Serves again if nothing worse happened than that the disk was full.
-    pub(crate) fn recover(&self) -> bool {
-        let (full, serving) = (State::Full.number(), State::Serving.number());
-        self.0.compare_exchange(full, serving, Ordering::AcqRel, Ordering::Acquire).is_ok()
+    /// Becomes the better state `to`, if nothing happened to the store since it was in the state `from`.
+    pub(crate) fn recover(&self, from: State, to: State) -> bool {
+        debug_assert!(to < from && from <= State::Full, "only want of room is got over");
+        self.0.compare_exchange(from.number(), to.number(), Ordering::AcqRel, Ordering::Acquire).is_ok()
     }
 }
 
@@ -108,17 +119,19 @@ mod tests {
     #[test]
     fn a_state_only_gets_worse_but_for_room() {
         let state = StateCell::default();
-        assert!(!state.recover());
+        assert!(!state.recover(State::Full, State::Serving));
         assert!(state.worsen(State::Full));
         assert!(!state.worsen(State::Full), "it was full");
-        assert!(state.recover());
+        assert!(!state.worsen(State::Low) && !state.recover(State::Low, State::Serving));
+        assert!(state.recover(State::Full, State::Low));
+        assert!(state.recover(State::Low, State::Serving));
         assert_eq!(state.get(), State::Serving);
-        for worse in [State::Full, State::Failed, State::Lost, State::Closed] {
+        for worse in [State::Low, State::Full, State::Failed, State::Lost, State::Closed] {
             assert!(state.worsen(worse));
             assert_eq!(state.get(), worse);
         }
         assert!(!state.worsen(State::Full));
-        assert!(!state.recover());
+        assert!(!state.recover(State::Full, State::Serving));
         assert_eq!(state.get(), State::Closed);
     }
 }

@@ -2,6 +2,7 @@
 
 #![expect(clippy::cast_possible_truncation, reason = "test data wraps around on purpose")]
 
+mod disk;
 mod durability;
 mod folder;
 mod format;
@@ -33,6 +34,7 @@ fn options(clock: Clock) -> EmbeddedOptions {
         cache_bytes: 8 << 20,
         block_cache_bytes: 8 << 20,
         memtable_bytes: 1 << 20,
+        ballast_bytes_max: 64 << 10,
         ..EmbeddedOptions::recommended()
     }
 }

@@ -36,6 +36,8 @@ pub(crate) fn options(durability: Durability, log_files_kept: usize) -> Embedded
         // Merges come between commits, too.
         rest: Duration::from_millis(2),
         look: Duration::from_millis(10),
+        disk_free_min: Some(0),
+        ballast_bytes_max: 64 << 10,
         background_jobs: 2,
     }
 }
