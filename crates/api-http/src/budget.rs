@@ -24,7 +24,8 @@ pub const SMALL_BYTES: usize = 64 << 10;
 /// that has the reserve takes what it needs, and answers to writes are never refused. What needs at most 64 KiB holds nothing.
 #[derive(Clone, Debug)]
 pub struct MemoryBudget {
-    inner: Arc<Inner>,
+    /// Twice, so that the clones of one handle count their users in a place of their own.
+    inner: Arc<Arc<Inner>>,
 }
 
 #[derive(Debug)]
@@ -77,7 +78,7 @@ impl MemoryBudget {
         let reserve_units = units(request_bytes_max);
         let common_units = (bytes_max / UNIT_BYTES).saturating_sub(reserve_units).min(Semaphore::MAX_PERMITS);
         Self {
-            inner: Arc::new(Inner {
+            inner: Arc::new(Arc::new(Inner {
                 common: Semaphore::new(common_units),
                 common_units,
                 reserve: Semaphore::new(1),
@@ -85,8 +86,13 @@ impl MemoryBudget {
                 overdrawn: AtomicUsize::new(0),
                 wait_max,
                 refused: AtomicU64::new(0),
-            }),
+            })),
         }
+    }
+
+    /// The same budget for one connection: what its requests clone is no word that all processors write.
+    pub fn handle(&self) -> Self {
+        Self { inner: Arc::new(Arc::clone(&self.inner)) }
     }
 
     /// A reservation that holds nothing yet.
@@ -101,7 +107,7 @@ impl MemoryBudget {
 
     /// Bytes that are reserved.
     pub fn reserved_bytes(&self) -> usize {
-        let inner = &*self.inner;
+        let inner = &**self.inner;
         let common = inner.common_units.saturating_sub(inner.common.available_permits());
         let beside = [&inner.reserve_held, &inner.overdrawn].map(|units| units.load(Ordering::Relaxed));
         beside.into_iter().fold(common, usize::saturating_add).saturating_mul(UNIT_BYTES)
@@ -158,6 +164,9 @@ impl Reservation {
 
     /// Gives back so many units of what is held: first what was not there, then of the reserve.
     fn give_back(&mut self, surplus: usize) {
+        if surplus == 0 && self.reserve.is_none() {
+            return;
+        }
         let inner = Arc::clone(&self.budget.inner);
         let of_overdrawn = surplus.min(self.overdrawn);
         self.overdrawn -= of_overdrawn;
@@ -283,7 +292,15 @@ impl RequestMemory {
         Share { memory: self.clone(), bytes: 0 }
     }
 
-    /// What is held, for the answer. What the request's work may still ask for is held beside it.
+    /// What is held, for the answer, when the request's work is done. Cost: next to nothing if none of it is left.
+    pub async fn into_reservation(self) -> Reservation {
+        match Arc::try_unwrap(self.0) {
+            Ok(held) => held.into_inner(),
+            Err(shared) => Self(shared).take().await,
+        }
+    }
+
+    /// What is held. What the request's work may still ask for is held beside it.
     pub async fn take(&self) -> Reservation {
         let mut held = self.0.lock().await;
         let empty = held.budget.reservation();

@@ -49,9 +49,10 @@ impl Request {
     /// If it is given twice or is not visible ASCII.
     pub fn sole_header(&self, name: &HeaderName) -> Result<Option<&str>, HeaderError> {
         let mut values = self.headers.get_all(name).iter();
-        let (Some(value), None) = (values.next(), values.next()) else {
-            return if self.headers.contains_key(name) { Err(HeaderError(name.clone())) } else { Ok(None) };
-        };
+        let Some(value) = values.next() else { return Ok(None) };
+        if values.next().is_some() {
+            return Err(HeaderError(name.clone()));
+        }
         let value = value.to_str().map_err(|_| HeaderError(name.clone()))?.trim();
         Ok((!value.is_empty()).then_some(value))
     }

@@ -8,16 +8,49 @@ pub(crate) const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-i
 /// The longest name of a request that is taken over.
 const REQUEST_ID_BYTES_MAX: usize = 128;
 
-/// Refuses requests of HTTP/1.1 that do not say for which host they are, and all that say so twice (RFC 9112, 3.2).
-pub(crate) fn check_host(version: Version, headers: &HeaderMap) -> Result<(), Refusal> {
-    match headers.get_all(header::HOST).iter().count() {
-        1 => Ok(()),
-        0 if version == Version::HTTP_11 => {
-            Err(Refusal::BadHead("a request of HTTP/1.1 must have the header Host".to_owned()))
+/// What the server itself wants of the fields of a request's head.
+pub(crate) struct Fields {
+    hosts: usize,
+    pub(crate) accept_encoding: Option<HeaderValue>,
+    pub(crate) name: RequestName,
+    /// The page that a browser sent the request for.
+    pub(crate) origin: Option<HeaderValue>,
+}
+
+impl Fields {
+    /// Cost: one pass over the fields; look-ups would hash each name.
+    pub(crate) fn of(headers: &HeaderMap) -> Self {
+        let (mut hosts, mut accept_encoding, mut name, mut origin) = (0, None, None, None);
+        for (field, value) in headers {
+            if *field == header::HOST {
+                hosts += 1;
+            } else if *field == header::ACCEPT_ENCODING {
+                accept_encoding.get_or_insert(value);
+            } else if *field == header::ORIGIN {
+                origin.get_or_insert(value);
+            } else if *field == X_REQUEST_ID {
+                name.get_or_insert(value);
+            }
         }
-        0 => Ok(()),
-        count => {
-            Err(Refusal::BadHead(format!("the header Host is given {count} times, and may be given once")))
+        Self {
+            hosts,
+            accept_encoding: accept_encoding.cloned(),
+            name: RequestName::of(name),
+            origin: origin.cloned(),
+        }
+    }
+
+    /// Refuses requests of HTTP/1.1 that do not say for which host they are, and all that say so twice (RFC 9112, 3.2).
+    pub(crate) fn check_host(&self, version: Version) -> Result<(), Refusal> {
+        match self.hosts {
+            1 => Ok(()),
+            0 if version == Version::HTTP_11 => {
+                Err(Refusal::BadHead("a request of HTTP/1.1 must have the header Host".to_owned()))
+            }
+            0 => Ok(()),
+            count => Err(Refusal::BadHead(format!(
+                "the header Host is given {count} times, and may be given once"
+            ))),
         }
     }
 }
@@ -34,8 +67,8 @@ pub(crate) enum RequestName {
 }
 
 impl RequestName {
-    pub(crate) fn of(headers: &HeaderMap) -> Self {
-        let Some(name) = headers.get(X_REQUEST_ID) else { return Self::None };
+    fn of(name: Option<&HeaderValue>) -> Self {
+        let Some(name) = name else { return Self::None };
         let bytes = name.as_bytes();
         let is_fit =
             (1..=REQUEST_ID_BYTES_MAX).contains(&bytes.len()) && bytes.iter().all(u8::is_ascii_graphic);
@@ -61,7 +94,8 @@ mod tests {
     }
 
     fn check(version: Version, hosts: &[&'static [u8]], is_fine: bool) {
-        assert_eq!(check_host(version, &headers("host", hosts)).is_ok(), is_fine, "{version:?} {hosts:?}");
+        let fields = Fields::of(&headers("host", hosts));
+        assert_eq!(fields.check_host(version).is_ok(), is_fine, "{version:?} {hosts:?}");
     }
 
     #[test]
@@ -81,12 +115,13 @@ mod tests {
         let longest: &'static [u8] = &[b'x'; REQUEST_ID_BYTES_MAX];
         let too_long: &'static [u8] = &[b'x'; REQUEST_ID_BYTES_MAX + 1];
         for value in [b"a".as_slice(), b"4bf92f-35:~!", longest] {
-            let name = RequestName::of(&headers("x-request-id", &[value]));
+            let name = Fields::of(&headers("x-request-id", &[value, b"second"])).name;
             assert_eq!(name.given().map(str::as_bytes), Some(value));
         }
         for value in [b"".as_slice(), b"a b", b"caf\xe9", b"a\tb", too_long] {
-            assert_eq!(RequestName::of(&headers("x-request-id", &[value])), RequestName::Unfit, "{value:?}");
+            let name = Fields::of(&headers("x-request-id", &[value])).name;
+            assert_eq!(name, RequestName::Unfit, "{value:?}");
         }
-        assert_eq!(RequestName::of(&HeaderMap::new()), RequestName::None);
+        assert_eq!(Fields::of(&HeaderMap::new()).name, RequestName::None);
     }
 }

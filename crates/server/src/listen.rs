@@ -277,6 +277,7 @@ impl Listening {
             peer: peer.ip(),
             at,
             runtime: self.runtime.clone(),
+            budget: self.app.budget.handle(),
         });
         let service = service_fn(move |request| answer(Arc::clone(&link), request));
         let io = TokioIo::new(Socket::new(stream, Arc::clone(connection)));

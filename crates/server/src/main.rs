@@ -25,6 +25,7 @@ mod jobs;
 mod logs;
 mod metrics;
 mod process;
+mod processor;
 mod welcome;
 
 use std::ffi::OsString;
@@ -45,6 +46,9 @@ mod exit {
 }
 
 fn main() -> ExitCode {
+    if let Err(error) = processor::check() {
+        return report(&anyhow::Error::msg(error));
+    }
     let arguments: Vec<OsString> = std::env::args_os().collect();
     let outcome = cli::parse(&arguments).and_then(run);
     outcome.unwrap_or_else(|error| report(&error))

@@ -29,7 +29,7 @@ use crate::brokers::TENANTS;
 use crate::connection::{Connection, Order, UnderWay};
 use crate::cors::CorsOrigins;
 use crate::door::is_vital;
-use crate::head::{RequestName, X_REQUEST_ID, check_host};
+use crate::head::{Fields, RequestName, X_REQUEST_ID};
 use crate::metrics::Metrics;
 
 /// What only an administrator may ask: paths that begin so.
@@ -74,6 +74,8 @@ pub(crate) struct Link {
     pub(crate) at: At,
     /// The threads that serve.
     pub(crate) runtime: Handle,
+    /// The app's, for this connection.
+    pub(crate) budget: MemoryBudget,
 }
 
 /// On whose thread a connection is driven.
@@ -92,10 +94,7 @@ struct Head {
     version: Version,
     method: Method,
     uri: http::Uri,
-    accept_encoding: Option<HeaderValue>,
-    name: RequestName,
-    /// The page that a browser sent the request for.
-    origin: Option<HeaderValue>,
+    fields: Fields,
     id: u64,
     started: Instant,
 }
@@ -174,14 +173,12 @@ async fn answer_here(link: Arc<Link>, request: http::Request<Incoming>) -> Respo
         version: parts.version,
         method: parts.method,
         uri: parts.uri,
-        accept_encoding: parts.headers.get(header::ACCEPT_ENCODING).cloned(),
-        name: RequestName::of(&parts.headers),
-        origin: parts.headers.get(header::ORIGIN).cloned(),
+        fields: Fields::of(&parts.headers),
         id: link.connection.id << 20 | (number & 0xF_FFFF),
         started,
     };
-    let memory = app.budget.request();
-    let fit = check_host(head.version, &parts.headers);
+    let memory = link.budget.request();
+    let fit = head.fields.check_host(head.version);
     let (route, outcome) = match fit.and_then(|()| app.router.find(&head.method, head.uri.path())) {
         Err(Refusal::MethodNotAllowed(_)) if head.method == Method::OPTIONS => {
             (None, app.options(&head, &parts.headers))
@@ -193,7 +190,7 @@ async fn answer_here(link: Arc<Link>, request: http::Request<Incoming>) -> Respo
         }
         Ok(found) => (Some(found.index), link.carry_out(found, &head, (parts.headers, body), &memory).await),
     };
-    let mut reservation = memory.take().await;
+    let mut reservation = memory.into_reservation().await;
     let outcome = outcome.and_then(|response| {
         if may_be_refused(&head, response.body()) {
             reservation.try_grow(bytes_held(response.body()))?;
@@ -263,7 +260,7 @@ impl Account {
     }
 
     fn log(&self, peer: IpAddr, bytes: u64, took: Duration) {
-        let client_id = self.head.name.given();
+        let client_id = self.head.fields.name.given();
         tracing::debug!(
             target: "access",
             request = %Id(self.head.id),
@@ -438,13 +435,14 @@ impl App {
     async fn finish(&self, head: &Head, mut response: Response) -> Response {
         end_with_newline(&mut response);
         if !is_admin(head.uri.path()) {
-            self.cors.let_read(head.origin.as_ref(), response.headers_mut());
+            self.cors.let_read(head.fields.origin.as_ref(), response.headers_mut());
         }
-        let compressed = compress(head.accept_encoding.as_ref(), response, self.limits.compress_bytes_min);
+        let compressed =
+            compress(head.fields.accept_encoding.as_ref(), response, self.limits.compress_bytes_min);
         let mut response = compressed.await;
-        if let RequestName::Given(name) = &head.name {
+        if let RequestName::Given(name) = &head.fields.name {
             response.headers_mut().insert(X_REQUEST_ID, name.clone());
-        } else if (response.status().as_u16() >= 400 || head.name == RequestName::Unfit)
+        } else if (response.status().as_u16() >= 400 || head.fields.name == RequestName::Unfit)
             && let Ok(id) = HeaderValue::try_from(Id(head.id).to_string())
         {
             response.headers_mut().insert(X_REQUEST_ID, id);
