@@ -24,7 +24,10 @@ pub const SMALL_BYTES: usize = 64 << 10;
 /// that has the reserve takes what it needs, and answers to writes are never refused. What needs at most 64 KiB holds nothing.
 #[derive(Clone, Debug)]
 pub struct MemoryBudget {
-    /// Twice, so that the clones of one handle count their users in a place of their own.
+    #[expect(
+        clippy::redundant_allocation,
+        reason = "the clones of one handle count their users in a place of their own"
+    )]
     inner: Arc<Arc<Inner>>,
 }
 

@@ -60,7 +60,8 @@ pub(crate) async fn query_by_post(api: Api, request: Request) -> Result<Response
 /// NGSI-LD 6.5.3.1, GET /entities/{id}: retrieve an entity (5.7.1). Without parameters, nothing but
 /// the few headers that matter is looked at.
 pub(crate) async fn retrieve(api: Api, request: Request) -> Result<Response, Problem> {
-    let id = entity_id(&request)?;
+    // What is stored has an id that is right: it is checked where nothing is found.
+    let id = request.capture(0);
     let session = api.reading(&request).await?;
     let plain = request.params.is_empty() && !request.headers.contains_key(PREFER);
     let media = plain.then(|| accept(request.header("accept"), &[JSON, JSON_LD, GEO_JSON])).flatten();
@@ -69,8 +70,13 @@ pub(crate) async fn retrieve(api: Api, request: Request) -> Result<Response, Pro
         let params = EntityParams::of_entity(&request, &session.names, limits)?;
         return Box::pin(answer_one(&session, &request, &params, limits)).await;
     };
-    let held = session.entities.get(id, session.now).await.map_err(|error| session.problem(&error))?;
-    let entity = held.ok_or_else(|| no_such_entity(id))?;
+    let entity = match session.entities.get(id, session.now).await {
+        Ok(Some(entity)) => entity,
+        absent => {
+            entity_id(&request)?;
+            return Err(absent.map_or_else(|error| session.problem(&error), |_| no_such_entity(id)));
+        }
+    };
     let view = EntityView::parse(&entity.bytes).map_err(|_| damaged(id))?;
     let context = session.names.context();
     let mut plan = RenderPlan::new(&session.names, session.now);
