@@ -9,7 +9,9 @@ use std::path::{Path, PathBuf};
 use rocksdb::ReadOptions;
 use rocksdb::checkpoint::Checkpoint;
 
-use super::folder::{Origin, check_format, check_is_folder, failed, rows_of, sync, write_format};
+use super::folder::{
+    Origin, check_format, check_is_folder, create_folder, failed, parent_of, rows_of, sync, write_format,
+};
 use super::format::{FEED, META};
 use super::shared::{Shared, engine_failed, family};
 use super::state::State;
@@ -128,9 +130,8 @@ fn of_backup(backup: &Path, error: Error) -> Error {
 
 /// Whether a folder that is to be made lies on the same disk as another. One that the system does not know may.
 fn is_on_disk_of(folder: &Path, other: &Path) -> bool {
-    let parent = folder.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let device = |path: &Path| fs::metadata(path).ok().map(|found| found.dev());
-    device(parent) == device(other)
+    device(parent_of(folder)) == device(other)
 }
 
 /// An empty folder beside the one to be made; what an earlier attempt left is removed.
@@ -140,7 +141,7 @@ fn begin(folder: &Path) -> Result<PathBuf, Error> {
     let unfinished = folder.with_file_name(name);
     let begun = match fs::remove_dir_all(&unfinished) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-        _ => fs::create_dir_all(&unfinished),
+        _ => create_folder(&unfinished),
     };
     begun.map_err(|error| failed(&unfinished, "create", error))?;
     Ok(unfinished)
@@ -154,10 +155,7 @@ fn finish(unfinished: &Path, folder: &Path) -> io::Result<()> {
     }
     sync(&rows)?;
     fs::rename(unfinished, folder)?;
-    match folder.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => sync(parent),
-        _ => sync(Path::new(".")),
-    }
+    sync(parent_of(folder))
 }
 
 fn copy(from: &Path, to: &Path) -> io::Result<()> {

@@ -113,7 +113,7 @@ impl Folder {
         if path.exists() {
             check_is_folder(path, "open")?;
         }
-        fs::create_dir_all(path).map_err(|error| failed(path, "create", error))?;
+        create_folder(path).map_err(|error| failed(path, "create", error))?;
         let lock = lock(path)?;
         let (creating, is_copy) = match fs::metadata(path.join(CREATING)) {
             Ok(_) => (true, false),
@@ -265,6 +265,22 @@ pub(crate) fn check_is_folder(path: &Path, doing: &str) -> Result<(), Error> {
         Err(error) => return Err(failed(path, doing, error)),
     };
     Err(Error::new(ErrorKind::Misuse, format!("{doing} {}: {why}", path.display())))
+}
+
+/// Makes a folder and those above it that are missing, durably: else a loss of power could take a whole store away.
+pub(crate) fn create_folder(folder: &Path) -> io::Result<()> {
+    let is_missing = |folder: &&Path| !folder.as_os_str().is_empty() && !folder.exists();
+    let missing: Vec<&Path> = folder.ancestors().take_while(is_missing).collect();
+    fs::create_dir_all(folder)?;
+    for made in missing.into_iter().rev() {
+        sync(parent_of(made))?;
+    }
+    Ok(())
+}
+
+/// The folder that a path lies in.
+pub(crate) fn parent_of(path: &Path) -> &Path {
+    path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 /// Makes a folder's list of files durable.

@@ -5,7 +5,8 @@
  *
  *   power     takes away what was not synced, as a loss of power may: of every file's writes since its
  *             last sync a random part stays (a prefix with a torn end, or random pages), and the newest
- *             creations, renames and removals in folders not synced since are undone; then SIGKILL.
+ *             creations (of folders, too), renames and removals in folders not synced since are undone; then
+ *             SIGKILL.
  *   eio       this and (by the seed) the following writes and syncs fail with EIO.
  *   enospc    this and (by the seed) the following writes fail with ENOSPC, some after a part.
  *   sync-eio  syncs alone are counted, and fail with EIO.
@@ -76,6 +77,7 @@ static int (*real_fdatasync)(int);
 static int (*real_ftruncate)(int, off_t);
 static int (*real_close)(int);
 static int (*real_rename)(const char *, const char *);
+static int (*real_mkdir)(const char *, mode_t);
 static int (*real_unlink)(const char *);
 static int (*real_fallocate)(int, int, off_t, off_t);
 
@@ -157,6 +159,12 @@ static void lose_writes(struct file *file) {
     }
 }
 
+static void lose_folder(const char *path) {
+    char lost[PATH_MAX];
+    snprintf(lost, sizeof lost, "%s/faults.saved.%ld.%d", folder, saves++, getpid());
+    real_rename(path, lost);
+}
+
 static void lose_changes(void) {
     long count = 0;
     for (struct change *change = changes; change; change = change->before) count++;
@@ -164,7 +172,7 @@ static void lose_changes(void) {
     for (struct change *change = changes; change && count > stay; change = change->before, count--) {
         switch (change->kind) {
         case CREATED:
-            real_unlink(change->path);
+            if (real_unlink(change->path)) lose_folder(change->path);
             break;
         case RENAMED:
             real_rename(change->target, change->path);
@@ -425,6 +433,18 @@ int rename(const char *path, const char *target) {
         outcome = real_rename(path, target);
         if (!outcome) note(RENAMED, path, target, saved);
     }
+    pthread_mutex_unlock(&guard);
+    if (error) errno = error;
+    return outcome;
+}
+
+int mkdir(const char *path, mode_t rights) {
+    if (!real_mkdir) real_mkdir = dlsym(RTLD_NEXT, "mkdir");
+    if (!watched(path)) return real_mkdir(path, rights);
+    pthread_mutex_lock(&guard);
+    int error = count(1, 0);
+    int outcome = error ? -1 : real_mkdir(path, rights);
+    if (!outcome) note(CREATED, path, NULL, NULL);
     pthread_mutex_unlock(&guard);
     if (error) errno = error;
     return outcome;
