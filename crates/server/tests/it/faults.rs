@@ -194,3 +194,26 @@ fn a_full_disk_says_so_and_is_got_over() {
         assert!(is_there(&server, number), "entity {number} was acknowledged");
     }
 }
+
+#[test]
+fn a_nearly_full_disk_is_read_and_cleared() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::start(folder.path(), &[]);
+    assert_eq!((create(&server, 1).status, create(&server, 2).status), (201, 201));
+    assert_eq!(put_unit(&server).status, 204);
+    assert_eq!(server.stop(), Some(0));
+    // More than any disk has.
+    let server = Server::start(folder.path(), &["--disk-free-min", "1000000000GiB"]);
+    check_refused(&create(&server, 3), 507, "isk full");
+    check_refused(&put_unit(&server), 507, "DiskFull");
+    check_refused(&server.get("/health/ready"), 503, "disk_free_min");
+    let remove =
+        |path: &str| server.ask(&format!("DELETE {path} HTTP/1.1\r\nhost: localhost\r\n\r\n")).status;
+    assert_eq!(remove("/ngsi-ld/v1/entities/urn:x:1"), 204);
+    assert!(!is_there(&server, 1) && is_there(&server, 2));
+    assert_eq!(server.metric("twinfold_store_full_total"), 1.0);
+    assert_eq!(server.stop(), Some(0));
+    let server = Server::start(folder.path(), &["--disk-free-min", "0"]);
+    assert!(!is_there(&server, 1) && is_there(&server, 2));
+    assert_eq!(create(&server, 3).status, 201);
+}
