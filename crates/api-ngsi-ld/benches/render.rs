@@ -26,7 +26,8 @@ fn router(clock: &Clock) -> (Router, Entities) {
     };
     let contexts = Contexts::new(ContextOptions { folder: None, fetch, cache_entries: 100 });
     let contexts = contexts.expect("no folder is read");
-    let store = Store::memory(MemoryOptions { clock: clock.clone(), feed_records_max: 1000 });
+    let store =
+        Store::memory(MemoryOptions { clock: clock.clone(), feed: store::FeedOptions::recommended() });
     let options = Options {
         buckets: 1,
         tenants_max: 1_000,

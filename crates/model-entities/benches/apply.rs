@@ -118,7 +118,8 @@ fn main() {
 /// The same through the handle, on the memory store: with its commits, and a runtime.
 fn handle() {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-    let store = Store::memory(MemoryOptions { clock: Clock::System, feed_records_max: 1_000 });
+    let store =
+        Store::memory(MemoryOptions { clock: Clock::System, feed: store::FeedOptions::recommended() });
     let options = Options {
         buckets: 1,
         tenants_max: 1_000,

@@ -113,7 +113,8 @@ async fn updates(history: HistoryPolicy) -> (f64, f64) {
 }
 
 async fn long_past(patches: i64) -> TenantEntities {
-    let store = Store::memory(MemoryOptions { clock: Clock::System, feed_records_max: 1_000 });
+    let store =
+        Store::memory(MemoryOptions { clock: Clock::System, feed: store::FeedOptions::recommended() });
     let entities = Entities::new(store, options(HistoryPolicy::default()));
     let entities = entities.tenant(&Tenant::default()).await.unwrap();
     let mut random = SmallRng::seed_from_u64(7);

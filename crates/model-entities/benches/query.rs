@@ -53,7 +53,9 @@ fn main() {
         }
         let folder = tempfile::tempdir().unwrap();
         let store = match engine {
-            "memory" => Store::memory(MemoryOptions { clock: Clock::System, feed_records_max: 1_000 }),
+            "memory" => {
+                Store::memory(MemoryOptions { clock: Clock::System, feed: store::FeedOptions::recommended() })
+            }
             _ => Store::open(&folder.path().join("data"), EmbeddedOptions::recommended()).unwrap(),
         };
         runtime.block_on(measure(engine, store));

@@ -150,7 +150,8 @@ mod tests {
 
     #[tokio::test]
     async fn documents_are_kept_by_collection_name_and_tenant() {
-        let store = Store::memory(MemoryOptions { clock: Clock::System, feed_records_max: 1000 });
+        let store =
+            Store::memory(MemoryOptions { clock: Clock::System, feed: store::FeedOptions::recommended() });
         let (mine, theirs) = (documents(&store, ""), documents(&store, "other"));
         let many: Vec<String> = (100..100 + 2 * PAGE_ROWS + 3).map(|number| number.to_string()).collect();
         for name in &many {
@@ -176,7 +177,7 @@ mod tests {
     /// The first and the last of several pages are of one moment, be the engine one that keeps what was or not.
     #[test]
     fn a_list_is_of_one_moment() {
-        let options = || MemoryOptions { clock: Clock::System, feed_records_max: 1000 };
+        let options = || MemoryOptions { clock: Clock::System, feed: store::FeedOptions::recommended() };
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         for store in [Store::memory(options()), Store::validated_memory(options())] {
             let documents = documents(&store, "");

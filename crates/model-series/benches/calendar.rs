@@ -190,7 +190,8 @@ async fn written(repository: &Repository) -> Vec<Arc<Definition>> {
 
 fn reading() {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-    let store = Store::memory(MemoryOptions { clock: Clock::manual(NOW), feed_records_max: 16 });
+    let store =
+        Store::memory(MemoryOptions { clock: Clock::manual(NOW), feed: store::FeedOptions::recommended() });
     let options = SeriesOptions {
         strands: StrandOptions::recommended(),
         repositories_max: 1_000,

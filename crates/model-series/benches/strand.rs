@@ -40,7 +40,7 @@ fn main() {
     let bench = || {
         let folder = tempfile::tempdir().unwrap();
         let store = if in_memory {
-            Store::memory(MemoryOptions { clock: Clock::System, feed_records_max: 1_000 })
+            Store::memory(MemoryOptions { clock: Clock::System, feed: store::FeedOptions::recommended() })
         } else {
             Store::open(folder.path(), EmbeddedOptions::recommended()).unwrap()
         };

@@ -158,6 +158,7 @@ impl Jobs {
     }
 
     fn spawn(self, tasks: &mut JoinSet<()>) {
+        let store = self.purge.store.clone();
         tasks.spawn(self.clock_watch.run());
         tasks.spawn(self.purge.run());
         tasks.spawn(self.history.clone().fold());
@@ -168,9 +169,10 @@ impl Jobs {
         }
         tasks.spawn(self.trim.run());
         tasks.spawn(self.chill.run());
-        if let Some(hooks) = self.hooks {
-            tasks.spawn(hooks.run());
-        }
+        match self.hooks {
+            Some(hooks) => tasks.spawn(hooks.run()),
+            None => tasks.spawn(Hooks::forget(store)),
+        };
     }
 }
 

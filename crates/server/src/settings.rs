@@ -58,9 +58,17 @@ pub(crate) struct Settings {
     #[arg(long, env = "TWINFOLD_DISK_FREE_MIN", value_name = "SIZE", default_value = "auto")]
     pub(crate) disk_free_min: FreeSpace,
 
-    /// Changes kept in the store's feed
-    #[arg(long, env = "TWINFOLD_FEED_RECORDS_MAX", value_name = "COUNT", default_value = "1000000")]
-    pub(crate) feed_records_max: u64,
+    /// The newest changes, in bytes, that the store's feed keeps whatever else
+    #[arg(long, env = "TWINFOLD_FEED_BYTES_MIN", value_name = "SIZE", default_value = "64MiB")]
+    pub(crate) feed_bytes_min: ByteCount,
+
+    /// The age up to which the feed keeps changes
+    #[arg(long, env = "TWINFOLD_FEED_AGE_MIN", value_name = "SPAN", default_value = "1h")]
+    pub(crate) feed_age_min: Span,
+
+    /// What the feed keeps at most, be they young or not yet told to hooks
+    #[arg(long, env = "TWINFOLD_FEED_BYTES_MAX", value_name = "SIZE", default_value = "1GiB")]
+    pub(crate) feed_bytes_max: ByteCount,
 
     /// Threads that serve; 0: as many as there are cores
     #[arg(long, env = "TWINFOLD_THREADS", value_name = "COUNT", default_value = "0")]

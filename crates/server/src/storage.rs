@@ -1,9 +1,10 @@
 //! The store as the settings want it.
 
 use std::path::Path;
+use std::time::Duration;
 
 use anyhow::Context as _;
-use store::{Clock, EmbeddedOptions, MemoryOptions, Store};
+use store::{Clock, EmbeddedOptions, FeedOptions, MemoryOptions, Store};
 
 use crate::settings::{Engine, Settings};
 use crate::units::{Durability, FreeSpace};
@@ -16,9 +17,19 @@ use crate::units::{Durability, FreeSpace};
 pub(crate) async fn open(settings: &Settings, clock: Clock) -> anyhow::Result<Store> {
     match settings.store {
         Engine::Memory => {
-            Ok(Store::memory(MemoryOptions { clock, feed_records_max: settings.feed_records_max }))
+            // Age fills memory; the newest changes, and what hooks were not told, are kept.
+            let feed = FeedOptions { age_min: Duration::ZERO, ..feed(settings) };
+            Ok(Store::memory(MemoryOptions { clock, feed }))
         }
         Engine::Embedded => open_folder(settings.data.clone(), options(settings, clock)).await,
+    }
+}
+
+fn feed(settings: &Settings) -> FeedOptions {
+    FeedOptions {
+        bytes_min: settings.feed_bytes_min.0,
+        age_min: settings.feed_age_min.0,
+        bytes_max: settings.feed_bytes_max.0,
     }
 }
 
@@ -29,7 +40,7 @@ fn options(settings: &Settings, clock: Clock) -> EmbeddedOptions {
             Durability::Interval(interval) => store::Durability::Interval(interval),
         },
         clock,
-        feed_records_max: settings.feed_records_max,
+        feed: feed(settings),
         cache_bytes: settings.cache_bytes.as_usize(),
         disk_free_min: match settings.disk_free_min {
             FreeSpace::Auto => None,

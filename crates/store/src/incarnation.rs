@@ -43,6 +43,11 @@ impl Incarnation {
         }
     }
 
+    /// The number of the last commit that all of these cursors have seen; `None` if none of them is of this incarnation.
+    pub(crate) fn slowest(self, cursors: &[Cursor], end: u64) -> Option<u64> {
+        cursors.iter().filter_map(|cursor| self.seen_by(*cursor, end).ok()).min()
+    }
+
     /// The number of the last commit that a cursor has seen; `end`: that of the newest.
     ///
     /// # Errors

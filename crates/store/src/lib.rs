@@ -10,6 +10,7 @@
 
 mod embedded;
 mod error;
+mod feed;
 mod fingerprint;
 mod incarnation;
 mod key;
@@ -33,12 +34,13 @@ pub use embedded::{
     Durability, EmbeddedOptions, QUEUE_BYTES_MAX, QUEUE_REQUESTS_MAX, SNAPSHOT_AGE_MAX, restore,
 };
 pub use error::{Error, ErrorKind};
+pub use feed::{FeedOptions, FeedPage};
 pub use fingerprint::{Fingerprint, Fingerprints, StateCondition};
 pub use key::{Partition, Space, SpaceKind, TENANT_BYTES_MAX, Tenant, TenantError, bucket_of};
 pub use lease::Lease;
 pub use limits::{
-    COMMIT_BYTES_MAX, COMMIT_ROWS_MAX, FEED_PAGE_BYTES_MAX, KEY_BYTES_MAX, LEASE_NAME_BYTES_MAX,
-    PAGE_BYTES_MAX, ROW_BYTES_MAX,
+    COMMIT_BYTES_MAX, COMMIT_ROWS_MAX, FEED_PAGE_BYTES_MAX, FEED_READER_NAME_BYTES_MAX, FEED_READERS_MAX,
+    KEY_BYTES_MAX, LEASE_NAME_BYTES_MAX, PAGE_BYTES_MAX, ROW_BYTES_MAX,
 };
 pub use memory::MemoryOptions;
 pub use operation::{

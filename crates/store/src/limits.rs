@@ -16,6 +16,10 @@ pub const COMMIT_ROWS_MAX: usize = 100_000;
 pub const PAGE_BYTES_MAX: usize = 4 * 1024 * 1024;
 /// A page of the feed ends at the change that reaches this many bytes.
 pub const FEED_PAGE_BYTES_MAX: usize = 16 * 1024 * 1024;
+/// The most registered readers of the feed.
+pub const FEED_READERS_MAX: usize = 1_000;
+/// The longest name of a registered reader in bytes.
+pub const FEED_READER_NAME_BYTES_MAX: usize = 256;
 /// The longest name of a lease in bytes.
 pub const LEASE_NAME_BYTES_MAX: usize = 256;
 
@@ -43,6 +47,20 @@ pub(crate) fn check_append(partition: &Partition, rows: &[(Bytes, Bytes)]) -> Re
         bytes = bytes.saturating_add(check_key(key)?).saturating_add(check_value(value)?);
     }
     check_total(bytes)
+}
+
+/// Refuses one reader of the feed too many, or one with too long a name.
+pub(crate) fn check_reader(name: &str, others: usize) -> Result<(), Error> {
+    if name.len() > FEED_READER_NAME_BYTES_MAX {
+        let action =
+            format!("register a reader: a name of at most {FEED_READER_NAME_BYTES_MAX} bytes is allowed");
+        return Err(Error::new(ErrorKind::TooLarge, action));
+    }
+    if others >= FEED_READERS_MAX {
+        let action = format!("register a reader: there are {FEED_READERS_MAX} already");
+        return Err(Error::new(ErrorKind::TooLarge, action));
+    }
+    Ok(())
 }
 
 /// Refuses a lease whose name is longer than the limit.

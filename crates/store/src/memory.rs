@@ -12,14 +12,15 @@ use parking_lot::RwLock;
 
 pub(crate) use self::snapshot::MemorySnapshot;
 use self::snapshot::Snapshots;
+use crate::feed::bytes_of;
 use crate::incarnation::Incarnation;
 use crate::lease::Leases;
-use crate::limits::{FEED_PAGE_BYTES_MAX, PAGE_BYTES_MAX, check_append, check_commit};
+use crate::limits::{FEED_PAGE_BYTES_MAX, PAGE_BYTES_MAX, check_append, check_commit, check_reader};
 use crate::place::{PlaceBytes, bounds, head_bytes, place};
 use crate::spaces::Spaces;
 use crate::{
-    Change, Clock, Commit, Condition, Cursor, Direction, Error, ErrorKind, Lease, Outcome, Page, Partition,
-    Range, Row, Stamp, Statistics, Write, WriteId,
+    Change, Clock, Commit, Condition, Cursor, Direction, Error, ErrorKind, FeedOptions, FeedPage, Lease,
+    Outcome, Page, Partition, Range, Row, Stamp, Statistics, Timestamp, Write, WriteId,
 };
 
 /// How the memory engine runs.
@@ -27,8 +28,16 @@ use crate::{
 pub struct MemoryOptions {
     /// What tells leases the time.
     pub clock: Clock,
-    /// How many changes the feed keeps.
-    pub feed_records_max: u64,
+    /// What the feed keeps.
+    pub feed: FeedOptions,
+}
+
+/// A commit in the feed.
+#[derive(Debug)]
+struct Recorded {
+    change: Change,
+    bytes: u64,
+    at: Timestamp,
 }
 
 /// The engine; everything behind one lock, held for one call each.
@@ -48,7 +57,10 @@ struct State {
     snapshots: Snapshots,
     /// How often each partition was written, if snapshots are validated.
     versions: HashMap<Partition, u64>,
-    feed: VecDeque<Change>,
+    feed: VecDeque<Recorded>,
+    feed_bytes: u64,
+    /// The last commit that each registered reader has seen.
+    readers: BTreeMap<Box<str>, u64>,
     leases: Leases,
     sequence: u64,
     commits: u64,
@@ -93,6 +105,7 @@ impl Memory {
         self.note_write(state, partition);
         state.sequence += 1;
         let stamp = self.incarnation.stamp(state.sequence);
+        let bytes = bytes_of(&commit) as u64;
         for write in commit.writes {
             state.write(partition, stamp, commit.write_id, write);
         }
@@ -103,10 +116,8 @@ impl Memory {
             write_id: commit.write_id,
             payload: commit.change,
         };
-        state.feed.push_back(change);
-        while state.feed.len() as u64 > self.options.feed_records_max {
-            state.feed.pop_front();
-        }
+        let at = self.options.clock.now();
+        state.record(Recorded { change, bytes, at }, self.options.feed);
         state.commits += 1;
         Ok(stamp)
     }
@@ -154,7 +165,8 @@ impl Memory {
     pub(crate) fn resolve(&self, partition: &Partition, write_id: WriteId) -> Result<Outcome, Error> {
         let state = self.state.read();
         state.open()?;
-        let found = state.feed.iter().rev().find(|it| it.write_id == write_id && it.partition == *partition);
+        let mut newest = state.feed.iter().rev().map(|recorded| &recorded.change);
+        let found = newest.find(|it| it.write_id == write_id && it.partition == *partition);
         match found {
             Some(change) => Ok(Outcome::Committed(self.incarnation.stamp(change.number))),
             None if state.feed_first() <= 1 => Ok(Outcome::NotCommitted),
@@ -164,7 +176,7 @@ impl Memory {
         }
     }
 
-    pub(crate) fn feed(&self, cursor: Cursor, changes_max: usize) -> Result<Vec<Change>, Error> {
+    pub(crate) fn feed(&self, cursor: Cursor, changes_max: usize) -> Result<FeedPage, Error> {
         let state = self.state.read();
         state.open()?;
         let first = state.feed_first();
@@ -176,13 +188,34 @@ impl Memory {
             ));
         }
         let skip = usize::try_from(next - first).unwrap_or(usize::MAX);
-        let mut bytes = 0;
-        let page = state.feed.iter().skip(skip).take(changes_max).take_while(|change| {
-            let within = bytes < FEED_PAGE_BYTES_MAX;
+        let (mut changes, mut bytes, mut looked_upto) = (Vec::new(), 0, next - 1);
+        let mut upto = state.sequence;
+        for Recorded { change, .. } in state.feed.iter().skip(skip) {
+            if changes.len() >= changes_max || bytes >= FEED_PAGE_BYTES_MAX {
+                upto = looked_upto;
+                break;
+            }
+            looked_upto = change.number;
             bytes += change.payload.len();
-            within
-        });
-        Ok(page.cloned().collect())
+            if !change.payload.is_empty() {
+                changes.push(change.clone());
+            }
+        }
+        Ok(FeedPage { changes, cursor: self.incarnation.cursor(upto) })
+    }
+
+    pub(crate) fn keep_feed(&self, reader: &str, cursors: &[Cursor]) -> Result<(), Error> {
+        let mut state = self.state.write();
+        state.open()?;
+        match self.incarnation.slowest(cursors, state.sequence) {
+            Some(sequence) => {
+                let others = state.readers.len() - usize::from(state.readers.contains_key(reader));
+                check_reader(reader, others)?;
+                state.readers.insert(reader.into(), sequence);
+            }
+            None => drop(state.readers.remove(reader)),
+        }
+        Ok(())
     }
 
     pub(crate) fn feed_end(&self) -> Cursor {
@@ -279,9 +312,28 @@ impl State {
         self.rows.insert(place, row);
     }
 
+    /// Takes a commit into the feed, and what need not be kept out of it.
+    fn record(&mut self, recorded: Recorded, options: FeedOptions) {
+        let FeedOptions { bytes_min, age_min, bytes_max } = options;
+        let (now, slowest) = (recorded.at, self.readers.values().copied().min().unwrap_or(u64::MAX));
+        self.feed_bytes += recorded.bytes;
+        self.feed.push_back(recorded);
+        while let Some(Recorded { change, bytes, at }) = self.feed.front() {
+            let age = u64::try_from(now.0.saturating_sub(at.0)).unwrap_or(0);
+            let is_kept = change.number > slowest
+                || Duration::from_micros(age) < age_min
+                || self.feed_bytes < bytes_min.saturating_add(*bytes);
+            if is_kept && self.feed_bytes <= bytes_max {
+                break;
+            }
+            self.feed_bytes -= bytes;
+            self.feed.pop_front();
+        }
+    }
+
     /// The sequence of the oldest change that is kept (or would be the first).
     fn feed_first(&self) -> u64 {
-        self.feed.front().map_or(self.sequence + 1, |change| change.number)
+        self.feed.front().map_or(self.sequence + 1, |recorded| recorded.change.number)
     }
 }
 
@@ -311,14 +363,13 @@ mod tests {
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
     async fn keeps_the_contract() {
-        let make =
-            |clock| Store::memory(MemoryOptions { clock, feed_records_max: testing::FEED_RECORDS_MAX });
+        let make = |clock| Store::memory(MemoryOptions { clock, feed: testing::FEED });
         testing::contract(make).await;
     }
 
     #[tokio::test]
     async fn a_validated_read_ends_with_a_commit_in_its_partition() {
-        let options = MemoryOptions { clock: Clock::System, feed_records_max: testing::FEED_RECORDS_MAX };
+        let options = MemoryOptions { clock: Clock::System, feed: testing::FEED };
         testing::check_validated(&Store::validated_memory(options)).await;
     }
 }

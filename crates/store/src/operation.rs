@@ -80,8 +80,7 @@ pub struct Commit {
     pub conditions: Vec<Condition>,
     /// Carried out in order.
     pub writes: Vec<Write>,
-    /// What [`crate::Store::feed`] tells of it; meaning is the model's own. Every commit has a
-    /// feed record; an empty payload says only that it happened.
+    /// What [`crate::Store::feed`] tells of it; meaning is the model's own. Of a commit that says nothing it tells nothing.
     pub change: Bytes,
 }
 

@@ -9,7 +9,7 @@ use bytes::Bytes;
 use crate::embedded::{Embedded, EmbeddedOptions, EmbeddedSnapshot};
 use crate::memory::{Memory, MemoryOptions, MemorySnapshot};
 use crate::{
-    Change, Commit, Cursor, Direction, Error, ErrorKind, Lease, Outcome, Page, Partition, Range, Row,
+    Commit, Cursor, Direction, Error, ErrorKind, FeedPage, Lease, Outcome, Page, Partition, Range, Row,
     Snapshot, Stamp, Statistics, WriteId,
 };
 
@@ -169,19 +169,34 @@ impl Store {
         1
     }
 
-    /// Up to `changes_max` changes after `cursor`, oldest first; at least once, in order per partition.
+    /// Up to `changes_max` changes after `cursor`, oldest first; at least once, in order per partition. Commits that say
+    /// nothing are passed over.
     ///
     /// # Errors
     ///
     /// `Unavailable`; `TooLarge` if the cursor is older than what is kept; `OtherIncarnation` if it is of another incarnation;
     /// `Misuse` if there is no such shard.
-    pub async fn feed(&self, shard: u32, cursor: Cursor, changes_max: usize) -> Result<Vec<Change>, Error> {
+    pub async fn feed(&self, shard: u32, cursor: Cursor, changes_max: usize) -> Result<FeedPage, Error> {
         if shard >= self.feed_shards() {
             return Err(Error::new(ErrorKind::Misuse, format!("read the feed: there is no shard {shard}")));
         }
         match &self.engine {
             Engine::Memory(memory) => memory.feed(cursor, changes_max),
             Engine::Embedded(embedded) => embedded.feed(cursor, changes_max).await,
+        }
+    }
+
+    /// Registers a reader of the feed by its name, or says how far it has come, by one or many cursors: what lies behind the
+    /// slowest is kept for it up to the cap ([`crate::FeedOptions`]), also over restarts. Without a cursor of this
+    /// incarnation nothing is kept for it any more. Cost: a small write, if that is news.
+    ///
+    /// # Errors
+    ///
+    /// `Unavailable`; `TooLarge` for a name or a number of readers beyond the limits.
+    pub async fn keep_feed(&self, reader: &str, cursors: &[Cursor]) -> Result<(), Error> {
+        match &self.engine {
+            Engine::Memory(memory) => memory.keep_feed(reader, cursors),
+            Engine::Embedded(embedded) => embedded.keep_feed(reader, cursors).await,
         }
     }
 

@@ -1,5 +1,5 @@
 //! The contract of the store as a suite, run on every engine: [`contract`] is given a way to make
-//! an empty store with a given clock and a feed that keeps [`FEED_RECORDS_MAX`] changes at least.
+//! an empty store with a given clock and a feed that keeps what [`FEED`] says.
 
 mod changes;
 mod commits;
@@ -8,15 +8,24 @@ mod random;
 mod reads;
 mod snapshots;
 
+use std::time::Duration;
+
 use bytes::Bytes;
 
 use crate::{
-    Clock, Commit, Condition, Error, ErrorKind, Partition, Space, SpaceKind, Stamp, Store, Tenant, Timestamp,
-    Write, WriteId,
+    Clock, Commit, Condition, Error, ErrorKind, FeedOptions, Partition, Space, SpaceKind, Stamp, Store,
+    Tenant, Timestamp, Write, WriteId,
 };
 
-/// How many changes the feed of a store under test keeps.
-pub const FEED_RECORDS_MAX: u64 = 64;
+/// What the feed of a store under test keeps: some [`FEED_RECORDS_MIN`] changes of the suite, and more if somebody has
+/// not read them.
+pub const FEED: FeedOptions = FeedOptions {
+    bytes_min: FEED_RECORDS_MIN * 48,
+    age_min: Duration::ZERO,
+    bytes_max: FEED_RECORDS_MIN * 96,
+};
+/// How many changes of the suite are kept at least.
+pub const FEED_RECORDS_MIN: u64 = 64;
 
 /// A commit space of the suite.
 pub const THINGS: Space = Space { id: 200, kind: SpaceKind::Commit, name: "things" };
@@ -47,6 +56,7 @@ pub async fn contract(mut make_store: impl FnMut(Clock) -> Store) {
     snapshots::check_snapshot(&make_store(clock.clone())).await;
     snapshots::check_snapshot_races(&make_store(clock.clone())).await;
     changes::check_feed(&make_store(clock.clone())).await;
+    changes::check_feed_readers(&make_store(clock.clone())).await;
     changes::check_feed_limit(&make_store(clock.clone())).await;
     changes::check_incarnation(&make_store(clock.clone()), &make_store(clock.clone())).await;
     changes::check_resolve(&make_store(clock.clone())).await;

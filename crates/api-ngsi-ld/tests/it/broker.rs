@@ -64,7 +64,8 @@ impl Broker {
             private_addresses: false,
         };
         let contexts = Contexts::new(ContextOptions { folder: None, fetch, cache_entries: 100 }).unwrap();
-        let store = Store::memory(MemoryOptions { clock: clock.clone(), feed_records_max: 1000 });
+        let store =
+            Store::memory(MemoryOptions { clock: clock.clone(), feed: store::FeedOptions::recommended() });
         let entities = entities(store);
         let contexts = contexts.hosting(entities.clone(), clock.clone());
         let api = Api::new(entities.clone(), contexts, clock.clone(), limits(), "test");

@@ -48,7 +48,8 @@ impl Service {
     /// A service whose requests share this room.
     pub(crate) fn with_room(room: Option<MemoryBudget>) -> Self {
         let clock = Clock::manual(Timestamp(START));
-        let store = Store::memory(MemoryOptions { clock: clock.clone(), feed_records_max: 1000 });
+        let store =
+            Store::memory(MemoryOptions { clock: clock.clone(), feed: store::FeedOptions::recommended() });
         let strands = StrandOptions { block_points_max: 4096, overlays_max: 32, overlay_points_max: 16_384 };
         let options = SeriesOptions { strands, repositories_max: 1_000, definitions_cached_max: 1000 };
         let api = Api::new(Repositories::new(store, options), clock.clone(), limits());

@@ -49,7 +49,8 @@ fn limits() -> Limits {
 
 fn router() -> Router {
     let clock = Clock::manual(Timestamp(1_767_225_600_000_000));
-    let store = Store::memory(MemoryOptions { clock: clock.clone(), feed_records_max: 10 });
+    let store =
+        Store::memory(MemoryOptions { clock: clock.clone(), feed: store::FeedOptions::recommended() });
     let strands = StrandOptions::recommended();
     let options = SeriesOptions { strands, definitions_cached_max: 1000, repositories_max: 10 };
     let api = Api::new(Repositories::new(store, options), clock, limits());

@@ -5,7 +5,10 @@ use store::{Clock, MemoryOptions, Tenant, Timestamp};
 use super::*;
 
 fn memory() -> Store {
-    Store::memory(MemoryOptions { clock: Clock::manual(Timestamp(0)), feed_records_max: 1 << 20 })
+    Store::memory(MemoryOptions {
+        clock: Clock::manual(Timestamp(0)),
+        feed: store::FeedOptions::recommended(),
+    })
 }
 
 fn partition() -> Partition {

@@ -27,7 +27,10 @@ pub(crate) fn options(buckets: u32) -> Options {
 }
 
 pub(crate) fn store() -> Store {
-    Store::memory(MemoryOptions { clock: Clock::manual(Timestamp(0)), feed_records_max: 1 << 20 })
+    Store::memory(MemoryOptions {
+        clock: Clock::manual(Timestamp(0)),
+        feed: store::FeedOptions::recommended(),
+    })
 }
 
 pub(crate) fn run<T>(future: impl Future<Output = T>) -> T {
@@ -319,6 +322,7 @@ fn many_writers_on_one_entity_lose_nothing() {
             .feed(0, Cursor::default(), 10_000)
             .await
             .unwrap()
+            .changes
             .iter()
             .map(|change| change_records(&change.payload).count())
             .sum();

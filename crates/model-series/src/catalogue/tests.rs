@@ -28,7 +28,7 @@ pub(crate) const MINUTE: i64 = 60_000_000_000;
 pub(crate) const QUARTER: Interval = Interval::new(IntervalUnit::Minute, 15);
 
 pub(crate) fn memory() -> Store {
-    Store::memory(MemoryOptions { clock: Clock::manual(NOW), feed_records_max: 100_000 })
+    Store::memory(MemoryOptions { clock: Clock::manual(NOW), feed: store::FeedOptions::recommended() })
 }
 
 pub(crate) fn options() -> SeriesOptions {

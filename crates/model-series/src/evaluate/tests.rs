@@ -33,7 +33,8 @@ async fn repository() -> Repository {
 }
 
 async fn repository_with(strands: StrandOptions) -> Repository {
-    let store = Store::memory(MemoryOptions { clock: Clock::manual(NOW), feed_records_max: 1_000 });
+    let store =
+        Store::memory(MemoryOptions { clock: Clock::manual(NOW), feed: store::FeedOptions::recommended() });
     repository_in(store, strands).await
 }
 

@@ -24,7 +24,10 @@ pub(super) fn small() -> StrandOptions {
 }
 
 pub(super) fn memory() -> Store {
-    Store::memory(MemoryOptions { clock: Clock::manual(Timestamp(0)), feed_records_max: 1 << 20 })
+    Store::memory(MemoryOptions {
+        clock: Clock::manual(Timestamp(0)),
+        feed: store::FeedOptions::recommended(),
+    })
 }
 
 pub(super) fn embedded(folder: &std::path::Path) -> Store {

@@ -11,7 +11,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use model_series::{
-    BackOff, Cursor, HookEvent, HookStanding, HookState, Repositories, Repository, StoreErrorKind,
+    BackOff, Cursor, Hook, HookEvent, HookStanding, HookState, Repositories, Repository, StoreErrorKind,
 };
 use store::{Change, Clock, Stamp, Store};
 use tokio::task::JoinSet;
@@ -61,6 +61,14 @@ struct Shared {
 
 /// A hook by repository and name.
 type HookKey = (Box<str>, Box<str>);
+
+/// One hook, as it was read.
+struct Known {
+    repository: Repository,
+    repository_name: Box<str>,
+    hook: Hook,
+    state: HookState,
+}
 
 /// One hook, and where it stands.
 struct Turn {
@@ -116,6 +124,14 @@ impl Hooks {
         Ok(Self { shared: Arc::new(Shared { repositories, store, clock, metrics, policy, sender }) })
     }
 
+    /// Lets the feed go that an earlier run had kept for hooks, where nobody sends any. Ends only when the task is dropped.
+    pub(crate) async fn forget(store: Store) {
+        if let Err(error) = store.keep_feed(LEASE, &[]).await {
+            tracing::warn!(error = chain(&error), "the feed is still kept for hooks");
+        }
+        std::future::pending().await
+    }
+
     /// Runs until the task is dropped.
     pub(crate) async fn run(self) {
         let mut ticks = tokio::time::interval(LOOK);
@@ -140,6 +156,8 @@ struct Round {
     tasks: JoinSet<Seen>,
     busy: HashMap<tokio::task::Id, HookKey>,
     seen: HashMap<HookKey, Seen>,
+    /// For whom the feed was told to keep what they have not seen.
+    kept: Option<Vec<Cursor>>,
 }
 
 impl Round {
@@ -159,10 +177,12 @@ impl Round {
 
     /// Begins the turns that are due, as many as there is room for.
     async fn begin(&mut self, shared: &Arc<Shared>) {
-        let turns = match shared.turns(&self.seen).await {
-            Ok(turns) => turns,
+        let hooks = match shared.hooks().await {
+            Ok(hooks) => hooks,
             Err(error) => return tracing::warn!(error = chain(&error), "cannot read hooks"),
         };
+        shared.keep_feed(&hooks, &mut self.kept).await;
+        let turns = shared.turns(hooks, &self.seen);
         let busy: HashSet<_> = self.busy.values().cloned().collect();
         for turn in turns {
             let key = (turn.repository_name.clone(), turn.standing.hook.name.clone());
@@ -177,33 +197,55 @@ impl Round {
 }
 
 impl Shared {
-    /// The hooks that are behind the feed and may be tried.
-    async fn turns(&self, seen: &HashMap<HookKey, Seen>) -> Result<Vec<Turn>, model_series::Error> {
-        let (end, now) = (self.store.feed_end(0), self.clock.now());
-        let mut turns = Vec::new();
+    /// All hooks, each with its repository's name.
+    async fn hooks(&self) -> Result<Vec<Known>, model_series::Error> {
+        let mut hooks = Vec::new();
         for info in self.repositories.list().await? {
             let repository = self.repositories.get(&info.name).await?;
             for (hook, state) in repository.hooks().await? {
-                let key = (info.name.clone(), hook.name.clone());
-                // What was seen of another hook of its name, or before the state moved, does not count.
-                let seen = seen.get(&key).copied().filter(|seen| seen.told == state.cursor);
-                let seen = seen.unwrap_or_else(|| Seen::at(state.cursor));
-                if hook.is_active && state.is_due(now) && seen.upto != end {
-                    let repository = repository.clone();
-                    // What it is now is read before it is told anything.
-                    let standing = HookStanding { hook, state, version: Stamp::default() };
-                    turns.push(Turn { repository, repository_name: info.name.clone(), standing, seen });
-                }
+                let (repository, repository_name) = (repository.clone(), info.name.clone());
+                hooks.push(Known { repository, repository_name, hook, state });
             }
         }
-        Ok(turns)
+        Ok(hooks)
+    }
+
+    /// Has the feed keep what hooks were not told, if that is not what `kept` says.
+    async fn keep_feed(&self, hooks: &[Known], kept: &mut Option<Vec<Cursor>>) {
+        let active = hooks.iter().filter(|known| known.hook.is_active);
+        let cursors: Vec<Cursor> = active.map(|known| known.state.cursor).collect();
+        if kept.as_ref() == Some(&cursors) {
+            return;
+        }
+        match self.store.keep_feed(LEASE, &cursors).await {
+            Ok(()) => *kept = Some(cursors),
+            Err(error) => tracing::warn!(error = chain(&error), "cannot keep the feed for hooks"),
+        }
+    }
+
+    /// The hooks that are behind the feed and may be tried.
+    fn turns(&self, hooks: Vec<Known>, seen: &HashMap<HookKey, Seen>) -> Vec<Turn> {
+        let (end, now) = (self.store.feed_end(0), self.clock.now());
+        let mut turns = Vec::new();
+        for Known { repository, repository_name, hook, state } in hooks {
+            // What was seen of another hook of its name, or before the state moved, does not count.
+            let seen = seen.get(&(repository_name.clone(), hook.name.clone())).copied();
+            let seen =
+                seen.filter(|seen| seen.told == state.cursor).unwrap_or_else(|| Seen::at(state.cursor));
+            if hook.is_active && state.is_due(now) && seen.upto != end {
+                // What it is now is read before it is told anything.
+                let standing = HookStanding { hook, state, version: Stamp::default() };
+                turns.push(Turn { repository, repository_name, standing, seen });
+            }
+        }
+        turns
     }
 
     /// Tells one hook everything up to the end of the feed, or up to its first failure; answers how far it was seen.
     async fn serve(&self, mut turn: Turn) -> Seen {
         loop {
-            let changes = match self.store.feed(0, turn.seen.upto, FEED_CHANGES).await {
-                Ok(changes) => changes,
+            let page = match self.store.feed(0, turn.seen.upto, FEED_CHANGES).await {
+                Ok(page) => page,
                 Err(error)
                     if matches!(
                         error.kind(),
@@ -218,9 +260,15 @@ impl Shared {
                     return turn.seen;
                 }
             };
-            let Some(last) = changes.last().map(|change| change.cursor) else { return turn.seen };
-            match self.tell(&mut turn, &changes).await {
-                Ok(Told::All) => turn.pass(last, changes.len()),
+            if page.cursor == turn.seen.upto {
+                return turn.seen;
+            }
+            if page.changes.is_empty() {
+                turn.pass(page.cursor, 0);
+                continue;
+            }
+            match self.tell(&mut turn, &page.changes).await {
+                Ok(Told::All) => turn.pass(page.cursor, page.changes.len()),
                 Ok(Told::Changed) => turn.note_told(),
                 Ok(Told::End) => return Seen::at(turn.standing.state.cursor),
                 Err(error) => {

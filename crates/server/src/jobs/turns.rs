@@ -88,7 +88,8 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn one_node_has_its_turns_until_it_misses_too_many() {
         let clock = Clock::manual(Timestamp(0));
-        let store = Store::memory(MemoryOptions { clock: clock.clone(), feed_records_max: 1 });
+        let store =
+            Store::memory(MemoryOptions { clock: clock.clone(), feed: store::FeedOptions::recommended() });
         let turns = || Turns::new(store.clone(), "job", INTERVAL);
         let (mut first, mut second) = (turns(), turns());
         assert!(!is_due(&mut first, SOON / 2).await, "not at once");

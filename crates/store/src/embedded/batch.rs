@@ -14,19 +14,19 @@ use rocksdb::WriteBatch;
 
 use super::cache::hash_of;
 use super::format::{
-    FEED, FEED_FIRST, META, Stored, damaged, lease_key, parse_sequence, space_key, space_row, write_change,
-    write_plain, write_stamped,
+    FEED, FEED_FIRST, META, Stored, damaged, hidden_key, lease_key, parse_sequence, reader_key, space_key,
+    space_row, write_change, write_hidden, write_plain, write_stamped,
 };
 use super::rows::Rows;
 use super::shared::{Engine, Shared, engine_failed, family};
+use crate::feed::bytes_of;
 use crate::lease::Leases;
+use crate::limits::check_reader;
 use crate::place::{bounds, kind, place};
-use crate::{Commit, Condition, Error, ErrorKind, Lease, Partition, Row, Stamp, Write, WriteId};
+use crate::{Commit, Condition, Cursor, Error, ErrorKind, Lease, Partition, Row, Stamp, Write, WriteId};
 
 /// A batch ends at the request that reaches this many bytes.
 pub(crate) const BATCH_BYTES_MAX: usize = 4 * 1024 * 1024;
-/// The feed is trimmed when it is longer than its limit by this part of it.
-const FEED_SLACK_PART: u64 = 16;
 const BATCH_BYTES_FIRST: usize = 64 * 1024;
 
 pub(crate) struct Batch {
@@ -36,6 +36,11 @@ pub(crate) struct Batch {
     /// The last commit in the batch.
     sequence: u64,
     commits: u64,
+    /// Bytes that its commits leave in the feed.
+    feed_bytes: u64,
+    /// Commits that say nothing, and the last of them.
+    hidden: Vec<u8>,
+    hidden_last: u64,
     touched: Touched,
     /// Kinds of rows that were written and not remembered.
     passed: Vec<u16>,
@@ -89,6 +94,9 @@ impl Batch {
             sequence: shared.sequence.load(Ordering::Acquire),
             shared,
             commits: 0,
+            feed_bytes: 0,
+            hidden: Vec::new(),
+            hidden_last: 0,
             touched: Touched::default(),
             passed: Vec::new(),
             mixed: Vec::new(),
@@ -100,7 +108,7 @@ impl Batch {
     }
 
     pub(crate) fn bytes(&self) -> usize {
-        self.write.size_in_bytes() + self.rows.bytes()
+        self.write.size_in_bytes() + self.rows.bytes() + self.hidden.len()
     }
 
     /// The last commit in the batch.
@@ -109,7 +117,7 @@ impl Batch {
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.write.is_empty() && self.rows.is_empty()
+        self.write.is_empty() && self.rows.is_empty() && self.hidden.is_empty()
     }
 
     /// Whether the batch must be written before this commit: it asks for rows the batch has
@@ -139,8 +147,14 @@ impl Batch {
         for write in &commit.writes {
             self.take_write(&commit.partition, commit.write_id, write);
         }
-        write_change(&mut self.scratch, commit);
-        self.write.put_cf(family(&engine, FEED), self.sequence.to_be_bytes(), &self.scratch);
+        self.feed_bytes += bytes_of(commit) as u64;
+        if commit.change.is_empty() {
+            write_hidden(&mut self.hidden, self.sequence, commit);
+            self.hidden_last = self.sequence;
+        } else {
+            write_change(&mut self.scratch, commit);
+            self.write.put_cf(family(&engine, FEED), self.sequence.to_be_bytes(), &self.scratch);
+        }
         Ok(shared.incarnation.stamp(self.sequence))
     }
 
@@ -186,21 +200,55 @@ impl Batch {
         }
     }
 
-    /// Adds the trimming of the feed, if it is due: the sequence from which changes are kept.
-    pub(crate) fn trim_feed(&mut self) -> Option<u64> {
-        let kept = self.shared.options.feed_records_max.max(1);
-        let first = self.shared.feed_first.load(Ordering::Acquire);
-        let held = (self.sequence + 1).saturating_sub(first);
-        if held <= kept + kept / FEED_SLACK_PART {
-            return None;
+    /// Notes how far a reader of the feed has come; with no cursor of this incarnation, that there is none.
+    pub(crate) fn keep_feed(&mut self, name: &str, cursors: &[Cursor]) -> Result<(), Error> {
+        let shared = Arc::clone(&self.shared);
+        let engine = shared.engine()?;
+        let slowest = shared.incarnation.slowest(cursors, self.sequence);
+        let mut log = shared.feed_log.lock();
+        if slowest.is_some() {
+            check_reader(name, log.readers_beside(name))?;
         }
-        let new_first = self.sequence + 1 - kept;
+        if !log.note_reader(name, slowest) {
+            return Ok(());
+        }
+        let meta = family(&engine, META);
+        match slowest {
+            Some(sequence) => self.write.put_cf(meta, reader_key(name), sequence.to_be_bytes()),
+            None => self.write.delete_cf(meta, reader_key(name)),
+        }
+        Ok(())
+    }
+
+    /// Adds what the feed keeps beside the changes: the commits that say nothing, a mark if one is due, and the trimming of what
+    /// need not be kept; answers with the sequence from which changes are kept, if some go.
+    pub(crate) fn end_feed(&mut self) -> Option<u64> {
         let shared = Arc::clone(&self.shared);
         let engine = shared.engine().ok()?;
-        self.write.delete_range_cf(family(&engine, FEED), first.to_be_bytes(), new_first.to_be_bytes());
-        self.write.put_cf(family(&engine, META), FEED_FIRST, new_first.to_be_bytes());
+        let (feed, meta) = (family(&engine, FEED), family(&engine, META));
+        if !self.hidden.is_empty() {
+            let key = hidden_key(self.hidden_last);
+            self.feed_bytes += key.len() as u64;
+            self.write.put_cf(feed, key, &self.hidden);
+        }
+        if self.feed_bytes == 0 {
+            return None;
+        }
+        let (now, options) = (shared.options.clock.now(), shared.options.feed);
+        let mut log = shared.feed_log.lock();
+        if let Some(mark) = log.add(self.feed_bytes, self.sequence, now, options) {
+            self.write.put_cf(meta, mark.key(), mark.row());
+        }
+        let gone = log.trim(now, options);
+        let new_first = gone.last()?.sequence + 1;
+        let first = shared.feed_first.load(Ordering::Acquire);
+        for mark in &gone {
+            self.write.delete_cf(meta, mark.key());
+        }
+        self.write.delete_range_cf(feed, first.to_be_bytes(), new_first.to_be_bytes());
+        self.write.put_cf(meta, FEED_FIRST, new_first.to_be_bytes());
         // Readers are told before the rows go: they may refuse too early, never skip.
-        self.shared.feed_first.store(new_first, Ordering::Release);
+        shared.feed_first.store(new_first, Ordering::Release);
         Some(new_first)
     }
 
@@ -249,6 +297,8 @@ impl Batch {
         self.write.clear();
         self.rows.clear();
         self.commits = 0;
+        self.feed_bytes = 0;
+        self.hidden.clear();
         self.taken.clear();
         self.touched.rows.clear();
         self.touched.places.clear();

@@ -21,7 +21,7 @@ use super::shared::{Shared, engine_failed, family};
 use super::state::State;
 use super::warm::LARGE_ROWS;
 use super::{keeper, tidy};
-use crate::{Commit, Error, ErrorKind, Lease, Partition, Stamp};
+use crate::{Commit, Cursor, Error, ErrorKind, Lease, Partition, Stamp};
 
 /// What the engine says of a log that it could not write to before.
 const FAILED_BEFORE: &str = "Writer has previous error";
@@ -55,6 +55,8 @@ pub(crate) enum Request {
         ttl: Duration,
         answer: Answer<bool>,
     },
+    /// Notes where a reader of the feed stands.
+    KeepFeed(Box<str>, Vec<Cursor>, Answer<()>),
     /// Answers when everything before it is settled.
     Settle(oneshot::Sender<()>),
     /// Opens the engine again if the disk was full.
@@ -69,6 +71,7 @@ enum Reply {
     Append(Answer<()>),
     Lease(Answer<Option<Lease>>, Result<Option<Lease>, Error>),
     Renew(Answer<bool>, bool),
+    KeepFeed(Answer<()>, Result<(), Error>),
     Settle(oneshot::Sender<()>),
 }
 
@@ -162,6 +165,10 @@ impl Committer {
             Request::Renew { lease, ttl, answer } => {
                 self.replies.push(Reply::Renew(answer, self.batch.renew(&lease, ttl)));
             }
+            Request::KeepFeed(reader, cursors, answer) => {
+                let outcome = self.batch.keep_feed(&reader, &cursors);
+                self.replies.push(Reply::KeepFeed(answer, outcome));
+            }
             Request::Settle(answer) => self.replies.push(Reply::Settle(answer)),
             Request::Reopen => self.reopen(),
             Request::Close(answer) => closing.push(answer),
@@ -240,7 +247,7 @@ impl Committer {
             self.batch.begin_anew();
             return false;
         }
-        let trimmed = self.batch.trim_feed();
+        let trimmed = self.batch.end_feed();
         let mut options = WriteOptions::default();
         let sync = self.shared.options.durability == Durability::Sync;
         options.set_sync(sync);
@@ -390,6 +397,9 @@ fn send(shared: &Shared, reply: Reply, written: bool) {
         Reply::Renew(answer, is_held) => {
             let _ = answer.send(if written { Ok(is_held) } else { Err(under_way(shared)) });
         }
+        Reply::KeepFeed(answer, outcome) => {
+            let _ = answer.send(if written { outcome } else { Err(under_way(shared)) });
+        }
         Reply::Settle(answer) => {
             let _ = answer.send(());
         }
@@ -404,7 +414,7 @@ fn refuse(request: Request, closing: &mut Vec<Answer<()>>) {
         Request::Group(commits, answer) => {
             drop(answer.send(commits.iter().map(|_| Err(closed())).collect()));
         }
-        Request::Append(_, _, answer) => drop(answer.send(Err(closed()))),
+        Request::Append(_, _, answer) | Request::KeepFeed(_, _, answer) => drop(answer.send(Err(closed()))),
         Request::Lease { answer, .. } => drop(answer.send(Err(closed()))),
         Request::Renew { answer, .. } => drop(answer.send(Err(closed()))),
         Request::Settle(answer) => drop(answer.send(())),

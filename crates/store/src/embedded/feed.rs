@@ -4,10 +4,15 @@ use std::sync::atomic::Ordering;
 
 use rocksdb::{Direction, IteratorMode, ReadOptions};
 
-use super::format::{FEED, change_write_id, damaged, parse_change, parse_sequence};
+use super::format::{
+    FEED, change_write_id, damaged, find_hidden, is_hidden, parse_change, parse_sequence, sequence_of_key,
+};
 use super::shared::{Shared, engine_failed, family};
 use crate::limits::FEED_PAGE_BYTES_MAX;
-use crate::{Change, Cursor, Error, ErrorKind, Outcome, Partition, WriteId};
+use crate::{Change, Cursor, Error, ErrorKind, FeedPage, Outcome, Partition, WriteId};
+
+/// Rows of the feed that are looked at for one page, told or not.
+const ROWS_LOOKED_AT_MAX: usize = 65_536;
 
 impl Shared {
     /// The cursor behind the newest change.
@@ -21,54 +26,61 @@ impl Shared {
     }
 
     /// Changes after `cursor`, oldest first. May block on the disk.
-    pub(crate) fn read_feed(&self, cursor: Cursor, changes_max: usize) -> Result<Vec<Change>, Error> {
+    pub(crate) fn read_feed(&self, cursor: Cursor, changes_max: usize) -> Result<FeedPage, Error> {
         let engine = self.engine()?;
-        let end = self.sequence.load(Ordering::Acquire);
-        let next = self.incarnation.seen_by(cursor, end)?.saturating_add(1);
-        if next < self.feed_first.load(Ordering::Acquire) {
-            return Err(too_old());
-        }
         // What is shown but not yet acknowledged comes with the next call.
+        let end = self.sequence.load(Ordering::Acquire);
+        let seen = self.incarnation.seen_by(cursor, end)?;
         let mut options = ReadOptions::default();
         options.set_iterate_upper_bound(end.saturating_add(1).to_be_bytes());
-        let start = next.to_be_bytes();
-        let rows = engine.iterator_cf_opt(
-            family(&engine, FEED),
-            options,
-            IteratorMode::From(&start, Direction::Forward),
-        );
-        let mut changes: Vec<Change> = Vec::new();
-        let mut bytes = 0;
-        for row in rows.take(changes_max) {
-            let (key, value) = row.map_err(|error| engine_failed(self.path(), "read the feed of", error))?;
-            let change = self.parse_change(&key, &value)?;
-            if changes.is_empty() && change.number != next {
-                return Err(too_old()); // Trimmed since we looked.
-            }
-            bytes += value.len();
-            changes.push(change);
-            if bytes >= FEED_PAGE_BYTES_MAX {
+        let start = seen.saturating_add(1).to_be_bytes();
+        let mode = IteratorMode::From(&start, Direction::Forward);
+        let rows = engine.iterator_cf_opt(family(&engine, FEED), options, mode);
+        // Behind the iterator, which goes on seeing what is trimmed from now on.
+        if seen.saturating_add(1) < self.feed_first.load(Ordering::Acquire) {
+            return Err(too_old());
+        }
+        let (mut changes, mut looked_upto, mut bytes) = (Vec::new(), seen, 0);
+        let mut upto = end;
+        for (looked_at, row) in rows.enumerate() {
+            if changes.len() >= changes_max || bytes >= FEED_PAGE_BYTES_MAX || looked_at >= ROWS_LOOKED_AT_MAX
+            {
+                upto = looked_upto;
                 break;
             }
+            let (key, value) = row.map_err(|error| engine_failed(self.path(), "read the feed of", error))?;
+            looked_upto = sequence_of_key(&key).ok_or_else(|| damaged("the feed"))?;
+            if is_hidden(&key) {
+                continue;
+            }
+            let change = self.parse_change(&key, &value)?;
+            bytes += value.len();
+            if !change.payload.is_empty() {
+                changes.push(change);
+            }
         }
-        Ok(changes)
+        Ok(FeedPage { changes, cursor: self.incarnation.cursor(upto) })
     }
 
     /// Looks for a commit in the feed, newest first. May block on the disk.
     pub(crate) fn find_write(&self, partition: &Partition, write_id: WriteId) -> Result<Outcome, Error> {
         let engine = self.engine()?;
-        let mut oldest = u64::MAX;
+        let committed = |sequence| Ok(Outcome::Committed(self.incarnation.stamp(sequence)));
         for row in engine.iterator_cf(family(&engine, FEED), IteratorMode::End) {
             let (key, value) = row.map_err(|error| engine_failed(self.path(), "read the feed of", error))?;
-            oldest = parse_sequence(&key).ok_or_else(|| damaged("the feed"))?;
-            if change_write_id(&value) != Some(write_id) {
-                continue;
-            }
-            if self.parse_change(&key, &value)?.partition == *partition {
-                return Ok(Outcome::Committed(self.incarnation.stamp(oldest)));
+            if is_hidden(&key) {
+                let found = find_hidden(&value, partition, write_id).ok_or_else(|| damaged("the feed"))?;
+                if let Some(sequence) = found {
+                    return committed(sequence);
+                }
+            } else if change_write_id(&value) == Some(write_id) {
+                let change = self.parse_change(&key, &value)?;
+                if change.partition == *partition {
+                    return committed(change.number);
+                }
             }
         }
-        if oldest == 1 || self.sequence.load(Ordering::Acquire) == 0 {
+        if self.feed_first.load(Ordering::Acquire) <= 1 {
             return Ok(Outcome::NotCommitted);
         }
         Err(Error::new(ErrorKind::Unknown, "resolve a write: the feed does not reach back so far"))

@@ -4,6 +4,9 @@
 //! |---------|------------------------------|---------------------------------------------------------|
 //! | default | place of a row (`place.rs`)  | nothing, or 0 and a plain value, or 1, sequence (u64), write id and a stamped value |
 //! | feed    | sequence (u64)               | write id, space (u8), bucket (u32), length of tenant (u8), tenant, payload |
+//! | feed    | sequence (u64), 0            | what lies before of commits that say nothing: sequence (u64), write id, partition's hash (u64), each |
+//! | meta    | `m` sequence (u64)           | bytes of the feed from the mark before up to here (u64), time in microseconds (i64) |
+//! | meta    | `r` name                     | sequence of the last commit that a reader of the feed has seen (u64) |
 //! | meta    | `s` space (u8)               | kind (u8: 0 commit, 1 append), name                     |
 //! | meta    | `f`                          | sequence of the oldest change kept (u64)                |
 //! | meta    | `i`                          | incarnation (u64), whether an end without closing loses it (u8: 0, 1) |
@@ -15,9 +18,9 @@
 use bytes::Bytes;
 
 use crate::incarnation::Incarnation;
-use crate::place::head_bytes;
+use crate::place::{head_bytes, place};
 use crate::spaces::Spaces;
-use crate::{Change, Commit, Error, ErrorKind, Partition, Row, SpaceKind, Tenant, WriteId};
+use crate::{Change, Commit, Error, ErrorKind, Partition, Row, SpaceKind, Tenant, Timestamp, WriteId};
 
 /// The version of everything stored; another version is not opened.
 pub(crate) const FORMAT_VERSION: u32 = 3;
@@ -28,11 +31,17 @@ pub(crate) const FEED: &str = "feed";
 pub(crate) const META: &str = "meta";
 /// The key in [`META`] of the incarnation.
 pub(crate) const INCARNATION: &[u8] = b"i";
+/// Keys in [`META`] of marks of the feed begin so.
+pub(crate) const MARK: &[u8] = b"m";
+/// Keys in [`META`] of readers of the feed begin so.
+pub(crate) const READER: &[u8] = b"r";
 /// The key in [`META`] of the oldest change kept.
 pub(crate) const FEED_FIRST: &[u8] = b"f";
 
 const PLAIN: u8 = 0;
 const STAMPED: u8 = 1;
+/// Bytes of a commit that says nothing.
+const HIDDEN_BYTES: usize = 32;
 
 /// A stored value, taken apart without a copy.
 #[derive(Clone, Copy, Debug)]
@@ -137,6 +146,76 @@ pub(crate) fn parse_incarnation(bytes: &[u8]) -> Option<(Incarnation, bool)> {
     let (incarnation, rest) = bytes.split_first_chunk()?;
     let [is_fragile @ (0 | 1)] = rest else { return None };
     Some((Incarnation(u64::from_be_bytes(*incarnation)), *is_fragile == 1))
+}
+
+/// The commit of a key of the feed, whichever of its two kinds it is.
+pub(crate) fn sequence_of_key(key: &[u8]) -> Option<u64> {
+    let (sequence, rest) = key.split_first_chunk()?;
+    matches!(rest, [] | [0]).then_some(u64::from_be_bytes(*sequence))
+}
+
+/// Whether a key of the feed is that of commits that say nothing.
+pub(crate) fn is_hidden(key: &[u8]) -> bool {
+    key.len() > size_of::<u64>()
+}
+
+/// The key of commits that say nothing, up to this one.
+pub(crate) fn hidden_key(sequence: u64) -> [u8; 9] {
+    let [s0, s1, s2, s3, s4, s5, s6, s7] = sequence.to_be_bytes();
+    [s0, s1, s2, s3, s4, s5, s6, s7, 0]
+}
+
+/// Notes a commit that says nothing.
+pub(crate) fn write_hidden(out: &mut Vec<u8>, sequence: u64, commit: &Commit) {
+    out.extend_from_slice(&sequence.to_be_bytes());
+    out.extend_from_slice(&commit.write_id.0.to_be_bytes());
+    out.extend_from_slice(&hash_of_partition(&commit.partition).to_be_bytes());
+}
+
+/// Looks for a commit among those that say nothing; `None` if the bytes are none.
+#[expect(clippy::option_option, reason = "both are asked")]
+pub(crate) fn find_hidden(bytes: &[u8], partition: &Partition, write_id: WriteId) -> Option<Option<u64>> {
+    let (entries, rest) = bytes.as_chunks::<HIDDEN_BYTES>();
+    let wanted = [&write_id.0.to_be_bytes()[..], &hash_of_partition(partition).to_be_bytes()].concat();
+    let is_wanted = |entry: &&[u8; HIDDEN_BYTES]| entry.ends_with(&wanted);
+    rest.is_empty().then(|| entries.iter().find(is_wanted).and_then(|entry| parse_sequence(entry.get(..8)?)))
+}
+
+fn hash_of_partition(partition: &Partition) -> u64 {
+    xxhash_rust::xxh3::xxh3_64(&place(partition, &[]))
+}
+
+/// So many bytes of the feed lie before a commit, behind the mark before.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct Mark {
+    pub(crate) sequence: u64,
+    pub(crate) bytes: u64,
+    pub(crate) at: Timestamp,
+}
+
+impl Mark {
+    /// Its key in [`META`].
+    pub(crate) fn key(&self) -> Vec<u8> {
+        [MARK, &self.sequence.to_be_bytes()].concat()
+    }
+
+    /// Its row in [`META`].
+    pub(crate) fn row(&self) -> Vec<u8> {
+        [self.bytes.to_be_bytes(), self.at.0.to_be_bytes()].concat()
+    }
+}
+
+/// Takes the row of a mark apart.
+pub(crate) fn parse_mark(key: &[u8], value: &[u8]) -> Option<Mark> {
+    let sequence = parse_sequence(key.strip_prefix(MARK)?)?;
+    let (bytes, at) = value.split_first_chunk()?;
+    let at = Timestamp(i64::from_be_bytes(at.try_into().ok()?));
+    Some(Mark { sequence, bytes: u64::from_be_bytes(*bytes), at })
+}
+
+/// The key of a reader of the feed in [`META`].
+pub(crate) fn reader_key(name: &str) -> Vec<u8> {
+    [READER, name.as_bytes()].concat()
 }
 
 /// The key of a space's row in [`META`].

@@ -12,6 +12,7 @@ mod cache;
 mod committer;
 mod disk;
 mod feed;
+mod feed_log;
 mod folder;
 mod format;
 mod incarnation;
@@ -42,9 +43,10 @@ use self::committer::{Queued, Request};
 pub(crate) use self::shared::Shared;
 pub(crate) use self::snapshot::EmbeddedSnapshot;
 pub use self::snapshot::SNAPSHOT_AGE_MAX;
-use crate::limits::{check_append, check_commit, check_lease};
+use crate::limits::{check_append, check_commit, check_lease, check_reader};
 use crate::{
-    Change, Clock, Commit, Cursor, Error, ErrorKind, Lease, Outcome, Partition, Stamp, Statistics, WriteId,
+    Clock, Commit, Cursor, Error, ErrorKind, FeedOptions, FeedPage, Lease, Outcome, Partition, Stamp,
+    Statistics, WriteId,
 };
 
 /// How many requests may wait for the committer; more wait for a place.
@@ -71,8 +73,8 @@ pub struct EmbeddedOptions {
     pub durability: Durability,
     /// What tells leases the time.
     pub clock: Clock,
-    /// How many changes the feed keeps; a little more may be kept.
-    pub feed_records_max: u64,
+    /// What the feed keeps.
+    pub feed: FeedOptions,
     /// Bytes of the cache of hot rows.
     pub cache_bytes: usize,
     /// Bytes of RocksDB's cache of blocks.
@@ -102,7 +104,7 @@ impl EmbeddedOptions {
         Self {
             durability: Durability::Sync,
             clock: Clock::System,
-            feed_records_max: 1_000_000,
+            feed: FeedOptions::recommended(),
             cache_bytes: 256 * 1024 * 1024,
             block_cache_bytes: 128 * 1024 * 1024,
             memtable_bytes: 64 * 1024 * 1024,
@@ -229,12 +231,19 @@ impl Embedded {
         self.shared.block(move || shared.find_write(&partition, write_id)).await
     }
 
-    pub(crate) async fn feed(&self, cursor: Cursor, changes_max: usize) -> Result<Vec<Change>, Error> {
+    pub(crate) async fn feed(&self, cursor: Cursor, changes_max: usize) -> Result<FeedPage, Error> {
         if cursor == self.shared.feed_end() && !self.shared.is_closed() {
-            return Ok(Vec::new());
+            return Ok(FeedPage { changes: Vec::new(), cursor });
         }
         let shared = Arc::clone(&self.shared);
         self.shared.block(move || shared.read_feed(cursor, changes_max)).await
+    }
+
+    pub(crate) async fn keep_feed(&self, reader: &str, cursors: &[Cursor]) -> Result<(), Error> {
+        check_reader(reader, 0)?;
+        let (answer, outcome) = oneshot::channel();
+        self.submit(0, Request::KeepFeed(reader.into(), cursors.to_vec(), answer)).await?;
+        outcome.await.unwrap_or_else(|_| Err(lost()))
     }
 
     pub(crate) async fn backup(&self, folder: &Path) -> Result<(), Error> {

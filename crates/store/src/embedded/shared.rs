@@ -12,8 +12,9 @@ use rocksdb::{DB, IteratorMode};
 
 use super::cache::Cache;
 use super::disk::{Ballast, Disk, removes};
+use super::feed_log::FeedLog;
 use super::folder::{Folder, Identity, Presence, rows_of};
-use super::format::{FEED, FEED_FIRST, META, damaged, parse_sequence, remember_space};
+use super::format::{FEED, FEED_FIRST, META, damaged, parse_sequence, remember_space, sequence_of_key};
 use super::snapshot::Snapshots;
 use super::state::{State, StateCell};
 use super::{Durability, EmbeddedOptions, incarnation, log, tuning};
@@ -49,6 +50,8 @@ pub(crate) struct Shared {
     pub(crate) written: AtomicU64,
     /// What is read as it was.
     pub(crate) snapshots: Snapshots,
+    /// How much the feed holds.
+    pub(crate) feed_log: Mutex<FeedLog>,
     /// The oldest change the feed keeps.
     pub(crate) feed_first: AtomicU64,
     state: StateCell,
@@ -91,8 +94,10 @@ impl Shared {
         folder.finish()?;
         let spaces = Spaces::new();
         let (sequence, feed_first) = recover(&db, &spaces)?;
+        let feed_log = Mutex::new(FeedLog::recover(&db)?);
         let shared = Self {
             ballast,
+            feed_log,
             cache: Cache::new(options.cache_bytes),
             spaces,
             incarnation,
@@ -328,6 +333,7 @@ impl Shared {
             );
             return Err(Error::new(ErrorKind::Corrupt, action));
         }
+        *self.feed_log.lock() = FeedLog::recover(&db)?;
         // Before the engine can be read: what a reader found in the old one does not settle in the cache.
         self.cache.clear();
         self.feed_first.store(feed_first, Ordering::Release);
@@ -470,7 +476,7 @@ fn recover(db: &DB, spaces: &Spaces) -> Result<(u64, u64), Error> {
     let failed = |error| engine_failed(db.path(), "open", error);
     let newest = db.iterator_cf(family(db, FEED), IteratorMode::End).next().transpose().map_err(failed)?;
     let sequence = match newest {
-        Some((key, _)) => parse_sequence(&key).ok_or_else(|| damaged("the feed"))?,
+        Some((key, _)) => sequence_of_key(&key).ok_or_else(|| damaged("the feed"))?,
         None => 0,
     };
     let meta = family(db, META);

@@ -4,6 +4,7 @@
 
 mod disk;
 mod durability;
+mod feed;
 mod folder;
 mod format;
 mod reopen;
@@ -30,7 +31,7 @@ use crate::{
 fn options(clock: Clock) -> EmbeddedOptions {
     EmbeddedOptions {
         clock,
-        feed_records_max: testing::FEED_RECORDS_MAX,
+        feed: testing::FEED,
         cache_bytes: 8 << 20,
         block_cache_bytes: 8 << 20,
         memtable_bytes: 1 << 20,
@@ -121,7 +122,8 @@ async fn everything_is_there_after_closing_and_after_a_kill() {
         check_filled(&store, 50).await;
         assert_eq!(store.feed_end(0), end);
         assert_eq!(
-            store.feed(0, Cursor { sequence: end.sequence - 1, ..end }, 9).await.unwrap()[0].partition,
+            store.feed(0, Cursor { sequence: end.sequence - 1, ..end }, 9).await.unwrap().changes[0]
+                .partition,
             testing::things(0)
         );
         assert_eq!(store.get(&blocks, &row_key(1)).await.unwrap().unwrap().value, row_key(2));

@@ -2,14 +2,17 @@
 
 use std::time::Duration;
 
-use super::{BLOCKS, FEED_RECORDS_MAX, bytes, commit, done, kind, put, stamped, things};
+use bytes::Bytes;
+
+use super::{BLOCKS, FEED_RECORDS_MIN, bytes, commit, done, kind, put, stamped, things};
 use crate::{
-    Clock, Condition, Cursor, ErrorKind, Lease, Outcome, Partition, Range, Stamp, Store, Timestamp, WriteId,
+    Clock, Commit, Condition, Cursor, ErrorKind, Lease, Outcome, Partition, Range, Stamp, Store, Timestamp,
+    WriteId,
 };
 
 pub(super) async fn check_feed(store: &Store) {
     assert_eq!(store.feed_end(0).sequence, 0);
-    assert!(store.feed(0, Cursor::default(), 10).await.expect("feed").is_empty());
+    assert!(store.feed(0, Cursor::default(), 10).await.expect("feed").changes.is_empty());
     let mut stamps = Vec::new();
     for n in 1..=10_u32 {
         let mut it = commit(u128::from(n), vec![], vec![stamped("a", "x")]);
@@ -26,10 +29,12 @@ pub(super) async fn check_feed(store: &Store) {
     let mut seen = Vec::new();
     loop {
         let page = store.feed(0, cursor, 3).await.expect("feed");
-        assert!(page.len() <= 3);
-        let Some(last) = page.last() else { break };
-        cursor = last.cursor;
-        seen.extend(page);
+        assert!(page.changes.len() <= 3);
+        if page.cursor == cursor {
+            break;
+        }
+        cursor = page.cursor;
+        seen.extend(page.changes);
     }
     assert_eq!(cursor, store.feed_end(0));
     assert_eq!(seen.len(), 10, "refused commits and appends are not in the feed");
@@ -57,26 +62,76 @@ pub(super) async fn check_incarnation(store: &Store, other: &Store) {
     assert_eq!(kind(store.feed(0, other.feed_end(0), 9).await), ErrorKind::OtherIncarnation);
     let beyond = Cursor { sequence: 2, ..store.feed_end(0) };
     assert_eq!(kind(store.feed(0, beyond, 9).await), ErrorKind::OtherIncarnation, "nobody was there");
-    assert_eq!(store.feed(0, Cursor::default(), 9).await.expect("the beginning").len(), 1);
+    assert_eq!(store.feed(0, Cursor::default(), 9).await.expect("the beginning").changes.len(), 1);
     done(store, commit_on(stamp)).await;
     // A cursor that this store holds itself is taken for what it says.
     let held = Cursor::from_bytes(other.feed_end(0).to_bytes());
     assert_eq!(held, other.feed_end(0));
-    assert_eq!(store.feed(0, store.adopt_cursor(held), 9).await.expect("adopted").len(), 1);
+    assert_eq!(store.feed(0, store.adopt_cursor(held), 9).await.expect("adopted").changes.len(), 1);
     assert_eq!(store.adopt_cursor(Cursor { sequence: 3, ..held }), Cursor { sequence: 3, ..held });
 }
 
+/// A commit that says nothing of itself.
+fn silent(write_id: u128) -> Commit {
+    Commit { change: Bytes::new(), ..commit(write_id, vec![], vec![stamped("a", "x")]) }
+}
+
+/// Commits that say nothing are passed over, and found by their ids; what a reader has not seen is kept up to the cap.
+pub(super) async fn check_feed_readers(store: &Store) {
+    let first = done(store, commit(1, vec![], vec![put("a", "x")])).await;
+    for n in 2..20 {
+        done(store, silent(n)).await;
+    }
+    let last = done(store, commit(20, vec![], vec![put("a", "x")])).await;
+    let silent_end = done(store, silent(21)).await;
+    let page = store.feed(0, Cursor::default(), 9).await.expect("feed");
+    let numbers: Vec<_> = page.changes.iter().map(|change| change.number).collect();
+    assert_eq!(numbers, [first.sequence, last.sequence]);
+    assert_eq!(page.cursor, store.feed_end(0), "behind what says nothing, too");
+    let seen = page.changes.first().expect("the first change").cursor;
+    assert_eq!(store.feed(0, seen, 1).await.expect("feed").changes.len(), 1);
+    let resolve = async |write_id| store.resolve(&things(0), WriteId(write_id)).await;
+    assert_eq!(resolve(21).await.expect("resolve"), Outcome::Committed(silent_end));
+    assert!(matches!(resolve(7).await.expect("resolve"), Outcome::Committed(_)));
+    assert_eq!(resolve(99).await.expect("resolve"), Outcome::NotCommitted);
+    let elsewhere = store.resolve(&things(1), WriteId(21)).await.expect("resolve");
+    assert_eq!(elsewhere, Outcome::NotCommitted);
+    // Of two places of one reader the slower counts.
+    let start = page.cursor;
+    let fill = async || {
+        for n in 0..FEED_RECORDS_MIN {
+            done(store, commit(100 + u128::from(n), vec![], vec![put("a", "x")])).await;
+        }
+    };
+    fill().await;
+    store.keep_feed("reader", &[store.feed_end(0), start]).await.expect("registered");
+    fill().await;
+    let kept = store.feed(0, start, 1_000).await.expect("kept for the reader").changes;
+    assert_eq!(kept.len() as u64, 2 * FEED_RECORDS_MIN);
+    store.keep_feed("reader", &[]).await.expect("forgotten");
+    fill().await;
+    assert_eq!(kind(store.feed(0, start, 3).await), ErrorKind::TooLarge);
+    store.keep_feed("reader", &[store.feed_end(0)]).await.expect("registered");
+    let end = store.feed_end(0);
+    for _ in 0..4 {
+        fill().await;
+    }
+    assert_eq!(kind(store.feed(0, end, 3).await), ErrorKind::TooLarge, "the cap holds");
+    let long = "x".repeat(crate::FEED_READER_NAME_BYTES_MAX + 1);
+    assert_eq!(kind(store.keep_feed(&long, &[end]).await), ErrorKind::TooLarge);
+}
+
 pub(super) async fn check_feed_limit(store: &Store) {
-    let many = FEED_RECORDS_MAX * 4;
+    let many = FEED_RECORDS_MIN * 4;
     for n in 0..many {
         done(store, commit(u128::from(n), vec![], vec![put("a", "x")])).await;
     }
     assert_eq!(kind(store.feed(0, Cursor::default(), 3).await), ErrorKind::TooLarge, "what is gone is said");
     let end = store.feed_end(0);
-    let page = store.feed(0, back(end, FEED_RECORDS_MAX), 1_000).await.expect("what must be kept");
-    assert_eq!(page.len() as u64, FEED_RECORDS_MAX);
-    assert_eq!(page.last().map(|change| change.write_id), Some(WriteId(u128::from(many - 1))));
-    assert!(store.feed(0, end, 1_000).await.expect("feed").is_empty());
+    let page = store.feed(0, back(end, FEED_RECORDS_MIN), 1_000).await.expect("what must be kept");
+    assert_eq!(page.changes.len() as u64, FEED_RECORDS_MIN);
+    assert_eq!(page.changes.last().map(|change| change.write_id), Some(WriteId(u128::from(many - 1))));
+    assert!(store.feed(0, end, 1_000).await.expect("feed").changes.is_empty());
     let gone = store.resolve(&things(0), WriteId(0)).await;
     assert_eq!(kind(gone), ErrorKind::Unknown);
 }

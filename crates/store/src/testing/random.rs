@@ -7,7 +7,7 @@ use bytes::Bytes;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestCaseError, TestRunner};
 
-use super::{FEED_RECORDS_MAX, things};
+use super::{FEED, FEED_RECORDS_MIN, things};
 use crate::embedded::EmbeddedOptions;
 use crate::incarnation::Incarnation;
 use crate::{
@@ -205,8 +205,8 @@ async fn check(
             Step::Reopen => store = reopen(store),
         }
     }
-    let kept = model.changes.len().saturating_sub(usize::try_from(FEED_RECORDS_MAX).unwrap());
-    let changes = store.feed(0, incarnation.cursor(kept as u64), 1_000).await.unwrap();
+    let kept = model.changes.len().saturating_sub(usize::try_from(FEED_RECORDS_MIN).unwrap());
+    let changes = store.feed(0, incarnation.cursor(kept as u64), 1_000).await.unwrap().changes;
     prop_assert_eq!(&changes[..], &model.changes[kept..]);
     for change in &changes {
         let outcome = store.resolve(&change.partition, change.write_id).await.unwrap();
@@ -235,7 +235,7 @@ fn memory_does_what_a_map_does() {
     let runtime = runtime();
     run(200, |steps| {
         let clock = Clock::manual(Timestamp(0));
-        let store = Store::memory(MemoryOptions { clock, feed_records_max: FEED_RECORDS_MAX });
+        let store = Store::memory(MemoryOptions { clock, feed: FEED });
         runtime.block_on(check(steps, store, |store| store))
     });
 }
@@ -246,7 +246,7 @@ fn embedded_does_what_a_map_does() {
     run(40, |steps| {
         let folder = tempfile::tempdir().unwrap();
         let options = EmbeddedOptions {
-            feed_records_max: FEED_RECORDS_MAX,
+            feed: FEED,
             cache_bytes: 1 << 20,
             memtable_bytes: 64 << 10,
             ..EmbeddedOptions::recommended()

@@ -77,7 +77,7 @@ impl Ledger {
         // What was told before is still there, whatever became of the process that wrote on.
         self.cursor = store.adopt_cursor(self.cursor);
         loop {
-            let changes = store.feed(0, self.cursor, 1_000).await.expect("feed");
+            let changes = store.feed(0, self.cursor, 1_000).await.expect("feed").changes;
             if changes.is_empty() {
                 break;
             }

@@ -11,8 +11,8 @@ use bytes::Bytes;
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use store::{
-    Clock, Commit, Condition, Durability, EmbeddedOptions, Error, ErrorKind, Partition, Range, Row, Space,
-    SpaceKind, Store, Tenant, Write, WriteId,
+    Clock, Commit, Condition, Durability, EmbeddedOptions, Error, ErrorKind, FeedOptions, Partition, Range,
+    Row, Space, SpaceKind, Store, Tenant, Write, WriteId,
 };
 
 pub(crate) const THINGS: Space = Space { id: 1, kind: SpaceKind::Commit, name: "things" };
@@ -27,7 +27,7 @@ pub(crate) fn options(durability: Durability, log_files_kept: usize) -> Embedded
     EmbeddedOptions {
         durability,
         clock: Clock::System,
-        feed_records_max: 5_000_000,
+        feed: FeedOptions { bytes_min: 1 << 32, age_min: Duration::ZERO, bytes_max: 1 << 32 },
         cache_bytes: 1 << 20,
         block_cache_bytes: 4 << 20,
         memtable_bytes: 512 << 10,

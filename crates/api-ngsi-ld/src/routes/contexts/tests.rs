@@ -13,7 +13,7 @@ use crate::context::testing::{Page, WebServer, entities, of, options};
 const CORE: &str = "https://uri.etsi.org/ngsi-ld/v1/ngsi-ld-core-context-v1.9.jsonld";
 
 fn store() -> Store {
-    Store::memory(MemoryOptions { clock: Clock::System, feed_records_max: 1000 })
+    Store::memory(MemoryOptions { clock: Clock::System, feed: store::FeedOptions::recommended() })
 }
 
 fn contexts(store: &Store) -> Contexts {

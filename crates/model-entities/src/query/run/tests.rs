@@ -31,7 +31,8 @@ fn options(buckets: u32) -> Options {
 }
 
 async fn tenant_with(entities: &[Value], options: Options) -> TenantEntities {
-    let store = Store::memory(MemoryOptions { clock: Clock::manual(NOW), feed_records_max: 16 });
+    let store =
+        Store::memory(MemoryOptions { clock: Clock::manual(NOW), feed: store::FeedOptions::recommended() });
     let tenant = Entities::new(store, options).tenant_or_create(&Tenant::default()).await.unwrap();
     let terms = tenant.intern(&NAMES).await.unwrap();
     assert!(terms.iter().zip(NAMES).all(|(found, name)| *found == term(name)));

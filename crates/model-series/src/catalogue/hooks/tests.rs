@@ -71,7 +71,7 @@ async fn hooks_are_told_of_what_they_chose() {
             .expect("written");
     }
     repository.remove(SeriesRef::Name("load 2"), NOW).await.expect("removed");
-    let changes = store.feed(0, state.cursor, 1_000).await.expect("the feed");
+    let changes = store.feed(0, state.cursor, 1_000).await.expect("the feed").changes;
     let told = async |hook: Hook| {
         let events = repository.hook_events(&hook, &changes).await.expect("matched");
         let kind = |change: &SeriesChange| match change {

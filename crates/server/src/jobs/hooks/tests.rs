@@ -1,5 +1,5 @@
 use model_series::{Alignment, DefinitionDraft, Hook, SeriesOptions, StrandOptions, Timestamp};
-use store::MemoryOptions;
+use store::{FeedOptions, MemoryOptions};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
 
@@ -16,11 +16,11 @@ struct Scene {
 
 impl Scene {
     /// Nobody listens where the hook leads.
-    async fn new(private_addresses: bool, feed_records_max: u64) -> Self {
+    async fn new(private_addresses: bool, feed: FeedOptions) -> Self {
         // It being there already is as good.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let clock = Clock::manual(Timestamp(SECOND));
-        let store = Store::memory(MemoryOptions { clock: clock.clone(), feed_records_max });
+        let store = Store::memory(MemoryOptions { clock: clock.clone(), feed });
         let strands = StrandOptions { block_points_max: 64, overlays_max: 4, overlay_points_max: 64 };
         let options = SeriesOptions { strands, repositories_max: 1_000, definitions_cached_max: 100 };
         let repositories = Repositories::new(store.clone(), options);
@@ -44,7 +44,8 @@ impl Scene {
     }
 
     async fn turns(&self) -> Vec<Turn> {
-        self.hooks.shared.turns(&HashMap::new()).await.unwrap()
+        let hooks = self.hooks.shared.hooks().await.unwrap();
+        self.hooks.shared.turns(hooks, &HashMap::new())
     }
 
     async fn state(&self) -> HookState {
@@ -96,7 +97,7 @@ impl Called {
 
 #[tokio::test]
 async fn a_hook_that_is_changed_is_told_at_its_new_address() {
-    let scene = Scene::new(true, 1000).await;
+    let scene = Scene::new(true, FeedOptions::recommended()).await;
     let (before, after) = (Called::new().await, Called::new().await);
     scene.repository.put_hook(hook_at(&before.url)).await.unwrap();
     for number in 0..25 {
@@ -116,7 +117,7 @@ async fn a_hook_that_is_changed_is_told_at_its_new_address() {
 
 #[tokio::test]
 async fn a_hook_that_is_changed_is_told_what_it_now_chooses() {
-    let scene = Scene::new(true, 1000).await;
+    let scene = Scene::new(true, FeedOptions::recommended()).await;
     let called = Called::new().await;
     scene.repository.put_hook(hook_at(&called.url)).await.unwrap();
     for number in 0..25 {
@@ -132,7 +133,7 @@ async fn a_hook_that_is_changed_is_told_what_it_now_chooses() {
 
 #[tokio::test]
 async fn a_hook_made_anew_is_told_what_happens_from_then_on() {
-    let scene = Scene::new(true, 1000).await;
+    let scene = Scene::new(true, FeedOptions::recommended()).await;
     let called = Called::new().await;
     scene.repository.put_hook(hook_at(&called.url)).await.unwrap();
     for number in 0..25 {
@@ -155,7 +156,7 @@ async fn a_hook_made_anew_is_told_what_happens_from_then_on() {
 
 #[tokio::test]
 async fn a_hook_is_tried_again_after_a_pause() {
-    let scene = Scene::new(true, 1000).await;
+    let scene = Scene::new(true, FeedOptions::recommended()).await;
     scene.define("a").await;
     for (failures, pause) in [(1, 1), (2, 2), (3, 4)] {
         let turn = scene.turns().await.remove(0);
@@ -172,7 +173,7 @@ async fn a_hook_is_tried_again_after_a_pause() {
 
 #[tokio::test]
 async fn private_addresses_are_not_called() {
-    let scene = Scene::new(false, 1000).await;
+    let scene = Scene::new(false, FeedOptions::recommended()).await;
     scene.define("a").await;
     scene.hooks.shared.serve(scene.turns().await.remove(0)).await;
     let state = scene.state().await;
@@ -181,7 +182,8 @@ async fn private_addresses_are_not_called() {
 
 #[tokio::test]
 async fn a_hook_behind_the_feed_goes_on_at_its_end() {
-    let scene = Scene::new(true, 5).await;
+    let nothing = FeedOptions { bytes_min: 0, age_min: Duration::ZERO, bytes_max: 1 << 20 };
+    let scene = Scene::new(true, nothing).await;
     for number in 0..20 {
         scene.define(&format!("series {number}")).await;
     }
@@ -193,8 +195,28 @@ async fn a_hook_behind_the_feed_goes_on_at_its_end() {
 }
 
 #[tokio::test]
+async fn what_hooks_were_not_told_is_kept_for_them() {
+    let little = FeedOptions { bytes_min: 200, age_min: Duration::ZERO, bytes_max: 1 << 20 };
+    let scene = Scene::new(false, little).await;
+    let mut kept = None;
+    let hooks = scene.hooks.shared.hooks().await.unwrap();
+    scene.hooks.shared.keep_feed(&hooks, &mut kept).await;
+    for number in 0..20 {
+        scene.define(&format!("series {number}")).await;
+    }
+    scene.hooks.shared.serve(scene.turns().await.remove(0)).await;
+    assert_eq!((scene.state().await.cuts, scene.state().await.failures), (0, 1), "it was tried");
+    scene.repository.remove_hook("billing").await.unwrap();
+    let hooks = scene.hooks.shared.hooks().await.unwrap();
+    scene.hooks.shared.keep_feed(&hooks, &mut kept).await;
+    scene.define("another").await;
+    let store = &scene.hooks.shared.store;
+    assert_eq!(store.feed(0, Cursor::default(), 9).await.unwrap_err().kind(), StoreErrorKind::TooLarge);
+}
+
+#[tokio::test]
 async fn changes_of_other_tenants_are_passed_over() {
-    let scene = Scene::new(true, 1000).await;
+    let scene = Scene::new(true, FeedOptions::recommended()).await;
     let other = scene.hooks.shared.repositories.get_or_create("other", scene.clock.now()).await.unwrap();
     let draft = DefinitionDraft::new("a", Alignment::Spontaneous, None);
     other.define(vec![draft], scene.clock.now()).await.unwrap();

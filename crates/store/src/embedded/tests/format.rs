@@ -51,7 +51,7 @@ async fn a_store_of_format_3_opens() {
         (plain, WriteId(0), Bytes::new()),
     ];
     assert_eq!(rows, expected);
-    let changes = store.feed(0, Cursor::default(), 9).await.unwrap();
+    let changes = store.feed(0, Cursor::default(), 9).await.unwrap().changes;
     assert_eq!(changes.iter().map(|change| change.number).collect::<Vec<_>>(), [1, 2]);
     assert!(changes.iter().all(|change| change.partition == partition && change.payload == "change"));
     let stamp = store.commit(testing::commit(3, vec![], vec![])).await.unwrap();
