@@ -301,10 +301,14 @@ pub(crate) fn first_line_with(from: impl Read, before: &str) -> Result<String> {
     bail!("its output ended without {before:?}")
 }
 
-/// Bytes of all files beneath `folder`.
+/// What our own server sets aside of the disk while it runs.
+const BALLAST: &str = "BALLAST";
+
+/// Bytes of all files beneath `folder` that hold data.
 pub(crate) fn folder_bytes(folder: &std::path::Path) -> u64 {
     let Ok(entries) = std::fs::read_dir(folder) else { return 0 };
     let size = |entry: std::fs::DirEntry| match entry.metadata() {
+        Ok(_) if entry.file_name() == BALLAST => 0,
         Ok(metadata) if metadata.is_dir() => folder_bytes(&entry.path()),
         Ok(metadata) => metadata.len(),
         Err(_) => 0,
@@ -315,6 +319,16 @@ pub(crate) fn folder_bytes(folder: &std::path::Path) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_folder_weighs_what_it_holds() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join("rocksdb")).unwrap();
+        for (name, bytes) in [("FORMAT", 5), ("rocksdb/1.sst", 70), ("BALLAST", 1_000)] {
+            std::fs::write(folder.path().join(name), vec![0; bytes]).unwrap();
+        }
+        assert_eq!(folder_bytes(folder.path()), 75);
+    }
 
     fn check(url: &str, expected: Option<(&str, u16)>) {
         let found = match Source::from_url(url, None) {
