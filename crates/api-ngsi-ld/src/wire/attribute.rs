@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use lang_json::Kind as Json;
+use lang_json::{Kind as Json, Reader};
 use model_entities::{Attribute, Instance, Kind, TermId};
 use smallvec::{SmallVec, smallvec};
 
@@ -180,8 +180,9 @@ impl Parser<'_> {
         std::mem::swap(&mut self.reader, &mut look);
         let form = self.form();
         std::mem::swap(&mut self.reader, &mut look);
-        // An object with a foreign type is a value in an array of values.
-        Ok(form.is_ok_and(|form| form == Form::Instance))
+        // An object with a foreign type is a value in an array of values, unless another says that it is an instance: then
+        // it is refused where it stands, whatever the order.
+        Ok(form.is_ok_and(|form| form == Form::Instance) || names_a_kind(look)?)
     }
 
     /// Whether the object that comes next, where an instance is asked for, is a value nevertheless:
@@ -283,6 +284,28 @@ pub(super) fn dataset(text: &str) -> Outcome<Option<Box<str>>> {
     }
     check_uri(text).map_err(|error| Fault::data(format!("\"datasetId\": {error}")))?;
     Ok(Some(text.into()))
+}
+
+/// Whether an element behind the one that comes next is an object whose `type` is a kind of attribute.
+fn names_a_kind(mut look: Reader<'_>) -> Outcome<bool> {
+    look.skip()?;
+    while look.next_element()? {
+        if look.peek()? != Json::Object {
+            look.skip()?;
+            continue;
+        }
+        look.begin_object()?;
+        while let Some(key) = look.next_key()? {
+            if matches!(&*key, "type" | "@type") && look.peek()? == Json::String {
+                if kind_of(&look.string()?).is_some() {
+                    return Ok(true);
+                }
+            } else {
+                look.skip()?;
+            }
+        }
+    }
+    Ok(false)
 }
 
 /// Checks that no two instances have the same datasetId.

@@ -169,6 +169,17 @@ fn instances_that_are_not_told_apart() {
         "two instances have the datasetId \"urn:d:1\"",
     );
     wrong(r#"{"a":[{"value":1},7]}"#, "an array of instances must hold nothing but instances");
+    let (bare, instance) = (
+        r#"{"type":"Point","coordinates":[1,2]}"#,
+        r#"{"type":"GeoProperty","value":{"type":"Point","coordinates":[1,2]},"datasetId":"urn:d:1"}"#,
+    );
+    for (one, other) in [(bare, instance), (instance, bare)] {
+        wrong(
+            &format!(r#"{{"a":[{one},{other}]}}"#),
+            "\"type\": \"Point\" is no kind of attribute (Property, GeoProperty, Relationship, LanguageProperty, \
+             VocabProperty, JsonProperty, ListProperty, ListRelationship)",
+        );
+    }
     let many: Vec<_> =
         (0..40).map(|number| format!("{{\"value\":1,\"datasetId\":\"urn:d:{number}\"}}")).collect();
     let body = format!("{{\"b\":[{}]}}", many.join(","));
