@@ -42,7 +42,9 @@ pub use pace::LogPace;
 pub use paging::{PageLink, next_link, page_link};
 pub use params::{Params, percent_decode, percent_decode_segment, percent_encode_into};
 pub use request::{HeaderError, Request};
-pub use response::{DataDamaged, Response, compress, empty_response, end_with_newline, json_response};
+pub use response::{
+    DataDamaged, RequestTimedOut, Response, compress, empty_response, end_with_newline, json_response,
+};
 pub use router::{
     Answer, Found, FrontEnd, Handler, Refusal, Route, Router, handler, plain_refusal, streamed_handler,
 };

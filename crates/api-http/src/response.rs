@@ -13,6 +13,10 @@ use crate::stream::Body;
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct DataDamaged;
 
+/// In the extensions of an answer: the request took longer than the limit on requests.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct RequestTimedOut;
+
 /// An answer: whole in memory (pages are limited), or a stream.
 pub type Response = http::Response<Body>;
 

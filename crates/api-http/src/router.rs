@@ -127,7 +127,8 @@ impl Refusal {
                 StatusCode::BAD_REQUEST
             }
             Self::Stalled(_) | Self::SlowBody(_) => StatusCode::REQUEST_TIMEOUT,
-            Self::TimedOut(_) | Self::Busy | Self::MemoryFull => StatusCode::SERVICE_UNAVAILABLE,
+            Self::TimedOut(_) => StatusCode::GATEWAY_TIMEOUT,
+            Self::Busy | Self::MemoryFull => StatusCode::SERVICE_UNAVAILABLE,
             Self::Internal => StatusCode::INTERNAL_SERVER_ERROR,
         }
     }

@@ -1,6 +1,8 @@
 //! Errors as NGSI-LD words them (ETSI GS CIM 009, 5.5.2 and 6.3.2): a problem body and a status.
 
-use api_http::{ConditionError, DataDamaged, LogPace, MemoryFull, Refusal, Response, json_response};
+use api_http::{
+    ConditionError, DataDamaged, LogPace, MemoryFull, Refusal, RequestTimedOut, Response, json_response,
+};
 use http::{HeaderValue, Method, StatusCode, header};
 use lang_json::write_string;
 use model_entities::{Error, StoreErrorKind};
@@ -142,6 +144,11 @@ impl Problem {
         self.damage
     }
 
+    /// Whether the cause is that the deadline came first; a context that cannot be had has the same status.
+    fn is_timed_out(&self) -> bool {
+        self.status == StatusCode::GATEWAY_TIMEOUT && self.kind == "InternalError"
+    }
+
     /// Appends the problem as a JSON object.
     pub(crate) fn write(&self, out: &mut String) {
         out.push_str("{\"type\":\"");
@@ -166,6 +173,9 @@ impl Problem {
         }
         if self.damage {
             response.extensions_mut().insert(DataDamaged);
+        }
+        if self.is_timed_out() {
+            response.extensions_mut().insert(RequestTimedOut);
         }
         response
     }
@@ -338,6 +348,17 @@ mod tests {
             let response = problem.response();
             let told = response.headers().get(header::RETRY_AFTER);
             assert_eq!(told.and_then(|told| told.to_str().ok()), retry_after, "{problem:?}");
+        }
+    }
+
+    #[test]
+    fn a_request_beyond_its_time_is_told_from_a_context_that_cannot_be_had() {
+        for (problem, is_timed_out) in
+            [(Problem::timed_out("the query"), true), (Problem::ld_context_not_available("it"), false)]
+        {
+            let response = problem.response();
+            assert_eq!(response.status(), StatusCode::GATEWAY_TIMEOUT);
+            assert_eq!(response.extensions().get::<RequestTimedOut>().is_some(), is_timed_out);
         }
     }
 

@@ -1,7 +1,9 @@
 //! Errors as the TSM API words them: a status, a word for programs, a sentence for people, and where the
 //! request is about many series, which of them, which point and why.
 
-use api_http::{ConditionError, DataDamaged, LogPace, MemoryFull, Refusal, Response, json_response};
+use api_http::{
+    ConditionError, DataDamaged, LogPace, MemoryFull, Refusal, RequestTimedOut, Response, json_response,
+};
 use http::{HeaderValue, Method, StatusCode, header};
 use model_series::{Error, RefusalKind, StoreErrorKind};
 use serde::Serialize;
@@ -153,6 +155,9 @@ impl Problem {
         }
         if self.damage {
             response.extensions_mut().insert(DataDamaged);
+        }
+        if self.status == StatusCode::GATEWAY_TIMEOUT {
+            response.extensions_mut().insert(RequestTimedOut);
         }
         response
     }

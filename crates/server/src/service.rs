@@ -14,8 +14,8 @@ use std::time::{Duration, Instant};
 
 use api_http::{
     Body, DataDamaged, EndReason, Found, MemoryBudget, Params, Refusal, Request, RequestMemory,
-    RequestStream, Reservation, Response, Router, SMALL_BYTES, STREAM_BYTES_HELD, StreamBody, StreamEnd,
-    StreamLimits, compress, end_with_newline, plain_refusal, read_body,
+    RequestStream, RequestTimedOut, Reservation, Response, Router, SMALL_BYTES, STREAM_BYTES_HELD,
+    StreamBody, StreamEnd, StreamLimits, compress, end_with_newline, plain_refusal, read_body,
 };
 use bytes::Bytes;
 use futures_util::FutureExt as _;
@@ -123,6 +123,8 @@ struct Account {
     status: StatusCode,
     /// Whether stored data is damaged, which is why.
     damaged: bool,
+    /// Whether it took longer than the limit, whoever noticed.
+    timed_out: bool,
     started: Instant,
 }
 
@@ -210,7 +212,8 @@ async fn answer_here(link: Arc<Link>, request: http::Request<Incoming>) -> Respo
     };
     let mut response = app.finish(&head, response).await;
     let damaged = response.extensions().get::<DataDamaged>().is_some();
-    let account = Account { head, route, status: response.status(), damaged, started };
+    let timed_out = response.extensions().get::<RequestTimedOut>().is_some();
+    let account = Account { head, route, status: response.status(), damaged, timed_out, started };
     let held = app.hold(response.body_mut(), reservation);
     if let Body::Stream(stream) = response.body_mut() {
         link.follow(stream, (under_way, held), account);
@@ -239,9 +242,12 @@ fn bytes_held(body: &Body) -> usize {
 impl Account {
     /// Counts the answer and logs it.
     fn close(&self, link: &Link, bytes: u64) {
-        let Self { head, route, status, damaged, started } = self;
+        let Self { head, route, status, damaged, timed_out, started } = self;
         let took = started.elapsed();
         link.app.metrics.count(*route, *status, took);
+        if *timed_out {
+            link.app.metrics.timed_out.fetch_add(1, Ordering::Relaxed);
+        }
         if *damaged {
             link.app.metrics.damaged.fetch_add(1, Ordering::Relaxed);
             tracing::error!(
@@ -394,12 +400,13 @@ impl Link {
 
 impl App {
     fn refuse(&self, head: &Head, refusal: &Refusal) -> Response {
-        match refusal {
-            Refusal::TimedOut(_) => _ = self.metrics.timed_out.fetch_add(1, Ordering::Relaxed),
-            Refusal::Busy => _ = self.metrics.busy.fetch_add(1, Ordering::Relaxed),
-            _ => {}
+        if *refusal == Refusal::Busy {
+            self.metrics.busy.fetch_add(1, Ordering::Relaxed);
         }
         let mut response = self.router.refuse(head.uri.path(), refusal);
+        if matches!(refusal, Refusal::TimedOut(_)) {
+            response.extensions_mut().insert(RequestTimedOut);
+        }
         if matches!(refusal, Refusal::Busy | Refusal::MemoryFull) {
             response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
         }

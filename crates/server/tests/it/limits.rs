@@ -129,6 +129,28 @@ fn slow_bodies_and_heads_end() {
     assert_eq!(server.metric("twinfold_connections_overdue_total") as u64, 2);
 }
 
+/// A handler that looks at its deadline may answer before the server does; both are counted.
+#[test]
+fn requests_beyond_their_time_are_counted_whoever_noticed() {
+    let folder = tempfile::tempdir().unwrap();
+    let loading = Server::start(folder.path(), &[]);
+    for batch in 0..4 {
+        let entities: Vec<_> = (0..1_000)
+            .map(|id| {
+                format!(r#"{{"id":"urn:e:{batch}:{id}","type":"T","v":{{"type":"Property","value":1}}}}"#)
+            })
+            .collect();
+        let body = format!("[{}]", entities.join(","));
+        assert_eq!(loading.post("/ngsi-ld/v1/entityOperations/create", &body).status, 201);
+    }
+    assert_eq!(loading.stop(), Some(0));
+    let server = Server::start(folder.path(), &["--request-duration-max", "2ms"]);
+    let query = "/ngsi-ld/v1/entities?type=T&idPattern=none$&count=true";
+    let late = (0..40).filter(|_| server.get(query).status == 504).count();
+    assert!(late > 0, "no query was late");
+    assert_eq!(server.metric("twinfold_requests_timed_out_total") as usize, late);
+}
+
 #[test]
 fn large_heads_are_refused() {
     let (_folder, server) = memory(&["--header-bytes-max", "8KiB", "--headers-max", "10"]);
