@@ -169,7 +169,7 @@ fn check_references(document: &Value) {
         let pointer = target.strip_prefix('#').expect("a reference into the document");
         assert!(document.pointer(pointer).is_some(), "{target} leads nowhere");
     }
-    for kind in ["schemas", "parameters"] {
+    for kind in ["schemas", "parameters", "responses", "headers"] {
         let components = document.pointer(&format!("/components/{kind}")).and_then(Value::as_object);
         for name in components.expect("components").keys() {
             let target = format!("#/components/{kind}/{name}");

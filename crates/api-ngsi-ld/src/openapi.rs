@@ -25,10 +25,16 @@ fn make() -> Value {
     let description = ApiDescription {
         title: "NGSI-LD",
         description: "Entities of digital twins, their past, and their names (ETSI GS CIM 009). Subscriptions, \
-            registrations, entity maps and snapshots are not there yet.",
+            registrations, entity maps and snapshots are not there yet. A path answers other methods than those below with \
+            405 and Allow.",
         tags: TAGS,
         schemas: schemas::schemas(),
         parameters: parameters::parameters(),
+        refusal_schema: "ProblemDetails",
+        is_conditional: |method, path| {
+            let is_one = path.contains("/{id}") && !path.contains("/temporal/");
+            is_one || (method, path) == ("POST", "/ngsi-ld/v1/entities")
+        },
     };
     description.document(described)
 }
@@ -145,7 +151,10 @@ fn refusal(status: u16) -> &'static str {
         413 => "Beyond a limit; the detail names it.",
         415 => "The body's media type is not read here.",
         422 => "The operation is not supported, or a setting forbids it; the detail says which.",
-        504 => "A remote context cannot be had.",
+        504 => {
+            "A remote context cannot be had (LdContextNotAvailable), or the request took longer than \
+             request_duration_max (InternalError)."
+        }
         _ => "Refused.",
     }
 }
@@ -170,5 +179,19 @@ mod tests {
         let merge = &document()["paths"]["/ngsi-ld/v1/entities/{id}"]["patch"]["parameters"];
         let refers = |key: &str| merge.as_array().unwrap().contains(&parameter_reference(key));
         assert!(refers("merge.observedAt") && refers("options.write") && refers("header.NGSILD-Tenant"));
+    }
+
+    #[test]
+    fn conditions_are_described_where_they_are_heeded() {
+        let responses = |path: &str, method: &str| {
+            &document()["paths"][format!("/ngsi-ld/v1/{path}")][method]["responses"]
+        };
+        assert_eq!(responses("entities/{id}", "get")["304"]["$ref"], "#/components/responses/NotModified");
+        assert_eq!(responses("entities/{id}", "patch")["412"]["$ref"], "#/components/responses/StateDiffers");
+        assert!(responses("entities", "post")["412"].is_object());
+        assert!(responses("entities", "get")["304"].is_null());
+        assert!(responses("temporal/entities/{id}", "delete")["412"].is_null());
+        let late = responses("entities/{id}", "get")["504"]["description"].as_str().unwrap();
+        assert!(late.contains("request_duration_max"), "{late}");
     }
 }

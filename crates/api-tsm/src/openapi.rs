@@ -13,6 +13,10 @@ use crate::media::{ARROW, CSV, PARQUET};
 use crate::problem::JSON;
 use operations::{Body, Gives, OPERATIONS, Operation};
 
+/// Where single things are made, unless they are there (`If-None-Match: *`).
+const MAKING: &[&str] =
+    &["/repositories", "/timeseries", "/units", "/attributetypes", "/attributes", "/hooks"];
+
 /// The document.
 pub(crate) fn document() -> &'static Value {
     static DOCUMENT: OnceLock<Value> = OnceLock::new();
@@ -25,10 +29,15 @@ fn make() -> Value {
     let description = ApiDescription {
         title: "TSM: time series",
         description: "Series of energy data: defined in repositories, written and read in bulk or one by one, on any \
-            raster, in any unit. Everything below /tsm/v1/repositories is below /repositories, too.",
+            raster, in any unit. Everything below /tsm/v1/repositories is below /repositories, too. A path answers other methods than \
+            those below with 405 and Allow.",
         tags: operations::TAGS,
         schemas: schemas::schemas(),
         parameters: operations::parameters(),
+        refusal_schema: "Error",
+        is_conditional: |method, path| {
+            path.ends_with('}') || method == "POST" && MAKING.iter().any(|end| path.ends_with(end))
+        },
     };
     description.document(described)
 }

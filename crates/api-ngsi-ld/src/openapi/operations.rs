@@ -172,7 +172,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
     ),
     operation(
         ("PATCH", "/ngsi-ld/v1/entities/{id}/attrs"),
-        ("attributes", "updateAttributes", "Replaces attributes."),
+        ("attributes", "updateAttributes", "Replaces attributes, and adds those that are not there."),
         (WRITING_ONE, Body::Json("Fragment")),
         NOTHING_OR_NOT_ALL,
         WRITE,

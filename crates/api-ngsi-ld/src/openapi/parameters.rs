@@ -23,6 +23,10 @@ fn names() -> Value {
     json!({ "type": "string", "examples": ["temperature,name"] })
 }
 
+fn methods() -> Value {
+    json!({ "type": "string", "examples": ["avg,max"] })
+}
+
 fn ids() -> Value {
     json!({ "type": "string", "examples": ["urn:ngsi-ld:Station:north"] })
 }
@@ -62,7 +66,7 @@ const QUERY: &[Parameter] = &[
     (
         "aggrMethods",
         "aggrMethods",
-        names,
+        methods,
         "Aggregates: totalCount, distinctCount, sum, avg, min, max, stddev, sumsq.",
     ),
     (
@@ -135,7 +139,7 @@ const QUERY: &[Parameter] = &[
     ),
     ("offset", "offset", count, "How many entities are passed over."),
     ("omit", "omit", names, "Members that are left out."),
-    ("options", "options", text, "Words: normalized, concise, simplified or keyValues, sysAttrs."),
+    ("options", "options", text, "Words: normalized, concise, simplified or keyValues, sysAttrs, count."),
     (
         "options.write",
         "options",

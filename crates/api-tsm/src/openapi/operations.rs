@@ -207,7 +207,11 @@ pub(super) const OPERATIONS: &[Operation] = &[
         &[params::WRITE],
         plain(
             ("DELETE", "/tsm/v1/repositories/{repository}/timeseries/{series}/data"),
-            ("data", "removeData", "Removes the points from from to to; all without them."),
+            (
+                "data",
+                "removeData",
+                "Removes the points from from to to, of which at least one must be given.",
+            ),
             Body::None,
             (204, Gives::Nothing),
             FIND_REFUSALS,
