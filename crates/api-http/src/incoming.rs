@@ -47,7 +47,7 @@ impl RequestStream {
     ///
     /// # Errors
     ///
-    /// `BodyTooLarge` by what `Content-Length` says; `BadEncoding` for an unknown coding.
+    /// `StreamTooLarge` by what `Content-Length` says; `BadEncoding` for an unknown coding.
     pub fn new<B>(headers: &HeaderMap, body: B, limits: StreamLimits) -> Result<Self, Refusal>
     where
         B: Body<Data = Bytes> + Send + 'static,
@@ -73,7 +73,7 @@ impl RequestStream {
     ///
     /// # Errors
     ///
-    /// `BodyTooLarge`, `BrokenBody` for a body that broke off or is not in its coding, `Stalled`. The body
+    /// `BodyTooLarge`, `StreamTooLarge`, `BrokenBody` for a body that broke off or is not in its coding, `Stalled`. The body
     /// cannot be read on.
     pub async fn next(&mut self) -> Result<Option<Bytes>, Refusal> {
         loop {
@@ -158,7 +158,7 @@ fn count(bytes: &Bytes) -> u64 {
 }
 
 fn too_large(bytes_max: u64) -> Refusal {
-    Refusal::BodyTooLarge(usize::try_from(bytes_max).unwrap_or(usize::MAX))
+    Refusal::StreamTooLarge(usize::try_from(bytes_max).unwrap_or(usize::MAX))
 }
 
 fn bad_coding(error: &std::io::Error) -> Refusal {

@@ -89,8 +89,10 @@ pub enum Refusal {
     NotFound,
     /// The path has routes, but none for this method; these it has.
     MethodNotAllowed(Vec<Method>),
-    /// The body is larger than so many bytes.
+    /// The body is larger than so many bytes, the limit on bodies that are read whole; 0: none is taken.
     BodyTooLarge(usize),
+    /// The body is larger than so many bytes, the limit on bodies that are read piece by piece.
+    StreamTooLarge(usize),
     /// The body's content coding is unknown.
     BadEncoding(String),
     /// The body broke off, or its bytes are not in its content coding.
@@ -121,7 +123,7 @@ impl Refusal {
         match self {
             Self::NotFound => StatusCode::NOT_FOUND,
             Self::MethodNotAllowed(_) => StatusCode::METHOD_NOT_ALLOWED,
-            Self::BodyTooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
+            Self::BodyTooLarge(_) | Self::StreamTooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
             Self::BadEncoding(_) => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Self::BrokenBody(_) | Self::BadQuery(_) | Self::EmptySegment | Self::BadHead(_) => {
                 StatusCode::BAD_REQUEST
@@ -147,7 +149,13 @@ impl std::fmt::Display for Refusal {
             Self::MethodNotAllowed(allowed) => {
                 write!(formatter, "the path allows only {}", join_methods(allowed))
             }
-            Self::BodyTooLarge(limit) => write!(formatter, "the body is larger than {limit} bytes"),
+            Self::BodyTooLarge(0) => formatter.write_str("no body is taken here"),
+            Self::BodyTooLarge(limit) => {
+                write!(formatter, "the body is larger than {limit} bytes (body_bytes_max)")
+            }
+            Self::StreamTooLarge(limit) => {
+                write!(formatter, "the body is larger than {limit} bytes (stream_bytes_max)")
+            }
             Self::BadEncoding(detail) | Self::BrokenBody(detail) => {
                 write!(formatter, "the body cannot be read: {detail}")
             }

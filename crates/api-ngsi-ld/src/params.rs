@@ -360,7 +360,7 @@ fn page(given: &Given<'_>, limits: &Limits, query: &mut Query) -> Result<(), Pro
     query.limit = given.number("limit")?.unwrap_or(limits.page_default);
     query.page_bytes_max = Some(limits.page_bytes_max);
     if query.limit > limits.page_max {
-        let detail = format!("parameter limit must not be more than {}", limits.page_max);
+        let detail = format!("parameter limit must not be more than {} (page_rows_max)", limits.page_max);
         return Err(Problem::bad_request(detail));
     }
     if query.limit == 0 && !query.count {

@@ -288,8 +288,8 @@ pub(crate) fn refuse(refusal: &Refusal) -> Response {
             let detail = format!("this resource allows {allowed}");
             plain(StatusCode::METHOD_NOT_ALLOWED, "OperationNotSupported", "Method not allowed", detail)
         }
-        Refusal::BodyTooLarge(bytes_max) => {
-            Problem::too_large(format!("the body is larger than {bytes_max} bytes")).response()
+        Refusal::BodyTooLarge(_) | Refusal::StreamTooLarge(_) => {
+            Problem::too_large(refusal.to_string()).response()
         }
         Refusal::BadEncoding(detail) => {
             Problem::unsupported_media_type(format!("Content-Encoding: {detail}")).response()

@@ -145,7 +145,10 @@ impl<'a> Given<'a> {
     pub(crate) fn number(&self, name: &str, least: u64, most: u64) -> Result<Option<u64>, Problem> {
         self.parse(name, |text| {
             let number = text.parse().ok().filter(|number| (least..=most).contains(number));
-            number.ok_or_else(|| format!("{text:?} is no whole number from {least} to {most}"))
+            number.ok_or_else(|| match most {
+                u64::MAX => format!("{text:?} is no whole number from {least} on"),
+                _ => format!("{text:?} is no whole number from {least} to {most}"),
+            })
         })
     }
 
@@ -305,9 +308,12 @@ pub(crate) fn search(given: &Given<'_>, limits: &Limits) -> Result<Search, Probl
 
 /// Rows of a page.
 pub(crate) fn page_limit(given: &Given<'_>, limits: &Limits) -> Result<usize, Problem> {
-    let most = u64::try_from(limits.page_max).unwrap_or(u64::MAX);
-    let limit = given.number("limit", 1, most)?;
-    Ok(limit.and_then(|limit| usize::try_from(limit).ok()).unwrap_or(limits.page_default))
+    let Some(limit) = given.number("limit", 1, u64::MAX)? else { return Ok(limits.page_default) };
+    let limit = usize::try_from(limit).ok().filter(|limit| *limit <= limits.page_max);
+    limit.ok_or_else(|| {
+        let most = limits.page_max;
+        Problem::bad_request(format!("parameter limit must not be more than {most} (page_rows_max)"))
+    })
 }
 
 fn parse_bool(text: &str) -> Result<bool, String> {

@@ -224,8 +224,9 @@ impl From<MemoryFull> for Problem {
 /// Words what is wrong with a body of points.
 impl From<WireError> for Problem {
     fn from(error: WireError) -> Self {
-        let WireError { series, position, reason } = error;
-        let problem = Self::bad_request(reason.clone());
+        let WireError { series, position, reason, is_limit } = error;
+        let problem =
+            if is_limit { Self::too_large(reason.clone()) } else { Self::bad_request(reason.clone()) };
         if series.is_none() && position.is_none() {
             return problem;
         }
@@ -311,9 +312,7 @@ impl From<&Refusal> for Problem {
                 let message = format!("this resource allows {allowed}");
                 Self::new(StatusCode::METHOD_NOT_ALLOWED, "MethodNotAllowed", message)
             }
-            Refusal::BodyTooLarge(bytes_max) => {
-                Self::too_large(format!("the body is larger than {bytes_max} bytes"))
-            }
+            Refusal::BodyTooLarge(_) | Refusal::StreamTooLarge(_) => Self::too_large(refusal.to_string()),
             Refusal::BadEncoding(detail) => Self::unsupported_media_type(format!("the body: {detail}")),
             Refusal::BrokenBody(detail) => Self::bad_request(format!("the body: {detail}")),
             Refusal::BadQuery(detail) | Refusal::BadHead(detail) => Self::bad_request(detail.as_str()),
@@ -323,7 +322,7 @@ impl From<&Refusal> for Problem {
             Refusal::TimedOut(limit_ms) => Self::new(
                 StatusCode::GATEWAY_TIMEOUT,
                 "TimedOut",
-                format!("the request took longer than {limit_ms} ms"),
+                format!("the request took longer than {limit_ms} ms (request_duration_max)"),
             ),
             Refusal::Stalled(limit_ms) => Self::new(
                 StatusCode::REQUEST_TIMEOUT,
@@ -357,12 +356,22 @@ mod tests {
 
     #[test]
     fn errors_name_series_position_and_reason() {
-        let error = WireError { series: Some("a".into()), position: Some(12), reason: "no number".into() };
+        let error = WireError {
+            series: Some("a".into()),
+            position: Some(12),
+            reason: "no number".into(),
+            is_limit: false,
+        };
         check(
             &error.into(),
             r#"{"Error":"BadRequest","Message":"no number","Details":[{"Series":"a","Position":12,"Reason":"no number"}]}"#,
         );
-        let error = WireError { series: None, position: None, reason: "at byte 7: no object".into() };
+        let error = WireError {
+            series: None,
+            position: None,
+            reason: "at byte 7: no object".into(),
+            is_limit: false,
+        };
         check(&error.into(), r#"{"Error":"BadRequest","Message":"at byte 7: no object"}"#);
         let error = Problem::from(Error::NotFound("series x".into())).about("x");
         check(

@@ -93,11 +93,11 @@ async fn bombs_hold_little_memory_and_are_refused() {
     check("gzip", &gzip(&large), 1 << 20, &large).await;
     check("zstd", &zstd(&large), 1 << 20, &large).await;
     let bomb = vec![0; 40_000_000];
-    check_refused("gzip", &gzip(&bomb), |refusal| *refusal == Refusal::BodyTooLarge(4_000_000)).await;
-    check_refused("zstd", &zstd(&bomb), |refusal| *refusal == Refusal::BodyTooLarge(4_000_000)).await;
-    check_refused("identity", &bomb, |refusal| *refusal == Refusal::BodyTooLarge(4_000_000)).await;
+    check_refused("gzip", &gzip(&bomb), |refusal| *refusal == Refusal::StreamTooLarge(4_000_000)).await;
+    check_refused("zstd", &zstd(&bomb), |refusal| *refusal == Refusal::StreamTooLarge(4_000_000)).await;
+    check_refused("identity", &bomb, |refusal| *refusal == Refusal::StreamTooLarge(4_000_000)).await;
     let declared = RequestStream::new(&HeaderMap::new(), Full::new(Bytes::from(bomb)), LIMITS);
-    assert_eq!(declared.err(), Some(Refusal::BodyTooLarge(4_000_000)));
+    assert_eq!(declared.err(), Some(Refusal::StreamTooLarge(4_000_000)));
 }
 
 #[tokio::test]

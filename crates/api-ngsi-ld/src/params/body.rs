@@ -54,8 +54,10 @@ pub(crate) fn parse_temporal_body(
 }
 
 fn canonical(body: &str, limits: &Limits) -> Result<String, Problem> {
-    let canonical = lang_json::canonical(body, limits.depth_max)
-        .map_err(|error| Problem::invalid_request(format!("the body is not JSON: {error}")))?;
+    let canonical = lang_json::canonical(body, limits.depth_max).map_err(|error| match error.problem {
+        lang_json::Problem::Depth => Problem::bad_request(format!("the body: {error} (depth_max)")),
+        _ => Problem::invalid_request(format!("the body is not JSON: {error}")),
+    })?;
     if !canonical.starts_with('{') {
         return Err(Problem::bad_request("a query must be a JSON object"));
     }

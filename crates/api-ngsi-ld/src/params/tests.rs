@@ -268,7 +268,10 @@ fn pages() {
     check_beside_type("limit=0&count=true", "~\npage 0 0\ncount");
     check_beside_type("options=count", "~\ncount");
     check_beside_type("limit=0", "400 BadRequestData: parameter limit may be 0 only with count=true");
-    check_beside_type("limit=1001", "400 BadRequestData: parameter limit must not be more than 1000");
+    check_beside_type(
+        "limit=1001",
+        "400 BadRequestData: parameter limit must not be more than 1000 (page_rows_max)",
+    );
     for wrong in ["-1", "x", "1.5", "%2B1"] {
         let shown = wrong.replace("%2B", "+");
         check_beside_type(

@@ -60,7 +60,7 @@ pub(crate) fn split_batch(body: &str, count_max: usize) -> Result<Vec<&str>, Pro
     while reader.next_element().map_err(|error| malformed(&error))? {
         if elements.len() == count_max {
             return Err(Problem::bad_request(format!(
-                "a batch must not have more than {count_max} elements"
+                "a batch must not have more than {count_max} elements (batch_entities_max)"
             )));
         }
         elements.push(reader.raw().map_err(|error| malformed(&error))?);

@@ -62,6 +62,9 @@ impl Fault {
             What::Json(error) if !matches!(error.problem, JsonProblem::Depth | JsonProblem::Range) => {
                 return Problem::invalid_request(format!("the body is not JSON: {error}"));
             }
+            What::Json(error) if error.problem == JsonProblem::Depth => {
+                (format!("{error} (depth_max)"), Problem::bad_request)
+            }
             What::Json(error) => (error.to_string(), Problem::bad_request),
             What::Data(message) => (message, Problem::bad_request),
             What::Limit(message) => (message, Problem::too_large),

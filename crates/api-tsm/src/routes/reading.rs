@@ -174,7 +174,11 @@ impl Reading {
         form: Form,
         tasks: usize,
     ) -> Result<Pages, Problem> {
-        let first = series.first().ok_or_else(|| Problem::bad_request("no series is named"))?;
+        let first = series.first().ok_or_else(|| {
+            Problem::bad_request(
+                "no series has the attributes that are asked for: there is nothing to add up",
+            )
+        })?;
         let (answer, range) = self.answer(first, form)?;
         let pages = self.reader.total_pages(series, range, tasks).await?;
         let (slots, series) = (Slots::new(answer, form), Arc::clone(first));

@@ -17,7 +17,11 @@ use crate::times::{format_time, library_zone, parse_moment};
 
 /// An attribute type, both ways.
 #[derive(Debug, Deserialize, Serialize)]
-#[serde(rename_all = "PascalCase", deny_unknown_fields)]
+#[serde(
+    rename_all = "PascalCase",
+    deny_unknown_fields,
+    expecting = "an object with the members of an attribute type"
+)]
 pub(crate) struct AttributeTypeShape {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     name: Option<Box<str>>,
@@ -76,7 +80,7 @@ impl AttributeTypeShape {
 
 /// An attribute on a series, both ways.
 #[derive(Clone, Debug, Deserialize, Serialize)]
-#[serde(rename_all = "PascalCase", deny_unknown_fields)]
+#[serde(rename_all = "PascalCase", deny_unknown_fields, expecting = "an object with Name and Value")]
 pub(crate) struct AttributeShape {
     pub(super) name: Box<str>,
     value: Value,

@@ -61,7 +61,7 @@ impl<'a> HookShape<'a> {
 
 /// A hook as it is sent.
 #[derive(Debug, Deserialize)]
-#[serde(rename_all = "PascalCase", deny_unknown_fields)]
+#[serde(rename_all = "PascalCase", deny_unknown_fields, expecting = "an object with the members of a hook")]
 pub(crate) struct HookGiven {
     name: Option<Box<str>>,
     url: Box<str>,

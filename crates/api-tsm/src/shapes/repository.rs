@@ -24,7 +24,11 @@ impl From<RepositoryInfo> for RepositoryShape {
 
 /// A repository as it is sent.
 #[derive(Debug, Deserialize)]
-#[serde(rename_all = "PascalCase", deny_unknown_fields)]
+#[serde(
+    rename_all = "PascalCase",
+    deny_unknown_fields,
+    expecting = "an object with the members of a repository"
+)]
 pub(crate) struct RepositoryGiven {
     name: Option<Box<str>>,
     description: Option<Box<str>>,

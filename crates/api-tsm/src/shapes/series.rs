@@ -42,7 +42,11 @@ pub(crate) struct IntervalShape {
 
 /// The same as it is sent.
 #[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(rename_all = "PascalCase", deny_unknown_fields)]
+#[serde(
+    rename_all = "PascalCase",
+    deny_unknown_fields,
+    expecting = "an object such as {\"Value\":\"Hour\",\"Multiplier\":1}"
+)]
 struct IntervalGiven {
     value: IntervalValue,
     #[serde(default = "one")]
@@ -150,7 +154,7 @@ impl<'a> From<&'a Definition> for SeriesShape<'a> {
 
 /// A definition, or what is to be different of one, as it is sent.
 #[derive(Debug, Deserialize)]
-#[serde(rename_all = "PascalCase", deny_unknown_fields)]
+#[serde(rename_all = "PascalCase", deny_unknown_fields, expecting = "an object with the members of a series")]
 pub(crate) struct SeriesGiven {
     #[serde(rename = "ID", default, deserialize_with = "id")]
     id: Option<Box<str>>,

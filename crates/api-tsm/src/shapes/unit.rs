@@ -47,7 +47,7 @@ impl<'a> From<&'a Unit> for UnitShape<'a> {
 
 /// A unit as it is sent. What clients of HAKOM TSM say besides is passed over: nothing is made of it.
 #[derive(Debug, Deserialize)]
-#[serde(rename_all = "PascalCase", deny_unknown_fields)]
+#[serde(rename_all = "PascalCase", deny_unknown_fields, expecting = "an object with the members of a unit")]
 pub(crate) struct UnitGiven {
     #[serde(rename = "ID")]
     _id: Option<serde::de::IgnoredAny>,

@@ -51,7 +51,7 @@ impl Building {
 
     /// An error about the point at `position`.
     pub(crate) fn refuse(&self, position: usize, reason: String) -> WireError {
-        WireError { series: self.series_text(), position: Some(position), reason }
+        WireError { series: self.series_text(), position: Some(position), reason, is_limit: false }
     }
 
     fn series_text(&self) -> Option<String> {
@@ -124,18 +124,18 @@ impl Gather {
     /// Refuses the point that comes at `position` for naming another series than the address does.
     pub(crate) fn refuse_other(name: &str, position: usize) -> WireError {
         let reason = format!("the point is of series {:?}, the address names another", shorten(name));
-        WireError { series: None, position: Some(position), reason }
+        WireError { series: None, position: Some(position), reason, is_limit: false }
     }
 
     /// Counts points before they are taken.
     pub(crate) fn count(&mut self, more: usize) -> Result<(), WireError> {
         self.points = self.points.saturating_add(more);
-        over_limit(self.points, self.limits.points_max, "points")
+        over_limit(self.points, self.limits.points_max, "points", "write_points_max")
     }
 
     /// Refuses more names in a dictionary than a body may have series.
     pub(crate) fn check_names(&self, count: usize) -> Result<(), WireError> {
-        over_limit(count, self.limits.series_max, "series in a dictionary")
+        over_limit(count, self.limits.series_max, "series in a dictionary", "request_series_max")
     }
 
     /// The place of the series of this name (`None`: the one that the address names), new at its first mention.
@@ -155,7 +155,7 @@ impl Gather {
             return Err(WireError::new(format!("a series has a name of at most {NAME_BYTES_MAX} bytes")));
         }
         let place = self.series.len();
-        over_limit(place + 1, self.limits.series_max, "series")?;
+        over_limit(place + 1, self.limits.series_max, "series", "request_series_max")?;
         let room = self.series.last().map_or(0, |last| last.points.len());
         let name = name.map(|name| SeriesName::Name(name.into()));
         self.series.push(Building::with_room(
@@ -171,7 +171,10 @@ impl Gather {
     }
 }
 
-/// Refuses a count beyond its limit.
-pub(crate) fn over_limit(count: usize, max: usize, what: &str) -> Result<(), WireError> {
-    if count > max { Err(WireError::new(format!("more than {max} {what}"))) } else { Ok(()) }
+/// Refuses a count beyond its limit, which has this name.
+pub(crate) fn over_limit(count: usize, max: usize, what: &str, name: &str) -> Result<(), WireError> {
+    if count <= max {
+        return Ok(());
+    }
+    Err(WireError::new(format!("more than {max} {what} ({name})")).of_limit())
 }

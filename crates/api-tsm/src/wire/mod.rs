@@ -147,11 +147,18 @@ pub struct WireError {
     pub position: Option<usize>,
     /// What is wrong, with the offset in bytes (or the line) where the text itself is malformed.
     pub reason: String,
+    /// Whether it is beyond a limit, which the reason names.
+    pub is_limit: bool,
 }
 
 impl WireError {
     pub(crate) fn new(reason: impl Into<String>) -> Self {
-        Self { series: None, position: None, reason: reason.into() }
+        Self { series: None, position: None, reason: reason.into(), is_limit: false }
+    }
+
+    /// The same as what is beyond a limit.
+    pub(crate) fn of_limit(self) -> Self {
+        Self { is_limit: true, ..self }
     }
 }
 

@@ -14,7 +14,7 @@ fn what_is_not_json() {
     );
     check("[1]", "BadRequestData: an entity must be a JSON object");
     let deep = format!("{{\"a\":{}1{}}}", "[".repeat(20), "]".repeat(20));
-    check(&deep, "BadRequestData: attribute \"a\": JSON nested too deeply at byte 20");
+    check(&deep, "BadRequestData: attribute \"a\": JSON nested too deeply at byte 20 (depth_max)");
 }
 
 #[test]
@@ -200,7 +200,10 @@ fn batches() {
     };
     assert_eq!(refused("{}", 9), "BadRequestData: a batch must be a JSON array");
     assert_eq!(refused("[]", 9), "BadRequestData: a batch must not be empty");
-    assert_eq!(refused("[1,2,3]", 2), "BadRequestData: a batch must not have more than 2 elements");
+    assert_eq!(
+        refused("[1,2,3]", 2),
+        "BadRequestData: a batch must not have more than 2 elements (batch_entities_max)"
+    );
     assert_eq!(refused("[1,2", 9), "InvalidRequest: the body is not JSON: unexpected end of JSON at byte 4");
     assert_eq!(
         refused("[1,{\"a\":}]", 9),

@@ -316,7 +316,7 @@ fn read_flags(array: &dyn Array) -> Result<Vec<u8>, WireError> {
             .collect(),
         DataType::Dictionary(..) => {
             let dictionary = array.as_any_dictionary();
-            over_limit(dictionary.values().len(), FLAG_NAMES_MAX, "flags in a dictionary")?;
+            over_limit(dictionary.values().len(), FLAG_NAMES_MAX, "flags in a dictionary", "FLAG_NAMES_MAX")?;
             let table: Vec<u8> = texts(dictionary.values().as_ref())?.into_iter().map(known).collect();
             read_flag_keys(dictionary, &table)
         }

@@ -153,7 +153,8 @@ impl ArrowReader {
     }
 
     fn too_long(&self) -> WireError {
-        self.refuse(&format!("more than {} bytes", self.limits.batch_bytes_max))
+        self.refuse(&format!("more than {} bytes (write_batch_bytes_max)", self.limits.batch_bytes_max))
+            .of_limit()
     }
 
     /// Looks at the description: what the message is, and how long its body.

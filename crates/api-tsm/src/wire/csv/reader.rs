@@ -119,7 +119,10 @@ impl CsvReader {
     /// Refuses a line of more bytes than there may be: the same lines wherever the body is cut.
     fn check_length(&self, bytes: usize) -> Result<(), WireError> {
         let max = self.limits.item_bytes_max;
-        if bytes > max { Err(self.refuse(&format!("more than {max} bytes"))) } else { Ok(()) }
+        if bytes <= max {
+            return Ok(());
+        }
+        Err(self.refuse(&format!("more than {max} bytes (write_item_bytes_max)")).of_limit())
     }
 
     /// Takes all whole lines; gives how many bytes they are.

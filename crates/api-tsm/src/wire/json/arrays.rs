@@ -116,7 +116,7 @@ impl JsonReader {
                 let mut reader = Reader::new(text, 1);
                 let flag = read_flag(&mut reader).and_then(|flag| Ok(reader.end().map(|()| flag)?));
                 let flag = flag.map_err(|refusal| self.malformed(cursor, refusal))?;
-                over_limit(self.entry.flags.len() + 1, self.limits.points_max, "flags")?;
+                over_limit(self.entry.flags.len() + 1, self.limits.points_max, "flags", "write_points_max")?;
                 self.entry.flags.push(flag.unwrap_or(NO_POINT));
                 cursor.at += text.len();
                 self.after = After::Item;

@@ -124,7 +124,7 @@ impl JsonReader {
         self.parse_rest()?;
         if self.place != Place::End {
             let reason = format!("the JSON text ends early, at byte {}", self.base + self.rest.len());
-            return Err(WireError { series: self.label(), position: None, reason });
+            return Err(WireError { series: self.label(), position: None, reason, is_limit: false });
         }
         Ok(self.done)
     }
@@ -170,7 +170,7 @@ impl JsonReader {
     }
 
     fn refuse(&self, reason: String) -> WireError {
-        WireError { series: self.label(), position: self.position(), reason }
+        WireError { series: self.label(), position: self.position(), reason, is_limit: false }
     }
 
     fn unexpected(&self, cursor: &Cursor<'_>, expected: &str) -> WireError {
@@ -180,7 +180,8 @@ impl JsonReader {
     pub(super) fn malformed(&self, cursor: &Cursor<'_>, refusal: Refusal) -> WireError {
         match refusal {
             Refusal::Malformed(error) => {
-                self.refuse(format!("{} at byte {}", error.problem, self.base + cursor.at + error.at))
+                let limit = if error.problem == lang_json::Problem::Depth { " (depth_max)" } else { "" };
+                self.refuse(format!("{} at byte {}{limit}", error.problem, self.base + cursor.at + error.at))
             }
             Refusal::Reason(reason) => self.refuse(reason),
         }
@@ -224,7 +225,9 @@ impl JsonReader {
         if end - start <= max {
             return Ok(());
         }
-        Err(self.refuse(format!("an item of more than {max} bytes at byte {}", self.base + start)))
+        let reason =
+            format!("an item of more than {max} bytes at byte {} (write_item_bytes_max)", self.base + start);
+        Err(self.refuse(reason).of_limit())
     }
 
     /// The text of the value that is next, once it is whole.
@@ -325,7 +328,7 @@ impl JsonReader {
                 if cursor.peek() != Some(b'{') {
                     return Err(self.unexpected(cursor, "a series"));
                 }
-                over_limit(self.done.len() + 1, self.limits.series_max, "series")?;
+                over_limit(self.done.len() + 1, self.limits.series_max, "series", "request_series_max")?;
                 self.entry = Entry::new(self.done.len());
                 self.enter(cursor, Place::Series);
             }
@@ -403,7 +406,7 @@ impl JsonReader {
     pub(super) fn count(&mut self) -> Result<(), WireError> {
         self.points += 1;
         if self.points > self.limits.points_max {
-            return over_limit(self.points, self.limits.points_max, "points");
+            return over_limit(self.points, self.limits.points_max, "points", "write_points_max");
         }
         Ok(())
     }

@@ -57,8 +57,12 @@ impl Entry {
     /// If members are missing or contradict each other, or a time is there twice.
     pub(crate) fn finish(mut self, shape: Shape) -> Result<Given, WireError> {
         let series = self.label(shape);
-        let refuse =
-            |reason: &str| WireError { series: series.clone(), position: None, reason: reason.to_owned() };
+        let refuse = |reason: &str| WireError {
+            series: series.clone(),
+            position: None,
+            reason: reason.to_owned(),
+            is_limit: false,
+        };
         if shape == Shape::Bulk && self.name.is_none() && self.id.is_none() {
             return Err(refuse("the series has neither Name nor ID"));
         }
@@ -86,7 +90,7 @@ impl Entry {
         if self.has_flags && self.flags.len() != self.values.len() {
             let reason = format!("{} Flags for {} Values", self.flags.len(), self.values.len());
             let position = Some(self.flags.len().min(self.values.len()));
-            return Err(WireError { series: self.label(shape), position, reason });
+            return Err(WireError { series: self.label(shape), position, reason, is_limit: false });
         }
         for (flag, given) in self.implied.iter_mut().zip(&self.flags) {
             *flag = slot_flag(*given, *flag);

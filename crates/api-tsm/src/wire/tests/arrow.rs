@@ -137,7 +137,7 @@ fn single_streams_name_the_series_of_the_address_or_none() {
     for series in columns(&[Some("a"), None, Some("b"), Some("c")]) {
         let error = read(Form::Arrow, Shape::Single, &body(&series), &[]).unwrap_err();
         let reason = "the point is of series \"b\", the address names another".to_owned();
-        let expected = WireError { series: None, position: Some(2), reason };
+        let expected = WireError { series: None, position: Some(2), reason, is_limit: false };
         assert_eq!(error, expected, "{}", series.data_type());
     }
 }

@@ -106,7 +106,7 @@ fn single_csv_names_the_series_of_the_address_or_none() {
                 names[position],
                 position + 2
             );
-            let expected = WireError { series: None, position: Some(position), reason };
+            let expected = WireError { series: None, position: Some(position), reason, is_limit: false };
             assert_eq!(error, expected, "{head}");
         }
     }

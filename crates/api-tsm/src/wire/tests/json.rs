@@ -223,7 +223,7 @@ fn refusals_name_the_series() {
         r#"{"X":[[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]]}"#,
         None,
         None,
-        "JSON nested too deeply at byte 21",
+        "JSON nested too deeply at byte 21 (depth_max)",
     );
     check(Shape::Single, "", None, None, "the JSON text ends early, at byte 0");
 }

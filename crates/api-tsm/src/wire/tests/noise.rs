@@ -106,13 +106,15 @@ fn what_is_too_long_is_so_however_it_is_cut() {
     }
     let long = format!(r#"[{{"Name":"{}","Data":[]}}]"#, "x".repeat(100));
     let refused = read_within(Form::Rows, Shape::Bulk, long.as_bytes(), &[], limits).unwrap_err();
-    assert_eq!(refused.reason, "an item of more than 100 bytes at byte 2");
+    assert_eq!(refused.reason, "an item of more than 100 bytes at byte 2 (write_item_bytes_max)");
     let csv = |name: usize| {
         let body = format!("series,time,value,flag\n{},2026-01-01T00:00:00Z,1,Valid\n", "x".repeat(name));
         read_within(Form::Csv, Shape::Bulk, body.as_bytes(), &[], limits).map(|given| given.len())
     };
     assert_eq!(csv(70), Ok(1));
-    assert_eq!(csv(71).unwrap_err().reason, "more than 100 bytes, in line 2");
+    let beyond = csv(71).unwrap_err();
+    assert!(refused.is_limit && beyond.is_limit);
+    assert_eq!(beyond.reason, "more than 100 bytes (write_item_bytes_max), in line 2");
 }
 
 proptest! {
