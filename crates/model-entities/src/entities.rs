@@ -15,7 +15,7 @@ use store::{
 
 use crate::history::{Pasts, TenantPolicy};
 use crate::tenant::Context;
-use crate::{Documents, Error, HistoryPolicy, TenantEntities, Terms, keys};
+use crate::{Documents, Error, HistoryPolicy, SkipLog, TenantEntities, Terms, keys};
 
 /// Tenants that are read in one page.
 const PAGE_TENANTS: usize = 1024;
@@ -160,18 +160,40 @@ impl Entities {
     }
 
     /// Removes what expired before `now`, of all tenants; answers how many entities lost something,
-    /// or went. What other writers change meanwhile is left for the next time.
+    /// or went. What other writers change meanwhile is left for the next time, and what fails is skipped
+    /// ([`SkipLog`]).
     /// Cost: one read and one commit for each of them.
     ///
     /// # Errors
     ///
-    /// If the store refuses.
+    /// If the store serves nobody, or its directory of tenants cannot be read.
     pub async fn purge_expired(&self, now: Timestamp) -> Result<usize, Error> {
         let mut purged = 0;
-        for tenant in self.tenants().await? {
-            purged += self.tenant(&tenant).await?.purge_expired(now).await?;
+        for tenant in self.tenants_for("purge").await? {
+            match tenant.purge_expired(now).await {
+                Ok(count) => purged += count,
+                Err(error) => tenant.context().skip("purge", &"the tenant", error)?,
+            }
         }
         Ok(purged)
+    }
+
+    /// All tenants for a job, which skips those that cannot be loaded.
+    pub(crate) async fn tenants_for(&self, job: &'static str) -> Result<Vec<TenantEntities>, Error> {
+        let mut loaded = Vec::new();
+        for tenant in self.tenants().await? {
+            match self.tenant(&tenant).await {
+                Ok(entities) => loaded.push(entities),
+                Err(error) if error.is_outage() => return Err(error),
+                Err(error) => self.skips().note(job, &tenant, &"the tenant", &error),
+            }
+        }
+        Ok(loaded)
+    }
+
+    /// What jobs on entities and their pasts skip.
+    pub fn skips(&self) -> &Arc<SkipLog> {
+        self.pasts.strands.skips()
     }
 
     pub(crate) fn pasts(&self) -> &Pasts {

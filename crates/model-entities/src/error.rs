@@ -1,5 +1,6 @@
 //! Why the model refuses.
 
+use model_series::is_outage;
 use store::ErrorKind;
 
 use crate::{Malformed, TermId};
@@ -48,6 +49,13 @@ pub enum Error {
     /// The store refused.
     #[error("store refused")]
     Store(#[from] store::Error),
+}
+
+impl Error {
+    /// Whether the store serves nobody now, whatever is asked for.
+    pub fn is_outage(&self) -> bool {
+        matches!(self, Self::Store(error) if is_outage(error.kind()))
+    }
 }
 
 impl From<Malformed> for Error {

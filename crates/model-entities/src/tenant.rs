@@ -1,5 +1,6 @@
 //! The entities of one tenant: read, ask; `write.rs` writes.
 
+use std::fmt::Display;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -164,6 +165,38 @@ impl Context {
             }
         }
         Ok(rows)
+    }
+
+    /// The stored rows of many entities, in their order, each with an error of its own: for jobs. Cost: as for all together,
+    /// or if that fails one read each.
+    ///
+    /// # Errors
+    ///
+    /// If the store serves nobody.
+    pub(crate) async fn rows_each(&self, ids: &[&str]) -> Result<Vec<Result<Option<Row>, Error>>, Error> {
+        match self.rows(ids).await {
+            Ok(rows) => return Ok(rows.into_iter().map(Ok).collect()),
+            Err(error) if error.is_outage() => return Err(error),
+            Err(_) => {}
+        }
+        let mut rows = Vec::with_capacity(ids.len());
+        for id in ids {
+            rows.push(self.row(id).await);
+        }
+        Ok(rows)
+    }
+
+    /// Notes that a job failed on something of the tenant and goes on.
+    ///
+    /// # Errors
+    ///
+    /// The same error if the store serves nobody: then there is nothing to go on with.
+    pub(crate) fn skip(&self, job: &'static str, what: &dyn Display, error: Error) -> Result<(), Error> {
+        if error.is_outage() {
+            return Err(error);
+        }
+        self.pasts.strands.skips().note(job, self.tenant(), what, &error);
+        Ok(())
     }
 
     /// The stored rows of many entities, and of the pasts of those that are not there: all that there are, or if not `all`

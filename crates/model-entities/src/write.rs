@@ -430,18 +430,26 @@ impl TenantEntities {
     }
 
     /// Removes what expired before `now`; answers how many entities lost something, or went. Goes on behind what the last
-    /// call removed.
+    /// call removed: entities that fail are skipped, and tried again when a call begins at the beginning.
     pub(crate) async fn purge_expired(&self, now: Timestamp) -> Result<usize, Error> {
         let context = self.context();
         // What expires at a time is gone at that time.
         let expired = keys::expired_range(Timestamp(now.0.saturating_add(1)));
         let first = context.purged.begin();
         let (mut purged, mut is_all) = (0, true);
-        for partition in &context.partitions {
+        for (bucket, partition) in context.partitions.iter().enumerate() {
             let start = first.as_ref().unwrap_or(&expired.start).clone();
             let mut range = Some(Range { start, ..expired.clone() });
-            while let Some(rest) = range {
-                let page = context.store.scan(partition, &rest, Direction::Forward, PAGE_EXPIRED).await?;
+            while let Some(rest) = range.take() {
+                let page = match context.store.scan(partition, &rest, Direction::Forward, PAGE_EXPIRED).await
+                {
+                    Ok(page) => page,
+                    Err(error) => {
+                        context.skip("purge", &format_args!("bucket {bucket}"), error.into())?;
+                        is_all = false;
+                        break;
+                    }
+                };
                 let mut ids: Vec<&str> = page.rows().filter_map(|(key, _)| keys::id_of_key(key)).collect();
                 ids.sort_unstable();
                 ids.dedup();
@@ -460,31 +468,44 @@ impl TenantEntities {
     /// How many entities lost something, or went, and how many were written meanwhile.
     async fn purge(&self, ids: &[&str], now: Timestamp) -> Result<(usize, usize), Error> {
         let context = self.context();
-        let mut commits = Vec::with_capacity(ids.len());
-        for (id, row) in ids.iter().zip(context.rows(ids).await?) {
-            let mut draught = Draught::new(id, row, None);
-            let stored = draught.bytes.clone();
-            let Some(bytes) = &stored else {
-                continue;
-            };
-            let view = EntityView::parse(bytes)?;
-            if let Some(outcome) = apply_expiry(&view, now)? {
-                let part = outcome.bytes.as_deref().map(EntityView::peek).transpose()?;
-                // What is left was changed at the time that it says itself.
-                let time = part.map_or_else(|| draught.time(Some(&view), now), |part| part.modified_at());
-                draught.take(context, id, Some(&view), outcome, time)?;
+        let (mut purging, mut commits) = (Vec::with_capacity(ids.len()), Vec::with_capacity(ids.len()));
+        for (id, row) in ids.iter().zip(context.rows_each(ids).await?) {
+            match row.and_then(|row| self.draught_purge(id, row, now)) {
+                Ok(None) => {}
+                Ok(Some(commit)) => {
+                    purging.push(*id);
+                    commits.push(commit);
+                }
+                Err(error) => context.skip("purge", id, error)?,
             }
-            commits.extend(draught.commit(context, id)?);
         }
         let (mut purged, mut left) = (0, 0);
-        for outcome in context.store.commit_all(commits).await {
+        for (id, outcome) in purging.into_iter().zip(context.store.commit_all(commits).await) {
             match outcome {
                 Ok(_) => purged += 1,
                 Err(error) if matches!(error.kind(), ErrorKind::Conflict | ErrorKind::Unknown) => left += 1,
-                Err(error) => return Err(error.into()),
+                Err(error) => context.skip("purge", &id, error.into())?,
             }
         }
         Ok((purged, left))
+    }
+
+    /// What is to be written for an entity that lost something, or went.
+    fn draught_purge(&self, id: &str, row: Option<Row>, now: Timestamp) -> Result<Option<Commit>, Error> {
+        let context = self.context();
+        let mut draught = Draught::new(id, row, None);
+        let stored = draught.bytes.clone();
+        let Some(bytes) = &stored else {
+            return Ok(None);
+        };
+        let view = EntityView::parse(bytes)?;
+        if let Some(outcome) = apply_expiry(&view, now)? {
+            let part = outcome.bytes.as_deref().map(EntityView::peek).transpose()?;
+            // What is left was changed at the time that it says itself.
+            let time = part.map_or_else(|| draught.time(Some(&view), now), |part| part.modified_at());
+            draught.take(context, id, Some(&view), outcome, time)?;
+        }
+        draught.commit(context, id)
     }
 }
 

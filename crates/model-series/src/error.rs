@@ -32,6 +32,13 @@ pub enum Error {
     Store(#[from] store::Error),
 }
 
+impl Error {
+    /// Whether the store serves nobody now, whatever is asked for.
+    pub fn is_outage(&self) -> bool {
+        matches!(self, Self::Store(error) if crate::is_outage(error.kind()))
+    }
+}
+
 /// A part of a request that is refused.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Refusal {

@@ -17,6 +17,7 @@ mod flags;
 mod formula;
 mod points;
 mod repository;
+mod skips;
 mod strand;
 mod units;
 
@@ -39,6 +40,7 @@ pub use formula::compute;
 pub use lang_formula::Duration;
 pub use points::{ABSENT, ColumnSet, Columns, Notes, Points, TimeRange, UNOBSERVED};
 pub use repository::{Repository, SeriesRef, SeriesWrite, Source};
+pub use skips::{SkipLog, is_outage};
 pub use store::{
     Clock, Cursor, ErrorKind as StoreErrorKind, Fingerprint, Fingerprints, StateCondition, Tenant, Timestamp,
 };

@@ -264,11 +264,12 @@ impl Repository {
         self.context.remove_hook(name, &self.condition).await
     }
 
-    /// What of some changes of the feed a hook is to be told, in order. Cost: one cached look-up for each record.
+    /// What of some changes of the feed a hook is to be told, in order. Of a series whose definition cannot be read nothing
+    /// is told but what became of its definition ([`crate::SkipLog`]). Cost: one cached look-up for each record.
     ///
     /// # Errors
     ///
-    /// If the store refuses.
+    /// If the store serves nobody.
     pub async fn hook_events(&self, hook: &Hook, changes: &[Change]) -> Result<Vec<HookEvent>, Error> {
         self.context.hook_events(hook, changes).await
     }

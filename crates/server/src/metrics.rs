@@ -4,10 +4,12 @@
 //! allotted when the route table is known.
 
 use std::fmt::Write as _;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use http::StatusCode;
+use model_series::SkipLog;
 
 /// Upper bounds of the latency histogram in microseconds.
 const BOUNDS_US: [u64; 17] = [
@@ -69,6 +71,8 @@ pub(crate) struct StrandMetrics {
     pub(crate) folds_failed: AtomicU64,
     pub(crate) trimmed: AtomicU64,
     pub(crate) chilled: AtomicU64,
+    /// What jobs skip.
+    pub(crate) skips: Arc<SkipLog>,
 }
 
 /// Counters of what hooks are told.
@@ -274,6 +278,16 @@ impl Metrics {
         counter("twinfold_hook_changes_total", "Changes told to hooks.", &self.hooks.changes);
         counter("twinfold_hook_failures_total", "Notifications that failed.", &self.hooks.failures);
         counter("twinfold_hook_cuts_total", "Times a hook fell behind the feed.", &self.hooks.cuts);
+        out.counter(
+            "twinfold_entities_skipped_total",
+            "Entities, or their pasts, that a job failed on and skipped.",
+            history.skips.count(),
+        );
+        out.counter(
+            "twinfold_series_skipped_total",
+            "Series, hooks or repositories that a job failed on and skipped.",
+            series.skips.count(),
+        );
     }
 }
 

@@ -257,7 +257,10 @@ impl Server {
         front_ends.push(crate::welcome::front_end(&wiring::apis(settings)));
         let router = Router::new(front_ends);
         let routes = router.routes().map(|(front_end, method, path)| (front_end, method.as_str(), path));
-        let metrics = Arc::new(Metrics::new(routes, threads));
+        let mut metrics = Metrics::new(routes, threads);
+        metrics.history.skips = Arc::clone(models.entities.skips());
+        metrics.series.skips = Arc::clone(models.repositories.strands().skips());
+        let metrics = Arc::new(metrics);
         admin.set_metrics(Arc::clone(&metrics));
         let app = Arc::new(App {
             router,

@@ -3,7 +3,7 @@
 use store::{Tenant, Timestamp};
 
 use super::*;
-use crate::write::tests::{options, run, store};
+use crate::write::tests::{options, put_raw, run, store};
 use crate::{Draft, Operation, TermId};
 
 #[test]
@@ -68,5 +68,50 @@ fn tenants_beyond_the_limit_are_refused_however_many_come_at_once() {
         assert_eq!(refused.to_string(), text);
         assert!(entities.tenant_or_create(&named(0)).await.is_ok(), "one that is there is no new one");
         assert!(entities.tenant_or_create(&Tenant::default()).await.is_ok());
+    });
+}
+
+/// Reads of what is damaged still fail, and it is tried again later.
+#[test]
+fn a_damaged_entity_or_tenant_keeps_nothing_of_others_from_expiring() {
+    run(async {
+        let store = store();
+        let before = Entities::new(store.clone(), options(2));
+        let names = ["city", "ruin", "town"].map(|name| Tenant::new(name).unwrap());
+        for name in &names {
+            let tenant = before.tenant_or_create(name).await.unwrap();
+            let types = tenant.intern(&["urn:type"]).await.unwrap();
+            for id in ["urn:x:1", "urn:x:2", "urn:x:3"] {
+                let draft =
+                    Draft { types: types[..].into(), expires_at: Some(Timestamp(50)), ..Draft::default() };
+                tenant.apply(id, Operation::Create(draft), Timestamp(1)).await.unwrap();
+            }
+        }
+        let [city, ruin, town] = names;
+        put_raw(&store, &keys::terms_partition(&ruin), keys::name_of_term(TermId(0)), b"\xff").await;
+        let context = before.tenant(&city).await.unwrap();
+        let partition = context.context().partition("urn:x:2").unwrap().clone();
+        put_raw(&store, &partition, keys::entity("urn:x:2"), b"?").await;
+
+        let all = Entities::new(store.clone(), options(2));
+        assert_eq!(all.purge_expired(Timestamp(60)).await.unwrap(), 5);
+        assert_eq!(all.skips().count(), 2);
+        for (tenant, left) in [(&city, vec![keys::entity("urn:x:2")]), (&town, vec![])] {
+            let mut found = Vec::new();
+            for partition in &all.tenant(tenant).await.unwrap().context().partitions {
+                let page =
+                    store.scan(partition, &keys::entities_range(), Direction::Forward, 9).await.unwrap();
+                found.extend(page.rows().map(|(key, _)| Bytes::copy_from_slice(key)));
+            }
+            assert_eq!(found, left);
+        }
+        assert!(all.tenant(&ruin).await.is_err());
+        let city = all.tenant(&city).await.unwrap();
+        assert!(city.get("urn:x:2", Timestamp(1)).await.is_err());
+        for _ in 0..100 {
+            assert_eq!(all.purge_expired(Timestamp(60)).await.unwrap(), 0);
+        }
+        assert!(all.skips().count() > 102, "the entity was tried again, not each time");
+        assert!(all.skips().count() < 110, "{}", all.skips().count());
     });
 }

@@ -5,21 +5,22 @@ use std::time::Duration;
 use store::Timestamp;
 
 use super::trim::before;
-use crate::{Entities, Error, TenantEntities, keys};
+use crate::{Entities, Error, TenantEntities};
 
 impl Entities {
     /// Packs blocks of pasts smaller whose newest instance was written more than `age` before `now`; answers how many blocks.
-    /// For a job: about once a day. Two that do it at once do no harm.
+    /// For a job: about once a day. Two that do it at once do no harm. What fails is skipped ([`crate::SkipLog`]).
     ///
     /// Cost: a look at each entity and at the past of each attribute; for the rest see [`model_series::Strands::chill`].
     ///
     /// # Errors
     ///
-    /// If the store refuses, or stored bytes are damaged. What was packed before stays so.
+    /// If the store serves nobody, or its directory of tenants cannot be read. What was packed before stays so.
     pub async fn chill_history(&self, now: Timestamp, age: Duration) -> Result<usize, Error> {
+        let before = before(now, age);
         let mut chilled = 0;
-        for tenant in self.tenants().await? {
-            chilled += self.tenant(&tenant).await?.chill(before(now, age)).await?;
+        for tenant in self.tenants_for("chill").await? {
+            chilled += tenant.chill(before).await?;
         }
         Ok(chilled)
     }
@@ -27,23 +28,26 @@ impl Entities {
 
 impl TenantEntities {
     async fn chill(&self, before: i64) -> Result<usize, Error> {
-        let context = self.context();
-        let mut ids = self.union(&[keys::entities_range(), keys::pasts_range()]);
-        let (mut key, mut chilled) = (Vec::new(), 0);
-        loop {
-            if ids.is_starved() {
-                ids.fill(&context.store, &context.partitions).await?;
-            }
-            if ids.next(&mut key, false).is_none() {
-                return Ok(chilled);
-            }
-            let Some(id) = keys::id_of_key(&key) else {
-                continue;
-            };
-            for strand in self.strands_of(id, |_, _| true).await? {
-                chilled += context.pasts.strands.chill(&strand, before).await?;
+        let (mut ids, mut chilled) = (self.walk_pasts("chill"), 0);
+        while let Some(id) = ids.next().await? {
+            match self.chill_one(&id, before).await {
+                Ok(blocks) => chilled += blocks,
+                Err(error) => self.context().skip("chill", &id, error)?,
             }
         }
+        Ok(chilled)
+    }
+
+    async fn chill_one(&self, id: &str, before: i64) -> Result<usize, Error> {
+        let context = self.context();
+        let mut chilled = 0;
+        for strand in self.strands_of(id, |_, _| true).await? {
+            match context.pasts.strands.chill(&strand, before).await {
+                Ok(blocks) => chilled += blocks,
+                Err(error) => context.skip("chill", &strand, error.into())?,
+            }
+        }
+        Ok(chilled)
     }
 }
 
@@ -53,29 +57,50 @@ mod tests {
 
     use super::*;
     use crate::history::HistoryRequest;
+    use crate::history::sweep::tests::spoil_strand;
     use crate::history::tests::tenant;
     use crate::write::tests::{options, run, store};
     use crate::{Attribute, Draft, Instance, Kind, TermId};
+
+    /// Writes 2700 instances, a part of them each second.
+    async fn write_parts(entities: &TenantEntities, id: &str) {
+        // Small numbers and, one in four, large ones: pco gives each kind its own bits.
+        let instance = |number: i32| {
+            let hash = xxhash_rust::xxh3::xxh3_64(&number.to_le_bytes());
+            let value = if hash.is_multiple_of(4) { hash % 1_000_003 } else { hash % 4 };
+            let observed_at = Some(Timestamp(i64::from(number) * 1_000_000));
+            Instance { observed_at, ..Instance::new(Kind::Property, value.to_string()) }
+        };
+        for part in 0..3 {
+            let instances = (0..900).map(|place| instance(part * 900 + place)).collect();
+            let attributes = vec![Attribute { name: TermId(10), instances }];
+            let draft = Draft { types: smallvec![TermId(1)], attributes, ..Draft::default() };
+            let now = Timestamp(i64::from(part) * 1_000_000);
+            entities.write_history(id, &draft, now).await.unwrap();
+        }
+    }
+
+    #[test]
+    fn a_damaged_past_keeps_no_other_from_being_packed() {
+        run(async {
+            let store = store();
+            let entities = tenant(&store).await;
+            for id in ["urn:x:1", "urn:x:2"] {
+                write_parts(&entities, id).await;
+            }
+            spoil_strand(&store, "urn:x:1", TermId(10)).await;
+            let all = Entities::new(store, options(1));
+            assert_eq!(all.chill_history(Timestamp(2_500_000), Duration::from_secs(1)).await.unwrap(), 2);
+            assert_eq!(all.skips().count(), 1);
+        });
+    }
 
     #[test]
     fn what_is_old_is_packed_smaller_and_stays_the_same() {
         run(async {
             let store = store();
             let entities = tenant(&store).await;
-            // Small numbers and, one in four, large ones: pco gives each kind its own bits.
-            let instance = |number: i32| {
-                let hash = xxhash_rust::xxh3::xxh3_64(&number.to_le_bytes());
-                let value = if hash.is_multiple_of(4) { hash % 1_000_003 } else { hash % 4 };
-                let observed_at = Some(Timestamp(i64::from(number) * 1_000_000));
-                Instance { observed_at, ..Instance::new(Kind::Property, value.to_string()) }
-            };
-            for part in 0..3 {
-                let instances = (0..900).map(|place| instance(part * 900 + place)).collect();
-                let attributes = vec![Attribute { name: TermId(10), instances }];
-                let draft = Draft { types: smallvec![TermId(1)], attributes, ..Draft::default() };
-                let now = Timestamp(i64::from(part) * 1_000_000);
-                entities.write_history("urn:x:1", &draft, now).await.unwrap();
-            }
+            write_parts(&entities, "urn:x:1").await;
             let read = async || {
                 let found = entities.read_history("urn:x:1", &HistoryRequest::all(10_000)).await.unwrap();
                 let found = found.unwrap();

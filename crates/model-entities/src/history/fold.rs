@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use model_series::{Edit, Encoding, Points, Strand, StrandVersion, StrandWrite, Strands, TimeRange};
-use store::{Commit, Condition, Direction, ErrorKind, Tenant, Timestamp, Write};
+use store::{Commit, Condition, Direction, ErrorKind, Partition, Tenant, Timestamp, Write};
 
 use super::heads::{Gathered, Heads, unmarked};
 use crate::entities::next_range;
@@ -58,19 +58,19 @@ impl Entities {
         self.pasts().queue.next().await
     }
 
-    /// Folds every entity whose oldest head row was written `age` before `now` or earlier; answers how many. Entities that
-    /// cannot be folded are logged and passed over.
+    /// Folds every entity whose oldest head row was written `age` before `now` or earlier; answers how many. What fails is
+    /// skipped ([`crate::SkipLog`]).
     /// Cost: a scan of all head rows.
     ///
     /// # Errors
     ///
-    /// If the store refuses.
+    /// If the store serves nobody, or its directory of tenants cannot be read.
     pub async fn sweep_history(&self, now: Timestamp, age: Duration) -> Result<usize, Error> {
         let age = i64::try_from(age.as_micros()).unwrap_or(i64::MAX);
         let oldest = Timestamp(now.0.saturating_sub(age));
         let mut folded = 0;
-        for tenant in self.tenants().await? {
-            folded += self.tenant(&tenant).await?.sweep(oldest).await?;
+        for tenant in self.tenants_for("fold").await? {
+            folded += tenant.sweep(oldest).await?;
         }
         Ok(folded)
     }
@@ -226,35 +226,45 @@ impl TenantEntities {
         }
     }
 
-    /// Folds the entities whose oldest head row is not newer than `oldest`; answers how many. What fails is logged.
+    /// Folds the entities whose oldest head row is not newer than `oldest`; answers how many. What fails is skipped.
     async fn sweep(&self, oldest: Timestamp) -> Result<usize, Error> {
         let context = self.context();
         let mut folded = 0;
-        for partition in &context.partitions {
-            let mut range = Some(keys::heads_range());
-            let mut last: Box<str> = Box::default();
-            while let Some(rest) = range {
-                let page = context.store.scan(partition, &rest, Direction::Forward, PAGE_SWEPT).await?;
-                for (key, _) in page.rows() {
-                    let Some((id, time)) = keys::head_of_key(key).filter(|(id, _)| **id != *last) else {
-                        continue;
-                    };
-                    last = id.into();
-                    if time > oldest {
-                        continue;
-                    }
-                    match self.fold_history(id).await {
-                        Ok(_) => folded += 1,
-                        // Others are not to wait for it.
-                        Err(error) => {
-                            tracing::warn!(%id, error = &error as &dyn std::error::Error, "history not folded");
-                        }
-                    }
-                }
-                range = next_range(&rest, &page);
+        for (bucket, partition) in context.partitions.iter().enumerate() {
+            if let Err(error) = self.sweep_bucket(partition, oldest, &mut folded).await {
+                context.skip("fold", &format_args!("bucket {bucket}"), error)?;
             }
         }
         Ok(folded)
+    }
+
+    async fn sweep_bucket(
+        &self,
+        partition: &Partition,
+        oldest: Timestamp,
+        folded: &mut usize,
+    ) -> Result<(), Error> {
+        let context = self.context();
+        let mut range = Some(keys::heads_range());
+        let mut last: Box<str> = Box::default();
+        while let Some(rest) = range {
+            let page = context.store.scan(partition, &rest, Direction::Forward, PAGE_SWEPT).await?;
+            for (key, _) in page.rows() {
+                let Some((id, time)) = keys::head_of_key(key).filter(|(id, _)| **id != *last) else {
+                    continue;
+                };
+                last = id.into();
+                if time > oldest {
+                    continue;
+                }
+                match self.fold_history(id).await {
+                    Ok(_) => *folded += 1,
+                    Err(error) => context.skip("fold", &id, error)?,
+                }
+            }
+            range = next_range(&rest, &page);
+        }
+        Ok(())
     }
 }
 

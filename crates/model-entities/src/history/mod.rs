@@ -30,6 +30,7 @@ mod queue;
 mod read;
 mod request;
 mod select;
+mod sweep;
 mod trim;
 
 #[cfg(test)]

@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use model_series::{Edit, Strand, TimeRange};
+use model_series::{Edit, Strand, StrandVersion, TimeRange};
 use smallvec::SmallVec;
 use store::{Timestamp, Write};
 
@@ -21,15 +21,14 @@ const OVERDUE_MAX: Duration = Duration::from_hours(24);
 impl Entities {
     /// Removes instances that were written longer ago than the policy keeps them, once the oldest of an attribute's past is
     /// overdue by a sixteenth, or a day; answers from how many attributes' pasts some were. Cost: nothing if all is kept for ever, or else a look at each entity and the past of each attribute.
-    /// Entities that cannot be trimmed are logged and passed over.
+    /// What fails is skipped ([`crate::SkipLog`]).
     ///
     /// # Errors
     ///
-    /// If the store refuses.
+    /// If the store serves nobody, or its directory of tenants cannot be read.
     pub async fn trim_history(&self, now: Timestamp) -> Result<usize, Error> {
         let mut trimmed = 0;
-        for tenant in self.tenants().await? {
-            let tenant = self.tenant(&tenant).await?;
+        for tenant in self.tenants_for("trim").await? {
             if !tenant.context().policy.keeps_all() {
                 trimmed += tenant.trim(now).await?;
             }
@@ -40,26 +39,14 @@ impl Entities {
 
 impl TenantEntities {
     async fn trim(&self, now: Timestamp) -> Result<usize, Error> {
-        let context = self.context();
-        let mut ids = self.union(&[keys::entities_range(), keys::pasts_range()]);
-        let (mut key, mut trimmed) = (Vec::new(), 0);
-        loop {
-            if ids.is_starved() {
-                ids.fill(&context.store, &context.partitions).await?;
-            }
-            if ids.next(&mut key, false).is_none() {
-                return Ok(trimmed);
-            }
-            if let Some(id) = keys::id_of_key(&key) {
-                match self.trim_one(id, now).await {
-                    Ok(pasts) => trimmed += pasts,
-                    // Others are not to wait for it.
-                    Err(error) => {
-                        tracing::warn!(%id, error = &error as &dyn std::error::Error, "history not trimmed");
-                    }
-                }
+        let (mut ids, mut trimmed) = (self.walk_pasts("trim"), 0);
+        while let Some(id) = ids.next().await? {
+            match self.trim_one(&id, now).await {
+                Ok(pasts) => trimmed += pasts,
+                Err(error) => self.context().skip("trim", &id, error)?,
             }
         }
+        Ok(trimmed)
     }
 
     /// Scopes hold until they are set anew or removed (4.18): those that hold at the cutoff stay, however old.
@@ -70,7 +57,7 @@ impl TenantEntities {
         Ok(last.times.first().copied().filter(|_| holds).unwrap_or(cutoff))
     }
 
-    /// Trims the past of one entity; answers of how many attributes and datasets.
+    /// Trims the past of one entity; answers of how many attributes and datasets. Those that fail are skipped.
     async fn trim_one(&self, id: &str, now: Timestamp) -> Result<usize, Error> {
         let Some(known) = self.history(id).await? else {
             return Ok(0);
@@ -83,38 +70,72 @@ impl TenantEntities {
         };
         let _turn = self.turn(id).await;
         // Head rows may be as old.
-        self.fold_now(id).await?;
+        if let Err(error) = self.fold_now(id).await {
+            context.skip("fold", &id, error)?;
+        }
         let (mut writes, mut emptied) = (Vec::new(), SmallVec::<[_; 4]>::new());
         for strand in self.strands_of(id, |_, _| true).await? {
             let attribute = keys::attribute_of_strand(&strand.name, id).map(|(attribute, _)| attribute);
-            let Some((cutoff, overdue)) = attribute.and_then(cutoffs) else {
+            let Some((attribute, cutoffs)) = attribute.and_then(|name| Some((name, cutoffs(name)?))) else {
                 continue;
             };
-            let version = context.pasts.strands.version(&strand).await?;
-            let cutoff = match attribute {
-                Some(TermId::SCOPE) => self.before_valid(&strand, cutoff).await?,
-                _ => cutoff,
-            };
-            match context.pasts.strands.extent(&strand).await? {
-                Some((first, _)) if first >= overdue.min(cutoff) => {}
-                Some((_, last)) if last >= cutoff => {
+            match self.due_of(&strand, attribute, cutoffs).await {
+                Ok(Due::Nothing) => {}
+                Ok(Due::Before(cutoff)) => {
                     let edit = Edit::Delete(TimeRange { from: i64::MIN, to: cutoff });
                     writes.push(write_of(strand, vec![edit], now, None));
                 }
-                _ => emptied.push((strand, version)),
+                Ok(Due::All(version)) => emptied.push((strand, version)),
+                Err(error) => context.skip("trim", &strand, error)?,
             }
         }
-        let mut trimmed = writes.len();
-        for outcome in context.pasts.strands.write_all(writes).await {
-            outcome?;
+        let mut trimmed = 0;
+        let cut: Vec<Strand> = writes.iter().map(|write| write.strand.clone()).collect();
+        for (strand, outcome) in cut.iter().zip(context.pasts.strands.write_all(writes).await) {
+            match outcome {
+                Ok(()) => trimmed += 1,
+                Err(error) => context.skip("trim", strand, error.into())?,
+            }
         }
         for (strand, version) in emptied {
             let beside = vec![Write::Delete(keys::changed(&strand.name))];
-            // What another node wrote to it meanwhile stays.
-            trimmed += usize::from(context.pasts.strands.erase_version(&strand, version, beside).await?);
+            match context.pasts.strands.erase_version(&strand, version, beside).await {
+                // What another node wrote to it meanwhile stays.
+                Ok(is_erased) => trimmed += usize::from(is_erased),
+                Err(error) => context.skip("trim", &strand, error.into())?,
+            }
         }
         Ok(trimmed)
     }
+
+    /// What is to go of a strand, given the time before which nothing is kept and that before which it is overdue.
+    async fn due_of(
+        &self,
+        strand: &Strand,
+        attribute: TermId,
+        (cutoff, overdue): (i64, i64),
+    ) -> Result<Due, Error> {
+        let strands = &self.context().pasts.strands;
+        let version = strands.version(strand).await?;
+        let cutoff = match attribute {
+            TermId::SCOPE => self.before_valid(strand, cutoff).await?,
+            _ => cutoff,
+        };
+        Ok(match strands.extent(strand).await? {
+            Some((first, _)) if first >= overdue.min(cutoff) => Due::Nothing,
+            Some((_, last)) if last >= cutoff => Due::Before(cutoff),
+            _ => Due::All(version),
+        })
+    }
+}
+
+/// What is to go of a strand.
+enum Due {
+    Nothing,
+    /// All before this time.
+    Before(i64),
+    /// All of it, if it is still of this version.
+    All(StrandVersion),
 }
 
 /// So long before `now`, in nanoseconds.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 use smallvec::SmallVec;
-use store::{Clock, Cursor, MemoryOptions, Range, Store, Tenant};
+use store::{Clock, Cursor, MemoryOptions, Partition, Range, Store, Tenant, WriteIds};
 
 use super::*;
 use crate::index::index_rows;
@@ -35,6 +35,14 @@ pub(crate) fn store() -> Store {
 
 pub(crate) fn run<T>(future: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(future)
+}
+
+/// Puts a value under a key that may be none of its kind.
+pub(crate) async fn put_raw(store: &Store, partition: &Partition, key: Bytes, value: &'static [u8]) {
+    let writes = vec![Write::PutStamped(key, Bytes::from_static(value))];
+    let (partition, write_id) = (partition.clone(), WriteIds::new().next());
+    let commit = Commit { partition, write_id, conditions: Vec::new(), writes, change: Bytes::new() };
+    store.commit(commit).await.unwrap();
 }
 
 async fn tenant(store: &Store, buckets: u32) -> TenantEntities {

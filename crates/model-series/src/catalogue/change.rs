@@ -209,7 +209,8 @@ impl Context {
     }
 
     /// Removes many series that may refer to each other, with all else that is known of them; for the removal of a
-    /// whole repository. Their points are removed after; a number that another changed meanwhile is left.
+    /// whole repository. Their points are removed after, and those that fail are left to [`Context::sweep_removals`]; a
+    /// number that another changed meanwhile is left.
     pub(crate) async fn remove_all(&self, found: Vec<Versioned>, now: Timestamp) -> Result<(), Error> {
         let numbers: Vec<u32> = found.iter().map(|found| found.definition.number).collect();
         let mut draughts = Vec::with_capacity(found.len());
@@ -223,8 +224,10 @@ impl Context {
             outcome?;
         }
         for number in numbers {
-            if self.row(&keys::removal(number)).await?.is_some() {
-                self.erase_points(number).await?;
+            if self.row(&keys::removal(number)).await?.is_some()
+                && let Err(error) = self.erase_points(number).await
+            {
+                self.skip("sweep", &format_args!("series {number}"), error)?;
             }
         }
         Ok(())
@@ -247,27 +250,38 @@ impl Context {
     }
 
     /// Finishes removals that were broken off, and gives numbers free that nobody can be writing to any more.
-    /// Answers whether some wait still.
+    /// Answers whether some wait still; those that fail are skipped, and wait.
     pub(crate) async fn sweep_removals(&self, now: Timestamp) -> Result<bool, Error> {
         let (mut range, mut is_waiting) = (keys::removals(), false);
         loop {
             let page = self.store.scan(&self.partition, &range, Direction::Forward, PAGE).await?;
             for (key, value) in page.rows() {
-                let number = keys::number_of_key(key).ok_or_else(|| damaged("a removal"))?;
-                let removed = value.try_into().map(i64::from_le_bytes).map_err(|_| damaged("a removal"))?;
-                self.erase_points(number).await?;
-                if removed.saturating_add(REMOVAL_GRACE_US) > now.0 {
-                    is_waiting = true;
-                    continue;
+                let Some(number) = keys::number_of_key(key) else { continue };
+                match self.sweep_removal(number, value, now).await {
+                    Ok(is_free) => is_waiting |= !is_free,
+                    Err(error) => {
+                        is_waiting = true;
+                        self.skip("sweep", &format_args!("removed series {number}"), error)?;
+                    }
                 }
-                let writes = vec![Write::Delete(keys::removal(number))];
-                self.commit(Draught { writes, ..Draught::default() }).await?;
             }
             match page.last_key() {
                 Some(key) if page.more() => range = keys::after_key(&range, key),
                 _ => return Ok(is_waiting),
             }
         }
+    }
+
+    /// Finishes one removal; answers whether its number is free.
+    async fn sweep_removal(&self, number: u32, value: &[u8], now: Timestamp) -> Result<bool, Error> {
+        let removed = value.try_into().map(i64::from_le_bytes).map_err(|_| damaged("a removal"))?;
+        self.erase_points(number).await?;
+        if removed.saturating_add(REMOVAL_GRACE_US) > now.0 {
+            return Ok(false);
+        }
+        let writes = vec![Write::Delete(keys::removal(number))];
+        self.commit(Draught { writes, ..Draught::default() }).await?;
+        Ok(true)
     }
 }
 

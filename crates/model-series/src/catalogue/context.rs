@@ -1,5 +1,6 @@
 //! What all work on one repository needs, and how its rows are read and committed.
 
+use std::fmt::Display;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -87,6 +88,37 @@ impl Context {
     /// Rows of the catalogue, in the order of `keys`.
     pub(crate) async fn rows(&self, keys: &[Bytes]) -> Result<Vec<Option<Row>>, Error> {
         Ok(self.store.get_many(&self.partition, keys).await?)
+    }
+
+    /// The same, each with an error of its own: for jobs. Cost: one read for all, or one each if that fails.
+    ///
+    /// # Errors
+    ///
+    /// If the store serves nobody.
+    pub(crate) async fn rows_each(&self, keys: &[Bytes]) -> Result<Vec<Result<Option<Row>, Error>>, Error> {
+        match self.rows(keys).await {
+            Ok(rows) => return Ok(rows.into_iter().map(Ok).collect()),
+            Err(error) if error.is_outage() => return Err(error),
+            Err(_) => {}
+        }
+        let mut rows = Vec::with_capacity(keys.len());
+        for key in keys {
+            rows.push(self.row(key).await);
+        }
+        Ok(rows)
+    }
+
+    /// Notes that a job failed on a part of the repository and goes on.
+    ///
+    /// # Errors
+    ///
+    /// The same error if the store serves nobody: then there is nothing to go on with.
+    pub(crate) fn skip(&self, job: &'static str, what: &dyn Display, error: Error) -> Result<(), Error> {
+        if error.is_outage() {
+            return Err(error);
+        }
+        self.strands.skips().note(job, &self.tenant, what, &error);
+        Ok(())
     }
 
     fn commit_of(&self, draught: Draught) -> Commit {
@@ -194,6 +226,27 @@ impl Context {
         }
         if !fresh.is_empty() {
             self.definitions.put_all(fresh);
+        }
+        Ok(found)
+    }
+
+    /// The same, each with an error of its own: for jobs. Cost: as for all together, or if that fails one by one.
+    ///
+    /// # Errors
+    ///
+    /// If the store serves nobody.
+    pub(crate) async fn find_each(
+        &self,
+        numbers: &[u32],
+    ) -> Result<Vec<Result<Option<Versioned>, Error>>, Error> {
+        match self.find_numbers(numbers).await {
+            Ok(found) => return Ok(found.into_iter().map(Ok).collect()),
+            Err(error) if error.is_outage() => return Err(error),
+            Err(_) => {}
+        }
+        let mut found = Vec::with_capacity(numbers.len());
+        for number in numbers {
+            found.push(self.find_numbers(&[*number]).await.map(|found| found.into_iter().flatten().next()));
         }
         Ok(found)
     }

@@ -163,12 +163,20 @@ impl Context {
         let records = ours.flat_map(|change| change_records(change).map(move |record| (change, record)));
         let records: Vec<(&Change, SeriesChange)> = records.collect();
         let numbers: Vec<u32> = records.iter().map(|(_, record)| record.series()).collect();
-        let found = self.find_numbers(&numbers).await?;
+        let found = self.find_each(&numbers).await?;
         let mut events = Vec::new();
         for ((place, change), found) in records.into_iter().zip(found) {
             // Points of a series that is gone by now: the record of its removal follows.
             let told = change.definition().cloned();
-            let series = told.or_else(|| found.map(|found| found.definition));
+            let found = match found {
+                Ok(found) => found.map(|found| found.definition),
+                Err(error) => {
+                    let number = change.series();
+                    self.skip("hooks", &format_args!("changes of series {number}"), error)?;
+                    None
+                }
+            };
+            let series = told.or(found);
             if let Some(series) = series.filter(|series| filter.wants(series)) {
                 let Change { cursor, number, .. } = *place;
                 events.push(HookEvent { cursor, number, series, change });

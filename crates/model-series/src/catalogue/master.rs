@@ -19,6 +19,9 @@ use crate::{Error, Unit, Units};
 /// Rows that are scanned in one page.
 const PAGE: usize = 512;
 
+/// A hook and how far it was told, or why that cannot be read; with its name.
+pub(crate) type HookOfName = (Box<str>, Result<(Hook, HookState), Error>);
+
 /// What may stand under a name when something is stored under it.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Over {
@@ -206,19 +209,23 @@ impl Context {
 
     /// All hooks with how far they were told, by name.
     pub(crate) async fn hooks(&self) -> Result<Vec<(Hook, HookState)>, Error> {
+        self.hooks_each().await?.into_iter().map(|(_, hook)| hook).collect()
+    }
+
+    /// The same with their names, each with an error of its own.
+    pub(crate) async fn hooks_each(&self) -> Result<Vec<HookOfName>, Error> {
         let page = self.store.scan(&self.partition, &keys::hooks(), Direction::Forward, HOOKS_MAX).await?;
-        let hooks = page.rows().map(|(_, value)| take_hook(value).ok_or_else(|| damaged("a hook")));
-        let hooks = hooks.collect::<Result<Vec<Hook>, Error>>()?;
-        let states: Vec<Bytes> = hooks.iter().map(|hook| keys::hook_state(&hook.name)).collect();
-        let mut told = Vec::with_capacity(hooks.len());
-        for (hook, row) in hooks.into_iter().zip(self.rows(&states).await?) {
-            let state = match row {
-                Some(row) => self.hook_state_of(&row)?,
-                None => HookState::default(),
-            };
-            told.push((hook, state));
-        }
-        Ok(told)
+        let name = |key| keys::name_of_key(key, 1).ok_or_else(|| damaged("a hook"));
+        let names = page.rows().map(|(key, _)| name(key)).collect::<Result<Vec<&str>, Error>>()?;
+        let states: Vec<Bytes> = names.iter().map(|name| keys::hook_state(name)).collect();
+        let states = self.rows_each(&states).await?;
+        let stands = |value: &[u8], state: Result<Option<Row>, Error>| {
+            let hook = take_hook(value).ok_or_else(|| damaged("a hook"))?;
+            let state = state?.map_or(Ok(HookState::default()), |row| self.hook_state_of(&row))?;
+            Ok((hook, state))
+        };
+        let hooks = page.rows().zip(names).zip(states);
+        Ok(hooks.map(|(((_, value), name), state)| (name.into(), stands(value, state))).collect())
     }
 
     /// One hook as it stands; see [`crate::Repository::hook`].

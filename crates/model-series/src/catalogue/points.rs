@@ -182,37 +182,47 @@ impl Context {
         Ok(found)
     }
 
-    /// Removes points that are older than their series keep them; answers how many series lost some, or, once all were
-    /// looked at, the first error: one series that fails ends the retention of no other.
+    /// Removes points that are older than their series keep them; answers how many series lost some. Those that fail are
+    /// skipped.
     pub(crate) async fn trim_expired(&self, now: Timestamp) -> Result<usize, Error> {
-        let (mut range, mut trimmed, mut failed) = (keys::retentions(), 0, None);
+        let (mut range, mut trimmed) = (keys::retentions(), 0);
         loop {
             let page = self.store.scan(&self.partition, &range, Direction::Forward, PAGE).await?;
-            let number = |(key, _)| keys::number_of_key(key).ok_or_else(|| damaged("a retention"));
-            let numbers = page.rows().map(number).collect::<Result<Vec<u32>, Error>>()?;
-            for found in self.find_numbers(&numbers).await?.into_iter().flatten() {
-                match self.trim(&found.definition, now).await {
+            let numbers: Vec<u32> = page.rows().filter_map(|(key, _)| keys::number_of_key(key)).collect();
+            for (number, found) in numbers.iter().zip(self.find_each(&numbers).await?) {
+                let is_trimmed = match found {
+                    Ok(Some(found)) => self.trim(&found.definition, now).await,
+                    Ok(None) => Ok(false),
+                    Err(error) => Err(error),
+                };
+                match is_trimmed {
                     Ok(is_trimmed) => trimmed += usize::from(is_trimmed),
-                    Err(error) => failed = failed.or(Some(error)),
+                    Err(error) => self.skip("trim", &format_args!("series {number}"), error)?,
                 }
             }
             match page.last_key() {
                 Some(key) if page.more() => range = keys::after_key(&range, key),
-                _ => return failed.map_or(Ok(trimmed), Err),
+                _ => return Ok(trimmed),
             }
         }
     }
 
-    /// Packs blocks smaller that end before `before`, of all series with compression; answers how many.
+    /// Packs blocks smaller that end before `before`, of all series with compression; answers how many. Those that fail are
+    /// skipped.
     pub(crate) async fn chill(&self, before: i64) -> Result<usize, Error> {
         let (mut range, mut chilled) = (keys::definitions(), 0);
         loop {
             let page = self.store.scan(&self.partition, &range, Direction::Forward, PAGE).await?;
             for (key, value) in page.rows() {
-                let number = keys::number_of_key(key).ok_or_else(|| damaged("the key of a definition"))?;
-                let definition = take_definition(value).ok_or_else(|| damaged("a definition"))?;
-                if definition.switches.compression && !definition.is_computed() {
-                    chilled += self.chill_series(number, before).await?;
+                let Some(number) = keys::number_of_key(key) else { continue };
+                let packed = match take_definition(value) {
+                    None => Err(damaged("a definition")),
+                    Some(one) if !one.switches.compression || one.is_computed() => continue,
+                    Some(_) => self.chill_series(number, before).await,
+                };
+                match packed {
+                    Ok(blocks) => chilled += blocks,
+                    Err(error) => self.skip("chill", &format_args!("series {number}"), error)?,
                 }
             }
             match page.last_key() {
@@ -229,7 +239,10 @@ impl Context {
             let names = self.strands.list(&partition, &[], after.as_deref(), PAGE).await?;
             for name in &names {
                 let strand = Strand { partition: partition.clone(), name: name.clone() };
-                chilled += self.strands.chill(&strand, before).await?;
+                match self.strands.chill(&strand, before).await {
+                    Ok(blocks) => chilled += blocks,
+                    Err(error) => self.skip("chill", &strand, error)?,
+                }
             }
             // What is cached is looked up without a pause.
             tokio::task::yield_now().await;
@@ -241,36 +254,40 @@ impl Context {
     }
 
     /// Removes the points of one series that are older than it keeps them, and what was kept of them for as-of reads;
-    /// whether there were any. Quotations that are all older go whole. Those behind one that fails are trimmed, too.
+    /// whether there were any. Quotations that are all older go whole; those that fail are skipped.
     async fn trim(&self, series: &Definition, now: Timestamp) -> Result<bool, Error> {
         let Some(retention) = series.retention else {
             return Ok(false);
         };
         let kept_from = shift(now.0.saturating_mul(1_000), retention.reversed(), &series.zone);
         let partition = keys::series_partition(&self.tenant, series.number);
-        let (mut after, mut is_trimmed, mut failed) = (None::<Bytes>, false, None);
+        let (mut after, mut is_trimmed) = (None::<Bytes>, false);
         loop {
             let names = self.strands.list(&partition, &[], after.as_deref(), PAGE).await?;
             let strand = |name: &Bytes| Strand { partition: partition.clone(), name: name.clone() };
-            let pending = names.iter().map(|name| self.trim_strand(series, strand(name), kept_from));
+            let trim = async |strand: Strand| {
+                let trimmed = self.trim_strand(series, &strand, kept_from).await;
+                (strand, trimmed)
+            };
+            let pending = names.iter().map(|name| trim(strand(name)));
             let mut trims = futures_util::stream::iter(pending.collect::<Vec<_>>()).buffered(TRIMS_AT_ONCE);
-            while let Some(trimmed) = trims.next().await {
+            while let Some((strand, trimmed)) = trims.next().await {
                 match trimmed {
                     Ok(trimmed) => is_trimmed |= trimmed,
-                    Err(error) => failed = failed.or(Some(error)),
+                    Err(error) => self.skip("trim", &strand, error)?,
                 }
             }
             if names.len() < PAGE {
-                return failed.map_or(Ok(is_trimmed), Err);
+                return Ok(is_trimmed);
             }
             after = names.last().cloned();
         }
     }
 
-    async fn trim_strand(&self, series: &Definition, strand: Strand, kept_from: i64) -> Result<bool, Error> {
-        let is_trimmed = self.strands.expire(&strand, kept_from).await?;
+    async fn trim_strand(&self, series: &Definition, strand: &Strand, kept_from: i64) -> Result<bool, Error> {
+        let is_trimmed = self.strands.expire(strand, kept_from).await?;
         if series.switches.quotation {
-            return Ok(self.strands.erase_expired(&strand, kept_from).await? || is_trimmed);
+            return Ok(self.strands.erase_expired(strand, kept_from).await? || is_trimmed);
         }
         Ok(is_trimmed)
     }

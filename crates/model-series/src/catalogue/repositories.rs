@@ -16,7 +16,7 @@ use super::context::{ATTEMPTS_MAX, Context};
 use super::encode::{Reader, Writer, damaged};
 use super::keys::{self, Index};
 use super::state::check_state;
-use crate::{Error, Repository, StrandOptions, Strands};
+use crate::{Error, Hook, HookState, Repository, StrandOptions, Strands};
 
 /// The repository of the default tenant.
 const DEFAULT: &str = "default";
@@ -240,64 +240,107 @@ impl Repositories {
         Ok(self.live(name).await?.info)
     }
 
-    /// Finishes removals that were broken off, and gives numbers of removed series free. For a job: every minute.
+    /// Finishes removals that were broken off, and gives numbers of removed series free. For a job: every minute. What
+    /// fails is skipped ([`crate::SkipLog`]).
     ///
     /// # Errors
     ///
-    /// If the store refuses.
+    /// If the store serves nobody, or its directory of repositories cannot be read.
     pub async fn sweep(&self, now: Timestamp) -> Result<(), Error> {
-        for Entry { state, info, .. } in self.entries().await? {
-            if state != State::Live {
-                // Of a removed one too: a writer that found it before may have come after.
-                self.finish_removal(&info.name, now).await?;
-            }
-            let is_waiting = self.context(&info.name)?.sweep_removals(now).await?;
-            if state == State::Removed
-                && !is_waiting
-                && let Some(entry) =
-                    self.entry(&info.name).await?.filter(|entry| entry.state == State::Removed)
-            {
-                let writes = vec![Write::Delete(keys::repository(&info.name))];
-                self.commit(vec![entry.condition], writes).await?;
+        for entry in self.entries_for("sweep").await? {
+            if let Err(error) = self.sweep_one(&entry, now).await {
+                self.skip("sweep", &entry.info.name, error)?;
             }
         }
         Ok(())
     }
 
+    async fn sweep_one(&self, Entry { state, info, .. }: &Entry, now: Timestamp) -> Result<(), Error> {
+        let context = self.context(&info.name)?;
+        let finished = match state {
+            State::Live => Ok(()),
+            // Of a removed one too: a writer that found it before may have come after.
+            State::Removing | State::Removed => self.finish_removal(&info.name, now).await,
+        };
+        let is_waiting = context.sweep_removals(now).await?;
+        finished?;
+        if *state == State::Removed
+            && !is_waiting
+            && let Some(entry) = self.entry(&info.name).await?.filter(|entry| entry.state == State::Removed)
+        {
+            let writes = vec![Write::Delete(keys::repository(&info.name))];
+            self.commit(vec![entry.condition], writes).await?;
+        }
+        Ok(())
+    }
+
     /// Removes points that are older than their series keep them, in all repositories; answers how many series lost
-    /// some. For a job: every few minutes. Cost: one cached read for each series with a retention.
+    /// some. For a job: every few minutes. What fails is skipped ([`crate::SkipLog`]). Cost: one cached read for each
+    /// series with a retention.
     ///
     /// # Errors
     ///
-    /// If the store refuses; the first error, once those behind it were trimmed, too.
+    /// If the store serves nobody, or its directory of repositories cannot be read.
     pub async fn trim_expired(&self, now: Timestamp) -> Result<usize, Error> {
-        let (mut trimmed, mut failed) = (0, None);
-        for info in self.list().await? {
+        let mut trimmed = 0;
+        for info in self.live_for("trim").await? {
             match self.context(&info.name)?.trim_expired(now).await {
                 Ok(count) => trimmed += count,
-                Err(error) => failed = failed.or(Some(error)),
+                Err(error) => self.skip("trim", &info.name, error)?,
             }
         }
-        failed.map_or(Ok(trimmed), Err)
+        Ok(trimmed)
     }
 
     /// Packs blocks smaller that end more than `age` before `now`, of all series with compression; answers how many
-    /// blocks. For a job: about once a day.
+    /// blocks. For a job: about once a day. What fails is skipped ([`crate::SkipLog`]).
     ///
     /// Cost: all definitions are read, and the state of every series (of every quotation); for the rest see
     /// [`Strands::chill`].
     ///
     /// # Errors
     ///
-    /// If the store refuses, or stored bytes are damaged.
+    /// If the store serves nobody, or its directory of repositories cannot be read.
     pub async fn chill(&self, now: Timestamp, age: Duration) -> Result<usize, Error> {
         let age = i64::try_from(age.as_nanos()).unwrap_or(i64::MAX);
         let before = now.0.saturating_mul(1_000).saturating_sub(age);
         let mut chilled = 0;
-        for info in self.list().await? {
-            chilled += self.context(&info.name)?.chill(before).await?;
+        for info in self.live_for("chill").await? {
+            match self.context(&info.name)?.chill(before).await {
+                Ok(blocks) => chilled += blocks,
+                Err(error) => self.skip("chill", &info.name, error)?,
+            }
         }
         Ok(chilled)
+    }
+
+    /// The hooks of all repositories, each with its repository's name and how far it was told. For the job that serves them: what cannot be read is
+    /// skipped ([`crate::SkipLog`]).
+    ///
+    /// # Errors
+    ///
+    /// If the store serves nobody, or its directory of repositories cannot be read.
+    pub async fn all_hooks(&self) -> Result<Vec<(Box<str>, Repository, Hook, HookState)>, Error> {
+        let mut all = Vec::new();
+        for info in self.live_for("hooks").await? {
+            let context = self.context(&info.name)?;
+            let hooks = match context.hooks_each().await {
+                Ok(hooks) => hooks,
+                Err(error) => {
+                    self.skip("hooks", &info.name, error)?;
+                    continue;
+                }
+            };
+            for (name, hook) in hooks {
+                match hook {
+                    Ok((hook, state)) => {
+                        all.push((info.name.clone(), Repository::new(context.clone()), hook, state));
+                    }
+                    Err(error) => context.skip("hooks", &format_args!("hook {name}"), error)?,
+                }
+            }
+        }
+        Ok(all)
     }
 
     /// The strands that points are kept in: the server folds their overlays ([`Strands::next_to_fold`]).
@@ -305,21 +348,33 @@ impl Repositories {
         &self.shared.strands
     }
 
-    /// Removes all that is in a repository, then notes that it is gone.
+    /// Removes all that is in a repository, then notes that it is gone: unless a series is damaged, which is the error once
+    /// the others are gone.
     async fn finish_removal(&self, name: &str, now: Timestamp) -> Result<(), Error> {
         let context = self.context(name)?;
+        let (mut range, mut failed) = (Index::Names.range("", None), None);
         loop {
-            let range = Index::Names.range("", None);
             let page =
                 context.store.scan(&context.partition, &range, Direction::Forward, REMOVED_TOGETHER).await?;
-            if page.is_empty() {
-                break;
-            }
+            let Some(last) = page.last_key() else { break };
             let number =
                 |(_, value)| keys::number_of_value(value).ok_or_else(|| damaged("the number of a name"));
             let numbers = page.rows().map(number).collect::<Result<Vec<u32>, Error>>()?;
-            let found = context.find_numbers(&numbers).await?;
-            context.remove_all(found.into_iter().flatten().collect(), now).await?;
+            let mut removable = Vec::with_capacity(numbers.len());
+            for found in context.find_each(&numbers).await? {
+                match found {
+                    Ok(found) => removable.extend(found),
+                    Err(error) => failed = failed.or(Some(error)),
+                }
+            }
+            if failed.is_some() || removable.is_empty() {
+                // What is damaged stays: behind it are others.
+                range = keys::after_key(&range, last);
+            }
+            context.remove_all(removable, now).await?;
+        }
+        if let Some(error) = failed {
+            return Err(error);
         }
         context.remove_master_data().await?;
         let entry = self.entry(name).await?.filter(|entry| entry.state == State::Removing);
@@ -379,13 +434,47 @@ impl Repositories {
     }
 
     async fn entries(&self) -> Result<Vec<Entry>, Error> {
+        self.entries_each().await?.into_iter().map(|(_, entry)| entry).collect()
+    }
+
+    /// The entries for a job, which skips those that cannot be read.
+    async fn entries_for(&self, job: &'static str) -> Result<Vec<Entry>, Error> {
+        let mut entries = Vec::new();
+        for (name, entry) in self.entries_each().await? {
+            match entry {
+                Ok(entry) => entries.push(entry),
+                Err(error) => self.skip(job, &name, error)?,
+            }
+        }
+        Ok(entries)
+    }
+
+    /// The repositories for a job, which skips those that cannot be read.
+    async fn live_for(&self, job: &'static str) -> Result<Vec<RepositoryInfo>, Error> {
+        let entries = self.entries_for(job).await?.into_iter();
+        Ok(entries.filter(|entry| entry.state == State::Live).map(|entry| entry.info).collect())
+    }
+
+    /// Notes that a job failed on a repository and goes on; the error if the store serves nobody.
+    fn skip(&self, job: &'static str, name: &str, error: Error) -> Result<(), Error> {
+        if error.is_outage() {
+            return Err(error);
+        }
+        let tenant = tenant_of(name).unwrap_or_default();
+        self.shared.strands.skips().note(job, &tenant, &format_args!("repository {name}"), &error);
+        Ok(())
+    }
+
+    /// All entries by name, each with an error of its own.
+    async fn entries_each(&self) -> Result<Vec<(Box<str>, Result<Entry, Error>)>, Error> {
         let (mut range, mut entries) = (keys::repositories(), Vec::new());
         loop {
             let page =
                 self.shared.store.scan(&self.shared.partition, &range, Direction::Forward, PAGE).await?;
             for (key, _) in page.rows() {
                 let name = keys::name_of_key(key, 1).ok_or_else(|| damaged("a repository"))?;
-                entries.extend(self.entry(name).await?);
+                let entry = self.entry(name).await.transpose();
+                entries.extend(entry.map(|entry| (name.into(), entry)));
             }
             match page.last_key() {
                 Some(key) if page.more() => range = keys::after_key(&range, key),

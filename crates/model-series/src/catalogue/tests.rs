@@ -2,6 +2,7 @@
 
 mod change;
 mod computed;
+mod damage;
 mod define;
 mod model;
 mod points;

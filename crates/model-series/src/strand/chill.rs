@@ -7,7 +7,7 @@
 use std::time::Instant;
 
 use bytes::Bytes;
-use store::COMMIT_BYTES_MAX;
+use store::{COMMIT_BYTES_MAX, ErrorKind};
 
 use super::fold::{Stretch, Swap};
 use super::index::Entry;
@@ -119,7 +119,9 @@ impl Strands {
                 pack(&packing, &rows, &options).map(|swaps| (swaps, start.elapsed()))
             });
             let (swaps, took) = packed.await.map_err(|error| {
-                store::Error::new(store::ErrorKind::Unavailable, "chill a strand").with_source(error)
+                // Bytes that a decoder cannot bear are as good as damaged.
+                let kind = if error.is_panic() { ErrorKind::Corrupt } else { ErrorKind::Unavailable };
+                store::Error::new(kind, "chill a strand").with_source(error)
             })??;
             for swap in swaps {
                 or_gone!(self.commit_swap(strand, None, &swap, false).await?);

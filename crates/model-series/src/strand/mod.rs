@@ -44,7 +44,7 @@ use self::moment::Rows;
 use self::queue::FoldQueue;
 use self::write::Turns;
 
-use crate::{ColumnSet, Columns, Encoding, Error, Points, Summary, TimeRange};
+use crate::{ColumnSet, Columns, Encoding, Error, Points, SkipLog, Summary, TimeRange};
 
 /// Where a strand lives: all its rows are in `partition`, under keys that hold `name` behind the kind of row.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
@@ -53,6 +53,13 @@ pub struct Strand {
     pub partition: Partition,
     /// Tells strands of one partition apart; no name is the beginning of another.
     pub name: Bytes,
+}
+
+impl std::fmt::Display for Strand {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Partition { space, bucket, .. } = &self.partition;
+        write!(f, "{}/{bucket} {}", space.name, self.name.escape_ascii())
+    }
 }
 
 /// How strands are kept.
@@ -162,13 +169,15 @@ struct Shared {
     write_ids: WriteIds,
     turns: Turns,
     queue: FoldQueue,
+    skips: Arc<SkipLog>,
 }
 
 impl Strands {
     /// Strands kept in `store`.
     pub fn new(store: Store, options: StrandOptions) -> Self {
         let (write_ids, turns, queue) = (WriteIds::new(), Turns::new(), FoldQueue::default());
-        Self { shared: Arc::new(Shared { store, options, write_ids, turns, queue }), moment: None }
+        let skips = Arc::default();
+        Self { shared: Arc::new(Shared { store, options, write_ids, turns, queue, skips }), moment: None }
     }
 
     /// The strands as they are: every read of the handle answered, and of its clones, sees all of them as they stand
@@ -182,6 +191,11 @@ impl Strands {
     /// If the store refuses.
     pub fn at_one_moment(&self) -> Result<Self, Error> {
         Ok(Self { shared: Arc::clone(&self.shared), moment: Some(self.shared.store.snapshot()?) })
+    }
+
+    /// What jobs on these strands, and on what they belong to, skip.
+    pub fn skips(&self) -> &Arc<SkipLog> {
+        &self.shared.skips
     }
 
     /// The strands as they are, for what writes.

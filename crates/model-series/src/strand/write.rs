@@ -270,7 +270,7 @@ impl Strands {
             || points > u64::try_from(points_max).unwrap_or(u64::MAX);
         if is_overdue && let Err(error) = Box::pin(self.fold(strand, state.encoding)).await {
             // The write itself is done, and the strand stays readable as it is.
-            tracing::warn!(%error, "a strand with many overlays could not be folded");
+            self.shared.skips.note("fold", &strand.partition.tenant, strand, &error);
         }
     }
 

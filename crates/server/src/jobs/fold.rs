@@ -10,7 +10,7 @@ use model_series::Strands;
 use crate::admin::chain;
 use crate::metrics::{Metrics, StrandMetrics};
 
-/// After a failure: the store may be busy or closing.
+/// While the store serves nobody: it may be closing.
 const REST: Duration = Duration::from_secs(1);
 
 /// Folds strands one after the other; several of these run beside each other.
@@ -34,8 +34,13 @@ impl Fold {
                 Ok(false) => {}
                 Err(error) => {
                     counters.folds_failed.fetch_add(1, Ordering::Relaxed);
-                    tracing::warn!(error = chain(&error), partition = ?strand.partition, "cannot fold a strand");
-                    tokio::time::sleep(REST).await;
+                    if error.is_outage() {
+                        tracing::warn!(error = chain(&error), "cannot fold a strand");
+                        tokio::time::sleep(REST).await;
+                    } else {
+                        // Others are not to wait for it; its next write that wants a fold notes it again.
+                        self.strands.skips().note("fold", &strand.partition.tenant, &strand, &error);
+                    }
                 }
             }
         }

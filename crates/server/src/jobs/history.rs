@@ -12,7 +12,7 @@ use crate::admin::chain;
 use crate::metrics::Metrics;
 
 const LEASE: &str = "server/sweep-history";
-/// After a failure: the store may be busy or closing.
+/// After a failure of the whole: the store may be busy or closing.
 const REST: Duration = Duration::from_secs(1);
 
 /// Folds history as entities gather it, and sweeps now and then; of several nodes, one sweeps.
@@ -35,7 +35,14 @@ impl History {
             let folded = async { self.entities.tenant(&job.tenant).await?.fold_history(&job.id).await };
             match folded.await {
                 Ok(_) => _ = self.metrics.history.folds.fetch_add(1, Ordering::Relaxed),
-                Err(error) => self.note_failure(&error, "cannot fold the history of an entity").await,
+                Err(error) if error.is_outage() => {
+                    self.note_failure(&error, "cannot fold the history of an entity").await;
+                }
+                Err(error) => {
+                    // Others are not to wait for it; the sweep tries it again.
+                    self.metrics.history.folds_failed.fetch_add(1, Ordering::Relaxed);
+                    self.entities.skips().note("fold", &job.tenant, &job.id, &error);
+                }
             }
         }
     }

@@ -197,17 +197,16 @@ impl Round {
 }
 
 impl Shared {
-    /// All hooks, each with its repository's name.
+    /// All hooks that can be read, each with its repository's name.
     async fn hooks(&self) -> Result<Vec<Known>, model_series::Error> {
-        let mut hooks = Vec::new();
-        for info in self.repositories.list().await? {
-            let repository = self.repositories.get(&info.name).await?;
-            for (hook, state) in repository.hooks().await? {
-                let (repository, repository_name) = (repository.clone(), info.name.clone());
-                hooks.push(Known { repository, repository_name, hook, state });
-            }
-        }
-        Ok(hooks)
+        let hooks = self.repositories.all_hooks().await?.into_iter();
+        let known = hooks.map(|(repository_name, repository, hook, state)| Known {
+            repository,
+            repository_name,
+            hook,
+            state,
+        });
+        Ok(known.collect())
     }
 
     /// Has the feed keep what hooks were not told, if that is not what `kept` says.

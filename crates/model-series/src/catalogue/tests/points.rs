@@ -1,8 +1,6 @@
-use bytes::Bytes;
-use store::{Timestamp, Write};
+use store::Timestamp;
 
 use super::*;
-use crate::catalogue::keys;
 use crate::{
     ABSENT, DefinitionChange, Duration, Edit, PointsChange, SeriesChange, SeriesWrite, Source, TimeRange,
     change_records,
@@ -218,35 +216,6 @@ async fn points_past_their_retention_go() {
     assert_eq!(read(&repository, &forever, Source::default()).await.len(), 5);
     assert_eq!(repository.quotations(&quoted, None, 9).await.expect("listed"), [2]);
     assert_eq!(ABSENT & crate::Flag::Valid.number(), 0);
-}
-
-/// Else a series that is damaged would keep the points of all those behind it for ever.
-#[tokio::test]
-async fn a_series_that_fails_ends_the_retention_of_no_other() {
-    let store = memory();
-    let all = repositories(&store);
-    let repository = all.get_or_create("grid", NOW).await.expect("made");
-    let kept = |name: &str| DefinitionDraft { retention: Duration::parse("PT1H"), ..draft(name) };
-    let mut series = Vec::new();
-    for name in ["damaged", "sound"] {
-        let one = define(&repository, kept(name)).await;
-        write(&repository, put(&one, quarters(0, &[0.0, 1.0, 2.0, 3.0, 4.0])), NOW).await;
-        series.push(one);
-    }
-    let [damaged, sound] = &series[..] else { unreachable!("two are defined") };
-    let partition = keys::series_partition(repository.tenant(), damaged.number);
-    let rows = store.scan(&partition, &store::Range::default(), store::Direction::Forward, 100).await;
-    let keys: Vec<_> = rows.expect("scanned").rows().map(|(key, _)| Bytes::copy_from_slice(key)).collect();
-    let spoil = store::Commit {
-        partition,
-        write_id: store::WriteIds::new().next(),
-        conditions: Vec::new(),
-        writes: keys.into_iter().map(|key| Write::PutStamped(key, Bytes::from_static(b"?"))).collect(),
-        change: Bytes::new(),
-    };
-    store.commit(spoil).await.expect("spoilt");
-    assert!(all.trim_expired(Timestamp(NOW.0 + 90 * 60_000_000)).await.is_err());
-    assert_eq!(read(&repository, sound, Source::default()).await.values, [2.0, 3.0, 4.0]);
 }
 
 #[tokio::test]

@@ -1,0 +1,59 @@
+//! Walks of jobs over the pasts of all entities of a tenant.
+
+#[cfg(test)]
+pub(super) mod tests;
+
+use crate::query::stream::Union;
+use crate::tenant::Context;
+use crate::{Error, TenantEntities, keys};
+
+/// Ids that are read in the first page of a bucket.
+const PAGE_IDS: usize = 256;
+
+/// Meets every entity and every past of one that is gone, bucket by bucket; buckets that cannot be read (any further) are
+/// skipped.
+pub(super) struct PastWalk<'a> {
+    context: &'a Context,
+    job: &'static str,
+    bucket: usize,
+    ids: Union,
+    key: Vec<u8>,
+}
+
+impl TenantEntities {
+    /// Begins a walk of a job.
+    pub(super) fn walk_pasts(&self, job: &'static str) -> PastWalk<'_> {
+        PastWalk { context: self.context(), job, bucket: 0, ids: ids_of_bucket(), key: Vec::new() }
+    }
+}
+
+impl PastWalk<'_> {
+    /// The next id, within its bucket in order.
+    ///
+    /// # Errors
+    ///
+    /// If the store serves nobody.
+    pub(super) async fn next(&mut self) -> Result<Option<Box<str>>, Error> {
+        while let Some(partition) = self.context.partitions.get(self.bucket) {
+            let read = match self.ids.is_starved() {
+                true => self.ids.fill(&self.context.store, std::slice::from_ref(partition)).await,
+                false => Ok(()),
+            };
+            if let Err(error) = read {
+                self.context.skip(self.job, &format_args!("bucket {}", self.bucket), error)?;
+            } else if self.ids.next(&mut self.key, false).is_some() {
+                match keys::id_of_key(&self.key) {
+                    Some(id) => return Ok(Some(id.into())),
+                    None => continue,
+                }
+            }
+            self.bucket += 1;
+            self.ids = ids_of_bucket();
+        }
+        Ok(None)
+    }
+}
+
+fn ids_of_bucket() -> Union {
+    Union::new(1, &[keys::entities_range(), keys::pasts_range()], PAGE_IDS)
+}
