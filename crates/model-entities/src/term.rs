@@ -3,7 +3,7 @@
 #[cfg(test)]
 mod tests;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::Arc;
 
@@ -39,6 +39,9 @@ struct Names {
     by_name: HashMap<Arc<str>, TermId, NameHash>,
     by_term: Vec<Arc<str>>,
 }
+
+/// How many names are in use before the first that is not; and those that are not.
+type Missing<'a> = (usize, Vec<&'a str>);
 
 impl Terms {
     /// The term of this IRI, if it is in use. Cost: one hash look-up.
@@ -89,10 +92,13 @@ impl Terms {
         iris: &[&str],
         terms_max: usize,
     ) -> Result<Vec<TermId>, Error> {
+        let mut rest = iris;
         for _ in 0..ATTEMPTS_MAX {
-            let Some(new) = self.missing(iris, terms_max)? else {
+            let Some((known, new)) = self.missing(rest, terms_max)? else {
                 return Ok(iris.iter().filter_map(|iri| self.id(iri)).collect());
             };
+            // A name that is in use stays so: it is not looked up again.
+            rest = rest.get(known..).unwrap_or_default();
             match store.commit(naming(partition, write_ids, self.next(), &new)).await {
                 // Another writer, or an acknowledgement that was lost: what is stored tells.
                 Err(error) if !matches!(error.kind(), ErrorKind::Conflict | ErrorKind::Unknown) => {
@@ -104,15 +110,16 @@ impl Terms {
         Err(Error::Limit(format!("names of types and attributes: more than {ATTEMPTS_MAX} writers at once")))
     }
 
-    /// The first names not in use, each once; `None` if all are.
-    fn missing<'a>(&self, iris: &[&'a str], terms_max: usize) -> Result<Option<Vec<&'a str>>, Error> {
+    /// The first names not in use, each once, and how many are in use before them; `None` if all are.
+    /// Cost: a look-up of each name up to the last that is answered.
+    fn missing<'a>(&self, iris: &[&'a str], terms_max: usize) -> Result<Option<Missing<'a>>, Error> {
         let names = self.names.read();
-        let mut new: Vec<&str> = Vec::new();
-        for iri in iris {
-            if !names.by_name.contains_key(*iri) && !new.contains(iri) && new.len() < COMMIT_NAMES_MAX {
-                new.push(iri);
-            }
-        }
+        let Some(known) = iris.iter().position(|iri| !names.by_name.contains_key(*iri)) else {
+            return Ok(None);
+        };
+        let mut seen = HashSet::new();
+        let unknown = iris.iter().copied().skip(known).filter(|iri| !names.by_name.contains_key(*iri));
+        let new: Vec<&str> = unknown.filter(|iri| seen.insert(*iri)).take(COMMIT_NAMES_MAX).collect();
         if names.by_term.len() + new.len() > terms_max {
             return Err(Error::Limit(format!("more than {terms_max} names of types and attributes")));
         }
@@ -120,7 +127,7 @@ impl Terms {
             let head: String = long.chars().take(40).collect();
             return Err(Error::Limit(format!("name of over {NAME_BYTES_MAX} bytes: {head}...")));
         }
-        Ok(if new.is_empty() { None } else { Some(new) })
+        Ok(Some((known, new)))
     }
 
     /// The first number that is free, as far as is known here.

@@ -158,8 +158,9 @@ impl TenantEntities {
                 return Ok(true);
             }
             joins &= !is_too_large;
-            let mut place = 0..;
-            left.retain(|_| place.next().is_some_and(|place| lost.contains(&place)));
+            // Both ascend.
+            let (mut place, mut lost) = (0.., lost.into_iter().peekable());
+            left.retain(|_| place.next().is_some_and(|place| lost.next_if_eq(&place).is_some()));
         }
         Err(Error::Contention(id.into()))
     }

@@ -1,5 +1,7 @@
 //! Reads the past of an entity: head rows first, then strands.
 
+use std::collections::BTreeMap;
+
 use model_series::{Points, Strand};
 use smallvec::SmallVec;
 use store::{Direction, Timestamp};
@@ -179,17 +181,18 @@ impl TenantEntities {
     ) -> Result<Vec<Source>, Error> {
         // Head rows first: what is folded behind our back is in the strands then.
         let heads = self.heads(id, true).await?;
-        let mut gathered = heads.gather(&wants)?;
+        let named = heads.gather(&wants)?.into_iter();
+        let named = named.map(|one| (keys::strand_name(id, one.attribute, one.dataset.as_deref()), one));
+        let mut gathered: BTreeMap<bytes::Bytes, Gathered> = named.collect();
         let strands = &self.context().pasts.strands;
         let mut sources = Vec::new();
         for strand in self.strands_of(id, &wants).await? {
             let Some((attribute, dataset)) = keys::attribute_of_strand(&strand.name, id) else {
                 continue;
             };
-            let same = |found: &Gathered| found.attribute == attribute && found.dataset.as_deref() == dataset;
             let (mut fresh, mut mark) = (Points::default(), None);
-            if let Some(place) = gathered.iter().position(same) {
-                let points = gathered.swap_remove(place).builder.points;
+            if let Some(found) = gathered.remove(&strand.name) {
+                let points = found.builder.points;
                 mark = strands.mark(&strand).await?;
                 let from = unmarked(mark);
                 let first = points.times.partition_point(|time| *time < from);
@@ -202,7 +205,7 @@ impl TenantEntities {
             let dataset = dataset.map(Into::into);
             sources.push(Source { attribute, dataset, strand: Some(strand), fresh, mark });
         }
-        sources.extend(gathered.into_iter().map(|Gathered { attribute, dataset, builder }| Source {
+        sources.extend(gathered.into_values().map(|Gathered { attribute, dataset, builder }| Source {
             attribute,
             dataset,
             strand: None,
