@@ -8,7 +8,7 @@
 mod tests;
 
 use bytes::Bytes;
-use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 
 use crate::media::{Coding, accept_coding};
 use crate::stream::Body;
@@ -19,7 +19,7 @@ const STATE_DIGITS: usize = 32;
 /// Digits of the hash of a body.
 const FORM_DIGITS: usize = 16;
 /// The header that demands a state.
-pub const IF_MATCH: &str = "If-Match";
+const IF_MATCH: &str = "If-Match";
 /// Tags that a condition may list.
 const TAGS_MAX: usize = 256;
 
@@ -88,6 +88,19 @@ impl Conditions {
     /// For writes: what is stored must be none of these.
     pub fn none_of(&self) -> Option<States> {
         self.if_none_match.as_ref().map(|tags| tags.states(|_| true))
+    }
+
+    /// Both for a model: what is stored must be one of the former and none of the latter, in the model's words for whatever is
+    /// stored and for the states of some fingerprints.
+    pub fn states<S>(&self, any: &S, these: impl Fn(Vec<u128>) -> S) -> (Option<S>, Option<S>)
+    where
+        S: Clone,
+    {
+        let states = |states| match states {
+            States::Any => any.clone(),
+            States::These(states) => these(states),
+        };
+        (self.one_of().map(states), self.none_of().map(states))
     }
 
     /// Judges a read whose answer has this tag: `Some` is the tag of the representation that the client has already.
@@ -177,6 +190,20 @@ fn take_tags(line: &str, tags: &mut Vec<Tag>) -> Option<()> {
         }
     }
     Some(())
+}
+
+/// Refuses a write with `If-Match` on a route about nothing that has tags: no state is the one demanded.
+///
+/// # Errors
+///
+/// [`ConditionError`].
+pub fn check_untagged(request: &Request, has_tags: bool) -> Result<(), ConditionError> {
+    let is_write = request.method != Method::GET && request.method != Method::HEAD;
+    if !is_write || has_tags || !request.headers.contains_key(header::IF_MATCH) {
+        return Ok(());
+    }
+    Conditions::of(&request.headers)?;
+    Err(ConditionError::Failed(IF_MATCH))
 }
 
 /// The answer to a read of one thing whose stored state has this fingerprint: with its `ETag`, or 304 if the client has

@@ -31,7 +31,7 @@ pub mod testing;
 pub use addresses::is_public_address;
 pub use body::{BODY_BYTES_HELD, read_body};
 pub use budget::{MemoryBudget, MemoryFull, RequestMemory, Reservation, SMALL_BYTES, Share};
-pub use conditions::{ConditionError, Conditions, IF_MATCH, States, tagged};
+pub use conditions::{ConditionError, Conditions, States, check_untagged, tagged};
 pub use incoming::{RequestStream, StreamLimits};
 pub use media::{MediaType, accept};
 pub use openapi::{

@@ -28,11 +28,11 @@ mod wire;
 pub use context::{ContextError, ContextOptions, Contexts, FetchPolicy};
 pub use state::{Api, Limits};
 
-use api_http::{FrontEnd, Request, Response, Route, handler};
+use api_http::{FrontEnd, Request, Response, Route, check_untagged, handler};
 use http::Method;
 
 use problem::{Problem, refuse};
-use routes::conditions::check_untagged;
+use routes::conditions::has_tags;
 use routes::temporal::{attributes as past_attributes, entities as past};
 use routes::{attributes, batch, contexts, discovery, docs, entities, info, purge};
 
@@ -102,9 +102,9 @@ where
         let tenant =
             request.headers.get(routes::TENANT).or_else(|| request.headers.get(routes::FIWARE_SERVICE));
         let tenant = tenant.cloned();
-        let answered = match check_untagged(&request, path) {
+        let answered = match check_untagged(&request, has_tags(path)) {
             Ok(()) => function(api, request).await,
-            Err(problem) => Err(problem),
+            Err(error) => Err(error.into()),
         };
         let mut response = answered.unwrap_or_else(|problem| problem.response());
         if let Some(tenant) = tenant {

@@ -19,11 +19,13 @@ pub mod wire;
 pub use notification::notification;
 pub use state::{Api, Limits};
 
-use api_http::{FrontEnd, Request, RequestStream, Response, Route, handler, streamed_handler};
+use api_http::{
+    FrontEnd, Request, RequestStream, Response, Route, check_untagged, handler, streamed_handler,
+};
 use http::Method;
 
 use problem::{Problem, refuse};
-use routes::conditions::{check_untagged, only_creates};
+use routes::conditions::{has_tags, only_creates};
 use routes::{attributes, bulk, data, docs, hooks, repositories, series, units};
 
 /// Where the API lies.
@@ -121,9 +123,9 @@ where
 {
     let answer = move |api: Api, request: Request| async move {
         let only_creates = only_creates(&request);
-        let answered = match check_untagged(&request, path) {
+        let answered = match check_untagged(&request, has_tags(path)) {
             Ok(()) => function(api, request).await,
-            Err(problem) => Err(problem),
+            Err(error) => Err(error.into()),
         };
         answered.unwrap_or_else(|problem| problem.unless_created(only_creates).response())
     };
@@ -137,9 +139,9 @@ where
     A: Future<Output = Result<Response, Problem>> + Send + 'static,
 {
     let answer = move |api: Api, request: Request, body: RequestStream| async move {
-        let answered = match check_untagged(&request, path) {
+        let answered = match check_untagged(&request, has_tags(path)) {
             Ok(()) => function(api, request, body).await,
-            Err(problem) => Err(problem),
+            Err(error) => Err(error.into()),
         };
         answered.unwrap_or_else(|problem| problem.response())
     };
