@@ -38,7 +38,7 @@ pub use openapi::{
     ApiDescription, description_page, parameter_reference, path_parameter, path_parameters, query_parameter,
     schema_reference,
 };
-pub use pace::LogPace;
+pub use pace::log_refusal;
 pub use paging::{PageLink, next_link, page_link};
 pub use params::{Params, percent_decode, percent_decode_segment, percent_encode_into};
 pub use request::{HeaderError, Request};

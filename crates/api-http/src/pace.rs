@@ -9,7 +9,7 @@ const PAUSE: Duration = Duration::from_secs(1);
 
 /// Lets a line through once a second, and counts those it held back: for what every request may meet at once.
 #[derive(Debug)]
-pub struct LogPace(Mutex<Passed>);
+struct LogPace(Mutex<Passed>);
 
 #[derive(Debug)]
 struct Passed {
@@ -19,14 +19,13 @@ struct Passed {
 
 impl LogPace {
     /// A pace of its own.
-    #[expect(clippy::new_without_default, reason = "made as a constant, which a default cannot be")]
-    pub const fn new() -> Self {
+    const fn new() -> Self {
         Self(Mutex::new(Passed { last: None, suppressed: 0 }))
     }
 
     /// Whether a line may be written now; if so, how many were held back since the last one. Cost: one lock that nobody
     /// holds for long.
-    pub fn admit(&self) -> Option<u64> {
+    fn admit(&self) -> Option<u64> {
         self.admit_at(Instant::now())
     }
 
@@ -38,6 +37,17 @@ impl LogPace {
         }
         passed.last = Some(now);
         Some(std::mem::take(&mut passed.suppressed))
+    }
+}
+
+/// Logs why a store refused a request. Refusals that every request meets as long as their cause `lasts` are told at a pace.
+pub fn log_refusal(error: &dyn std::error::Error, lasts: bool) {
+    static LASTING: LogPace = LogPace::new();
+    let source = error.source().map(tracing::field::display);
+    if !lasts {
+        tracing::error!(%error, source, "store refused");
+    } else if let Some(suppressed) = LASTING.admit() {
+        tracing::error!(%error, source, suppressed, "store refused");
     }
 }
 

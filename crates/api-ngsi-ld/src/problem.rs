@@ -1,11 +1,11 @@
 //! Errors as NGSI-LD words them (ETSI GS CIM 009, 5.5.2 and 6.3.2): a problem body and a status.
 
 use api_http::{
-    ConditionError, DataDamaged, LogPace, MemoryFull, Refusal, RequestTimedOut, Response, json_response,
+    ConditionError, DataDamaged, MemoryFull, Refusal, RequestTimedOut, Response, json_response, log_refusal,
 };
 use http::{HeaderValue, Method, StatusCode, header};
 use lang_json::write_string;
-use model_entities::{Error, StoreErrorKind};
+use model_entities::{Error, StoreErrorKind, is_outage};
 
 use crate::context::Names;
 
@@ -229,31 +229,8 @@ pub(crate) fn write_problem(error: &Error, names: Option<&Names>) -> Problem {
     }
 }
 
-/// Refusals that every request meets as long as their cause lasts.
-static LASTING_REFUSALS: LogPace = LogPace::new();
-
-fn log_refusal(kind: StoreErrorKind, error: &dyn std::error::Error) {
-    let source = error.source().map(tracing::field::display);
-    let lasts = match kind {
-        StoreErrorKind::Unavailable | StoreErrorKind::NoSpace | StoreErrorKind::FolderLost => true,
-        StoreErrorKind::Corrupt
-        | StoreErrorKind::TooLarge
-        | StoreErrorKind::Conflict
-        | StoreErrorKind::Changed
-        | StoreErrorKind::OtherIncarnation
-        | StoreErrorKind::Unknown
-        | StoreErrorKind::Locked
-        | StoreErrorKind::Misuse => false,
-    };
-    if !lasts {
-        tracing::error!(error = %error, source, "store refused");
-    } else if let Some(suppressed) = LASTING_REFUSALS.admit() {
-        tracing::error!(error = %error, source, suppressed, "store refused");
-    }
-}
-
 fn store_problem(kind: StoreErrorKind, error: &dyn std::error::Error) -> Problem {
-    log_refusal(kind, error);
+    log_refusal(error, is_outage(kind));
     match kind {
         StoreErrorKind::Corrupt => Problem::damaged(),
         StoreErrorKind::Unavailable => Problem::unavailable("the store cannot serve now"),

@@ -2,10 +2,10 @@
 //! request is about many series, which of them, which point and why.
 
 use api_http::{
-    ConditionError, DataDamaged, LogPace, MemoryFull, Refusal, RequestTimedOut, Response, json_response,
+    ConditionError, DataDamaged, MemoryFull, Refusal, RequestTimedOut, Response, json_response, log_refusal,
 };
 use http::{HeaderValue, Method, StatusCode, header};
-use model_series::{Error, RefusalKind, StoreErrorKind};
+use model_series::{Error, RefusalKind, StoreErrorKind, is_outage};
 use serde::Serialize;
 
 use crate::wire::WireError;
@@ -255,31 +255,8 @@ fn of_refusals(refusals: &[model_series::Refusal]) -> Problem {
     problem
 }
 
-/// Refusals that every request meets as long as their cause lasts.
-static LASTING_REFUSALS: LogPace = LogPace::new();
-
-fn log_refusal(kind: StoreErrorKind, error: &dyn std::error::Error) {
-    let source = error.source().map(tracing::field::display);
-    let lasts = match kind {
-        StoreErrorKind::Unavailable | StoreErrorKind::NoSpace | StoreErrorKind::FolderLost => true,
-        StoreErrorKind::Corrupt
-        | StoreErrorKind::TooLarge
-        | StoreErrorKind::Conflict
-        | StoreErrorKind::Changed
-        | StoreErrorKind::OtherIncarnation
-        | StoreErrorKind::Unknown
-        | StoreErrorKind::Locked
-        | StoreErrorKind::Misuse => false,
-    };
-    if !lasts {
-        tracing::error!(error = %error, source, "store refused");
-    } else if let Some(suppressed) = LASTING_REFUSALS.admit() {
-        tracing::error!(error = %error, source, suppressed, "store refused");
-    }
-}
-
 fn of_store(kind: StoreErrorKind, error: &dyn std::error::Error) -> Problem {
-    log_refusal(kind, error);
+    log_refusal(error, is_outage(kind));
     match kind {
         StoreErrorKind::Corrupt => Problem::damaged(),
         StoreErrorKind::Unavailable => Problem::unavailable("the store cannot serve now"),

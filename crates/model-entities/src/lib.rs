@@ -55,7 +55,7 @@ pub use history::{
     HistoryPage, HistoryPolicy, HistoryRequest, HistoryRule, InstanceHistory, InstanceId, InstanceIdError,
     PastInstance, PastInstances, Period, TimeProperty, TimeSpan,
 };
-pub use model_series::SkipLog;
+pub use model_series::{SkipLog, is_outage};
 pub use query::{
     Collation, Comparison, Filter, GeoQuery, GeoRelation, LinkedPath, Meta, Operand, Order, OrderBy,
     OrderKey, Path, Query, QueryResult, Scalar, ScopeQuery, Selector, Sweep, Swept, TypeQuery,
