@@ -210,7 +210,7 @@ impl Points {
 
     /// Values beyond all numbers, or that are none, become no values, flagged faulty or worse. Cost: a wide pass if all are
     /// finite.
-    pub(crate) fn settle(&mut self) {
+    pub fn settle(&mut self) {
         // No early exit, so that the loop is made of wide instructions.
         if self.values.iter().fold(true, |all, value| all & value.is_finite()) {
             return;
@@ -335,6 +335,7 @@ fn part<'a, T>(column: &'a [T], range: &Range<usize>) -> &'a [T] {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Flag;
 
     fn history(points: &[(i64, i64, &'static str)]) -> Points {
         let mut all = Points::default();
@@ -359,6 +360,20 @@ mod tests {
             )
         })
         .collect()
+    }
+
+    #[test]
+    fn what_no_double_holds_is_no_value_and_not_valid() {
+        let (valid, faulty, missing) = (Flag::Valid.number(), Flag::Faulty.absent(), Flag::Missing.absent());
+        let mut points = Points::default();
+        for (time, value) in (0..).zip([1.0, f64::INFINITY, f64::NAN, f64::MAX, f64::NEG_INFINITY]) {
+            points.push(time, value, valid);
+        }
+        points.push(9, f64::INFINITY, Flag::Missing.number());
+        points.push(10, f64::NAN, Flag::Estimated.absent());
+        points.settle();
+        assert_eq!(points.flags, [valid, faulty, faulty, valid, faulty, missing, Flag::Estimated.absent()]);
+        assert_eq!(points.values, [1.0, 0.0, 0.0, f64::MAX, 0.0, 0.0, 0.0]);
     }
 
     #[test]

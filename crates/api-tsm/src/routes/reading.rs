@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use model_series::{
-    ABSENT, Answer, Definition, Flag, Interval, Points, Progress, Raster, ReadRequest, Reader, Repository,
-    TimeRange, TotalPages, Zone,
+    Answer, Definition, Interval, Points, Progress, Raster, ReadRequest, Reader, Repository, TimeRange,
+    TotalPages, Zone,
 };
 
 use crate::params::ReadGiven;
@@ -14,7 +14,7 @@ use crate::problem::Problem;
 use crate::shapes::interval_text;
 use crate::state::Limits;
 use crate::times::{Moment, library_zone};
-use crate::wire::{Form, NO_VALUE, PointsWriter, SeriesHead, Shape, on_raster};
+use crate::wire::{Form, PointsWriter, SeriesHead, Shape, on_raster};
 
 /// Points of a page.
 const PAGE_POINTS: usize = 16 * 1024;
@@ -313,7 +313,7 @@ impl Slots {
     /// The points of a page as the form has them: the compact one has an entry for each slot between the first point
     /// and the last.
     fn lay_out(&mut self, mut points: Points, series: &Definition) -> Result<Points, Problem> {
-        drop_overflown(&mut points);
+        points.settle();
         let (Some(first), Some(last)) = (points.times.first(), points.times.last()) else {
             return Ok(points);
         };
@@ -340,19 +340,6 @@ impl Slots {
         let filled = on_raster(&points, slots).ok_or_else(off)?;
         self.next = Some(raster.next(*last));
         Ok(filled)
-    }
-}
-
-/// Takes the values away that no double holds (a conversion or a sum went beyond), and flags their points: no form tells
-/// them, and some would call them valid. Cost: a look at each value.
-fn drop_overflown(points: &mut Points) {
-    if points.values.iter().fold(true, |all, value| all & value.is_finite()) {
-        return;
-    }
-    for (value, flag) in points.values.iter_mut().zip(&mut points.flags) {
-        if !value.is_finite() && *flag & ABSENT == 0 {
-            (*value, *flag) = (NO_VALUE, (*flag).max(Flag::Faulty.number()) | ABSENT);
-        }
     }
 }
 
@@ -433,25 +420,5 @@ impl SeriesPages {
             self.reading.tell(&points)?;
         }
         Ok(points)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_no_double_holds_is_no_value_and_not_valid() {
-        let mut points = Points::default();
-        for (time, value) in (0..).zip([1.0, f64::INFINITY, f64::NAN, f64::MAX, f64::NEG_INFINITY]) {
-            points.push(time, value, Flag::Valid.number());
-        }
-        points.push(9, f64::INFINITY, Flag::Missing.number());
-        points.push(10, f64::NAN, Flag::Estimated.absent());
-        drop_overflown(&mut points);
-        let gone = Flag::Faulty.absent();
-        let expected = [3, gone, gone, 3, gone, Flag::Missing.absent(), Flag::Estimated.absent()];
-        assert_eq!(points.flags, expected);
-        assert_eq!(points.values[..5], [1.0, NO_VALUE, NO_VALUE, f64::MAX, NO_VALUE]);
     }
 }
