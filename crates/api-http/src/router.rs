@@ -80,6 +80,8 @@ pub struct Route {
     pub path: &'static str,
     /// What answers.
     pub handler: Handler,
+    /// Whether it is for administrators only.
+    pub is_admin: bool,
 }
 
 /// Why a request is refused before or behind a handler; each front end words it in its standard.
@@ -208,6 +210,8 @@ pub struct Found<'router> {
     pub handler: &'router Handler,
     /// What stood in the `{name}` places, decoded.
     pub captures: Vec<String>,
+    /// Whether it is for administrators only.
+    pub is_admin: bool,
 }
 
 impl Router {
@@ -257,7 +261,7 @@ impl Router {
     ///
     /// `NotFound`, `MethodNotAllowed`, `EmptySegment`, or `BadQuery` for a segment that cannot be decoded.
     pub fn find(&self, method: &Method, path: &str) -> Result<Found<'_>, Refusal> {
-        let path = path.strip_suffix('/').filter(|rest| !rest.is_empty()).unwrap_or(path);
+        let path = without_last_slash(path);
         if has_empty_segment(path) {
             return Err(Refusal::EmptySegment);
         }
@@ -272,7 +276,16 @@ impl Router {
             captures.push(decoded.ok_or_else(|| Refusal::BadQuery(broken_coding(segment)))?.into_owned());
         }
         let mounted = self.routes.get(*matched.value).ok_or(Refusal::NotFound)?;
-        Ok(Found { index: *matched.value, handler: &mounted.route.handler, captures })
+        let Route { handler, is_admin, .. } = &mounted.route;
+        Ok(Found { index: *matched.value, handler, captures, is_admin: *is_admin })
+    }
+
+    /// Whether a route of the path, whatever its method, is for administrators only. Cost: a walk down a tree of paths for
+    /// each method.
+    pub fn is_admin(&self, path: &str) -> bool {
+        let path = without_last_slash(path);
+        let routes = self.tables.iter().filter_map(|(_, table)| self.routes.get(*table.at(path).ok()?.value));
+        routes.into_iter().any(|mounted| mounted.route.is_admin)
     }
 
     /// Whether other methods have the path.
@@ -344,6 +357,11 @@ fn join_methods(methods: &[Method]) -> String {
 fn is_below(path: &str, prefix: &str) -> bool {
     let prefix = prefix.strip_suffix('/').unwrap_or(prefix);
     path.strip_prefix(prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// One slash at the end of a path changes nothing.
+fn without_last_slash(path: &str) -> &str {
+    path.strip_suffix('/').filter(|rest| !rest.is_empty()).unwrap_or(path)
 }
 
 /// Whether nothing stands between two slashes of a path, or behind its last.

@@ -112,5 +112,5 @@ where
         }
         response
     };
-    Route { method, path, handler: handler(api, answer) }
+    Route { method, path, handler: handler(api, answer), is_admin: false }
 }

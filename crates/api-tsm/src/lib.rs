@@ -129,7 +129,7 @@ where
         };
         answered.unwrap_or_else(|problem| problem.unless_created(only_creates).response())
     };
-    Route { method, path, handler: handler(api, answer) }
+    Route { method, path, handler: handler(api, answer), is_admin: false }
 }
 
 /// A route that reads its body piece by piece.
@@ -145,5 +145,5 @@ where
         };
         answered.unwrap_or_else(|problem| problem.response())
     };
-    Route { method, path, handler: streamed_handler(api, answer) }
+    Route { method, path, handler: streamed_handler(api, answer), is_admin: false }
 }

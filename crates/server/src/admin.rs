@@ -73,7 +73,7 @@ impl Admin {
 
     /// The routes.
     pub(crate) fn front_end(&self) -> FrontEnd {
-        let route = |method, path, handler| Route { method, path, handler };
+        let route = |method, path, handler| Route { method, path, handler, is_admin: false };
         FrontEnd {
             name: "server",
             prefix: "/",
@@ -82,7 +82,7 @@ impl Admin {
                 route(Method::GET, "/health/ready", handler(self, ready)),
                 route(Method::GET, "/metrics", handler(self, metrics)),
                 route(Method::GET, "/version", handler(self, version)),
-                route(Method::POST, "/admin/backup", handler(self, backup)),
+                Route { is_admin: true, ..route(Method::POST, "/admin/backup", handler(self, backup)) },
             ],
             refuse,
         }

@@ -8,12 +8,9 @@ use serde_json::json;
 
 use crate::admin::{Admin, answer, chain, live, ready, refuse, refused, version};
 
-/// Below this path only an administrator gets answers: names of tenants tell whose data there is.
-pub(crate) const TENANTS: &str = "/ngsi-ld/ex/v1/tenants";
-
 /// The routes, over those of the server itself.
 pub(crate) fn front_end(admin: &Admin, entities: &Entities) -> FrontEnd {
-    let get = |path, handler| Route { method: Method::GET, path, handler };
+    let get = |path, handler| Route { method: Method::GET, path, handler, is_admin: false };
     FrontEnd {
         name: "server",
         prefix: "/",
@@ -22,7 +19,8 @@ pub(crate) fn front_end(admin: &Admin, entities: &Entities) -> FrontEnd {
             get("/actuator/info", handler(admin, info)),
             get("/ngsi-ld/ex/v1/ping", handler(admin, live)),
             get("/ngsi-ld/ex/v1/version", handler(admin, version)),
-            get(TENANTS, handler(entities, tenants)),
+            // Names of tenants tell whose data there is.
+            Route { is_admin: true, ..get("/ngsi-ld/ex/v1/tenants", handler(entities, tenants)) },
         ],
         refuse,
     }

@@ -25,15 +25,11 @@ use store::Lane;
 use tokio::runtime::Handle;
 use tokio::task::JoinSet;
 
-use crate::brokers::TENANTS;
 use crate::connection::{Connection, Order, UnderWay};
 use crate::cors::CorsOrigins;
 use crate::door::is_vital;
 use crate::head::{Fields, RequestName, X_REQUEST_ID};
 use crate::metrics::Metrics;
-
-/// What only an administrator may ask: paths that begin so.
-const ADMIN_PATHS: [&str; 2] = ["/admin", TENANTS];
 
 /// Limits on requests, in the units they are checked in.
 #[derive(Clone, Copy, Debug)]
@@ -181,9 +177,14 @@ async fn answer_here(link: Arc<Link>, request: http::Request<Incoming>) -> Respo
     };
     let memory = link.budget.request();
     let fit = head.fields.check_host(head.version);
-    let (route, outcome) = match fit.and_then(|()| app.router.find(&head.method, head.uri.path())) {
+    let found = fit.and_then(|()| app.router.find(&head.method, head.uri.path()));
+    let is_admin = match &found {
+        Ok(found) => found.is_admin,
+        Err(_) => app.router.is_admin(head.uri.path()),
+    };
+    let (route, outcome) = match found {
         Err(Refusal::MethodNotAllowed(_)) if head.method == Method::OPTIONS => {
-            (None, app.options(&head, &parts.headers))
+            (None, app.options(&head, &parts.headers, is_admin))
         }
         Err(refusal) => (None, Err(refusal)),
         // Probes are answered whatever goes on.
@@ -210,7 +211,7 @@ async fn answer_here(link: Arc<Link>, request: http::Request<Incoming>) -> Respo
             response
         }
     };
-    let mut response = app.finish(&head, response).await;
+    let mut response = app.finish(&head, is_admin, response).await;
     let damaged = response.extensions().get::<DataDamaged>().is_some();
     let timed_out = response.extensions().get::<RequestTimedOut>().is_some();
     let account = Account { head, route, status: response.status(), damaged, timed_out, started };
@@ -291,7 +292,7 @@ impl Link {
         memory: &RequestMemory,
     ) -> Result<Response, Refusal> {
         let path = head.uri.path();
-        let is_admin = is_admin(path);
+        let is_admin = found.is_admin;
         if is_admin && !self.may_administer(&head.uri, &headers) {
             return Err(Refusal::NotFound);
         }
@@ -429,19 +430,18 @@ impl App {
     }
 
     /// What a path allows, and whether pages of other origins may send it.
-    fn options(&self, head: &Head, headers: &HeaderMap) -> Result<Response, Refusal> {
-        let path = head.uri.path();
-        let mut response = self.router.options(path).ok_or(Refusal::NotFound)?;
-        if !is_admin(path) {
+    fn options(&self, head: &Head, headers: &HeaderMap, is_admin: bool) -> Result<Response, Refusal> {
+        let mut response = self.router.options(head.uri.path()).ok_or(Refusal::NotFound)?;
+        if !is_admin {
             self.cors.let_send(headers, response.headers_mut());
         }
         Ok(response)
     }
 
     /// What every answer gets, whoever gave it.
-    async fn finish(&self, head: &Head, mut response: Response) -> Response {
+    async fn finish(&self, head: &Head, is_admin: bool, mut response: Response) -> Response {
         end_with_newline(&mut response);
-        if !is_admin(head.uri.path()) {
+        if !is_admin {
             self.cors.let_read(head.fields.origin.as_ref(), response.headers_mut());
         }
         let compressed =
@@ -464,10 +464,6 @@ impl App {
         }
         response
     }
-}
-
-fn is_admin(path: &str) -> bool {
-    ADMIN_PATHS.iter().any(|admin| path.starts_with(admin))
 }
 
 /// The output of `work`, or `None` if it takes longer than `limit`. No timer is set for work that

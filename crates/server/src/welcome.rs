@@ -40,7 +40,8 @@ pub(crate) fn front_end(apis: &[Served]) -> FrontEnd {
         "apis": apis,
     });
     let welcome = Welcome { page: page.into(), facts: facts.into() };
-    let routes = vec![Route { method: Method::GET, path: "/", handler: handler(&welcome, greet) }];
+    let routes =
+        vec![Route { method: Method::GET, path: "/", handler: handler(&welcome, greet), is_admin: false }];
     FrontEnd { name: "server", prefix: "/", routes, refuse }
 }
 

@@ -10,7 +10,7 @@ fn route(method: Method, path: &'static str) -> Route {
     let answer = move |(), request: Request| async move {
         json_response(StatusCode::OK, "text/plain", format!("{path} {:?}", request.captures))
     };
-    Route { method, path, handler: handler(&(), answer) }
+    Route { method, path, handler: handler(&(), answer), is_admin: path.ends_with("search") }
 }
 
 fn router() -> Router {
@@ -41,6 +41,18 @@ fn check(method: &Method, path: &str, expected: &str) {
     let request = Request { captures: found.captures, ..Request::default() };
     let response = found.handler.answer(request).now_or_never().unwrap();
     assert_eq!(body(response), expected, "{path}");
+}
+
+#[test]
+fn routes_for_administrators_are_told() {
+    let router = router();
+    let is_admin = |method, path| router.find(method, path).unwrap().is_admin;
+    assert!(is_admin(&Method::POST, "/things/v1/things/search"));
+    assert!(!is_admin(&Method::GET, "/things/v1/things/search"), "a thing of that id");
+    assert!(router.is_admin("/things/v1/things/search/"), "one of its methods");
+    for path in ["/things/v1/things", "/things/v1/things/searching", "/nowhere/search"] {
+        assert!(!router.is_admin(path), "{path}");
+    }
 }
 
 fn check_refused(method: &Method, path: &str, expected: &Refusal, worded_by: &str) {

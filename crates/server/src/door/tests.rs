@@ -70,7 +70,7 @@ fn limits() -> RequestLimits {
 }
 
 fn app(stuck_at: &Stuck) -> App {
-    let route = |path, handler| Route { method: Method::GET, path, handler };
+    let route = |path, handler| Route { method: Method::GET, path, handler, is_admin: false };
     let routes = vec![
         route("/health/live", handler(&(), ok)),
         route("/plain", handler(&(), ok)),
