@@ -281,7 +281,7 @@ fn pages() {
             ),
         );
     }
-    for (name, most) in [("limit", 1000), ("offset", OFFSET_MAX)] {
+    for (name, most) in [("limit", "1000 (page_rows_max)".to_owned()), ("offset", OFFSET_MAX.to_string())] {
         check_beside_type(
             &format!("{name}=99999999999999999999999"),
             &format!("400 BadRequestData: parameter {name} must not be more than {most}"),
