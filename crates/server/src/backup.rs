@@ -50,6 +50,11 @@ async fn copy_store(data: &Path, folder: &Path) -> anyhow::Result<()> {
 
 /// Asks a server on this machine to write the backup: it knows what is not on disk yet.
 async fn ask_server(server: &str, folder: &Path) -> anyhow::Result<()> {
+    let is_url = reqwest::Url::parse(server).is_ok_and(|url| matches!(url.scheme(), "http" | "https"));
+    anyhow::ensure!(
+        is_url,
+        "--server {server}: the URL of a running server is wanted, like http://127.0.0.1:1026"
+    );
     let url = format!("{}/admin/backup", server.trim_end_matches('/'));
     let body = serde_json::json!({ "folder": folder }).to_string();
     // A provider can be installed once; it being there already is as good.

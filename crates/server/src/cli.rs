@@ -145,10 +145,14 @@ pub(crate) fn parse(arguments: &[OsString]) -> anyhow::Result<Parsed> {
     finish(&command, &matches, &name, Some((&file, &keys)))
 }
 
+/// How a text is refused where a number is wanted, in words of Rust.
+const NO_NUMBER: &str = "invalid digit found in string";
+
 /// What clap says, without its frame.
-fn sentence(text: &str) -> &str {
+fn sentence(text: &str) -> String {
     let text = text.strip_prefix("error: ").unwrap_or(text);
-    text.split("\n\n").next().unwrap_or(text).trim_end()
+    let text = text.split("\n\n").next().unwrap_or(text).trim_end();
+    text.replace(NO_NUMBER, "it must be a whole number")
 }
 
 fn finish(
@@ -157,9 +161,26 @@ fn finish(
     name: &str,
     file: Option<(&Path, &[String])>,
 ) -> anyhow::Result<Parsed> {
-    let cli = Cli::from_arg_matches(matches)?;
+    let mut cli = Cli::from_arg_matches(matches)?;
     let origins = matches.subcommand_matches(name).map(|sub| origins(command, sub, name, file));
-    Ok(Parsed { cli, origins: origins.unwrap_or_default(), warnings: variables::unknown(command, name) })
+    let mut origins = origins.unwrap_or_default();
+    if let Command::Serve(settings) | Command::Settings(settings) = &mut cli.command {
+        follow(settings, &mut origins);
+    }
+    Ok(Parsed { cli, origins, warnings: variables::unknown(command, name) })
+}
+
+/// Defaults that follow other settings: a page that nobody asks anything of has no more rows than one may have.
+fn follow(settings: &mut Settings, origins: &mut [Origin]) {
+    let rows_max = settings.limits.page_rows_max;
+    let origin = origins.iter_mut().find(|origin| origin.key == "page_rows_default");
+    if let Some(origin) = origin
+        && origin.from == "default"
+        && settings.limits.page_rows_default > rows_max
+    {
+        settings.limits.page_rows_default = rows_max;
+        (origin.value, origin.from) = (Some(rows_max.to_string()), "default, by page_rows_max".to_owned());
+    }
 }
 
 /// A refusal by what the settings are together, with where those come from that it names.

@@ -230,8 +230,8 @@ fn announce(settings: &Settings, url: &str, health: Option<SocketAddr>) -> anyho
     };
     let health = health.map(|address| format!("health on http://{address}\n")).unwrap_or_default();
     let mut out = std::io::stdout().lock();
-    // Whoever waits for the last line has read the others.
-    writeln!(out, "durability: {durability}\n{health}listening on {url}")
+    // Scripts wait for the second line.
+    write!(out, "durability: {durability}\nlistening on {url}\n{health}")
         .and_then(|()| out.flush())
         .context("standard output is closed")
 }

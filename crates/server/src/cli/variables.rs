@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use clap::Command as Clap;
 use clap::error::{ContextKind, ContextValue};
 
-use super::{WrongSetting, nearest, sentence, setting_args};
+use super::{NO_NUMBER, WrongSetting, nearest, sentence, setting_args};
 
 /// What the name of every setting's variable begins with.
 const PREFIX: &str = "TWINFOLD_";
@@ -44,6 +44,8 @@ pub(super) fn name_variable(error: clap::Error, command: &Clap, arguments: &[OsS
             let text = error.to_string();
             WrongSetting(sentence(&text).replacen(&format!("'{flag}'"), &variable, 1)).into()
         }
+        // In words of ours, which clap would not print.
+        None if error.to_string().contains(NO_NUMBER) => WrongSetting(sentence(&error.to_string())).into(),
         None => error.into(),
     }
 }

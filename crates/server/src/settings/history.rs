@@ -83,8 +83,8 @@ fn rule(text: &str) -> Result<HistoryRule, String> {
         })?;
         match name {
             "tenant" => rule.tenant = Some(Tenant::new(value).map_err(|error| error.to_string())?),
-            "type" => rule.of_type = Some(value.into()),
-            "attribute" => rule.attribute = Some(value.into()),
+            "type" => rule.of_type = Some(iri(member, value)?),
+            "attribute" => rule.attribute = Some(iri(member, value)?),
             "record" => rule.record = Some(recorded(value)?),
             "keep" if value == "forever" => rule.keep = Some(Duration::MAX),
             "keep" => rule.keep = Some(value.parse::<Span>()?.0),
@@ -97,6 +97,21 @@ fn rule(text: &str) -> Result<HistoryRule, String> {
             "{text:?}: record is of whole entities: a rule with an attribute can only say keep=SPAN"
         )),
         _ => Ok(rule),
+    }
+}
+
+/// Types and attributes are stored as IRIs: a short name would fit nothing.
+fn iri(member: &str, value: &str) -> Result<Box<str>, String> {
+    let is_scheme = |scheme: &str| {
+        scheme.starts_with(|first: char| first.is_ascii_alphabetic())
+            && scheme.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.'))
+    };
+    match value.split_once(':') {
+        Some((scheme, rest)) if is_scheme(scheme) && !rest.is_empty() => Ok(value.into()),
+        _ => Err(format!(
+            "{member:?}: types and attributes are named by IRIs here, like https://example.org/Sensor; a name that no \
+             @context defines is https://uri.etsi.org/ngsi-ld/default-context/ and the name"
+        )),
     }
 }
 
@@ -142,5 +157,7 @@ mod tests {
         check_refused("keep=1", "whole number");
         check_refused("tenant=a b,keep=1h", "record=on");
         check_refused("attribute=https://a.org/p,record=off", "whole entities");
+        check_refused("type=Sensor,keep=30d", "\"type=Sensor\": types and attributes are named by IRIs");
+        check_refused("attribute=:,keep=30d", "default-context/");
     }
 }

@@ -129,6 +129,19 @@ fn whoever_comes_to_the_door_is_told_what_this_is() {
     assert_eq!(server.get("/ngsi-ld/v1/docs").status, 200);
 }
 
+/// What the page tells to write is found by what it tells to ask.
+#[test]
+fn the_first_steps_of_the_page_lead_somewhere() {
+    let (_folder, server) = memory(&[]);
+    let page = ask(&server, "GET /", &["host: t", "accept: text/html"]).text();
+    let entity = page.split_once("-d '").and_then(|(_, rest)| rest.split_once('\'')).unwrap().0;
+    assert_eq!(server.post("/ngsi-ld/v1/entities", entity).status, 201);
+    let found = server.get("/ngsi-ld/v1/entities?type=Room&q=temperature%3E20");
+    assert!(found.text().contains("urn:ngsi-ld:Room:1"), "{}", found.text());
+    let past = server.get("/ngsi-ld/v1/temporal/entities/urn:ngsi-ld:Room:1");
+    assert!(past.text().contains("21.5"), "{}", past.text());
+}
+
 #[test]
 fn clients_of_other_brokers_find_what_they_look_for() {
     let (_folder, server) = memory(&[]);

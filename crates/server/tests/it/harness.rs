@@ -73,6 +73,9 @@ impl Server {
                 break url.to_owned();
             }
         };
+        if command.get_args().any(|argument| argument == "--health-listen") {
+            announced.push(lines.next().expect("the server ended before it told where health is").unwrap());
+        }
         let address = url.split_once("://").unwrap().1.parse().unwrap();
         Self { child, announced, url, address }
     }

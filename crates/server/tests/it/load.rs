@@ -207,7 +207,9 @@ fn health_has_an_address_of_its_own() {
     let folder = tempfile::tempdir().unwrap();
     let options = ["--store", "memory", "--health-listen", "127.0.0.1:0", "--connections-max", "1"];
     let server = Server::start(folder.path(), &options);
-    let line = server.announced.iter().find_map(|line| line.strip_prefix("health on http://"));
+    let [_, listening, line] = &server.announced[..] else { panic!("{:?}", server.announced) };
+    assert!(listening.starts_with("listening on "), "{listening}");
+    let line = line.strip_prefix("health on http://");
     let mut held = server.connect();
     assert_eq!(held.ask("GET /version HTTP/1.1\r\nhost: t\r\n\r\n").status, 200);
     // There is no connection left but at this address.

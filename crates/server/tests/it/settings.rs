@@ -60,13 +60,45 @@ fn wrong_settings_end_with_code_2_and_name_the_culprit() {
     check("", &["--durability", "never"], &["--durability", "interval:100ms"]);
     check("", &["--tls-cert", "a.pem"], &["tls_key"]);
     check("", &["--write-points-max", "100000000"], &["memory_bytes_max", "1827MiB"]);
-    check("", &["--page-rows-max", "5"], &["page_rows_default"]);
+    check("", &["--page-rows-max", "5", "--page-rows-default", "6"], &["page_rows_default"]);
+    check("page_rows_default = 20", &["--page-rows-max", "5"], &["page_rows_default", "settings.toml"]);
+    check("history_rules = \"type=Sensor,keep=30d\"", &[], &["type=Sensor", "IRIs", "settings.toml"]);
     check("", &["--buckets", "3"], &["power of two"]);
     check("", &["--log-level", "=,="], &["log_level"]);
     check("", &["--log-level", "nonsense"], &["log_level", "nonsense"]);
     check("page_rows_max", &[], &["not TOML"]);
     check("", &["--listen", "foo"], &["listen address"]);
     check("", &["--tls-cert", "/none.pem", "--tls-key", "/none.pem"], &["/none.pem"]);
+}
+
+/// A page has no more rows than it may where nothing is said of the default.
+#[test]
+fn the_rows_of_a_page_follow_their_maximum() {
+    for (flags, expected) in [
+        (&["--page-rows-max", "10"][..], "page_rows_default = 10"),
+        (&["--page-rows-max", "500"][..], "page_rows_default = 20"),
+        (&["--page-rows-max", "10", "--page-rows-default", "5"][..], "page_rows_default = 5"),
+    ] {
+        let (code, printed, errors) = output(twinfold(&["settings"]).args(flags));
+        assert_eq!(code, Some(0), "{errors}");
+        let line = printed.lines().find(|line| line.starts_with("page_rows_default")).unwrap();
+        assert_eq!(line.split('#').next().unwrap().trim(), expected);
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::start(folder.path(), &["--store", "memory", "--page-rows-max", "10"]);
+    assert_eq!(server.stop(), Some(0));
+}
+
+#[test]
+fn wrong_values_are_told_in_plain_words() {
+    for flag in [["--page-rows-max", "abc"], ["--streams-max", "abc"], ["--requests-max", "abc"]] {
+        let (code, _, errors) = output(twinfold(&["settings"]).args(flag));
+        assert!(code == Some(2) && errors.contains("it must be a whole number"), "{errors}");
+        assert!(errors.contains(flag[0]), "{errors}");
+    }
+    let arguments = ["backup", "--server", "localhost:1026", "--to", "/tmp/none/of/it"];
+    let (code, _, errors) = output(&mut twinfold(&arguments));
+    assert!(code == Some(1) && errors.contains("like http://127.0.0.1:1026"), "{errors}");
 }
 
 #[test]
@@ -128,7 +160,7 @@ fn a_wrong_value_is_told_once() {
     let (code, _, in_variable) = output(twinfold(&["settings"]).env("TWINFOLD_PAGE_ROWS_MAX", "lots"));
     assert_eq!(code, Some(2));
     for errors in [in_file, in_variable] {
-        assert_eq!(errors.matches("invalid digit").count(), 1, "{errors}");
+        assert_eq!(errors.matches("it must be a whole number").count(), 1, "{errors}");
         assert_eq!(errors.matches("error:").count(), 1, "{errors}");
     }
 }
