@@ -26,7 +26,9 @@ fn bodies_are_bounded_however_they_come() {
     let check = |request: &[u8], status: u16| {
         let mut wire = server.connect();
         wire.send(request);
-        assert_eq!(wire.answer(true).unwrap().status, status);
+        let answer = wire.answer(true).unwrap();
+        assert_eq!(answer.status, status);
+        assert_eq!(answer.text().contains("larger than 1024 bytes (body_bytes_max)"), status == 413);
     };
     check(&post(&[b' '; 1024], ""), 400);
     check(&post(&[b' '; 1025], ""), 413);
