@@ -171,7 +171,6 @@ impl Batch {
 
     /// Takes a lease.
     pub(crate) fn lease(&mut self, name: &str, ttl: Duration) -> Result<Option<Lease>, Error> {
-        self.shared.check_writable()?;
         let (shared, key) = (Arc::clone(&self.shared), lease_key(name));
         let engine = shared.engine()?;
         let meta = family(&engine, META);
@@ -193,11 +192,14 @@ impl Batch {
         self.leases.renew(lease, (self.shared.options.clock.steady(), ttl))
     }
 
-    /// Gives back the leases that were taken with a batch that failed.
-    pub(crate) fn give_back_leases(&mut self) {
-        for lease in self.taken.drain(..) {
-            self.leases.end(&lease);
-        }
+    /// Keeps the leases that were taken with a batch that was written.
+    pub(crate) fn keep_leases(&mut self) {
+        self.taken.clear();
+    }
+
+    /// Gives back a lease that nobody holds.
+    pub(crate) fn give_back(&mut self, lease: &Lease) {
+        self.leases.end(lease);
     }
 
     /// Notes how far a reader of the feed has come; with no cursor of this incarnation, that there is none.
@@ -292,14 +294,16 @@ impl Batch {
         }
     }
 
-    /// Makes the batch empty, whatever became of it.
+    /// Makes the batch empty, whatever became of it. Leases that are not to be kept are given back.
     pub(crate) fn clear(&mut self) {
         self.write.clear();
         self.rows.clear();
         self.commits = 0;
         self.feed_bytes = 0;
         self.hidden.clear();
-        self.taken.clear();
+        for lease in self.taken.drain(..) {
+            self.leases.end(&lease);
+        }
         self.touched.rows.clear();
         self.touched.places.clear();
         self.touched.by_place.clear();

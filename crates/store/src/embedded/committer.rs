@@ -228,12 +228,14 @@ impl Committer {
     /// Makes the batch durable, publishes it, answers. False if it failed.
     fn write(&mut self) -> bool {
         let written = self.batch.is_empty() || self.write_batch();
-        if !written {
-            self.batch.give_back_leases();
+        if written {
+            self.batch.keep_leases();
         }
         self.batch.clear();
         for reply in self.replies.drain(..) {
-            send(&self.shared, reply, written);
+            if let Some(lease) = send(&self.shared, reply, written) {
+                self.batch.give_back(&lease);
+            }
         }
         written
     }
@@ -378,7 +380,8 @@ fn settle(shared: &Shared, outcomes: &mut [Result<Stamp, Error>], written: bool)
     }
 }
 
-fn send(shared: &Shared, reply: Reply, written: bool) {
+/// Answers; with the lease that was taken for somebody who went away.
+fn send(shared: &Shared, reply: Reply, written: bool) -> Option<Lease> {
     match reply {
         Reply::One(answer, mut outcome) => {
             settle(shared, std::slice::from_mut(&mut outcome), written);
@@ -392,7 +395,8 @@ fn send(shared: &Shared, reply: Reply, written: bool) {
             let _ = answer.send(if written { Ok(()) } else { Err(under_way(shared)) });
         }
         Reply::Lease(answer, outcome) => {
-            let _ = answer.send(if written { outcome } else { Err(under_way(shared)) });
+            let untold = answer.send(if written { outcome } else { Err(under_way(shared)) });
+            return untold.err()?.ok()?;
         }
         Reply::Renew(answer, is_held) => {
             let _ = answer.send(if written { Ok(is_held) } else { Err(under_way(shared)) });
@@ -404,6 +408,7 @@ fn send(shared: &Shared, reply: Reply, written: bool) {
             let _ = answer.send(());
         }
     }
+    None
 }
 
 /// Tells requests that came too late that nothing of them was written.
@@ -432,5 +437,49 @@ fn repeat(outcome: &Result<(), Error>) -> Result<(), Error> {
     match outcome {
         Ok(()) => Ok(()),
         Err(error) => Err(Error::new(error.kind(), error.action())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::embedded::EmbeddedOptions;
+
+    const LONG: Duration = Duration::from_secs(3_600);
+
+    fn batch(folder: &std::path::Path) -> (Arc<Shared>, Batch) {
+        let options = EmbeddedOptions { disk_free_min: Some(0), ..EmbeddedOptions::recommended() };
+        let shared = Arc::new(Shared::open(folder, options).unwrap());
+        (Arc::clone(&shared), Batch::new(shared))
+    }
+
+    #[test]
+    fn a_lease_of_a_batch_that_was_not_written_is_given_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let (_shared, mut batch) = batch(folder.path());
+        assert!(batch.lease("job", LONG).unwrap().is_some());
+        // As after a look at the folder that told nothing.
+        batch.begin_anew();
+        assert!(batch.lease("job", LONG).unwrap().is_some());
+        batch.keep_leases();
+        batch.clear();
+        assert!(batch.lease("job", LONG).unwrap().is_none(), "one that was written is held");
+    }
+
+    #[test]
+    fn a_lease_of_somebody_who_went_away_is_given_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let (shared, batch) = batch(folder.path());
+        let mut committer = Committer { batch, shared, replies: Vec::new(), looked: None };
+        let ask = |committer: &mut Committer| {
+            let (answer, told) = oneshot::channel();
+            committer.accept(Request::Lease { name: "job".into(), ttl: LONG, answer }, &mut Vec::new());
+            told
+        };
+        drop(ask(&mut committer));
+        assert!(committer.write());
+        let mut told = ask(&mut committer);
+        assert!(committer.write());
+        assert!(told.try_recv().unwrap().unwrap().is_some());
     }
 }
