@@ -30,16 +30,21 @@ pub(crate) fn whenever_at_rest(shared: &Shared, stopped: &Receiver<()>) {
         shared.snapshots.end_overdue();
         let now = newest();
         if now == seen && now != tidied {
-            tidied = now;
-            if let Err(error) = tidy(shared, AT_REST_BYTES_MAX) {
-                tracing::warn!(%error, "the store at rest was not tidied");
+            match tidy(shared, AT_REST_BYTES_MAX) {
+                // What was passed over is looked at again.
+                Ok(is_done) => tidied = if is_done { now } else { tidied },
+                Err(error) => {
+                    tidied = now;
+                    tracing::warn!(%error, "the store at rest was not tidied");
+                }
             }
         }
         seen = now;
     }
 }
 
-/// Merges the files of rows, and what memtables hold of them, if much of it is garbage. Blocks meanwhile.
+/// Merges the files of rows, and what memtables hold of them, if much of it is garbage. Blocks meanwhile. False if that had
+/// to be left: writes have failed, or the disk is nearly full and has no room for what is merged.
 ///
 /// Cost: a look at the list of files. A merge reads and writes all rows, at most `bytes_max`; it comes only after about half
 /// as much as is live was written or removed. (Where rows that are removed are smaller than most, it comes earlier.)
@@ -47,14 +52,15 @@ pub(crate) fn whenever_at_rest(shared: &Shared, stopped: &Receiver<()>) {
 /// # Errors
 ///
 /// If the store is closed or its disk fails.
-pub(crate) fn tidy(shared: &Shared, bytes_max: u64) -> Result<(), Error> {
-    if !shared.is_serving() {
-        return Ok(());
+pub(crate) fn tidy(shared: &Shared, bytes_max: u64) -> Result<bool, Error> {
+    if shared.check_commits().is_err() {
+        return Ok(false);
     }
     let engine = shared.engine()?;
     let failed = |error| engine_failed(shared.path(), "look at the files of", error);
-    if number(&engine, properties::TOTAL_SST_FILES_SIZE) > bytes_max {
-        return Ok(());
+    let bytes = number(&engine, properties::TOTAL_SST_FILES_SIZE);
+    if bytes > bytes_max {
+        return Ok(true);
     }
     let files = engine.live_files().map_err(failed)?;
     let mut rows: Vec<&LiveFile> =
@@ -64,11 +70,16 @@ pub(crate) fn tidy(shared: &Shared, bytes_max: u64) -> Result<(), Error> {
     weights.above_bytes += memtable_bytes.saturating_sub(MEMTABLE_BYTES_MIN);
     weights.removals += number(&engine, properties::NUM_DELETES_ACTIVE_MEM_TABLE);
     if weights.are_untidy() {
+        // The old files go only after the new ones are whole.
+        let needed = bytes.saturating_add(memtable_bytes);
+        if !shared.is_serving() && shared.disk().is_some_and(|disk| disk.free_bytes() <= needed) {
+            return Ok(false);
+        }
         let everything = (None::<&[u8]>, None::<&[u8]>);
         let rows = family(&engine, DEFAULT_COLUMN_FAMILY_NAME);
         engine.compact_range_cf_opt(rows, everything.0, everything.1, &CompactOptions::default());
     }
-    Ok(())
+    Ok(true)
 }
 
 /// A number that the engine tells of the rows' family.
