@@ -133,6 +133,7 @@ impl Documents {
             conditions,
             writes: vec![write],
             change: Bytes::new(),
+            reclaims: false,
         };
         self.store.commit(commit).await.map(drop)
     }

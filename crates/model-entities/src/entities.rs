@@ -225,6 +225,7 @@ impl Entities {
             conditions: vec![Condition::Absent(key.clone())],
             writes: vec![Write::Put(key, Bytes::copy_from_slice(&buckets.to_be_bytes()))],
             change: Bytes::new(),
+            reclaims: false,
         }
     }
 

@@ -168,6 +168,7 @@ impl Draught {
             Some(bytes) => Write::PutStamped(key, bytes.clone()),
             None => Write::Delete(key),
         });
+        let reclaims = self.bytes.is_none();
         self.commit_past(id, is_new);
         for write in &self.writes {
             if let Write::Put(key, _) = write
@@ -182,6 +183,7 @@ impl Draught {
             conditions: self.conditions,
             writes: self.writes,
             change: self.feed.into(),
+            reclaims,
         }))
     }
 
@@ -411,7 +413,7 @@ impl TenantEntities {
                 Ok(None) => {}
                 Ok(Some(commit)) => {
                     committing.push((*group, commit.write_id, recorded));
-                    commits.push(commit);
+                    commits.push(Commit { reclaims: true, ..commit });
                 }
                 Err(error) => group.refuse(outcomes, &error),
             }

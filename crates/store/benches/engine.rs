@@ -180,6 +180,7 @@ fn commit(number: u64, rows: u32) -> Commit {
         conditions: vec![Condition::Absent(key)],
         writes,
         change: Bytes::from(id(number)),
+        reclaims: false,
     }
 }
 
@@ -311,6 +312,7 @@ fn small(number: u64, bucket: u32) -> Commit {
         conditions: vec![],
         writes: vec![Write::PutStamped(key, Bytes::from_static(b"small"))],
         change: Bytes::new(),
+        reclaims: false,
     }
 }
 

@@ -82,6 +82,9 @@ pub struct Commit {
     pub writes: Vec<Write>,
     /// What [`crate::Store::feed`] tells of it; meaning is the model's own. Of a commit that says nothing it tells nothing.
     pub change: Bytes,
+    /// Whether it makes room, though it does not only remove: it rewrites what is left, or notes what is to go next. Such a
+    /// commit is taken on a nearly full disk, too.
+    pub reclaims: bool,
 }
 
 /// What became of a commit whose acknowledgement was lost.

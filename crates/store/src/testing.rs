@@ -86,6 +86,7 @@ pub fn commit(write_id: u128, conditions: Vec<Condition>, writes: Vec<Write>) ->
         conditions,
         writes,
         change: Bytes::from(format!("change {write_id}")),
+        reclaims: false,
     }
 }
 

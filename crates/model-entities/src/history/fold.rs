@@ -218,6 +218,7 @@ impl TenantEntities {
             conditions: vec![condition],
             writes,
             change: Bytes::new(),
+            reclaims: true,
         };
         match context.store.commit(commit).await {
             Ok(_) => Ok(()),

@@ -41,7 +41,8 @@ pub(crate) fn run<T>(future: impl Future<Output = T>) -> T {
 pub(crate) async fn put_raw(store: &Store, partition: &Partition, key: Bytes, value: &'static [u8]) {
     let writes = vec![Write::PutStamped(key, Bytes::from_static(value))];
     let (partition, write_id) = (partition.clone(), WriteIds::new().next());
-    let commit = Commit { partition, write_id, conditions: Vec::new(), writes, change: Bytes::new() };
+    let commit =
+        Commit { partition, write_id, conditions: Vec::new(), writes, change: Bytes::new(), reclaims: false };
     store.commit(commit).await.unwrap();
 }
 
@@ -420,6 +421,35 @@ fn what_expired_is_not_got() {
         assert_eq!(entities.purge_expired(Timestamp(50)).await.unwrap(), 1);
         assert_eq!(entities.purge_expired(Timestamp(100)).await.unwrap(), 1);
         assert!(stored(&entities).await.is_empty());
+    });
+}
+
+#[test]
+fn what_expired_is_purged_on_a_nearly_full_disk() {
+    run(async {
+        let folder = tempfile::tempdir().unwrap();
+        let open = |disk_free_min| {
+            let options = store::EmbeddedOptions {
+                disk_free_min: Some(disk_free_min),
+                ..store::EmbeddedOptions::recommended()
+            };
+            Store::open(folder.path(), options).unwrap()
+        };
+        let store = open(0);
+        let mut draft = draft_of("1");
+        draft.attributes[0].instances[0].expires_at = Some(Timestamp(50));
+        let whole = Draft { id: "urn:x:2".into(), expires_at: Some(Timestamp(50)), ..draft_of("1") };
+        let entities = tenant(&store, 1).await;
+        entities.apply("urn:x:1", Operation::Create(draft), Timestamp(5)).await.unwrap();
+        entities.apply("urn:x:2", Operation::Create(whole), Timestamp(5)).await.unwrap();
+        store.close().await.unwrap();
+        // More than any disk has.
+        let store = open(u64::MAX);
+        let entities = tenant(&store, 1).await;
+        assert_eq!(entities.purge_expired(Timestamp(60)).await.unwrap(), 2);
+        let refused = entities.apply("urn:x:3", Operation::Create(draft_of("1")), Timestamp(70)).await;
+        assert!(matches!(refused, Err(Error::Store(error)) if error.kind() == ErrorKind::NoSpace));
+        store.close().await.unwrap();
     });
 }
 

@@ -295,6 +295,7 @@ fn put_changed(definition: &Definition, draught: &mut Draught) {
 /// Takes away all rows of a definition, and notes that its points are to go.
 fn put_removal(definition: &Definition, now: Timestamp, draught: &mut Draught) {
     let number = definition.number;
+    draught.reclaims = true;
     draught.writes.push(Write::Delete(keys::definition(number)));
     draught.writes.push(Write::Delete(keys::name(&definition.name)));
     draught.writes.extend(index_rows(definition).into_iter().map(|(key, _)| Write::Delete(key)));

@@ -49,6 +49,8 @@ pub(crate) struct Draught {
     pub(crate) conditions: Vec<Condition>,
     pub(crate) writes: Vec<Write>,
     pub(crate) change: Vec<u8>,
+    /// Whether it makes room.
+    pub(crate) reclaims: bool,
 }
 
 impl Context {
@@ -122,9 +124,9 @@ impl Context {
     }
 
     fn commit_of(&self, draught: Draught) -> Commit {
-        let Draught { conditions, writes, change } = draught;
+        let Draught { conditions, writes, change, reclaims } = draught;
         let (partition, write_id) = (self.partition.clone(), self.write_ids.next());
-        Commit { partition, write_id, conditions, writes, change: change.into() }
+        Commit { partition, write_id, conditions, writes, change: change.into(), reclaims }
     }
 
     /// Commits; `false` if another writer came first.

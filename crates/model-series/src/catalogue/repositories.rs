@@ -269,7 +269,7 @@ impl Repositories {
             && let Some(entry) = self.entry(&info.name).await?.filter(|entry| entry.state == State::Removed)
         {
             let writes = vec![Write::Delete(keys::repository(&info.name))];
-            self.commit(vec![entry.condition], writes).await?;
+            self.commit(vec![entry.condition], writes, true).await?;
         }
         Ok(())
     }
@@ -485,15 +485,20 @@ impl Repositories {
 
     async fn put(&self, info: &RepositoryInfo, state: State, condition: Condition) -> Result<bool, Error> {
         let write = Write::PutStamped(keys::repository(&info.name), put_entry(state, info).into());
-        self.commit(vec![condition], vec![write]).await
+        self.commit(vec![condition], vec![write], state != State::Live).await
     }
 
     /// `false`: another writer came first.
-    async fn commit(&self, conditions: Vec<Condition>, writes: Vec<Write>) -> Result<bool, Error> {
+    async fn commit(
+        &self,
+        conditions: Vec<Condition>,
+        writes: Vec<Write>,
+        reclaims: bool,
+    ) -> Result<bool, Error> {
         let Shared { store, partition, write_ids, .. } = &*self.shared;
         let (partition, write_id, change) = (partition.clone(), write_ids.next(), Bytes::new());
         match store
-            .commit(Commit { partition: partition.clone(), write_id, conditions, writes, change })
+            .commit(Commit { partition: partition.clone(), write_id, conditions, writes, change, reclaims })
             .await
         {
             Ok(_) => Ok(true),

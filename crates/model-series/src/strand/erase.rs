@@ -74,6 +74,7 @@ impl Strands {
             conditions: vec![condition],
             writes,
             change: change.clone(),
+            reclaims: true,
         }))
     }
 }

@@ -114,6 +114,7 @@ impl Strands {
                 conditions: vec![Condition::Version(keys::state(strand), stamp)],
                 writes: writes.clone(),
                 change: Bytes::new(),
+                reclaims: true,
             });
             let told = told.await;
             if self.settle_commit(strand, write_id, told).await? {
@@ -136,7 +137,7 @@ impl Strands {
         if state != held {
             let write_id = self.shared.write_ids.next();
             let commit = commit(strand, Some(stamp), &state, std::iter::empty(), write_id, Bytes::new());
-            let told = self.shared.store.commit(commit).await;
+            let told = self.shared.store.commit(Commit { reclaims: true, ..commit }).await;
             self.settle_commit(strand, write_id, told).await?;
         }
         Ok(())

@@ -436,6 +436,7 @@ async fn replace_block(strands: &Strands, strand: &Strand, at: usize, value: Byt
         conditions: Vec::new(),
         writes: vec![store::Write::PutStamped(entry.key(strand), value)],
         change: Bytes::new(),
+        reclaims: false,
     };
     strands.shared.store.commit(commit).await.unwrap();
     before

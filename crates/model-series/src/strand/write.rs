@@ -226,7 +226,9 @@ impl Strands {
         let writes = writes.into_iter().chain(order.beside.iter().cloned());
         let commit = commit(&order.strand, stamp, &state, writes, write_id, order.change.clone());
         check_size(&commit.writes)?;
-        Ok(Some((commit, state)))
+        let layer = &order.layer;
+        let reclaims = layer.points.is_empty() && !layer.clears.is_empty();
+        Ok(Some((Commit { reclaims, ..commit }, state)))
     }
 
     pub(super) async fn settle_commit(
@@ -348,6 +350,7 @@ pub(super) fn commit(
         conditions: vec![condition],
         writes: std::iter::once(put).chain(writes).collect(),
         change,
+        reclaims: false,
     }
 }
 
@@ -359,5 +362,6 @@ fn nothing(order: &Order, write_id: WriteId) -> Commit {
         conditions: vec![Condition::Absent(keys::state(&order.strand))],
         writes: order.beside.clone(),
         change: order.change.clone(),
+        reclaims: false,
     }
 }

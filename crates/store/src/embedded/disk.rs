@@ -9,7 +9,7 @@ use rustix::fs::FallocateFlags;
 use rustix::io::Errno;
 
 use super::EmbeddedOptions;
-use crate::{Commit, Condition, Write};
+use crate::{Commit, Write};
 
 /// What is kept free if nobody says how much, at most ...
 const FREE_BYTES_MIN: u64 = 1024 * 1024 * 1024;
@@ -115,16 +115,11 @@ fn fill(mut file: File, bytes: u64) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether a commit takes something away for good: it removes a row that it names in its conditions, or does nothing but remove.
-pub(crate) fn removes(commit: &Commit) -> bool {
+/// Whether a commit is taken on a nearly full disk: it says that it makes room, or does nothing but remove. Cost: to the first
+/// row that it puts.
+pub(crate) fn makes_room(commit: &Commit) -> bool {
     let removed = |write: &Write| matches!(write, Write::Delete(_) | Write::DeleteRange(_));
-    let names = |key| {
-        let named =
-            |condition: &Condition| !matches!(condition, Condition::Absent(_)) && condition.key() == key;
-        commit.conditions.iter().any(named)
-    };
-    !commit.writes.is_empty() && commit.writes.iter().all(removed)
-        || commit.writes.iter().any(|write| matches!(write, Write::Delete(key) if names(key)))
+    commit.reclaims || (!commit.writes.is_empty() && commit.writes.iter().all(removed))
 }
 
 #[cfg(test)]

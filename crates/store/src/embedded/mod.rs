@@ -206,7 +206,6 @@ impl Embedded {
 
     pub(crate) async fn lease(&self, name: &str, ttl: Duration) -> Result<Option<Lease>, Error> {
         check_lease(name)?;
-        self.shared.check_writable()?;
         let (answer, outcome) = oneshot::channel();
         self.submit(0, Request::Lease { name: name.to_owned(), ttl, answer }).await?;
         outcome.await.unwrap_or_else(|_| Err(lost()))

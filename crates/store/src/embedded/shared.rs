@@ -11,7 +11,7 @@ use parking_lot::{Mutex, RwLock, RwLockReadGuard};
 use rocksdb::{DB, IteratorMode};
 
 use super::cache::Cache;
-use super::disk::{Ballast, Disk, removes};
+use super::disk::{Ballast, Disk, makes_room};
 use super::feed_log::FeedLog;
 use super::folder::{Folder, Identity, Presence, rows_of};
 use super::format::{FEED, FEED_FIRST, META, damaged, parse_sequence, remember_space, sequence_of_key};
@@ -176,7 +176,7 @@ impl Shared {
     pub(crate) fn check_takes(&self, commit: &Commit) -> Result<(), Error> {
         match self.state() {
             State::Serving => Ok(()),
-            State::Low if removes(commit) => Ok(()),
+            State::Low if makes_room(commit) => Ok(()),
             state => state.refusal(&self.path).map_or(Ok(()), Err),
         }
     }

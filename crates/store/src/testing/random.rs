@@ -102,6 +102,7 @@ impl Model {
             conditions: conditions.collect(),
             writes: plan.writes.clone(),
             change: Bytes::from(number.to_string()),
+            reclaims: false,
         }
     }
 

@@ -113,6 +113,7 @@ fn commit(key: u64, number: u64) -> Commit {
         conditions: vec![],
         writes,
         change: Bytes::new(),
+        reclaims: false,
     }
 }
 

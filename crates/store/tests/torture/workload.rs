@@ -253,5 +253,6 @@ fn commit(id: u32, condition: Condition, writes: Vec<Write>, digest: u64, write_
         conditions: vec![condition],
         writes,
         change,
+        reclaims: false,
     }
 }
