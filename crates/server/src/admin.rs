@@ -24,6 +24,10 @@ const PROBE_KEEPS: Duration = Duration::from_secs(1);
 /// A store that takes longer is not ready.
 const PROBE_DURATION_MAX: Duration = Duration::from_secs(2);
 
+/// What is said of a store that takes the probe, and no other writes.
+const NEARLY_FULL: &str =
+    "the disk is nearly full (disk_free_min): writes are refused, reads and removals go on";
+
 /// What the routes need; clones share.
 #[derive(Clone)]
 pub(crate) struct Admin(Arc<Shared>);
@@ -111,6 +115,9 @@ pub(crate) async fn ready(admin: Admin, _: Request) -> Response {
         admin.probe().await.err()
     };
     match problem {
+        None if !admin.0.store.statistics().is_writable => {
+            answer(StatusCode::OK, &json!({ "status": "UP", "detail": NEARLY_FULL }))
+        }
         None => answer(StatusCode::OK, &json!({ "status": "UP" })),
         Some(detail) => {
             answer(StatusCode::SERVICE_UNAVAILABLE, &json!({ "status": "DOWN", "detail": detail }))
