@@ -60,13 +60,18 @@ impl Layout {
 
     /// The times of the points that a client means by `range`. Of left-aligned points those are the slots that begin in it;
     /// of right-aligned ones the slots that lie in it, so that March is from its first midnight to that of April for both.
+    /// A range that ends behind the calendar of its slots ends with it; one without end has none.
     pub fn selected(&self, range: TimeRange) -> TimeRange {
+        let end = |raster: &Raster| if range.to == i64::MAX { range.to } else { range.to.min(raster.end()) };
         match self {
+            Self::Begin(raster) if !range.is_empty() => {
+                TimeRange { from: range.from, to: end(raster).max(range.from) }
+            }
             Self::End(raster) if !range.is_empty() => {
                 let from = ceil(raster, range.from);
                 // Names of slots that begin at `from` or later are later still.
                 let from = if from == i64::MIN { from } else { from.saturating_add(1) };
-                TimeRange { from, to: range.to.saturating_add(1).max(from) }
+                TimeRange { from, to: end(raster).saturating_add(1).max(from) }
             }
             Self::Begin(_) | Self::End(_) | Self::Spontaneous => range,
         }

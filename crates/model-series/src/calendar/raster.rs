@@ -94,6 +94,11 @@ impl Raster {
         self.next(time.saturating_sub(1))
     }
 
+    /// The end of the last slot.
+    pub(crate) fn end(&self) -> i64 {
+        self.next(i64::MAX)
+    }
+
     /// The beginning of the slot so many slots after the one that `time` lies in (negative: before).
     /// Cost: as [`Raster::count`] of the slots passed.
     pub fn shift(&self, time: i64, slots: i64) -> i64 {

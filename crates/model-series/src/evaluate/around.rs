@@ -5,12 +5,10 @@ use std::sync::Arc;
 
 use super::Reader;
 use super::fetch::fetch_held;
+use super::pieces::rest_after;
 use super::plan::Plan;
 use super::reader::valued;
 use crate::{Definition, Error, Gaps, Neighbours, Points, TimeRange};
-
-/// Points that are read at once to find the next value.
-const SEARCH_POINTS: usize = 16 * 1_024;
 
 /// What lies around the page of one series that is read next, in an answer that is read page by page from its beginning.
 #[derive(Clone, Debug, Default)]
@@ -20,6 +18,8 @@ pub(super) struct Around {
     /// The first value behind a page before, as far as anybody looked.
     after: Option<Option<(i64, f64)>>,
     pub(super) held: Held,
+    /// Slots that a formula was computed on for the answer so far.
+    pub(super) computed: u64,
 }
 
 /// The last stored point before a time, if there is one.
@@ -72,7 +72,7 @@ impl Reader {
         let before = match around.before {
             Some(before) => before,
             None if plan.begins_with_value(&points, page) => None,
-            None => self.last_value(series, plan, outside_before).await?,
+            None => self.last_value(series, plan, outside_before, &mut around.computed).await?,
         };
         let mut neighbours = Neighbours { before, after: None };
         if plan.fills_with(Gaps::Linear) && !plan.ends_with_value(&points, page) {
@@ -81,7 +81,7 @@ impl Reader {
                 Some(after) => after,
                 None => {
                     let rest = TimeRange { from: page.to, to: outside_after };
-                    self.next_value(series, plan, rest, around.held.clone()).await?
+                    self.next_value(series, plan, rest, around).await?
                 }
             };
             around.after = Some(neighbours.after);
@@ -90,41 +90,77 @@ impl Reader {
         plan.fill(points, page, neighbours)
     }
 
-    /// The last value of an answer over `range`.
+    /// The last value of an answer over `range`, which is looked for from its end, in parts of ever more slots.
     async fn last_value(
         &self,
         series: &Arc<Definition>,
         plan: &Plan,
         range: TimeRange,
+        computed: &mut u64,
     ) -> Result<Option<(i64, f64)>, Error> {
-        if range.is_empty() {
+        let Some(raster) = plan.answer().raster() else {
             return Ok(None);
+        };
+        let (mut to, mut slots) = (range.to, 1);
+        while range.from < to {
+            let part = TimeRange { from: raster.shift(to, -slots).max(range.from), to };
+            if part.is_empty() {
+                break;
+            }
+            let points = self.passed_over(series, plan, part, computed).await?;
+            if let Some(found) = valued(&points).next_back() {
+                return Ok(Some(found));
+            }
+            (to, slots) = (part.from, slots * 2);
         }
-        let points = self.unfilled(series, plan, range, &mut Held::default()).await?;
-        Ok(valued(&points).next_back())
+        Ok(None)
     }
 
-    /// The first value of an answer over `range`, before which `held` holds.
+    /// The answer named by times of `range`, gaps as they are; of computed series from where something is held on.
+    async fn passed_over(
+        &self,
+        series: &Arc<Definition>,
+        plan: &Plan,
+        range: TimeRange,
+        computed: &mut u64,
+    ) -> Result<Points, Error> {
+        let from = match series.is_computed() {
+            true => self.following(series, plan, range.from, range.to).await?,
+            false => Some(range.from),
+        };
+        let Some(from) = from else {
+            return Ok(Points::default());
+        };
+        let mut around = Around { computed: *computed, ..Around::default() };
+        let points = self.unfilled(series, plan, TimeRange { from, ..range }, &mut around).await?;
+        *computed = around.computed;
+        Ok(points)
+    }
+
+    /// The first value of an answer over `range`, the page before which has `around` it. Others get their turn between pages.
     async fn next_value(
         &self,
         series: &Arc<Definition>,
         plan: &Plan,
         range: TimeRange,
-        mut held: Held,
+        around: &mut Around,
     ) -> Result<Option<(i64, f64)>, Error> {
+        let mut own = Around { held: around.held.clone(), computed: around.computed, ..Around::default() };
         let mut next = Some(range.from).filter(|_| !range.is_empty());
+        let mut found = None;
         while let Some(from) = next {
             let rest = TimeRange { from, to: range.to };
-            let (page, points) = self.page(series, plan, rest, SEARCH_POINTS, &mut held).await?;
-            if let Some(found) = valued(&points).next() {
-                return Ok(Some(found));
-            }
+            let (page, points) = self.page(series, plan, rest, self.sizes.search_points, &mut own).await?;
+            found = valued(&points).next();
             next = match (page.to < range.to, points.is_empty()) {
+                _ if found.is_some() => None,
                 (false, _) => None,
                 (true, false) => Some(page.to),
                 (true, true) => self.following(series, plan, page.to, range.to).await?,
             };
+            rest_after(self.sizes.search_points).await;
         }
-        Ok(None)
+        around.computed = own.computed;
+        Ok(found)
     }
 }

@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 use futures_util::StreamExt as _;
 
 use super::Quotation;
+use super::pieces::rest_after;
 use super::plan::AnswerMaking;
 use super::quotations::merge_older;
 use crate::catalogue::Context;
@@ -14,7 +15,7 @@ use crate::{
 };
 
 /// Points that are asked for at once.
-const PAGE_POINTS: usize = 64 * 1_024;
+pub(super) const PAGE_POINTS: usize = 64 * 1_024;
 /// Names of strands that are asked for at once.
 const PAGE_NAMES: usize = 1_000;
 /// Strands that are read at the same time.
@@ -71,6 +72,7 @@ pub(super) async fn take_strand(
             let (rest, mut page) = (TimeRange { from, ..times }, Points::default());
             next = context.strands.read_page(strand, rest, as_of, PAGE_POINTS, &mut page).await?;
             next = next.filter(|next| *next < times.to);
+            rest_after(page.len()).await;
             making.take_points(page);
         }
         return Ok(());
@@ -92,11 +94,11 @@ pub(super) async fn all_of<T>(reads: Vec<impl Future<Output = T>>) -> Vec<T> {
     futures_util::stream::iter(reads).buffered(READS_AT_ONCE).collect().await
 }
 
-/// Has an answer made of the points in `times` of a series with quotations. Memory: pages of about 64 Ki points.
+/// Has an answer made of the points in `times` of a series with quotations. Memory: pages of about so many points.
 pub(super) async fn take_quotations(
     context: &Context,
     series: &Definition,
-    times: TimeRange,
+    (times, page_points): (TimeRange, usize),
     state: State,
     making: &mut AnswerMaking<'_>,
 ) -> Result<(), Error> {
@@ -105,7 +107,8 @@ pub(super) async fn take_quotations(
     while let Some(from) = next {
         let rest = TimeRange { from, ..times };
         let (page, following) =
-            page_of_quotations(context, series, &issued, (rest, PAGE_POINTS), state).await?;
+            page_of_quotations(context, series, &issued, (rest, page_points), state).await?;
+        rest_after(page.len()).await;
         making.take_points(page);
         next = following;
     }
@@ -233,16 +236,18 @@ pub(super) async fn extent(
     state: State,
 ) -> Result<Option<TimeRange>, Error> {
     let issued = if series.switches.quotation {
-        let mut issued = quotations(context, series.number).await?;
-        issued.retain(|issued| !state.quotation.times(*issued, TimeRange::ALL).is_empty());
-        issued.into_iter().map(Some).collect()
+        let issued = quotations(context, series.number).await?.into_iter();
+        issued.map(|issued| (Some(issued), state.quotation.times(issued, TimeRange::ALL))).collect()
     } else {
-        vec![None]
+        vec![(None, TimeRange::ALL)]
     };
     single_strand(context, series, state)?;
     let mut all: Option<(i64, i64)> = None;
-    for issued in issued {
-        let own = strand_extent(context, &context.strand(series.number, issued), state.as_of).await?;
+    for (issued, times) in
+        issued.into_iter().filter(|(_, times): &(Option<i64>, TimeRange)| !times.is_empty())
+    {
+        let strand = context.strand(series.number, issued);
+        let own = strand_extent(context, &strand, times, state.as_of).await?;
         all = match (all, own) {
             (Some((first, last)), Some(own)) => Some((own.0.min(first), own.1.max(last))),
             (all, own) => all.or(own),
@@ -255,17 +260,18 @@ pub(super) async fn extent(
     }))
 }
 
-/// The first and last time of a strand, as it stood then if a time is given: what was deleted since counts.
+/// The first and last time of a strand in `times`, as it stood then if a time is given: what was deleted since counts.
 async fn strand_extent(
     context: &Context,
     strand: &Strand,
+    times: TimeRange,
     as_of: Option<Timestamp>,
 ) -> Result<Option<(i64, i64)>, Error> {
-    let Some(at) = as_of else {
+    if as_of.is_none() && times == TimeRange::ALL {
         return context.strands.extent(strand).await;
-    };
-    let first = first_of(context, strand, TimeRange::ALL, as_of).await?;
-    let last = context.strands.read_last_as_of(strand, i64::MAX, at).await?;
+    }
+    let first = first_of(context, strand, times, as_of).await?;
+    let last = last_of(context, strand, times, as_of).await?;
     Ok(first.zip(last.times.last().copied()))
 }
 

@@ -7,6 +7,7 @@ mod fetch;
 mod following;
 mod operands;
 mod pages;
+mod pieces;
 mod plan;
 mod quotations;
 mod reader;
@@ -42,7 +43,7 @@ pub struct ReadRequest {
     /// Which quotations; only series with quotations have others than the latest.
     pub quotation: Quotation,
     /// The most slots of one answer that are told whether or not they have points of their own (gaps that are filled, slots
-    /// in which a value holds, constants); [`ANSWER_SLOTS_MAX`] if nobody says.
+    /// in which a value holds, constants), and of those that a formula is computed on; [`ANSWER_SLOTS_MAX`] if nobody says.
     pub answer_slots_max: Option<u64>,
 }
 

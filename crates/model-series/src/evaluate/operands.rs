@@ -7,8 +7,8 @@ use std::sync::Arc;
 use lang_formula::{Duration, Offset, Reference, Rule};
 
 use super::fetch::{self, State};
+use super::pieces::rest_after;
 use super::{Quotation, ReadRequest, Reader};
-use crate::calendar::DAY;
 use crate::catalogue::{Context, DefinedFormula, shift};
 use crate::flags::is_absent;
 use crate::{
@@ -16,15 +16,12 @@ use crate::{
     TimeRange, compute,
 };
 
-/// Slots that are computed at once where there are more, if the formula does not look further around.
-const PIECE_SLOTS: u64 = 64 * 1_024;
-
 type Pending<'a, T> = Pin<Box<dyn Future<Output = Result<T, Error>> + Send + 'a>>;
 
 /// The points of a computed series whose times lie in `times`. Operands are read as the request says (as of a time,
 /// of which quotation), on the slots of `series`; a slot has a point if any operand has one there or a value comes of it.
 ///
-/// Cost: that of reading the operands; columns of the slots for each reference.
+/// Cost: that of reading the operands; columns of the slots for each reference. Others get their turn between operands.
 ///
 /// # Errors
 ///
@@ -45,24 +42,12 @@ pub(super) fn computed<'a>(
         let mut operands = Vec::with_capacity(formula.tree.references().len());
         for reference in formula.tree.references() {
             operands.push(operand(reader, series, reference, &mut slots).await?);
+            rest_after(slots.starts.len()).await;
         }
         let result = compute(&formula.tree, &slots.starts, &operands);
+        rest_after(slots.starts.len()).await;
         Ok(slots.points(&result, layout.alignment()))
     })
-}
-
-/// Where to end the first piece of `times` that is computed at once: the longer, the further the formula looks around.
-pub(super) fn piece_end(series: &Definition, formula: &DefinedFormula, times: TimeRange) -> i64 {
-    let Some(raster) = &series.raster else {
-        return times.to;
-    };
-    let (before, after) = formula.tree.reach();
-    let reach = before.saturating_add(after);
-    let slots = reach.min(FORMULA_SLOTS_MAX.saturating_sub(reach) / 2).max(PIECE_SLOTS);
-    // No slot that is counted here is shorter, but for one that a change of the clock cuts.
-    let length = raster.step().unwrap_or(DAY);
-    let end = times.from.saturating_add(length.saturating_mul(steps(slots)));
-    if end >= times.to { times.to } else { raster.ceil(end).min(times.to) }
 }
 
 /// The slots that a formula is evaluated on.
@@ -280,7 +265,7 @@ fn widened(seen: TimeRange, formula: &DefinedFormula, series: &Definition) -> Ti
 }
 
 /// A count of slots, as shifts take it.
-fn steps(slots: u64) -> i64 {
+pub(super) fn steps(slots: u64) -> i64 {
     i64::try_from(slots).unwrap_or(i64::MAX)
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::Reader;
-use super::around::{Around, Held};
+use super::around::Around;
 use super::fetch::{append, fetch_page, is_of_blocks};
 use super::following::Search;
 use super::plan::Plan;
@@ -104,9 +104,10 @@ impl Reader {
         if rest.is_empty() {
             return Ok(None);
         }
-        let around = &mut progress.around;
-        let (page, points) = self.page(series, plan, rest, points_max, &mut around.held).await?;
-        let answer = self.filled(series, plan, (names, page), points, around).await?;
+        // A page that fails, or that nobody waits for, can be asked for again.
+        let mut around = progress.around.clone();
+        let (page, points) = self.page(series, plan, rest, points_max, &mut around).await?;
+        let answer = self.filled(series, plan, (names, page), points, &mut around).await?;
         let next = if page.to >= rest.to {
             None
         } else if answer.is_empty() {
@@ -115,23 +116,24 @@ impl Reader {
             Some(page.to)
         };
         append(out, answer);
+        progress.around = around;
         Ok(next)
     }
 
-    /// The first page of an answer over `rest`, with its gaps as they are, and its times; `held` is what is known of the last
-    /// point before.
+    /// The first page of an answer over `rest`, with its gaps as they are, and its times; what is known of the last point before
+    /// is used, and told for what follows.
     pub(super) async fn page(
         &self,
         series: &Arc<Definition>,
         plan: &Plan,
         rest: TimeRange,
         points_max: usize,
-        held: &mut Held,
+        around: &mut Around,
     ) -> Result<(TimeRange, Points), Error> {
         if plan.answer().raster().is_some() || series.is_computed() {
             let page = TimeRange { to: self.page_end(series, plan, rest, points_max), ..rest };
             plan.check_slots(page)?;
-            return Ok((page, self.unfilled(series, plan, page, held).await?));
+            return Ok((page, self.unfilled(series, plan, page, around).await?));
         }
         // Points without slots: how many there are, only reading tells.
         let (points, next) = fetch_page(self.context(), series, rest, points_max, self.state()).await?;

@@ -245,6 +245,11 @@ impl Plan {
         self.answer.raster().map_or(0, |raster| slots_about(raster, range))
     }
 
+    /// About how many slots of the series an answer over `range` hangs on, if it lies on any. Cost: some 200 ns.
+    pub(crate) fn slots_of_source_about(&self, range: TimeRange) -> u64 {
+        self.source.raster().map_or(0, |raster| slots_about(raster, self.times(range)))
+    }
+
     /// About how many slots are answered over `range` whether or not they have points of their own: those whose gaps are
     /// filled, and those in which a value holds. Cost: some 100 ns.
     pub(crate) fn made_about(&self, range: TimeRange) -> u64 {
@@ -319,7 +324,11 @@ impl Plan {
             slots = slots.saturating_mul(SUMMED_PAGES);
         }
         let end = range.from.saturating_add(length.saturating_mul(slots));
-        if end >= range.to { range.to } else { raster.ceil(end).min(range.to) }
+        if end >= range.to {
+            return range.to;
+        }
+        // Behind the last slot of the calendar there is nothing that could be told in pages.
+        Some(raster.ceil(end).min(range.to)).filter(|end| *end > range.from).unwrap_or(range.to)
     }
 }
 

@@ -6,13 +6,14 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use parking_lot::RwLock;
 
 use super::ReadRequest;
-use super::around::Held;
+use super::around::Around;
 use super::fetch::{State, all_of, single_strand, take_quotations, take_strand};
 use super::following::tells_of_nothing;
 use super::operands;
 use super::pages::Progress;
-use super::plan::{ANSWER_SLOTS_MAX, AnswerMaking, Plan, Shape, check_read};
-use crate::catalogue::{Context, DefinedFormula};
+use super::pieces::Sizes;
+use super::plan::{ANSWER_SLOTS_MAX, Plan, Shape, check_read};
+use crate::catalogue::Context;
 use crate::flags::is_absent;
 use crate::{Alignment, Definition, Error, FORMULA_READS_MAX, Points, Raster, Strand, TimeRange, Units};
 
@@ -34,7 +35,8 @@ pub struct Reader {
     plans: RwLock<Vec<(Shape, TimeRange, Arc<Plan>)>>,
     /// Operands that may still be read for what is computed at once, by its reader and those that it makes for operands.
     reads_left: Arc<AtomicU32>,
-    is_nested: bool,
+    pub(super) is_nested: bool,
+    pub(super) sizes: Sizes,
 }
 
 /// How the points of an answer lie and what they are.
@@ -63,7 +65,8 @@ impl Reader {
         let context = Arc::new(context.at_one_moment()?);
         let (units, _) = context.units().await?;
         let reads_left = Arc::new(AtomicU32::new(FORMULA_READS_MAX));
-        Ok(Self { context, request, units, plans: RwLock::default(), reads_left, is_nested: false })
+        let (plans, sizes) = (RwLock::default(), Sizes::USUAL);
+        Ok(Self { context, request, units, plans, reads_left, is_nested: false, sizes })
     }
 
     /// A reader of an operand of `series` for what this one reads.
@@ -80,11 +83,12 @@ impl Reader {
         }
         let (context, units, reads_left) =
             (self.context.clone(), self.units.clone(), self.reads_left.clone());
-        Ok(Self { context, request, units, plans: RwLock::default(), reads_left, is_nested: true })
+        let (plans, sizes) = (RwLock::default(), self.sizes);
+        Ok(Self { context, request, units, plans, reads_left, is_nested: true, sizes })
     }
 
     /// A reader of the same that may read as many operands as may be read to compute slots at once.
-    fn with_all_reads(&self) -> Self {
+    pub(super) fn with_all_reads(&self) -> Self {
         Self {
             context: self.context.clone(),
             request: self.request.clone(),
@@ -92,6 +96,7 @@ impl Reader {
             plans: RwLock::default(),
             reads_left: Arc::new(AtomicU32::new(FORMULA_READS_MAX)),
             is_nested: true,
+            sizes: self.sizes,
         }
     }
 
@@ -136,16 +141,24 @@ impl Reader {
         names: TimeRange,
     ) -> Result<u64, Error> {
         let is_of_nothing = series.formula.as_ref().is_some_and(tells_of_nothing);
-        let slots = if is_of_nothing { plan.slots_about(names) } else { plan.made_about(names) };
-        let most = self.request.answer_slots_max.unwrap_or(ANSWER_SLOTS_MAX);
-        if slots > most {
+        let (slots, computed) = match is_of_nothing {
+            true => (plan.slots_about(names), plan.slots_of_source_about(names)),
+            false => (plan.made_about(names), 0),
+        };
+        let (about, most) = (slots.max(computed), self.answer_slots_max());
+        if about > most {
             return Err(Error::Limit(format!(
-                "series {}: a range of {slots} slots that are answered whether or not they have points: at most \
+                "series {}: a range of {about} slots that are answered whether or not they have points: at most \
                  {most} are (answer_slots_max)",
                 series.name
             )));
         }
         Ok(slots)
+    }
+
+    /// The most slots of one answer that are told or computed whether or not anything is held there.
+    pub(super) fn answer_slots_max(&self) -> u64 {
+        self.request.answer_slots_max.unwrap_or(ANSWER_SLOTS_MAX)
     }
 
     /// All points of `range`, which stand in memory; those they are made of do so page by page.
@@ -203,46 +216,25 @@ impl Reader {
         series: &Arc<Definition>,
         plan: &Plan,
         range: TimeRange,
-        held: &mut Held,
+        around: &mut Around,
     ) -> Result<Points, Error> {
         let times = plan.times(range);
         let mut making = plan.making(range);
         if plan.wants_held() {
-            making.take_points(self.held_before(series, times.from, held).await?);
+            making.take_points(self.held_before(series, times.from, &around.held).await?);
         }
         if let Some(formula) = &series.formula {
-            self.take_computed(series, formula, times, &mut making).await?;
+            self.take_computed(series, formula, times, (&mut making, &mut around.computed)).await?;
         } else if let Some(strand) = self.single_strand(series)? {
             take_strand(&self.context, &strand, times, self.request.as_of, &mut making).await?;
         } else {
-            take_quotations(&self.context, series, times, self.state(), &mut making).await?;
+            let page_points = self.sizes.page_points;
+            take_quotations(&self.context, series, (times, page_points), self.state(), &mut making).await?;
         }
         if plan.wants_held() {
-            held.note(times.to, making.last());
+            around.held.note(times.to, making.last());
         }
         Ok(making.finish())
-    }
-
-    /// Has an answer made of what a formula comes to in `times`. Not for an operand, it is computed in pieces, each of which may
-    /// read as many operands as any.
-    async fn take_computed(
-        &self,
-        series: &Definition,
-        formula: &DefinedFormula,
-        times: TimeRange,
-        making: &mut AnswerMaking<'_>,
-    ) -> Result<(), Error> {
-        if self.is_nested {
-            making.take_points(operands::computed(self, series, formula, times).await?);
-            return Ok(());
-        }
-        let mut rest = times;
-        while !rest.is_empty() {
-            let piece = TimeRange { to: operands::piece_end(series, formula, rest), ..rest };
-            making.take_points(operands::computed(&self.with_all_reads(), series, formula, piece).await?);
-            rest.from = piece.to;
-        }
-        Ok(())
     }
 
     /// `range` with ends where there are points; `None` if there are none. Ranges with ends are left alone.

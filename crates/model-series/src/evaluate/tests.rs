@@ -15,6 +15,8 @@ use crate::{
 };
 
 mod against;
+mod computed;
+mod long;
 mod oracle;
 mod pages;
 mod summaries;
@@ -444,6 +446,7 @@ proptest! {
         cut in (0..40_i64, 0..40_i64),
         holds in any::<bool>(),
         page_points in prop::sample::select(vec![1, 2, 3, 8, 100]),
+        sizes in (1..50_usize, 1..50_usize),
     ) {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         runtime.block_on(async {
@@ -490,10 +493,15 @@ proptest! {
                 (None, Gaps::Linear),
             ] {
                 let request = ReadRequest { interval, gaps, ..ReadRequest::default() };
-                let expected = read(&repository, &plain, request.clone(), range).await.unwrap();
-                let reader = repository.reader(ReadRequest { quotation: selector, ..request }).await.unwrap();
-                assert_eq!(reader.read(&series, range).await.unwrap(), expected);
-                assert_eq!(paged(&reader, &series, range, page_points).await, expected);
+                let reader = ReadRequest { quotation: selector, ..request.clone() };
+                let mut reader = repository.reader(reader).await.unwrap();
+                for range in [range, TimeRange::ALL] {
+                    let expected = read(&repository, &plain, request.clone(), range).await.unwrap();
+                    assert_eq!(reader.read(&series, range).await.unwrap(), expected);
+                    (reader.sizes.page_points, reader.sizes.search_points) = sizes;
+                    assert_eq!(reader.read(&series, range).await.unwrap(), expected);
+                    assert_eq!(paged(&reader, &series, range, page_points).await, expected);
+                }
             }
         });
     }

@@ -166,12 +166,17 @@ impl TotalPages {
             return Ok(None);
         };
         let page = TimeRange { from, to: self.page_end(from)? };
-        let points = self.page(page).await?;
-        self.next = match points.is_empty() {
+        let (points, arounds) = self.page(page).await?;
+        let next = match points.is_empty() {
             _ if page.to >= self.names.to => None,
             true => self.following(page.to).await?,
             false => Some(page.to),
         };
+        // Only now: a page that fails, or that nobody waits for, can be asked for again.
+        self.next = next;
+        for (group, around) in self.groups.iter_mut().zip(arounds) {
+            group.around = around;
+        }
         Ok(Some(points))
     }
 
@@ -186,25 +191,28 @@ impl TotalPages {
         Ok(end)
     }
 
-    /// The sums of a page.
-    async fn page(&mut self, page: TimeRange) -> Result<Points, Error> {
+    /// The sums of a page, and what the gaps of the next one are filled from, of each group.
+    async fn page(&self, page: TimeRange) -> Result<(Points, Vec<Vec<Around>>), Error> {
         let (reader, ranges) = (&self.reader, (self.range, self.names, page));
-        let totals = self.groups.iter_mut().map(|group| {
+        let totals = self.groups.iter().map(|group| {
             let (reader, series) = (Arc::clone(reader), Arc::clone(&group.series));
-            let around = std::mem::take(&mut group.around);
+            let around = group.around.clone();
             async move {
                 let task = tokio::spawn(async move { reader.group_total(&series, ranges, around).await });
-                let (total, around) = Awaited(task).ended().await??;
-                group.around = around;
-                Ok::<Total, Error>(total)
+                Awaited(task).ended().await?
             }
         });
         let mut totals = futures_util::stream::iter(totals.collect::<Vec<_>>()).buffered(self.tasks);
-        let mut total = totals.next().await.transpose()?.unwrap_or_default();
+        let (mut total, mut arounds) = (None, Vec::with_capacity(self.groups.len()));
         while let Some(next) = totals.next().await {
-            total.merge(&next?);
+            let (next, around): (Total, _) = next?;
+            match &mut total {
+                None => total = Some(next),
+                Some(total) => total.merge(&next),
+            }
+            arounds.push(around);
         }
-        Ok(total.finish())
+        Ok((total.unwrap_or_default().finish(), arounds))
     }
 
     /// Where to read on from `from` after a page without a point.
@@ -246,7 +254,7 @@ impl Reader {
             Box::pin(async move {
                 let plan = reader.plan(one, range)?;
                 plan.check_slots(page)?;
-                let points = reader.unfilled(one, &plan, page, &mut around.held).await?;
+                let points = reader.unfilled(one, &plan, page, around).await?;
                 reader.filled(one, &plan, (names, page), points, around).await
             })
         });

@@ -107,7 +107,7 @@ fn day_start_of(calendar: &Calendar) -> u32 {
     u32::try_from(calendar.day_start_hours).unwrap() * 3_600
 }
 
-fn request_of(question: &Question) -> ReadRequest {
+pub(super) fn request_of(question: &Question) -> ReadRequest {
     ReadRequest {
         interval: question.interval,
         zone: question.interval.map(|_| zone_of(&question.calendar)),
@@ -121,12 +121,12 @@ fn request_of(question: &Question) -> ReadRequest {
     }
 }
 
-fn range_of(question: &Question) -> TimeRange {
+pub(super) fn range_of(question: &Question) -> TimeRange {
     TimeRange { from: question.from.unwrap_or(i64::MIN), to: question.to.unwrap_or(i64::MAX) }
 }
 
 #[track_caller]
-fn assert_rows(found: &Points, expected: &[Row], what: &dyn std::fmt::Debug) {
+pub(super) fn assert_rows(found: &Points, expected: &[Row], what: &dyn std::fmt::Debug) {
     let times: Vec<i64> = expected.iter().map(|(time, ..)| *time).collect();
     assert_eq!(found.times, times, "times of {what:?}");
     for (place, (time, value, flag)) in expected.iter().enumerate() {

@@ -57,6 +57,56 @@ async fn nothing_adds_up_to_nothing() {
     assert!(reader.total(&[], TimeRange::ALL, 2).await.unwrap().is_empty());
 }
 
+/// All of a sum; before each page one is asked for that nobody waits for.
+async fn interrupted(pages: &mut TotalPages) -> Points {
+    let mut all = Points::default();
+    loop {
+        let mut dropped = Box::pin(pages.next());
+        let waker = std::task::Waker::noop();
+        let polled = dropped.as_mut().poll(&mut std::task::Context::from_waker(waker));
+        assert!(polled.is_pending() || matches!(polled, std::task::Poll::Ready(Ok(None))));
+        drop(dropped);
+        match pages.next().await.unwrap() {
+            Some(page) => all.extend_from_range(&page, 0..page.len()),
+            None => return all,
+        }
+    }
+}
+
+/// What the gaps of the next page are filled from went with a page that failed or was dropped, and the series with it.
+#[tokio::test]
+async fn a_page_that_nobody_waited_for_comes_again() {
+    let repository = repository().await;
+    let start = at("2026-01-01T00:00:00+01:00");
+    let hours = define(&repository, draft("hours", Alignment::Begin, Some(HOURS), "kW")).await;
+    let held = define(&repository, draft("held", Alignment::Spontaneous, None, "kW")).await;
+    for series in [&hours, &held] {
+        write(&repository, series, None, row(start, 7 * HOUR, 30), NOW).await;
+    }
+    let range = TimeRange { from: start - 5 * HOUR, to: start + 240 * HOUR };
+    for gaps in [Gaps::None, Gaps::Previous, Gaps::Linear] {
+        let request = ReadRequest { interval: Some(HOURS), gaps, ..ReadRequest::default() };
+        let reader = Arc::new(repository.reader(request).await.unwrap());
+        let all = [hours.clone(), held.clone()];
+        let expected = reader.total(&all, range, 2).await.unwrap();
+        let mut pages = reader.total_pages(&all, range, 2).await.unwrap().in_pages_of(10);
+        for _ in 0..2 {
+            assert_eq!(interrupted(&mut pages).await, expected, "{gaps:?}");
+            pages.rewind();
+        }
+        for series in &all {
+            let whole = paged(&reader, series, range, 1_000).await;
+            let mut progress = Progress::new(range);
+            for _ in 0..2 {
+                let mut found = Points::default();
+                while reader.read_page(series, &mut progress, 7, &mut found).await.unwrap() {}
+                assert_eq!(found, whole, "{} {gaps:?}", series.name);
+                progress.rewind();
+            }
+        }
+    }
+}
+
 /// Else sums that nobody waits for would go on, and hold what they read.
 #[tokio::test]
 async fn tasks_end_when_nobody_waits_for_them() {
