@@ -413,7 +413,7 @@ impl TenantEntities {
                 Ok(None) => {}
                 Ok(Some(commit)) => {
                     committing.push((*group, commit.write_id, recorded));
-                    commits.push(Commit { reclaims: true, ..commit });
+                    commits.push(commit);
                 }
                 Err(error) => group.refuse(outcomes, &error),
             }
@@ -476,7 +476,7 @@ impl TenantEntities {
                 Ok(None) => {}
                 Ok(Some(commit)) => {
                     purging.push(*id);
-                    commits.push(commit);
+                    commits.push(Commit { reclaims: true, ..commit });
                 }
                 Err(error) => context.skip("purge", id, error)?,
             }
