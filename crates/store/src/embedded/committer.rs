@@ -326,9 +326,7 @@ impl Committer {
             tracing::warn!(%error, "the store was closed untidied");
         }
         super::log::remove_spent(&rows_of(self.shared.path()));
-        if self.shared.is_serving() {
-            self.shared.ballast.give_back();
-        }
+        self.shared.ballast.end();
         Ok(())
     }
 }

@@ -1,5 +1,5 @@
-//! When a store begins a new incarnation: when it is created, when a copy of one is first opened, and when its last
-//! process neither synced each commit nor closed it.
+//! When a store begins a new incarnation: when it is created, when a copy of one is first opened, when its last
+//! process neither synced each commit nor closed it, and when its log is cut off at damage.
 
 use rocksdb::{DB, WriteOptions};
 
@@ -10,19 +10,24 @@ use super::shared::{engine_failed, family};
 use crate::Error;
 use crate::incarnation::Incarnation;
 
-/// The incarnation of a store that is being opened. Durable before anything is written.
+/// The incarnation of a store that is being opened; `is_cut`: without all that was acknowledged. Durable before anything is written.
 ///
 /// # Errors
 ///
 /// `Corrupt` if the store does not say which one it had; what the engine says.
-pub(super) fn begin(db: &DB, folder: &Folder, durability: Durability) -> Result<Incarnation, Error> {
+pub(super) fn begin(
+    db: &DB,
+    folder: &Folder,
+    durability: Durability,
+    is_cut: bool,
+) -> Result<Incarnation, Error> {
     let failed = |error| engine_failed(db.path(), "open", error);
     let held = db.get_pinned_cf(family(db, META), INCARNATION).map_err(failed)?;
     let held = held.map(|row| parse_incarnation(&row).ok_or_else(unsaid)).transpose()?;
     if held.is_none() && !folder.is_creating() {
         return Err(unsaid());
     }
-    let going_on = held.filter(|(_, is_fragile)| !is_fragile && !folder.is_copy());
+    let going_on = held.filter(|(_, is_fragile)| !is_fragile && !folder.is_copy() && !is_cut);
     let incarnation = going_on.map_or_else(Incarnation::new, |(incarnation, _)| incarnation);
     let is_fragile = durability != Durability::Sync;
     if held != Some((incarnation, is_fragile)) {

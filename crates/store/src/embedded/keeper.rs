@@ -29,6 +29,8 @@ pub(crate) fn keep(shared: &Shared, queue: &WeakSender<Queued>, stopped: &Receiv
         let disk = shared.disk();
         match shared.state() {
             State::Full => {
+                // It may not have been possible when the disk became full.
+                shared.ballast.give_back();
                 if has_room(shared, disk)
                     && attempts.is_due()
                     && let Some(queue) = queue.upgrade()
@@ -74,7 +76,7 @@ fn look_at_room(shared: &Shared, disk: Option<Disk>) {
     let Some(disk) = disk else { return };
     if disk.is_low(&shared.options) {
         shared.note_low();
-    } else if let Err(error) = shared.ballast.take(disk, &shared.options) {
+    } else if let Err(error) = shared.ballast.take(disk, &shared.options, || shared.is_serving()) {
         tracing::debug!(%error, "no ballast is set aside");
     }
 }

@@ -29,11 +29,13 @@ const CRC_MASK: u32 = 0xa282_ead8;
 /// log. If it is stopped amid that, some of its families do without the old log already, and it would take the torn
 /// end of that log for a loss of theirs and refuse to open. The end is of a write that was never acknowledged.
 ///
+/// True if it passed over damage, behind which acknowledged commits are lost.
+///
 /// # Errors
 ///
 /// `Corrupt` naming the file and the place; `Unavailable` or `NoSpace` with what the file system said.
-pub(crate) fn check(rows: &Path, durability: Durability) -> Result<(), Error> {
-    let mut is_followed = false;
+pub(crate) fn check(rows: &Path, durability: Durability) -> Result<bool, Error> {
+    let (mut is_followed, mut is_damaged) = (false, false);
     for (place, (number, path)) in logs(rows)?.into_iter().rev().enumerate() {
         let file = File::open(&path).map_err(|error| failed(&path, "open", error))?;
         let look = Look::at(file, number).map_err(|error| failed(&path, "read", error))?;
@@ -51,8 +53,9 @@ pub(crate) fn check(rows: &Path, durability: Durability) -> Result<(), Error> {
             cut(&path, at).map_err(|error| failed(&path, "cut", error))?;
         }
         is_followed |= look.has_records;
+        is_damaged |= look.damaged.is_some();
     }
-    Ok(())
+    Ok(is_damaged)
 }
 
 /// Cuts a log off, durably.

@@ -81,17 +81,9 @@ pub(crate) struct Counters {
 impl Shared {
     pub(crate) fn open(path: &Path, options: EmbeddedOptions) -> Result<Self, Error> {
         let mut folder = Folder::open(path)?;
-        if !folder.is_creating() {
-            log::check(&folder.rows(), options.durability)?;
-        }
         let ballast = Ballast::of(folder.path());
-        let opened = || tuning::open(&folder.rows(), folder.is_creating(), &options);
-        let db = match opened() {
-            Err(error) if error.kind() == ErrorKind::NoSpace && ballast.give_back() => opened(),
-            outcome => outcome,
-        }?;
-        let incarnation = incarnation::begin(&db, &folder, options.durability)?;
-        folder.finish()?;
+        let mut is_cut = false;
+        let (db, incarnation) = in_room(&ballast, || open_engine(&mut folder, &options, &mut is_cut))?;
         let spaces = Spaces::new();
         let (sequence, feed_first) = recover(&db, &spaces)?;
         let feed_log = Mutex::new(FeedLog::recover(&db)?);
@@ -402,6 +394,30 @@ impl Shared {
     }
 }
 
+/// Does it again if the disk is full and the ballast can be given back.
+fn in_room<T>(ballast: &Ballast, mut act: impl FnMut() -> Result<T, Error>) -> Result<T, Error> {
+    match act() {
+        Err(error) if error.kind() == ErrorKind::NoSpace && ballast.give_back() => act(),
+        outcome => outcome,
+    }
+}
+
+/// Opens the engine of a folder, or creates it, and begins the store's life in it. `is_cut`: whether acknowledged commits were
+/// cut off with the log, by this attempt or one before.
+fn open_engine(
+    folder: &mut Folder,
+    options: &EmbeddedOptions,
+    is_cut: &mut bool,
+) -> Result<(DB, Incarnation), Error> {
+    if !folder.is_creating() {
+        *is_cut |= log::check(&folder.rows(), options.durability)?;
+    }
+    let db = tuning::open(&folder.rows(), folder.is_creating(), options)?;
+    let incarnation = incarnation::begin(&db, folder, options.durability, *is_cut)?;
+    folder.finish()?;
+    Ok((db, incarnation))
+}
+
 /// The engine, held open.
 pub(crate) struct Engine<'a>(RwLockReadGuard<'a, Option<Arc<DB>>>);
 
@@ -494,4 +510,28 @@ fn recover(db: &DB, spaces: &Spaces) -> Result<(u64, u64), Error> {
         }
     }
     Ok((sequence, first))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_opening_that_meets_a_full_disk_at_any_step_is_tried_in_the_room_of_the_ballast() {
+        let folder = tempfile::tempdir().unwrap();
+        let full = || Err(Error::new(ErrorKind::NoSpace, "write"));
+        let tried = |ballast: bool| {
+            if ballast {
+                std::fs::write(folder.path().join("BALLAST"), "bytes").unwrap();
+            }
+            let mut attempts = 0;
+            let outcome = in_room(&Ballast::of(folder.path()), || {
+                attempts += 1;
+                if attempts == 1 { full() } else { Ok(attempts) }
+            });
+            outcome.map_err(|error| error.kind())
+        };
+        assert_eq!(tried(true), Ok(2));
+        assert_eq!(tried(false), Err(ErrorKind::NoSpace));
+    }
 }

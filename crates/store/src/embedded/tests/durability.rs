@@ -68,6 +68,7 @@ async fn a_restored_store_is_another_one_to_readers_and_writers() {
     let later = marks(&store, 1).await;
     store.close().await.unwrap();
     let other = Some(ErrorKind::OtherIncarnation);
+    let mut before = None;
     for (name, others) in [("ahead", 0), ("caught up", 5)] {
         let target = folder.path().join(name);
         restore(&backup, &target).unwrap();
@@ -77,6 +78,9 @@ async fn a_restored_store_is_another_one_to_readers_and_writers() {
         check_marks(&store, 1, later, other).await;
         check_marks(&store, 1, at_backup, other).await;
         let own = marks(&store, 1).await;
+        if let Some(first) = before.replace(own) {
+            check_marks(&store, 1, first, other).await;
+        }
         store.close().await.unwrap();
         check_marks(&open(&target).unwrap(), 1, own, None).await;
     }
@@ -112,4 +116,28 @@ async fn an_end_that_may_have_lost_commits_begins_a_new_incarnation() {
         copy_as_killed(killed.path(), killed_again.path());
         check_marks(&open(killed_again.path()).unwrap(), 1, own, None).await;
     }
+}
+
+#[tokio::test]
+async fn a_log_that_is_cut_off_at_damage_begins_a_new_incarnation() {
+    let (folder, killed) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let store = open(folder.path()).unwrap();
+    fill(&store, 5).await;
+    let own = marks(&store, 0).await;
+    copy_as_killed(folder.path(), killed.path());
+    store.close().await.unwrap();
+    let logs = fs::read_dir(killed.path().join("rocksdb")).unwrap().map(|entry| entry.unwrap().path());
+    let log = logs.filter(|path| path.extension().is_some_and(|extension| extension == "log")).max().unwrap();
+    let mut bytes = fs::read(&log).unwrap();
+    // In the value of the row before the last but one.
+    let damaged = bytes.windows(100).position(|window| *window == [2; 100]).expect("a row");
+    bytes[damaged] ^= 1;
+    fs::write(&log, bytes).unwrap();
+    assert_eq!(refused(open(killed.path())).0, ErrorKind::Corrupt);
+    let interval = Durability::Interval(Duration::from_secs(3_600));
+    let options = EmbeddedOptions { durability: interval, ..options(Clock::System) };
+    let store = Store::open(killed.path(), options).unwrap();
+    check_filled(&store, 2).await;
+    assert!(store.get(&testing::things(0), &row_key(4)).await.unwrap().is_none());
+    check_marks(&store, 0, own, Some(ErrorKind::OtherIncarnation)).await;
 }
