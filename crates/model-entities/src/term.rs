@@ -121,7 +121,9 @@ impl Terms {
         let unknown = iris.iter().copied().skip(known).filter(|iri| !names.by_name.contains_key(*iri));
         let new: Vec<&str> = unknown.filter(|iri| seen.insert(*iri)).take(COMMIT_NAMES_MAX).collect();
         if names.by_term.len() + new.len() > terms_max {
-            return Err(Error::Limit(format!("more than {terms_max} names of types and attributes (terms_max)")));
+            return Err(Error::Limit(format!(
+                "more than {terms_max} names of types and attributes (terms_max)"
+            )));
         }
         if let Some(long) = new.iter().find(|iri| iri.len() > NAME_BYTES_MAX) {
             let head: String = long.chars().take(40).collect();
