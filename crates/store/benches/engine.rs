@@ -1,6 +1,6 @@
 //! The embedded engine beside bare RocksDB with the same bytes and the same sync.
 //!
-//! `cargo bench -p store --bench engine -- [--entities N] [load|single|log|open|get|range|memtable|stalls ...]`
+//! `cargo bench -p store --bench engine -- [--entities N] [load|single|log|skip|open|get|range|memtable|ingest|stalls ...]`
 //!
 //! Prints for each row operations a second, CPU microseconds of the whole process for each, and the
 //! ratio of ours to bare. Both sides run in turns, three times; the best of each counts.
@@ -17,7 +17,8 @@ use std::time::Instant;
 
 use bytes::Bytes;
 use rocksdb::{
-    BlockBasedOptions, Cache, DB, DBCompressionType, Options, ReadOptions, WriteBatch, WriteOptions,
+    BlockBasedOptions, Cache, DB, DBCompressionType, IngestExternalFileOptions, Options, ReadOptions,
+    SstFileWriter, WaitForCompactOptions, WriteBatch, WriteOptions,
 };
 use store::{
     Commit, Condition, Direction, EmbeddedOptions, Partition, Range, Space, SpaceKind, Store, Tenant, Write,
@@ -76,6 +77,15 @@ fn main() {
             let (small, large) = (load(mib), load(64));
             compare(&format!("load, memtables of {mib} / 64 MiB"), || small(&runtime), || large(&runtime));
         }
+    }
+    if arguments.iter().any(|it| it == "ingest") {
+        for group in [400, 2_000, 10_000] {
+            let load = |way: Way| move || load_group(entities, group, way);
+            compare(&format!("groups of {group}: sorted / ingested"), load(Way::Sorted), load(Way::Ingested));
+        }
+    }
+    if wanted("skip") {
+        runtime.block_on(skips(entities));
     }
     if wanted("open") {
         runtime.block_on(opening(entities));
@@ -273,6 +283,68 @@ fn copy_as_killed(from: &std::path::Path, to: &std::path::Path) {
     }
 }
 
+// ---- what lies far behind ----
+
+/// How long it takes to find the row in the middle of many index rows, and to count them.
+async fn skips(rows: u64) {
+    const FAR: usize = 30;
+    const BESIDE: u64 = 60_000;
+    let (_folder, store) = open_ours();
+    let fill = async |numbers: std::ops::Range<u64>| {
+        let writes = numbers.clone().map(|number| Write::Put(index_key(number, 0).into(), Bytes::new()));
+        let writes = writes.collect();
+        store.commit(Commit { writes, conditions: vec![], ..commit(numbers.start, 0) }).await.unwrap();
+    };
+    for first in (0..rows).step_by(10_000) {
+        fill(first..rows.min(first + 10_000)).await;
+    }
+    let range = Range::prefix(index_key(0, 0)[..9].to_vec());
+    let half = usize::try_from(rows / 2).unwrap();
+    let time = async |name: &str, rows_max: usize| {
+        let start = Instant::now();
+        let passed = passed(&store, &range, rows_max).await;
+        say(&format!("{name:<34} {:>10.1} us, {passed} rows", start.elapsed().as_secs_f64() * 1e6));
+    };
+    let load = async |first: u64| {
+        let meter = Meter::start();
+        for first in (first..first + BESIDE).step_by(GROUP) {
+            let group = (first..first + GROUP as u64).map(|number| commit(number, 11)).collect();
+            assert!(store.commit_all(group).await.iter().all(Result::is_ok));
+        }
+        let Figure { rate, cpu_us } = meter.stop(BESIDE);
+        say(&format!("{BESIDE} entities loaded: {rate:.0}/s, {cpu_us:.1} us of CPU"));
+    };
+    load(10_000_000).await;
+    time("to the middle, by a walk", half).await;
+    time("to the middle, again", half).await;
+    for turn in 0..2 {
+        fill(rows + turn..rows + turn + 1).await;
+        time("to the middle, after a write", half).await;
+    }
+    time("counted, half by a walk", usize::MAX).await;
+    time("counted, again", usize::MAX).await;
+    load(20_000_000).await;
+    time("counted, after a load", usize::MAX).await;
+    time("counted, again", usize::MAX).await;
+    let start = Instant::now();
+    for _ in 0..FAR {
+        passed(&store, &range, half).await;
+    }
+    say(&format!("to the middle: {:.1} us each", start.elapsed().as_secs_f64() * 1e6 / FAR as f64));
+}
+
+async fn passed(store: &Store, range: &Range, rows_max: usize) -> usize {
+    let (mut passed, mut from) = (0, range.start.clone());
+    loop {
+        let skipped = store.skip(&partition(), range, &from, rows_max - passed).await.unwrap();
+        passed += skipped.rows;
+        match skipped.next {
+            Some(next) if passed < rows_max => from = next,
+            _ => return passed,
+        }
+    }
+}
+
 // ---- what keeps others waiting ----
 
 const CACHED_ROWS: u64 = 220_000;
@@ -366,8 +438,7 @@ async fn scan_removed(store: &Store) {
 
 // ---- bare RocksDB: the same families, keys, values and options that matter ----
 
-fn open_bare() -> (TempDir, DB) {
-    let folder = tempfile::tempdir().unwrap();
+fn bare_options() -> Options {
     let mut table = BlockBasedOptions::default();
     table.set_block_cache(&Cache::new_hyper_clock_cache(128 << 20, 0));
     table.set_block_size(16 << 10);
@@ -383,6 +454,12 @@ fn open_bare() -> (TempDir, DB) {
     options.set_allow_concurrent_memtable_write(false);
     options.set_max_total_wal_size(EmbeddedOptions::recommended().log_bytes_max);
     options.set_recycle_log_file_num(EmbeddedOptions::recommended().log_files_kept);
+    options
+}
+
+fn open_bare() -> (TempDir, DB) {
+    let folder = tempfile::tempdir().unwrap();
+    let options = bare_options();
     let families = ["default", "feed"].map(|name| (name, options.clone()));
     let db = DB::open_cf_with_opts(&options, folder.path(), families).unwrap();
     (folder, db)
@@ -434,6 +511,57 @@ fn load_bare(entities: u64, rows: u32) -> Figure {
     let meter = Meter::start();
     fill_bare(&db, entities, rows);
     meter.stop(entities)
+}
+
+/// How the rows of a group go to bare RocksDB; the feed goes to the log either way.
+#[derive(Clone, Copy, Eq, PartialEq)]
+enum Way {
+    /// With the feed, in the order of their keys.
+    Sorted,
+    /// As a table of their own.
+    Ingested,
+}
+
+fn load_group(entities: u64, group: usize, way: Way) -> Figure {
+    let (folder, db) = open_bare();
+    let mut ingest = IngestExternalFileOptions::default();
+    ingest.set_move_files(true);
+    let table = bare_options();
+    let meter = Meter::start();
+    for first in (0..entities).step_by(group) {
+        let made: Vec<Rows> =
+            (first..entities.min(first + group as u64)).map(|it| bare_rows(it, 11)).collect();
+        let mut batch = WriteBatch::default();
+        let mut rows: Vec<_> = made.iter().flat_map(|rows| &rows.puts).collect();
+        rows.sort_by(|one, other| one.0.cmp(&other.0));
+        if way == Way::Ingested {
+            let path = folder.path().join("run.sst");
+            let mut writer = SstFileWriter::create(&table);
+            writer.open(&path).unwrap();
+            for (key, value) in rows {
+                writer.put(key, value).unwrap();
+            }
+            writer.finish().unwrap();
+            db.ingest_external_file_opts(&ingest, vec![&path]).unwrap();
+        } else {
+            for (key, value) in rows {
+                batch.put(key, value);
+            }
+        }
+        for (number, rows) in (first..).zip(&made) {
+            batch.put_cf(db.cf_handle("feed").unwrap(), number.to_be_bytes(), &rows.change);
+        }
+        db.write_opt(batch, &synced()).unwrap();
+    }
+    let loaded = meter.stop(entities);
+    let files = db.property_int_value("rocksdb.num-files-at-level0").unwrap();
+    db.wait_for_compact(&WaitForCompactOptions::default()).unwrap();
+    let settled = meter.stop(entities);
+    say(&format!(
+        "  {:.0}/s, {:.1} us; {files:?} files of level 0, settled {:.0}/s, {:.1} us",
+        loaded.rate, loaded.cpu_us, settled.rate, settled.cpu_us
+    ));
+    loaded
 }
 
 async fn single_bare(entities: u64, rows: u32) -> Figure {

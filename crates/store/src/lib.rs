@@ -44,7 +44,7 @@ pub use limits::{
 };
 pub use memory::MemoryOptions;
 pub use operation::{
-    Change, Commit, Condition, Cursor, Direction, Outcome, Page, Range, Row, Stamp, Write, WriteId,
+    Change, Commit, Condition, Cursor, Direction, Outcome, Page, Range, Row, Skipped, Stamp, Write, WriteId,
 };
 pub use places::{Recount, TenantPlace, TenantPlaces};
 pub use snapshot::{READ_ATTEMPTS_MAX, ReadAttempts, Snapshot};

@@ -15,12 +15,14 @@ use self::snapshot::Snapshots;
 use crate::feed::bytes_of;
 use crate::incarnation::Incarnation;
 use crate::lease::Leases;
-use crate::limits::{FEED_PAGE_BYTES_MAX, PAGE_BYTES_MAX, check_append, check_commit, check_reader};
+use crate::limits::{
+    FEED_PAGE_BYTES_MAX, PAGE_BYTES_MAX, SKIP_ROWS_MAX, check_append, check_commit, check_reader,
+};
 use crate::place::{PlaceBytes, bounds, head_bytes, place};
 use crate::spaces::Spaces;
 use crate::{
     Change, Clock, Commit, Condition, Cursor, Direction, Error, ErrorKind, FeedOptions, FeedPage, Lease,
-    Outcome, Page, Partition, Range, Row, Stamp, Statistics, Timestamp, Write, WriteId,
+    Outcome, Page, Partition, Range, Row, Skipped, Stamp, Statistics, Timestamp, Write, WriteId,
 };
 
 /// How the memory engine runs.
@@ -160,6 +162,29 @@ impl Memory {
             Direction::Backward => fill(&mut page, head, rows.rev(), rows_max),
         }
         Ok(page)
+    }
+
+    pub(crate) fn skip(
+        &self,
+        partition: &Partition,
+        range: &Range,
+        from: &[u8],
+        rows_max: usize,
+    ) -> Result<Skipped, Error> {
+        let state = self.state.read();
+        state.open()?;
+        let Some((start, end)) = bounds(partition, range) else {
+            return Ok(Skipped::default());
+        };
+        let start = place(partition, from).max(start);
+        if start >= end {
+            return Ok(Skipped::default());
+        }
+        let mut rows = state.rows.range::<[u8], _>((Bound::Included(&start[..]), Bound::Excluded(&end[..])));
+        let passed = rows.by_ref().take(rows_max.min(SKIP_ROWS_MAX)).count();
+        let head = head_bytes(partition);
+        let key = |place: &PlaceBytes| Bytes::copy_from_slice(place.get(head..).unwrap_or_default());
+        Ok(Skipped { rows: passed, next: rows.next().map(|(place, _)| key(place)) })
     }
 
     pub(crate) fn resolve(&self, partition: &Partition, write_id: WriteId) -> Result<Outcome, Error> {

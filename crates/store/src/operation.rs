@@ -209,6 +209,15 @@ impl Page {
     }
 }
 
+/// Rows that were passed over.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Skipped {
+    /// How many.
+    pub rows: usize,
+    /// The key behind them, from which to go on: that of a row, or one where none is. `None`: nothing of the range is left.
+    pub next: Option<Bytes>,
+}
+
 /// Where a reader of the feed stands: everything up to it was seen. The default one is the beginning. It is of one incarnation
 /// of the store, and can be compared for equality only.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]

@@ -53,6 +53,8 @@ pub async fn contract(mut make_store: impl FnMut(Clock) -> Store) {
     reads::check_scan(&make_store(clock.clone())).await;
     reads::check_neighbours(&make_store(clock.clone())).await;
     reads::check_page_bytes(&make_store(clock.clone())).await;
+    reads::check_skip(&make_store(clock.clone())).await;
+    reads::check_skip_races(&make_store(clock.clone())).await;
     snapshots::check_snapshot(&make_store(clock.clone())).await;
     snapshots::check_snapshot_races(&make_store(clock.clone())).await;
     changes::check_feed(&make_store(clock.clone())).await;

@@ -17,6 +17,7 @@ mod relation;
 pub(crate) mod run;
 mod select;
 mod shape;
+mod skip;
 pub(crate) mod stream;
 mod sweep;
 #[cfg(test)]

@@ -33,7 +33,7 @@ pub(crate) struct Plan {
     pub(crate) ordered: Vec<Way>,
     /// Ways in another order.
     pub(crate) probes: Vec<Way>,
-    /// Whether every entity behind an exact ordered way matches, unless something expired.
+    /// Whether every entity behind the exact ordered way matches, or every entity at all, unless something expired.
     pub(crate) decides: bool,
     /// What all ids start with.
     pub(crate) id_head: String,
@@ -101,7 +101,7 @@ impl Plan {
         plan
     }
 
-    /// Whether the first way stands for the whole query.
+    /// Whether the first way, or that there is none, stands for the whole query.
     fn index_decides(&self, query: &Query) -> bool {
         let no_more = query.geo.is_none()
             && query.scopes.is_none()
@@ -113,6 +113,9 @@ impl Plan {
             None => true,
             Some(filter) => conjuncts(Some(filter)).count() == 1 && query.datasets.is_empty(),
         };
+        if no_more && query.types.is_none() && query.filter.is_none() {
+            return self.ordered.is_empty();
+        }
         no_more
             && one_condition
             && query.types.as_ref().is_some_and(is_alternatives)

@@ -68,23 +68,25 @@ async fn run(context: &Context, query: &Query) -> Result<QueryResult, Error> {
 /// A query at work.
 pub(super) struct Run<'a> {
     pub(super) context: &'a Context,
-    query: &'a Query,
+    pub(super) query: &'a Query,
     pub(super) matcher: Matcher,
     links: Links,
     /// The sorted matches, unless they come in the order of the candidates.
     top: Option<Top>,
     page: Vec<Bytes>,
     page_bytes: usize,
-    matched: usize,
+    pub(super) matched: usize,
+    /// How many there are in all, where that is known beforehand.
+    pub(super) counted: Option<usize>,
     /// Whether pages follow each other until nothing is left; then each ends with its last match.
-    sweeps: bool,
+    pub(super) sweeps: bool,
     /// Matches on the pages before this one.
     given: usize,
     /// Candidates that were evaluated, and how many may be until the page ends.
     scanned: usize,
     scanned_max: usize,
     /// Ids of what expired, if the index decides.
-    expired: Option<HashSet<Box<str>>>,
+    pub(super) expired: Option<HashSet<Box<str>>>,
     /// The key of the candidate at hand, and of the last one afterwards.
     key: Vec<u8>,
     pace: Pace,
@@ -116,7 +118,7 @@ type Pending = Vec<(Box<str>, Option<Bytes>)>;
 /// Where a run is on its way through the candidates.
 pub(super) struct Walk {
     plan: Plan,
-    feed: Feed,
+    pub(super) feed: Feed,
     pending: Pending,
     /// The rows of the feed are the entities themselves.
     with_entities: bool,
@@ -143,6 +145,7 @@ impl<'a> Run<'a> {
             page: Vec::new(),
             page_bytes: 0,
             matched: 0,
+            counted: None,
             sweeps: false,
             given: 0,
             scanned: 0,
@@ -182,7 +185,9 @@ impl<'a> Run<'a> {
         let with_entities = plan.ids.is_none() && plan.ordered.is_empty();
         let feed = self.feed(&plan).await?;
         let (next_probe, probe_rows) = (self.first_probe(), PROBE_ROWS);
-        Ok(Walk { plan, feed, pending: Pending::new(), with_entities, next_probe, probe_rows })
+        let mut walk = Walk { plan, feed, pending: Pending::new(), with_entities, next_probe, probe_rows };
+        self.skip(&mut walk).await?;
+        Ok(walk)
     }
 
     /// Goes on until the page is full, or nothing is left.
@@ -234,7 +239,7 @@ impl<'a> Run<'a> {
     }
 
     /// Lets others run, and takes a slot once that was often.
-    async fn rest(&mut self) -> Result<(), Error> {
+    pub(super) async fn rest(&mut self) -> Result<(), Error> {
         self.slices += 1;
         if self.slices > SLICES_INLINE && !self.in_lane {
             return self.enter_lane().await;
@@ -267,7 +272,8 @@ impl<'a> Run<'a> {
             return self.matched >= self.behind();
         }
         // One more match says that there is a page behind.
-        !self.query.count && self.top.is_none() && self.matched > self.behind()
+        let counts = self.query.count && self.counted.is_none();
+        !counts && self.top.is_none() && self.matched > self.behind()
     }
 
     /// How many matches lie before the end of the page: fewer than asked for once it is large enough.
@@ -499,8 +505,10 @@ impl<'a> Run<'a> {
         if let Some(top) = self.top.take() {
             self.take_page(top).await?;
         }
+        // What came after the count is on the page.
+        let matches = self.counted.map_or(self.matched, |counted| counted.max(self.matched));
         Ok(QueryResult {
-            count: self.query.count.then_some(self.matched),
+            count: self.query.count.then_some(matches),
             more: self.matched > self.behind(),
             entities: self.page,
             slot: self.slot,

@@ -115,6 +115,24 @@ impl Union {
         Self { streams: (0..partitions).flat_map(streams).collect() }
     }
 
+    /// The range, if it is the only one and nothing of it was read; and its partition.
+    pub(crate) fn only_range(&self) -> Option<(usize, &Range)> {
+        match self.streams.as_slice() {
+            [stream] if stream.open && stream.page.is_empty() => Some((stream.partition, &stream.range)),
+            _ => None,
+        }
+    }
+
+    /// Goes on at a key of the only range; `None`: behind its end.
+    pub(crate) fn begin_at(&mut self, key: Option<&Bytes>) {
+        for stream in &mut self.streams {
+            match key {
+                Some(key) => stream.range.start.clone_from(key),
+                None => stream.open = false,
+            }
+        }
+    }
+
     /// Whether a page must be read before the front is known.
     pub(crate) fn is_starved(&self) -> bool {
         self.streams.iter().any(Stream::is_starved)

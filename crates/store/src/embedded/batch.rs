@@ -271,6 +271,7 @@ impl Batch {
 
     /// Publishes to readers what the batch, now durable, made of rows they may have cached.
     pub(crate) fn publish(&mut self) {
+        self.shared.counted.touch(&self.rows);
         let cache = &self.shared.cache;
         cache.publish_ranges(self.rows.ranges());
         for row in self.touched.rows.drain(..) {
@@ -287,6 +288,7 @@ impl Batch {
 
     /// Lets readers ask the engine what became of the rows of a batch that failed.
     pub(crate) fn retract(&mut self) {
+        self.shared.counted.touch(&self.rows);
         let cache = &self.shared.cache;
         cache.publish_ranges(self.rows.ranges());
         for row in self.touched.rows.drain(..) {

@@ -60,6 +60,16 @@ impl Rows {
         &self.ranges
     }
 
+    /// The places from one up to another whose rows were written, in order, once [`Rows::write_to`] has sorted them. Cost: two
+    /// look-ups.
+    pub(crate) fn places_within(&self, start: &[u8], end: &[u8]) -> impl Iterator<Item = &[u8]> + use<'_> {
+        let place = |entry: &Entry| self.bytes.get(entry.start..entry.place_end).unwrap_or_default();
+        let first = self.entries.partition_point(|entry| place(entry) < start);
+        let last = self.entries.partition_point(|entry| place(entry) < end);
+        let within = self.entries.get(first..last).unwrap_or_default();
+        within.iter().map(place)
+    }
+
     pub(crate) fn bytes(&self) -> usize {
         self.bytes.len()
     }

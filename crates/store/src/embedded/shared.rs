@@ -11,6 +11,7 @@ use parking_lot::{Mutex, RwLock, RwLockReadGuard};
 use rocksdb::{DB, IteratorMode};
 
 use super::cache::Cache;
+use super::counted::{Counted, RUN_ROWS};
 use super::disk::{Ballast, Disk, makes_room};
 use super::feed_log::FeedLog;
 use super::folder::{Folder, Identity, Presence, rows_of};
@@ -42,6 +43,8 @@ pub(crate) struct Shared {
     /// Given back when the disk is full.
     pub(crate) ballast: Ballast,
     pub(crate) cache: Cache,
+    /// How many rows lie in ranges that were passed over.
+    pub(crate) counted: Counted,
     pub(crate) spaces: Spaces,
     pub(crate) counters: Counters,
     /// The newest commit that is durable and shown.
@@ -91,6 +94,7 @@ impl Shared {
             ballast,
             feed_log,
             cache: Cache::new(options.cache_bytes),
+            counted: Counted::new(RUN_ROWS),
             spaces,
             incarnation,
             counters: Counters::default(),
@@ -328,6 +332,7 @@ impl Shared {
         *self.feed_log.lock() = FeedLog::recover(&db)?;
         // Before the engine can be read: what a reader found in the old one does not settle in the cache.
         self.cache.clear();
+        self.counted.clear();
         self.feed_first.store(feed_first, Ordering::Release);
         self.sequence.store(sequence, Ordering::Release);
         self.written.store(sequence, Ordering::SeqCst);

@@ -20,6 +20,7 @@ enum Step {
     Commits(Vec<Plan>),
     Get(u32, Bytes),
     Scan(u32, Range, Direction, usize),
+    Skip(u32, Range, Bytes, usize),
     Reopen,
 }
 
@@ -75,6 +76,8 @@ fn step() -> impl Strategy<Value = Step> {
         6 => proptest::collection::vec(plan(), 1..5).prop_map(Step::Commits),
         5 => (0..2_u32, key()).prop_map(|(bucket, key)| Step::Get(bucket, key)),
         3 => (0..2_u32, range(), direction, 0..6_usize).prop_map(|(b, r, d, n)| Step::Scan(b, r, d, n)),
+        3 => (0..2_u32, range(), key(), prop_oneof![0..6_usize, Just(usize::MAX)])
+            .prop_map(|(bucket, range, from, rows)| Step::Skip(bucket, range, from, rows)),
         1 => Just(Step::Reopen),
     ]
 }
@@ -202,6 +205,20 @@ async fn check(
                 let rows: Vec<_> = page.rows().map(copy).collect();
                 prop_assert_eq!(&rows[..], &expected[..expected.len().min(*rows_max)]);
                 prop_assert_eq!(page.more(), expected.len() > *rows_max);
+            }
+            Step::Skip(bucket, range, from, rows_max) => {
+                let start = range.start.clone().max(from.clone());
+                let left = Range { start: start.clone(), end: range.end.clone() };
+                let expected = model.scan(*bucket, &left, Direction::Forward);
+                let skipped = store.skip(&things(*bucket), range, from, *rows_max).await.unwrap();
+                prop_assert_eq!(skipped.rows, expected.len().min(*rows_max));
+                let behind = match skipped.next {
+                    Some(next) => {
+                        model.scan(*bucket, &Range { start: next.max(start), ..left }, Direction::Forward)
+                    }
+                    None => Vec::new(),
+                };
+                prop_assert_eq!(&behind[..], &expected[skipped.rows..]);
             }
             Step::Reopen => store = reopen(store),
         }

@@ -144,3 +144,101 @@ pub(super) async fn check_page_bytes(store: &Store) {
     let page = store.scan(&things(0), &Range::default(), Direction::Backward, 100).await.expect("scan");
     assert_eq!(keys(&page), ["k3", "k2"]);
 }
+
+/// What is passed over is what a scan would give, however often it was passed over before and whatever was written since.
+pub(super) async fn check_skip(store: &Store) {
+    const ROWS: usize = 40_000;
+    let key = |n: usize| bytes(&format!("k{n:05}"));
+    let range = Range::prefix("k");
+    for first in (0..ROWS).step_by(10_000) {
+        let rows = (first..first + 10_000).map(|n| Write::Put(key(n), Bytes::new())).collect();
+        done(store, commit(first as u128, vec![], rows)).await;
+    }
+    let mut gone = std::collections::BTreeSet::new();
+    for (turn, rows_max) in
+        [12_345, usize::MAX, 12_345, 39_990, 1, 0].into_iter().cycle().take(18).enumerate()
+    {
+        let mut left = (0..ROWS).filter(|n| !gone.contains(n));
+        let (passed, next) = passed(store, &range, rows_max).await;
+        assert_eq!(passed, left.by_ref().take(rows_max).count(), "turn {turn}, {rows_max} rows");
+        let found = match next {
+            Some(start) => {
+                let behind = Range { start, ..range.clone() };
+                store.scan(&things(0), &behind, Direction::Forward, 2).await.expect("scan")
+            }
+            None => Page::default(),
+        };
+        let behind: Vec<_> = left.take(2).map(|n| format!("k{n:05}")).collect();
+        assert_eq!(keys(&found), behind, "turn {turn}, {rows_max} rows");
+        // One row here and there, then many side by side.
+        let (first, step, last) = match turn % 3 {
+            0 => (turn * 7, 4_999, ROWS),
+            1 => (turn * 2_000, 1, turn * 2_000 + 1_500),
+            _ => (ROWS - 1 - turn, 1, ROWS - turn),
+        };
+        let numbers: Vec<_> = (first..last).step_by(step).collect();
+        let writes = match turn % 6 {
+            4 => vec![Write::DeleteRange(Range { start: key(first), end: Some(key(last)) })],
+            _ => numbers.iter().map(|n| Write::Delete(key(*n))).collect(),
+        };
+        gone.extend(numbers);
+        done(store, commit(100_000 + turn as u128, vec![], writes)).await;
+        if turn % 6 == 5 {
+            let again: Vec<_> = gone.iter().copied().take(3_000).collect();
+            let writes = again.iter().map(|n| Write::Put(key(*n), Bytes::new())).collect();
+            gone.retain(|n| !again.contains(n));
+            done(store, commit(200_000 + turn as u128, vec![], writes)).await;
+        }
+    }
+    let empty = Range { start: bytes("k9"), end: Some(bytes("k8")) };
+    assert_eq!(passed(store, &empty, 9).await, (0, None));
+    assert_eq!(passed(store, &Range::prefix("x"), 9).await, (0, None));
+}
+
+/// Passes over rows from the start of a range: how many, and the key behind them.
+async fn passed(store: &Store, range: &Range, rows_max: usize) -> (usize, Option<Bytes>) {
+    let (mut passed, mut from) = (0, range.start.clone());
+    loop {
+        let skipped = store.skip(&things(0), range, &from, rows_max - passed).await.expect("skip");
+        passed += skipped.rows;
+        match skipped.next {
+            Some(next) if passed < rows_max => from = next,
+            next => return (passed, next),
+        }
+    }
+}
+
+/// Who writes counts its own rows at once, whoever writes and counts beside it.
+pub(super) async fn check_skip_races(store: &Store) {
+    const ROWS: u32 = 3_000;
+    const ROUNDS: u32 = 60;
+    let key = |writer: u32, n: u32| bytes(&format!("k{writer}/{n:04}"));
+    let writers = (0..4_u32).map(|writer| {
+        let store = store.clone();
+        async move {
+            let rows = (0..ROWS).map(|n| Write::Put(key(writer, n), Bytes::new())).collect();
+            done(&store, commit(u128::from(writer), vec![], rows)).await;
+            let (own, mut count) = (Range::prefix(format!("k{writer}")), ROWS as usize);
+            for round in 0..ROUNDS {
+                let n = round * 613 % ROWS;
+                let (write, after) = match round % 3 {
+                    0 => (Write::Delete(key(writer, n)), count - 1),
+                    1 => (Write::Put(key(writer, ROWS + round), Bytes::new()), count + 1),
+                    _ => (Write::Put(key(writer, n + 1), bytes("again")), count),
+                };
+                count = after;
+                done(&store, commit(u128::from(writer + 4 * (round + 1)), vec![], vec![write])).await;
+                assert_eq!(passed(&store, &own, usize::MAX).await.0, count, "writer {writer}, round {round}");
+                // One range that all of them write.
+                assert!(passed(&store, &Range::prefix("k"), usize::MAX).await.0 >= count);
+            }
+            count
+        }
+    });
+    let writers: Vec<_> = writers.map(tokio::spawn).collect();
+    let mut total = 0;
+    for writer in writers {
+        total += writer.await.expect("a writer");
+    }
+    assert_eq!(passed(store, &Range::prefix("k"), usize::MAX).await.0, total);
+}

@@ -136,7 +136,11 @@ fn the_index_decides_only_what_it_knows_whole() {
     assert!(!plan(Some("a == 1"), |query| query.datasets = vec![None]).decides);
     assert!(!plan(None, |query| query.id_pattern = Regex::new("1").ok()).decides);
     assert!(!plan(None, |query| query.attributes = vec![Some(term("a"))]).decides);
-    assert!(!plan(None, |query| query.types = None).decides);
+    // Of everything all entities are matches.
+    assert!(plan(None, |query| query.types = None).decides);
+    assert!(!plan(Some("a == 1"), |query| query.types = None).decides);
+    let headed = |query: &mut Query| (query.types, query.id_pattern) = (None, Regex::new("^urn:").ok());
+    assert!(!plan(None, headed).decides);
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 mod naive;
 mod random;
+mod skips;
 mod sweeps;
 
 use proptest::prelude::*;
@@ -33,6 +34,10 @@ fn options(buckets: u32) -> Options {
 async fn tenant_with(entities: &[Value], options: Options) -> TenantEntities {
     let store =
         Store::memory(MemoryOptions { clock: Clock::manual(NOW), feed: store::FeedOptions::recommended() });
+    tenant_on(store, entities, options).await
+}
+
+async fn tenant_on(store: Store, entities: &[Value], options: Options) -> TenantEntities {
     let tenant = Entities::new(store, options).tenant_or_create(&Tenant::default()).await.unwrap();
     let terms = tenant.intern(&NAMES).await.unwrap();
     assert!(terms.iter().zip(NAMES).all(|(found, name)| *found == term(name)));

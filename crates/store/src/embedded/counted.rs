@@ -1,0 +1,247 @@
+//! How many rows lie in ranges that are passed over again and again, so that a deep page needs no walk from the start of its
+//! range. Pure book-keeping: `skip.rs` walks.
+//!
+//! A range is remembered as *runs*, one behind another. Where a run ends stays right whatever is written. How many rows it holds
+//! is forgotten once a batch has written a row of it, and counted anew by whoever passes next.
+//!
+//! Invariant: a run that has a count holds so many rows of what was acknowledged. Who counts takes a ticket before the engine is
+//! read; a batch voids the tickets of the runs it touches after the engine shows it, and before it is acknowledged.
+
+use parking_lot::Mutex;
+
+use super::rows::Rows;
+
+/// Rows of a run when it is first counted: a page inside of it walks half of them.
+pub(crate) const RUN_ROWS: usize = 1_024;
+/// Ranges that are remembered.
+const RANGES_MAX: usize = 32;
+/// Runs of one range: some hundred bytes each. What lies behind is walked.
+const RUNS_MAX: usize = 16_384;
+/// Of so many runs that are full by less than this part, most are empty: the range is begun anew.
+const SPARSE_PART: usize = 4;
+
+/// The remembered ranges.
+#[derive(Debug)]
+pub(crate) struct Counted {
+    run_rows: usize,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    ranges: Vec<CountedRange>,
+    /// Grows with every use and every batch: versions and times of use.
+    clock: u64,
+}
+
+#[derive(Debug)]
+struct CountedRange {
+    start: Box<[u8]>,
+    end: Box<[u8]>,
+    /// From the start of the range on, without gaps.
+    runs: Vec<Run>,
+    /// The version of what lies behind the runs.
+    tail: u64,
+    used: u64,
+}
+
+#[derive(Debug)]
+struct Run {
+    /// The first place behind it.
+    end: Box<[u8]>,
+    /// How many rows it holds; `None`: to be counted.
+    rows: Option<usize>,
+    /// Changes with every batch that touches it.
+    version: u64,
+}
+
+/// What is known of the way ahead.
+#[derive(Debug, Eq, PartialEq)]
+pub(crate) struct Ahead {
+    /// Rows that need no walk.
+    pub(crate) rows: usize,
+    /// Where the walk begins behind them,
+    pub(crate) at: Box<[u8]>,
+    /// and where it ends at the latest.
+    pub(crate) until: Box<[u8]>,
+    /// To note with what was counted; `None`: it is not to be noted.
+    pub(crate) ticket: Option<u64>,
+}
+
+impl Counted {
+    pub(crate) fn new(run_rows: usize) -> Self {
+        Self { run_rows, state: Mutex::default() }
+    }
+
+    /// How many rows are counted at once.
+    pub(crate) fn run_rows(&self) -> usize {
+        self.run_rows
+    }
+
+    /// What is known of a range from a place in it on, as far as so many rows. Cost: a look at each run on the way.
+    pub(crate) fn ahead(&self, (start, end): (&[u8], &[u8]), at: &[u8], rows_max: usize) -> Ahead {
+        let mut state = self.state.lock();
+        let range = state.range(start, end);
+        let mut index = range.runs.partition_point(|run| *run.end <= *at);
+        let mut ahead = Ahead { rows: 0, at: at.into(), until: end.into(), ticket: None };
+        // From the middle of a run its count does not tell.
+        if range.start_of(index) != at {
+            if let Some(run) = range.runs.get(index) {
+                ahead.until.clone_from(&run.end);
+            }
+            return ahead;
+        }
+        while let Some(run) = range.runs.get(index) {
+            let Some(rows) = run.rows.filter(|rows| ahead.rows.saturating_add(*rows) <= rows_max) else {
+                ahead.ticket = run.rows.is_none().then_some(run.version);
+                ahead.until.clone_from(&run.end);
+                break;
+            };
+            ahead.rows += rows;
+            index += 1;
+        }
+        if index == range.runs.len() {
+            ahead.ticket = Some(range.tail);
+        }
+        ahead.at = range.start_of(index).into();
+        ahead
+    }
+
+    /// Notes that so many rows lie from one place up to another, both of which bound rows that were counted at once. Cost: a
+    /// look-up.
+    pub(crate) fn note(
+        &self,
+        (start, end): (&[u8], &[u8]),
+        ticket: u64,
+        (from, upto): (&[u8], &[u8]),
+        rows: usize,
+    ) {
+        let mut state = self.state.lock();
+        state.clock += 1;
+        let (now, run_rows) = (state.clock, self.run_rows);
+        let Some(range) = state.ranges.iter_mut().find(|range| *range.start == *start && *range.end == *end)
+        else {
+            return;
+        };
+        let index = range.runs.partition_point(|run| *run.end <= *from);
+        if range.start_of(index) != from || from >= upto {
+            return;
+        }
+        let count = |version: u64| (version == ticket).then_some(rows);
+        match range.runs.get_mut(index) {
+            Some(run) if *run.end == *upto => {
+                if run.version == ticket {
+                    run.rows = Some(rows);
+                }
+                return;
+            }
+            // It was counted, or made of smaller runs, meanwhile.
+            Some(run) if run.rows.is_some() || *run.end < *upto => return,
+            _ => {}
+        }
+        if range.runs.len() >= RUNS_MAX {
+            range.begin_anew_if_sparse(run_rows, now);
+            return;
+        }
+        let version = range.runs.get(index).map_or(range.tail, |run| run.version);
+        range.runs.insert(index, Run { end: upto.into(), rows: count(version), version });
+    }
+
+    /// Forgets the counts of all runs that a batch wrote. To be called once the engine shows the batch, or may. Cost: two
+    /// look-ups for each range, and one for each row that lies in one.
+    pub(crate) fn touch(&self, batch: &Rows) {
+        let mut state = self.state.lock();
+        state.clock += 1;
+        let now = state.clock;
+        for range in &mut state.ranges {
+            let mut touched: Option<Box<[u8]>> = None;
+            for place in batch.places_within(&range.start, &range.end) {
+                // Places are sorted: most are in the run of the one before.
+                if touched.as_deref().is_none_or(|end| end <= place) {
+                    touched = Some(range.touch(place, now).into());
+                }
+            }
+            for (start, end) in batch.ranges() {
+                range.touch_range(start, end, now);
+            }
+        }
+    }
+
+    /// Forgets everything.
+    pub(crate) fn clear(&self) {
+        self.state.lock().ranges.clear();
+    }
+}
+
+impl State {
+    /// The range with these bounds, which is remembered from now on. The one of the fewest runs goes for it: it is soon counted
+    /// anew.
+    fn range(&mut self, start: &[u8], end: &[u8]) -> &mut CountedRange {
+        self.clock += 1;
+        let used = self.clock;
+        let found = self.ranges.iter().position(|range| *range.start == *start && *range.end == *end);
+        let index = found.unwrap_or_else(|| {
+            if self.ranges.len() >= RANGES_MAX {
+                let cheap = self.ranges.iter().enumerate().min_by_key(|(_, it)| (it.runs.len(), it.used));
+                if let Some((index, _)) = cheap {
+                    self.ranges.swap_remove(index);
+                }
+            }
+            let (start, end) = (start.into(), end.into());
+            self.ranges.push(CountedRange { start, end, runs: Vec::new(), tail: used, used });
+            self.ranges.len() - 1
+        });
+        let range = self.ranges.get_mut(index).expect("it was found, or is the last one");
+        range.used = used;
+        range
+    }
+}
+
+impl CountedRange {
+    /// Where a run begins, or what lies behind the last one.
+    fn start_of(&self, index: usize) -> &[u8] {
+        let before = index.checked_sub(1).and_then(|index| self.runs.get(index));
+        before.map_or(&self.start, |run| &run.end)
+    }
+
+    /// Forgets the count of the run in which a place lies; where that ends.
+    fn touch(&mut self, place: &[u8], now: u64) -> &[u8] {
+        let index = self.runs.partition_point(|run| *run.end <= *place);
+        match self.runs.get_mut(index) {
+            Some(run) => {
+                (run.rows, run.version) = (None, now);
+                &run.end
+            }
+            None => {
+                self.tail = now;
+                &self.end
+            }
+        }
+    }
+
+    /// The same for all runs that share a place with a range.
+    fn touch_range(&mut self, start: &[u8], end: &[u8], now: u64) {
+        if end <= &*self.start || start >= &*self.end || start >= end {
+            return;
+        }
+        let first = self.runs.partition_point(|run| *run.end <= *start);
+        for run in self.runs.iter_mut().skip(first) {
+            (run.rows, run.version) = (None, now);
+            if *run.end >= *end {
+                return;
+            }
+        }
+        self.tail = now;
+    }
+
+    fn begin_anew_if_sparse(&mut self, run_rows: usize, now: u64) {
+        let rows: usize = self.runs.iter().map(|run| run.rows.unwrap_or(run_rows)).sum();
+        if rows < RUNS_MAX * run_rows / SPARSE_PART {
+            self.runs.clear();
+            self.tail = now;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
