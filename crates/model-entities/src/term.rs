@@ -9,14 +9,19 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use parking_lot::RwLock;
-use store::{Commit, Condition, Direction, ErrorKind, Partition, Store, Write, WriteIds};
+use store::{Commit, Condition, Direction, ErrorKind, Limits, Partition, Store, Write, WriteIds};
 
 use crate::{Error, keys};
 
 /// The longest name in bytes.
 pub const NAME_BYTES_MAX: usize = 2048;
-/// New names that are stored in one commit.
+/// The most new names that are stored in one commit.
 const COMMIT_NAMES_MAX: usize = 512;
+/// Rows and conditions of a name in a commit.
+const NAME_ROWS: usize = 4;
+/// How often a name stands in a commit, and what stands beside it each time at most.
+const NAME_COPIES: usize = 3;
+const NAME_BESIDE_BYTES: usize = 16;
 /// Names that are read in one page.
 const PAGE_NAMES: usize = 1024;
 /// How often allotting starts again because another writer came first.
@@ -94,7 +99,7 @@ impl Terms {
     ) -> Result<Vec<TermId>, Error> {
         let mut rest = iris;
         for _ in 0..ATTEMPTS_MAX {
-            let Some((known, new)) = self.missing(rest, terms_max)? else {
+            let Some((known, new)) = self.missing(rest, terms_max, store.limits())? else {
                 return Ok(iris.iter().filter_map(|iri| self.id(iri)).collect());
             };
             // A name that is in use stays so: it is not looked up again.
@@ -112,14 +117,27 @@ impl Terms {
 
     /// The first names not in use, each once, and how many are in use before them; `None` if all are.
     /// Cost: a look-up of each name up to the last that is answered.
-    fn missing<'a>(&self, iris: &[&'a str], terms_max: usize) -> Result<Option<Missing<'a>>, Error> {
+    fn missing<'a>(
+        &self,
+        iris: &[&'a str],
+        terms_max: usize,
+        limits: Limits,
+    ) -> Result<Option<Missing<'a>>, Error> {
         let names = self.names.read();
         let Some(known) = iris.iter().position(|iri| !names.by_name.contains_key(*iri)) else {
             return Ok(None);
         };
         let mut seen = HashSet::new();
         let unknown = iris.iter().copied().skip(known).filter(|iri| !names.by_name.contains_key(*iri));
-        let new: Vec<&str> = unknown.filter(|iri| seen.insert(*iri)).take(COMMIT_NAMES_MAX).collect();
+        let unknown = unknown.filter(|iri| seen.insert(*iri));
+        let mut new: Vec<&str> = unknown.take(COMMIT_NAMES_MAX.min(limits.good_rows / NAME_ROWS)).collect();
+        let mut bytes = 0;
+        let fits = |iri: &&str| {
+            bytes += NAME_COPIES * (iri.len() + NAME_BESIDE_BYTES);
+            bytes <= limits.good_bytes
+        };
+        let fitting = new.iter().copied().take_while(fits).count();
+        new.truncate(fitting.max(1));
         if names.by_term.len() + new.len() > terms_max {
             return Err(Error::Limit(format!(
                 "more than {terms_max} names of types and attributes (terms_max)"

@@ -6,7 +6,9 @@ pub(crate) mod tests;
 use std::collections::HashMap;
 
 use bytes::Bytes;
-use store::{Commit, Condition, Direction, ErrorKind, Range, Row, Stamp, Timestamp, Write, WriteId};
+use store::{
+    Commit, Condition, Direction, ErrorKind, Range, Row, Stamp, Timestamp, Write, WriteId, later_wins,
+};
 
 use crate::apply::{Outcome, apply, apply_expiry};
 use crate::entities::next_range;
@@ -37,6 +39,8 @@ struct Request<'a> {
 struct Draught {
     conditions: Vec<Condition>,
     writes: Vec<Write>,
+    /// Whether the writes of several operations stand one after another.
+    is_chain: bool,
     feed: Vec<u8>,
     /// What the entity row holds, or is to hold.
     bytes: Option<Bytes>,
@@ -63,6 +67,7 @@ impl Draught {
         Self {
             conditions: vec![condition],
             writes: Vec::new(),
+            is_chain: false,
             feed: Vec::new(),
             bytes,
             head: Vec::new(),
@@ -116,6 +121,7 @@ impl Draught {
         if change.fate == Fate::Unchanged {
             return Ok(change);
         }
+        self.is_chain = !self.feed.is_empty();
         put_record(&mut self.feed, change.fate, id, &types, &change.updated);
         if self.writes.is_empty() {
             self.writes = writes;
@@ -170,6 +176,9 @@ impl Draught {
         });
         let reclaims = self.bytes.is_none();
         self.commit_past(id, is_new);
+        if self.is_chain {
+            later_wins(&mut self.writes);
+        }
         for write in &self.writes {
             if let Write::Put(key, _) = write
                 && key.first() == Some(&keys::EXPIRY)

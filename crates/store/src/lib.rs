@@ -29,6 +29,7 @@ pub mod testing;
 mod time;
 mod work;
 mod write_id;
+mod writes;
 
 pub use embedded::{
     Durability, EmbeddedOptions, QUEUE_BYTES_MAX, QUEUE_REQUESTS_MAX, SNAPSHOT_AGE_MAX, restore,
@@ -40,7 +41,7 @@ pub use key::{Partition, Space, SpaceKind, TENANT_BYTES_MAX, Tenant, TenantError
 pub use lease::Lease;
 pub use limits::{
     COMMIT_BYTES_MAX, COMMIT_ROWS_MAX, FEED_PAGE_BYTES_MAX, FEED_READER_NAME_BYTES_MAX, FEED_READERS_MAX,
-    KEY_BYTES_MAX, LEASE_NAME_BYTES_MAX, PAGE_BYTES_MAX, ROW_BYTES_MAX,
+    KEY_BYTES_MAX, LEASE_NAME_BYTES_MAX, Limits, PAGE_BYTES_MAX, ROW_BYTES_MAX,
 };
 pub use memory::MemoryOptions;
 pub use operation::{
@@ -53,3 +54,4 @@ pub use store::Store;
 pub use time::{Clock, Timestamp};
 pub use work::{Deadline, Lane, Pace, Slot, TimedOut};
 pub use write_id::WriteIds;
+pub use writes::later_wins;

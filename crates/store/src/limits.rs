@@ -2,15 +2,17 @@
 
 use bytes::Bytes;
 
+use crate::writes::check_set;
 use crate::{Commit, Error, ErrorKind, Partition, SpaceKind, Write};
 
 /// The longest row key in bytes.
 pub const KEY_BYTES_MAX: usize = 4 * 1024;
 /// The largest value of one row in bytes.
 pub const ROW_BYTES_MAX: usize = 8 * 1024 * 1024;
-/// The largest commit (keys, values and change record) or append in bytes.
+/// The largest commit (keys, values and change record) or append in bytes, on the engines that take the largest; what a
+/// store takes is said by [`crate::Store::limits`].
 pub const COMMIT_BYTES_MAX: usize = 16 * 1024 * 1024;
-/// The most writes and conditions of one commit, or rows of one append.
+/// The most writes and conditions of one commit, or rows of one append; on the engines that take the most.
 pub const COMMIT_ROWS_MAX: usize = 100_000;
 /// A page of a scan ends at the row that reaches this many bytes.
 pub const PAGE_BYTES_MAX: usize = 4 * 1024 * 1024;
@@ -25,10 +27,66 @@ pub const FEED_READER_NAME_BYTES_MAX: usize = 256;
 /// The longest name of a lease in bytes.
 pub const LEASE_NAME_BYTES_MAX: usize = 256;
 
-/// The size of a commit, if it keeps to the limits and to its kind of space.
-pub(crate) fn check_commit(commit: &Commit) -> Result<usize, Error> {
+/// What a store takes in one commit or append, and what it takes well.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Limits {
+    /// The most writes and conditions of a commit, or rows of an append.
+    pub commit_rows: usize,
+    /// The largest commit (keys, values and change record) or append in bytes.
+    pub commit_bytes: usize,
+    /// Of so many rows at most it holds up nobody: what jobs and batches cut by.
+    pub good_rows: usize,
+    /// Of so many bytes at most it holds up nobody.
+    pub good_bytes: usize,
+}
+
+impl Limits {
+    /// Those of the engines of one process.
+    pub const EMBEDDED: Self = Self {
+        commit_rows: COMMIT_ROWS_MAX,
+        commit_bytes: COMMIT_BYTES_MAX,
+        good_rows: 4_000,
+        good_bytes: 4 * 1024 * 1024,
+    };
+    /// Those that every engine has at least.
+    pub const PORTABLE: Self =
+        Self { commit_rows: 4_000, commit_bytes: 1024 * 1024, good_rows: 100, good_bytes: 100 * 1024 };
+
+    /// Refuses so many rows in one commit or append.
+    ///
+    /// # Errors
+    ///
+    /// `TooLarge`, which names the limit in force.
+    pub fn check_rows(&self, rows: usize) -> Result<(), Error> {
+        let most = self.commit_rows;
+        if rows > most {
+            let action = format!("write {rows} rows at once: at most {most} are allowed (COMMIT_ROWS_MAX)");
+            return Err(Error::new(ErrorKind::TooLarge, action));
+        }
+        Ok(())
+    }
+
+    /// Refuses so many bytes in one commit or append.
+    ///
+    /// # Errors
+    ///
+    /// `TooLarge`, which names the limit in force.
+    pub fn check_bytes(&self, bytes: usize) -> Result<(), Error> {
+        let most = self.commit_bytes;
+        if bytes > most {
+            let action =
+                format!("write {bytes} bytes at once: at most {most} are allowed (COMMIT_BYTES_MAX)");
+            return Err(Error::new(ErrorKind::TooLarge, action));
+        }
+        Ok(())
+    }
+}
+
+/// The size of a commit, if it keeps to the limits and to its kind of space, and its writes are a set: they are brought into
+/// the order of their keys.
+pub(crate) fn check_commit(commit: &mut Commit, limits: &Limits) -> Result<usize, Error> {
     check_space(&commit.partition, SpaceKind::Commit)?;
-    check_rows(commit.conditions.len().saturating_add(commit.writes.len()))?;
+    limits.check_rows(commit.conditions.len().saturating_add(commit.writes.len()))?;
     check_value(&commit.change)?;
     let mut bytes = commit.change.len();
     for condition in &commit.conditions {
@@ -37,18 +95,25 @@ pub(crate) fn check_commit(commit: &Commit) -> Result<usize, Error> {
     for write in &commit.writes {
         bytes = bytes.saturating_add(check_write(write)?);
     }
-    check_total(bytes)
+    limits.check_bytes(bytes)?;
+    check_set(&mut commit.writes)?;
+    Ok(bytes)
 }
 
 /// The size of an append, if it keeps to the limits and to its kind of space.
-pub(crate) fn check_append(partition: &Partition, rows: &[(Bytes, Bytes)]) -> Result<usize, Error> {
+pub(crate) fn check_append(
+    partition: &Partition,
+    rows: &[(Bytes, Bytes)],
+    limits: &Limits,
+) -> Result<usize, Error> {
     check_space(partition, SpaceKind::Append)?;
-    check_rows(rows.len())?;
+    limits.check_rows(rows.len())?;
     let mut bytes: usize = 0;
     for (key, value) in rows {
         bytes = bytes.saturating_add(check_key(key)?).saturating_add(check_value(value)?);
     }
-    check_total(bytes)
+    limits.check_bytes(bytes)?;
+    Ok(bytes)
 }
 
 /// Refuses one reader of the feed too many, or one with too long a name.
@@ -86,14 +151,6 @@ fn check_space(partition: &Partition, kind: SpaceKind) -> Result<(), Error> {
     Err(Error::new(ErrorKind::Misuse, action))
 }
 
-fn check_rows(rows: usize) -> Result<(), Error> {
-    if rows > COMMIT_ROWS_MAX {
-        let action = format!("write {rows} rows at once: at most {COMMIT_ROWS_MAX} are allowed");
-        return Err(Error::new(ErrorKind::TooLarge, action));
-    }
-    Ok(())
-}
-
 fn check_write(write: &Write) -> Result<usize, Error> {
     match write {
         Write::Put(key, value) | Write::PutStamped(key, value) => Ok(check_key(key)? + check_value(value)?),
@@ -106,7 +163,10 @@ fn check_write(write: &Write) -> Result<usize, Error> {
 
 fn check_key(key: &[u8]) -> Result<usize, Error> {
     if key.len() > KEY_BYTES_MAX {
-        let action = format!("write a key of {} bytes: at most {KEY_BYTES_MAX} are allowed", key.len());
+        let action = format!(
+            "write a key of {} bytes: at most {KEY_BYTES_MAX} are allowed (KEY_BYTES_MAX)",
+            key.len()
+        );
         return Err(Error::new(ErrorKind::TooLarge, action));
     }
     Ok(key.len())
@@ -114,16 +174,11 @@ fn check_key(key: &[u8]) -> Result<usize, Error> {
 
 fn check_value(value: &[u8]) -> Result<usize, Error> {
     if value.len() > ROW_BYTES_MAX {
-        let action = format!("write a value of {} bytes: at most {ROW_BYTES_MAX} are allowed", value.len());
+        let action = format!(
+            "write a value of {} bytes: at most {ROW_BYTES_MAX} are allowed (ROW_BYTES_MAX)",
+            value.len()
+        );
         return Err(Error::new(ErrorKind::TooLarge, action));
     }
     Ok(value.len())
-}
-
-fn check_total(bytes: usize) -> Result<usize, Error> {
-    if bytes > COMMIT_BYTES_MAX {
-        let action = format!("write {bytes} bytes at once: at most {COMMIT_BYTES_MAX} are allowed");
-        return Err(Error::new(ErrorKind::TooLarge, action));
-    }
-    Ok(bytes)
 }

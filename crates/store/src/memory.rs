@@ -22,7 +22,7 @@ use crate::place::{PlaceBytes, bounds, head_bytes, place};
 use crate::spaces::Spaces;
 use crate::{
     Change, Clock, Commit, Condition, Cursor, Direction, Error, ErrorKind, FeedOptions, FeedPage, Lease,
-    Outcome, Page, Partition, Range, Row, Skipped, Stamp, Statistics, Timestamp, Write, WriteId,
+    Limits, Outcome, Page, Partition, Range, Row, Skipped, Stamp, Statistics, Timestamp, Write, WriteId,
 };
 
 /// How the memory engine runs.
@@ -51,6 +51,7 @@ pub(crate) struct Memory {
     state: RwLock<State>,
     /// Whether snapshots are validated: what a later commit replaces is not kept, and reads end with `Changed`.
     validates: bool,
+    limits: Limits,
 }
 
 #[derive(Debug, Default)]
@@ -73,12 +74,17 @@ struct State {
 impl Memory {
     pub(crate) fn new(options: MemoryOptions) -> Self {
         let (incarnation, spaces) = (Incarnation::new(), Spaces::new());
-        Self { options, incarnation, spaces, state: RwLock::default(), validates: false }
+        let state = RwLock::default();
+        Self { options, incarnation, spaces, state, validates: false, limits: Limits::EMBEDDED }
     }
 
     /// The engine as one that cannot keep what was: its snapshots are validated.
     pub(crate) fn validating(options: MemoryOptions) -> Self {
         Self { validates: true, ..Self::new(options) }
+    }
+
+    pub(crate) fn limits(&self) -> Limits {
+        self.limits
     }
 
     /// Notes that rows of a partition are written.
@@ -93,9 +99,9 @@ impl Memory {
         commits.into_iter().map(|commit| self.commit(&mut state, commit)).collect()
     }
 
-    fn commit(&self, state: &mut State, commit: Commit) -> Result<Stamp, Error> {
+    fn commit(&self, state: &mut State, mut commit: Commit) -> Result<Stamp, Error> {
         state.open()?;
-        check_commit(&commit)?;
+        check_commit(&mut commit, &self.limits)?;
         self.spaces.learn(commit.partition.space)?;
         let partition = &commit.partition;
         for condition in &commit.conditions {
@@ -125,7 +131,7 @@ impl Memory {
     }
 
     pub(crate) fn append(&self, partition: &Partition, rows: Vec<(Bytes, Bytes)>) -> Result<(), Error> {
-        check_append(partition, &rows)?;
+        check_append(partition, &rows, &self.limits)?;
         self.spaces.learn(partition.space)?;
         let mut state = self.state.write();
         state.open()?;

@@ -78,7 +78,8 @@ pub struct Commit {
     pub write_id: WriteId,
     /// All must hold, or nothing is written and the answer is a conflict.
     pub conditions: Vec<Condition>,
-    /// Carried out in order.
+    /// A set: each key at most once, and none in a range that is removed ([`crate::later_wins`] makes one). Their order has no
+    /// meaning.
     pub writes: Vec<Write>,
     /// What [`crate::Store::feed`] tells of it; meaning is the model's own. Of a commit that says nothing it tells nothing.
     pub change: Bytes,
@@ -196,6 +197,16 @@ impl Page {
         let (key_end, end) = *self.ends.get(index)?;
         let key = self.buffer.get(start as usize..key_end as usize)?;
         Some((key, self.buffer.get(key_end as usize..end as usize)?))
+    }
+
+    /// Leaves the rows behind the first so many bytes to the next page; the first row stays.
+    pub fn cut(&mut self, bytes_max: usize) {
+        let fitting = self.ends.iter().take_while(|(_, end)| *end as usize <= bytes_max).count().max(1);
+        if fitting < self.ends.len() {
+            self.ends.truncate(fitting);
+            self.buffer.truncate(self.ends.last().map_or(0, |(_, end)| *end as usize));
+            self.more = true;
+        }
     }
 
     /// Keys and values, in the order of the scan.

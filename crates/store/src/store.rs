@@ -9,8 +9,8 @@ use bytes::Bytes;
 use crate::embedded::{Embedded, EmbeddedOptions, EmbeddedSnapshot};
 use crate::memory::{Memory, MemoryOptions, MemorySnapshot};
 use crate::{
-    Commit, Cursor, Direction, Error, ErrorKind, FeedPage, Lease, Outcome, Page, Partition, Range, Row,
-    Skipped, Snapshot, Stamp, Statistics, WriteId,
+    Commit, Cursor, Direction, Error, ErrorKind, FeedPage, Lease, Limits, Outcome, Page, Partition, Range,
+    Row, Skipped, Snapshot, Stamp, Statistics, WriteId,
 };
 
 /// A store; clones share it.
@@ -46,6 +46,14 @@ impl Store {
     /// or not a store; `Misuse` if it is a file; `Unavailable` with what the file system said.
     pub fn open(folder: &Path, options: EmbeddedOptions) -> Result<Self, Error> {
         Ok(Self { engine: Engine::Embedded(Arc::new(Embedded::open(folder, options)?)) })
+    }
+
+    /// What it takes in one commit or append, and what it takes well.
+    pub fn limits(&self) -> Limits {
+        match &self.engine {
+            Engine::Memory(memory) => memory.limits(),
+            Engine::Embedded(_) => Limits::EMBEDDED,
+        }
     }
 
     /// Commits in one partition; resolves when durable (or refused).

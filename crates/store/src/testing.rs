@@ -46,6 +46,7 @@ pub async fn contract(mut make_store: impl FnMut(Clock) -> Store) {
     commits::check_atomicity(&make_store(clock.clone())).await;
     commits::check_groups(&make_store(clock.clone())).await;
     commits::check_delete_range(&make_store(clock.clone())).await;
+    commits::check_order(&make_store(clock.clone())).await;
     commits::check_limits(&make_store(clock.clone())).await;
     commits::check_spaces(&make_store(clock.clone())).await;
     commits::check_races(&make_store(clock.clone())).await;

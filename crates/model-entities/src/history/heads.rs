@@ -9,7 +9,7 @@ use super::note::{MICROSECOND, PointsBuilder, nanos};
 use crate::entities::next_range;
 use crate::{Error, TenantEntities, TermId, keys};
 
-/// Head rows read in one page; as many are folded at once.
+/// The most head rows read in one page; as many are folded at once, if that is a good size of a commit.
 pub(super) const PAGE_HEADS: usize = 2048;
 
 /// Head rows of an entity, in order.
@@ -43,10 +43,15 @@ impl TenantEntities {
         });
         let folded = folded.transpose()?;
         let from = folded.as_ref().map_or(i64::MIN, |(_, time)| time.0.saturating_add(1));
+        let limits = context.store.limits();
         let mut range = Some(keys::heads_from(id, Timestamp(from)));
         let mut pages = Vec::new();
         while let Some(rest) = range {
-            let page = context.store.scan(partition, &rest, Direction::Forward, PAGE_HEADS).await?;
+            let page_rows = if all { PAGE_HEADS } else { PAGE_HEADS.min(limits.good_rows) };
+            let mut page = context.store.scan(partition, &rest, Direction::Forward, page_rows).await?;
+            if !all {
+                page.cut(limits.good_bytes);
+            }
             range = next_range(&rest, &page).filter(|_| all);
             pages.push(page);
         }

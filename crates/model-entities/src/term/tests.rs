@@ -40,7 +40,7 @@ async fn names_keep_their_numbers() {
 async fn names_in_use_are_passed_over_and_others_told_once() {
     let (store, ids, terms) = (memory(), WriteIds::new(), Terms::default());
     terms.allot(&store, &partition(), &ids, &["a", "b"], 10).await.unwrap();
-    let missing = |names: &[&'static str]| terms.missing(names, 1_000_000).unwrap();
+    let missing = |names: &[&'static str]| terms.missing(names, 1_000_000, store::Limits::EMBEDDED).unwrap();
     assert_eq!(missing(&["b", "a", "c", "a", "d", "c"]), Some((2, vec!["c", "d"])));
     assert_eq!(missing(&["a", "b", "a"]), None);
     assert_eq!(missing(&[]), None);

@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use parking_lot::RwLock;
-use store::{Commit, Condition, ErrorKind, Outcome, Partition, Row, Stamp, Store, Tenant, Write, WriteIds};
+use store::{
+    Commit, Condition, ErrorKind, Outcome, Partition, Row, Stamp, Store, Tenant, Write, WriteIds, later_wins,
+};
 
 use super::cache::{Definitions, Entry};
 use super::encode::{damaged, take_attribute_type, take_definition, take_units};
@@ -124,7 +126,9 @@ impl Context {
     }
 
     fn commit_of(&self, draught: Draught) -> Commit {
-        let Draught { conditions, writes, change, reclaims } = draught;
+        let Draught { conditions, mut writes, change, reclaims } = draught;
+        // A change may come to the same row by several ways: what was drafted last has all of them in mind.
+        later_wins(&mut writes);
         let (partition, write_id) = (self.partition.clone(), self.write_ids.next());
         Commit { partition, write_id, conditions, writes, change: change.into(), reclaims }
     }

@@ -7,7 +7,7 @@
 use std::time::Instant;
 
 use bytes::Bytes;
-use store::{COMMIT_BYTES_MAX, ErrorKind};
+use store::ErrorKind;
 
 use super::fold::{Stretch, Swap};
 use super::index::Entry;
@@ -15,13 +15,13 @@ use super::read::{decode_all, or_gone};
 use super::state::{Chilled, State};
 use super::think::encode_runs;
 use super::write::commit;
-use super::{Strand, StrandOptions, Strands};
+use super::{Rules, Strand, Strands};
 use crate::{Block, Encoding, Error, Malformed, Points, TimeRange};
 
 /// Blocks that are read together, and that one commit replaces at most.
 const PIECE_BLOCKS: usize = 32;
-/// A commit with more bytes of blocks takes no further block.
-const PIECE_BYTES: usize = COMMIT_BYTES_MAX / 4;
+/// A commit with more bytes of blocks than this part of what a commit takes takes no further block.
+const PIECE_PART: usize = 4;
 /// A block is replaced if the new one is smaller by one part in this many (three percent).
 const SAVES_PART: usize = 33;
 /// How often a sweep of a strand goes on with a newer state because blocks were replaced under its hands.
@@ -113,10 +113,10 @@ impl Strands {
     ) -> Result<Option<()>, Error> {
         for blocks in due.chunks(PIECE_BLOCKS) {
             let rows = or_gone!(self.block_rows(strand, blocks).await?);
-            let (packing, options) = (blocks.to_vec(), self.shared.options);
+            let (packing, rules) = (blocks.to_vec(), self.shared.rules);
             let packed = tokio::task::spawn_blocking(move || {
                 let start = Instant::now();
-                pack(&packing, &rows, &options).map(|swaps| (swaps, start.elapsed()))
+                pack(&packing, &rows, &rules).map(|swaps| (swaps, start.elapsed()))
             });
             let (swaps, took) = packed.await.map_err(|error| {
                 // Bytes that a decoder cannot bear are as good as damaged.
@@ -155,12 +155,12 @@ impl Strands {
 }
 
 /// Swaps of blocks for smaller ones, each of them one commit.
-fn pack(blocks: &[Entry], rows: &[Bytes], options: &StrandOptions) -> Result<Vec<Swap>, Malformed> {
+fn pack(blocks: &[Entry], rows: &[Bytes], rules: &Rules) -> Result<Vec<Swap>, Malformed> {
     let mut swaps: Vec<Swap> = Vec::new();
     let mut bytes = 0;
     for (block, row) in blocks.iter().zip(rows) {
-        let Some((entry, packed)) = pack_one(block, row, options)? else { continue };
-        if swaps.is_empty() || bytes + packed.len() > PIECE_BYTES {
+        let Some((entry, packed)) = pack_one(block, row, rules)? else { continue };
+        if swaps.is_empty() || bytes + packed.len() > rules.limits.commit_bytes / PIECE_PART {
             swaps.push(Swap { stretches: Vec::new(), added: Vec::new() });
             bytes = 0;
         }
@@ -178,17 +178,13 @@ fn pack(blocks: &[Entry], rows: &[Bytes], options: &StrandOptions) -> Result<Vec
 }
 
 /// The block, packed smaller; `None` if it is small already, or saves too little.
-fn pack_one(
-    block: &Entry,
-    row: &Bytes,
-    options: &StrandOptions,
-) -> Result<Option<(Entry, Bytes)>, Malformed> {
+fn pack_one(block: &Entry, row: &Bytes, rules: &Rules) -> Result<Option<(Entry, Bytes)>, Malformed> {
     if Block::parse(row)?.is_cold() {
         return Ok(None);
     }
     let mut points = Points::default();
     decode_all(std::slice::from_ref(block), std::slice::from_ref(row), TimeRange::ALL, &mut points)?;
-    let mut packed = encode_runs(&[(&points, 0..points.len())], 0, Encoding::Cold, options)?;
+    let mut packed = encode_runs(&[(&points, 0..points.len())], 0, Encoding::Cold, rules)?;
     // More than one if blocks were larger once: cutting them is left to folds.
     let only = packed.pop().filter(|_| packed.is_empty());
     Ok(only.filter(|(_, bytes)| bytes.len() + row.len() / SAVES_PART < row.len()))

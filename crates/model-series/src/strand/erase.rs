@@ -53,11 +53,10 @@ impl Strands {
         let condition = match held {
             None => Condition::Absent(key),
             Some((stamp, mut state)) => {
-                // First, so that readers see it before any other row goes.
                 writes.push(Write::Delete(key.clone()));
                 let pages = or_gone!(self.read_pages(strand, state.index.pages.iter()).await?);
                 let entries = state.index.entries_meeting(&pages, i64::MIN, i64::MAX)?;
-                remove_blocks(strand, &entries, &entries, &mut writes);
+                remove_blocks(strand, &entries, &entries, &[], &mut writes);
                 writes.extend(state.index.pages.iter().map(|page| Write::Delete(page.key(strand))));
                 drop_overlays(strand, &mut state, &mut writes);
                 if state.audited {
@@ -67,7 +66,7 @@ impl Strands {
             }
         };
         writes.extend_from_slice(beside);
-        check_size(&writes)?;
+        check_size(&writes, &self.shared.rules.limits)?;
         Ok(Some(Commit {
             partition: strand.partition.clone(),
             write_id: self.shared.write_ids.next(),

@@ -16,8 +16,8 @@ use super::write::commit;
 use super::{Strand, StrandVersion, Strands, keys};
 use crate::{Error, Points, TimeRange};
 
-/// Rows of kept writes that are read at once; one commit removes no more (and what stands beside them).
-const PAGE_ROWS: usize = 1_024;
+/// The most rows of kept writes that are read at once; one commit removes no more (and what stands beside them).
+const PAGE_ROWS_MAX: usize = 1_024;
 /// How often a commit is tried again because a writer came before.
 const COMMIT_ATTEMPTS_MAX: usize = 32;
 
@@ -74,11 +74,13 @@ impl Strands {
 
     /// Removes parts of kept writes that end before the bound, and with the last part of a write what stands beside it.
     async fn drop_kept(&self, strand: &Strand, state: &State, before: i64) -> Result<(), Error> {
+        // A row, and what stands beside it.
+        let page_rows = PAGE_ROWS_MAX.min(self.shared.rules.limits.good_rows / 2);
         for level in levels(state.kept.levels) {
             let mut rest = keys::kept_between(strand, level, i64::MIN, before);
             loop {
                 let page =
-                    self.shared.store.scan(&strand.partition, &rest, Direction::Forward, PAGE_ROWS).await?;
+                    self.shared.store.scan(&strand.partition, &rest, Direction::Forward, page_rows).await?;
                 let mut writes = Vec::new();
                 for (key, value) in page.rows() {
                     let part = KeptPart::parse(key, value)?;

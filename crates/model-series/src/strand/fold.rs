@@ -8,15 +8,15 @@
 use std::ops::Range;
 
 use bytes::Bytes;
-use store::{Commit, Write};
+use store::Commit;
 
 use super::index::{Entry, Index, PageRef, Pages, balanced};
 use super::layer::{EncodedLayer, Layer, merge_into};
 use super::read::{decode_all, or_gone};
 use super::state::{Overlays, State};
-use super::think::{check_size, encode_runs, swap_blocks};
+use super::think::{check_size, encode_runs, remove_overlays, swap_blocks};
 use super::write::commit;
-use super::{Strand, StrandOptions, Strands, keys};
+use super::{Rules, Strand, Strands, keys};
 use crate::{Encoding, Error, Malformed, Points, TimeRange};
 
 /// How often a fold starts again because the blocks it read were replaced.
@@ -68,7 +68,7 @@ pub(super) struct Swap {
 impl Strands {
     /// See [`Strands::fold`].
     pub(super) async fn fold_now(&self, strand: &Strand, encoding: Encoding) -> Result<bool, Error> {
-        let mut piece_points = PIECE_BLOCKS * self.shared.options.block_points_max();
+        let mut piece_points = PIECE_BLOCKS * self.shared.rules.block_points_max();
         let mut attempts = 0;
         while attempts < ATTEMPTS_MAX {
             match self.try_fold(strand, encoding, piece_points).await {
@@ -101,7 +101,7 @@ impl Strands {
         let touched = state.index.pages.iter().filter(|page| layer.touches(page.first, page.last));
         let pages = or_gone!(self.read_pages(strand, touched).await?);
         let items = items(&state.index, &pages, &layer, piece_points)?;
-        let pieces = pieces(items, self.shared.options.block_points_max(), piece_points);
+        let pieces = pieces(items, self.shared.rules.block_points_max(), piece_points);
         let (last, pieces) = match pieces.split_last() {
             Some((last, pieces)) => (last.as_slice(), pieces),
             None => (&[][..], &[][..]),
@@ -134,15 +134,15 @@ impl Strands {
             merge_into(&below, layer, range, &mut points);
             merged.push(points);
         }
-        let options = self.shared.options;
+        let rules = self.shared.rules;
         let points: usize = merged.iter().map(Points::len).sum();
         let added = if points > INLINE_POINTS_MAX {
-            let encoded = tokio::task::spawn_blocking(move || encode_all(&merged, encoding, &options)).await;
+            let encoded = tokio::task::spawn_blocking(move || encode_all(&merged, encoding, &rules)).await;
             encoded.map_err(|error| {
                 store::Error::new(store::ErrorKind::Unavailable, "fold a strand").with_source(error)
             })??
         } else {
-            encode_all(&merged, encoding, &options)?
+            encode_all(&merged, encoding, &rules)?
         };
         Ok(Some(Swap { stretches: piece.to_vec(), added }))
     }
@@ -207,10 +207,10 @@ impl Strands {
         if let Some(folded) = folded.filter(|_| is_last) {
             let left = or_gone!(self.overlays_from(strand, &state, folded.overlay_next).await?);
             let gone = folded.overlays.map_or(0..0, |overlays| overlays.first_ordinal..folded.overlay_next);
-            writes.extend(gone.map(|ordinal| Write::Delete(keys::overlay(strand, ordinal))));
+            remove_overlays(strand, gone, &mut writes);
             state.overlays = left;
         }
-        check_size(&writes)?;
+        check_size(&writes, &self.shared.rules.limits)?;
         let write_id = self.shared.write_ids.next();
         Ok(Some(commit(strand, Some(stamp), &state, writes.into_iter(), write_id, Bytes::new())))
     }
@@ -245,11 +245,11 @@ impl Strands {
 fn encode_all(
     stretches: &[Points],
     encoding: Encoding,
-    options: &StrandOptions,
+    rules: &Rules,
 ) -> Result<Vec<(Entry, Bytes)>, Malformed> {
     let runs: Vec<(&Points, Range<usize>)> =
         stretches.iter().map(|points| (points, 0..points.len())).collect();
-    encode_runs(&runs, 0, encoding, options)
+    encode_runs(&runs, 0, encoding, rules)
 }
 
 /// What lies along the strand where the overlays touch it, in order.

@@ -13,7 +13,7 @@ use super::layer::{Layer, join_layer};
 use super::state::State;
 use super::think::{Order, encode_runs};
 use super::wire::{Reader, put_i64, put_u64};
-use super::{Modification, StrandOptions, keys};
+use super::{Modification, Rules, keys};
 use crate::{Malformed, TimeRange};
 
 /// The most cleared ranges of one part.
@@ -125,7 +125,7 @@ pub(super) fn keep(
     order: &Order,
     blocks: Option<Vec<(Entry, Bytes)>>,
     state: &mut State,
-    options: &StrandOptions,
+    rules: &Rules,
     writes: &mut Vec<Write>,
 ) -> Result<(), Malformed> {
     let Layer { clears, points } = &order.layer;
@@ -150,7 +150,7 @@ pub(super) fn keep(
     }
     let blocks = match blocks {
         Some(blocks) => blocks,
-        None => encode_runs(&[(points, 0..points.len())], 0, order.encoding, options)?,
+        None => encode_runs(&[(points, 0..points.len())], 0, order.encoding, rules)?,
     };
     for (entry, bytes) in blocks {
         let span = (entry.summary.first, entry.summary.last);

@@ -59,6 +59,11 @@ pub(super) fn overlay(strand: &Strand, ordinal: u64) -> Bytes {
     key(OVERLAY, &strand.name, &[ordinal])
 }
 
+/// Rows `o` of these ordinals.
+pub(super) fn overlays(strand: &Strand, ordinals: std::ops::Range<u64>) -> Range {
+    Range { start: overlay(strand, ordinals.start), end: Some(overlay(strand, ordinals.end)) }
+}
+
 /// Row `a`.
 pub(super) fn kept(strand: &Strand, level: u8, first: i64, ordinal: u64) -> Bytes {
     key_of_level(strand, level, &[ordered(first), ordinal])

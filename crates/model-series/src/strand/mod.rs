@@ -38,7 +38,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use store::{Partition, Snapshot, Stamp, Store, Timestamp, Write, WriteIds};
+use store::{Limits, Partition, Snapshot, Stamp, Store, Timestamp, Write, WriteIds};
 
 use self::moment::Rows;
 use self::queue::FoldQueue;
@@ -78,6 +78,13 @@ impl StrandOptions {
     pub fn recommended() -> Self {
         Self { block_points_max: 4_096, overlays_max: 32, overlay_points_max: 16_384 }
     }
+}
+
+/// How strands are kept in a store that takes so much at once.
+#[derive(Clone, Copy, Debug)]
+struct Rules {
+    options: StrandOptions,
+    limits: Limits,
 }
 
 /// What a write does to the points of a strand.
@@ -165,7 +172,7 @@ pub struct Strands {
 #[derive(Debug)]
 struct Shared {
     store: Store,
-    options: StrandOptions,
+    rules: Rules,
     write_ids: WriteIds,
     turns: Turns,
     queue: FoldQueue,
@@ -176,8 +183,8 @@ impl Strands {
     /// Strands kept in `store`.
     pub fn new(store: Store, options: StrandOptions) -> Self {
         let (write_ids, turns, queue) = (WriteIds::new(), Turns::new(), FoldQueue::default());
-        let skips = Arc::default();
-        Self { shared: Arc::new(Shared { store, options, write_ids, turns, queue, skips }), moment: None }
+        let (rules, skips) = (Rules { options, limits: store.limits() }, Arc::default());
+        Self { shared: Arc::new(Shared { store, rules, write_ids, turns, queue, skips }), moment: None }
     }
 
     /// The strands as they are: every read of the handle answered, and of its clones, sees all of them as they stand
@@ -219,7 +226,7 @@ impl Strands {
     /// nothing is decoded. For points over others: the same, with an overlay instead of a block.
     ///
     /// Each outcome is [`Error::Invalid`] for points that break their invariant or rows beside of kinds that strands
-    /// use, [`Error::Limit`] beyond a named limit (a write is one atom of at most [`store::COMMIT_BYTES_MAX`] bytes),
+    /// use, [`Error::Limit`] beyond a named limit (a write is one atom of at most [`store::Limits::commit_bytes`]),
     /// [`Error::Contention`] if other writers kept coming first, or one did and the write expects another version, or
     /// what the store refuses.
     pub async fn write_all(&self, writes: Vec<StrandWrite>) -> Vec<Result<(), Error>> {

@@ -354,7 +354,8 @@ impl Strands {
         let part = TimeRange { from: range.from, to };
         or_gone!(self.read_merged(strand, &state, &entries, part, out).await?);
         // Only overlays can bring so much more.
-        let most = before.saturating_add(points_max).saturating_add(self.shared.options.block_points_max);
+        let most =
+            before.saturating_add(points_max).saturating_add(self.shared.rules.options.block_points_max);
         if out.len() > most {
             let cut = before + points_max.max(1);
             let next = out.times.get(cut).copied();

@@ -127,7 +127,7 @@ pub(super) async fn check_rows(strands: &Strands, strand: &Strand) {
     for (entry, row) in entries.iter().zip(rows) {
         let summary = crate::Block::parse(&row).unwrap().summary();
         assert_eq!(summary, entry.summary);
-        assert!(summary.count as usize <= strands.shared.options.block_points_max());
+        assert!(summary.count as usize <= strands.shared.rules.block_points_max());
     }
 }
 

@@ -9,19 +9,19 @@
 use std::ops::Range;
 
 use bytes::Bytes;
-use store::{COMMIT_BYTES_MAX, COMMIT_ROWS_MAX, ROW_BYTES_MAX, Timestamp, Write};
+use store::{Limits, ROW_BYTES_MAX, Timestamp, Write};
 
 use super::index::{Entry, PageRef, Pages, balanced};
 use super::kept::keep;
 use super::layer::{Layer, encode_layer};
 use super::state::{Overlays, State};
-use super::{Strand, StrandOptions, StrandVersion, keys};
+use super::{Rules, Strand, StrandVersion, keys};
 use crate::codec::encode_part;
 use crate::{Block, Encoding, Error, Malformed, Points, TimeRange};
 
 /// Fewer points than this part of a full block never become blocks of their own at once.
 const BLOCK_PART_MIN: usize = 16;
-/// A block of more bytes is cut into smaller ones, unless it holds one point.
+/// The largest block in bytes, unless it holds one point.
 const BLOCK_BYTES_MAX: usize = 1024 * 1024;
 /// The most blocks of one strand: 400 million points in full blocks.
 pub(super) const STRAND_BLOCKS_MAX: usize = 100_000;
@@ -30,8 +30,8 @@ pub(super) const STRAND_BLOCKS_MAX: usize = 100_000;
 pub(super) const OVERLAYS_LIMIT: usize = 32_768;
 /// An overlay of more points is cut into several, so that none is larger than a row may be.
 const OVERLAY_POINTS_MAX: usize = 256 * 1024;
-/// More blocks than these are removed by one range; it costs a walk of the store's cache.
-const BLOCKS_REMOVED_SINGLY_MAX: usize = 1_000;
+/// More blocks or overlays than these are removed by one range; it costs a walk of the store's cache.
+const ROWS_REMOVED_SINGLY_MAX: usize = 1_000;
 
 /// A write, checked: what does not change while it is thought again.
 #[derive(Debug)]
@@ -72,10 +72,15 @@ struct Plan {
 /// The most points of one block, whatever the options say.
 const BLOCK_POINTS_LIMIT: usize = 65_535;
 
-impl StrandOptions {
+impl Rules {
     /// The most points of a block.
     pub(super) fn block_points_max(&self) -> usize {
-        self.block_points_max.clamp(1, BLOCK_POINTS_LIMIT)
+        self.options.block_points_max.clamp(1, BLOCK_POINTS_LIMIT)
+    }
+
+    /// A block of more bytes is cut into smaller ones, unless it holds one point: a commit takes several.
+    fn block_bytes_max(&self) -> usize {
+        BLOCK_BYTES_MAX.min(self.limits.commit_bytes / 4)
     }
 
     /// Fewer points never become blocks of their own at once.
@@ -88,13 +93,13 @@ impl StrandOptions {
 pub(super) fn pages_needed<'a>(
     state: &'a State,
     order: &Order,
-    options: &StrandOptions,
+    rules: &Rules,
 ) -> impl Iterator<Item = &'a PageRef> {
     let points = order.layer.points.len();
-    let plans_blocks = points >= options.block_points_min() || !order.layer.clears.is_empty();
+    let plans_blocks = points >= rules.block_points_min() || !order.layer.clears.is_empty();
     let bounds = order.layer.bounds().filter(|_| plans_blocks && !state.index.pages.is_empty());
     let (first, last) = bounds.unwrap_or((i64::MAX, i64::MIN));
-    let added = points.div_ceil(options.block_points_max());
+    let added = points.div_ceil(rules.block_points_max());
     // Runs between blocks that stay may be cut once more each: room for as many as there are entries to stay.
     let splice = bounds.map_or(&[][..], |(first, last)| state.index.pages_to_splice(first, last, added + 1));
     let meets = state.index.pages_meeting(first, last);
@@ -106,13 +111,8 @@ pub(super) fn pages_needed<'a>(
 /// # Errors
 ///
 /// [`Error::Limit`] beyond a named limit; [`Error::Malformed`] if a page is missing or damaged.
-pub(super) fn think(
-    held: &State,
-    pages: &Pages,
-    order: &Order,
-    options: &StrandOptions,
-) -> Result<Draught, Error> {
-    let plan = plan(held, pages, &order.layer, options)?;
+pub(super) fn think(held: &State, pages: &Pages, order: &Order, rules: &Rules) -> Result<Draught, Error> {
+    let plan = plan(held, pages, &order.layer, rules)?;
     let mut state = State {
         sequence: held.sequence + 1,
         written: time_of(held, order),
@@ -138,7 +138,7 @@ pub(super) fn think(
         let strand = &order.strand;
         let cut = |run: &Range<usize>| (&order.layer.points, run.clone());
         let runs: Vec<_> = plan.direct.iter().map(cut).collect();
-        let added = encode_runs(&runs, state.generation + 1, order.encoding, options)?;
+        let added = encode_runs(&runs, state.generation + 1, order.encoding, rules)?;
         whole = (order.audited && runs.len() == 1).then(|| added.clone());
         swap_blocks(strand, &mut state, pages, &plan.removed, added, &mut writes)?;
     }
@@ -150,10 +150,10 @@ pub(super) fn think(
             );
             return Err(Error::Limit(text));
         }
-        put_overlays(&mut state, order, &plan.clears, overlaid, options, &mut writes);
+        put_overlays(&mut state, order, &plan.clears, overlaid, rules, &mut writes);
     }
     if order.audited {
-        keep(order, whole, &mut state, options, &mut writes)?;
+        keep(order, whole, &mut state, rules, &mut writes)?;
     }
     Ok(Draught { state, writes })
 }
@@ -165,7 +165,7 @@ fn time_of(held: &State, order: &Order) -> Timestamp {
     order.written.max(earliest)
 }
 
-fn plan(held: &State, pages: &Pages, layer: &Layer, options: &StrandOptions) -> Result<Plan, Malformed> {
+fn plan(held: &State, pages: &Pages, layer: &Layer, rules: &Rules) -> Result<Plan, Malformed> {
     let Some((first, last)) = layer.bounds() else {
         return Ok(Plan::default());
     };
@@ -176,7 +176,7 @@ fn plan(held: &State, pages: &Pages, layer: &Layer, options: &StrandOptions) -> 
         overlays = None;
     }
     let span = points_span(&layer.points);
-    let many = layer.points.len() >= options.block_points_min();
+    let many = layer.points.len() >= rules.block_points_min();
     if !many && layer.clears.is_empty() {
         return Ok(plan);
     }
@@ -263,13 +263,13 @@ pub(super) fn encode_runs(
     runs: &[(&Points, Range<usize>)],
     generation: u64,
     encoding: Encoding,
-    options: &StrandOptions,
+    rules: &Rules,
 ) -> Result<Vec<(Entry, Bytes)>, Malformed> {
     let mut blocks = Vec::with_capacity(runs.len());
     for (points, run) in runs {
-        for part in balanced(run.len(), options.block_points_max()) {
+        for part in balanced(run.len(), rules.block_points_max()) {
             let places = run.start + part.start..run.start + part.end;
-            encode_block_to(&mut blocks, points, places, generation, encoding)?;
+            encode_block_to(&mut blocks, points, places, (generation, encoding), rules)?;
         }
     }
     Ok(blocks)
@@ -280,14 +280,14 @@ fn encode_block_to(
     blocks: &mut Vec<(Entry, Bytes)>,
     points: &Points,
     places: Range<usize>,
-    generation: u64,
-    encoding: Encoding,
+    (generation, encoding): (u64, Encoding),
+    rules: &Rules,
 ) -> Result<(), Malformed> {
     let bytes = encode_part(points, places.clone(), encoding);
-    if bytes.len() > BLOCK_BYTES_MAX && places.len() > 1 {
+    if bytes.len() > rules.block_bytes_max() && places.len() > 1 {
         let middle = places.start + places.len() / 2;
-        encode_block_to(blocks, points, places.start..middle, generation, encoding)?;
-        return encode_block_to(blocks, points, middle..places.end, generation, encoding);
+        encode_block_to(blocks, points, places.start..middle, (generation, encoding), rules)?;
+        return encode_block_to(blocks, points, middle..places.end, (generation, encoding), rules);
     }
     let step = step_of(points.times.get(places).unwrap_or_default());
     let summary = Block::parse(&bytes)?.summary();
@@ -309,7 +309,7 @@ pub(super) fn swap_blocks(
     let Some(span) = spans.reduce(|one, other| (one.0.min(other.0), one.1.max(other.1))) else {
         return Ok(());
     };
-    let held = match removed.len() > BLOCKS_REMOVED_SINGLY_MAX {
+    let held = match removed.len() > ROWS_REMOVED_SINGLY_MAX {
         true => state.index.entries_meeting(pages, span.0, span.1)?,
         false => Vec::new(),
     };
@@ -324,7 +324,7 @@ pub(super) fn swap_blocks(
             "a strand has at most {STRAND_BLOCKS_MAX} blocks (STRAND_BLOCKS_MAX)"
         )));
     }
-    remove_blocks(strand, removed, &held, writes);
+    remove_blocks(strand, removed, &held, &entries, writes);
     writes.extend(splice.gone.iter().map(|page| Write::Delete(page.key(strand))));
     for (page, bytes) in splice.put {
         writes.push(Write::PutStamped(page.key(strand), bytes));
@@ -335,13 +335,20 @@ pub(super) fn swap_blocks(
     Ok(())
 }
 
-/// Before blocks are added: a range may span them. `held` are the blocks that lie between the removed ones, and those.
-pub(super) fn remove_blocks(strand: &Strand, removed: &[Entry], held: &[Entry], writes: &mut Vec<Write>) {
+/// `held` are the blocks that lie between the removed ones, and those; `added` come with the same commit.
+pub(super) fn remove_blocks(
+    strand: &Strand,
+    removed: &[Entry],
+    held: &[Entry],
+    added: &[Entry],
+    writes: &mut Vec<Write>,
+) {
     let lasts = removed.iter().map(|entry| entry.summary.last);
-    let span = lasts.clone().min().zip(lasts.max()).filter(|_| removed.len() > BLOCKS_REMOVED_SINGLY_MAX);
-    // A range takes all that lies in it, so no block between may stay.
+    let span = lasts.clone().min().zip(lasts.max()).filter(|_| removed.len() > ROWS_REMOVED_SINGLY_MAX);
+    // A range takes all that lies in it, so no block between may stay, and none may come.
     let is_whole = |(first, last): &(i64, i64)| {
-        held.iter().filter(|entry| (*first..=*last).contains(&entry.summary.last)).count() == removed.len()
+        let within = |entry: &&Entry| (*first..=*last).contains(&entry.summary.last);
+        held.iter().filter(within).count() == removed.len() && !added.iter().any(|entry| within(&entry))
     };
     match span.filter(is_whole) {
         Some((first, last)) => writes.push(Write::DeleteRange(keys::blocks(strand, first, last))),
@@ -352,7 +359,15 @@ pub(super) fn remove_blocks(strand: &Strand, removed: &[Entry], held: &[Entry], 
 /// Removes all overlays.
 pub(super) fn drop_overlays(strand: &Strand, state: &mut State, writes: &mut Vec<Write>) {
     if let Some(overlays) = state.overlays.take() {
-        let ordinals = overlays.first_ordinal..state.overlay_next;
+        remove_overlays(strand, overlays.first_ordinal..state.overlay_next, writes);
+    }
+}
+
+/// Removes overlays of which none is put by the same commit.
+pub(super) fn remove_overlays(strand: &Strand, ordinals: Range<u64>, writes: &mut Vec<Write>) {
+    if ordinals.end.saturating_sub(ordinals.start) > ROWS_REMOVED_SINGLY_MAX as u64 {
+        writes.push(Write::DeleteRange(keys::overlays(strand, ordinals)));
+    } else {
         writes.extend(ordinals.map(|ordinal| Write::Delete(keys::overlay(strand, ordinal))));
     }
 }
@@ -362,26 +377,20 @@ fn put_overlays(
     order: &Order,
     clears: &[TimeRange],
     with_points: bool,
-    options: &StrandOptions,
+    rules: &Rules,
     writes: &mut Vec<Write>,
 ) {
     let points = &order.layer.points;
     if !with_points || points.len() <= OVERLAY_POINTS_MAX {
         let none = Points::default();
-        return put_overlay(
-            state,
-            order,
-            (clears, if with_points { points } else { &none }),
-            options,
-            writes,
-        );
+        return put_overlay(state, order, (clears, if with_points { points } else { &none }), rules, writes);
     }
     // What is cleared comes first: it lies under the points.
     let mut clears = clears;
     for from in (0..points.len()).step_by(OVERLAY_POINTS_MAX) {
         let mut part = Points::default();
         part.extend_from_range(points, from..points.len().min(from + OVERLAY_POINTS_MAX));
-        put_overlay(state, order, (clears, &part), options, writes);
+        put_overlay(state, order, (clears, &part), rules, writes);
         clears = &[];
     }
 }
@@ -390,7 +399,7 @@ fn put_overlay(
     state: &mut State,
     order: &Order,
     (clears, points): (&[TimeRange], &Points),
-    options: &StrandOptions,
+    rules: &Rules,
     writes: &mut Vec<Write>,
 ) {
     let cleared = clears.first().zip(clears.last()).map(|(first, last)| (first.from, last.to - 1));
@@ -409,18 +418,15 @@ fn put_overlay(
         ..held
     });
     state.overlay_next = ordinal + 1;
-    let value = encode_layer(clears, points, order.encoding, options.block_points_max());
+    let value = encode_layer(clears, points, order.encoding, rules.block_points_max());
     writes.push(Write::PutStamped(keys::overlay(&order.strand, ordinal), value.into()));
 }
 
 /// Refuses what the store would refuse, by the names of its limits.
-pub(super) fn check_size(writes: &[Write]) -> Result<(), Error> {
-    if writes.len() >= COMMIT_ROWS_MAX {
-        let rows = writes.len();
-        return Err(Error::Limit(format!(
-            "a write of {rows} rows to one strand: at most {COMMIT_ROWS_MAX} are allowed (COMMIT_ROWS_MAX)"
-        )));
-    }
+pub(super) fn check_size(writes: &[Write], limits: &Limits) -> Result<(), Error> {
+    let too_large = |error: store::Error| Error::Limit(format!("one strand: {}", error.action()));
+    // A condition, and a state, may come beside.
+    limits.check_rows(writes.len() + 2).map_err(too_large)?;
     let mut bytes = 0;
     for write in writes {
         let (key, value) = match write {
@@ -435,16 +441,12 @@ pub(super) fn check_size(writes: &[Write]) -> Result<(), Error> {
         }
         bytes += key + value;
     }
-    if bytes > COMMIT_BYTES_MAX {
-        return Err(Error::Limit(format!(
-            "a write of {bytes} bytes to one strand: at most {COMMIT_BYTES_MAX} are allowed (COMMIT_BYTES_MAX)"
-        )));
-    }
-    Ok(())
+    limits.check_bytes(bytes).map_err(too_large)
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::StrandOptions;
     use super::*;
 
     fn raster(first: i64, step: i64, count: i64) -> Points {
@@ -453,9 +455,15 @@ mod tests {
         points
     }
 
+    fn strand() -> Strand {
+        let space = store::Space { id: 240, kind: store::SpaceKind::Commit, name: "strands" };
+        let partition = store::Partition { tenant: store::Tenant::default(), space, bucket: 0 };
+        Strand { partition, name: Bytes::new() }
+    }
+
     fn entry(points: &Points) -> Entry {
-        let options = StrandOptions::recommended();
-        let blocks = encode_runs(&[(points, 0..points.len())], 1, Encoding::Hot, &options).unwrap();
+        let rules = Rules { options: StrandOptions::recommended(), limits: Limits::EMBEDDED };
+        let blocks = encode_runs(&[(points, 0..points.len())], 1, Encoding::Hot, &rules).unwrap();
         assert_eq!(blocks.len(), 1);
         blocks[0].0
     }
@@ -495,14 +503,7 @@ mod tests {
 
     #[test]
     fn a_strand_that_cannot_be_folded_takes_no_overlay_beyond_the_limit() {
-        let strand = Strand {
-            partition: store::Partition {
-                tenant: store::Tenant::default(),
-                space: store::Space { id: 240, kind: store::SpaceKind::Commit, name: "strands" },
-                bucket: 0,
-            },
-            name: Bytes::new(),
-        };
+        let strand = strand();
         let held = |count: u64| State {
             overlay_next: 7 + count,
             overlays: Some(Overlays { first_ordinal: 7, points: count, clears: false, first: 0, last: 99 }),
@@ -520,16 +521,33 @@ mod tests {
             change: Bytes::new(),
             expects: None,
         };
-        let options = StrandOptions::recommended();
+        let rules = Rules { options: StrandOptions::recommended(), limits: Limits::EMBEDDED };
         let limit = OVERLAYS_LIMIT as u64;
-        let think = |count, order: &Order| think(&held(count), &Pages::default(), order, &options);
+        let think = |count, order: &Order| think(&held(count), &Pages::default(), order, &rules);
         let few = order(Vec::new(), raster(5, 1, 1));
         assert_eq!(think(limit - 1, &few).unwrap().state.overlay_count(), OVERLAYS_LIMIT);
         assert!(matches!(think(limit, &few), Err(Error::Limit(text)) if text.contains("OVERLAYS_LIMIT")));
         // What makes all of them needless is taken, and fits in a commit.
         let all = think(limit, &order(vec![TimeRange::ALL], raster(5, 1, 1))).unwrap();
         assert_eq!(all.state.overlay_count(), 1);
-        assert!(check_size(&all.writes).is_ok());
+        assert!(check_size(&all.writes, &Limits::PORTABLE).is_ok());
+    }
+
+    #[test]
+    fn many_rows_are_removed_by_one_range_that_holds_no_other() {
+        let strand = strand();
+        let at = |time: i64| entry(&raster(time, 1, 2));
+        let many: Vec<Entry> = (0..=ROWS_REMOVED_SINGLY_MAX as i64).map(|place| at(10 * place)).collect();
+        let check = |held: &[Entry], added: &[Entry], expected: usize| {
+            let mut writes = Vec::new();
+            remove_blocks(&strand, &many, held, added, &mut writes);
+            assert_eq!(writes.len(), expected);
+        };
+        check(&many, &[], 1);
+        check(&many, &[at(-10), at(1_000_000)], 1);
+        check(&many, &[at(105)], many.len());
+        let between: Vec<Entry> = many.iter().copied().chain([at(105)]).collect();
+        check(&between, &[], many.len());
     }
 
     #[test]
@@ -540,8 +558,8 @@ mod tests {
             let place = points.notes.place_of(&note);
             points.notes.places.push(place);
         }
-        let options = StrandOptions::recommended();
-        let blocks = encode_runs(&[(&points, 0..64)], 1, Encoding::Raw, &options).unwrap();
+        let rules = Rules { options: StrandOptions::recommended(), limits: Limits::EMBEDDED };
+        let blocks = encode_runs(&[(&points, 0..64)], 1, Encoding::Raw, &rules).unwrap();
         assert!(blocks.iter().all(|(_, bytes)| bytes.len() <= BLOCK_BYTES_MAX));
         let mut all = Points::default();
         for (_, bytes) in &blocks {

@@ -1,7 +1,5 @@
 //! Writes to many strands of which none is begun if one is beyond a limit: limits are asked before the first commit.
 
-use store::COMMIT_BYTES_MAX;
-
 use super::read::pause;
 use super::think::{OVERLAYS_LIMIT, Order, STRAND_BLOCKS_MAX};
 use super::{StrandWrite, Strands};
@@ -67,7 +65,7 @@ impl Strands {
     async fn may_be_beyond(&self, order: &Order) -> bool {
         let points = order.layer.points.len();
         let times = if order.audited { 2 } else { 1 };
-        if points.saturating_mul(POINT_BYTES_MAX * times) > COMMIT_BYTES_MAX / 2 {
+        if points.saturating_mul(POINT_BYTES_MAX * times) > self.shared.rules.limits.commit_bytes / 2 {
             return true;
         }
         let Ok(Some((_, state))) = self.state(&order.strand).await else { return false };

@@ -212,8 +212,8 @@ impl Strands {
         if order.expects.is_some_and(|expected| expected != StrandVersion(stamp)) {
             return Err(contention(&order.strand));
         }
-        let options = &self.shared.options;
-        let Some(pages) = self.read_pages(&order.strand, pages_needed(&held, order, options)).await? else {
+        let rules = &self.shared.rules;
+        let Some(pages) = self.read_pages(&order.strand, pages_needed(&held, order, rules)).await? else {
             return Ok(None);
         };
         let is_nothing = order.layer.points.is_empty() && !order.audited && order.mark.is_none();
@@ -221,11 +221,11 @@ impl Strands {
             // What deletes from nothing makes no strand.
             return Ok(Some((nothing(order, write_id), held)));
         } else {
-            think(&held, &pages, order, options)?
+            think(&held, &pages, order, rules)?
         };
         let writes = writes.into_iter().chain(order.beside.iter().cloned());
         let commit = commit(&order.strand, stamp, &state, writes, write_id, order.change.clone());
-        check_size(&commit.writes)?;
+        check_size(&commit.writes, &rules.limits)?;
         let layer = &order.layer;
         let reclaims = layer.points.is_empty() && !layer.clears.is_empty();
         Ok(Some((Commit { reclaims, ..commit }, state)))
@@ -265,7 +265,7 @@ impl Strands {
         if !self.note_if_due(strand, state) {
             return;
         }
-        let StrandOptions { overlays_max, overlay_points_max, .. } = self.shared.options;
+        let StrandOptions { overlays_max, overlay_points_max, .. } = self.shared.rules.options;
         let points = state.overlays.map_or(0, |overlays| overlays.points);
         let points_max = overlay_points_max.saturating_mul(OVERDUE_POINTS_FACTOR);
         let is_overdue = state.overlay_count() > overlays_max.saturating_mul(OVERDUE_FACTOR)
@@ -279,7 +279,7 @@ impl Strands {
     /// Notes the strand if it wants to be folded, and says so.
     pub(super) fn note_if_due(&self, strand: &Strand, state: &State) -> bool {
         let Some(overlays) = state.overlays else { return false };
-        let options = &self.shared.options;
+        let options = &self.shared.rules.options;
         let due = state.overlay_count() > options.overlays_max
             || overlays.points > u64::try_from(options.overlay_points_max).unwrap_or(u64::MAX);
         if due {
@@ -329,7 +329,7 @@ fn first_numbers(write_id: WriteId) -> State {
     State { generation: low, overlay_next: low, kept: KeptRows { life, ..new.kept }, ..new }
 }
 
-/// One atom: the state first, so that readers see it before any row goes.
+/// One atom of a state and other rows.
 pub(super) fn commit(
     strand: &Strand,
     held: Option<Stamp>,

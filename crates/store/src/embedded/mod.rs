@@ -45,9 +45,9 @@ use self::committer::{Queued, Request};
 pub(crate) use self::shared::Shared;
 pub(crate) use self::snapshot::EmbeddedSnapshot;
 pub use self::snapshot::SNAPSHOT_AGE_MAX;
-use crate::limits::{check_append, check_commit, check_lease, check_reader};
+use crate::limits::{check_append, check_lease, check_reader};
 use crate::{
-    Clock, Commit, Cursor, Error, ErrorKind, FeedOptions, FeedPage, Lease, Outcome, Partition, Stamp,
+    Clock, Commit, Cursor, Error, ErrorKind, FeedOptions, FeedPage, Lease, Limits, Outcome, Partition, Stamp,
     Statistics, WriteId,
 };
 
@@ -146,14 +146,19 @@ impl Embedded {
     }
 
     pub(crate) async fn commit(&self, commit: Commit) -> Result<Stamp, Error> {
-        let bytes = check_commit(&commit)?;
-        self.shared.spaces.learn(commit.partition.space)?;
-        self.shared.check_takes(&commit)?;
-        let commit = self.shared.sort(commit).await?;
+        let (commit, bytes) = self.check(commit).await?;
         self.shared.warm(std::slice::from_ref(&commit)).await;
         let (answer, outcome) = oneshot::channel();
         self.submit(bytes, Request::One(commit, answer)).await?;
         outcome.await.unwrap_or_else(|_| Err(lost()))
+    }
+
+    /// Whether a commit may be submitted, and its size.
+    async fn check(&self, commit: Commit) -> Result<(Commit, usize), Error> {
+        let (commit, bytes) = self.shared.check(commit).await?;
+        self.shared.spaces.learn(commit.partition.space)?;
+        self.shared.check_takes(&commit)?;
+        Ok((commit, bytes))
     }
 
     pub(crate) async fn commit_all(&self, commits: Vec<Commit>) -> Vec<Result<Stamp, Error>> {
@@ -161,13 +166,8 @@ impl Embedded {
         let mut outcomes = Vec::with_capacity(commits.len());
         let mut sound = Vec::with_capacity(commits.len());
         for commit in commits {
-            let checked = check_commit(&commit).and_then(|bytes| {
-                self.shared.spaces.learn(commit.partition.space)?;
-                self.shared.check_takes(&commit)?;
-                Ok(bytes)
-            });
-            match checked {
-                Ok(more) => {
+            match self.check(commit).await {
+                Ok((commit, more)) => {
                     bytes = bytes.saturating_add(more);
                     sound.push(commit);
                     outcomes.push(None);
@@ -198,7 +198,7 @@ impl Embedded {
     }
 
     pub(crate) async fn append(&self, partition: &Partition, rows: Vec<(Bytes, Bytes)>) -> Result<(), Error> {
-        let bytes = check_append(partition, &rows)?;
+        let bytes = check_append(partition, &rows, &Limits::EMBEDDED)?;
         self.shared.spaces.learn(partition.space)?;
         self.shared.check_writable()?;
         let (answer, outcome) = oneshot::channel();

@@ -1,13 +1,14 @@
 //! What is done to commits before they queue, so that the committer, for whom all wait, has less to do.
 //!
 //! Rows that conditions ask for are read by who submits a commit: the committer finds them in the cache. One that went out
-//! of it meanwhile it reads itself. The rows of a large commit are sorted.
+//! of it meanwhile it reads itself. Its rows are checked and sorted.
 
 use std::sync::Arc;
 
 use super::shared::Shared;
+use crate::limits::check_commit;
 use crate::place::{kind, place};
-use crate::{Commit, Error, Write};
+use crate::{Commit, Error, Limits};
 
 /// A commit of more rows is large.
 pub(crate) const LARGE_ROWS: usize = 4_000;
@@ -15,18 +16,18 @@ pub(crate) const LARGE_ROWS: usize = 4_000;
 const READ_AT_ONCE: usize = 64;
 
 impl Shared {
-    /// Sorts the rows of a large commit, on a thread that may take its time: the committer's sort then has nothing left to
-    /// do. Where a range is removed, order has a meaning and stays.
-    pub(crate) async fn sort(&self, mut commit: Commit) -> Result<Commit, Error> {
-        let is_range = |write: &Write| matches!(write, Write::DeleteRange(_));
-        if commit.writes.len() <= LARGE_ROWS || commit.writes.iter().any(is_range) {
-            return Ok(commit);
+    /// Checks a commit and answers with its size; a large one on a thread that may take its time, as its rows are sorted. The
+    /// committer's sort then has little left to do.
+    pub(crate) async fn check(&self, mut commit: Commit) -> Result<(Commit, usize), Error> {
+        if commit.writes.len() <= LARGE_ROWS {
+            let bytes = check_commit(&mut commit, &Limits::EMBEDDED)?;
+            return Ok((commit, bytes));
         }
-        let sort = move || {
-            commit.writes.sort_by(|one, other| one.key().cmp(other.key()));
-            Ok(commit)
+        let check = move || {
+            let bytes = check_commit(&mut commit, &Limits::EMBEDDED)?;
+            Ok((commit, bytes))
         };
-        self.block(sort).await
+        self.block(check).await
     }
 
     /// Reads what the conditions of commits ask for. What cannot be read is left to the committer, who says so. Cost: a look-up

@@ -4,8 +4,8 @@ use bytes::Bytes;
 
 use super::{BLOCKS, bytes, commit, done, kind, put, stamped, things, value};
 use crate::{
-    COMMIT_BYTES_MAX, COMMIT_ROWS_MAX, Condition, ErrorKind, KEY_BYTES_MAX, Partition, ROW_BYTES_MAX, Range,
-    Stamp, Store, Write, WriteId,
+    Condition, ErrorKind, KEY_BYTES_MAX, Limits, Partition, ROW_BYTES_MAX, Range, Stamp, Store, Write,
+    WriteId,
 };
 
 pub(super) async fn check_stamps_and_rows(store: &Store) {
@@ -75,23 +75,13 @@ pub(super) async fn check_conditions(store: &Store) {
 pub(super) async fn check_atomicity(store: &Store) {
     done(store, commit(1, vec![], vec![stamped("a", "one")])).await;
     let conditions = vec![Condition::Present(bytes("a")), Condition::Absent(bytes("a"))];
-    let writes = vec![stamped("a", "two"), put("b", "two"), Write::Delete(bytes("a"))];
+    let writes = vec![stamped("a", "two"), put("b", "two"), Write::Delete(bytes("c"))];
     assert_eq!(kind(store.commit(commit(2, conditions, writes)).await), ErrorKind::Conflict);
     assert_eq!(value(store, "a").await.as_deref(), Some("one"));
     assert_eq!(value(store, "b").await, None);
-    // Writes are carried out in order, the last of a key wins; conditions see the state before.
-    let writes = vec![
-        put("b", "1"),
-        Write::Delete(bytes("b")),
-        put("c", "1"),
-        put("c", "2"),
-        put("d", "1"),
-        Write::Delete(bytes("d")),
-    ];
-    done(store, commit(3, vec![Condition::Absent(bytes("c"))], writes)).await;
-    assert_eq!(value(store, "b").await, None);
+    // Conditions see the state before.
+    done(store, commit(3, vec![Condition::Absent(bytes("c"))], vec![put("c", "2")])).await;
     assert_eq!(value(store, "c").await.as_deref(), Some("2"));
-    assert_eq!(value(store, "d").await, None);
     // The same key in another bucket, tenant or space is another row.
     let mut elsewhere = commit(4, vec![Condition::Absent(bytes("a"))], vec![stamped("a", "elsewhere")]);
     elsewhere.partition = things(1);
@@ -101,6 +91,7 @@ pub(super) async fn check_atomicity(store: &Store) {
 
 pub(super) async fn check_groups(store: &Store) {
     let absent = |key: &str| Condition::Absent(bytes(key));
+    let range = |start, end| Write::DeleteRange(range(start, end));
     let commits = vec![
         commit(1, vec![absent("a")], vec![stamped("a", "1")]),
         commit(2, vec![absent("a")], vec![stamped("a", "2")]),
@@ -108,7 +99,7 @@ pub(super) async fn check_groups(store: &Store) {
         commit(4, vec![], vec![Write::Delete(bytes("a"))]),
         commit(5, vec![absent("a")], vec![stamped("a", "5")]),
         commit(6, vec![absent("p")], vec![put("p", "6")]),
-        commit(7, vec![], vec![Write::DeleteRange(Range::prefix("p")), put("pp", "7")]),
+        commit(7, vec![], vec![range("p", Some("pp")), range("pq", Some("q")), put("pp", "7")]),
         commit(8, vec![absent("p"), Condition::Present(bytes("pp"))], vec![put("p", "8")]),
     ];
     let outcomes = store.commit_all(commits).await;
@@ -139,42 +130,94 @@ pub(super) async fn check_delete_range(store: &Store) {
     for key in ["a", "b", "c", "d", "e"] {
         assert_eq!(value(store, key).await.as_deref(), Some(key));
     }
-    let range = |start: &str, end: Option<&str>| Range { start: bytes(start), end: end.map(bytes) };
     let empty = Write::DeleteRange(range("d", Some("b")));
     done(store, commit(3, vec![], vec![empty, Write::DeleteRange(range("b", Some("d")))])).await;
     for (key, there) in [("a", true), ("b", false), ("c", false), ("d", true), ("e", true)] {
         assert_eq!(value(store, key).await.is_some(), there, "{key}");
     }
     done(store, commit(4, vec![Condition::Absent(bytes("c"))], vec![stamped("c", "new")])).await;
-    done(store, commit(5, vec![], vec![Write::DeleteRange(Range::default()), put("z", "kept")])).await;
+    let behind = Write::DeleteRange(range("zz", None));
+    done(store, commit(5, vec![], vec![Write::DeleteRange(range("", Some("z"))), put("z", "kept"), behind]))
+        .await;
     for (key, there) in [("a", false), ("c", false), ("e", false), ("z", true)] {
         assert_eq!(value(store, key).await.is_some(), there, "{key}");
     }
     assert!(store.get(&things(1), b"c").await.expect("get").is_some(), "another bucket is untouched");
 }
 
+/// What has another meaning in another order is refused, and nothing of it is written.
+pub(super) async fn check_order(store: &Store) {
+    let delete = |key: &str| Write::Delete(bytes(key));
+    let removed = |start, end| Write::DeleteRange(range(start, end));
+    let refused = [
+        vec![put("b", "1"), put("a", "1"), put("b", "2")],
+        vec![put("a", "1"), delete("a")],
+        vec![delete("a"), stamped("a", "1")],
+        vec![delete("a"), delete("a")],
+        vec![removed("a", Some("c")), put("b", "1")],
+        vec![put("b", "1"), removed("b", None)],
+        vec![removed("a", None), delete("a")],
+        vec![removed("a", Some("z")), removed("b", Some("c")), put("d", "1")],
+    ];
+    for writes in refused {
+        let said = format!("{writes:?}");
+        let alone = store.commit(commit(1, vec![], writes.clone())).await;
+        assert_eq!(kind(alone), ErrorKind::Misuse, "{said}");
+        let [other, twice] = [commit(2, vec![], vec![put("other", "1")]), commit(3, vec![], writes)];
+        let mut grouped = store.commit_all(vec![twice, other]).await.into_iter();
+        assert_eq!(grouped.next().map(kind::<Stamp>), Some(ErrorKind::Misuse), "{said}");
+        assert!(
+            grouped.next().is_some_and(|outcome| outcome.is_ok()),
+            "others of the group are not concerned"
+        );
+        for key in ["a", "b", "d"] {
+            assert_eq!(value(store, key).await, None, "{said}");
+        }
+    }
+    // Ranges may overlap, and touch rows.
+    let ranges = || [removed("c", Some("e")), removed("d", Some("f")), removed("x", Some("a"))];
+    let rows = [put("b", "1"), put("f", "1"), delete("a"), put("y", "1")];
+    done(store, commit(4, vec![], rows.into_iter().chain(ranges()).collect())).await;
+    for (key, is_there) in [("a", false), ("b", true), ("f", true), ("y", true)] {
+        assert_eq!(value(store, key).await.is_some(), is_there, "{key}");
+    }
+}
+
+fn range(start: &str, end: Option<&str>) -> Range {
+    Range { start: bytes(start), end: end.map(bytes) }
+}
+
 pub(super) async fn check_limits(store: &Store) {
     let big = |length: usize| Bytes::from(vec![7; length]);
+    let Limits { commit_rows, commit_bytes, good_rows, good_bytes } = store.limits();
+    assert!(good_rows <= commit_rows && good_bytes <= commit_bytes);
+    assert!(Limits::PORTABLE.commit_rows <= commit_rows && Limits::PORTABLE.commit_bytes <= commit_bytes);
+    let value_bytes = ROW_BYTES_MAX.min(commit_bytes - KEY_BYTES_MAX - 100);
+    let keyed = |key: usize| Write::Put(Bytes::from(key.to_string()), big(commit_bytes / 2));
     let refused = [
         commit(1, vec![], vec![Write::Put(big(KEY_BYTES_MAX + 1), Bytes::new())]),
         commit(2, vec![], vec![Write::PutStamped(bytes("a"), big(ROW_BYTES_MAX + 1))]),
         commit(3, vec![Condition::Absent(big(KEY_BYTES_MAX + 1))], vec![]),
         commit(4, vec![], vec![Write::Delete(big(KEY_BYTES_MAX + 1))]),
-        commit(5, vec![], vec![Write::Delete(bytes("a")); COMMIT_ROWS_MAX + 1]),
-        commit(6, vec![], (0..3).map(|_| Write::Put(bytes("a"), big(COMMIT_BYTES_MAX / 2))).collect()),
+        commit(5, vec![], vec![Write::Delete(bytes("a")); commit_rows + 1]),
+        commit(6, vec![], (0..3).map(keyed).collect()),
     ];
     let mut accepted = commit(7, vec![], vec![Write::Put(big(KEY_BYTES_MAX), Bytes::new())]);
-    accepted.writes.push(Write::PutStamped(bytes("b"), big(ROW_BYTES_MAX)));
+    accepted.writes.push(Write::PutStamped(bytes("b"), big(value_bytes)));
     for commit in refused {
         let write_id = commit.write_id;
         assert_eq!(kind(store.commit(commit).await), ErrorKind::TooLarge, "{write_id:?}");
     }
+    let error = store.commit(commit(6, vec![], (0..3).map(keyed).collect())).await.expect_err("too large");
+    assert!(error.action().contains(&commit_bytes.to_string()), "the limit in force is named: {error}");
     done(store, accepted).await;
     let row = store.get(&things(0), b"b").await.expect("get").expect("row");
-    assert_eq!(row.value.len(), ROW_BYTES_MAX);
+    assert_eq!(row.value.len(), value_bytes);
     assert!(store.get(&things(0), &big(KEY_BYTES_MAX)).await.expect("get").is_some());
     assert!(store.get(&things(0), &big(KEY_BYTES_MAX + 1)).await.expect("get").is_none());
     assert_eq!(value(store, "a").await, None);
+    let most = (0..commit_rows).map(|key| Write::Put(Bytes::from(format!("m{key}")), Bytes::new()));
+    done(store, commit(8, vec![], most.collect())).await;
 }
 
 pub(super) async fn check_spaces(store: &Store) {

@@ -12,7 +12,7 @@ use crate::embedded::EmbeddedOptions;
 use crate::incarnation::Incarnation;
 use crate::{
     Change, Clock, Commit, Condition, Direction, ErrorKind, MemoryOptions, Range, Row, Stamp, Store,
-    Timestamp, Write, WriteId,
+    Timestamp, Write, WriteId, later_wins,
 };
 
 #[derive(Clone, Debug)]
@@ -99,11 +99,13 @@ impl Model {
                 Condition::Version(key.clone(), self.incarnation.stamp(sequence))
             }
         });
+        let mut writes = plan.writes.clone();
+        later_wins(&mut writes);
         Commit {
             partition: things(plan.bucket),
             write_id: WriteId(number),
             conditions: conditions.collect(),
-            writes: plan.writes.clone(),
+            writes,
             change: Bytes::from(number.to_string()),
             reclaims: false,
         }

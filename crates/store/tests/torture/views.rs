@@ -107,6 +107,7 @@ fn commit(key: u64, number: u64) -> Commit {
         5 => writes.extend([everything_of_it(), Write::PutStamped(row, value)]),
         _ => writes.push(Write::PutStamped(row, value)),
     }
+    store::later_wins(&mut writes);
     Commit {
         partition: partition(),
         write_id: WriteId(u128::from(key) << 64 | u128::from(number)),

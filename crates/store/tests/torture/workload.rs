@@ -245,7 +245,8 @@ fn remove_index(id: u32, digest: u64) -> Vec<Write> {
     writes
 }
 
-fn commit(id: u32, condition: Condition, writes: Vec<Write>, digest: u64, write_id: u128) -> Commit {
+fn commit(id: u32, condition: Condition, mut writes: Vec<Write>, digest: u64, write_id: u128) -> Commit {
+    store::later_wins(&mut writes);
     let change = Bytes::from([&id.to_be_bytes()[..], &digest.to_be_bytes()].concat());
     Commit {
         partition: partition(id),

@@ -4,7 +4,7 @@ use super::super::Embedded;
 use super::super::read::TIER_MEMORY;
 use super::*;
 use crate::place::bounds;
-use crate::{Commit, Condition};
+use crate::{Commit, Condition, later_wins};
 
 fn key(text: &str) -> Bytes {
     Bytes::copy_from_slice(text.as_bytes())
@@ -30,7 +30,10 @@ async fn value(store: &Store, text: &str) -> Option<Bytes> {
 async fn a_removed_range_does_not_end_the_batch() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path()).unwrap();
-    let one = |conditions, writes| testing::commit(1, conditions, writes);
+    let one = |conditions, mut writes| {
+        later_wins(&mut writes);
+        testing::commit(1, conditions, writes)
+    };
     // The kind of row is asked for once.
     let first = one(vec![Condition::Absent(key("r"))], vec![stamped("r old", "0")]);
     let old = store.commit(first).await.unwrap();
@@ -72,6 +75,7 @@ async fn rows_around_removed_ranges_are_cached_as_they_are() {
     store.commit(testing::commit(1, vec![], put(&names, "1"))).await.unwrap();
     let mut writes = put(&["r1"], "2");
     writes.extend([gone("r"), stamped("r3", "2"), Write::Put(key("r4"), key("2"))]);
+    later_wins(&mut writes);
     store.commit(testing::commit(2, vec![], writes)).await.unwrap();
     assert!(store.get_cached(&testing::things(0), b"s1").is_some_and(|row| row.is_some()), "untouched");
     assert!(store.get_cached(&testing::things(0), b"r3").is_some_and(|row| row.is_some()), "put behind it");
@@ -125,21 +129,24 @@ async fn a_scan_over_many_removed_rows_leaves_its_thread() {
     }
 }
 
-/// The rows of a large commit are sorted; of those of one key the last counts.
+/// The rows of a large commit are sorted on the way; those in no order are one batch all the same.
 #[tokio::test]
-async fn a_large_commit_is_written_in_its_order() {
+async fn a_large_commit_is_written_in_any_order() {
     const ROWS: u32 = 10_000;
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path()).unwrap();
     let scattered = |n: u32| row_key(n.wrapping_mul(7_919) % ROWS);
-    let put = |value: u32| move |n: u32| Write::Put(scattered(n), Bytes::from(format!("{n} {value}")));
-    let large: Vec<Write> = (0..ROWS).map(put(1)).chain((0..ROWS / 2).map(put(2))).collect();
+    let put = |n: u32| Write::Put(scattered(n), Bytes::from(n.to_string()));
+    let large: Vec<Write> = (0..ROWS).map(put).collect();
+    let twice = large.iter().cloned().chain([put(7)]).collect();
+    let refused = store.commit(testing::commit(1, vec![], twice)).await.unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::Misuse);
     let before = store.statistics().batches;
     store.commit(testing::commit(1, vec![], large)).await.unwrap();
     assert_eq!(store.statistics().batches, before + 1);
     for n in (0..ROWS).step_by(997) {
         let row = store.get(&testing::things(0), &scattered(n)).await.unwrap().expect("a row");
-        assert_eq!(row.value, format!("{n} {}", if n < ROWS / 2 { 2 } else { 1 }));
+        assert_eq!(row.value, n.to_string());
     }
     let page = store.scan(&testing::things(0), &Range::default(), Direction::Forward, 20_000).await.unwrap();
     assert_eq!(page.len(), ROWS as usize);
