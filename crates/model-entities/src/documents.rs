@@ -132,7 +132,7 @@ impl Documents {
             write_id: self.write_ids.next(),
             conditions,
             writes: vec![write],
-            change: Bytes::new(),
+            change: None,
             reclaims: false,
         };
         self.store.commit(commit).await.map(drop)

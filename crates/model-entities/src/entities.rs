@@ -9,8 +9,8 @@ use std::sync::Arc;
 use bytes::Bytes;
 use parking_lot::RwLock;
 use store::{
-    Commit, Condition, Direction, ErrorKind, Lane, Range, Store, Tenant, TenantPlace, TenantPlaces,
-    Timestamp, Write, WriteIds,
+    Commit, Condition, Direction, ErrorKind, FencedFlag, Lane, Range, Store, Tenant, TenantPlace,
+    TenantPlaces, Timestamp, Write, WriteIds,
 };
 
 use crate::history::{Pasts, TenantPolicy};
@@ -224,7 +224,7 @@ impl Entities {
             write_id: self.write_ids.next(),
             conditions: vec![Condition::Absent(key.clone())],
             writes: vec![Write::Put(key, Bytes::copy_from_slice(&buckets.to_be_bytes()))],
-            change: Bytes::new(),
+            change: None,
             reclaims: false,
         }
     }
@@ -242,6 +242,7 @@ impl Entities {
             turns: Default::default(),
             policy: TenantPolicy::new(&self.options.history, tenant),
             pasts: self.pasts.clone(),
+            consumed: (0..buckets).map(|_| FencedFlag::default()).collect(),
             purged: Default::default(),
             lane: self.lane.clone(),
         };

@@ -1,29 +1,36 @@
 //! What a commit tells the feed: subscriptions, histories and caches hang on it.
 //!
 //! ```text
+//! kinds 1 (brief) and 2 (with states) of the change record; format 2
 //! payload = record*               the operations of one commit, in order; all on one entity
-//! record  = format:u8=1  fate:u8  id:text  types:(count, term*)  touched:(count, term*)
+//! record  = fate:u8  id:text  types:(count, term*)  touched:(count, term*)  [before:state  after:state]
 //! fate    = 1 created, 2 updated, 3 deleted
+//! state   = length entity         of kind 2 only; a length of zero: there is none
 //! ```
 //!
-//! Texts, counts and terms are as in `encode.rs`. `types` are those before and after the operation,
-//! `touched` the attributes whose instances were written or removed. Values are not told: a reader
-//! looks at the entity, which is at least as new.
+//! Texts, counts, terms and entities are as in `encode.rs`. `types` are those before and after the operation,
+//! `touched` the attributes whose instances were written or removed. The state before holds those attributes alone, all of
+//! them if the entity is deleted; the state after is whole. A record without states is that of a tenant without consumers
+//! (`consumers.rs`), or of a commit that would be too large: its reader looks at the entity, which is at least as new.
 
 #[cfg(test)]
 mod tests;
 
 use smallvec::SmallVec;
+use store::{ChangeRecord, ROW_BYTES_MAX};
 
-use crate::encode::{put_text, put_varint};
+use crate::encode::{put_text, put_varint, seal};
+use crate::keys::MODEL;
 use crate::view::Fields;
-use crate::{Fate, TermId};
+use crate::{AttributeView, EntityView, Fate, TermId};
 
-const FORMAT: u8 = 1;
+const FORMAT: u8 = 2;
+const KIND_BRIEF: u8 = 1;
+const KIND_STATES: u8 = 2;
 
 /// One operation, as the feed tells it.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub struct ChangeRecord<'a> {
+#[derive(Clone, Debug)]
+pub struct EntityChange<'a> {
     /// What became of the entity; never `Unchanged`.
     pub fate: Fate,
     /// The entity's id.
@@ -32,41 +39,150 @@ pub struct ChangeRecord<'a> {
     pub types: SmallVec<[TermId; 2]>,
     /// Attributes whose instances were written or removed.
     pub touched: SmallVec<[TermId; 4]>,
+    /// What it was and became, if the record carries that.
+    pub states: Option<States<'a>>,
 }
 
-/// Appends a record; nothing for what changed nothing.
-pub(crate) fn put_record(out: &mut Vec<u8>, fate: Fate, id: &str, types: &[TermId], touched: &[TermId]) {
-    let fate = match fate {
+/// What an entity was and became, read in place. What had expired by then is in neither, unless the change is that it expired.
+#[derive(Clone, Copy, Debug)]
+pub struct States<'a> {
+    /// The entity before, with the touched attributes alone; `None` if there was none.
+    pub before: Option<EntityView<'a>>,
+    /// The whole entity as of the commit; `None` if there is none.
+    pub after: Option<EntityView<'a>>,
+}
+
+impl<'a> States<'a> {
+    /// A touched attribute as it was; `None` if there was none. Cost: passes over the touched ones before it.
+    pub fn attribute_before(&self, name: TermId) -> Option<AttributeView<'a>> {
+        self.before?.attribute(name)
+    }
+}
+
+/// An operation that is to be told.
+pub(crate) struct Told<'a> {
+    pub(crate) fate: Fate,
+    pub(crate) id: &'a str,
+    pub(crate) types: &'a [TermId],
+    pub(crate) touched: &'a [TermId],
+    /// The entity before, if it is known.
+    pub(crate) before: Option<&'a EntityView<'a>>,
+    pub(crate) after: Option<&'a [u8]>,
+}
+
+/// The records of one commit.
+#[derive(Debug)]
+pub(crate) struct Records {
+    brief: Vec<u8>,
+    /// The same with states, if they are wanted and not too large.
+    full: Option<Vec<u8>>,
+}
+
+impl Records {
+    pub(crate) fn new(with_states: bool) -> Self {
+        Self { brief: Vec::new(), full: with_states.then(Vec::new) }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.brief.is_empty()
+    }
+
+    /// Whether states are told.
+    pub(crate) fn has_states(&self) -> bool {
+        self.full.is_some()
+    }
+
+    /// Adds a record; nothing for what changed nothing. Cost: with states, a copy of the entity.
+    pub(crate) fn put(&mut self, told: &Told<'_>) {
+        put_record(&mut self.brief, told);
+        if let Some(full) = &mut self.full {
+            put_record(full, told);
+            put_states(full, told);
+            self.full.take_if(|full| full.len() > ROW_BYTES_MAX);
+        }
+    }
+
+    /// What a commit says that has so many bytes left for it.
+    pub(crate) fn into_record(self, room: usize) -> ChangeRecord {
+        match self.full.filter(|full| full.len() <= room) {
+            Some(full) => ChangeRecord::new(MODEL, FORMAT, KIND_STATES, full),
+            None => ChangeRecord::new(MODEL, FORMAT, KIND_BRIEF, self.brief),
+        }
+    }
+}
+
+fn put_record(out: &mut Vec<u8>, told: &Told<'_>) {
+    let fate = match told.fate {
         Fate::Created => 1,
         Fate::Updated => 2,
         Fate::Deleted => 3,
         Fate::Unchanged => return,
     };
-    out.extend_from_slice(&[FORMAT, fate]);
-    put_text(out, id);
-    for terms in [types, touched] {
+    out.push(fate);
+    put_text(out, told.id);
+    for terms in [told.types, told.touched] {
         put_varint(out, terms.len() as u64);
         terms.iter().for_each(|term| put_varint(out, u64::from(term.0)));
     }
 }
 
-/// The records of a change's payload, in order; ends early at bytes that are none.
-pub fn change_records(payload: &[u8]) -> impl Iterator<Item = ChangeRecord<'_>> {
-    let mut fields = Fields(payload);
-    std::iter::from_fn(move || {
-        if fields.byte()? != FORMAT {
-            return None;
-        }
-        let fate = match fields.byte()? {
-            1 => Fate::Created,
-            2 => Fate::Updated,
-            3 => Fate::Deleted,
-            _ => return None,
-        };
-        let id = fields.text()?;
-        let types = terms(&mut fields)?.into_iter().collect();
-        Some(ChangeRecord { fate, id, types, touched: terms(&mut fields)? })
-    })
+fn put_states(out: &mut Vec<u8>, told: &Told<'_>) {
+    let start = out.len();
+    match (told.before, told.fate) {
+        (None, _) => {}
+        (Some(before), Fate::Deleted) => out.extend_from_slice(before.bytes()),
+        (Some(before), _) => put_part(out, before, told.touched),
+    }
+    seal(out, start);
+    let after = told.after.unwrap_or_default();
+    put_varint(out, after.len() as u64);
+    out.extend_from_slice(after);
+}
+
+/// Appends the stored form of an entity with some of its attributes alone.
+fn put_part(out: &mut Vec<u8>, entity: &EntityView<'_>, names: &[TermId]) {
+    let mut sorted: SmallVec<[TermId; 8]> = names.into();
+    sorted.sort_unstable();
+    out.extend_from_slice(entity.head());
+    for attribute in entity.attributes().filter(|attribute| sorted.binary_search(&attribute.name()).is_ok()) {
+        out.extend_from_slice(attribute.bytes());
+    }
+}
+
+/// The changes of entities that a record of the feed tells, in order; none for records of other models.
+/// Ends early at bytes that are none.
+pub fn change_records(record: &ChangeRecord) -> impl Iterator<Item = EntityChange<'_>> {
+    let own = record.of(MODEL).filter(|own| own.format == FORMAT);
+    let has_states = own.is_some_and(|own| own.kind == KIND_STATES);
+    let mut fields = Fields(own.map_or(&[], |own| own.payload));
+    std::iter::from_fn(move || take_record(&mut fields, has_states))
+}
+
+fn take_record<'a>(fields: &mut Fields<'a>, has_states: bool) -> Option<EntityChange<'a>> {
+    let fate = match fields.byte()? {
+        1 => Fate::Created,
+        2 => Fate::Updated,
+        3 => Fate::Deleted,
+        _ => return None,
+    };
+    let id = fields.text()?;
+    let types = terms(fields)?.into_iter().collect();
+    let touched = terms(fields)?;
+    let states = if has_states {
+        Some(States { before: take_state(fields)?, after: take_state(fields)? })
+    } else {
+        None
+    };
+    Some(EntityChange { fate, id, types, touched, states })
+}
+
+/// A state that may be none; `None` if the bytes are neither.
+#[expect(clippy::option_option, reason = "both are asked")]
+fn take_state<'a>(fields: &mut Fields<'a>) -> Option<Option<EntityView<'a>>> {
+    match fields.bytes()? {
+        [] => Some(None),
+        bytes => EntityView::parse(bytes).ok().map(Some),
+    }
 }
 
 fn terms(fields: &mut Fields<'_>) -> Option<SmallVec<[TermId; 4]>> {

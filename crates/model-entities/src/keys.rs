@@ -16,6 +16,8 @@
 //! history/{tenant}/{bucket}     m name                             nothing      the strand holds instances that were changed later
 //! terms/{tenant}/0              n name                             term         a name's number
 //! terms/{tenant}/0              i term                             name         a number's name
+//! consumers/{tenant}/0          a                                  register     how many consumers there are (consumers.rs), stamped
+//! consumers/{tenant}/0          c name                             nothing      a consumer
 //! tenants//0                    d name                             buckets      the directory of tenants
 //! ```
 //!
@@ -40,12 +42,14 @@ mod tests;
 use std::ops::Bound;
 
 use bytes::Bytes;
-use store::{Partition, Range, Space, SpaceKind, Tenant, Timestamp};
+use store::{Model, Partition, Range, Space, SpaceKind, Tenant, Timestamp};
 
 pub(crate) use value::{Class, IndexValue, put_escaped};
 
 use crate::TermId;
 
+/// Whose change records these are.
+pub(crate) const MODEL: Model = Model { id: 1, name: "entities" };
 /// Entities and their index rows.
 pub(crate) const ENTITIES: Space = Space { id: 1, kind: SpaceKind::Commit, name: "entities" };
 /// What attributes were: strands.
@@ -56,6 +60,9 @@ pub(crate) const HISTORY_BUCKETS: u32 = 65_536;
 pub(crate) const TERMS: Space = Space { id: 2, kind: SpaceKind::Commit, name: "terms" };
 /// The directory of tenants, kept under the default tenant.
 pub(crate) const TENANTS: Space = Space { id: 3, kind: SpaceKind::Commit, name: "tenants" };
+
+/// Who is told states.
+pub(crate) const CONSUMERS: Space = Space { id: 5, kind: SpaceKind::Commit, name: "consumers" };
 
 /// First bytes of keys: the kind of row.
 pub(crate) const ENTITY: u8 = b'e';
@@ -75,6 +82,8 @@ const TERMINATOR: u8 = 0;
 const NAME: u8 = b'n';
 const NUMBER: u8 = b'i';
 const TENANT: u8 = b'd';
+const REGISTER: u8 = b'a';
+const CONSUMER: u8 = b'c';
 
 /// Where the entities of one bucket of a tenant live.
 pub(crate) fn entities_partition(tenant: &Tenant, bucket: u32) -> Partition {
@@ -90,6 +99,11 @@ pub(crate) fn history_partition(tenant: &Tenant, id: &str) -> Partition {
 /// Where a tenant's terms live.
 pub(crate) fn terms_partition(tenant: &Tenant) -> Partition {
     Partition { tenant: tenant.clone(), space: TERMS, bucket: 0 }
+}
+
+/// Where a tenant's consumers are registered.
+pub(crate) fn consumers_partition(tenant: &Tenant) -> Partition {
+    Partition { tenant: tenant.clone(), space: CONSUMERS, bucket: 0 }
 }
 
 /// Where the directory of tenants lives.
@@ -300,6 +314,26 @@ pub(crate) fn tenant(name: &str) -> Bytes {
 /// The name in a key of the directory.
 pub(crate) fn tenant_of_key(key: &[u8]) -> Option<&str> {
     key.strip_prefix(&[TENANT]).and_then(|name| std::str::from_utf8(name).ok())
+}
+
+/// The key of the register of consumers.
+pub(crate) fn register() -> Bytes {
+    Bytes::from_static(&[REGISTER])
+}
+
+/// The key of a consumer.
+pub(crate) fn consumer(name: &str) -> Bytes {
+    of_id(CONSUMER, name)
+}
+
+/// The name in the key of a consumer.
+pub(crate) fn consumer_of_key(key: &[u8]) -> Option<&str> {
+    key.strip_prefix(&[CONSUMER]).and_then(|name| std::str::from_utf8(name).ok())
+}
+
+/// All consumers, by name.
+pub(crate) fn consumers_range() -> Range {
+    Range::prefix(vec![CONSUMER])
 }
 
 /// All tenants, by name.

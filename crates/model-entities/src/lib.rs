@@ -12,11 +12,13 @@
 //! Invariants:
 //! - an entity, its index rows and its change record are one atom in one partition;
 //! - index rows are exactly those that `index_rows` derives from the stored entity;
+//! - while a tenant has a consumer, its change records tell what entities were and became;
 //! - a term, once stored, keeps its id for ever, and is durable before any entity that uses it;
 //! - instances of one attribute differ in datasetId; at most one has none.
 
 mod apply;
 mod change;
+mod consumers;
 mod discovery;
 mod documents;
 mod draft;
@@ -43,13 +45,14 @@ pub use apply::{
     ATTRIBUTES_MAX, ID_BYTES_MAX, INSTANCES_MAX, SCOPE_BYTES_MAX, SCOPES_MAX, SUB_ATTRIBUTES_MAX, TYPES_MAX,
 };
 pub use change::{Change, Fate, Instances, MergeOptions, NotUpdated, Operation, Precondition};
+pub use consumers::{CONSUMER_NAME_BYTES_MAX, CONSUMERS_MAX};
 pub use discovery::{AttributeSummary, TypeSummary};
 pub use documents::Documents;
 pub use draft::{Attribute, Draft, Extra, Field, Instance, Kind};
 pub use encode::encode;
 pub use entities::{Entities, Options};
 pub use error::Error;
-pub use feed::{ChangeRecord, change_records};
+pub use feed::{EntityChange, States, change_records};
 pub use history::{
     AggregateHistory, AggregateMethod, AggregateValue, AttributeFilter, EntityHistory, HistoryJob,
     HistoryPage, HistoryPolicy, HistoryRequest, HistoryRule, InstanceHistory, InstanceId, InstanceIdError,

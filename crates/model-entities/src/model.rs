@@ -56,7 +56,7 @@ impl PlainEntity {
     }
 
     /// What is left of it at `now`.
-    fn live(&self, now: i64) -> Option<Self> {
+    pub(crate) fn live(&self, now: i64) -> Option<Self> {
         let alive = |expires: Option<i64>| expires.is_none_or(|expires| expires > now);
         let mut entity = self.clone();
         for attribute in &mut entity.attributes {

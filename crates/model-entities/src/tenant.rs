@@ -4,7 +4,7 @@ use std::fmt::Display;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use store::{Fingerprint, Lane, Partition, Row, Store, Tenant, Timestamp, WriteIds, bucket_of};
+use store::{FencedFlag, Fingerprint, Lane, Partition, Row, Store, Tenant, Timestamp, WriteIds, bucket_of};
 
 use crate::expiry::{LowWater, live_bytes};
 use crate::history::{Pasts, TenantPolicy};
@@ -33,6 +33,8 @@ pub(crate) struct Context {
     /// What is recorded of changes.
     pub(crate) policy: TenantPolicy,
     pub(crate) pasts: Arc<Pasts>,
+    /// Whether there are consumers, by bucket.
+    pub(crate) consumed: Box<[FencedFlag]>,
     /// Up to where what expired is removed.
     pub(crate) purged: LowWater,
     /// Where long queries run.

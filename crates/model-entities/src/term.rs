@@ -176,7 +176,7 @@ fn naming(partition: &Partition, write_ids: &WriteIds, first: TermId, names: &[&
         writes.push(Write::Put(by_term, Bytes::copy_from_slice(name.as_bytes())));
     }
     let (partition, write_id) = (partition.clone(), write_ids.next());
-    Commit { partition, write_id, conditions, writes, change: Bytes::new(), reclaims: false }
+    Commit { partition, write_id, conditions, writes, change: None, reclaims: false }
 }
 
 /// Hashes names fast, with a seed of its own, so that nobody outside can choose colliding ones.

@@ -139,6 +139,11 @@ impl<'a> EntityView<'a> {
         self.whole
     }
 
+    /// The stored bytes before the attributes.
+    pub(crate) fn head(&self) -> &'a [u8] {
+        self.whole.get(..self.whole.len() - self.attributes.0.len()).unwrap_or_default()
+    }
+
     /// The stored bytes of id, types and scopes.
     pub(crate) fn names(&self) -> &'a [u8] {
         self.names

@@ -1,23 +1,20 @@
 //! Writes: fetch, think, commit; again where another writer came first.
 
+mod draught;
 #[cfg(test)]
 pub(crate) mod tests;
 
 use std::collections::HashMap;
 
-use bytes::Bytes;
-use store::{
-    Commit, Condition, Direction, ErrorKind, Range, Row, Stamp, Timestamp, Write, WriteId, later_wins,
-};
+use store::{Commit, Direction, ErrorKind, Range, Row, Stamp, Timestamp, WriteId};
 
-use crate::apply::{Outcome, apply, apply_expiry};
+use self::draught::{Before, Draught};
+use crate::apply::apply_expiry;
+use crate::consumers::Watch;
 use crate::entities::next_range;
-use crate::expiry::live_bytes;
-use crate::feed::put_record;
-use crate::history::{Header, put_entries};
 use crate::query::Matching;
 use crate::tenant::Context;
-use crate::{Change, EntityView, Error, Fate, Operation, Precondition, TenantEntities, TermId, keys};
+use crate::{Change, EntityView, Error, Operation, Precondition, TenantEntities, keys};
 
 /// How often a write starts again because another writer came first.
 const ATTEMPTS_MAX: usize = 64;
@@ -33,194 +30,6 @@ struct Request<'a> {
     required: &'a Precondition,
     operation: &'a Operation,
     now: Timestamp,
-}
-
-/// All that is to be written of one entity in one commit.
-struct Draught {
-    conditions: Vec<Condition>,
-    writes: Vec<Write>,
-    /// Whether the writes of several operations stand one after another.
-    is_chain: bool,
-    feed: Vec<u8>,
-    /// What the entity row holds, or is to hold.
-    bytes: Option<Bytes>,
-    /// The head row of its past.
-    head: Vec<u8>,
-    /// The time of the newest write of the entity, as far as is known.
-    last: Timestamp,
-    /// The row of the past of an entity that is not there.
-    past: Option<Row>,
-    /// What that row is to hold, if the entity goes.
-    header: Option<Header>,
-}
-
-impl Draught {
-    /// `past`: the row of the past of an entity that is not there.
-    fn new(id: &str, row: Option<Row>, past: Option<Row>) -> Self {
-        let key = keys::entity(id);
-        let condition = match &row {
-            Some(row) => Condition::Version(key, row.stamp),
-            None => Condition::Absent(key),
-        };
-        let bytes = row.map(|row| row.value);
-        let last = past.as_ref().and_then(|row| Header::parse(&row.value)).map(|header| header.last);
-        Self {
-            conditions: vec![condition],
-            writes: Vec::new(),
-            is_chain: false,
-            feed: Vec::new(),
-            bytes,
-            head: Vec::new(),
-            last: last.unwrap_or(Timestamp(i64::MIN)),
-            past,
-            header: None,
-        }
-    }
-
-    /// Checks a precondition against what is held, and has not expired.
-    fn check(&self, request: Request<'_>) -> Result<(), Error> {
-        let Request { id, required, operation, now } = request;
-        if *required == Precondition::default() {
-            return Ok(());
-        }
-        let bytes = self.bytes.clone().map(|bytes| live_bytes(bytes, now)).transpose()?.flatten();
-        let stored = bytes.as_ref().map(|bytes| EntityView::parse(bytes)).transpose()?;
-        required.check(id, stored.as_ref(), operation.creates())
-    }
-
-    /// One operation on what is held or drafted.
-    fn think(
-        &mut self,
-        context: &Context,
-        id: &str,
-        operation: &Operation,
-        now: Timestamp,
-    ) -> Result<Change, Error> {
-        let bytes = self.bytes.clone();
-        let stored = bytes.as_ref().map(|bytes| EntityView::parse(bytes)).transpose()?;
-        let now = self.time(stored.as_ref(), now);
-        let outcome = apply(stored.as_ref(), id, operation, now, context.options.entity_bytes_max)?;
-        self.take(context, id, stored.as_ref(), outcome, now)
-    }
-
-    /// The time of the next write: later than that of any other of the entity.
-    fn time(&mut self, stored: Option<&EntityView<'_>>, now: Timestamp) -> Timestamp {
-        let last = stored.map_or(self.last, |view| self.last.max(view.modified_at()));
-        now.max(Timestamp(last.0.saturating_add(1)))
-    }
-
-    fn take(
-        &mut self,
-        context: &Context,
-        id: &str,
-        stored: Option<&EntityView<'_>>,
-        outcome: Outcome,
-        now: Timestamp,
-    ) -> Result<Change, Error> {
-        let Outcome { bytes, writes, change, types } = outcome;
-        if change.fate == Fate::Unchanged {
-            return Ok(change);
-        }
-        self.is_chain = !self.feed.is_empty();
-        put_record(&mut self.feed, change.fate, id, &types, &change.updated);
-        if self.writes.is_empty() {
-            self.writes = writes;
-        } else {
-            self.writes.extend(writes);
-        }
-        self.last = now;
-        self.bytes = bytes.map(Bytes::from);
-        if context.policy.records(&context.terms, &types) {
-            self.record(id, stored, &change, &types)?;
-        }
-        Ok(change)
-    }
-
-    /// Drafts what the past is to know of a change.
-    fn record(
-        &mut self,
-        id: &str,
-        stored: Option<&EntityView<'_>>,
-        change: &Change,
-        types: &[TermId],
-    ) -> Result<(), Error> {
-        let bytes = self.bytes.clone();
-        let after = bytes.as_ref().map(|bytes| EntityView::peek(bytes)).transpose()?;
-        put_entries(&mut self.head, stored, after.as_ref(), &change.updated, self.last);
-        self.header = match (stored, &after) {
-            (Some(stored), None) => Some(Header::of_gone(stored, self.last)),
-            _ => None,
-        };
-        if after.is_none() {
-            let rows = types.iter().map(|of_type| Write::Put(keys::past_type(*of_type, id), Bytes::new()));
-            self.writes.extend(rows);
-        }
-        Ok(())
-    }
-
-    /// The commit; `None` if nothing changed.
-    fn commit(mut self, context: &Context, id: &str) -> Result<Option<Commit>, Error> {
-        if self.feed.is_empty() {
-            return Ok(None);
-        }
-        let Some(entity) = self.conditions.first() else {
-            return Ok(None);
-        };
-        let (key, is_new) = match entity {
-            Condition::Version(key, _) | Condition::Present(key) => (key.clone(), false),
-            Condition::Absent(key) => (key.clone(), true),
-        };
-        self.writes.push(match &self.bytes {
-            Some(bytes) => Write::PutStamped(key, bytes.clone()),
-            None => Write::Delete(key),
-        });
-        let reclaims = self.bytes.is_none();
-        self.commit_past(id, is_new);
-        if self.is_chain {
-            later_wins(&mut self.writes);
-        }
-        for write in &self.writes {
-            if let Write::Put(key, _) = write
-                && key.first() == Some(&keys::EXPIRY)
-            {
-                context.purged.note(key);
-            }
-        }
-        Ok(Some(Commit {
-            partition: context.partition(id)?.clone(),
-            write_id: context.write_ids.next(),
-            conditions: self.conditions,
-            writes: self.writes,
-            change: self.feed.into(),
-            reclaims,
-        }))
-    }
-
-    fn commit_past(&mut self, id: &str, is_new: bool) {
-        if !self.head.is_empty() {
-            let mut row = Vec::with_capacity(id.len() + 10 + self.head.len());
-            keys::put_head(&mut row, id, self.last);
-            let key_length = row.len();
-            row.extend_from_slice(&self.head);
-            let row = Bytes::from(row);
-            self.writes.push(Write::Put(row.slice(..key_length), row.slice(key_length..)));
-        }
-        if is_new && (self.past.is_some() || !self.head.is_empty()) {
-            // An entity that comes back goes on behind its past.
-            let key = keys::past(id);
-            self.conditions.push(match &self.past {
-                Some(row) => Condition::Version(key, row.stamp),
-                None => Condition::Absent(key),
-            });
-        }
-        match (&self.bytes, &self.header) {
-            (Some(_), _) if self.past.is_some() => self.writes.push(Write::Delete(keys::past(id))),
-            (None, Some(header)) => {
-                self.writes.push(Write::PutStamped(keys::past(id), header.encode().into()));
-            }
-            _ => {}
-        }
-    }
 }
 
 /// Whether a commit is done, or must be thought anew. `Err`: it is refused.
@@ -289,13 +98,14 @@ impl TenantEntities {
     async fn attempt(&self, request: Request<'_>, again: bool) -> Result<Option<Change>, Error> {
         let Request { id, operation, now, .. } = request;
         let context = self.context();
+        let watch = context.watch(id).await?;
         let row = context.row(id).await?;
         let past = match &row {
             Some(_) => None,
             None if again => context.past_row(id).await?,
             None => context.past_row_cached(id)?,
         };
-        let mut draught = Draught::new(id, row, past);
+        let mut draught = Draught::new(id, row, past, watch);
         draught.check(request)?;
         let change = draught.think(context, id, operation, now)?;
         let recorded = !draught.head.is_empty();
@@ -395,7 +205,7 @@ impl TenantEntities {
         }
         let context = self.context();
         let ids: Vec<&str> = groups.iter().map(|group| group.id).collect();
-        let (rows, pasts, fit) = match round.read(context, &ids).await {
+        let (watches, rows, pasts, fit) = match round.read(context, &ids).await {
             Ok(read) => read,
             Err(error) => {
                 for group in groups {
@@ -405,12 +215,13 @@ impl TenantEntities {
             }
         };
         let (mut commits, mut committing) = (Vec::with_capacity(groups.len()), Vec::new());
-        for (((group, row), past), fits) in groups.iter().zip(rows).zip(pasts).zip(fit) {
+        let read = watches.into_iter().zip(rows).zip(pasts).zip(fit);
+        for (group, (((watch, row), past), fits)) in groups.iter().zip(read) {
             if !fits {
                 group.tell(outcomes, || Error::NoSuchEntity(group.id.into()));
                 continue;
             }
-            let mut draught = Draught::new(group.id, row, past);
+            let mut draught = Draught::new(group.id, row, past, watch);
             for (index, operation) in &group.operations {
                 let outcome = draught.think(context, group.id, operation, round.now);
                 if let Some(place) = outcomes.get_mut(*index) {
@@ -481,7 +292,8 @@ impl TenantEntities {
         let context = self.context();
         let (mut purging, mut commits) = (Vec::with_capacity(ids.len()), Vec::with_capacity(ids.len()));
         for (id, row) in ids.iter().zip(context.rows_each(ids).await?) {
-            match row.and_then(|row| self.draught_purge(id, row, now)) {
+            let watch = context.watch(id).await?;
+            match row.and_then(|row| self.draught_purge(id, row, watch, now)) {
                 Ok(None) => {}
                 Ok(Some(commit)) => {
                     purging.push(*id);
@@ -502,9 +314,15 @@ impl TenantEntities {
     }
 
     /// What is to be written for an entity that lost something, or went.
-    fn draught_purge(&self, id: &str, row: Option<Row>, now: Timestamp) -> Result<Option<Commit>, Error> {
+    fn draught_purge(
+        &self,
+        id: &str,
+        row: Option<Row>,
+        watch: Watch,
+        now: Timestamp,
+    ) -> Result<Option<Commit>, Error> {
         let context = self.context();
-        let mut draught = Draught::new(id, row, None);
+        let mut draught = Draught::new(id, row, None, watch);
         let stored = draught.bytes.clone();
         let Some(bytes) = &stored else {
             return Ok(None);
@@ -514,7 +332,7 @@ impl TenantEntities {
             let part = outcome.bytes.as_deref().map(EntityView::peek).transpose()?;
             // What is left was changed at the time that it says itself.
             let time = part.map_or_else(|| draught.time(Some(&view), now), |part| part.modified_at());
-            draught.take(context, id, Some(&view), outcome, time)?;
+            draught.take(context, id, Before { stored: Some(&view), live: Some(&view) }, outcome, time)?;
         }
         draught.commit(context, id)
     }
@@ -530,19 +348,23 @@ struct Round<'a> {
 }
 
 impl Round<'_> {
-    /// The rows of entities, those of the pasts of entities that are not there, and whether they are to be written.
+    /// Whether states are told of entities, their rows, those of the pasts of entities that are not there, and whether they are to be written.
     async fn read(
         &self,
         context: &Context,
         ids: &[&str],
-    ) -> Result<(Vec<Option<Row>>, Vec<Option<Row>>, Vec<bool>), Error> {
+    ) -> Result<(Vec<Watch>, Vec<Option<Row>>, Vec<Option<Row>>, Vec<bool>), Error> {
+        let mut watches = Vec::with_capacity(ids.len());
+        for id in ids {
+            watches.push(context.watch(id).await?);
+        }
         // The first attempt goes without pasts that are not at hand.
         let (rows, pasts) = context.rows_and_pasts(ids, self.attempt > 0).await?;
         let fit = match self.matching {
             Some(matching) => matching.judge(context, &rows).await?,
             None => vec![true; rows.len()],
         };
-        Ok((rows, pasts, fit))
+        Ok((watches, rows, pasts, fit))
     }
 }
 

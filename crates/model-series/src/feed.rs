@@ -1,8 +1,9 @@
 //! What commits on series tell the feed: hooks and caches hang on it.
 //!
 //! ```text
+//! kind 1 and 2 of the change record: of points, of definitions; format 2
 //! payload = record*
-//! record  = format:u8=1  kind:u8  number:u32  rest
+//! record  = kind:u8  number:u32  rest
 //! rest    = from:i64  to:i64  points:u32      of kinds 1 put, 2 deleted, 3 replaced
 //!         | length:u32  definition            of kinds 4 defined, 5 changed, 6 removed (as it was before)
 //! ```
@@ -15,13 +16,15 @@ mod tests;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use store::Change;
+use store::{Change, ChangeRecord};
 
 use crate::catalogue::encode::{Reader, take_definition};
-use crate::catalogue::keys::{CATALOGUE, SERIES};
+use crate::catalogue::keys::MODEL;
 use crate::{Definition, Edit, Layout, TimeRange};
 
-const FORMAT: u8 = 1;
+const FORMAT: u8 = 2;
+const KIND_POINTS: u8 = 1;
+const KIND_DEFINITIONS: u8 = 2;
 
 /// What happened to a series.
 #[derive(Clone, Debug, PartialEq)]
@@ -83,7 +86,7 @@ pub(crate) enum DefinitionFate {
 
 /// Appends the record of a definition.
 pub(crate) fn put_definition(out: &mut Vec<u8>, fate: DefinitionFate, number: u32, definition: &[u8]) {
-    out.extend_from_slice(&[FORMAT, fate as u8]);
+    out.push(fate as u8);
     out.extend_from_slice(&number.to_le_bytes());
     out.extend_from_slice(&u32::try_from(definition.len()).unwrap_or(u32::MAX).to_le_bytes());
     out.extend_from_slice(definition);
@@ -108,7 +111,7 @@ pub(crate) fn edit_record(number: u32, layout: &Layout, edit: &Edit) -> Bytes {
         Edit::Replace(range, points) => (3, of_slots(range), points.len()),
     };
     let mut record = Vec::with_capacity(26);
-    record.extend_from_slice(&[FORMAT, kind]);
+    record.push(kind);
     record.extend_from_slice(&number.to_le_bytes());
     record.extend_from_slice(&range.from.to_le_bytes());
     record.extend_from_slice(&range.to.to_le_bytes());
@@ -116,18 +119,25 @@ pub(crate) fn edit_record(number: u32, layout: &Layout, edit: &Edit) -> Bytes {
     record.into()
 }
 
+/// What a commit of points says; nothing without records.
+pub(crate) fn of_points(records: Bytes) -> Option<ChangeRecord> {
+    (!records.is_empty()).then(|| ChangeRecord::new(MODEL, FORMAT, KIND_POINTS, records))
+}
+
+/// What a commit of definitions says; nothing without records.
+pub(crate) fn of_definitions(records: Vec<u8>) -> Option<ChangeRecord> {
+    (!records.is_empty()).then(|| ChangeRecord::new(MODEL, FORMAT, KIND_DEFINITIONS, records))
+}
+
 /// The changes of series that a record of the feed tells, in order; none for records of other models.
 /// Ends early at bytes that are none.
 pub fn change_records(change: &Change) -> impl Iterator<Item = SeriesChange> + '_ {
-    let is_ours = [SERIES.id, CATALOGUE.id].contains(&change.partition.space.id);
-    let mut fields = Reader(if is_ours { &change.payload } else { &[] });
+    let own = change.record.of(MODEL).filter(|own| own.format == FORMAT);
+    let mut fields = Reader(own.map_or(&[], |own| own.payload));
     std::iter::from_fn(move || take_record(&mut fields))
 }
 
 fn take_record(fields: &mut Reader<'_>) -> Option<SeriesChange> {
-    if fields.byte()? != FORMAT {
-        return None;
-    }
     let kind = fields.byte()?;
     let series = take_number(fields)?;
     if (1..=3).contains(&kind) {

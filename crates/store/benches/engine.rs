@@ -21,12 +21,13 @@ use rocksdb::{
     SstFileWriter, WaitForCompactOptions, WriteBatch, WriteOptions,
 };
 use store::{
-    Commit, Condition, Direction, EmbeddedOptions, Partition, Range, Space, SpaceKind, Store, Tenant, Write,
-    WriteId,
+    ChangeRecord, Commit, Condition, Direction, EmbeddedOptions, Model, Partition, Range, Space, SpaceKind,
+    Store, Tenant, Write, WriteId,
 };
 use tempfile::TempDir;
 use tokio::sync::{mpsc, oneshot};
 
+const MODEL: Model = Model { id: 1, name: "bench" };
 const THINGS: Space = Space { id: 1, kind: SpaceKind::Commit, name: "things" };
 const VALUE_BYTES: usize = 1_024;
 const GROUP: usize = 200;
@@ -189,7 +190,7 @@ fn commit(number: u64, rows: u32) -> Commit {
         write_id: WriteId(u128::from(number)),
         conditions: vec![Condition::Absent(key)],
         writes,
-        change: Bytes::from(id(number)),
+        change: Some(ChangeRecord::new(MODEL, 1, 1, id(number))),
         reclaims: false,
     }
 }
@@ -383,7 +384,7 @@ fn small(number: u64, bucket: u32) -> Commit {
         write_id: WriteId(u128::from(number)),
         conditions: vec![],
         writes: vec![Write::PutStamped(key, Bytes::from_static(b"small"))],
-        change: Bytes::new(),
+        change: None,
         reclaims: false,
     }
 }

@@ -37,15 +37,15 @@ pub struct FeedPage {
     pub cursor: Cursor,
 }
 
-/// Bytes of a change in the feed beside its tenant's name and its payload.
+/// Bytes of a change in the feed beside its tenant's name and its record.
 const CHANGE_BYTES: usize = 30;
 /// Bytes that a commit without payload leaves.
 const HIDDEN_BYTES: usize = 32;
 
 /// Bytes that a commit takes in the feed.
 pub(crate) fn bytes_of(commit: &Commit) -> usize {
-    match commit.change.len() {
-        0 => HIDDEN_BYTES,
-        payload => CHANGE_BYTES + commit.partition.tenant.name().len() + payload,
+    match &commit.change {
+        None => HIDDEN_BYTES,
+        Some(record) => CHANGE_BYTES + commit.partition.tenant.name().len() + record.bytes(),
     }
 }

@@ -6,17 +6,21 @@
 //! - a commit is seen whole or not at all, and is durable when it is acknowledged;
 //! - its conditions are checked against everything acknowledged or queued before it;
 //! - its change record is in the feed exactly when its rows are in the partition;
+//! - a commit that names a fence happens only while that fence stands;
+//! - what a commit says of itself is read by its own model alone;
 //! - commit spaces and append spaces never mix.
 
 mod embedded;
 mod error;
 mod feed;
+mod fence;
 mod fingerprint;
 mod incarnation;
 mod key;
 mod lease;
 mod limits;
 mod memory;
+mod models;
 mod operation;
 mod place;
 mod places;
@@ -36,6 +40,7 @@ pub use embedded::{
 };
 pub use error::{Error, ErrorKind};
 pub use feed::{FeedOptions, FeedPage};
+pub use fence::{Fence, FencedFlag};
 pub use fingerprint::{Fingerprint, Fingerprints, StateCondition};
 pub use key::{Partition, Space, SpaceKind, TENANT_BYTES_MAX, Tenant, TenantError, bucket_of};
 pub use lease::Lease;
@@ -44,6 +49,7 @@ pub use limits::{
     KEY_BYTES_MAX, LEASE_NAME_BYTES_MAX, Limits, PAGE_BYTES_MAX, ROW_BYTES_MAX,
 };
 pub use memory::MemoryOptions;
+pub use models::{ChangeRecord, Model, OwnRecord};
 pub use operation::{
     Change, Commit, Condition, Cursor, Direction, Outcome, Page, Range, Row, Skipped, Stamp, Write, WriteId,
 };

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 
 use crate::writes::check_set;
-use crate::{Commit, Error, ErrorKind, Partition, SpaceKind, Write};
+use crate::{Commit, Condition, Error, ErrorKind, Partition, SpaceKind, Write};
 
 /// The longest row key in bytes.
 pub const KEY_BYTES_MAX: usize = 4 * 1024;
@@ -87,10 +87,9 @@ impl Limits {
 pub(crate) fn check_commit(commit: &mut Commit, limits: &Limits) -> Result<usize, Error> {
     check_space(&commit.partition, SpaceKind::Commit)?;
     limits.check_rows(commit.conditions.len().saturating_add(commit.writes.len()))?;
-    check_value(&commit.change)?;
-    let mut bytes = commit.change.len();
-    for condition in &commit.conditions {
-        bytes = bytes.saturating_add(check_key(condition.key())?);
+    let mut bytes = commit.change.as_ref().map_or(Ok(0), |record| check_value(record.payload()))?;
+    for key in commit.conditions.iter().filter_map(Condition::key) {
+        bytes = bytes.saturating_add(check_key(key)?);
     }
     for write in &commit.writes {
         bytes = bytes.saturating_add(check_write(write)?);

@@ -5,6 +5,7 @@ mod snapshot;
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::ops::Bound;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -18,11 +19,13 @@ use crate::lease::Leases;
 use crate::limits::{
     FEED_PAGE_BYTES_MAX, PAGE_BYTES_MAX, SKIP_ROWS_MAX, check_append, check_commit, check_reader,
 };
+use crate::models::Models;
 use crate::place::{PlaceBytes, bounds, head_bytes, place};
 use crate::spaces::Spaces;
 use crate::{
-    Change, Clock, Commit, Condition, Cursor, Direction, Error, ErrorKind, FeedOptions, FeedPage, Lease,
-    Limits, Outcome, Page, Partition, Range, Row, Skipped, Stamp, Statistics, Timestamp, Write, WriteId,
+    Change, ChangeRecord, Clock, Commit, Condition, Cursor, Direction, Error, ErrorKind, FeedOptions,
+    FeedPage, Fence, Lease, Limits, Outcome, Page, Partition, Range, Row, Skipped, Stamp, Statistics,
+    Timestamp, Write, WriteId,
 };
 
 /// How the memory engine runs.
@@ -37,7 +40,10 @@ pub struct MemoryOptions {
 /// A commit in the feed.
 #[derive(Debug)]
 struct Recorded {
-    change: Change,
+    number: u64,
+    partition: Partition,
+    write_id: WriteId,
+    record: Option<ChangeRecord>,
     bytes: u64,
     at: Timestamp,
 }
@@ -48,6 +54,9 @@ pub(crate) struct Memory {
     options: MemoryOptions,
     incarnation: Incarnation,
     spaces: Spaces,
+    models: Models,
+    /// How often a fence was raised, of whichever partition; changed under the lock.
+    fence: AtomicU64,
     state: RwLock<State>,
     /// Whether snapshots are validated: what a later commit replaces is not kept, and reads end with `Changed`.
     validates: bool,
@@ -73,9 +82,16 @@ struct State {
 
 impl Memory {
     pub(crate) fn new(options: MemoryOptions) -> Self {
-        let (incarnation, spaces) = (Incarnation::new(), Spaces::new());
-        let state = RwLock::default();
-        Self { options, incarnation, spaces, state, validates: false, limits: Limits::EMBEDDED }
+        Self {
+            options,
+            incarnation: Incarnation::new(),
+            spaces: Spaces::new(),
+            models: Models::new(),
+            fence: AtomicU64::new(0),
+            state: RwLock::default(),
+            validates: false,
+            limits: Limits::EMBEDDED,
+        }
     }
 
     /// The engine as one that cannot keep what was: its snapshots are validated.
@@ -103,9 +119,10 @@ impl Memory {
         state.open()?;
         check_commit(&mut commit, &self.limits)?;
         self.spaces.learn(commit.partition.space)?;
+        commit.change.as_ref().map_or(Ok(()), |record| self.models.learn(record.model()))?;
         let partition = &commit.partition;
         for condition in &commit.conditions {
-            if !state.holds(self.incarnation, partition, condition)? {
+            if !self.holds(state, partition, condition)? {
                 state.conflicts += 1;
                 return Err(Error::new(ErrorKind::Conflict, "commit: a condition does not hold"));
             }
@@ -117,17 +134,37 @@ impl Memory {
         for write in commit.writes {
             state.write(partition, stamp, commit.write_id, write);
         }
-        let change = Change {
-            cursor: self.incarnation.cursor(state.sequence),
-            number: state.sequence,
-            partition: commit.partition,
-            write_id: commit.write_id,
-            payload: commit.change,
-        };
-        let at = self.options.clock.now();
-        state.record(Recorded { change, bytes, at }, self.options.feed);
+        let Commit { partition, write_id, change, .. } = commit;
+        let (number, at) = (state.sequence, self.options.clock.now());
+        let recorded = Recorded { number, partition, write_id, record: change, bytes, at };
+        state.record(recorded, self.options.feed);
         state.commits += 1;
         Ok(stamp)
+    }
+
+    fn holds(&self, state: &State, partition: &Partition, condition: &Condition) -> Result<bool, Error> {
+        let row = |key: &[u8]| state.rows.get(&place(partition, key));
+        Ok(match condition {
+            Condition::Absent(key) => row(key).is_none(),
+            Condition::Present(key) => row(key).is_some(),
+            // A plain row has no version, so no version condition holds of it.
+            Condition::Version(key, stamp) => {
+                let is_ours = self.incarnation.sequence_of(*stamp)?.is_some();
+                is_ours && row(key).is_some_and(|row| row.stamp == *stamp)
+            }
+            Condition::Fence(fence) => *fence == self.fence(),
+        })
+    }
+
+    pub(crate) fn fence(&self) -> Fence {
+        Fence(self.fence.load(Ordering::Acquire))
+    }
+
+    pub(crate) fn raise_fence(&self) -> Result<(), Error> {
+        let state = self.state.write();
+        state.open()?;
+        self.fence.fetch_add(1, Ordering::AcqRel);
+        Ok(())
     }
 
     pub(crate) fn append(&self, partition: &Partition, rows: Vec<(Bytes, Bytes)>) -> Result<(), Error> {
@@ -196,10 +233,10 @@ impl Memory {
     pub(crate) fn resolve(&self, partition: &Partition, write_id: WriteId) -> Result<Outcome, Error> {
         let state = self.state.read();
         state.open()?;
-        let mut newest = state.feed.iter().rev().map(|recorded| &recorded.change);
+        let mut newest = state.feed.iter().rev();
         let found = newest.find(|it| it.write_id == write_id && it.partition == *partition);
         match found {
-            Some(change) => Ok(Outcome::Committed(self.incarnation.stamp(change.number))),
+            Some(recorded) => Ok(Outcome::Committed(self.incarnation.stamp(recorded.number))),
             None if state.feed_first() <= 1 => Ok(Outcome::NotCommitted),
             None => {
                 Err(Error::new(ErrorKind::Unknown, "resolve a write: the feed does not reach back so far"))
@@ -221,16 +258,21 @@ impl Memory {
         let skip = usize::try_from(next - first).unwrap_or(usize::MAX);
         let (mut changes, mut bytes, mut looked_upto) = (Vec::new(), 0, next - 1);
         let mut upto = state.sequence;
-        for Recorded { change, .. } in state.feed.iter().skip(skip) {
+        for Recorded { number, partition, write_id, record, .. } in state.feed.iter().skip(skip) {
             if changes.len() >= changes_max || bytes >= FEED_PAGE_BYTES_MAX {
                 upto = looked_upto;
                 break;
             }
-            looked_upto = change.number;
-            bytes += change.payload.len();
-            if !change.payload.is_empty() {
-                changes.push(change.clone());
-            }
+            looked_upto = *number;
+            let Some(record) = record else { continue };
+            bytes += record.bytes();
+            changes.push(Change {
+                cursor: self.incarnation.cursor(*number),
+                number: *number,
+                partition: partition.clone(),
+                write_id: *write_id,
+                record: record.clone(),
+            });
         }
         Ok(FeedPage { changes, cursor: self.incarnation.cursor(upto) })
     }
@@ -294,23 +336,6 @@ impl State {
         Ok(())
     }
 
-    fn holds(
-        &self,
-        incarnation: Incarnation,
-        partition: &Partition,
-        condition: &Condition,
-    ) -> Result<bool, Error> {
-        let row = |key: &[u8]| self.rows.get(&place(partition, key));
-        Ok(match condition {
-            Condition::Absent(key) => row(key).is_none(),
-            Condition::Present(key) => row(key).is_some(),
-            // A plain row has no version, so no version condition holds of it.
-            Condition::Version(key, stamp) => {
-                incarnation.sequence_of(*stamp)?.is_some() && row(key).is_some_and(|row| row.stamp == *stamp)
-            }
-        })
-    }
-
     fn write(&mut self, partition: &Partition, stamp: Stamp, write_id: WriteId, write: Write) {
         match write {
             Write::Put(key, value) => self.put(place(partition, &key), plain(value)),
@@ -349,9 +374,9 @@ impl State {
         let (now, slowest) = (recorded.at, self.readers.values().copied().min().unwrap_or(u64::MAX));
         self.feed_bytes += recorded.bytes;
         self.feed.push_back(recorded);
-        while let Some(Recorded { change, bytes, at }) = self.feed.front() {
+        while let Some(Recorded { number, bytes, at, .. }) = self.feed.front() {
             let age = u64::try_from(now.0.saturating_sub(at.0)).unwrap_or(0);
-            let is_kept = change.number > slowest
+            let is_kept = *number > slowest
                 || Duration::from_micros(age) < age_min
                 || self.feed_bytes < bytes_min.saturating_add(*bytes);
             if is_kept && self.feed_bytes <= bytes_max {
@@ -364,7 +389,7 @@ impl State {
 
     /// The sequence of the oldest change that is kept (or would be the first).
     fn feed_first(&self) -> u64 {
-        self.feed.front().map_or(self.sequence + 1, |recorded| recorded.change.number)
+        self.feed.front().map_or(self.sequence + 1, |recorded| recorded.number)
     }
 }
 

@@ -4,8 +4,8 @@ use std::fmt;
 
 use bytes::Bytes;
 
-use crate::Partition;
 use crate::incarnation::Incarnation;
+use crate::{ChangeRecord, Fence, Partition};
 
 /// The version of a row written with [`Write::PutStamped`]: no other write has the same, nor has the same write in another
 /// incarnation of the store. Nothing else can be told of two of them. The default one is that of plain rows.
@@ -36,13 +36,17 @@ pub enum Condition {
     Present(Bytes),
     /// The stamped row with this key has this version.
     Version(Bytes, Stamp),
+    /// The fence of the partition was not raised since it was seen ([`crate::Store::fence`]).
+    Fence(Fence),
 }
 
 impl Condition {
-    /// The key of the row.
-    pub fn key(&self) -> &Bytes {
-        let (Self::Absent(key) | Self::Present(key) | Self::Version(key, _)) = self;
-        key
+    /// The key of the row, if it asks for one.
+    pub fn key(&self) -> Option<&Bytes> {
+        match self {
+            Self::Absent(key) | Self::Present(key) | Self::Version(key, _) => Some(key),
+            Self::Fence(_) => None,
+        }
     }
 }
 
@@ -82,7 +86,7 @@ pub struct Commit {
     /// meaning.
     pub writes: Vec<Write>,
     /// What [`crate::Store::feed`] tells of it; meaning is the model's own. Of a commit that says nothing it tells nothing.
-    pub change: Bytes,
+    pub change: Option<ChangeRecord>,
     /// Whether it makes room, though it does not only remove: it rewrites what is left, or notes what is to go next. Such a
     /// commit is taken on a nearly full disk, too.
     pub reclaims: bool,
@@ -264,5 +268,5 @@ pub struct Change {
     /// Which commit it was.
     pub write_id: WriteId,
     /// What the commit said of itself.
-    pub payload: Bytes,
+    pub record: ChangeRecord,
 }

@@ -9,8 +9,8 @@ use bytes::Bytes;
 use crate::embedded::{Embedded, EmbeddedOptions, EmbeddedSnapshot};
 use crate::memory::{Memory, MemoryOptions, MemorySnapshot};
 use crate::{
-    Commit, Cursor, Direction, Error, ErrorKind, FeedPage, Lease, Limits, Outcome, Page, Partition, Range,
-    Row, Skipped, Snapshot, Stamp, Statistics, WriteId,
+    Commit, Cursor, Direction, Error, ErrorKind, FeedPage, Fence, Lease, Limits, Outcome, Page, Partition,
+    Range, Row, Skipped, Snapshot, Stamp, Statistics, WriteId,
 };
 
 /// A store; clones share it.
@@ -246,6 +246,31 @@ impl Store {
         match &self.engine {
             Engine::Memory(memory) => memory.adopt_cursor(cursor),
             Engine::Embedded(embedded) => embedded.shared().adopt_cursor(cursor),
+        }
+    }
+
+    /// The fence of a partition, for commits that follow from what is read afterwards (see [`crate::Condition::Fence`]).
+    /// Cost: a load.
+    pub fn fence(&self, partition: &Partition) -> Fence {
+        // One for all partitions does: raising it refuses more commits than it must, once each.
+        let _ = partition;
+        match &self.engine {
+            Engine::Memory(memory) => memory.fence(),
+            Engine::Embedded(embedded) => embedded.shared().fence(),
+        }
+    }
+
+    /// Raises the fence of a partition, and maybe those of others. When this returns, no commit that names an older one happens
+    /// any more: such commits are before the feed's present end, or will be refused with `Conflict`. Cost: what waits for the committer.
+    ///
+    /// # Errors
+    ///
+    /// `Unavailable`.
+    pub async fn raise_fence(&self, partition: &Partition) -> Result<(), Error> {
+        let _ = partition;
+        match &self.engine {
+            Engine::Memory(memory) => memory.raise_fence(),
+            Engine::Embedded(embedded) => embedded.raise_fence().await,
         }
     }
 

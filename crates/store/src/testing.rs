@@ -3,6 +3,7 @@
 
 mod changes;
 mod commits;
+mod fences;
 #[cfg(test)]
 mod random;
 mod reads;
@@ -13,8 +14,8 @@ use std::time::Duration;
 use bytes::Bytes;
 
 use crate::{
-    Clock, Commit, Condition, Error, ErrorKind, FeedOptions, Partition, Space, SpaceKind, Stamp, Store,
-    Tenant, Timestamp, Write, WriteId,
+    ChangeRecord, Clock, Commit, Condition, Error, ErrorKind, FeedOptions, Model, Partition, Space,
+    SpaceKind, Stamp, Store, Tenant, Timestamp, Write, WriteId,
 };
 
 /// What the feed of a store under test keeps: some [`FEED_RECORDS_MIN`] changes of the suite, and more if somebody has
@@ -49,6 +50,9 @@ pub async fn contract(mut make_store: impl FnMut(Clock) -> Store) {
     commits::check_order(&make_store(clock.clone())).await;
     commits::check_limits(&make_store(clock.clone())).await;
     commits::check_spaces(&make_store(clock.clone())).await;
+    changes::check_models(&make_store(clock.clone())).await;
+    fences::check_fences(&make_store(clock.clone())).await;
+    fences::check_races(&make_store(clock.clone())).await;
     commits::check_races(&make_store(clock.clone())).await;
     reads::check_cache(&make_store(clock.clone())).await;
     reads::check_scan(&make_store(clock.clone())).await;
@@ -81,6 +85,14 @@ pub fn things(bucket: u32) -> Partition {
     Partition { tenant: Tenant::default(), space: THINGS, bucket }
 }
 
+/// The model of [`record`].
+pub const TESTS: Model = Model { id: 200, name: "tests" };
+
+/// What a commit says of itself.
+pub fn record(said: impl Into<Bytes>) -> ChangeRecord {
+    ChangeRecord::new(TESTS, 1, 2, said)
+}
+
 /// A commit in bucket 0 of [`THINGS`] that says nothing of itself.
 pub fn commit(write_id: u128, conditions: Vec<Condition>, writes: Vec<Write>) -> Commit {
     Commit {
@@ -88,7 +100,7 @@ pub fn commit(write_id: u128, conditions: Vec<Condition>, writes: Vec<Write>) ->
         write_id: WriteId(write_id),
         conditions,
         writes,
-        change: Bytes::from(format!("change {write_id}")),
+        change: Some(record(format!("change {write_id}"))),
         reclaims: false,
     }
 }

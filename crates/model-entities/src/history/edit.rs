@@ -150,8 +150,7 @@ impl TenantEntities {
     ) -> Result<bool, Error> {
         let context = self.context();
         let (partition, write_id) = (context.partition(id)?.clone(), context.write_ids.next());
-        let commit =
-            Commit { partition, write_id, conditions, writes, change: Bytes::new(), reclaims: false };
+        let commit = Commit { partition, write_id, conditions, writes, change: None, reclaims: false };
         match context.store.commit(commit).await {
             Ok(_) => Ok(true),
             Err(error) if matches!(error.kind(), ErrorKind::Conflict | ErrorKind::Unknown) => Ok(false),

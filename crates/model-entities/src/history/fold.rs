@@ -217,7 +217,7 @@ impl TenantEntities {
             write_id: context.write_ids.next(),
             conditions: vec![condition],
             writes,
-            change: Bytes::new(),
+            change: None,
             reclaims: true,
         };
         match context.store.commit(commit).await {

@@ -2,15 +2,16 @@
 
 use std::collections::BTreeMap;
 
+use bytes::Bytes;
 use proptest::prelude::*;
 use smallvec::SmallVec;
-use store::{Clock, Cursor, MemoryOptions, Partition, Range, Store, Tenant, WriteIds};
+use store::{Clock, Cursor, MemoryOptions, Partition, Range, Store, Tenant, Write, WriteIds};
 
 use super::*;
 use crate::index::index_rows;
 use crate::model::{PlainEntity, apply_plainly};
 use crate::{
-    Attribute, Draft, Entities, Extra, Field, Instance, Instances, Kind, MergeOptions, Options, TermId,
+    Attribute, Draft, Entities, Extra, Fate, Field, Instance, Instances, Kind, MergeOptions, Options, TermId,
     change_records,
 };
 
@@ -42,11 +43,11 @@ pub(crate) async fn put_raw(store: &Store, partition: &Partition, key: Bytes, va
     let writes = vec![Write::PutStamped(key, Bytes::from_static(value))];
     let (partition, write_id) = (partition.clone(), WriteIds::new().next());
     let commit =
-        Commit { partition, write_id, conditions: Vec::new(), writes, change: Bytes::new(), reclaims: false };
+        Commit { partition, write_id, conditions: Vec::new(), writes, change: None, reclaims: false };
     store.commit(commit).await.unwrap();
 }
 
-async fn tenant(store: &Store, buckets: u32) -> TenantEntities {
+pub(crate) async fn tenant(store: &Store, buckets: u32) -> TenantEntities {
     let entities = Entities::new(store.clone(), options(buckets));
     entities.tenant_or_create(&Tenant::new("city").unwrap()).await.unwrap()
 }
@@ -131,7 +132,7 @@ fn fields() -> impl Strategy<Value = Vec<Field>> {
     prop::sample::subsequence(fields, 0..2)
 }
 
-fn draft() -> impl Strategy<Value = Draft> {
+pub(crate) fn draft() -> impl Strategy<Value = Draft> {
     let types = prop::collection::vec(1..4_u32, 0..3);
     let scopes =
         prop::option::of(prop::collection::vec(prop::sample::select(vec!["/a", "/a/b", "/c"]), 0..3));
@@ -292,7 +293,7 @@ proptest! {
     }
 }
 
-fn draft_of(value: &str) -> Draft {
+pub(crate) fn draft_of(value: &str) -> Draft {
     let attribute =
         Attribute { name: TermId(10), instances: smallvec::smallvec![Instance::new(Kind::Property, value)] };
     Draft {
@@ -333,7 +334,7 @@ fn many_writers_on_one_entity_lose_nothing() {
             .unwrap()
             .changes
             .iter()
-            .map(|change| change_records(&change.payload).count())
+            .map(|change| change_records(&change.record).count())
             .sum();
         assert_eq!(records, 1 + 32 * 20, "every write is told once");
     });

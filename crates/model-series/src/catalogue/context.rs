@@ -12,6 +12,7 @@ use store::{
 use super::cache::{Definitions, Entry};
 use super::encode::{damaged, take_attribute_type, take_definition, take_units};
 use super::keys;
+use crate::feed::of_definitions;
 use crate::{AttributeType, Definition, Error, SeriesRef, Strand, Strands, Units};
 
 /// How often a change starts again because another writer came first.
@@ -130,7 +131,7 @@ impl Context {
         // A change may come to the same row by several ways: what was drafted last has all of them in mind.
         later_wins(&mut writes);
         let (partition, write_id) = (self.partition.clone(), self.write_ids.next());
-        Commit { partition, write_id, conditions, writes, change: change.into(), reclaims }
+        Commit { partition, write_id, conditions, writes, change: of_definitions(change), reclaims }
     }
 
     /// Commits; `false` if another writer came first.

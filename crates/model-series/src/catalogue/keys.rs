@@ -24,9 +24,11 @@
 //! cut at [`VALUE_BYTES_MAX`] bytes: what they find is looked up and checked.
 
 use bytes::Bytes;
-use store::{Partition, Range, Space, SpaceKind, Tenant};
+use store::{Model, Partition, Range, Space, SpaceKind, Tenant};
 use xxhash_rust::xxh3::xxh3_64;
 
+/// Whose change records these are.
+pub(crate) const MODEL: Model = Model { id: 2, name: "series" };
 /// Definitions and all that is known of series but points.
 pub(crate) const CATALOGUE: Space = Space { id: 34, kind: SpaceKind::Commit, name: "catalogue" };
 /// The directory of repositories, kept under the default tenant.

@@ -4,7 +4,6 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use bytes::Bytes;
 use parking_lot::RwLock;
 use store::{
     Commit, Condition, Direction, ErrorKind, Fingerprint, Outcome, Partition, StateCondition, Store, Tenant,
@@ -496,7 +495,7 @@ impl Repositories {
         reclaims: bool,
     ) -> Result<bool, Error> {
         let Shared { store, partition, write_ids, .. } = &*self.shared;
-        let (partition, write_id, change) = (partition.clone(), write_ids.next(), Bytes::new());
+        let (partition, write_id, change) = (partition.clone(), write_ids.next(), None);
         match store
             .commit(Commit { partition: partition.clone(), write_id, conditions, writes, change, reclaims })
             .await

@@ -8,6 +8,7 @@ use super::state::State;
 use super::think::{check_size, drop_overlays, remove_blocks};
 use super::{Strand, StrandVersion, Strands, keys};
 use crate::Error;
+use crate::feed::of_points;
 
 /// How often erasing starts again because a writer came first.
 const ATTEMPTS_MAX: usize = 64;
@@ -72,7 +73,7 @@ impl Strands {
             write_id: self.shared.write_ids.next(),
             conditions: vec![condition],
             writes,
-            change: change.clone(),
+            change: of_points(change.clone()),
             reclaims: true,
         }))
     }

@@ -115,7 +115,7 @@ impl Strands {
                 write_id,
                 conditions: vec![Condition::Version(keys::state(strand), stamp)],
                 writes: writes.clone(),
-                change: Bytes::new(),
+                change: None,
                 reclaims: true,
             });
             let told = told.await;

@@ -116,7 +116,7 @@ pub struct StrandWrite {
     pub mark: Option<i64>,
     /// Rows of the caller in the same partition, written in the same atom (keys of a kind that strands do not use).
     pub beside: Vec<Write>,
-    /// What the feed tells.
+    /// What the feed tells: records of series, or nothing.
     pub change: Bytes,
     /// Only if the strand is still of this version: for writes that follow from what was read.
     pub expects: Option<StrandVersion>,

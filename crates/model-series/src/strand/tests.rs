@@ -435,7 +435,7 @@ async fn replace_block(strands: &Strands, strand: &Strand, at: usize, value: Byt
         write_id: strands.shared.write_ids.next(),
         conditions: Vec::new(),
         writes: vec![store::Write::PutStamped(entry.key(strand), value)],
-        change: Bytes::new(),
+        change: None,
         reclaims: false,
     };
     strands.shared.store.commit(commit).await.unwrap();

@@ -10,6 +10,7 @@ use super::state::{KeptRows, State};
 use super::think::{Draught, Order, check_size, pages_needed, think};
 use super::{Strand, StrandOptions, StrandVersion, StrandWrite, Strands, keys};
 use crate::Error;
+use crate::feed::of_points;
 
 /// How often a write starts again because another writer came first.
 const ATTEMPTS_MAX: u32 = 64;
@@ -349,7 +350,7 @@ pub(super) fn commit(
         write_id,
         conditions: vec![condition],
         writes: std::iter::once(put).chain(writes).collect(),
-        change,
+        change: of_points(change),
         reclaims: false,
     }
 }
@@ -361,7 +362,7 @@ fn nothing(order: &Order, write_id: WriteId) -> Commit {
         write_id,
         conditions: vec![Condition::Absent(keys::state(&order.strand))],
         writes: order.beside.clone(),
-        change: order.change.clone(),
+        change: of_points(order.change.clone()),
         reclaims: false,
     }
 }

@@ -14,8 +14,8 @@ use rocksdb::WriteBatch;
 
 use super::cache::hash_of;
 use super::format::{
-    FEED, FEED_FIRST, META, Stored, damaged, hidden_key, lease_key, parse_sequence, reader_key, space_key,
-    space_row, write_change, write_hidden, write_plain, write_stamped,
+    FEED, FEED_FIRST, META, Stored, damaged, hidden_key, lease_key, model_key, parse_sequence, reader_key,
+    space_key, space_row, write_change, write_hidden, write_plain, write_stamped,
 };
 use super::rows::Rows;
 use super::shared::{Engine, Shared, engine_failed, family};
@@ -23,7 +23,9 @@ use crate::feed::bytes_of;
 use crate::lease::Leases;
 use crate::limits::check_reader;
 use crate::place::{bounds, kind, place};
-use crate::{Commit, Condition, Cursor, Error, ErrorKind, Lease, Partition, Row, Stamp, Write, WriteId};
+use crate::{
+    Commit, Condition, Cursor, Error, ErrorKind, Lease, Model, Partition, Row, Stamp, Write, WriteId,
+};
 
 /// A batch ends at the request that reaches this many bytes.
 pub(crate) const BATCH_BYTES_MAX: usize = 4 * 1024 * 1024;
@@ -49,8 +51,9 @@ pub(crate) struct Batch {
     leases: Leases,
     /// Those taken with this batch.
     taken: Vec<Lease>,
-    /// Spaces whose rows in `meta` were written in this run.
+    /// Spaces and models whose rows in `meta` were written in this run.
     spaces: Box<[bool; 256]>,
+    models: Box<[bool; 256]>,
     scratch: Vec<u8>,
 }
 
@@ -103,6 +106,7 @@ impl Batch {
             leases: Leases::default(),
             taken: Vec::new(),
             spaces: Box::new([false; 256]),
+            models: Box::new([false; 256]),
             scratch: Vec::new(),
         }
     }
@@ -124,8 +128,8 @@ impl Batch {
     /// written but does not remember. Notes what it asks for, so this happens once for each kind.
     pub(crate) fn must_end_before(&self, commit: &Commit) -> bool {
         let mut must = false;
-        for condition in &commit.conditions {
-            must |= !self.shared.cache.kinds.ask(kind(&commit.partition, condition.key()));
+        for key in commit.conditions.iter().filter_map(Condition::key) {
+            must |= !self.shared.cache.kinds.ask(kind(&commit.partition, key));
         }
         must
     }
@@ -148,12 +152,16 @@ impl Batch {
             self.take_write(&commit.partition, commit.write_id, write);
         }
         self.feed_bytes += bytes_of(commit) as u64;
-        if commit.change.is_empty() {
-            write_hidden(&mut self.hidden, self.sequence, commit);
-            self.hidden_last = self.sequence;
-        } else {
-            write_change(&mut self.scratch, commit);
-            self.write.put_cf(family(&engine, FEED), self.sequence.to_be_bytes(), &self.scratch);
+        match &commit.change {
+            None => {
+                write_hidden(&mut self.hidden, self.sequence, commit);
+                self.hidden_last = self.sequence;
+            }
+            Some(record) => {
+                self.note_model(&engine, record.model());
+                write_change(&mut self.scratch, commit, record);
+                self.write.put_cf(family(&engine, FEED), self.sequence.to_be_bytes(), &self.scratch);
+            }
         }
         Ok(shared.incarnation.stamp(self.sequence))
     }
@@ -321,6 +329,7 @@ impl Batch {
         self.clear();
         self.sequence = self.shared.sequence.load(Ordering::Acquire);
         *self.spaces = [false; 256];
+        *self.models = [false; 256];
     }
 
     fn holds(&self, partition: &Partition, condition: &Condition) -> Result<bool, Error> {
@@ -332,6 +341,7 @@ impl Batch {
                 None => false,
                 Some(sequence) => self.known(partition, key)? == Known::Present(sequence),
             },
+            Condition::Fence(fence) => *fence == self.shared.fence(),
         })
     }
 
@@ -421,6 +431,14 @@ impl Batch {
         if let Some(noted) = self.spaces.get_mut(usize::from(space.id)).filter(|noted| !**noted) {
             *noted = true;
             self.write.put_cf(family(engine, META), space_key(space.id), space_row(space.kind, space.name));
+        }
+    }
+
+    /// Stores a model's name with its first change of this run.
+    fn note_model(&mut self, engine: &Engine<'_>, model: Model) {
+        if let Some(noted) = self.models.get_mut(usize::from(model.id)).filter(|noted| !**noted) {
+            *noted = true;
+            self.write.put_cf(family(engine, META), model_key(model.id), model.name);
         }
     }
 }

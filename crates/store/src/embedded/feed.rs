@@ -2,6 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
+use bytes::Bytes;
 use rocksdb::{Direction, IteratorMode, ReadOptions};
 
 use super::format::{
@@ -53,11 +54,8 @@ impl Shared {
             if is_hidden(&key) {
                 continue;
             }
-            let change = self.parse_change(&key, &value)?;
             bytes += value.len();
-            if !change.payload.is_empty() {
-                changes.push(change);
-            }
+            changes.push(self.parse_change(&key, value)?);
         }
         Ok(FeedPage { changes, cursor: self.incarnation.cursor(upto) })
     }
@@ -74,7 +72,7 @@ impl Shared {
                     return committed(sequence);
                 }
             } else if change_write_id(&value) == Some(write_id) {
-                let change = self.parse_change(&key, &value)?;
+                let change = self.parse_change(&key, value)?;
                 if change.partition == *partition {
                     return committed(change.number);
                 }
@@ -86,9 +84,10 @@ impl Shared {
         Err(Error::new(ErrorKind::Unknown, "resolve a write: the feed does not reach back so far"))
     }
 
-    fn parse_change(&self, key: &[u8], value: &[u8]) -> Result<Change, Error> {
-        let context = (self.incarnation, &self.spaces);
-        let change = parse_sequence(key).and_then(|number| parse_change(number, value, context));
+    fn parse_change(&self, key: &[u8], value: Box<[u8]>) -> Result<Change, Error> {
+        let context = (self.incarnation, &self.spaces, &self.models);
+        let value = Bytes::from(value);
+        let change = parse_sequence(key).and_then(|number| parse_change(number, &value, context));
         change.ok_or_else(|| damaged("the feed"))
     }
 }

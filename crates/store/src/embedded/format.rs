@@ -3,11 +3,12 @@
 //! | family  | key                          | value                                                   |
 //! |---------|------------------------------|---------------------------------------------------------|
 //! | default | place of a row (`place.rs`)  | nothing, or 0 and a plain value, or 1, sequence (u64), write id and a stamped value |
-//! | feed    | sequence (u64)               | write id, space (u8), bucket (u32), length of tenant (u8), tenant, payload |
+//! | feed    | sequence (u64)               | write id, space (u8), bucket (u32), length of tenant (u8), tenant, model (u8), format (u8), kind (u8), payload |
 //! | feed    | sequence (u64), 0            | what lies before of commits that say nothing: sequence (u64), write id, partition's hash (u64), each |
 //! | meta    | `m` sequence (u64)           | bytes of the feed from the mark before up to here (u64), time in microseconds (i64) |
 //! | meta    | `r` name                     | sequence of the last commit that a reader of the feed has seen (u64) |
 //! | meta    | `s` space (u8)               | kind (u8: 0 commit, 1 append), name                     |
+//! | meta    | `d` model (u8)               | name of the model that has the number in change records |
 //! | meta    | `f`                          | sequence of the oldest change kept (u64)                |
 //! | meta    | `i`                          | incarnation (u64), whether an end without closing loses it (u8: 0, 1) |
 //! | meta    | `l` name                     | epoch of the lease when it was last taken (u64)         |
@@ -18,12 +19,15 @@
 use bytes::Bytes;
 
 use crate::incarnation::Incarnation;
+use crate::models::Models;
 use crate::place::{head_bytes, place};
 use crate::spaces::Spaces;
-use crate::{Change, Commit, Error, ErrorKind, Partition, Row, SpaceKind, Tenant, Timestamp, WriteId};
+use crate::{
+    Change, ChangeRecord, Commit, Error, ErrorKind, Partition, Row, SpaceKind, Tenant, Timestamp, WriteId,
+};
 
 /// The version of everything stored; another version is not opened.
-pub(crate) const FORMAT_VERSION: u32 = 3;
+pub(crate) const FORMAT_VERSION: u32 = 4;
 
 /// The family of the feed.
 pub(crate) const FEED: &str = "feed";
@@ -35,6 +39,8 @@ pub(crate) const INCARNATION: &[u8] = b"i";
 pub(crate) const MARK: &[u8] = b"m";
 /// Keys in [`META`] of readers of the feed begin so.
 pub(crate) const READER: &[u8] = b"r";
+/// Keys in [`META`] of models begin so.
+pub(crate) const MODEL: &[u8] = b"d";
 /// The key in [`META`] of the oldest change kept.
 pub(crate) const FEED_FIRST: &[u8] = b"f";
 
@@ -99,7 +105,7 @@ pub(crate) fn write_stamped(out: &mut Vec<u8>, sequence: u64, write_id: WriteId,
 }
 
 /// Writes the feed record of a commit.
-pub(crate) fn write_change(out: &mut Vec<u8>, commit: &Commit) {
+pub(crate) fn write_change(out: &mut Vec<u8>, commit: &Commit, record: &ChangeRecord) {
     let tenant = commit.partition.tenant.name().as_bytes();
     out.clear();
     out.extend_from_slice(&commit.write_id.0.to_be_bytes());
@@ -107,7 +113,7 @@ pub(crate) fn write_change(out: &mut Vec<u8>, commit: &Commit) {
     out.extend_from_slice(&commit.partition.bucket.to_be_bytes());
     out.push(u8::try_from(tenant.len()).unwrap_or(u8::MAX)); // A tenant's name has at most 128 bytes.
     out.extend_from_slice(tenant);
-    out.extend_from_slice(&commit.change);
+    record.put(out);
 }
 
 /// The write id of a feed record.
@@ -116,19 +122,24 @@ pub(crate) fn change_write_id(value: &[u8]) -> Option<WriteId> {
     Some(WriteId(u128::from_be_bytes(*write_id)))
 }
 
-/// Takes a feed record apart.
-pub(crate) fn parse_change(number: u64, value: &[u8], shared: (Incarnation, &Spaces)) -> Option<Change> {
-    let (incarnation, spaces) = shared;
+/// Takes a feed record apart, whose bytes the change shares.
+pub(crate) fn parse_change(
+    number: u64,
+    value: &Bytes,
+    shared: (Incarnation, &Spaces, &Models),
+) -> Option<Change> {
+    let (incarnation, spaces, models) = shared;
     let (write_id, rest) = value.split_first_chunk()?;
     let (space, rest) = rest.split_first()?;
     let (bucket, rest) = rest.split_first_chunk()?;
     let (tenant_bytes, rest) = rest.split_first()?;
-    let (tenant, payload) = rest.split_at_checked(usize::from(*tenant_bytes))?;
+    let (tenant, record) = rest.split_at_checked(usize::from(*tenant_bytes))?;
     let tenant = Tenant::new(std::str::from_utf8(tenant).ok()?).ok()?;
     let partition = Partition { tenant, space: spaces.named(*space)?, bucket: u32::from_be_bytes(*bucket) };
     let write_id = WriteId(u128::from_be_bytes(*write_id));
     let cursor = incarnation.cursor(number);
-    Some(Change { cursor, number, partition, write_id, payload: Bytes::copy_from_slice(payload) })
+    let record = ChangeRecord::parse(value.slice_ref(record), models)?;
+    Some(Change { cursor, number, partition, write_id, record })
 }
 
 /// A sequence as stored.
@@ -244,6 +255,20 @@ pub(crate) fn remember_space(spaces: &Spaces, key: &[u8], value: &[u8]) -> bool 
     };
     let Ok(name) = std::str::from_utf8(name) else { return false };
     spaces.remember(*id, kind, name);
+    true
+}
+
+/// The key of a model's row in [`META`].
+pub(crate) fn model_key(id: u8) -> [u8; 2] {
+    [b'd', id]
+}
+
+/// Notes a model's row of [`META`]; false if it is none.
+pub(crate) fn remember_model(models: &Models, key: &[u8], name: &[u8]) -> bool {
+    let (Some([id]), Ok(name)) = (key.strip_prefix(MODEL), std::str::from_utf8(name)) else {
+        return false;
+    };
+    models.remember(*id, name);
     true
 }
 

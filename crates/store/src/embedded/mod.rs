@@ -156,7 +156,7 @@ impl Embedded {
     /// Whether a commit may be submitted, and its size.
     async fn check(&self, commit: Commit) -> Result<(Commit, usize), Error> {
         let (commit, bytes) = self.shared.check(commit).await?;
-        self.shared.spaces.learn(commit.partition.space)?;
+        self.shared.learn(&commit)?;
         self.shared.check_takes(&commit)?;
         Ok((commit, bytes))
     }
@@ -224,6 +224,12 @@ impl Embedded {
         let (answer, outcome) = oneshot::channel();
         self.submit(0, Request::Settle(answer)).await?;
         outcome.await.map_err(|_| lost())
+    }
+
+    /// Raises the fence: when this returns, commits that name an older one are settled, or will be refused.
+    pub(crate) async fn raise_fence(&self) -> Result<(), Error> {
+        self.shared.raise_fence();
+        self.settle().await
     }
 
     pub(crate) async fn resolve(&self, partition: &Partition, write_id: WriteId) -> Result<Outcome, Error> {

@@ -15,13 +15,16 @@ use super::counted::{Counted, RUN_ROWS};
 use super::disk::{Ballast, Disk, makes_room};
 use super::feed_log::FeedLog;
 use super::folder::{Folder, Identity, Presence, rows_of};
-use super::format::{FEED, FEED_FIRST, META, damaged, parse_sequence, remember_space, sequence_of_key};
+use super::format::{
+    FEED, FEED_FIRST, META, MODEL, damaged, parse_sequence, remember_model, remember_space, sequence_of_key,
+};
 use super::snapshot::Snapshots;
 use super::state::{State, StateCell};
 use super::{Durability, EmbeddedOptions, incarnation, log, tuning};
 use crate::incarnation::Incarnation;
+use crate::models::Models;
 use crate::spaces::Spaces;
-use crate::{Commit, Error, ErrorKind, Statistics};
+use crate::{Commit, Error, ErrorKind, Fence, Statistics};
 
 /// How long an engine that is to be opened again is waited for: a backup may hold it for long.
 const REOPEN_WAIT: Duration = Duration::from_millis(100);
@@ -46,6 +49,9 @@ pub(crate) struct Shared {
     /// How many rows lie in ranges that were passed over.
     pub(crate) counted: Counted,
     pub(crate) spaces: Spaces,
+    pub(crate) models: Models,
+    /// How often a fence was raised, of whichever partition.
+    fence: AtomicU64,
     pub(crate) counters: Counters,
     /// The newest commit that is durable and shown.
     pub(crate) sequence: AtomicU64,
@@ -87,8 +93,8 @@ impl Shared {
         let ballast = Ballast::of(folder.path());
         let mut is_cut = false;
         let (db, incarnation) = in_room(&ballast, || open_engine(&mut folder, &options, &mut is_cut))?;
-        let spaces = Spaces::new();
-        let (sequence, feed_first) = recover(&db, &spaces)?;
+        let (spaces, models) = (Spaces::new(), Models::new());
+        let (sequence, feed_first) = recover(&db, (&spaces, &models))?;
         let feed_log = Mutex::new(FeedLog::recover(&db)?);
         let shared = Self {
             ballast,
@@ -96,6 +102,8 @@ impl Shared {
             cache: Cache::new(options.cache_bytes),
             counted: Counted::new(RUN_ROWS),
             spaces,
+            models,
+            fence: AtomicU64::new(0),
             incarnation,
             counters: Counters::default(),
             sequence: AtomicU64::new(sequence),
@@ -166,6 +174,26 @@ impl Shared {
     pub(crate) fn check_commits(&self) -> Result<(), Error> {
         let state = self.state();
         if state <= State::Low { Ok(()) } else { state.refusal(&self.path).map_or(Ok(()), Err) }
+    }
+
+    /// Notes the space and the model of a commit.
+    ///
+    /// # Errors
+    ///
+    /// `Misuse` if their numbers are those of others.
+    pub(crate) fn learn(&self, commit: &Commit) -> Result<(), Error> {
+        self.spaces.learn(commit.partition.space)?;
+        commit.change.as_ref().map_or(Ok(()), |record| self.models.learn(record.model()))
+    }
+
+    /// The fence of whichever partition.
+    pub(crate) fn fence(&self) -> Fence {
+        Fence(self.fence.load(Ordering::Acquire))
+    }
+
+    /// Has commits refused that name the fence as it was, from now on.
+    pub(crate) fn raise_fence(&self) {
+        self.fence.fetch_add(1, Ordering::AcqRel);
     }
 
     /// Whether this commit is written, as far as there is room.
@@ -320,7 +348,7 @@ impl Shared {
 
     /// Shows what an engine holds that was opened anew.
     fn take_in(&self, db: DB) -> Result<(), Error> {
-        let (sequence, feed_first) = recover(&db, &self.spaces)?;
+        let (sequence, feed_first) = recover(&db, (&self.spaces, &self.models))?;
         let shown = self.sequence.load(Ordering::Acquire);
         if sequence < shown {
             let action = format!(
@@ -492,8 +520,8 @@ fn closed() -> Error {
     Error::new(ErrorKind::Unavailable, "use a store that was closed")
 }
 
-/// Newest commit and oldest change kept; notes the spaces that were used.
-fn recover(db: &DB, spaces: &Spaces) -> Result<(u64, u64), Error> {
+/// Newest commit and oldest change kept; notes the spaces and models that were used.
+fn recover(db: &DB, (spaces, models): (&Spaces, &Models)) -> Result<(u64, u64), Error> {
     let failed = |error| engine_failed(db.path(), "open", error);
     let newest = db.iterator_cf(family(db, FEED), IteratorMode::End).next().transpose().map_err(failed)?;
     let sequence = match newest {
@@ -512,6 +540,15 @@ fn recover(db: &DB, spaces: &Spaces) -> Result<(u64, u64), Error> {
         }
         if !remember_space(spaces, &key, &value) {
             return Err(damaged("the list of spaces"));
+        }
+    }
+    for row in db.iterator_cf(meta, IteratorMode::From(MODEL, rocksdb::Direction::Forward)) {
+        let (key, value) = row.map_err(failed)?;
+        if !key.starts_with(MODEL) {
+            break;
+        }
+        if !remember_model(models, &key, &value) {
+            return Err(damaged("the list of models"));
         }
     }
     Ok((sequence, first))

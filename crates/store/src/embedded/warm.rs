@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::shared::Shared;
 use crate::limits::check_commit;
 use crate::place::{kind, place};
-use crate::{Commit, Error, Limits};
+use crate::{Commit, Condition, Error, Limits};
 
 /// A commit of more rows is large.
 pub(crate) const LARGE_ROWS: usize = 4_000;
@@ -35,12 +35,12 @@ impl Shared {
     pub(crate) async fn warm(self: &Arc<Self>, commits: &[Commit]) {
         let (mut cold, mut read) = (Vec::new(), 0);
         for commit in commits {
-            for condition in &commit.conditions {
-                let place = place(&commit.partition, condition.key());
+            for key in commit.conditions.iter().filter_map(Condition::key) {
+                let place = place(&commit.partition, key);
                 if self.cache.holds(&place) {
                     continue;
                 }
-                let kind = kind(&commit.partition, condition.key());
+                let kind = kind(&commit.partition, key);
                 if matches!(self.get_in_memory(kind, &place), Ok(None)) {
                     cold.push((kind, place));
                 }

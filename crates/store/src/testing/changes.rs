@@ -2,12 +2,10 @@
 
 use std::time::Duration;
 
-use bytes::Bytes;
-
-use super::{BLOCKS, FEED_RECORDS_MIN, bytes, commit, done, kind, put, stamped, things};
+use super::{BLOCKS, FEED_RECORDS_MIN, TESTS, bytes, commit, done, kind, put, record, stamped, things};
 use crate::{
-    Clock, Commit, Condition, Cursor, ErrorKind, Lease, Outcome, Partition, Range, Stamp, Store, Timestamp,
-    WriteId,
+    ChangeRecord, Clock, Commit, Condition, Cursor, ErrorKind, Lease, Model, Outcome, Partition, Range,
+    Stamp, Store, Timestamp, WriteId,
 };
 
 pub(super) async fn check_feed(store: &Store) {
@@ -40,7 +38,7 @@ pub(super) async fn check_feed(store: &Store) {
     assert_eq!(seen.len(), 10, "refused commits and appends are not in the feed");
     for ((n, change), stamp) in (1..).zip(&seen).zip(stamps) {
         assert_eq!(change.write_id, WriteId(n));
-        assert_eq!(change.payload, bytes(&format!("change {n}")));
+        assert_eq!(change.record, record(format!("change {n}")));
         assert_eq!(change.partition, things(u32::try_from(n % 3).expect("small")));
         assert_eq!((change.number, change.cursor.sequence), (stamp.sequence, stamp.sequence));
     }
@@ -73,7 +71,7 @@ pub(super) async fn check_incarnation(store: &Store, other: &Store) {
 
 /// A commit that says nothing of itself.
 fn silent(write_id: u128) -> Commit {
-    Commit { change: Bytes::new(), ..commit(write_id, vec![], vec![stamped("a", "x")]) }
+    Commit { change: None, ..commit(write_id, vec![], vec![stamped("a", "x")]) }
 }
 
 /// Commits that say nothing are passed over, and found by their ids; what a reader has not seen is kept up to the cap.
@@ -209,4 +207,27 @@ pub(super) async fn check_close(store: &Store) {
     assert_eq!(kind(clone.resolve(&things(0), WriteId(1)).await), ErrorKind::Unavailable);
     assert_eq!(kind(clone.lease("job", Duration::from_secs(1)).await), ErrorKind::Unavailable);
     assert_eq!(clone.get_cached(&things(0), b"a"), None);
+}
+
+/// Each model reads its own records alone, and has its number to itself.
+pub(super) async fn check_models(store: &Store) {
+    let other = Model { id: 201, name: "others" };
+    let said = |model, said: &str| Some(ChangeRecord::new(model, 1, 2, bytes(said)));
+    for (write_id, change) in [(1, said(TESTS, "one")), (2, said(other, "")), (3, None)] {
+        done(store, Commit { change, ..commit(write_id, vec![], vec![stamped("a", "x")]) }).await;
+    }
+    let taken = said(Model { name: "thieves", ..TESTS }, "stolen");
+    let refused = Commit { change: taken, ..commit(4, vec![], vec![stamped("a", "stolen")]) };
+    assert_eq!(kind(store.commit(refused.clone()).await), ErrorKind::Misuse);
+    let mut outcomes = store.commit_all(vec![refused, commit(5, vec![], vec![])]).await.into_iter();
+    assert_eq!(outcomes.next().map(kind), Some(ErrorKind::Misuse));
+    assert!(outcomes.next().is_some_and(|outcome| outcome.is_ok()));
+    let changes = store.feed(0, Cursor::default(), 9).await.expect("feed").changes;
+    let read = |model| {
+        let own = changes.iter().filter_map(move |change| change.record.of(model));
+        own.map(|own| String::from_utf8(own.payload.to_vec()).expect("a text")).collect::<Vec<_>>()
+    };
+    assert_eq!(read(TESTS), ["one", "change 5"]);
+    assert_eq!(read(other), [""], "one that says little says something");
+    assert!(read(Model { name: "thieves", ..TESTS }).is_empty());
 }

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestCaseError, TestRunner};
 
-use super::{FEED, FEED_RECORDS_MIN, things};
+use super::{FEED, FEED_RECORDS_MIN, record, things};
 use crate::embedded::EmbeddedOptions;
 use crate::incarnation::Incarnation;
 use crate::{
@@ -106,7 +106,7 @@ impl Model {
             write_id: WriteId(number),
             conditions: conditions.collect(),
             writes,
-            change: Bytes::from(number.to_string()),
+            change: Some(record(number.to_string())),
             reclaims: false,
         }
     }
@@ -121,6 +121,7 @@ impl Model {
                 .rows
                 .get(&(bucket, key.clone()))
                 .is_some_and(|row| row.stamp == *stamp && stamp.sequence > 0),
+            Condition::Fence(_) => unreachable!("no plan has one"),
         });
         if !holds {
             return None;
@@ -148,7 +149,7 @@ impl Model {
             number,
             partition: commit.partition.clone(),
             write_id: commit.write_id,
-            payload: commit.change.clone(),
+            record: commit.change.clone().expect("each says something"),
         });
         Some(stamp)
     }

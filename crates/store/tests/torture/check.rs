@@ -6,7 +6,7 @@ use std::path::Path;
 
 use store::{Cursor, Direction, EmbeddedOptions, Range, Store};
 
-use crate::workload::{BUCKETS, blocks, digest, index_rows, key, partition};
+use crate::workload::{BUCKETS, MODEL, blocks, digest, index_rows, key, partition};
 
 /// What was acknowledged since the last check, and what the feed told up to then.
 #[derive(Default)]
@@ -84,7 +84,7 @@ impl Ledger {
             for change in changes {
                 assert_eq!(change.number, self.told + 1, "the feed has no gaps");
                 (self.cursor, self.told) = (change.cursor, change.number);
-                let (id, digest) = change.payload.split_at(4);
+                let (id, digest) = change.record.of(MODEL).expect("of the workload").payload.split_at(4);
                 let id = u32::from_be_bytes(id.try_into().expect("id"));
                 let digest = u64::from_be_bytes(digest.try_into().expect("digest"));
                 if let Some(said) = self.acknowledged.remove(&change.number) {

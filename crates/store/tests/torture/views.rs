@@ -113,7 +113,7 @@ fn commit(key: u64, number: u64) -> Commit {
         write_id: WriteId(u128::from(key) << 64 | u128::from(number)),
         conditions: vec![],
         writes,
-        change: Bytes::new(),
+        change: None,
         reclaims: false,
     }
 }

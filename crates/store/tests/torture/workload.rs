@@ -11,10 +11,11 @@ use bytes::Bytes;
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use store::{
-    Clock, Commit, Condition, Durability, EmbeddedOptions, Error, ErrorKind, FeedOptions, Partition, Range,
-    Row, Space, SpaceKind, Store, Tenant, Write, WriteId,
+    ChangeRecord, Clock, Commit, Condition, Durability, EmbeddedOptions, Error, ErrorKind, FeedOptions,
+    Model, Partition, Range, Row, Space, SpaceKind, Store, Tenant, Write, WriteId,
 };
 
+pub(crate) const MODEL: Model = Model { id: 1, name: "torture" };
 pub(crate) const THINGS: Space = Space { id: 1, kind: SpaceKind::Commit, name: "things" };
 pub(crate) const BLOCKS: Space = Space { id: 2, kind: SpaceKind::Append, name: "blocks" };
 pub(crate) const IDS: u32 = 300;
@@ -247,13 +248,13 @@ fn remove_index(id: u32, digest: u64) -> Vec<Write> {
 
 fn commit(id: u32, condition: Condition, mut writes: Vec<Write>, digest: u64, write_id: u128) -> Commit {
     store::later_wins(&mut writes);
-    let change = Bytes::from([&id.to_be_bytes()[..], &digest.to_be_bytes()].concat());
+    let change = [&id.to_be_bytes()[..], &digest.to_be_bytes()].concat();
     Commit {
         partition: partition(id),
         write_id: WriteId(write_id),
         conditions: vec![condition],
         writes,
-        change,
+        change: Some(ChangeRecord::new(MODEL, 1, 1, change)),
         reclaims: false,
     }
 }

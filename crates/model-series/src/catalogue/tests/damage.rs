@@ -17,7 +17,7 @@ pub(super) async fn spoil(store: &Store, partition: &Partition, keys: Vec<Bytes>
     let writes = keys.into_iter().map(|key| Write::PutStamped(key, Bytes::from_static(b"?"))).collect();
     let (partition, write_id) = (partition.clone(), WriteIds::new().next());
     let commit =
-        Commit { partition, write_id, conditions: Vec::new(), writes, change: Bytes::new(), reclaims: false };
+        Commit { partition, write_id, conditions: Vec::new(), writes, change: None, reclaims: false };
     store.commit(commit).await.expect("spoilt");
 }
 

@@ -31,7 +31,7 @@ async fn the_feed_is_counted_alike_whether_closed_or_killed() {
         for n in 0..100_u32 {
             let mut commit = testing::commit(n.into(), vec![], vec![Write::Put(row_key(n), row_key(n))]);
             if n % 3 == round % 3 {
-                commit.change = Bytes::new();
+                commit.change = None;
             }
             let group = vec![commit; 1 + n as usize % 4];
             assert!(store.commit_all(group).await.into_iter().all(|told| told.is_ok()));

@@ -21,23 +21,24 @@ fn write(folder: &Path, format: &str, rows: &[(&str, &[u8], &[u8])]) {
 }
 
 #[tokio::test]
-async fn a_store_of_format_3_opens() {
+async fn a_store_of_format_4_opens() {
     let folder = tempfile::tempdir().unwrap();
     let write_id = |n: u8| [&[0; 15][..], &[n]].concat();
-    let change = |n: u8| [&write_id(n)[..], b"\xc8\0\0\0\x01\x04Erde", b"change"].concat();
+    let change = |n: u8| [&write_id(n)[..], b"\xc8\0\0\0\x01\x04Erde", b"\xc8\x01\x02change"].concat();
     let stamped = [b"\x01\0\0\0\0\0\0\0\x01", &write_id(1)[..], b"value"].concat();
-    let rows: [(&str, &[u8], &[u8]); 9] = [
+    let rows: [(&str, &[u8], &[u8]); 10] = [
         ("default", b"Erde\0\xc8\0\0\0\x01a", &stamped),
         ("default", b"Erde\0\xc8\0\0\0\x01b", b"\0plain"),
         ("default", b"Erde\0\xc8\0\0\0\x01c", b""),
         ("feed", b"\0\0\0\0\0\0\0\x01", &change(1)),
         ("feed", b"\0\0\0\0\0\0\0\x02", &change(2)),
+        ("meta", b"d\xc8", b"tests"),
         ("meta", b"f", b"\0\0\0\0\0\0\0\x01"),
         ("meta", b"i", b"\0\0\0\0\0\0\0\x07\0"),
         ("meta", b"s\xc8", b"\0things"),
         ("meta", b"s\xca", b"\x01blocks"),
     ];
-    write(folder.path(), "twinfold store\nformat 3\ncreated by 0.1.0\n", &rows);
+    write(folder.path(), "twinfold store\nformat 4\ncreated by 0.1.0\n", &rows);
     let store = open(folder.path()).unwrap();
     let partition = Partition { tenant: Tenant::new("Erde").unwrap(), ..testing::things(1) };
     let keys = ["a", "b", "c"].map(|key| Bytes::copy_from_slice(key.as_bytes()));
@@ -53,7 +54,11 @@ async fn a_store_of_format_3_opens() {
     assert_eq!(rows, expected);
     let changes = store.feed(0, Cursor::default(), 9).await.unwrap().changes;
     assert_eq!(changes.iter().map(|change| change.number).collect::<Vec<_>>(), [1, 2]);
-    assert!(changes.iter().all(|change| change.partition == partition && change.payload == "change"));
+    assert!(
+        changes
+            .iter()
+            .all(|change| change.partition == partition && change.record == testing::record("change"))
+    );
     let stamp = store.commit(testing::commit(3, vec![], vec![])).await.unwrap();
     assert_eq!(stamp.to_string(), "0000000000000007-3", "numbers go on");
 }

@@ -1,0 +1,239 @@
+//! Who is to be told what entities were and became: while a tenant has a consumer, its change records carry states
+//! (`feed.rs`).
+//!
+//! Whether there is one is a stamped row, the register. Writers remember it by bucket for as long as the fence of the bucket
+//! is not raised, and their commits happen only as long as that fence stands. The first consumer writes the register and then
+//! raises the fences: a writer who does not know of it, on whichever node, is refused and reads the register. So nothing
+//! slips by, and writers without consumers pay for two loads and one comparison.
+//!
+//! Invariant: a register that says that its fences were raised was written by who raised them after the first consumer came,
+//! over the very version that was there before.
+
+#[cfg(test)]
+mod tests;
+
+use bytes::Bytes;
+use store::{Commit, Condition, Direction, ErrorKind, Fence, Outcome, Stamp, Write};
+
+use crate::tenant::Context;
+use crate::{Error, TenantEntities, keys};
+
+/// The most consumers of a tenant.
+pub const CONSUMERS_MAX: u32 = 1_000;
+/// The longest name of a consumer in bytes.
+pub const CONSUMER_NAME_BYTES_MAX: usize = 256;
+/// How often a registration starts again because another came first.
+const ATTEMPTS_MAX: usize = 64;
+/// Names that are read in one page.
+const PAGE_NAMES: usize = 256;
+
+/// Whether commits on an entity tell states, and the fence as long as which that is so.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Watch {
+    pub(crate) fence: Fence,
+    pub(crate) tells_states: bool,
+}
+
+/// How many consumers there are: a row of five bytes, none without consumers.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+struct Register {
+    count: u32,
+    /// Whether the fences were raised since the first consumer came.
+    is_known: bool,
+}
+
+impl Register {
+    fn parse(bytes: &[u8]) -> Option<Self> {
+        let (count, [is_known @ (0 | 1)]) = bytes.split_first_chunk()? else { return None };
+        Some(Self { count: u32::from_be_bytes(*count), is_known: *is_known == 1 })
+    }
+
+    fn put(self) -> Write {
+        let value = [&self.count.to_be_bytes()[..], &[u8::from(self.is_known)]].concat();
+        Write::PutStamped(keys::register(), value.into())
+    }
+}
+
+/// The register as it was read.
+struct Registered {
+    register: Register,
+    /// `None`: there is no row.
+    stamp: Option<Stamp>,
+}
+
+impl Registered {
+    fn condition(&self) -> Condition {
+        match self.stamp {
+            Some(stamp) => Condition::Version(keys::register(), stamp),
+            None => Condition::Absent(keys::register()),
+        }
+    }
+}
+
+impl Context {
+    /// Whether commits on an entity tell states. Cost: two loads; a read after a fence was raised.
+    pub(crate) async fn watch(&self, id: &str) -> Result<Watch, Error> {
+        let fence = self.store.fence(self.partition(id)?);
+        let flag = self.consumed.get(self.bucket(id));
+        if let Some(tells_states) = flag.and_then(|flag| flag.get(fence)) {
+            return Ok(Watch { fence, tells_states });
+        }
+        let tells_states = self.register().await?.register.count > 0;
+        if let Some(flag) = flag {
+            flag.set(fence, tells_states);
+        }
+        Ok(Watch { fence, tells_states })
+    }
+
+    async fn register(&self) -> Result<Registered, Error> {
+        let row = self.store.get(&keys::consumers_partition(self.tenant()), &keys::register()).await?;
+        let Some(row) = row else {
+            return Ok(Registered { register: Register::default(), stamp: None });
+        };
+        let damaged = || store::Error::new(ErrorKind::Corrupt, "reading the register of consumers");
+        let register = Register::parse(&row.value).ok_or_else(damaged)?;
+        Ok(Registered { register, stamp: Some(row.stamp) })
+    }
+
+    async fn has_consumer(&self, name: &str) -> Result<bool, Error> {
+        let row = self.store.get(&keys::consumers_partition(self.tenant()), &keys::consumer(name)).await?;
+        Ok(row.is_some())
+    }
+
+    /// Commits in the partition of consumers; `None`: another came first.
+    async fn commit_consumers(
+        &self,
+        conditions: Vec<Condition>,
+        writes: Vec<Write>,
+    ) -> Result<Option<Stamp>, Error> {
+        let partition = keys::consumers_partition(self.tenant());
+        let write_id = self.write_ids.next();
+        let (change, reclaims) = (None, false);
+        let commit = Commit { partition: partition.clone(), write_id, conditions, writes, change, reclaims };
+        let error = match self.store.commit(commit).await {
+            Ok(stamp) => return Ok(Some(stamp)),
+            Err(error) => error,
+        };
+        match error.kind() {
+            ErrorKind::Conflict => Ok(None),
+            ErrorKind::Unknown => match self.store.resolve(&partition, write_id).await {
+                Ok(Outcome::Committed(stamp)) => Ok(Some(stamp)),
+                Ok(Outcome::NotCommitted) => Ok(None),
+                Err(_) => Err(error.into()),
+            },
+            _ => Err(error.into()),
+        }
+    }
+
+    /// Has all writers read the register again before they commit.
+    async fn raise_fences(&self) -> Result<(), Error> {
+        for partition in &self.partitions {
+            self.store.raise_fence(partition).await?;
+        }
+        Ok(())
+    }
+}
+
+impl TenantEntities {
+    /// Registers a consumer, durably: when this returns, every change behind the feed's present end ([`store::Store::feed_end`])
+    /// tells what entities were and became, whoever writes it. One that is registered stays so. Cost: a small commit; for
+    /// the first one, a barrier: writes under way are settled or begin again.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Limit`] for too long a name, or one consumer too many; if the store refuses: then it is to be tried again.
+    pub async fn add_consumer(&self, name: &str) -> Result<(), Error> {
+        if name.is_empty() || name.len() > CONSUMER_NAME_BYTES_MAX {
+            let bytes = name.len();
+            let allowed = format!("1 to {CONSUMER_NAME_BYTES_MAX} are allowed");
+            return Err(Error::Limit(format!("a consumer's name of {bytes} bytes: {allowed}")));
+        }
+        for _ in 0..ATTEMPTS_MAX {
+            if let Some((register, stamp)) = self.enter_consumer(name).await? {
+                return self.make_known(register, stamp).await;
+            }
+        }
+        Err(Error::Contention(name.into()))
+    }
+
+    /// Enters a consumer; `None`: another came first. The register with it, and its version.
+    async fn enter_consumer(&self, name: &str) -> Result<Option<(Register, Stamp)>, Error> {
+        let context = self.context();
+        // First the consumer: what the register says then is true of it.
+        let is_held = context.has_consumer(name).await?;
+        let held = context.register().await?;
+        if is_held {
+            return Ok(held.stamp.map(|stamp| (held.register, stamp)));
+        }
+        if held.register.count >= CONSUMERS_MAX {
+            return Err(Error::Limit(format!("more than {CONSUMERS_MAX} consumers of a tenant's entities")));
+        }
+        let register = Register { count: held.register.count + 1, ..held.register };
+        let key = keys::consumer(name);
+        let conditions = vec![held.condition(), Condition::Absent(key.clone())];
+        let stamp = context.commit_consumers(conditions, vec![register.put(), Write::Put(key, Bytes::new())]);
+        Ok(stamp.await?.map(|stamp| (register, stamp)))
+    }
+
+    /// Raises the fences, unless that was done since the first consumer came.
+    async fn make_known(&self, register: Register, stamp: Stamp) -> Result<(), Error> {
+        if register.is_known {
+            return Ok(());
+        }
+        let context = self.context();
+        context.raise_fences().await?;
+        // If another changed it meanwhile, the next consumer raises them once more.
+        let condition = Condition::Version(keys::register(), stamp);
+        let known = Register { is_known: true, ..register };
+        context.commit_consumers(vec![condition], vec![known.put()]).await.map(drop)
+    }
+
+    /// Removes a consumer; answers whether there was one. After the last one writers tell states no more. Cost: a small commit.
+    ///
+    /// # Errors
+    ///
+    /// If the store refuses.
+    pub async fn remove_consumer(&self, name: &str) -> Result<bool, Error> {
+        let context = self.context();
+        let key = keys::consumer(name);
+        for _ in 0..ATTEMPTS_MAX {
+            let held = context.register().await?;
+            if !context.has_consumer(name).await? {
+                return Ok(false);
+            }
+            let left = held.register.count.saturating_sub(1);
+            let write = match left {
+                0 => Write::Delete(keys::register()),
+                count => Register { count, ..held.register }.put(),
+            };
+            let conditions = vec![held.condition(), Condition::Present(key.clone())];
+            let writes = vec![write, Write::Delete(key.clone())];
+            if context.commit_consumers(conditions, writes).await?.is_some() {
+                if left == 0 {
+                    context.raise_fences().await?;
+                }
+                return Ok(true);
+            }
+        }
+        Err(Error::Contention(name.into()))
+    }
+
+    /// The names of all consumers, in order. Cost: a read for each few hundred.
+    ///
+    /// # Errors
+    ///
+    /// If the store refuses.
+    pub async fn consumers(&self) -> Result<Vec<Box<str>>, Error> {
+        let context = self.context();
+        let partition = keys::consumers_partition(context.tenant());
+        let (mut range, mut names) = (keys::consumers_range(), Vec::new());
+        loop {
+            let page = context.store.scan(&partition, &range, Direction::Forward, PAGE_NAMES).await?;
+            names.extend(page.rows().filter_map(|(key, _)| keys::consumer_of_key(key)).map(Into::into));
+            match page.last_key().filter(|_| page.more()) {
+                Some(key) => range = keys::after_key(&range, key),
+                None => return Ok(names),
+            }
+        }
+    }
+}

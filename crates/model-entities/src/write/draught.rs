@@ -1,0 +1,255 @@
+//! All that is to be written of one entity in one commit.
+
+use bytes::Bytes;
+use store::{Commit, Condition, KEY_BYTES_MAX, Row, Timestamp, Write, later_wins};
+
+use super::Request;
+use crate::apply::{Outcome, apply};
+use crate::consumers::Watch;
+use crate::expiry::live_bytes;
+use crate::feed::{Records, Told};
+use crate::history::{Header, put_entries};
+use crate::tenant::Context;
+use crate::{Change, EntityView, Error, Fate, Operation, Precondition, TermId, keys};
+
+/// What the keys of a commit's conditions take at most.
+const CONDITIONS_BYTES_MAX: usize = 2 * KEY_BYTES_MAX;
+
+/// Conditions and rows in the making.
+pub(super) struct Draught {
+    conditions: Vec<Condition>,
+    writes: Vec<Write>,
+    /// Whether the writes of several operations stand one after another.
+    is_chain: bool,
+    feed: Records,
+    watch: Watch,
+    /// What the entity row holds, or is to hold.
+    pub(super) bytes: Option<Bytes>,
+    /// The head row of its past.
+    pub(super) head: Vec<u8>,
+    /// The time of the newest write of the entity, as far as is known.
+    last: Timestamp,
+    /// The row of the past of an entity that is not there.
+    past: Option<Row>,
+    /// What that row is to hold, if the entity goes.
+    header: Option<Header>,
+}
+
+impl Draught {
+    /// `past`: the row of the past of an entity that is not there.
+    pub(super) fn new(id: &str, row: Option<Row>, past: Option<Row>, watch: Watch) -> Self {
+        let key = keys::entity(id);
+        let condition = match &row {
+            Some(row) => Condition::Version(key, row.stamp),
+            None => Condition::Absent(key),
+        };
+        let bytes = row.map(|row| row.value);
+        let last = past.as_ref().and_then(|row| Header::parse(&row.value)).map(|header| header.last);
+        let mut conditions = Vec::with_capacity(3);
+        conditions.push(condition);
+        Self {
+            conditions,
+            writes: Vec::new(),
+            is_chain: false,
+            feed: Records::new(watch.tells_states),
+            watch,
+            bytes,
+            head: Vec::new(),
+            last: last.unwrap_or(Timestamp(i64::MIN)),
+            past,
+            header: None,
+        }
+    }
+
+    /// Checks a precondition against what is held, and has not expired.
+    pub(super) fn check(&self, request: Request<'_>) -> Result<(), Error> {
+        let Request { id, required, operation, now } = request;
+        if *required == Precondition::default() {
+            return Ok(());
+        }
+        let bytes = self.live(now)?;
+        let stored = bytes.as_ref().map(|bytes| EntityView::parse(bytes)).transpose()?;
+        required.check(id, stored.as_ref(), operation.creates())
+    }
+
+    /// One operation on what is held or drafted.
+    pub(super) fn think(
+        &mut self,
+        context: &Context,
+        id: &str,
+        operation: &Operation,
+        now: Timestamp,
+    ) -> Result<Change, Error> {
+        let bytes = self.bytes.clone();
+        let stored = bytes.as_ref().map(|bytes| EntityView::parse(bytes)).transpose()?;
+        let now = self.time(stored.as_ref(), now);
+        let outcome = apply(stored.as_ref(), id, operation, now, context.options.entity_bytes_max)?;
+        let live = if self.feed.has_states() { self.live(now)? } else { None };
+        let live = live.as_ref().map(|bytes| EntityView::peek(bytes)).transpose()?;
+        self.take(context, id, Before { stored: stored.as_ref(), live: live.as_ref() }, outcome, now)
+    }
+
+    /// What is held or drafted, without what of it has expired.
+    fn live(&self, now: Timestamp) -> Result<Option<Bytes>, Error> {
+        Ok(self.bytes.clone().map(|bytes| live_bytes(bytes, now)).transpose()?.flatten())
+    }
+
+    /// The time of the next write: later than that of any other of the entity.
+    pub(super) fn time(&mut self, stored: Option<&EntityView<'_>>, now: Timestamp) -> Timestamp {
+        let last = stored.map_or(self.last, |view| self.last.max(view.modified_at()));
+        now.max(Timestamp(last.0.saturating_add(1)))
+    }
+
+    pub(super) fn take(
+        &mut self,
+        context: &Context,
+        id: &str,
+        before: Before<'_>,
+        outcome: Outcome,
+        now: Timestamp,
+    ) -> Result<Change, Error> {
+        let Outcome { bytes, writes, change, types } = outcome;
+        if change.fate == Fate::Unchanged {
+            return Ok(change);
+        }
+        self.is_chain = !self.feed.is_empty();
+        if self.writes.is_empty() {
+            self.writes = writes;
+        } else {
+            self.writes.extend(writes);
+        }
+        self.last = now;
+        self.bytes = bytes.map(Bytes::from);
+        self.tell(id, before.live, &change, &types)?;
+        if context.policy.records(&context.terms, &types) {
+            self.record(id, before.stored, &change, &types)?;
+        }
+        Ok(change)
+    }
+
+    /// Drafts what the feed tells of a change.
+    fn tell(
+        &mut self,
+        id: &str,
+        before: Option<&EntityView<'_>>,
+        change: &Change,
+        types: &[TermId],
+    ) -> Result<(), Error> {
+        let after = if self.feed.has_states() { self.live(self.last)? } else { None };
+        let (fate, touched, after) = (change.fate, &change.updated[..], after.as_deref());
+        self.feed.put(&Told { fate, id, types, touched, before, after });
+        Ok(())
+    }
+
+    /// Drafts what the past is to know of a change.
+    fn record(
+        &mut self,
+        id: &str,
+        stored: Option<&EntityView<'_>>,
+        change: &Change,
+        types: &[TermId],
+    ) -> Result<(), Error> {
+        let bytes = self.bytes.clone();
+        let after = bytes.as_ref().map(|bytes| EntityView::peek(bytes)).transpose()?;
+        put_entries(&mut self.head, stored, after.as_ref(), &change.updated, self.last);
+        self.header = match (stored, &after) {
+            (Some(stored), None) => Some(Header::of_gone(stored, self.last)),
+            _ => None,
+        };
+        if after.is_none() {
+            let rows = types.iter().map(|of_type| Write::Put(keys::past_type(*of_type, id), Bytes::new()));
+            self.writes.extend(rows);
+        }
+        Ok(())
+    }
+
+    /// The commit; `None` if nothing changed.
+    pub(super) fn commit(mut self, context: &Context, id: &str) -> Result<Option<Commit>, Error> {
+        if self.feed.is_empty() {
+            return Ok(None);
+        }
+        let Some(entity) = self.conditions.first() else {
+            return Ok(None);
+        };
+        let (key, is_new) = match entity {
+            Condition::Version(key, _) | Condition::Present(key) => (key.clone(), false),
+            Condition::Absent(key) => (key.clone(), true),
+            Condition::Fence(_) => return Ok(None),
+        };
+        self.writes.push(match &self.bytes {
+            Some(bytes) => Write::PutStamped(key, bytes.clone()),
+            None => Write::Delete(key),
+        });
+        let reclaims = self.bytes.is_none();
+        self.commit_past(id, is_new);
+        if self.is_chain {
+            later_wins(&mut self.writes);
+        }
+        self.conditions.push(Condition::Fence(self.watch.fence));
+        for write in &self.writes {
+            if let Write::Put(key, _) = write
+                && key.first() == Some(&keys::EXPIRY)
+            {
+                context.purged.note(key);
+            }
+        }
+        let change = if self.feed.has_states() {
+            let taken = bytes_of(&self.writes) + CONDITIONS_BYTES_MAX;
+            self.feed.into_record(context.store.limits().commit_bytes.saturating_sub(taken))
+        } else {
+            self.feed.into_record(0)
+        };
+        Ok(Some(Commit {
+            partition: context.partition(id)?.clone(),
+            write_id: context.write_ids.next(),
+            conditions: self.conditions,
+            writes: self.writes,
+            change: Some(change),
+            reclaims,
+        }))
+    }
+
+    fn commit_past(&mut self, id: &str, is_new: bool) {
+        if !self.head.is_empty() {
+            let mut row = Vec::with_capacity(id.len() + 10 + self.head.len());
+            keys::put_head(&mut row, id, self.last);
+            let key_length = row.len();
+            row.extend_from_slice(&self.head);
+            let row = Bytes::from(row);
+            self.writes.push(Write::Put(row.slice(..key_length), row.slice(key_length..)));
+        }
+        if is_new && (self.past.is_some() || !self.head.is_empty()) {
+            // An entity that comes back goes on behind its past.
+            let key = keys::past(id);
+            self.conditions.push(match &self.past {
+                Some(row) => Condition::Version(key, row.stamp),
+                None => Condition::Absent(key),
+            });
+        }
+        match (&self.bytes, &self.header) {
+            (Some(_), _) if self.past.is_some() => self.writes.push(Write::Delete(keys::past(id))),
+            (None, Some(header)) => {
+                self.writes.push(Write::PutStamped(keys::past(id), header.encode().into()));
+            }
+            _ => {}
+        }
+    }
+}
+
+/// An entity before an operation.
+#[derive(Clone, Copy)]
+pub(super) struct Before<'a> {
+    /// As it is stored.
+    pub(super) stored: Option<&'a EntityView<'a>>,
+    /// As it is told: without what has expired, unless that is what happens to it.
+    pub(super) live: Option<&'a EntityView<'a>>,
+}
+
+fn bytes_of(writes: &[Write]) -> usize {
+    let of_write = |write: &Write| match write {
+        Write::Put(key, value) | Write::PutStamped(key, value) => key.len() + value.len(),
+        Write::Delete(key) => key.len(),
+        Write::DeleteRange(range) => range.start.len() + range.end.as_ref().map_or(0, Bytes::len),
+    };
+    writes.iter().map(of_write).sum()
+}
