@@ -95,7 +95,7 @@ impl IndexRows {
                 self.copy_for_type(index, *of_type);
             }
         }
-        // Rows `g` sort before rows `v`, and only the latter can tell.
+        // Rows `G` sort before rows `V`, and only the latter can tell.
         let told = self.rows.get_mut(first..end).unwrap_or_default().iter_mut().find(|row| row.kind != 0);
         if let Some(row) = told {
             row.instances = instances;
@@ -200,7 +200,7 @@ impl IndexRow {
     }
 }
 
-/// Kind and number of instances (0 where the row does not tell) in the value of a row `v`.
+/// Kind and number of instances (0 where the row does not tell) in the value of a row `V`.
 pub(crate) fn kind_and_instances(value: &[u8]) -> Option<(Kind, u64)> {
     let mut fields = Fields(value);
     let kind = Kind::from_stored(fields.byte()?)?;

@@ -3,15 +3,15 @@
 //! ```text
 //! partition                     row                                value
 //! entities/{tenant}/{bucket}    e id                               entity (encode.rs), stamped
-//! entities/{tenant}/{bucket}    t type id                          nothing      finds by type, in id order
-//! entities/{tenant}/{bucket}    v type attribute class value id    kind, count  finds by value, sorted
-//! entities/{tenant}/{bucket}    s scope 00 id                      nothing      finds by scope
-//! entities/{tenant}/{bucket}    g type attribute cell id           nothing      finds by geometry
-//! entities/{tenant}/{bucket}    x time id                          nothing      finds what expires
-//! entities/{tenant}/{bucket}    h id 00 time                       instances    head row: what a commit did (history/head.rs)
+//! entities/{tenant}/{bucket}    T type id                          nothing      finds by type, in id order
+//! entities/{tenant}/{bucket}    V type attribute class value id    kind, count  finds by value, sorted
+//! entities/{tenant}/{bucket}    S scope 00 id                      nothing      finds by scope
+//! entities/{tenant}/{bucket}    G type attribute cell id           nothing      finds by geometry
+//! entities/{tenant}/{bucket}    X time id                          nothing      finds what expires
+//! entities/{tenant}/{bucket}    H id 00 time                       instances    head row: what a commit did (history/head.rs)
 //! entities/{tenant}/{bucket}    f id                               time         head rows up to it are folded; stamped
 //! entities/{tenant}/{bucket}    o id                               header       past without an entity (history/header.rs), stamped
-//! entities/{tenant}/{bucket}    p type id                          nothing      finds pasts by the types their entity had when it went
+//! entities/{tenant}/{bucket}    P type id                          nothing      finds pasts by the types their entity had when it went
 //! history/{tenant}/{bucket}     strands of `model-series`, named   id 00 attribute dataset 00
 //! history/{tenant}/{bucket}     m name                             nothing      the strand holds instances that were changed later
 //! terms/{tenant}/0              n name                             term         a name's number
@@ -28,7 +28,7 @@
 //! The past of an entity is in one partition of its own (its strands), for which the bucket is that of the id among
 //! [`HISTORY_BUCKETS`].
 //!
-//! An attribute has at least one `v` row for each type of its entity; its value is the [`crate::Kind`] of the
+//! An attribute has at least one `V` row for each type of its entity; its value is the [`crate::Kind`] of the
 //! instance, one byte. The attribute's first row, under the entity's first type only, goes on with
 //! the number of instances (varint): the sum over all rows of an attribute counts its instances.
 //!
@@ -64,17 +64,17 @@ pub(crate) const TENANTS: Space = Space { id: 3, kind: SpaceKind::Commit, name: 
 /// Who is told states.
 pub(crate) const CONSUMERS: Space = Space { id: 5, kind: SpaceKind::Commit, name: "consumers" };
 
-/// First bytes of keys: the kind of row.
+/// First bytes of keys: the kind of row. Capital letters: found by scans only ([`store::Write`]).
 pub(crate) const ENTITY: u8 = b'e';
-pub(crate) const TYPE: u8 = b't';
-pub(crate) const VALUE: u8 = b'v';
-pub(crate) const SCOPE: u8 = b's';
-pub(crate) const CELL: u8 = b'g';
-pub(crate) const EXPIRY: u8 = b'x';
-pub(crate) const HEAD: u8 = b'h';
+pub(crate) const TYPE: u8 = b'T';
+pub(crate) const VALUE: u8 = b'V';
+pub(crate) const SCOPE: u8 = b'S';
+pub(crate) const CELL: u8 = b'G';
+pub(crate) const EXPIRY: u8 = b'X';
+pub(crate) const HEAD: u8 = b'H';
 pub(crate) const FOLDED: u8 = b'f';
 pub(crate) const PAST: u8 = b'o';
-pub(crate) const PAST_TYPE: u8 = b'p';
+pub(crate) const PAST_TYPE: u8 = b'P';
 /// A kind that rows of strands do not have.
 const CHANGED: u8 = b'm';
 /// Ends an id, and a datasetId, where something follows.
@@ -119,7 +119,7 @@ pub(crate) fn put_entity(out: &mut Vec<u8>, id: &str) {
     out.extend_from_slice(id.as_bytes());
 }
 
-/// Row `t`.
+/// Row `T`.
 pub(crate) fn put_type(out: &mut Vec<u8>, of_type: TermId, id: &str) {
     put_type_prefix(out, of_type);
     out.extend_from_slice(id.as_bytes());
@@ -130,14 +130,14 @@ fn put_type_prefix(out: &mut Vec<u8>, of_type: TermId) {
     out.extend_from_slice(&of_type.0.to_be_bytes());
 }
 
-/// The part of rows `v` and `g` before class or cell.
+/// The part of rows `V` and `G` before class or cell.
 pub(crate) fn put_attribute_prefix(out: &mut Vec<u8>, row: u8, of_type: TermId, attribute: TermId) {
     out.push(row);
     out.extend_from_slice(&of_type.0.to_be_bytes());
     out.extend_from_slice(&attribute.0.to_be_bytes());
 }
 
-/// Row `v`.
+/// Row `V`.
 #[cfg(test)]
 pub(crate) fn put_value(
     out: &mut Vec<u8>,
@@ -151,7 +151,7 @@ pub(crate) fn put_value(
     out.extend_from_slice(id.as_bytes());
 }
 
-/// Row `s`.
+/// Row `S`.
 pub(crate) fn put_scope(out: &mut Vec<u8>, scope: &str, id: &str) {
     out.push(SCOPE);
     put_escaped(out, scope.as_bytes());
@@ -159,21 +159,21 @@ pub(crate) fn put_scope(out: &mut Vec<u8>, scope: &str, id: &str) {
     out.extend_from_slice(id.as_bytes());
 }
 
-/// Row `g`.
+/// Row `G`.
 pub(crate) fn put_cell(out: &mut Vec<u8>, of_type: TermId, attribute: TermId, cell: u64, id: &str) {
     put_attribute_prefix(out, CELL, of_type, attribute);
     out.extend_from_slice(&cell.to_be_bytes());
     out.extend_from_slice(id.as_bytes());
 }
 
-/// Row `x`.
+/// Row `X`.
 pub(crate) fn put_expiry(out: &mut Vec<u8>, time: Timestamp, id: &str) {
     out.push(EXPIRY);
     out.extend_from_slice(&value::ordered_time(time));
     out.extend_from_slice(id.as_bytes());
 }
 
-/// Row `h`.
+/// Row `H`.
 pub(crate) fn put_head(out: &mut Vec<u8>, id: &str, time: Timestamp) {
     out.push(HEAD);
     out.extend_from_slice(id.as_bytes());
@@ -211,7 +211,7 @@ pub(crate) fn past(id: &str) -> Bytes {
     of_id(PAST, id)
 }
 
-/// Row `p`.
+/// Row `P`.
 pub(crate) fn past_type(of_type: TermId, id: &str) -> Bytes {
     let mut key = Vec::with_capacity(5 + id.len());
     put_past_type(&mut key, of_type, id);
@@ -494,12 +494,12 @@ pub(crate) fn id_bytes_of_key(key: &[u8]) -> Option<&[u8]> {
     })
 }
 
-/// The type in a key of row `t`, `v` or `g`.
+/// The type in a key of row `T`, `V` or `G`.
 pub(crate) fn type_of_key(key: &[u8]) -> Option<TermId> {
     term_at(key, 1)
 }
 
-/// The attribute in a key of row `v` or `g`.
+/// The attribute in a key of row `V` or `G`.
 pub(crate) fn attribute_of_key(key: &[u8]) -> Option<TermId> {
     term_at(key, 5)
 }

@@ -2,6 +2,7 @@
 
 use bytes::Bytes;
 
+use crate::place::is_scanned;
 use crate::writes::check_set;
 use crate::{Commit, Condition, Error, ErrorKind, Partition, SpaceKind, Write};
 
@@ -89,6 +90,7 @@ pub(crate) fn check_commit(commit: &mut Commit, limits: &Limits) -> Result<usize
     limits.check_rows(commit.conditions.len().saturating_add(commit.writes.len()))?;
     let mut bytes = commit.change.as_ref().map_or(Ok(0), |record| check_value(record.payload()))?;
     for key in commit.conditions.iter().filter_map(Condition::key) {
+        check_point(key, "name in a condition")?;
         bytes = bytes.saturating_add(check_key(key)?);
     }
     for write in &commit.writes {
@@ -152,12 +154,25 @@ fn check_space(partition: &Partition, kind: SpaceKind) -> Result<(), Error> {
 
 fn check_write(write: &Write) -> Result<usize, Error> {
     match write {
-        Write::Put(key, value) | Write::PutStamped(key, value) => Ok(check_key(key)? + check_value(value)?),
+        Write::Put(key, value) => Ok(check_key(key)? + check_value(value)?),
+        Write::PutStamped(key, value) => {
+            check_point(key, "stamp")?;
+            Ok(check_key(key)? + check_value(value)?)
+        }
         Write::Delete(key) => check_key(key),
         Write::DeleteRange(range) => {
             Ok(check_key(&range.start)? + range.end.as_ref().map_or(Ok(0), |end| check_key(end))?)
         }
     }
+}
+
+fn check_point(key: &[u8], action: &str) -> Result<(), Error> {
+    if is_scanned(key) {
+        let action =
+            format!("{action} a row whose key begins with a capital letter: it is found by scans only");
+        return Err(Error::new(ErrorKind::Misuse, action));
+    }
+    Ok(())
 }
 
 fn check_key(key: &[u8]) -> Result<usize, Error> {

@@ -51,6 +51,9 @@ impl Condition {
 }
 
 /// One change of one row.
+///
+/// A key that begins with a capital letter (A to Z) is that of a row which is found by scans only, as index rows are: no
+/// condition names it, it carries no stamp, and engines keep neither filter nor cache for it.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Write {
     /// A plain row (an index row, say): key, value.

@@ -41,8 +41,13 @@ pub(crate) fn head_bytes(partition: &Partition) -> usize {
     partition.tenant.name().len() + FIXED_BYTES
 }
 
-/// The kind of a row: its space and the first byte of its key. Engines remember by kind which rows
-/// conditions and point reads ask for, so that index rows need no book-keeping.
-pub(crate) fn kind(partition: &Partition, key: &[u8]) -> u16 {
-    u16::from_be_bytes([partition.space.id, key.first().copied().unwrap_or_default()])
+/// Whether a row is found by scans only ([`crate::Write`]). Engines keep no book of such rows, and no filters.
+pub(crate) fn is_scanned(key: &[u8]) -> bool {
+    key.first().is_some_and(u8::is_ascii_uppercase)
+}
+
+/// Whether the row at a place is read by its key.
+pub(crate) fn is_point(place: &[u8]) -> bool {
+    let tenant_bytes = place.iter().position(|byte| *byte == 0).unwrap_or(place.len());
+    place.get(tenant_bytes + FIXED_BYTES..).is_some_and(|key| !is_scanned(key))
 }

@@ -49,6 +49,7 @@ pub async fn contract(mut make_store: impl FnMut(Clock) -> Store) {
     commits::check_delete_range(&make_store(clock.clone())).await;
     commits::check_order(&make_store(clock.clone())).await;
     commits::check_limits(&make_store(clock.clone())).await;
+    commits::check_scanned(&make_store(clock.clone())).await;
     commits::check_spaces(&make_store(clock.clone())).await;
     changes::check_models(&make_store(clock.clone())).await;
     fences::check_fences(&make_store(clock.clone())).await;

@@ -80,8 +80,8 @@ fn every_type_has_its_rows_and_one_row_counts_instances() {
     draft.expires_at = Some(Timestamp(77));
     let rows = rows_of(&draft);
     let count = |row| rows.keys().filter(|key| key[0] == row).count();
-    assert_eq!((count(b't'), count(b'v'), count(b's'), count(b'x')), (2, 4, 2, 1));
-    let told: Vec<_> = rows.iter().filter(|(key, value)| key[0] == b'v' && value.len() > 1).collect();
+    assert_eq!((count(b'T'), count(b'V'), count(b'S'), count(b'X')), (2, 4, 2, 1));
+    let told: Vec<_> = rows.iter().filter(|(key, value)| key[0] == b'V' && value.len() > 1).collect();
     assert_eq!(told.len(), 1);
     let (key, value) = told[0];
     assert_eq!(keys::type_of_key(key), Some(TermId(5)));

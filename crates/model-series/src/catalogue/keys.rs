@@ -4,11 +4,11 @@
 //! partition                row                    value
 //! catalogue/{tenant}/0     d number               definition (encode.rs), stamped
 //! catalogue/{tenant}/0     n name                 number, stamped      finds by name, in order
-//! catalogue/{tenant}/0     a attribute 00 name    number               finds by attribute, in order of names
-//! catalogue/{tenant}/0     v attribute 00 value 00 name   number       finds by attribute and value
-//! catalogue/{tenant}/0     q unit 00 name         number               finds by unit
-//! catalogue/{tenant}/0     c unit 00 name         number               finds formulas that convert to a unit
-//! catalogue/{tenant}/0     e number               nothing              series with a retention
+//! catalogue/{tenant}/0     A attribute 00 name    number               finds by attribute, in order of names
+//! catalogue/{tenant}/0     V attribute 00 value 00 name   number       finds by attribute and value
+//! catalogue/{tenant}/0     Q unit 00 name         number               finds by unit
+//! catalogue/{tenant}/0     C unit 00 name         number               finds formulas that convert to a unit
+//! catalogue/{tenant}/0     E number               nothing              series with a retention
 //! catalogue/{tenant}/0     f number               numbers, stamped     the formulas that refer to a series
 //! catalogue/{tenant}/0     x number               time, stamped        a series being removed: its number is not free
 //! catalogue/{tenant}/0     u                      units, stamped       all of them in one row
@@ -41,11 +41,11 @@ const VALUE_BYTES_MAX: usize = 255;
 
 const DEFINITION: u8 = b'd';
 const NAME: u8 = b'n';
-const ATTRIBUTE: u8 = b'a';
-const VALUE: u8 = b'v';
-const UNIT: u8 = b'q';
-const FORMULA_UNIT: u8 = b'c';
-const RETENTION: u8 = b'e';
+const ATTRIBUTE: u8 = b'A';
+const VALUE: u8 = b'V';
+const UNIT: u8 = b'Q';
+const FORMULA_UNIT: u8 = b'C';
+const RETENTION: u8 = b'E';
 const USERS: u8 = b'f';
 const REMOVAL: u8 = b'x';
 const UNITS: u8 = b'u';
@@ -99,7 +99,7 @@ pub(crate) fn name(name: &str) -> Bytes {
     named(NAME, name)
 }
 
-/// Row `e`.
+/// Row `E`.
 pub(crate) fn retention(number: u32) -> Bytes {
     Bytes::copy_from_slice(&numbered(RETENTION, number))
 }
@@ -144,13 +144,13 @@ pub(crate) fn repository(name: &str) -> Bytes {
 pub(crate) enum Index<'a> {
     /// Rows `n`.
     Names,
-    /// Rows `a`.
+    /// Rows `A`.
     Attribute(&'a str),
-    /// Rows `v`.
+    /// Rows `V`.
     Value(&'a str, &'a str),
-    /// Rows `q`.
+    /// Rows `Q`.
     Unit(&'a str),
-    /// Rows `c`.
+    /// Rows `C`.
     FormulaUnit(&'a str),
 }
 
@@ -243,7 +243,7 @@ pub(crate) fn name_of_key(key: &[u8], head: usize) -> Option<&str> {
     std::str::from_utf8(key.get(head..)?).ok()
 }
 
-/// The number in a key of row `d`, `e`, `f` or `x`.
+/// The number in a key of row `d`, `E`, `f` or `x`.
 pub(crate) fn number_of_key(key: &[u8]) -> Option<u32> {
     number_of_value(key.get(1..)?)
 }

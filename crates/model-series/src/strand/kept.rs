@@ -53,7 +53,7 @@ pub(super) struct KeptPart<'a> {
 }
 
 impl<'a> KeptPart<'a> {
-    /// Reads a row `a`. Cost: nothing of the layer is looked at.
+    /// Reads a row `A`. Cost: nothing of the layer is looked at.
     pub(super) fn parse(key: &[u8], value: &'a [u8]) -> Result<Self, Malformed> {
         let (first, ordinal) = keys::place_of_kept(key).ok_or(Malformed)?;
         let mut reader = Reader::new(value);
@@ -91,7 +91,7 @@ impl Outline {
         out
     }
 
-    /// Reads a row `w`.
+    /// Reads a row `W`.
     pub(super) fn parse(bytes: &[u8]) -> Result<Self, Malformed> {
         let mut reader = Reader::new(bytes);
         let points = reader.u64()?;

@@ -6,8 +6,8 @@
 //! i name first generation     a page of the block index (index.rs), stamped
 //! b name last generation      a sealed block (codec), stamped
 //! o name ordinal              an overlay (layer.rs), stamped
-//! a name level first ordinal  a part of a kept write of an audited strand (kept.rs), plain
-//! w name written sequence     what a kept write touched (kept.rs), plain
+//! A name level first ordinal  a part of a kept write of an audited strand (kept.rs), plain
+//! W name written sequence     what a kept write touched (kept.rs), plain
 //! ```
 //!
 //! All numbers are eight bytes (`level`: one), big-endian; times are in the order of time. All rows of a strand lie in one partition.
@@ -22,13 +22,13 @@ use store::{Range, Timestamp};
 
 use super::Strand;
 
-/// First bytes of keys: the kind of row.
+/// First bytes of keys: the kind of row. Capital letters: found by scans only ([`store::Write`]).
 const STATE: u8 = b's';
 const PAGE: u8 = b'i';
 const BLOCK: u8 = b'b';
 const OVERLAY: u8 = b'o';
-const KEPT: u8 = b'a';
-const WRITTEN: u8 = b'w';
+const KEPT: u8 = b'A';
+const WRITTEN: u8 = b'W';
 
 const NUMBER_BYTES: usize = 8;
 
@@ -64,34 +64,34 @@ pub(super) fn overlays(strand: &Strand, ordinals: std::ops::Range<u64>) -> Range
     Range { start: overlay(strand, ordinals.start), end: Some(overlay(strand, ordinals.end)) }
 }
 
-/// Row `a`.
+/// Row `A`.
 pub(super) fn kept(strand: &Strand, level: u8, first: i64, ordinal: u64) -> Bytes {
     key_of_level(strand, level, &[ordered(first), ordinal])
 }
 
-/// Rows `a` of a level whose first times lie in `from..to`.
+/// Rows `A` of a level whose first times lie in `from..to`.
 pub(super) fn kept_between(strand: &Strand, level: u8, from: i64, to: i64) -> Range {
     let end = key_of_level(strand, level, &[ordered(to)]);
     Range { start: key_of_level(strand, level, &[ordered(from)]), end: Some(end) }
 }
 
-/// First time and ordinal of a row `a`; `None` if the key is none.
+/// First time and ordinal of a row `A`; `None` if the key is none.
 pub(super) fn place_of_kept(kept: &[u8]) -> Option<(i64, u64)> {
     let (first, ordinal) = last_numbers(kept)?;
     Some((time_of(first), ordinal))
 }
 
-/// All rows `a`, and all rows `w`.
+/// All rows `A`, and all rows `W`.
 pub(super) fn all_kept(strand: &Strand) -> [Range; 2] {
     [KEPT, WRITTEN].map(|kind| Range::prefix(key(kind, &strand.name, &[])))
 }
 
-/// Row `w`.
+/// Row `W`.
 pub(super) fn written(strand: &Strand, written: Timestamp, sequence: u64) -> Bytes {
     key(WRITTEN, &strand.name, &[ordered(written.0), sequence])
 }
 
-/// Rows `w` written from `from` to `to`, both included.
+/// Rows `W` written from `from` to `to`, both included.
 pub(super) fn written_between(strand: &Strand, from: Timestamp, to: Timestamp) -> Range {
     let end = match to.0.checked_add(1) {
         Some(behind) => key(WRITTEN, &strand.name, &[ordered(behind)]),
@@ -100,7 +100,7 @@ pub(super) fn written_between(strand: &Strand, from: Timestamp, to: Timestamp) -
     Range { start: key(WRITTEN, &strand.name, &[ordered(from.0)]), end: Some(end) }
 }
 
-/// When the write of a row `w` happened; `None` if the key is none.
+/// When the write of a row `W` happened; `None` if the key is none.
 pub(super) fn when_of_written(written: &[u8]) -> Option<Timestamp> {
     last_numbers(written).map(|(time, _)| Timestamp(time_of(time)))
 }

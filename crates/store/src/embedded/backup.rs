@@ -56,6 +56,7 @@ impl Shared {
         let engine = self.engine()?;
         for name in [rocksdb::DEFAULT_COLUMN_FAMILY_NAME, FEED, META] {
             let mut reading = ReadOptions::default();
+            reading.set_total_order_seek(true);
             reading.set_verify_checksums(true);
             reading.fill_cache(false);
             reading.set_readahead_size(READ_AHEAD_BYTES);

@@ -1,8 +1,8 @@
 //! A batch under construction: the engine write, and what later commits of it must know of the
 //! earlier ones. Pure book-keeping; `committer.rs` writes it.
 //!
-//! Conditions are checked against the batch, then the cache, then the engine. Only rows of kinds
-//! that are asked for one by one (the cache's marks) are remembered; index rows pass through.
+//! Conditions are checked against the batch, then the cache, then the engine. Rows that are found by scans only pass
+//! through: no condition names them.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -22,7 +22,7 @@ use super::shared::{Engine, Shared, engine_failed, family};
 use crate::feed::bytes_of;
 use crate::lease::Leases;
 use crate::limits::check_reader;
-use crate::place::{bounds, kind, place};
+use crate::place::{bounds, is_scanned, place};
 use crate::{
     Commit, Condition, Cursor, Error, ErrorKind, Lease, Model, Partition, Row, Stamp, Write, WriteId,
 };
@@ -44,10 +44,6 @@ pub(crate) struct Batch {
     hidden: Vec<u8>,
     hidden_last: u64,
     touched: Touched,
-    /// Kinds of rows that were written and not remembered.
-    passed: Vec<u16>,
-    /// Those of them of which stamped rows were written too.
-    mixed: Vec<u16>,
     leases: Leases,
     /// Those taken with this batch.
     taken: Vec<Lease>,
@@ -101,8 +97,6 @@ impl Batch {
             hidden: Vec::new(),
             hidden_last: 0,
             touched: Touched::default(),
-            passed: Vec::new(),
-            mixed: Vec::new(),
             leases: Leases::default(),
             taken: Vec::new(),
             spaces: Box::new([false; 256]),
@@ -122,16 +116,6 @@ impl Batch {
 
     pub(crate) fn is_empty(&self) -> bool {
         self.write.is_empty() && self.rows.is_empty() && self.hidden.is_empty()
-    }
-
-    /// Whether the batch must be written before this commit: it asks for rows the batch has
-    /// written but does not remember. Notes what it asks for, so this happens once for each kind.
-    pub(crate) fn must_end_before(&self, commit: &Commit) -> bool {
-        let mut must = false;
-        for key in commit.conditions.iter().filter_map(Condition::key) {
-            must |= !self.shared.cache.kinds.ask(kind(&commit.partition, key));
-        }
-        must
     }
 
     /// Checks a commit's conditions and takes its rows and its change in.
@@ -317,11 +301,6 @@ impl Batch {
         self.touched.rows.clear();
         self.touched.places.clear();
         self.touched.by_place.clear();
-        if !self.passed.is_empty() {
-            self.shared.cache.kinds.end_batch();
-        }
-        self.passed.clear();
-        self.mixed.clear();
     }
 
     /// Begins again on an engine that was opened anew: of what earlier batches noted, some may not be there.
@@ -383,10 +362,6 @@ impl Batch {
                 let place = place(partition, key);
                 write_stamped(&mut self.scratch, self.sequence, write_id, value);
                 self.rows.put(&place, &self.scratch);
-                let kind = kind(partition, key);
-                if !self.shared.cache.kinds.ask(kind) && !self.mixed.contains(&kind) {
-                    self.mixed.push(kind);
-                }
                 let stamp = self.shared.incarnation.stamp(self.sequence);
                 let row = Row { stamp, write_id, value: value.clone() };
                 self.touched.set(&place, Becomes::Stamped(row), self.rows.moment());
@@ -394,7 +369,7 @@ impl Batch {
             Write::Delete(key) => {
                 let place = place(partition, key);
                 self.rows.delete(&place);
-                self.remember(partition, key, &place, Becomes::Absent);
+                self.remember(key, &place, Becomes::Absent);
             }
             Write::DeleteRange(range) => {
                 let Some((start, end)) = bounds(partition, range) else { return };
@@ -407,22 +382,14 @@ impl Batch {
         let place = place(partition, key);
         write_plain(&mut self.scratch, value);
         self.rows.put(&place, &self.scratch);
-        self.remember(partition, key, &place, Becomes::Plain);
+        self.remember(key, &place, Becomes::Plain);
     }
 
-    /// Remembers what becomes of a row if its kind is asked for, else that the kind passed.
-    fn remember(&mut self, partition: &Partition, key: &[u8], place: &[u8], becomes: Becomes) {
-        let (kind, kinds) = (kind(partition, key), &self.shared.cache.kinds);
-        if !kinds.is_asked(kind) && !self.mixed.contains(&kind) {
-            if self.passed.contains(&kind) {
-                return;
-            }
-            if kinds.pass(kind) {
-                self.passed.push(kind);
-                return;
-            }
+    /// Remembers what becomes of a row, unless it is found by scans only.
+    fn remember(&mut self, key: &[u8], place: &[u8], becomes: Becomes) {
+        if !is_scanned(key) {
+            self.touched.set(place, becomes, self.rows.moment());
         }
-        self.touched.set(place, becomes, self.rows.moment());
     }
 
     /// Stores a space's kind and name with its first rows of this run.

@@ -17,7 +17,6 @@ use bytes::Bytes;
 use hashbrown::HashTable;
 use parking_lot::{Mutex, MutexGuard, RwLock};
 
-use super::kinds::Kinds;
 use super::ranges::Ranges;
 use crate::incarnation::Incarnation;
 use crate::place::PlaceBytes;
@@ -41,8 +40,6 @@ const IN_FLIGHT: u64 = u64::MAX;
 
 #[derive(Debug)]
 pub(crate) struct Cache {
-    /// Which kinds of rows may be here.
-    pub(crate) kinds: Kinds,
     shards: Box<[Mutex<Shard>]>,
     /// Ranges that were removed, or are in flight.
     removed: RwLock<Ranges>,
@@ -128,7 +125,6 @@ impl Cache {
     pub(crate) fn new(bytes_max: usize) -> Self {
         let shard = || Mutex::new(Shard { bytes_max: bytes_max / SHARDS, ..Shard::default() });
         Self {
-            kinds: Kinds::new(),
             shards: (0..SHARDS).map(|_| shard()).collect(),
             removed: RwLock::default(),
             moment: AtomicU64::new(0),

@@ -200,7 +200,7 @@ impl Committer {
         let mut outcomes: Vec<Result<Stamp, Error>> = Vec::with_capacity(commits.len());
         let mut settled = 0;
         for commit in commits {
-            if self.batch.bytes() >= BATCH_BYTES_MAX || self.batch.must_end_before(commit) {
+            if self.batch.bytes() >= BATCH_BYTES_MAX {
                 let written = self.write();
                 settle(&self.shared, outcomes.get_mut(settled..).unwrap_or_default(), written);
                 settled = outcomes.len();
@@ -219,7 +219,7 @@ impl Committer {
 
     fn commit(&mut self, commit: &Commit) -> Result<Stamp, Error> {
         // Who came before a large commit does not wait for it.
-        if self.batch.must_end_before(commit) || commit.writes.len() > LARGE_ROWS {
+        if commit.writes.len() > LARGE_ROWS {
             self.write();
         }
         self.batch.commit(commit)

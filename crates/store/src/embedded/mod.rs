@@ -18,7 +18,6 @@ mod folder;
 mod format;
 mod incarnation;
 mod keeper;
-mod kinds;
 mod log;
 mod ranges;
 mod read;

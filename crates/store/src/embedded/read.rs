@@ -10,7 +10,7 @@ use super::cache::{Found, Ticket};
 use super::format::{Stored, damaged, row_key};
 use super::shared::{Shared, engine_failed};
 use crate::limits::PAGE_BYTES_MAX;
-use crate::place::{PlaceBytes, bounds, kind, place};
+use crate::place::{PlaceBytes, bounds, is_point, place};
 use crate::{Direction, Error, ErrorKind, Page, Partition, Range, Row};
 
 /// A page of more rows is read on a thread that may block, however warm it is.
@@ -52,12 +52,11 @@ impl Shared {
         key: &[u8],
     ) -> Result<Option<Row>, Error> {
         let place = place(partition, key);
-        let kind = kind(partition, key);
-        match self.get_in_memory(kind, &place)? {
+        match self.get_in_memory(&place)? {
             Some(row) => Ok(row),
             None => {
                 let shared = Arc::clone(self);
-                self.block(move || shared.get_from_disk(kind, &place)).await
+                self.block(move || shared.get_from_disk(&place)).await
             }
         }
     }
@@ -72,10 +71,9 @@ impl Shared {
         let mut missing = Vec::new();
         for (index, key) in keys.iter().enumerate() {
             let place = place(partition, key);
-            let kind = kind(partition, key);
-            let row = self.get_in_memory(kind, &place)?;
+            let row = self.get_in_memory(&place)?;
             if row.is_none() {
-                missing.push((index, kind, place));
+                missing.push((index, place));
             }
             rows.push(row.flatten());
         }
@@ -84,9 +82,7 @@ impl Shared {
         }
         let shared = Arc::clone(self);
         let read = move || {
-            let read = missing
-                .into_iter()
-                .map(|(index, kind, place)| Ok((index, shared.get_from_disk(kind, &place)?)));
+            let read = missing.into_iter().map(|(index, place)| Ok((index, shared.get_from_disk(&place)?)));
             read.collect::<Result<Vec<_>, Error>>()
         };
         for (index, row) in self.block(read).await? {
@@ -120,21 +116,21 @@ impl Shared {
     }
 
     /// The row if no disk is needed; `None` if it is.
-    pub(super) fn get_in_memory(&self, kind: u16, place: &PlaceBytes) -> Result<Option<Option<Row>>, Error> {
+    pub(super) fn get_in_memory(&self, place: &PlaceBytes) -> Result<Option<Option<Row>>, Error> {
         if self.is_closed() {
             return self.engine().map(|_| None);
         }
         match self.look_up(place) {
             Ok(row) => Ok(Some(row)),
-            Err(ticket) => self.read_row(kind, place, ticket, TIER_MEMORY),
+            Err(ticket) => self.read_row(place, ticket, TIER_MEMORY),
         }
     }
 
-    pub(super) fn get_from_disk(&self, kind: u16, place: &PlaceBytes) -> Result<Option<Row>, Error> {
+    pub(super) fn get_from_disk(&self, place: &PlaceBytes) -> Result<Option<Row>, Error> {
         match self.look_up(place) {
             Ok(row) => Ok(row),
             Err(ticket) => {
-                let row = self.read_row(kind, place, ticket, TIER_DISK)?;
+                let row = self.read_row(place, ticket, TIER_DISK)?;
                 row.ok_or_else(|| Error::new(ErrorKind::Unavailable, "get: the engine read no disk"))
             }
         }
@@ -143,13 +139,10 @@ impl Shared {
     /// Reads from the engine and settles in the cache what it found; `None` if the tier is too low.
     fn read_row(
         &self,
-        kind: u16,
         place: &PlaceBytes,
         ticket: Option<Ticket>,
         disk: bool,
     ) -> Result<Option<Option<Row>>, Error> {
-        // Before the engine is read, so that what is written from then on is published.
-        let ticket = if self.cache.kinds.ask(kind) { ticket } else { None };
         let options = read_options(disk);
         let engine = self.engine()?;
         let row = match engine.get_pinned_opt(place, &options) {
@@ -160,8 +153,10 @@ impl Shared {
             Err(error) if error.kind() == Cause::Incomplete => return Ok(None),
             Err(error) => return Err(engine_failed(self.path(), "read", error)),
         };
-        // Plain rows are not cached: they are index rows, read by scans.
-        if let Some(ticket) = ticket.filter(|_| row.as_ref().is_none_or(|row| row.stamp.sequence != 0)) {
+        // Plain rows are not cached, nor that a row is absent that is found by scans.
+        if let Some(ticket) =
+            ticket.filter(|_| row.as_ref().map_or_else(|| is_point(place), |row| row.stamp.sequence != 0))
+        {
             self.cache.insert(ticket, place, row.as_ref());
         }
         Ok(Some(row))
@@ -216,6 +211,7 @@ impl Shared {
 /// Options of a scan within bounds.
 pub(super) fn scan_options((start, end): (&PlaceBytes, &PlaceBytes), disk: bool) -> ReadOptions {
     let mut options = read_options(disk);
+    options.set_total_order_seek(true);
     options.set_iterate_lower_bound(start.as_slice());
     options.set_iterate_upper_bound(end.as_slice());
     options.set_auto_readahead_size(true);

@@ -5,6 +5,7 @@
 mod disk;
 mod durability;
 mod feed;
+mod filters;
 mod folder;
 mod format;
 mod reopen;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::shared::Shared;
 use crate::limits::check_commit;
-use crate::place::{kind, place};
+use crate::place::place;
 use crate::{Commit, Condition, Error, Limits};
 
 /// A commit of more rows is large.
@@ -40,9 +40,8 @@ impl Shared {
                 if self.cache.holds(&place) {
                     continue;
                 }
-                let kind = kind(&commit.partition, key);
-                if matches!(self.get_in_memory(kind, &place), Ok(None)) {
-                    cold.push((kind, place));
+                if matches!(self.get_in_memory(&place), Ok(None)) {
+                    cold.push(place);
                 }
                 read += 1;
                 if read % READ_AT_ONCE == 0 {
@@ -54,8 +53,7 @@ impl Shared {
             return;
         }
         let shared = Arc::clone(self);
-        let read =
-            move || cold.iter().try_for_each(|(kind, place)| shared.get_from_disk(*kind, place).map(drop));
+        let read = move || cold.iter().try_for_each(|place| shared.get_from_disk(place).map(drop));
         if let Err(error) = self.block(read).await {
             tracing::debug!(%error, "rows of conditions were not read ahead");
         }

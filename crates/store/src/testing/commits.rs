@@ -4,8 +4,8 @@ use bytes::Bytes;
 
 use super::{BLOCKS, bytes, commit, done, kind, put, stamped, things, value};
 use crate::{
-    Condition, ErrorKind, KEY_BYTES_MAX, Limits, Partition, ROW_BYTES_MAX, Range, Stamp, Store, Write,
-    WriteId,
+    Condition, Direction, ErrorKind, KEY_BYTES_MAX, Limits, Partition, ROW_BYTES_MAX, Range, Stamp, Store,
+    Write, WriteId,
 };
 
 pub(super) async fn check_stamps_and_rows(store: &Store) {
@@ -218,6 +218,34 @@ pub(super) async fn check_limits(store: &Store) {
     assert_eq!(value(store, "a").await, None);
     let most = (0..commit_rows).map(|key| Write::Put(Bytes::from(format!("m{key}")), Bytes::new()));
     done(store, commit(8, vec![], most.collect())).await;
+}
+
+/// Rows that are found by scans only.
+pub(super) async fn check_scanned(store: &Store) {
+    let stamp =
+        done(store, commit(1, vec![], vec![stamped("a", "one"), put("A1", "x"), put("Z", "y")])).await;
+    for key in ["A1", "Z"] {
+        let conditions = [
+            Condition::Absent(bytes(key)),
+            Condition::Present(bytes(key)),
+            Condition::Version(bytes(key), stamp),
+        ];
+        for condition in conditions {
+            let refused = store.commit(commit(2, vec![condition], vec![put("b", "")])).await;
+            assert_eq!(kind(refused), ErrorKind::Misuse, "{key} in a condition");
+        }
+        let refused = store.commit(commit(3, vec![], vec![put("b", ""), stamped(key, "")])).await;
+        assert_eq!(kind(refused), ErrorKind::Misuse, "{key} with a stamp");
+    }
+    assert_eq!(value(store, "b").await, None, "nothing of what was refused");
+    // They can be read by their key all the same, and what is read is as new as any.
+    for n in [4, 5] {
+        let text = n.to_string();
+        done(store, commit(n, vec![], vec![put("A1", &text), Write::Delete(bytes("Z"))])).await;
+        assert_eq!((value(store, "A1").await, value(store, "Z").await), (Some(text), None));
+    }
+    let page = store.scan(&things(0), &Range::default(), Direction::Forward, 9).await.expect("scan");
+    assert_eq!(page.rows().map(|(key, _)| key).collect::<Vec<_>>(), [b"A1".as_slice(), b"a"]);
 }
 
 pub(super) async fn check_spaces(store: &Store) {
