@@ -104,7 +104,7 @@ pub(super) async fn check_rows(strands: &Strands, strand: &Strand) {
     loop {
         let page = store.scan(&strand.partition, &range, Direction::Forward, 1_000).await.unwrap();
         let keys = page.rows().map(|(key, _)| Bytes::copy_from_slice(key));
-        found.extend(keys.filter(|key| keys::is_ours(key) && !b"aw".contains(&key[0])));
+        found.extend(keys.filter(|key| keys::is_ours(key) && !b"AW".contains(&key[0])));
         let Some(last) = page.last_key().filter(|_| page.more()) else { break };
         range.start = [last, &[0]].concat().into();
     }

@@ -100,7 +100,7 @@ fn selectors_lead_where_any_of_them_leads() {
     let headed = Selector { id_pattern: head.clone(), types: is("Bike"), ..Selector::default() };
     let found = plan(None, vec![one.clone(), headed.clone()]);
     assert_eq!(found.to_string(), "selectors (3 ranges)");
-    assert_eq!(found.ordered[0].ranges[2], headed_range("Bike", "urn:y"));
+    assert_eq!(found.ordered[0].ranges[0], headed_range("Bike", "urn:y"), "in the order of keys");
     assert!(!found.decides);
     let found = plan(Some("a == 1"), vec![one, headed.clone()]);
     assert_eq!(found.to_string(), "value (2 ranges) or selectors (3 ranges)");
