@@ -165,7 +165,7 @@ fn entity_key(number: u64) -> Vec<u8> {
 
 fn index_key(number: u64, row: u32) -> Vec<u8> {
     let value = (number.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 40) as f64;
-    [b"v", &1_u32.to_be_bytes()[..], &row.to_be_bytes(), &[1], &value.to_be_bytes(), id(number).as_bytes()]
+    [b"V", &1_u32.to_be_bytes()[..], &row.to_be_bytes(), &[1], &value.to_be_bytes(), id(number).as_bytes()]
         .concat()
 }
 
@@ -676,11 +676,11 @@ async fn get_ours(store: Store, number: u64) {
 /// The start of a range somewhere in the index of attribute 1.
 fn range_start(number: u64) -> Vec<u8> {
     let value = (number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 41) as f64;
-    [b"v", &1_u32.to_be_bytes()[..], &1_u32.to_be_bytes(), &[1], &value.to_be_bytes()].concat()
+    [b"V", &1_u32.to_be_bytes()[..], &1_u32.to_be_bytes(), &[1], &value.to_be_bytes()].concat()
 }
 
 fn range_end() -> Vec<u8> {
-    [b"v", &1_u32.to_be_bytes()[..], &1_u32.to_be_bytes(), &[2]].concat()
+    [b"V", &1_u32.to_be_bytes()[..], &1_u32.to_be_bytes(), &[2]].concat()
 }
 
 const INDEX_HEAD: usize = 1 + 4 + 4 + 1 + 8;

@@ -76,7 +76,7 @@ fn partition() -> Partition {
 }
 
 fn index_key(key: u64) -> Bytes {
-    Bytes::from(format!("i{key:04}"))
+    Bytes::from(format!("I{key:04}"))
 }
 
 fn row_key(key: u64) -> Bytes {

@@ -60,7 +60,7 @@ pub(crate) fn index_rows(id: u32, digest: u64) -> Vec<(Bytes, Bytes)> {
     let mut rows = Vec::new();
     for n in 0..3_u8 {
         rows.push((
-            Bytes::from([&[b'i', n], &digest.to_be_bytes()[..], &id.to_be_bytes()].concat()),
+            Bytes::from([&[b'I', n], &digest.to_be_bytes()[..], &id.to_be_bytes()].concat()),
             Bytes::new(),
         ));
     }
