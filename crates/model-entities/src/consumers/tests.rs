@@ -201,6 +201,8 @@ fn check_barrier(make_store: impl Fn() -> Store) {
                 let mut number = 0;
                 while !ends.load(Ordering::Acquire) {
                     number += 1;
+                    // So that a test that fails ends.
+                    tokio::task::yield_now().await;
                     let id = format!("urn:x:{}", (writer + number) % 5);
                     let operation = Operation::UpsertReplace(draft_of(&number.to_string()));
                     if number % 3 == 0 {
