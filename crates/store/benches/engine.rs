@@ -1,6 +1,6 @@
 //! The embedded engine beside bare RocksDB with the same bytes and the same sync.
 //!
-//! `cargo bench -p store --bench engine -- [--entities N] [load|single|log|skip|open|get|range|memtable|ingest|stalls ...]`
+//! `cargo bench -p store --bench engine -- [--entities N] [load|single|log|skip|open|get|range|memtable|hint|ingest|stalls ...]`
 //!
 //! Prints for each row operations a second, CPU microseconds of the whole process for each, and the
 //! ratio of ours to bare. Both sides run in turns, three times; the best of each counts.
@@ -16,6 +16,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use bytes::Bytes;
+use rocksdb::perf::{PerfContext, PerfMetric, PerfStatsLevel};
 use rocksdb::{
     BlockBasedOptions, Cache, DB, DBCompressionType, IngestExternalFileOptions, Options, ReadOptions,
     SstFileWriter, WaitForCompactOptions, WriteBatch, WriteOptions,
@@ -83,6 +84,12 @@ fn main() {
         for group in [400, 2_000, 10_000] {
             let load = |way: Way| move || load_group(entities, group, way);
             compare(&format!("groups of {group}: sorted / ingested"), load(Way::Sorted), load(Way::Ingested));
+        }
+    }
+    if arguments.iter().any(|it| it == "hint") {
+        for group in [200, 500, 2_000] {
+            let load = |way: Way| move || load_group(entities, group, way);
+            compare(&format!("groups of {group}: sorted / hinted"), load(Way::Sorted), load(Way::Hinted));
         }
     }
     if wanted("skip") {
@@ -439,12 +446,12 @@ async fn scan_removed(store: &Store) {
 
 // ---- bare RocksDB: the same families, keys, values and options that matter ----
 
-fn bare_options() -> Options {
+fn bare_options(more: &str) -> Options {
     let mut table = BlockBasedOptions::default();
     table.set_block_cache(&Cache::new_hyper_clock_cache(128 << 20, 0));
     table.set_block_size(16 << 10);
     table.set_bloom_filter(10.0, false);
-    let mut options = Options::default();
+    let mut options = Options::default().get_options_from_string(more).unwrap();
     options.create_if_missing(true);
     options.create_missing_column_families(true);
     options.set_block_based_table_factory(&table);
@@ -459,10 +466,13 @@ fn bare_options() -> Options {
 }
 
 fn open_bare() -> (TempDir, DB) {
+    open_bare_with(&bare_options(""))
+}
+
+fn open_bare_with(options: &Options) -> (TempDir, DB) {
     let folder = tempfile::tempdir().unwrap();
-    let options = bare_options();
     let families = ["default", "feed"].map(|name| (name, options.clone()));
-    let db = DB::open_cf_with_opts(&options, folder.path(), families).unwrap();
+    let db = DB::open_cf_with_opts(options, folder.path(), families).unwrap();
     (folder, db)
 }
 
@@ -519,15 +529,21 @@ fn load_bare(entities: u64, rows: u32) -> Figure {
 enum Way {
     /// With the feed, in the order of their keys.
     Sorted,
+    /// The same, the memtable's search for a place beginning at the place before.
+    Hinted,
     /// As a table of their own.
     Ingested,
 }
 
 fn load_group(entities: u64, group: usize, way: Way) -> Figure {
-    let (folder, db) = open_bare();
+    let hint = "memtable_insert_with_hint_prefix_extractor=rocksdb.FixedPrefix.1";
+    let table = bare_options(if way == Way::Hinted { hint } else { "" });
+    let (folder, db) = open_bare_with(&table);
     let mut ingest = IngestExternalFileOptions::default();
     ingest.set_move_files(true);
-    let table = bare_options();
+    let mut compared = PerfContext::default();
+    rocksdb::perf::set_perf_stats(PerfStatsLevel::EnableCount);
+    compared.reset();
     let meter = Meter::start();
     for first in (0..entities).step_by(group) {
         let made: Vec<Rows> =
@@ -559,8 +575,12 @@ fn load_group(entities: u64, group: usize, way: Way) -> Figure {
     db.wait_for_compact(&WaitForCompactOptions::default()).unwrap();
     let settled = meter.stop(entities);
     say(&format!(
-        "  {:.0}/s, {:.1} us; {files:?} files of level 0, settled {:.0}/s, {:.1} us",
-        loaded.rate, loaded.cpu_us, settled.rate, settled.cpu_us
+        "  {:.0}/s, {:.1} us, {:.1} keys compared a row; {files:?} files of level 0, settled {:.0}/s, {:.1} us",
+        loaded.rate,
+        loaded.cpu_us,
+        compared.metric(PerfMetric::UserKeyComparisonCount) as f64 / (entities * 13) as f64,
+        settled.rate,
+        settled.cpu_us
     ));
     loaded
 }

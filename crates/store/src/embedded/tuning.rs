@@ -19,6 +19,9 @@ const MEMTABLE_FILTER_SHARE: f64 = 0.005;
 /// What the engine's files call the choice of rows that are in filters.
 const FILTERED: &str = "twinfold.point-rows";
 const BLOCK_BYTES: usize = 16 * 1024;
+/// A batch is written in the order of its places: the search for the next one begins where the one before was put.
+/// One such place is kept for all keys that begin with the same byte.
+const INSERT_HINTS: &str = "memtable_insert_with_hint_prefix_extractor=rocksdb.FixedPrefix.1";
 const FEED_MEMTABLE_BYTES: usize = 16 * 1024 * 1024;
 const META_MEMTABLE_BYTES: usize = 1024 * 1024;
 /// Files larger than this are synced bit by bit while they are written, so that no sync stalls commits.
@@ -28,23 +31,24 @@ const INFO_LOGS: usize = 4;
 
 /// Opens the engine in `rows`, creating it only if `creating`.
 pub(crate) fn open(rows: &Path, creating: bool, options: &EmbeddedOptions) -> Result<DB, Error> {
-    let opened = DB::open_cf_descriptors(&engine(creating, options), rows, families(options));
+    let opened = DB::open_cf_descriptors(&engine(creating, options), rows, families(options)?);
     opened.map_err(|error| open_failed(rows, &error))
 }
 
 /// Opens the engine in `rows` for reading alone, which needs no room on the disk.
 pub(crate) fn open_to_read(rows: &Path, options: &EmbeddedOptions) -> Result<DB, Error> {
-    let opened = DB::open_cf_descriptors_read_only(&engine(false, options), rows, families(options), false);
+    let families = families(options)?;
+    let opened = DB::open_cf_descriptors_read_only(&engine(false, options), rows, families, false);
     opened.map_err(|error| open_failed(rows, &error))
 }
 
-fn families(options: &EmbeddedOptions) -> [ColumnFamilyDescriptor; 3] {
+fn families(options: &EmbeddedOptions) -> Result<[ColumnFamilyDescriptor; 3], Error> {
     let cache = Cache::new_hyper_clock_cache(options.block_cache_bytes, 0);
-    [
-        ColumnFamilyDescriptor::new(rocksdb::DEFAULT_COLUMN_FAMILY_NAME, rows_family(options, &cache)),
+    Ok([
+        ColumnFamilyDescriptor::new(rocksdb::DEFAULT_COLUMN_FAMILY_NAME, rows_family(options, &cache)?),
         ColumnFamilyDescriptor::new(FEED, feed_family(&cache)),
         ColumnFamilyDescriptor::new(META, meta_family(&cache)),
-    ]
+    ])
 }
 
 fn engine(creating: bool, options: &EmbeddedOptions) -> Options {
@@ -68,8 +72,11 @@ fn engine(creating: bool, options: &EmbeddedOptions) -> Options {
     engine
 }
 
-fn rows_family(options: &EmbeddedOptions, cache: &Cache) -> Options {
-    let mut family = family(cache, Filter::PointRows);
+fn rows_family(options: &EmbeddedOptions, cache: &Cache) -> Result<Options, Error> {
+    let hinted = Options::default().get_options_from_string(INSERT_HINTS);
+    let hinted =
+        hinted.map_err(|error| Error::new(ErrorKind::Misuse, format!("set up the engine: {error}")))?;
+    let mut family = of_table(hinted, cache, Filter::PointRows);
     family.set_write_buffer_size(options.memtable_bytes);
     family.set_max_write_buffer_number(3);
     // `Absent` conditions ask for keys that are in no memtable.
@@ -77,7 +84,7 @@ fn rows_family(options: &EmbeddedOptions, cache: &Cache) -> Options {
     // A "prefix" is the whole key, of rows that are read by their key: others are in no filter. Scans must say that they
     // seek in the order of all keys.
     family.set_prefix_extractor(SliceTransform::create(FILTERED, |place| place, Some(is_point)));
-    family
+    Ok(family)
 }
 
 /// Keys only grow and are read in order: no filter is of use, and files only move down.
@@ -102,6 +109,10 @@ enum Filter {
 }
 
 fn family(cache: &Cache, filter: Filter) -> Options {
+    of_table(Options::default(), cache, filter)
+}
+
+fn of_table(mut family: Options, cache: &Cache, filter: Filter) -> Options {
     let mut table = BlockBasedOptions::default();
     table.set_block_cache(cache);
     table.set_block_size(BLOCK_BYTES);
@@ -111,7 +122,6 @@ fn family(cache: &Cache, filter: Filter) -> Options {
         table.set_optimize_filters_for_memory(true);
         table.set_whole_key_filtering(filter == Filter::AllRows);
     }
-    let mut family = Options::default();
     family.set_block_based_table_factory(&table);
     family.set_compression_type(DBCompressionType::Lz4);
     family.set_level_compaction_dynamic_level_bytes(true);
