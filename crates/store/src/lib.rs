@@ -15,6 +15,7 @@ mod error;
 mod feed;
 mod fence;
 mod fingerprint;
+mod hostile;
 mod incarnation;
 mod key;
 mod lease;
@@ -42,6 +43,7 @@ pub use error::{Error, ErrorKind};
 pub use feed::{FeedOptions, FeedPage};
 pub use fence::{Fence, FencedFlag};
 pub use fingerprint::{Fingerprint, Fingerprints, StateCondition};
+pub use hostile::HostileOptions;
 pub use key::{Partition, Space, SpaceKind, TENANT_BYTES_MAX, Tenant, TenantError, bucket_of};
 pub use lease::Lease;
 pub use limits::{

@@ -94,9 +94,18 @@ impl Memory {
         }
     }
 
-    /// The engine as one that cannot keep what was: its snapshots are validated.
-    pub(crate) fn validating(options: MemoryOptions) -> Self {
-        Self { validates: true, ..Self::new(options) }
+    /// The same as one that cannot keep what was: its snapshots are validated.
+    pub(crate) fn validating(self) -> Self {
+        Self { validates: true, ..self }
+    }
+
+    /// The same with other limits.
+    pub(crate) fn limited(self, limits: Limits) -> Self {
+        Self { limits, ..self }
+    }
+
+    pub(crate) fn check_open(&self) -> Result<(), Error> {
+        self.state.read().open()
     }
 
     pub(crate) fn limits(&self) -> Limits {
@@ -244,7 +253,13 @@ impl Memory {
         }
     }
 
-    pub(crate) fn feed(&self, cursor: Cursor, changes_max: usize) -> Result<FeedPage, Error> {
+    /// A page of what happened in the partitions that are wanted.
+    pub(crate) fn feed(
+        &self,
+        cursor: Cursor,
+        changes_max: usize,
+        is_wanted: impl Fn(&Partition) -> bool,
+    ) -> Result<FeedPage, Error> {
         let state = self.state.read();
         state.open()?;
         let first = state.feed_first();
@@ -264,7 +279,7 @@ impl Memory {
                 break;
             }
             looked_upto = *number;
-            let Some(record) = record else { continue };
+            let Some(record) = record.as_ref().filter(|_| is_wanted(partition)) else { continue };
             bytes += record.bytes();
             changes.push(Change {
                 cursor: self.incarnation.cursor(*number),

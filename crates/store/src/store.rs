@@ -7,6 +7,7 @@ use std::time::Duration;
 use bytes::Bytes;
 
 use crate::embedded::{Embedded, EmbeddedOptions, EmbeddedSnapshot};
+use crate::hostile::{Hostile, HostileOptions};
 use crate::memory::{Memory, MemoryOptions, MemorySnapshot};
 use crate::{
     Commit, Cursor, Direction, Error, ErrorKind, FeedPage, Fence, Lease, Limits, Outcome, Page, Partition,
@@ -23,6 +24,7 @@ pub struct Store {
 enum Engine {
     Memory(Arc<Memory>),
     Embedded(Arc<Embedded>),
+    Hostile(Arc<Hostile>),
 }
 
 impl Store {
@@ -34,7 +36,28 @@ impl Store {
     /// The same store as an engine would be that keeps nothing of what was, for tests of models: its snapshots are
     /// validated, so reads of several pages end with `Changed` if their partition was written meanwhile.
     pub fn validated_memory(options: MemoryOptions) -> Self {
-        Self { engine: Engine::Memory(Arc::new(Memory::validating(options))) }
+        Self { engine: Engine::Memory(Arc::new(Memory::new(options).validating())) }
+    }
+
+    /// A store in memory that behaves as the worst engine that the contract allows, for tests of models.
+    pub fn hostile(options: HostileOptions) -> Self {
+        Self { engine: Engine::Hostile(Arc::new(Hostile::new(options))) }
+    }
+
+    /// A handle of the same store as another process would have it, which knows nothing of what this one has read. Where a store
+    /// belongs to one process, a clone.
+    #[must_use]
+    pub fn beside(&self) -> Self {
+        match &self.engine {
+            Engine::Memory(_) | Engine::Embedded(_) => self.clone(),
+            Engine::Hostile(hostile) => Self { engine: Engine::Hostile(Arc::new(hostile.beside())) },
+        }
+    }
+
+    /// Whether [`Store::get`] and its kin may tell what another process has overwritten by now. If not, a linear read tells
+    /// nothing that they do not.
+    pub fn may_lag(&self) -> bool {
+        matches!(self.engine, Engine::Hostile(_))
     }
 
     /// The store in `folder`, which is created if it is absent or empty. Blocks; costs the reading of
@@ -53,6 +76,7 @@ impl Store {
         match &self.engine {
             Engine::Memory(memory) => memory.limits(),
             Engine::Embedded(_) => Limits::EMBEDDED,
+            Engine::Hostile(hostile) => hostile.memory().limits(),
         }
     }
 
@@ -69,6 +93,30 @@ impl Store {
                 outcome.unwrap_or_else(|| Err(Error::new(ErrorKind::Unknown, "commit: no outcome was told")))
             }
             Engine::Embedded(embedded) => embedded.commit(commit).await,
+            Engine::Hostile(hostile) => hostile.commit(commit),
+        }
+    }
+
+    /// The same, and where the outcome is not known asks for it: a commit that was not carried out, and never will be, is a
+    /// `Conflict`, as if another had come first. Cost: that of [`Store::commit`], and seldom of [`Store::resolve`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Store::commit`]; `Unknown` only if nobody can tell.
+    pub async fn commit_known(&self, commit: Commit) -> Result<Stamp, Error> {
+        let (partition, write_id) = (commit.partition.clone(), commit.write_id);
+        match self.commit(commit).await {
+            Err(error) if error.kind() == ErrorKind::Unknown => {
+                match self.resolve(&partition, write_id).await {
+                    Ok(Outcome::Committed(stamp)) => Ok(stamp),
+                    Ok(Outcome::NotCommitted) => {
+                        let action = "commit: it was not carried out, and will not be";
+                        Err(Error::new(ErrorKind::Conflict, action))
+                    }
+                    Err(_) => Err(error),
+                }
+            }
+            told => told,
         }
     }
 
@@ -78,6 +126,7 @@ impl Store {
         match &self.engine {
             Engine::Memory(memory) => memory.commit_all(commits),
             Engine::Embedded(embedded) => embedded.commit_all(commits).await,
+            Engine::Hostile(hostile) => hostile.commit_all(commits),
         }
     }
 
@@ -90,10 +139,14 @@ impl Store {
         match &self.engine {
             Engine::Memory(memory) => memory.append(partition, rows),
             Engine::Embedded(embedded) => embedded.append(partition, rows).await,
+            Engine::Hostile(hostile) => hostile.memory().append(partition, rows),
         }
     }
 
-    /// The row with this key. Cost: one cache look-up, or one engine read.
+    /// The row with this key, as this process knows it: as new as its own commits and what it has read before, while one that another
+    /// process wrote may be seen late ([`Store::may_lag`]). After a commit that was refused, or whose outcome is unknown, the
+    /// rows that it names and writes are read anew. Scans and snapshots see every acknowledged commit.
+    /// Cost: one cache look-up, or one engine read.
     ///
     /// # Errors
     ///
@@ -102,6 +155,36 @@ impl Store {
         match &self.engine {
             Engine::Memory(memory) => memory.get(partition, key),
             Engine::Embedded(embedded) => embedded.shared().get(partition, key).await,
+            Engine::Hostile(hostile) => hostile.get(partition, key),
+        }
+    }
+
+    /// The row with this key, not older than any acknowledged commit: for what is acknowledged, or refused, by what it says alone.
+    /// Cost: where reads do not lag that of [`Store::get`], else a round to other nodes.
+    ///
+    /// # Errors
+    ///
+    /// `Unavailable`, `Corrupt`.
+    pub async fn get_linear(&self, partition: &Partition, key: &[u8]) -> Result<Option<Row>, Error> {
+        match &self.engine {
+            Engine::Memory(_) | Engine::Embedded(_) => self.get(partition, key).await,
+            Engine::Hostile(hostile) => hostile.get_linear(partition, key),
+        }
+    }
+
+    /// Many rows of one partition, in the order of `keys`, as [`Store::get_linear`] reads one.
+    ///
+    /// # Errors
+    ///
+    /// `Unavailable`, `Corrupt`.
+    pub async fn get_many_linear(
+        &self,
+        partition: &Partition,
+        keys: &[Bytes],
+    ) -> Result<Vec<Option<Row>>, Error> {
+        match &self.engine {
+            Engine::Memory(_) | Engine::Embedded(_) => self.get_many(partition, keys).await,
+            Engine::Hostile(hostile) => keys.iter().map(|key| hostile.get_linear(partition, key)).collect(),
         }
     }
 
@@ -111,10 +194,11 @@ impl Store {
         match &self.engine {
             Engine::Memory(memory) => memory.get(partition, key).ok(),
             Engine::Embedded(embedded) => embedded.shared().get_cached(partition, key),
+            Engine::Hostile(_) => None,
         }
     }
 
-    /// Many rows of one partition, in the order of `keys`.
+    /// Many rows of one partition, in the order of `keys`, each as [`Store::get`] reads it.
     ///
     /// # Errors
     ///
@@ -123,6 +207,7 @@ impl Store {
         match &self.engine {
             Engine::Memory(memory) => keys.iter().map(|key| memory.get(partition, key)).collect(),
             Engine::Embedded(embedded) => embedded.shared().get_many(partition, keys).await,
+            Engine::Hostile(hostile) => hostile.get_many(partition, keys),
         }
     }
 
@@ -141,6 +226,7 @@ impl Store {
         match &self.engine {
             Engine::Memory(memory) => memory.scan(partition, range, direction, rows_max),
             Engine::Embedded(embedded) => embedded.shared().scan(partition, range, direction, rows_max).await,
+            Engine::Hostile(hostile) => hostile.memory().scan(partition, range, direction, rows_max),
         }
     }
 
@@ -163,6 +249,7 @@ impl Store {
         match &self.engine {
             Engine::Memory(memory) => memory.skip(partition, range, from, rows_max),
             Engine::Embedded(embedded) => embedded.shared().skip(partition, range, from, rows_max).await,
+            Engine::Hostile(hostile) => hostile.memory().skip(partition, range, from, rows_max),
         }
     }
 
@@ -177,6 +264,7 @@ impl Store {
         match &self.engine {
             Engine::Memory(memory) => Ok(MemorySnapshot::new(memory)?.into()),
             Engine::Embedded(embedded) => Ok(EmbeddedSnapshot::new(embedded.shared())?.into()),
+            Engine::Hostile(hostile) => Ok(MemorySnapshot::new(hostile.memory())?.into()),
         }
     }
 
@@ -191,12 +279,16 @@ impl Store {
         match &self.engine {
             Engine::Memory(memory) => memory.resolve(partition, write_id),
             Engine::Embedded(embedded) => embedded.resolve(partition, write_id).await,
+            Engine::Hostile(hostile) => hostile.resolve(partition, write_id),
         }
     }
 
     /// How many shards the feed has; changes of one partition are all in one shard, in order.
     pub fn feed_shards(&self) -> u32 {
-        1
+        match &self.engine {
+            Engine::Memory(_) | Engine::Embedded(_) => 1,
+            Engine::Hostile(hostile) => hostile.feed_shards(),
+        }
     }
 
     /// Up to `changes_max` changes after `cursor`, oldest first; at least once, in order per partition. Commits that say
@@ -211,8 +303,9 @@ impl Store {
             return Err(Error::new(ErrorKind::Misuse, format!("read the feed: there is no shard {shard}")));
         }
         match &self.engine {
-            Engine::Memory(memory) => memory.feed(cursor, changes_max),
+            Engine::Memory(memory) => memory.feed(cursor, changes_max, |_| true),
             Engine::Embedded(embedded) => embedded.feed(cursor, changes_max).await,
+            Engine::Hostile(hostile) => hostile.feed(shard, cursor, changes_max),
         }
     }
 
@@ -227,6 +320,7 @@ impl Store {
         match &self.engine {
             Engine::Memory(memory) => memory.keep_feed(reader, cursors),
             Engine::Embedded(embedded) => embedded.keep_feed(reader, cursors).await,
+            Engine::Hostile(hostile) => hostile.memory().keep_feed(reader, cursors),
         }
     }
 
@@ -236,6 +330,7 @@ impl Store {
         match &self.engine {
             Engine::Memory(memory) => memory.feed_end(),
             Engine::Embedded(embedded) => embedded.shared().feed_end(),
+            Engine::Hostile(hostile) => hostile.memory().feed_end(),
         }
     }
 
@@ -246,6 +341,7 @@ impl Store {
         match &self.engine {
             Engine::Memory(memory) => memory.adopt_cursor(cursor),
             Engine::Embedded(embedded) => embedded.shared().adopt_cursor(cursor),
+            Engine::Hostile(hostile) => hostile.memory().adopt_cursor(cursor),
         }
     }
 
@@ -257,6 +353,7 @@ impl Store {
         match &self.engine {
             Engine::Memory(memory) => memory.fence(),
             Engine::Embedded(embedded) => embedded.shared().fence(),
+            Engine::Hostile(hostile) => hostile.memory().fence(),
         }
     }
 
@@ -271,6 +368,7 @@ impl Store {
         match &self.engine {
             Engine::Memory(memory) => memory.raise_fence(),
             Engine::Embedded(embedded) => embedded.raise_fence().await,
+            Engine::Hostile(hostile) => hostile.memory().raise_fence(),
         }
     }
 
@@ -284,6 +382,7 @@ impl Store {
         match &self.engine {
             Engine::Memory(memory) => memory.lease(name, ttl),
             Engine::Embedded(embedded) => embedded.lease(name, ttl).await,
+            Engine::Hostile(hostile) => hostile.memory().lease(name, ttl),
         }
     }
 
@@ -296,6 +395,7 @@ impl Store {
         match &self.engine {
             Engine::Memory(memory) => memory.renew(lease, ttl),
             Engine::Embedded(embedded) => embedded.renew(lease, ttl).await,
+            Engine::Hostile(hostile) => hostile.memory().renew(lease, ttl),
         }
     }
 
@@ -306,7 +406,7 @@ impl Store {
     /// `Unavailable` (with what the file system said); `Misuse` if the engine keeps no files.
     pub async fn backup(&self, folder: &Path) -> Result<(), Error> {
         match &self.engine {
-            Engine::Memory(_) => {
+            Engine::Memory(_) | Engine::Hostile(_) => {
                 let action = format!("back up to {}: a store in memory has no files", folder.display());
                 Err(Error::new(ErrorKind::Misuse, action))
             }
@@ -319,6 +419,7 @@ impl Store {
         match &self.engine {
             Engine::Memory(memory) => memory.statistics(),
             Engine::Embedded(embedded) => embedded.statistics(),
+            Engine::Hostile(hostile) => hostile.memory().statistics(),
         }
     }
 
@@ -334,6 +435,10 @@ impl Store {
                 Ok(())
             }
             Engine::Embedded(embedded) => embedded.close().await,
+            Engine::Hostile(hostile) => {
+                hostile.memory().close();
+                Ok(())
+            }
         }
     }
 }

@@ -14,8 +14,8 @@ use std::time::Duration;
 use bytes::Bytes;
 
 use crate::{
-    ChangeRecord, Clock, Commit, Condition, Error, ErrorKind, FeedOptions, Model, Partition, Space,
-    SpaceKind, Stamp, Store, Tenant, Timestamp, Write, WriteId,
+    ChangeRecord, Clock, Commit, Condition, Error, ErrorKind, FeedOptions, HostileOptions, MemoryOptions,
+    Model, Partition, Space, SpaceKind, Stamp, Store, Tenant, Timestamp, Write, WriteId,
 };
 
 /// What the feed of a store under test keeps: some [`FEED_RECORDS_MIN`] changes of the suite, and more if somebody has
@@ -72,6 +72,30 @@ pub async fn contract(mut make_store: impl FnMut(Clock) -> Store) {
     changes::check_close(&make_store(clock)).await;
 }
 
+/// Runs what of the contract an engine keeps that has several shards, caches nothing and keeps nothing of what was.
+///
+/// # Panics
+///
+/// If the engine breaks the contract.
+pub async fn contract_of_a_cluster(mut make_store: impl FnMut(Clock) -> Store) {
+    let clock = Clock::manual(Timestamp(1_000_000));
+    commits::check_stamps_and_rows(&make_store(clock.clone())).await;
+    commits::check_conditions(&make_store(clock.clone())).await;
+    commits::check_atomicity(&make_store(clock.clone())).await;
+    commits::check_groups(&make_store(clock.clone())).await;
+    commits::check_delete_range(&make_store(clock.clone())).await;
+    commits::check_order(&make_store(clock.clone())).await;
+    commits::check_limits(&make_store(clock.clone())).await;
+    commits::check_spaces(&make_store(clock.clone())).await;
+    commits::check_races(&make_store(clock.clone())).await;
+    reads::check_scan(&make_store(clock.clone())).await;
+    reads::check_neighbours(&make_store(clock.clone())).await;
+    snapshots::check_validated(&make_store(clock.clone())).await;
+    changes::check_resolve(&make_store(clock.clone())).await;
+    changes::check_leases(&make_store(clock.clone()), &clock).await;
+    changes::check_close(&make_store(clock)).await;
+}
+
 /// Checks that reads of several pages are validated, of an engine that keeps nothing of what was.
 ///
 /// # Panics
@@ -79,6 +103,34 @@ pub async fn contract(mut make_store: impl FnMut(Clock) -> Store) {
 /// If they are not.
 pub async fn check_validated(store: &Store) {
     snapshots::check_validated(store).await;
+}
+
+/// Names the store that tests of models run on: `hostile`, or `hostile:` and a seed; else that in memory.
+const TEST_STORE: &str = "TWINFOLD_TEST_STORE";
+
+/// An empty store for a test of a model.
+///
+/// # Panics
+///
+/// If the variable names no such store.
+#[expect(clippy::disallowed_methods, reason = "a switch of the test run itself")]
+pub fn memory(clock: Clock) -> Store {
+    let options = MemoryOptions { clock, feed: FeedOptions::recommended() };
+    match std::env::var(TEST_STORE).as_deref() {
+        Err(_) | Ok("" | "memory") => Store::memory(options),
+        Ok("hostile") => Store::hostile(HostileOptions::new(options, 1)),
+        Ok(named) => {
+            let seed = named.strip_prefix("hostile:").and_then(|seed| seed.parse().ok());
+            let seed =
+                seed.unwrap_or_else(|| panic!("{TEST_STORE} is none of memory, hostile, hostile:SEED"));
+            Store::hostile(HostileOptions::new(options, seed))
+        }
+    }
+}
+
+/// An empty store that is as bad as the contract allows, by a seed.
+pub fn hostile(clock: Clock, seed: u64) -> Store {
+    Store::hostile(HostileOptions::new(MemoryOptions { clock, feed: FeedOptions::recommended() }, seed))
 }
 
 /// A partition of [`THINGS`] of the default tenant.

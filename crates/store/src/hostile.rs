@@ -1,0 +1,246 @@
+//! The engine in memory as the worst that the contract allows, for tests of models: what they get right here, they get right
+//! on a cluster.
+//!
+//! - What a handle has read of a row it may tell again, though another has written it since ([`crate::Store::get`]).
+//! - The outcome of a commit may be unknown: it was carried out and nobody said so; or it is carried out later, at the latest
+//!   when it is resolved; or never.
+//! - Commits submitted together keep their order inside a partition only.
+//! - The feed has several shards; nothing is cached; reads of several pages are validated; limits are the portable ones.
+//!
+//! Faults come by a generator with a seed: one task that does the same meets the same.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use parking_lot::Mutex;
+
+use crate::limits::check_commit;
+use crate::memory::{Memory, MemoryOptions};
+use crate::place::{PlaceBytes, bounds, place};
+use crate::{
+    Commit, Condition, Cursor, Error, ErrorKind, FeedPage, Limits, Outcome, Partition, Row, Stamp, Write,
+    WriteId,
+};
+
+/// More rows are not remembered, so that tests with many stay small.
+const ROWS_SEEN_MAX: usize = 10_000;
+const PER_MILLE: u64 = 1_000;
+
+/// How hostile an engine is. Chances are in thousandths.
+#[derive(Clone, Debug)]
+pub struct HostileOptions {
+    /// What it has of the engine in memory.
+    pub memory: MemoryOptions,
+    /// What faults come when.
+    pub seed: u64,
+    /// Shards of the feed; a power of two.
+    pub feed_shards: u32,
+    /// The chance that a row is told as this handle read it last.
+    pub stale: u64,
+    /// The chance that a commit was decided and nobody says how.
+    pub lost: u64,
+    /// The chance that a commit is under way, and nobody knows whether it will be carried out.
+    pub late: u64,
+}
+
+impl HostileOptions {
+    /// Every fault, often enough that a test of some hundred steps meets each.
+    pub fn new(memory: MemoryOptions, seed: u64) -> Self {
+        Self { memory, seed, feed_shards: 4, stale: 500, lost: 40, late: 40 }
+    }
+
+    /// None that comes by chance.
+    pub fn calm(memory: MemoryOptions) -> Self {
+        Self { stale: 0, lost: 0, late: 0, ..Self::new(memory, 0) }
+    }
+}
+
+/// One process's handle: what it has read.
+#[derive(Debug)]
+pub(crate) struct Hostile {
+    world: Arc<World>,
+    seen: Mutex<HashMap<PlaceBytes, Option<Row>>>,
+}
+
+/// What all handles share.
+#[derive(Debug)]
+struct World {
+    memory: Arc<Memory>,
+    options: HostileOptions,
+    dice: Mutex<Dice>,
+    /// Commits under way.
+    late: Mutex<Vec<Commit>>,
+}
+
+/// A small generator (splitmix64).
+#[derive(Debug)]
+struct Dice(u64);
+
+impl Dice {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mixed = (self.0 ^ self.0 >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
+        mixed ^ mixed >> 31
+    }
+}
+
+impl World {
+    fn roll(&self, chance: u64) -> bool {
+        chance > 0 && self.dice.lock().next() % PER_MILLE < chance
+    }
+
+    /// Carries out a commit that is under way, now and then.
+    fn stir(&self) {
+        if self.late.lock().is_empty() || !self.roll(PER_MILLE / 4) {
+            return;
+        }
+        let mut late = self.late.lock();
+        let count = late.len() as u64;
+        let place = usize::try_from(self.dice.lock().next() % count.max(1)).unwrap_or_default();
+        if place < late.len() {
+            let commit = late.swap_remove(place);
+            // Whatever becomes of it, nobody is told.
+            drop(self.memory.commit_all(vec![commit]));
+        }
+    }
+}
+
+impl Hostile {
+    pub(crate) fn new(options: HostileOptions) -> Self {
+        let memory = Memory::new(options.memory.clone()).validating().limited(Limits::PORTABLE);
+        let (memory, dice) = (Arc::new(memory), Mutex::new(Dice(options.seed)));
+        let world = World { memory, options, dice, late: Mutex::default() };
+        Self { world: Arc::new(world), seen: Mutex::default() }
+    }
+
+    /// The handle of another process.
+    pub(crate) fn beside(&self) -> Self {
+        Self { world: Arc::clone(&self.world), seen: Mutex::default() }
+    }
+
+    pub(crate) fn memory(&self) -> &Arc<Memory> {
+        &self.world.memory
+    }
+
+    pub(crate) fn commit_all(&self, commits: Vec<Commit>) -> Vec<Result<Stamp, Error>> {
+        let mut order: Vec<(u64, usize)> = Vec::with_capacity(commits.len());
+        let mut ranks: HashMap<&Partition, u64> = HashMap::new();
+        for (place, commit) in commits.iter().enumerate() {
+            let rank = ranks.entry(&commit.partition).or_insert_with(|| self.world.dice.lock().next());
+            order.push((*rank, place));
+        }
+        order.sort_unstable();
+        let mut commits: Vec<Option<Commit>> = commits.into_iter().map(Some).collect();
+        let mut outcomes: Vec<Option<Result<Stamp, Error>>> = commits.iter().map(|_| None).collect();
+        for (_, place) in order {
+            let commit = commits.get_mut(place).and_then(Option::take);
+            if let Some((commit, outcome)) = commit.zip(outcomes.get_mut(place)) {
+                *outcome = Some(self.commit(commit));
+            }
+        }
+        outcomes.into_iter().map(|outcome| outcome.unwrap_or_else(|| Err(unknown()))).collect()
+    }
+
+    pub(crate) fn commit(&self, mut commit: Commit) -> Result<Stamp, Error> {
+        let world = &self.world;
+        world.stir();
+        world.memory.check_open()?;
+        check_commit(&mut commit, &Limits::PORTABLE)?;
+        // What it names and writes is read anew: a refusal, or a doubt, is never thought again on the same rows.
+        self.forget(&commit);
+        if world.roll(world.options.late) {
+            world.late.lock().push(commit);
+            return Err(unknown());
+        }
+        let outcome = world.memory.commit_all(vec![commit]).pop();
+        if world.roll(world.options.lost) {
+            return Err(unknown());
+        }
+        outcome.unwrap_or_else(|| Err(unknown()))
+    }
+
+    fn forget(&self, commit: &Commit) {
+        let mut seen = self.seen.lock();
+        let partition = &commit.partition;
+        for key in commit.conditions.iter().filter_map(Condition::key) {
+            seen.remove(&place(partition, key));
+        }
+        for write in &commit.writes {
+            match write {
+                Write::Put(key, _) | Write::PutStamped(key, _) | Write::Delete(key) => {
+                    seen.remove(&place(partition, key));
+                }
+                Write::DeleteRange(range) => {
+                    if let Some((start, end)) = bounds(partition, range) {
+                        seen.retain(|place, _| *place < start || *place >= end);
+                    }
+                }
+            }
+        }
+    }
+
+    pub(crate) fn get(&self, partition: &Partition, key: &[u8]) -> Result<Option<Row>, Error> {
+        self.world.memory.check_open()?;
+        let told = self.seen.lock().get(&place(partition, key)).cloned();
+        match told.filter(|_| self.world.roll(self.world.options.stale)) {
+            Some(row) => Ok(row),
+            None => self.get_linear(partition, key),
+        }
+    }
+
+    pub(crate) fn get_linear(&self, partition: &Partition, key: &[u8]) -> Result<Option<Row>, Error> {
+        self.world.stir();
+        // Under the lock, so that no older row comes in after a newer one.
+        let mut seen = self.seen.lock();
+        let row = self.world.memory.get(partition, key)?;
+        if seen.len() >= ROWS_SEEN_MAX {
+            seen.clear();
+        }
+        seen.insert(place(partition, key), row.clone());
+        Ok(row)
+    }
+
+    pub(crate) fn get_many(&self, partition: &Partition, keys: &[Bytes]) -> Result<Vec<Option<Row>>, Error> {
+        keys.iter().map(|key| self.get(partition, key)).collect()
+    }
+
+    pub(crate) fn resolve(&self, partition: &Partition, write_id: WriteId) -> Result<Outcome, Error> {
+        let world = &self.world;
+        let mut late = world.late.lock();
+        let is_it = |commit: &Commit| commit.write_id == write_id && commit.partition == *partition;
+        let Some(place) = late.iter().position(is_it) else {
+            drop(late);
+            return world.memory.resolve(partition, write_id);
+        };
+        let commit = late.swap_remove(place);
+        drop(late);
+        if world.roll(PER_MILLE / 2)
+            && let Some(Ok(stamp)) = world.memory.commit_all(vec![commit]).pop()
+        {
+            return Ok(Outcome::Committed(stamp));
+        }
+        Ok(Outcome::NotCommitted)
+    }
+
+    pub(crate) fn feed_shards(&self) -> u32 {
+        self.world.options.feed_shards.max(1)
+    }
+
+    /// A page of one shard: of partitions that fall to it by their hash.
+    pub(crate) fn feed(&self, shard: u32, cursor: Cursor, changes_max: usize) -> Result<FeedPage, Error> {
+        let shards = u64::from(self.feed_shards());
+        let is_of = |partition: &Partition| {
+            xxhash_rust::xxh3::xxh3_64(&place(partition, &[])) % shards == u64::from(shard)
+        };
+        self.world.memory.feed(cursor, changes_max, is_of)
+    }
+}
+
+fn unknown() -> Error {
+    Error::new(ErrorKind::Unknown, "commit: nobody said what became of it")
+}
+
+#[cfg(test)]
+mod tests;
