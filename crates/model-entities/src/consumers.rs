@@ -86,7 +86,7 @@ impl Context {
     }
 
     async fn register(&self) -> Result<Registered, Error> {
-        let row = self.store.get(&keys::consumers_partition(self.tenant()), &keys::register()).await?;
+        let row = self.store.get_linear(&keys::consumers_partition(self.tenant()), &keys::register()).await?;
         let Some(row) = row else {
             return Ok(Registered { register: Register::default(), stamp: None });
         };
@@ -96,7 +96,8 @@ impl Context {
     }
 
     async fn has_consumer(&self, name: &str) -> Result<bool, Error> {
-        let row = self.store.get(&keys::consumers_partition(self.tenant()), &keys::consumer(name)).await?;
+        let row =
+            self.store.get_linear(&keys::consumers_partition(self.tenant()), &keys::consumer(name)).await?;
         Ok(row.is_some())
     }
 

@@ -51,9 +51,15 @@ impl Documents {
     ///
     /// If the store refuses.
     pub async fn put(&self, collection: &str, name: &str, document: Bytes) -> Result<(), Error> {
-        let write = Write::Put(key(collection, name), document);
-        self.commit(Vec::new(), write).await?;
-        Ok(())
+        for _ in 0..ATTEMPTS_MAX {
+            let write = Write::Put(key(collection, name), document.clone());
+            match self.commit(Vec::new(), write).await {
+                // It was not carried out.
+                Err(error) if error.kind() == ErrorKind::Conflict => {}
+                outcome => return Ok(outcome?),
+            }
+        }
+        Err(Error::Contention(name.into()))
     }
 
     /// A document. Cost: one read.
@@ -62,7 +68,7 @@ impl Documents {
     ///
     /// If the store refuses.
     pub async fn get(&self, collection: &str, name: &str) -> Result<Option<Bytes>, Error> {
-        let row = self.store.get(&self.partition, &key(collection, name)).await?;
+        let row = self.store.get_linear(&self.partition, &key(collection, name)).await?;
         Ok(row.map(|row| row.value))
     }
 
@@ -115,7 +121,7 @@ impl Documents {
     pub async fn delete(&self, collection: &str, name: &str) -> Result<bool, Error> {
         let key = key(collection, name);
         for _ in 0..ATTEMPTS_MAX {
-            if self.store.get(&self.partition, &key).await?.is_none() {
+            if self.store.get_linear(&self.partition, &key).await?.is_none() {
                 return Ok(false);
             }
             match self.commit(vec![Condition::Present(key.clone())], Write::Delete(key.clone())).await {
@@ -135,7 +141,7 @@ impl Documents {
             change: None,
             reclaims: false,
         };
-        self.store.commit(commit).await.map(drop)
+        self.store.commit_known(commit).await.map(drop)
     }
 }
 

@@ -81,7 +81,7 @@ impl Entities {
     /// [`Error::NoSuchTenant`].
     pub async fn tenant(&self, tenant: &Tenant) -> Result<TenantEntities, Error> {
         if let Some(loaded) = self.loaded(tenant) {
-            return Ok(loaded);
+            return self.refreshed(loaded).await;
         }
         match self.stored_buckets(tenant).await? {
             Some(buckets) => self.load(tenant, buckets).await,
@@ -99,7 +99,7 @@ impl Entities {
     /// [`Error::TooManyTenants`] for a new one beyond the limit; if the store refuses.
     pub async fn tenant_or_create(&self, tenant: &Tenant) -> Result<TenantEntities, Error> {
         if let Some(loaded) = self.loaded(tenant) {
-            return Ok(loaded);
+            return self.refreshed(loaded).await;
         }
         for _ in 0..ATTEMPTS_MAX {
             if let Some(buckets) = self.stored_buckets(tenant).await? {
@@ -133,6 +133,10 @@ impl Entities {
     async fn take_place(&self, tenant: &Tenant) -> Result<Option<TenantPlace>, Error> {
         if *tenant == Tenant::default() {
             return Ok(None);
+        }
+        if self.store.may_lag() {
+            // Others create tenants, too.
+            drop(self.places.recount_after());
         }
         let count = || async { Ok::<_, Error>(self.tenants().await?.len().saturating_sub(1)) };
         let refused = || Error::TooManyTenants { tenant: tenant.name().into(), max: self.places.max() };
@@ -204,9 +208,17 @@ impl Entities {
         self.tenants.read().get(tenant).cloned()
     }
 
+    /// A tenant with all names that are stored: others store some, too, where a store is shared.
+    async fn refreshed(&self, tenant: TenantEntities) -> Result<TenantEntities, Error> {
+        if self.store.may_lag() {
+            tenant.refresh_terms().await?;
+        }
+        Ok(tenant)
+    }
+
     async fn stored_buckets(&self, tenant: &Tenant) -> Result<Option<u32>, Error> {
         let key = keys::tenant(tenant.name());
-        let Some(row) = self.store.get(&keys::tenants_partition(), &key).await? else {
+        let Some(row) = self.store.get_linear(&keys::tenants_partition(), &key).await? else {
             return Ok(None);
         };
         let buckets = row.value.as_ref().try_into().map(u32::from_be_bytes).ok();

@@ -122,9 +122,9 @@ impl Context {
         Ok(self.store.get_cached(self.partition(id)?, &keys::past(id)).flatten())
     }
 
-    /// The row of the past of an entity that is not there. Cost: one read.
+    /// The row of the past of an entity that is not there. Cost: one linear read.
     pub(crate) async fn past_row(&self, id: &str) -> Result<Option<Row>, Error> {
-        Ok(self.store.get(self.partition(id)?, &keys::past(id)).await?)
+        Ok(self.store.get_linear(self.partition(id)?, &keys::past(id)).await?)
     }
 
     /// The bucket of an entity.
@@ -141,7 +141,12 @@ impl Context {
         })
     }
 
-    /// The stored row of an entity, as new as any. Cost: a cache look-up, or one engine read.
+    /// The stored row of an entity as any commit left it: for what is refused or found unchanged by it. Cost: one linear read.
+    pub(crate) async fn row_linear(&self, id: &str) -> Result<Option<Row>, Error> {
+        Ok(self.store.get_linear(self.partition(id)?, &keys::entity(id)).await?)
+    }
+
+    /// The stored row of an entity, as this process knows it. Cost: a cache look-up, or one engine read.
     pub(crate) async fn row(&self, id: &str) -> Result<Option<Row>, Error> {
         let (partition, key) = (self.partition(id)?, keys::entity(id));
         match self.store.get_cached(partition, &key) {
@@ -150,8 +155,12 @@ impl Context {
         }
     }
 
-    /// The stored rows of many entities, in their order. Cost: one read for each bucket.
+    /// The stored rows of many entities, in their order, as this process knows them. Cost: one read for each bucket.
     pub(crate) async fn rows(&self, ids: &[&str]) -> Result<Vec<Option<Row>>, Error> {
+        self.rows_read(ids, false).await
+    }
+
+    async fn rows_read(&self, ids: &[&str], is_linear: bool) -> Result<Vec<Option<Row>>, Error> {
         let mut rows = vec![None; ids.len()];
         for (bucket, partition) in self.partitions.iter().enumerate() {
             let of_bucket = || ids.iter().enumerate().filter(|(_, id)| self.bucket(id) == bucket);
@@ -159,11 +168,19 @@ impl Context {
             if keys.is_empty() {
                 continue;
             }
-            let found = self.store.get_many(partition, &keys).await?;
+            let found = match is_linear {
+                true => self.store.get_many_linear(partition, &keys).await?,
+                false => self.store.get_many(partition, &keys).await?,
+            };
             for ((index, _), row) in of_bucket().zip(found) {
                 if let Some(place) = rows.get_mut(index) {
                     *place = row;
                 }
+            }
+        }
+        if self.store.may_lag() {
+            for row in rows.iter().flatten() {
+                self.know_names(&EntityView::parse(&row.value)?).await?;
             }
         }
         Ok(rows)
@@ -201,14 +218,14 @@ impl Context {
         Ok(())
     }
 
-    /// The stored rows of many entities, and of the pasts of those that are not there: all that there are, or if not `all`
-    /// those at hand.
+    /// The stored rows of many entities, and of the pasts of those that are not there: all that there are, as any commit left
+    /// them, or if not `all` those at hand.
     pub(crate) async fn rows_and_pasts(
         &self,
         ids: &[&str],
         all: bool,
     ) -> Result<(Vec<Option<Row>>, Vec<Option<Row>>), Error> {
-        let rows = self.rows(ids).await?;
+        let rows = self.rows_read(ids, all).await?;
         let mut pasts = Vec::with_capacity(rows.len());
         for (id, row) in ids.iter().zip(&rows) {
             pasts.push(match row {

@@ -80,8 +80,14 @@ impl TenantEntities {
         let turns = &self.context().turns;
         let request = Request { id, required, operation: &operation, now };
         let turn = turns.take(std::iter::once(id), false).await;
-        if let Some(change) = self.attempt(request, false).await? {
-            return Ok(change);
+        match self.attempt(request, false).await {
+            Err(error) if !self.context().store.may_lag() || matches!(error, Error::Store(_)) => {
+                return Err(error);
+            }
+            // Judged by a row that may be out of date, and no commit says that it is not.
+            Err(_) => {}
+            Ok(Some(change)) if self.is_settled(&change) => return Ok(change),
+            Ok(_) => {}
         }
         drop(turn);
         // Those that lost once go one by one: each finds what the one before left, and few lose again.
@@ -94,12 +100,17 @@ impl TenantEntities {
         Err(Error::Contention(id.into()))
     }
 
+    /// Whether a change was committed, or is none by a row that cannot be out of date.
+    fn is_settled(&self, change: &Change) -> bool {
+        change.fate != crate::Fate::Unchanged || !self.context().store.may_lag()
+    }
+
     /// `None`: another writer came first, or there is a past that is not at hand: `again` looks it up.
     async fn attempt(&self, request: Request<'_>, again: bool) -> Result<Option<Change>, Error> {
         let Request { id, operation, now, .. } = request;
         let context = self.context();
         let watch = context.watch(id).await?;
-        let row = context.row(id).await?;
+        let row = if again { context.row_linear(id).await? } else { context.row(id).await? };
         let past = match &row {
             Some(_) => None,
             None if again => context.past_row(id).await?,
@@ -215,8 +226,15 @@ impl TenantEntities {
             }
         };
         let (mut commits, mut committing) = (Vec::with_capacity(groups.len()), Vec::new());
+        let mut left = Vec::new();
+        // Judged by rows that may be out of date, as long as no commit says that they are not.
+        let may_lag = round.attempt == 0 && context.store.may_lag();
         let read = watches.into_iter().zip(rows).zip(pasts).zip(fit);
         for (group, (((watch, row), past), fits)) in groups.iter().zip(read) {
+            if !fits && may_lag {
+                left.push(*group);
+                continue;
+            }
             if !fits {
                 group.tell(outcomes, || Error::NoSuchEntity(group.id.into()));
                 continue;
@@ -230,6 +248,7 @@ impl TenantEntities {
             }
             let recorded = !draught.head.is_empty();
             match draught.commit(context, group.id) {
+                Ok(None) if may_lag => left.push(*group),
                 Ok(None) => {}
                 Ok(Some(commit)) => {
                     committing.push((*group, commit.write_id, recorded));
@@ -239,7 +258,6 @@ impl TenantEntities {
             }
         }
         let told = context.store.commit_all(commits).await;
-        let mut left = Vec::new();
         for ((group, write_id, recorded), told) in committing.into_iter().zip(told) {
             match settle(context, group.id, write_id, told).await {
                 Ok(true) if recorded => context.pasts.note(context.tenant(), group.id),
@@ -257,7 +275,8 @@ impl TenantEntities {
         let context = self.context();
         // What expires at a time is gone at that time.
         let expired = keys::expired_range(Timestamp(now.0.saturating_add(1)));
-        let first = context.purged.begin();
+        // Others write what expires, too, where a store is shared: then every call begins at the beginning.
+        let first = context.purged.begin().filter(|_| !context.store.may_lag());
         let (mut purged, mut is_all) = (0, true);
         for (bucket, partition) in context.partitions.iter().enumerate() {
             let start = first.as_ref().unwrap_or(&expired.start).clone();

@@ -7,7 +7,7 @@ use api_http::Router;
 use api_http::testing::{Got, Sent};
 use api_ngsi_ld::{Api, ContextOptions, Contexts, FetchPolicy, Limits, front_end};
 use model_entities::{Clock, Entities, Options, Tenant, Timestamp};
-use store::{MemoryOptions, Store};
+use store::Store;
 
 /// 2026-01-01T00:00:00Z.
 const START: i64 = 1_767_225_600_000_000;
@@ -64,8 +64,7 @@ impl Broker {
             private_addresses: false,
         };
         let contexts = Contexts::new(ContextOptions { folder: None, fetch, cache_entries: 100 }).unwrap();
-        let store =
-            Store::memory(MemoryOptions { clock: clock.clone(), feed: store::FeedOptions::recommended() });
+        let store = store::testing::memory(clock.clone());
         let entities = entities(store);
         let contexts = contexts.hosting(entities.clone(), clock.clone());
         let api = Api::new(entities.clone(), contexts, clock.clone(), limits(), "test");

@@ -8,7 +8,6 @@ use api_http::{MemoryBudget, RequestMemory, Response, Router};
 use api_tsm::{Api, Limits, front_ends};
 use http::HeaderMap;
 use model_series::{Clock, Repositories, SeriesOptions, StrandOptions, Timestamp};
-use store::{MemoryOptions, Store};
 
 /// 2026-01-01T00:00:00Z.
 const START: i64 = 1_767_225_600_000_000;
@@ -48,8 +47,7 @@ impl Service {
     /// A service whose requests share this room.
     pub(crate) fn with_room(room: Option<MemoryBudget>) -> Self {
         let clock = Clock::manual(Timestamp(START));
-        let store =
-            Store::memory(MemoryOptions { clock: clock.clone(), feed: store::FeedOptions::recommended() });
+        let store = store::testing::memory(clock.clone());
         let strands = StrandOptions { block_points_max: 4096, overlays_max: 32, overlay_points_max: 16_384 };
         let options = SeriesOptions { strands, repositories_max: 1_000, definitions_cached_max: 1000 };
         let api = Api::new(Repositories::new(store, options), clock.clone(), limits());

@@ -29,6 +29,41 @@ fn tenants_are_created_once_and_keep_their_buckets() {
     });
 }
 
+/// What one process makes, changes and removes, another knows that asked for it before.
+#[test]
+fn processes_know_of_each_other() {
+    for seed in 0..40 {
+        run(async {
+            let store = store::testing::hostile(store::Clock::manual(Timestamp(0)), seed);
+            let all = [store.beside(), store]
+                .map(|store| Entities::new(store, Options { tenants_max: 1, ..options(1) }));
+            let city = Tenant::new("city").unwrap();
+            assert!(matches!(all[1].tenant(&city).await, Err(Error::NoSuchTenant(_))));
+            let one = all[0].tenant_or_create(&city).await.unwrap();
+            let two = all[1].tenant(&city).await.unwrap();
+            let full = all[1].tenant_or_create(&Tenant::new("town").unwrap()).await;
+            assert!(matches!(full, Err(Error::TooManyTenants { .. })));
+            for round in 0..10 {
+                let name = format!("urn:type:{round}");
+                let terms = one.intern(&[&name]).await.unwrap();
+                let again = all[1].tenant(&city).await.unwrap();
+                assert_eq!(again.terms().id(&name), Some(terms[0]));
+                let draft = Draft { types: terms[..].into(), ..Draft::default() };
+                let create = || Operation::Create(draft.clone());
+                let now = Timestamp(round);
+                one.apply("urn:x:1", create(), now).await.unwrap();
+                let refused = two.apply("urn:x:1", create(), now).await;
+                assert!(matches!(refused, Err(Error::AlreadyExists(_))), "{refused:?}");
+                one.apply("urn:x:1", Operation::Delete, now).await.unwrap();
+                let refused = two.apply("urn:x:1", Operation::Delete, now).await;
+                assert!(matches!(refused, Err(Error::NoSuchEntity(_))), "{refused:?}");
+                let refused = two.apply_all(vec![("urn:x:1".into(), Operation::Delete)], now).await;
+                assert!(matches!(refused[..], [Err(Error::NoSuchEntity(_))]), "{refused:?}");
+            }
+        });
+    }
+}
+
 #[test]
 fn a_node_learns_the_names_that_another_stored() {
     run(async {

@@ -86,7 +86,7 @@ impl TenantEntities {
     ) -> Result<bool, Error> {
         let context = self.context();
         for _ in 0..ATTEMPTS_MAX {
-            if context.row(id).await?.is_some() {
+            if context.row_linear(id).await?.is_some() {
                 return Ok(false);
             }
             let row = context.past_row(id).await?;
@@ -151,9 +151,9 @@ impl TenantEntities {
         let context = self.context();
         let (partition, write_id) = (context.partition(id)?.clone(), context.write_ids.next());
         let commit = Commit { partition, write_id, conditions, writes, change: None, reclaims: false };
-        match context.store.commit(commit).await {
+        match context.store.commit_known(commit).await {
             Ok(_) => Ok(true),
-            Err(error) if matches!(error.kind(), ErrorKind::Conflict | ErrorKind::Unknown) => Ok(false),
+            Err(error) if error.kind() == ErrorKind::Conflict => Ok(false),
             Err(error) => Err(error.into()),
         }
     }
@@ -212,6 +212,7 @@ impl TenantEntities {
             let Some(newest) = heads.newest() else {
                 break;
             };
+            // What is still there is read again.
             self.drop_heads(id, &heads, newest).await?;
         }
         for strand in self.strands_of(id, |_, _| true).await? {
@@ -224,8 +225,16 @@ impl TenantEntities {
                 header.types.iter().map(|of_type| Write::Delete(keys::past_type(*of_type, id))).collect();
             let key = keys::past(id);
             writes.extend([Write::Delete(key.clone()), Write::Delete(keys::folded(id))]);
-            // If it is another one now, the entity has come back or gone again meanwhile.
-            self.commit_past(id, vec![Condition::Version(key, row.stamp)], writes).await?;
+            for _ in 0..ATTEMPTS_MAX {
+                let is_same = vec![Condition::Version(key.clone(), row.stamp)];
+                if self.commit_past(id, is_same, writes.clone()).await? {
+                    break;
+                }
+                // If it is another one now, the entity has come back or gone again meanwhile.
+                if self.context().past_row(id).await?.is_none_or(|now| now.stamp != row.stamp) {
+                    break;
+                }
+            }
         }
         Ok(())
     }

@@ -107,7 +107,9 @@ impl TenantEntities {
             if !self.write_strands(id, &heads, newest).await? {
                 continue;
             }
-            self.drop_heads(id, &heads, newest).await?;
+            if !self.drop_heads(id, &heads, newest).await? {
+                continue;
+            }
             folded += heads.rows();
             if !heads.pages.iter().any(|page| page.more()) {
                 return Ok(folded);
@@ -193,15 +195,14 @@ impl TenantEntities {
     async fn is_folded_to(&self, id: &str, heads: &Heads) -> Result<bool, Error> {
         let context = self.context();
         let (partition, key) = (context.partition(id)?, keys::folded(id));
-        let row = match context.store.get_cached(partition, &key) {
-            Some(row) => row,
-            None => context.store.get(partition, &key).await?,
-        };
+        let row = context.store.get_linear(partition, &key).await?;
         Ok(row.map(|row| row.stamp) == heads.folded.as_ref().map(|(row, _)| row.stamp))
     }
 
-    /// The second half: head rows that strands hold are deleted.
-    pub(super) async fn drop_heads(&self, id: &str, heads: &Heads, newest: Timestamp) -> Result<(), Error> {
+    /// The second half: head rows that strands hold are deleted. Answers false if they are not, for all that is known: another
+    /// node folded the same rows, or the commit was not carried out. Then they are to be read again: what is still there
+    /// when its strand is erased would come back.
+    pub(super) async fn drop_heads(&self, id: &str, heads: &Heads, newest: Timestamp) -> Result<bool, Error> {
         let context = self.context();
         let key = keys::folded(id);
         let condition = match &heads.folded {
@@ -220,10 +221,9 @@ impl TenantEntities {
             change: None,
             reclaims: true,
         };
-        match context.store.commit(commit).await {
-            Ok(_) => Ok(()),
-            // Another node folded the same rows, or the outcome is not known: what is left is folded again, to nothing new.
-            Err(error) if matches!(error.kind(), ErrorKind::Conflict | ErrorKind::Unknown) => Ok(()),
+        match context.store.commit_known(commit).await {
+            Ok(_) => Ok(true),
+            Err(error) if error.kind() == ErrorKind::Conflict => Ok(false),
             Err(error) => Err(error.into()),
         }
     }

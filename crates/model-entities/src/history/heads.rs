@@ -33,10 +33,7 @@ impl TenantEntities {
     pub(super) async fn heads(&self, id: &str, all: bool) -> Result<Heads, Error> {
         let context = self.context();
         let (partition, key) = (context.partition(id)?, keys::folded(id));
-        let row = match context.store.get_cached(partition, &key) {
-            Some(row) => row,
-            None => context.store.get(partition, &key).await?,
-        };
+        let row = context.store.get_linear(partition, &key).await?;
         let folded = row.map(|row| {
             let time = row.value.as_ref().try_into().map(i64::from_le_bytes).map(Timestamp);
             time.map(|time| (row, time)).map_err(|_| damaged())

@@ -65,7 +65,7 @@ impl TenantEntities {
             attributes: Vec::new(),
             covered: None,
         };
-        if let Some(row) = context.row(id).await? {
+        if let Some(row) = context.row_linear(id).await? {
             let view = EntityView::peek(&row.value)?;
             history.types = view.types().collect();
             history.scopes = view.scopes().map(Into::into).collect();

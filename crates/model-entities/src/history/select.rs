@@ -162,10 +162,7 @@ impl TenantEntities {
             return Ok(false);
         };
         let (store, key) = (&self.context().store, keys::changed(name));
-        match store.get_cached(partition, &key) {
-            Some(row) => Ok(row.is_some()),
-            None => Ok(store.get(partition, &key).await?.is_some()),
-        }
+        Ok(store.get_linear(partition, &key).await?.is_some())
     }
 
     async fn read_written(

@@ -1,14 +1,11 @@
 //! Names keep their numbers, whoever allots them.
 
-use store::{Clock, MemoryOptions, Tenant, Timestamp};
+use store::{Clock, Tenant, Timestamp};
 
 use super::*;
 
 fn memory() -> Store {
-    Store::memory(MemoryOptions {
-        clock: Clock::manual(Timestamp(0)),
-        feed: store::FeedOptions::recommended(),
-    })
+    store::testing::memory(Clock::manual(Timestamp(0)))
 }
 
 fn partition() -> Partition {
@@ -69,38 +66,42 @@ async fn limits_are_kept() {
 #[test]
 fn nodes_agree_on_numbers() {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(4).build().unwrap();
-    runtime.block_on(async {
-        let store = memory();
-        let node = |node: usize| {
-            let store = store.clone();
-            async move {
-                let (ids, terms) = (WriteIds::new(), Terms::default());
-                for round in 0..40 {
-                    let names: Vec<String> =
-                        (0..3).map(|number| format!("urn:{}", round * 2 + number * node)).collect();
-                    let names: Vec<&str> = names.iter().map(|name| &**name).collect();
-                    terms.allot(&store, &partition(), &ids, &names, 1000).await.unwrap();
-                }
-                terms
+    let hostile = (0..8).map(|seed| store::testing::hostile(Clock::manual(Timestamp(0)), seed));
+    for store in hostile.chain([memory()]) {
+        runtime.block_on(check_nodes(store));
+    }
+}
+
+async fn check_nodes(store: Store) {
+    let node = |node: usize| {
+        let store = store.beside();
+        async move {
+            let (ids, terms) = (WriteIds::new(), Terms::default());
+            for round in 0..40 {
+                let names: Vec<String> =
+                    (0..3).map(|number| format!("urn:{}", round * 2 + number * node)).collect();
+                let names: Vec<&str> = names.iter().map(|name| &**name).collect();
+                terms.allot(&store, &partition(), &ids, &names, 1000).await.unwrap();
             }
-        };
-        let nodes: Vec<_> = (0..8).map(|number| tokio::spawn(node(number))).collect();
-        let all = Terms::default();
-        let mut told = Vec::new();
-        for node in nodes {
-            told.push(node.await.unwrap());
+            terms
         }
-        all.learn(&store, &partition()).await.unwrap();
-        for terms in told {
-            terms.learn(&store, &partition()).await.unwrap();
-            assert_eq!(terms.len(), all.len());
-            for number in 0..u32::try_from(all.len()).unwrap() {
-                let name = all.iri(TermId(number)).unwrap();
-                assert_eq!(
-                    (terms.iri(TermId(number)), terms.id(&name)),
-                    (Some(name.clone()), Some(TermId(number)))
-                );
-            }
+    };
+    let nodes: Vec<_> = (0..8).map(|number| tokio::spawn(node(number))).collect();
+    let all = Terms::default();
+    let mut told = Vec::new();
+    for node in nodes {
+        told.push(node.await.unwrap());
+    }
+    all.learn(&store, &partition()).await.unwrap();
+    for terms in told {
+        terms.learn(&store, &partition()).await.unwrap();
+        assert_eq!(terms.len(), all.len());
+        for number in 0..u32::try_from(all.len()).unwrap() {
+            let name = all.iri(TermId(number)).unwrap();
+            assert_eq!(
+                (terms.iri(TermId(number)), terms.id(&name)),
+                (Some(name.clone()), Some(TermId(number)))
+            );
         }
-    });
+    }
 }

@@ -280,8 +280,7 @@ impl Context {
             return Ok(false);
         }
         let writes = vec![Write::Delete(keys::removal(number))];
-        self.commit(Draught { writes, ..Draught::default() }).await?;
-        Ok(true)
+        self.commit(Draught { writes, ..Draught::default() }).await
     }
 }
 

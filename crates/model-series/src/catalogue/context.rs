@@ -86,13 +86,13 @@ impl Context {
     pub(crate) async fn row(&self, key: &[u8]) -> Result<Option<Row>, Error> {
         match self.store.get_cached(&self.partition, key) {
             Some(row) => Ok(row),
-            None => Ok(self.store.get(&self.partition, key).await?),
+            None => Ok(self.store.get_linear(&self.partition, key).await?),
         }
     }
 
     /// Rows of the catalogue, in the order of `keys`.
     pub(crate) async fn rows(&self, keys: &[Bytes]) -> Result<Vec<Option<Row>>, Error> {
-        Ok(self.store.get_many(&self.partition, keys).await?)
+        Ok(self.store.get_many_linear(&self.partition, keys).await?)
     }
 
     /// The same, each with an error of its own: for jobs. Cost: one read for all, or one each if that fails.

@@ -322,8 +322,13 @@ impl Context {
 
     /// Removes units, attribute types and hooks; for the removal of a whole repository.
     pub(crate) async fn remove_master_data(&self) -> Result<(), Error> {
-        let writes = keys::master_data().into_iter().map(Write::DeleteRange).collect();
-        self.commit(Draught { writes, ..Draught::default() }).await.map(drop)
+        for _ in 0..ATTEMPTS_MAX {
+            let writes = keys::master_data().into_iter().map(Write::DeleteRange).collect();
+            if self.commit(Draught { writes, ..Draught::default() }).await? {
+                return Ok(());
+            }
+        }
+        Err(Error::Contention("the catalogue".into()))
     }
 }
 

@@ -390,6 +390,10 @@ impl Repositories {
             return Ok(None);
         }
         let places = &self.shared.places;
+        if self.shared.store.may_lag() {
+            // Others create repositories, too.
+            drop(places.recount_after());
+        }
         let count = || async {
             let counts = |entry: &&Entry| entry.state != State::Removed && &*entry.info.name != DEFAULT;
             Ok::<_, Error>(self.entries().await?.iter().filter(counts).count())
@@ -423,7 +427,7 @@ impl Repositories {
         let (store, partition, key) = (&self.shared.store, &self.shared.partition, keys::repository(name));
         let row = match store.get_cached(partition, &key) {
             Some(row) => row,
-            None => store.get(partition, &key).await?,
+            None => store.get_linear(partition, &key).await?,
         };
         let Some(row) = row else {
             return Ok(None);

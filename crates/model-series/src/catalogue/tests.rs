@@ -13,7 +13,7 @@ mod state;
 
 use std::sync::Arc;
 
-use store::{Clock, MemoryOptions, Store, Timestamp};
+use store::{Clock, Store, Timestamp};
 
 use crate::{
     Alignment, Attribute, AttributeKind, AttributeType, AttributeValue, Definition, DefinitionDraft, Error,
@@ -29,7 +29,7 @@ pub(crate) const MINUTE: i64 = 60_000_000_000;
 pub(crate) const QUARTER: Interval = Interval::new(IntervalUnit::Minute, 15);
 
 pub(crate) fn memory() -> Store {
-    Store::memory(MemoryOptions { clock: Clock::manual(NOW), feed: store::FeedOptions::recommended() })
+    store::testing::memory(Clock::manual(NOW))
 }
 
 pub(crate) fn options() -> SeriesOptions {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use store::{Clock, MemoryOptions, Store, Timestamp};
+use store::{Clock, Store, Timestamp};
 
 use super::*;
 use crate::calendar::{DAY, HOUR};
@@ -35,8 +35,7 @@ async fn repository() -> Repository {
 }
 
 async fn repository_with(strands: StrandOptions) -> Repository {
-    let store =
-        Store::memory(MemoryOptions { clock: Clock::manual(NOW), feed: store::FeedOptions::recommended() });
+    let store = store::testing::memory(Clock::manual(NOW));
     repository_in(store, strands).await
 }
 

@@ -19,10 +19,10 @@ impl Rows<'_> {
         }
     }
 
-    /// See [`Store::get`].
-    pub(super) async fn get(self, partition: &Partition, key: &[u8]) -> Result<Option<Row>, Error> {
+    /// See [`Store::get_linear`].
+    pub(super) async fn get_linear(self, partition: &Partition, key: &[u8]) -> Result<Option<Row>, Error> {
         match self {
-            Self::Live(store) => store.get(partition, key).await,
+            Self::Live(store) => store.get_linear(partition, key).await,
             Self::Past(snapshot) => snapshot.get(partition, key).await,
         }
     }

@@ -93,12 +93,14 @@ macro_rules! or_gone {
 pub(super) use or_gone;
 
 impl Strands {
-    /// The state row and its version. Cost: one look-up, or one engine read.
+    /// The state row and its version, as any commit left it: an older one may name rows that are gone, and miss those that a
+    /// fold took out of sight elsewhere. No other row is written twice, so those may be read as they are known.
+    /// Cost: one look-up, or one engine read.
     pub(super) async fn state(&self, strand: &Strand) -> Result<Option<(Stamp, State)>, Error> {
         let key = keys::state(strand);
         let row = match self.reads().get_cached(&strand.partition, &key) {
             Some(row) => row,
-            None => self.reads().get(&strand.partition, &key).await?,
+            None => self.reads().get_linear(&strand.partition, &key).await?,
         };
         Ok(row.map(|row| State::parse(&row.value).map(|state| (row.stamp, state))).transpose()?)
     }

@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use bytes::Bytes;
 use store::{
-    Clock, Direction, Durability, EmbeddedOptions, MemoryOptions, Partition, Range, Space, SpaceKind, Store,
-    Tenant, Timestamp,
+    Clock, Direction, Durability, EmbeddedOptions, Partition, Range, Space, SpaceKind, Store, Tenant,
+    Timestamp,
 };
 
 use super::state::Chilled;
@@ -24,10 +24,7 @@ pub(super) fn small() -> StrandOptions {
 }
 
 pub(super) fn memory() -> Store {
-    Store::memory(MemoryOptions {
-        clock: Clock::manual(Timestamp(0)),
-        feed: store::FeedOptions::recommended(),
-    })
+    store::testing::memory(Clock::manual(Timestamp(0)))
 }
 
 pub(super) fn embedded(folder: &std::path::Path) -> Store {

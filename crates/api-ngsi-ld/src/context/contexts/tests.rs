@@ -231,10 +231,7 @@ async fn a_fetched_document_that_is_no_context_is_forgotten_and_asked_for_again_
     let page = Page::Text(r#"{"@context": {"a": {"@id": "x:a", "@context": {}}}}"#.into());
     let server =
         WebServer::start(&[("/a", page), ("/b", Page::Text(r#"{"@context": {"b": "x:b"}}"#.into()))]).await;
-    let store = store::Store::memory(store::MemoryOptions {
-        clock: Clock::System,
-        feed: store::FeedOptions::recommended(),
-    });
+    let store = store::testing::memory(Clock::System);
     let contexts = contexts().hosting(entities(&store), Clock::System);
     let both = format!(r#"["{}", "{}"]"#, server.url("/b"), server.url("/a"));
     for _ in 0..2 {
@@ -251,10 +248,7 @@ async fn a_fetched_document_that_is_no_context_is_forgotten_and_asked_for_again_
 #[tokio::test]
 async fn what_was_fetched_before_there_was_a_tenant_is_kept_once_there_is() {
     let server = WebServer::start(&[("/a", Page::Text(r#"{"@context": {"a": "x:y"}}"#.into()))]).await;
-    let store = store::Store::memory(store::MemoryOptions {
-        clock: Clock::System,
-        feed: store::FeedOptions::recommended(),
-    });
+    let store = store::testing::memory(Clock::System);
     let (entities, tenant) = (entities(&store), Tenant::new("new").unwrap());
     let first = contexts().hosting(entities.clone(), Clock::System);
     let context = first.of(&tenant).by_link(&server.url("/a")).await.unwrap();

@@ -4,7 +4,7 @@ use http::{HeaderMap, HeaderName};
 use http_body_util::BodyExt as _;
 use model_entities::{Clock, Tenant, Timestamp};
 use serde_json::{Value, json};
-use store::{MemoryOptions, Store};
+use store::Store;
 
 use super::*;
 use crate::context::Contexts;
@@ -13,7 +13,7 @@ use crate::context::testing::{Page, WebServer, entities, of, options};
 const CORE: &str = "https://uri.etsi.org/ngsi-ld/v1/ngsi-ld-core-context-v1.9.jsonld";
 
 fn store() -> Store {
-    Store::memory(MemoryOptions { clock: Clock::System, feed: store::FeedOptions::recommended() })
+    store::testing::memory(Clock::System)
 }
 
 fn contexts(store: &Store) -> Contexts {

@@ -41,6 +41,32 @@ fn texts(values: &[(String, InstanceId)]) -> Vec<&str> {
     values.iter().map(|(value, _)| value.as_str()).collect()
 }
 
+/// A commit whose outcome nobody knew must not leave what comes back later.
+#[test]
+fn a_past_that_was_deleted_stays_so_on_the_worst_store() {
+    for seed in 0..60 {
+        run(async {
+            let store = store::testing::hostile(store::Clock::manual(Timestamp(0)), seed);
+            let (one, other) = (tenant(&store).await, tenant(&store.beside()).await);
+            for round in 0..4 {
+                for number in 1..4 {
+                    let draft = draft(vec![instance("1", number, None)]);
+                    one.apply(ID, Operation::UpsertUpdate(draft), Timestamp(number)).await.unwrap();
+                }
+                let all = Instances::All;
+                match round % 2 {
+                    0 => one.delete_history_attribute(ID, SPEED, &all).await.unwrap(),
+                    _ => one.delete_history(ID).await.unwrap(),
+                }
+                for entities in [&other, &one] {
+                    entities.fold_history(ID).await.unwrap();
+                    assert!(values(entities, TimeProperty::ModifiedAt).await.is_empty(), "seed {seed}");
+                }
+            }
+        });
+    }
+}
+
 #[test]
 fn a_past_is_written_without_an_entity() {
     run(async {

@@ -32,8 +32,7 @@ fn options(buckets: u32) -> Options {
 }
 
 async fn tenant_with(entities: &[Value], options: Options) -> TenantEntities {
-    let store =
-        Store::memory(MemoryOptions { clock: Clock::manual(NOW), feed: store::FeedOptions::recommended() });
+    let store = store::testing::memory(Clock::manual(NOW));
     tenant_on(store, entities, options).await
 }
 

@@ -199,4 +199,23 @@ proptest! {
             check(&repository, &model).await;
         });
     }
+
+    /// Two processes take turns.
+    #[test]
+    fn the_catalogue_is_what_a_plain_map_is_in_the_worst_store(actions in actions(), seed: u64) {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+        runtime.block_on(async {
+            let store = store::testing::hostile(store::Clock::manual(NOW), seed);
+            let all = [repositories(&store.beside()), repositories(&store)];
+            let draft = RepositoryDraft { name: "grid".into(), description: "".into() };
+            all[0].create(draft, NOW).await.expect("created");
+            let both = [all[0].get("grid").await.expect("there"), all[1].get("grid").await.expect("there")];
+            furnish(&both[0]).await;
+            let mut model = Model::new();
+            for (action, repository) in actions.into_iter().zip(both.iter().cycle()) {
+                act(repository, &mut model, action).await;
+            }
+            check(&both[0], &model).await;
+        });
+    }
 }

@@ -462,6 +462,28 @@ proptest! {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Two processes take turns.
+    #[test]
+    fn strands_read_as_a_sorted_map_in_the_worst_store(
+        operations in prop::collection::vec(operation(), 1..40),
+        audited: bool,
+        seed: u64,
+    ) {
+        run(async {
+            let store = store::testing::hostile(store::Clock::manual(Timestamp(0)), seed);
+            let mut beside = Strands::new(store.beside(), small());
+            let mut trial = Trial::new(store, audited);
+            for operation in &operations {
+                std::mem::swap(&mut trial.strands, &mut beside);
+                trial.carry_out(operation).await;
+            }
+        });
+    }
+}
+
+proptest! {
     #![proptest_config(ProptestConfig { cases: 6, ..ProptestConfig::default() })]
 
     #[test]
