@@ -155,6 +155,24 @@ mod tests {
         Documents::new(store.clone(), Tenant::new(tenant).unwrap(), WriteIds::new())
     }
 
+    /// None that was put before comes after it, though nobody said what became of it.
+    #[tokio::test]
+    async fn the_document_that_was_put_last_stays_on_the_worst_store() {
+        for seed in 0..40 {
+            let store = store::testing::hostile(Clock::System, seed);
+            let both = [documents(&store, "city"), documents(&store.beside(), "city")];
+            for (number, writer) in (0..20_u8).zip(both.iter().cycle()) {
+                writer.put("contexts", "a", Bytes::copy_from_slice(&[number])).await.unwrap();
+                for reader in both.iter().cycle().take(4) {
+                    let found = reader.get("contexts", "a").await.unwrap();
+                    assert_eq!(found.as_deref(), Some(&[number][..]), "seed {seed}");
+                }
+            }
+            assert!(both[0].delete("contexts", "a").await.unwrap());
+            assert!(!both[1].delete("contexts", "a").await.unwrap());
+        }
+    }
+
     #[tokio::test]
     async fn documents_are_kept_by_collection_name_and_tenant() {
         let store =
