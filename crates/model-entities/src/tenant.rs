@@ -4,6 +4,7 @@ use std::fmt::Display;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use futures_util::future::try_join_all;
 use store::{FencedFlag, Fingerprint, Lane, Partition, Row, Store, Tenant, Timestamp, WriteIds, bucket_of};
 
 use crate::expiry::{LowWater, live_bytes};
@@ -12,6 +13,8 @@ use crate::{EntityView, Error, Options, TermId, Terms, keys};
 
 /// Turns for writers that met others on one entity: a fixed number, shared by hash.
 pub(crate) const TURNS: u32 = 64;
+/// So many buckets of a tenant are read at once for one request.
+pub(crate) const BUCKETS_AT_ONCE: usize = 16;
 
 /// The entities of one tenant; clones share.
 #[derive(Clone, Debug)]
@@ -136,9 +139,7 @@ impl Context {
     /// Where an entity lives.
     pub(crate) fn partition(&self, id: &str) -> Result<&Partition, Error> {
         // A tenant has a bucket at least, and the number of a bucket is below theirs.
-        self.partitions.get(self.bucket(id)).ok_or_else(|| {
-            store::Error::new(store::ErrorKind::Corrupt, "finding the bucket of an entity").into()
-        })
+        self.partitions.get(self.bucket(id)).ok_or_else(no_bucket)
     }
 
     /// The stored row of an entity as any commit left it: for what is refused or found unchanged by it. Cost: one linear read.
@@ -155,35 +156,57 @@ impl Context {
         }
     }
 
-    /// The stored rows of many entities, in their order, as this process knows them. Cost: one read for each bucket.
+    /// The stored rows of many entities, in their order, as this process knows them. Cost: one read for each bucket that they
+    /// lie in, several side by side.
     pub(crate) async fn rows(&self, ids: &[&str]) -> Result<Vec<Option<Row>>, Error> {
         self.rows_read(ids, false).await
     }
 
     async fn rows_read(&self, ids: &[&str], is_linear: bool) -> Result<Vec<Option<Row>>, Error> {
-        let mut rows = vec![None; ids.len()];
-        for (bucket, partition) in self.partitions.iter().enumerate() {
-            let of_bucket = || ids.iter().enumerate().filter(|(_, id)| self.bucket(id) == bucket);
-            let keys: Vec<Bytes> = of_bucket().map(|(_, id)| keys::entity(id)).collect();
-            if keys.is_empty() {
-                continue;
-            }
-            let found = match is_linear {
-                true => self.store.get_many_linear(partition, &keys).await?,
-                false => self.store.get_many(partition, &keys).await?,
-            };
-            for ((index, _), row) in of_bucket().zip(found) {
-                if let Some(place) = rows.get_mut(index) {
-                    *place = row;
-                }
-            }
-        }
+        let rows = match &*self.partitions {
+            [partition] => self.rows_of_partition(partition, ids.iter().copied(), is_linear).await?,
+            _ => self.rows_of_buckets(ids, is_linear).await?,
+        };
         if self.store.may_lag() {
             for row in rows.iter().flatten() {
                 self.know_names(&EntityView::parse(&row.value)?).await?;
             }
         }
         Ok(rows)
+    }
+
+    async fn rows_of_buckets(&self, ids: &[&str], is_linear: bool) -> Result<Vec<Option<Row>>, Error> {
+        let mut places: Vec<(usize, usize)> = ids.iter().map(|id| self.bucket(id)).zip(0..).collect();
+        places.sort_unstable();
+        let buckets: Vec<_> = places.chunk_by(|one, other| one.0 == other.0).collect();
+        let mut rows = vec![None; ids.len()];
+        for buckets in buckets.chunks(BUCKETS_AT_ONCE) {
+            let reads = buckets.iter().map(async |bucket| {
+                let partition = bucket.first().and_then(|(bucket, _)| self.partitions.get(*bucket));
+                let of_bucket = bucket.iter().filter_map(|(_, index)| ids.get(*index).copied());
+                self.rows_of_partition(partition.ok_or_else(no_bucket)?, of_bucket, is_linear).await
+            });
+            let found = try_join_all(reads).await?;
+            for ((_, index), row) in buckets.iter().copied().flatten().zip(found.into_iter().flatten()) {
+                if let Some(place) = rows.get_mut(*index) {
+                    *place = row;
+                }
+            }
+        }
+        Ok(rows)
+    }
+
+    async fn rows_of_partition(
+        &self,
+        partition: &Partition,
+        ids: impl Iterator<Item = &str>,
+        is_linear: bool,
+    ) -> Result<Vec<Option<Row>>, Error> {
+        let keys: Vec<Bytes> = ids.map(keys::entity).collect();
+        Ok(match is_linear {
+            true => self.store.get_many_linear(partition, &keys).await?,
+            false => self.store.get_many(partition, &keys).await?,
+        })
     }
 
     /// The stored rows of many entities, in their order, each with an error of its own: for jobs. Cost: as for all together,
@@ -246,6 +269,10 @@ impl Context {
         }
         Ok(())
     }
+}
+
+fn no_bucket() -> Error {
+    store::Error::new(store::ErrorKind::Corrupt, "finding the bucket of an entity").into()
 }
 
 impl TenantEntities {

@@ -2,11 +2,12 @@
 
 use std::collections::HashSet;
 
-use store::{Direction, Timestamp};
+use futures_util::future::try_join_all;
+use store::{Direction, Partition, Timestamp};
 
 use super::plan::Way;
 use super::stream::IdList;
-use crate::tenant::Context;
+use crate::tenant::{BUCKETS_AT_ONCE, Context};
 use crate::{Error, TermId, keys};
 
 /// Larger pages cost the allocator more than they save.
@@ -47,33 +48,48 @@ impl Context {
     /// The types that any entity has, unless they are too many.
     pub(super) async fn types_in_use(&self) -> Result<Option<Vec<TermId>>, Error> {
         let mut types = Vec::new();
-        for partition in self.partitions.iter() {
-            let mut next = Some(TermId(0));
-            while let Some(from) = next {
-                let page = self.store.scan(partition, &keys::types_from(from), Direction::Forward, 1).await?;
-                let found = page.last_key().and_then(keys::type_of_key);
-                types.extend(found);
-                next = found.and_then(|found| found.0.checked_add(1)).map(TermId);
-                if types.len() > TYPES_MAX * self.partitions.len() {
-                    return Ok(None);
-                }
+        for partitions in self.partitions.chunks(BUCKETS_AT_ONCE) {
+            let reads = partitions.iter().map(|partition| self.types_of_bucket(partition));
+            for of_bucket in try_join_all(reads).await? {
+                let Some(of_bucket) = of_bucket else { return Ok(None) };
+                types.extend(of_bucket);
+            }
+            types.sort_unstable();
+            types.dedup();
+            if types.len() > TYPES_MAX {
+                return Ok(None);
             }
         }
-        types.sort_unstable();
-        types.dedup();
-        Ok((types.len() <= TYPES_MAX).then_some(types))
+        Ok(Some(types))
     }
 
-    /// Ids of entities that expired, or some of whose attributes did, and that are not purged yet.
+    /// The types that entities of a bucket have, unless they are too many.
+    async fn types_of_bucket(&self, partition: &Partition) -> Result<Option<Vec<TermId>>, Error> {
+        let (mut types, mut next) = (Vec::new(), Some(TermId(0)));
+        while let Some(from) = next {
+            let page = self.store.scan(partition, &keys::types_from(from), Direction::Forward, 1).await?;
+            let found = page.last_key().and_then(keys::type_of_key);
+            types.extend(found);
+            if types.len() > TYPES_MAX {
+                return Ok(None);
+            }
+            next = found.and_then(|found| found.0.checked_add(1)).map(TermId);
+        }
+        Ok(Some(types))
+    }
+
+    /// Ids of entities that expired, or some of whose attributes did, and that are not purged yet; unless there are many.
     pub(super) async fn expired_ids(&self, now: Timestamp) -> Result<Option<HashSet<Box<str>>>, Error> {
         let range = keys::expired_range(Timestamp(now.0.saturating_add(1)));
         let mut ids = HashSet::new();
-        for partition in self.partitions.iter() {
-            let page = self.store.scan(partition, &range, Direction::Forward, EXPIRED_MAX).await?;
-            if page.more() {
-                return Ok(None);
+        for partitions in self.partitions.chunks(BUCKETS_AT_ONCE) {
+            let read = |partition| self.store.scan(partition, &range, Direction::Forward, EXPIRED_MAX);
+            for page in try_join_all(partitions.iter().map(read)).await? {
+                ids.extend(page.rows().filter_map(|(key, _)| keys::id_of_key(key)).map(Box::from));
+                if page.more() || ids.len() > EXPIRED_MAX {
+                    return Ok(None);
+                }
             }
-            ids.extend(page.rows().filter_map(|(key, _)| keys::id_of_key(key)).map(Into::into));
         }
         Ok(Some(ids))
     }

@@ -1,9 +1,14 @@
-//! Candidates in id order: pages of index rows, merged over ranges and buckets.
+//! Candidates in id order: pages of index rows, read side by side and merged over ranges and buckets.
+
+mod heap;
 
 use bytes::Bytes;
+use futures_util::future::try_join_all;
 use store::{Direction, Page, Partition, Range, Store};
 
+use crate::tenant::BUCKETS_AT_ONCE;
 use crate::{Error, keys};
+use heap::Heap;
 
 /// Pages grow up to so many rows.
 const PAGE_ROWS_MAX: usize = 512;
@@ -31,12 +36,34 @@ impl Stream {
     fn is_starved(&self) -> bool {
         self.open && self.at >= self.page.len()
     }
+
+    /// Reads the next page.
+    async fn fill(&mut self, store: &Store, partitions: &[Partition]) -> Result<(), Error> {
+        let Some(partition) = partitions.get(self.partition) else {
+            self.open = false;
+            return Ok(());
+        };
+        let page = store.scan(partition, &self.range, Direction::Forward, self.rows).await?;
+        self.open = page.more();
+        if let Some(last) = page.last_key().filter(|_| self.open) {
+            self.range = keys::after_key(&self.range, last);
+        }
+        (self.page, self.at) = (page, 0);
+        self.rows = (self.rows * 2).min(PAGE_ROWS_MAX);
+        Ok(())
+    }
 }
 
 /// Several streams as one, each id once.
+///
+/// Invariant: unless it is starved, the heap holds each stream that stands at an id.
 #[derive(Debug)]
 pub(crate) struct Union {
     streams: Vec<Stream>,
+    /// Streams by the ids at which they stand, if there are several streams.
+    heap: Heap,
+    /// Whether a stream ran out of rows and may hold more.
+    starved: bool,
 }
 
 /// What stands at the front of a union.
@@ -112,7 +139,8 @@ impl Union {
             rows,
         };
         let streams = |partition| ranges.iter().map(move |range| stream(partition, range));
-        Self { streams: (0..partitions).flat_map(streams).collect() }
+        let streams: Vec<Stream> = (0..partitions).flat_map(streams).collect();
+        Self { starved: !streams.is_empty(), streams, heap: Heap::default() }
     }
 
     /// The range, if it is the only one and nothing of it was read; and its partition.
@@ -131,27 +159,39 @@ impl Union {
                 None => stream.open = false,
             }
         }
+        self.settle();
+    }
+
+    /// Orders the streams anew.
+    fn settle(&mut self) {
+        self.starved = self.streams.iter().any(Stream::is_starved);
+        if self.streams.len() > 1 {
+            let streams = &self.streams;
+            let standing = (0..streams.len()).filter(|at| id_at(streams, *at).is_some());
+            self.heap.fill(standing, |one, other| id_at(streams, one) < id_at(streams, other));
+        }
     }
 
     /// Whether a page must be read before the front is known.
     pub(crate) fn is_starved(&self) -> bool {
-        self.streams.iter().any(Stream::is_starved)
+        self.starved
     }
 
-    /// Reads the next page of every stream that has run out of rows.
+    /// Reads the next page of every stream that has run out of rows, several side by side.
     pub(crate) async fn fill(&mut self, store: &Store, partitions: &[Partition]) -> Result<(), Error> {
-        for stream in self.streams.iter_mut().filter(|stream| stream.is_starved()) {
-            let Some(partition) = partitions.get(stream.partition) else {
-                continue;
-            };
-            let page = store.scan(partition, &stream.range, Direction::Forward, stream.rows).await?;
-            stream.open = page.more();
-            if let Some(last) = page.last_key().filter(|_| stream.open) {
-                stream.range = keys::after_key(&stream.range, last);
+        // The common case needs no room for others.
+        if let [only] = self.streams.as_mut_slice() {
+            if only.is_starved() {
+                only.fill(store, partitions).await?;
             }
-            (stream.page, stream.at) = (page, 0);
-            stream.rows = (stream.rows * 2).min(PAGE_ROWS_MAX);
+        } else {
+            let starved = self.streams.iter_mut().filter(|stream| stream.is_starved());
+            let mut starved: Vec<&mut Stream> = starved.collect();
+            for some in starved.chunks_mut(BUCKETS_AT_ONCE) {
+                try_join_all(some.iter_mut().map(|stream| stream.fill(store, partitions))).await?;
+            }
         }
+        self.settle();
         Ok(())
     }
 
@@ -164,30 +204,41 @@ impl Union {
         // The common case: ids of one range differ, so there is nothing to compare.
         if let [stream] = self.streams.as_mut_slice() {
             let (row, value) = stream.page.row(stream.at)?;
-            key.clear();
-            key.push(keys::ENTITY);
-            key.extend_from_slice(keys::id_bytes_of_key(row).unwrap_or_default());
+            put_entity_key(key, keys::id_bytes_of_key(row).unwrap_or_default());
             stream.at += 1;
+            self.starved = stream.is_starved();
             let entity = with_entity.then(|| Bytes::copy_from_slice(value));
             return Some(Candidate { partition: stream.partition, entity });
         }
-        let heads = self.streams.iter().filter_map(|stream| Some((stream.id()?, stream)));
-        let (id, stream) = heads.min_by(|one, other| one.0.cmp(other.0))?;
-        key.clear();
-        key.push(keys::ENTITY);
-        key.extend_from_slice(id);
+        let stream = self.streams.get(self.heap.first()?)?;
+        put_entity_key(key, stream.id()?);
         let row = stream.page.row(stream.at).filter(|_| with_entity);
         let candidate = Candidate {
             partition: stream.partition,
             entity: row.map(|(_, value)| Bytes::copy_from_slice(value)),
         };
-        let id = key.get(1..).unwrap_or_default();
-        for stream in &mut self.streams {
-            while stream.id().is_some_and(|head| head == id) {
-                stream.at += 1;
+        self.pass(key.get(1..).unwrap_or_default());
+        Some(candidate)
+    }
+
+    /// Takes the streams that stand at this id, the least of all, behind it.
+    fn pass(&mut self, id: &[u8]) {
+        while let Some(first) = self.heap.first()
+            && id_at(&self.streams, first) == Some(id)
+        {
+            if let Some(stream) = self.streams.get_mut(first) {
+                while stream.id() == Some(id) {
+                    stream.at += 1;
+                }
+                self.starved |= stream.is_starved();
+            }
+            let streams = &self.streams;
+            let is_before = |one, other| id_at(streams, one) < id_at(streams, other);
+            match id_at(streams, first) {
+                Some(_) => self.heap.sift_first(is_before),
+                None => self.heap.pop_first(is_before),
             }
         }
-        Some(candidate)
     }
 
     /// The id up to which all candidates are in the pages that were read; `None`: all of them are.
@@ -205,6 +256,17 @@ impl Union {
         })
         .count()
     }
+}
+
+/// The id at which a stream stands.
+fn id_at(streams: &[Stream], at: usize) -> Option<&[u8]> {
+    streams.get(at)?.id()
+}
+
+fn put_entity_key(key: &mut Vec<u8>, id: &[u8]) {
+    key.clear();
+    key.push(keys::ENTITY);
+    key.extend_from_slice(id);
 }
 
 /// Ids packed into one buffer, sorted, each once.

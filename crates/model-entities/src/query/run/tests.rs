@@ -94,7 +94,7 @@ fn random_round(seed: u64, entities_max: usize, queries: usize) {
     let entities: Vec<Value> = (0..count).map(|at| random::entity(&mut random, at)).collect();
     let asked: Vec<Asked> = (0..queries).map(|_| random::asked(&mut random, count)).collect();
     block_on(async {
-        for buckets in [1, 4] {
+        for buckets in [1, 4, 40] {
             let tenant = tenant_with(&entities, options(buckets)).await;
             for asked in &asked {
                 check(&tenant, &entities, asked).await;
