@@ -251,7 +251,7 @@ impl Shared {
                         StoreErrorKind::TooLarge | StoreErrorKind::OtherIncarnation
                     ) =>
                 {
-                    self.pass_cut(&mut turn).await;
+                    self.pass_cut(&mut turn, &error).await;
                     return turn.seen;
                 }
                 Err(error) => {
@@ -286,12 +286,17 @@ impl Shared {
     }
 
     /// The feed no longer holds what the hook has not seen: it goes on at the feed's end, and its state says so.
-    async fn pass_cut(&self, turn: &mut Turn) {
+    async fn pass_cut(&self, turn: &mut Turn, cause: &store::Error) {
         let end = self.store.feed_end(0);
         if !matches!(turn.renew().await, Ok(true)) {
             return;
         }
-        tracing::warn!(hook = %turn.name(), repository = %turn.repository_name, "a hook fell behind the feed");
+        tracing::warn!(
+            error = chain(cause),
+            hook = %turn.name(),
+            repository = %turn.repository_name,
+            "a hook goes on at the end of the feed: what it was not told is no longer kept, or is of another incarnation"
+        );
         self.metrics.hooks.cuts.fetch_add(1, Ordering::Relaxed);
         let state = turn.standing.state.after_cut(end);
         self.keep(turn, state).await;

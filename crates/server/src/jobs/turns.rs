@@ -12,6 +12,10 @@ const TURNS_MISSED_MAX: u32 = 3;
 
 /// The first turn comes so long after the start, if not one span: a server that just started has better things to do.
 const SOON: Duration = Duration::from_secs(5);
+/// And up to so much later, each job at a time of its own, so that not all begin at once.
+const SPREAD: Duration = Duration::from_secs(5);
+/// Times at which jobs may begin.
+const BEGINS: u32 = 1 << 10;
 
 /// A lease that is held for as long as it is asked for in time.
 pub(crate) struct JobLease {
@@ -53,7 +57,7 @@ pub(crate) struct Turns {
 impl Turns {
     /// A turn in each span of `every`, the first soon.
     pub(crate) fn new(store: Store, lease: &'static str, every: Duration) -> Self {
-        let mut ticks = interval_at(Instant::now() + every.min(SOON), every);
+        let mut ticks = interval_at(Instant::now() + every.min(soon(lease)), every);
         // Turns that were missed are not made up for.
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         Self { lease: JobLease::new(store, lease, every.saturating_mul(TURNS_MISSED_MAX)), ticks }
@@ -73,6 +77,11 @@ impl Turns {
     }
 }
 
+/// How long after the start the first turn of a job comes: always the same.
+fn soon(lease: &str) -> Duration {
+    SOON + SPREAD * store::bucket_of(lease.as_bytes(), BEGINS) / BEGINS
+}
+
 #[cfg(test)]
 mod tests {
     use store::{Clock, MemoryOptions, Timestamp};
@@ -85,6 +94,15 @@ mod tests {
         tokio::time::timeout(within, turns.next()).await.is_ok()
     }
 
+    #[test]
+    fn jobs_begin_at_different_times() {
+        let leases = ["server/chill", "server/sweep-history", "server/purge-expired", "server/trim-series"];
+        let mut begins = leases.map(soon);
+        begins.sort_unstable();
+        assert!(begins.iter().all(|begin| (SOON..SOON + SPREAD).contains(begin)), "{begins:?}");
+        assert!(begins.windows(2).all(|pair| pair[1] - pair[0] > Duration::from_millis(50)), "{begins:?}");
+    }
+
     #[tokio::test(start_paused = true)]
     async fn one_node_has_its_turns_until_it_misses_too_many() {
         let clock = Clock::manual(Timestamp(0));
@@ -93,7 +111,7 @@ mod tests {
         let turns = || Turns::new(store.clone(), "job", INTERVAL);
         let (mut first, mut second) = (turns(), turns());
         assert!(!is_due(&mut first, SOON / 2).await, "not at once");
-        assert!(is_due(&mut first, SOON).await, "but soon");
+        assert!(is_due(&mut first, SOON + SPREAD).await, "but soon");
         assert!(!is_due(&mut second, INTERVAL * 2).await, "another node has the turns");
         assert!(is_due(&mut first, INTERVAL).await, "and goes on having them");
         clock.set(Timestamp(i64::MAX / 2));

@@ -13,7 +13,11 @@ use crate::workload::{BUCKETS, MODEL, blocks, digest, index_rows, key, partition
 pub(crate) struct Ledger {
     /// Number of the commit to thing and digest.
     acknowledged: BTreeMap<u64, (u32, u64)>,
+    /// Number of the commit to the incarnation that its stamp names, of those.
+    incarnations: BTreeMap<u64, String>,
     blocks: BTreeSet<u64>,
+    /// Incarnations in which something was acknowledged that is gone: no later state may be of one of them.
+    lost: BTreeSet<String>,
     cursor: Cursor,
     /// The number of the last change that was told.
     told: u64,
@@ -38,8 +42,10 @@ impl Ledger {
         match words[..] {
             ["A", id, stamp, digest] => {
                 let entry = (id.parse().expect("id"), digest.parse().expect("digest"));
-                let before = self.acknowledged.insert(number_of(stamp), entry);
+                let (incarnation, number) = parts_of(stamp);
+                let before = self.acknowledged.insert(number, entry);
                 assert_eq!(before, None, "a stamp was given twice: {line}");
+                self.incarnations.insert(number, incarnation.to_owned());
                 self.commits += 1;
             }
             ["B", number] => {
@@ -58,9 +64,11 @@ impl Ledger {
             Store::open(folder, options).unwrap_or_else(|error| panic!("the store does not open: {error}"));
         self.follow_feed(&store).await;
         if loss == Loss::OfLastPart {
-            self.acknowledged.retain(|number, _| *number <= self.told);
+            let lost = self.acknowledged.split_off(&(self.told + 1));
+            lost.keys().for_each(|number| self.lost.extend(self.incarnations.remove(number)));
             self.blocks.clear();
         }
+        self.incarnations.clear();
         assert!(self.acknowledged.is_empty(), "acknowledged, but not in the feed: {:?}", self.acknowledged);
         let mut found = BTreeMap::new();
         for bucket in 0..BUCKETS {
@@ -69,6 +77,12 @@ impl Ledger {
         let expected = self.things.iter().filter(|(_, (_, digest))| *digest != 0);
         let expected: BTreeMap<u32, (u64, u64)> = expected.map(|(id, thing)| (*id, *thing)).collect();
         assert_eq!(found, expected, "rows and feed must tell the same");
+        if let Some(id) = expected.keys().next() {
+            let row = store.get(&partition(*id), &key(b'e', *id)).await.expect("get").expect("a thing");
+            let stamp = row.stamp.to_string();
+            let (now, _) = parts_of(&stamp);
+            assert!(!self.lost.contains(now), "{now} is the incarnation of stamps whose commits are gone");
+        }
         self.check_blocks(&store).await;
         store.close().await.expect("close");
     }
@@ -104,10 +118,10 @@ impl Ledger {
     }
 }
 
-/// The number of a commit, as its stamp says it to people.
-fn number_of(stamp: &str) -> u64 {
-    let (_, number) = stamp.split_once('-').expect("a stamp");
-    number.parse().expect("a number")
+/// Incarnation and number of a commit, as its stamp says them to people.
+fn parts_of(stamp: &str) -> (&str, u64) {
+    let (incarnation, number) = stamp.split_once('-').expect("a stamp");
+    (incarnation, number.parse().expect("a number"))
 }
 
 /// The things of a bucket by scan; each has exactly its index rows, and a point read agrees.
@@ -128,7 +142,7 @@ async fn check_bucket(store: &Store, bucket: u32) -> BTreeMap<u32, (u64, u64)> {
         let id = u32::from_be_bytes(row_key[1..].try_into().expect("id"));
         let row = store.get(&partition(id), &key(b'e', id)).await.expect("get").expect("a scanned row");
         assert_eq!(row.value, value, "scan and get must tell the same");
-        things.insert(id, (number_of(&row.stamp.to_string()), digest(value)));
+        things.insert(id, (parts_of(&row.stamp.to_string()).1, digest(value)));
         index.extend(
             index_rows(id, digest(value)).into_iter().map(|(key, value)| (key.to_vec(), value.to_vec())),
         );
