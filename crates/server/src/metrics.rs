@@ -277,11 +277,7 @@ impl Metrics {
         );
         counter("twinfold_hook_changes_total", "Changes told to hooks.", &self.hooks.changes);
         counter("twinfold_hook_failures_total", "Notifications that failed.", &self.hooks.failures);
-        counter(
-            "twinfold_hook_cuts_total",
-            "Times a hook was not told what the feed lost.",
-            &self.hooks.cuts,
-        );
+        counter("twinfold_hook_cuts_total", "Times a hook lost unseen changes.", &self.hooks.cuts);
         out.counter(
             "twinfold_entities_skipped_total",
             "Entities, or their pasts, that a job failed on and skipped.",

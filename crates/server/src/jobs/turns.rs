@@ -15,7 +15,7 @@ const SOON: Duration = Duration::from_secs(5);
 /// And up to so much later, each job at a time of its own, so that not all begin at once.
 const SPREAD: Duration = Duration::from_secs(5);
 /// Times at which jobs may begin.
-const BEGINS: u32 = 1 << 10;
+const BEGINS: u32 = 1 << 6;
 
 /// A lease that is held for as long as it is asked for in time.
 pub(crate) struct JobLease {
