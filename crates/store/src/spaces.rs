@@ -1,4 +1,4 @@
-//! Which spaces a store has seen, so that commit and append spaces never mix and the feed can name
+//! Which spaces a store has seen, so that no two share a number, commit and append spaces never mix, and the feed can name
 //! the partitions it tells of.
 
 use std::sync::OnceLock;
@@ -20,26 +20,21 @@ impl Spaces {
         Self { used: none(), stored: none() }
     }
 
-    /// Notes the use of a space; true if it was never used before, in this run or an earlier one.
+    /// Notes the use of a space.
     ///
     /// # Errors
     ///
-    /// `Misuse` if the same number was used for a space of the other kind.
-    pub(crate) fn learn(&self, space: Space) -> Result<bool, Error> {
-        let stored = self.stored.get(usize::from(space.id)).and_then(OnceLock::get);
-        let Some(slot) = self.used.get(usize::from(space.id)) else { return Ok(false) };
-        let mut new = false;
-        let used = slot.get_or_init(|| {
-            new = stored.is_none();
-            space
-        });
-        let kind = stored.map_or(used.kind, |stored| stored.kind);
-        if kind == space.kind {
-            return Ok(new);
+    /// `Misuse` if a space of another name or kind has its number, in this run or an earlier one.
+    pub(crate) fn learn(&self, space: Space) -> Result<(), Error> {
+        let Some(slot) = self.used.get(usize::from(space.id)) else { return Ok(()) };
+        // What is used was checked against what is stored.
+        if let Some(used) = slot.get() {
+            return check_same(space, *used);
         }
-        let action =
-            format!("use space {} (`{}`) as {:?}: it holds {kind:?} rows", space.id, space.name, space.kind);
-        Err(Error::new(ErrorKind::Misuse, action))
+        if let Some(stored) = self.stored.get(usize::from(space.id)).and_then(OnceLock::get) {
+            check_same(space, *stored)?;
+        }
+        check_same(space, *slot.get_or_init(|| space))
     }
 
     /// Notes what an earlier run stored.
@@ -55,4 +50,15 @@ impl Spaces {
         let used = self.used.get(usize::from(id)).and_then(OnceLock::get);
         used.or_else(|| self.stored.get(usize::from(id)).and_then(OnceLock::get)).copied()
     }
+}
+
+fn check_same(space: Space, known: Space) -> Result<(), Error> {
+    if (space.kind, space.name) == (known.kind, known.name) {
+        return Ok(());
+    }
+    let action = format!(
+        "use space {} (`{}`, {:?}): its number is that of `{}`, {:?}",
+        space.id, space.name, space.kind, known.name, known.kind
+    );
+    Err(Error::new(ErrorKind::Misuse, action))
 }

@@ -265,6 +265,9 @@ pub(super) async fn check_spaces(store: &Store) {
     let mut wrong = commit(2, vec![], vec![put("k1", "b")]);
     wrong.partition.space = forged;
     assert_eq!(kind(store.commit(wrong).await), ErrorKind::Misuse);
+    // So is the number used for a space of another name.
+    let other = Partition { space: crate::Space { name: "others", ..BLOCKS }, ..blocks.clone() };
+    assert_eq!(kind(store.append(&other, vec![(bytes("k1"), bytes("w"))]).await), ErrorKind::Misuse);
     let row = store.get(&blocks, b"k1").await.expect("get").expect("row");
     assert_eq!(row.value, bytes("v1"));
     let large = vec![(bytes("k"), Bytes::from(vec![0; ROW_BYTES_MAX + 1]))];
