@@ -13,7 +13,7 @@
 mod tests;
 
 use bytes::Bytes;
-use store::{Commit, Condition, Direction, ErrorKind, Fence, Outcome, Stamp, Write};
+use store::{Commit, Condition, Direction, ErrorKind, Fence, FencedFlag, Outcome, Stamp, Write};
 
 use crate::tenant::Context;
 use crate::{Error, TenantEntities, keys};
@@ -83,6 +83,12 @@ impl Context {
             flag.set(fence, tells_states);
         }
         Ok(Watch { fence, tells_states })
+    }
+
+    /// Whether writers of this process may still tell states.
+    fn tells_states(&self) -> bool {
+        let of_bucket = |(partition, flag): (_, &FencedFlag)| flag.get(self.store.fence(partition));
+        self.partitions.iter().zip(&self.consumed).any(|pair| of_bucket(pair) == Some(true))
     }
 
     async fn register(&self) -> Result<Registered, Error> {
@@ -200,6 +206,10 @@ impl TenantEntities {
         for _ in 0..ATTEMPTS_MAX {
             let held = context.register().await?;
             if !context.has_consumer(name).await? {
+                // The last one may have gone without writers being told.
+                if held.stamp.is_none() && context.tells_states() {
+                    context.raise_fences().await?;
+                }
                 return Ok(false);
             }
             let left = held.register.count.saturating_sub(1);

@@ -25,7 +25,8 @@ const ATTEMPTS_MAX: usize = 16;
 
 /// The documents of one tenant; clones share.
 ///
-/// Collections are named by front ends, never by users, and hold no zero byte.
+/// Collections are named by front ends, never by users, hold no zero byte, and do not begin with a capital letter (documents
+/// are read by their keys).
 #[derive(Clone, Debug)]
 pub struct Documents {
     store: Store,
@@ -35,6 +36,7 @@ pub struct Documents {
 
 /// The key of a document.
 fn key(collection: &str, name: &str) -> Bytes {
+    debug_assert!(!collection.starts_with(|first: char| first.is_ascii_uppercase()), "read by its key");
     [collection.as_bytes(), &[TERMINATOR], name.as_bytes()].concat().into()
 }
 

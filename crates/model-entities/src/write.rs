@@ -20,6 +20,8 @@ use crate::{Change, EntityView, Error, Operation, Precondition, TenantEntities, 
 const ATTEMPTS_MAX: usize = 64;
 /// Entities whose commits are submitted together.
 const GROUP_ENTITIES_MAX: usize = 1024;
+/// The commit that reaches so many bytes in all is the last that is submitted with others.
+const GROUP_BYTES_MAX: usize = 16 << 20;
 /// Expiry rows that are read in one page.
 const PAGE_EXPIRED: usize = 256;
 
@@ -136,7 +138,7 @@ impl TenantEntities {
 
     /// Many operations in one group: each entity is its own atom, operations on the same entity
     /// happen in order (and in one atom), outcomes come in the order of `operations`.
-    /// Cost: one read for each bucket and one group commit for each thousand entities.
+    /// Cost: one read for each bucket and one group commit for each thousand entities (16 MiB).
     pub async fn apply_all(
         &self,
         operations: Vec<(Box<str>, Operation)>,
@@ -225,8 +227,7 @@ impl TenantEntities {
                 return Vec::new();
             }
         };
-        let (mut commits, mut committing) = (Vec::with_capacity(groups.len()), Vec::new());
-        let mut left = Vec::new();
+        let (mut gathered, mut left) = (Gathered::default(), Vec::new());
         // Judged by rows that may be out of date, as long as no commit says that they are not.
         let may_lag = round.attempt == 0 && context.store.may_lag();
         let read = watches.into_iter().zip(rows).zip(pasts).zip(fit);
@@ -251,14 +252,28 @@ impl TenantEntities {
                 Ok(None) if may_lag => left.push(*group),
                 Ok(None) => {}
                 Ok(Some(commit)) => {
-                    committing.push((*group, commit.write_id, recorded));
-                    commits.push(commit);
+                    gathered.add(group, commit, recorded);
+                    if gathered.bytes >= GROUP_BYTES_MAX {
+                        self.commit_gathered(std::mem::take(&mut gathered), outcomes, &mut left).await;
+                    }
                 }
                 Err(error) => group.refuse(outcomes, &error),
             }
         }
-        let told = context.store.commit_all(commits).await;
-        for ((group, write_id, recorded), told) in committing.into_iter().zip(told) {
+        self.commit_gathered(gathered, outcomes, &mut left).await;
+        left
+    }
+
+    /// Commits together; those that other writers came before are `left`.
+    async fn commit_gathered<'a>(
+        &self,
+        gathered: Gathered<'a>,
+        outcomes: &mut [Option<Result<Change, Error>>],
+        left: &mut Vec<&'a Group<'a>>,
+    ) {
+        let context = self.context();
+        let told = context.store.commit_all(gathered.commits).await;
+        for ((group, write_id, recorded), told) in gathered.groups.into_iter().zip(told) {
             match settle(context, group.id, write_id, told).await {
                 Ok(true) if recorded => context.pasts.note(context.tenant(), group.id),
                 Ok(true) => {}
@@ -266,7 +281,6 @@ impl TenantEntities {
                 Err(error) => group.refuse(outcomes, &error),
             }
         }
-        left
     }
 
     /// Removes what expired before `now`; answers how many entities lost something, or went. Goes on behind what the last
@@ -391,6 +405,22 @@ impl Round<'_> {
 struct Group<'a> {
     id: &'a str,
     operations: Vec<(usize, &'a Operation)>,
+}
+
+/// Commits to be submitted together, each with its group and whether the history is written.
+#[derive(Default)]
+struct Gathered<'a> {
+    groups: Vec<(&'a Group<'a>, WriteId, bool)>,
+    commits: Vec<Commit>,
+    bytes: usize,
+}
+
+impl<'a> Gathered<'a> {
+    fn add(&mut self, group: &'a Group<'a>, commit: Commit, recorded: bool) {
+        self.bytes = self.bytes.saturating_add(commit.bytes());
+        self.groups.push((group, commit.write_id, recorded));
+        self.commits.push(commit);
+    }
 }
 
 fn groups(operations: &[(Box<str>, Operation)]) -> Vec<Group<'_>> {

@@ -95,6 +95,20 @@ pub struct Commit {
     pub reclaims: bool,
 }
 
+impl Commit {
+    /// Bytes of its keys, values and change record: what limits count.
+    pub fn bytes(&self) -> usize {
+        let of_write = |write: &Write| match write {
+            Write::Put(key, value) | Write::PutStamped(key, value) => key.len().saturating_add(value.len()),
+            Write::Delete(key) => key.len(),
+            Write::DeleteRange(range) => range.start.len() + range.end.as_ref().map_or(0, Bytes::len),
+        };
+        let conditions = self.conditions.iter().filter_map(Condition::key).map(Bytes::len);
+        let record = self.change.as_ref().map_or(0, ChangeRecord::bytes);
+        self.writes.iter().map(of_write).chain(conditions).fold(record, usize::saturating_add)
+    }
+}
+
 /// What became of a commit whose acknowledgement was lost.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Outcome {

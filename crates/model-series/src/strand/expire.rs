@@ -6,7 +6,7 @@
 use std::ops::ControlFlow;
 
 use bytes::Bytes;
-use store::{Commit, Condition, Direction, Timestamp, Write};
+use store::{Commit, Condition, Direction, Timestamp, Write, later_wins};
 
 use super::kept::{KeptPart, levels};
 use super::layer::Layer;
@@ -92,6 +92,8 @@ impl Strands {
                         writes.push(Write::Delete(keys::written(strand, part.written, part.sequence())));
                     }
                 }
+                // Clear and points of one write may end together, and both lead to what stands beside it.
+                later_wins(&mut writes);
                 if !writes.is_empty() && !self.drop_rows(strand, state, writes).await? {
                     return Ok(());
                 }

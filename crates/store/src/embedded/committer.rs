@@ -57,8 +57,8 @@ pub(crate) enum Request {
     },
     /// Notes where a reader of the feed stands.
     KeepFeed(Box<str>, Vec<Cursor>, Answer<()>),
-    /// Answers when everything before it is settled.
-    Settle(oneshot::Sender<()>),
+    /// Answers when everything before it is settled: an error if the batch with it failed, so that some of it is not.
+    Settle(Answer<()>),
     /// Opens the engine again if the disk was full.
     Reopen,
     Close(Answer<()>),
@@ -72,7 +72,7 @@ enum Reply {
     Lease(Answer<Option<Lease>>, Result<Option<Lease>, Error>),
     Renew(Answer<bool>, bool),
     KeepFeed(Answer<()>, Result<(), Error>),
-    Settle(oneshot::Sender<()>),
+    Settle(Answer<()>),
 }
 
 /// Starts the committer, the thread that tidies the store at rest, the thread that looks after folder and disk, and the
@@ -403,7 +403,7 @@ fn send(shared: &Shared, reply: Reply, written: bool) -> Option<Lease> {
             let _ = answer.send(if written { outcome } else { Err(under_way(shared)) });
         }
         Reply::Settle(answer) => {
-            let _ = answer.send(());
+            let _ = answer.send(if written { Ok(()) } else { Err(under_way(shared)) });
         }
     }
     None
@@ -420,7 +420,7 @@ fn refuse(request: Request, closing: &mut Vec<Answer<()>>) {
         Request::Append(_, _, answer) | Request::KeepFeed(_, _, answer) => drop(answer.send(Err(closed()))),
         Request::Lease { answer, .. } => drop(answer.send(Err(closed()))),
         Request::Renew { answer, .. } => drop(answer.send(Err(closed()))),
-        Request::Settle(answer) => drop(answer.send(())),
+        Request::Settle(answer) => drop(answer.send(Err(closed()))),
         Request::Reopen => {}
         Request::Close(answer) => closing.push(answer),
     }

@@ -27,7 +27,7 @@ use crate::{
 };
 
 /// The version of everything stored; another version is not opened.
-pub(crate) const FORMAT_VERSION: u32 = 4;
+pub(crate) const FORMAT_VERSION: u32 = 5;
 
 /// The family of the feed.
 pub(crate) const FEED: &str = "feed";

@@ -218,11 +218,11 @@ impl Embedded {
         outcome.await.unwrap_or_else(|_| Err(lost()))
     }
 
-    /// Waits until everything submitted before is settled.
+    /// Waits until everything submitted before is settled. An error if it is not known what became of some of it.
     pub(crate) async fn settle(&self) -> Result<(), Error> {
         let (answer, outcome) = oneshot::channel();
         self.submit(0, Request::Settle(answer)).await?;
-        outcome.await.map_err(|_| lost())
+        outcome.await.unwrap_or_else(|_| Err(lost()))
     }
 
     /// Raises the fence: when this returns, commits that name an older one are settled, or will be refused.

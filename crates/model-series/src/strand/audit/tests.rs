@@ -190,6 +190,27 @@ async fn a_long_read_takes_each_kept_part_about_once() {
     assert!(taken.parts < 40, "{taken:?}");
 }
 
+/// As a right-aligned series is replaced: its last point lies at the end of the range.
+#[tokio::test]
+async fn a_replacement_whose_points_end_with_its_range_expires() {
+    let strands = Strands::new(memory(), small());
+    let day = strand(7, "replaced");
+    for at in 0..3_i64 {
+        // One block.
+        let range = TimeRange { from: at * 4, to: at * 4 + 4 };
+        let edit = Edit::Replace(range, points(range.from, 1, 4, 1.0));
+        let audited = StrandWrite { written: Timestamp(at), audited: true, ..write(&day, vec![edit]) };
+        write_one(&strands, audited).await.unwrap();
+    }
+    assert!(strands.expire(&day, 4).await.unwrap());
+    let (of_two, _) = kept_rows(&strands, &day).await;
+    assert!(strands.expire(&day, 8).await.unwrap());
+    let (of_one, _) = kept_rows(&strands, &day).await;
+    assert!(of_one > 0 && of_two == 2 * of_one, "{of_two} rows of two writes, {of_one} of one");
+    assert!(strands.expire(&day, 12).await.unwrap());
+    assert_eq!(kept_rows(&strands, &day).await, (0, 0));
+}
+
 /// Rows of kept writes, and their bytes.
 async fn kept_rows(strands: &Strands, strand: &Strand) -> (usize, usize) {
     let (mut count, mut bytes) = (0, 0);

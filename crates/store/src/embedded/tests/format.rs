@@ -21,7 +21,7 @@ fn write(folder: &Path, format: &str, rows: &[(&str, &[u8], &[u8])]) {
 }
 
 #[tokio::test]
-async fn a_store_of_format_4_opens() {
+async fn a_store_of_format_5_opens() {
     let folder = tempfile::tempdir().unwrap();
     let write_id = |n: u8| [&[0; 15][..], &[n]].concat();
     let change = |n: u8| [&write_id(n)[..], b"\xc8\0\0\0\x01\x04Erde", b"\xc8\x01\x02change"].concat();
@@ -38,7 +38,7 @@ async fn a_store_of_format_4_opens() {
         ("meta", b"s\xc8", b"\0things"),
         ("meta", b"s\xca", b"\x01blocks"),
     ];
-    write(folder.path(), "twinfold store\nformat 4\ncreated by 0.1.0\n", &rows);
+    write(folder.path(), "twinfold store\nformat 5\ncreated by 0.1.0\n", &rows);
     let store = open(folder.path()).unwrap();
     let partition = Partition { tenant: Tenant::new("Erde").unwrap(), ..testing::things(1) };
     let keys = ["a", "b", "c"].map(|key| Bytes::copy_from_slice(key.as_bytes()));
