@@ -11,14 +11,20 @@ use parking_lot::Mutex;
 
 use super::rows::Rows;
 
-/// Rows of a run when it is first counted: a page inside of it walks half of them.
+/// Rows of a run when it is first counted: a page inside of it walks half of them. One that has more than twice as many is split.
 pub(crate) const RUN_ROWS: usize = 1_024;
 /// Ranges that are remembered.
 const RANGES_MAX: usize = 32;
 /// Runs of one range: some hundred bytes each. What lies behind is walked.
 const RUNS_MAX: usize = 16_384;
-/// Of so many runs that are full by less than this part, most are empty: the range is begun anew.
-const SPARSE_PART: usize = 4;
+/// Bytes of the keys of all ranges together.
+const BYTES_MAX: usize = 16 * 1024 * 1024;
+/// A range that was not used while others were used so often is the first to go.
+const USES_MAX: u64 = 256;
+/// A range without room is begun anew if this part of its runs at least has counts,
+const KNOWN_PART: usize = 4;
+/// and those are full by less than this part.
+const SPARSE_PART: usize = 2;
 
 /// The remembered ranges.
 #[derive(Debug)]
@@ -30,6 +36,8 @@ pub(crate) struct Counted {
 #[derive(Debug, Default)]
 struct State {
     ranges: Vec<CountedRange>,
+    /// How often a range was passed over from its start on.
+    uses: u64,
     /// Grows with every use and every batch: versions and times of use.
     clock: u64,
 }
@@ -42,7 +50,10 @@ struct CountedRange {
     runs: Vec<Run>,
     /// The version of what lies behind the runs.
     tail: u64,
-    used: u64,
+    /// The bytes of all these places.
+    bytes: usize,
+    /// Uses and clock of then.
+    used: (u64, u64),
 }
 
 #[derive(Debug)]
@@ -64,6 +75,8 @@ pub(crate) struct Ahead {
     pub(crate) at: Box<[u8]>,
     /// and where it ends at the latest.
     pub(crate) until: Box<[u8]>,
+    /// So many rows are counted as one run. Of a run that turns out to be longer its first [`Counted::run_rows`] are.
+    pub(crate) count_max: usize,
     /// To note with what was counted; `None`: it is not to be noted.
     pub(crate) ticket: Option<u64>,
 }
@@ -81,9 +94,10 @@ impl Counted {
     /// What is known of a range from a place in it on, as far as so many rows. Cost: a look at each run on the way.
     pub(crate) fn ahead(&self, (start, end): (&[u8], &[u8]), at: &[u8], rows_max: usize) -> Ahead {
         let mut state = self.state.lock();
-        let range = state.range(start, end);
+        let range = state.range((start, end), at);
         let mut index = range.runs.partition_point(|run| *run.end <= *at);
-        let mut ahead = Ahead { rows: 0, at: at.into(), until: end.into(), ticket: None };
+        let count_max = self.run_rows;
+        let mut ahead = Ahead { rows: 0, at: at.into(), until: end.into(), count_max, ticket: None };
         // From the middle of a run its count does not tell.
         if range.start_of(index) != at {
             if let Some(run) = range.runs.get(index) {
@@ -95,6 +109,7 @@ impl Counted {
             let Some(rows) = run.rows.filter(|rows| ahead.rows.saturating_add(*rows) <= rows_max) else {
                 ahead.ticket = run.rows.is_none().then_some(run.version);
                 ahead.until.clone_from(&run.end);
+                ahead.count_max = 2 * self.run_rows;
                 break;
             };
             ahead.rows += rows;
@@ -139,12 +154,13 @@ impl Counted {
             Some(run) if run.rows.is_some() || *run.end < *upto => return,
             _ => {}
         }
-        if range.runs.len() >= RUNS_MAX {
-            range.begin_anew_if_sparse(run_rows, now);
+        if !range.make_room(index, upto.len(), (run_rows, now)) {
             return;
         }
         let version = range.runs.get(index).map_or(range.tail, |run| run.version);
         range.runs.insert(index, Run { end: upto.into(), rows: count(version), version });
+        range.bytes += upto.len();
+        state.keep_to_bytes();
     }
 
     /// Forgets the counts of all runs that a batch wrote. To be called once the engine shows the batch, or may. Cost: two
@@ -174,26 +190,48 @@ impl Counted {
 }
 
 impl State {
-    /// The range with these bounds, which is remembered from now on. The one of the fewest runs goes for it: it is soon counted
-    /// anew.
-    fn range(&mut self, start: &[u8], end: &[u8]) -> &mut CountedRange {
+    /// The range with these bounds, which is remembered from now on, and is used from a place on.
+    fn range(&mut self, (start, end): (&[u8], &[u8]), at: &[u8]) -> &mut CountedRange {
         self.clock += 1;
-        let used = self.clock;
+        // Who is behind the start goes on with a use.
+        self.uses += u64::from(at == start);
+        let (tail, used) = (self.clock, (self.uses, self.clock));
         let found = self.ranges.iter().position(|range| *range.start == *start && *range.end == *end);
         let index = found.unwrap_or_else(|| {
             if self.ranges.len() >= RANGES_MAX {
-                let cheap = self.ranges.iter().enumerate().min_by_key(|(_, it)| (it.runs.len(), it.used));
-                if let Some((index, _)) = cheap {
-                    self.ranges.swap_remove(index);
-                }
+                self.forget_one();
             }
+            let bytes = start.len() + end.len();
             let (start, end) = (start.into(), end.into());
-            self.ranges.push(CountedRange { start, end, runs: Vec::new(), tail: used, used });
+            self.ranges.push(CountedRange { start, end, runs: Vec::new(), tail, bytes, used });
             self.ranges.len() - 1
         });
         let range = self.ranges.get_mut(index).expect("it was found, or is the last one");
         range.used = used;
         range
+    }
+
+    /// Forgets what was not used for long, else the range of the fewest runs: it is soon counted anew.
+    fn forget_one(&mut self) {
+        let uses = self.uses;
+        self.forget_first(|range| match uses - range.used.0 > USES_MAX {
+            true => (0, range.used),
+            false => (range.runs.len() + 1, range.used),
+        });
+    }
+
+    /// Forgets the ranges that were not used for longest, as far as the keys are too many bytes.
+    fn keep_to_bytes(&mut self) {
+        while self.ranges.iter().map(|range| range.bytes).sum::<usize>() > BYTES_MAX {
+            self.forget_first(|range| range.used);
+        }
+    }
+
+    fn forget_first<K: Ord>(&mut self, order: impl Fn(&CountedRange) -> K) {
+        let first = self.ranges.iter().enumerate().min_by_key(|(_, range)| order(range));
+        if let Some((index, _)) = first {
+            self.ranges.swap_remove(index);
+        }
     }
 }
 
@@ -234,12 +272,30 @@ impl CountedRange {
         self.tail = now;
     }
 
-    fn begin_anew_if_sparse(&mut self, run_rows: usize, now: u64) {
-        let rows: usize = self.runs.iter().map(|run| run.rows.unwrap_or(run_rows)).sum();
-        if rows < RUNS_MAX * run_rows / SPARSE_PART {
+    /// Whether there is room for another run that ends in so many bytes; the last ones go for it, down to the one that it is
+    /// a part of. What is mostly empty is begun anew instead.
+    fn make_room(&mut self, index: usize, bytes: usize, (run_rows, now): (usize, u64)) -> bool {
+        if self.is_full(bytes) && self.is_sparse(run_rows) {
             self.runs.clear();
+            (self.bytes, self.tail) = (self.start.len() + self.end.len(), now);
+            return false;
+        }
+        while self.is_full(bytes) && self.runs.len() > index {
+            self.bytes -= self.runs.pop().map_or(0, |run| run.end.len());
             self.tail = now;
         }
+        !self.is_full(bytes)
+    }
+
+    fn is_full(&self, bytes: usize) -> bool {
+        self.runs.len() >= RUNS_MAX || self.bytes + bytes > BYTES_MAX
+    }
+
+    /// Whether so many runs hold so little that fewer would do.
+    fn is_sparse(&self, run_rows: usize) -> bool {
+        let known = self.runs.iter().filter_map(|run| run.rows);
+        let (runs, rows) = known.fold((0, 0), |(runs, rows), more| (runs + 1, rows + more));
+        runs >= self.runs.len() / KNOWN_PART && rows * SPARSE_PART < runs * run_rows
     }
 }
 

@@ -13,7 +13,9 @@ use crate::place::{PlaceBytes, bounds, head_bytes, place};
 use crate::{Error, ErrorKind, Partition, Range, Skipped};
 
 /// So many rows are walked here; more on a thread that may block.
-const ROWS_INLINE_MAX: usize = 2_048;
+pub(super) const ROWS_INLINE_MAX: usize = 2_048;
+/// What a seek costs, in rows: a run has one even if it holds nothing.
+const SEEK_ROWS: usize = 64;
 
 /// Rows that were passed over, and the place behind them; `None`: nothing of the range is left.
 type Passed = (usize, Option<PlaceBytes>);
@@ -52,7 +54,7 @@ impl Shared {
     }
 
     /// Passes over rows until a part of them was walked; `None` if the tier is too low.
-    fn pass(
+    pub(super) fn pass(
         &self,
         (start, end): (&PlaceBytes, &PlaceBytes),
         mut at: PlaceBytes,
@@ -71,32 +73,35 @@ impl Shared {
             if passed == rows_max || walked >= walk_max {
                 return Ok(Some((passed, Some(at))));
             }
-            let Some((rows, next)) = self.walk(&engine, (start, end), &ahead, (rows_max - passed, disk))?
+            let Some((rows, next, cost)) =
+                self.walk(&engine, (start, end), &ahead, (rows_max - passed, disk))?
             else {
                 return Ok(None);
             };
             passed += rows;
-            // A run without rows costs a seek, too.
-            walked += rows.max(1);
+            walked += cost;
             at = next;
         }
     }
 
-    /// Walks over the rows of one run at the most, and notes how many they are if they are all of it; `None` if the tier is too
-    /// low.
+    /// Walks over the rows of one run at the most, and notes how many they are if they are all of it, or its first part if it
+    /// is to be split: how many were passed over, the place behind them, and what it cost in rows; `None` if the tier is too low.
     fn walk(
         &self,
         engine: &Engine<'_>,
         (start, end): (&PlaceBytes, &PlaceBytes),
         ahead: &Ahead,
         (rows_max, disk): (usize, bool),
-    ) -> Result<Option<(usize, PlaceBytes)>, Error> {
+    ) -> Result<Option<(usize, PlaceBytes, usize)>, Error> {
         let (at, until) = (PlaceBytes::from(&*ahead.at), PlaceBytes::from(&*ahead.until));
         let run_rows = self.counted.run_rows();
         let mut rows = engine.raw_iterator_opt(scan_options((&at, &until), disk));
         rows.seek(&at);
-        let mut count = 0;
-        while rows.valid() && count < run_rows.min(rows_max) {
+        let (mut count, mut behind_first) = (0, None);
+        while rows.valid() && count < ahead.count_max.min(rows_max) {
+            if count == run_rows {
+                behind_first = rows.key().map(PlaceBytes::from);
+            }
             rows.next();
             count += 1;
         }
@@ -105,12 +110,15 @@ impl Shared {
             Err(error) if error.kind() == Cause::Incomplete => return Ok(None),
             Err(error) => return Err(engine_failed(self.path(), "skip", error)),
         }
-        let next = rows.key().map(PlaceBytes::from);
-        let is_whole = count == run_rows || next.is_none();
+        let (cost, mut next) = (count.max(SEEK_ROWS), rows.key().map(PlaceBytes::from));
+        let is_noted = count == ahead.count_max || next.is_none();
+        if is_noted && next.is_some() && behind_first.is_some() {
+            (count, next) = (run_rows, behind_first);
+        }
         let next = next.unwrap_or(until);
-        if let Some(ticket) = ahead.ticket.filter(|_| is_whole) {
+        if let Some(ticket) = ahead.ticket.filter(|_| is_noted) {
             self.counted.note((start, end), ticket, (&at, &next), count);
         }
-        Ok(Some((count, next)))
+        Ok(Some((count, next, cost)))
     }
 }

@@ -9,6 +9,7 @@ mod filters;
 mod folder;
 mod format;
 mod reopen;
+mod skip;
 mod waiting;
 
 use std::cell::RefCell;
