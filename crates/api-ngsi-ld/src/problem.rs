@@ -230,7 +230,10 @@ pub(crate) fn write_problem(error: &Error, names: Option<&Names>) -> Problem {
 }
 
 fn store_problem(kind: StoreErrorKind, error: &dyn std::error::Error) -> Problem {
-    log_refusal(error, is_outage(kind));
+    // What is too large is the client's affair.
+    if kind != StoreErrorKind::TooLarge {
+        log_refusal(error, is_outage(kind));
+    }
     match kind {
         StoreErrorKind::Corrupt => Problem::damaged(),
         StoreErrorKind::Unavailable => Problem::unavailable("the store cannot serve now"),
@@ -238,7 +241,7 @@ fn store_problem(kind: StoreErrorKind, error: &dyn std::error::Error) -> Problem
             Problem::unavailable("what is read changes faster than it can be read: try again")
         }
         StoreErrorKind::TooLarge => {
-            Problem::too_large(format!("the entity is larger than the store takes at once: {error}"))
+            Problem::too_large(format!("the store does not take so much at once: {error}"))
         }
         StoreErrorKind::NoSpace => Problem::disk_full(),
         StoreErrorKind::FolderLost => {

@@ -256,7 +256,10 @@ fn of_refusals(refusals: &[model_series::Refusal]) -> Problem {
 }
 
 fn of_store(kind: StoreErrorKind, error: &dyn std::error::Error) -> Problem {
-    log_refusal(error, is_outage(kind));
+    // What is too large is the client's affair.
+    if kind != StoreErrorKind::TooLarge {
+        log_refusal(error, is_outage(kind));
+    }
     match kind {
         StoreErrorKind::Corrupt => Problem::damaged(),
         StoreErrorKind::Unavailable => Problem::unavailable("the store cannot serve now"),

@@ -175,7 +175,6 @@ impl IndexRows {
     }
 
     /// How many rows there are.
-    #[cfg(feature = "testing")]
     pub(crate) fn len(&self) -> usize {
         self.rows.len()
     }

@@ -111,6 +111,11 @@ pub(crate) fn tenants_partition() -> Partition {
     Partition { tenant: Tenant::default(), space: TENANTS, bucket: 0 }
 }
 
+/// Whether a key is that of an index row of an entity that is there.
+pub(crate) fn is_index_of_entity(key: &[u8]) -> bool {
+    matches!(key.first(), Some(&(TYPE | VALUE | SCOPE | CELL | EXPIRY)))
+}
+
 // Builders append to a buffer: many keys share one allocation.
 
 /// Row `e`.

@@ -9,11 +9,17 @@ use crate::consumers::Watch;
 use crate::expiry::live_bytes;
 use crate::feed::{Records, Told};
 use crate::history::{Header, put_entries};
+use crate::index::{IndexRows, diff, index_rows};
 use crate::tenant::Context;
 use crate::{Change, EntityView, Error, Fate, Operation, Precondition, TermId, keys};
 
 /// What the keys of a commit's conditions take at most.
 const CONDITIONS_BYTES_MAX: usize = 2 * KEY_BYTES_MAX;
+
+/// Rows of a commit that are none of the index, at most: the entity, its head row, its past and what finds that.
+const ROWS_BESIDE_MAX: usize = 128;
+/// Index rows of several operations that are gathered before what they amount to is found anew.
+const CHAIN_ROWS_MAX: usize = 16 << 10;
 
 /// Conditions and rows in the making.
 pub(super) struct Draught {
@@ -21,6 +27,10 @@ pub(super) struct Draught {
     writes: Vec<Write>,
     /// Whether the writes of several operations stand one after another.
     is_chain: bool,
+    /// So many writes are more than operations on one entity amount to.
+    chain_max: usize,
+    /// The entity as it is stored.
+    stored: Option<Bytes>,
     feed: Records,
     watch: Watch,
     /// What the entity row holds, or is to hold.
@@ -51,6 +61,8 @@ impl Draught {
             conditions,
             writes: Vec::new(),
             is_chain: false,
+            chain_max: CHAIN_ROWS_MAX,
+            stored: bytes.clone(),
             feed: Records::new(watch.tells_states),
             watch,
             bytes,
@@ -120,6 +132,10 @@ impl Draught {
         }
         self.last = now;
         self.bytes = bytes.map(Bytes::from);
+        if self.writes.len() > self.chain_max {
+            self.index_anew()?;
+            self.chain_max = (2 * self.writes.len()).max(CHAIN_ROWS_MAX);
+        }
         self.tell(id, before.live, &change, &types)?;
         if context.policy.records(&context.terms, &types) {
             self.record(id, before.stored, &change, &types)?;
@@ -183,8 +199,10 @@ impl Draught {
         let reclaims = self.bytes.is_none();
         self.commit_past(id, is_new);
         if self.is_chain {
+            self.index_anew()?;
             later_wins(&mut self.writes);
         }
+        self.check_index(context.store.limits().commit_rows / 2)?;
         self.conditions.push(Condition::Fence(self.watch.fence));
         for write in &self.writes {
             if let Write::Put(key, _) = write
@@ -207,6 +225,40 @@ impl Draught {
             change: Some(change),
             reclaims,
         }))
+    }
+
+    /// Instead of the index rows of all operations, one after another, those that the entity gains and loses by all of them.
+    /// Cost: a pass over the entity before and after.
+    fn index_anew(&mut self) -> Result<(), Error> {
+        let rows = |bytes: &Option<Bytes>| -> Result<IndexRows, Error> {
+            let view = bytes.as_ref().map(|bytes| EntityView::peek(bytes)).transpose()?;
+            Ok(view.map_or_else(IndexRows::default, |view| index_rows(&view)))
+        };
+        let (before, after) = (rows(&self.stored)?, rows(&self.bytes)?);
+        self.writes.retain(|write| !keys::is_index_of_entity(write.key()));
+        diff(&before, &after, &mut self.writes);
+        Ok(())
+    }
+
+    /// Refuses an entity with more index rows than one commit can remove, or replace by as many others: half of its rows.
+    /// Cost: a pass over an entity that may have so many.
+    fn check_index(&self, half: usize) -> Result<(), Error> {
+        let most = half.saturating_sub(ROWS_BESIDE_MAX);
+        let Some(bytes) = &self.bytes else { return Ok(()) };
+        let view = EntityView::peek(bytes)?;
+        // Each row is for a part of the stored bytes, and a type.
+        if bytes.len().saturating_mul(view.types().count().max(1)) <= most {
+            return Ok(());
+        }
+        let rows = index_rows(&view).len();
+        if rows > most {
+            let text = format!(
+                "the entity has {rows} index rows, at most {most} are allowed (ENTITY_INDEX_ROWS_MAX): one for each type with \
+                 each attribute and each value of its arrays"
+            );
+            return Err(Error::Limit(text));
+        }
+        Ok(())
     }
 
     fn commit_past(&mut self, id: &str, is_new: bool) {

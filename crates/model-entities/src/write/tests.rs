@@ -318,6 +318,66 @@ pub(crate) fn draft_of(value: &str) -> Draft {
     }
 }
 
+fn numbers(range: std::ops::Range<u32>) -> String {
+    format!("[{}]", range.map(|number| number.to_string()).collect::<Vec<_>>().join(","))
+}
+
+/// All index rows of the tenant's only bucket.
+async fn index_keys(entities: &TenantEntities) -> Vec<Vec<u8>> {
+    let Context { store, partitions, .. } = entities.context();
+    let (mut keys, mut range) = (Vec::new(), Range::default());
+    loop {
+        let page = store.scan(&partitions[0], &range, Direction::Forward, 10_000).await.unwrap();
+        keys.extend(page.rows().map(|(key, _)| key.to_vec()).filter(|key| keys::is_index_of_entity(key)));
+        match page.last_key().filter(|_| page.more()) {
+            Some(last) => range.start = [last, &[0]].concat().into(),
+            None => return keys,
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_is_taken_can_be_replaced_and_removed() {
+    let store = store();
+    let entities = tenant(&store, 1).await;
+    let most = store.limits().commit_rows / 2 - 128;
+    // One row for the type.
+    let values = u32::try_from(most).unwrap() - 1;
+    let refused = entities
+        .apply("urn:x:1", Operation::Create(draft_of(&numbers(0..values + 1))), Timestamp(1))
+        .await
+        .unwrap_err();
+    let text =
+        format!("the entity has {} index rows, at most {most} are allowed (ENTITY_INDEX_ROWS_MAX)", most + 1);
+    assert!(matches!(&refused, Error::Limit(limit) if limit.starts_with(&text)), "{refused}");
+    assert!(index_keys(&entities).await.is_empty());
+    let first = Operation::Create(draft_of(&numbers(0..values)));
+    entities.apply("urn:x:1", first, Timestamp(2)).await.unwrap();
+    assert_eq!(index_keys(&entities).await.len(), most);
+    let other = Operation::UpsertReplace(draft_of(&numbers(values..2 * values)));
+    entities.apply("urn:x:1", other, Timestamp(3)).await.unwrap();
+    entities.apply("urn:x:1", Operation::Delete, Timestamp(4)).await.unwrap();
+    assert!(index_keys(&entities).await.is_empty());
+}
+
+#[tokio::test]
+async fn changes_of_one_entity_in_a_batch_count_as_what_they_amount_to() {
+    let store = store();
+    let entities = tenant(&store, 1).await;
+    let change = |step: u32| {
+        let value = numbers(step * 100..step * 100 + 100);
+        ("urn:x:1".into(), Operation::UpsertReplace(draft_of(&value)))
+    };
+    for told in entities.apply_all((0..1_200).map(change).collect(), Timestamp(1)).await {
+        told.unwrap();
+    }
+    assert_eq!(index_keys(&entities).await.len(), 101);
+    let gone = ("urn:x:1".into(), Operation::Delete);
+    let told = entities.apply_all((0..700).map(change).chain([gone]).collect(), Timestamp(2)).await;
+    assert!(told.iter().all(Result::is_ok));
+    assert!(index_keys(&entities).await.is_empty());
+}
+
 #[test]
 fn many_writers_on_one_entity_lose_nothing() {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(4).build().unwrap();
