@@ -27,14 +27,14 @@ impl Rows<'_> {
         }
     }
 
-    /// See [`Store::get_many`].
-    pub(super) async fn get_many(
+    /// See [`Store::get_many_linear`]: a strand that was erased begins again under keys that it had.
+    pub(super) async fn get_many_linear(
         self,
         partition: &Partition,
         keys: &[Bytes],
     ) -> Result<Vec<Option<Row>>, Error> {
         match self {
-            Self::Live(store) => store.get_many(partition, keys).await,
+            Self::Live(store) => store.get_many_linear(partition, keys).await,
             Self::Past(snapshot) => snapshot.get_many(partition, keys).await,
         }
     }

@@ -131,7 +131,7 @@ impl Strands {
                 Some(None) => return Ok(None),
                 None => {
                     let rest = keys.get(at..).unwrap_or_default();
-                    let rows = self.reads().get_many(partition, rest).await?;
+                    let rows = self.reads().get_many_linear(partition, rest).await?;
                     for row in rows {
                         values.push(or_gone!(row).value);
                     }

@@ -461,6 +461,73 @@ proptest! {
     }
 }
 
+/// What is written after a strand was erased lies under keys that it had before, which another process has read.
+#[test]
+fn a_strand_that_began_again_elsewhere_is_read_as_it_is() {
+    type Shape = (i64, i64, usize);
+    let edit = |kind, (first, step, count): Shape, (before, behind), value, historic| PlainEdit {
+        kind,
+        first,
+        step,
+        count,
+        before,
+        behind,
+        value,
+        historic,
+    };
+    let operations = [
+        Operation::Write { edits: vec![edit(3, (0, 1, 1), (0, 0), 0, false)], later: 2 },
+        Operation::Page { from: 0, to: 0, points_max: 1 },
+        Operation::Last { from: 0, to: 1828, count: 73 },
+        Operation::FoldOn(3),
+        Operation::Write { edits: vec![edit(0, (2055, 7, 1), (39, 39), 3, true)], later: 2 },
+        Operation::Reopen,
+        Operation::Reopen,
+        Operation::Page { from: 9779, to: 3778, points_max: 408 },
+        Operation::Chill(5977),
+        Operation::Erase,
+        Operation::Visit { from: 4943, to: 218, seed: 173 },
+        Operation::Write {
+            edits: vec![
+                edit(1, (1483, 7, 57), (9, 35), 3, false),
+                edit(0, (1166, 3, 50), (27, 12), 1, false),
+            ],
+            later: 2,
+        },
+        Operation::Chill(3562),
+        Operation::AsOf { back: 3, from: 7297, to: 7878, points_max: 696 },
+        Operation::Write { edits: vec![edit(0, (4572, 1, 18), (30, 8), 7, false)], later: 2 },
+        Operation::Chill(7395),
+        Operation::Last { from: 2149, to: 1891, count: 166 },
+        Operation::Fold,
+        Operation::Write {
+            edits: vec![edit(3, (3455, 1, 41), (1, 12), 4, true), edit(0, (1413, 1, 2), (28, 13), 2, false)],
+            later: 0,
+        },
+        Operation::Expire(572),
+        Operation::Write { edits: vec![edit(1, (3399, 3, 2), (28, 19), 8, false)], later: 1 },
+        Operation::Visit { from: 9768, to: 715, seed: 47 },
+        Operation::Write { edits: vec![edit(2, (1659, 1, 491), (17, 30), 8, false)], later: 1 },
+        Operation::Write {
+            edits: vec![edit(0, (1987, 7, 3), (37, 7), 4, false), edit(0, (3888, 7, 51), (37, 31), 1, false)],
+            later: 2,
+        },
+        Operation::Write {
+            edits: vec![edit(0, (70, 1, 2), (23, 16), 8, false), edit(0, (5434, 1, 1), (28, 2), 4, false)],
+            later: 2,
+        },
+    ];
+    run(async {
+        let store = store::testing::hostile(store::Clock::manual(Timestamp(0)), 16_960_943_359_389_198_970);
+        let mut beside = Strands::new(store.beside(), small());
+        let mut trial = Trial::new(store, false);
+        for operation in &operations {
+            std::mem::swap(&mut trial.strands, &mut beside);
+            trial.carry_out(operation).await;
+        }
+    });
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
 
