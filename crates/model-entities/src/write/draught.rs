@@ -1,7 +1,7 @@
 //! All that is to be written of one entity in one commit.
 
 use bytes::Bytes;
-use store::{Commit, Condition, KEY_BYTES_MAX, Row, Timestamp, Write, later_wins};
+use store::{Commit, Condition, Row, Timestamp, Write, later_wins};
 
 use super::Request;
 use crate::apply::{Outcome, apply};
@@ -12,9 +12,6 @@ use crate::history::{Header, put_entries};
 use crate::index::{IndexRows, diff, index_rows};
 use crate::tenant::Context;
 use crate::{Change, EntityView, Error, Fate, Operation, Precondition, TermId, keys};
-
-/// What the keys of a commit's conditions take at most.
-const CONDITIONS_BYTES_MAX: usize = 2 * KEY_BYTES_MAX;
 
 /// Rows of a commit that are none of the index, at most: the entity, its head row, its past and what finds that.
 const ROWS_BESIDE_MAX: usize = 128;
@@ -211,20 +208,21 @@ impl Draught {
                 context.purged.note(key);
             }
         }
-        let change = if self.feed.has_states() {
-            let taken = bytes_of(&self.writes) + CONDITIONS_BYTES_MAX;
-            self.feed.into_record(context.store.limits().commit_bytes.saturating_sub(taken))
-        } else {
-            self.feed.into_record(0)
-        };
-        Ok(Some(Commit {
+        let mut commit = Commit {
             partition: context.partition(id)?.clone(),
             write_id: context.write_ids.next(),
             conditions: self.conditions,
             writes: self.writes,
-            change: Some(change),
+            change: None,
             reclaims,
-        }))
+        };
+        // What is left for states; without them the commit is not measured.
+        let room = match self.feed.has_states() {
+            true => context.store.limits().commit_bytes.saturating_sub(commit.bytes()),
+            false => 0,
+        };
+        commit.change = Some(self.feed.into_record(room));
+        Ok(Some(commit))
     }
 
     /// Instead of the index rows of all operations, one after another, those that the entity gains and loses by all of them.
@@ -295,13 +293,4 @@ pub(super) struct Before<'a> {
     pub(super) stored: Option<&'a EntityView<'a>>,
     /// As it is told: without what has expired, unless that is what happens to it.
     pub(super) live: Option<&'a EntityView<'a>>,
-}
-
-fn bytes_of(writes: &[Write]) -> usize {
-    let of_write = |write: &Write| match write {
-        Write::Put(key, value) | Write::PutStamped(key, value) => key.len() + value.len(),
-        Write::Delete(key) => key.len(),
-        Write::DeleteRange(range) => range.start.len() + range.end.as_ref().map_or(0, Bytes::len),
-    };
-    writes.iter().map(of_write).sum()
 }
