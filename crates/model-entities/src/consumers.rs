@@ -13,7 +13,7 @@
 mod tests;
 
 use bytes::Bytes;
-use store::{Commit, Condition, Direction, ErrorKind, Fence, FencedFlag, Outcome, Stamp, Write};
+use store::{Commit, Condition, Direction, ErrorKind, Fence, FencedFlag, Stamp, Write};
 
 use crate::tenant::Context;
 use crate::{Error, TenantEntities, keys};
@@ -116,19 +116,11 @@ impl Context {
         let partition = keys::consumers_partition(self.tenant());
         let write_id = self.write_ids.next();
         let (change, reclaims) = (None, false);
-        let commit = Commit { partition: partition.clone(), write_id, conditions, writes, change, reclaims };
-        let error = match self.store.commit(commit).await {
-            Ok(stamp) => return Ok(Some(stamp)),
-            Err(error) => error,
-        };
-        match error.kind() {
-            ErrorKind::Conflict => Ok(None),
-            ErrorKind::Unknown => match self.store.resolve(&partition, write_id).await {
-                Ok(Outcome::Committed(stamp)) => Ok(Some(stamp)),
-                Ok(Outcome::NotCommitted) => Ok(None),
-                Err(_) => Err(error.into()),
-            },
-            _ => Err(error.into()),
+        let commit = Commit { partition, write_id, conditions, writes, change, reclaims };
+        match self.store.commit_known(commit).await {
+            Ok(stamp) => Ok(Some(stamp)),
+            Err(error) if error.kind() == ErrorKind::Conflict => Ok(None),
+            Err(error) => Err(error.into()),
         }
     }
 
