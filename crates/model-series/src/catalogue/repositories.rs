@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use parking_lot::RwLock;
 use store::{
-    Commit, Condition, Direction, ErrorKind, Fingerprint, Outcome, Partition, StateCondition, Store, Tenant,
+    Commit, Condition, Direction, ErrorKind, Fingerprint, Partition, StateCondition, Store, Tenant,
     TenantPlace, TenantPlaces, Timestamp, Write, WriteIds,
 };
 
@@ -500,19 +500,10 @@ impl Repositories {
     ) -> Result<bool, Error> {
         let Shared { store, partition, write_ids, .. } = &*self.shared;
         let (partition, write_id, change) = (partition.clone(), write_ids.next(), None);
-        match store
-            .commit(Commit { partition: partition.clone(), write_id, conditions, writes, change, reclaims })
-            .await
-        {
+        let commit = Commit { partition, write_id, conditions, writes, change, reclaims };
+        match store.commit_known(commit).await {
             Ok(_) => Ok(true),
             Err(error) if error.kind() == ErrorKind::Conflict => Ok(false),
-            Err(error) if error.kind() == ErrorKind::Unknown => {
-                match store.resolve(&partition, write_id).await {
-                    Ok(Outcome::Committed(_)) => Ok(true),
-                    Ok(Outcome::NotCommitted) => Ok(false),
-                    Err(_) => Err(error.into()),
-                }
-            }
             Err(error) => Err(error.into()),
         }
     }
