@@ -5,6 +5,10 @@
 //! each. So a loss of power can tear the last record only: where a whole beginning of another record
 //! follows a place that makes no sense, synced bytes were damaged, and that must be said.
 //!
+//! But for a log that the engine was writing over: it gives the file its new name, writes and syncs the first record, and only
+//! then syncs the folder. A loss of power before that may take the new name and leave what was written, in front of records of
+//! the old name. The engine's manifest, synced long before, says that it needs no log of that name: it is passed over.
+//!
 //! The layout is RocksDB's: blocks of 32 KiB; in them records of a masked CRC32C (u32), a length
 //! (u16), a type (u8), in files that are written over the low half of the log's number (u32), all
 //! little-endian, and the bytes.
@@ -29,16 +33,26 @@ const CRC_MASK: u32 = 0xa282_ead8;
 /// log. If it is stopped amid that, some of its families do without the old log already, and it would take the torn
 /// end of that log for a loss of theirs and refuse to open. The end is of a write that was never acknowledged.
 ///
+/// `oldest_needed` tells the number of the oldest log that the engine will read; it is asked only if a log is damaged.
+///
 /// True if it passed over damage, behind which acknowledged commits are lost.
 ///
 /// # Errors
 ///
 /// `Corrupt` naming the file and the place; `Unavailable` or `NoSpace` with what the file system said.
-pub(crate) fn check(rows: &Path, durability: Durability) -> Result<bool, Error> {
+pub(crate) fn check(
+    rows: &Path,
+    durability: Durability,
+    oldest_needed: impl Fn() -> Result<u64, Error>,
+) -> Result<bool, Error> {
     let (mut is_followed, mut is_damaged) = (false, false);
     for (place, (number, path)) in logs(rows)?.into_iter().rev().enumerate() {
         let file = File::open(&path).map_err(|error| failed(&path, "open", error))?;
         let look = Look::at(file, number).map_err(|error| failed(&path, "read", error))?;
+        if look.damaged.is_some() && number < oldest_needed()? {
+            tracing::info!(path = %path.display(), "a log that is not needed was being written over when power was lost");
+            continue;
+        }
         // Of several records that were not synced, a loss of power may tear any.
         if let Some(at) = look.damaged.filter(|_| durability == Durability::Sync) {
             let action = format!(
@@ -343,12 +357,12 @@ mod tests {
             for (follower, left) in [(Vec::new(), one.len()), (fragment(full, 10, 10), torn.len())] {
                 fs::write(log(9), &torn).unwrap();
                 fs::write(log(10), follower).unwrap();
-                super::check(folder.path(), Durability::Sync).unwrap();
+                super::check(folder.path(), Durability::Sync, || Ok(0)).unwrap();
                 assert_eq!(fs::metadata(log(9)).unwrap().len(), left as u64);
             }
             // The newest is left to the engine.
             fs::remove_file(log(10)).unwrap();
-            super::check(folder.path(), Durability::Sync).unwrap();
+            super::check(folder.path(), Durability::Sync, || Ok(0)).unwrap();
             assert_eq!(fs::metadata(log(9)).unwrap().len(), torn.len() as u64);
         }
     }

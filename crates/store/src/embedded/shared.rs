@@ -318,7 +318,7 @@ impl Shared {
         }
         let rows = rows_of(&self.path);
         // Whatever the durability: the system has not lost power since this process wrote the logs.
-        log::check(&rows, Durability::Sync)?;
+        log::check(&rows, Durability::Sync, || tuning::oldest_log_needed(&rows, &self.options))?;
         match tuning::open(&rows, false, &self.options) {
             Ok(db) => self.take_in(db)?,
             Err(error) => {
@@ -443,7 +443,8 @@ fn open_engine(
     is_cut: &mut bool,
 ) -> Result<(DB, Incarnation), Error> {
     if !folder.is_creating() {
-        *is_cut |= log::check(&folder.rows(), options.durability)?;
+        let rows = folder.rows();
+        *is_cut |= log::check(&rows, options.durability, || tuning::oldest_log_needed(&rows, options))?;
     }
     let db = tuning::open(&folder.rows(), folder.is_creating(), options)?;
     let incarnation = incarnation::begin(&db, folder, options.durability, *is_cut)?;

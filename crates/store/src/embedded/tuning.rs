@@ -4,7 +4,7 @@ use std::path::Path;
 
 use rocksdb::{
     BlockBasedOptions, Cache, ColumnFamilyDescriptor, DB, DBCompressionType, DBRecoveryMode,
-    ErrorKind as Cause, Options, SliceTransform,
+    ErrorKind as Cause, Options, SliceTransform, properties::MIN_LOG_NUMBER_TO_KEEP,
 };
 
 use super::EmbeddedOptions;
@@ -40,6 +40,21 @@ pub(crate) fn open_to_read(rows: &Path, options: &EmbeddedOptions) -> Result<DB,
     let families = families(options)?;
     let opened = DB::open_cf_descriptors_read_only(&engine(false, options), rows, families, false);
     opened.map_err(|error| open_failed(rows, &error))
+}
+
+/// The number of the oldest log in `rows` that the engine would read if it opened. Cost: it reads the manifest, no log.
+///
+/// # Errors
+///
+/// Those of opening: a manifest that is damaged, or files that are missing.
+pub(crate) fn oldest_log_needed(rows: &Path, options: &EmbeddedOptions) -> Result<u64, Error> {
+    let mut engine = engine(false, options);
+    // Where no log lies.
+    engine.set_wal_dir(rows.parent().unwrap_or(rows));
+    let opened = DB::open_cf_descriptors_read_only(&engine, rows, families(options)?, false);
+    let property = opened.and_then(|db| db.property_int_value(MIN_LOG_NUMBER_TO_KEEP));
+    let oldest = property.map_err(|error| open_failed(rows, &error))?;
+    oldest.ok_or_else(|| Error::new(ErrorKind::Corrupt, format!("open {}: it names no log", rows.display())))
 }
 
 fn families(options: &EmbeddedOptions) -> Result<[ColumnFamilyDescriptor; 3], Error> {

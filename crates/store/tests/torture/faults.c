@@ -7,6 +7,7 @@
  *             last sync a random part stays (a prefix with a torn end, or random pages), and the newest
  *             creations (of folders, too), renames and removals in folders not synced since are undone; then
  *             SIGKILL.
+ *   names     the same, where syncs alone are counted of folders in which a file got a new name since their last sync.
  *   eio       this and (by the seed) the following writes and syncs fail with EIO.
  *   enospc    this and (by the seed) the following writes fail with ENOSPC, some after a part.
  *   sync-eio  syncs alone are counted, and fail with EIO.
@@ -63,7 +64,7 @@ static const char *folder, *mode;
 static size_t folder_length;
 static long at, calls, saves;
 static uint64_t seed;
-static int persistent, struck;
+static int persistent, struck, loses;
 static long span;
 static struct file *files;
 static struct file *by_fd[FDS_MAX];
@@ -112,6 +113,8 @@ __attribute__((constructor)) static void start(void) {
     seed = strtoull(getenv("FAULTS_SEED"), NULL, 10);
     persistent = chance(2);
     if (!strcmp(mode, "sync-eio")) at = at % 200 + 1;
+    if (!strcmp(mode, "names")) at = at % 12 + 1;
+    loses = !strcmp(mode, "power") || !strcmp(mode, "names");
     span = 1 + chance(12);
 }
 
@@ -197,8 +200,8 @@ static void lose_power(void) {
 
 /* Counts a call; the answer is the errno with which it must fail, or 0. `guard` is held. */
 static int count(int is_write, int is_sync) {
-    if (!strcmp(mode, "power")) {
-        if (++calls == at) lose_power();
+    if (loses) {
+        if (!strcmp(mode, "power") && ++calls == at) lose_power();
         return 0;
     }
     int full = !strcmp(mode, "full");
@@ -253,7 +256,7 @@ static void settle(struct file *file) {
 
 static char *save(const char *path) {
     struct stat status;
-    if (strcmp(mode, "power") || lstat(path, &status)) return NULL;
+    if (!loses || lstat(path, &status)) return NULL;
     char *saved = malloc(PATH_MAX);
     snprintf(saved, PATH_MAX, "%s/faults.saved.%ld.%d", folder, saves++, getpid());
     if (link(path, saved)) { free(saved); return NULL; }
@@ -282,6 +285,18 @@ static void settle_folder(int fd) {
             at_change = &change->before;
         }
     }
+}
+
+/* Whether a file got a new name in this folder since it was synced. */
+static int has_new_names(int fd) {
+    char link_path[64], path[PATH_MAX];
+    snprintf(link_path, sizeof link_path, "/proc/self/fd/%d", fd);
+    ssize_t length = readlink(link_path, path, sizeof path - 1);
+    if (length < 0) return 0;
+    path[length] = 0;
+    for (struct change *change = changes; change; change = change->before)
+        if (change->kind == RENAMED && same_parent(change->path, path)) return 1;
+    return 0;
 }
 
 static struct file *of_fd(int fd) { return fd >= 0 && fd < FDS_MAX ? by_fd[fd] : NULL; }
@@ -376,6 +391,7 @@ static int sync_watched(int fd, int (*real)(int)) {
     if (!folder || (!file && (fstat(fd, &status) || !S_ISDIR(status.st_mode)))) return real(fd);
     pthread_mutex_lock(&guard);
     int error = count(0, 1);
+    if (!strcmp(mode, "names") && !file && has_new_names(fd) && ++calls == at) lose_power();
     int outcome = error ? -1 : real(fd);
     if (!outcome) {
         if (file) settle(file); else settle_folder(fd);

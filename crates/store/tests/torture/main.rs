@@ -206,9 +206,9 @@ fn kill(plan: &Plan) {
     say(&format!("torture kill: {rounds} rounds, {} acknowledged commits", ledger.commits));
 }
 
-/// Loses power: at the n-th call to the file system everything unsynced is taken away.
+/// Loses power: at the n-th call to the file system everything unsynced is taken away; or just before new names are synced.
 fn power(plan: &Plan) {
-    fault_rounds(plan, "power", &["power"], false);
+    fault_rounds(plan, "power", &["power", "power", "names"], false);
 }
 
 /// A disk that is full now and then: the process goes on, and must be able to write again each time there is room.

@@ -1,12 +1,18 @@
 //! What is synced when, and what the end of a process without a sync makes of a store.
 
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::os::unix::fs::MetadataExt as _;
 use std::time::Instant;
 
 use super::super::Embedded;
+use super::super::format::{FEED, META};
+use super::super::shared::family;
 use super::*;
 use crate::{Condition, Stamp};
 
 const INTERVAL: Duration = Duration::from_millis(5);
+const FAMILIES: [&str; 3] = [rocksdb::DEFAULT_COLUMN_FAMILY_NAME, FEED, META];
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Waits until it is so, or for the given time; whether it is.
@@ -140,4 +146,67 @@ async fn a_log_that_is_cut_off_at_damage_begins_a_new_incarnation() {
     check_filled(&store, 2).await;
     assert!(store.get(&testing::things(0), &row_key(4)).await.unwrap().is_none());
     check_marks(&store, 0, own, Some(ErrorKind::OtherIncarnation)).await;
+}
+
+/// Waits until the engine writes nothing of its own accord.
+fn settle(store: &Embedded) {
+    let engine = store.shared().engine().unwrap();
+    let names =
+        ["mem-table-flush-pending", "compaction-pending", "num-running-flushes", "num-running-compactions"];
+    let is_zero = |of: &str, name: &str| {
+        let value = engine.property_int_value_cf(family(&engine, of), &format!("rocksdb.{name}"));
+        value.unwrap() == Some(0)
+    };
+    let is_idle = || FAMILIES.iter().all(|of| names.iter().all(|name| is_zero(of, name)));
+    assert!(within(PATIENCE, is_idle));
+}
+
+/// The engine's logs by the number of their file: it keeps that when it is written over under a new name, and no other gets it
+/// while it is open.
+fn logs(folder: &Path) -> BTreeMap<u64, (PathBuf, File)> {
+    let paths = fs::read_dir(folder.join("rocksdb")).unwrap().map(|entry| entry.unwrap().path());
+    let logs = paths.filter(|path| path.extension().is_some_and(|extension| extension == "log"));
+    let open = logs.filter_map(|path| Some((File::open(&path).ok()?, path)));
+    open.map(|(file, path)| (file.metadata().unwrap().ino(), (path, file))).collect()
+}
+
+/// Power is lost when the engine has synced the first record in a log that it writes over, and not yet the log's new name.
+#[tokio::test]
+async fn a_log_that_was_being_written_over_when_its_new_name_was_lost_is_no_loss() {
+    let (folder, lost) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let small =
+        EmbeddedOptions { memtable_bytes: 64 << 10, log_bytes_max: 128 << 10, ..options(Clock::System) };
+    let store = Embedded::open(folder.path(), small.clone()).unwrap();
+    let mut before = logs(folder.path());
+    let (mut rows, mut written_over) = (0, None);
+    while written_over.is_none() {
+        assert!(rows < 5_000, "no log is written over");
+        let write = Write::PutStamped(row_key(rows), Bytes::from(vec![rows as u8; 1_000]));
+        store.commit(testing::commit(u128::from(rows), vec![], vec![write])).await.unwrap();
+        settle(&store);
+        let now = logs(folder.path());
+        written_over = now.iter().find_map(|(number, (path, _))| {
+            let (old, _) = before.get(number)?;
+            (old != path).then(|| (old.clone(), path.clone()))
+        });
+        before = now;
+        rows += 1;
+    }
+    let (old, new) = written_over.unwrap();
+    copy_as_killed(folder.path(), lost.path());
+    let rows_of = |path: &Path| lost.path().join("rocksdb").join(path.file_name().unwrap());
+    let (old, new) = (rows_of(&old), rows_of(&new));
+    fs::rename(new, &old).unwrap();
+    let bytes = fs::read(&old).unwrap();
+    // The first page came whole, or not: it says nothing.
+    for torn in [0, 4_096] {
+        let torn_bytes = [&vec![0xa5; torn], &bytes[torn..]].concat();
+        fs::write(&old, &torn_bytes).unwrap();
+        let copy = tempfile::tempdir().unwrap();
+        copy_as_killed(lost.path(), copy.path());
+        let store = Store::open(copy.path(), small.clone()).unwrap();
+        // All but the commit that began the log: that was not acknowledged.
+        check_filled(&store, rows - 1).await;
+        assert!(store.get(&testing::things(0), &row_key(rows - 1)).await.unwrap().is_none());
+    }
 }
