@@ -30,7 +30,7 @@ impl FeedOptions {
 /// A page of the feed.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct FeedPage {
-    /// Changes, oldest first.
+    /// Changes, those of each partition oldest first.
     pub changes: Vec<Change>,
     /// Where to go on: behind all that was looked at, which may be more than is told. The cursor that was asked with: there
     /// is nothing more.

@@ -5,9 +5,15 @@
 //! - The outcome of a commit may be unknown: it was carried out and nobody said so; or it is carried out later, at the latest
 //!   when it is resolved; or never.
 //! - Commits submitted together keep their order inside a partition only.
-//! - The feed has several shards; nothing is cached; reads of several pages are validated; limits are the portable ones.
+//! - The feed has several shards. One shard tells what happened in several partitions in another order than it happened, that of
+//!   each partition kept; and tells again what it told ([`feed`]).
+//! - Leases are lost before their time, and then given to another, or to two ([`leases`]).
+//! - Nothing is cached; reads of several pages are validated; limits are the portable ones.
 //!
 //! Faults come by a generator with a seed: one task that does the same meets the same.
+
+mod feed;
+mod leases;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -19,8 +25,7 @@ use crate::limits::check_commit;
 use crate::memory::{Memory, MemoryOptions};
 use crate::place::{PlaceBytes, bounds, place};
 use crate::{
-    Commit, Condition, Cursor, Error, ErrorKind, FeedPage, Limits, Outcome, Partition, Row, Stamp, Write,
-    WriteId,
+    Commit, Condition, Error, ErrorKind, Lease, Limits, Outcome, Partition, Row, Stamp, Write, WriteId,
 };
 
 /// More rows are not remembered, so that tests with many stay small.
@@ -42,17 +47,42 @@ pub struct HostileOptions {
     pub lost: u64,
     /// The chance that a commit is under way, and nobody knows whether it will be carried out.
     pub late: u64,
+    /// The chance that a page of the feed tells the changes of its partitions in another order.
+    pub shuffled: u64,
+    /// The chance that a page of the feed begins with what was told before.
+    pub twice: u64,
+    /// The chance that a lease is given though another holds it; and that a holder that renews it has lost it.
+    pub unleased: u64,
 }
 
 impl HostileOptions {
     /// Every fault, often enough that a test of some hundred steps meets each.
     pub fn new(memory: MemoryOptions, seed: u64) -> Self {
-        Self { memory, seed, feed_shards: 4, stale: 500, lost: 40, late: 40 }
+        Self {
+            memory,
+            seed,
+            feed_shards: 4,
+            stale: 500,
+            lost: 40,
+            late: 40,
+            shuffled: 500,
+            twice: 300,
+            unleased: 100,
+        }
     }
 
     /// None that comes by chance.
     pub fn calm(memory: MemoryOptions) -> Self {
-        Self { stale: 0, lost: 0, late: 0, ..Self::new(memory, 0) }
+        let never = 0;
+        Self {
+            stale: never,
+            lost: never,
+            late: never,
+            shuffled: never,
+            twice: never,
+            unleased: never,
+            ..Self::new(memory, 0)
+        }
     }
 }
 
@@ -71,6 +101,10 @@ struct World {
     dice: Mutex<Dice>,
     /// Commits under way.
     late: Mutex<Vec<Commit>>,
+    /// By its name, who was given a lease last.
+    holders: Mutex<HashMap<Box<str>, Lease>>,
+    /// Leases that were taken from their holders, who do not know it.
+    phantoms: Mutex<Vec<Lease>>,
 }
 
 /// A small generator (splitmix64).
@@ -87,6 +121,12 @@ impl Dice {
 }
 
 impl World {
+    /// A number below `bound`, or 0.
+    fn below(&self, bound: usize) -> usize {
+        let bound = bound.max(1) as u64;
+        usize::try_from(self.dice.lock().next() % bound).unwrap_or_default()
+    }
+
     fn roll(&self, chance: u64) -> bool {
         chance > 0 && self.dice.lock().next() % PER_MILLE < chance
     }
@@ -111,7 +151,8 @@ impl Hostile {
     pub(crate) fn new(options: HostileOptions) -> Self {
         let memory = Memory::new(options.memory.clone()).validating().limited(Limits::PORTABLE);
         let (memory, dice) = (Arc::new(memory), Mutex::new(Dice(options.seed)));
-        let world = World { memory, options, dice, late: Mutex::default() };
+        let (late, holders, phantoms) = (Mutex::default(), Mutex::default(), Mutex::default());
+        let world = World { memory, options, dice, late, holders, phantoms };
         Self { world: Arc::new(world), seen: Mutex::default() }
     }
 
@@ -222,19 +263,6 @@ impl Hostile {
             return Ok(Outcome::Committed(stamp));
         }
         Ok(Outcome::NotCommitted)
-    }
-
-    pub(crate) fn feed_shards(&self) -> u32 {
-        self.world.options.feed_shards.max(1)
-    }
-
-    /// A page of one shard: of partitions that fall to it by their hash.
-    pub(crate) fn feed(&self, shard: u32, cursor: Cursor, changes_max: usize) -> Result<FeedPage, Error> {
-        let shards = u64::from(self.feed_shards());
-        let is_of = |partition: &Partition| {
-            xxhash_rust::xxh3::xxh3_64(&place(partition, &[])) % shards == u64::from(shard)
-        };
-        self.world.memory.feed(cursor, changes_max, is_of)
     }
 }
 

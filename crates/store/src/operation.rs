@@ -276,9 +276,10 @@ impl Cursor {
 /// One commit as the feed tells it.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Change {
-    /// The cursor that has seen this change.
+    /// Whoever goes on from here has been told this change and misses none: what is behind it in the page follows, and some of what is
+    /// before it may be told again. Changes in the order of a page never have an older one than those before them.
     pub cursor: Cursor,
-    /// Its number: it grows from change to change, with gaps, and is given again only in another incarnation.
+    /// Its number: it grows from change to change of its partition, with gaps, and is given again only in another incarnation.
     pub number: u64,
     /// Where it happened.
     pub partition: Partition,

@@ -291,8 +291,8 @@ impl Store {
         }
     }
 
-    /// Up to `changes_max` changes after `cursor`, oldest first; at least once, in order per partition. Commits that say
-    /// nothing are passed over.
+    /// Up to `changes_max` changes after `cursor`: each at least once, those of one partition in their order, those of several in
+    /// any. Commits that say nothing are passed over.
     ///
     /// # Errors
     ///
@@ -382,7 +382,7 @@ impl Store {
         match &self.engine {
             Engine::Memory(memory) => memory.lease(name, ttl),
             Engine::Embedded(embedded) => embedded.lease(name, ttl).await,
-            Engine::Hostile(hostile) => hostile.memory().lease(name, ttl),
+            Engine::Hostile(hostile) => hostile.lease(name, ttl),
         }
     }
 
@@ -395,7 +395,7 @@ impl Store {
         match &self.engine {
             Engine::Memory(memory) => memory.renew(lease, ttl),
             Engine::Embedded(embedded) => embedded.renew(lease, ttl).await,
-            Engine::Hostile(hostile) => hostile.memory().renew(lease, ttl),
+            Engine::Hostile(hostile) => hostile.renew(lease, ttl),
         }
     }
 

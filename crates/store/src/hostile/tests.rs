@@ -1,8 +1,9 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::time::Duration;
 
 use super::*;
 use crate::testing::{self, commit, things};
-use crate::{Clock, Direction, Range, Store};
+use crate::{Clock, Cursor, Direction, Range, Store};
 
 fn options() -> MemoryOptions {
     let feed = crate::FeedOptions { bytes_min: 1 << 30, bytes_max: 1 << 40, ..testing::FEED };
@@ -98,6 +99,74 @@ async fn the_feed_has_shards_each_with_the_order_of_its_partitions() {
     }
     assert_eq!((numbers.len(), shards.len()), (200, 16));
     assert!(numbers.values().collect::<HashSet<_>>().len() > 1);
+}
+
+/// Goes on from whichever change it likes, as a reader does that is stopped amid a page.
+#[tokio::test]
+async fn a_shard_tells_in_another_order_and_again_and_skips_nothing() {
+    let store = Store::hostile(HostileOptions {
+        feed_shards: 2,
+        lost: 0,
+        late: 0,
+        ..HostileOptions::new(options(), 3)
+    });
+    for n in 0..300_u32 {
+        store.commit(Commit { partition: things(n % 7), ..commit(n.into(), vec![], vec![]) }).await.unwrap();
+    }
+    let (mut told, mut again, mut reordered) = (BTreeMap::<u32, Vec<u128>>::new(), 0, 0);
+    for shard in 0..store.feed_shards() {
+        let mut cursor = Cursor::default();
+        for turn in 0.. {
+            let page = store.feed(shard, cursor, 9).await.unwrap();
+            assert!(page.changes.len() <= 9);
+            reordered += u32::from(!page.changes.is_sorted_by_key(|change| change.number));
+            assert!(page.changes.is_sorted_by_key(|change| change.cursor.sequence));
+            let stop = if turn % 3 == 0 { page.changes.len().min(4) } else { page.changes.len() };
+            for change in page.changes.iter().take(stop) {
+                let of_it = told.entry(change.partition.bucket).or_default();
+                match of_it.binary_search(&change.write_id.0) {
+                    Ok(_) => again += 1,
+                    Err(place) => {
+                        assert_eq!(place, of_it.len(), "the order of a partition");
+                        of_it.push(change.write_id.0);
+                    }
+                }
+            }
+            let upto = page.changes.get(stop.wrapping_sub(1)).filter(|_| stop < page.changes.len());
+            let next = upto.map_or(page.cursor, |change| change.cursor);
+            if next == cursor && upto.is_none() {
+                break;
+            }
+            cursor = next;
+        }
+    }
+    assert_eq!(told.values().map(Vec::len).sum::<usize>(), 300, "nothing is skipped");
+    assert!(again > 20 && reordered > 5, "{again} {reordered}");
+}
+
+#[tokio::test]
+async fn leases_are_lost_and_given_to_two() {
+    let store = Store::hostile(HostileOptions { unleased: 200, ..HostileOptions::calm(options()) });
+    let other = store.beside();
+    let ttl = Duration::from_secs(3_600);
+    let (mut first, mut second, mut both, mut lost, mut epoch) = (None, None, 0, 0, 0);
+    for _ in 0..1_000 {
+        for (handle, held) in [(&store, &mut first), (&other, &mut second)] {
+            let renewed = match &*held {
+                Some(lease) => handle.renew(lease, ttl).await.unwrap(),
+                None => false,
+            };
+            if !renewed {
+                lost += u32::from(held.is_some());
+                *held = handle.lease("job", ttl).await.unwrap();
+                let given = held.as_ref().map_or(u64::MAX, Lease::epoch);
+                assert!(given > epoch, "epochs grow");
+                epoch = if held.is_some() { given } else { epoch };
+            }
+        }
+        both += u32::from(first.is_some() && second.is_some());
+    }
+    assert!(both > 20 && lost > 20, "{both} {lost}");
 }
 
 #[tokio::test]
