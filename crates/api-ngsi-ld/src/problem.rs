@@ -248,6 +248,7 @@ fn store_problem(kind: StoreErrorKind, error: &dyn std::error::Error) -> Problem
             Problem::unavailable("the server's data folder was removed or replaced: nothing is written")
         }
         StoreErrorKind::Conflict
+        | StoreErrorKind::Fenced
         | StoreErrorKind::OtherIncarnation
         | StoreErrorKind::Unknown
         | StoreErrorKind::Locked

@@ -274,6 +274,7 @@ fn of_store(kind: StoreErrorKind, error: &dyn std::error::Error) -> Problem {
             Problem::too_large("one series is given more than the store takes at once")
         }
         StoreErrorKind::Conflict
+        | StoreErrorKind::Fenced
         | StoreErrorKind::OtherIncarnation
         | StoreErrorKind::Unknown
         | StoreErrorKind::Locked

@@ -13,7 +13,7 @@
 mod tests;
 
 use bytes::Bytes;
-use store::{Commit, Condition, Direction, ErrorKind, Fence, FencedFlag, Stamp, Write};
+use store::{Commit, Condition, Direction, Epoch, ErrorKind, FencedFlag, Stamp, Write};
 
 use crate::tenant::Context;
 use crate::{Error, TenantEntities, keys};
@@ -30,7 +30,7 @@ const PAGE_NAMES: usize = 256;
 /// Whether commits on an entity tell states, and the fence as long as which that is so.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Watch {
-    pub(crate) fence: Fence,
+    pub(crate) fence: Epoch,
     pub(crate) tells_states: bool,
 }
 
@@ -127,7 +127,7 @@ impl Context {
     /// Has all writers read the register again before they commit.
     async fn raise_fences(&self) -> Result<(), Error> {
         for partition in &self.partitions {
-            self.store.raise_fence(partition).await?;
+            self.store.bump(partition, Vec::new()).await?;
         }
         Ok(())
     }

@@ -6,7 +6,7 @@ pub(crate) mod tests;
 
 use std::collections::HashMap;
 
-use store::{Commit, Direction, ErrorKind, Range, Row, Stamp, Timestamp, WriteId};
+use store::{Commit, Direction, ErrorKind, Range, Row, Stamp, Timestamp};
 
 use self::draught::{Before, Draught};
 use crate::apply::apply_expiry;
@@ -35,24 +35,11 @@ struct Request<'a> {
 }
 
 /// Whether a commit is done, or must be thought anew. `Err`: it is refused.
-async fn settle(
-    context: &Context,
-    id: &str,
-    write_id: WriteId,
-    outcome: Result<Stamp, store::Error>,
-) -> Result<bool, Error> {
-    let error = match outcome {
-        Ok(_) => return Ok(true),
-        Err(error) => error,
-    };
-    match error.kind() {
-        ErrorKind::Conflict => Ok(false),
-        ErrorKind::Unknown => match context.store.resolve(context.partition(id)?, write_id).await {
-            Ok(store::Outcome::Committed(_)) => Ok(true),
-            Ok(store::Outcome::NotCommitted) => Ok(false),
-            Err(_) => Err(error.into()),
-        },
-        _ => Err(error.into()),
+fn settle(outcome: Result<Stamp, store::Error>) -> Result<bool, Error> {
+    match outcome {
+        Ok(_) => Ok(true),
+        Err(error) if error.kind().is_lost_race() => Ok(false),
+        Err(error) => Err(error.into()),
     }
 }
 
@@ -125,9 +112,7 @@ impl TenantEntities {
         let Some(commit) = draught.commit(context, id)? else {
             return Ok(Some(change));
         };
-        let write_id = commit.write_id;
-        let outcome = context.store.commit(commit).await;
-        if !settle(context, id, write_id, outcome).await? {
+        if !settle(context.store.commit_known(commit).await)? {
             return Ok(None);
         }
         if recorded {
@@ -272,9 +257,9 @@ impl TenantEntities {
         left: &mut Vec<&'a Group<'a>>,
     ) {
         let context = self.context();
-        let told = context.store.commit_all(gathered.commits).await;
-        for ((group, write_id, recorded), told) in gathered.groups.into_iter().zip(told) {
-            match settle(context, group.id, write_id, told).await {
+        let told = context.store.commit_all_known(gathered.commits).await;
+        for ((group, recorded), told) in gathered.groups.into_iter().zip(told) {
+            match settle(told) {
                 Ok(true) if recorded => context.pasts.note(context.tenant(), group.id),
                 Ok(true) => {}
                 Ok(false) => left.push(group),
@@ -336,11 +321,11 @@ impl TenantEntities {
             }
         }
         let (mut purged, mut left) = (0, 0);
-        for (id, outcome) in purging.into_iter().zip(context.store.commit_all(commits).await) {
-            match outcome {
-                Ok(_) => purged += 1,
-                Err(error) if matches!(error.kind(), ErrorKind::Conflict | ErrorKind::Unknown) => left += 1,
-                Err(error) => context.skip("purge", &id, error.into())?,
+        for (id, outcome) in purging.into_iter().zip(context.store.commit_all_known(commits).await) {
+            match settle(outcome) {
+                Ok(true) => purged += 1,
+                Ok(false) => left += 1,
+                Err(error) => context.skip("purge", &id, error)?,
             }
         }
         Ok((purged, left))
@@ -410,7 +395,7 @@ struct Group<'a> {
 /// Commits to be submitted together, each with its group and whether the history is written.
 #[derive(Default)]
 struct Gathered<'a> {
-    groups: Vec<(&'a Group<'a>, WriteId, bool)>,
+    groups: Vec<(&'a Group<'a>, bool)>,
     commits: Vec<Commit>,
     bytes: usize,
 }
@@ -418,7 +403,7 @@ struct Gathered<'a> {
 impl<'a> Gathered<'a> {
     fn add(&mut self, group: &'a Group<'a>, commit: Commit, recorded: bool) {
         self.bytes = self.bytes.saturating_add(commit.bytes());
-        self.groups.push((group, commit.write_id, recorded));
+        self.groups.push((group, recorded));
         self.commits.push(commit);
     }
 }

@@ -303,6 +303,7 @@ fn backup_status(kind: store::ErrorKind) -> StatusCode {
         ErrorKind::FolderLost => StatusCode::SERVICE_UNAVAILABLE,
         ErrorKind::Unavailable
         | ErrorKind::Conflict
+        | ErrorKind::Fenced
         | ErrorKind::Changed
         | ErrorKind::OtherIncarnation
         | ErrorKind::Unknown

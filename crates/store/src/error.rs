@@ -6,9 +6,15 @@
 pub struct Error {
     kind: ErrorKind,
     action: String,
+    ticket: Option<Ticket>,
     #[source]
     source: Option<Box<dyn std::error::Error + Send + Sync>>,
 }
+
+/// What an engine remembers a commit by whose outcome it does not know, and asks for when it is resolved. Engines differ in
+/// what they keep there; some have none.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub struct Ticket(pub(crate) u64);
 
 /// The decision a caller can take on a refusal.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq, thiserror::Error)]
@@ -16,6 +22,10 @@ pub enum ErrorKind {
     /// A condition did not hold: nothing was written; read again and retry.
     #[error("conflict")]
     Conflict,
+    /// A commit names an epoch of its partition that is over: nothing was written. Read again, append again in the new epoch
+    /// what goes ahead of the commit, and retry.
+    #[error("fenced off")]
+    Fenced,
     /// A read of several pages met a commit in its partition: read again, from the first page
     /// ([`crate::ReadAttempts`]).
     #[error("changed meanwhile")]
@@ -56,6 +66,11 @@ pub enum ErrorKind {
 const NO_SPACE: [&str; 2] = ["No space left on device", "Disk quota exceeded"];
 
 impl ErrorKind {
+    /// Whether a commit was refused because another came first: it is to be thought again, and committed anew.
+    pub fn is_lost_race(self) -> bool {
+        matches!(self, Self::Conflict | Self::Fenced)
+    }
+
     /// `NoSpace` if that is what an engine or the system says, else the kind itself: some engines tell it by words alone.
     pub(crate) fn or_no_space(self, said: &str) -> Self {
         if NO_SPACE.iter().any(|words| said.contains(words)) { Self::NoSpace } else { self }
@@ -65,7 +80,7 @@ impl ErrorKind {
 impl Error {
     /// A refusal of `kind` while doing `action`.
     pub fn new(kind: ErrorKind, action: impl Into<String>) -> Self {
-        Self { kind, action: action.into(), source: None }
+        Self { kind, action: action.into(), ticket: None, source: None }
     }
 
     /// The same, with what lies beneath.
@@ -73,6 +88,18 @@ impl Error {
     pub fn with_source(mut self, source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
         self.source = Some(source.into());
         self
+    }
+
+    /// The same, with what the engine remembers the commit by.
+    #[must_use]
+    pub(crate) fn with_ticket(mut self, ticket: Ticket) -> Self {
+        self.ticket = Some(ticket);
+        self
+    }
+
+    /// What to resolve a commit with whose outcome is not known, if the engine has it.
+    pub fn ticket(&self) -> Option<Ticket> {
+        self.ticket
     }
 
     /// What was being done.

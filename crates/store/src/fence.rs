@@ -1,32 +1,36 @@
-//! Fences: what commits can be made to heed that follow from something read elsewhere. A commit names the fence that was
-//! seen before that was read; once the fence is raised it is refused.
+//! Fences: what commits can be made to heed that follow from something read elsewhere, or point at rows that were written
+//! before them. Each partition is in an epoch; a commit can name the one that was seen before that was read or written, and
+//! is refused once there is a newer one.
+//!
+//! So one notion serves both who must be sure that all writers know something (a barrier), and who removes rows that no commit
+//! points at, and must be sure that none will (a sweep).
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// How often the fence of a partition was raised, as far as its reader knows. It is of an open store: never kept.
+/// The epoch of a partition, as its reader knows it. Of one store: a later one is newer, also over restarts.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Fence(pub(crate) u64);
+pub struct Epoch(pub(crate) u64);
 
-/// Yes or no, read under a fence and valid as long as that is not raised. Cost of a look: a load.
+/// Yes or no, read in an epoch and valid as long as there is no newer one. Cost of a look: a load.
 #[derive(Debug, Default)]
 pub struct FencedFlag(AtomicU64);
 
 impl FencedFlag {
-    /// What was read under this fence; `None`: nothing yet.
-    pub fn get(&self, fence: Fence) -> Option<bool> {
+    /// What was read in this epoch; `None`: nothing yet.
+    pub fn get(&self, epoch: Epoch) -> Option<bool> {
         let packed = self.0.load(Ordering::Acquire);
-        (packed | 1 == pack(fence, true)).then_some(packed & 1 == 1)
+        (packed | 1 == pack(epoch, true)).then_some(packed & 1 == 1)
     }
 
-    /// Notes what was read after this fence was seen.
-    pub fn set(&self, fence: Fence, flag: bool) {
-        self.0.store(pack(fence, flag), Ordering::Release);
+    /// Notes what was read after this epoch was seen.
+    pub fn set(&self, epoch: Epoch, flag: bool) {
+        self.0.store(pack(epoch, flag), Ordering::Release);
     }
 }
 
-/// Zero is that of no fence.
-fn pack(Fence(raised): Fence, flag: bool) -> u64 {
-    raised.wrapping_add(1) << 1 | u64::from(flag)
+/// Zero is that of no epoch.
+fn pack(Epoch(number): Epoch, flag: bool) -> u64 {
+    number.wrapping_add(1) << 1 | u64::from(flag)
 }
 
 #[cfg(test)]
@@ -34,14 +38,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_flag_is_that_of_its_fence() {
+    fn a_flag_is_that_of_its_epoch() {
         let flag = FencedFlag::default();
-        assert_eq!(flag.get(Fence(0)), None);
-        for (raised, is_set) in [(0, false), (0, true), (1, true), (2, false)] {
-            flag.set(Fence(raised), is_set);
-            assert_eq!(flag.get(Fence(raised)), Some(is_set));
-            assert_eq!(flag.get(Fence(raised + 1)), None);
+        assert_eq!(flag.get(Epoch(0)), None);
+        for (number, is_set) in [(0, false), (0, true), (1, true), (2, false)] {
+            flag.set(Epoch(number), is_set);
+            assert_eq!(flag.get(Epoch(number)), Some(is_set));
+            assert_eq!(flag.get(Epoch(number + 1)), None);
         }
-        assert_eq!(flag.get(Fence(1)), None);
+        assert_eq!(flag.get(Epoch(1)), None);
     }
 }

@@ -4,6 +4,8 @@
 //! - What a handle has read of a row it may tell again, though another has written it since ([`crate::Store::get`]).
 //! - The outcome of a commit may be unknown: it was carried out and nobody said so; or it is carried out later, at the latest
 //!   when it is resolved; or never.
+//! - What goes ahead of a commit is appended row by row, and seen before it; some of it is appended, or removed, once more
+//!   later; the commit may never follow. An epoch that another handle began is known late.
 //! - Commits submitted together keep their order inside a partition only.
 //! - The feed has several shards. One shard tells what happened in several partitions in another order than it happened, that of
 //!   each partition kept; and tells again what it told ([`feed`]).
@@ -12,6 +14,7 @@
 //!
 //! Faults come by a generator with a seed: one task that does the same meets the same.
 
+mod appends;
 mod feed;
 mod leases;
 
@@ -25,7 +28,8 @@ use crate::limits::check_commit;
 use crate::memory::{Memory, MemoryOptions};
 use crate::place::{PlaceBytes, bounds, place};
 use crate::{
-    Commit, Condition, Error, ErrorKind, Lease, Limits, Outcome, Partition, Row, Stamp, Write, WriteId,
+    Append, Appended, Commit, Condition, Epoch, Error, ErrorKind, Lease, Limits, Outcome, Partition, Row,
+    Stamp, Ticket, Write, WriteId,
 };
 
 /// More rows are not remembered, so that tests with many stay small.
@@ -91,6 +95,7 @@ impl HostileOptions {
 pub(crate) struct Hostile {
     world: Arc<World>,
     seen: Mutex<HashMap<PlaceBytes, Option<Row>>>,
+    epochs: Mutex<HashMap<Partition, Epoch>>,
 }
 
 /// What all handles share.
@@ -99,20 +104,37 @@ struct World {
     memory: Arc<Memory>,
     options: HostileOptions,
     dice: Mutex<Dice>,
-    /// Commits under way.
-    late: Mutex<Vec<Commit>>,
+    late: Mutex<Vec<Late>>,
+    /// What became of commits of whom nobody was told, by their tickets.
+    decided: Mutex<HashMap<Ticket, Decided>>,
     /// By its name, who was given a lease last.
     holders: Mutex<HashMap<Box<str>, Lease>>,
     /// Leases that were taken from their holders, who do not know it.
     phantoms: Mutex<Vec<Lease>>,
 }
 
+/// What is under way, and nobody knows when it is carried out.
+#[derive(Debug)]
+enum Late {
+    /// It may be given up, too.
+    Commit(Ticket, Commit),
+    Append(Append, Epoch),
+    Remove(Partition, Vec<Bytes>, Appended),
+}
+
+/// Which commit, and its stamp if it was carried out.
+#[derive(Debug)]
+struct Decided {
+    write_id: WriteId,
+    stamp: Option<Stamp>,
+}
+
 /// A small generator (splitmix64).
 #[derive(Debug)]
-struct Dice(u64);
+pub(crate) struct Dice(pub(crate) u64);
 
 impl Dice {
-    fn next(&mut self) -> u64 {
+    pub(crate) fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mixed = (self.0 ^ self.0 >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
         let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
@@ -137,13 +159,48 @@ impl World {
             return;
         }
         let mut late = self.late.lock();
-        let count = late.len() as u64;
-        let place = usize::try_from(self.dice.lock().next() % count.max(1)).unwrap_or_default();
+        let place = self.below(late.len());
         if place < late.len() {
-            let commit = late.swap_remove(place);
+            let one = late.swap_remove(place);
             // Whatever becomes of it, nobody is told.
-            drop(self.memory.commit_all(vec![commit]));
+            match one {
+                Late::Commit(ticket, commit) => drop(self.carry_out(ticket, commit)),
+                Late::Append(append, epoch) => drop(self.memory.append(&append, epoch)),
+                Late::Remove(partition, keys, appended) => {
+                    drop(self.memory.remove(&partition, &keys, appended));
+                }
+            }
         }
+    }
+
+    /// A commit whose outcome may be asked for.
+    fn carry_out(&self, ticket: Ticket, commit: Commit) -> Result<Stamp, Error> {
+        let write_id = commit.write_id;
+        let outcome = self.memory.commit_all(vec![commit]).pop();
+        let outcome = outcome.unwrap_or_else(|| Err(self.unknown(write_id, None)));
+        let stamp = outcome.as_ref().ok().copied();
+        self.decided.lock().insert(ticket, Decided { write_id, stamp });
+        outcome
+    }
+
+    fn ticket(&self) -> Ticket {
+        Ticket(self.dice.lock().next())
+    }
+
+    /// Says that nobody knows what became of a commit; `decided`: what did, if that is for good.
+    #[expect(clippy::option_option, reason = "what is known, and what it is")]
+    fn unknown(&self, write_id: WriteId, decided: Option<Option<Stamp>>) -> Error {
+        let ticket = self.ticket();
+        if let Some(stamp) = decided {
+            self.decided.lock().insert(ticket, Decided { write_id, stamp });
+        }
+        self.with_ticket(ticket)
+    }
+
+    /// Some are told without a ticket.
+    fn with_ticket(&self, ticket: Ticket) -> Error {
+        let error = Error::new(ErrorKind::Unknown, "commit: nobody said what became of it");
+        if self.roll(PER_MILLE / 2) { error.with_ticket(ticket) } else { error }
     }
 }
 
@@ -152,13 +209,13 @@ impl Hostile {
         let memory = Memory::new(options.memory.clone()).validating().limited(Limits::PORTABLE);
         let (memory, dice) = (Arc::new(memory), Mutex::new(Dice(options.seed)));
         let (late, holders, phantoms) = (Mutex::default(), Mutex::default(), Mutex::default());
-        let world = World { memory, options, dice, late, holders, phantoms };
-        Self { world: Arc::new(world), seen: Mutex::default() }
+        let world = World { memory, options, dice, late, decided: Mutex::default(), holders, phantoms };
+        Self { world: Arc::new(world), seen: Mutex::default(), epochs: Mutex::default() }
     }
 
     /// The handle of another process.
     pub(crate) fn beside(&self) -> Self {
-        Self { world: Arc::clone(&self.world), seen: Mutex::default() }
+        Self { world: Arc::clone(&self.world), seen: Mutex::default(), epochs: Mutex::default() }
     }
 
     pub(crate) fn memory(&self) -> &Arc<Memory> {
@@ -166,22 +223,29 @@ impl Hostile {
     }
 
     pub(crate) fn commit_all(&self, commits: Vec<Commit>) -> Vec<Result<Stamp, Error>> {
-        let mut order: Vec<(u64, usize)> = Vec::with_capacity(commits.len());
-        let mut ranks: HashMap<&Partition, u64> = HashMap::new();
-        for (place, commit) in commits.iter().enumerate() {
-            let rank = ranks.entry(&commit.partition).or_insert_with(|| self.world.dice.lock().next());
-            order.push((*rank, place));
-        }
-        order.sort_unstable();
+        let order = self.order(commits.iter().map(|commit| &commit.partition));
         let mut commits: Vec<Option<Commit>> = commits.into_iter().map(Some).collect();
         let mut outcomes: Vec<Option<Result<Stamp, Error>>> = commits.iter().map(|_| None).collect();
-        for (_, place) in order {
+        for place in order {
             let commit = commits.get_mut(place).and_then(Option::take);
             if let Some((commit, outcome)) = commit.zip(outcomes.get_mut(place)) {
                 *outcome = Some(self.commit(commit));
             }
         }
-        outcomes.into_iter().map(|outcome| outcome.unwrap_or_else(|| Err(unknown()))).collect()
+        let lost = || Err(self.world.unknown(WriteId::default(), None));
+        outcomes.into_iter().map(|outcome| outcome.unwrap_or_else(lost)).collect()
+    }
+
+    /// In which order commits are carried out that were submitted together: that inside a partition is kept.
+    fn order<'a>(&self, partitions: impl Iterator<Item = &'a Partition>) -> Vec<usize> {
+        let mut order: Vec<(u64, usize)> = Vec::new();
+        let mut ranks: HashMap<&Partition, u64> = HashMap::new();
+        for (place, partition) in partitions.enumerate() {
+            let rank = ranks.entry(partition).or_insert_with(|| self.world.dice.lock().next());
+            order.push((*rank, place));
+        }
+        order.sort_unstable();
+        order.into_iter().map(|(_, place)| place).collect()
     }
 
     pub(crate) fn commit(&self, mut commit: Commit) -> Result<Stamp, Error> {
@@ -190,25 +254,34 @@ impl Hostile {
         world.memory.check_open()?;
         check_commit(&mut commit, &Limits::PORTABLE)?;
         // What it names and writes is read anew: a refusal, or a doubt, is never thought again on the same rows.
-        self.forget(&commit);
+        self.forget(&commit.partition, &commit.conditions, &commit.writes);
+        let ticket = world.ticket();
         if world.roll(world.options.late) {
-            world.late.lock().push(commit);
-            return Err(unknown());
+            world.late.lock().push(Late::Commit(ticket, commit));
+            return Err(world.with_ticket(ticket));
         }
-        let outcome = world.memory.commit_all(vec![commit]).pop();
+        let outcome = world.carry_out(ticket, commit);
         if world.roll(world.options.lost) {
-            return Err(unknown());
+            return Err(world.with_ticket(ticket));
         }
-        outcome.unwrap_or_else(|| Err(unknown()))
+        world.decided.lock().remove(&ticket);
+        outcome
     }
 
-    fn forget(&self, commit: &Commit) {
+    fn forget_rows(&self, partition: &Partition, keys: &[Bytes]) {
         let mut seen = self.seen.lock();
-        let partition = &commit.partition;
-        for key in commit.conditions.iter().filter_map(Condition::key) {
+        for key in keys {
             seen.remove(&place(partition, key));
         }
-        for write in &commit.writes {
+    }
+
+    fn forget(&self, partition: &Partition, conditions: &[Condition], writes: &[Write]) {
+        self.epochs.lock().remove(partition);
+        let mut seen = self.seen.lock();
+        for key in conditions.iter().filter_map(Condition::key) {
+            seen.remove(&place(partition, key));
+        }
+        for write in writes {
             match write {
                 Write::Put(key, _) | Write::PutStamped(key, _) | Write::Delete(key) => {
                     seen.remove(&place(partition, key));
@@ -247,16 +320,28 @@ impl Hostile {
         keys.iter().map(|key| self.get(partition, key)).collect()
     }
 
-    pub(crate) fn resolve(&self, partition: &Partition, write_id: WriteId) -> Result<Outcome, Error> {
+    pub(crate) fn resolve(
+        &self,
+        partition: &Partition,
+        write_id: WriteId,
+        ticket: Option<Ticket>,
+    ) -> Result<Outcome, Error> {
         let world = &self.world;
+        let told = |stamp: Option<Stamp>| stamp.map_or(Outcome::NotCommitted, Outcome::Committed);
+        if let Some(decided) = ticket.and_then(|ticket| world.decided.lock().remove(&ticket)) {
+            assert_eq!(decided.write_id, write_id, "a ticket of another commit");
+            return Ok(told(decided.stamp));
+        }
         let mut late = world.late.lock();
-        let is_it = |commit: &Commit| commit.write_id == write_id && commit.partition == *partition;
-        let Some(place) = late.iter().position(is_it) else {
-            drop(late);
+        let is_it = |late: &Late| match late {
+            Late::Commit(_, commit) => commit.write_id == write_id && commit.partition == *partition,
+            Late::Append(..) | Late::Remove(..) => false,
+        };
+        let found = late.iter().position(is_it).map(|place| late.swap_remove(place));
+        drop(late);
+        let Some(Late::Commit(_, commit)) = found else {
             return world.memory.resolve(partition, write_id);
         };
-        let commit = late.swap_remove(place);
-        drop(late);
         if world.roll(PER_MILLE / 2)
             && let Some(Ok(stamp)) = world.memory.commit_all(vec![commit]).pop()
         {
@@ -264,10 +349,6 @@ impl Hostile {
         }
         Ok(Outcome::NotCommitted)
     }
-}
-
-fn unknown() -> Error {
-    Error::new(ErrorKind::Unknown, "commit: nobody said what became of it")
 }
 
 #[cfg(test)]

@@ -6,10 +6,12 @@
 //! - a commit is seen whole or not at all, and is durable when it is acknowledged;
 //! - its conditions are checked against everything acknowledged or queued before it;
 //! - its change record is in the feed exactly when its rows are in the partition;
-//! - a commit that names a fence happens only while that fence stands;
+//! - a commit that names an epoch of its partition happens only in that epoch;
+//! - rows that go ahead of a commit are there when it is, and rows removed as older than an epoch are of older ones;
 //! - what a commit says of itself is read by its own model alone;
 //! - commit spaces and append spaces never mix.
 
+mod append;
 mod embedded;
 mod error;
 mod feed;
@@ -36,12 +38,13 @@ mod work;
 mod write_id;
 mod writes;
 
+pub use append::{Append, Appended, CommitWithAppends};
 pub use embedded::{
     Durability, EmbeddedOptions, QUEUE_BYTES_MAX, QUEUE_REQUESTS_MAX, SNAPSHOT_AGE_MAX, restore,
 };
-pub use error::{Error, ErrorKind};
+pub use error::{Error, ErrorKind, Ticket};
 pub use feed::{FeedOptions, FeedPage};
-pub use fence::{Fence, FencedFlag};
+pub use fence::{Epoch, FencedFlag};
 pub use fingerprint::{Fingerprint, Fingerprints, StateCondition};
 pub use hostile::HostileOptions;
 pub use key::{Partition, Space, SpaceKind, TENANT_BYTES_MAX, Tenant, TenantError, bucket_of};

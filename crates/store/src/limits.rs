@@ -117,6 +117,15 @@ pub(crate) fn check_append(
     Ok(bytes)
 }
 
+/// Refuses a removal of rows that is beyond the limits, or not from an append space; answers with its size.
+pub(crate) fn check_removal(partition: &Partition, keys: &[Bytes], limits: &Limits) -> Result<usize, Error> {
+    check_space(partition, SpaceKind::Append)?;
+    limits.check_rows(keys.len())?;
+    let bytes = keys.iter().try_fold(0_usize, |bytes, key| Ok(bytes.saturating_add(check_key(key)?)))?;
+    limits.check_bytes(bytes)?;
+    Ok(bytes)
+}
+
 /// Refuses one reader of the feed too many, or one with too long a name.
 pub(crate) fn check_reader(name: &str, others: usize) -> Result<(), Error> {
     if name.len() > FEED_READER_NAME_BYTES_MAX {

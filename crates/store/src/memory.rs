@@ -5,7 +5,6 @@ mod snapshot;
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::ops::Bound;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -18,14 +17,15 @@ use crate::incarnation::Incarnation;
 use crate::lease::Leases;
 use crate::limits::{
     FEED_PAGE_BYTES_MAX, PAGE_BYTES_MAX, SKIP_ROWS_MAX, check_append, check_commit, check_reader,
+    check_removal,
 };
 use crate::models::Models;
 use crate::place::{PlaceBytes, bounds, head_bytes, place};
 use crate::spaces::Spaces;
 use crate::{
-    Change, ChangeRecord, Clock, Commit, Condition, Cursor, Direction, Error, ErrorKind, FeedOptions,
-    FeedPage, Fence, Lease, Limits, Outcome, Page, Partition, Range, Row, Skipped, Stamp, Statistics,
-    Timestamp, Write, WriteId,
+    Append, Appended, Change, ChangeRecord, Clock, Commit, CommitWithAppends, Condition, Cursor, Direction,
+    Epoch, Error, ErrorKind, FeedOptions, FeedPage, Lease, Limits, Outcome, Page, Partition, Range, Row,
+    Skipped, Stamp, Statistics, Timestamp, Write, WriteId,
 };
 
 /// How the memory engine runs.
@@ -55,8 +55,6 @@ pub(crate) struct Memory {
     incarnation: Incarnation,
     spaces: Spaces,
     models: Models,
-    /// How often a fence was raised, of whichever partition; changed under the lock.
-    fence: AtomicU64,
     state: RwLock<State>,
     /// Whether snapshots are validated: what a later commit replaces is not kept, and reads end with `Changed`.
     validates: bool,
@@ -66,6 +64,12 @@ pub(crate) struct Memory {
 #[derive(Debug, Default)]
 struct State {
     rows: BTreeMap<PlaceBytes, Row>,
+    /// In which epoch a row of an append space was put.
+    appended: HashMap<PlaceBytes, Epoch>,
+    /// Before which epoch what is appended to a row is gone already: of an engine in which appends may come late.
+    removed: HashMap<PlaceBytes, u64>,
+    /// The epochs of partitions that have begun one.
+    epochs: HashMap<Partition, Epoch>,
     snapshots: Snapshots,
     /// How often each partition was written, if snapshots are validated.
     versions: HashMap<Partition, u64>,
@@ -87,7 +91,6 @@ impl Memory {
             incarnation: Incarnation::new(),
             spaces: Spaces::new(),
             models: Models::new(),
-            fence: AtomicU64::new(0),
             state: RwLock::default(),
             validates: false,
             limits: Limits::EMBEDDED,
@@ -121,10 +124,26 @@ impl Memory {
 
     pub(crate) fn commit_all(&self, commits: Vec<Commit>) -> Vec<Result<Stamp, Error>> {
         let mut state = self.state.write();
-        commits.into_iter().map(|commit| self.commit(&mut state, commit)).collect()
+        commits.into_iter().map(|commit| self.commit(&mut state, &[], commit)).collect()
     }
 
-    fn commit(&self, state: &mut State, mut commit: Commit) -> Result<Stamp, Error> {
+    pub(crate) fn append_then_commit_all(
+        &self,
+        commits: Vec<CommitWithAppends>,
+    ) -> Vec<Result<Stamp, Error>> {
+        let mut state = self.state.write();
+        let commit = |mut it: CommitWithAppends| {
+            it.prepare(&self.limits)?;
+            for append in &it.appends {
+                self.spaces.learn(append.partition.space)?;
+            }
+            self.commit(&mut state, &it.appends, it.commit)
+        };
+        commits.into_iter().map(commit).collect()
+    }
+
+    /// A commit, and what goes ahead of it, for which everything is checked.
+    fn commit(&self, state: &mut State, appends: &[Append], mut commit: Commit) -> Result<Stamp, Error> {
         state.open()?;
         check_commit(&mut commit, &self.limits)?;
         self.spaces.learn(commit.partition.space)?;
@@ -133,8 +152,12 @@ impl Memory {
         for condition in &commit.conditions {
             if !self.holds(state, partition, condition)? {
                 state.conflicts += 1;
-                return Err(Error::new(ErrorKind::Conflict, "commit: a condition does not hold"));
+                return Err(condition.refusal());
             }
+        }
+        for append in appends {
+            self.note_write(state, &append.partition);
+            state.append(append, state.epoch(partition));
         }
         self.note_write(state, partition);
         state.sequence += 1;
@@ -161,29 +184,54 @@ impl Memory {
                 let is_ours = self.incarnation.sequence_of(*stamp)?.is_some();
                 is_ours && row(key).is_some_and(|row| row.stamp == *stamp)
             }
-            Condition::Fence(fence) => *fence == self.fence(),
+            Condition::Fence(epoch) => *epoch == state.epoch(partition),
         })
     }
 
-    pub(crate) fn fence(&self) -> Fence {
-        Fence(self.fence.load(Ordering::Acquire))
+    pub(crate) fn fence(&self, partition: &Partition) -> Epoch {
+        self.state.read().epoch(partition)
     }
 
-    pub(crate) fn raise_fence(&self) -> Result<(), Error> {
-        let state = self.state.write();
+    pub(crate) fn bump(&self, partition: &Partition, seen: Vec<Condition>) -> Result<Epoch, Error> {
+        let mut state = self.state.write();
+        let stamp = self.commit(&mut state, &[], Commit::of_bump(partition, seen))?;
+        let epoch = Epoch(stamp.sequence);
+        state.epochs.insert(partition.clone(), epoch);
+        Ok(epoch)
+    }
+
+    pub(crate) fn append(&self, append: &Append, epoch: Epoch) -> Result<(), Error> {
+        check_append(&append.partition, &append.rows, &self.limits)?;
+        self.spaces.learn(append.partition.space)?;
+        let mut state = self.state.write();
         state.open()?;
-        self.fence.fetch_add(1, Ordering::AcqRel);
+        self.note_write(&mut state, &append.partition);
+        state.append(append, epoch);
         Ok(())
     }
 
-    pub(crate) fn append(&self, partition: &Partition, rows: Vec<(Bytes, Bytes)>) -> Result<(), Error> {
-        check_append(partition, &rows, &self.limits)?;
+    pub(crate) fn remove(
+        &self,
+        partition: &Partition,
+        keys: &[Bytes],
+        appended: Appended,
+    ) -> Result<(), Error> {
+        check_removal(partition, keys, &self.limits)?;
         self.spaces.learn(partition.space)?;
         let mut state = self.state.write();
         state.open()?;
         self.note_write(&mut state, partition);
-        for (key, value) in rows {
-            state.put(place(partition, &key), plain(value));
+        let before = match appended {
+            Appended::Before(Epoch(epoch)) => epoch,
+            Appended::Until(Epoch(epoch)) => epoch.saturating_add(1),
+        };
+        for key in keys {
+            let place = place(partition, key);
+            state.remove(&place, before);
+            if self.validates {
+                let bound = state.removed.entry(place).or_default();
+                *bound = before.max(*bound);
+            }
         }
         Ok(())
     }
@@ -375,6 +423,32 @@ impl State {
                 let mut behind = tail.split_off(&end);
                 self.rows.append(&mut behind);
             }
+        }
+    }
+
+    /// The epoch of a partition.
+    fn epoch(&self, partition: &Partition) -> Epoch {
+        self.epochs.get(partition).copied().unwrap_or(Epoch(0))
+    }
+
+    /// Puts rows of an append space; what was put in a newer epoch stays.
+    fn append(&mut self, append: &Append, epoch: Epoch) {
+        for (key, value) in &append.rows {
+            let place = place(&append.partition, key);
+            let is_gone = self.removed.get(&place).is_some_and(|bound| epoch.0 < *bound);
+            if !is_gone && self.appended.get(&place).is_none_or(|held| held.0 <= epoch.0) {
+                self.appended.insert(place.clone(), epoch);
+                self.put(place, plain(value.clone()));
+            }
+        }
+    }
+
+    /// Removes a row of an append space if it was put before this epoch.
+    fn remove(&mut self, place: &PlaceBytes, before: u64) {
+        if self.appended.get(place).is_some_and(|held| held.0 < before) {
+            self.appended.remove(place);
+            self.snapshots.note(place, &self.rows);
+            self.rows.remove(place);
         }
     }
 

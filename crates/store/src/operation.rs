@@ -5,7 +5,7 @@ use std::fmt;
 use bytes::Bytes;
 
 use crate::incarnation::Incarnation;
-use crate::{ChangeRecord, Fence, Partition};
+use crate::{ChangeRecord, Epoch, Error, ErrorKind, Partition};
 
 /// The version of a row written with [`Write::PutStamped`]: no other write has the same, nor has the same write in another
 /// incarnation of the store. Nothing else can be told of two of them. The default one is that of plain rows.
@@ -36,8 +36,8 @@ pub enum Condition {
     Present(Bytes),
     /// The stamped row with this key has this version.
     Version(Bytes, Stamp),
-    /// The fence of the partition was not raised since it was seen ([`crate::Store::fence`]).
-    Fence(Fence),
+    /// The partition is in this epoch still ([`crate::Store::fence`]).
+    Fence(Epoch),
 }
 
 impl Condition {
@@ -46,6 +46,16 @@ impl Condition {
         match self {
             Self::Absent(key) | Self::Present(key) | Self::Version(key, _) => Some(key),
             Self::Fence(_) => None,
+        }
+    }
+
+    /// What a commit is told of which this does not hold.
+    pub(crate) fn refusal(&self) -> Error {
+        match self {
+            Self::Absent(_) | Self::Present(_) | Self::Version(..) => {
+                Error::new(ErrorKind::Conflict, "commit: a condition does not hold")
+            }
+            Self::Fence(_) => Error::new(ErrorKind::Fenced, "commit: its epoch is over"),
         }
     }
 }
@@ -96,6 +106,12 @@ pub struct Commit {
 }
 
 impl Commit {
+    /// One that writes nothing, to begin an epoch with. It goes with making room: sweeps begin so.
+    pub(crate) fn of_bump(partition: &Partition, conditions: Vec<Condition>) -> Self {
+        let (write_id, writes, change) = (WriteId::default(), Vec::new(), None);
+        Self { partition: partition.clone(), write_id, conditions, writes, change, reclaims: true }
+    }
+
     /// Bytes of its keys, values and change record: what limits count.
     pub fn bytes(&self) -> usize {
         let of_write = |write: &Write| match write {
@@ -121,9 +137,10 @@ pub enum Outcome {
 /// A row read by its key.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Row {
-    /// The version, for rows written with [`Write::PutStamped`]; the default one for plain rows.
+    /// The version, for rows written with [`Write::PutStamped`]; the default one for plain rows. Of rows of append spaces it
+    /// says nothing.
     pub stamp: Stamp,
-    /// The commit that wrote it; zero for plain rows.
+    /// The commit that wrote it; zero for plain rows. Of rows of append spaces it says nothing.
     pub write_id: WriteId,
     /// The value as it was written; shares memory with the cache.
     pub value: Bytes,

@@ -1,5 +1,8 @@
 //! The handle that models hold: one type, whatever the engine.
 
+mod appends;
+mod outcomes;
+
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,8 +13,8 @@ use crate::embedded::{Embedded, EmbeddedOptions, EmbeddedSnapshot};
 use crate::hostile::{Hostile, HostileOptions};
 use crate::memory::{Memory, MemoryOptions, MemorySnapshot};
 use crate::{
-    Commit, Cursor, Direction, Error, ErrorKind, FeedPage, Fence, Lease, Limits, Outcome, Page, Partition,
-    Range, Row, Skipped, Snapshot, Stamp, Statistics, WriteId,
+    Commit, Cursor, Direction, Error, ErrorKind, FeedPage, Lease, Limits, Page, Partition, Range, Row,
+    Skipped, Snapshot, Stamp, Statistics,
 };
 
 /// A store; clones share it.
@@ -84,8 +87,9 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// `Conflict` if a condition does not hold (told only after the winner is durable), `OtherIncarnation` if it names a
-    /// version of another incarnation, `Unknown`, `Unavailable`, `TooLarge`.
+    /// `Conflict` if a condition does not hold (told only after the winner is durable), `Fenced` if its epoch is over,
+    /// `OtherIncarnation` if it names a version of another incarnation, `Unknown` (callers had better take
+    /// [`Store::commit_known`]), `Unavailable`, `TooLarge`.
     pub async fn commit(&self, commit: Commit) -> Result<Stamp, Error> {
         match &self.engine {
             Engine::Memory(memory) => {
@@ -97,29 +101,6 @@ impl Store {
         }
     }
 
-    /// The same, and where the outcome is not known asks for it: a commit that was not carried out, and never will be, is a
-    /// `Conflict`, as if another had come first. Cost: that of [`Store::commit`], and seldom of [`Store::resolve`].
-    ///
-    /// # Errors
-    ///
-    /// As [`Store::commit`]; `Unknown` only if nobody can tell.
-    pub async fn commit_known(&self, commit: Commit) -> Result<Stamp, Error> {
-        let (partition, write_id) = (commit.partition.clone(), commit.write_id);
-        match self.commit(commit).await {
-            Err(error) if error.kind() == ErrorKind::Unknown => {
-                match self.resolve(&partition, write_id).await {
-                    Ok(Outcome::Committed(stamp)) => Ok(stamp),
-                    Ok(Outcome::NotCommitted) => {
-                        let action = "commit: it was not carried out, and will not be";
-                        Err(Error::new(ErrorKind::Conflict, action))
-                    }
-                    Err(_) => Err(error),
-                }
-            }
-            told => told,
-        }
-    }
-
     /// Commits of many partitions or rows, submitted together: each its own atom, one shared fsync.
     /// Outcomes in the order of `commits`; later commits see earlier ones.
     pub async fn commit_all(&self, commits: Vec<Commit>) -> Vec<Result<Stamp, Error>> {
@@ -127,19 +108,6 @@ impl Store {
             Engine::Memory(memory) => memory.commit_all(commits),
             Engine::Embedded(embedded) => embedded.commit_all(commits).await,
             Engine::Hostile(hostile) => hostile.commit_all(commits),
-        }
-    }
-
-    /// Puts rows into an append space: unconditional, idempotent, durable when it returns.
-    ///
-    /// # Errors
-    ///
-    /// `Unavailable`, `TooLarge`.
-    pub async fn append(&self, partition: &Partition, rows: Vec<(Bytes, Bytes)>) -> Result<(), Error> {
-        match &self.engine {
-            Engine::Memory(memory) => memory.append(partition, rows),
-            Engine::Embedded(embedded) => embedded.append(partition, rows).await,
-            Engine::Hostile(hostile) => hostile.memory().append(partition, rows),
         }
     }
 
@@ -268,21 +236,6 @@ impl Store {
         }
     }
 
-    /// What became of the commit `write_id` in `partition`, whose acknowledgement was lost.
-    /// Cost: a walk of the feed, newest first; not for the usual path.
-    ///
-    /// # Errors
-    ///
-    /// `Unknown` if it is not in the feed and the feed no longer reaches back to the store's first
-    /// commit; `Unavailable`.
-    pub async fn resolve(&self, partition: &Partition, write_id: WriteId) -> Result<Outcome, Error> {
-        match &self.engine {
-            Engine::Memory(memory) => memory.resolve(partition, write_id),
-            Engine::Embedded(embedded) => embedded.resolve(partition, write_id).await,
-            Engine::Hostile(hostile) => hostile.resolve(partition, write_id),
-        }
-    }
-
     /// How many shards the feed has; changes of one partition are all in one shard, in order.
     pub fn feed_shards(&self) -> u32 {
         match &self.engine {
@@ -342,33 +295,6 @@ impl Store {
             Engine::Memory(memory) => memory.adopt_cursor(cursor),
             Engine::Embedded(embedded) => embedded.shared().adopt_cursor(cursor),
             Engine::Hostile(hostile) => hostile.memory().adopt_cursor(cursor),
-        }
-    }
-
-    /// The fence of a partition, for commits that follow from what is read afterwards (see [`crate::Condition::Fence`]).
-    /// Cost: a load.
-    pub fn fence(&self, partition: &Partition) -> Fence {
-        // One for all partitions does: raising it refuses more commits than it must, once each.
-        let _ = partition;
-        match &self.engine {
-            Engine::Memory(memory) => memory.fence(),
-            Engine::Embedded(embedded) => embedded.shared().fence(),
-            Engine::Hostile(hostile) => hostile.memory().fence(),
-        }
-    }
-
-    /// Raises the fence of a partition, and maybe those of others. When this returns, no commit that names an older one happens
-    /// any more: such commits are before the feed's present end, or will be refused with `Conflict`. Cost: what waits for the committer.
-    ///
-    /// # Errors
-    ///
-    /// `Unavailable`.
-    pub async fn raise_fence(&self, partition: &Partition) -> Result<(), Error> {
-        let _ = partition;
-        match &self.engine {
-            Engine::Memory(memory) => memory.raise_fence(),
-            Engine::Embedded(embedded) => embedded.raise_fence().await,
-            Engine::Hostile(hostile) => hostile.memory().raise_fence(),
         }
     }
 

@@ -1,6 +1,7 @@
 //! The contract of the store as a suite, run on every engine: [`contract`] is given a way to make
 //! an empty store with a given clock and a feed that keeps what [`FEED`] says.
 
+mod appends;
 mod changes;
 mod commits;
 mod fences;
@@ -8,14 +9,15 @@ mod fences;
 mod random;
 mod reads;
 mod snapshots;
+mod sweeps;
 
 use std::time::Duration;
 
 use bytes::Bytes;
 
 use crate::{
-    ChangeRecord, Clock, Commit, Condition, Error, ErrorKind, FeedOptions, HostileOptions, MemoryOptions,
-    Model, Partition, Space, SpaceKind, Stamp, Store, Tenant, Timestamp, Write, WriteId,
+    Append, ChangeRecord, Clock, Commit, Condition, Error, ErrorKind, FeedOptions, HostileOptions,
+    MemoryOptions, Model, Partition, Space, SpaceKind, Stamp, Store, Tenant, Timestamp, Write, WriteId,
 };
 
 /// What the feed of a store under test keeps: some [`FEED_RECORDS_MIN`] changes of the suite, and more if somebody has
@@ -53,6 +55,10 @@ pub async fn contract(mut make_store: impl FnMut(Clock) -> Store) {
     commits::check_spaces(&make_store(clock.clone())).await;
     changes::check_models(&make_store(clock.clone())).await;
     fences::check_fences(&make_store(clock.clone())).await;
+    appends::check_epochs(&make_store(clock.clone())).await;
+    appends::check_commits(&make_store(clock.clone())).await;
+    appends::check_groups(&make_store(clock.clone())).await;
+    sweeps::check(&make_store(clock.clone())).await;
     fences::check_races(&make_store(clock.clone())).await;
     commits::check_races(&make_store(clock.clone())).await;
     reads::check_cache(&make_store(clock.clone())).await;
@@ -87,6 +93,10 @@ pub async fn contract_of_a_cluster(mut make_store: impl FnMut(Clock) -> Store) {
     commits::check_order(&make_store(clock.clone())).await;
     commits::check_limits(&make_store(clock.clone())).await;
     commits::check_spaces(&make_store(clock.clone())).await;
+    appends::check_epochs(&make_store(clock.clone())).await;
+    appends::check_commits(&make_store(clock.clone())).await;
+    appends::check_groups(&make_store(clock.clone())).await;
+    sweeps::check(&make_store(clock.clone())).await;
     commits::check_races(&make_store(clock.clone())).await;
     reads::check_scan(&make_store(clock.clone())).await;
     reads::check_neighbours(&make_store(clock.clone())).await;
@@ -172,6 +182,16 @@ fn stamped(key: &str, value: &str) -> Write {
 
 fn kind<T: std::fmt::Debug>(outcome: Result<T, Error>) -> ErrorKind {
     outcome.expect_err("this must be refused").kind()
+}
+
+/// Appends rows that belong to bucket 0 of [`THINGS`].
+pub(crate) async fn append(
+    store: &Store,
+    partition: &Partition,
+    rows: Vec<(Bytes, Bytes)>,
+) -> Result<(), Error> {
+    let epoch = store.fence(&things(0));
+    store.append(Append { partition: partition.clone(), rows }, epoch).await
 }
 
 /// Commits what must succeed.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use parking_lot::RwLock;
 use store::{
-    Commit, Condition, ErrorKind, Outcome, Partition, Row, Stamp, Store, Tenant, Write, WriteIds, later_wins,
+    Commit, Condition, ErrorKind, Partition, Row, Stamp, Store, Tenant, Write, WriteIds, later_wins,
 };
 
 use super::cache::{Definitions, Entry};
@@ -143,26 +143,15 @@ impl Context {
     /// Commits in one group; `false` for each that another writer came before.
     pub(crate) async fn commit_all(&self, draughts: Vec<Draught>) -> Vec<Result<bool, Error>> {
         let commits: Vec<Commit> = draughts.into_iter().map(|draught| self.commit_of(draught)).collect();
-        let write_ids: Vec<_> = commits.iter().map(|commit| commit.write_id).collect();
-        let mut settled = Vec::with_capacity(commits.len());
-        for (write_id, outcome) in write_ids.into_iter().zip(self.store.commit_all(commits).await) {
-            settled.push(match outcome {
-                Ok(_) => Ok(true),
-                Err(error) if error.kind() == ErrorKind::Conflict => Ok(false),
-                Err(error) if error.kind() == ErrorKind::TooLarge => {
-                    Err(Error::Limit(format!("a change of the catalogue is too large: {}", error.action())))
-                }
-                Err(error) if error.kind() == ErrorKind::Unknown => {
-                    match self.store.resolve(&self.partition, write_id).await {
-                        Ok(Outcome::Committed(_)) => Ok(true),
-                        Ok(Outcome::NotCommitted) => Ok(false),
-                        Err(_) => Err(error.into()),
-                    }
-                }
-                Err(error) => Err(error.into()),
-            });
-        }
-        settled
+        let settle = |outcome: Result<Stamp, store::Error>| match outcome {
+            Ok(_) => Ok(true),
+            Err(error) if error.kind().is_lost_race() => Ok(false),
+            Err(error) if error.kind() == ErrorKind::TooLarge => {
+                Err(Error::Limit(format!("a change of the catalogue is too large: {}", error.action())))
+            }
+            Err(error) => Err(error.into()),
+        };
+        self.store.commit_all_known(commits).await.into_iter().map(settle).collect()
     }
 
     /// The series that there are of these, in order. Cost: about a microsecond each for what was found before; else

@@ -145,8 +145,7 @@ impl Strands {
             state.chilled = Some(Chilled { generation, before: sweep.before });
             let write_id = self.shared.write_ids.next();
             let commit = commit(strand, Some(stamp), &state, std::iter::empty(), write_id, Bytes::new());
-            let told = self.shared.store.commit(commit).await;
-            if self.settle_commit(strand, write_id, told).await? {
+            if self.try_commit(commit).await? {
                 break;
             }
         }

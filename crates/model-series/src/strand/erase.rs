@@ -32,9 +32,7 @@ impl Strands {
                 tokio::task::yield_now().await;
                 continue;
             };
-            let write_id = commit.write_id;
-            let told = self.shared.store.commit(commit).await;
-            if self.settle_commit(strand, write_id, told).await? {
+            if self.try_commit(commit).await? {
                 return Ok(());
             }
         }

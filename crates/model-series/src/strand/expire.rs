@@ -111,17 +111,15 @@ impl Strands {
             if now.kept.life != held.kept.life {
                 return Ok(false);
             }
-            let write_id = self.shared.write_ids.next();
-            let told = self.shared.store.commit(Commit {
+            let commit = Commit {
                 partition: strand.partition.clone(),
-                write_id,
+                write_id: self.shared.write_ids.next(),
                 conditions: vec![Condition::Version(keys::state(strand), stamp)],
                 writes: writes.clone(),
                 change: None,
                 reclaims: true,
-            });
-            let told = told.await;
-            if self.settle_commit(strand, write_id, told).await? {
+            };
+            if self.try_commit(commit).await? {
                 return Ok(true);
             }
         }
@@ -141,8 +139,7 @@ impl Strands {
         if state != held {
             let write_id = self.shared.write_ids.next();
             let commit = commit(strand, Some(stamp), &state, std::iter::empty(), write_id, Bytes::new());
-            let told = self.shared.store.commit(Commit { reclaims: true, ..commit }).await;
-            self.settle_commit(strand, write_id, told).await?;
+            self.try_commit(Commit { reclaims: true, ..commit }).await?;
         }
         Ok(())
     }

@@ -158,9 +158,7 @@ impl Strands {
     ) -> Result<Option<()>, Error> {
         for _ in 0..COMMIT_ATTEMPTS_MAX {
             let commit = or_gone!(self.draught_swap(strand, folded, swap, is_last).await?);
-            let write_id = commit.write_id;
-            let told = self.shared.store.commit(commit).await;
-            if self.settle_commit(strand, write_id, told).await? {
+            if self.try_commit(commit).await? {
                 return Ok(Some(()));
             }
         }

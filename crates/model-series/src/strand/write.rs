@@ -79,10 +79,13 @@ struct Pending {
     gone: u32,
 }
 
-/// What became of one attempt.
-enum Attempt {
-    Done(Result<(), Error>),
-    Lost,
+/// Whether a commit is done, or must be thought anew. `Err`: it is refused.
+fn settle(outcome: Result<Stamp, store::Error>) -> Result<bool, Error> {
+    match outcome {
+        Ok(_) => Ok(true),
+        Err(error) if error.kind().is_lost_race() => Ok(false),
+        Err(error) => Err(error.into()),
+    }
 }
 
 impl Strands {
@@ -172,7 +175,7 @@ impl Strands {
             match self.draught(&pending.order).await {
                 Ok(Some((commit, state))) => {
                     pending.gone = 0;
-                    committing.push((pending, commit.write_id, state));
+                    committing.push((pending, state));
                     commits.push(commit);
                 }
                 Ok(None) => {
@@ -182,15 +185,15 @@ impl Strands {
                 Err(error) => tell(pending.place, Err(error)),
             }
         }
-        let told = self.shared.store.commit_all(commits).await;
-        for ((pending, write_id, state), told) in committing.into_iter().zip(told) {
-            match self.settle(&pending.order.strand, write_id, told).await {
-                Attempt::Done(Ok(())) => {
+        let told = self.shared.store.commit_all_known(commits).await;
+        for ((pending, state), told) in committing.into_iter().zip(told) {
+            match settle(told) {
+                Ok(true) => {
                     tell(pending.place, Ok(()));
                     written.push((pending.order.strand, state));
                 }
-                Attempt::Done(Err(error)) => tell(pending.place, Err(error)),
-                Attempt::Lost => left.push(pending),
+                Ok(false) => left.push(pending),
+                Err(error) => tell(pending.place, Err(error)),
             }
         }
         left.retain(|pending| {
@@ -232,33 +235,9 @@ impl Strands {
         Ok(Some((Commit { reclaims, ..commit }, state)))
     }
 
-    pub(super) async fn settle_commit(
-        &self,
-        strand: &Strand,
-        write_id: WriteId,
-        told: Result<Stamp, store::Error>,
-    ) -> Result<bool, Error> {
-        match self.settle(strand, write_id, told).await {
-            Attempt::Done(outcome) => outcome.map(|()| true),
-            Attempt::Lost => Ok(false),
-        }
-    }
-
-    /// Whether a commit is done, or must be thought anew.
-    async fn settle(&self, strand: &Strand, write_id: WriteId, told: Result<Stamp, store::Error>) -> Attempt {
-        let error = match told {
-            Ok(_) => return Attempt::Done(Ok(())),
-            Err(error) => error,
-        };
-        match error.kind() {
-            ErrorKind::Conflict => Attempt::Lost,
-            ErrorKind::Unknown => match self.shared.store.resolve(&strand.partition, write_id).await {
-                Ok(store::Outcome::Committed(_)) => Attempt::Done(Ok(())),
-                Ok(store::Outcome::NotCommitted) => Attempt::Lost,
-                Err(_) => Attempt::Done(Err(error.into())),
-            },
-            _ => Attempt::Done(Err(error.into())),
-        }
+    /// Whether the commit is done; if not, it must be thought anew.
+    pub(super) async fn try_commit(&self, commit: Commit) -> Result<bool, Error> {
+        settle(self.shared.store.commit_known(commit).await)
     }
 
     /// Notes a strand that wants to be folded; folds it here if nobody else does.

@@ -24,7 +24,8 @@ use crate::lease::Leases;
 use crate::limits::check_reader;
 use crate::place::{bounds, is_scanned, place};
 use crate::{
-    Commit, Condition, Cursor, Error, ErrorKind, Lease, Model, Partition, Row, Stamp, Write, WriteId,
+    Append, Appended, Commit, Condition, Cursor, Epoch, Error, Lease, Model, Partition, Row, Stamp, Write,
+    WriteId,
 };
 
 /// A batch ends at the request that reaches this many bytes.
@@ -37,6 +38,8 @@ pub(crate) struct Batch {
     rows: Rows,
     /// The last commit in the batch.
     sequence: u64,
+    /// The epoch that commits and appends must be of.
+    epoch: Epoch,
     commits: u64,
     /// Bytes that its commits leave in the feed.
     feed_bytes: u64,
@@ -91,6 +94,7 @@ impl Batch {
             write: WriteBatch::with_capacity_bytes(BATCH_BYTES_FIRST),
             rows: Rows::default(),
             sequence: shared.sequence.load(Ordering::Acquire),
+            epoch: shared.fence(),
             shared,
             commits: 0,
             feed_bytes: 0,
@@ -118,18 +122,21 @@ impl Batch {
         self.write.is_empty() && self.rows.is_empty() && self.hidden.is_empty()
     }
 
-    /// Checks a commit's conditions and takes its rows and its change in.
-    pub(crate) fn commit(&mut self, commit: &Commit) -> Result<Stamp, Error> {
+    /// Checks a commit's conditions and takes in what goes ahead of it, its rows and its change.
+    pub(crate) fn commit(&mut self, appends: &[Append], commit: &Commit) -> Result<Stamp, Error> {
         self.shared.check_takes(commit)?;
         for condition in &commit.conditions {
             if !self.holds(&commit.partition, condition)? {
                 self.shared.counters.conflicts.fetch_add(1, Ordering::Relaxed);
-                return Err(Error::new(ErrorKind::Conflict, "commit: a condition does not hold"));
+                return Err(condition.refusal());
             }
         }
         let shared = Arc::clone(&self.shared);
         let engine = shared.engine()?;
         self.note_space(&engine, &commit.partition);
+        for append in appends {
+            self.take_append(&engine, append, commit.write_id);
+        }
         self.sequence += 1;
         self.commits += 1;
         for write in &commit.writes {
@@ -150,15 +157,60 @@ impl Batch {
         Ok(shared.incarnation.stamp(self.sequence))
     }
 
+    /// Begins an epoch, for which a commit that writes nothing stands.
+    pub(crate) fn bump(&mut self, commit: &Commit) -> Result<Epoch, Error> {
+        let stamp = self.commit(&[], commit)?;
+        self.epoch = Epoch(stamp.sequence);
+        Ok(self.epoch)
+    }
+
     /// Takes the rows of an append in.
-    pub(crate) fn append(&mut self, partition: &Partition, rows: &[(Bytes, Bytes)]) {
-        let shared = Arc::clone(&self.shared);
-        // A closed store writes no batch: the answer is the committer's.
-        let Ok(engine) = shared.engine() else { return };
-        self.note_space(&engine, partition);
-        for (key, value) in rows {
-            self.put_plain(partition, key, value);
+    pub(crate) fn append(&mut self, append: &Append, epoch: Epoch) -> Result<(), Error> {
+        if epoch != self.epoch {
+            return Err(Condition::Fence(epoch).refusal());
         }
+        let shared = Arc::clone(&self.shared);
+        self.take_append(&shared.engine()?, append, WriteId::default());
+        Ok(())
+    }
+
+    fn take_append(&mut self, engine: &Engine<'_>, append: &Append, write_id: WriteId) {
+        let partition = &append.partition;
+        self.note_space(engine, partition);
+        for (key, value) in &append.rows {
+            let place = place(partition, key);
+            // Of the commit that follows, so that nobody takes it for older than what it goes ahead of.
+            write_stamped(&mut self.scratch, self.sequence + 1, write_id, value);
+            self.rows.put(&place, &self.scratch);
+            let stamp = self.shared.incarnation.stamp(self.sequence + 1);
+            self.remember(key, &place, Becomes::Stamped(Row { stamp, write_id, value: value.clone() }));
+        }
+    }
+
+    /// Takes in the removal of appended rows. Where their epochs count, nothing of the batch may lie under their keys.
+    pub(crate) fn remove(
+        &mut self,
+        partition: &Partition,
+        keys: &[Bytes],
+        appended: Appended,
+    ) -> Result<(), Error> {
+        let shared = Arc::clone(&self.shared);
+        let engine = shared.engine()?;
+        for key in keys {
+            let place = place(partition, key);
+            // Nobody appends keys again that are removed without a new epoch: what is there is what is meant.
+            if let Appended::Before(Epoch(epoch)) = appended {
+                let stored = engine.get_pinned(&place);
+                let stored = stored.map_err(|error| engine_failed(shared.path(), "read", error))?;
+                let Some(bytes) = stored else { continue };
+                if Stored::parse(&bytes).ok_or_else(|| damaged("a row"))?.sequence > epoch {
+                    continue;
+                }
+            }
+            self.rows.delete(&place);
+            self.remember(key, &place, Becomes::Absent);
+        }
+        Ok(())
     }
 
     /// Takes a lease.
@@ -276,6 +328,7 @@ impl Batch {
             }
         }
         self.shared.sequence.store(self.sequence, Ordering::Release);
+        self.shared.begin_epoch(self.epoch);
     }
 
     /// Lets readers ask the engine what became of the rows of a batch that failed.
@@ -292,6 +345,7 @@ impl Batch {
     pub(crate) fn clear(&mut self) {
         self.write.clear();
         self.rows.clear();
+        self.epoch = self.shared.fence();
         self.commits = 0;
         self.feed_bytes = 0;
         self.hidden.clear();
@@ -320,7 +374,7 @@ impl Batch {
                 None => false,
                 Some(sequence) => self.known(partition, key)? == Known::Present(sequence),
             },
-            Condition::Fence(fence) => *fence == self.shared.fence(),
+            Condition::Fence(epoch) => *epoch == self.epoch,
         })
     }
 

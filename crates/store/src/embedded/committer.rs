@@ -21,7 +21,7 @@ use super::shared::{Shared, engine_failed, family};
 use super::state::State;
 use super::warm::LARGE_ROWS;
 use super::{keeper, tidy};
-use crate::{Commit, Cursor, Error, ErrorKind, Lease, Partition, Stamp};
+use crate::{Append, Appended, Commit, Cursor, Epoch, Error, ErrorKind, Lease, Partition, Stamp};
 
 /// What the engine says of a log that it could not write to before.
 const FAILED_BEFORE: &str = "Writer has previous error";
@@ -43,8 +43,12 @@ type Answer<T> = oneshot::Sender<Result<T, Error>>;
 #[derive(Debug)]
 pub(crate) enum Request {
     One(Commit, Answer<Stamp>),
-    Group(Vec<Commit>, oneshot::Sender<Vec<Result<Stamp, Error>>>),
-    Append(Partition, Vec<(Bytes, Bytes)>, Answer<()>),
+    /// Each with what goes ahead of it.
+    Group(Vec<(Vec<Append>, Commit)>, oneshot::Sender<Vec<Result<Stamp, Error>>>),
+    Append(Append, Epoch, Answer<()>),
+    Remove(Partition, Vec<Bytes>, Appended, Answer<()>),
+    /// Begins an epoch.
+    Bump(Commit, Answer<Epoch>),
     Lease {
         name: String,
         ttl: Duration,
@@ -68,11 +72,10 @@ pub(crate) enum Request {
 enum Reply {
     One(Answer<Stamp>, Result<Stamp, Error>),
     Group(oneshot::Sender<Vec<Result<Stamp, Error>>>, Vec<Result<Stamp, Error>>),
-    Append(Answer<()>),
+    Epoch(Answer<Epoch>, Result<Epoch, Error>),
     Lease(Answer<Option<Lease>>, Result<Option<Lease>, Error>),
     Renew(Answer<bool>, bool),
-    KeepFeed(Answer<()>, Result<(), Error>),
-    Settle(Answer<()>),
+    Done(Answer<()>, Result<(), Error>),
 }
 
 /// Starts the committer, the thread that tidies the store at rest, the thread that looks after folder and disk, and the
@@ -154,9 +157,17 @@ impl Committer {
                 self.replies.push(Reply::One(answer, outcome));
             }
             Request::Group(commits, answer) => self.accept_group(&commits, answer),
-            Request::Append(partition, rows, answer) => {
-                self.batch.append(&partition, &rows);
-                self.replies.push(Reply::Append(answer));
+            Request::Append(append, epoch, answer) => {
+                let outcome = self.batch.append(&append, epoch);
+                self.replies.push(Reply::Done(answer, outcome));
+            }
+            Request::Remove(partition, keys, appended, answer) => {
+                let outcome = self.remove(&partition, &keys, appended);
+                self.replies.push(Reply::Done(answer, outcome));
+            }
+            Request::Bump(commit, answer) => {
+                let outcome = self.batch.bump(&commit);
+                self.replies.push(Reply::Epoch(answer, outcome));
             }
             Request::Lease { name, ttl, answer } => {
                 let outcome = self.batch.lease(&name, ttl);
@@ -167,9 +178,9 @@ impl Committer {
             }
             Request::KeepFeed(reader, cursors, answer) => {
                 let outcome = self.batch.keep_feed(&reader, &cursors);
-                self.replies.push(Reply::KeepFeed(answer, outcome));
+                self.replies.push(Reply::Done(answer, outcome));
             }
-            Request::Settle(answer) => self.replies.push(Reply::Settle(answer)),
+            Request::Settle(answer) => self.replies.push(Reply::Done(answer, Ok(()))),
             Request::Reopen => self.reopen(),
             Request::Close(answer) => closing.push(answer),
         }
@@ -196,16 +207,20 @@ impl Committer {
     }
 
     /// A group may be larger than a batch: what is settled on the way is kept until all is.
-    fn accept_group(&mut self, commits: &[Commit], answer: oneshot::Sender<Vec<Result<Stamp, Error>>>) {
+    fn accept_group(
+        &mut self,
+        commits: &[(Vec<Append>, Commit)],
+        answer: oneshot::Sender<Vec<Result<Stamp, Error>>>,
+    ) {
         let mut outcomes: Vec<Result<Stamp, Error>> = Vec::with_capacity(commits.len());
         let mut settled = 0;
-        for commit in commits {
+        for (appends, commit) in commits {
             if self.batch.bytes() >= BATCH_BYTES_MAX {
                 let written = self.write();
                 settle(&self.shared, outcomes.get_mut(settled..).unwrap_or_default(), written);
                 settled = outcomes.len();
             }
-            outcomes.push(self.batch.commit(commit));
+            outcomes.push(self.batch.commit(appends, commit));
         }
         // What was settled before must not be judged again with the last batch.
         if settled == 0 {
@@ -222,7 +237,15 @@ impl Committer {
         if commit.writes.len() > LARGE_ROWS {
             self.write();
         }
-        self.batch.commit(commit)
+        self.batch.commit(&[], commit)
+    }
+
+    fn remove(&mut self, partition: &Partition, keys: &[Bytes], appended: Appended) -> Result<(), Error> {
+        // What is compared is then in the engine.
+        if matches!(appended, Appended::Before(_)) {
+            self.write();
+        }
+        self.batch.remove(partition, keys, appended)
     }
 
     /// Makes the batch durable, publishes it, answers. False if it failed.
@@ -389,8 +412,8 @@ fn send(shared: &Shared, reply: Reply, written: bool) -> Option<Lease> {
             settle(shared, &mut outcomes, written);
             let _ = answer.send(outcomes);
         }
-        Reply::Append(answer) => {
-            let _ = answer.send(if written { Ok(()) } else { Err(under_way(shared)) });
+        Reply::Epoch(answer, outcome) => {
+            let _ = answer.send(if written { outcome } else { Err(under_way(shared)) });
         }
         Reply::Lease(answer, outcome) => {
             let untold = answer.send(if written { outcome } else { Err(under_way(shared)) });
@@ -399,11 +422,8 @@ fn send(shared: &Shared, reply: Reply, written: bool) -> Option<Lease> {
         Reply::Renew(answer, is_held) => {
             let _ = answer.send(if written { Ok(is_held) } else { Err(under_way(shared)) });
         }
-        Reply::KeepFeed(answer, outcome) => {
+        Reply::Done(answer, outcome) => {
             let _ = answer.send(if written { outcome } else { Err(under_way(shared)) });
-        }
-        Reply::Settle(answer) => {
-            let _ = answer.send(if written { Ok(()) } else { Err(under_way(shared)) });
         }
     }
     None
@@ -417,7 +437,12 @@ fn refuse(request: Request, closing: &mut Vec<Answer<()>>) {
         Request::Group(commits, answer) => {
             drop(answer.send(commits.iter().map(|_| Err(closed())).collect()));
         }
-        Request::Append(_, _, answer) | Request::KeepFeed(_, _, answer) => drop(answer.send(Err(closed()))),
+        Request::Append(_, _, answer)
+        | Request::Remove(_, _, _, answer)
+        | Request::KeepFeed(_, _, answer) => {
+            drop(answer.send(Err(closed())));
+        }
+        Request::Bump(_, answer) => drop(answer.send(Err(closed()))),
         Request::Lease { answer, .. } => drop(answer.send(Err(closed()))),
         Request::Renew { answer, .. } => drop(answer.send(Err(closed()))),
         Request::Settle(answer) => drop(answer.send(Err(closed()))),

@@ -6,6 +6,7 @@
 //! With [`Durability::Sync`] the engine shows a write only after its sync, so no reader ever sees
 //! what a crash could take away.
 
+mod appends;
 mod backup;
 mod batch;
 mod cache;
@@ -35,7 +36,6 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use bytes::Bytes;
 use parking_lot::Mutex;
 use tokio::sync::{Semaphore, mpsc, oneshot};
 
@@ -44,9 +44,9 @@ use self::committer::{Queued, Request};
 pub(crate) use self::shared::Shared;
 pub(crate) use self::snapshot::EmbeddedSnapshot;
 pub use self::snapshot::SNAPSHOT_AGE_MAX;
-use crate::limits::{check_append, check_lease, check_reader};
+use crate::limits::{check_lease, check_reader};
 use crate::{
-    Clock, Commit, Cursor, Error, ErrorKind, FeedOptions, FeedPage, Lease, Limits, Outcome, Partition, Stamp,
+    Append, Clock, Commit, Cursor, Error, ErrorKind, FeedOptions, FeedPage, Lease, Outcome, Partition, Stamp,
     Statistics, WriteId,
 };
 
@@ -146,7 +146,7 @@ impl Embedded {
 
     pub(crate) async fn commit(&self, commit: Commit) -> Result<Stamp, Error> {
         let (commit, bytes) = self.check(commit).await?;
-        self.shared.warm(std::slice::from_ref(&commit)).await;
+        self.shared.warm(std::iter::once(&commit)).await;
         let (answer, outcome) = oneshot::channel();
         self.submit(bytes, Request::One(commit, answer)).await?;
         outcome.await.unwrap_or_else(|_| Err(lost()))
@@ -168,41 +168,32 @@ impl Embedded {
             match self.check(commit).await {
                 Ok((commit, more)) => {
                     bytes = bytes.saturating_add(more);
-                    sound.push(commit);
+                    sound.push((Vec::new(), commit));
                     outcomes.push(None);
                 }
                 Err(error) => outcomes.push(Some(error)),
             }
         }
         let submitted = self.submit_all(bytes, sound).await;
-        let mut submitted = submitted.into_iter();
-        let outcome = |refused: Option<Error>| match refused {
-            Some(error) => Err(error),
-            None => submitted.next().unwrap_or_else(|| Err(lost())),
-        };
-        outcomes.into_iter().map(outcome).collect()
+        merge(outcomes, submitted)
     }
 
-    async fn submit_all(&self, bytes: usize, commits: Vec<Commit>) -> Vec<Result<Stamp, Error>> {
+    /// Submits commits, each with what goes ahead of it in the same batch.
+    async fn submit_all(
+        &self,
+        bytes: usize,
+        commits: Vec<(Vec<Append>, Commit)>,
+    ) -> Vec<Result<Stamp, Error>> {
         if commits.is_empty() {
             return Vec::new();
         }
         let count = commits.len();
-        self.shared.warm(&commits).await;
+        self.shared.warm(commits.iter().map(|(_, commit)| commit)).await;
         let (answer, outcomes) = oneshot::channel();
         match self.submit(bytes, Request::Group(commits, answer)).await {
             Ok(()) => outcomes.await.unwrap_or_default(),
             Err(error) => (0..count).map(|_| Err(Error::new(error.kind(), error.action()))).collect(),
         }
-    }
-
-    pub(crate) async fn append(&self, partition: &Partition, rows: Vec<(Bytes, Bytes)>) -> Result<(), Error> {
-        let bytes = check_append(partition, &rows, &Limits::EMBEDDED)?;
-        self.shared.spaces.learn(partition.space)?;
-        self.shared.check_writable()?;
-        let (answer, outcome) = oneshot::channel();
-        self.submit(bytes, Request::Append(partition.clone(), rows, answer)).await?;
-        outcome.await.unwrap_or_else(|_| Err(lost()))
     }
 
     pub(crate) async fn lease(&self, name: &str, ttl: Duration) -> Result<Option<Lease>, Error> {
@@ -223,12 +214,6 @@ impl Embedded {
         let (answer, outcome) = oneshot::channel();
         self.submit(0, Request::Settle(answer)).await?;
         outcome.await.unwrap_or_else(|_| Err(lost()))
-    }
-
-    /// Raises the fence: when this returns, commits that name an older one are settled, or will be refused.
-    pub(crate) async fn raise_fence(&self) -> Result<(), Error> {
-        self.shared.raise_fence();
-        self.settle().await
     }
 
     pub(crate) async fn resolve(&self, partition: &Partition, write_id: WriteId) -> Result<Outcome, Error> {
@@ -294,6 +279,16 @@ impl Drop for Embedded {
             }
         }
     }
+}
+
+/// The outcomes of commits of which those that were not refused before were submitted.
+fn merge(refused: Vec<Option<Error>>, submitted: Vec<Result<Stamp, Error>>) -> Vec<Result<Stamp, Error>> {
+    let mut submitted = submitted.into_iter();
+    let outcome = |refused: Option<Error>| match refused {
+        Some(error) => Err(error),
+        None => submitted.next().unwrap_or_else(|| Err(lost())),
+    };
+    refused.into_iter().map(outcome).collect()
 }
 
 /// The committer went away with a request in hand.

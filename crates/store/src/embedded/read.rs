@@ -153,10 +153,9 @@ impl Shared {
             Err(error) if error.kind() == Cause::Incomplete => return Ok(None),
             Err(error) => return Err(engine_failed(self.path(), "read", error)),
         };
-        // Plain rows are not cached, nor that a row is absent that is found by scans.
-        if let Some(ticket) =
-            ticket.filter(|_| row.as_ref().map_or_else(|| is_point(place), |row| row.stamp.sequence != 0))
-        {
+        // Plain rows are not cached, nor what is found by scans (in append spaces that is stamped, too).
+        let is_stamped = |row: &Row| row.stamp.sequence != 0;
+        if let Some(ticket) = ticket.filter(|_| row.as_ref().is_none_or(is_stamped) && is_point(place)) {
             self.cache.insert(ticket, place, row.as_ref());
         }
         Ok(Some(row))

@@ -24,7 +24,7 @@ use super::{Durability, EmbeddedOptions, incarnation, log, tuning};
 use crate::incarnation::Incarnation;
 use crate::models::Models;
 use crate::spaces::Spaces;
-use crate::{Commit, Error, ErrorKind, Fence, Statistics};
+use crate::{Commit, Epoch, Error, ErrorKind, Statistics};
 
 /// How long an engine that is to be opened again is waited for: a backup may hold it for long.
 const REOPEN_WAIT: Duration = Duration::from_millis(100);
@@ -50,7 +50,7 @@ pub(crate) struct Shared {
     pub(crate) counted: Counted,
     pub(crate) spaces: Spaces,
     pub(crate) models: Models,
-    /// How often a fence was raised, of whichever partition.
+    /// The epoch of whichever partition: the number of the commit that began it.
     fence: AtomicU64,
     pub(crate) counters: Counters,
     /// The newest commit that is durable and shown.
@@ -103,7 +103,8 @@ impl Shared {
             counted: Counted::new(RUN_ROWS),
             spaces,
             models,
-            fence: AtomicU64::new(0),
+            // Whatever was appended before is of an older epoch, or of this one.
+            fence: AtomicU64::new(sequence),
             incarnation,
             counters: Counters::default(),
             sequence: AtomicU64::new(sequence),
@@ -186,14 +187,14 @@ impl Shared {
         commit.change.as_ref().map_or(Ok(()), |record| self.models.learn(record.model()))
     }
 
-    /// The fence of whichever partition.
-    pub(crate) fn fence(&self) -> Fence {
-        Fence(self.fence.load(Ordering::Acquire))
+    /// The epoch of whichever partition.
+    pub(crate) fn fence(&self) -> Epoch {
+        Epoch(self.fence.load(Ordering::Acquire))
     }
 
-    /// Has commits refused that name the fence as it was, from now on.
-    pub(crate) fn raise_fence(&self) {
-        self.fence.fetch_add(1, Ordering::AcqRel);
+    /// Shows an epoch that has begun, durably.
+    pub(crate) fn begin_epoch(&self, Epoch(number): Epoch) {
+        self.fence.store(number, Ordering::Release);
     }
 
     /// Whether this commit is written, as far as there is room.

@@ -2,6 +2,7 @@
 
 #![expect(clippy::cast_possible_truncation, reason = "test data wraps around on purpose")]
 
+mod appends;
 mod disk;
 mod durability;
 mod feed;
@@ -114,7 +115,7 @@ async fn everything_is_there_after_closing_and_after_a_kill() {
     let store = open(folder.path()).unwrap();
     fill(&store, 50).await;
     let blocks = Partition { space: testing::BLOCKS, ..testing::things(0) };
-    store.append(&blocks, vec![(row_key(1), row_key(2))]).await.unwrap();
+    testing::append(&store, &blocks, vec![(row_key(1), row_key(2))]).await.unwrap();
     let lease = store.lease("job", Duration::from_secs(600)).await.unwrap().unwrap();
     let end = store.feed_end(0);
     let killed = tempfile::tempdir().unwrap();
@@ -139,7 +140,8 @@ async fn everything_is_there_after_closing_and_after_a_kill() {
         assert_eq!(stamp.sequence, end.sequence + 1, "stamps go on");
         // A space keeps its kind over openings.
         let wrong = Space { kind: SpaceKind::Append, ..testing::THINGS };
-        let wrong = store.append(&Partition { space: wrong, ..testing::things(0) }, vec![]).await;
+        let wrong = Partition { space: wrong, ..testing::things(0) };
+        let wrong = testing::append(&store, &wrong, vec![]).await;
         assert_eq!(wrong.unwrap_err().kind(), ErrorKind::Misuse);
     }
 }

@@ -32,7 +32,7 @@ impl Shared {
 
     /// Reads what the conditions of commits ask for. What cannot be read is left to the committer, who says so. Cost: a look-up
     /// for each condition; for what is not cached, an engine read, which may wait for the disk.
-    pub(crate) async fn warm(self: &Arc<Self>, commits: &[Commit]) {
+    pub(crate) async fn warm(self: &Arc<Self>, commits: impl Iterator<Item = &Commit>) {
         let (mut cold, mut read) = (Vec::new(), 0);
         for commit in commits {
             for key in commit.conditions.iter().filter_map(Condition::key) {

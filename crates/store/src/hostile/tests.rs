@@ -31,7 +31,7 @@ async fn an_unknown_outcome_is_resolved_for_good() {
                 Err(error) => {
                     assert_eq!(error.kind(), ErrorKind::Unknown);
                     unknown += 1;
-                    let outcome = store.resolve(&things(0), WriteId(n.into())).await.unwrap();
+                    let outcome = store.resolve(&things(0), WriteId(n.into()), None).await.unwrap();
                     matches!(outcome, Outcome::Committed(_))
                 }
             },
@@ -40,9 +40,36 @@ async fn an_unknown_outcome_is_resolved_for_good() {
     assert!(unknown > 100, "{unknown}");
     for (n, is_there) in told {
         assert_eq!(store.get(&things(0), n.to_string().as_bytes()).await.unwrap().is_some(), is_there, "{n}");
-        let outcome = store.resolve(&things(0), WriteId(n.into())).await.unwrap();
+        let outcome = store.resolve(&things(0), WriteId(n.into()), None).await.unwrap();
         assert_eq!(matches!(outcome, Outcome::Committed(_)), is_there, "{n}");
     }
+}
+
+/// What the engine remembers a commit by outlives the feed.
+#[tokio::test]
+async fn a_ticket_tells_what_the_feed_no_longer_does() {
+    let memory = MemoryOptions { feed: testing::FEED, ..options() };
+    let store = Store::hostile(HostileOptions { lost: 300, late: 300, ..HostileOptions::new(memory, 3) });
+    let (mut with_ticket, mut without) = (Vec::new(), Vec::new());
+    for n in 1..400_u32 {
+        let key = Bytes::from(n.to_string());
+        match store.commit(commit(n.into(), vec![], vec![Write::Put(key, Bytes::new())])).await {
+            Ok(_) => {}
+            Err(error) if error.ticket().is_some() => with_ticket.push((n, error.ticket())),
+            Err(_) => without.push(n),
+        }
+    }
+    assert!(with_ticket.len() > 50 && without.len() > 50);
+    for (n, ticket) in with_ticket {
+        let outcome = store.resolve(&things(0), WriteId(n.into()), ticket).await.unwrap();
+        let is_there = store.get_linear(&things(0), n.to_string().as_bytes()).await.unwrap().is_some();
+        assert_eq!(matches!(outcome, Outcome::Committed(_)), is_there, "{n}");
+    }
+    let mut known = 0;
+    for n in &without {
+        known += usize::from(store.resolve(&things(0), WriteId((*n).into()), None).await.is_ok());
+    }
+    assert!(known < without.len(), "without one some are not known any more");
 }
 
 /// A handle never sees less than it wrote or saw, another may; a conflict, a scan and a linear read are fresh.

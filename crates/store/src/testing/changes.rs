@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use super::{BLOCKS, FEED_RECORDS_MIN, TESTS, bytes, commit, done, kind, put, record, stamped, things};
+use super::{
+    BLOCKS, FEED_RECORDS_MIN, TESTS, append, bytes, commit, done, kind, put, record, stamped, things,
+};
 use crate::{
     ChangeRecord, Clock, Commit, Condition, Cursor, ErrorKind, Lease, Model, Outcome, Partition, Range,
     Stamp, Store, Timestamp, WriteId,
@@ -19,10 +21,8 @@ pub(super) async fn check_feed(store: &Store) {
         let refused = commit(99, vec![Condition::Present(bytes("none"))], vec![]);
         assert_eq!(kind(store.commit(refused).await), ErrorKind::Conflict);
     }
-    store
-        .append(&Partition { space: BLOCKS, ..things(0) }, vec![(bytes("k"), bytes("v"))])
-        .await
-        .expect("append");
+    let blocks = Partition { space: BLOCKS, ..things(0) };
+    append(store, &blocks, vec![(bytes("k"), bytes("v"))]).await.expect("append");
     let mut cursor = Cursor::default();
     let mut seen = Vec::new();
     loop {
@@ -88,11 +88,11 @@ pub(super) async fn check_feed_readers(store: &Store) {
     assert_eq!(page.cursor, store.feed_end(0), "behind what says nothing, too");
     let seen = page.changes.first().expect("the first change").cursor;
     assert_eq!(store.feed(0, seen, 1).await.expect("feed").changes.len(), 1);
-    let resolve = async |write_id| store.resolve(&things(0), WriteId(write_id)).await;
+    let resolve = async |write_id| store.resolve(&things(0), WriteId(write_id), None).await;
     assert_eq!(resolve(21).await.expect("resolve"), Outcome::Committed(silent_end));
     assert!(matches!(resolve(7).await.expect("resolve"), Outcome::Committed(_)));
     assert_eq!(resolve(99).await.expect("resolve"), Outcome::NotCommitted);
-    let elsewhere = store.resolve(&things(1), WriteId(21)).await.expect("resolve");
+    let elsewhere = store.resolve(&things(1), WriteId(21), None).await.expect("resolve");
     assert_eq!(elsewhere, Outcome::NotCommitted);
     // Of two places of one reader the slower counts.
     let start = page.cursor;
@@ -130,7 +130,7 @@ pub(super) async fn check_feed_limit(store: &Store) {
     assert_eq!(page.changes.len() as u64, FEED_RECORDS_MIN);
     assert_eq!(page.changes.last().map(|change| change.write_id), Some(WriteId(u128::from(many - 1))));
     assert!(store.feed(0, end, 1_000).await.expect("feed").changes.is_empty());
-    let gone = store.resolve(&things(0), WriteId(0)).await;
+    let gone = store.resolve(&things(0), WriteId(0), None).await;
     assert_eq!(kind(gone), ErrorKind::Unknown);
 }
 
@@ -138,11 +138,11 @@ pub(super) async fn check_resolve(store: &Store) {
     let stamp = done(store, commit(7, vec![], vec![stamped("a", "x")])).await;
     let refused = commit(8, vec![Condition::Absent(bytes("a"))], vec![]);
     assert_eq!(kind(store.commit(refused).await), ErrorKind::Conflict);
-    let resolve = async |write_id| store.resolve(&things(0), WriteId(write_id)).await.expect("resolve");
+    let resolve = async |write_id| store.resolve(&things(0), WriteId(write_id), None).await.expect("resolve");
     assert_eq!(resolve(7).await, Outcome::Committed(stamp));
     assert_eq!(resolve(8).await, Outcome::NotCommitted);
     assert_eq!(resolve(9).await, Outcome::NotCommitted);
-    let elsewhere = store.resolve(&things(1), WriteId(7)).await.expect("resolve");
+    let elsewhere = store.resolve(&things(1), WriteId(7), None).await.expect("resolve");
     assert_eq!(elsewhere, Outcome::NotCommitted);
     // A commit whose caller went away is settled all the same, one way or the other.
     drop(Box::pin(store.commit(commit(10, vec![], vec![stamped("b", "x")]))));
@@ -198,13 +198,13 @@ pub(super) async fn check_close(store: &Store) {
         [ErrorKind::Unavailable; 2]
     );
     let blocks = Partition { space: BLOCKS, ..things(0) };
-    assert_eq!(kind(clone.append(&blocks, vec![(bytes("k"), bytes("v"))]).await), ErrorKind::Unavailable);
+    assert_eq!(kind(append(&clone, &blocks, vec![(bytes("k"), bytes("v"))]).await), ErrorKind::Unavailable);
     assert_eq!(kind(clone.get(&things(0), b"a").await), ErrorKind::Unavailable);
     assert_eq!(kind(clone.get(&things(0), b"none").await), ErrorKind::Unavailable);
     let scan = clone.scan(&things(0), &Range::default(), crate::Direction::Forward, 1).await;
     assert_eq!(kind(scan), ErrorKind::Unavailable);
     assert_eq!(kind(clone.feed(0, Cursor::default(), 1).await), ErrorKind::Unavailable);
-    assert_eq!(kind(clone.resolve(&things(0), WriteId(1)).await), ErrorKind::Unavailable);
+    assert_eq!(kind(clone.resolve(&things(0), WriteId(1), None).await), ErrorKind::Unavailable);
     assert_eq!(kind(clone.lease("job", Duration::from_secs(1)).await), ErrorKind::Unavailable);
     assert_eq!(clone.get_cached(&things(0), b"a"), None);
 }

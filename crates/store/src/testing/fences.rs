@@ -11,12 +11,13 @@ pub(super) async fn check_fences(store: &Store) {
     let seen = store.fence(&partition);
     done(store, fenced(1, seen)).await;
     done(store, fenced(2, seen)).await;
-    store.raise_fence(&partition).await.expect("raised");
+    let begun = store.bump(&partition, vec![]).await.expect("begun");
     let now = store.fence(&partition);
     assert_ne!(seen, now);
+    assert_eq!(begun, now);
     let outcomes = store.commit_all(vec![fenced(3, seen), fenced(4, now), commit(5, vec![], vec![])]).await;
     let mut outcomes = outcomes.into_iter();
-    assert_eq!(outcomes.next().map(kind), Some(ErrorKind::Conflict));
+    assert_eq!(outcomes.next().map(kind), Some(ErrorKind::Fenced));
     assert!(outcomes.all(|outcome| outcome.is_ok()), "of the fence as it is, and of none");
 }
 
@@ -35,7 +36,7 @@ pub(super) async fn check_races(store: &Store) {
                 tokio::task::yield_now().await;
                 match store.commit(Commit { partition: partition.clone(), change, ..drafted }).await {
                     Ok(_) => {}
-                    Err(error) => assert_eq!(error.kind(), ErrorKind::Conflict),
+                    Err(error) => assert_eq!(error.kind(), ErrorKind::Fenced),
                 }
                 tokio::task::yield_now().await;
             }
@@ -44,7 +45,9 @@ pub(super) async fn check_races(store: &Store) {
     let raise = async {
         for round in 1..=ROUNDS {
             current.store(round, Ordering::Release);
-            store.raise_fence(&things(0)).await.expect("raised");
+            for partition in [0, 1, 2, 3].map(things) {
+                store.bump(&partition, vec![]).await.expect("begun");
+            }
             let mut end = store.feed_end(0);
             let changes = loop {
                 tokio::task::yield_now().await;

@@ -230,7 +230,7 @@ async fn check(
     let changes = store.feed(0, incarnation.cursor(kept as u64), 1_000).await.unwrap().changes;
     prop_assert_eq!(&changes[..], &model.changes[kept..]);
     for change in &changes {
-        let outcome = store.resolve(&change.partition, change.write_id).await.unwrap();
+        let outcome = store.resolve(&change.partition, change.write_id, None).await.unwrap();
         prop_assert_eq!(outcome, crate::Outcome::Committed(incarnation.stamp(change.number)));
     }
     Ok(())

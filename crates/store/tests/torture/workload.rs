@@ -11,8 +11,8 @@ use bytes::Bytes;
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use store::{
-    ChangeRecord, Clock, Commit, Condition, Durability, EmbeddedOptions, Error, ErrorKind, FeedOptions,
-    Model, Partition, Range, Row, Space, SpaceKind, Store, Tenant, Write, WriteId,
+    Append, ChangeRecord, Clock, Commit, Condition, Durability, EmbeddedOptions, Error, ErrorKind,
+    FeedOptions, Model, Partition, Range, Row, Space, SpaceKind, Store, Tenant, Write, WriteId,
 };
 
 pub(crate) const MODEL: Model = Model { id: 1, name: "torture" };
@@ -220,7 +220,8 @@ impl Worker {
     async fn append(&mut self) -> Result<(), Error> {
         let number = self.next_block.fetch_add(1, Ordering::Relaxed);
         let row = (Bytes::copy_from_slice(&number.to_be_bytes()), Bytes::from(vec![7; 100]));
-        self.store.append(&blocks(), vec![row]).await?;
+        let epoch = self.store.fence(&partition(0));
+        self.store.append(Append { partition: blocks(), rows: vec![row] }, epoch).await?;
         say(&format!("B {number}"));
         Ok(())
     }

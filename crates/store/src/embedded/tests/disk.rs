@@ -49,7 +49,7 @@ async fn a_store_on_a_nearly_full_disk_reads_and_removes() {
     }
     let blocks = Partition { space: testing::BLOCKS, ..testing::things(0) };
     assert_eq!(
-        store.append(&blocks, vec![(row_key(1), row_key(1))]).await.unwrap_err().kind(),
+        testing::append(&store, &blocks, vec![(row_key(1), row_key(1))]).await.unwrap_err().kind(),
         ErrorKind::NoSpace
     );
     assert!(store.lease("job", Duration::ZERO).await.unwrap().is_some(), "jobs that make room go on");

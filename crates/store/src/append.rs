@@ -1,0 +1,52 @@
+//! What goes ahead of commits: rows of append spaces. A commit points at them (a value that is too large for it, a block), or
+//! they point at what it writes (an entry of an index in another partition).
+//!
+//! They are seen before their commit, and without it if none follows: whoever meets one asks the row that has the say, the
+//! *authority*. Keys name the life of what they belong to, so that those of one life never come back in another.
+
+use bytes::Bytes;
+
+use crate::limits::check_append;
+use crate::{Commit, Condition, Epoch, Error, Limits, Partition};
+
+/// Rows for one partition of an append space.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Append {
+    /// Where; its space must be an append space.
+    pub partition: Partition,
+    /// Keys and values. For a key and an epoch there is one value: who appends a key again in an epoch appends the same.
+    pub rows: Vec<(Bytes, Bytes)>,
+}
+
+/// A commit and the rows that go ahead of it.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct CommitWithAppends {
+    /// What is appended first. All of it belongs to the commit's partition.
+    pub appends: Vec<Append>,
+    /// That of the commit's partition, seen before what the commit follows from was read.
+    pub epoch: Epoch,
+    /// What makes the rows count. It happens only in this epoch, if there are any.
+    pub commit: Commit,
+}
+
+impl CommitWithAppends {
+    /// Checks what goes ahead, and makes the epoch a condition; answers with the bytes of each append.
+    pub(crate) fn prepare(&mut self, limits: &Limits) -> Result<Vec<usize>, Error> {
+        let check = |append: &Append| check_append(&append.partition, &append.rows, limits);
+        let bytes = self.appends.iter().map(check).collect::<Result<_, _>>()?;
+        if !self.appends.is_empty() {
+            self.commit.conditions.push(Condition::Fence(self.epoch));
+        }
+        Ok(bytes)
+    }
+}
+
+/// Which rows a removal takes: by the epoch in which they were appended.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Appended {
+    /// In an older epoch than this one: what a sweep takes once it has begun this epoch by [`crate::Store::bump`]. Rows that
+    /// are appended in it under the same keys stay.
+    Before(Epoch),
+    /// In this epoch or an older one: for rows that a commit has let go, under keys that nobody appends again.
+    Until(Epoch),
+}
