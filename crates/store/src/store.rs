@@ -252,9 +252,7 @@ impl Store {
     /// `Unavailable`; `TooLarge` if the cursor is older than what is kept; `OtherIncarnation` if it is of another incarnation;
     /// `Misuse` if there is no such shard.
     pub async fn feed(&self, shard: u32, cursor: Cursor, changes_max: usize) -> Result<FeedPage, Error> {
-        if shard >= self.feed_shards() {
-            return Err(Error::new(ErrorKind::Misuse, format!("read the feed: there is no shard {shard}")));
-        }
+        self.check_shard("read", shard)?;
         match &self.engine {
             Engine::Memory(memory) => memory.feed(cursor, changes_max, |_| true),
             Engine::Embedded(embedded) => embedded.feed(cursor, changes_max).await,
@@ -262,22 +260,32 @@ impl Store {
         }
     }
 
-    /// Registers a reader of the feed by its name, or says how far it has come, by one or many cursors: what lies behind the
-    /// slowest is kept for it up to the cap ([`crate::FeedOptions`]), also over restarts. Without a cursor of this
-    /// incarnation nothing is kept for it any more. Cost: a small write, if that is news.
+    /// Registers a reader of a shard of the feed by its name, or acknowledges how far it has come, by one or many cursors of that
+    /// shard: what lies behind the slowest is kept for it up to the cap ([`crate::FeedOptions`]), also over restarts. Without a
+    /// cursor of this incarnation nothing is kept for it any more. What several say of one reader counts as said last: who says it
+    /// names a cursor that is not newer than the shard's end before he looked how far the reader has come. Cost: a small
+    /// write, if that is news.
     ///
     /// # Errors
     ///
-    /// `Unavailable`; `TooLarge` for a name or a number of readers beyond the limits.
-    pub async fn keep_feed(&self, reader: &str, cursors: &[Cursor]) -> Result<(), Error> {
+    /// `Unavailable`; `TooLarge` for a name or a number of readers beyond the limits; `Misuse` if there is no such shard.
+    pub async fn keep_feed(&self, reader: &str, shard: u32, cursors: &[Cursor]) -> Result<(), Error> {
+        self.check_shard("keep", shard)?;
         match &self.engine {
             Engine::Memory(memory) => memory.keep_feed(reader, cursors),
             Engine::Embedded(embedded) => embedded.keep_feed(reader, cursors).await,
-            Engine::Hostile(hostile) => hostile.memory().keep_feed(reader, cursors),
+            Engine::Hostile(hostile) => hostile.keep_feed(reader, shard, cursors),
         }
     }
 
-    /// The cursor behind the newest change of a shard.
+    fn check_shard(&self, doing: &str, shard: u32) -> Result<(), Error> {
+        if shard < self.feed_shards() {
+            return Ok(());
+        }
+        Err(Error::new(ErrorKind::Misuse, format!("{doing} the feed: there is no shard {shard}")))
+    }
+
+    /// The cursor behind the newest change of a shard: each commit that was acknowledged before lies before it.
     pub fn feed_end(&self, shard: u32) -> Cursor {
         debug_assert!(shard < self.feed_shards(), "no such shard");
         match &self.engine {

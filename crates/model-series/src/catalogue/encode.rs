@@ -393,25 +393,37 @@ pub(crate) fn take_hook(bytes: &[u8]) -> Option<Hook> {
 /// How far a hook was told, as bytes.
 pub(crate) fn put_hook_state(state: &HookState) -> Vec<u8> {
     let mut out = Writer::new();
-    out.0.extend_from_slice(&state.cursor.to_bytes());
+    out.0.extend_from_slice(&state.cursor(0).to_bytes());
     for number in [state.failures.into(), state.delivered, state.failed, state.cuts] {
         out.varint(number);
     }
     out.time(state.retry_at.0);
     out.text(&state.last_error);
+    // Those of other shards, up to the end: stores with one shard have none.
+    for cursor in state.cursors.iter().skip(1) {
+        out.0.extend_from_slice(&cursor.to_bytes());
+    }
     out.0
 }
 
 /// What the bytes say of how far a hook was told.
 pub(crate) fn take_hook_state(bytes: &[u8]) -> Option<HookState> {
     let mut fields = Reader::new(bytes)?;
-    Some(HookState {
-        cursor: Cursor::from_bytes(fields.take(16)?.try_into().ok()?),
+    let mut state = HookState {
+        cursors: vec![take_cursor(&mut fields)?],
         failures: fields.number()?,
         delivered: fields.varint()?,
         failed: fields.varint()?,
         cuts: fields.varint()?,
         retry_at: Timestamp(fields.time()?),
         last_error: fields.owned()?,
-    })
+    };
+    while !fields.0.is_empty() {
+        state.cursors.push(take_cursor(&mut fields)?);
+    }
+    Some(state)
+}
+
+fn take_cursor(fields: &mut Reader<'_>) -> Option<Cursor> {
+    Some(Cursor::from_bytes(fields.take(16)?.try_into().ok()?))
 }

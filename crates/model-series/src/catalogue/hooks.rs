@@ -34,8 +34,8 @@ pub struct Hook {
 /// How far a hook was told: a durable row for each.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct HookState {
-    /// Everything up to here was told, or was not for this hook.
-    pub cursor: Cursor,
+    /// By shard of the feed: everything up to here was told, or was not for this hook.
+    pub cursors: Vec<Cursor>,
     /// Attempts that failed since the last that succeeded.
     pub failures: u32,
     /// No attempt before.
@@ -72,11 +72,27 @@ pub struct BackOff {
 }
 
 impl HookState {
-    /// The state once everything up to `cursor` was told, `changes` in number.
+    /// Up to where it was told a shard of the feed: from the beginning on, if nothing is known of that.
+    pub fn cursor(&self, shard: u32) -> Cursor {
+        self.cursors.get(shard as usize).copied().unwrap_or_default()
+    }
+
+    fn cursors_with(&self, shard: u32, cursor: Cursor) -> Vec<Cursor> {
+        let (mut cursors, place) = (self.cursors.clone(), shard as usize);
+        if cursors.len() <= place {
+            cursors.resize(place + 1, Cursor::default());
+        }
+        if let Some(slot) = cursors.get_mut(place) {
+            *slot = cursor;
+        }
+        cursors
+    }
+
+    /// The state once everything of a shard up to `cursor` was told, `changes` in number.
     #[must_use]
-    pub fn after_success(&self, cursor: Cursor, changes: u64) -> Self {
+    pub fn after_success(&self, (shard, cursor): (u32, Cursor), changes: u64) -> Self {
         Self {
-            cursor,
+            cursors: self.cursors_with(shard, cursor),
             failures: 0,
             retry_at: Timestamp(i64::MIN),
             delivered: self.delivered.saturating_add(changes),
@@ -85,7 +101,7 @@ impl HookState {
         }
     }
 
-    /// The state after a failed attempt: the cursor stays, the next attempt is later.
+    /// The state after a failed attempt: the cursors stay, the next attempt is later.
     #[must_use]
     pub fn after_failure(&self, error: &str, now: Timestamp, back_off: BackOff) -> Self {
         let doubled = back_off.first_us.saturating_mul(1 << self.failures.min(40));
@@ -99,10 +115,10 @@ impl HookState {
         }
     }
 
-    /// The state after the feed was cut beyond the cursor: goes on at `cursor`, and says so.
+    /// The state after a shard of the feed was cut beyond its cursor: goes on at `cursor`, and says so.
     #[must_use]
-    pub fn after_cut(&self, cursor: Cursor) -> Self {
-        Self { cursor, cuts: self.cuts.saturating_add(1), ..self.clone() }
+    pub fn after_cut(&self, (shard, cursor): (u32, Cursor)) -> Self {
+        Self { cursors: self.cursors_with(shard, cursor), cuts: self.cuts.saturating_add(1), ..self.clone() }
     }
 
     /// Whether an attempt is due.
@@ -117,9 +133,9 @@ const ERROR_CHARS_MAX: usize = 200;
 /// A change that a hook is to be told.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HookEvent {
-    /// Where the feed tells it; changes of one commit share a place.
+    /// Where the feed's shard tells it; changes of one commit share a place.
     pub cursor: Cursor,
-    /// The number of that place: grows from change to change.
+    /// The number of that place: grows from change to change of one partition.
     pub number: u64,
     /// The series, as it is now; as it was, if it was removed.
     pub series: Arc<Definition>,

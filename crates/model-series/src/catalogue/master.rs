@@ -240,7 +240,8 @@ impl Context {
 
     fn hook_state_of(&self, row: &Row) -> Result<HookState, Error> {
         let state = take_hook_state(&row.value).ok_or_else(|| damaged("the state of a hook"))?;
-        Ok(HookState { cursor: self.store.adopt_cursor(state.cursor), ..state })
+        let cursors = state.cursors.iter().map(|cursor| self.store.adopt_cursor(*cursor)).collect();
+        Ok(HookState { cursors, ..state })
     }
 
     /// Stores a hook; see [`crate::Repository::put_hook`].
@@ -271,7 +272,7 @@ impl Context {
                         return Err(Error::Limit(format!("a repository has at most {HOOKS_MAX} hooks")));
                     }
                     // Told from here on: the feed's end before the hook is there.
-                    let state = HookState { cursor: self.feed_end(), ..HookState::default() };
+                    let state = HookState { cursors: self.feed_ends(), ..HookState::default() };
                     draught.conditions.push(Condition::Absent(key.clone()));
                     let (state_key, state) = (keys::hook_state(&hook.name), put_hook_state(&state));
                     draught.writes.push(Write::PutStamped(state_key, state.into()));
@@ -285,9 +286,9 @@ impl Context {
         Err(Error::Contention(hook.name.clone()))
     }
 
-    /// The feed has one shard on every engine so far; see `docs/decisions/0016-series-catalogue.md`.
-    fn feed_end(&self) -> Cursor {
-        self.store.feed_end(0)
+    /// The end of each shard of the feed.
+    fn feed_ends(&self) -> Vec<Cursor> {
+        (0..self.store.feed_shards()).map(|shard| self.store.feed_end(shard)).collect()
     }
 
     /// Removes a hook; see [`crate::Repository::remove_hook`].

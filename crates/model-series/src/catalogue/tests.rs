@@ -13,12 +13,12 @@ mod state;
 
 use std::sync::Arc;
 
-use store::{Clock, Store, Timestamp};
+use store::{Change, Clock, Store, Timestamp};
 
 use crate::{
     Alignment, Attribute, AttributeKind, AttributeType, AttributeValue, Definition, DefinitionDraft, Error,
-    Interval, IntervalUnit, Points, Repositories, Repository, RepositoryDraft, SeriesOptions, SeriesRef,
-    StrandOptions, Unit, UnitRule,
+    HookState, Interval, IntervalUnit, Points, Repositories, Repository, RepositoryDraft, SeriesOptions,
+    SeriesRef, StrandOptions, Unit, UnitRule,
 };
 
 /// 2026-01-01T00:00:00Z in microseconds.
@@ -103,6 +103,17 @@ pub(crate) async fn define(repository: &Repository, draft: DefinitionDraft) -> A
 
 pub(crate) async fn find(repository: &Repository, name: &str) -> Arc<Definition> {
     repository.find(SeriesRef::Name(name)).await.expect(name)
+}
+
+/// What all shards tell behind a hook's cursors: once each, in the order of their commits.
+pub(crate) async fn changes_since(store: &Store, state: &HookState) -> Vec<Change> {
+    let mut changes = Vec::new();
+    for shard in 0..store.feed_shards() {
+        changes.extend(store.feed(shard, state.cursor(shard), 1_000).await.expect("the feed").changes);
+    }
+    changes.sort_by_key(|change| change.number);
+    changes.dedup_by_key(|change| change.number);
+    changes
 }
 
 /// The words of a refusal.

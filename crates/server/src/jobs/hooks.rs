@@ -1,9 +1,12 @@
-//! Telling hooks what happened to series: at least once, in order for each hook, and no hook waits for another.
+//! Telling hooks what happened to series: at least once, each hook in the order of each partition, and no hook waits for
+//! another.
 //!
-//! Where a hook stands in the feed is a durable row ([`model_series::HookState`]), moved after the hook took a
-//! notification. A look a second finds hooks that are behind; each is served by a task of its own.
+//! Where a hook stands in each shard of the feed is a durable row ([`model_series::HookState`]), moved after the hook took a
+//! notification. A look a second finds hooks that are behind; each is served by a task of its own. Should two nodes serve one
+//! hook, it is told twice by both until one moves its row; the other then ends its turn.
 
 mod sender;
+mod turn;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -20,6 +23,7 @@ use super::turns::JobLease;
 use crate::admin::chain;
 use crate::metrics::Metrics;
 use sender::Sender;
+use turn::{Seen, Step, Turn};
 
 const LEASE: &str = "server/hooks";
 /// How often hooks are looked at.
@@ -70,33 +74,6 @@ struct Known {
     state: HookState,
 }
 
-/// One hook, and where it stands.
-struct Turn {
-    repository: Repository,
-    repository_name: Box<str>,
-    /// As it was last read: before every request.
-    standing: HookStanding,
-    seen: Seen,
-}
-
-/// Where a hook stands in memory.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-struct Seen {
-    /// Where its state stands.
-    told: Cursor,
-    /// Between there and here nothing was for it.
-    upto: Cursor,
-    /// How many changes that were.
-    passed: usize,
-}
-
-impl Seen {
-    /// Nothing beyond its state.
-    fn at(told: Cursor) -> Self {
-        Self { told, upto: told, passed: 0 }
-    }
-}
-
 /// What became of an attempt to tell a hook a page of the feed.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Told {
@@ -126,8 +103,10 @@ impl Hooks {
 
     /// Lets the feed go that an earlier run had kept for hooks, where nobody sends any. Ends only when the task is dropped.
     pub(crate) async fn forget(store: Store) {
-        if let Err(error) = store.keep_feed(LEASE, &[]).await {
-            tracing::warn!(error = chain(&error), "the feed is still kept for hooks");
+        for shard in 0..store.feed_shards() {
+            if let Err(error) = store.keep_feed(LEASE, shard, &[]).await {
+                tracing::warn!(error = chain(&error), "the feed is still kept for hooks");
+            }
         }
         std::future::pending().await
     }
@@ -153,11 +132,9 @@ impl Hooks {
 /// Hooks that are being served, and how far hooks were seen.
 #[derive(Default)]
 struct Round {
-    tasks: JoinSet<Seen>,
+    tasks: JoinSet<Vec<Seen>>,
     busy: HashMap<tokio::task::Id, HookKey>,
-    seen: HashMap<HookKey, Seen>,
-    /// For whom the feed was told to keep what they have not seen.
-    kept: Option<Vec<Cursor>>,
+    seen: HashMap<HookKey, Vec<Seen>>,
 }
 
 impl Round {
@@ -177,11 +154,12 @@ impl Round {
 
     /// Begins the turns that are due, as many as there is room for.
     async fn begin(&mut self, shared: &Arc<Shared>) {
+        let ends = shared.feed_ends();
         let hooks = match shared.hooks().await {
             Ok(hooks) => hooks,
             Err(error) => return tracing::warn!(error = chain(&error), "cannot read hooks"),
         };
-        shared.keep_feed(&hooks, &mut self.kept).await;
+        shared.keep_feed(&hooks, &ends).await;
         let turns = shared.turns(hooks, &self.seen);
         let busy: HashSet<_> = self.busy.values().cloned().collect();
         for turn in turns {
@@ -209,29 +187,41 @@ impl Shared {
         Ok(known.collect())
     }
 
-    /// Has the feed keep what hooks were not told, if that is not what `kept` says.
-    async fn keep_feed(&self, hooks: &[Known], kept: &mut Option<Vec<Cursor>>) {
-        let active = hooks.iter().filter(|known| known.hook.is_active);
-        let cursors: Vec<Cursor> = active.map(|known| known.state.cursor).collect();
-        if kept.as_ref() == Some(&cursors) {
-            return;
-        }
-        match self.store.keep_feed(LEASE, &cursors).await {
-            Ok(()) => *kept = Some(cursors),
-            Err(error) => tracing::warn!(error = chain(&error), "cannot keep the feed for hooks"),
+    /// The end of each shard.
+    fn feed_ends(&self) -> Vec<Cursor> {
+        (0..self.store.feed_shards()).map(|shard| self.store.feed_end(shard)).collect()
+    }
+
+    /// Has the feed keep what hooks were not told. `ends`: of the shards, before the hooks were read; no hook that was made since
+    /// begins before them, so what another node had kept for it still is.
+    async fn keep_feed(&self, hooks: &[Known], ends: &[Cursor]) {
+        let active: Vec<&Known> = hooks.iter().filter(|known| known.hook.is_active).collect();
+        for (shard, end) in (0..).zip(ends) {
+            let mut cursors: Vec<Cursor> = active.iter().map(|known| known.state.cursor(shard)).collect();
+            if cursors.is_empty() {
+                cursors.push(*end);
+            }
+            if let Err(error) = self.store.keep_feed(LEASE, shard, &cursors).await {
+                tracing::warn!(error = chain(&error), "cannot keep the feed for hooks");
+            }
         }
     }
 
     /// The hooks that are behind the feed and may be tried.
-    fn turns(&self, hooks: Vec<Known>, seen: &HashMap<HookKey, Seen>) -> Vec<Turn> {
-        let (end, now) = (self.store.feed_end(0), self.clock.now());
+    fn turns(&self, hooks: Vec<Known>, seen: &HashMap<HookKey, Vec<Seen>>) -> Vec<Turn> {
+        let (ends, now) = (self.feed_ends(), self.clock.now());
         let mut turns = Vec::new();
         for Known { repository, repository_name, hook, state } in hooks {
+            let before = seen.get(&(repository_name.clone(), hook.name.clone()));
             // What was seen of another hook of its name, or before the state moved, does not count.
-            let seen = seen.get(&(repository_name.clone(), hook.name.clone())).copied();
-            let seen =
-                seen.filter(|seen| seen.told == state.cursor).unwrap_or_else(|| Seen::at(state.cursor));
-            if hook.is_active && state.is_due(now) && seen.upto != end {
+            let seen_of = |shard: u32| {
+                let seen = before.and_then(|seen| seen.get(shard as usize)).copied();
+                let told = state.cursor(shard);
+                seen.filter(|seen| seen.told == told).unwrap_or_else(|| Seen::at(told))
+            };
+            let seen: Vec<Seen> = (0..).zip(&ends).map(|(shard, _)| seen_of(shard)).collect();
+            let is_behind = seen.iter().zip(&ends).any(|(seen, end)| seen.upto != *end);
+            if hook.is_active && state.is_due(now) && is_behind {
                 // What it is now is read before it is told anything.
                 let standing = HookStanding { hook, state, version: Stamp::default() };
                 turns.push(Turn { repository, repository_name, standing, seen });
@@ -240,54 +230,70 @@ impl Shared {
         turns
     }
 
-    /// Tells one hook everything up to the end of the feed, or up to its first failure; answers how far it was seen.
-    async fn serve(&self, mut turn: Turn) -> Seen {
+    /// Tells one hook everything up to the end of each shard, or up to its first failure; answers how far it was seen. No shard
+    /// waits until another is told whole.
+    async fn serve(&self, mut turn: Turn) -> Vec<Seen> {
         loop {
-            let page = match self.store.feed(0, turn.seen.upto, FEED_CHANGES).await {
-                Ok(page) => page,
-                Err(error)
-                    if matches!(
-                        error.kind(),
-                        StoreErrorKind::TooLarge | StoreErrorKind::OtherIncarnation
-                    ) =>
-                {
-                    self.pass_cut(&mut turn, &error).await;
-                    return turn.seen;
+            let mut is_behind = false;
+            for shard in 0..self.store.feed_shards() {
+                match self.serve_page(&mut turn, shard).await {
+                    Step::Onward => is_behind = true,
+                    Step::AtEnd => {}
+                    Step::End => return turn.seen,
                 }
-                Err(error) => {
-                    tracing::warn!(error = chain(&error), "cannot read the feed for a hook");
-                    return turn.seen;
-                }
-            };
-            if page.cursor == turn.seen.upto {
+            }
+            if !is_behind {
                 return turn.seen;
-            }
-            if page.changes.is_empty() {
-                turn.pass(page.cursor, 0);
-                continue;
-            }
-            match self.tell(&mut turn, &page.changes).await {
-                Ok(Told::All) => turn.pass(page.cursor, page.changes.len()),
-                Ok(Told::Changed) => turn.note_told(),
-                Ok(Told::End) => return Seen::at(turn.standing.state.cursor),
-                Err(error) => {
-                    tracing::warn!(error = chain(&error), hook = %turn.name(), "cannot serve a hook");
-                    return Seen::at(turn.standing.state.cursor);
-                }
-            }
-            if turn.seen.passed > PASSED_OVER_MAX {
-                let state = turn.standing.state.after_success(turn.seen.upto, 0);
-                if !self.keep(&mut turn, state).await {
-                    return Seen::at(turn.standing.state.cursor);
-                }
-                turn.note_told();
             }
         }
     }
 
-    /// The feed no longer holds what the hook has not seen: it goes on at the feed's end, and its state says so.
-    async fn pass_cut(&self, turn: &mut Turn, cause: &store::Error) {
-        let end = self.store.feed_end(0);
+    /// Tells a hook a page of a shard.
+    async fn serve_page(&self, turn: &mut Turn, shard: u32) -> Step {
+        let upto = turn.seen_of(shard).upto;
+        let page = match self.store.feed(shard, upto, FEED_CHANGES).await {
+            Ok(page) => page,
+            Err(error)
+                if matches!(error.kind(), StoreErrorKind::TooLarge | StoreErrorKind::OtherIncarnation) =>
+            {
+                self.pass_cut(turn, shard, &error).await;
+                return Step::End;
+            }
+            Err(error) => {
+                tracing::warn!(error = chain(&error), "cannot read the feed for a hook");
+                return Step::End;
+            }
+        };
+        if page.cursor == upto {
+            return Step::AtEnd;
+        }
+        if page.changes.is_empty() {
+            turn.pass(shard, page.cursor, 0);
+            return Step::Onward;
+        }
+        match self.tell(turn, shard, &page.changes).await {
+            Ok(Told::All) => turn.pass(shard, page.cursor, page.changes.len()),
+            Ok(Told::Changed) => turn.note_told(shard),
+            Ok(Told::End) => return turn.end_at(shard),
+            Err(error) => {
+                tracing::warn!(error = chain(&error), hook = %turn.name(), "cannot serve a hook");
+                return turn.end_at(shard);
+            }
+        }
+        let seen = turn.seen_of(shard);
+        if seen.passed > PASSED_OVER_MAX {
+            let state = turn.standing.state.after_success((shard, seen.upto), 0);
+            if !self.keep(turn, state).await {
+                return turn.end_at(shard);
+            }
+            turn.note_told(shard);
+        }
+        Step::Onward
+    }
+
+    /// The shard no longer holds what the hook has not seen: it goes on at the shard's end, and its state says so.
+    async fn pass_cut(&self, turn: &mut Turn, shard: u32, cause: &store::Error) {
+        let end = self.store.feed_end(shard);
         if !matches!(turn.renew().await, Ok(true)) {
             return;
         }
@@ -298,9 +304,9 @@ impl Shared {
             "a hook goes on at the end of the feed: what it was not told is no longer kept, or is of another incarnation"
         );
         self.metrics.hooks.cuts.fetch_add(1, Ordering::Relaxed);
-        let state = turn.standing.state.after_cut(end);
+        let state = turn.standing.state.after_cut((shard, end));
         self.keep(turn, state).await;
-        turn.seen = Seen::at(end);
+        turn.see(shard, Seen::at(end));
     }
 
     /// Stores where a hook stands; `false` if that could not be, or it is no longer this hook.
@@ -319,14 +325,19 @@ impl Shared {
     }
 
     /// Tells what of a page of the feed is for a hook, as the hook is at each request.
-    async fn tell(&self, turn: &mut Turn, changes: &[Change]) -> Result<Told, model_series::Error> {
+    async fn tell(
+        &self,
+        turn: &mut Turn,
+        shard: u32,
+        changes: &[Change],
+    ) -> Result<Told, model_series::Error> {
         // Read after the page: no change of the hook that came before a change in the page is missed.
         if !turn.renew().await? {
             return Ok(Told::End);
         }
         let hook = turn.standing.hook.clone();
         let wanted = turn.repository.hook_events(&hook, changes).await?;
-        let (mut rest, mut reached) = (wanted.as_slice(), turn.standing.state.cursor);
+        let (mut rest, mut reached) = (wanted.as_slice(), turn.standing.state.cursor(shard));
         while !rest.is_empty() {
             if turn.standing.hook != hook {
                 return Ok(Told::Changed);
@@ -337,7 +348,7 @@ impl Shared {
             let next = behind.first().map(|next| next.cursor);
             let whole = batch.iter().rev().find(|event| Some(event.cursor) != next);
             reached = whole.map_or(reached, |event| event.cursor);
-            if !self.tell_batch(turn, batch, reached).await {
+            if !self.tell_batch(turn, batch, (shard, reached)).await {
                 return Ok(Told::End);
             }
         }
@@ -345,7 +356,7 @@ impl Shared {
     }
 
     /// Sends one notification and keeps what came of it; whether the hook took it and can be told more.
-    async fn tell_batch(&self, turn: &mut Turn, batch: &[HookEvent], reached: Cursor) -> bool {
+    async fn tell_batch(&self, turn: &mut Turn, batch: &[HookEvent], reached: (u32, Cursor)) -> bool {
         let metrics = &self.metrics.hooks;
         let state = &turn.standing.state;
         let body = api_tsm::notification(&turn.repository_name, turn.name(), batch);
@@ -365,38 +376,6 @@ impl Shared {
                 false
             }
         }
-    }
-}
-
-impl Turn {
-    /// Begins where its state stands, if that has moved.
-    fn note_told(&mut self) {
-        let told = self.standing.state.cursor;
-        if told != self.seen.told {
-            self.seen = Seen::at(told);
-        }
-    }
-
-    /// Passes what was told, or was not for it.
-    fn pass(&mut self, upto: Cursor, changes: usize) {
-        self.note_told();
-        self.seen = Seen { upto, passed: self.seen.passed + changes, ..self.seen };
-    }
-
-    fn name(&self) -> &str {
-        &self.standing.hook.name
-    }
-
-    /// Reads the hook as it is now; `false` if it is gone, told nothing, or told less than this turn knows of: then
-    /// another was made under its name.
-    async fn renew(&mut self) -> Result<bool, model_series::Error> {
-        let Some(now) = self.repository.hook(self.name()).await? else { return Ok(false) };
-        let is_same = now.state == self.standing.state;
-        let is_active = now.hook.is_active;
-        if is_same {
-            self.standing = now;
-        }
-        Ok(is_same && is_active)
     }
 }
 

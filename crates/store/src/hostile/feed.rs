@@ -36,6 +36,11 @@ impl Hostile {
         self.world.memory.feed(cursor, changes_max, is_of)
     }
 
+    /// What a reader has seen of one shard: each has its own place in all.
+    pub(crate) fn keep_feed(&self, reader: &str, shard: u32, cursors: &[Cursor]) -> Result<(), Error> {
+        self.world.memory.keep_feed(&format!("{reader}/{shard}"), cursors)
+    }
+
     /// Some of the last changes before the cursor, now and then, with room for one more.
     fn told_before(&self, shard: u32, cursor: Cursor, changes_max: usize) -> Result<Vec<Change>, Error> {
         let world = &self.world;

@@ -102,21 +102,22 @@ pub(super) async fn check_feed_readers(store: &Store) {
         }
     };
     fill().await;
-    store.keep_feed("reader", &[store.feed_end(0), start]).await.expect("registered");
+    store.keep_feed("reader", 0, &[store.feed_end(0), start]).await.expect("registered");
     fill().await;
     let kept = store.feed(0, start, 1_000).await.expect("kept for the reader").changes;
     assert_eq!(kept.len() as u64, 2 * FEED_RECORDS_MIN);
-    store.keep_feed("reader", &[]).await.expect("forgotten");
+    store.keep_feed("reader", 0, &[]).await.expect("forgotten");
     fill().await;
     assert_eq!(kind(store.feed(0, start, 3).await), ErrorKind::TooLarge);
-    store.keep_feed("reader", &[store.feed_end(0)]).await.expect("registered");
+    store.keep_feed("reader", 0, &[store.feed_end(0)]).await.expect("registered");
     let end = store.feed_end(0);
     for _ in 0..4 {
         fill().await;
     }
     assert_eq!(kind(store.feed(0, end, 3).await), ErrorKind::TooLarge, "the cap holds");
     let long = "x".repeat(crate::FEED_READER_NAME_BYTES_MAX + 1);
-    assert_eq!(kind(store.keep_feed(&long, &[end]).await), ErrorKind::TooLarge);
+    assert_eq!(kind(store.keep_feed(&long, 0, &[end]).await), ErrorKind::TooLarge);
+    assert_eq!(kind(store.keep_feed("reader", store.feed_shards(), &[end]).await), ErrorKind::Misuse);
 }
 
 pub(super) async fn check_feed_limit(store: &Store) {

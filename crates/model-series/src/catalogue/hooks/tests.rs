@@ -2,7 +2,7 @@ use futures_util::future::join_all;
 use store::{Cursor, Timestamp};
 
 use crate::catalogue::tests::{
-    NOW, define, draft, find, furnish, memory, quarters, repositories, text, unit,
+    NOW, changes_since, define, draft, find, furnish, memory, quarters, repositories, text, unit,
 };
 use crate::{
     AttributeKind, AttributeSearch, AttributeType, BackOff, DefinitionDraft, Edit, Error, Hook, HookState,
@@ -31,7 +31,7 @@ fn hook_at(name: &str, url: &str) -> Hook {
 #[test]
 fn failures_wait_longer_and_longer() {
     let back_off = BackOff { first_us: 1_000, longest_us: 60_000 };
-    let mut state = HookState { cursor: cursor(7), delivered: 3, ..HookState::default() };
+    let mut state = HookState { cursors: vec![cursor(7)], delivered: 3, ..HookState::default() };
     let mut waits = Vec::new();
     for _ in 0..70 {
         assert!(state.is_due(state.retry_at));
@@ -42,12 +42,18 @@ fn failures_wait_longer_and_longer() {
     }
     assert_eq!(waits[..8], [1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000]);
     assert_eq!(waits[69], 60_000);
-    assert_eq!((state.cursor, state.delivered, state.failed, &*state.last_error), (cursor(7), 3, 70, "down"));
-    let done = state.after_success(cursor(9), 2);
-    assert_eq!((done.cursor, done.delivered, done.failures, done.failed), (cursor(9), 5, 0, 70));
+    assert_eq!(
+        (state.cursor(0), state.delivered, state.failed, &*state.last_error),
+        (cursor(7), 3, 70, "down")
+    );
+    let done = state.after_success((0, cursor(9)), 2);
+    assert_eq!((done.cursor(0), done.delivered, done.failures, done.failed), (cursor(9), 5, 0, 70));
     assert!(done.is_due(Timestamp(0)));
     assert_eq!(&*done.last_error, "");
-    assert_eq!(done.after_cut(cursor(20)), HookState { cursor: cursor(20), cuts: 1, ..done });
+    let cut = done.after_cut((2, cursor(20)));
+    let cursors = vec![cursor(9), Cursor::default(), cursor(20)];
+    assert_eq!(cut, HookState { cursors, cuts: 1, ..done });
+    assert_eq!((cut.cursor(2), cut.cursor(3)), (cursor(20), Cursor::default()));
 }
 
 #[tokio::test]
@@ -71,7 +77,7 @@ async fn hooks_are_told_of_what_they_chose() {
             .expect("written");
     }
     repository.remove(SeriesRef::Name("load 2"), NOW).await.expect("removed");
-    let changes = store.feed(0, state.cursor, 1_000).await.expect("the feed").changes;
+    let changes = changes_since(&store, &state).await;
     let told = async |hook: Hook| {
         let events = repository.hook_events(&hook, &changes).await.expect("matched");
         let kind = |change: &SeriesChange| match change {
@@ -105,7 +111,7 @@ async fn hooks_and_their_states_are_kept() {
     define(&repository, draft("before")).await;
     repository.put_hook(hook("h")).await.expect("a hook");
     let state = HookState {
-        cursor: cursor(5),
+        cursors: vec![cursor(5), cursor(6)],
         failures: 2,
         retry_at: NOW,
         delivered: 3,
@@ -114,7 +120,8 @@ async fn hooks_and_their_states_are_kept() {
         last_error: "why".into(),
     };
     let (_, fresh) = repository.hooks().await.expect("listed").remove(0);
-    assert_ne!(fresh.cursor, store.adopt_cursor(Cursor::default()), "told from its beginning on");
+    assert_eq!(fresh.cursors.len(), store.feed_shards() as usize);
+    assert_ne!(fresh.cursor(0), store.adopt_cursor(Cursor::default()), "told from its beginning on");
     let version = repository.hook("h").await.expect("read").expect("there").version;
     assert!(repository.put_hook_state("h", version, &state).await.expect("stored"));
     assert!(!repository.put_hook_state("h", version, &state).await.expect("answered"), "it has moved");

@@ -18,7 +18,7 @@ pub(super) async fn spoil(store: &Store, partition: &Partition, keys: Vec<Bytes>
     let (partition, write_id) = (partition.clone(), WriteIds::new().next());
     let commit =
         Commit { partition, write_id, conditions: Vec::new(), writes, change: None, reclaims: false };
-    store.commit(commit).await.expect("spoilt");
+    store.commit_known(commit).await.expect("spoilt");
 }
 
 pub(super) async fn spoil_points(store: &Store, series: (&Repository, &Definition)) {
@@ -131,7 +131,7 @@ async fn other_hooks_are_served_and_told_of_other_series() {
     assert_eq!(fresh.strands().skips().count(), 1);
     let repository = fresh.get("grid").await.expect("there");
     assert!(repository.hooks().await.is_err(), "whoever lists them is told so");
-    let changes = store.feed(0, store::Cursor::default(), 1_000).await.expect("the feed").changes;
+    let changes = changes_since(&store, &HookState::default()).await;
     let events = repository.hook_events(&hooks[0].2, &changes).await.expect("goes on");
     let told: Vec<_> =
         events.iter().map(|event| (event.series.number, event.change.definition().is_some())).collect();

@@ -5,6 +5,8 @@ use tokio::net::TcpListener;
 
 use super::*;
 
+mod nodes;
+
 const SECOND: i64 = 1_000_000;
 
 /// Hooks over a store in memory, and its one repository with one hook.
@@ -17,10 +19,17 @@ struct Scene {
 impl Scene {
     /// Nobody listens where the hook leads.
     async fn new(private_addresses: bool, feed: FeedOptions) -> Self {
-        // It being there already is as good.
-        let _ = rustls::crypto::ring::default_provider().install_default();
         let clock = Clock::manual(Timestamp(SECOND));
         let store = Store::memory(MemoryOptions { clock: clock.clone(), feed });
+        let scene = Self::on(store, clock, private_addresses).await;
+        scene.repository.put_hook(hook_at("http://127.0.0.1:1/")).await.unwrap();
+        scene
+    }
+
+    /// A node over a store, without a hook.
+    async fn on(store: Store, clock: Clock, private_addresses: bool) -> Self {
+        // It being there already is as good.
+        let _ = rustls::crypto::ring::default_provider().install_default();
         let strands = StrandOptions { block_points_max: 64, overlays_max: 4, overlay_points_max: 64 };
         let options = SeriesOptions { strands, repositories_max: 1_000, definitions_cached_max: 100 };
         let repositories = Repositories::new(store.clone(), options);
@@ -34,7 +43,6 @@ impl Scene {
         let sources = (store, clock.clone());
         let hooks = Hooks::new(repositories.clone(), sources, metrics, policy).unwrap();
         let repository = repositories.get_or_create("default", clock.now()).await.unwrap();
-        repository.put_hook(hook_at("http://127.0.0.1:1/")).await.unwrap();
         Self { hooks, repository, clock }
     }
 
@@ -148,7 +156,7 @@ async fn a_hook_made_anew_is_told_what_happens_from_then_on() {
     let turn = scene.turns().await.remove(0);
     let (_, told) = tokio::join!(scene.hooks.shared.serve(turn), called.take(renewed));
     assert_eq!(told, 10);
-    let fresh = HookState { cursor: made_at, ..HookState::default() };
+    let fresh = HookState { cursors: vec![made_at], ..HookState::default() };
     assert_eq!(scene.state().await, fresh, "nothing of the one before is left");
     scene.hooks.shared.serve(scene.turns().await.remove(0)).await;
     assert_eq!(scene.state().await, fresh, "nothing of before is told");
@@ -160,10 +168,10 @@ async fn a_hook_is_tried_again_after_a_pause() {
     scene.define("a").await;
     for (failures, pause) in [(1, 1), (2, 2), (3, 4)] {
         let turn = scene.turns().await.remove(0);
-        let before = turn.standing.state.cursor;
-        assert_eq!(scene.hooks.shared.serve(turn).await, Seen::at(before), "it stays where it is");
+        let before = turn.standing.state.cursor(0);
+        assert_eq!(scene.hooks.shared.serve(turn).await, [Seen::at(before)], "it stays where it is");
         let state = scene.state().await;
-        assert_eq!((state.cursor, state.failures, state.delivered), (before, failures, 0));
+        assert_eq!((state.cursor(0), state.failures, state.delivered), (before, failures, 0));
         assert!(!state.last_error.is_empty());
         assert!(scene.turns().await.is_empty(), "it rests");
         scene.clock.set(Timestamp(scene.clock.now().0 + pause * SECOND));
@@ -190,7 +198,7 @@ async fn a_hook_behind_the_feed_goes_on_at_its_end() {
     let seen = scene.hooks.shared.serve(scene.turns().await.remove(0)).await;
     let state = scene.state().await;
     assert_eq!((state.cuts, state.failures), (1, 0));
-    assert_eq!(Seen::at(state.cursor), seen);
+    assert_eq!([Seen::at(state.cursor(0))], *seen);
     assert_eq!(scene.hooks.shared.metrics.hooks.cuts.load(Ordering::Relaxed), 1);
 }
 
@@ -198,17 +206,19 @@ async fn a_hook_behind_the_feed_goes_on_at_its_end() {
 async fn what_hooks_were_not_told_is_kept_for_them() {
     let little = FeedOptions { bytes_min: 200, age_min: Duration::ZERO, bytes_max: 1 << 20 };
     let scene = Scene::new(false, little).await;
-    let mut kept = None;
-    let hooks = scene.hooks.shared.hooks().await.unwrap();
-    scene.hooks.shared.keep_feed(&hooks, &mut kept).await;
+    let keep = async || {
+        let ends = scene.hooks.shared.feed_ends();
+        let hooks = scene.hooks.shared.hooks().await.unwrap();
+        scene.hooks.shared.keep_feed(&hooks, &ends).await;
+    };
+    keep().await;
     for number in 0..20 {
         scene.define(&format!("series {number}")).await;
     }
     scene.hooks.shared.serve(scene.turns().await.remove(0)).await;
     assert_eq!((scene.state().await.cuts, scene.state().await.failures), (0, 1), "it was tried");
     scene.repository.remove_hook("billing").await.unwrap();
-    let hooks = scene.hooks.shared.hooks().await.unwrap();
-    scene.hooks.shared.keep_feed(&hooks, &mut kept).await;
+    keep().await;
     scene.define("another").await;
     let store = &scene.hooks.shared.store;
     assert_eq!(store.feed(0, Cursor::default(), 9).await.unwrap_err().kind(), StoreErrorKind::TooLarge);
@@ -221,7 +231,7 @@ async fn changes_of_other_tenants_are_passed_over() {
     let draft = DefinitionDraft::new("a", Alignment::Spontaneous, None);
     other.define(vec![draft], scene.clock.now()).await.unwrap();
     let end = scene.hooks.shared.store.feed_end(0);
-    assert_eq!(scene.hooks.shared.serve(scene.turns().await.remove(0)).await.upto, end);
+    assert_eq!(scene.hooks.shared.serve(scene.turns().await.remove(0)).await[0].upto, end);
     let state = scene.state().await;
     assert_eq!((state.failures, state.delivered), (0, 0));
 }
