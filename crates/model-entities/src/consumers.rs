@@ -15,7 +15,7 @@ mod tests;
 use bytes::Bytes;
 use store::{Commit, Condition, Direction, Epoch, ErrorKind, FencedFlag, Stamp, Write};
 
-use crate::tenant::Context;
+use crate::tenant::{Context, no_bucket};
 use crate::{Error, TenantEntities, keys};
 
 /// The most consumers of a tenant.
@@ -32,6 +32,8 @@ const PAGE_NAMES: usize = 256;
 pub(crate) struct Watch {
     pub(crate) fence: Epoch,
     pub(crate) tells_states: bool,
+    /// How often entities had begun to move to other buckets.
+    pub(crate) moves: u32,
 }
 
 /// How many consumers there are: a row of five bytes, none without consumers.
@@ -71,18 +73,31 @@ impl Registered {
 }
 
 impl Context {
-    /// Whether commits on an entity tell states. Cost: two loads; a read after a fence was raised.
-    pub(crate) async fn watch(&self, id: &str) -> Result<Watch, Error> {
-        let fence = self.store.fence(self.partition(id)?);
-        let flag = self.consumed.get(self.bucket(id));
+    /// Whether commits on an entity tell states; while entities move, it has moved then. `None`: this layout does not hold any more.
+    /// Cost: some loads; two reads after a fence was raised.
+    pub(crate) async fn watch(&self, id: &str) -> Result<Option<Watch>, Error> {
+        if self.layout.is_moving() && !Box::pin(self.move_entity(id)).await? {
+            return Ok(None);
+        }
+        self.watch_partition(self.bucket(id)).await
+    }
+
+    /// The same of all entities of one of the partitions, whether they have moved or not.
+    pub(crate) async fn watch_partition(&self, at: usize) -> Result<Option<Watch>, Error> {
+        let partition = self.partitions.get(at).ok_or_else(no_bucket)?;
+        let fence = self.store.fence(partition);
+        let flag = self.consumed.get(at);
         if let Some(tells_states) = flag.and_then(|flag| flag.get(fence)) {
-            return Ok(Watch { fence, tells_states });
+            return Ok(Some(Watch { fence, tells_states, moves: self.layout.moves() }));
         }
         let tells_states = self.register().await?.register.count > 0;
+        if !self.is_in_force().await? {
+            return Ok(None);
+        }
         if let Some(flag) = flag {
             flag.set(fence, tells_states);
         }
-        Ok(Watch { fence, tells_states })
+        Ok(Some(Watch { fence, tells_states, moves: self.layout.moves() }))
     }
 
     /// Whether writers of this process may still tell states.
@@ -108,7 +123,7 @@ impl Context {
     }
 
     /// Commits in the partition of consumers; `None`: another came first.
-    async fn commit_consumers(
+    pub(crate) async fn commit_consumers(
         &self,
         conditions: Vec<Condition>,
         writes: Vec<Write>,
@@ -124,16 +139,38 @@ impl Context {
         }
     }
 
-    /// Has all writers read the register again before they commit.
+    /// Has all writers read the register again before they commit: those of the layout that holds, too, if that is another by now.
+    /// (Writers of a later one read the register anew.)
     async fn raise_fences(&self) -> Result<(), Error> {
-        for partition in &self.partitions {
-            self.store.bump(partition, Vec::new()).await?;
+        let mut context = self.newest();
+        loop {
+            for partition in &context.partitions {
+                self.store.bump(partition, Vec::new()).await?;
+            }
+            match context.newer().await? {
+                Some(newer) => context = newer,
+                None => return Ok(()),
+            }
         }
-        Ok(())
     }
 }
 
 impl TenantEntities {
+    /// What is needed to write an entity by the layout that holds.
+    ///
+    /// # Errors
+    ///
+    /// If the store refuses; [`Error::Contention`] if the layout changes all the while.
+    pub(crate) async fn watch(&self, id: &str) -> Result<(&Context, Watch), Error> {
+        for _ in 0..ATTEMPTS_MAX {
+            let context = self.context();
+            if let Some(watch) = context.watch(id).await? {
+                return Ok((context, watch));
+            }
+        }
+        Err(Error::Contention(id.into()))
+    }
+
     /// Registers a consumer, durably: when this returns, every change behind the feed's present end ([`store::Store::feed_end`])
     /// tells what entities were and became, whoever writes it. One that is registered stays so. Cost: a small commit; for
     /// the first one, a barrier: writes under way are settled or begin again.

@@ -9,10 +9,14 @@ use store::{Direction, Partition, Range, Store};
 
 use crate::entities::next_range;
 use crate::index::kind_and_instances;
-use crate::{Error, Kind, TenantEntities, TermId, keys};
+use crate::query::stream::{Buckets, Union};
+use crate::tenant::Context;
+use crate::{EntityView, Error, Kind, TenantEntities, TermId, keys};
 
 /// Index rows that are read in one page.
 const PAGE_ROWS: usize = 4096;
+/// Entities that are looked at together.
+const BATCH: usize = 256;
 
 /// A type or attribute in use (NGSI-LD 5.7.5 to 5.7.10).
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -49,26 +53,14 @@ impl TenantEntities {
     ///
     /// If the store refuses.
     pub async fn types(&self, only: Option<TermId>, details: bool) -> Result<Vec<TypeSummary>, Error> {
-        let mut found: BTreeMap<TermId, (usize, Kinds)> = BTreeMap::new();
-        for bucket in self.buckets() {
-            for of_type in bucket.types(only).await? {
-                let (entities, attributes) = found.entry(of_type).or_default();
-                if !details {
-                    continue;
-                }
-                *entities += bucket.entities(of_type).await?;
-                for attribute in bucket.attributes(of_type, None).await? {
-                    let (kinds, _) = bucket.kinds(of_type, attribute, only.is_some()).await?;
-                    add(attributes.entry(attribute).or_default(), kinds);
-                }
+        loop {
+            let context = self.context();
+            let found = context.types(only, details).await?;
+            // Entities that began to move meanwhile may have moved past it.
+            if context.newer().await?.is_none() {
+                return Ok(found);
             }
         }
-        let summary = |(name, (entities, attributes)): (TermId, (usize, Kinds))| TypeSummary {
-            name,
-            entities,
-            attributes: attributes.into_iter().collect(),
-        };
-        Ok(found.into_iter().map(summary).collect())
     }
 
     /// Attributes in use, with kinds, types and counts if `details`; one attribute only, if given.
@@ -83,6 +75,48 @@ impl TenantEntities {
         only: Option<TermId>,
         details: bool,
     ) -> Result<Vec<AttributeSummary>, Error> {
+        loop {
+            let context = self.context();
+            let found = context.attributes(only, details).await?;
+            if context.newer().await?.is_none() {
+                return Ok(found);
+            }
+        }
+    }
+}
+
+impl Context {
+    async fn types(&self, only: Option<TermId>, details: bool) -> Result<Vec<TypeSummary>, Error> {
+        let mut found: BTreeMap<TermId, (usize, Kinds)> = BTreeMap::new();
+        for bucket in self.buckets() {
+            for of_type in bucket.types(only).await? {
+                let (entities, attributes) = found.entry(of_type).or_default();
+                if !details {
+                    continue;
+                }
+                if !self.layout.is_moving() {
+                    *entities += bucket.entities(of_type).await?;
+                }
+                for attribute in bucket.attributes(of_type, None).await? {
+                    let (kinds, _) = bucket.kinds(of_type, attribute, only.is_some()).await?;
+                    add(attributes.entry(attribute).or_default(), kinds);
+                }
+            }
+        }
+        if details && self.layout.is_moving() {
+            for (of_type, (entities, _)) in &mut found {
+                *entities = self.count_moving(*of_type, None).await?;
+            }
+        }
+        let summary = |(name, (entities, attributes)): (TermId, (usize, Kinds))| TypeSummary {
+            name,
+            entities,
+            attributes: attributes.into_iter().collect(),
+        };
+        Ok(found.into_iter().map(summary).collect())
+    }
+
+    async fn attributes(&self, only: Option<TermId>, details: bool) -> Result<Vec<AttributeSummary>, Error> {
         let mut found: BTreeMap<TermId, AttributeSummary> = BTreeMap::new();
         for bucket in self.buckets() {
             for of_type in bucket.types(None).await? {
@@ -100,12 +134,53 @@ impl TenantEntities {
             }
         }
         found.values_mut().for_each(|summary| summary.types.sort_unstable());
+        if let Some(name) = only.filter(|_| details && self.layout.is_moving())
+            && let Some(summary) = found.get_mut(&name)
+        {
+            summary.instances = 0;
+            for of_type in &summary.types {
+                summary.instances += self.count_moving(*of_type, Some(name)).await?;
+            }
+        }
         Ok(found.into_values().collect())
     }
 
+    /// Each entity that moves is in the first bucket, or in another behind it, or in both.
     fn buckets(&self) -> impl Iterator<Item = Bucket<'_>> {
-        let context = self.context();
-        context.partitions.iter().map(|partition| Bucket { store: &context.store, partition })
+        self.partitions.iter().map(|partition| Bucket { store: &self.store, partition })
+    }
+
+    /// How many entities are of a type while entities move, or how many instances of an attribute those have whose first type it is:
+    /// each is counted once. Cost: all rows by type; for instances, a look at each entity.
+    async fn count_moving(&self, of_type: TermId, name: Option<TermId>) -> Result<usize, Error> {
+        let mut ids = Union::new(Buckets::of(self), &[keys::type_range(of_type)], PAGE_ROWS);
+        let (mut count, mut key, mut is_done) = (0, Vec::new(), false);
+        while !is_done {
+            let mut some: Vec<Box<str>> = Vec::new();
+            while some.len() < BATCH {
+                if ids.is_starved() {
+                    ids.fill(&self.store, &self.partitions).await?;
+                    continue;
+                }
+                is_done = ids.next(&mut key, false).is_none();
+                match keys::id_of_key(&key) {
+                    Some(id) if !is_done => some.push(id.into()),
+                    _ => break,
+                }
+            }
+            let Some(name) = name else {
+                count += some.len();
+                continue;
+            };
+            let some: Vec<&str> = some.iter().map(|id| &**id).collect();
+            for row in self.rows(&some).await?.into_iter().flatten() {
+                let view = EntityView::peek(&row.value)?;
+                if view.types().next() == Some(of_type) {
+                    count += view.attribute(name).map_or(0, |attribute| attribute.instances().count());
+                }
+            }
+        }
+        Ok(count)
     }
 }
 

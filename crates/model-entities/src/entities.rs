@@ -14,6 +14,7 @@ use store::{
 };
 
 use crate::history::{Pasts, TenantPolicy};
+use crate::layout::Layout;
 use crate::tenant::Context;
 use crate::{Documents, Error, HistoryPolicy, SkipLog, TenantEntities, Terms, keys};
 
@@ -25,7 +26,8 @@ const ATTEMPTS_MAX: usize = 16;
 /// How entities are kept; handed in by the server.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Buckets a tenant's entities are spread over: a power of two, fixed when a tenant is created.
+    /// Buckets a tenant's entities are spread over: a power of two. Where they are spread over another number, [`Entities::rebucketing`]
+    /// moves them.
     pub buckets: u32,
     /// The most tenants beside the default one.
     pub tenants_max: usize,
@@ -205,7 +207,13 @@ impl Entities {
     }
 
     fn loaded(&self, tenant: &Tenant) -> Option<TenantEntities> {
-        self.tenants.read().get(tenant).cloned()
+        let loaded = self.tenants.read().get(tenant).cloned()?;
+        if loaded.is_renewed() {
+            return Some(loaded);
+        }
+        let renewed = loaded.renewed();
+        self.tenants.write().insert(tenant.clone(), renewed.clone());
+        Some(renewed)
     }
 
     /// A tenant with all names that are stored: others store some, too, where a store is shared.
@@ -214,6 +222,11 @@ impl Entities {
             tenant.refresh_terms().await?;
         }
         Ok(tenant)
+    }
+
+    /// Over how many buckets entities are to be spread.
+    pub(crate) fn buckets_wanted(&self) -> u32 {
+        self.options.buckets.max(1).next_power_of_two()
     }
 
     async fn stored_buckets(&self, tenant: &Tenant) -> Result<Option<u32>, Error> {
@@ -230,7 +243,7 @@ impl Entities {
 
     fn creation(&self, tenant: &Tenant) -> Commit {
         let key = keys::tenant(tenant.name());
-        let buckets = self.options.buckets.max(1).next_power_of_two();
+        let buckets = self.buckets_wanted();
         Commit {
             partition: keys::tenants_partition(),
             write_id: self.write_ids.next(),
@@ -244,23 +257,31 @@ impl Entities {
     async fn load(&self, tenant: &Tenant, buckets: u32) -> Result<TenantEntities, Error> {
         let terms = Terms::default();
         terms.learn(&self.store, &keys::terms_partition(tenant)).await?;
+        let layout = Layout::created(buckets);
+        let partitions = layout.partitions(tenant);
         let context = Context {
             store: self.store.clone(),
             options: self.options.clone(),
             terms_partition: keys::terms_partition(tenant),
-            partitions: (0..buckets).map(|bucket| keys::entities_partition(tenant, bucket)).collect(),
+            created: buckets,
+            layout,
+            consumed: partitions.iter().map(|_| FencedFlag::default()).collect(),
+            partitions,
             terms,
             write_ids: self.write_ids.clone(),
             turns: Default::default(),
             policy: TenantPolicy::new(&self.options.history, tenant),
             pasts: self.pasts.clone(),
-            consumed: (0..buckets).map(|_| FencedFlag::default()).collect(),
             purged: Default::default(),
             lane: self.lane.clone(),
+            successor: Default::default(),
         };
+        let stored = context.stored_layout().await?;
+        context.supersede(stored.in_force());
         // Whoever loads it first is kept, so that all share one set of names.
         let mut tenants = self.tenants.write();
-        Ok(tenants.entry(tenant.clone()).or_insert_with(|| TenantEntities::new(context)).clone())
+        let loaded = || TenantEntities::new(context).renewed();
+        Ok(tenants.entry(tenant.clone()).or_insert_with(loaded).clone())
     }
 }
 

@@ -1,8 +1,8 @@
 //! What a commit tells the feed: subscriptions, histories and caches hang on it.
 //!
 //! ```text
-//! kinds 1 (brief) and 2 (with states) of the change record; format 2
-//! payload = record*               the operations of one commit, in order; all on one entity
+//! kinds 1 (brief) and 2 (with states) of the change record; format 3
+//! payload = moves:varint record*  the operations of one commit, in order; all on one entity
 //! record  = fate:u8  id:text  types:(count, term*)  touched:(count, term*)  [before:state  after:state]
 //! fate    = 1 created, 2 updated, 3 deleted
 //! state   = length entity         of kind 2 only; a length of zero: there is none
@@ -12,6 +12,11 @@
 //! `touched` the attributes whose instances were written or removed. The state before holds those attributes alone, all of
 //! them if the entity is deleted; the state after is whole. A record without states is that of a tenant without consumers
 //! (`consumers.rs`), or of a commit that would be too large: its reader looks at the entity, which is at least as new.
+//!
+//! `moves` says how often the entities of the tenant had begun to move to other buckets (`rebucket.rs`). Changes of one entity with
+//! the same number lie in one partition, where the feed keeps their order; those with a greater number are later. Once one
+//! of them is in the feed, all changes with lesser numbers are: a reader of several shards who meets a greater number reads
+//! the others up to their ends ([`store::Store::feed_end`]) before it goes on.
 
 #[cfg(test)]
 mod tests;
@@ -24,13 +29,16 @@ use crate::keys::MODEL;
 use crate::view::Fields;
 use crate::{AttributeView, EntityView, Fate, TermId};
 
-const FORMAT: u8 = 2;
+const FORMAT: u8 = 3;
 const KIND_BRIEF: u8 = 1;
 const KIND_STATES: u8 = 2;
 
 /// One operation, as the feed tells it.
 #[derive(Clone, Debug)]
 pub struct EntityChange<'a> {
+    /// How often entities had begun to move to other buckets: of two changes of an entity, the one with the greater number is later;
+    /// those of one number are told in order.
+    pub moves: u32,
     /// What became of the entity; never `Unchanged`.
     pub fate: Fate,
     /// The entity's id.
@@ -76,11 +84,12 @@ pub(crate) struct Records {
     brief: Vec<u8>,
     /// The same with states, if they are wanted and not too large.
     full: Option<Vec<u8>>,
+    moves: u32,
 }
 
 impl Records {
-    pub(crate) fn new(with_states: bool) -> Self {
-        Self { brief: Vec::new(), full: with_states.then(Vec::new) }
+    pub(crate) fn new(with_states: bool, moves: u32) -> Self {
+        Self { brief: Vec::new(), full: with_states.then(Vec::new), moves }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -94,6 +103,10 @@ impl Records {
 
     /// Adds a record; nothing for what changed nothing. Cost: with states, a copy of the entity.
     pub(crate) fn put(&mut self, told: &Told<'_>) {
+        if self.brief.is_empty() && told.fate != Fate::Unchanged {
+            put_varint(&mut self.brief, self.moves.into());
+            self.full.iter_mut().for_each(|full| put_varint(full, self.moves.into()));
+        }
         put_record(&mut self.brief, told);
         if let Some(full) = &mut self.full {
             put_record(full, told);
@@ -155,10 +168,11 @@ pub fn change_records(record: &ChangeRecord) -> impl Iterator<Item = EntityChang
     let own = record.of(MODEL).filter(|own| own.format == FORMAT);
     let has_states = own.is_some_and(|own| own.kind == KIND_STATES);
     let mut fields = Fields(own.map_or(&[], |own| own.payload));
-    std::iter::from_fn(move || take_record(&mut fields, has_states))
+    let moves = fields.varint().and_then(|moves| u32::try_from(moves).ok());
+    std::iter::from_fn(move || take_record(&mut fields, moves?, has_states))
 }
 
-fn take_record<'a>(fields: &mut Fields<'a>, has_states: bool) -> Option<EntityChange<'a>> {
+fn take_record<'a>(fields: &mut Fields<'a>, moves: u32, has_states: bool) -> Option<EntityChange<'a>> {
     let fate = match fields.byte()? {
         1 => Fate::Created,
         2 => Fate::Updated,
@@ -173,7 +187,7 @@ fn take_record<'a>(fields: &mut Fields<'a>, has_states: bool) -> Option<EntityCh
     } else {
         None
     };
-    Some(EntityChange { fate, id, types, touched, states })
+    Some(EntityChange { moves, fate, id, types, touched, states })
 }
 
 /// A state that may be none; `None` if the bytes are neither.

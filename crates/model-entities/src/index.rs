@@ -180,7 +180,6 @@ impl IndexRows {
     }
 
     /// Keys and values, in the order they have now.
-    #[cfg(test)]
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&[u8], SmallVec<[u8; 8]>)> {
         self.rows.iter().map(|row| (self.key(row), row.value()))
     }

@@ -12,11 +12,13 @@
 //! entities/{tenant}/{bucket}    f id                               time         head rows up to it are folded; stamped
 //! entities/{tenant}/{bucket}    o id                               header       past without an entity (history/header.rs), stamped
 //! entities/{tenant}/{bucket}    P type id                          nothing      finds pasts by the types their entity had when it went
+//! entities/{tenant}/{bucket}    k id                               nothing      the entity was moved here (rebucket.rs)
 //! history/{tenant}/{bucket}     strands of `model-series`, named   id 00 attribute dataset 00
 //! history/{tenant}/{bucket}     m name                             nothing      the strand holds instances that were changed later
 //! terms/{tenant}/0              n name                             term         a name's number
 //! terms/{tenant}/0              i term                             name         a number's name
 //! consumers/{tenant}/0          a                                  register     how many consumers there are (consumers.rs), stamped
+//! consumers/{tenant}/0          b                                  layout       over how many buckets entities are spread (layout.rs), stamped
 //! consumers/{tenant}/0          c name                             nothing      a consumer
 //! tenants//0                    d name                             buckets      the directory of tenants
 //! ```
@@ -75,6 +77,7 @@ pub(crate) const HEAD: u8 = b'H';
 pub(crate) const FOLDED: u8 = b'f';
 pub(crate) const PAST: u8 = b'o';
 pub(crate) const PAST_TYPE: u8 = b'P';
+const MOVED: u8 = b'k';
 /// A kind that rows of strands do not have.
 const CHANGED: u8 = b'm';
 /// Ends an id, and a datasetId, where something follows.
@@ -83,6 +86,7 @@ const NAME: u8 = b'n';
 const NUMBER: u8 = b'i';
 const TENANT: u8 = b'd';
 const REGISTER: u8 = b'a';
+const LAYOUT: u8 = b'b';
 const CONSUMER: u8 = b'c';
 
 /// Where the entities of one bucket of a tenant live.
@@ -234,6 +238,26 @@ pub(crate) fn past_type_range(of_type: TermId) -> Range {
     prefix(|out| put_past_type(out, of_type, ""))
 }
 
+/// Row `k`.
+pub(crate) fn moved(id: &str) -> Bytes {
+    of_id(MOVED, id)
+}
+
+/// All rows `k` of a bucket.
+pub(crate) fn moved_range() -> Range {
+    Range::prefix(vec![MOVED])
+}
+
+/// What says up to when pasts are folded, in id order.
+pub(crate) fn folded_range() -> Range {
+    Range::prefix(vec![FOLDED])
+}
+
+/// Rows that lead to pasts by types.
+pub(crate) fn past_types_range() -> Range {
+    Range::prefix(vec![PAST_TYPE])
+}
+
 /// Headers of pasts without an entity, in id order.
 pub(crate) fn pasts_range() -> Range {
     Range::prefix(vec![PAST])
@@ -324,6 +348,11 @@ pub(crate) fn tenant_of_key(key: &[u8]) -> Option<&str> {
 /// The key of the register of consumers.
 pub(crate) fn register() -> Bytes {
     Bytes::from_static(&[REGISTER])
+}
+
+/// The key of the layout.
+pub(crate) fn layout() -> Bytes {
+    Bytes::from_static(&[LAYOUT])
 }
 
 /// The key of a consumer.
@@ -489,7 +518,7 @@ pub(crate) fn id_of_key(key: &[u8]) -> Option<&str> {
 pub(crate) fn id_bytes_of_key(key: &[u8]) -> Option<&[u8]> {
     let (row, rest) = key.split_first()?;
     Some(match *row {
-        ENTITY | PAST | FOLDED => rest,
+        ENTITY | PAST | FOLDED | MOVED => rest,
         TYPE | PAST_TYPE => rest.get(4..)?,
         VALUE => value::skip(rest.get(8..)?)?,
         SCOPE => rest.get(memchr::memchr(0, rest)? + 1..)?,

@@ -30,9 +30,11 @@ mod feed;
 mod history;
 mod index;
 mod keys;
+mod layout;
 #[cfg(test)]
 mod model;
 mod query;
+mod rebucket;
 mod scope;
 mod tenant;
 mod term;
@@ -63,6 +65,7 @@ pub use query::{
     Collation, Comparison, Filter, GeoQuery, GeoRelation, LinkedPath, Meta, Operand, Order, OrderBy,
     OrderKey, Path, Query, QueryResult, Scalar, ScopeQuery, Selector, Sweep, Swept, TypeQuery,
 };
+pub use rebucket::Rebucketing;
 pub use scope::{scope_value, scopes_of_value};
 pub use store::{
     Clock, Deadline, ErrorKind as StoreErrorKind, Fingerprint, Fingerprints, Lane, Pace, Slot,

@@ -1,7 +1,7 @@
 //! The entities of one tenant: read, ask; `write.rs` writes.
 
 use std::fmt::Display;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
 use futures_util::future::try_join_all;
@@ -9,6 +9,7 @@ use store::{FencedFlag, Fingerprint, Lane, Partition, Row, Store, Tenant, Timest
 
 use crate::expiry::{LowWater, live_bytes};
 use crate::history::{Pasts, TenantPolicy};
+use crate::layout::Layout;
 use crate::{EntityView, Error, Options, TermId, Terms, keys};
 
 /// Turns for writers that met others on one entity: a fixed number, shared by hash.
@@ -28,20 +29,25 @@ pub(crate) struct Context {
     pub(crate) store: Store,
     pub(crate) options: Arc<Options>,
     pub(crate) terms_partition: Partition,
-    /// By bucket; their number is a power of two.
+    /// Over how many buckets the directory says that entities are spread, and over how many they are.
+    pub(crate) created: u32,
+    pub(crate) layout: Layout,
+    /// By bucket; while entities move, those that they move from come first.
     pub(crate) partitions: Box<[Partition]>,
     pub(crate) terms: Terms,
     pub(crate) write_ids: WriteIds,
-    pub(crate) turns: Turns,
+    pub(crate) turns: Arc<Turns>,
     /// What is recorded of changes.
     pub(crate) policy: TenantPolicy,
     pub(crate) pasts: Arc<Pasts>,
-    /// Whether there are consumers, by bucket.
+    /// Whether there are consumers, by partition.
     pub(crate) consumed: Box<[FencedFlag]>,
     /// Up to where what expired is removed.
     pub(crate) purged: LowWater,
     /// Where long queries run.
     pub(crate) lane: Lane,
+    /// The same of a newer layout.
+    pub(crate) successor: OnceLock<TenantEntities>,
 }
 
 /// Where writers queue that lost once, and those who meet them there; where nobody lost, nobody waits.
@@ -120,6 +126,57 @@ impl Context {
         &self.terms_partition.tenant
     }
 
+    /// The same tenant, its entities spread otherwise.
+    fn with_layout(&self, layout: Layout) -> Self {
+        let partitions = layout.partitions(self.tenant());
+        Self {
+            store: self.store.clone(),
+            options: self.options.clone(),
+            terms_partition: self.terms_partition.clone(),
+            created: self.created,
+            layout,
+            consumed: partitions.iter().map(|_| FencedFlag::default()).collect(),
+            partitions,
+            terms: self.terms.clone(),
+            write_ids: self.write_ids.clone(),
+            turns: self.turns.clone(),
+            policy: self.policy.clone(),
+            pasts: self.pasts.clone(),
+            purged: LowWater::default(),
+            lane: self.lane.clone(),
+            successor: OnceLock::new(),
+        }
+    }
+
+    /// Whether there is a context of a newer layout. Cost: a load.
+    pub(crate) fn is_superseded(&self) -> bool {
+        self.successor.get().is_some()
+    }
+
+    /// The context of the newest layout that this process knows. Cost: a load.
+    pub(crate) fn newest(&self) -> &Self {
+        let mut context = self;
+        while let Some(next) = context.successor.get() {
+            context = &next.context;
+        }
+        context
+    }
+
+    /// Has all who work on the tenant go on by this layout, if it is newer than theirs.
+    pub(crate) fn supersede(&self, layout: Layout) {
+        let mut context = self.newest();
+        while context.layout.epoch < layout.epoch {
+            let next = context.successor.get_or_init(|| TenantEntities::new(context.with_layout(layout)));
+            context = next.context.newest();
+        }
+    }
+
+    /// All partitions, several at a time: those that entities move from before the others.
+    pub(crate) fn partitions_in_turn(&self) -> impl Iterator<Item = &[Partition]> {
+        let (sources, others) = self.partitions.split_at(self.layout.sources().min(self.partitions.len()));
+        sources.chunks(BUCKETS_AT_ONCE).chain(others.chunks(BUCKETS_AT_ONCE))
+    }
+
     /// The row of the past of an entity that is not there, if it is at hand.
     pub(crate) fn past_row_cached(&self, id: &str) -> Result<Option<Row>, Error> {
         Ok(self.store.get_cached(self.partition(id)?, &keys::past(id)).flatten())
@@ -127,28 +184,41 @@ impl Context {
 
     /// The row of the past of an entity that is not there. Cost: one linear read.
     pub(crate) async fn past_row(&self, id: &str) -> Result<Option<Row>, Error> {
-        Ok(self.store.get_linear(self.partition(id)?, &keys::past(id)).await?)
+        self.get_linear(id, &keys::past(id)).await
     }
 
-    /// The bucket of an entity.
+    /// The place of the partition of an entity; while entities move, of the one that it moves to.
     pub(crate) fn bucket(&self, id: &str) -> usize {
-        let buckets = u32::try_from(self.partitions.len()).unwrap_or(1);
-        bucket_of(id.as_bytes(), buckets) as usize
+        self.layout.first() + bucket_of(id.as_bytes(), self.layout.buckets) as usize
     }
 
-    /// Where an entity lives.
+    /// Where an entity lives, or moves to.
     pub(crate) fn partition(&self, id: &str) -> Result<&Partition, Error> {
         // A tenant has a bucket at least, and the number of a bucket is below theirs.
         self.partitions.get(self.bucket(id)).ok_or_else(no_bucket)
     }
 
+    /// Where an entity is that has not moved yet; `None`: it does not move.
+    pub(crate) fn source(&self, id: &str) -> Option<&Partition> {
+        self.layout.source(id).and_then(|at| self.partitions.get(at))
+    }
+
     /// The stored row of an entity as any commit left it: for what is refused or found unchanged by it. Cost: one linear read.
     pub(crate) async fn row_linear(&self, id: &str) -> Result<Option<Row>, Error> {
-        Ok(self.store.get_linear(self.partition(id)?, &keys::entity(id)).await?)
+        self.get_linear(id, &keys::entity(id)).await
     }
 
     /// The stored row of an entity, as this process knows it. Cost: a cache look-up, or one engine read.
     pub(crate) async fn row(&self, id: &str) -> Result<Option<Row>, Error> {
+        match self.row_at_home(id).await? {
+            Some(row) => Ok(Some(row)),
+            None if self.is_certain() => Ok(None),
+            None => Box::pin(self.seek(id, &keys::entity(id))).await,
+        }
+    }
+
+    /// The same of an entity that has moved, or does not move, for a writer who knows the layout.
+    pub(crate) async fn row_at_home(&self, id: &str) -> Result<Option<Row>, Error> {
         let (partition, key) = (self.partition(id)?, keys::entity(id));
         match self.store.get_cached(partition, &key) {
             Some(row) => Ok(row),
@@ -156,13 +226,63 @@ impl Context {
         }
     }
 
+    /// Whether what is not where it should be is nowhere. Cost: some loads.
+    fn is_certain(&self) -> bool {
+        !self.layout.is_moving() && !self.is_superseded() && !self.store.may_lag()
+    }
+
+    /// A row of an entity as any commit left it. Cost: one linear read; where a store may lag, two if there is none.
+    pub(crate) async fn get_linear(&self, id: &str, key: &Bytes) -> Result<Option<Row>, Error> {
+        match self.store.get_linear(self.partition(id)?, key).await? {
+            Some(row) => Ok(Some(row)),
+            None if self.is_certain() => Ok(None),
+            None => Box::pin(self.seek(id, key)).await,
+        }
+    }
+
+    /// A row of an entity that was not where it should be. It moves by a commit there and then one that removes it here, so that
+    /// who looks here, and there again, finds it.
+    async fn seek(&self, id: &str, key: &Bytes) -> Result<Option<Row>, Error> {
+        let mut context = self;
+        loop {
+            if let Some(source) = context.source(id)
+                && let Some(row) = self.store.get_linear(source, key).await?
+            {
+                return Ok(Some(row));
+            }
+            if context.layout.is_moving()
+                && let Some(row) = self.store.get_linear(context.partition(id)?, key).await?
+            {
+                return Ok(Some(row));
+            }
+            let Some(newer) = context.newer().await? else { return Ok(None) };
+            context = newer;
+            if let Some(row) = self.store.get_linear(context.partition(id)?, key).await? {
+                return Ok(Some(row));
+            }
+        }
+    }
+
     /// The stored rows of many entities, in their order, as this process knows them. Cost: one read for each bucket that they
     /// lie in, several side by side.
     pub(crate) async fn rows(&self, ids: &[&str]) -> Result<Vec<Option<Row>>, Error> {
-        self.rows_read(ids, false).await
+        self.rows_sought(ids, false).await
     }
 
-    async fn rows_read(&self, ids: &[&str], is_linear: bool) -> Result<Vec<Option<Row>>, Error> {
+    async fn rows_sought(&self, ids: &[&str], is_linear: bool) -> Result<Vec<Option<Row>>, Error> {
+        let mut rows = self.rows_at_home(ids, is_linear).await?;
+        if self.is_certain() || rows.iter().all(Option::is_some) {
+            return Ok(rows);
+        }
+        if self.layout.is_moving() || self.newer().await?.is_some() {
+            for (row, id) in rows.iter_mut().zip(ids).filter(|(row, _)| row.is_none()) {
+                *row = Box::pin(self.seek(id, &keys::entity(id))).await?;
+            }
+        }
+        Ok(rows)
+    }
+
+    async fn rows_at_home(&self, ids: &[&str], is_linear: bool) -> Result<Vec<Option<Row>>, Error> {
         let rows = match &*self.partitions {
             [partition] => self.rows_of_partition(partition, ids.iter().copied(), is_linear).await?,
             _ => self.rows_of_buckets(ids, is_linear).await?,
@@ -248,7 +368,10 @@ impl Context {
         ids: &[&str],
         all: bool,
     ) -> Result<(Vec<Option<Row>>, Vec<Option<Row>>), Error> {
-        let rows = self.rows_read(ids, all).await?;
+        let rows = match all {
+            true => self.rows_sought(ids, true).await?,
+            false => self.rows_at_home(ids, false).await?,
+        };
         let mut pasts = Vec::with_capacity(rows.len());
         for (id, row) in ids.iter().zip(&rows) {
             pasts.push(match row {
@@ -271,7 +394,7 @@ impl Context {
     }
 }
 
-fn no_bucket() -> Error {
+pub(crate) fn no_bucket() -> Error {
     store::Error::new(store::ErrorKind::Corrupt, "finding the bucket of an entity").into()
 }
 
@@ -285,18 +408,33 @@ impl TenantEntities {
         Self { context: Arc::new(context) }
     }
 
+    /// What work on them needs, as of now. Cost: a load.
     pub(crate) fn context(&self) -> &Context {
-        &self.context
+        self.context.newest()
+    }
+
+    /// Whether they go by the newest layout that is known. Cost: a load.
+    pub(crate) fn is_renewed(&self) -> bool {
+        !self.context.is_superseded()
+    }
+
+    /// The same by the newest layout that is known.
+    pub(crate) fn renewed(self) -> Self {
+        let mut newest = self;
+        while let Some(next) = newest.context.successor.get().cloned() {
+            newest = next;
+        }
+        newest
     }
 
     /// Where long work on them is done.
     pub fn lane(&self) -> &Lane {
-        &self.context.lane
+        &self.context().lane
     }
 
     /// The names in use.
     pub fn terms(&self) -> &Terms {
-        &self.context.terms
+        &self.context().terms
     }
 
     /// The terms of these IRIs, which are stored (durably) where they are new; in order.
@@ -315,7 +453,8 @@ impl TenantEntities {
     ///
     /// If the store refuses.
     pub async fn refresh_terms(&self) -> Result<(), Error> {
-        self.terms().learn(&self.context.store, &self.context.terms_partition).await
+        let context = self.context();
+        context.terms.learn(&context.store, &context.terms_partition).await
     }
 
     /// The entity with this id, unless it expired before `now`; without what of it expired.
@@ -325,13 +464,14 @@ impl TenantEntities {
     ///
     /// If the store refuses.
     pub async fn get(&self, id: &str, now: Timestamp) -> Result<Option<Entity>, Error> {
-        let Some(row) = self.context.row(id).await? else {
+        let context = self.context();
+        let Some(row) = context.row(id).await? else {
             return Ok(None);
         };
         let Some(bytes) = live_bytes(row.value, now)? else {
             return Ok(None);
         };
-        self.context.know_names(&EntityView::parse(&bytes)?).await?;
+        context.know_names(&EntityView::parse(&bytes)?).await?;
         Ok(Some(Entity { bytes }))
     }
 
@@ -342,7 +482,7 @@ impl TenantEntities {
     ///
     /// If the store refuses.
     pub async fn get_many(&self, ids: &[&str], now: Timestamp) -> Result<Vec<Option<Entity>>, Error> {
-        let rows = self.context.rows(ids).await?;
+        let rows = self.context().rows(ids).await?;
         let live = |row: Row| Ok(live_bytes(row.value, now)?.map(|bytes| Entity { bytes }));
         rows.into_iter().map(|row| row.map_or(Ok(None), live)).collect()
     }

@@ -97,14 +97,17 @@ impl TenantEntities {
     /// `None`: another writer came first, or there is a past that is not at hand: `again` looks it up.
     async fn attempt(&self, request: Request<'_>, again: bool) -> Result<Option<Change>, Error> {
         let Request { id, operation, now, .. } = request;
-        let context = self.context();
-        let watch = context.watch(id).await?;
-        let row = if again { context.row_linear(id).await? } else { context.row(id).await? };
+        let (context, watch) = self.watch(id).await?;
+        let row = if again { context.row_linear(id).await? } else { context.row_at_home(id).await? };
         let past = match &row {
             Some(_) => None,
             None if again => context.past_row(id).await?,
             None => context.past_row_cached(id)?,
         };
+        if context.is_superseded() {
+            // It may have moved before it was read.
+            return Ok(None);
+        }
         let mut draught = Draught::new(id, row, past, watch);
         draught.check(request)?;
         let change = draught.think(context, id, operation, now)?;
@@ -201,10 +204,10 @@ impl TenantEntities {
         if groups.is_empty() {
             return Vec::new();
         }
-        let context = self.context();
         let ids: Vec<&str> = groups.iter().map(|group| group.id).collect();
-        let (watches, rows, pasts, fit) = match round.read(context, &ids).await {
-            Ok(read) => read,
+        let (context, read) = match self.read_round(round, &ids).await {
+            Ok(Some(read)) => read,
+            Ok(None) => return groups.to_vec(),
             Err(error) => {
                 for group in groups {
                     group.tell(outcomes, || repeat(&error));
@@ -215,8 +218,7 @@ impl TenantEntities {
         let (mut gathered, mut left) = (Gathered::default(), Vec::new());
         // Judged by rows that may be out of date, as long as no commit says that they are not.
         let may_lag = round.attempt == 0 && context.store.may_lag();
-        let read = watches.into_iter().zip(rows).zip(pasts).zip(fit);
-        for (group, (((watch, row), past), fits)) in groups.iter().zip(read) {
+        for (group, Read { watch, row, past, fits }) in groups.iter().zip(read) {
             if !fits && may_lag {
                 left.push(*group);
                 continue;
@@ -239,33 +241,31 @@ impl TenantEntities {
                 Ok(Some(commit)) => {
                     gathered.add(group, commit, recorded);
                     if gathered.bytes >= GROUP_BYTES_MAX {
-                        self.commit_gathered(std::mem::take(&mut gathered), outcomes, &mut left).await;
+                        context.commit_gathered(std::mem::take(&mut gathered), outcomes, &mut left).await;
                     }
                 }
                 Err(error) => group.refuse(outcomes, &error),
             }
         }
-        self.commit_gathered(gathered, outcomes, &mut left).await;
+        context.commit_gathered(gathered, outcomes, &mut left).await;
         left
     }
 
-    /// Commits together; those that other writers came before are `left`.
-    async fn commit_gathered<'a>(
+    /// What a round needs to know of entities; `None`: the layout changed meanwhile.
+    async fn read_round(
         &self,
-        gathered: Gathered<'a>,
-        outcomes: &mut [Option<Result<Change, Error>>],
-        left: &mut Vec<&'a Group<'a>>,
-    ) {
+        round: Round<'_>,
+        ids: &[&str],
+    ) -> Result<Option<(&Context, Vec<Read>)>, Error> {
         let context = self.context();
-        let told = context.store.commit_all_known(gathered.commits).await;
-        for ((group, recorded), told) in gathered.groups.into_iter().zip(told) {
-            match settle(told) {
-                Ok(true) if recorded => context.pasts.note(context.tenant(), group.id),
-                Ok(true) => {}
-                Ok(false) => left.push(group),
-                Err(error) => group.refuse(outcomes, &error),
-            }
+        let mut watches = Vec::with_capacity(ids.len());
+        for id in ids {
+            let Some(watch) = context.watch(id).await? else { return Ok(None) };
+            watches.push(watch);
         }
+        let read = round.read(context, ids, watches).await?;
+        // They may have moved before they were read.
+        Ok((!context.is_superseded()).then_some((context, read)))
     }
 
     /// Removes what expired before `now`; answers how many entities lost something, or went. Goes on behind what the last
@@ -293,7 +293,7 @@ impl TenantEntities {
                 let mut ids: Vec<&str> = page.rows().filter_map(|(key, _)| keys::id_of_key(key)).collect();
                 ids.sort_unstable();
                 ids.dedup();
-                let (done, left) = self.purge(&ids, now).await?;
+                let (done, left) = self.purge(context, &ids, now).await?;
                 purged += done;
                 is_all &= left == 0;
                 range = next_range(&rest, &page);
@@ -306,12 +306,21 @@ impl TenantEntities {
     }
 
     /// How many entities lost something, or went, and how many were written meanwhile.
-    async fn purge(&self, ids: &[&str], now: Timestamp) -> Result<(usize, usize), Error> {
-        let context = self.context();
+    async fn purge(&self, context: &Context, ids: &[&str], now: Timestamp) -> Result<(usize, usize), Error> {
         let (mut purging, mut commits) = (Vec::with_capacity(ids.len()), Vec::with_capacity(ids.len()));
-        for (id, row) in ids.iter().zip(context.rows_each(ids).await?) {
-            let watch = context.watch(id).await?;
-            match row.and_then(|row| self.draught_purge(id, row, watch, now)) {
+        let mut watches = Vec::with_capacity(ids.len());
+        for id in ids {
+            match context.watch(id).await {
+                Ok(Some(watch)) => watches.push(Ok(watch)),
+                // What is left is for the next time.
+                Ok(None) => return Ok((0, ids.len())),
+                Err(error) if error.is_outage() => return Err(error),
+                Err(error) => watches.push(Err(error)),
+            }
+        }
+        for ((id, row), watch) in ids.iter().zip(context.rows_each(ids).await?).zip(watches) {
+            let purge = |(row, watch)| draught_purge(context, id, row, watch, now);
+            match row.and_then(|row| Ok((row, watch?))).and_then(purge) {
                 Ok(None) => {}
                 Ok(Some(commit)) => {
                     purging.push(*id);
@@ -330,30 +339,29 @@ impl TenantEntities {
         }
         Ok((purged, left))
     }
+}
 
-    /// What is to be written for an entity that lost something, or went.
-    fn draught_purge(
-        &self,
-        id: &str,
-        row: Option<Row>,
-        watch: Watch,
-        now: Timestamp,
-    ) -> Result<Option<Commit>, Error> {
-        let context = self.context();
-        let mut draught = Draught::new(id, row, None, watch);
-        let stored = draught.bytes.clone();
-        let Some(bytes) = &stored else {
-            return Ok(None);
-        };
-        let view = EntityView::parse(bytes)?;
-        if let Some(outcome) = apply_expiry(&view, now)? {
-            let part = outcome.bytes.as_deref().map(EntityView::peek).transpose()?;
-            // What is left was changed at the time that it says itself.
-            let time = part.map_or_else(|| draught.time(Some(&view), now), |part| part.modified_at());
-            draught.take(context, id, Before { stored: Some(&view), live: Some(&view) }, outcome, time)?;
-        }
-        draught.commit(context, id)
+/// What is to be written for an entity that lost something, or went.
+fn draught_purge(
+    context: &Context,
+    id: &str,
+    row: Option<Row>,
+    watch: Watch,
+    now: Timestamp,
+) -> Result<Option<Commit>, Error> {
+    let mut draught = Draught::new(id, row, None, watch);
+    let stored = draught.bytes.clone();
+    let Some(bytes) = &stored else {
+        return Ok(None);
+    };
+    let view = EntityView::parse(bytes)?;
+    if let Some(outcome) = apply_expiry(&view, now)? {
+        let part = outcome.bytes.as_deref().map(EntityView::peek).transpose()?;
+        // What is left was changed at the time that it says itself.
+        let time = part.map_or_else(|| draught.time(Some(&view), now), |part| part.modified_at());
+        draught.take(context, id, Before { stored: Some(&view), live: Some(&view) }, outcome, time)?;
     }
+    draught.commit(context, id)
 }
 
 /// One attempt at many writes.
@@ -366,23 +374,45 @@ struct Round<'a> {
 }
 
 impl Round<'_> {
-    /// Whether states are told of entities, their rows, those of the pasts of entities that are not there, and whether they are to be written.
-    async fn read(
-        &self,
-        context: &Context,
-        ids: &[&str],
-    ) -> Result<(Vec<Watch>, Vec<Option<Row>>, Vec<Option<Row>>, Vec<bool>), Error> {
-        let mut watches = Vec::with_capacity(ids.len());
-        for id in ids {
-            watches.push(context.watch(id).await?);
-        }
+    async fn read(&self, context: &Context, ids: &[&str], watches: Vec<Watch>) -> Result<Vec<Read>, Error> {
         // The first attempt goes without pasts that are not at hand.
         let (rows, pasts) = context.rows_and_pasts(ids, self.attempt > 0).await?;
         let fit = match self.matching {
             Some(matching) => matching.judge(context, &rows).await?,
             None => vec![true; rows.len()],
         };
-        Ok((watches, rows, pasts, fit))
+        let read = watches.into_iter().zip(rows).zip(pasts).zip(fit);
+        Ok(read.map(|(((watch, row), past), fits)| Read { watch, row, past, fits }).collect())
+    }
+}
+
+/// What a round needs to know of an entity.
+struct Read {
+    watch: Watch,
+    row: Option<Row>,
+    /// The row of its past, if it is not there.
+    past: Option<Row>,
+    /// Whether it is to be written.
+    fits: bool,
+}
+
+impl Context {
+    /// Commits together; those that other writers came before are `left`.
+    async fn commit_gathered<'a>(
+        &self,
+        gathered: Gathered<'a>,
+        outcomes: &mut [Option<Result<Change, Error>>],
+        left: &mut Vec<&'a Group<'a>>,
+    ) {
+        let told = self.store.commit_all_known(gathered.commits).await;
+        for ((group, recorded), told) in gathered.groups.into_iter().zip(told) {
+            match settle(told) {
+                Ok(true) if recorded => self.pasts.note(self.tenant(), group.id),
+                Ok(true) => {}
+                Ok(false) => left.push(group),
+                Err(error) => group.refuse(outcomes, &error),
+            }
+        }
     }
 }
 

@@ -6,6 +6,7 @@ mod fold;
 mod history;
 mod hooks;
 mod purge;
+mod rebucket;
 mod trim;
 mod turns;
 
@@ -15,4 +16,5 @@ pub(crate) use fold::Fold;
 pub(crate) use history::History;
 pub(crate) use hooks::{Hooks, HooksPolicy};
 pub(crate) use purge::Purge;
+pub(crate) use rebucket::Rebucket;
 pub(crate) use trim::Trim;

@@ -58,6 +58,7 @@ pub(crate) struct Metrics {
     pub(crate) streams_broken: AtomicU64,
     pub(crate) streams_stalled: AtomicU64,
     pub(crate) expired: AtomicU64,
+    pub(crate) moved: AtomicU64,
     pub(crate) clock_jumps: AtomicU64,
     pub(crate) series: StrandMetrics,
     pub(crate) history: StrandMetrics,
@@ -128,6 +129,7 @@ impl Metrics {
             streams_broken: AtomicU64::new(0),
             streams_stalled: AtomicU64::new(0),
             expired: AtomicU64::new(0),
+            moved: AtomicU64::new(0),
             clock_jumps: AtomicU64::new(0),
             series: StrandMetrics::default(),
             history: StrandMetrics::default(),
@@ -247,6 +249,7 @@ impl Metrics {
         counter("twinfold_tls_reloads_total", "Certificates read anew.", &self.tls_reloads);
         counter("twinfold_tls_reloads_failed_total", "Certificates not read anew.", &self.tls_reloads_failed);
         counter("twinfold_expired_total", "Expired entities and attributes removed.", &self.expired);
+        counter("twinfold_entities_moved_total", "Entities moved to other buckets.", &self.moved);
         counter("twinfold_clock_jumps_total", "Times that the machine's clock was set.", &self.clock_jumps);
         let history = &self.history;
         counter("twinfold_history_folds_total", "Histories of entities folded into blocks.", &history.folds);
@@ -270,13 +273,10 @@ impl Metrics {
             &series.trimmed,
         );
         counter("twinfold_series_chilled_total", "Old blocks of series packed smaller.", &series.chilled);
-        counter(
-            "twinfold_hook_notifications_total",
-            "Notifications taken by hooks.",
-            &self.hooks.notifications,
-        );
-        counter("twinfold_hook_changes_total", "Changes told to hooks.", &self.hooks.changes);
-        counter("twinfold_hook_failures_total", "Notifications that failed.", &self.hooks.failures);
+        let hooks = &self.hooks;
+        counter("twinfold_hook_notifications_total", "Notifications taken by hooks.", &hooks.notifications);
+        counter("twinfold_hook_changes_total", "Changes told to hooks.", &hooks.changes);
+        counter("twinfold_hook_failures_total", "Notifications that failed.", &hooks.failures);
         counter("twinfold_hook_cuts_total", "Times a hook lost unseen changes.", &self.hooks.cuts);
         out.counter(
             "twinfold_entities_skipped_total",

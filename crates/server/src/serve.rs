@@ -16,7 +16,7 @@ use tokio::task::JoinSet;
 use crate::admin::Admin;
 use crate::connection::{Connections, Order};
 use crate::door::{Door, Listeners};
-use crate::jobs::{Chill, ClockWatch, Fold, History, Hooks, Purge, Trim};
+use crate::jobs::{Chill, ClockWatch, Fold, History, Hooks, Purge, Rebucket, Trim};
 use crate::listen::{self, Listening};
 use crate::metrics::Metrics;
 use crate::service::{App, RequestLimits};
@@ -95,6 +95,7 @@ struct Jobs {
     folds: usize,
     trim: Trim,
     chill: Chill,
+    rebucket: Rebucket,
     /// None if hooks are not sent.
     hooks: Option<Hooks>,
 }
@@ -146,6 +147,11 @@ impl Jobs {
                 interval: settings.series.series_cold_interval.0,
                 age: settings.series.series_cold_duration.0,
             },
+            rebucket: Rebucket {
+                entities: entities.clone(),
+                store: store.clone(),
+                metrics: Arc::clone(metrics),
+            },
             purge: Purge {
                 entities,
                 store: store.clone(),
@@ -169,6 +175,7 @@ impl Jobs {
         }
         tasks.spawn(self.trim.run());
         tasks.spawn(self.chill.run());
+        tasks.spawn(self.rebucket.run());
         match self.hooks {
             Some(hooks) => tasks.spawn(hooks.run()),
             None => tasks.spawn(Hooks::forget(store)),

@@ -28,7 +28,7 @@ proptest! {
         with_states: bool,
     ) {
         let fates = [Fate::Created, Fate::Updated, Fate::Deleted];
-        let mut told = Records::new(with_states);
+        let mut told = Records::new(with_states, 7);
         for (fate, id, types, touched, before, after) in &records {
             let before = before.as_ref().map(|bytes| EntityView::parse(bytes).unwrap());
             let after = after.as_deref();
@@ -38,7 +38,7 @@ proptest! {
         let read: Vec<_> = change_records(&said).collect();
         prop_assert_eq!(read.len(), records.len());
         for ((fate, id, types, touched, before, after), read) in records.iter().zip(&read) {
-            prop_assert_eq!((read.fate, read.id), (fates[*fate], &**id));
+            prop_assert_eq!((read.fate, read.id, read.moves), (fates[*fate], &**id, 7));
             prop_assert_eq!((&read.types[..], &read.touched[..]), (&types[..], &touched[..]));
             prop_assert_eq!(read.states.is_some(), with_states);
             let Some(states) = read.states else { continue };
@@ -66,7 +66,7 @@ proptest! {
 
 #[test]
 fn what_changed_nothing_is_not_told() {
-    let mut records = Records::new(false);
+    let mut records = Records::new(false, 0);
     let told =
         Told { fate: Fate::Unchanged, id: "urn:x:1", types: &[], touched: &[], before: None, after: None };
     records.put(&told);
@@ -80,7 +80,7 @@ fn what_would_be_too_large_goes_without_states() {
     let stored = encode_as("urn:x:1", &draft, Timestamp(7), Timestamp(7));
     let view = EntityView::parse(&stored).unwrap();
     let has_states = |count: usize, room: usize| {
-        let mut records = Records::new(true);
+        let mut records = Records::new(true, 0);
         for _ in 0..count {
             let (before, after) = (Some(&view), Some(&stored[..]));
             records.put(&Told {

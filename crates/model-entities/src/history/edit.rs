@@ -12,14 +12,16 @@ use std::collections::{HashMap, HashSet};
 use bytes::Bytes;
 use model_series::{Edit, Points, Strand, StrandVersion, StrandWrite, TimeRange};
 use smallvec::{SmallVec, smallvec};
-use store::{Commit, Condition, ErrorKind, Timestamp, Write};
+use store::{Commit, Condition, Timestamp, Write};
 
 use super::fold::{ATTEMPTS_MAX, write_of};
 use super::note::{MICROSECOND, Point, PointsBuilder, micros, nanos, tag_of};
 use super::select::Bound;
 use super::{Header, InstanceId, TimeProperty, TimeSpan};
 use crate::apply::{apply, check_past};
+use crate::consumers::Watch;
 use crate::encode::{put_instance, put_names, put_times, put_varint, seal};
+use crate::tenant::Context;
 use crate::view::Fields;
 use crate::{
     Attribute, Draft, EntityView, Error, Instance, InstanceView, Instances, Kind, Operation, TenantEntities,
@@ -84,8 +86,8 @@ impl TenantEntities {
         now: Timestamp,
         last: Timestamp,
     ) -> Result<bool, Error> {
-        let context = self.context();
         for _ in 0..ATTEMPTS_MAX {
+            let (context, watch) = self.watch(id).await?;
             if context.row_linear(id).await?.is_some() {
                 return Ok(false);
             }
@@ -116,7 +118,7 @@ impl TenantEntities {
             let mut writes: Vec<Write> = types.collect();
             writes.push(Write::PutStamped(key, header.encode().into()));
             let conditions = vec![Condition::Absent(keys::entity(id)), condition];
-            if self.commit_past(id, conditions, writes).await? {
+            if context.commit_past(id, watch, conditions, writes).await? {
                 return Ok(is_new);
             }
         }
@@ -139,23 +141,6 @@ impl TenantEntities {
             }
         }
         Ok(true)
-    }
-
-    /// Answers false if a condition does not hold.
-    async fn commit_past(
-        &self,
-        id: &str,
-        conditions: Vec<Condition>,
-        writes: Vec<Write>,
-    ) -> Result<bool, Error> {
-        let context = self.context();
-        let (partition, write_id) = (context.partition(id)?.clone(), context.write_ids.next());
-        let commit = Commit { partition, write_id, conditions, writes, change: None, reclaims: false };
-        match context.store.commit_known(commit).await {
-            Ok(_) => Ok(true),
-            Err(error) if error.kind() == ErrorKind::Conflict => Ok(false),
-            Err(error) => Err(error.into()),
-        }
     }
 
     /// The instances of one dataset, at times behind those that are held there.
@@ -208,12 +193,16 @@ impl TenantEntities {
         }
         // Head rows first: a strand's mark, which says what of them to pass over, goes with the strand.
         loop {
-            let heads = self.heads(id, false).await?;
+            let (context, watch) = self.watch(id).await?;
+            let heads = context.heads_in(context.partition(id)?, id, false).await?;
+            if context.newer().await?.is_some() {
+                continue;
+            }
             let Some(newest) = heads.newest() else {
                 break;
             };
             // What is still there is read again.
-            self.drop_heads(id, &heads, newest).await?;
+            context.drop_heads(id, &heads, newest, watch).await?;
         }
         for strand in self.strands_of(id, |_, _| true).await? {
             self.erase_past(&strand).await?;
@@ -226,12 +215,12 @@ impl TenantEntities {
             let key = keys::past(id);
             writes.extend([Write::Delete(key.clone()), Write::Delete(keys::folded(id))]);
             for _ in 0..ATTEMPTS_MAX {
-                let is_same = vec![Condition::Version(key.clone(), row.stamp)];
-                if self.commit_past(id, is_same, writes.clone()).await? {
-                    break;
-                }
-                // If it is another one now, the entity has come back or gone again meanwhile.
-                if self.context().past_row(id).await?.is_none_or(|now| now.stamp != row.stamp) {
+                let (context, watch) = self.watch(id).await?;
+                // If it is another one now, the entity has come back or gone again meanwhile; if it has moved, it is the same.
+                let same = context.past_row(id).await?.filter(|now| now.value == row.value);
+                let Some(same) = same else { break };
+                let is_same = vec![Condition::Version(key.clone(), same.stamp)];
+                if context.commit_past(id, watch, is_same, writes.clone()).await? {
                     break;
                 }
             }
@@ -347,6 +336,26 @@ impl TenantEntities {
             }
         }
         Err(Error::NoSuchInstance(instance))
+    }
+}
+
+impl Context {
+    /// Answers false if a condition does not hold.
+    async fn commit_past(
+        &self,
+        id: &str,
+        watch: Watch,
+        mut conditions: Vec<Condition>,
+        writes: Vec<Write>,
+    ) -> Result<bool, Error> {
+        conditions.push(Condition::Fence(watch.fence));
+        let (partition, write_id) = (self.partition(id)?.clone(), self.write_ids.next());
+        let commit = Commit { partition, write_id, conditions, writes, change: None, reclaims: false };
+        match self.store.commit_known(commit).await {
+            Ok(_) => Ok(true),
+            Err(error) if error.kind().is_lost_race() => Ok(false),
+            Err(error) => Err(error.into()),
+        }
     }
 }
 

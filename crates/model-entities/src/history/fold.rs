@@ -12,10 +12,12 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use model_series::{Edit, Encoding, Points, Strand, StrandVersion, StrandWrite, Strands, TimeRange};
-use store::{Commit, Condition, Direction, ErrorKind, Partition, Tenant, Timestamp, Write};
+use store::{Commit, Condition, Direction, Partition, Tenant, Timestamp, Write};
 
 use super::heads::{Gathered, Heads, unmarked};
+use crate::consumers::Watch;
 use crate::entities::next_range;
+use crate::tenant::Context;
 use crate::{Entities, Error, TenantEntities, keys};
 
 /// An entity that has gathered head rows enough to be folded.
@@ -100,14 +102,18 @@ impl TenantEntities {
     pub(super) async fn fold_now(&self, id: &str) -> Result<usize, Error> {
         let mut folded = 0;
         loop {
-            let heads = self.heads(id, false).await?;
+            let (context, watch) = self.watch(id).await?;
+            let heads = context.heads_in(context.partition(id)?, id, false).await?;
+            if context.newer().await?.is_some() {
+                continue;
+            }
             let Some(newest) = heads.newest() else {
                 return Ok(folded);
             };
             if !self.write_strands(id, &heads, newest).await? {
                 continue;
             }
-            if !self.drop_heads(id, &heads, newest).await? {
+            if !context.drop_heads(id, &heads, newest, watch).await? {
                 continue;
             }
             folded += heads.rows();
@@ -193,39 +199,8 @@ impl TenantEntities {
 
     /// Whether the entity's head rows are folded up to the same one as when these were read.
     async fn is_folded_to(&self, id: &str, heads: &Heads) -> Result<bool, Error> {
-        let context = self.context();
-        let (partition, key) = (context.partition(id)?, keys::folded(id));
-        let row = context.store.get_linear(partition, &key).await?;
+        let row = self.context().get_linear(id, &keys::folded(id)).await?;
         Ok(row.map(|row| row.stamp) == heads.folded.as_ref().map(|(row, _)| row.stamp))
-    }
-
-    /// The second half: head rows that strands hold are deleted. Answers false if they are not, for all that is known: another
-    /// node folded the same rows, or the commit was not carried out. Then they are to be read again: what is still there
-    /// when its strand is erased would come back.
-    pub(super) async fn drop_heads(&self, id: &str, heads: &Heads, newest: Timestamp) -> Result<bool, Error> {
-        let context = self.context();
-        let key = keys::folded(id);
-        let condition = match &heads.folded {
-            Some((row, _)) => Condition::Version(key.clone(), row.stamp),
-            None => Condition::Absent(key.clone()),
-        };
-        let rows = heads.pages.iter().flat_map(|page| page.rows());
-        let mut writes: Vec<Write> =
-            rows.map(|(key, _)| Write::Delete(Bytes::copy_from_slice(key))).collect();
-        writes.push(Write::PutStamped(key, Bytes::copy_from_slice(&newest.0.to_le_bytes())));
-        let commit = Commit {
-            partition: context.partition(id)?.clone(),
-            write_id: context.write_ids.next(),
-            conditions: vec![condition],
-            writes,
-            change: None,
-            reclaims: true,
-        };
-        match context.store.commit_known(commit).await {
-            Ok(_) => Ok(true),
-            Err(error) if error.kind() == ErrorKind::Conflict => Ok(false),
-            Err(error) => Err(error.into()),
-        }
     }
 
     /// Folds the entities whose oldest head row is not newer than `oldest`; answers how many. What fails is skipped.
@@ -267,6 +242,42 @@ impl TenantEntities {
             range = next_range(&rest, &page);
         }
         Ok(())
+    }
+}
+
+impl Context {
+    /// The second half: head rows that strands hold are deleted. Answers false if they are not, for all that is known: another
+    /// node folded the same rows, or the commit was not carried out. Then they are to be read again: what is still there
+    /// when its strand is erased would come back.
+    pub(super) async fn drop_heads(
+        &self,
+        id: &str,
+        heads: &Heads,
+        newest: Timestamp,
+        watch: Watch,
+    ) -> Result<bool, Error> {
+        let key = keys::folded(id);
+        let condition = match &heads.folded {
+            Some((row, _)) => Condition::Version(key.clone(), row.stamp),
+            None => Condition::Absent(key.clone()),
+        };
+        let rows = heads.pages.iter().flat_map(|page| page.rows());
+        let mut writes: Vec<Write> =
+            rows.map(|(key, _)| Write::Delete(Bytes::copy_from_slice(key))).collect();
+        writes.push(Write::PutStamped(key, Bytes::copy_from_slice(&newest.0.to_le_bytes())));
+        let commit = Commit {
+            partition: self.partition(id)?.clone(),
+            write_id: self.write_ids.next(),
+            conditions: vec![condition, Condition::Fence(watch.fence)],
+            writes,
+            change: None,
+            reclaims: true,
+        };
+        match self.store.commit_known(commit).await {
+            Ok(_) => Ok(true),
+            Err(error) if error.kind().is_lost_race() => Ok(false),
+            Err(error) => Err(error.into()),
+        }
     }
 }
 

@@ -2,11 +2,12 @@
 
 use std::collections::HashMap;
 
-use store::{Direction, Page, Row, Timestamp};
+use store::{Direction, Page, Partition, Row, Timestamp};
 
 use super::head::{Entry, What, entries};
 use super::note::{MICROSECOND, PointsBuilder, nanos};
 use crate::entities::next_range;
+use crate::tenant::Context;
 use crate::{Error, TenantEntities, TermId, keys};
 
 /// The most head rows read in one page; as many are folded at once, if that is a good size of a commit.
@@ -29,23 +30,48 @@ pub(super) struct Gathered {
 }
 
 impl TenantEntities {
-    /// The head rows of an entity that are not folded: all, or a page of them.
-    pub(super) async fn heads(&self, id: &str, all: bool) -> Result<Heads, Error> {
-        let context = self.context();
-        let (partition, key) = (context.partition(id)?, keys::folded(id));
-        let row = context.store.get_linear(partition, &key).await?;
+    /// All head rows of an entity that are not folded.
+    pub(super) async fn heads(&self, id: &str) -> Result<Heads, Error> {
+        loop {
+            let context = self.context();
+            let heads = context.heads(id).await?;
+            if context.newer().await?.is_none() {
+                return Ok(heads);
+            }
+        }
+    }
+}
+
+impl Context {
+    async fn heads(&self, id: &str) -> Result<Heads, Error> {
+        // What was not copied before and after it was read was all there.
+        if let Some(source) = self.source(id)
+            && !self.has_moved(id).await?
+        {
+            let heads = self.heads_in(source, id, true).await?;
+            if !heads.is_empty() && !self.has_moved(id).await? {
+                return Ok(heads);
+            }
+        }
+        self.heads_in(self.partition(id)?, id, true).await
+    }
+
+    /// The head rows in a partition that are not folded: all, or a page of them.
+    pub(super) async fn heads_in(&self, partition: &Partition, id: &str, all: bool) -> Result<Heads, Error> {
+        let key = keys::folded(id);
+        let row = self.store.get_linear(partition, &key).await?;
         let folded = row.map(|row| {
             let time = row.value.as_ref().try_into().map(i64::from_le_bytes).map(Timestamp);
             time.map(|time| (row, time)).map_err(|_| damaged())
         });
         let folded = folded.transpose()?;
         let from = folded.as_ref().map_or(i64::MIN, |(_, time)| time.0.saturating_add(1));
-        let limits = context.store.limits();
+        let limits = self.store.limits();
         let mut range = Some(keys::heads_from(id, Timestamp(from)));
         let mut pages = Vec::new();
         while let Some(rest) = range {
             let page_rows = if all { PAGE_HEADS } else { PAGE_HEADS.min(limits.good_rows) };
-            let mut page = context.store.scan(partition, &rest, Direction::Forward, page_rows).await?;
+            let mut page = self.store.scan(partition, &rest, Direction::Forward, page_rows).await?;
             if !all {
                 page.cut(limits.good_bytes);
             }
@@ -57,6 +83,11 @@ impl TenantEntities {
 }
 
 impl Heads {
+    /// Whether there is neither a row nor was there one.
+    fn is_empty(&self) -> bool {
+        self.folded.is_none() && self.rows() == 0
+    }
+
     /// The time of the newest row.
     pub(super) fn newest(&self) -> Option<Timestamp> {
         let key = self.pages.iter().rev().find_map(|page| page.last_key())?;

@@ -7,7 +7,7 @@ mod tests;
 use std::collections::VecDeque;
 
 use model_series::Points;
-use store::{Pace, Range, Timestamp};
+use store::{Pace, Timestamp};
 
 use super::note::{Class, Point};
 use super::read::Source;
@@ -15,8 +15,9 @@ use super::select::{Bound, Wanted, time_of};
 use super::{EntityHistory, TimeProperty, TimeSpan};
 use crate::encode::{put_names, put_times, put_varint, seal};
 use crate::query::eval::{Links, Matcher, Shown};
-use crate::query::stream::Union;
+use crate::query::stream::{Buckets, Union};
 use crate::query::{OrderBy, OrderKey, Query, Selector, TypeQuery};
+use crate::tenant::Context;
 use crate::{EntityView, Error, Options, ScopeQuery, TenantEntities, TermId, keys, scopes_of_value};
 
 /// Index rows read in the first page.
@@ -118,15 +119,32 @@ impl TenantEntities {
     ) -> Result<HistoryPage, Error> {
         // Nothing of the past expires.
         let query = Query { now: Timestamp(i64::MIN), ..query.clone() };
+        loop {
+            let context = self.context();
+            let page = self.search_history(context, &query, time, span).await?;
+            // Entities that began to move meanwhile may have moved past it.
+            if context.newer().await?.is_none() {
+                return Ok(page);
+            }
+        }
+    }
+
+    async fn search_history(
+        &self,
+        context: &Context,
+        query: &Query,
+        time: TimeProperty,
+        span: TimeSpan,
+    ) -> Result<HistoryPage, Error> {
         // Scopes have a past of their own.
         let matcher = Matcher::new(&Query { scopes: None, ..query.clone() });
-        let search = Search { matcher, query: &query, time, span };
-        let scan_max = self.context().options.scan_entities_max;
-        let mut candidates = self.candidates(&query);
-        let (mut taken, mut scanned) = (Taken::new(&query, &self.context().options)?, 0_usize);
+        let search = Search { matcher, query, time, span };
+        let scan_max = context.options.scan_entities_max;
+        let mut candidates = candidates(context, query);
+        let (mut taken, mut scanned) = (Taken::new(query, &context.options)?, 0_usize);
         let (mut links, mut key) = (Links::default(), Vec::new());
         let mut pace = Pace::new(query.deadline.clone());
-        while let Some(id) = self.next_candidate(&mut candidates, &mut key).await? {
+        while let Some(id) = next_candidate(context, &mut candidates, &mut key).await? {
             if taken.is_full() {
                 break;
             }
@@ -144,57 +162,6 @@ impl TenantEntities {
             }
         }
         Ok(taken.page())
-    }
-
-    fn candidates(&self, query: &Query) -> Candidates {
-        let head = way(&query.ids, query.types.as_ref());
-        let of = |selector: &Selector| way(&selector.ids, selector.types.as_ref());
-        let ways = match head {
-            Some(way) => Some(vec![way]),
-            None if query.selectors.is_empty() => None,
-            None => query.selectors.iter().map(of).collect(),
-        };
-        let mut ranges = Vec::new();
-        let mut ids = Vec::new();
-        for way in ways.iter().flatten() {
-            match way {
-                Way::Ids(found) => ids.extend_from_slice(found),
-                Way::Types(types) => ranges.extend(
-                    types.iter().flat_map(|name| [keys::type_range(*name), keys::past_type_range(*name)]),
-                ),
-            }
-        }
-        if ways.is_some() && ranges.is_empty() {
-            ids.sort_unstable();
-            ids.dedup();
-            return Candidates::Ids(ids.into_iter());
-        }
-        if ways.is_none() || !ids.is_empty() {
-            ranges = vec![keys::entities_range(), keys::pasts_range()];
-        }
-        Candidates::Rows(self.union(&ranges))
-    }
-
-    /// Ids behind index rows, in order, each once.
-    pub(super) fn union(&self, ranges: &[Range]) -> Union {
-        Union::new(self.context().partitions.len(), ranges, PAGE_ROWS)
-    }
-
-    async fn next_candidate(
-        &self,
-        candidates: &mut Candidates,
-        key: &mut Vec<u8>,
-    ) -> Result<Option<Box<str>>, Error> {
-        let union = match candidates {
-            Candidates::Ids(ids) => return Ok(ids.next()),
-            Candidates::Rows(union) => union,
-        };
-        let context = self.context();
-        if union.is_starved() {
-            union.fill(&context.store, &context.partitions).await?;
-        }
-        let found = union.next(key, false);
-        Ok(found.and_then(|_| keys::id_of_key(key)).map(Into::into))
     }
 
     async fn matches_past(
@@ -392,6 +359,51 @@ impl TenantEntities {
         links.held.extend(wanted.iter().cloned().zip(rows.into_iter().map(|row| row.map(|row| row.value))));
         Ok(())
     }
+}
+
+fn candidates(context: &Context, query: &Query) -> Candidates {
+    let head = way(&query.ids, query.types.as_ref());
+    let of = |selector: &Selector| way(&selector.ids, selector.types.as_ref());
+    let ways = match head {
+        Some(way) => Some(vec![way]),
+        None if query.selectors.is_empty() => None,
+        None => query.selectors.iter().map(of).collect(),
+    };
+    let mut ranges = Vec::new();
+    let mut ids = Vec::new();
+    for way in ways.iter().flatten() {
+        match way {
+            Way::Ids(found) => ids.extend_from_slice(found),
+            Way::Types(types) => ranges.extend(
+                types.iter().flat_map(|name| [keys::type_range(*name), keys::past_type_range(*name)]),
+            ),
+        }
+    }
+    if ways.is_some() && ranges.is_empty() {
+        ids.sort_unstable();
+        ids.dedup();
+        return Candidates::Ids(ids.into_iter());
+    }
+    if ways.is_none() || !ids.is_empty() {
+        ranges = vec![keys::entities_range(), keys::pasts_range()];
+    }
+    Candidates::Rows(Union::new(Buckets::of(context), &ranges, PAGE_ROWS))
+}
+
+async fn next_candidate(
+    context: &Context,
+    candidates: &mut Candidates,
+    key: &mut Vec<u8>,
+) -> Result<Option<Box<str>>, Error> {
+    let union = match candidates {
+        Candidates::Ids(ids) => return Ok(ids.next()),
+        Candidates::Rows(union) => union,
+    };
+    while union.is_starved() {
+        union.fill(&context.store, &context.partitions).await?;
+    }
+    let found = union.next(key, false);
+    Ok(found.and_then(|_| keys::id_of_key(key)).map(Into::into))
 }
 
 /// What was seen of one entity, and of those it links to.

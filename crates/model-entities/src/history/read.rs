@@ -85,12 +85,19 @@ impl TenantEntities {
 
     /// Whether there is any head row or strand.
     pub(super) async fn has_past(&self, id: &str) -> Result<bool, Error> {
-        let context = self.context();
         let heads = keys::heads_from(id, Timestamp(i64::MIN));
-        let page = context.store.scan(context.partition(id)?, &heads, Direction::Forward, 1).await?;
-        if !page.is_empty() {
-            return Ok(true);
-        }
+        let context = loop {
+            let context = self.context();
+            // In the order in which they move.
+            for partition in context.source(id).into_iter().chain([context.partition(id)?]) {
+                if !context.store.scan(partition, &heads, Direction::Forward, 1).await?.is_empty() {
+                    return Ok(true);
+                }
+            }
+            if context.newer().await?.is_none() {
+                break context;
+            }
+        };
         let partition = keys::history_partition(context.tenant(), id);
         let names = context.pasts.strands.list(&partition, &keys::strands_prefix(id, 0), None, 1).await?;
         Ok(!names.is_empty())
@@ -180,7 +187,7 @@ impl TenantEntities {
         wants: impl Fn(TermId, Option<&str>) -> bool,
     ) -> Result<Vec<Source>, Error> {
         // Head rows first: what is folded behind our back is in the strands then.
-        let heads = self.heads(id, true).await?;
+        let heads = self.heads(id).await?;
         let named = heads.gather(&wants)?.into_iter();
         let named = named.map(|one| (keys::strand_name(id, one.attribute, one.dataset.as_deref()), one));
         let mut gathered: BTreeMap<bytes::Bytes, Gathered> = named.collect();

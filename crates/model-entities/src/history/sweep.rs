@@ -3,7 +3,7 @@
 #[cfg(test)]
 pub(super) mod tests;
 
-use crate::query::stream::Union;
+use crate::query::stream::{Buckets, Union};
 use crate::tenant::Context;
 use crate::{Error, TenantEntities, keys};
 
@@ -55,5 +55,5 @@ impl PastWalk<'_> {
 }
 
 fn ids_of_bucket() -> Union {
-    Union::new(1, &[keys::entities_range(), keys::pasts_range()], PAGE_IDS)
+    Union::new(Buckets::ONE, &[keys::entities_range(), keys::pasts_range()], PAGE_IDS)
 }

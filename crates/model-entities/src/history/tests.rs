@@ -12,7 +12,7 @@ use crate::write::tests::{operation, options, run, store};
 use crate::{Entities, Fate, Kind, Operation, TenantEntities, TermId};
 
 /// What was written, or removed (`None`), by attribute, dataset and time.
-type PlainPast = BTreeMap<(u32, Option<String>, i64), Option<PlainInstance>>;
+pub(crate) type PlainPast = BTreeMap<(u32, Option<String>, i64), Option<PlainInstance>>;
 
 #[derive(Clone, Debug)]
 enum Step {
@@ -63,7 +63,12 @@ fn scope(scopes: &[String], scoped: Option<i64>, now: i64) -> PlainInstance {
 }
 
 /// Notes what a write that made `after` of `before` did.
-fn note(past: &mut PlainPast, before: Option<&PlainEntity>, after: Option<&PlainEntity>, now: i64) {
+pub(crate) fn note(
+    past: &mut PlainPast,
+    before: Option<&PlainEntity>,
+    after: Option<&PlainEntity>,
+    now: i64,
+) {
     let scopes = |entity: Option<&PlainEntity>| {
         entity.map(|entity| (entity.scopes.clone(), entity.scoped)).filter(|(_, scoped)| scoped.is_some())
     };
@@ -99,7 +104,7 @@ pub(super) fn plain_past(history: &EntityHistory) -> PlainPast {
     past
 }
 
-async fn check_past(entities: &TenantEntities, id: &str, expected: Option<&PlainPast>) {
+pub(crate) async fn check_past(entities: &TenantEntities, id: &str, expected: Option<&PlainPast>) {
     let history = entities.read_history(id, &HistoryRequest::all(usize::MAX - 1)).await.unwrap();
     let found = history.as_ref().map(plain_past).unwrap_or_default();
     assert_eq!(&found, expected.unwrap_or(&PlainPast::new()));
@@ -140,7 +145,9 @@ fn check(mut open: impl FnMut() -> Store, steps: &[Step]) {
                 Step::Fold(id) => drop(entities.fold_history(&format!("urn:x:{id}")).await.unwrap()),
                 Step::HalfFold(id) => {
                     let id = format!("urn:x:{id}");
-                    let heads = entities.heads(&id, false).await.unwrap();
+                    let context = entities.context();
+                    let partition = context.partition(&id).unwrap();
+                    let heads = context.heads_in(partition, &id, false).await.unwrap();
                     if let Some(newest) = heads.newest() {
                         entities.write_strands(&id, &heads, newest).await.unwrap();
                     }

@@ -7,7 +7,7 @@ use store::{Direction, Partition, Timestamp};
 
 use super::plan::Way;
 use super::stream::IdList;
-use crate::tenant::{BUCKETS_AT_ONCE, Context};
+use crate::tenant::Context;
 use crate::{Error, TermId, keys};
 
 /// Larger pages cost the allocator more than they save.
@@ -48,7 +48,7 @@ impl Context {
     /// The types that any entity has, unless they are too many.
     pub(super) async fn types_in_use(&self) -> Result<Option<Vec<TermId>>, Error> {
         let mut types = Vec::new();
-        for partitions in self.partitions.chunks(BUCKETS_AT_ONCE) {
+        for partitions in self.partitions_in_turn() {
             let reads = partitions.iter().map(|partition| self.types_of_bucket(partition));
             for of_bucket in try_join_all(reads).await? {
                 let Some(of_bucket) = of_bucket else { return Ok(None) };
@@ -82,7 +82,7 @@ impl Context {
     pub(super) async fn expired_ids(&self, now: Timestamp) -> Result<Option<HashSet<Box<str>>>, Error> {
         let range = keys::expired_range(Timestamp(now.0.saturating_add(1)));
         let mut ids = HashSet::new();
-        for partitions in self.partitions.chunks(BUCKETS_AT_ONCE) {
+        for partitions in self.partitions_in_turn() {
             let read = |partition| self.store.scan(partition, &range, Direction::Forward, EXPIRED_MAX);
             for page in try_join_all(partitions.iter().map(read)).await? {
                 ids.extend(page.rows().filter_map(|(key, _)| keys::id_of_key(key)).map(Box::from));

@@ -14,7 +14,7 @@ use store::{Pace, Slot};
 use super::eval::{Links, Matcher};
 use super::order::Top;
 use super::plan::{Plan, wants_types};
-use super::stream::{Candidate, Feed, IdList, Union};
+use super::stream::{Buckets, Candidate, Feed, IdList, Union};
 use super::{Query, QueryResult};
 use crate::expiry::live_bytes;
 use crate::tenant::Context;
@@ -54,7 +54,14 @@ impl TenantEntities {
     /// [`Error::Limit`] if it looks at, sorts or follows links to more entities than the options allow;
     /// [`Error::TimedOut`] behind the query's deadline; if the store refuses.
     pub async fn query(&self, query: &Query) -> Result<QueryResult, Error> {
-        run(self.context(), query).await
+        loop {
+            let context = self.context();
+            let result = run(context, query).await?;
+            // Entities that began to move meanwhile may have moved past it.
+            if context.newer().await?.is_none() {
+                return Ok(result);
+            }
+        }
     }
 }
 
@@ -82,6 +89,8 @@ pub(super) struct Run<'a> {
     pub(super) sweeps: bool,
     /// Matches on the pages before this one.
     given: usize,
+    /// Ids up to this one were given on pages before.
+    after: Option<Box<str>>,
     /// Candidates that were evaluated, and how many may be until the page ends.
     scanned: usize,
     scanned_max: usize,
@@ -148,6 +157,7 @@ impl<'a> Run<'a> {
             counted: None,
             sweeps: false,
             given: 0,
+            after: None,
             scanned: 0,
             scanned_max: context.options.scan_entities_max,
             expired: None,
@@ -159,10 +169,16 @@ impl<'a> Run<'a> {
         })
     }
 
-    /// The same, for all matches in id order, page after page: [`Run::turn_page`] takes one, [`Run::go`] makes the next.
-    pub(super) fn sweeping(context: &'a Context, query: &'a Query) -> Result<Self, Error> {
+    /// The same, for all matches in id order, page after page: [`Run::turn_page`] takes one, [`Run::go`] makes the next. `after`:
+    /// behind this id.
+    pub(super) fn sweeping(
+        context: &'a Context,
+        query: &'a Query,
+        after: Option<Box<str>>,
+    ) -> Result<Self, Error> {
         let run = Self::new(context, query)?;
-        Ok(Self { sweeps: true, top: None, ..run })
+        let matched = after.as_ref().map_or(0, |_| query.offset);
+        Ok(Self { sweeps: true, top: None, after, matched, ..run })
     }
 
     /// Takes the page; the next may look at as many entities again. What comes next needs no slot yet.
@@ -299,12 +315,12 @@ impl<'a> Run<'a> {
         }
         let asked = self.query.offset.saturating_add(self.query.limit);
         let rows = asked.saturating_add(asked / 4).clamp(16, 256);
-        let partitions = self.context.partitions.len();
+        let buckets = Buckets::of(self.context);
         if plan.ordered.is_empty() {
-            return Ok(Feed::Rows(Union::new(partitions, &[keys::entities_range()], rows)));
+            return Ok(Feed::Rows(Union::new(buckets, &[keys::entities_range()], rows)));
         }
         let ways = plan.ordered.iter().take(WAYS_MAX);
-        let mut unions: Vec<_> = ways.map(|way| Union::new(partitions, &way.ranges, rows)).collect();
+        let mut unions: Vec<_> = ways.map(|way| Union::new(buckets, &way.ranges, rows)).collect();
         if unions.len() > 1 {
             for union in &mut unions {
                 union.fill(&self.context.store, &self.context.partitions).await?;
@@ -339,6 +355,9 @@ impl<'a> Run<'a> {
                     () => Pause::Done,
                 });
             };
+            if self.after.as_deref().is_some_and(|after| id_of(&self.key) <= after) {
+                continue;
+            }
             self.meet(candidate, pending)?;
             if pending.len() >= BATCH || self.is_long(pending) {
                 return Ok(Pause::Missing);
@@ -362,6 +381,8 @@ impl<'a> Run<'a> {
         };
         let held = match candidate.entity {
             Some(entity) => Some(Some(entity)),
+            // Where it is now is still to be found out.
+            None if self.context.layout.is_moving() => None,
             None => self.context.store.get_cached(partition, &self.key).map(|row| row.map(|row| row.value)),
         };
         match held {

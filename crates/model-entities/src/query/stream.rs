@@ -6,7 +6,7 @@ use bytes::Bytes;
 use futures_util::future::try_join_all;
 use store::{Direction, Page, Partition, Range, Store};
 
-use crate::tenant::BUCKETS_AT_ONCE;
+use crate::tenant::{BUCKETS_AT_ONCE, Context};
 use crate::{Error, keys};
 use heap::Heap;
 
@@ -24,6 +24,9 @@ struct Stream {
     /// Whether the range may hold rows behind the page.
     open: bool,
     rows: usize,
+    /// The whole range, where entities move, and how many bytes of its keys come before the id, once one was seen.
+    whole: Option<Range>,
+    before_id: Option<usize>,
 }
 
 impl Stream {
@@ -37,6 +40,23 @@ impl Stream {
         self.open && self.at >= self.page.len()
     }
 
+    /// Forgets the page, to read on behind an id.
+    fn rewind(&mut self, last: &[u8]) {
+        let Some(whole) = &self.whole else { return };
+        // Keys of one range are alike before the id.
+        let before = self.before_id.filter(|_| !last.is_empty()).and_then(|length| whole.start.get(..length));
+        let start = before.map_or(Bytes::new(), |before| [before, last].concat().into());
+        self.range = Range { start: whole.start.clone().max(start), end: whole.end.clone() };
+        (self.page, self.at, self.open) = (Page::default(), 0, true);
+    }
+
+    /// Passes over the ids up to this one.
+    fn pass(&mut self, last: &[u8]) {
+        while self.id().is_some_and(|id| id <= last) {
+            self.at += 1;
+        }
+    }
+
     /// Reads the next page.
     async fn fill(&mut self, store: &Store, partitions: &[Partition]) -> Result<(), Error> {
         let Some(partition) = partitions.get(self.partition) else {
@@ -47,6 +67,11 @@ impl Stream {
         self.open = page.more();
         if let Some(last) = page.last_key().filter(|_| self.open) {
             self.range = keys::after_key(&self.range, last);
+        }
+        if self.whole.is_some()
+            && let Some(key) = page.last_key()
+        {
+            self.before_id = keys::id_bytes_of_key(key).map(|id| key.len() - id.len());
         }
         (self.page, self.at) = (page, 0);
         self.rows = (self.rows * 2).min(PAGE_ROWS_MAX);
@@ -64,6 +89,25 @@ pub(crate) struct Union {
     heap: Heap,
     /// Whether a stream ran out of rows and may hold more.
     starved: bool,
+    /// How many of the partitions, the first ones, entities move from to the others.
+    sources: usize,
+    /// The last id that was taken, where entities move.
+    last: Vec<u8>,
+}
+
+/// What a union reads: partitions, and how many of them, the first ones, entities move from to the others.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Buckets {
+    pub(crate) partitions: usize,
+    pub(crate) sources: usize,
+}
+
+impl Buckets {
+    pub(crate) const ONE: Self = Self { partitions: 1, sources: 0 };
+
+    pub(crate) fn of(context: &Context) -> Self {
+        Self { partitions: context.partitions.len(), sources: context.layout.sources() }
+    }
 }
 
 /// What stands at the front of a union.
@@ -129,7 +173,8 @@ impl Feed {
 
 impl Union {
     /// The ranges in every partition, from their start; the first page is of `rows`.
-    pub(crate) fn new(partitions: usize, ranges: &[Range], rows: usize) -> Self {
+    pub(crate) fn new(buckets: Buckets, ranges: &[Range], rows: usize) -> Self {
+        let Buckets { partitions, sources } = buckets;
         let stream = |partition: usize, range: &Range| Stream {
             partition,
             range: range.clone(),
@@ -137,10 +182,12 @@ impl Union {
             at: 0,
             open: true,
             rows,
+            whole: (sources > 0).then(|| range.clone()),
+            before_id: None,
         };
         let streams = |partition| ranges.iter().map(move |range| stream(partition, range));
         let streams: Vec<Stream> = (0..partitions).flat_map(streams).collect();
-        Self { starved: !streams.is_empty(), streams, heap: Heap::default() }
+        Self { starved: !streams.is_empty(), streams, heap: Heap::default(), sources, last: Vec::new() }
     }
 
     /// The range, if it is the only one and nothing of it was read; and its partition.
@@ -164,6 +211,9 @@ impl Union {
 
     /// Orders the streams anew.
     fn settle(&mut self) {
+        if self.sources > 0 {
+            self.streams.iter_mut().for_each(|stream| stream.pass(&self.last));
+        }
         self.starved = self.streams.iter().any(Stream::is_starved);
         if self.streams.len() > 1 {
             let streams = &self.streams;
@@ -185,11 +235,17 @@ impl Union {
                 only.fill(store, partitions).await?;
             }
         } else {
-            let starved = self.streams.iter_mut().filter(|stream| stream.is_starved());
-            let mut starved: Vec<&mut Stream> = starved.collect();
-            for some in starved.chunks_mut(BUCKETS_AT_ONCE) {
-                try_join_all(some.iter_mut().map(|stream| stream.fill(store, partitions))).await?;
+            let sources = self.sources;
+            let is_source = |stream: &&mut Stream| stream.partition < sources;
+            if sources > 0
+                && fill_starved(self.streams.iter_mut().filter(is_source), store, partitions).await?
+            {
+                // What left a source before it was read is where it moved to by now; so all that is read of the others behind the last
+                // id that was taken is to be read after it.
+                let others = self.streams.iter_mut().filter(|stream| stream.partition >= sources);
+                others.for_each(|stream| stream.rewind(&self.last));
             }
+            fill_starved(self.streams.iter_mut(), store, partitions).await?;
         }
         self.settle();
         Ok(())
@@ -210,15 +266,27 @@ impl Union {
             let entity = with_entity.then(|| Bytes::copy_from_slice(value));
             return Some(Candidate { partition: stream.partition, entity });
         }
-        let stream = self.streams.get(self.heap.first()?)?;
+        let mut stream = self.streams.get(self.heap.first()?)?;
         put_entity_key(key, stream.id()?);
+        if self.sources > 0 {
+            stream = self.newest_at(key.get(1..).unwrap_or_default()).unwrap_or(stream);
+        }
         let row = stream.page.row(stream.at).filter(|_| with_entity);
         let candidate = Candidate {
             partition: stream.partition,
             entity: row.map(|(_, value)| Bytes::copy_from_slice(value)),
         };
+        if self.sources > 0 {
+            self.last.clear();
+            self.last.extend_from_slice(key.get(1..).unwrap_or_default());
+        }
         self.pass(key.get(1..).unwrap_or_default());
         Some(candidate)
+    }
+
+    /// Of the streams that stand at an id, that of the partition that it moved to.
+    fn newest_at(&self, id: &[u8]) -> Option<&Stream> {
+        self.streams.iter().find(|stream| stream.partition >= self.sources && stream.id() == Some(id))
     }
 
     /// Takes the streams that stand at this id, the least of all, behind it.
@@ -256,6 +324,19 @@ impl Union {
         })
         .count()
     }
+}
+
+/// Reads the next page of those that have run out of rows, several side by side; answers whether there were any.
+async fn fill_starved(
+    streams: impl Iterator<Item = &mut Stream>,
+    store: &Store,
+    partitions: &[Partition],
+) -> Result<bool, Error> {
+    let mut starved: Vec<&mut Stream> = streams.filter(|stream| stream.is_starved()).collect();
+    for some in starved.chunks_mut(BUCKETS_AT_ONCE) {
+        try_join_all(some.iter_mut().map(|stream| stream.fill(store, partitions))).await?;
+    }
+    Ok(!starved.is_empty())
 }
 
 /// The id at which a stream stands.

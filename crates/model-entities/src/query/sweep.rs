@@ -16,6 +16,8 @@ pub struct Sweep<'a> {
     query: &'a Query,
     run: Run<'a>,
     walk: Walk,
+    /// The last id that was given.
+    last: Option<Box<str>>,
 }
 
 /// What became of each entity of a page.
@@ -34,9 +36,9 @@ impl TenantEntities {
         if query.filter.as_ref().map_or(0, Filter::link_depth) > 0 {
             return Err(Error::Invalid("a sweep cannot ask for attributes of linked entities".into()));
         }
-        let mut run = Run::sweeping(self.context(), query)?;
+        let mut run = Run::sweeping(self.context(), query, None)?;
         let walk = run.begin().await?;
-        Ok(Sweep { entities: self, query, run, walk })
+        Ok(Sweep { entities: self, query, run, walk, last: None })
     }
 }
 
@@ -52,13 +54,18 @@ impl Sweep<'_> {
     pub async fn apply_next(&mut self, operation: &Operation) -> Result<Option<Swept>, Error> {
         self.query.deadline.check()?;
         self.run.go(&mut self.walk).await?;
-        let page = self.run.turn_page();
-        if page.is_empty() {
-            return Ok(None);
+        while self.run.context.newer().await?.is_some() {
+            // Entities that began to move meanwhile may have moved past it. What was passed over was given.
+            self.run = Run::sweeping(self.entities.context(), self.query, self.last.clone())?;
+            self.walk = self.run.begin().await?;
+            self.run.go(&mut self.walk).await?;
         }
+        let page = self.run.turn_page();
         let id = |bytes: &bytes::Bytes| Ok::<_, Error>(Box::from(EntityView::peek(bytes)?.id()));
         let ids = page.iter().map(id).collect::<Result<Vec<Box<str>>, _>>()?;
         drop(page);
+        let Some(last) = ids.last() else { return Ok(None) };
+        self.last = Some(last.clone());
         let matching = Matching { query: self.query, matcher: &self.run.matcher };
         let outcomes = self.entities.apply_matching(&ids, operation, &matching).await;
         Ok(Some(ids.into_iter().zip(outcomes).collect()))

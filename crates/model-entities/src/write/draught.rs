@@ -60,7 +60,7 @@ impl Draught {
             is_chain: false,
             chain_max: CHAIN_ROWS_MAX,
             stored: bytes.clone(),
-            feed: Records::new(watch.tells_states),
+            feed: Records::new(watch.tells_states, watch.moves),
             watch,
             bytes,
             head: Vec::new(),

@@ -194,7 +194,7 @@ pub(crate) fn operation() -> impl Strategy<Value = Operation> {
 }
 
 /// The stored entities of a tenant; checks that the other rows are exactly theirs.
-async fn stored(entities: &TenantEntities) -> BTreeMap<String, PlainEntity> {
+pub(crate) async fn stored(entities: &TenantEntities) -> BTreeMap<String, PlainEntity> {
     let context = entities.context();
     let mut all = BTreeMap::new();
     for (bucket, partition) in context.partitions.iter().enumerate() {

@@ -59,7 +59,7 @@ fn check_race(store: &Store, writes: i64) {
         }
         for entities in &nodes {
             assert!(values(entities).await.into_iter().eq(1..=writes), "each once, in order");
-            assert!(entities.heads(ID, true).await.unwrap().newest().is_none());
+            assert!(entities.heads(ID).await.unwrap().newest().is_none());
         }
     });
 }
@@ -96,7 +96,9 @@ fn a_fold_that_comes_late_changes_nothing() {
                 last += 1;
                 nodes[0].apply(ID, upsert(last), Timestamp(last)).await.unwrap();
             }
-            let heads = nodes[1].heads(ID, false).await.unwrap();
+            let (context, watch) = nodes[1].watch(ID).await.unwrap();
+            let partition = context.partition(ID).unwrap();
+            let heads = context.heads_in(partition, ID, false).await.unwrap();
             let newest = heads.newest().unwrap();
             if round % 2 == 0 {
                 // The other node comes first, with more.
@@ -107,7 +109,7 @@ fn a_fold_that_comes_late_changes_nothing() {
             } else {
                 assert!(nodes[1].write_strands(ID, &heads, newest).await.unwrap());
             }
-            nodes[1].drop_heads(ID, &heads, newest).await.unwrap();
+            context.drop_heads(ID, &heads, newest, watch).await.unwrap();
             assert!(values(&nodes[round % 2]).await.into_iter().eq(1..=last));
         }
     });

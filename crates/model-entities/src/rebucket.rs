@@ -1,0 +1,408 @@
+//! Moves the entities of a tenant to other buckets while it serves. Who knows what, and when, is said in `layout.rs`.
+//!
+//! An entity is moved with all of its rows, in two commits. The first puts them into the bucket where it is to be, with a row
+//! `k`, on condition that there is none: so a slow mover copies nothing a second time, though the entity be gone by then. The second
+//! removes them from the bucket where it was. Nobody writes an entity that has not moved: who wants to, moves it first. So
+//! what is to be moved does not change, and a mover that died between the two commits is made up for by any other.
+//!
+//! Readers of one row look where the entity is to be, then where it was, then again where it is to be. Queries read index rows of the
+//! buckets that entities move from first, and those of the others behind them (`query/stream.rs`).
+//!
+//! A move is no change that is told: its commits say nothing. Change records name the number of moves that had begun.
+//!
+//! Rows `k` are removed at the end, when the fences were raised once more and no slow mover can commit any more.
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::VecDeque;
+
+use bytes::Bytes;
+use futures_util::future::join_all;
+use store::{Commit, Condition, Direction, ErrorKind, Partition, Range, Row, Tenant, Timestamp, Write};
+
+use crate::entities::next_range;
+use crate::history::Header;
+use crate::index::index_rows;
+use crate::layout::{Layout, StoredLayout};
+use crate::tenant::{BUCKETS_AT_ONCE, Context, no_bucket};
+use crate::{Entities, EntityView, Error, TenantEntities, keys};
+
+/// How often a move of an entity starts again because another mover was there.
+const ATTEMPTS_MAX: usize = 64;
+/// Rows that are read in one page.
+const PAGE_ROWS: usize = 256;
+
+/// The rows of an entity where it was; those of its index follow from them.
+struct Moving {
+    entity: Option<Row>,
+    past: Option<Row>,
+    folded: Option<Row>,
+    /// Head rows.
+    heads: Vec<(Bytes, Bytes)>,
+}
+
+impl Moving {
+    async fn read(context: &Context, source: &Partition, id: &str) -> Result<Option<Self>, Error> {
+        let keys = [keys::entity(id), keys::past(id), keys::folded(id)];
+        let mut rows = context.store.get_many_linear(source, &keys).await?.into_iter();
+        let mut next = || rows.next().flatten();
+        let (entity, past, folded) = (next(), next(), next());
+        let (mut heads, mut range) = (Vec::new(), Some(keys::heads_from(id, Timestamp(i64::MIN))));
+        while let Some(rest) = range {
+            let page = context.store.scan(source, &rest, Direction::Forward, PAGE_ROWS).await?;
+            let copy = |(key, value)| (Bytes::copy_from_slice(key), Bytes::copy_from_slice(value));
+            heads.extend(page.rows().map(copy));
+            range = next_range(&rest, &page);
+        }
+        let is_there = entity.is_some() || past.is_some() || folded.is_some() || !heads.is_empty();
+        Ok(is_there.then_some(Self { entity, past, folded, heads }))
+    }
+
+    /// All but the head rows.
+    fn writes(&self, id: &str) -> Result<Vec<Write>, Error> {
+        let mut writes = Vec::new();
+        if let Some(row) = &self.entity {
+            let rows = index_rows(&EntityView::parse(&row.value)?);
+            writes.extend(
+                rows.iter().map(|(key, value)| {
+                    Write::Put(Bytes::copy_from_slice(key), Bytes::copy_from_slice(&value))
+                }),
+            );
+            writes.push(Write::PutStamped(keys::entity(id), row.value.clone()));
+        }
+        if let Some(row) = &self.past {
+            let damaged = || store::Error::new(ErrorKind::Corrupt, "moving what is known of a past");
+            let mut types = Header::parse(&row.value).ok_or_else(damaged)?.types;
+            types.sort_unstable();
+            types.dedup();
+            writes
+                .extend(types.iter().map(|of_type| Write::Put(keys::past_type(*of_type, id), Bytes::new())));
+            writes.push(Write::PutStamped(keys::past(id), row.value.clone()));
+        }
+        if let Some(row) = &self.folded {
+            writes.push(Write::PutStamped(keys::folded(id), row.value.clone()));
+        }
+        Ok(writes)
+    }
+}
+
+impl Context {
+    /// Moves an entity, if it moves by this layout and has not yet. Answers false if the layout does not hold any more.
+    ///
+    /// # Errors
+    ///
+    /// If the store refuses, or the entity is damaged.
+    pub(crate) async fn move_entity(&self, id: &str) -> Result<bool, Error> {
+        let Some(source) = self.layout.source(id) else { return Ok(true) };
+        for _ in 0..ATTEMPTS_MAX {
+            let Some(is_copied) = self.copy_entity(id, source).await? else { return Ok(false) };
+            if !is_copied {
+                continue;
+            }
+            match self.remove_copied(id, source).await? {
+                Some(true) => return Ok(true),
+                Some(false) => {}
+                None => return Ok(false),
+            }
+        }
+        Err(Error::Contention(id.into()))
+    }
+
+    /// The first half: all rows are where the entity is to be, or there are none. Answers false if that is to be tried again, nothing
+    /// if the layout does not hold any more.
+    async fn copy_entity(&self, id: &str, source: usize) -> Result<Option<bool>, Error> {
+        let home = self.bucket(id);
+        let Some(watch) = self.watch_partition(home).await? else { return Ok(None) };
+        let (from, to) = (self.partition_at(source)?, self.partition_at(home)?);
+        // Asked first: what of it is removed behind our back has been copied, and the commit is refused.
+        if self.store.get_linear(to, &keys::moved(id)).await?.is_some() {
+            return Ok(Some(true));
+        }
+        let Some(moving) = Moving::read(self, from, id).await? else { return Ok(Some(true)) };
+        let mut writes = moving.writes(id)?;
+        let limits = self.store.limits();
+        let conditions = || {
+            let absent = [keys::moved(id), keys::entity(id)].map(Condition::Absent);
+            absent.into_iter().chain([Condition::Fence(watch.fence)]).collect::<Vec<_>>()
+        };
+        let mut heads = Vec::new();
+        let mut bytes = 0;
+        for (key, value) in moving.heads {
+            bytes += key.len() + value.len();
+            heads.push(Write::Put(key, value));
+            // Ahead of the others, where they are many: nobody looks for them there yet.
+            if heads.len() >= limits.good_rows.div_ceil(2) || bytes >= limits.good_bytes / 2 {
+                bytes = 0;
+                if !self.commit_move(to, conditions(), std::mem::take(&mut heads), false).await? {
+                    return Ok(Some(false));
+                }
+            }
+        }
+        if !heads.is_empty() && !self.commit_move(to, conditions(), heads, false).await? {
+            return Ok(Some(false));
+        }
+        for write in &writes {
+            if write.key().first() == Some(&keys::EXPIRY) {
+                self.purged.note(write.key());
+            }
+        }
+        writes.push(Write::Put(keys::moved(id), Bytes::new()));
+        self.commit_move(to, conditions(), writes, false).await.map(Some)
+    }
+
+    /// The second half, of an entity that is copied: none of its rows is where it was. Answers as the first.
+    async fn remove_copied(&self, id: &str, source: usize) -> Result<Option<bool>, Error> {
+        let Some(watch) = self.watch_partition(source).await? else { return Ok(None) };
+        let from = self.partition_at(source)?;
+        let Some(moving) = Moving::read(self, from, id).await? else { return Ok(Some(true)) };
+        let conditions = || vec![Condition::Fence(watch.fence)];
+        let delete = |write: Write| Write::Delete(write.key().clone());
+        let writes: Vec<Write> = moving.writes(id)?.into_iter().map(delete).collect();
+        if !writes.is_empty() && !self.commit_move(from, conditions(), writes, true).await? {
+            return Ok(Some(false));
+        }
+        for some in moving.heads.chunks(self.store.limits().good_rows) {
+            let writes = some.iter().map(|(key, _)| Write::Delete(key.clone())).collect();
+            if !self.commit_move(from, conditions(), writes, true).await? {
+                return Ok(Some(false));
+            }
+        }
+        Ok(Some(true))
+    }
+
+    /// One commit of a mover; whether it was carried out.
+    async fn commit_move(
+        &self,
+        partition: &Partition,
+        conditions: Vec<Condition>,
+        writes: Vec<Write>,
+        reclaims: bool,
+    ) -> Result<bool, Error> {
+        let (partition, write_id) = (partition.clone(), self.write_ids.next());
+        let commit = Commit { partition, write_id, conditions, writes, change: None, reclaims };
+        match self.store.commit_known(commit).await {
+            Ok(_) => Ok(true),
+            Err(error) if error.kind().is_lost_race() => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn partition_at(&self, at: usize) -> Result<&Partition, Error> {
+        self.partitions.get(at).ok_or_else(no_bucket)
+    }
+
+    /// Whether an entity that moves by this layout is copied. Cost: one linear read.
+    pub(crate) async fn has_moved(&self, id: &str) -> Result<bool, Error> {
+        Ok(self.store.get_linear(self.partition(id)?, &keys::moved(id)).await?.is_some())
+    }
+
+    /// Removes rows `k`, a page of them of each bucket; answers whether there were any, and the layout holds.
+    async fn remove_marks(&self) -> Result<bool, Error> {
+        let mut any = false;
+        for (at, partition) in self.partitions.iter().enumerate() {
+            let Some(watch) = self.watch_partition(at).await? else { return Ok(false) };
+            let rows = self.store.limits().good_rows;
+            let page = self.store.scan(partition, &keys::moved_range(), Direction::Forward, rows).await?;
+            if !page.is_empty() {
+                any = true;
+                let writes = page.rows().map(|(key, _)| Write::Delete(Bytes::copy_from_slice(key))).collect();
+                self.commit_move(partition, vec![Condition::Fence(watch.fence)], writes, true).await?;
+            }
+        }
+        Ok(any)
+    }
+}
+
+/// How far a mover has come through the buckets that entities move from.
+#[derive(Debug)]
+struct Walk {
+    epoch: u32,
+    source: usize,
+    kind: usize,
+    range: Option<Range>,
+    /// Whether something could not be moved.
+    has_failed: bool,
+}
+
+/// Kinds of rows that entities and pasts are found by, the least row of most of them first; rows that lead to pasts are left
+/// where these have gone.
+fn kinds() -> [Range; 5] {
+    let pasts = [keys::pasts_range(), keys::folded_range(), keys::heads_range(), keys::past_types_range()];
+    let [pasts, folded, heads, types] = pasts;
+    [keys::entities_range(), pasts, folded, heads, types]
+}
+
+impl Walk {
+    fn new(epoch: u32) -> Self {
+        Self { epoch, source: 0, kind: 0, range: None, has_failed: false }
+    }
+
+    /// Goes on behind a page; false at the end.
+    fn advance(&mut self, next: Option<Range>) {
+        self.range = next;
+        if self.range.is_none() {
+            self.kind += 1;
+            if self.kind == kinds().len() {
+                (self.kind, self.source) = (0, self.source + 1);
+            }
+        }
+    }
+}
+
+impl TenantEntities {
+    /// One step towards so many buckets: how many entities were moved, or `None` if nothing is left to be done.
+    async fn rebucket_step(&self, walk: &mut Walk, wanted: u32) -> Result<Option<usize>, Error> {
+        let context = self.context();
+        let stored = context.stored_layout().await?;
+        context.supersede(stored.in_force());
+        let context = self.context();
+        match (stored.layout.is_moving(), stored.is_known) {
+            (false, true) if stored.layout.buckets == wanted => Ok(None),
+            (false, true) => {
+                let Layout { epoch, buckets: from, .. } = stored.layout;
+                tracing::info!(tenant = %context.tenant(), from, buckets = wanted, "entities are to be moved to other buckets");
+                let layout = Layout { epoch: epoch + 1, buckets: wanted, from };
+                context.store_layout(&stored, layout, false).await?;
+                Ok(Some(0))
+            }
+            (true, false) => context.make_layout_known(&stored).await.map(|()| Some(0)),
+            (true, true) => self.move_some(context, &stored, walk).await,
+            (false, false) => {
+                // Once: whoever came so far knows that no mover can commit any more.
+                for partition in &context.partitions {
+                    context.store.bump(partition, Vec::new()).await?;
+                }
+                while context.remove_marks().await? {}
+                context.store_layout(&stored, stored.layout, true).await?;
+                tracing::info!(tenant = %context.tenant(), buckets = stored.layout.buckets, "entities are moved to other buckets");
+                Ok(Some(0))
+            }
+        }
+    }
+
+    /// Moves the entities of a page of rows; behind the last, has the layout hold in which nothing moves.
+    async fn move_some(
+        &self,
+        context: &Context,
+        stored: &StoredLayout,
+        walk: &mut Walk,
+    ) -> Result<Option<usize>, Error> {
+        if walk.epoch != stored.layout.epoch || context.layout != stored.layout {
+            *walk = Walk::new(stored.layout.epoch);
+            return Ok(Some(0));
+        }
+        if walk.source < context.layout.sources() {
+            return self.move_page(context, walk).await.map(Some);
+        }
+        if std::mem::take(&mut walk.has_failed) {
+            // Not before all have moved: those that failed are tried again the next time.
+            *walk = Walk::new(stored.layout.epoch);
+            return Ok(None);
+        }
+        let Layout { epoch, buckets, .. } = stored.layout;
+        context.store_layout(stored, Layout { epoch: epoch + 1, buckets, from: buckets }, false).await?;
+        Ok(Some(0))
+    }
+
+    async fn move_page(&self, context: &Context, walk: &mut Walk) -> Result<usize, Error> {
+        let source = context.partition_at(walk.source)?;
+        let kinds = kinds();
+        let Some(whole) = kinds.get(walk.kind) else { return Ok(0) };
+        let range = walk.range.take().unwrap_or_else(|| whole.clone());
+        let page = context.store.scan(source, &range, Direction::Forward, PAGE_ROWS).await?;
+        let next = next_range(&range, &page);
+        let id = |key| keys::head_of_key(key).map(|(id, _)| id).or_else(|| keys::id_of_key(key));
+        let leaves = |id: &&str| context.layout.source(id) == Some(walk.source);
+        let mut moved = 0;
+        if walk.kind + 1 == kinds.len() {
+            let rows = page.rows().map(|(key, _)| key).filter(|key| id(key).is_some_and(|id| leaves(&id)));
+            let writes: Vec<Write> = rows.map(|key| Write::Delete(Bytes::copy_from_slice(key))).collect();
+            for writes in writes.chunks(context.store.limits().good_rows) {
+                let Some(watch) = context.watch_partition(walk.source).await? else { return Ok(0) };
+                let conditions = vec![Condition::Fence(watch.fence)];
+                // If it is refused, rows are left that lead nowhere.
+                context.commit_move(source, conditions, writes.to_vec(), true).await?;
+            }
+        } else {
+            let mut ids: Vec<&str> = page.rows().filter_map(|(key, _)| id(key)).filter(leaves).collect();
+            ids.dedup();
+            for some in ids.chunks(BUCKETS_AT_ONCE) {
+                let outcomes = join_all(some.iter().map(|id| context.move_entity(id))).await;
+                for (id, outcome) in some.iter().zip(outcomes) {
+                    match outcome {
+                        Ok(true) => moved += 1,
+                        // The layout is another: the walk begins anew.
+                        Ok(false) => return Ok(moved),
+                        Err(error) => {
+                            walk.has_failed = true;
+                            context.skip("rebucket", id, error)?;
+                        }
+                    }
+                }
+            }
+        }
+        walk.advance(next);
+        Ok(moved)
+    }
+}
+
+/// A walk of a job through all tenants that moves their entities to so many buckets as are wanted, page by page. One that is
+/// dropped, or dies, is taken up by the next; two at once do no harm.
+#[derive(Debug)]
+pub struct Rebucketing {
+    entities: Entities,
+    wanted: u32,
+    tenants: VecDeque<Tenant>,
+    current: Option<(TenantEntities, Walk)>,
+}
+
+impl Entities {
+    /// Begins to spread the entities of all tenants over as many buckets as the options say ([`crate::Options::buckets`]). Reads and
+    /// writes go on meanwhile.
+    ///
+    /// # Errors
+    ///
+    /// If the directory of tenants cannot be read.
+    pub async fn rebucketing(&self) -> Result<Rebucketing, Error> {
+        let wanted = self.buckets_wanted();
+        Ok(Rebucketing {
+            entities: self.clone(),
+            wanted,
+            tenants: self.tenants().await?.into(),
+            current: None,
+        })
+    }
+}
+
+impl Rebucketing {
+    /// Moves the entities of a page of rows; answers how many, or `None` when nothing is left to be moved, or can be. What fails is
+    /// skipped ([`crate::SkipLog`]): the next walk tries it again. Cost: for each entity that moves two commits, several at once; while
+    /// nothing is to be moved, two reads a tenant.
+    ///
+    /// # Errors
+    ///
+    /// If the store serves nobody.
+    pub async fn next(&mut self) -> Result<Option<usize>, Error> {
+        loop {
+            let (tenant, walk) = match &mut self.current {
+                Some((tenant, walk)) => (tenant, walk),
+                None => {
+                    let Some(name) = self.tenants.pop_front() else { return Ok(None) };
+                    match self.entities.tenant(&name).await {
+                        Ok(tenant) => self.current = Some((tenant, Walk::new(0))),
+                        Err(error) if error.is_outage() => return Err(error),
+                        Err(error) => self.entities.skips().note("rebucket", &name, &"the tenant", &error),
+                    }
+                    continue;
+                }
+            };
+            match tenant.rebucket_step(walk, self.wanted).await {
+                Ok(Some(moved)) => return Ok(Some(moved)),
+                Ok(None) => {}
+                Err(error) => tenant.context().skip("rebucket", &"the tenant", error)?,
+            }
+            self.current = None;
+        }
+    }
+}
