@@ -37,6 +37,7 @@ impl Store {
         write_id: WriteId,
         ticket: Option<Ticket>,
     ) -> Result<Outcome, Error> {
+        partition.tenant.check()?;
         match &self.engine {
             // One process has them to itself, and their feed says it all.
             Engine::Memory(memory) => memory.resolve(partition, write_id),
