@@ -25,7 +25,6 @@ mod request;
 mod response;
 mod router;
 mod stream;
-mod tenant;
 #[cfg(feature = "testing")]
 pub mod testing;
 
@@ -52,4 +51,3 @@ pub use router::{
 pub use stream::{
     Body, BrokenOff, EndReason, Gone, STREAM_BYTES_HELD, StreamBody, StreamEnd, StreamSender, stream,
 };
-pub use tenant::{FIWARE_SERVICE, TENANT, TenantError, tenant};

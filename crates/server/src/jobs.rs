@@ -7,7 +7,6 @@ mod history;
 mod hooks;
 mod purge;
 mod rebucket;
-mod removals;
 mod trim;
 mod turns;
 
@@ -18,5 +17,4 @@ pub(crate) use history::History;
 pub(crate) use hooks::{Hooks, HooksPolicy};
 pub(crate) use purge::Purge;
 pub(crate) use rebucket::Rebucket;
-pub(crate) use removals::Removals;
 pub(crate) use trim::Trim;

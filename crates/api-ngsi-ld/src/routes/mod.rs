@@ -20,3 +20,4 @@ mod session;
 
 pub(crate) use answer::{GEO_JSON, JSON, JSON_LD};
 pub(crate) use reading::{Join, Reading};
+pub(crate) use session::{FIWARE_SERVICE, TENANT};
