@@ -25,6 +25,7 @@ mod request;
 mod response;
 mod router;
 mod stream;
+mod tenant;
 #[cfg(feature = "testing")]
 pub mod testing;
 
@@ -51,3 +52,4 @@ pub use router::{
 pub use stream::{
     Body, BrokenOff, EndReason, Gone, STREAM_BYTES_HELD, StreamBody, StreamEnd, StreamSender, stream,
 };
+pub use tenant::{FIWARE_SERVICE, TENANT, TenantError, tenant};

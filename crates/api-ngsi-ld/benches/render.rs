@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use api_http::{Params, Request, Router};
 use api_ngsi_ld::{Api, ContextOptions, Contexts, FetchPolicy, Limits, front_end};
 use http::{HeaderMap, HeaderValue, Method, header};
-use model_entities::{Clock, Entities, Options, Tenant, Timestamp};
+use model_entities::{Clock, Entities, Options, TenantName, Timestamp};
 use store::{MemoryOptions, Store};
 
 const ENTITIES: usize = 1_000;
@@ -103,7 +103,7 @@ fn update(n: u32, time: &str) -> String {
 
 /// What the server does in the background.
 async fn fold(entities: &Entities, ids: &[String]) {
-    let tenant = entities.tenant(&Tenant::default()).await.expect("the tenant");
+    let tenant = entities.tenant(&TenantName::default()).await.expect("the tenant");
     for id in ids {
         tenant.fold_history(id).await.expect("a fold");
     }

@@ -100,7 +100,7 @@ where
 {
     let answer = move |api: Api, request: Request| async move {
         let tenant =
-            request.headers.get(routes::TENANT).or_else(|| request.headers.get(routes::FIWARE_SERVICE));
+            request.headers.get(api_http::TENANT).or_else(|| request.headers.get(api_http::FIWARE_SERVICE));
         let tenant = tenant.cloned();
         let answered = match check_untagged(&request, has_tags(path)) {
             Ok(()) => function(api, request).await,
@@ -108,7 +108,7 @@ where
         };
         let mut response = answered.unwrap_or_else(|problem| problem.response());
         if let Some(tenant) = tenant {
-            response.headers_mut().insert(routes::TENANT, tenant);
+            response.headers_mut().insert(api_http::TENANT, tenant);
         }
         response
     };

@@ -247,7 +247,9 @@ fn store_problem(kind: StoreErrorKind, error: &dyn std::error::Error) -> Problem
         StoreErrorKind::FolderLost => {
             Problem::unavailable("the server's data folder was removed or replaced: nothing is written")
         }
-        StoreErrorKind::Conflict
+        // Whoever asks is told by the model that there is no such tenant.
+        StoreErrorKind::TenantRemoved
+        | StoreErrorKind::Conflict
         | StoreErrorKind::Fenced
         | StoreErrorKind::OtherIncarnation
         | StoreErrorKind::Unknown

@@ -45,7 +45,9 @@ fn make() -> Value {
 fn describe(operation: &Operation) -> Value {
     let query = operation.query.iter().flat_map(|names| names.iter());
     let query = query.map(|name| parameter_reference(&operations::parameter_key(operation, name)));
-    let parameters: Vec<_> = path_parameters(operation.path).chain(query).collect();
+    let is_of_tenant = operation.path.contains("/repositories");
+    let header = is_of_tenant.then(|| parameter_reference("header.NGSILD-Tenant"));
+    let parameters: Vec<_> = path_parameters(operation.path).chain(query).chain(header).collect();
     let mut described = json!({
         "tags": [operation.tag],
         "summary": operation.summary,

@@ -273,6 +273,7 @@ fn of_store(kind: StoreErrorKind, error: &dyn std::error::Error) -> Problem {
         StoreErrorKind::TooLarge => {
             Problem::too_large("one series is given more than the store takes at once")
         }
+        StoreErrorKind::TenantRemoved => Problem::not_found("the repository was removed meanwhile"),
         StoreErrorKind::Conflict
         | StoreErrorKind::Fenced
         | StoreErrorKind::OtherIncarnation

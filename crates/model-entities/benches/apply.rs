@@ -13,8 +13,8 @@ use std::time::Instant;
 
 use model_entities::testing::{count_index_rows, think};
 use model_entities::{
-    Attribute, Clock, Draft, Entities, EntityView, Instance, Kind, MergeOptions, Operation, Options, Tenant,
-    TermId, Timestamp, encode,
+    Attribute, Clock, Draft, Entities, EntityView, Instance, Kind, MergeOptions, Operation, Options,
+    TenantName, TermId, Timestamp, encode,
 };
 use smallvec::smallvec;
 use store::{MemoryOptions, Store};
@@ -129,7 +129,7 @@ fn handle() {
         sort_entities_max: 100_000,
         history: model_entities::HistoryPolicy::default(),
     };
-    let entities = runtime.block_on(Entities::new(store, options).tenant(&Tenant::default())).unwrap();
+    let entities = runtime.block_on(Entities::new(store, options).tenant(&TenantName::default())).unwrap();
     runtime.block_on(entities.apply(ID, Operation::Create(template()), NOW)).unwrap();
     time("get through the handle, memory store", || {
         black_box(runtime.block_on(entities.get(ID, NOW)).unwrap());

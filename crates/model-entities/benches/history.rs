@@ -20,7 +20,7 @@ use model_entities::{
 };
 use rand::{Rng, SeedableRng, rngs::SmallRng};
 use smallvec::smallvec;
-use store::{Clock, Durability, EmbeddedOptions, MemoryOptions, Store, Tenant, Timestamp};
+use store::{Clock, Durability, EmbeddedOptions, MemoryOptions, Store, TenantName, Timestamp};
 
 const WRITERS: u32 = 64;
 const ROUND: Duration = Duration::from_secs(2);
@@ -72,7 +72,7 @@ async fn updates(history: HistoryPolicy) -> (f64, f64) {
     let embedded = EmbeddedOptions { durability, ..EmbeddedOptions::recommended() };
     let store = Store::open(folder.path(), embedded).unwrap();
     let all = Entities::new(store.clone(), options(history));
-    let entities = all.tenant(&Tenant::default()).await.unwrap();
+    let entities = all.tenant(&TenantName::default()).await.unwrap();
     let folds = {
         let (all, entities) = (all.clone(), entities.clone());
         tokio::spawn(async move {
@@ -116,7 +116,7 @@ async fn long_past(patches: i64) -> TenantEntities {
     let store =
         Store::memory(MemoryOptions { clock: Clock::System, feed: store::FeedOptions::recommended() });
     let entities = Entities::new(store, options(HistoryPolicy::default()));
-    let entities = entities.tenant(&Tenant::default()).await.unwrap();
+    let entities = entities.tenant(&TenantName::default()).await.unwrap();
     let mut random = SmallRng::seed_from_u64(7);
     for patch in 0..patches {
         let now = START + patch * 3333;

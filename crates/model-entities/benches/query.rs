@@ -22,7 +22,7 @@ use model_entities::{
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use smallvec::smallvec;
-use store::{Clock, EmbeddedOptions, MemoryOptions, Store, Tenant};
+use store::{Clock, EmbeddedOptions, MemoryOptions, Store, TenantName};
 
 const ENTITIES: usize = 100_000;
 const TYPES: usize = 10;
@@ -73,7 +73,7 @@ async fn measure(engine: &str, store: Store) {
         history: model_entities::HistoryPolicy::default(),
     };
     let entities = Entities::new(store, options);
-    let tenant = entities.tenant_or_create(&Tenant::default()).await.unwrap();
+    let tenant = entities.tenant_or_create(&TenantName::default()).await.unwrap();
     let types: Vec<String> = (0..TYPES).map(|at| format!("Type{at}")).collect();
     let names: Vec<&str> = NAMES.into_iter().chain(types.iter().map(String::as_str)).collect();
     let terms = tenant.intern(&names).await.unwrap();

@@ -153,8 +153,8 @@ mod tests {
 
     use super::*;
 
-    fn documents(store: &Store, tenant: &str) -> Documents {
-        Documents::new(store.clone(), Tenant::new(tenant).unwrap(), WriteIds::new())
+    fn documents(store: &Store, tenant: u32) -> Documents {
+        Documents::new(store.clone(), store::testing::tenant(tenant), WriteIds::new())
     }
 
     /// None that was put before comes after it, though nobody said what became of it.
@@ -162,7 +162,7 @@ mod tests {
     async fn the_document_that_was_put_last_stays_on_the_worst_store() {
         for seed in 0..40 {
             let store = store::testing::hostile(Clock::System, seed);
-            let both = [documents(&store, "city"), documents(&store.beside(), "city")];
+            let both = [documents(&store, 1), documents(&store.beside(), 1)];
             for (number, writer) in (0..20_u8).zip(both.iter().cycle()) {
                 writer.put("contexts", "a", Bytes::copy_from_slice(&[number])).await.unwrap();
                 for reader in both.iter().cycle().take(4) {
@@ -179,7 +179,7 @@ mod tests {
     async fn documents_are_kept_by_collection_name_and_tenant() {
         let store =
             Store::memory(MemoryOptions { clock: Clock::System, feed: store::FeedOptions::recommended() });
-        let (mine, theirs) = (documents(&store, ""), documents(&store, "other"));
+        let (mine, theirs) = (documents(&store, 0), documents(&store, 1));
         let many: Vec<String> = (100..100 + 2 * PAGE_ROWS + 3).map(|number| number.to_string()).collect();
         for name in &many {
             mine.put("things", name, Bytes::from(format!("text {name}"))).await.unwrap();
@@ -207,7 +207,7 @@ mod tests {
         let options = || MemoryOptions { clock: Clock::System, feed: store::FeedOptions::recommended() };
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         for store in [Store::memory(options()), Store::validated_memory(options())] {
-            let documents = documents(&store, "");
+            let documents = documents(&store, 0);
             let write = |name: &str, number: usize| {
                 let text = Bytes::from(number.to_string());
                 runtime.block_on(documents.put("things", name, text)).unwrap();

@@ -5,12 +5,13 @@ mod tests;
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use parking_lot::RwLock;
 use store::{
-    Commit, Condition, Direction, ErrorKind, FencedFlag, Lane, Range, Store, Tenant, TenantPlace,
-    TenantPlaces, Timestamp, Write, WriteIds,
+    ErrorKind, FencedFlag, Lane, Range, Store, Tenant, TenantCreation, TenantName, Tenants, Timestamp,
+    WriteIds,
 };
 
 use crate::history::{Pasts, TenantPolicy};
@@ -18,10 +19,10 @@ use crate::layout::Layout;
 use crate::tenant::Context;
 use crate::{Documents, Error, HistoryPolicy, SkipLog, TenantEntities, Terms, keys};
 
-/// Tenants that are read in one page.
-const PAGE_TENANTS: usize = 1024;
-/// How often creating a tenant starts again because another writer came first.
+/// How often a tenant is looked up again because it was removed meanwhile.
 const ATTEMPTS_MAX: usize = 16;
+/// What it rests between pieces of a removed tenant.
+const REMOVAL_PAUSE: Duration = Duration::from_millis(5);
 
 /// How entities are kept; handed in by the server.
 #[derive(Clone, Debug)]
@@ -51,8 +52,9 @@ pub struct Entities {
     write_ids: WriteIds,
     pasts: Arc<Pasts>,
     lane: Lane,
-    tenants: Arc<RwLock<HashMap<Tenant, TenantEntities>>>,
-    places: TenantPlaces,
+    /// The newest life of each, by name.
+    tenants: Arc<RwLock<HashMap<TenantName, TenantEntities>>>,
+    directory: Tenants,
 }
 
 impl Entities {
@@ -60,8 +62,8 @@ impl Entities {
     pub fn new(store: Store, options: Options) -> Self {
         let (write_ids, tenants) = (WriteIds::new(), Arc::default());
         let pasts = Arc::new(Pasts::new(store.clone()));
-        let (lane, places) = (Lane::new(1), TenantPlaces::new(options.tenants_max));
-        Self { store, options: Arc::new(options), write_ids, pasts, lane, tenants, places }
+        let (lane, directory) = (Lane::new(1), Tenants::new(store.clone()));
+        Self { store, options: Arc::new(options), write_ids, pasts, lane, tenants, directory }
     }
 
     /// The same with long queries in this lane (otherwise there is one of a single slot). Asked for before any tenant.
@@ -75,20 +77,19 @@ impl Entities {
         &self.lane
     }
 
-    /// The entities of a tenant that was written to before. Cost: one map look-up once it is loaded.
-    /// The default tenant always exists.
+    /// The entities of a tenant that is there. Cost: one map look-up once it is loaded.
+    /// The default tenant always is.
     ///
     /// # Errors
     ///
     /// [`Error::NoSuchTenant`].
-    pub async fn tenant(&self, tenant: &Tenant) -> Result<TenantEntities, Error> {
-        if let Some(loaded) = self.loaded(tenant) {
-            return self.refreshed(loaded).await;
+    pub async fn tenant(&self, name: &TenantName) -> Result<TenantEntities, Error> {
+        if let Some(loaded) = self.loaded(name).await? {
+            return Ok(loaded);
         }
-        match self.stored_buckets(tenant).await? {
-            Some(buckets) => self.load(tenant, buckets).await,
-            None if *tenant == Tenant::default() => self.tenant_or_create(tenant).await,
-            None => Err(Error::NoSuchTenant(tenant.name().into())),
+        match self.directory.get(name).await? {
+            Some(tenant) => self.load(&tenant).await,
+            None => Err(Error::NoSuchTenant(name.as_str().into())),
         }
     }
 
@@ -99,70 +100,84 @@ impl Entities {
     /// # Errors
     ///
     /// [`Error::TooManyTenants`] for a new one beyond the limit; if the store refuses.
-    pub async fn tenant_or_create(&self, tenant: &Tenant) -> Result<TenantEntities, Error> {
-        if let Some(loaded) = self.loaded(tenant) {
-            return self.refreshed(loaded).await;
-        }
+    pub async fn tenant_or_create(&self, name: &TenantName) -> Result<TenantEntities, Error> {
         for _ in 0..ATTEMPTS_MAX {
-            if let Some(buckets) = self.stored_buckets(tenant).await? {
-                return self.load(tenant, buckets).await;
+            match self.tenant(name).await {
+                Err(Error::NoSuchTenant(_)) => {}
+                found => return found,
             }
-            let place = self.take_place(tenant).await?;
-            match self.store.commit(self.creation(tenant)).await {
-                Ok(_) => place.into_iter().for_each(TenantPlace::keep),
-                // Another writer, or an acknowledgement that was lost: what is stored tells.
-                Err(error) if error.kind() == ErrorKind::Conflict => {
-                    place.into_iter().for_each(TenantPlace::give_back);
-                }
-                Err(error) if error.kind() == ErrorKind::Unknown => {}
-                Err(error) => return Err(error.into()),
+            let (max, buckets) = (self.options.tenants_max, self.buckets_wanted());
+            let created = self.directory.create(name, max, Some((keys::MODEL, put_buckets(buckets)))).await?;
+            if created == TenantCreation::Full {
+                return Err(Error::TooManyTenants { tenant: name.as_str().into(), max });
             }
         }
         Err(store::Error::new(ErrorKind::Unavailable, "creating a tenant").into())
     }
 
-    /// The documents that front ends keep for a tenant that was written to before. Cost: one map look-up once it is loaded.
+    /// The entities of this life of a tenant. Cost: one map look-up once it is loaded.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoSuchTenant`] if it was removed.
+    pub async fn life(&self, tenant: &Tenant) -> Result<TenantEntities, Error> {
+        let found = self.tenant(&tenant.to_name()).await?;
+        if found.tenant() == tenant { Ok(found) } else { Err(Error::NoSuchTenant(tenant.name().into())) }
+    }
+
+    /// Removes a tenant with everything that any model keeps of it: from now on it is not there, and its name is free. False
+    /// if there is none of the name. Its rows go with [`Entities::finish_removals`].
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Invalid`] for the default tenant, which is always there; if the store refuses.
+    pub async fn remove_tenant(&self, name: &TenantName) -> Result<bool, Error> {
+        if name.is_default() {
+            return Err(Error::Invalid("the default tenant cannot be removed".into()));
+        }
+        let is_removed = self.directory.remove(name).await?;
+        self.forget_removed();
+        Ok(is_removed)
+    }
+
+    /// Waits until a tenant, or a part of one, is removed in this process.
+    pub async fn removal(&self) {
+        self.directory.removal().await;
+    }
+
+    /// Removes the rows of all tenants, and of all parts of tenants, that were removed; answers how many are done. For a job: after each
+    /// removal, and now and then for those of other nodes and what a break left.
+    ///
+    /// # Errors
+    ///
+    /// If the store refuses.
+    pub async fn finish_removals(&self) -> Result<usize, Error> {
+        self.forget_removed();
+        Ok(self.directory.finish_removals(REMOVAL_PAUSE).await?)
+    }
+
+    fn forget_removed(&self) {
+        self.tenants.write().retain(|_, loaded| !loaded.tenant().is_ended());
+    }
+
+    /// The documents that front ends keep for a tenant that is there. Cost: one map look-up once it is loaded.
     ///
     /// # Errors
     ///
     /// [`Error::NoSuchTenant`].
-    pub async fn documents(&self, tenant: &Tenant) -> Result<Documents, Error> {
-        self.tenant(tenant).await?;
-        Ok(Documents::new(self.store.clone(), tenant.clone(), self.write_ids.clone()))
+    pub async fn documents(&self, name: &TenantName) -> Result<Documents, Error> {
+        let tenant = self.tenant(name).await?.tenant().clone();
+        Ok(Documents::new(self.store.clone(), tenant, self.write_ids.clone()))
     }
 
-    /// A place for a tenant to be created; the default tenant needs none.
-    async fn take_place(&self, tenant: &Tenant) -> Result<Option<TenantPlace>, Error> {
-        if *tenant == Tenant::default() {
-            return Ok(None);
-        }
-        if self.store.may_lag() {
-            // Others create tenants, too.
-            drop(self.places.recount_after());
-        }
-        let count = || async { Ok::<_, Error>(self.tenants().await?.len().saturating_sub(1)) };
-        let refused = || Error::TooManyTenants { tenant: tenant.name().into(), max: self.places.max() };
-        self.places.take(count).await?.ok_or_else(refused).map(Some)
-    }
-
-    /// The names of all tenants, the default tenant's (empty) first.
+    /// All tenants, the default one first. Cost: a scan of the directory.
     ///
     /// # Errors
     ///
     /// If the store refuses.
     pub async fn tenants(&self) -> Result<Vec<Tenant>, Error> {
-        let mut tenants = vec![Tenant::default()];
-        let partition = keys::tenants_partition();
-        let mut range = keys::tenants_range();
-        loop {
-            let page = self.store.scan(&partition, &range, Direction::Forward, PAGE_TENANTS).await?;
-            let names = page.rows().filter_map(|(key, _)| keys::tenant_of_key(key));
-            tenants.extend(names.filter(|name| !name.is_empty()).filter_map(|name| Tenant::new(name).ok()));
-            match page.last_key().filter(|_| page.more()) {
-                Some(key) => range = keys::after_key(&range, key),
-                None => return Ok(tenants),
-            }
-        }
+        let others = self.directory.all().await?.into_iter().map(|info| info.tenant);
+        Ok([Tenant::default()].into_iter().chain(others).collect())
     }
 
     /// Removes what expired before `now`, of all tenants; answers how many entities lost something,
@@ -187,9 +202,18 @@ impl Entities {
     /// All tenants for a job, which skips those that cannot be loaded.
     pub(crate) async fn tenants_for(&self, job: &'static str) -> Result<Vec<TenantEntities>, Error> {
         let mut loaded = Vec::new();
-        for tenant in self.tenants().await? {
-            match self.tenant(&tenant).await {
+        let others = self.directory.all_each().await?.into_iter().map(|found| found.map(|info| info.tenant));
+        for tenant in [Ok(Tenant::default())].into_iter().chain(others) {
+            let tenant = match tenant {
+                Ok(tenant) => tenant,
+                Err(error) => {
+                    self.skips().note(job, &Tenant::default(), &"a tenant", &error);
+                    continue;
+                }
+            };
+            match self.life(&tenant).await {
                 Ok(entities) => loaded.push(entities),
+                Err(Error::NoSuchTenant(_)) => {}
                 Err(error) if error.is_outage() => return Err(error),
                 Err(error) => self.skips().note(job, &tenant, &"the tenant", &error),
             }
@@ -206,22 +230,30 @@ impl Entities {
         &self.pasts
     }
 
-    fn loaded(&self, tenant: &Tenant) -> Option<TenantEntities> {
-        let loaded = self.tenants.read().get(tenant).cloned()?;
-        if loaded.is_renewed() {
-            return Some(loaded);
+    /// A tenant that is loaded and goes on, with all names that are stored: other nodes store some, too, where a store is shared.
+    async fn loaded(&self, name: &TenantName) -> Result<Option<TenantEntities>, Error> {
+        let loaded = self.tenants.read().get(name).filter(|loaded| !loaded.tenant().is_ended()).cloned();
+        let Some(mut loaded) = loaded else { return Ok(None) };
+        if !loaded.is_renewed() {
+            loaded = self.keep_loaded(loaded.renewed());
         }
-        let renewed = loaded.renewed();
-        self.tenants.write().insert(tenant.clone(), renewed.clone());
-        Some(renewed)
+        if self.store.may_lag() {
+            if !self.directory.is_current(loaded.tenant()).await? {
+                return Ok(None);
+            }
+            loaded.refresh_terms().await?;
+        }
+        Ok(Some(loaded))
     }
 
-    /// A tenant with all names that are stored: others store some, too, where a store is shared.
-    async fn refreshed(&self, tenant: TenantEntities) -> Result<TenantEntities, Error> {
-        if self.store.may_lag() {
-            tenant.refresh_terms().await?;
+    /// Has a tenant be the loaded one of its name, unless it has ended.
+    fn keep_loaded(&self, loaded: TenantEntities) -> TenantEntities {
+        let mut tenants = self.tenants.write();
+        if !loaded.tenant().is_ended() {
+            tenants.insert(loaded.tenant().to_name(), loaded.clone());
         }
-        Ok(tenant)
+        drop(tenants);
+        loaded
     }
 
     /// Over how many buckets entities are to be spread.
@@ -229,32 +261,25 @@ impl Entities {
         self.options.buckets.max(1).next_power_of_two()
     }
 
-    async fn stored_buckets(&self, tenant: &Tenant) -> Result<Option<u32>, Error> {
-        let key = keys::tenant(tenant.name());
-        let Some(row) = self.store.get_linear(&keys::tenants_partition(), &key).await? else {
-            return Ok(None);
+    /// Over how many buckets the entities of a tenant are spread: as many as are wanted if there was none yet. Cost: a linear read.
+    async fn stored_buckets(&self, tenant: &Tenant) -> Result<u32, Error> {
+        let info = self.directory.info(tenant).await?;
+        let kept = match info.kept(keys::MODEL) {
+            Some(kept) => Some(kept.clone()),
+            None => {
+                let wanted = put_buckets(self.buckets_wanted());
+                self.directory.keep(tenant, keys::MODEL, None, &wanted).await?
+            }
         };
-        let buckets = row.value.as_ref().try_into().map(u32::from_be_bytes).ok();
+        let buckets = kept.and_then(|kept| kept.as_ref().try_into().map(u32::from_be_bytes).ok());
         match buckets.filter(|buckets| buckets.is_power_of_two()) {
-            Some(buckets) => Ok(Some(buckets)),
+            Some(buckets) => Ok(buckets),
             None => Err(store::Error::new(ErrorKind::Corrupt, "reading the directory of tenants").into()),
         }
     }
 
-    fn creation(&self, tenant: &Tenant) -> Commit {
-        let key = keys::tenant(tenant.name());
-        let buckets = self.buckets_wanted();
-        Commit {
-            partition: keys::tenants_partition(),
-            write_id: self.write_ids.next(),
-            conditions: vec![Condition::Absent(key.clone())],
-            writes: vec![Write::Put(key, Bytes::copy_from_slice(&buckets.to_be_bytes()))],
-            change: None,
-            reclaims: false,
-        }
-    }
-
-    async fn load(&self, tenant: &Tenant, buckets: u32) -> Result<TenantEntities, Error> {
+    async fn load(&self, tenant: &Tenant) -> Result<TenantEntities, Error> {
+        let buckets = self.stored_buckets(tenant).await?;
         let terms = Terms::default();
         terms.learn(&self.store, &keys::terms_partition(tenant)).await?;
         let layout = Layout::created(buckets);
@@ -280,9 +305,20 @@ impl Entities {
         context.supersede(stored.in_force());
         // Whoever loads it first is kept, so that all share one set of names.
         let mut tenants = self.tenants.write();
-        let loaded = || TenantEntities::new(context).renewed();
-        Ok(tenants.entry(tenant.clone()).or_insert_with(loaded).clone())
+        if let Some(loaded) = tenants.get(&tenant.to_name()).filter(|loaded| loaded.tenant() == tenant) {
+            return Ok(loaded.clone());
+        }
+        let loaded = TenantEntities::new(context).renewed();
+        if !tenant.is_ended() {
+            tenants.insert(tenant.to_name(), loaded.clone());
+        }
+        Ok(loaded)
     }
+}
+
+/// The number of buckets as the directory has it.
+fn put_buckets(buckets: u32) -> Bytes {
+    Bytes::copy_from_slice(&buckets.to_be_bytes())
 }
 
 /// The part of `range` behind a page of it; `None` if the page was the last.

@@ -48,13 +48,22 @@ pub enum Error {
     TimedOut(#[from] store::TimedOut),
     /// The store refused.
     #[error("store refused")]
-    Store(#[from] store::Error),
+    Store(#[source] store::Error),
 }
 
 impl Error {
     /// Whether the store serves nobody now, whatever is asked for.
     pub fn is_outage(&self) -> bool {
         matches!(self, Self::Store(error) if is_outage(error.kind()))
+    }
+}
+
+impl From<store::Error> for Error {
+    fn from(error: store::Error) -> Self {
+        match error.kind() {
+            ErrorKind::TenantRemoved => Self::NoSuchTenant(error.action().into()),
+            _ => Self::Store(error),
+        }
     }
 }
 
@@ -71,7 +80,7 @@ impl From<model_series::Error> for Error {
             store::Error::new(kind, "reading or writing the past of an entity").with_source(error).into()
         };
         match error {
-            Series::Store(error) => Self::Store(error),
+            Series::Store(error) => error.into(),
             Series::Limit(text) => Self::Limit(text),
             Series::Contention(name) => Self::Contention(name),
             error @ Series::Malformed(_) => unexpected(ErrorKind::Corrupt, error),

@@ -20,12 +20,13 @@
 //! consumers/{tenant}/0          a                                  register     how many consumers there are (consumers.rs), stamped
 //! consumers/{tenant}/0          b                                  layout       over how many buckets entities are spread (layout.rs), stamped
 //! consumers/{tenant}/0          c name                             nothing      a consumer
-//! tenants//0                    d name                             buckets      the directory of tenants
 //! ```
 //!
 //! Types, attributes and terms are four bytes, cells eight, big-endian; times are eight bytes in
 //! the order of time. `class value` is an [`IndexValue`] (`keys/value.rs`). The id is the tail of
 //! a key (but of head rows), so it needs no terminator, and rows that agree in all before it come in id order.
+//!
+//! Over how many buckets the entities of a tenant are spread is kept in the store's directory of tenants (`u32`).
 //!
 //! The past of an entity is in one partition of its own (its strands), for which the bucket is that of the id among
 //! [`HISTORY_BUCKETS`].
@@ -60,9 +61,6 @@ pub(crate) const HISTORY: Space = Space { id: 4, kind: SpaceKind::Commit, name: 
 pub(crate) const HISTORY_BUCKETS: u32 = 65_536;
 /// Names of types and attributes.
 pub(crate) const TERMS: Space = Space { id: 2, kind: SpaceKind::Commit, name: "terms" };
-/// The directory of tenants, kept under the default tenant.
-pub(crate) const TENANTS: Space = Space { id: 3, kind: SpaceKind::Commit, name: "tenants" };
-
 /// Who is told states.
 pub(crate) const CONSUMERS: Space = Space { id: 5, kind: SpaceKind::Commit, name: "consumers" };
 
@@ -84,7 +82,6 @@ const CHANGED: u8 = b'm';
 const TERMINATOR: u8 = 0;
 const NAME: u8 = b'n';
 const NUMBER: u8 = b'i';
-const TENANT: u8 = b'd';
 const REGISTER: u8 = b'a';
 const LAYOUT: u8 = b'b';
 const CONSUMER: u8 = b'c';
@@ -108,11 +105,6 @@ pub(crate) fn terms_partition(tenant: &Tenant) -> Partition {
 /// Where a tenant's consumers are registered.
 pub(crate) fn consumers_partition(tenant: &Tenant) -> Partition {
     Partition { tenant: tenant.clone(), space: CONSUMERS, bucket: 0 }
-}
-
-/// Where the directory of tenants lives.
-pub(crate) fn tenants_partition() -> Partition {
-    Partition { tenant: Tenant::default(), space: TENANTS, bucket: 0 }
 }
 
 /// Whether a key is that of an index row of an entity that is there.
@@ -332,19 +324,6 @@ pub(crate) fn term_of_key(key: &[u8]) -> Option<TermId> {
     key.strip_prefix(&[NUMBER]).and_then(|rest| rest.try_into().ok()).map(u32::from_be_bytes).map(TermId)
 }
 
-/// The key of a tenant in the directory.
-pub(crate) fn tenant(name: &str) -> Bytes {
-    let mut key = Vec::with_capacity(1 + name.len());
-    key.push(TENANT);
-    key.extend_from_slice(name.as_bytes());
-    key.into()
-}
-
-/// The name in a key of the directory.
-pub(crate) fn tenant_of_key(key: &[u8]) -> Option<&str> {
-    key.strip_prefix(&[TENANT]).and_then(|name| std::str::from_utf8(name).ok())
-}
-
 /// The key of the register of consumers.
 pub(crate) fn register() -> Bytes {
     Bytes::from_static(&[REGISTER])
@@ -368,11 +347,6 @@ pub(crate) fn consumer_of_key(key: &[u8]) -> Option<&str> {
 /// All consumers, by name.
 pub(crate) fn consumers_range() -> Range {
     Range::prefix(vec![CONSUMER])
-}
-
-/// All tenants, by name.
-pub(crate) fn tenants_range() -> Range {
-    Range::prefix(vec![TENANT])
 }
 
 // Ranges, for scans.

@@ -389,8 +389,10 @@ impl Rebucketing {
                 Some((tenant, walk)) => (tenant, walk),
                 None => {
                     let Some(name) = self.tenants.pop_front() else { return Ok(None) };
-                    match self.entities.tenant(&name).await {
+                    match self.entities.life(&name).await {
                         Ok(tenant) => self.current = Some((tenant, Walk::new(0))),
+                        // It was removed meanwhile.
+                        Err(Error::NoSuchTenant(_)) => {}
                         Err(error) if error.is_outage() => return Err(error),
                         Err(error) => self.entities.skips().note("rebucket", &name, &"the tenant", &error),
                     }

@@ -357,6 +357,10 @@ impl Context {
         if error.is_outage() {
             return Err(error);
         }
+        // There is nothing left to fail on.
+        if matches!(error, Error::NoSuchTenant(_)) {
+            return Ok(());
+        }
         self.pasts.strands.skips().note(job, self.tenant(), what, &error);
         Ok(())
     }

@@ -194,6 +194,7 @@ fn reading() {
         Store::memory(MemoryOptions { clock: Clock::manual(NOW), feed: store::FeedOptions::recommended() });
     let options = SeriesOptions {
         strands: StrandOptions::recommended(),
+        tenants_max: 1_000,
         repositories_max: 1_000,
         definitions_cached_max: 10_000,
     };

@@ -81,6 +81,7 @@ fn formulas() {
 async fn catalogue(store: &Store) {
     let options = SeriesOptions {
         strands: StrandOptions::recommended(),
+        tenants_max: 1_000,
         repositories_max: 1_000,
         definitions_cached_max: 100_000,
     };

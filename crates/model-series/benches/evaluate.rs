@@ -73,6 +73,7 @@ fn load(time: i64) -> f64 {
 async fn aggregates(store: &Store) {
     let options = SeriesOptions {
         strands: StrandOptions::recommended(),
+        tenants_max: 1_000,
         repositories_max: 1_000,
         definitions_cached_max: 10_000,
     };

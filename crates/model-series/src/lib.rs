@@ -42,7 +42,8 @@ pub use points::{ABSENT, ColumnSet, Columns, Notes, Points, TimeRange, UNOBSERVE
 pub use repository::{Repository, SeriesRef, SeriesWrite, Source};
 pub use skips::{SkipLog, is_outage};
 pub use store::{
-    Clock, Cursor, ErrorKind as StoreErrorKind, Fingerprint, Fingerprints, StateCondition, Tenant, Timestamp,
+    Clock, Cursor, ErrorKind as StoreErrorKind, Fingerprint, Fingerprints, StateCondition, Tenant,
+    TenantName, Timestamp,
 };
 pub use strand::{
     Edit, Modification, Part, Strand, StrandOptions, StrandVersion, StrandWrite, Strands, Wanted,

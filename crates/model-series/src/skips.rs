@@ -31,9 +31,9 @@ impl SkipLog {
         error: &(dyn std::error::Error + 'static),
     ) {
         self.count.fetch_add(1, Ordering::Relaxed);
-        let what = what.to_string();
-        if self.is_due(format!("{job}\n{}\n{what}", tenant.name()).into(), Instant::now()) {
-            tracing::warn!(job, tenant = tenant.name(), what, error, "a job skips what it failed on");
+        let (tenant, what) = (tenant.to_string(), what.to_string());
+        if self.is_due(format!("{job}\n{tenant}\n{what}").into(), Instant::now()) {
+            tracing::warn!(job, tenant, what, error, "a job skips what it failed on");
         }
     }
 

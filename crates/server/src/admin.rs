@@ -310,6 +310,7 @@ fn backup_status(kind: store::ErrorKind) -> StatusCode {
         | ErrorKind::TooLarge
         | ErrorKind::Corrupt
         | ErrorKind::Locked
+        | ErrorKind::TenantRemoved
         | ErrorKind::Misuse => StatusCode::INTERNAL_SERVER_ERROR,
     }
 }

@@ -1,9 +1,9 @@
 //! What clients of context brokers ask for beside the standards: which broker this is, whether it lives, which tenants
 //! it has. Each broker has its own habits; clients try one after the other.
 
-use api_http::{FrontEnd, Request, Response, Route, handler};
+use api_http::{FrontEnd, Request, Response, Route, empty_response, handler};
 use http::{Method, StatusCode};
-use model_entities::Entities;
+use model_entities::{Entities, Error, TenantName};
 use serde_json::json;
 
 use crate::admin::{Admin, answer, chain, live, ready, refuse, refused, version};
@@ -21,6 +21,11 @@ pub(crate) fn front_end(admin: &Admin, entities: &Entities) -> FrontEnd {
             get("/ngsi-ld/ex/v1/version", handler(admin, version)),
             // Names of tenants tell whose data there is.
             Route { is_admin: true, ..get("/ngsi-ld/ex/v1/tenants", handler(entities, tenants)) },
+            Route {
+                method: Method::DELETE,
+                is_admin: true,
+                ..get("/ngsi-ld/ex/v1/tenants/{name}", handler(entities, remove_tenant))
+            },
         ],
         refuse,
     }
@@ -45,6 +50,36 @@ async fn tenants(entities: Entities, _: Request) -> Response {
         Err(error) => {
             tracing::error!(error = chain(&error), "tenants cannot be listed");
             refused(StatusCode::SERVICE_UNAVAILABLE, "the store cannot serve now")
+        }
+    }
+}
+
+/// Removes a tenant with everything in it. `default` means the default tenant, unless there is one of that name.
+async fn remove_tenant(entities: Entities, request: Request) -> Response {
+    let name = match TenantName::new(request.capture(0)) {
+        Ok(name) => name,
+        Err(error) => return refused(StatusCode::BAD_REQUEST, &error.to_string()),
+    };
+    let shown = name.clone();
+    // A task of its own: a client that hangs up must not leave it half done.
+    let removed = tokio::spawn(async move { entities.remove_tenant(&name).await }).await;
+    match removed {
+        Ok(Ok(true)) => {
+            tracing::info!(tenant = %shown, "tenant removed");
+            empty_response(StatusCode::NO_CONTENT)
+        }
+        Ok(Ok(false)) if shown.as_str() == "default" => {
+            refused(StatusCode::BAD_REQUEST, "the default tenant cannot be removed")
+        }
+        Ok(Ok(false)) => refused(StatusCode::NOT_FOUND, &format!("tenant {shown} does not exist")),
+        Ok(Err(Error::Invalid(detail))) => refused(StatusCode::BAD_REQUEST, &detail),
+        Ok(Err(error)) => {
+            tracing::error!(error = chain(&error), tenant = %shown, "a tenant cannot be removed");
+            refused(StatusCode::SERVICE_UNAVAILABLE, "the store cannot serve now")
+        }
+        Err(error) => {
+            tracing::error!(%error, tenant = %shown, "removing a tenant failed");
+            refused(StatusCode::INTERNAL_SERVER_ERROR, "the tenant could not be removed")
         }
     }
 }

@@ -7,6 +7,7 @@ mod history;
 mod hooks;
 mod purge;
 mod rebucket;
+mod removals;
 mod trim;
 mod turns;
 
@@ -17,4 +18,5 @@ pub(crate) use history::History;
 pub(crate) use hooks::{Hooks, HooksPolicy};
 pub(crate) use purge::Purge;
 pub(crate) use rebucket::Rebucket;
+pub(crate) use removals::Removals;
 pub(crate) use trim::Trim;

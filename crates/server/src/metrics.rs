@@ -59,6 +59,7 @@ pub(crate) struct Metrics {
     pub(crate) streams_stalled: AtomicU64,
     pub(crate) expired: AtomicU64,
     pub(crate) moved: AtomicU64,
+    pub(crate) removals: AtomicU64,
     pub(crate) clock_jumps: AtomicU64,
     pub(crate) series: StrandMetrics,
     pub(crate) history: StrandMetrics,
@@ -130,6 +131,7 @@ impl Metrics {
             streams_stalled: AtomicU64::new(0),
             expired: AtomicU64::new(0),
             moved: AtomicU64::new(0),
+            removals: AtomicU64::new(0),
             clock_jumps: AtomicU64::new(0),
             series: StrandMetrics::default(),
             history: StrandMetrics::default(),
@@ -218,12 +220,7 @@ impl Metrics {
         );
     }
 
-    /// Appends everything that is not by route.
-    pub(crate) fn write_totals(&self, connections_open: usize, out: &mut Exposition) {
-        let under_way = self.requests_under_way.load(Ordering::Relaxed);
-        out.gauge("twinfold_requests_under_way", "Requests being answered now.", under_way);
-        out.gauge("twinfold_connections_open", "Open connections.", connections_open);
-        self.write_answers(out);
+    fn write_connections(&self, out: &mut Exposition) {
         let mut counter =
             |name, help, word: &AtomicU64| out.counter(name, help, word.load(Ordering::Relaxed));
         counter("twinfold_connections_accepted_total", "Connections accepted.", &self.connections_accepted);
@@ -238,6 +235,17 @@ impl Metrics {
             &self.connections_overdue,
         );
         counter("twinfold_tls_failed_total", "TLS handshakes that failed.", &self.tls_failed);
+    }
+
+    /// Appends everything that is not by route.
+    pub(crate) fn write_totals(&self, connections_open: usize, out: &mut Exposition) {
+        let under_way = self.requests_under_way.load(Ordering::Relaxed);
+        out.gauge("twinfold_requests_under_way", "Requests being answered now.", under_way);
+        out.gauge("twinfold_connections_open", "Open connections.", connections_open);
+        self.write_answers(out);
+        self.write_connections(out);
+        let mut counter =
+            |name, help, word: &AtomicU64| out.counter(name, help, word.load(Ordering::Relaxed));
         counter(
             "twinfold_requests_timed_out_total",
             "Requests beyond request_duration_max.",
@@ -250,6 +258,11 @@ impl Metrics {
         counter("twinfold_tls_reloads_failed_total", "Certificates not read anew.", &self.tls_reloads_failed);
         counter("twinfold_expired_total", "Expired entities and attributes removed.", &self.expired);
         counter("twinfold_entities_moved_total", "Entities moved to other buckets.", &self.moved);
+        counter(
+            "twinfold_removals_total",
+            "Removed tenants and repositories whose data is gone.",
+            &self.removals,
+        );
         counter("twinfold_clock_jumps_total", "Times that the machine's clock was set.", &self.clock_jumps);
         let history = &self.history;
         counter("twinfold_history_folds_total", "Histories of entities folded into blocks.", &history.folds);

@@ -16,7 +16,7 @@ use tokio::task::JoinSet;
 use crate::admin::Admin;
 use crate::connection::{Connections, Order};
 use crate::door::{Door, Listeners};
-use crate::jobs::{Chill, ClockWatch, Fold, History, Hooks, Purge, Rebucket, Trim};
+use crate::jobs::{Chill, ClockWatch, Fold, History, Hooks, Purge, Rebucket, Removals, Trim};
 use crate::listen::{self, Listening};
 use crate::metrics::Metrics;
 use crate::service::{App, RequestLimits};
@@ -89,6 +89,7 @@ struct Server {
 struct Jobs {
     clock_watch: ClockWatch,
     purge: Purge,
+    removals: Removals,
     history: History,
     fold_history: Fold,
     fold_series: Fold,
@@ -152,6 +153,7 @@ impl Jobs {
                 store: store.clone(),
                 metrics: Arc::clone(metrics),
             },
+            removals: Removals { entities: entities.clone(), metrics: Arc::clone(metrics) },
             purge: Purge {
                 entities,
                 store: store.clone(),
@@ -167,6 +169,7 @@ impl Jobs {
         let store = self.purge.store.clone();
         tasks.spawn(self.clock_watch.run());
         tasks.spawn(self.purge.run());
+        tasks.spawn(self.removals.run());
         tasks.spawn(self.history.clone().fold());
         tasks.spawn(self.fold_history.run());
         tasks.spawn(self.history.sweep());

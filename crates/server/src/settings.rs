@@ -261,9 +261,13 @@ pub(crate) struct Limits {
     #[arg(long, env = "TWINFOLD_TERMS_MAX", value_name = "COUNT", default_value = "100000")]
     pub(crate) terms_max: usize,
 
-    /// The most tenants, and the most repositories of series, beside the default ones
+    /// The most tenants beside the default one
     #[arg(long, env = "TWINFOLD_TENANTS_MAX", value_name = "COUNT", default_value = "1000")]
     pub(crate) tenants_max: usize,
+
+    /// The most repositories of series in a tenant, beside `default`
+    #[arg(long, env = "TWINFOLD_REPOSITORIES_MAX", value_name = "COUNT", default_value = "1000")]
+    pub(crate) repositories_max: usize,
 
     /// Open connections; one more gets 503 and is closed
     #[arg(long, env = "TWINFOLD_CONNECTIONS_MAX", value_name = "COUNT", default_value = "16384")]

@@ -104,7 +104,8 @@ fn series_options(settings: &Settings) -> SeriesOptions {
             overlays_max: series.series_overlays_max,
             overlay_points_max: series.series_overlay_points_max,
         },
-        repositories_max: settings.limits.tenants_max,
+        tenants_max: settings.limits.tenants_max,
+        repositories_max: settings.limits.repositories_max,
         definitions_cached_max: series.series_definitions_cached_max,
     }
 }

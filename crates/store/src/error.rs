@@ -56,6 +56,9 @@ pub enum ErrorKind {
     /// The folder is held by another server.
     #[error("store in use by another process")]
     Locked,
+    /// The tenant was removed: nothing was done. The action is its name.
+    #[error("tenant removed")]
+    TenantRemoved,
     /// The call asks for what cannot be (an append into a commit space, a restore onto what holds
     /// something): the caller's mistake; nothing was done.
     #[error("refused")]

@@ -37,8 +37,8 @@ pub struct FeedPage {
     pub cursor: Cursor,
 }
 
-/// Bytes of a change in the feed beside its tenant's name and its record.
-const CHANGE_BYTES: usize = 30;
+/// Bytes of a change in the feed beside its record.
+const CHANGE_BYTES: usize = 33;
 /// Bytes that a commit without payload leaves.
 const HIDDEN_BYTES: usize = 32;
 
@@ -46,6 +46,6 @@ const HIDDEN_BYTES: usize = 32;
 pub(crate) fn bytes_of(commit: &Commit) -> usize {
     match &commit.change {
         None => HIDDEN_BYTES,
-        Some(record) => CHANGE_BYTES + commit.partition.tenant.name().len() + record.bytes(),
+        Some(record) => CHANGE_BYTES + record.bytes(),
     }
 }

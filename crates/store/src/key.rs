@@ -1,47 +1,6 @@
 //! Where a row lives: tenant, space, bucket.
 
-use std::fmt;
-use std::sync::Arc;
-
-/// The longest tenant name in bytes.
-pub const TENANT_BYTES_MAX: usize = 128;
-
-/// Whose data: a name of ASCII letters, digits, `_`, `-`, `.`, `:` or empty for the default tenant.
-///
-/// Invariant: at most [`TENANT_BYTES_MAX`] bytes, none of them zero.
-#[derive(Clone, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
-pub struct Tenant(Arc<str>);
-
-/// A name that no tenant can have.
-#[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
-#[error("a tenant name has at most {TENANT_BYTES_MAX} of the characters A-Z a-z 0-9 _ - . :")]
-pub struct TenantError;
-
-impl Tenant {
-    /// The tenant of that name; the empty name is the default tenant.
-    ///
-    /// # Errors
-    ///
-    /// If the name is too long or has another character.
-    pub fn new(name: &str) -> Result<Self, TenantError> {
-        let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b':');
-        if name.len() > TENANT_BYTES_MAX || !name.bytes().all(plain) {
-            return Err(TenantError);
-        }
-        Ok(Self(name.into()))
-    }
-
-    /// The name; empty for the default tenant.
-    pub fn name(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Display for Tenant {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&self.0)
-    }
-}
+use crate::Tenant;
 
 /// How the rows of a space are written; the two never mix on the same rows.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]

@@ -9,6 +9,7 @@
 //! - a commit that names an epoch of its partition happens only in that epoch;
 //! - rows that go ahead of a commit are there when it is, and rows removed as older than an epoch are of older ones;
 //! - what a commit says of itself is read by its own model alone;
+//! - a tenant that was removed is not written or read any more, and one of the same name shares no row with it;
 //! - commit spaces and append spaces never mix.
 
 mod append;
@@ -22,6 +23,7 @@ mod incarnation;
 mod key;
 mod lease;
 mod limits;
+mod lives;
 mod memory;
 mod models;
 mod operation;
@@ -31,6 +33,8 @@ mod snapshot;
 mod spaces;
 mod statistics;
 mod store;
+mod tenant;
+mod tenants;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 mod time;
@@ -47,7 +51,7 @@ pub use feed::{FeedOptions, FeedPage};
 pub use fence::{Epoch, FencedFlag};
 pub use fingerprint::{Fingerprint, Fingerprints, StateCondition};
 pub use hostile::HostileOptions;
-pub use key::{Partition, Space, SpaceKind, TENANT_BYTES_MAX, Tenant, TenantError, bucket_of};
+pub use key::{Partition, Space, SpaceKind, bucket_of};
 pub use lease::Lease;
 pub use limits::{
     COMMIT_BYTES_MAX, COMMIT_ROWS_MAX, FEED_PAGE_BYTES_MAX, FEED_READER_NAME_BYTES_MAX, FEED_READERS_MAX,
@@ -62,6 +66,8 @@ pub use places::{Recount, TenantPlace, TenantPlaces};
 pub use snapshot::{READ_ATTEMPTS_MAX, ReadAttempts, Snapshot};
 pub use statistics::Statistics;
 pub use store::Store;
+pub use tenant::{TENANT_BYTES_MAX, Tenant, TenantName, TenantNameError};
+pub use tenants::{TENANT_KEPT_BYTES_MAX, TenantCreation, TenantInfo, TenantPage, Tenants};
 pub use time::{Clock, Timestamp};
 pub use work::{Deadline, Lane, Pace, Slot, TimedOut};
 pub use write_id::WriteIds;

@@ -3,7 +3,7 @@
 
 mod snapshot;
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::ops::Bound;
 use std::time::Duration;
 
@@ -20,13 +20,16 @@ use crate::limits::{
     check_removal,
 };
 use crate::models::Models;
-use crate::place::{PlaceBytes, bounds, head_bytes, place};
+use crate::place::{PlaceBytes, bounds, bounds_of_tenant, head_bytes, place};
 use crate::spaces::Spaces;
 use crate::{
     Append, Appended, Change, ChangeRecord, Clock, Commit, CommitWithAppends, Condition, Cursor, Direction,
     Epoch, Error, ErrorKind, FeedOptions, FeedPage, Lease, Limits, Outcome, Page, Partition, Range, Row,
-    Skipped, Stamp, Statistics, Timestamp, Write, WriteId,
+    Skipped, Stamp, Statistics, Tenant, Timestamp, Write, WriteId,
 };
+
+/// Rows of a removed tenant that go at once.
+const ERASED_ROWS: usize = 4_096;
 
 /// How the memory engine runs.
 #[derive(Clone, Debug)]
@@ -78,6 +81,8 @@ struct State {
     /// The last commit that each registered reader has seen.
     readers: BTreeMap<Box<str>, u64>,
     leases: Leases,
+    /// Tenants that were removed: nothing is written or read of them.
+    ended: HashSet<u32>,
     sequence: u64,
     commits: u64,
     conflicts: u64,
@@ -146,6 +151,7 @@ impl Memory {
     fn commit(&self, state: &mut State, appends: &[Append], mut commit: Commit) -> Result<Stamp, Error> {
         state.open()?;
         check_commit(&mut commit, &self.limits)?;
+        state.check(&commit.partition)?;
         self.spaces.learn(commit.partition.space)?;
         commit.change.as_ref().map_or(Ok(()), |record| self.models.learn(record.model()))?;
         let partition = &commit.partition;
@@ -204,7 +210,7 @@ impl Memory {
         check_append(&append.partition, &append.rows, &self.limits)?;
         self.spaces.learn(append.partition.space)?;
         let mut state = self.state.write();
-        state.open()?;
+        state.check(&append.partition)?;
         self.note_write(&mut state, &append.partition);
         state.append(append, epoch);
         Ok(())
@@ -219,7 +225,7 @@ impl Memory {
         check_removal(partition, keys, &self.limits)?;
         self.spaces.learn(partition.space)?;
         let mut state = self.state.write();
-        state.open()?;
+        state.check(partition)?;
         self.note_write(&mut state, partition);
         let before = match appended {
             Appended::Before(Epoch(epoch)) => epoch,
@@ -238,7 +244,7 @@ impl Memory {
 
     pub(crate) fn get(&self, partition: &Partition, key: &[u8]) -> Result<Option<Row>, Error> {
         let state = self.state.read();
-        state.open()?;
+        state.check(partition)?;
         Ok(state.rows.get(&place(partition, key)).cloned())
     }
 
@@ -250,7 +256,7 @@ impl Memory {
         rows_max: usize,
     ) -> Result<Page, Error> {
         let state = self.state.read();
-        state.open()?;
+        state.check(partition)?;
         let mut page = Page::default();
         let Some((start, end)) = bounds(partition, range) else {
             return Ok(page);
@@ -272,7 +278,7 @@ impl Memory {
         rows_max: usize,
     ) -> Result<Skipped, Error> {
         let state = self.state.read();
-        state.open()?;
+        state.check(partition)?;
         let Some((start, end)) = bounds(partition, range) else {
             return Ok(Skipped::default());
         };
@@ -289,7 +295,7 @@ impl Memory {
 
     pub(crate) fn resolve(&self, partition: &Partition, write_id: WriteId) -> Result<Outcome, Error> {
         let state = self.state.read();
-        state.open()?;
+        state.check(partition)?;
         let mut newest = state.feed.iter().rev();
         let found = newest.find(|it| it.write_id == write_id && it.partition == *partition);
         match found {
@@ -327,7 +333,8 @@ impl Memory {
                 break;
             }
             looked_upto = *number;
-            let Some(record) = record.as_ref().filter(|_| is_wanted(partition)) else { continue };
+            let is_told = is_wanted(partition) && state.ended_of(partition).is_none();
+            let Some(record) = record.as_ref().filter(|_| is_told) else { continue };
             bytes += record.bytes();
             changes.push(Change {
                 cursor: self.incarnation.cursor(*number),
@@ -360,6 +367,40 @@ impl Memory {
 
     pub(crate) fn adopt_cursor(&self, cursor: Cursor) -> Cursor {
         self.incarnation.adopt(cursor, self.state.read().sequence)
+    }
+
+    pub(crate) fn now(&self) -> Timestamp {
+        self.options.clock.now()
+    }
+
+    pub(crate) fn end_tenant(&self, number: u32) {
+        self.state.write().ended.insert(number);
+    }
+
+    /// Removes some rows of a tenant that has ended; whether there may be more.
+    pub(crate) fn erase_tenant(&self, number: u32) -> Result<bool, Error> {
+        let mut state = self.state.write();
+        state.open()?;
+        let (start, end) = bounds_of_tenant(number);
+        let range = (Bound::Included(&start[..]), Bound::Excluded(&end[..]));
+        let gone = state.rows.range::<[u8], _>(range).take(ERASED_ROWS).map(|(place, _)| place.clone());
+        let gone: Vec<PlaceBytes> = gone.collect();
+        for place in &gone {
+            state.rows.remove(place);
+        }
+        state.versions.retain(|partition, _| partition.tenant.number() != number);
+        state.epochs.retain(|partition, _| partition.tenant.number() != number);
+        Ok(gone.len() == ERASED_ROWS)
+    }
+
+    #[cfg(any(test, feature = "testing"))]
+    pub(crate) fn count_tenant_rows(&self, number: u32) -> usize {
+        let (start, end) = bounds_of_tenant(number);
+        self.state
+            .read()
+            .rows
+            .range::<[u8], _>((Bound::Included(&start[..]), Bound::Excluded(&end[..])))
+            .count()
     }
 
     pub(crate) fn lease(&self, name: &str, ttl: Duration) -> Result<Option<Lease>, Error> {
@@ -397,6 +438,21 @@ impl State {
             return Err(Error::new(ErrorKind::Unavailable, "use a store that was closed"));
         }
         Ok(())
+    }
+
+    /// Refuses what would be done in a partition of a tenant that was removed.
+    fn check(&self, partition: &Partition) -> Result<(), Error> {
+        self.open()?;
+        match self.ended_of(partition) {
+            Some(ended) => Err(ended.removed()),
+            None => Ok(()),
+        }
+    }
+
+    /// The tenant of a partition, or that of which it is a part, if it has ended.
+    fn ended_of<'a>(&self, partition: &'a Partition) -> Option<&'a Tenant> {
+        let tenant = &partition.tenant;
+        tenant.within().into_iter().chain([tenant]).find(|tenant| self.ended.contains(&tenant.number()))
     }
 
     fn write(&mut self, partition: &Partition, stamp: Stamp, write_id: WriteId, write: Write) {

@@ -44,6 +44,12 @@ impl TenantPlaces {
         Self { max, taken: Arc::default(), counting: Arc::default() }
     }
 
+    /// The same places, of which at most `max` may be taken.
+    #[must_use]
+    pub(crate) fn up_to(&self, max: usize) -> Self {
+        Self { max, ..self.clone() }
+    }
+
     /// The most tenants.
     pub fn max(&self) -> usize {
         self.max

@@ -11,16 +11,19 @@ use bytes::Bytes;
 
 use crate::embedded::{Embedded, EmbeddedOptions, EmbeddedSnapshot};
 use crate::hostile::{Hostile, HostileOptions};
+use crate::lives::Lives;
 use crate::memory::{Memory, MemoryOptions, MemorySnapshot};
 use crate::{
     Commit, Cursor, Direction, Error, ErrorKind, FeedPage, Lease, Limits, Page, Partition, Range, Row,
-    Skipped, Snapshot, Stamp, Statistics,
+    Skipped, Snapshot, Stamp, Statistics, Timestamp,
 };
 
 /// A store; clones share it.
 #[derive(Clone, Debug)]
 pub struct Store {
     engine: Engine,
+    /// The tenants that this process knows.
+    lives: Arc<Lives>,
 }
 
 #[derive(Clone, Debug)]
@@ -30,21 +33,31 @@ enum Engine {
     Hostile(Arc<Hostile>),
 }
 
+impl From<Engine> for Store {
+    fn from(engine: Engine) -> Self {
+        let lives = match &engine {
+            Engine::Embedded(embedded) => Arc::clone(&embedded.shared().lives),
+            Engine::Memory(_) | Engine::Hostile(_) => Arc::new(Lives::new()),
+        };
+        Self { engine, lives }
+    }
+}
+
 impl Store {
     /// A store that lives in this process's memory and ends with it.
     pub fn memory(options: MemoryOptions) -> Self {
-        Self { engine: Engine::Memory(Arc::new(Memory::new(options))) }
+        Engine::Memory(Arc::new(Memory::new(options))).into()
     }
 
     /// The same store as an engine would be that keeps nothing of what was, for tests of models: its snapshots are
     /// validated, so reads of several pages end with `Changed` if their partition was written meanwhile.
     pub fn validated_memory(options: MemoryOptions) -> Self {
-        Self { engine: Engine::Memory(Arc::new(Memory::new(options).validating())) }
+        Engine::Memory(Arc::new(Memory::new(options).validating())).into()
     }
 
     /// A store in memory that behaves as the worst engine that the contract allows, for tests of models.
     pub fn hostile(options: HostileOptions) -> Self {
-        Self { engine: Engine::Hostile(Arc::new(Hostile::new(options))) }
+        Engine::Hostile(Arc::new(Hostile::new(options))).into()
     }
 
     /// A handle of the same store as another process would have it, which knows nothing of what this one has read. Where a store
@@ -53,7 +66,7 @@ impl Store {
     pub fn beside(&self) -> Self {
         match &self.engine {
             Engine::Memory(_) | Engine::Embedded(_) => self.clone(),
-            Engine::Hostile(hostile) => Self { engine: Engine::Hostile(Arc::new(hostile.beside())) },
+            Engine::Hostile(hostile) => Engine::Hostile(Arc::new(hostile.beside())).into(),
         }
     }
 
@@ -71,7 +84,55 @@ impl Store {
     /// `Locked` if another process serves the folder; `Corrupt` if it is damaged, of another format,
     /// or not a store; `Misuse` if it is a file; `Unavailable` with what the file system said.
     pub fn open(folder: &Path, options: EmbeddedOptions) -> Result<Self, Error> {
-        Ok(Self { engine: Engine::Embedded(Arc::new(Embedded::open(folder, options)?)) })
+        Ok(Engine::Embedded(Arc::new(Embedded::open(folder, options)?)).into())
+    }
+
+    /// The tenants that this process knows.
+    pub(crate) fn lives(&self) -> &Lives {
+        &self.lives
+    }
+
+    /// The time by the clock of the store.
+    pub(crate) fn now(&self) -> Timestamp {
+        match &self.engine {
+            Engine::Memory(memory) => memory.now(),
+            Engine::Embedded(embedded) => embedded.shared().options.clock.now(),
+            Engine::Hostile(hostile) => hostile.memory().now(),
+        }
+    }
+
+    /// From now on nothing is committed, appended or read of a tenant, of which the directory says that it was removed.
+    pub(crate) fn end_tenant(&self, number: u32) {
+        self.lives.end(number);
+        match &self.engine {
+            Engine::Memory(memory) => memory.end_tenant(number),
+            Engine::Embedded(_) => {}
+            Engine::Hostile(hostile) => hostile.memory().end_tenant(number),
+        }
+    }
+
+    /// Removes rows of a tenant that has ended, in all its partitions of all spaces: all, or a piece of them. True if there may be
+    /// more. Cost: on the embedded engine that of one range.
+    ///
+    /// # Errors
+    ///
+    /// `Unavailable`.
+    pub(crate) async fn erase_tenant(&self, number: u32) -> Result<bool, Error> {
+        match &self.engine {
+            Engine::Memory(memory) => memory.erase_tenant(number),
+            Engine::Embedded(embedded) => embedded.erase(number).await.map(|()| false),
+            Engine::Hostile(hostile) => hostile.memory().erase_tenant(number),
+        }
+    }
+
+    /// How many rows lie under the number of a tenant, in all partitions of all spaces.
+    #[cfg(any(test, feature = "testing"))]
+    pub(crate) fn count_tenant_rows(&self, number: u32) -> Result<usize, Error> {
+        match &self.engine {
+            Engine::Memory(memory) => Ok(memory.count_tenant_rows(number)),
+            Engine::Embedded(embedded) => embedded.shared().count_tenant_rows(number),
+            Engine::Hostile(hostile) => Ok(hostile.memory().count_tenant_rows(number)),
+        }
     }
 
     /// What it takes in one commit or append, and what it takes well.
@@ -97,10 +158,7 @@ impl Store {
                 outcome.unwrap_or_else(|| Err(Error::new(ErrorKind::Unknown, "commit: no outcome was told")))
             }
             Engine::Embedded(embedded) => embedded.commit(commit).await,
-            Engine::Hostile(hostile) => {
-                hostile.pause().await;
-                hostile.commit(commit)
-            }
+            Engine::Hostile(hostile) => hostile.commit(commit),
         }
     }
 
@@ -110,10 +168,7 @@ impl Store {
         match &self.engine {
             Engine::Memory(memory) => memory.commit_all(commits),
             Engine::Embedded(embedded) => embedded.commit_all(commits).await,
-            Engine::Hostile(hostile) => {
-                hostile.pause().await;
-                hostile.commit_all(commits)
-            }
+            Engine::Hostile(hostile) => hostile.commit_all(commits),
         }
     }
 
@@ -126,14 +181,13 @@ impl Store {
     ///
     /// `Unavailable`, `Corrupt`.
     pub async fn get(&self, partition: &Partition, key: &[u8]) -> Result<Option<Row>, Error> {
-        match &self.engine {
+        let read = match &self.engine {
             Engine::Memory(memory) => memory.get(partition, key),
             Engine::Embedded(embedded) => embedded.shared().get(partition, key).await,
-            Engine::Hostile(hostile) => {
-                hostile.pause().await;
-                hostile.get(partition, key)
-            }
-        }
+            Engine::Hostile(hostile) => hostile.get(partition, key),
+        }?;
+        partition.tenant.check()?;
+        Ok(read)
     }
 
     /// The row with this key, not older than any acknowledged commit: for what is acknowledged, or refused, by what it says alone.
@@ -143,13 +197,12 @@ impl Store {
     ///
     /// `Unavailable`, `Corrupt`.
     pub async fn get_linear(&self, partition: &Partition, key: &[u8]) -> Result<Option<Row>, Error> {
-        match &self.engine {
-            Engine::Memory(_) | Engine::Embedded(_) => self.get(partition, key).await,
-            Engine::Hostile(hostile) => {
-                hostile.pause().await;
-                hostile.get_linear(partition, key)
-            }
-        }
+        let read = match &self.engine {
+            Engine::Memory(_) | Engine::Embedded(_) => return self.get(partition, key).await,
+            Engine::Hostile(hostile) => hostile.get_linear(partition, key),
+        }?;
+        partition.tenant.check()?;
+        Ok(read)
     }
 
     /// Many rows of one partition, in the order of `keys`, as [`Store::get_linear`] reads one.
@@ -162,23 +215,23 @@ impl Store {
         partition: &Partition,
         keys: &[Bytes],
     ) -> Result<Vec<Option<Row>>, Error> {
-        match &self.engine {
-            Engine::Memory(_) | Engine::Embedded(_) => self.get_many(partition, keys).await,
-            Engine::Hostile(hostile) => {
-                hostile.pause().await;
-                keys.iter().map(|key| hostile.get_linear(partition, key)).collect()
-            }
-        }
+        let read: Result<_, Error> = match &self.engine {
+            Engine::Memory(_) | Engine::Embedded(_) => return self.get_many(partition, keys).await,
+            Engine::Hostile(hostile) => keys.iter().map(|key| hostile.get_linear(partition, key)).collect(),
+        };
+        partition.tenant.check()?;
+        read
     }
 
     /// The row with this key if it is in the cache of hot rows: never blocks, costs one look-up.
     /// `None` says nothing of the store (the row may exist); `Some(None)` says it is absent.
     pub fn get_cached(&self, partition: &Partition, key: &[u8]) -> Option<Option<Row>> {
-        match &self.engine {
+        let read = match &self.engine {
             Engine::Memory(memory) => memory.get(partition, key).ok(),
             Engine::Embedded(embedded) => embedded.shared().get_cached(partition, key),
             Engine::Hostile(_) => None,
-        }
+        };
+        read.filter(|_| !partition.tenant.is_ended())
     }
 
     /// Many rows of one partition, in the order of `keys`, each as [`Store::get`] reads it.
@@ -187,14 +240,13 @@ impl Store {
     ///
     /// `Unavailable`, `Corrupt`.
     pub async fn get_many(&self, partition: &Partition, keys: &[Bytes]) -> Result<Vec<Option<Row>>, Error> {
-        match &self.engine {
+        let read = match &self.engine {
             Engine::Memory(memory) => keys.iter().map(|key| memory.get(partition, key)).collect(),
             Engine::Embedded(embedded) => embedded.shared().get_many(partition, keys).await,
-            Engine::Hostile(hostile) => {
-                hostile.pause().await;
-                hostile.get_many(partition, keys)
-            }
-        }
+            Engine::Hostile(hostile) => hostile.get_many(partition, keys),
+        }?;
+        partition.tenant.check()?;
+        Ok(read)
     }
 
     /// Up to `rows_max` rows of a range (fewer at the page's byte limit; see [`Page::more`]).
@@ -209,14 +261,13 @@ impl Store {
         direction: Direction,
         rows_max: usize,
     ) -> Result<Page, Error> {
-        match &self.engine {
+        let read = match &self.engine {
             Engine::Memory(memory) => memory.scan(partition, range, direction, rows_max),
             Engine::Embedded(embedded) => embedded.shared().scan(partition, range, direction, rows_max).await,
-            Engine::Hostile(hostile) => {
-                hostile.pause().await;
-                hostile.memory().scan(partition, range, direction, rows_max)
-            }
-        }
+            Engine::Hostile(hostile) => hostile.memory().scan(partition, range, direction, rows_max),
+        }?;
+        partition.tenant.check()?;
+        Ok(read)
     }
 
     /// Passes over up to `rows_max` rows of a range, from a key of it on, without reading them; fewer if that takes long: then
@@ -235,14 +286,13 @@ impl Store {
         from: &[u8],
         rows_max: usize,
     ) -> Result<Skipped, Error> {
-        match &self.engine {
+        let read = match &self.engine {
             Engine::Memory(memory) => memory.skip(partition, range, from, rows_max),
             Engine::Embedded(embedded) => embedded.shared().skip(partition, range, from, rows_max).await,
-            Engine::Hostile(hostile) => {
-                hostile.pause().await;
-                hostile.memory().skip(partition, range, from, rows_max)
-            }
-        }
+            Engine::Hostile(hostile) => hostile.memory().skip(partition, range, from, rows_max),
+        }?;
+        partition.tenant.check()?;
+        Ok(read)
     }
 
     /// The store as it is: for reads of several pages that are to see one state. An engine that cannot keep what is
@@ -256,9 +306,7 @@ impl Store {
         match &self.engine {
             Engine::Memory(memory) => Ok(MemorySnapshot::new(memory)?.into()),
             Engine::Embedded(embedded) => Ok(EmbeddedSnapshot::new(embedded.shared())?.into()),
-            Engine::Hostile(hostile) => {
-                Ok(Snapshot::hostile(hostile, MemorySnapshot::new(hostile.memory())?))
-            }
+            Engine::Hostile(hostile) => Ok(MemorySnapshot::new(hostile.memory())?.into()),
         }
     }
 
@@ -282,10 +330,7 @@ impl Store {
         match &self.engine {
             Engine::Memory(memory) => memory.feed(cursor, changes_max, |_| true),
             Engine::Embedded(embedded) => embedded.feed(cursor, changes_max).await,
-            Engine::Hostile(hostile) => {
-                hostile.pause().await;
-                hostile.feed(shard, cursor, changes_max)
-            }
+            Engine::Hostile(hostile) => hostile.feed(shard, cursor, changes_max),
         }
     }
 
@@ -303,10 +348,7 @@ impl Store {
         match &self.engine {
             Engine::Memory(memory) => memory.keep_feed(reader, cursors),
             Engine::Embedded(embedded) => embedded.keep_feed(reader, cursors).await,
-            Engine::Hostile(hostile) => {
-                hostile.pause().await;
-                hostile.keep_feed(reader, shard, cursors)
-            }
+            Engine::Hostile(hostile) => hostile.keep_feed(reader, shard, cursors),
         }
     }
 
@@ -348,10 +390,7 @@ impl Store {
         match &self.engine {
             Engine::Memory(memory) => memory.lease(name, ttl),
             Engine::Embedded(embedded) => embedded.lease(name, ttl).await,
-            Engine::Hostile(hostile) => {
-                hostile.pause().await;
-                hostile.lease(name, ttl)
-            }
+            Engine::Hostile(hostile) => hostile.lease(name, ttl),
         }
     }
 
@@ -364,10 +403,7 @@ impl Store {
         match &self.engine {
             Engine::Memory(memory) => memory.renew(lease, ttl),
             Engine::Embedded(embedded) => embedded.renew(lease, ttl).await,
-            Engine::Hostile(hostile) => {
-                hostile.pause().await;
-                hostile.renew(lease, ttl)
-            }
+            Engine::Hostile(hostile) => hostile.renew(lease, ttl),
         }
     }
 

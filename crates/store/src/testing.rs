@@ -15,9 +15,12 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
+use crate::lives::Directory;
+use crate::tenants::rows;
 use crate::{
     Append, ChangeRecord, Clock, Commit, Condition, Error, ErrorKind, FeedOptions, HostileOptions,
-    MemoryOptions, Model, Partition, Space, SpaceKind, Stamp, Store, Tenant, Timestamp, Write, WriteId,
+    MemoryOptions, Model, Partition, Space, SpaceKind, Stamp, Store, Tenant, TenantName, Timestamp, Write,
+    WriteId,
 };
 
 /// What the feed of a store under test keeps: some [`FEED_RECORDS_MIN`] changes of the suite, and more if somebody has
@@ -141,6 +144,26 @@ pub fn memory(clock: Clock) -> Store {
 /// An empty store that is as bad as the contract allows, by a seed.
 pub fn hostile(clock: Clock, seed: u64) -> Store {
     Store::hostile(HostileOptions::new(MemoryOptions { clock, feed: FeedOptions::recommended() }, seed))
+}
+
+/// A tenant that is in no directory; number 0 is the default one.
+pub fn tenant(number: u32) -> Tenant {
+    Tenant::numbered(number, TenantName::new(&format!("t{number}")).unwrap_or_default(), None)
+}
+
+/// Where the directory has a tenant, or a part of one: `within` names the tenant and the model.
+pub fn directory_row(within: Option<(&Tenant, Model)>, name: &str) -> (Partition, Bytes) {
+    let directory = Directory { within: within.map(|(tenant, model)| (tenant.clone(), model.id)) };
+    (rows::partition(), rows::named(&directory, name))
+}
+
+/// How many rows lie under the number of a tenant, in all partitions of all spaces.
+///
+/// # Panics
+///
+/// If the engine cannot be read.
+pub fn rows_of_tenant(store: &Store, number: u32) -> usize {
+    store.count_tenant_rows(number).expect("an engine that can be read")
 }
 
 /// A partition of [`THINGS`] of the default tenant.

@@ -83,7 +83,7 @@ impl TenantContexts<'_> {
 
     /// The document made of the `@context` member of an earlier request.
     pub(super) fn implicit(self, id: &str) -> Option<Arc<str>> {
-        let pool = self.all.shared.pool.lock();
+        let mut pool = self.all.shared.pool.lock();
         pool.contexts(self.tenant).find_map(|context| match context.source() {
             ContextSource::Inline { id: held, text } if **held == *id => {
                 Some(format!("{{\"@context\":{text}}}").into())
@@ -161,7 +161,7 @@ impl TenantContexts<'_> {
         let mut entries: Vec<_> =
             kept.iter().map(|(url, created)| ContextEntry::cached(url, *created)).collect();
         let urls: HashSet<&str> = kept.iter().map(|(url, _)| &**url).collect();
-        let pool = self.all.shared.pool.lock();
+        let mut pool = self.all.shared.pool.lock();
         for (url, document) in pool.documents(self.tenant).filter(|(url, _)| !urls.contains(url)) {
             entries.push(ContextEntry::cached(url, document.stored.created));
         }
@@ -169,7 +169,7 @@ impl TenantContexts<'_> {
     }
 
     fn implicit_entries(self) -> Vec<ContextEntry> {
-        let pool = self.all.shared.pool.lock();
+        let mut pool = self.all.shared.pool.lock();
         let (mut entries, mut seen) = (Vec::new(), HashSet::new());
         for context in pool.contexts(self.tenant) {
             if let ContextSource::Inline { id, .. } = context.source()

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use model_entities::{Clock, Entities, Tenant, Terms, Timestamp};
+use model_entities::{Clock, Entities, TenantEntities, TenantName, Timestamp};
 use parking_lot::Mutex;
 use serde_json::Value;
 
@@ -61,7 +61,7 @@ pub(super) struct Shared {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TenantContexts<'a> {
     pub(super) all: &'a Contexts,
-    pub(super) tenant: &'a Tenant,
+    pub(super) tenant: &'a TenantName,
 }
 
 impl Contexts {
@@ -91,7 +91,7 @@ impl Contexts {
     }
 
     /// The contexts of a tenant.
-    pub(crate) fn of<'a>(&'a self, tenant: &'a Tenant) -> TenantContexts<'a> {
+    pub(crate) fn of<'a>(&'a self, tenant: &'a TenantName) -> TenantContexts<'a> {
         TenantContexts { all: self, tenant }
     }
 
@@ -174,11 +174,11 @@ impl TenantContexts<'_> {
     }
 
     /// The names of the tenant, which exists, in a context. Cost: one look-up, once they were met.
-    pub(crate) async fn names(self, context: &Arc<Context>, terms: &Terms) -> Arc<Names> {
-        let make = |budget: &_| Names::new(Arc::clone(context), terms.clone(), budget);
+    pub(crate) async fn names(self, context: &Arc<Context>, entities: &TenantEntities) -> Arc<Names> {
+        let make = |budget: &_| Names::new(Arc::clone(context), entities.terms().clone(), budget);
         let ((names, is_new), is_beyond) = {
             let mut pool = self.all.shared.pool.lock();
-            (pool.names(context.number(), self.tenant, make), pool.is_beyond())
+            (pool.names(context.number(), entities.tenant(), make), pool.is_beyond())
         };
         if is_new {
             // What was fetched when there was no tenant yet to keep it.

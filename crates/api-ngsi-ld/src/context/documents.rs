@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use model_entities::{Error, Tenant};
+use model_entities::{Error, TenantName};
 use parking_lot::Mutex;
 use reqwest::Url;
 use serde_json::Value;
@@ -38,7 +38,7 @@ pub(super) struct Sources {
     flights: Mutex<HashMap<FlightKey, Flight>>,
 }
 
-type FlightKey = (Tenant, Box<str>);
+type FlightKey = (TenantName, Box<str>);
 
 /// One fetch that many may wait for.
 type Flight = Arc<OnceCell<Result<Document, Problem>>>;
@@ -60,12 +60,12 @@ impl Sources {
         Self { fetcher, failures, flights: Mutex::default() }
     }
 
-    fn failure(&self, tenant: &Tenant, url: &str) -> Option<Problem> {
+    fn failure(&self, tenant: &TenantName, url: &str) -> Option<Problem> {
         let (since, problem) = self.failures.lock().get(&failure_key(tenant, url))?;
         (since.elapsed() < FAILURE_KEPT).then_some(problem)
     }
 
-    fn remember_failure(&self, tenant: &Tenant, url: &str, problem: Problem) {
+    fn remember_failure(&self, tenant: &TenantName, url: &str, problem: Problem) {
         let bytes = problem.detail.len();
         self.failures.lock().put(&failure_key(tenant, url), (Instant::now(), problem), bytes);
     }
@@ -76,8 +76,8 @@ impl Sources {
     }
 }
 
-fn failure_key(tenant: &Tenant, url: &str) -> String {
-    [tenant.name(), " ", url].concat()
+fn failure_key(tenant: &TenantName, url: &str) -> String {
+    [tenant.as_str(), " ", url].concat()
 }
 
 impl TenantContexts<'_> {
@@ -182,7 +182,7 @@ impl TenantContexts<'_> {
             Ok(text) => {
                 tracing::info!(
                     url,
-                    tenant = self.tenant.name(),
+                    tenant = self.tenant.as_str(),
                     bytes = text.len(),
                     "fetched a remote context"
                 );
@@ -192,7 +192,7 @@ impl TenantContexts<'_> {
                 Ok(Document { stored, is_kept: Arc::default() })
             }
             Err(error) => {
-                tracing::warn!(url, tenant = self.tenant.name(), %error, "cannot get a remote context");
+                tracing::warn!(url, tenant = self.tenant.as_str(), %error, "cannot get a remote context");
                 let detail = format!("@context {url}: {error}");
                 Err(match error {
                     FetchError::Forbidden(_) => Problem::operation_not_supported(detail),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use model_entities::{Entities, Error, Tenant, Timestamp};
+use model_entities::{Entities, Error, TenantName, Timestamp};
 use xxhash_rust::xxh3::xxh3_128_with_seed;
 
 use super::active::id_of;
@@ -39,7 +39,12 @@ impl Hosted {
 
     /// Keeps a document of a tenant, which is created if it is new, under a new id, which it answers: made of text and
     /// time, so that the same requests at the same times have the same answers.
-    pub(super) async fn add(&self, tenant: &Tenant, text: &str, now: Timestamp) -> Result<Box<str>, Error> {
+    pub(super) async fn add(
+        &self,
+        tenant: &TenantName,
+        text: &str,
+        now: Timestamp,
+    ) -> Result<Box<str>, Error> {
         self.entities.tenant_or_create(tenant).await?;
         let documents = self.entities.documents(tenant).await?;
         let mut number = xxh3_128_with_seed(text.as_bytes(), now.0.cast_unsigned());
@@ -54,11 +59,11 @@ impl Hosted {
     }
 
     /// A hosted document; a tenant that does not exist has none.
-    pub(super) async fn get(&self, tenant: &Tenant, id: &str) -> Result<Option<Stored>, Error> {
+    pub(super) async fn get(&self, tenant: &TenantName, id: &str) -> Result<Option<Stored>, Error> {
         self.read(tenant, HOSTED, id).await
     }
 
-    async fn read(&self, tenant: &Tenant, collection: &str, name: &str) -> Result<Option<Stored>, Error> {
+    async fn read(&self, tenant: &TenantName, collection: &str, name: &str) -> Result<Option<Stored>, Error> {
         let value = match self.entities.documents(tenant).await {
             Err(Error::NoSuchTenant(_)) => None,
             documents => documents?.get(collection, name).await?,
@@ -67,23 +72,23 @@ impl Hosted {
     }
 
     /// Ids and times of hosted documents, in order of the ids.
-    pub(super) async fn list(&self, tenant: &Tenant) -> Result<Vec<(Box<str>, Timestamp)>, Error> {
+    pub(super) async fn list(&self, tenant: &TenantName) -> Result<Vec<(Box<str>, Timestamp)>, Error> {
         self.all(tenant, HOSTED).await
     }
 
-    async fn all(&self, tenant: &Tenant, collection: &str) -> Result<Vec<(Box<str>, Timestamp)>, Error> {
+    async fn all(&self, tenant: &TenantName, collection: &str) -> Result<Vec<(Box<str>, Timestamp)>, Error> {
         let heads = self.entities.documents(tenant).await?.heads(collection, TIME_BYTES).await?;
         Ok(heads.into_iter().filter_map(|(name, head)| Some((name.into(), time_of(&head)?))).collect())
     }
 
-    pub(super) async fn delete(&self, tenant: &Tenant, id: &str) -> Result<bool, Error> {
+    pub(super) async fn delete(&self, tenant: &TenantName, id: &str) -> Result<bool, Error> {
         self.entities.documents(tenant).await?.delete(HOSTED, id).await
     }
 
     /// Keeps a fetched document, unless there are too many already; answers whether it did.
     pub(super) async fn keep_fetched(
         &self,
-        tenant: &Tenant,
+        tenant: &TenantName,
         url: &str,
         stored: &Stored,
     ) -> Result<bool, Error> {
@@ -97,16 +102,19 @@ impl Hosted {
     }
 
     /// A document that was fetched earlier; a tenant that does not exist has none.
-    pub(super) async fn get_fetched(&self, tenant: &Tenant, url: &str) -> Result<Option<Stored>, Error> {
+    pub(super) async fn get_fetched(&self, tenant: &TenantName, url: &str) -> Result<Option<Stored>, Error> {
         self.read(tenant, FETCHED, url).await
     }
 
     /// URLs and times of fetched documents, in order of the URLs.
-    pub(super) async fn list_fetched(&self, tenant: &Tenant) -> Result<Vec<(Box<str>, Timestamp)>, Error> {
+    pub(super) async fn list_fetched(
+        &self,
+        tenant: &TenantName,
+    ) -> Result<Vec<(Box<str>, Timestamp)>, Error> {
         self.all(tenant, FETCHED).await
     }
 
-    pub(super) async fn delete_fetched(&self, tenant: &Tenant, url: &str) -> Result<bool, Error> {
+    pub(super) async fn delete_fetched(&self, tenant: &TenantName, url: &str) -> Result<bool, Error> {
         self.entities.documents(tenant).await?.delete(FETCHED, url).await
     }
 }

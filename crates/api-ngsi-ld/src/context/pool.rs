@@ -3,13 +3,14 @@
 
 use std::any::Any;
 use std::borrow::Borrow;
+use std::collections::HashMap;
 use std::hash::{Hash, Hasher};
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use lru::LruCache;
-use model_entities::Tenant;
+use model_entities::{Tenant, TenantName};
 
 use super::hosted::Stored;
 use super::weight::{Budget, Weight, text_bytes};
@@ -32,13 +33,13 @@ pub(super) enum Form {
 /// Whose something is (`None`: all tenants'), and how it is named.
 #[derive(Clone, Debug)]
 pub(super) struct Key {
-    owner: Option<Tenant>,
+    owner: Option<TenantName>,
     form: Form,
     text: Box<str>,
 }
 
 impl Key {
-    pub(super) fn new(owner: Option<&Tenant>, form: Form, text: &str) -> Self {
+    pub(super) fn new(owner: Option<&TenantName>, form: Form, text: &str) -> Self {
         Self { owner: owner.cloned(), form, text: text.into() }
     }
 }
@@ -46,7 +47,7 @@ impl Key {
 /// A [`Key`] that owns nothing, to look with.
 #[derive(Clone, Copy, Eq, Hash, PartialEq)]
 struct Name<'a> {
-    owner: Option<&'a Tenant>,
+    owner: Option<&'a TenantName>,
     form: Form,
     text: &'a str,
 }
@@ -129,6 +130,8 @@ pub(super) struct Pool {
     contexts: LruCache<Key, Entry<Arc<Context>>>,
     names: LruCache<(u64, Tenant), Entry<Arc<Names>>>,
     documents: LruCache<Key, Entry<Document>>,
+    /// Whose contexts and documents these are: the life of each tenant that was seen last.
+    lives: HashMap<TenantName, Tenant>,
     uses: u64,
     budget: Budget,
     bytes_max: usize,
@@ -142,6 +145,7 @@ impl Pool {
             contexts: LruCache::new(entries_max),
             names: LruCache::unbounded(),
             documents: LruCache::new(entries_max),
+            lives: HashMap::new(),
             uses: 0,
             budget: Budget::default(),
             bytes_max,
@@ -159,7 +163,8 @@ impl Pool {
     }
 
     /// A context of the tenant's, or of everybody's. Cost: a hash look-up or two.
-    pub(super) fn context(&mut self, tenant: &Tenant, form: Form, text: &str) -> Option<Arc<Context>> {
+    pub(super) fn context(&mut self, tenant: &TenantName, form: Form, text: &str) -> Option<Arc<Context>> {
+        self.forget_removed(tenant);
         self.uses += 1;
         let mut find = |owner| {
             let entry = self.contexts.get_mut(&Name { owner, form, text } as &dyn Named)?;
@@ -178,6 +183,35 @@ impl Pool {
         self.contexts.push(key, entry).map(|(_, entry)| entry.value as Evicted)
     }
 
+    /// Forgets contexts and documents of a tenant that was removed, before another of its name meets them. Cost: none for the
+    /// default tenant, else a hash look-up.
+    fn forget_removed(&mut self, name: &TenantName) {
+        if !name.is_default() && self.lives.get(name).is_some_and(Tenant::is_ended) {
+            self.forget(name);
+        }
+    }
+
+    /// The same of whatever is there under a name.
+    fn forget(&mut self, name: &TenantName) {
+        self.lives.remove(name);
+        let is_own = |key: &&Key| key.owner.as_ref() == Some(name);
+        let contexts: Vec<Key> = self.contexts.iter().map(|(key, _)| key).filter(is_own).cloned().collect();
+        let documents: Vec<Key> = self.documents.iter().map(|(key, _)| key).filter(is_own).cloned().collect();
+        contexts.iter().for_each(|key| drop(self.contexts.pop(key)));
+        documents.iter().for_each(|key| drop(self.documents.pop(key)));
+    }
+
+    /// Notes the life of a tenant that contexts and documents of its name are of from now on.
+    fn note_life(&mut self, tenant: &Tenant) {
+        let name = tenant.to_name();
+        match self.lives.get(&name) {
+            Some(known) if known == tenant => return,
+            Some(_) => self.forget(&name),
+            None => {}
+        }
+        self.lives.insert(name, tenant.clone());
+    }
+
     /// The names of a tenant in the context of this number, made if they are not here, and whether they were. Cost: a
     /// hash look-up.
     pub(super) fn names(
@@ -192,6 +226,9 @@ impl Pool {
             entry.used = self.uses;
             return (Arc::clone(&entry.value), false);
         }
+        if !tenant.is_default() {
+            self.note_life(tenant);
+        }
         let names = Arc::new(make(&self.budget));
         let entry = self.entry(Arc::clone(&names), 0);
         self.names.put(key, entry);
@@ -199,7 +236,8 @@ impl Pool {
     }
 
     /// A document from elsewhere.
-    pub(super) fn document(&mut self, tenant: &Tenant, url: &str) -> Option<Document> {
+    pub(super) fn document(&mut self, tenant: &TenantName, url: &str) -> Option<Document> {
+        self.forget_removed(tenant);
         self.uses += 1;
         let name = Name { owner: Some(tenant), form: Form::Document, text: url };
         let entry = self.documents.get_mut(&name as &dyn Named)?;
@@ -208,7 +246,7 @@ impl Pool {
     }
 
     /// Keeps a document.
-    pub(super) fn put_document(&mut self, tenant: &Tenant, url: &str, document: Document) {
+    pub(super) fn put_document(&mut self, tenant: &TenantName, url: &str, document: Document) {
         let bytes = text_bytes(url.len()) + text_bytes(document.stored.text.len());
         if bytes <= self.bytes_max {
             let entry = self.entry(document, bytes);
@@ -217,23 +255,28 @@ impl Pool {
     }
 
     /// Forgets a document.
-    pub(super) fn remove_document(&mut self, tenant: &Tenant, url: &str) {
+    pub(super) fn remove_document(&mut self, tenant: &TenantName, url: &str) {
         let name = Name { owner: Some(tenant), form: Form::Document, text: url };
         self.documents.pop(&name as &dyn Named);
     }
 
     /// The tenant's own documents with their URLs, the most recently used first.
     pub(super) fn documents<'a>(
-        &'a self,
-        tenant: &'a Tenant,
+        &'a mut self,
+        tenant: &'a TenantName,
     ) -> impl Iterator<Item = (&'a str, &'a Document)> {
+        self.forget_removed(tenant);
         let is_own = move |key: &Key| key.owner.as_ref() == Some(tenant);
         let all = self.documents.iter();
         all.filter(move |(key, _)| is_own(key)).map(|(key, entry)| (&*key.text, &entry.value))
     }
 
     /// The tenant's own contexts, the most recently used first.
-    pub(super) fn contexts<'a>(&'a self, tenant: &'a Tenant) -> impl Iterator<Item = &'a Arc<Context>> {
+    pub(super) fn contexts<'a>(
+        &'a mut self,
+        tenant: &'a TenantName,
+    ) -> impl Iterator<Item = &'a Arc<Context>> {
+        self.forget_removed(tenant);
         let is_own = move |key: &Key| key.owner.as_ref() == Some(tenant);
         self.contexts.iter().filter(move |(key, _)| is_own(key)).map(|(_, entry)| &entry.value)
     }
@@ -241,7 +284,7 @@ impl Pool {
     /// Forgets those of the tenant's own contexts that fit; answers what left.
     pub(super) fn remove_contexts(
         &mut self,
-        tenant: &Tenant,
+        tenant: &TenantName,
         fits: impl Fn(&Context) -> bool,
     ) -> Vec<Evicted> {
         let is_own = |key: &Key| key.owner.as_ref() == Some(tenant);
@@ -295,13 +338,13 @@ mod tests {
         while pool.pop_beyond().is_some() {}
     }
 
-    fn has(pool: &mut Pool, tenant: &Tenant, text: &str) -> bool {
+    fn has(pool: &mut Pool, tenant: &TenantName, text: &str) -> bool {
         pool.context(tenant, Form::Member, text).is_some()
     }
 
     #[test]
     fn what_was_used_longest_ago_goes_first() {
-        let (mut pool, tenant) = (Pool::new(100, MAX), Tenant::default());
+        let (mut pool, tenant) = (Pool::new(100, MAX), TenantName::default());
         for text in ["a", "b", "c"] {
             let context = context(&pool, 2000);
             pool.put_context(Key::new(Some(&tenant), Form::Member, text), context);
@@ -318,11 +361,11 @@ mod tests {
 
     #[test]
     fn names_go_with_their_context() {
-        let (mut pool, tenant) = (Pool::new(100, MAX), Tenant::default());
+        let (mut pool, tenant) = (Pool::new(100, MAX), TenantName::default());
         let first = context(&pool, 2000);
         let number = first.number();
         pool.put_context(Key::new(Some(&tenant), Form::Member, "a"), Arc::clone(&first));
-        pool.names(number, &tenant, |budget| Names::new(first, Terms::default(), budget));
+        pool.names(number, &Tenant::default(), |budget| Names::new(first, Terms::default(), budget));
         let before = pool.budget().used();
         let second = context(&pool, 7000);
         pool.put_context(Key::new(Some(&tenant), Form::Member, "b"), second);
@@ -335,7 +378,7 @@ mod tests {
 
     #[test]
     fn what_weighs_more_than_everything_may_is_not_kept() {
-        let (mut pool, tenant) = (Pool::new(100, MAX), Tenant::default());
+        let (mut pool, tenant) = (Pool::new(100, MAX), TenantName::default());
         let small = context(&pool, 10);
         pool.put_context(Key::new(Some(&tenant), Form::Member, "a"), small);
         let large = context(&pool, MAX);
@@ -346,8 +389,8 @@ mod tests {
 
     #[test]
     fn tenants_have_their_own_and_what_is_everybodys() {
-        let (mut pool, one) = (Pool::new(100, MAX), Tenant::default());
-        let other = Tenant::new("other").unwrap();
+        let (mut pool, one) = (Pool::new(100, MAX), TenantName::default());
+        let other = TenantName::new("other").unwrap();
         for (owner, text) in [(Some(&one), "mine"), (Some(&other), "theirs"), (None, "all")] {
             let context = context(&pool, 10);
             pool.put_context(Key::new(owner, Form::Member, text), context);

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
-use model_entities::{Entities, HistoryPolicy, Options, Tenant};
+use model_entities::{Entities, HistoryPolicy, Options, TenantName};
 use parking_lot::Mutex;
 use store::Store;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -125,7 +125,7 @@ pub(crate) fn options() -> ContextOptions {
 
 /// The default tenant's contexts.
 pub(crate) fn of(contexts: &Contexts) -> TenantContexts<'_> {
-    static TENANT: LazyLock<Tenant> = LazyLock::new(Tenant::default);
+    static TENANT: LazyLock<TenantName> = LazyLock::new(TenantName::default);
     contexts.of(&TENANT)
 }
 

@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use api_http::{DataDamaged, Request, Response, json_response};
 use http::StatusCode;
 use lang_json::write_string;
-use model_entities::{Change, Draft, Fate, MergeOptions, NotUpdated, Operation, Tenant};
+use model_entities::{Change, Draft, Fate, MergeOptions, NotUpdated, Operation, TenantName};
 
 use crate::context::Context;
 use crate::params::check_parameters;
@@ -133,7 +133,7 @@ async fn write(api: &Api, request: &Request, verb: &Verb) -> Result<Response, Pr
         api.session(&tenant, &core).await?
     } else if api.is_new(&tenant).await? {
         // What is refused whole creates no tenant.
-        let any = api.session(&Tenant::default(), &core).await?;
+        let any = api.session(&TenantName::default(), &core).await?;
         let any_valid = elements.any_valid(&any.names, &rules, &mut contexts).await?;
         api.session_or_create(&tenant, &core, |_| Ok(any_valid)).await?
     } else {

@@ -3,7 +3,7 @@
 use std::sync::{Arc, LazyLock};
 
 use api_http::Request;
-use model_entities::Tenant;
+use model_entities::TenantName;
 
 use crate::context::Context;
 use crate::problem::Problem;
@@ -100,7 +100,7 @@ impl Api {
     /// The context of a tenant's request whose body is one object.
     pub(crate) async fn body_context(
         &self,
-        tenant: &Tenant,
+        tenant: &TenantName,
         request: &Request,
         body: Body<'_>,
     ) -> Result<Arc<Context>, Problem> {

@@ -20,4 +20,3 @@ mod session;
 
 pub(crate) use answer::{GEO_JSON, JSON, JSON_LD};
 pub(crate) use reading::{Join, Reading};
-pub(crate) use session::{FIWARE_SERVICE, TENANT};

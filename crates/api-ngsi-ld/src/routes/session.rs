@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use api_http::Request;
-use http::{HeaderName, header};
-use model_entities::{Change, Error, Operation, Precondition, Tenant, TenantEntities, Timestamp};
+use http::header;
+use model_entities::{Change, Error, Operation, Precondition, TenantEntities, TenantName, Timestamp};
 
 use crate::context::{Context, Names};
 use crate::problem::{Problem, problem, write_problem};
@@ -12,12 +12,6 @@ use crate::routes::conditions::state_condition;
 use crate::selection::parse_types;
 use crate::state::Api;
 use crate::wire::WireError;
-
-/// The header that names the tenant (NGSI-LD 6.3.14).
-pub(crate) const TENANT: HeaderName = HeaderName::from_static("ngsild-tenant");
-
-/// Another name for it, by which clients of older brokers go; many send both.
-pub(crate) const FIWARE_SERVICE: HeaderName = HeaderName::from_static("fiware-service");
 
 /// The link relation of a JSON-LD context (JSON-LD 1.1, 6.1).
 const CONTEXT_REL: &str = "http://www.w3.org/ns/json-ld#context";
@@ -42,20 +36,10 @@ impl Session {
 }
 
 /// The tenant that a request names. Cost without the headers: two header look-ups.
-pub(crate) fn tenant(request: &Request) -> Result<Tenant, Problem> {
-    let given = |name| request.sole_header(name).map_err(|error| Problem::bad_request(error.to_string()));
-    let (header, name) = match (given(&TENANT)?, given(&FIWARE_SERVICE)?) {
-        (None, None) => return Ok(Tenant::default()),
-        (Some(name), Some(other)) if name != other => {
-            let detail = format!(
-                "headers NGSILD-Tenant and Fiware-Service name different tenants: {name:?}, {other:?}"
-            );
-            return Err(Problem::bad_request(detail));
-        }
-        (Some(name), _) => ("NGSILD-Tenant", name),
-        (None, Some(name)) => ("Fiware-Service", name),
-    };
-    Tenant::new(name).map_err(|error| Problem::bad_request(format!("{header}: {error}")))
+pub(crate) fn tenant(request: &Request) -> Result<TenantName, Problem> {
+    let given = api_http::tenant(request).map_err(|error| Problem::bad_request(error.to_string()))?;
+    let Some((header, name)) = given else { return Ok(TenantName::default()) };
+    TenantName::new(name).map_err(|error| Problem::bad_request(format!("{header}: {error}")))
 }
 
 /// The URL of the context that a request's `Link` header names.
@@ -117,7 +101,7 @@ impl Api {
     /// The context of a request without a body. Cost without a `Link` header: one header look-up.
     pub(crate) async fn linked_context(
         &self,
-        tenant: &Tenant,
+        tenant: &TenantName,
         request: &Request,
     ) -> Result<Arc<Context>, Problem> {
         match context_link(request)? {
@@ -127,13 +111,17 @@ impl Api {
     }
 
     /// A session of a tenant that exists.
-    pub(crate) async fn session(&self, tenant: &Tenant, context: &Arc<Context>) -> Result<Session, Problem> {
+    pub(crate) async fn session(
+        &self,
+        tenant: &TenantName,
+        context: &Arc<Context>,
+    ) -> Result<Session, Problem> {
         let entities = self.shared.entities.tenant(tenant).await.map_err(|error| problem(&error, None))?;
         Ok(self.session_over(tenant, entities, context).await)
     }
 
     /// Whether a tenant is none yet.
-    pub(crate) async fn is_new(&self, tenant: &Tenant) -> Result<bool, Problem> {
+    pub(crate) async fn is_new(&self, tenant: &TenantName) -> Result<bool, Problem> {
         match self.shared.entities.tenant(tenant).await {
             Ok(_) => Ok(false),
             Err(Error::NoSuchTenant(_)) => Ok(true),
@@ -150,11 +138,11 @@ impl Api {
 
     async fn session_over(
         &self,
-        tenant: &Tenant,
+        tenant: &TenantName,
         entities: TenantEntities,
         context: &Arc<Context>,
     ) -> Session {
-        let names = self.shared.contexts.of(tenant).names(context, entities.terms()).await;
+        let names = self.shared.contexts.of(tenant).names(context, &entities).await;
         Session { entities, names, now: self.shared.clock.now() }
     }
 
@@ -163,14 +151,14 @@ impl Api {
     /// default tenant's, and nothing must be written.
     pub(crate) async fn session_or_create(
         &self,
-        tenant: &Tenant,
+        tenant: &TenantName,
         context: &Arc<Context>,
         check: impl Fn(&Names) -> Result<bool, Problem> + Send,
     ) -> Result<Session, Problem> {
         let shared = &self.shared;
         let entities = match shared.entities.tenant(tenant).await {
             Err(Error::NoSuchTenant(_)) => {
-                let any = self.session(&Tenant::default(), context).await?;
+                let any = self.session(&TenantName::default(), context).await?;
                 if !check(&any.names)? {
                     return Ok(any);
                 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use api_http::Router;
 use api_http::testing::{Got, Sent};
 use api_ngsi_ld::{Api, ContextOptions, Contexts, FetchPolicy, Limits, front_end};
-use model_entities::{Clock, Entities, Options, Tenant, Timestamp};
+use model_entities::{Clock, Entities, Options, TenantName, Timestamp};
 use store::Store;
 
 /// 2026-01-01T00:00:00Z.
@@ -79,7 +79,7 @@ impl Broker {
 
     /// Folds what was recorded of an entity, as the server does in the background.
     pub(crate) async fn fold(&self, id: &str) {
-        let entities = self.entities.tenant(&Tenant::default()).await.unwrap();
+        let entities = self.entities.tenant(&TenantName::default()).await.unwrap();
         entities.fold_history(id).await.unwrap();
     }
 

@@ -84,7 +84,7 @@ const fn with(query: &'static [&'static [&'static str]], operation: Operation) -
 pub(super) const OPERATIONS: &[Operation] = &[
     plain(
         ("GET", "/tsm/v1/repositories"),
-        ("repositories", "listRepositories", "All repositories."),
+        ("repositories", "listRepositories", "All repositories of the tenant."),
         Body::None,
         (200, Gives::List("Repository")),
         &[400],
@@ -596,5 +596,12 @@ pub(super) fn parameters() -> Value {
         let parameter = json!({ "name": name, "in": "query", "description": text, "schema": schema });
         all.insert((*key).to_owned(), parameter);
     }
+    let header = json!({
+        "name": "NGSILD-Tenant",
+        "in": "header",
+        "description": "Whose repositories are meant; Fiware-Service is another name for it. Nobody's: the default tenant's.",
+        "schema": { "type": "string" },
+    });
+    all.insert("header.NGSILD-Tenant".to_owned(), header);
     Value::Object(all)
 }

@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 use api_http::{Request, Response, empty_response, json_response, percent_encode_into};
 use http::{HeaderValue, Method, StatusCode, header};
-use model_series::{Definition, Repository};
+use model_series::{Definition, Repositories, Repository, TenantName};
 use serde::Serialize;
 
 use self::conditions::state_condition;
@@ -26,10 +26,22 @@ use crate::problem::{JSON, Problem};
 use crate::shapes::series_refs;
 use crate::state::Api;
 
+/// The tenant that a request names. Cost without the headers: two header look-ups.
+fn tenant(request: &Request) -> Result<TenantName, Problem> {
+    let given = api_http::tenant(request).map_err(|error| Problem::bad_request(error.to_string()))?;
+    let Some((header, name)) = given else { return Ok(TenantName::default()) };
+    TenantName::new(name).map_err(|error| Problem::bad_request(format!("{header}: {error}")))
+}
+
 impl Api {
+    /// The repositories of the tenant that the request names.
+    async fn repositories(&self, request: &Request) -> Result<Repositories, Problem> {
+        Ok(self.shared.repositories.of(&tenant(request)?).await?)
+    }
+
     /// The repository that the address names.
     async fn repository(&self, request: &Request) -> Result<Repository, Problem> {
-        Ok(self.shared.repositories.get(request.capture(0)).await?)
+        Ok(self.repositories(request).await?.get(request.capture(0)).await?)
     }
 
     /// The same, to change or remove what is defined in it, as far as the request's conditions allow.
@@ -45,7 +57,8 @@ impl Api {
             return self.repository_to_change(request).await;
         }
         let now = self.shared.clock.now();
-        let repository = self.shared.repositories.get_or_create(request.capture(0), now).await?;
+        let repositories = self.shared.repositories.of_or_create(&tenant(request)?).await?;
+        let repository = repositories.get_or_create(request.capture(0), now).await?;
         Ok(repository.when(condition))
     }
 }

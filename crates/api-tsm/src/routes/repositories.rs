@@ -3,7 +3,7 @@
 use api_http::{Request, Response};
 
 use super::conditions::{state_condition, tagged_answer};
-use super::{check_json, created, no_content, ok};
+use super::{check_json, created, no_content, ok, tenant};
 use crate::params::Given;
 use crate::problem::Problem;
 use crate::shapes::{RepositoryGiven, RepositoryShape, read_json};
@@ -12,7 +12,7 @@ use crate::state::Api;
 /// GET `/repositories`
 pub(crate) async fn list(api: Api, request: Request) -> Result<Response, Problem> {
     Given::new(&request, &[])?;
-    let all = api.shared.repositories.list().await?;
+    let all = api.repositories(&request).await?.list().await?;
     ok(&all.into_iter().map(RepositoryShape::from).collect::<Vec<_>>())
 }
 
@@ -22,14 +22,15 @@ pub(crate) async fn create(api: Api, request: Request) -> Result<Response, Probl
     check_json(&request)?;
     let draft = read_json::<RepositoryGiven>(&request.body)?.draft()?;
     let name = draft.name.clone();
-    let info = api.shared.repositories.create(draft, api.shared.clock.now()).await?;
+    let repositories = api.shared.repositories.of_or_create(&tenant(&request)?).await?;
+    let info = repositories.create(draft, api.shared.clock.now()).await?;
     created(&request, &name, &RepositoryShape::from(info))
 }
 
 /// GET `/repositories/{repository}`
 pub(crate) async fn get(api: Api, request: Request) -> Result<Response, Problem> {
     Given::new(&request, &[])?;
-    let info = api.shared.repositories.info(request.capture(0)).await?;
+    let info = api.repositories(&request).await?.info(request.capture(0)).await?;
     tagged_answer(&request, info.fingerprint(), ok(&RepositoryShape::from(info))?)
 }
 
@@ -39,14 +40,15 @@ pub(crate) async fn replace(api: Api, request: Request) -> Result<Response, Prob
     check_json(&request)?;
     let name = request.capture(0);
     let change = read_json::<RepositoryGiven>(&request.body)?.change(name)?;
-    let info = api.shared.repositories.when(state_condition(&request)?).change(name, change).await?;
+    let repositories = api.repositories(&request).await?.when(state_condition(&request)?);
+    let info = repositories.change(name, change).await?;
     ok(&RepositoryShape::from(info))
 }
 
 /// DELETE `/repositories/{repository}`
 pub(crate) async fn remove(api: Api, request: Request) -> Result<Response, Problem> {
     Given::new(&request, &[])?;
-    let repositories = api.shared.repositories.when(state_condition(&request)?);
-    repositories.remove(request.capture(0), api.shared.clock.now()).await?;
+    let repositories = api.repositories(&request).await?.when(state_condition(&request)?);
+    repositories.remove(request.capture(0)).await?;
     Ok(no_content())
 }

@@ -49,7 +49,12 @@ impl Service {
         let clock = Clock::manual(Timestamp(START));
         let store = store::testing::memory(clock.clone());
         let strands = StrandOptions { block_points_max: 4096, overlays_max: 32, overlay_points_max: 16_384 };
-        let options = SeriesOptions { strands, repositories_max: 1_000, definitions_cached_max: 1000 };
+        let options = SeriesOptions {
+            strands,
+            tenants_max: 1_000,
+            repositories_max: 1_000,
+            definitions_cached_max: 1000,
+        };
         let api = Api::new(Repositories::new(store, options), clock.clone(), limits());
         Self { router: Router::new(front_ends(&api)), clock, now: AtomicI64::new(START), room }
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use proptest::prelude::*;
-use store::{Cursor, EmbeddedOptions, Store, Tenant, Timestamp};
+use store::{Cursor, EmbeddedOptions, Store, TenantName, Timestamp};
 
 use super::*;
 use crate::model::{PlainEntity, apply_plainly};
@@ -272,7 +272,8 @@ fn consumers_are_counted_by_tenant() {
     run(async {
         let store = store();
         let entities = Entities::new(store.clone(), options(4));
-        let create = async |name: &str| entities.tenant_or_create(&Tenant::new(name).unwrap()).await.unwrap();
+        let create =
+            async |name: &str| entities.tenant_or_create(&TenantName::new(name).unwrap()).await.unwrap();
         let (city, other) = (create("city").await, create("other").await);
         let write = async |tenant: &TenantEntities| {
             let end = store.feed_end(0);

@@ -1,6 +1,6 @@
 //! What is in use is found, with kinds and counts, in one bucket and in four.
 
-use store::{Tenant, Timestamp};
+use store::{TenantName, Timestamp};
 
 use super::*;
 use crate::write::tests::{options, run, store};
@@ -28,7 +28,7 @@ fn draft(types: &[u32], attributes: &[(u32, Kind, &[&str])]) -> Draft {
 fn check(buckets: u32) {
     use Kind::{Property, Relationship};
     run(async {
-        let entities = Entities::new(store(), options(buckets)).tenant(&Tenant::default()).await.unwrap();
+        let entities = Entities::new(store(), options(buckets)).tenant(&TenantName::default()).await.unwrap();
         let drafts = [
             draft(&[1], &[(10, Property, &["1", "1", "2"]), (11, Relationship, &["\"urn:x:1\""])]),
             draft(&[1, 2], &[(10, Property, &["[1,2,3]"])]),

@@ -1,31 +1,40 @@
 //! Tenants are created once, keep their buckets, and share their names.
 
-use store::{Tenant, Timestamp};
+use std::collections::{BTreeMap, BTreeSet};
+
+use store::{Direction, TenantName, Timestamp};
 
 use super::*;
 use crate::write::tests::{options, put_raw, run, store};
 use crate::{Draft, Operation, TermId};
+
+async fn names(entities: &Entities) -> Vec<String> {
+    entities.tenants().await.unwrap().iter().map(|tenant| tenant.name().to_owned()).collect()
+}
 
 #[test]
 fn tenants_are_created_once_and_keep_their_buckets() {
     run(async {
         let store = store();
         let entities = Entities::new(store.clone(), options(4));
-        let city = Tenant::new("city").unwrap();
+        let city = TenantName::new("city").unwrap();
         assert!(matches!(entities.tenant(&city).await, Err(Error::NoSuchTenant(name)) if name == "city"));
-        assert!(entities.tenant(&Tenant::default()).await.is_ok());
+        assert!(entities.tenant(&TenantName::default()).await.is_ok());
         let created = entities.tenant_or_create(&city).await.unwrap();
         let terms = created.intern(&["urn:type"]).await.unwrap();
         let draft = Draft { types: terms[..].into(), ..Draft::default() };
         created.apply("urn:x:1", Operation::Create(draft), Timestamp(1)).await.unwrap();
-        assert_eq!(entities.tenants().await.unwrap(), [Tenant::default(), city.clone()]);
+        assert_eq!(names(&entities).await, ["", "city"]);
 
         let later = Entities::new(store, options(1));
         let found = later.tenant(&city).await.unwrap();
         assert_eq!(found.context().partitions.len(), 4, "fixed when it was created");
         assert_eq!(found.terms().id("urn:type"), Some(TermId(0)));
         assert!(found.get("urn:x:1", Timestamp(2)).await.unwrap().is_some());
-        assert_eq!(later.tenant_or_create(&Tenant::default()).await.unwrap().context().partitions.len(), 4);
+        assert_eq!(
+            later.tenant_or_create(&TenantName::default()).await.unwrap().context().partitions.len(),
+            4
+        );
     });
 }
 
@@ -37,11 +46,11 @@ fn processes_know_of_each_other() {
             let store = store::testing::hostile(store::Clock::manual(Timestamp(0)), seed);
             let all = [store.beside(), store]
                 .map(|store| Entities::new(store, Options { tenants_max: 1, ..options(1) }));
-            let city = Tenant::new("city").unwrap();
+            let city = TenantName::new("city").unwrap();
             assert!(matches!(all[1].tenant(&city).await, Err(Error::NoSuchTenant(_))));
             let one = all[0].tenant_or_create(&city).await.unwrap();
             let two = all[1].tenant(&city).await.unwrap();
-            let full = all[1].tenant_or_create(&Tenant::new("town").unwrap()).await;
+            let full = all[1].tenant_or_create(&TenantName::new("town").unwrap()).await;
             assert!(matches!(full, Err(Error::TooManyTenants { .. })));
             for round in 0..10 {
                 let name = format!("urn:type:{round}");
@@ -64,13 +73,95 @@ fn processes_know_of_each_other() {
     }
 }
 
+/// Two nodes create tenants, fill and remove them, in an order that the seed gives. After each step the store holds of each
+/// tenant what a plain map does, whatever late writers try; at the end it holds nothing else.
+#[test]
+fn tenants_come_and_go_as_in_a_map() {
+    for seed in 0..40_u64 {
+        run(async {
+            let store = match seed % 2 {
+                0 => store::testing::hostile(store::Clock::manual(Timestamp(0)), seed),
+                _ => store(),
+            };
+            let nodes = [Entities::new(store.clone(), options(2)), Entities::new(store.beside(), options(2))];
+            let mut dice = seed;
+            let mut roll = |sides: u64| {
+                dice = dice.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                (dice >> 33) % sides
+            };
+            let mut model: BTreeMap<TenantName, BTreeSet<String>> = BTreeMap::new();
+            let mut handles: Vec<TenantEntities> = Vec::new();
+            for step in 0..60 {
+                let node = &nodes[usize::from(roll(2) == 1)];
+                let name = TenantName::new(["a", "b", "c"][usize::try_from(roll(3)).unwrap()]).unwrap();
+                let id = format!("urn:x:{}", roll(4));
+                match roll(6) {
+                    0 => {
+                        handles.push(node.tenant_or_create(&name).await.unwrap());
+                        model.entry(name).or_default();
+                    }
+                    1 => assert_eq!(node.remove_tenant(&name).await.unwrap(), model.remove(&name).is_some()),
+                    2 => drop(node.finish_removals().await.unwrap()),
+                    3 => {
+                        let late = handles.iter().rfind(|handle| handle.tenant().is_ended());
+                        if let Some(late) = late {
+                            let outcome = create(late, &id, step).await;
+                            assert!(matches!(outcome, Err(Error::NoSuchTenant(_))), "{outcome:?}");
+                            assert!(late.get(&id, Timestamp(step)).await.is_err());
+                        }
+                    }
+                    _ => match (node.tenant(&name).await, model.get_mut(&name)) {
+                        (Ok(tenant), Some(ids)) => match create(&tenant, &id, step).await {
+                            Ok(_) => assert!(ids.insert(id)),
+                            Err(Error::AlreadyExists(_)) => assert!(ids.contains(&id)),
+                            Err(error) => panic!("seed {seed}: {error}"),
+                        },
+                        (Err(Error::NoSuchTenant(_)), None) => {}
+                        (found, held) => panic!("seed {seed}: {found:?} {held:?}"),
+                    },
+                }
+                for node in &nodes {
+                    let expected = [""].into_iter().chain(model.keys().map(TenantName::as_str));
+                    assert!(names(node).await.iter().eq(expected), "seed {seed}");
+                    for (name, ids) in &model {
+                        assert_eq!(stored_ids(&node.tenant(name).await.unwrap()).await, *ids, "seed {seed}");
+                    }
+                }
+            }
+            while nodes[0].finish_removals().await.unwrap() > 0 {}
+            for ended in handles.iter().map(TenantEntities::tenant).filter(|tenant| tenant.is_ended()) {
+                assert_eq!(store::testing::rows_of_tenant(&store, ended.number()), 0, "seed {seed}");
+            }
+        });
+    }
+}
+
+async fn create(tenant: &TenantEntities, id: &str, now: i64) -> Result<crate::Change, Error> {
+    let types = tenant.intern(&["urn:type"]).await?;
+    let draft = Draft { types: types[..].into(), ..Draft::default() };
+    tenant.apply(id, Operation::Create(draft), Timestamp(now)).await
+}
+
+/// The ids of all entities that the store holds of a tenant.
+async fn stored_ids(tenant: &TenantEntities) -> BTreeSet<String> {
+    let mut ids = BTreeSet::new();
+    for partition in &tenant.context().partitions {
+        let store = &tenant.context().store;
+        let page = store.scan(partition, &keys::entities_range(), Direction::Forward, 99).await.unwrap();
+        ids.extend(page.rows().map(|(key, _)| keys::id_of_key(key).unwrap().to_owned()));
+    }
+    ids
+}
+
 #[test]
 fn a_node_learns_the_names_that_another_stored() {
     run(async {
         let store = store();
         let [one, two] = [0, 1].map(|_| Entities::new(store.clone(), options(1)));
-        let (one, two) =
-            (one.tenant(&Tenant::default()).await.unwrap(), two.tenant(&Tenant::default()).await.unwrap());
+        let (one, two) = (
+            one.tenant(&TenantName::default()).await.unwrap(),
+            two.tenant(&TenantName::default()).await.unwrap(),
+        );
         let terms = one.intern(&["urn:type"]).await.unwrap();
         let draft = Draft { types: terms[..].into(), ..Draft::default() };
         one.apply("urn:x:1", Operation::Create(draft), Timestamp(1)).await.unwrap();
@@ -85,7 +176,7 @@ fn a_node_learns_the_names_that_another_stored() {
 fn tenants_beyond_the_limit_are_refused_however_many_come_at_once() {
     run(async {
         let store = store();
-        let named = |number: usize| Tenant::new(&format!("t{number}")).unwrap();
+        let named = |number: usize| TenantName::new(&format!("t{number}")).unwrap();
         let earlier = Entities::new(store.clone(), options(1));
         earlier.tenant_or_create(&named(0)).await.unwrap();
 
@@ -102,7 +193,7 @@ fn tenants_beyond_the_limit_are_refused_however_many_come_at_once() {
         let text = "tenant \"t99\" is not created: tenants_max allows 3 beside the default one";
         assert_eq!(refused.to_string(), text);
         assert!(entities.tenant_or_create(&named(0)).await.is_ok(), "one that is there is no new one");
-        assert!(entities.tenant_or_create(&Tenant::default()).await.is_ok());
+        assert!(entities.tenant_or_create(&TenantName::default()).await.is_ok());
     });
 }
 
@@ -112,7 +203,7 @@ fn a_damaged_entity_or_tenant_keeps_nothing_of_others_from_expiring() {
     run(async {
         let store = store();
         let before = Entities::new(store.clone(), options(2));
-        let names = ["city", "ruin", "town"].map(|name| Tenant::new(name).unwrap());
+        let names = ["city", "ruin", "town"].map(|name| TenantName::new(name).unwrap());
         for name in &names {
             let tenant = before.tenant_or_create(name).await.unwrap();
             let types = tenant.intern(&["urn:type"]).await.unwrap();
@@ -123,7 +214,13 @@ fn a_damaged_entity_or_tenant_keeps_nothing_of_others_from_expiring() {
             }
         }
         let [city, ruin, town] = names;
-        put_raw(&store, &keys::terms_partition(&ruin), keys::name_of_term(TermId(0)), b"\xff").await;
+        put_raw(
+            &store,
+            &keys::terms_partition(before.tenant(&ruin).await.unwrap().tenant()),
+            keys::name_of_term(TermId(0)),
+            b"\xff",
+        )
+        .await;
         let context = before.tenant(&city).await.unwrap();
         let partition = context.context().partition("urn:x:2").unwrap().clone();
         put_raw(&store, &partition, keys::entity("urn:x:2"), b"?").await;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use store::Tenant;
+use store::{Tenant, TenantName};
 
 use crate::{TermId, Terms};
 
@@ -19,7 +19,7 @@ pub struct HistoryPolicy {
 #[derive(Clone, Debug, Default)]
 pub struct HistoryRule {
     /// Whose entities.
-    pub tenant: Option<Tenant>,
+    pub tenant: Option<TenantName>,
     /// Entities that have this type (an IRI).
     pub of_type: Option<Box<str>>,
     /// This attribute (an IRI). Such a rule says nothing of recording: a commit is recorded whole or not at all.
@@ -54,7 +54,12 @@ struct KeepRule {
 
 impl TenantPolicy {
     pub(crate) fn new(policy: &HistoryPolicy, tenant: &Tenant) -> Self {
-        let rules = || policy.rules.iter().filter(|rule| rule.tenant.as_ref().is_none_or(|of| of == tenant));
+        let rules = || {
+            policy
+                .rules
+                .iter()
+                .filter(|rule| rule.tenant.as_ref().is_none_or(|of| of.as_str() == tenant.name()))
+        };
         let record = rules().filter(|rule| rule.attribute.is_none());
         let keep = rules().filter_map(|rule| {
             let (of_type, attribute) = (rule.of_type.clone(), rule.attribute.clone());

@@ -37,7 +37,7 @@ impl FoldQueue {
 
     /// Notes a head row. Cost: a hash and an atomic addition.
     pub(crate) fn note(&self, tenant: &Tenant, id: &str) {
-        let seed = xxhash_rust::xxh3::xxh3_64(tenant.name().as_bytes());
+        let seed = xxhash_rust::xxh3::xxh3_64(&tenant.number().to_be_bytes());
         let hash = usize::try_from(xxhash_rust::xxh3::xxh3_64_with_seed(id.as_bytes(), seed) >> 32);
         let hash = hash.unwrap_or_default();
         let Some(chunk) = self.chunks.get(hash % CHUNKS) else {

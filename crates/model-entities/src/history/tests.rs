@@ -1,12 +1,10 @@
 //! The past against a plain list of what was written and removed, over folds, halves of folds, reopenings and deletions.
 
-mod nodes;
-
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use proptest::prelude::*;
-use store::{Clock, Durability, EmbeddedOptions, Store, Tenant, Timestamp};
+use store::{Clock, Durability, EmbeddedOptions, Store, Tenant, TenantName, Timestamp};
 
 use super::*;
 use crate::model::{PlainEntity, PlainInstance, apply_plainly};
@@ -38,7 +36,7 @@ fn step() -> impl Strategy<Value = Step> {
 
 pub(super) async fn tenant(store: &Store) -> TenantEntities {
     let entities = Entities::new(store.clone(), options(1));
-    entities.tenant_or_create(&Tenant::default()).await.unwrap()
+    entities.tenant_or_create(&TenantName::default()).await.unwrap()
 }
 
 fn instances(entity: Option<&PlainEntity>) -> BTreeMap<(u32, Option<String>), PlainInstance> {
@@ -277,7 +275,7 @@ fn readers_see_each_write_once_while_it_is_folded() {
 fn an_entity_with_many_head_rows_is_noted() {
     run(async {
         let all = Entities::new(store(), options(1));
-        let entities = all.tenant_or_create(&Tenant::default()).await.unwrap();
+        let entities = all.tenant_or_create(&TenantName::default()).await.unwrap();
         for number in 0..i64::from(queue::FOLD_ROWS_MIN) {
             entities.apply("urn:x:1", upsert("1"), Timestamp(number)).await.unwrap();
         }

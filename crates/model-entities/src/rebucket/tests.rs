@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use proptest::prelude::*;
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
-use store::{Clock, FeedOptions, HostileOptions, MemoryOptions, Store};
+use store::{Clock, FeedOptions, HostileOptions, MemoryOptions, Store, TenantName};
 
 use super::*;
 use crate::history::tests::{PlainPast, check_past, note};
@@ -130,7 +130,7 @@ fn hostile(seed: u64, lags: bool) -> Store {
 
 /// Two processes of a store; two of the same process where a store belongs to one.
 async fn two(store: &Store, buckets: u32) -> [TenantEntities; 2] {
-    let tenant = Tenant::new("city").unwrap();
+    let tenant = TenantName::new("city").unwrap();
     let one = Entities::new(store.clone(), options(buckets));
     let other = if store.may_lag() { Entities::new(store.beside(), options(buckets)) } else { one.clone() };
     [one.tenant_or_create(&tenant).await.unwrap(), other.tenant_or_create(&tenant).await.unwrap()]
@@ -346,7 +346,7 @@ fn counted(value: u32) -> Operation {
 /// Threads that write, read, ask and move, each with a runtime of its own.
 fn check_threads(store: &Store, rounds: usize) {
     let (one, other) = run(async {
-        let tenant = Tenant::new("city").unwrap();
+        let tenant = TenantName::new("city").unwrap();
         let one = Entities::new(store.clone(), Options { buckets: 1, ..options(1) });
         let other = if store.may_lag() { Entities::new(store.beside(), options(1)) } else { one.clone() };
         let entities = one.tenant_or_create(&tenant).await.unwrap();

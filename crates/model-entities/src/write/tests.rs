@@ -1,13 +1,11 @@
 //! The handle, on the memory store: random operations against a plain model, and many writers at once.
 
-mod nodes;
-
 use std::collections::BTreeMap;
 
 use bytes::Bytes;
 use proptest::prelude::*;
 use smallvec::SmallVec;
-use store::{Clock, Cursor, Partition, Range, Store, Tenant, Write, WriteIds};
+use store::{Clock, Cursor, Partition, Range, Store, TenantName, Write, WriteIds};
 
 use super::*;
 use crate::index::index_rows;
@@ -50,7 +48,7 @@ pub(crate) async fn put_raw(store: &Store, partition: &Partition, key: Bytes, va
 
 pub(crate) async fn tenant(store: &Store, buckets: u32) -> TenantEntities {
     let entities = Entities::new(store.clone(), options(buckets));
-    entities.tenant_or_create(&Tenant::new("city").unwrap()).await.unwrap()
+    entities.tenant_or_create(&TenantName::new("city").unwrap()).await.unwrap()
 }
 
 // What random operations are made of.

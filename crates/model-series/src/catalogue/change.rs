@@ -7,7 +7,7 @@ use bytes::Bytes;
 use store::{Condition, Direction, StateCondition, Timestamp, Write};
 
 use super::check::{check_attributes, checked, index_rows};
-use super::context::{ATTEMPTS_MAX, Context, Draught, Versioned, put_users};
+use super::context::{ATTEMPTS_MAX, Context, Draught, Versioned};
 use super::define::check_series;
 use super::encode::{Writer, damaged, put_definition};
 use super::formulas::check_depth;
@@ -206,31 +206,6 @@ impl Context {
         let more = if users.len() > told.len() { ", ..." } else { "" };
         let text = format!("series {} is used in formulas of: {}{more}", series.name, names.join(", "));
         Ok(Error::Invalid(text))
-    }
-
-    /// Removes many series that may refer to each other, with all else that is known of them; for the removal of a
-    /// whole repository. Their points are removed after, and those that fail are left to [`Context::sweep_removals`]; a
-    /// number that another changed meanwhile is left.
-    pub(crate) async fn remove_all(&self, found: Vec<Versioned>, now: Timestamp) -> Result<(), Error> {
-        let numbers: Vec<u32> = found.iter().map(|found| found.definition.number).collect();
-        let mut draughts = Vec::with_capacity(found.len());
-        for found in &found {
-            let mut draught = Draught { conditions: vec![found.condition()], ..Draught::default() };
-            draught.writes.push(put_users(found.definition.number, &[]));
-            put_removal(&found.definition, now, &mut draught);
-            draughts.push(draught);
-        }
-        for outcome in self.commit_all(draughts).await {
-            outcome?;
-        }
-        for number in numbers {
-            if self.row(&keys::removal(number)).await?.is_some()
-                && let Err(error) = self.erase_points(number).await
-            {
-                self.skip("sweep", &format_args!("series {number}"), error)?;
-            }
-        }
-        Ok(())
     }
 
     /// Removes all rows of points under a number.

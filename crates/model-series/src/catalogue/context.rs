@@ -122,7 +122,9 @@ impl Context {
         if error.is_outage() {
             return Err(error);
         }
-        self.strands.skips().note(job, &self.tenant, what, &error);
+        if !self.tenant.is_ended() {
+            self.strands.skips().note(job, &self.tenant, what, &error);
+        }
         Ok(())
     }
 

@@ -1,23 +1,25 @@
 //! The key page of the catalogue: every row, how its key is built, and how it is read back.
 //!
 //! ```text
-//! partition                row                    value
-//! catalogue/{tenant}/0     d number               definition (encode.rs), stamped
-//! catalogue/{tenant}/0     n name                 number, stamped      finds by name, in order
-//! catalogue/{tenant}/0     A attribute 00 name    number               finds by attribute, in order of names
-//! catalogue/{tenant}/0     V attribute 00 value 00 name   number       finds by attribute and value
-//! catalogue/{tenant}/0     Q unit 00 name         number               finds by unit
-//! catalogue/{tenant}/0     C unit 00 name         number               finds formulas that convert to a unit
-//! catalogue/{tenant}/0     E number               nothing              series with a retention
-//! catalogue/{tenant}/0     f number               numbers, stamped     the formulas that refer to a series
-//! catalogue/{tenant}/0     x number               time, stamped        a series being removed: its number is not free
-//! catalogue/{tenant}/0     u                      units, stamped       all of them in one row
-//! catalogue/{tenant}/0     t name                 attribute type, stamped
-//! catalogue/{tenant}/0     h name                 hook, stamped
-//! catalogue/{tenant}/0     k name                 how far a hook was told, stamped
-//! repositories//0          r name                 repository, stamped
-//! series/{tenant}/{number} (of strands)           points: see `strand/keys.rs`
+//! partition                    row                    value
+//! catalogue/{repository}/0     d number               definition (encode.rs), stamped
+//! catalogue/{repository}/0     n name                 number, stamped      finds by name, in order
+//! catalogue/{repository}/0     A attribute 00 name    number               finds by attribute, in order of names
+//! catalogue/{repository}/0     V attribute 00 value 00 name   number       finds by attribute and value
+//! catalogue/{repository}/0     Q unit 00 name         number               finds by unit
+//! catalogue/{repository}/0     C unit 00 name         number               finds formulas that convert to a unit
+//! catalogue/{repository}/0     E number               nothing              series with a retention
+//! catalogue/{repository}/0     f number               numbers, stamped     the formulas that refer to a series
+//! catalogue/{repository}/0     x number               time, stamped        a series being removed: its number is not free
+//! catalogue/{repository}/0     u                      units, stamped       all of them in one row
+//! catalogue/{repository}/0     t name                 attribute type, stamped
+//! catalogue/{repository}/0     h name                 hook, stamped
+//! catalogue/{repository}/0     k name                 how far a hook was told, stamped
+//! series/{repository}/{number} (of strands)           points: see `strand/keys.rs`
 //! ```
+//!
+//! A repository is part of a tenant: the store's directory of tenants names it, gives it a number of its own, and keeps its
+//! description and time of creation (`repositories.rs`).
 //!
 //! Numbers are four bytes, big-endian. Names hold no zero, so that 00 ends them; the name of the series is always the
 //! tail of an index key, so that rows that agree in all before it come in order of names. Values of attributes are
@@ -31,8 +33,6 @@ use xxhash_rust::xxh3::xxh3_64;
 pub(crate) const MODEL: Model = Model { id: 2, name: "series" };
 /// Definitions and all that is known of series but points.
 pub(crate) const CATALOGUE: Space = Space { id: 34, kind: SpaceKind::Commit, name: "catalogue" };
-/// The directory of repositories, kept under the default tenant.
-pub(crate) const REPOSITORIES: Space = Space { id: 35, kind: SpaceKind::Commit, name: "repositories" };
 /// Points of series.
 pub(crate) const SERIES: Space = Space { id: 32, kind: SpaceKind::Commit, name: "series" };
 
@@ -52,16 +52,10 @@ const UNITS: u8 = b'u';
 const ATTRIBUTE_TYPE: u8 = b't';
 const HOOK: u8 = b'h';
 const HOOK_STATE: u8 = b'k';
-const REPOSITORY: u8 = b'r';
 
-/// Where a tenant's catalogue lives.
+/// Where the catalogue of a repository lives.
 pub(crate) fn catalogue_partition(tenant: &Tenant) -> Partition {
     Partition { tenant: tenant.clone(), space: CATALOGUE, bucket: 0 }
-}
-
-/// Where the directory of repositories lives.
-pub(crate) fn repositories_partition() -> Partition {
-    Partition { tenant: Tenant::default(), space: REPOSITORIES, bucket: 0 }
 }
 
 /// Where the points of a series live.
@@ -132,11 +126,6 @@ pub(crate) fn hook(name: &str) -> Bytes {
 /// Row `k`.
 pub(crate) fn hook_state(name: &str) -> Bytes {
     named(HOOK_STATE, name)
-}
-
-/// Row `r`.
-pub(crate) fn repository(name: &str) -> Bytes {
-    named(REPOSITORY, name)
 }
 
 /// An index by which series are found in order of names.
@@ -221,16 +210,6 @@ pub(crate) fn definitions() -> Range {
 /// All series being removed.
 pub(crate) fn removals() -> Range {
     Range::prefix(vec![REMOVAL])
-}
-
-/// All repositories, by name.
-pub(crate) fn repositories() -> Range {
-    Range::prefix(vec![REPOSITORY])
-}
-
-/// What a repository has besides series and removals: units, attribute types, hooks.
-pub(crate) fn master_data() -> [Range; 4] {
-    [UNITS, ATTRIBUTE_TYPE, HOOK, HOOK_STATE].map(|kind| Range::prefix(vec![kind]))
 }
 
 /// The part of `range` behind the row with this key.

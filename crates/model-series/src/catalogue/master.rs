@@ -320,17 +320,6 @@ impl Context {
         let writes = vec![Write::PutStamped(key, put_hook_state(state).into())];
         self.commit(Draught { conditions, writes, ..Draught::default() }).await
     }
-
-    /// Removes units, attribute types and hooks; for the removal of a whole repository.
-    pub(crate) async fn remove_master_data(&self) -> Result<(), Error> {
-        for _ in 0..ATTEMPTS_MAX {
-            let writes = keys::master_data().into_iter().map(Write::DeleteRange).collect();
-            if self.commit(Draught { writes, ..Draught::default() }).await? {
-                return Ok(());
-            }
-        }
-        Err(Error::Contention("the catalogue".into()))
-    }
 }
 
 fn held_unit<'a>(units: &'a Units, name: &str) -> Option<impl FnOnce() -> Fingerprint + use<'a>> {

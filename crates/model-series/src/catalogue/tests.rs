@@ -5,7 +5,6 @@ mod computed;
 mod damage;
 mod define;
 mod model;
-mod nodes;
 mod points;
 mod repositories;
 mod search;
@@ -35,7 +34,7 @@ pub(crate) fn memory() -> Store {
 
 pub(crate) fn options() -> SeriesOptions {
     let strands = StrandOptions::recommended();
-    SeriesOptions { strands, repositories_max: 1_000, definitions_cached_max: 1_000 }
+    SeriesOptions { strands, tenants_max: 1_000, repositories_max: 1_000, definitions_cached_max: 1_000 }
 }
 
 pub(crate) fn repositories(store: &Store) -> Repositories {

@@ -2,7 +2,6 @@
 
 mod models;
 mod moments;
-mod nodes;
 mod races;
 
 use std::collections::{BTreeMap, BTreeSet};

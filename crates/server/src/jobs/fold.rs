@@ -32,6 +32,8 @@ impl Fold {
                 Ok(true) => _ = counters.folds.fetch_add(1, Ordering::Relaxed),
                 // Writers kept coming first, or there was nothing left to fold.
                 Ok(false) => {}
+                // There is nothing left to fold.
+                Err(_) if strand.partition.tenant.is_ended() => {}
                 Err(error) => {
                     counters.folds_failed.fetch_add(1, Ordering::Relaxed);
                     if error.is_outage() {

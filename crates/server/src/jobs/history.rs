@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use model_entities::Entities;
+use model_entities::{Entities, Error};
 use store::{Clock, Store};
 
 use super::turns::Turns;
@@ -32,9 +32,11 @@ impl History {
     pub(crate) async fn fold(self) {
         loop {
             let job = self.entities.next_to_fold().await;
-            let folded = async { self.entities.tenant(&job.tenant).await?.fold_history(&job.id).await };
+            let folded = async { self.entities.life(&job.tenant).await?.fold_history(&job.id).await };
             match folded.await {
                 Ok(_) => _ = self.metrics.history.folds.fetch_add(1, Ordering::Relaxed),
+                // There is nothing left to fold.
+                Err(Error::NoSuchTenant(_)) => {}
                 Err(error) if error.is_outage() => {
                     self.note_failure(&error, "cannot fold the history of an entity").await;
                 }

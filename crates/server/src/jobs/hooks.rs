@@ -63,8 +63,8 @@ struct Shared {
     sender: Sender,
 }
 
-/// A hook by repository and name.
-type HookKey = (Box<str>, Box<str>);
+/// A hook by the number of its repository and its name.
+type HookKey = (u32, Box<str>);
 
 /// One hook, as it was read.
 struct Known {
@@ -163,7 +163,7 @@ impl Round {
         let turns = shared.turns(hooks, &self.seen);
         let busy: HashSet<_> = self.busy.values().cloned().collect();
         for turn in turns {
-            let key = (turn.repository_name.clone(), turn.standing.hook.name.clone());
+            let key = (turn.repository.tenant().number(), turn.standing.hook.name.clone());
             if self.tasks.len() >= HOOKS_AT_ONCE_MAX || busy.contains(&key) {
                 continue;
             }
@@ -212,7 +212,7 @@ impl Shared {
         let (ends, now) = (self.feed_ends(), self.clock.now());
         let mut turns = Vec::new();
         for Known { repository, repository_name, hook, state } in hooks {
-            let before = seen.get(&(repository_name.clone(), hook.name.clone()));
+            let before = seen.get(&(repository.tenant().number(), hook.name.clone()));
             // What was seen of another hook of its name, or before the state moved, does not count.
             let seen_of = |shard: u32| {
                 let seen = before.and_then(|seen| seen.get(shard as usize)).copied();

@@ -4,7 +4,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use clap::Args;
-use model_entities::{HistoryPolicy, HistoryRule, Tenant};
+use model_entities::{HistoryPolicy, HistoryRule, TenantName};
 
 use super::Switch;
 use crate::units::Span;
@@ -82,7 +82,7 @@ fn rule(text: &str) -> Result<HistoryRule, String> {
             format!("{member:?}: a rule is made of tenant=, type=, attribute=, record= and keep=, parted by commas")
         })?;
         match name {
-            "tenant" => rule.tenant = Some(Tenant::new(value).map_err(|error| error.to_string())?),
+            "tenant" => rule.tenant = Some(TenantName::new(value).map_err(|error| error.to_string())?),
             "type" => rule.of_type = Some(iri(member, value)?),
             "attribute" => rule.attribute = Some(iri(member, value)?),
             "record" => rule.record = Some(recorded(value)?),
@@ -140,7 +140,7 @@ mod tests {
         let [typed, lab, attribute] = &rules[..] else { panic!("{rules:?}") };
         assert_eq!(typed.of_type.as_deref(), Some("https://a.org/T,b"));
         assert_eq!(typed.keep, Some(Duration::from_secs(30 * 86_400)));
-        assert_eq!((lab.tenant.as_ref().map(Tenant::name), lab.record), (Some("lab"), Some(false)));
+        assert_eq!((lab.tenant.as_ref().map(TenantName::as_str), lab.record), (Some("lab"), Some(false)));
         assert_eq!(
             (attribute.attribute.as_deref(), attribute.keep),
             (Some("https://a.org/p"), Some(Duration::MAX))

@@ -88,7 +88,7 @@ fn a_request_too_many_is_told() {
 
 #[test]
 fn tenants_beyond_the_limit_are_refused() {
-    let (_folder, server) = memory(&["--tenants-max", "1"]);
+    let (_folder, server) = memory(&["--tenants-max", "1", "--repositories-max", "1"]);
     let create = |tenant: &str| {
         let body = r#"{"id":"urn:x:1","type":"T"}"#;
         server.ask(&format!(
@@ -110,7 +110,7 @@ fn tenants_beyond_the_limit_are_refused() {
     for (name, status) in [("a", 201), ("b", 413)] {
         let made = server.post("/tsm/v1/repositories", &format!(r#"{{"Name":"{name}"}}"#));
         assert_eq!(made.status, status, "{}", made.text());
-        assert_eq!(made.text().contains("tenants_max allows 1"), status == 413, "{}", made.text());
+        assert_eq!(made.text().contains("repositories_max allows 1"), status == 413, "{}", made.text());
     }
 }
 

@@ -22,7 +22,7 @@ use super::shared::{Engine, Shared, engine_failed, family};
 use crate::feed::bytes_of;
 use crate::lease::Leases;
 use crate::limits::check_reader;
-use crate::place::{bounds, is_scanned, place};
+use crate::place::{bounds, bounds_of_tenant, is_scanned, place};
 use crate::{
     Append, Appended, Commit, Condition, Cursor, Epoch, Error, Lease, Model, Partition, Row, Stamp, Write,
     WriteId,
@@ -166,6 +166,7 @@ impl Batch {
 
     /// Takes the rows of an append in.
     pub(crate) fn append(&mut self, append: &Append, epoch: Epoch) -> Result<(), Error> {
+        append.partition.tenant.check()?;
         if epoch != self.epoch {
             return Err(Condition::Fence(epoch).refusal());
         }
@@ -211,6 +212,12 @@ impl Batch {
             self.remember(key, &place, Becomes::Absent);
         }
         Ok(())
+    }
+
+    /// Removes all rows of a tenant. Cost: that of one range.
+    pub(crate) fn erase(&mut self, tenant: u32) {
+        let (start, end) = bounds_of_tenant(tenant);
+        self.rows.delete_range(start, end);
     }
 
     /// Takes a lease.

@@ -49,6 +49,8 @@ pub(crate) enum Request {
     Remove(Partition, Vec<Bytes>, Appended, Answer<()>),
     /// Begins an epoch.
     Bump(Commit, Answer<Epoch>),
+    /// Removes all rows of the tenant of this number, which has ended.
+    Erase(u32, Answer<()>),
     Lease {
         name: String,
         ttl: Duration,
@@ -168,6 +170,10 @@ impl Committer {
             Request::Bump(commit, answer) => {
                 let outcome = self.batch.bump(&commit);
                 self.replies.push(Reply::Epoch(answer, outcome));
+            }
+            Request::Erase(tenant, answer) => {
+                self.batch.erase(tenant);
+                self.replies.push(Reply::Done(answer, Ok(())));
             }
             Request::Lease { name, ttl, answer } => {
                 let outcome = self.batch.lease(&name, ttl);
@@ -439,6 +445,7 @@ fn refuse(request: Request, closing: &mut Vec<Answer<()>>) {
         }
         Request::Append(_, _, answer)
         | Request::Remove(_, _, _, answer)
+        | Request::Erase(_, answer)
         | Request::KeepFeed(_, _, answer) => {
             drop(answer.send(Err(closed())));
         }

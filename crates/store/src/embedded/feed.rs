@@ -6,7 +6,8 @@ use bytes::Bytes;
 use rocksdb::{Direction, IteratorMode, ReadOptions};
 
 use super::format::{
-    FEED, change_write_id, damaged, find_hidden, is_hidden, parse_change, parse_sequence, sequence_of_key,
+    FEED, change_tenant, change_write_id, damaged, find_hidden, is_hidden, parse_change, parse_sequence,
+    sequence_of_key,
 };
 use super::shared::{Shared, engine_failed, family};
 use crate::limits::FEED_PAGE_BYTES_MAX;
@@ -55,7 +56,7 @@ impl Shared {
                 continue;
             }
             bytes += value.len();
-            changes.push(self.parse_change(&key, value)?);
+            changes.extend(self.parse_change(&key, value)?);
         }
         Ok(FeedPage { changes, cursor: self.incarnation.cursor(upto) })
     }
@@ -73,7 +74,7 @@ impl Shared {
                 }
             } else if change_write_id(&value) == Some(write_id) {
                 let change = self.parse_change(&key, value)?;
-                if change.partition == *partition {
+                if let Some(change) = change.filter(|change| change.partition == *partition) {
                     return committed(change.number);
                 }
             }
@@ -84,11 +85,14 @@ impl Shared {
         Err(Error::new(ErrorKind::Unknown, "resolve a write: the feed does not reach back so far"))
     }
 
-    fn parse_change(&self, key: &[u8], value: Box<[u8]>) -> Result<Change, Error> {
+    /// The change, unless it is of a tenant that was removed.
+    fn parse_change(&self, key: &[u8], value: Box<[u8]>) -> Result<Option<Change>, Error> {
         let context = (self.incarnation, &self.spaces, &self.models);
         let value = Bytes::from(value);
-        let change = parse_sequence(key).and_then(|number| parse_change(number, &value, context));
-        change.ok_or_else(|| damaged("the feed"))
+        let tenant = change_tenant(&value).ok_or_else(|| damaged("the feed"))?;
+        let Some(tenant) = self.lives.of_number(tenant) else { return Ok(None) };
+        let change = parse_sequence(key).and_then(|number| parse_change(number, &value, tenant, context));
+        change.map(Some).ok_or_else(|| damaged("the feed"))
     }
 }
 

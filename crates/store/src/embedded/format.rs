@@ -3,7 +3,7 @@
 //! | family  | key                          | value                                                   |
 //! |---------|------------------------------|---------------------------------------------------------|
 //! | default | place of a row (`place.rs`)  | nothing, or 0 and a plain value, or 1, sequence (u64), write id and a stamped value |
-//! | feed    | sequence (u64)               | write id, space (u8), bucket (u32), length of tenant (u8), tenant, model (u8), format (u8), kind (u8), payload |
+//! | feed    | sequence (u64)               | write id, tenant (u32), space (u8), bucket (u32), model (u8), format (u8), kind (u8), payload |
 //! | feed    | sequence (u64), 0            | what lies before of commits that say nothing: sequence (u64), write id, partition's hash (u64), each |
 //! | meta    | `m` sequence (u64)           | bytes of the feed from the mark before up to here (u64), time in microseconds (i64) |
 //! | meta    | `r` name                     | sequence of the last commit that a reader of the feed has seen (u64) |
@@ -27,7 +27,7 @@ use crate::{
 };
 
 /// The version of everything stored; another version is not opened.
-pub(crate) const FORMAT_VERSION: u32 = 5;
+pub(crate) const FORMAT_VERSION: u32 = 6;
 
 /// The family of the feed.
 pub(crate) const FEED: &str = "feed";
@@ -106,13 +106,11 @@ pub(crate) fn write_stamped(out: &mut Vec<u8>, sequence: u64, write_id: WriteId,
 
 /// Writes the feed record of a commit.
 pub(crate) fn write_change(out: &mut Vec<u8>, commit: &Commit, record: &ChangeRecord) {
-    let tenant = commit.partition.tenant.name().as_bytes();
     out.clear();
     out.extend_from_slice(&commit.write_id.0.to_be_bytes());
+    out.extend_from_slice(&commit.partition.tenant.number().to_be_bytes());
     out.push(commit.partition.space.id);
     out.extend_from_slice(&commit.partition.bucket.to_be_bytes());
-    out.push(u8::try_from(tenant.len()).unwrap_or(u8::MAX)); // A tenant's name has at most 128 bytes.
-    out.extend_from_slice(tenant);
     record.put(out);
 }
 
@@ -122,19 +120,24 @@ pub(crate) fn change_write_id(value: &[u8]) -> Option<WriteId> {
     Some(WriteId(u128::from_be_bytes(*write_id)))
 }
 
-/// Takes a feed record apart, whose bytes the change shares.
+/// The number of the tenant of a feed record.
+pub(crate) fn change_tenant(value: &[u8]) -> Option<u32> {
+    let (tenant, _) = value.get(size_of::<WriteId>()..)?.split_first_chunk()?;
+    Some(u32::from_be_bytes(*tenant))
+}
+
+/// Takes a feed record of a tenant apart, whose bytes the change shares.
 pub(crate) fn parse_change(
     number: u64,
     value: &Bytes,
+    tenant: Tenant,
     shared: (Incarnation, &Spaces, &Models),
 ) -> Option<Change> {
     let (incarnation, spaces, models) = shared;
     let (write_id, rest) = value.split_first_chunk()?;
+    let rest = rest.get(size_of::<u32>()..)?;
     let (space, rest) = rest.split_first()?;
-    let (bucket, rest) = rest.split_first_chunk()?;
-    let (tenant_bytes, rest) = rest.split_first()?;
-    let (tenant, record) = rest.split_at_checked(usize::from(*tenant_bytes))?;
-    let tenant = Tenant::new(std::str::from_utf8(tenant).ok()?).ok()?;
+    let (bucket, record) = rest.split_first_chunk()?;
     let partition = Partition { tenant, space: spaces.named(*space)?, bucket: u32::from_be_bytes(*bucket) };
     let write_id = WriteId(u128::from_be_bytes(*write_id));
     let cursor = incarnation.cursor(number);

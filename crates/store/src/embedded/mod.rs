@@ -12,6 +12,7 @@ mod batch;
 mod cache;
 mod committer;
 mod counted;
+mod directory;
 mod disk;
 mod feed;
 mod feed_log;
@@ -194,6 +195,15 @@ impl Embedded {
             Ok(()) => outcomes.await.unwrap_or_default(),
             Err(error) => (0..count).map(|_| Err(Error::new(error.kind(), error.action()))).collect(),
         }
+    }
+
+    /// Removes all rows of a tenant that has ended: what was queued before is settled first, what comes later is refused.
+    pub(crate) async fn erase(&self, tenant: u32) -> Result<(), Error> {
+        let (answer, outcome) = oneshot::channel();
+        self.submit(0, Request::Erase(tenant, answer)).await?;
+        outcome.await.unwrap_or_else(|_| Err(lost()))?;
+        let shared = Arc::clone(&self.shared);
+        self.shared.block(move || shared.drop_files_of(tenant)).await
     }
 
     pub(crate) async fn lease(&self, name: &str, ttl: Duration) -> Result<Option<Lease>, Error> {

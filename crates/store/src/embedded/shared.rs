@@ -20,8 +20,9 @@ use super::format::{
 };
 use super::snapshot::Snapshots;
 use super::state::{State, StateCell};
-use super::{Durability, EmbeddedOptions, incarnation, log, tuning};
+use super::{Durability, EmbeddedOptions, directory, incarnation, log, tuning};
 use crate::incarnation::Incarnation;
+use crate::lives::Lives;
 use crate::models::Models;
 use crate::spaces::Spaces;
 use crate::{Commit, Epoch, Error, ErrorKind, Statistics};
@@ -50,6 +51,8 @@ pub(crate) struct Shared {
     pub(crate) counted: Counted,
     pub(crate) spaces: Spaces,
     pub(crate) models: Models,
+    /// Tenants that are there.
+    pub(crate) lives: Arc<Lives>,
     /// The epoch of whichever partition: the number of the commit that began it.
     fence: AtomicU64,
     pub(crate) counters: Counters,
@@ -95,6 +98,8 @@ impl Shared {
         let (db, incarnation) = in_room(&ballast, || open_engine(&mut folder, &options, &mut is_cut))?;
         let (spaces, models) = (Spaces::new(), Models::new());
         let (sequence, feed_first) = recover(&db, (&spaces, &models))?;
+        let lives = Arc::new(Lives::new());
+        directory::recover(&db, &lives)?;
         let feed_log = Mutex::new(FeedLog::recover(&db)?);
         let shared = Self {
             ballast,
@@ -103,6 +108,7 @@ impl Shared {
             counted: Counted::new(RUN_ROWS),
             spaces,
             models,
+            lives,
             // Whatever was appended before is of an older epoch, or of this one.
             fence: AtomicU64::new(sequence),
             incarnation,
@@ -199,6 +205,7 @@ impl Shared {
 
     /// Whether this commit is written, as far as there is room.
     pub(crate) fn check_takes(&self, commit: &Commit) -> Result<(), Error> {
+        commit.partition.tenant.check()?;
         match self.state() {
             State::Serving => Ok(()),
             State::Low if makes_room(commit) => Ok(()),

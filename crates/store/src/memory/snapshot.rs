@@ -81,7 +81,7 @@ impl MemorySnapshot {
 
     pub(crate) fn get(&self, partition: &Partition, key: &[u8]) -> Result<Option<Row>, Error> {
         let state = self.memory.state.read();
-        state.open()?;
+        state.check(partition)?;
         let place = place(partition, key);
         match self.undone(&state, partition)?.lock().get(&place) {
             Some(row) => Ok(row.clone()),
@@ -97,7 +97,7 @@ impl MemorySnapshot {
         rows_max: usize,
     ) -> Result<Page, Error> {
         let state = self.memory.state.read();
-        state.open()?;
+        state.check(partition)?;
         let mut page = Page::default();
         let Some((start, end)) = bounds(partition, range) else {
             return Ok(page);

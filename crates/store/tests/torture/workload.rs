@@ -44,7 +44,7 @@ pub(crate) fn options(durability: Durability, log_files_kept: usize) -> Embedded
 }
 
 pub(crate) fn partition(id: u32) -> Partition {
-    Partition { tenant: Tenant::new("torture").unwrap(), space: THINGS, bucket: id % BUCKETS }
+    Partition { tenant: Tenant::default(), space: THINGS, bucket: id % BUCKETS }
 }
 
 pub(crate) fn blocks() -> Partition {

@@ -194,18 +194,26 @@ async fn preloaded_contexts_need_no_network() {
 
 #[tokio::test]
 async fn names_are_kept_for_each_context_and_tenant() {
-    let (contexts, terms) = (contexts(), Terms::default());
-    let other = Tenant::new("other").unwrap();
-    let names = of(&contexts).names(&Context::core(), &terms).await;
-    assert!(Arc::ptr_eq(&names, &of(&contexts).names(&Context::core(), &terms).await));
-    assert!(!Arc::ptr_eq(&names, &contexts.of(&other).names(&Context::core(), &terms).await));
+    let contexts = contexts();
+    let entities = entities(&store::testing::memory(Clock::System));
+    let other = TenantName::new("other").unwrap();
+    let mine = entities.tenant(&TenantName::default()).await.unwrap();
+    let theirs = entities.tenant_or_create(&other).await.unwrap();
+    let names = of(&contexts).names(&Context::core(), &mine).await;
+    assert!(Arc::ptr_eq(&names, &of(&contexts).names(&Context::core(), &mine).await));
+    let other_names = contexts.of(&other).names(&Context::core(), &theirs).await;
+    assert!(!Arc::ptr_eq(&names, &other_names));
+    // Another life of the tenant has numbers of its own for them.
+    assert!(entities.remove_tenant(&other).await.unwrap());
+    let again = entities.tenant_or_create(&other).await.unwrap();
+    assert!(!Arc::ptr_eq(&other_names, &contexts.of(&other).names(&Context::core(), &again).await));
     assert!(Arc::ptr_eq(names.context(), &Context::core()));
 }
 
 #[tokio::test]
 async fn what_is_fetched_or_written_by_one_tenant_is_no_others() {
     let server = WebServer::start(&[("/a", Page::Text(r#"{"@context": {"a": "x:y"}}"#.into()))]).await;
-    let (contexts, other) = (contexts(), Tenant::new("other").unwrap());
+    let (contexts, other) = (contexts(), TenantName::new("other").unwrap());
     let (url, member) = (server.url("/a"), r#"{"a": "x:z"}"#);
     let mine = of(&contexts).by_link(&url).await.unwrap();
     let theirs = contexts.of(&other).by_link(&url).await.unwrap();
@@ -219,8 +227,30 @@ async fn what_is_fetched_or_written_by_one_tenant_is_no_others() {
 }
 
 #[tokio::test]
+async fn what_a_removed_tenant_fetched_or_wrote_is_not_there_for_the_next_of_its_name() {
+    let server = WebServer::start(&[("/a", Page::Text(r#"{"@context": {"a": "x:y"}}"#.into()))]).await;
+    let (entities, tenant) =
+        (entities(&store::testing::memory(Clock::System)), TenantName::new("city").unwrap());
+    let contexts = contexts().hosting(entities.clone(), Clock::System);
+    let created = entities.tenant_or_create(&tenant).await.unwrap();
+    let linked = contexts.of(&tenant).by_link(&server.url("/a")).await.unwrap();
+    let inline = contexts.of(&tenant).by_member(r#"{"a": "x:z"}"#).await.unwrap();
+    contexts.of(&tenant).names(&linked, &created).await;
+    contexts.of(&tenant).by_link(&inline.link()).await.unwrap();
+    assert!(entities.remove_tenant(&tenant).await.unwrap());
+    assert!(contexts.of(&tenant).by_link(&inline.link()).await.is_err());
+    let again = entities.tenant_or_create(&tenant).await.unwrap();
+    assert!(contexts.of(&tenant).by_link(&inline.link()).await.is_err());
+    contexts.of(&tenant).names(&Context::core(), &again).await;
+    assert_eq!(contexts.of(&tenant).list(Some(ContextKind::ImplicitlyCreated)).await.unwrap(), []);
+    assert_eq!(server.requests(), 1);
+    contexts.of(&tenant).by_link(&server.url("/a")).await.unwrap();
+    assert_eq!(server.requests(), 2);
+}
+
+#[tokio::test]
 async fn what_needs_nothing_but_what_is_built_in_is_parsed_once_for_all_tenants() {
-    let (contexts, other) = (contexts(), Tenant::new("other").unwrap());
+    let (contexts, other) = (contexts(), TenantName::new("other").unwrap());
     let url = "https://fiware.github.io/data-models/context.jsonld";
     let (mine, theirs) = (of(&contexts).by_link(url).await, contexts.of(&other).by_link(url).await);
     assert!(Arc::ptr_eq(&mine.unwrap(), &theirs.unwrap()));
@@ -241,7 +271,7 @@ async fn a_fetched_document_that_is_no_context_is_forgotten_and_asked_for_again_
     }
     assert_eq!(server.requests(), 2);
     let urls: Vec<String> =
-        contexts.shared.pool.lock().documents(&Tenant::default()).map(|(url, _)| url.into()).collect();
+        contexts.shared.pool.lock().documents(&TenantName::default()).map(|(url, _)| url.into()).collect();
     assert_eq!(urls, [server.url("/b")]);
 }
 
@@ -249,11 +279,11 @@ async fn a_fetched_document_that_is_no_context_is_forgotten_and_asked_for_again_
 async fn what_was_fetched_before_there_was_a_tenant_is_kept_once_there_is() {
     let server = WebServer::start(&[("/a", Page::Text(r#"{"@context": {"a": "x:y"}}"#.into()))]).await;
     let store = store::testing::memory(Clock::System);
-    let (entities, tenant) = (entities(&store), Tenant::new("new").unwrap());
+    let (entities, tenant) = (entities(&store), TenantName::new("new").unwrap());
     let first = contexts().hosting(entities.clone(), Clock::System);
     let context = first.of(&tenant).by_link(&server.url("/a")).await.unwrap();
-    let terms = entities.tenant_or_create(&tenant).await.unwrap().terms().clone();
-    first.of(&tenant).names(&context, &terms).await;
+    let created = entities.tenant_or_create(&tenant).await.unwrap();
+    first.of(&tenant).names(&context, &created).await;
     let later = contexts().hosting(entities, Clock::System);
     later.of(&tenant).by_link(&server.url("/a")).await.unwrap();
     assert_eq!(server.requests(), 1);

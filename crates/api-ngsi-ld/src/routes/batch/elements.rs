@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use api_http::Request;
-use model_entities::{Deadline, Draft, Tenant};
+use model_entities::{Deadline, Draft, TenantName};
 
 use super::Tally;
 use crate::context::{Context, Contexts, Names, TenantContexts};
@@ -153,7 +153,7 @@ impl<'a, 'b> Resolver<'a, 'b> {
     /// If the context of the `Link` header cannot be had.
     pub(super) async fn new(
         all: &'a Contexts,
-        tenant: &'a Tenant,
+        tenant: &'a TenantName,
         request: &Request,
         body: Body<'_>,
     ) -> Result<Self, Problem> {
@@ -201,8 +201,8 @@ impl<'a, 'b> Resolver<'a, 'b> {
             return Ok(Ok(Arc::clone(names)));
         }
         // What is refused whole is read with the default tenant's names.
-        let contexts = self.all.of(session.entities.tenant());
-        let names = contexts.names(&context, session.entities.terms()).await;
+        let name = session.entities.tenant().to_name();
+        let names = self.all.of(&name).names(&context, &session.entities).await;
         self.names = Some((context, Arc::clone(&names)));
         Ok(Ok(names))
     }
@@ -233,7 +233,7 @@ mod tests {
     #[tokio::test]
     async fn only_the_context_at_work_is_held() {
         let contexts = Contexts::new(ContextOptions { cache_entries: 1, ..options() }).unwrap();
-        let (text, request, tenant) = (elements(3), Request::default(), Tenant::default());
+        let (text, request, tenant) = (elements(3), Request::default(), TenantName::default());
         let body = Body { text: &text, kind: BodyKind::JsonLd };
         let texts = crate::wire::split_batch(&text, 10).unwrap();
         let elements = Elements::new(body, &texts).unwrap();
@@ -252,7 +252,7 @@ mod tests {
         let contexts = Contexts::new(options()).unwrap();
         let (text, request) =
             (elements(2), Request { deadline: Some(std::time::Instant::now()), ..Request::default() });
-        let (tenant, body) = (Tenant::default(), Body { text: &text, kind: BodyKind::JsonLd });
+        let (tenant, body) = (TenantName::default(), Body { text: &text, kind: BodyKind::JsonLd });
         let texts = crate::wire::split_batch(&text, 10).unwrap();
         let elements = Elements::new(body, &texts).unwrap();
         let mut resolver = Resolver::new(&contexts, &tenant, &request, body).await.unwrap();

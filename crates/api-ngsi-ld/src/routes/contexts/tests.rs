@@ -2,7 +2,7 @@ use api_http::Params;
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName};
 use http_body_util::BodyExt as _;
-use model_entities::{Clock, Tenant, Timestamp};
+use model_entities::{Clock, TenantName, Timestamp};
 use serde_json::{Value, json};
 use store::Store;
 
@@ -225,7 +225,7 @@ async fn fetched_contexts_outlive_a_restart() {
 
 #[tokio::test]
 async fn contexts_of_one_tenant_are_not_anothers() {
-    let (store, other) = (store(), Tenant::new("other").unwrap());
+    let (store, other) = (store(), TenantName::new("other").unwrap());
     let contexts = contexts(&store);
     let mine = host(&contexts, &json!({"@context": {"a": "https://example.org/a"}})).await;
     // A tenant that was never written to has no list; hosting a context creates it.

@@ -7,7 +7,7 @@ use crate::query::{Query, TypeQuery};
 use crate::write::tests::{options, run, store};
 use crate::{Entities, Kind, Options};
 use std::time::Duration;
-use store::Tenant;
+use store::TenantName;
 
 const ID: &str = "urn:x:1";
 const SPEED: TermId = TermId(10);
@@ -261,7 +261,7 @@ fn the_policy_says_what_is_recorded_and_how_long() {
         ];
         let options = Options { history: HistoryPolicy { rules }, ..options(1) };
         let all = Entities::new(store(), options);
-        let entities = all.tenant_or_create(&Tenant::default()).await.unwrap();
+        let entities = all.tenant_or_create(&TenantName::default()).await.unwrap();
         let names = ["urn:t:plain", "urn:t:secret", "urn:a:kept", "urn:a:trimmed"];
         let [plain, secret, kept, trimmed] = entities.intern(&names).await.unwrap()[..] else { panic!() };
         let write = async |id: &str, of_type: TermId, now: i64| {
@@ -295,7 +295,7 @@ fn scopes_that_hold_outlive_retention() {
         let rules = vec![HistoryRule { tenant: None, of_type: None, attribute: None, record: None, keep }];
         let options = Options { history: HistoryPolicy { rules }, ..options(1) };
         let all = Entities::new(store(), options);
-        let entities = all.tenant_or_create(&Tenant::default()).await.unwrap();
+        let entities = all.tenant_or_create(&TenantName::default()).await.unwrap();
         for (scope, now) in [("/a", 10), ("/b", 20), ("/c", 190)] {
             let scopes = Some(vec![scope.into()]);
             let draft = Draft { id: ID.into(), types: smallvec![TermId(1)], scopes, ..Draft::default() };

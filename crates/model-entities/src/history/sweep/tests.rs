@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use smallvec::smallvec;
-use store::{Direction, Range, Store, Tenant, Timestamp};
+use store::{Direction, Range, Store, Tenant, TenantName, Timestamp};
 
 use crate::history::{HistoryPolicy, HistoryRequest, HistoryRule};
 use crate::write::tests::{options, put_raw, run, store};
@@ -29,7 +29,7 @@ fn pasts_of_others_are_folded_and_trimmed() {
         let rule = HistoryRule { keep: Some(Duration::from_micros(100)), ..HistoryRule::default() };
         let options = Options { history: HistoryPolicy { rules: vec![rule] }, ..options(2) };
         let all = Entities::new(store.clone(), options);
-        let entities = all.tenant_or_create(&Tenant::default()).await.unwrap();
+        let entities = all.tenant_or_create(&TenantName::default()).await.unwrap();
         for now in [10, 150] {
             for id in ["urn:x:1", "urn:x:2", "urn:x:3"] {
                 let of = |name| {

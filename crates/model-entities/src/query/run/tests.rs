@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use serde_json::{Value, json};
-use store::{Clock, MemoryOptions, Store, Tenant};
+use store::{Clock, MemoryOptions, Store, TenantName};
 
 use self::naive::Asked;
 use super::super::testing::{NAMES, draft, filter, query, term};
@@ -37,7 +37,7 @@ async fn tenant_with(entities: &[Value], options: Options) -> TenantEntities {
 }
 
 async fn tenant_on(store: Store, entities: &[Value], options: Options) -> TenantEntities {
-    let tenant = Entities::new(store, options).tenant_or_create(&Tenant::default()).await.unwrap();
+    let tenant = Entities::new(store, options).tenant_or_create(&TenantName::default()).await.unwrap();
     let terms = tenant.intern(&NAMES).await.unwrap();
     assert!(terms.iter().zip(NAMES).all(|(found, name)| *found == term(name)));
     let operations = entities

@@ -56,7 +56,7 @@ async fn definitions_are_read_from_the_store_by_another_process() {
     let defined = define(&first, computed("Sum", "1 + 1")).await;
     let second = repositories(&store).get("default").await.expect("there");
     assert_eq!(find(&second, "Sum").await, defined);
-    assert_eq!(second.tenant().name(), "");
+    assert_eq!(second.tenant().name(), "default");
 }
 
 #[tokio::test]

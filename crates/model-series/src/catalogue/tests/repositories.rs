@@ -1,8 +1,5 @@
-use store::{Direction, Timestamp};
-
 use super::*;
-use crate::catalogue::keys;
-use crate::{Edit, Hook, RepositoryChange, SeriesWrite};
+use crate::{Edit, RepositoryChange, SeriesWrite};
 
 fn draft_of(name: &str) -> RepositoryDraft {
     RepositoryDraft { name: name.into(), description: "d".into() }
@@ -19,7 +16,7 @@ async fn repositories_are_made_changed_and_listed() {
     repositories.create(draft_of("grid"), NOW).await.expect("made");
     assert_eq!(refusal(repositories.create(draft_of("grid"), NOW).await), "repository grid exists already");
     assert_eq!(repositories.get_or_create("grid", NOW).await.expect("there").tenant().name(), "grid");
-    assert_eq!(repositories.get_or_create("default", NOW).await.expect("made").tenant().name(), "");
+    assert_eq!(repositories.get_or_create("default", NOW).await.expect("made").tenant().name(), "default");
     let change = RepositoryChange { description: Some("other".into()) };
     let changed = repositories.change("grid", change).await.expect("changed");
     assert_eq!((&*changed.description, changed.created), ("other", NOW));
@@ -31,71 +28,73 @@ async fn repositories_are_made_changed_and_listed() {
     }
 }
 
-/// All rows of a tenant's catalogue, and whether its first series' partition holds any.
-async fn rows(store: &Store, tenant: &Repository, number: u32) -> (Vec<Vec<u8>>, bool) {
-    let whole = store::Range::default();
-    let catalogue = keys::catalogue_partition(tenant.tenant());
-    let page = store.scan(&catalogue, &whole, Direction::Forward, 10_000).await.expect("scanned");
-    let points = keys::series_partition(tenant.tenant(), number);
-    let points = store.scan(&points, &whole, Direction::Forward, 1).await.expect("scanned");
-    (page.rows().map(|(key, _)| key.to_vec()).collect(), !points.is_empty())
-}
-
 #[tokio::test]
-async fn a_removed_repository_leaves_nothing_and_its_name_is_free() {
+async fn a_removed_repository_leaves_nothing_and_its_name_is_free_at_once() {
     let store = memory();
     let repositories = repositories(&store);
     let repository = repositories.get_or_create("grid", NOW).await.expect("made");
     furnish(&repository).await;
-    let hook = Hook {
-        name: "h".into(),
-        url: "http://x".into(),
-        series: None,
-        attributes: Vec::new(),
-        secret: None,
-        is_active: true,
-    };
-    repository.put_hook(hook).await.expect("a hook");
     let drafts = (0..600).map(|number| draft(&format!("s {number}"))).chain([computed("f", "[s 1]")]);
     repository.define(drafts.collect(), NOW).await.expect("defined");
     let series = find(&repository, "s 1").await;
-    let write = SeriesWrite { series: series.clone(), quotation: None, edit: Edit::Put(quarters(0, &[1.0])) };
-    repository.write_all(vec![write], NOW).await.expect("written");
-    assert!(rows(&store, &repository, series.number).await.1);
-    repositories.remove("grid", NOW).await.expect("removed");
-    assert_eq!(refusal(repositories.remove("grid", NOW).await), "repository grid is not known");
+    let write =
+        || SeriesWrite { series: series.clone(), quotation: None, edit: Edit::Put(quarters(0, &[1.0])) };
+    repository.write_all(vec![write()], NOW).await.expect("written");
+    repositories.remove("grid").await.expect("removed");
+    assert_eq!(refusal(repositories.remove("grid").await), "repository grid is not known");
     assert_eq!(refusal(repositories.get("grid").await), "repository grid is not known");
-    let (left, has_points) = rows(&store, &repository, series.number).await;
-    assert!(!has_points);
-    assert!(left.iter().all(|key| key[0] == b'x'), "only numbers that are not free yet");
     let again = repositories.get_or_create("grid", NOW).await.expect("made again");
     assert!(again.units().await.expect("read").iter().next().is_none());
-    assert_ne!(define(&again, draft("s 1")).await.number, series.number);
-    repositories.remove("grid", NOW).await.expect("removed");
-    let later = Timestamp(NOW.0 + 3_600_000_000);
-    repositories.sweep(later).await.expect("swept");
-    assert_eq!(rows(&store, &again, series.number).await, (Vec::new(), false));
-    let directory = keys::repositories_partition();
-    let page =
-        store.scan(&directory, &store::Range::default(), Direction::Forward, 9).await.expect("scanned");
-    assert!(page.is_empty(), "the name is gone from the directory");
+    let other = define(&again, draft("s 1")).await;
+    // Those who found the repository, or the series, before.
+    assert!(repository.define(vec![draft("late")], NOW).await.is_err());
+    let late = repository.write_all(vec![write()], NOW).await;
+    assert!(late.map_or(true, |outcomes| outcomes.iter().all(Result::is_err)));
+    assert!(repository.find(SeriesRef::Name("s 1")).await.is_err());
+    assert_eq!(again.extent(&other, None).await.expect("read"), None);
+
+    let number = repository.tenant().number();
+    assert!(store::testing::rows_of_tenant(&store, number) > 600);
+    let tenants = store::Tenants::new(store.clone());
+    assert_eq!(tenants.finish_removals(std::time::Duration::ZERO).await.expect("done"), 1);
+    assert_eq!(store::testing::rows_of_tenant(&store, number), 0);
+    assert_eq!(find(&again, "s 1").await, other);
 }
 
 #[tokio::test]
-async fn what_comes_late_to_a_removed_repository_is_swept() {
+async fn repositories_of_one_name_are_told_apart_by_tenant_and_go_with_it() {
     let store = memory();
-    let repositories = repositories(&store);
-    let held = repositories.get_or_create("grid", NOW).await.expect("made");
-    let series = define(&held, draft("s")).await;
-    repositories.remove("grid", NOW).await.expect("removed");
-    // Two who found the repository, or the series, before.
-    let late = define(&held, draft("late")).await;
-    let write = SeriesWrite { series: series.clone(), quotation: None, edit: Edit::Put(quarters(0, &[1.0])) };
-    held.write_all(vec![write], NOW).await.expect("written");
-    repositories.sweep(Timestamp(NOW.0 + 1)).await.expect("swept");
-    assert!(!rows(&store, &held, series.number).await.1);
-    repositories.sweep(Timestamp(NOW.0 + 3_600_000_000)).await.expect("swept");
-    assert_eq!(rows(&store, &held, late.number).await, (Vec::new(), false));
+    let all = repositories(&store);
+    let [city, town] = ["city", "town"].map(|name| store::TenantName::new(name).expect("a name"));
+    assert_eq!(refusal(all.of(&city).await), "tenant city is not known");
+    let of_city = all.of_or_create(&city).await.expect("made");
+    let of_town = all.of_or_create(&town).await.expect("made");
+    let mut held = Vec::new();
+    for repositories in [&all, &of_city, &of_town] {
+        let repository = repositories.get_or_create("grid", NOW).await.expect("made");
+        define(&repository, draft("s")).await;
+        held.push(repository);
+    }
+    of_city.remove("grid").await.expect("removed");
+    assert!(of_city.list().await.expect("listed").is_empty());
+    let again = of_city.get_or_create("grid", NOW).await.expect("made");
+    for repositories in [&all, &of_town] {
+        let repository = repositories.get("grid").await.expect("there");
+        assert!(repository.find(SeriesRef::Name("s")).await.is_ok());
+    }
+    let tenants = store::Tenants::new(store.clone());
+    assert!(tenants.remove(&city).await.expect("removed"));
+    assert!(again.define(vec![draft("late")], NOW).await.is_err());
+    assert!(of_city.get("grid").await.is_err() && of_city.create(draft_of("x"), NOW).await.is_err());
+    assert_eq!(refusal(all.of(&city).await), "tenant city is not known");
+    assert!(all.of_or_create(&city).await.expect("made").list().await.expect("listed").is_empty());
+    tenants.finish_removals(std::time::Duration::ZERO).await.expect("done");
+    for gone in [&held[1], &again] {
+        assert_eq!(store::testing::rows_of_tenant(&store, gone.tenant().number()), 0);
+    }
+    assert!(
+        held[0].find(SeriesRef::Name("s")).await.is_ok() && held[2].find(SeriesRef::Name("s")).await.is_ok()
+    );
 }
 
 #[tokio::test]
@@ -134,13 +133,6 @@ async fn the_embedded_engine_keeps_it_all() {
         refusal(repository.remove(SeriesRef::Name("s 1"), NOW).await),
         "series s 1 is used in formulas of: f"
     );
-    repositories.remove("grid", NOW).await.expect("removed");
-    let (left, has_points) = rows(&store, &repository, find_number(&defined, "s 1")).await;
-    assert!(!has_points && left.iter().all(|key| key[0] == b'x'));
-}
-
-fn find_number(defined: &[Arc<Definition>], name: &str) -> u32 {
-    defined.iter().find(|one| &*one.name == name).map(|one| one.number).expect("defined")
 }
 
 #[tokio::test]
@@ -151,11 +143,11 @@ async fn repositories_beyond_the_limit_are_refused() {
     let repositories = Repositories::new(store, options);
     repositories.get_or_create("default", NOW).await.expect("made");
     repositories.create(draft_of("b"), NOW).await.expect("made");
-    let full = "repository c is not created: tenants_max allows 2 beside `default`";
+    let full = "repository c is not created: repositories_max allows 2 beside `default`";
     assert_eq!(refusal(repositories.create(draft_of("c"), NOW).await), full);
     assert_eq!(refusal(repositories.get_or_create("c", NOW).await), full);
     assert_eq!(refusal(repositories.create(draft_of("b"), NOW).await), "repository b exists already");
-    repositories.remove("a", NOW).await.expect("removed");
+    repositories.remove("a").await.expect("removed");
     repositories.create(draft_of("c"), NOW).await.expect("made in the place of the removed one");
     assert_eq!(refusal(repositories.create(draft_of("d"), NOW).await), full.replace(" c ", " d "));
 }

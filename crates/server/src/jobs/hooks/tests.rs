@@ -31,7 +31,12 @@ impl Scene {
         // It being there already is as good.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let strands = StrandOptions { block_points_max: 64, overlays_max: 4, overlay_points_max: 64 };
-        let options = SeriesOptions { strands, repositories_max: 1_000, definitions_cached_max: 100 };
+        let options = SeriesOptions {
+            strands,
+            tenants_max: 1_000,
+            repositories_max: 1_000,
+            definitions_cached_max: 100,
+        };
         let repositories = Repositories::new(store.clone(), options);
         let policy = HooksPolicy {
             private_addresses,

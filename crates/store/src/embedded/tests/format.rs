@@ -4,7 +4,7 @@
 use rocksdb::{ColumnFamilyDescriptor, DB, Options};
 
 use super::*;
-use crate::{Stamp, Tenant};
+use crate::{Stamp, TenantName, Tenants};
 
 /// Makes a store of these rows, by family, key and value, without any code of this crate.
 fn write(folder: &Path, format: &str, rows: &[(&str, &[u8], &[u8])]) {
@@ -21,26 +21,34 @@ fn write(folder: &Path, format: &str, rows: &[(&str, &[u8], &[u8])]) {
 }
 
 #[tokio::test]
-async fn a_store_of_format_5_opens() {
+async fn a_store_of_format_6_opens() {
     let folder = tempfile::tempdir().unwrap();
     let write_id = |n: u8| [&[0; 15][..], &[n]].concat();
-    let change = |n: u8| [&write_id(n)[..], b"\xc8\0\0\0\x01\x04Erde", b"\xc8\x01\x02change"].concat();
+    let change = |n: u8| [&write_id(n)[..], b"\0\0\0\x07\xc8\0\0\0\x01", b"\xc8\x01\x02change"].concat();
     let stamped = [b"\x01\0\0\0\0\0\0\0\x01", &write_id(1)[..], b"value"].concat();
-    let rows: [(&str, &[u8], &[u8]); 10] = [
-        ("default", b"Erde\0\xc8\0\0\0\x01a", &stamped),
-        ("default", b"Erde\0\xc8\0\0\0\x01b", b"\0plain"),
-        ("default", b"Erde\0\xc8\0\0\0\x01c", b""),
+    let tenant =
+        [b"\x01\0\0\0\0\0\0\0\0", &write_id(9)[..], b"\x01\0\0\0\x07", &[0; 8], b"\xc8\0\x04kept"].concat();
+    let rows: [(&str, &[u8], &[u8]); 12] = [
+        ("default", b"\0\x03\0\0\0\0dErde", &tenant),
+        ("default", b"\x07\xc8\0\0\0\x01a", &stamped),
+        ("default", b"\x07\xc8\0\0\0\x01b", b"\0plain"),
+        ("default", b"\x07\xc8\0\0\0\x01c", b""),
         ("feed", b"\0\0\0\0\0\0\0\x01", &change(1)),
         ("feed", b"\0\0\0\0\0\0\0\x02", &change(2)),
         ("meta", b"d\xc8", b"tests"),
         ("meta", b"f", b"\0\0\0\0\0\0\0\x01"),
         ("meta", b"i", b"\0\0\0\0\0\0\0\x07\0"),
+        ("meta", b"s\x03", b"\0tenants"),
         ("meta", b"s\xc8", b"\0things"),
         ("meta", b"s\xca", b"\x01blocks"),
     ];
-    write(folder.path(), "twinfold store\nformat 5\ncreated by 0.1.0\n", &rows);
+    write(folder.path(), "twinfold store\nformat 6\ncreated by 0.1.0\n", &rows);
     let store = open(folder.path()).unwrap();
-    let partition = Partition { tenant: Tenant::new("Erde").unwrap(), ..testing::things(1) };
+    let tenants = Tenants::new(store.clone());
+    let tenant = tenants.get(&TenantName::new("Erde").unwrap()).await.unwrap().unwrap();
+    let kept = tenants.info(&tenant).await.unwrap().kept(testing::TESTS).cloned();
+    assert_eq!((tenant.number(), kept), (7, Some(Bytes::from_static(b"kept"))));
+    let partition = Partition { tenant, ..testing::things(1) };
     let keys = ["a", "b", "c"].map(|key| Bytes::copy_from_slice(key.as_bytes()));
     let rows = store.get_many(&partition, &keys).await.unwrap();
     let rows: Vec<_> =

@@ -86,7 +86,7 @@ impl Scene {
         let turns = shared.turns(hooks, seen);
         let is_behind = !turns.is_empty();
         for turn in turns {
-            let key = (turn.repository_name.clone(), turn.standing.hook.name.clone());
+            let key = (turn.repository.tenant().number(), turn.standing.hook.name.clone());
             seen.insert(key, shared.serve(turn).await);
         }
         is_behind

@@ -1,0 +1,73 @@
+//! What the engine does with whole tenants: knows those that are there when it opens, and gives back the files of those that
+//! went. What the directory holds is `tenants/rows.rs`.
+
+use rocksdb::DB;
+
+use super::format::Stored;
+use super::read::{TIER_DISK, scan_options};
+use super::shared::{Shared, engine_failed};
+use crate::Error;
+use crate::lives::{Directory, Lives};
+use crate::place::{bounds, bounds_of_tenant, head_bytes};
+use crate::tenants::rows;
+
+/// Learns the tenants that the directory holds, and their parts. Cost: a scan of the directory.
+pub(crate) fn recover(db: &DB, lives: &Lives) -> Result<(), Error> {
+    let partition = rows::partition();
+    let head = head_bytes(&partition);
+    let everything = [rows::names(&Directory::default()), rows::all_parts()];
+    for (start, end) in everything.iter().filter_map(|range| bounds(&partition, range)) {
+        let mut rows = db.raw_iterator_opt(scan_options((&start, &end), TIER_DISK));
+        rows.seek(&start);
+        while let Some((place, value)) = rows.item() {
+            let entry = Stored::parse(value).and_then(|stored| rows::Entry::parse(stored.value));
+            let learnt = place.get(head..).zip(entry).and_then(|(key, entry)| learn(lives, key, &entry));
+            if learnt.is_none() {
+                // Who asks for it is told.
+                tracing::error!(row = %place.escape_ascii(), "a row of the directory of tenants is damaged");
+            }
+            rows.next();
+        }
+        rows.status().map_err(|error| engine_failed(db.path(), "open", error))?;
+    }
+    Ok(())
+}
+
+/// `None`: the row makes no sense.
+fn learn(lives: &Lives, key: &[u8], entry: &rows::Entry) -> Option<()> {
+    let directory = match rows::part_of_key(key) {
+        None => Directory::default(),
+        Some((tenant, model)) => match lives.of_number(tenant) {
+            Some(tenant) => Directory { within: Some((tenant, model)) },
+            // It is being removed.
+            None => return Some(()),
+        },
+    };
+    let name = rows::name_of_key(key, rows::head_bytes(&directory))?;
+    lives.learn(&directory, (entry.number, &name), lives.generation()).map(drop)
+}
+
+impl Shared {
+    /// Gives back the files that hold nothing but rows of a removed tenant: the rest goes when files are merged. May block.
+    pub(crate) fn drop_files_of(&self, tenant: u32) -> Result<(), Error> {
+        let (start, end) = bounds_of_tenant(tenant);
+        let engine = self.engine()?;
+        if let Err(error) = engine.delete_file_in_range(&start, &end) {
+            tracing::warn!(%error, "files of a removed tenant were not given back");
+        }
+        Ok(())
+    }
+    #[cfg(any(test, feature = "testing"))]
+    pub(crate) fn count_tenant_rows(&self, number: u32) -> Result<usize, Error> {
+        let (start, end) = bounds_of_tenant(number);
+        let engine = self.engine()?;
+        let mut rows = engine.raw_iterator_opt(scan_options((&start, &end), TIER_DISK));
+        let mut count = 0;
+        rows.seek(&start);
+        while rows.valid() {
+            count += 1;
+            rows.next();
+        }
+        Ok(count)
+    }
+}

@@ -1,0 +1,165 @@
+//! The lives of tenants that a process knows: one handle of each, so that all who hold it learn of its end at once.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use parking_lot::{Mutex, RwLock};
+
+use crate::{Tenant, TenantName, TenantPlaces};
+
+/// What all handles of a store in a process share of its tenants.
+#[derive(Debug)]
+pub(crate) struct Lives {
+    known: RwLock<Known>,
+    /// How many names are taken in each directory; the most is said by whoever asks.
+    places: Mutex<HashMap<Directory, TenantPlaces>>,
+    /// Numbers that are this process's to give.
+    pub(crate) numbers: tokio::sync::Mutex<Range<u32>>,
+    /// Told of each removal.
+    pub(crate) removed: tokio::sync::Notify,
+}
+
+/// Where names are told from each other: those of tenants, or those that a model gives inside a tenant.
+#[derive(Clone, Debug, Default, Eq, Hash, PartialEq)]
+pub(crate) struct Directory {
+    /// The tenant, and the number of the model.
+    pub(crate) within: Option<(Tenant, u8)>,
+}
+
+#[derive(Debug, Default)]
+struct Known {
+    /// The newest life of each name.
+    by_name: HashMap<(Directory, TenantName), Tenant>,
+    by_number: HashMap<u32, Tenant>,
+    /// How many lives ended.
+    generation: u64,
+}
+
+impl Lives {
+    pub(crate) fn new() -> Self {
+        Self {
+            known: RwLock::default(),
+            places: Mutex::default(),
+            numbers: tokio::sync::Mutex::new(0..0),
+            removed: tokio::sync::Notify::new(),
+        }
+    }
+
+    /// The places for names of a directory.
+    pub(crate) fn places(&self, directory: &Directory) -> TenantPlaces {
+        let mut places = self.places.lock();
+        if !places.contains_key(directory) {
+            places.retain(|other, _| other.within.as_ref().is_none_or(|(tenant, _)| !tenant.is_ended()));
+        }
+        places.entry(directory.clone()).or_insert_with(|| TenantPlaces::new(usize::MAX)).clone()
+    }
+
+    /// What has this name, if it is known here.
+    pub(crate) fn of_name(&self, directory: &Directory, name: &TenantName) -> Option<Tenant> {
+        self.known.read().by_name.get(&(directory.clone(), name.clone())).cloned()
+    }
+
+    /// The tenant of this number, if it is known here.
+    pub(crate) fn of_number(&self, number: u32) -> Option<Tenant> {
+        if number == 0 {
+            return Some(Tenant::default());
+        }
+        self.known.read().by_number.get(&number).cloned()
+    }
+
+    /// To be had before the directory is read, for [`Lives::learn`].
+    pub(crate) fn generation(&self) -> u64 {
+        self.known.read().generation
+    }
+
+    /// The handle of the life that the directory has under a name, as it was read since `generation`; `None` if some life ended
+    /// meanwhile, maybe this one: then it is to be read again. A life of the name that was known here is over.
+    pub(crate) fn learn(
+        &self,
+        directory: &Directory,
+        (number, name): (u32, &TenantName),
+        generation: u64,
+    ) -> Option<Tenant> {
+        if number == 0 {
+            return Some(Tenant::default());
+        }
+        let mut known = self.known.write();
+        if let Some(tenant) = known.by_number.get(&number) {
+            return Some(tenant.clone());
+        }
+        if known.generation != generation {
+            return None;
+        }
+        let within = directory.within.as_ref().map(|(tenant, _)| tenant.clone());
+        let tenant = Tenant::numbered(number, name.clone(), within);
+        if let Some(other) = known.by_name.insert((directory.clone(), name.clone()), tenant.clone()) {
+            known.end(&other);
+        }
+        known.by_number.insert(number, tenant.clone());
+        Some(tenant)
+    }
+
+    /// Ends a life, of which the directory says that it is over: whoever holds its handle is refused.
+    pub(crate) fn end(&self, number: u32) {
+        let mut known = self.known.write();
+        let Some(tenant) = known.by_number.get(&number).cloned() else {
+            // Somebody may have read of it.
+            known.generation += 1;
+            return;
+        };
+        known.end(&tenant);
+        // With it go its parts.
+        known.by_name.retain(|_, life| !life.is_ended());
+        known.by_number.retain(|_, life| !life.is_ended());
+    }
+}
+
+impl Known {
+    fn end(&mut self, tenant: &Tenant) {
+        tenant.end();
+        self.by_number.remove(&tenant.number());
+        self.generation += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_has_one_life_at_a_time() {
+        let (lives, tenants, name) = (Lives::new(), Directory::default(), TenantName::new("city").unwrap());
+        let read = lives.generation();
+        let learn = |number, read| lives.learn(&tenants, (number, &name), read);
+        let first = learn(1, read).unwrap();
+        assert!(!first.is_ended() && learn(1, read).unwrap() == first);
+        let second = learn(3, read).unwrap();
+        assert!(first.is_ended() && !second.is_ended() && first != second);
+        assert_eq!((lives.of_name(&tenants, &name), lives.of_number(1)), (Some(second.clone()), None));
+        assert!(learn(1, read).is_none(), "read before it ended");
+        let read = lives.generation();
+        lives.end(3);
+        assert!(second.is_ended() && lives.of_name(&tenants, &name).is_none());
+        assert!(learn(3, read).is_none());
+        lives.end(4);
+        assert!(learn(4, read + 1).is_none());
+        lives.end(0);
+        assert!(!lives.of_number(0).unwrap().is_ended(), "the default tenant has no end");
+    }
+
+    #[test]
+    fn parts_end_with_their_tenant() {
+        let (lives, name) = (Lives::new(), TenantName::new("city").unwrap());
+        let city = lives.learn(&Directory::default(), (1, &name), 0).unwrap();
+        let inside = Directory { within: Some((city.clone(), 2)) };
+        let part = lives.learn(&inside, (2, &name), 0).unwrap();
+        let other = lives.learn(&Directory { within: Some((city.clone(), 3)) }, (3, &name), 0).unwrap();
+        assert_eq!((part.within(), part.to_string().as_str()), (Some(&city), "city/city"));
+        assert!(lives.places(&inside).max() > 0);
+        lives.end(3);
+        assert!(other.is_ended() && !part.is_ended() && !city.is_ended());
+        lives.end(1);
+        assert!(part.is_ended() && lives.of_number(2).is_none() && lives.of_name(&inside, &name).is_none());
+        assert_eq!(part.check().unwrap_err().action(), "city");
+    }
+}

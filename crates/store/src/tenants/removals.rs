@@ -1,0 +1,127 @@
+//! Removing tenants and their parts: the name at once, the rows behind.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+
+use super::rows::{self, Entry};
+use super::{ATTEMPTS_MAX, Found, PAGE_TENANTS, Tenants, busy, damaged, is_default};
+use crate::{Direction, Error, Model, Tenant, TenantName, Write};
+
+impl Tenants {
+    /// Removes a tenant, with all its parts: from now on it is not there, on any node, and its name is free. Its rows go with
+    /// [`Tenants::finish_removals`]. False if there is none of the name.
+    ///
+    /// # Errors
+    ///
+    /// `Misuse` for the default tenant, which is always there; if the store refuses.
+    pub async fn remove(&self, name: &TenantName) -> Result<bool, Error> {
+        for _ in 0..ATTEMPTS_MAX {
+            if self.is_default(name) {
+                return Err(is_default());
+            }
+            let Some(found) = self.find(name).await? else {
+                return Ok(false);
+            };
+            if self.remove_found(found).await? {
+                return Ok(true);
+            }
+        }
+        Err(busy())
+    }
+
+    /// Removes this life of a tenant, if what a model keeps of it is `was`. False if it is another's word by now.
+    ///
+    /// # Errors
+    ///
+    /// `TenantRemoved`, `Misuse` for the default tenant; if the store refuses.
+    pub async fn remove_if(&self, tenant: &Tenant, model: Model, was: Option<&Bytes>) -> Result<bool, Error> {
+        for _ in 0..ATTEMPTS_MAX {
+            if tenant.is_default() {
+                return Err(is_default());
+            }
+            let (entry, condition) = self.entry(tenant).await?;
+            if entry.kept(model) != was {
+                return Ok(false);
+            }
+            if self.remove_found(Found { tenant: tenant.clone(), entry, condition }).await? {
+                return Ok(true);
+            }
+        }
+        Err(busy())
+    }
+
+    /// False: another came first.
+    async fn remove_found(&self, Found { tenant, condition, .. }: Found) -> Result<bool, Error> {
+        let _recount = self.store.lives().places(&self.directory).recount_after();
+        let removal = Write::Put(rows::removal(tenant.number()), tenant.name().to_owned().into());
+        let writes = vec![Write::Delete(self.key(&tenant.to_name())), removal];
+        let is_removed = self.commit(vec![condition], writes, true).await?.is_some();
+        if is_removed {
+            self.store.end_tenant(tenant.number());
+            self.store.lives().removed.notify_one();
+        }
+        Ok(is_removed)
+    }
+
+    /// Waits until a tenant or a part of one is removed in this process: for the one job that calls [`Tenants::finish_removals`].
+    pub async fn removal(&self) {
+        self.store.lives().removed.notified().await;
+    }
+
+    /// Removes the rows of all tenants and parts that were removed; answers how many of these are done. For a job, which any number of
+    /// nodes may run, and which goes on after any break. Cost: on the embedded engine one range for each tenant and
+    /// part; elsewhere pieces of some thousand rows, with a `pause` between them.
+    ///
+    /// # Errors
+    ///
+    /// If the store refuses.
+    pub async fn finish_removals(&self, pause: Duration) -> Result<usize, Error> {
+        let (mut done, mut range) = (0, rows::removals());
+        loop {
+            let page = self.store.scan(&rows::partition(), &range, Direction::Forward, PAGE_TENANTS).await?;
+            for (key, name) in page.rows() {
+                let number = rows::number_of_key(key).ok_or_else(|| damaged(key))?;
+                self.store.end_tenant(number);
+                self.erase_parts(number, pause).await?;
+                self.erase(number, pause).await?;
+                let write = Write::Delete(rows::removal(number));
+                if self.commit(Vec::new(), vec![write], true).await?.is_some() {
+                    done += 1;
+                    let name = String::from_utf8_lossy(name);
+                    tracing::info!(%name, number, "the rows of what was removed are gone");
+                }
+            }
+            match page.last_key().filter(|_| page.more()) {
+                Some(last) => range.start = [last, &[0]].concat().into(),
+                None => return Ok(done),
+            }
+        }
+    }
+
+    /// Removes the parts of a removed tenant, rows first, so that a break leaves none without its name.
+    async fn erase_parts(&self, tenant: u32, pause: Duration) -> Result<(), Error> {
+        let mut range = rows::parts(tenant);
+        loop {
+            let page = self.store.scan(&rows::partition(), &range, Direction::Forward, PAGE_TENANTS).await?;
+            for (key, value) in page.rows() {
+                let entry = Entry::parse(value).ok_or_else(|| damaged(key))?;
+                self.store.end_tenant(entry.number);
+                self.erase(entry.number, pause).await?;
+                let write = Write::Delete(Bytes::copy_from_slice(key));
+                while self.commit(Vec::new(), vec![write.clone()], true).await?.is_none() {}
+            }
+            match page.last_key().filter(|_| page.more()) {
+                Some(last) => range.start = [last, &[0]].concat().into(),
+                None => return Ok(()),
+            }
+        }
+    }
+
+    async fn erase(&self, number: u32, pause: Duration) -> Result<(), Error> {
+        while self.store.erase_tenant(number).await? {
+            tokio::time::sleep(pause).await;
+        }
+        Ok(())
+    }
+}
