@@ -15,8 +15,9 @@
 //!
 //! `moves` says how often the entities of the tenant had begun to move to other buckets (`rebucket.rs`). Changes of one entity with
 //! the same number lie in one partition, where the feed keeps their order; those with a greater number are later. Once one
-//! of them is in the feed, all changes with lesser numbers are: a reader of several shards who meets a greater number reads
-//! the others up to their ends ([`store::Store::feed_end`]) before it goes on.
+//! of them is in the feed, all changes with lesser numbers are: a reader who meets a greater number, and must tell changes in
+//! order, first reads all shards up to their ends of then ([`store::Store::feed_end`]) and takes what has lesser numbers. The feed
+//! of a single process tells them in order by itself.
 
 #[cfg(test)]
 mod tests;

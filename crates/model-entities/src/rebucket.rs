@@ -21,6 +21,7 @@ use bytes::Bytes;
 use futures_util::future::join_all;
 use store::{Commit, Condition, Direction, ErrorKind, Partition, Range, Row, Tenant, Timestamp, Write};
 
+use crate::consumers::Watch;
 use crate::entities::next_range;
 use crate::history::Header;
 use crate::index::index_rows;
@@ -119,7 +120,15 @@ impl Context {
         if self.store.get_linear(to, &keys::moved(id)).await?.is_some() {
             return Ok(Some(true));
         }
-        let Some(moving) = Moving::read(self, from, id).await? else { return Ok(Some(true)) };
+        match Moving::read(self, from, id).await? {
+            Some(moving) => self.put_copy(id, moving, watch).await.map(Some),
+            None => Ok(Some(true)),
+        }
+    }
+
+    /// Puts rows of an entity where it is to be, unless they are there or have been; whether it did.
+    async fn put_copy(&self, id: &str, moving: Moving, watch: Watch) -> Result<bool, Error> {
+        let to = self.partition(id)?;
         let mut writes = moving.writes(id)?;
         let limits = self.store.limits();
         let conditions = || {
@@ -135,12 +144,12 @@ impl Context {
             if heads.len() >= limits.good_rows.div_ceil(2) || bytes >= limits.good_bytes / 2 {
                 bytes = 0;
                 if !self.commit_move(to, conditions(), std::mem::take(&mut heads), false).await? {
-                    return Ok(Some(false));
+                    return Ok(false);
                 }
             }
         }
         if !heads.is_empty() && !self.commit_move(to, conditions(), heads, false).await? {
-            return Ok(Some(false));
+            return Ok(false);
         }
         for write in &writes {
             if write.key().first() == Some(&keys::EXPIRY) {
@@ -148,7 +157,7 @@ impl Context {
             }
         }
         writes.push(Write::Put(keys::moved(id), Bytes::new()));
-        self.commit_move(to, conditions(), writes, false).await.map(Some)
+        self.commit_move(to, conditions(), writes, false).await
     }
 
     /// The second half, of an entity that is copied: none of its rows is where it was. Answers as the first.

@@ -219,6 +219,13 @@ impl TenantEntities {
         // Judged by rows that may be out of date, as long as no commit says that they are not.
         let may_lag = round.attempt == 0 && context.store.may_lag();
         for (group, Read { watch, row, past, fits }) in groups.iter().zip(read) {
+            let watch = match watch {
+                Ok(watch) => watch,
+                Err(error) => {
+                    group.tell(outcomes, || repeat(&error));
+                    continue;
+                }
+            };
             if !fits && may_lag {
                 left.push(*group);
                 continue;
@@ -260,8 +267,13 @@ impl TenantEntities {
         let context = self.context();
         let mut watches = Vec::with_capacity(ids.len());
         for id in ids {
-            let Some(watch) = context.watch(id).await? else { return Ok(None) };
-            watches.push(watch);
+            match context.watch(id).await {
+                Ok(Some(watch)) => watches.push(Ok(watch)),
+                Ok(None) => return Ok(None),
+                Err(error) if error.is_outage() => return Err(error),
+                // What cannot be moved keeps nothing of others.
+                Err(error) => watches.push(Err(error)),
+            }
         }
         let read = round.read(context, ids, watches).await?;
         // They may have moved before they were read.
@@ -374,7 +386,12 @@ struct Round<'a> {
 }
 
 impl Round<'_> {
-    async fn read(&self, context: &Context, ids: &[&str], watches: Vec<Watch>) -> Result<Vec<Read>, Error> {
+    async fn read(
+        &self,
+        context: &Context,
+        ids: &[&str],
+        watches: Vec<Result<Watch, Error>>,
+    ) -> Result<Vec<Read>, Error> {
         // The first attempt goes without pasts that are not at hand.
         let (rows, pasts) = context.rows_and_pasts(ids, self.attempt > 0).await?;
         let fit = match self.matching {
@@ -388,7 +405,8 @@ impl Round<'_> {
 
 /// What a round needs to know of an entity.
 struct Read {
-    watch: Watch,
+    /// `Err`: it should have moved, and could not.
+    watch: Result<Watch, Error>,
     row: Option<Row>,
     /// The row of its past, if it is not there.
     past: Option<Row>,

@@ -1,20 +1,26 @@
 //! Entities that move lose nothing and are never seen twice, whoever writes, reads or moves, and whenever a mover dies.
 
+mod changes;
+mod threads;
+
 use std::collections::BTreeMap;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::time::Duration;
 
 use proptest::prelude::*;
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
-use store::{Clock, FeedOptions, HostileOptions, MemoryOptions, Store, TenantName};
+use store::{
+    Clock, Durability, EmbeddedOptions, FeedOptions, HostileOptions, MemoryOptions, Store, TenantName,
+};
 
 use super::*;
 use crate::history::tests::{PlainPast, check_past, note};
 use crate::model::{PlainEntity, apply_plainly};
 use crate::query::stream::{Buckets, Union};
-use crate::write::tests::{draft_of, operation, options, run, store, stored};
-use crate::{Draft, Fate, MergeOptions, Operation, Options, Query, TermId, TypeQuery, change_records};
+use crate::write::tests::{draft_of, operation, options, put_raw, run, store, stored};
+use crate::{
+    Draft, Fate, MergeOptions, Operation, Options, Query, TermId, TimeProperty, TimeSpan, TypeQuery,
+};
 
 const IDS: u8 = 8;
 const FOREVER: Timestamp = Timestamp(i64::MIN);
@@ -54,6 +60,8 @@ struct Plain {
     entities: BTreeMap<String, PlainEntity>,
     pasts: BTreeMap<String, PlainPast>,
     last: BTreeMap<String, i64>,
+    /// The types of what went.
+    gone: BTreeMap<String, Vec<u32>>,
 }
 
 impl Plain {
@@ -70,9 +78,12 @@ impl Plain {
             note(self.pasts.entry(id.into()).or_default(), before.as_ref(), after.as_ref(), now);
         }
         match after {
-            Some(after) => self.entities.insert(id.into(), after),
-            None => self.entities.remove(id),
-        };
+            Some(after) => drop(self.entities.insert(id.into(), after)),
+            None => {
+                let gone = self.entities.remove(id);
+                self.gone.extend(gone.map(|gone| (id.into(), gone.types)));
+            }
+        }
     }
 
     /// `lags`: whether plain reads may tell what was.
@@ -105,9 +116,42 @@ impl Plain {
                 assert_eq!(read(entities, &page).await, (vec![entity.clone()], None), "{ids:?}");
             }
         }
+        self.check_pasts(entities).await;
+        let instances = |name: u32| {
+            let all = self.entities.values().flat_map(|entity| &entity.attributes);
+            all.filter(|attribute| attribute.name == name)
+                .map(|attribute| attribute.instances.len())
+                .sum::<usize>()
+        };
+        for name in 10..14 {
+            let found = entities.attributes(Some(TermId(name)), true).await.unwrap();
+            let found: usize = found.iter().map(|summary| summary.instances).sum();
+            assert_eq!(found, instances(name), "attribute {name}");
+        }
         let counted: usize = self.entities.values().map(|entity| entity.types.len()).sum();
         let types = entities.types(None, true).await.unwrap();
         assert_eq!(types.iter().map(|summary| summary.entities).sum::<usize>(), counted);
+    }
+}
+
+impl Plain {
+    /// Pasts are found by types, and all of them, of what is there and of what is gone.
+    async fn check_pasts(&self, entities: &TenantEntities) {
+        for of_type in [None, Some(1), Some(2)] {
+            let has = |id: &String| {
+                let types = self.entities.get(id).map(|entity| &entity.types).or(self.gone.get(id));
+                of_type.is_none_or(|of_type| types.is_some_and(|types| types.contains(&of_type)))
+            };
+            let told = |past: &PlainPast| past.keys().any(|(name, _, _)| *name != TermId::SCOPE.0);
+            let expected: Vec<&str> =
+                self.pasts.iter().filter(|(id, past)| told(past) && has(id)).map(|(id, _)| &**id).collect();
+            let types = of_type.map(|of_type| TypeQuery::Is(Some(TermId(of_type))));
+            let query = Query { types, count: true, limit: 100, ..Query::default() };
+            let (time, span) = (TimeProperty::ModifiedAt, TimeSpan::ALL);
+            let page = entities.query_history(&query, time, span).await.unwrap();
+            assert_eq!(page.ids.iter().map(|id| &**id).collect::<Vec<_>>(), expected, "type {of_type:?}");
+            assert_eq!(page.count, Some(expected.len()));
+        }
     }
 }
 
@@ -295,10 +339,7 @@ fn a_slow_mover_brings_nothing_back() {
         entities.apply(&id, Operation::Delete, Timestamp(2)).await.unwrap();
         assert_eq!(context.copy_entity(&id, 0).await.unwrap(), Some(true));
         let watch = context.watch_partition(context.bucket(&id)).await.unwrap().unwrap();
-        let absent = [keys::moved(&id), keys::entity(&id)].map(Condition::Absent);
-        let conditions = absent.into_iter().chain([Condition::Fence(watch.fence)]).collect();
-        let home = context.partition(&id).unwrap();
-        assert!(!context.commit_move(home, conditions, read.writes(&id).unwrap(), false).await.unwrap());
+        assert!(!context.put_copy(&id, read, watch).await.unwrap());
         assert!(entities.get(&id, FOREVER).await.unwrap().is_none());
         while !job(&entities, &mut walk, 2, 1).await {}
         assert!(stored(&entities).await.is_empty());
@@ -310,128 +351,131 @@ fn moving_id() -> String {
     (0..).map(|number| format!("urn:x:{number}")).find(|id| store::bucket_of(id.as_bytes(), 2) == 1).unwrap()
 }
 
-/// Nothing is told of a move, and changes before and after it are numbered so.
+/// What is swept while entities move is met once, in order.
 #[test]
-fn changes_are_numbered_by_moves() {
+fn a_sweep_meets_each_entity_once() {
+    for seed in 0..40 {
+        let store = if seed % 2 == 0 { store() } else { hostile(seed, false) };
+        let mut random = StdRng::seed_from_u64(seed);
+        run(async {
+            let handles = two(&store, 1).await;
+            let ids: Vec<String> = (10..50).map(|number| format!("urn:x:{number}")).collect();
+            for id in &ids {
+                let draft = Draft { id: id.as_str().into(), ..draft_of("1") };
+                handles[0].apply(id, Operation::Create(draft), Timestamp(1)).await.unwrap();
+            }
+            let types = Some(TypeQuery::Is(Some(TermId(1))));
+            let query = Query {
+                types,
+                limit: 1 + random.random_range(0..4),
+                offset: 3,
+                now: FOREVER,
+                ..Query::default()
+            };
+            let mut sweep = handles[1].sweep_matching(&query).await.unwrap();
+            let (mut walk, mut wanted, mut met) = (Walk::new(0), 4, Vec::new());
+            while let Some(page) = sweep.apply_next(&counted(2)).await.unwrap() {
+                for (id, outcome) in page {
+                    assert_eq!(outcome.unwrap().fate, Fate::Updated);
+                    met.push(id.into_string());
+                }
+                for _ in 0..random.random_range(0..3) {
+                    if job(&handles[0], &mut walk, wanted, 1).await {
+                        wanted = if wanted == 4 { 2 } else { 4 };
+                    }
+                }
+            }
+            assert_eq!(met, ids[3..]);
+        });
+    }
+}
+
+/// The job moves the entities of all tenants, and goes on where a process ended that did.
+#[test]
+fn the_job_goes_on_after_a_restart() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = |buckets| Options { buckets, ..options(buckets) };
+    let open = || {
+        let durability = Durability::Interval(Duration::from_millis(50));
+        Store::open(folder.path(), EmbeddedOptions { durability, ..EmbeddedOptions::recommended() }).unwrap()
+    };
+    let tenants = [TenantName::default(), TenantName::new("city").unwrap()];
+    let ids: Vec<String> = (100..400).map(|number| format!("urn:x:{number}")).collect();
+    run(async {
+        let store = open();
+        let all = Entities::new(store.clone(), options(1));
+        for tenant in &tenants {
+            let entities = all.tenant_or_create(tenant).await.unwrap();
+            let create = |id: &String| {
+                (id.as_str().into(), Operation::Create(Draft { id: id.as_str().into(), ..draft_of("1") }))
+            };
+            let outcomes = entities.apply_all(ids.iter().map(create).collect(), Timestamp(1)).await;
+            assert!(outcomes.iter().all(Result::is_ok));
+            entities.apply(&ids[7], Operation::Delete, Timestamp(2)).await.unwrap();
+        }
+        store.close().await.unwrap();
+    });
+    for wanted in [4, 2] {
+        let mut moved = 0;
+        for pages in [0, 3, 6, usize::MAX] {
+            run(async {
+                let store = open();
+                let mut walk = Entities::new(store.clone(), options(wanted)).rebucketing().await.unwrap();
+                for _ in 0..pages {
+                    let Some(some) = walk.next().await.unwrap() else { break };
+                    moved += some;
+                }
+                drop(walk);
+                store.close().await.unwrap();
+            });
+        }
+        let moves = |id: &&String| {
+            let from = if wanted == 4 { 1 } else { 4 };
+            store::bucket_of(id.as_bytes(), from) != store::bucket_of(id.as_bytes(), wanted)
+        };
+        assert_eq!(moved, 2 * ids.iter().filter(moves).count());
+    }
+    run(async {
+        let store = open();
+        // What is wanted changes nothing by itself.
+        let all = Entities::new(store.clone(), options(8));
+        for tenant in &tenants {
+            let entities = all.tenant(tenant).await.unwrap();
+            assert_eq!(entities.context().layout, Layout { epoch: 4, buckets: 2, from: 2 });
+            assert_eq!(stored(&entities).await.len(), ids.len() - 1);
+            assert!(entities.history(&ids[7]).await.unwrap().is_some(), "what is gone has moved, too");
+        }
+        store.close().await.unwrap();
+    });
+}
+
+/// One that is damaged keeps nothing of others from being moved, or written beside it.
+#[test]
+fn a_damaged_entity_holds_up_no_other() {
     run(async {
         let store = store();
         let [entities, _] = two(&store, 1).await;
-        let id = moving_id();
-        let write = async |number: i64| {
-            let operation = Operation::Merge(draft_of(&number.to_string()), MergeOptions::default());
-            entities.apply(&id, operation, Timestamp(number)).await.unwrap();
-        };
-        entities.apply(&id, Operation::Create(draft_of("0")), Timestamp(0)).await.unwrap();
-        for (round, wanted) in [(1, 2), (2, 1), (3, 4)] {
-            let mut walk = Walk::new(0);
-            write(10 * round).await;
-            job(&entities, &mut walk, wanted, 2).await;
-            write(10 * round + 1).await;
-            while !job(&entities, &mut walk, wanted, 1).await {}
-            write(10 * round + 2).await;
+        let ids: Vec<String> = (0..20).map(|number| format!("urn:x:{number}")).collect();
+        for id in &ids {
+            let draft = Draft { id: id.as_str().into(), ..draft_of("1") };
+            entities.apply(id, Operation::Create(draft), Timestamp(1)).await.unwrap();
         }
-        let page = store.feed(0, store::Cursor::default(), 100).await.unwrap();
-        let moves =
-            page.changes.iter().flat_map(|change| change_records(&change.record)).map(|one| one.moves);
-        assert_eq!(moves.collect::<Vec<_>>(), [0, 0, 1, 1, 1, 2, 2, 2, 3, 3]);
+        let damaged = moving_id();
+        let partition = entities.context().partition(&damaged).unwrap().clone();
+        put_raw(&store, &partition, keys::entity(&damaged), b"?").await;
+        let mut walk = Walk::new(0);
+        while !job(&entities, &mut walk, 2, 1).await {}
+        let context = entities.context();
+        assert!(context.layout.is_moving(), "the move is not at its end");
+        let named = ids.iter().map(|id| (id.as_str().into(), counted(2)));
+        for (id, outcome) in ids.iter().zip(entities.apply_all(named.collect(), Timestamp(2)).await) {
+            assert_eq!(outcome.is_err(), *id == damaged, "{id}: {outcome:?}");
+            let is_moved = context.layout.source(id).is_some() && *id != damaged;
+            assert_eq!(context.has_moved(id).await.unwrap(), is_moved, "{id}");
+        }
     });
 }
-
-const STABLE: u32 = 700;
 
 fn counted(value: u32) -> Operation {
     Operation::Merge(draft_of(&value.to_string()), MergeOptions::default())
-}
-
-/// Threads that write, read, ask and move, each with a runtime of its own.
-fn check_threads(store: &Store, rounds: usize) {
-    let (one, other) = run(async {
-        let tenant = TenantName::new("city").unwrap();
-        let one = Entities::new(store.clone(), Options { buckets: 1, ..options(1) });
-        let other = if store.may_lag() { Entities::new(store.beside(), options(1)) } else { one.clone() };
-        let entities = one.tenant_or_create(&tenant).await.unwrap();
-        let create = |number: u32| {
-            let id = format!("urn:x:{number}");
-            (id.clone().into_boxed_str(), Operation::Create(Draft { id: id.into(), ..draft_of("0") }))
-        };
-        let outcomes = entities.apply_all((0..STABLE).map(create).collect(), Timestamp(1)).await;
-        assert!(outcomes.iter().all(Result::is_ok));
-        (entities, other.tenant_or_create(&tenant).await.unwrap())
-    });
-    let written: Arc<Vec<AtomicU32>> = Arc::new((0..STABLE).map(|_| AtomicU32::new(0)).collect());
-    let is_done = Arc::new(AtomicBool::new(false));
-    std::thread::scope(|scope| {
-        for (seed, entities) in [(1, one.clone()), (2, other.clone())] {
-            let (written, is_done) = (Arc::clone(&written), Arc::clone(&is_done));
-            scope.spawn(move || run(write_some(&entities, seed, &written, &is_done)));
-        }
-        for entities in [one.clone(), other.clone()] {
-            let (written, is_done) = (Arc::clone(&written), Arc::clone(&is_done));
-            scope.spawn(move || run(read_some(&entities, &written, &is_done)));
-        }
-        run(async {
-            let mut walk = Walk::new(0);
-            for wanted in [4, 2, 8, 1].into_iter().cycle().take(rounds) {
-                while !job(&one, &mut walk, wanted, 1).await {
-                    std::thread::yield_now();
-                }
-            }
-        });
-        is_done.store(true, Ordering::Release);
-    });
-    run(async {
-        let all = stored(&one).await;
-        assert_eq!(all.len(), STABLE as usize);
-        for (number, value) in written.iter().enumerate() {
-            let entity = &all[&format!("urn:x:{number}")];
-            assert_eq!(entity.attributes[0].instances[0].value, value.load(Ordering::Acquire).to_string());
-        }
-    });
-}
-
-/// Counts up; each entity has one writer.
-async fn write_some(entities: &TenantEntities, seed: u32, written: &[AtomicU32], is_done: &AtomicBool) {
-    let mut random = StdRng::seed_from_u64(seed.into());
-    while !is_done.load(Ordering::Acquire) {
-        let number = random.random_range(0..STABLE / 2) * 2 + seed % 2;
-        let Some(last) = written.get(number as usize) else { continue };
-        let next = last.load(Ordering::Acquire) + 1;
-        let change = entities.apply(&format!("urn:x:{number}"), counted(next), Timestamp(2)).await.unwrap();
-        assert_eq!(change.fate, Fate::Updated);
-        last.store(next, Ordering::Release);
-    }
-}
-
-async fn read_some(entities: &TenantEntities, written: &[AtomicU32], is_done: &AtomicBool) {
-    let mut random = StdRng::seed_from_u64(9);
-    while !is_done.load(Ordering::Acquire) {
-        for types in [None, Some(TypeQuery::Is(Some(TermId(1))))] {
-            let query = Query { types, count: true, limit: 10, now: FOREVER, ..Query::default() };
-            assert_eq!(entities.query(&query).await.unwrap().count, Some(STABLE as usize));
-            let whole = entities.query(&Query { limit: 10_000, ..query }).await.unwrap();
-            let mut ids: Vec<_> =
-                whole.entities.iter().map(|bytes| EntityView::peek(bytes).unwrap().id().to_owned()).collect();
-            assert!(ids.is_sorted());
-            ids.dedup();
-            assert_eq!(ids.len(), STABLE as usize);
-        }
-        for _ in 0..200 {
-            let number = random.random_range(0..STABLE);
-            let least = written.get(number as usize).map_or(0, |value| value.load(Ordering::Acquire));
-            let found = entities.get(&format!("urn:x:{number}"), FOREVER).await.unwrap();
-            let found = PlainEntity::read(&found.expect("it is there all the while").view().unwrap());
-            let value: u32 = found.attributes[0].instances[0].value.parse().unwrap();
-            assert!(value >= least, "{value}, though {least} was written");
-        }
-    }
-}
-
-#[test]
-fn nobody_notices_a_move() {
-    check_threads(&store(), 12);
-}
-
-#[test]
-fn nobody_notices_a_move_on_the_worst_store() {
-    check_threads(&hostile(5, false), 6);
 }
