@@ -144,9 +144,7 @@ impl Context {
     async fn raise_fences(&self) -> Result<(), Error> {
         let mut context = self.newest();
         loop {
-            for partition in &context.partitions {
-                self.store.bump(partition, Vec::new()).await?;
-            }
+            context.bump_all(&context.partitions).await?;
             match context.newer().await? {
                 Some(newer) => context = newer,
                 None => return Ok(()),

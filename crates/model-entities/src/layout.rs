@@ -17,12 +17,15 @@
 //! afterwards whether the layout still holds ([`Context::newer`]): in one process that is a load.
 
 use bytes::Bytes;
+use futures_util::future::try_join_all;
 use store::{Condition, ErrorKind, Partition, Stamp, Tenant, Write, bucket_of};
 
 use crate::tenant::Context;
 use crate::{Error, keys};
 
 const FORMAT: u8 = 1;
+/// Fences that are raised together.
+const BUMPS_AT_ONCE: usize = 256;
 
 /// How entities are spread.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -157,10 +160,16 @@ impl Context {
 
     /// Has all writers look at the layout again that will hold, and then lets it hold.
     pub(crate) async fn make_layout_known(&self, stored: &StoredLayout) -> Result<(), Error> {
-        for partition in &stored.layout.partitions(self.tenant()) {
-            self.store.bump(partition, Vec::new()).await?;
-        }
+        self.bump_all(&stored.layout.partitions(self.tenant())).await?;
         self.store_layout(stored, stored.layout, true).await.map(drop)
+    }
+
+    /// Begins a new epoch of each partition, many side by side: a writer does not lose to one after the other.
+    pub(crate) async fn bump_all(&self, partitions: &[Partition]) -> Result<(), Error> {
+        for some in partitions.chunks(BUMPS_AT_ONCE) {
+            try_join_all(some.iter().map(|partition| self.store.bump(partition, Vec::new()))).await?;
+        }
+        Ok(())
     }
 
     /// Whether this layout holds, for a writer: one that is not known is made known. If not, there is a newer context now, or it is

@@ -279,9 +279,7 @@ impl TenantEntities {
             (true, true) => self.move_some(context, &stored, walk).await,
             (false, false) => {
                 // Once: whoever came so far knows that no mover can commit any more.
-                for partition in &context.partitions {
-                    context.store.bump(partition, Vec::new()).await?;
-                }
+                context.bump_all(&context.partitions).await?;
                 while context.remove_marks().await? {}
                 context.store_layout(&stored, stored.layout, true).await?;
                 tracing::info!(tenant = %context.tenant(), buckets = stored.layout.buckets, "entities are moved to other buckets");

@@ -190,17 +190,18 @@ impl Union {
         Self { starved: !streams.is_empty(), streams, heap: Heap::default(), sources, last: Vec::new() }
     }
 
-    /// The range, if it is the only one and nothing of it was read; and its partition.
-    pub(crate) fn only_range(&self) -> Option<(usize, &Range)> {
-        match self.streams.as_slice() {
-            [stream] if stream.open && stream.page.is_empty() => Some((stream.partition, &stream.range)),
-            _ => None,
-        }
+    /// The range, if each partition has the same one, nothing of it was read, and nothing moves: then each row is of an entity of
+    /// its own.
+    pub(crate) fn only_range(&self) -> Option<&Range> {
+        let is_next =
+            |(at, stream): (usize, &Stream)| stream.partition == at && stream.open && stream.page.is_empty();
+        let is_only = self.sources == 0 && self.streams.iter().enumerate().all(is_next);
+        self.streams.first().filter(|_| is_only).map(|stream| &stream.range)
     }
 
-    /// Goes on at a key of the only range; `None`: behind its end.
-    pub(crate) fn begin_at(&mut self, key: Option<&Bytes>) {
-        for stream in &mut self.streams {
+    /// Goes on at a key of the only range in each partition; `None`: behind its end.
+    pub(crate) fn begin_at(&mut self, keys: &[Option<Bytes>]) {
+        for (stream, key) in self.streams.iter_mut().zip(keys) {
             match key {
                 Some(key) => stream.range.start.clone_from(key),
                 None => stream.open = false,

@@ -110,7 +110,7 @@ async fn go(tenant: &TenantEntities, mut things: BTreeMap<String, Thing>, steps:
     }
 }
 
-fn check_on(make: impl Fn() -> Store, cases: u32) {
+fn check_on(make: impl Fn() -> Store, buckets: u32, cases: u32) {
     let thing = |number: usize| Thing {
         is_car: !number.is_multiple_of(8),
         speed: u64::from(number.is_multiple_of(3)),
@@ -124,7 +124,7 @@ fn check_on(make: impl Fn() -> Store, cases: u32) {
     proptest::test_runner::TestRunner::new(config)
         .run(&steps, |steps| {
             runtime.block_on(async {
-                let tenant = tenant_on(make(), &entities, options(1)).await;
+                let tenant = tenant_on(make(), &entities, options(buckets)).await;
                 go(&tenant, things.clone(), &steps).await;
             });
             Ok(())
@@ -135,7 +135,9 @@ fn check_on(make: impl Fn() -> Store, cases: u32) {
 #[test]
 fn deep_pages_are_right_between_writes_in_memory() {
     let feed = store::FeedOptions::recommended();
-    check_on(|| Store::memory(MemoryOptions { clock: Clock::manual(NOW), feed }), 4);
+    for buckets in [1, 4, 16] {
+        check_on(|| Store::memory(MemoryOptions { clock: Clock::manual(NOW), feed }), buckets, 4);
+    }
 }
 
 #[test]
@@ -146,17 +148,20 @@ fn deep_pages_are_right_between_writes_on_disk() {
         number.set(number.get() + 1);
         Store::open(&folder.path().join(number.get().to_string()), EmbeddedOptions::recommended()).unwrap()
     };
-    check_on(make, 4);
+    check_on(make, 1, 4);
+    check_on(make, 4, 4);
 }
 
 #[tokio::test]
 async fn what_is_passed_over_is_not_looked_at() {
     let entities: Vec<Value> = (0..300).map(|n| json!({"id": id(n), "type": "Car"})).collect();
-    let tenant = tenant_with(&entities, Options { scan_entities_max: 20, ..options(1) }).await;
-    let query = Query { offset: 280, limit: 5, count: true, ..asked(0).0 };
-    let result = tenant.query(&query).await.unwrap();
-    assert_eq!((result.entities.len(), result.count, result.more), (5, Some(300), true));
-    // Everything, too.
-    let result = tenant.query(&Query { types: None, ..query }).await.unwrap();
-    assert_eq!((result.entities.len(), result.count, result.more), (5, Some(300), true));
+    for buckets in [1, 4] {
+        let tenant = tenant_with(&entities, Options { scan_entities_max: 20, ..options(buckets) }).await;
+        let query = Query { offset: 280, limit: 5, count: true, ..asked(0).0 };
+        let result = tenant.query(&query).await.unwrap();
+        assert_eq!((result.entities.len(), result.count, result.more), (5, Some(300), true));
+        // Everything, too.
+        let result = tenant.query(&Query { types: None, ..query }).await.unwrap();
+        assert_eq!((result.entities.len(), result.count, result.more), (5, Some(300), true));
+    }
 }
