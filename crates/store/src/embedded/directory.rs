@@ -1,11 +1,13 @@
 //! What the engine does with whole tenants: knows those that are there when it opens, and gives back the files of those that
 //! went. What the directory holds is `tenants/rows.rs`.
 
-use rocksdb::DB;
+use std::sync::atomic::Ordering;
+
+use rocksdb::{DB, DEFAULT_COLUMN_FAMILY_NAME, Range};
 
 use super::format::Stored;
 use super::read::{TIER_DISK, scan_options};
-use super::shared::{Shared, engine_failed};
+use super::shared::{Shared, engine_failed, family};
 use crate::Error;
 use crate::lives::{Directory, Lives};
 use crate::place::{bounds, bounds_of_tenant, head_bytes};
@@ -48,13 +50,17 @@ fn learn(lives: &Lives, key: &[u8], entry: &rows::Entry) -> Option<()> {
 }
 
 impl Shared {
-    /// Gives back the files that hold nothing but rows of a removed tenant: the rest goes when files are merged. May block.
+    /// Gives back the files that hold nothing but rows of a removed tenant: the rest goes when files are merged, by the engine or
+    /// at rest. May block.
     pub(crate) fn drop_files_of(&self, tenant: u32) -> Result<(), Error> {
         let (start, end) = bounds_of_tenant(tenant);
         let engine = self.engine()?;
         if let Err(error) = engine.delete_file_in_range(&start, &end) {
             tracing::warn!(%error, "files of a removed tenant were not given back");
         }
+        let rows = family(&engine, DEFAULT_COLUMN_FAMILY_NAME);
+        let left = engine.get_approximate_sizes_cf(rows, &[Range::new(&start, &end)]);
+        self.counters.erased_bytes.fetch_add(left.iter().sum(), Ordering::Relaxed);
         Ok(())
     }
     #[cfg(any(test, feature = "testing"))]

@@ -88,6 +88,8 @@ pub(crate) struct Counters {
     pub(crate) syncs: AtomicU64,
     pub(crate) bytes_written: AtomicU64,
     pub(crate) times_full: AtomicU64,
+    /// About so many bytes of files hold rows of removed tenants; until they are merged.
+    pub(crate) erased_bytes: AtomicU64,
 }
 
 impl Shared {

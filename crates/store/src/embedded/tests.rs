@@ -5,6 +5,7 @@
 mod appends;
 mod disk;
 mod durability;
+mod erased;
 mod feed;
 mod filters;
 mod folder;

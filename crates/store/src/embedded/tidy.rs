@@ -69,6 +69,7 @@ pub(crate) fn tidy(shared: &Shared, bytes_max: u64) -> Result<bool, Error> {
     let memtable_bytes = number(&engine, properties::CUR_SIZE_ACTIVE_MEM_TABLE);
     weights.above_bytes += memtable_bytes.saturating_sub(MEMTABLE_BYTES_MIN);
     weights.removals += number(&engine, properties::NUM_DELETES_ACTIVE_MEM_TABLE);
+    weights.erased_bytes = shared.counters.erased_bytes.load(Ordering::Relaxed);
     if weights.are_untidy() {
         // The old files go only after the new ones are whole.
         let needed = bytes.saturating_add(memtable_bytes);
@@ -78,6 +79,7 @@ pub(crate) fn tidy(shared: &Shared, bytes_max: u64) -> Result<bool, Error> {
         let everything = (None::<&[u8]>, None::<&[u8]>);
         let rows = family(&engine, DEFAULT_COLUMN_FAMILY_NAME);
         engine.compact_range_cf_opt(rows, everything.0, everything.1, &CompactOptions::default());
+        shared.counters.erased_bytes.fetch_sub(weights.erased_bytes, Ordering::Relaxed);
     }
     Ok(true)
 }
@@ -100,6 +102,8 @@ struct Weights {
     above_bytes: u64,
     /// Rows above that say that one below is removed.
     removals: u64,
+    /// Bytes of what was removed with its tenant: one removal may hide any number of rows.
+    erased_bytes: u64,
 }
 
 impl Weights {
@@ -124,11 +128,12 @@ impl Weights {
     /// what lies below, a row of usual size for each removal; everything, where files that may hide each other's rows
     /// were never merged.
     fn are_untidy(&self) -> bool {
-        if !self.is_merged && (self.above_bytes > 0 || self.removals > 0) {
+        if !self.is_merged && (self.above_bytes > 0 || self.removals > 0 || self.erased_bytes > 0) {
             return self.base_bytes + self.above_bytes >= GARBAGE_BYTES_MIN;
         }
         let row_bytes = self.base_bytes.checked_div(self.base_rows).unwrap_or(0);
-        let removed_bytes = self.removals.saturating_mul(row_bytes).min(self.base_bytes);
+        let removed_bytes = self.removals.saturating_mul(row_bytes).saturating_add(self.erased_bytes);
+        let removed_bytes = removed_bytes.min(self.base_bytes);
         let garbage = self.above_bytes + removed_bytes;
         garbage >= GARBAGE_BYTES_MIN && garbage > (self.base_bytes - removed_bytes) / 2
     }
