@@ -10,6 +10,7 @@
 //! - The feed has several shards. One shard tells what happened in several partitions in another order than it happened, that of
 //!   each partition kept; and tells again what it told ([`feed`]).
 //! - Leases are lost before their time, and then given to another, or to two ([`leases`]).
+//! - A call lets others go on first, so tasks of one thread meet in any order, and each seed gives another.
 //! - Nothing is cached; reads of several pages are validated; limits are the portable ones.
 //!
 //! Faults come by a generator with a seed: one task that does the same meets the same.
@@ -57,6 +58,8 @@ pub struct HostileOptions {
     pub twice: u64,
     /// The chance that a lease is given though another holds it; and that a holder that renews it has lost it.
     pub unleased: u64,
+    /// The chance that a call lets others go on before it does something, and once more.
+    pub paused: u64,
 }
 
 impl HostileOptions {
@@ -72,6 +75,7 @@ impl HostileOptions {
             shuffled: 500,
             twice: 300,
             unleased: 100,
+            paused: 300,
         }
     }
 
@@ -85,6 +89,7 @@ impl HostileOptions {
             shuffled: never,
             twice: never,
             unleased: never,
+            paused: never,
             ..Self::new(memory, 0)
         }
     }
@@ -216,6 +221,13 @@ impl Hostile {
     /// The handle of another process.
     pub(crate) fn beside(&self) -> Self {
         Self { world: Arc::clone(&self.world), seen: Mutex::default(), epochs: Mutex::default() }
+    }
+
+    /// Lets others go on, now and then.
+    pub(crate) async fn pause(&self) {
+        while self.world.roll(self.world.options.paused) {
+            tokio::task::yield_now().await;
+        }
     }
 
     pub(crate) fn memory(&self) -> &Arc<Memory> {

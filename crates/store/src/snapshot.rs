@@ -5,6 +5,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use crate::embedded::EmbeddedSnapshot;
+use crate::hostile::Hostile;
 use crate::memory::MemorySnapshot;
 use crate::{Direction, Error, ErrorKind, Page, Partition, Range, Row};
 
@@ -49,6 +50,7 @@ pub struct Snapshot {
 enum Engine {
     Memory(Arc<MemorySnapshot>),
     Embedded(Arc<EmbeddedSnapshot>),
+    Hostile(Arc<Hostile>, Arc<MemorySnapshot>),
 }
 
 impl From<MemorySnapshot> for Snapshot {
@@ -64,11 +66,17 @@ impl From<Arc<EmbeddedSnapshot>> for Snapshot {
 }
 
 impl Snapshot {
+    /// Reads of it pause as all do of the worst store.
+    pub(crate) fn hostile(hostile: &Arc<Hostile>, snapshot: MemorySnapshot) -> Self {
+        Self { engine: Engine::Hostile(Arc::clone(hostile), Arc::new(snapshot)) }
+    }
+
     /// The row with this key if the cache of hot rows has it as it was: never blocks, costs one look-up. `None` says
     /// nothing (the row may have been there).
     pub fn get_cached(&self, partition: &Partition, key: &[u8]) -> Option<Option<Row>> {
         let read = match &self.engine {
             Engine::Memory(memory) => memory.get(partition, key).ok(),
+            Engine::Hostile(_, memory) => memory.get(partition, key).ok(),
             Engine::Embedded(embedded) => embedded.get_cached(partition, key),
         };
         read.filter(|_| !partition.tenant.is_ended())
@@ -83,6 +91,10 @@ impl Snapshot {
     pub async fn get(&self, partition: &Partition, key: &[u8]) -> Result<Option<Row>, Error> {
         let read = match &self.engine {
             Engine::Memory(memory) => memory.get(partition, key),
+            Engine::Hostile(hostile, memory) => {
+                hostile.pause().await;
+                memory.get(partition, key)
+            }
             Engine::Embedded(embedded) => {
                 let keys = [Bytes::copy_from_slice(key)];
                 Ok(embedded.get_many(partition, &keys).await?.pop().flatten())
@@ -100,6 +112,10 @@ impl Snapshot {
     pub async fn get_many(&self, partition: &Partition, keys: &[Bytes]) -> Result<Vec<Option<Row>>, Error> {
         let read = match &self.engine {
             Engine::Memory(memory) => keys.iter().map(|key| memory.get(partition, key)).collect(),
+            Engine::Hostile(hostile, memory) => {
+                hostile.pause().await;
+                keys.iter().map(|key| memory.get(partition, key)).collect()
+            }
             Engine::Embedded(embedded) => embedded.get_many(partition, keys).await,
         }?;
         partition.tenant.check()?;
@@ -120,6 +136,10 @@ impl Snapshot {
     ) -> Result<Page, Error> {
         let read = match &self.engine {
             Engine::Memory(memory) => memory.scan(partition, range, direction, rows_max),
+            Engine::Hostile(hostile, memory) => {
+                hostile.pause().await;
+                memory.scan(partition, range, direction, rows_max)
+            }
             Engine::Embedded(embedded) => embedded.scan(partition, range, direction, rows_max).await,
         }?;
         partition.tenant.check()?;

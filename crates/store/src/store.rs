@@ -158,7 +158,10 @@ impl Store {
                 outcome.unwrap_or_else(|| Err(Error::new(ErrorKind::Unknown, "commit: no outcome was told")))
             }
             Engine::Embedded(embedded) => embedded.commit(commit).await,
-            Engine::Hostile(hostile) => hostile.commit(commit),
+            Engine::Hostile(hostile) => {
+                hostile.pause().await;
+                hostile.commit(commit)
+            }
         }
     }
 
@@ -168,7 +171,10 @@ impl Store {
         match &self.engine {
             Engine::Memory(memory) => memory.commit_all(commits),
             Engine::Embedded(embedded) => embedded.commit_all(commits).await,
-            Engine::Hostile(hostile) => hostile.commit_all(commits),
+            Engine::Hostile(hostile) => {
+                hostile.pause().await;
+                hostile.commit_all(commits)
+            }
         }
     }
 
@@ -184,7 +190,10 @@ impl Store {
         let read = match &self.engine {
             Engine::Memory(memory) => memory.get(partition, key),
             Engine::Embedded(embedded) => embedded.shared().get(partition, key).await,
-            Engine::Hostile(hostile) => hostile.get(partition, key),
+            Engine::Hostile(hostile) => {
+                hostile.pause().await;
+                hostile.get(partition, key)
+            }
         }?;
         partition.tenant.check()?;
         Ok(read)
@@ -199,7 +208,10 @@ impl Store {
     pub async fn get_linear(&self, partition: &Partition, key: &[u8]) -> Result<Option<Row>, Error> {
         let read = match &self.engine {
             Engine::Memory(_) | Engine::Embedded(_) => return self.get(partition, key).await,
-            Engine::Hostile(hostile) => hostile.get_linear(partition, key),
+            Engine::Hostile(hostile) => {
+                hostile.pause().await;
+                hostile.get_linear(partition, key)
+            }
         }?;
         partition.tenant.check()?;
         Ok(read)
@@ -217,7 +229,10 @@ impl Store {
     ) -> Result<Vec<Option<Row>>, Error> {
         let read: Result<_, Error> = match &self.engine {
             Engine::Memory(_) | Engine::Embedded(_) => return self.get_many(partition, keys).await,
-            Engine::Hostile(hostile) => keys.iter().map(|key| hostile.get_linear(partition, key)).collect(),
+            Engine::Hostile(hostile) => {
+                hostile.pause().await;
+                keys.iter().map(|key| hostile.get_linear(partition, key)).collect()
+            }
         };
         partition.tenant.check()?;
         read
@@ -243,7 +258,10 @@ impl Store {
         let read = match &self.engine {
             Engine::Memory(memory) => keys.iter().map(|key| memory.get(partition, key)).collect(),
             Engine::Embedded(embedded) => embedded.shared().get_many(partition, keys).await,
-            Engine::Hostile(hostile) => hostile.get_many(partition, keys),
+            Engine::Hostile(hostile) => {
+                hostile.pause().await;
+                hostile.get_many(partition, keys)
+            }
         }?;
         partition.tenant.check()?;
         Ok(read)
@@ -264,7 +282,10 @@ impl Store {
         let read = match &self.engine {
             Engine::Memory(memory) => memory.scan(partition, range, direction, rows_max),
             Engine::Embedded(embedded) => embedded.shared().scan(partition, range, direction, rows_max).await,
-            Engine::Hostile(hostile) => hostile.memory().scan(partition, range, direction, rows_max),
+            Engine::Hostile(hostile) => {
+                hostile.pause().await;
+                hostile.memory().scan(partition, range, direction, rows_max)
+            }
         }?;
         partition.tenant.check()?;
         Ok(read)
@@ -289,7 +310,10 @@ impl Store {
         let read = match &self.engine {
             Engine::Memory(memory) => memory.skip(partition, range, from, rows_max),
             Engine::Embedded(embedded) => embedded.shared().skip(partition, range, from, rows_max).await,
-            Engine::Hostile(hostile) => hostile.memory().skip(partition, range, from, rows_max),
+            Engine::Hostile(hostile) => {
+                hostile.pause().await;
+                hostile.memory().skip(partition, range, from, rows_max)
+            }
         }?;
         partition.tenant.check()?;
         Ok(read)
@@ -306,7 +330,9 @@ impl Store {
         match &self.engine {
             Engine::Memory(memory) => Ok(MemorySnapshot::new(memory)?.into()),
             Engine::Embedded(embedded) => Ok(EmbeddedSnapshot::new(embedded.shared())?.into()),
-            Engine::Hostile(hostile) => Ok(MemorySnapshot::new(hostile.memory())?.into()),
+            Engine::Hostile(hostile) => {
+                Ok(Snapshot::hostile(hostile, MemorySnapshot::new(hostile.memory())?))
+            }
         }
     }
 
@@ -330,7 +356,10 @@ impl Store {
         match &self.engine {
             Engine::Memory(memory) => memory.feed(cursor, changes_max, |_| true),
             Engine::Embedded(embedded) => embedded.feed(cursor, changes_max).await,
-            Engine::Hostile(hostile) => hostile.feed(shard, cursor, changes_max),
+            Engine::Hostile(hostile) => {
+                hostile.pause().await;
+                hostile.feed(shard, cursor, changes_max)
+            }
         }
     }
 
@@ -348,7 +377,10 @@ impl Store {
         match &self.engine {
             Engine::Memory(memory) => memory.keep_feed(reader, cursors),
             Engine::Embedded(embedded) => embedded.keep_feed(reader, cursors).await,
-            Engine::Hostile(hostile) => hostile.keep_feed(reader, shard, cursors),
+            Engine::Hostile(hostile) => {
+                hostile.pause().await;
+                hostile.keep_feed(reader, shard, cursors)
+            }
         }
     }
 
@@ -390,7 +422,10 @@ impl Store {
         match &self.engine {
             Engine::Memory(memory) => memory.lease(name, ttl),
             Engine::Embedded(embedded) => embedded.lease(name, ttl).await,
-            Engine::Hostile(hostile) => hostile.lease(name, ttl),
+            Engine::Hostile(hostile) => {
+                hostile.pause().await;
+                hostile.lease(name, ttl)
+            }
         }
     }
 
@@ -403,7 +438,10 @@ impl Store {
         match &self.engine {
             Engine::Memory(memory) => memory.renew(lease, ttl),
             Engine::Embedded(embedded) => embedded.renew(lease, ttl).await,
-            Engine::Hostile(hostile) => hostile.renew(lease, ttl),
+            Engine::Hostile(hostile) => {
+                hostile.pause().await;
+                hostile.renew(lease, ttl)
+            }
         }
     }
 

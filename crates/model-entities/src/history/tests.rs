@@ -1,5 +1,7 @@
 //! The past against a plain list of what was written and removed, over folds, halves of folds, reopenings and deletions.
 
+mod nodes;
+
 use std::collections::BTreeMap;
 use std::time::Duration;
 

@@ -1,5 +1,7 @@
 //! The handle, on the memory store: random operations against a plain model, and many writers at once.
 
+mod nodes;
+
 use std::collections::BTreeMap;
 
 use bytes::Bytes;

@@ -5,6 +5,7 @@ mod computed;
 mod damage;
 mod define;
 mod model;
+mod nodes;
 mod points;
 mod repositories;
 mod search;

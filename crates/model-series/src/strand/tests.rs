@@ -2,6 +2,7 @@
 
 mod models;
 mod moments;
+mod nodes;
 mod races;
 
 use std::collections::{BTreeMap, BTreeSet};

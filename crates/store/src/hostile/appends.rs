@@ -76,7 +76,7 @@ impl Hostile {
         commit.prepare(&Limits::PORTABLE)?;
         for append in &commit.appends {
             self.append(append, commit.epoch)?;
-            tokio::task::yield_now().await;
+            self.pause().await;
             // Nobody came to commit.
             if world.roll(world.options.late) {
                 return Err(world.unknown(commit.commit.write_id, Some(None)));

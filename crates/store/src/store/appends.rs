@@ -30,7 +30,10 @@ impl Store {
         match &self.engine {
             Engine::Memory(memory) => memory.bump(partition, seen),
             Engine::Embedded(embedded) => embedded.bump(partition, seen).await,
-            Engine::Hostile(hostile) => hostile.bump(partition, seen),
+            Engine::Hostile(hostile) => {
+                hostile.pause().await;
+                hostile.bump(partition, seen)
+            }
         }
     }
 
@@ -44,7 +47,10 @@ impl Store {
         match &self.engine {
             Engine::Memory(memory) => memory.append(&append, epoch),
             Engine::Embedded(embedded) => embedded.append(append, epoch).await,
-            Engine::Hostile(hostile) => hostile.append(&append, epoch),
+            Engine::Hostile(hostile) => {
+                hostile.pause().await;
+                hostile.append(&append, epoch)
+            }
         }
     }
 
@@ -64,7 +70,10 @@ impl Store {
         match &self.engine {
             Engine::Memory(memory) => memory.remove(partition, &keys, appended),
             Engine::Embedded(embedded) => embedded.remove(partition, keys, appended).await,
-            Engine::Hostile(hostile) => hostile.remove(partition, &keys, appended),
+            Engine::Hostile(hostile) => {
+                hostile.pause().await;
+                hostile.remove(partition, &keys, appended)
+            }
         }
     }
 

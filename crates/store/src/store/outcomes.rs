@@ -42,7 +42,10 @@ impl Store {
             // One process has them to itself, and their feed says it all.
             Engine::Memory(memory) => memory.resolve(partition, write_id),
             Engine::Embedded(embedded) => embedded.resolve(partition, write_id).await,
-            Engine::Hostile(hostile) => hostile.resolve(partition, write_id, ticket),
+            Engine::Hostile(hostile) => {
+                hostile.pause().await;
+                hostile.resolve(partition, write_id, ticket)
+            }
         }
     }
 
