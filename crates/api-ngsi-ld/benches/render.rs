@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use api_http::{Params, Request, Router};
 use api_ngsi_ld::{Api, ContextOptions, Contexts, FetchPolicy, Limits, front_end};
 use http::{HeaderMap, HeaderValue, Method, header};
-use model_entities::{Clock, Entities, Options, TenantName, Timestamp};
+use model_entities::{Clock, Entities, IndexPolicy, Options, TenantName, Timestamp};
 use store::{MemoryOptions, Store};
 
 const ENTITIES: usize = 1_000;
@@ -32,6 +32,7 @@ fn router(clock: &Clock) -> (Router, Entities) {
         buckets: 1,
         tenants_max: 1_000,
         terms_max: 10_000,
+        index: IndexPolicy::All,
         entity_bytes_max: 1 << 20,
         scan_entities_max: 100_000,
         sort_entities_max: 10_000,

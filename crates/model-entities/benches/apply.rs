@@ -13,7 +13,7 @@ use std::time::Instant;
 
 use model_entities::testing::{count_index_rows, think};
 use model_entities::{
-    Attribute, Clock, Draft, Entities, EntityView, Instance, Kind, MergeOptions, Operation, Options,
+    Attribute, Clock, Draft, Entities, EntityView, Instance, Kind, MergeIndexPolicy, Operation, Options,
     TenantName, TermId, Timestamp, encode,
 };
 use smallvec::smallvec;
@@ -124,6 +124,7 @@ fn handle() {
         buckets: 1,
         tenants_max: 1_000,
         terms_max: 10_000,
+        index: IndexPolicy::All,
         entity_bytes_max: 1 << 20,
         scan_entities_max: 1_000_000,
         sort_entities_max: 100_000,

@@ -15,8 +15,8 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use model_entities::{
-    AggregateMethod, Attribute, Draft, Entities, HistoryPolicy, HistoryRequest, Instance, Kind, Operation,
-    Options, Period, TenantEntities, TermId, TimeProperty, TimeSpan,
+    AggregateMethod, Attribute, Draft, Entities, HistoryPolicy, HistoryRequest, IndexPolicy, Instance, Kind,
+    Operation, Options, Period, TenantEntities, TermId, TimeProperty, TimeSpan,
 };
 use rand::{Rng, SeedableRng, rngs::SmallRng};
 use smallvec::smallvec;
@@ -31,6 +31,7 @@ fn options(history: HistoryPolicy) -> Options {
         buckets: 1,
         tenants_max: 1_000,
         terms_max: 10_000,
+        index: IndexPolicy::All,
         entity_bytes_max: 1 << 20,
         scan_entities_max: 1_000_000,
         sort_entities_max: 100_000,

@@ -16,8 +16,8 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use model_entities::{
-    Attribute, Comparison, Draft, Entities, Filter, Instance, Kind, Operand, Operation, Options, OrderBy,
-    OrderKey, Path, Query, Scalar, TenantEntities, TermId, Timestamp, TypeQuery,
+    Attribute, Comparison, Draft, Entities, Filter, IndexPolicy, Instance, Kind, Operand, Operation, Options,
+    OrderBy, OrderKey, Path, Query, Scalar, TenantEntities, TermId, Timestamp, TypeQuery,
 };
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
@@ -67,6 +67,7 @@ async fn measure(engine: &str, store: Store) {
         buckets: 1,
         tenants_max: 1_000,
         terms_max: 10_000,
+        index: IndexPolicy::All,
         entity_bytes_max: 1 << 20,
         scan_entities_max: 1_000_000,
         sort_entities_max: 100_000,

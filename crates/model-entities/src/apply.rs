@@ -26,8 +26,8 @@ use store::{Timestamp, Write};
 
 use crate::encode::{any_expires, encode_as, put_names, put_times};
 use crate::expiry::{Live, live, set_transient};
-use crate::index::{IndexRows, diff, index_rows};
-use crate::{Attribute, Change, Draft, EntityView, Error, Fate, Instances, Operation, TermId};
+use crate::index::{IndexRows, Indexed, diff, index_rows};
+use crate::{Attribute, AttributeView, Change, Draft, EntityView, Error, Fate, Instances, Operation, TermId};
 
 use check::{check_new, check_operation, check_scopes_count, check_types_count};
 use edit::{Cut, Editor, OnHeld, OnMissing, Rules};
@@ -51,6 +51,21 @@ pub(crate) struct Outcome {
     pub(crate) types: SmallVec<[TermId; 2]>,
 }
 
+/// What holds for all writes of a tenant.
+#[derive(Clone, Copy)]
+pub(crate) struct WriteRules<'a> {
+    /// The largest stored entity.
+    pub(crate) entity_bytes_max: usize,
+    /// Which attributes have index rows.
+    pub(crate) indexed: &'a Indexed,
+}
+
+#[cfg(any(test, feature = "testing"))]
+impl WriteRules<'static> {
+    /// All attributes indexed, and entities of any size.
+    pub(crate) const FREE: Self = Self { entity_bytes_max: usize::MAX, indexed: &Indexed::All };
+}
+
 /// What `operation` makes of the entity `id`, of which `stored` is held.
 /// Cost: untouched attributes are copied, touched ones written anew; index rows of touched ones are compared.
 pub(crate) fn apply(
@@ -58,8 +73,9 @@ pub(crate) fn apply(
     id: &str,
     operation: &Operation,
     now: Timestamp,
-    bytes_max: usize,
+    rules: WriteRules<'_>,
 ) -> Result<Outcome, Error> {
+    let WriteRules { entity_bytes_max: bytes_max, indexed } = rules;
     check_operation(id, operation)?;
     let part;
     let part_view;
@@ -77,10 +93,10 @@ pub(crate) fn apply(
         (
             Operation::Create(draft) | Operation::UpsertReplace(draft) | Operation::UpsertUpdate(draft),
             None,
-        ) => create(stored, id, draft, now),
+        ) => create(stored, id, draft, now, indexed),
         (_, None) => Err(Error::NoSuchEntity(id.into())),
-        (Operation::Delete, Some(view)) => Ok(delete(stored.unwrap_or(view))),
-        (operation, Some(view)) => edit(stored.unwrap_or(view), view, operation, now),
+        (Operation::Delete, Some(view)) => Ok(delete(stored.unwrap_or(view), indexed)),
+        (operation, Some(view)) => edit(stored.unwrap_or(view), view, operation, (now, indexed)),
     }?;
     match &outcome.bytes {
         Some(bytes) if bytes.len() > bytes_max => {
@@ -94,15 +110,19 @@ pub(crate) fn apply(
 }
 
 /// What expiry makes of a stored entity; `None` if nothing of it has expired.
-pub(crate) fn apply_expiry(stored: &EntityView<'_>, now: Timestamp) -> Result<Option<Outcome>, Error> {
+pub(crate) fn apply_expiry(
+    stored: &EntityView<'_>,
+    now: Timestamp,
+    indexed: &Indexed,
+) -> Result<Option<Outcome>, Error> {
     let (part, cut) = match live(stored, now) {
         Live::Whole => return Ok(None),
-        Live::Gone => return Ok(Some(delete(stored))),
+        Live::Gone => return Ok(Some(delete(stored, indexed))),
         Live::Part(part, cut) => (part, cut),
     };
     let view = EntityView::parse(&part)?;
     let mut writes = Vec::new();
-    diff(&index_rows(stored), &index_rows(&view), &mut writes);
+    diff(&index_rows(stored, indexed), &index_rows(&view, indexed), &mut writes);
     let change = Change { fate: Fate::Updated, updated: cut.into(), ..Change::default() };
     let types = view.types().collect();
     Ok(Some(Outcome { bytes: Some(part), writes, change, types }))
@@ -113,6 +133,7 @@ fn create(
     id: &str,
     draft: &Draft,
     now: Timestamp,
+    indexed: &Indexed,
 ) -> Result<Outcome, Error> {
     if draft.types.is_empty() {
         return Err(Error::Invalid("type is missing".into()));
@@ -121,17 +142,17 @@ fn create(
     let bytes = encode_as(id, draft, now, now);
     let view = EntityView::parse(&bytes)?;
     let mut writes = Vec::with_capacity(24);
-    let before = stored.map(index_rows).unwrap_or_default();
-    diff(&before, &index_rows(&view), &mut writes);
+    let before = stored.map(|stored| index_rows(stored, indexed)).unwrap_or_default();
+    diff(&before, &index_rows(&view, indexed), &mut writes);
     let updated = draft.attributes.iter().map(|attribute| attribute.name).collect();
     let change = Change { fate: Fate::Created, updated, ..Change::default() };
     let types = view.types().collect();
     Ok(Outcome { bytes: Some(bytes), writes, change, types })
 }
 
-fn delete(stored: &EntityView<'_>) -> Outcome {
+fn delete(stored: &EntityView<'_>, indexed: &Indexed) -> Outcome {
     let mut writes = Vec::new();
-    diff(&index_rows(stored), &IndexRows::default(), &mut writes);
+    diff(&index_rows(stored, indexed), &IndexRows::default(), &mut writes);
     let updated = stored.attributes().map(|attribute| attribute.name()).collect();
     let change = Change { fate: Fate::Deleted, updated, ..Change::default() };
     Outcome { bytes: None, writes, change, types: stored.types().collect() }
@@ -295,7 +316,7 @@ fn edit(
     stored: &EntityView<'_>,
     held: &EntityView<'_>,
     operation: &Operation,
-    now: Timestamp,
+    (now, indexed): (Timestamp, &Indexed),
 ) -> Result<Outcome, Error> {
     let Plan { header, given, rules, cut } = plan(operation);
     if matches!(operation, Operation::DeleteScopes) && held.scoped_at().is_none() {
@@ -336,10 +357,10 @@ fn edit(
     let view = EntityView::parse(&out)?;
     let mut writes = Vec::with_capacity(8);
     if types.is_some() || !std::ptr::eq(stored.bytes(), held.bytes()) {
-        diff(&index_rows(stored), &index_rows(&view), &mut writes);
+        diff(&index_rows(stored, indexed), &index_rows(&view, indexed), &mut writes);
     } else {
         let scopes_changed = scopes.is_some();
-        let rows = |view| touched_rows(view, &held_types, &change.updated, scopes_changed);
+        let rows = |view| touched_rows(view, &held_types, (&change.updated, indexed), scopes_changed);
         diff(&rows(held), &rows(&view), &mut writes);
     }
     let types = held_types
@@ -350,18 +371,27 @@ fn edit(
 }
 
 /// The rows an edit can change that leaves the types as they are.
-fn touched_rows(view: &EntityView<'_>, types: &[TermId], touched: &[TermId], scopes: bool) -> IndexRows {
-    let mut rows = IndexRows::with_capacity(512);
+fn touched_rows(
+    view: &EntityView<'_>,
+    types: &[TermId],
+    (touched, indexed): (&[TermId], &Indexed),
+    scopes: bool,
+) -> IndexRows {
+    let mut rows = IndexRows::default();
     if scopes {
         rows.add_scopes(view.id(), view.scopes());
     }
     if view.is_transient() {
         rows.add_expiries(view);
     }
-    let mut sorted: SmallVec<[TermId; 8]> = touched.into();
-    sorted.sort_unstable();
-    for attribute in view.attributes().filter(|attribute| sorted.binary_search(&attribute.name()).is_ok()) {
-        rows.add_attribute(view.id(), types, &attribute);
+    let mut sorted: SmallVec<[TermId; 8]> =
+        touched.iter().copied().filter(|name| indexed.holds(*name)).collect();
+    if !sorted.is_empty() {
+        sorted.sort_unstable();
+        let touched = |attribute: &AttributeView<'_>| sorted.binary_search(&attribute.name()).is_ok();
+        for attribute in view.attributes().filter(touched) {
+            rows.add_attribute(view.id(), types, &attribute);
+        }
     }
     rows.finish();
     rows

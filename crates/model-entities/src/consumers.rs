@@ -2,9 +2,8 @@
 //! (`feed.rs`).
 //!
 //! Whether there is one is a stamped row, the register. Writers remember it by bucket for as long as the fence of the bucket
-//! is not raised, and their commits happen only as long as that fence stands. The first consumer writes the register and then
-//! raises the fences: a writer who does not know of it, on whichever node, is refused and reads the register. So nothing
-//! slips by, and writers without consumers pay for two loads and one comparison.
+//! is not raised (`watch.rs`), and their commits happen only as long as that fence stands. The first consumer writes the register
+//! and then raises the fences. So nothing slips by, and writers without consumers pay for a look in memory.
 //!
 //! Invariant: a register that says that its fences were raised was written by who raised them after the first consumer came,
 //! over the very version that was there before.
@@ -13,9 +12,9 @@
 mod tests;
 
 use bytes::Bytes;
-use store::{Commit, Condition, Direction, Epoch, ErrorKind, FencedFlag, Stamp, Write};
+use store::{Commit, Condition, Direction, ErrorKind, Stamp, Write};
 
-use crate::tenant::{Context, no_bucket};
+use crate::tenant::Context;
 use crate::{Error, TenantEntities, keys};
 
 /// The most consumers of a tenant.
@@ -26,15 +25,6 @@ pub const CONSUMER_NAME_BYTES_MAX: usize = 256;
 const ATTEMPTS_MAX: usize = 64;
 /// Names that are read in one page.
 const PAGE_NAMES: usize = 256;
-
-/// Whether commits on an entity tell states, and the fence as long as which that is so.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Watch {
-    pub(crate) fence: Epoch,
-    pub(crate) tells_states: bool,
-    /// How often entities had begun to move to other buckets.
-    pub(crate) moves: u32,
-}
 
 /// How many consumers there are: a row of five bytes, none without consumers.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -73,37 +63,9 @@ impl Registered {
 }
 
 impl Context {
-    /// Whether commits on an entity tell states; while entities move, it has moved then. `None`: this layout does not hold any more.
-    /// Cost: some loads; two reads after a fence was raised.
-    pub(crate) async fn watch(&self, id: &str) -> Result<Option<Watch>, Error> {
-        if self.layout.is_moving() && !Box::pin(self.move_entity(id)).await? {
-            return Ok(None);
-        }
-        self.watch_partition(self.bucket(id)).await
-    }
-
-    /// The same of all entities of one of the partitions, whether they have moved or not.
-    pub(crate) async fn watch_partition(&self, at: usize) -> Result<Option<Watch>, Error> {
-        let partition = self.partitions.get(at).ok_or_else(no_bucket)?;
-        let fence = self.store.fence(partition);
-        let flag = self.consumed.get(at);
-        if let Some(tells_states) = flag.and_then(|flag| flag.get(fence)) {
-            return Ok(Some(Watch { fence, tells_states, moves: self.layout.moves() }));
-        }
-        let tells_states = self.register().await?.register.count > 0;
-        if !self.is_in_force().await? {
-            return Ok(None);
-        }
-        if let Some(flag) = flag {
-            flag.set(fence, tells_states);
-        }
-        Ok(Some(Watch { fence, tells_states, moves: self.layout.moves() }))
-    }
-
-    /// Whether writers of this process may still tell states.
-    fn tells_states(&self) -> bool {
-        let of_bucket = |(partition, flag): (_, &FencedFlag)| flag.get(self.store.fence(partition));
-        self.partitions.iter().zip(&self.consumed).any(|pair| of_bucket(pair) == Some(true))
+    /// Whether there are any consumers. Cost: a read.
+    pub(crate) async fn has_consumers(&self) -> Result<bool, Error> {
+        Ok(self.register().await?.register.count > 0)
     }
 
     async fn register(&self) -> Result<Registered, Error> {
@@ -138,37 +100,9 @@ impl Context {
             Err(error) => Err(error.into()),
         }
     }
-
-    /// Has all writers read the register again before they commit: those of the layout that holds, too, if that is another by now.
-    /// (Writers of a later one read the register anew.)
-    async fn raise_fences(&self) -> Result<(), Error> {
-        let mut context = self.newest();
-        loop {
-            context.bump_all(&context.partitions).await?;
-            match context.newer().await? {
-                Some(newer) => context = newer,
-                None => return Ok(()),
-            }
-        }
-    }
 }
 
 impl TenantEntities {
-    /// What is needed to write an entity by the layout that holds.
-    ///
-    /// # Errors
-    ///
-    /// If the store refuses; [`Error::Contention`] if the layout changes all the while.
-    pub(crate) async fn watch(&self, id: &str) -> Result<(&Context, Watch), Error> {
-        for _ in 0..ATTEMPTS_MAX {
-            let context = self.context();
-            if let Some(watch) = context.watch(id).await? {
-                return Ok((context, watch));
-            }
-        }
-        Err(Error::Contention(id.into()))
-    }
-
     /// Registers a consumer, durably: when this returns, every change behind the feed's present end ([`store::Store::feed_end`])
     /// tells what entities were and became, whoever writes it. One that is registered stays so. Cost: a small commit; for
     /// the first one, a barrier: writes under way are settled or begin again.
@@ -234,7 +168,7 @@ impl TenantEntities {
             let held = context.register().await?;
             if !context.has_consumer(name).await? {
                 // The last one may have gone without writers being told.
-                if held.stamp.is_none() && context.tells_states() {
+                if held.stamp.is_none() && context.may_tell_states() {
                     context.raise_fences().await?;
                 }
                 return Ok(false);

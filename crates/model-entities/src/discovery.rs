@@ -1,19 +1,18 @@
-//! Which types and attributes are in use: by leaps over the index, row to row where a name changes.
+//! Which types and attributes are in use: types by leaps over the index, attributes by the notes of them (`in_use.rs`), kinds and
+//! counts of one by a walk through its entities.
 
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use store::{Direction, Partition, Range, Store};
+use store::{Direction, Partition};
 
-use crate::entities::next_range;
-use crate::index::kind_and_instances;
 use crate::query::stream::{Buckets, Union};
 use crate::tenant::Context;
-use crate::{EntityView, Error, Kind, TenantEntities, TermId, keys};
+use crate::{AttributeView, EntityView, Error, Kind, TenantEntities, TermId, keys};
 
-/// Index rows that are read in one page.
+/// Index rows that are read in one page while entities move.
 const PAGE_ROWS: usize = 4096;
 /// Entities that are looked at together.
 const BATCH: usize = 256;
@@ -44,10 +43,13 @@ pub struct AttributeSummary {
     pub types: Vec<TermId>,
 }
 
+/// Kinds by attribute.
+type Kinds = BTreeMap<TermId, Vec<Kind>>;
+
 impl TenantEntities {
     /// Types in use, with attributes and counts if `details`; one type only, if given.
-    /// Cost: a seek for each type and bucket; with details, one for each attribute and all rows by type,
-    /// and for one type all its rows by value. Transient entities count until they are purged.
+    /// Cost: a seek for each type and bucket; with details, one for each attribute, and a count of the rows by type;
+    /// for one type all its entities. Transient entities count until they are purged.
     ///
     /// # Errors
     ///
@@ -64,8 +66,8 @@ impl TenantEntities {
     }
 
     /// Attributes in use, with kinds, types and counts if `details`; one attribute only, if given.
-    /// Cost: a seek for each type, attribute of that type and bucket; for details of one attribute, all
-    /// its rows by value. Transient instances count until they are purged.
+    /// Cost: a seek for each type, attribute of that type and bucket; for details of one attribute, all entities of
+    /// the types that have it. Transient instances count until they are purged.
     ///
     /// # Errors
     ///
@@ -97,9 +99,9 @@ impl Context {
                 if !self.layout.is_moving() {
                     *entities += bucket.entities(of_type).await?;
                 }
-                for attribute in bucket.attributes(of_type, None).await? {
-                    let (kinds, _) = bucket.kinds(of_type, attribute, only.is_some()).await?;
-                    add(attributes.entry(attribute).or_default(), kinds);
+                match only {
+                    Some(_) => bucket.all_kinds(of_type, attributes).await?,
+                    None => _ = bucket.attributes(of_type, None, attributes).await?,
                 }
             }
         }
@@ -120,16 +122,18 @@ impl Context {
         let mut found: BTreeMap<TermId, AttributeSummary> = BTreeMap::new();
         for bucket in self.buckets() {
             for of_type in bucket.types(None).await? {
-                for name in bucket.attributes(of_type, only).await? {
+                let mut kinds = Kinds::new();
+                for name in bucket.attributes(of_type, only, &mut kinds).await? {
                     let summary = found.entry(name).or_default();
                     summary.name = name;
                     if !details {
                         continue;
                     }
-                    let (kinds, instances) = bucket.kinds(of_type, name, only.is_some()).await?;
-                    add(&mut summary.kinds, kinds);
                     add(&mut summary.types, [of_type]);
-                    summary.instances += instances;
+                    match only {
+                        Some(_) => bucket.count(of_type, summary).await?,
+                        None => add(&mut summary.kinds, kinds.remove(&name).unwrap_or_default()),
+                    }
                 }
             }
         }
@@ -147,7 +151,7 @@ impl Context {
 
     /// Each entity that moves is in the first bucket, or in another behind it, or in both.
     fn buckets(&self) -> impl Iterator<Item = Bucket<'_>> {
-        self.partitions.iter().map(|partition| Bucket { store: &self.store, partition })
+        self.partitions.iter().map(move |partition| Bucket { context: self, partition })
     }
 
     /// How many entities are of a type while entities move, or how many instances of an attribute those have whose first type it is:
@@ -184,9 +188,6 @@ impl Context {
     }
 }
 
-/// Kinds by attribute.
-type Kinds = BTreeMap<TermId, Vec<Kind>>;
-
 fn add<T: PartialEq>(all: &mut Vec<T>, more: impl IntoIterator<Item = T>) {
     for one in more {
         if !all.contains(&one) {
@@ -195,79 +196,88 @@ fn add<T: PartialEq>(all: &mut Vec<T>, more: impl IntoIterator<Item = T>) {
     }
 }
 
-/// One bucket's index.
+fn kinds_of(attribute: &AttributeView<'_>) -> impl Iterator<Item = Kind> {
+    attribute.instances().map(|instance| instance.kind())
+}
+
+/// One bucket's entities.
 struct Bucket<'a> {
-    store: &'a Store,
+    context: &'a Context,
     partition: &'a Partition,
 }
 
 impl Bucket<'_> {
+    /// The types in use, each found by a leap behind all rows of the one before.
     async fn types(&self, only: Option<TermId>) -> Result<Vec<TermId>, Error> {
-        match only {
-            Some(of_type) => self.leaps(keys::type_range(of_type), |_| None, keys::type_of_key).await,
-            None => {
-                let from = |term| Some(keys::types_from(term));
-                self.leaps(keys::types_from(TermId(0)), from, keys::type_of_key).await
-            }
-        }
-    }
-
-    async fn attributes(&self, of_type: TermId, only: Option<TermId>) -> Result<Vec<TermId>, Error> {
-        match only {
-            Some(name) => {
-                self.leaps(keys::attribute_range(of_type, name), |_| None, keys::attribute_of_key).await
-            }
-            None => {
-                let from = |term| Some(keys::attributes_from(of_type, term));
-                self.leaps(keys::attributes_from(of_type, TermId(0)), from, keys::attribute_of_key).await
-            }
-        }
-    }
-
-    /// The terms in a range of rows, each found by a leap behind all rows of the one before.
-    async fn leaps(
-        &self,
-        first: Range,
-        from: impl Fn(TermId) -> Option<Range>,
-        read: impl Fn(&[u8]) -> Option<TermId>,
-    ) -> Result<Vec<TermId>, Error> {
-        let mut found = Vec::new();
-        let mut range = Some(first);
+        let (mut found, mut range) =
+            (Vec::new(), Some(only.map_or_else(|| keys::types_from(TermId(0)), keys::type_range)));
         while let Some(rest) = range {
-            let page = self.store.scan(self.partition, &rest, Direction::Forward, 1).await?;
-            let Some(term) = page.row(0).and_then(|(key, _)| read(key)) else {
+            let page = self.context.store.scan(self.partition, &rest, Direction::Forward, 1).await?;
+            let Some(of_type) = page.last_key().and_then(keys::type_of_key) else {
                 break;
             };
-            found.push(term);
-            range = term.0.checked_add(1).and_then(|next| from(TermId(next)));
+            found.push(of_type);
+            let next = of_type.0.checked_add(1).filter(|_| only.is_none());
+            range = next.map(|next| keys::types_from(TermId(next)));
         }
         Ok(found)
     }
 
-    async fn entities(&self, of_type: TermId) -> Result<usize, Error> {
-        let mut count = 0;
-        let mut range = Some(keys::type_range(of_type));
-        while let Some(rest) = range {
-            let page = self.store.scan(self.partition, &rest, Direction::Forward, PAGE_ROWS).await?;
-            count += page.len();
-            range = next_range(&rest, &page);
+    /// The attributes that entities of a type have, all or one, and of each a kind at least.
+    async fn attributes(
+        &self,
+        of_type: TermId,
+        only: Option<TermId>,
+        kinds: &mut Kinds,
+    ) -> Result<BTreeSet<TermId>, Error> {
+        let mut noted = self.context.noted(self.partition, of_type).await?;
+        if let Some(only) = only {
+            noted.retain(|name, _| *name == only);
         }
-        Ok(count)
+        let mut see = |view: &EntityView<'_>| {
+            for attribute in view.attributes().filter(|attribute| noted.contains_key(&attribute.name())) {
+                add(kinds.entry(attribute.name()).or_default(), kinds_of(&attribute));
+            }
+            true
+        };
+        let (missing, misnamed) = self.context.meet(self.partition, of_type, &noted, &mut see).await?;
+        misnamed.into_iter().for_each(|name| self.context.indexes.doubt((of_type, name)));
+        Ok(noted.into_keys().filter(|name| !missing.contains(name)).collect())
     }
 
-    /// Kinds that occur and number of instances: of all rows, or as the first row tells.
-    async fn kinds(&self, of_type: TermId, name: TermId, all: bool) -> Result<(Vec<Kind>, usize), Error> {
-        let (mut kinds, mut instances) = (Vec::new(), 0);
-        let mut range = Some(keys::attribute_range(of_type, name));
-        let rows_max = if all { PAGE_ROWS } else { 1 };
-        while let Some(rest) = range {
-            let page = self.store.scan(self.partition, &rest, Direction::Forward, rows_max).await?;
-            for (kind, told) in page.rows().filter_map(|(_, value)| kind_and_instances(value)) {
-                add(&mut kinds, [kind]);
-                instances += usize::try_from(told).unwrap_or_default();
+    /// All kinds of all attributes of the entities of a type.
+    async fn all_kinds(&self, of_type: TermId, kinds: &mut Kinds) -> Result<(), Error> {
+        let mut see = |view: &EntityView<'_>| {
+            for attribute in view.attributes() {
+                add(kinds.entry(attribute.name()).or_default(), kinds_of(&attribute));
             }
-            range = next_range(&rest, &page).filter(|_| all);
+            true
+        };
+        self.context.walk_type(self.partition, of_type, &mut see).await
+    }
+
+    /// All kinds and instances of an attribute in the entities of a type.
+    async fn count(&self, of_type: TermId, summary: &mut AttributeSummary) -> Result<(), Error> {
+        let mut see = |view: &EntityView<'_>| {
+            // An entity of several types is counted with its first.
+            let is_first = view.types().next() == Some(of_type);
+            for attribute in view.attributes().filter(|attribute| attribute.name() == summary.name) {
+                add(&mut summary.kinds, kinds_of(&attribute));
+                summary.instances += if is_first { attribute.instances().count() } else { 0 };
+            }
+            true
+        };
+        self.context.walk_type(self.partition, of_type, &mut see).await
+    }
+
+    async fn entities(&self, of_type: TermId) -> Result<usize, Error> {
+        let (range, mut count) = (keys::type_range(of_type), 0);
+        let mut from = Some(range.start.clone());
+        while let Some(start) = from {
+            let skipped = self.context.store.skip(self.partition, &range, &start, usize::MAX).await?;
+            count += skipped.rows;
+            from = skipped.next;
         }
-        Ok((kinds, if all { instances } else { 0 }))
+        Ok(count)
     }
 }

@@ -10,13 +10,15 @@ use std::time::Duration;
 use bytes::Bytes;
 use parking_lot::RwLock;
 use store::{
-    ErrorKind, FencedFlag, Lane, Range, Store, Tenant, TenantCreation, TenantName, Tenants, Timestamp,
-    WriteIds,
+    ErrorKind, Lane, Range, Store, Tenant, TenantCreation, TenantName, Tenants, Timestamp, WriteIds,
 };
+use tokio::sync::Notify;
 
 use crate::history::{Pasts, TenantPolicy};
+use crate::indexes::{IndexPolicy, Indexes};
 use crate::layout::Layout;
 use crate::tenant::Context;
+use crate::watch::Watched;
 use crate::{Documents, Error, HistoryPolicy, SkipLog, TenantEntities, Terms, keys};
 
 /// How often a tenant is looked up again because it was removed meanwhile.
@@ -34,6 +36,8 @@ pub struct Options {
     pub tenants_max: usize,
     /// The most types and attribute names a tenant can have.
     pub terms_max: usize,
+    /// Which attributes are indexed from the beginning.
+    pub index: IndexPolicy,
     /// The largest stored entity in bytes.
     pub entity_bytes_max: usize,
     /// The most entities a query may look at before it is refused.
@@ -55,6 +59,8 @@ pub struct Entities {
     /// The newest life of each, by name.
     tenants: Arc<RwLock<HashMap<TenantName, TenantEntities>>>,
     directory: Tenants,
+    /// Rung when a tenant wants something indexed.
+    index_alarm: Arc<Notify>,
 }
 
 impl Entities {
@@ -63,7 +69,8 @@ impl Entities {
         let (write_ids, tenants) = (WriteIds::new(), Arc::default());
         let pasts = Arc::new(Pasts::new(store.clone()));
         let (lane, directory) = (Lane::new(1), Tenants::new(store.clone()));
-        Self { store, options: Arc::new(options), write_ids, pasts, lane, tenants, directory }
+        let index_alarm = Arc::default();
+        Self { store, options: Arc::new(options), write_ids, pasts, lane, tenants, directory, index_alarm }
     }
 
     /// The same with long queries in this lane (otherwise there is one of a single slot). Asked for before any tenant.
@@ -106,8 +113,8 @@ impl Entities {
                 Err(Error::NoSuchTenant(_)) => {}
                 found => return found,
             }
-            let (max, buckets) = (self.options.tenants_max, self.buckets_wanted());
-            let created = self.directory.create(name, max, Some((keys::MODEL, put_buckets(buckets)))).await?;
+            let (max, kept) = (self.options.tenants_max, self.to_create().put());
+            let created = self.directory.create(name, max, Some((keys::MODEL, kept))).await?;
             if created == TenantCreation::Full {
                 return Err(Error::TooManyTenants { tenant: name.as_str().into(), max });
             }
@@ -221,6 +228,10 @@ impl Entities {
         Ok(loaded)
     }
 
+    pub(crate) fn index_alarm(&self) -> &Notify {
+        &self.index_alarm
+    }
+
     /// What jobs on entities and their pasts skip.
     pub fn skips(&self) -> &Arc<SkipLog> {
         self.pasts.strands.skips()
@@ -261,25 +272,27 @@ impl Entities {
         self.options.buckets.max(1).next_power_of_two()
     }
 
-    /// Over how many buckets the entities of a tenant are spread: as many as are wanted if there was none yet. Cost: a linear read.
-    async fn stored_buckets(&self, tenant: &Tenant) -> Result<u32, Error> {
+    /// What a tenant is created with.
+    fn to_create(&self) -> Created {
+        Created { buckets: self.buckets_wanted(), index: self.options.index }
+    }
+
+    /// What a tenant was created with: what is wanted now if there was nothing yet. Cost: a linear read.
+    async fn created(&self, tenant: &Tenant) -> Result<Created, Error> {
         let info = self.directory.info(tenant).await?;
         let kept = match info.kept(keys::MODEL) {
             Some(kept) => Some(kept.clone()),
             None => {
-                let wanted = put_buckets(self.buckets_wanted());
+                let wanted = self.to_create().put();
                 self.directory.keep(tenant, keys::MODEL, None, &wanted).await?
             }
         };
-        let buckets = kept.and_then(|kept| kept.as_ref().try_into().map(u32::from_be_bytes).ok());
-        match buckets.filter(|buckets| buckets.is_power_of_two()) {
-            Some(buckets) => Ok(buckets),
-            None => Err(store::Error::new(ErrorKind::Corrupt, "reading the directory of tenants").into()),
-        }
+        let damaged = || store::Error::new(ErrorKind::Corrupt, "reading the directory of tenants").into();
+        kept.and_then(|kept| Created::parse(&kept)).ok_or_else(damaged)
     }
 
     async fn load(&self, tenant: &Tenant) -> Result<TenantEntities, Error> {
-        let buckets = self.stored_buckets(tenant).await?;
+        let Created { buckets, index } = self.created(tenant).await?;
         let terms = Terms::default();
         terms.learn(&self.store, &keys::terms_partition(tenant)).await?;
         let layout = Layout::created(buckets);
@@ -290,7 +303,7 @@ impl Entities {
             terms_partition: keys::terms_partition(tenant),
             created: buckets,
             layout,
-            consumed: partitions.iter().map(|_| FencedFlag::default()).collect(),
+            watched: partitions.iter().map(|_| Watched::default()).collect(),
             partitions,
             terms,
             write_ids: self.write_ids.clone(),
@@ -299,10 +312,12 @@ impl Entities {
             pasts: self.pasts.clone(),
             purged: Default::default(),
             lane: self.lane.clone(),
+            indexes: Arc::new(Indexes::new(index, Arc::clone(&self.index_alarm))),
             successor: Default::default(),
         };
         let stored = context.stored_layout().await?;
         context.supersede(stored.in_force());
+        context.learn_indexes(self.options.index).await?;
         // Whoever loads it first is kept, so that all share one set of names.
         let mut tenants = self.tenants.write();
         if let Some(loaded) = tenants.get(&tenant.to_name()).filter(|loaded| loaded.tenant() == tenant) {
@@ -316,9 +331,29 @@ impl Entities {
     }
 }
 
-/// The number of buckets as the directory has it.
-fn put_buckets(buckets: u32) -> Bytes {
-    Bytes::copy_from_slice(&buckets.to_be_bytes())
+/// What a tenant was created with, as the directory keeps it: buckets (u32), and whether all attributes are indexed (u8).
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+struct Created {
+    buckets: u32,
+    index: IndexPolicy,
+}
+
+impl Created {
+    fn put(self) -> Bytes {
+        let [a, b, c, d] = self.buckets.to_be_bytes();
+        Bytes::copy_from_slice(&[a, b, c, d, u8::from(self.index == IndexPolicy::All)])
+    }
+
+    fn parse(kept: &[u8]) -> Option<Self> {
+        let (buckets, index) = kept.split_first_chunk()?;
+        let buckets = u32::from_be_bytes(*buckets);
+        let index = match index {
+            [0] => IndexPolicy::ByUse,
+            [1] => IndexPolicy::All,
+            _ => return None,
+        };
+        buckets.is_power_of_two().then_some(Self { buckets, index })
+    }
 }
 
 /// The part of `range` behind a page of it; `None` if the page was the last.

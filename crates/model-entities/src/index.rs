@@ -1,4 +1,5 @@
-//! The index rows of an entity: exactly those derived here stand beside it in its partition.
+//! The index rows of an entity: exactly those derived here stand beside it in its partition, of attributes those that
+//! are indexed.
 
 #[cfg(test)]
 mod tests;
@@ -9,11 +10,31 @@ use store::Write;
 
 pub(crate) use crate::expiry::is_expired;
 
-use crate::encode::put_varint;
 use crate::keys::{self, IndexValue};
 use crate::query::cells::cells_of_geometry;
-use crate::view::Fields;
 use crate::{AttributeView, EntityView, InstanceView, Kind, TermId};
+
+/// Names of attributes: those that are indexed.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub(crate) enum Indexed {
+    /// Whatever attribute.
+    All,
+    /// These, in order.
+    Of(Box<[TermId]>),
+    #[default]
+    None,
+}
+
+impl Indexed {
+    /// Cost: a search in those that are.
+    pub(crate) fn holds(&self, name: TermId) -> bool {
+        match self {
+            Self::All => true,
+            Self::Of(names) => names.binary_search(&name).is_ok(),
+            Self::None => false,
+        }
+    }
+}
 
 /// Rows, packed into one buffer. Once [`finished`](Self::finish): sorted by key, each key once.
 #[derive(Debug, Default)]
@@ -26,24 +47,27 @@ pub(crate) struct IndexRows {
 struct IndexRow {
     start: u32,
     end: u32,
-    /// The kind of the instance for rows by value, or 0: no value.
-    kind: u8,
-    /// How many instances the attribute has, if this is the row that tells.
-    instances: u32,
 }
 
 /// All index rows of an entity. Cost: one pass over its bytes.
-pub(crate) fn index_rows(view: &EntityView<'_>) -> IndexRows {
-    let mut rows = IndexRows::with_capacity(2048);
+pub(crate) fn index_rows(view: &EntityView<'_>, indexed: &Indexed) -> IndexRows {
+    let mut rows = IndexRows::with_capacity(if *indexed == Indexed::None { 128 } else { 2048 });
     let types: SmallVec<[TermId; 4]> = view.types().collect();
     rows.add_types(view.id(), &types);
     rows.add_scopes(view.id(), view.scopes());
-    for attribute in view.attributes() {
-        rows.add_attribute(view.id(), &types, &attribute);
-    }
+    rows.add_attributes(view, &types, indexed);
     if view.is_transient() {
         rows.add_expiries(view);
     }
+    rows.finish();
+    rows
+}
+
+/// The index rows of some attributes of an entity. Cost: one pass over its bytes.
+pub(crate) fn attribute_rows(view: &EntityView<'_>, indexed: &Indexed) -> IndexRows {
+    let mut rows = IndexRows::with_capacity(512);
+    let types: SmallVec<[TermId; 4]> = view.types().collect();
+    rows.add_attributes(view, &types, indexed);
     rows.finish();
     rows
 }
@@ -57,14 +81,14 @@ impl IndexRows {
     /// Rows `t`.
     pub(crate) fn add_types(&mut self, id: &str, types: &[TermId]) {
         for of_type in types {
-            self.add(0, |out| keys::put_type(out, *of_type, id));
+            self.add(|out| keys::put_type(out, *of_type, id));
         }
     }
 
     /// Rows `s`.
     pub(crate) fn add_scopes<'a>(&mut self, id: &str, scopes: impl Iterator<Item = &'a str>) {
         for scope in scopes {
-            self.add(0, |out| keys::put_scope(out, scope, id));
+            self.add(|out| keys::put_scope(out, scope, id));
         }
     }
 
@@ -73,7 +97,16 @@ impl IndexRows {
         let instances = view.attributes().flat_map(|attribute| attribute.instances());
         let times = instances.filter_map(|instance| instance.expires_at()).chain(view.expires_at());
         for time in times {
-            self.add(0, |out| keys::put_expiry(out, time, view.id()));
+            self.add(|out| keys::put_expiry(out, time, view.id()));
+        }
+    }
+
+    fn add_attributes(&mut self, view: &EntityView<'_>, types: &[TermId], indexed: &Indexed) {
+        if *indexed == Indexed::None {
+            return;
+        }
+        for attribute in view.attributes().filter(|attribute| indexed.holds(attribute.name())) {
+            self.add_attribute(view.id(), types, &attribute);
         }
     }
 
@@ -83,9 +116,7 @@ impl IndexRows {
             return;
         };
         let first = self.rows.len();
-        let mut instances = 0;
         for instance in attribute.instances() {
-            instances += 1;
             self.add_instance(id, *first_type, attribute.name(), &instance);
         }
         self.sort_from(first);
@@ -95,33 +126,28 @@ impl IndexRows {
                 self.copy_for_type(index, *of_type);
             }
         }
-        // Rows `G` sort before rows `V`, and only the latter can tell.
-        let told = self.rows.get_mut(first..end).unwrap_or_default().iter_mut().find(|row| row.kind != 0);
-        if let Some(row) = told {
-            row.instances = instances;
-        }
     }
 
     fn add_instance(&mut self, id: &str, of_type: TermId, name: TermId, instance: &InstanceView<'_>) {
         let before = self.rows.len();
         let kind = instance.kind();
         each_value(kind, instance.value(), &mut |value| {
-            self.add(kind as u8, |out| put_value(out, of_type, name, value, id));
+            self.add(|out| put_value(out, of_type, name, value, id));
         });
         if self.rows.len() == before {
-            self.add(kind as u8, |out| put_value(out, of_type, name, IndexValue::Exists, id));
+            self.add(|out| put_value(out, of_type, name, IndexValue::Exists, id));
         }
         if kind == Kind::GeoProperty {
             for cell in cells_of_geometry(instance.value()) {
-                self.add(0, |out| keys::put_cell(out, of_type, name, cell, id));
+                self.add(|out| keys::put_cell(out, of_type, name, cell, id));
             }
         }
     }
 
-    fn add(&mut self, kind: u8, put: impl FnOnce(&mut Vec<u8>)) {
+    fn add(&mut self, put: impl FnOnce(&mut Vec<u8>)) {
         let start = offset(&self.keys);
         put(&mut self.keys);
-        self.rows.push(IndexRow { start, end: offset(&self.keys), kind, instances: 0 });
+        self.rows.push(IndexRow { start, end: offset(&self.keys) });
     }
 
     /// The row at `index` once more, with another type.
@@ -134,7 +160,7 @@ impl IndexRows {
         if let Some(place) = self.keys.get_mut(start as usize + 1..start as usize + 5) {
             place.copy_from_slice(&of_type.0.to_be_bytes());
         }
-        self.rows.push(IndexRow { start, end: offset(&self.keys), instances: 0, ..row });
+        self.rows.push(IndexRow { start, end: offset(&self.keys) });
     }
 
     /// Sorts all rows and drops repeated ones.
@@ -151,8 +177,7 @@ impl IndexRows {
         if tail.is_sorted_by(|one, two| key(one) < key(two)) {
             return;
         }
-        // Stable: of equal keys, the first instance's row stays.
-        tail.sort_by(|one, two| key(one).cmp(key(two)));
+        tail.sort_unstable_by(|one, two| key(one).cmp(key(two)));
         let mut kept = first;
         for index in first..self.rows.len() {
             let Some(row) = self.rows.get(index).copied() else {
@@ -179,30 +204,10 @@ impl IndexRows {
         self.rows.len()
     }
 
-    /// Keys and values, in the order they have now.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (&[u8], SmallVec<[u8; 8]>)> {
-        self.rows.iter().map(|row| (self.key(row), row.value()))
+    /// The keys, in the order they have now.
+    pub(crate) fn keys(&self) -> impl Iterator<Item = &[u8]> {
+        self.rows.iter().map(|row| self.key(row))
     }
-}
-
-impl IndexRow {
-    fn value(&self) -> SmallVec<[u8; 8]> {
-        let mut value = SmallVec::new();
-        if self.kind != 0 {
-            value.push(self.kind);
-            if self.instances != 0 {
-                put_varint(&mut value, u64::from(self.instances));
-            }
-        }
-        value
-    }
-}
-
-/// Kind and number of instances (0 where the row does not tell) in the value of a row `V`.
-pub(crate) fn kind_and_instances(value: &[u8]) -> Option<(Kind, u64)> {
-    let mut fields = Fields(value);
-    let kind = Kind::from_stored(fields.byte()?)?;
-    Some((kind, if fields.0.is_empty() { 0 } else { fields.varint()? }))
 }
 
 fn offset(keys: &[u8]) -> u32 {
@@ -257,24 +262,23 @@ fn element_value(kind: Kind, text: &str, found: &mut impl FnMut(IndexValue<'_>))
 }
 
 /// What turns the rows `old` into `new`, both finished: appended to `writes`.
-/// Cost: one merge; one allocation for all keys and values.
+/// Cost: one merge; one allocation for all keys.
 pub(crate) fn diff(old: &IndexRows, new: &IndexRows, writes: &mut Vec<Write>) {
     let mut changes = Changes::default();
-    let (mut olds, mut news) = (old.rows.iter().peekable(), new.rows.iter().peekable());
+    let (mut olds, mut news) = (old.keys().peekable(), new.keys().peekable());
     loop {
         let order = match (olds.peek(), news.peek()) {
             (None, None) => break,
             (Some(_), None) => std::cmp::Ordering::Less,
             (None, Some(_)) => std::cmp::Ordering::Greater,
-            (Some(before), Some(after)) => old.key(before).cmp(new.key(after)),
+            (Some(before), Some(after)) => before.cmp(after),
         };
         let before = if order.is_le() { olds.next() } else { None };
         let after = if order.is_ge() { news.next() } else { None };
         match (before, after) {
-            (Some(before), None) => changes.add(old.key(before), None),
-            (Some(before), Some(after)) if before.value() == after.value() => {}
-            (_, Some(after)) => changes.add(new.key(after), Some(&after.value())),
-            (None, None) => {}
+            (Some(before), None) => changes.add(before, false),
+            (None, Some(after)) => changes.add(after, true),
+            _ => {}
         }
     }
     changes.write(writes);
@@ -283,29 +287,24 @@ pub(crate) fn diff(old: &IndexRows, new: &IndexRows, writes: &mut Vec<Write>) {
 /// Puts and deletes, packed.
 #[derive(Default)]
 struct Changes {
-    buffer: Vec<u8>,
-    /// End of key, and of value where the row is put.
-    ends: SmallVec<[(usize, Option<usize>); 8]>,
+    keys: Vec<u8>,
+    /// End of the key, and whether the row is put.
+    ends: SmallVec<[(usize, bool); 16]>,
 }
 
 impl Changes {
-    fn add(&mut self, key: &[u8], value: Option<&[u8]>) {
-        self.buffer.extend_from_slice(key);
-        let key_end = self.buffer.len();
-        self.buffer.extend_from_slice(value.unwrap_or_default());
-        self.ends.push((key_end, value.map(|_| self.buffer.len())));
+    fn add(&mut self, key: &[u8], is_put: bool) {
+        self.keys.extend_from_slice(key);
+        self.ends.push((self.keys.len(), is_put));
     }
 
     fn write(self, writes: &mut Vec<Write>) {
-        let buffer = Bytes::from(self.buffer);
+        let keys = Bytes::from(self.keys);
         let mut start = 0;
-        for (key_end, end) in self.ends {
-            let key = buffer.slice(start..key_end);
-            start = end.unwrap_or(key_end);
-            writes.push(match end {
-                None => Write::Delete(key),
-                Some(end) => Write::Put(key, buffer.slice(key_end..end)),
-            });
+        for (end, is_put) in self.ends {
+            let key = keys.slice(start..end);
+            start = end;
+            writes.push(if is_put { Write::Put(key, Bytes::new()) } else { Write::Delete(key) });
         }
     }
 }

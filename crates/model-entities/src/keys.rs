@@ -4,9 +4,10 @@
 //! partition                     row                                value
 //! entities/{tenant}/{bucket}    e id                               entity (encode.rs), stamped
 //! entities/{tenant}/{bucket}    T type id                          nothing      finds by type, in id order
-//! entities/{tenant}/{bucket}    V type attribute class value id    kind, count  finds by value, sorted
+//! entities/{tenant}/{bucket}    V type attribute class value id    nothing      finds by value, sorted; of indexed attributes
 //! entities/{tenant}/{bucket}    S scope 00 id                      nothing      finds by scope
-//! entities/{tenant}/{bucket}    G type attribute cell id           nothing      finds by geometry
+//! entities/{tenant}/{bucket}    G type attribute cell id           nothing      finds by geometry; of indexed attributes
+//! entities/{tenant}/{bucket}    u type attribute                   id           an attribute that entities of the type have (in_use.rs), stamped
 //! entities/{tenant}/{bucket}    X time id                          nothing      finds what expires
 //! entities/{tenant}/{bucket}    H id 00 time                       instances    head row: what a commit did (history/head.rs)
 //! entities/{tenant}/{bucket}    f id                               time         head rows up to it are folded; stamped
@@ -20,6 +21,7 @@
 //! consumers/{tenant}/0          a                                  register     how many consumers there are (consumers.rs), stamped
 //! consumers/{tenant}/0          b                                  layout       over how many buckets entities are spread (layout.rs), stamped
 //! consumers/{tenant}/0          c name                             nothing      a consumer
+//! consumers/{tenant}/0          x                                  register     which attributes are indexed (indexes.rs), stamped
 //! ```
 //!
 //! Types, attributes and terms are four bytes, cells eight, big-endian; times are eight bytes in
@@ -31,9 +33,7 @@
 //! The past of an entity is in one partition of its own (its strands), for which the bucket is that of the id among
 //! [`HISTORY_BUCKETS`].
 //!
-//! An attribute has at least one `V` row for each type of its entity; its value is the [`crate::Kind`] of the
-//! instance, one byte. The attribute's first row, under the entity's first type only, goes on with
-//! the number of instances (varint): the sum over all rows of an attribute counts its instances.
+//! An indexed attribute has at least one `V` row for each type of its entity.
 //!
 //! An index key may stand for more values than one (texts are cut): what it finds is looked up and checked.
 
@@ -76,6 +76,7 @@ pub(crate) const FOLDED: u8 = b'f';
 pub(crate) const PAST: u8 = b'o';
 pub(crate) const PAST_TYPE: u8 = b'P';
 const MOVED: u8 = b'k';
+pub(crate) const IN_USE: u8 = b'u';
 /// A kind that rows of strands do not have.
 const CHANGED: u8 = b'm';
 /// Ends an id, and a datasetId, where something follows.
@@ -85,6 +86,7 @@ const NUMBER: u8 = b'i';
 const REGISTER: u8 = b'a';
 const LAYOUT: u8 = b'b';
 const CONSUMER: u8 = b'c';
+const INDEX_REGISTER: u8 = b'x';
 
 /// Where the entities of one bucket of a tenant live.
 pub(crate) fn entities_partition(tenant: &Tenant, bucket: u32) -> Partition {
@@ -131,7 +133,7 @@ fn put_type_prefix(out: &mut Vec<u8>, of_type: TermId) {
     out.extend_from_slice(&of_type.0.to_be_bytes());
 }
 
-/// The part of rows `V` and `G` before class or cell.
+/// The part of rows `V` and `G` before class or cell, and of row `u` all.
 pub(crate) fn put_attribute_prefix(out: &mut Vec<u8>, row: u8, of_type: TermId, attribute: TermId) {
     out.push(row);
     out.extend_from_slice(&of_type.0.to_be_bytes());
@@ -334,6 +336,30 @@ pub(crate) fn layout() -> Bytes {
     Bytes::from_static(&[LAYOUT])
 }
 
+/// The key of the register of indexes.
+pub(crate) fn index_register() -> Bytes {
+    Bytes::from_static(&[INDEX_REGISTER])
+}
+
+/// Row `u`.
+pub(crate) fn in_use((of_type, attribute): (TermId, TermId)) -> Bytes {
+    let mut key = Vec::with_capacity(9);
+    put_attribute_prefix(&mut key, IN_USE, of_type, attribute);
+    key.into()
+}
+
+/// Rows `u`, of all types.
+pub(crate) fn all_in_use_range() -> Range {
+    Range::prefix(vec![IN_USE])
+}
+
+/// Rows `u` of a type.
+pub(crate) fn in_use_range(of_type: TermId) -> Range {
+    let mut start = vec![IN_USE];
+    start.extend_from_slice(&of_type.0.to_be_bytes());
+    Range::prefix(start)
+}
+
 /// The key of a consumer.
 pub(crate) fn consumer(name: &str) -> Bytes {
     of_id(CONSUMER, name)
@@ -378,15 +404,6 @@ pub(crate) fn types_from(of_type: TermId) -> Range {
 /// All values of an attribute in entities of a type, by class and value.
 pub(crate) fn attribute_range(of_type: TermId, attribute: TermId) -> Range {
     prefix(|out| put_attribute_prefix(out, VALUE, of_type, attribute))
-}
-
-/// Attributes of a type from this one on: the first row of the range is of the next attribute in use.
-pub(crate) fn attributes_from(of_type: TermId, attribute: TermId) -> Range {
-    let mut start = Vec::with_capacity(9);
-    put_attribute_prefix(&mut start, VALUE, of_type, attribute);
-    let mut whole = vec![VALUE];
-    whole.extend_from_slice(&of_type.0.to_be_bytes());
-    Range { start: start.into(), end: Range::prefix(whole).end }
 }
 
 /// Entities with this value (or one cut to the same text), in id order.
@@ -507,7 +524,7 @@ pub(crate) fn type_of_key(key: &[u8]) -> Option<TermId> {
     term_at(key, 1)
 }
 
-/// The attribute in a key of row `V` or `G`.
+/// The attribute in a key of row `V`, `G` or `u`.
 pub(crate) fn attribute_of_key(key: &[u8]) -> Option<TermId> {
     term_at(key, 5)
 }

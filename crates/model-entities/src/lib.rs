@@ -11,7 +11,7 @@
 //!
 //! Invariants:
 //! - an entity, its index rows and its change record are one atom in one partition;
-//! - index rows are exactly those that `index_rows` derives from the stored entity;
+//! - index rows of indexed attributes, and of all else, are exactly those that `index_rows` derives from the stored entity;
 //! - while a tenant has a consumer, its change records tell what entities were and became;
 //! - a term, once stored, keeps its id for ever, and is durable before any entity that uses it;
 //! - instances of one attribute differ in datasetId; at most one has none.
@@ -28,7 +28,9 @@ mod error;
 mod expiry;
 mod feed;
 mod history;
+mod in_use;
 mod index;
+mod indexes;
 mod keys;
 mod layout;
 #[cfg(test)]
@@ -41,6 +43,7 @@ mod term;
 #[cfg(feature = "testing")]
 pub mod testing;
 mod view;
+mod watch;
 mod write;
 
 pub use apply::{
@@ -60,6 +63,7 @@ pub use history::{
     HistoryPage, HistoryPolicy, HistoryRequest, HistoryRule, InstanceHistory, InstanceId, InstanceIdError,
     PastInstance, PastInstances, Period, TimeProperty, TimeSpan,
 };
+pub use indexes::IndexPolicy;
 pub use model_series::{SkipLog, is_outage};
 pub use query::{
     Collation, Comparison, Filter, GeoQuery, GeoRelation, LinkedPath, Meta, Operand, Order, OrderBy,

@@ -21,12 +21,12 @@ use bytes::Bytes;
 use futures_util::future::join_all;
 use store::{Commit, Condition, Direction, ErrorKind, Partition, Range, Row, Tenant, Timestamp, Write};
 
-use crate::consumers::Watch;
 use crate::entities::next_range;
 use crate::history::Header;
-use crate::index::index_rows;
+use crate::index::{Indexed, index_rows};
 use crate::layout::{Layout, StoredLayout};
 use crate::tenant::{BUCKETS_AT_ONCE, Context, no_bucket};
+use crate::watch::Watch;
 use crate::{Entities, EntityView, Error, TenantEntities, keys};
 
 /// How often a move of an entity starts again because another mover was there.
@@ -61,15 +61,11 @@ impl Moving {
     }
 
     /// All but the head rows.
-    fn writes(&self, id: &str) -> Result<Vec<Write>, Error> {
+    fn writes(&self, id: &str, indexed: &Indexed) -> Result<Vec<Write>, Error> {
         let mut writes = Vec::new();
         if let Some(row) = &self.entity {
-            let rows = index_rows(&EntityView::parse(&row.value)?);
-            writes.extend(
-                rows.iter().map(|(key, value)| {
-                    Write::Put(Bytes::copy_from_slice(key), Bytes::copy_from_slice(&value))
-                }),
-            );
+            let rows = index_rows(&EntityView::parse(&row.value)?, indexed);
+            writes.extend(rows.keys().map(|key| Write::Put(Bytes::copy_from_slice(key), Bytes::new())));
             writes.push(Write::PutStamped(keys::entity(id), row.value.clone()));
         }
         if let Some(row) = &self.past {
@@ -129,7 +125,10 @@ impl Context {
     /// Puts rows of an entity where it is to be, unless they are there or have been; whether it did.
     async fn put_copy(&self, id: &str, moving: Moving, watch: Watch) -> Result<bool, Error> {
         let to = self.partition(id)?;
-        let mut writes = moving.writes(id)?;
+        if !self.note_moving(id, &watch, &moving).await? {
+            return Ok(false);
+        }
+        let mut writes = moving.writes(id, &watch.known.indexed)?;
         let limits = self.store.limits();
         let conditions = || {
             let absent = [keys::moved(id), keys::entity(id)].map(Condition::Absent);
@@ -160,6 +159,12 @@ impl Context {
         self.commit_move(to, conditions(), writes, false).await
     }
 
+    /// Notes which attributes are in use where an entity is to be; `false`: the fence was raised.
+    async fn note_moving(&self, id: &str, watch: &Watch, moving: &Moving) -> Result<bool, Error> {
+        let Some(row) = &moving.entity else { return Ok(true) };
+        self.note_entity(id, watch, &EntityView::parse(&row.value)?, None).await
+    }
+
     /// The second half, of an entity that is copied: none of its rows is where it was. Answers as the first.
     async fn remove_copied(&self, id: &str, source: usize) -> Result<Option<bool>, Error> {
         let Some(watch) = self.watch_partition(source).await? else { return Ok(None) };
@@ -167,7 +172,7 @@ impl Context {
         let Some(moving) = Moving::read(self, from, id).await? else { return Ok(Some(true)) };
         let conditions = || vec![Condition::Fence(watch.fence)];
         let delete = |write: Write| Write::Delete(write.key().clone());
-        let writes: Vec<Write> = moving.writes(id)?.into_iter().map(delete).collect();
+        let writes: Vec<Write> = moving.writes(id, &watch.known.indexed)?.into_iter().map(delete).collect();
         if !writes.is_empty() && !self.commit_move(from, conditions(), writes, true).await? {
             return Ok(Some(false));
         }
@@ -208,11 +213,20 @@ impl Context {
 
     /// Removes rows `k`, a page of them of each bucket; answers whether there were any, and the layout holds.
     async fn remove_marks(&self) -> Result<bool, Error> {
+        self.remove_rows(self.partitions.len(), &keys::moved_range()).await
+    }
+
+    /// Removes what was noted as in use in buckets that all entities have left, likewise.
+    async fn remove_notes(&self) -> Result<bool, Error> {
+        self.remove_rows(self.layout.sources(), &keys::all_in_use_range()).await
+    }
+
+    async fn remove_rows(&self, partitions: usize, range: &Range) -> Result<bool, Error> {
         let mut any = false;
-        for (at, partition) in self.partitions.iter().enumerate() {
+        for (at, partition) in self.partitions.iter().enumerate().take(partitions) {
             let Some(watch) = self.watch_partition(at).await? else { return Ok(false) };
             let rows = self.store.limits().good_rows;
-            let page = self.store.scan(partition, &keys::moved_range(), Direction::Forward, rows).await?;
+            let page = self.store.scan(partition, range, Direction::Forward, rows).await?;
             if !page.is_empty() {
                 any = true;
                 let writes = page.rows().map(|(key, _)| Write::Delete(Bytes::copy_from_slice(key))).collect();
@@ -307,7 +321,8 @@ impl TenantEntities {
             *walk = Walk::new(stored.layout.epoch);
             return Ok(None);
         }
-        let Layout { epoch, buckets, .. } = stored.layout;
+        let Layout { epoch, buckets, from } = stored.layout;
+        while from > buckets && context.remove_notes().await? {}
         context.store_layout(stored, Layout { epoch: epoch + 1, buckets, from: buckets }, false).await?;
         Ok(Some(0))
     }

@@ -5,11 +5,13 @@ use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
 use futures_util::future::try_join_all;
-use store::{FencedFlag, Fingerprint, Lane, Partition, Row, Store, Tenant, Timestamp, WriteIds, bucket_of};
+use store::{Fingerprint, Lane, Partition, Row, Store, Tenant, Timestamp, WriteIds, bucket_of};
 
 use crate::expiry::{LowWater, live_bytes};
 use crate::history::{Pasts, TenantPolicy};
+use crate::indexes::Indexes;
 use crate::layout::Layout;
+use crate::watch::Watched;
 use crate::{EntityView, Error, Options, TermId, Terms, keys};
 
 /// Turns for writers that met others on one entity: a fixed number, shared by hash.
@@ -40,8 +42,10 @@ pub(crate) struct Context {
     /// What is recorded of changes.
     pub(crate) policy: TenantPolicy,
     pub(crate) pasts: Arc<Pasts>,
-    /// Whether there are consumers, by partition.
-    pub(crate) consumed: Box<[FencedFlag]>,
+    /// What writers go by, by partition.
+    pub(crate) watched: Box<[Watched]>,
+    /// Which attributes have index rows for all entities, and which queries want them.
+    pub(crate) indexes: Arc<Indexes>,
     /// Up to where what expired is removed.
     pub(crate) purged: LowWater,
     /// Where long queries run.
@@ -135,7 +139,7 @@ impl Context {
             terms_partition: self.terms_partition.clone(),
             created: self.created,
             layout,
-            consumed: partitions.iter().map(|_| FencedFlag::default()).collect(),
+            watched: partitions.iter().map(|_| Watched::default()).collect(),
             partitions,
             terms: self.terms.clone(),
             write_ids: self.write_ids.clone(),
@@ -144,6 +148,7 @@ impl Context {
             pasts: self.pasts.clone(),
             purged: LowWater::default(),
             lane: self.lane.clone(),
+            indexes: self.indexes.clone(),
             successor: OnceLock::new(),
         }
     }
@@ -336,14 +341,34 @@ impl Context {
     ///
     /// If the store serves nobody.
     pub(crate) async fn rows_each(&self, ids: &[&str]) -> Result<Vec<Result<Option<Row>, Error>>, Error> {
-        match self.rows(ids).await {
+        self.rows_each_read(ids, false).await
+    }
+
+    /// The same, as any commit left them.
+    ///
+    /// # Errors
+    ///
+    /// If the store serves nobody.
+    pub(crate) async fn rows_each_linear(
+        &self,
+        ids: &[&str],
+    ) -> Result<Vec<Result<Option<Row>, Error>>, Error> {
+        self.rows_each_read(ids, true).await
+    }
+
+    async fn rows_each_read(
+        &self,
+        ids: &[&str],
+        is_linear: bool,
+    ) -> Result<Vec<Result<Option<Row>, Error>>, Error> {
+        match self.rows_sought(ids, is_linear).await {
             Ok(rows) => return Ok(rows.into_iter().map(Ok).collect()),
             Err(error) if error.is_outage() => return Err(error),
             Err(_) => {}
         }
         let mut rows = Vec::with_capacity(ids.len());
         for id in ids {
-            rows.push(self.row(id).await);
+            rows.push(if is_linear { self.row_linear(id).await } else { self.row(id).await });
         }
         Ok(rows)
     }

@@ -16,7 +16,7 @@ pub fn think(
     now: Timestamp,
 ) -> Result<(Option<Vec<u8>>, Vec<Write>), Error> {
     let view = stored.map(EntityView::parse).transpose()?;
-    let outcome = apply::apply(view.as_ref(), id, operation, now, usize::MAX)?;
+    let outcome = apply::apply(view.as_ref(), id, operation, now, apply::WriteRules::FREE)?;
     Ok((outcome.bytes, outcome.writes))
 }
 
@@ -26,5 +26,5 @@ pub fn think(
 ///
 /// If the bytes are no entity.
 pub fn count_index_rows(stored: &[u8]) -> Result<usize, Error> {
-    Ok(index::index_rows(&EntityView::parse(stored)?).len())
+    Ok(index::index_rows(&EntityView::parse(stored)?, &index::Indexed::All).len())
 }

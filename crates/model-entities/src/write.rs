@@ -10,10 +10,10 @@ use store::{Commit, Direction, ErrorKind, Range, Row, Stamp, Timestamp};
 
 use self::draught::{Before, Draught};
 use crate::apply::apply_expiry;
-use crate::consumers::Watch;
 use crate::entities::next_range;
 use crate::query::Matching;
 use crate::tenant::Context;
+use crate::watch::Watch;
 use crate::{Change, EntityView, Error, Operation, Precondition, TenantEntities, keys};
 
 /// How often a write starts again because another writer came first.
@@ -112,6 +112,9 @@ impl TenantEntities {
         draught.check(request)?;
         let change = draught.think(context, id, operation, now)?;
         let recorded = !draught.head.is_empty();
+        if !draught.note_in_use(context, id).await? {
+            return Ok(None);
+        }
         let Some(commit) = draught.commit(context, id)? else {
             return Ok(Some(change));
         };
@@ -242,6 +245,17 @@ impl TenantEntities {
                 }
             }
             let recorded = !draught.head.is_empty();
+            match draught.note_in_use(context, group.id).await {
+                Ok(true) => {}
+                Ok(false) => {
+                    left.push(*group);
+                    continue;
+                }
+                Err(error) => {
+                    group.refuse(outcomes, &error);
+                    continue;
+                }
+            }
             match draught.commit(context, group.id) {
                 Ok(None) if may_lag => left.push(*group),
                 Ok(None) => {}
@@ -367,7 +381,7 @@ fn draught_purge(
         return Ok(None);
     };
     let view = EntityView::parse(bytes)?;
-    if let Some(outcome) = apply_expiry(&view, now)? {
+    if let Some(outcome) = apply_expiry(&view, now, &draught.known().indexed)? {
         let part = outcome.bytes.as_deref().map(EntityView::peek).transpose()?;
         // What is left was changed at the time that it says itself.
         let time = part.map_or_else(|| draught.time(Some(&view), now), |part| part.modified_at());

@@ -60,6 +60,8 @@ pub(crate) struct Metrics {
     pub(crate) expired: AtomicU64,
     pub(crate) moved: AtomicU64,
     pub(crate) removals: AtomicU64,
+    /// Entities looked at to index attributes.
+    pub(crate) indexed: AtomicU64,
     pub(crate) clock_jumps: AtomicU64,
     pub(crate) series: StrandMetrics,
     pub(crate) history: StrandMetrics,
@@ -132,6 +134,7 @@ impl Metrics {
             expired: AtomicU64::new(0),
             moved: AtomicU64::new(0),
             removals: AtomicU64::new(0),
+            indexed: AtomicU64::new(0),
             clock_jumps: AtomicU64::new(0),
             series: StrandMetrics::default(),
             history: StrandMetrics::default(),
@@ -256,6 +259,14 @@ impl Metrics {
         counter("twinfold_requests_damaged_total", "Requests that met damaged data.", &self.damaged);
         counter("twinfold_tls_reloads_total", "Certificates read anew.", &self.tls_reloads);
         counter("twinfold_tls_reloads_failed_total", "Certificates not read anew.", &self.tls_reloads_failed);
+        counter("twinfold_clock_jumps_total", "Times that the machine's clock was set.", &self.clock_jumps);
+        self.write_jobs(out);
+    }
+
+    /// What background jobs did.
+    fn write_jobs(&self, out: &mut Exposition) {
+        let mut counter =
+            |name, help, word: &AtomicU64| out.counter(name, help, word.load(Ordering::Relaxed));
         counter("twinfold_expired_total", "Expired entities and attributes removed.", &self.expired);
         counter("twinfold_entities_moved_total", "Entities moved to other buckets.", &self.moved);
         counter(
@@ -263,7 +274,7 @@ impl Metrics {
             "Removed tenants and repositories whose data is gone.",
             &self.removals,
         );
-        counter("twinfold_clock_jumps_total", "Times that the machine's clock was set.", &self.clock_jumps);
+        counter("twinfold_entities_indexed_total", "Entities looked at to index attributes.", &self.indexed);
         let history = &self.history;
         counter("twinfold_history_folds_total", "Histories of entities folded into blocks.", &history.folds);
         counter("twinfold_history_folds_failed_total", "Folds that failed.", &history.folds_failed);

@@ -16,7 +16,7 @@ use tokio::task::JoinSet;
 use crate::admin::Admin;
 use crate::connection::{Connections, Order};
 use crate::door::{Door, Listeners};
-use crate::jobs::{Chill, ClockWatch, Fold, History, Hooks, Purge, Rebucket, Removals, Trim};
+use crate::jobs::{Chill, ClockWatch, Fold, History, Hooks, Index, Purge, Rebucket, Removals, Trim};
 use crate::listen::{self, Listening};
 use crate::metrics::Metrics;
 use crate::service::{App, RequestLimits};
@@ -90,6 +90,7 @@ struct Jobs {
     clock_watch: ClockWatch,
     purge: Purge,
     removals: Removals,
+    index: Index,
     history: History,
     fold_history: Fold,
     fold_series: Fold,
@@ -154,6 +155,7 @@ impl Jobs {
                 metrics: Arc::clone(metrics),
             },
             removals: Removals { entities: entities.clone(), metrics: Arc::clone(metrics) },
+            index: Index { entities: entities.clone(), store: store.clone(), metrics: Arc::clone(metrics) },
             purge: Purge {
                 entities,
                 store: store.clone(),
@@ -170,6 +172,7 @@ impl Jobs {
         tasks.spawn(self.clock_watch.run());
         tasks.spawn(self.purge.run());
         tasks.spawn(self.removals.run());
+        tasks.spawn(self.index.run());
         tasks.spawn(self.history.clone().fold());
         tasks.spawn(self.fold_history.run());
         tasks.spawn(self.history.sweep());

@@ -45,6 +45,11 @@ pub(crate) struct Settings {
     #[arg(long, env = "TWINFOLD_BUCKETS", value_name = "COUNT", default_value = "1")]
     pub(crate) buckets: u32,
 
+    /// Attributes that are indexed: `by-use`, those that queries were slow without; `all`, every one, for writes that cost half as
+    /// much again
+    #[arg(long, env = "TWINFOLD_ATTRIBUTE_INDEXES", value_name = "WHICH", default_value = "by-use")]
+    pub(crate) attribute_indexes: AttributeIndexes,
+
     /// Memory for the cache of hot rows
     #[arg(long, env = "TWINFOLD_CACHE_BYTES", value_name = "SIZE", default_value = "256MiB")]
     pub(crate) cache_bytes: ByteCount,
@@ -317,6 +322,15 @@ pub(crate) enum Engine {
     Embedded,
     /// In memory only, for tests and trials.
     Memory,
+}
+
+/// Which attributes are indexed.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
+pub(crate) enum AttributeIndexes {
+    /// Those that queries were slow without.
+    ByUse,
+    /// All.
+    All,
 }
 
 /// From where contexts are fetched.

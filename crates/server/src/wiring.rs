@@ -3,12 +3,12 @@
 use anyhow::Context as _;
 use api_http::{FrontEnd, MemoryBudget};
 use api_ngsi_ld::{Api, ContextOptions, Contexts, FetchPolicy};
-use model_entities::{Entities, Options};
+use model_entities::{Entities, IndexPolicy, Options};
 use model_series::{BackOff, Repositories, SeriesOptions, StrandOptions};
 use store::{Clock, Lane, Store};
 
 use crate::jobs::HooksPolicy;
-use crate::settings::{ContextFetch, HookSend, Settings, Switch};
+use crate::settings::{AttributeIndexes, ContextFetch, HookSend, Settings, Switch};
 use crate::welcome::Served;
 
 /// The first pause of a hook that failed, in microseconds.
@@ -166,6 +166,10 @@ fn entity_options(settings: &Settings) -> Options {
         buckets: settings.buckets,
         tenants_max: limits.tenants_max,
         terms_max: limits.terms_max,
+        index: match settings.attribute_indexes {
+            AttributeIndexes::ByUse => IndexPolicy::ByUse,
+            AttributeIndexes::All => IndexPolicy::All,
+        },
         entity_bytes_max: limits.entity_bytes_max.as_usize(),
         scan_entities_max: limits.scan_entities_max,
         sort_entities_max: limits.sort_entities_max,

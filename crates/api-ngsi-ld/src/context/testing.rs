@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
-use model_entities::{Entities, HistoryPolicy, Options, TenantName};
+use model_entities::{Entities, HistoryPolicy, IndexPolicy, Options, TenantName};
 use parking_lot::Mutex;
 use store::Store;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -135,6 +135,7 @@ pub(crate) fn entities(store: &Store) -> Entities {
         buckets: 1,
         tenants_max: 1_000,
         terms_max: 1000,
+        index: IndexPolicy::ByUse,
         entity_bytes_max: 1 << 20,
         scan_entities_max: 1000,
         sort_entities_max: 1000,

@@ -6,7 +6,7 @@ use std::time::Duration;
 use api_http::Router;
 use api_http::testing::{Got, Sent};
 use api_ngsi_ld::{Api, ContextOptions, Contexts, FetchPolicy, Limits, front_end};
-use model_entities::{Clock, Entities, Options, TenantName, Timestamp};
+use model_entities::{Clock, Entities, IndexPolicy, Options, TenantName, Timestamp};
 use store::Store;
 
 /// 2026-01-01T00:00:00Z.
@@ -28,6 +28,7 @@ fn entities(store: Store) -> Entities {
         buckets: 4,
         tenants_max: 1_000,
         terms_max: 10_000,
+        index: IndexPolicy::ByUse,
         entity_bytes_max: 1 << 20,
         scan_entities_max: 100_000,
         sort_entities_max: 10_000,

@@ -46,7 +46,13 @@ fn held() -> Vec<u8> {
 
 fn outcome(operation: &Operation) -> Result<Outcome, Error> {
     let held = held();
-    apply(Some(&EntityView::parse(&held).unwrap()), ID, operation, NOW, 1 << 20)
+    apply(
+        Some(&EntityView::parse(&held).unwrap()),
+        ID,
+        operation,
+        NOW,
+        WriteRules { entity_bytes_max: 1 << 20, ..WriteRules::FREE },
+    )
 }
 
 fn entity_of(outcome: &Outcome) -> PlainEntity {
@@ -73,7 +79,15 @@ fn names(entity: &PlainEntity) -> Vec<u32> {
 #[test]
 fn create_is_refused_where_it_exists_and_without_a_type() {
     let mut new = draft(vec![attribute(10, vec![property("1")])]);
-    let refused = |draft: &Draft| apply(None, ID, &Operation::Create(draft.clone()), NOW, 1 << 20);
+    let refused = |draft: &Draft| {
+        apply(
+            None,
+            ID,
+            &Operation::Create(draft.clone()),
+            NOW,
+            WriteRules { entity_bytes_max: 1 << 20, ..WriteRules::FREE },
+        )
+    };
     assert!(matches!(refused(&new), Err(Error::Invalid(_))));
     new.types.push(TermId(1));
     assert!(matches!(outcome(&Operation::Create(new.clone())), Err(Error::AlreadyExists(_))));
@@ -97,7 +111,16 @@ fn what_is_not_there_can_only_be_created() {
         Operation::Retain { names: vec![], keep: true },
     ] {
         assert!(
-            matches!(apply(None, ID, &operation, NOW, 1 << 20), Err(Error::NoSuchEntity(_))),
+            matches!(
+                apply(
+                    None,
+                    ID,
+                    &operation,
+                    NOW,
+                    WriteRules { entity_bytes_max: 1 << 20, ..WriteRules::FREE }
+                ),
+                Err(Error::NoSuchEntity(_))
+            ),
             "{operation:?}"
         );
     }
@@ -163,13 +186,13 @@ fn what_is_given_is_checked_before_what_it_is_given_to() {
             Operation::Append { draft: given(), keep_held: true },
             Operation::Update(given()),
         ] {
-            let error = apply(None, id, &operation, NOW, usize::MAX).unwrap_err();
+            let error = apply(None, id, &operation, NOW, WriteRules::FREE).unwrap_err();
             assert_eq!(matches!(error, Error::Limit(_)), is_limit, "{error:?}");
             assert!(is_limit || matches!(error, Error::Invalid(_)), "{error:?}");
         }
     }
     let given = Operation::Append { draft: draft(vec![attribute(1, vec![property("1")])]), keep_held: true };
-    assert!(matches!(apply(None, id, &given, NOW, usize::MAX), Err(Error::NoSuchEntity(_))));
+    assert!(matches!(apply(None, id, &given, NOW, WriteRules::FREE), Err(Error::NoSuchEntity(_))));
 }
 
 /// As many attributes, instances, sub-attributes, scopes and types as are told.
@@ -195,7 +218,7 @@ fn counts_have_limits_with_names() {
         for (more, fits) in [(0, true), (1, false)] {
             let mut counts = [1; 5];
             counts[at] = most[at] + more;
-            let created = apply(None, "urn:x:1", &Operation::Create(large(counts)), NOW, usize::MAX);
+            let created = apply(None, "urn:x:1", &Operation::Create(large(counts)), NOW, WriteRules::FREE);
             match created {
                 Ok(_) => assert!(fits, "{name}"),
                 Err(Error::Limit(text)) => assert!(!fits && text.ends_with(&format!("({name})")), "{text}"),
@@ -208,13 +231,18 @@ fn counts_have_limits_with_names() {
 #[test]
 fn what_is_added_counts_beside_what_is_held() {
     let id = "urn:x:1";
-    let held =
-        apply(None, id, &Operation::Create(large([ATTRIBUTES_MAX, INSTANCES_MAX, 1, 1, 1])), NOW, usize::MAX);
+    let held = apply(
+        None,
+        id,
+        &Operation::Create(large([ATTRIBUTES_MAX, INSTANCES_MAX, 1, 1, 1])),
+        NOW,
+        WriteRules::FREE,
+    );
     let held = held.unwrap().bytes.unwrap();
     let held = EntityView::parse(&held).unwrap();
     let append = |given| {
         let operation = Operation::Append { draft: draft(vec![given]), keep_held: false };
-        apply(Some(&held), id, &operation, NOW, usize::MAX)
+        apply(Some(&held), id, &operation, NOW, WriteRules::FREE)
     };
     assert!(append(attribute(101, vec![property("2")])).is_ok());
     let error = append(attribute(7, vec![property("2")])).unwrap_err();
@@ -268,7 +296,14 @@ fn check_merge(kind: Kind, held: &str, given: &str, expected: &str) {
     let merging = draft(vec![attribute(10, vec![Instance { kind: None, ..Instance::new(kind, given) }])]);
     let options = MergeOptions { lang: Some("fr".into()), ..MergeOptions::default() };
     let view = EntityView::parse(&bytes).unwrap();
-    let outcome = apply(Some(&view), ID, &Operation::Merge(merging, options), NOW, 1 << 20).unwrap();
+    let outcome = apply(
+        Some(&view),
+        ID,
+        &Operation::Merge(merging, options),
+        NOW,
+        WriteRules { entity_bytes_max: 1 << 20, ..WriteRules::FREE },
+    )
+    .unwrap();
     assert_eq!(instance(&entity_of(&outcome), 10, None).value, expected);
 }
 
@@ -397,12 +432,12 @@ fn large_values_are_merged_in_linear_time() {
     let least = |count: usize| {
         let given = |value| draft(vec![attribute(1, vec![property(&object(count, value))])]);
         let created = Operation::Create(Draft { types: [TermId(1)].into_iter().collect(), ..given("1") });
-        let held = apply(None, id, &created, BEFORE, usize::MAX).unwrap().bytes.unwrap();
+        let held = apply(None, id, &created, BEFORE, WriteRules::FREE).unwrap().bytes.unwrap();
         let held = EntityView::parse(&held).unwrap();
         let merge = Operation::Merge(given("2"), MergeOptions::default());
         let timed = (0..3).map(|_| {
             let started = std::time::Instant::now();
-            let merged = apply(Some(&held), id, &merge, NOW, usize::MAX).unwrap().bytes.unwrap();
+            let merged = apply(Some(&held), id, &merge, NOW, WriteRules::FREE).unwrap().bytes.unwrap();
             assert_eq!(merged.len(), held.bytes().len());
             started.elapsed()
         });
@@ -432,7 +467,15 @@ fn scopes_are_set_added_updated_and_removed() {
     // An entity without scopes.
     let removed = outcome(&Operation::DeleteScopes).unwrap().bytes.unwrap();
     let bare = EntityView::parse(&removed).unwrap();
-    let apply_bare = |operation: &Operation| apply(Some(&bare), bare.id(), operation, NOW, 1 << 20);
+    let apply_bare = |operation: &Operation| {
+        apply(
+            Some(&bare),
+            bare.id(),
+            operation,
+            NOW,
+            WriteRules { entity_bytes_max: 1 << 20, ..WriteRules::FREE },
+        )
+    };
     let removal = apply_bare(&Operation::DeleteScopes);
     assert!(matches!(removal, Err(Error::NoSuchAttribute(TermId::SCOPE, None))), "{removal:?}");
     assert_eq!(apply_bare(&Operation::Update(given.clone())).unwrap().change.fate, Fate::Unchanged);

@@ -18,11 +18,12 @@ use super::fold::{ATTEMPTS_MAX, write_of};
 use super::note::{MICROSECOND, Point, PointsBuilder, micros, nanos, tag_of};
 use super::select::Bound;
 use super::{Header, InstanceId, TimeProperty, TimeSpan};
-use crate::apply::{apply, check_past};
-use crate::consumers::Watch;
+use crate::apply::{WriteRules, apply, check_past};
 use crate::encode::{put_instance, put_names, put_times, put_varint, seal};
+use crate::index::Indexed;
 use crate::tenant::Context;
 use crate::view::Fields;
+use crate::watch::Watch;
 use crate::{
     Attribute, Draft, EntityView, Error, Instance, InstanceView, Instances, Kind, Operation, TenantEntities,
     TermId, keys,
@@ -459,6 +460,7 @@ fn patched(
     entity.extend_from_slice(stored);
     seal(&mut entity, start);
     let operation = Operation::PatchAttribute(Attribute { name: attribute, instances: smallvec![patch] });
-    let outcome = apply(Some(&EntityView::parse(&entity)?), id, &operation, now, usize::MAX)?;
+    let rules = WriteRules { entity_bytes_max: usize::MAX, indexed: &Indexed::None };
+    let outcome = apply(Some(&EntityView::parse(&entity)?), id, &operation, now, rules)?;
     Ok(outcome.bytes.unwrap_or(entity))
 }

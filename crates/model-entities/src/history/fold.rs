@@ -15,9 +15,9 @@ use model_series::{Edit, Encoding, Points, Strand, StrandVersion, StrandWrite, S
 use store::{Commit, Condition, Direction, Partition, Tenant, Timestamp, Write};
 
 use super::heads::{Gathered, Heads, unmarked};
-use crate::consumers::Watch;
 use crate::entities::next_range;
 use crate::tenant::Context;
+use crate::watch::Watch;
 use crate::{Entities, Error, TenantEntities, keys};
 
 /// An entity that has gathered head rows enough to be folded.

@@ -17,6 +17,7 @@ use super::{
     Comparison, Filter, GeoQuery, GeoRelation, Operand, Path, Query, Scalar, ScopeQuery, Selector, TypeQuery,
 };
 use crate::TermId;
+use crate::index::Indexed;
 use crate::keys::{self, Class, IndexValue};
 
 /// A way of more ranges than this is not worth going.
@@ -37,6 +38,28 @@ pub(crate) struct Plan {
     pub(crate) decides: bool,
     /// What all ids start with.
     pub(crate) id_head: String,
+    /// Attributes that are not indexed, by which there would be ways.
+    pub(crate) wanted: Vec<TermId>,
+}
+
+/// What the ways by attributes are found in.
+struct Index<'a> {
+    /// All types that a match may have.
+    types: &'a [TermId],
+    /// Attributes with index rows.
+    ready: &'a Indexed,
+    wanted: Vec<TermId>,
+}
+
+impl Index<'_> {
+    /// Whether the attribute is indexed; if not, that is wanted.
+    fn has(&mut self, attribute: TermId) -> bool {
+        let is_ready = self.ready.holds(attribute);
+        if !is_ready {
+            self.wanted.push(attribute);
+        }
+        is_ready
+    }
 }
 
 /// Ranges of index rows, the same in every bucket.
@@ -71,18 +94,22 @@ impl fmt::Display for Plan {
 }
 
 impl Plan {
-    /// The plan for a query. `tenant_types`: all types in use, for queries that name none; without
+    /// The plan for a query, by the indexes that are ready. `tenant_types`: all types in use, for queries that name none; without
     /// them, only ways that need no type are found.
-    pub(crate) fn new(query: &Query, tenant_types: Option<&[TermId]>) -> Self {
+    pub(crate) fn new(query: &Query, tenant_types: Option<&[TermId]>, ready: &Indexed) -> Self {
         let asked = types_of(query);
         let typed = asked.is_some();
         let types = asked.as_deref().or(tenant_types);
-        let mut ways = Vec::new();
+        let (mut ways, mut wanted) = (Vec::new(), Vec::new());
         if let Some(types) = types {
+            let mut index = Index { types, ready, wanted };
             let filter = query.filter.as_ref();
-            ways.extend(conjuncts(filter).filter_map(|filter| of_filter(filter, types)));
-            ways.extend(query.geo.as_ref().and_then(|geo| of_geo(geo, types)));
-            ways.extend(of_attributes(&query.attributes, types));
+            ways.extend(conjuncts(filter).filter_map(|filter| of_filter(filter, &mut index)));
+            ways.extend(query.geo.as_ref().and_then(|geo| of_geo(geo, &mut index)));
+            ways.extend(of_attributes(&query.attributes, &mut index));
+            wanted = index.wanted;
+            wanted.sort_unstable();
+            wanted.dedup();
         }
         ways.extend(query.scopes.as_ref().and_then(of_scopes));
         ways.extend(of_selectors(&query.selectors));
@@ -95,7 +122,8 @@ impl Plan {
             let ranges = types.iter().map(|of_type| keys::type_range(*of_type)).collect();
             ordered.push(Way { by: "type", ranges, in_id_order: true, exact: true });
         }
-        let mut plan = Self { ids: ids(query), ordered, probes, decides: false, id_head: id_head(query) };
+        let (ids, id_head) = (ids(query), id_head(query));
+        let mut plan = Self { ids, ordered, probes, decides: false, id_head, wanted };
         plan.decides = plan.index_decides(query);
         plan.narrow();
         plan
@@ -240,29 +268,34 @@ fn of_selectors(selectors: &[Selector]) -> Option<Way> {
     (!selectors.is_empty()).then_some(way)
 }
 
-fn of_filter(filter: &Filter, types: &[TermId]) -> Option<Way> {
+fn of_filter(filter: &Filter, index: &mut Index<'_>) -> Option<Way> {
     match filter {
         Filter::And(_) => {
             let mut ways: Vec<_> =
-                conjuncts(Some(filter)).filter_map(|part| of_filter(part, types)).collect();
+                conjuncts(Some(filter)).filter_map(|part| of_filter(part, index)).collect();
             let best = ways.iter().position(|way| way.in_id_order).unwrap_or(0);
             let several = ways.len() > 1;
             let way = if ways.is_empty() { None } else { Some(ways.swap_remove(best)) };
             way.map(|way| Way { exact: way.exact && !several, ..way })
         }
         Filter::Or(parts) => {
-            let ways = parts.iter().map(|part| of_filter(part, types)).collect::<Option<Vec<_>>>()?;
+            // All are looked at: what is wanted of several is wanted at once.
+            let ways: Vec<_> = parts.iter().map(|part| of_filter(part, index)).collect();
+            let ways = ways.into_iter().collect::<Option<Vec<_>>>()?;
             let in_id_order = ways.iter().all(|way| way.in_id_order);
             let exact = ways.iter().all(|way| way.exact);
             let ranges = ways.into_iter().flat_map(|way| way.ranges).collect();
             Some(Way { by: "any of several values", ranges, in_id_order, exact })
         }
         Filter::Missing(_) => None,
-        Filter::Exists(path) => of_path(path, types),
+        Filter::Exists(path) => of_path(path, index),
         Filter::Compare(path, comparison, operand) => {
             let attribute = path.attribute.filter(|_| is_plain(path));
-            let by_value = attribute.and_then(|attribute| of_value(attribute, *comparison, operand, types));
-            by_value.or_else(|| of_path(path, types))
+            if attribute.is_some_and(|attribute| !index.has(attribute)) {
+                return None;
+            }
+            let by_value = |attribute| of_value(attribute, *comparison, operand, index.types);
+            attribute.and_then(by_value).or_else(|| of_path(path, index))
         }
     }
 }
@@ -273,11 +306,12 @@ fn is_plain(path: &Path) -> bool {
 }
 
 /// All entities that have the path's attribute.
-fn of_path(path: &Path, types: &[TermId]) -> Option<Way> {
+fn of_path(path: &Path, index: &mut Index<'_>) -> Option<Way> {
     let of_entity = path.attribute.is_none() && path.meta.is_some();
-    if of_entity {
+    if of_entity || path.attribute.is_some_and(|attribute| !index.has(attribute)) {
         return None;
     }
+    let types = index.types;
     let attributes: Vec<TermId> = path.attribute.into_iter().collect();
     // Nothing is behind no range, in any order.
     let in_id_order = attributes.is_empty();
@@ -285,11 +319,16 @@ fn of_path(path: &Path, types: &[TermId]) -> Option<Way> {
     Some(Way { by: "attribute", ranges: ranges.collect(), in_id_order, exact: false })
 }
 
-fn of_attributes(names: &[Option<TermId>], types: &[TermId]) -> Option<Way> {
+fn of_attributes(names: &[Option<TermId>], index: &mut Index<'_>) -> Option<Way> {
+    let types = index.types;
     if names.len() * types.len() > RANGES_MAX {
         return None;
     }
     let attributes: Vec<TermId> = names.iter().flatten().copied().collect();
+    let missing = attributes.iter().filter(|attribute| !index.has(**attribute)).count();
+    if missing > 0 {
+        return None;
+    }
     let ranges = pairs(types, &attributes).map(|(of_type, name)| keys::attribute_range(of_type, name));
     let way = Way { by: "attributes", ranges: ranges.collect(), in_id_order: false, exact: false };
     (!names.is_empty()).then_some(way)
@@ -355,17 +394,17 @@ fn index_value(scalar: &Scalar) -> Option<IndexValue<'_>> {
     }
 }
 
-fn of_geo(geo: &GeoQuery, types: &[TermId]) -> Option<Way> {
+fn of_geo(geo: &GeoQuery, index: &mut Index<'_>) -> Option<Way> {
     let cells = match geo.relation {
         GeoRelation::Near { max: None, .. } | GeoRelation::Disjoint => return None,
         GeoRelation::Near { max: Some(metres), .. } => ranges_of_boxes(&boxes_around(&geo.geometry, metres)),
         _ => ranges_of_shape(&geo.geometry),
     };
-    let attribute = geo.attribute?;
+    let attribute = geo.attribute.filter(|attribute| index.has(*attribute))?;
     let range = |of_type: TermId| {
         cells.iter().map(move |cells| keys::cell_range(of_type, attribute, *cells.start(), *cells.end()))
     };
-    let ranges = types.iter().flat_map(|of_type| range(*of_type)).collect();
+    let ranges = index.types.iter().flat_map(|of_type| range(*of_type)).collect();
     Some(Way { by: "cells", ranges, in_id_order: false, exact: false })
 }
 

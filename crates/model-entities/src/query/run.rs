@@ -35,6 +35,10 @@ const POOR_PERCENT: usize = 6;
 /// Looking at an entity costs as much as reading so many index rows.
 const ROWS_AN_ENTITY: usize = 6;
 
+/// A query that looked at so many entities, of which but one in so many matched, wants its attributes indexed.
+const WANTING: usize = if cfg!(test) { 64 } else { 1_000 };
+const WANTING_SHARE: usize = 4;
+
 /// Slices of work after which a query is long.
 const SLICES_INLINE: usize = 16;
 /// A look at a larger entity may be long by itself.
@@ -193,7 +197,7 @@ impl<'a> Run<'a> {
     /// Plans the way, and goes to its begin.
     pub(super) async fn begin(&mut self) -> Result<Walk, Error> {
         let types = if wants_types(self.query) { self.context.types_in_use().await? } else { None };
-        let plan = Plan::new(self.query, types.as_deref());
+        let plan = Plan::new(self.query, types.as_deref(), &self.context.indexes.ready());
         tracing::trace!(%plan, "query planned");
         if plan.decides && (self.query.count || self.query.offset > 0) && self.top.is_none() {
             self.expired = self.context.expired_ids(self.query.now).await?;
@@ -208,6 +212,21 @@ impl<'a> Run<'a> {
 
     /// Goes on until the page is full, or nothing is left.
     pub(super) async fn go(&mut self, walk: &mut Walk) -> Result<(), Error> {
+        let gone = self.go_on(walk).await;
+        let is_slow = self.scanned >= WANTING && self.matched.saturating_mul(WANTING_SHARE) <= self.scanned;
+        if !is_slow || walk.plan.wanted.is_empty() {
+            return gone;
+        }
+        self.context.indexes.want(&walk.plan.wanted);
+        match gone {
+            Err(Error::Limit(text)) => {
+                Err(Error::Limit(format!("{text}; what it asks for is being indexed: try again later")))
+            }
+            gone => gone,
+        }
+    }
+
+    async fn go_on(&mut self, walk: &mut Walk) -> Result<(), Error> {
         if self.matcher.is_heavy() {
             self.enter_lane().await?;
         }

@@ -3,7 +3,7 @@
 mod changes;
 mod threads;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use proptest::prelude::*;
@@ -19,7 +19,8 @@ use crate::model::{PlainEntity, apply_plainly};
 use crate::query::stream::{Buckets, Union};
 use crate::write::tests::{draft_of, operation, options, put_raw, run, store, stored};
 use crate::{
-    Draft, Fate, MergeOptions, Operation, Options, Query, TermId, TimeProperty, TimeSpan, TypeQuery,
+    Draft, Fate, IndexPolicy, MergeOptions, Operation, Options, Query, TermId, TimeProperty, TimeSpan,
+    TypeQuery,
 };
 
 const IDS: u8 = 8;
@@ -37,6 +38,12 @@ enum Step {
     Job(u8),
     /// A mover that dies between the two commits.
     Copy(u8),
+    /// An attribute is to be indexed.
+    Index(u32),
+    /// What is to be indexed is.
+    Build,
+    /// What is no more in use is forgotten.
+    Sweep,
     /// The other process goes on.
     Switch,
 }
@@ -50,6 +57,9 @@ fn step() -> impl Strategy<Value = Step> {
         2 => prop::sample::select(vec![1, 2, 4]).prop_map(Step::Want),
         8 => (1..4_u8).prop_map(Step::Job),
         3 => (0..IDS).prop_map(Step::Copy),
+        1 => (10..14_u32).prop_map(Step::Index),
+        2 => Just(Step::Build),
+        1 => Just(Step::Sweep),
         4 => Just(Step::Switch),
     ]
 }
@@ -131,6 +141,23 @@ impl Plain {
         let counted: usize = self.entities.values().map(|entity| entity.types.len()).sum();
         let types = entities.types(None, true).await.unwrap();
         assert_eq!(types.iter().map(|summary| summary.entities).sum::<usize>(), counted);
+        let in_use: BTreeSet<(u32, u32)> = self
+            .entities
+            .values()
+            .flat_map(|entity| entity.types.iter().map(move |of_type| (*of_type, entity)))
+            .flat_map(|(of_type, entity)| entity.attributes.iter().map(move |held| (of_type, held.name)))
+            .collect();
+        let told = types
+            .iter()
+            .flat_map(|summary| summary.attributes.iter().map(|(name, _)| (summary.name.0, name.0)));
+        assert_eq!(told.collect::<BTreeSet<_>>(), in_use);
+        for name in 10..14 {
+            let told = entities.attributes(Some(TermId(name)), true).await.unwrap();
+            let held = self.entities.values().filter(|entity| !entity.types.is_empty());
+            let held = held.flat_map(|entity| &entity.attributes).filter(|held| held.name == name);
+            let instances: usize = held.map(|held| held.instances.len()).sum();
+            assert_eq!(told.iter().map(|summary| summary.instances).sum::<usize>(), instances);
+        }
     }
 }
 
@@ -175,8 +202,9 @@ fn hostile(seed: u64, lags: bool) -> Store {
 /// Two processes of a store; two of the same process where a store belongs to one.
 async fn two(store: &Store, buckets: u32) -> [TenantEntities; 2] {
     let tenant = TenantName::new("city").unwrap();
-    let one = Entities::new(store.clone(), options(buckets));
-    let other = if store.may_lag() { Entities::new(store.beside(), options(buckets)) } else { one.clone() };
+    let options = Options { index: IndexPolicy::ByUse, ..options(buckets) };
+    let one = Entities::new(store.clone(), options.clone());
+    let other = if store.may_lag() { Entities::new(store.beside(), options) } else { one.clone() };
     [one.tenant_or_create(&tenant).await.unwrap(), other.tenant_or_create(&tenant).await.unwrap()]
 }
 
@@ -226,6 +254,9 @@ fn check(store: &Store, steps: &[Step], lags: bool) {
                         let _ = context.copy_entity(&name(*id), source).await.unwrap();
                     }
                 }
+                Step::Index(name) => entities.context().indexes.want(&[TermId(*name)]),
+                Step::Build => drop(entities.build_indexes().await.unwrap()),
+                Step::Sweep => entities.sweep_in_use().await.unwrap(),
                 Step::Switch => {
                     handles.swap(0, 1);
                     walks.swap(0, 1);

@@ -1,16 +1,19 @@
 //! All that is to be written of one entity in one commit.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
+use smallvec::SmallVec;
 use store::{Commit, Condition, Row, Timestamp, Write, later_wins};
 
 use super::Request;
-use crate::apply::{Outcome, apply};
-use crate::consumers::Watch;
+use crate::apply::{Outcome, WriteRules, apply};
 use crate::expiry::live_bytes;
 use crate::feed::{Records, Told};
 use crate::history::{Header, put_entries};
-use crate::index::{IndexRows, diff, index_rows};
+use crate::index::{IndexRows, Indexed, diff, index_rows};
 use crate::tenant::Context;
+use crate::watch::{Known, Watch};
 use crate::{Change, EntityView, Error, Fate, Operation, Precondition, TermId, keys};
 
 /// Rows of a commit that are none of the index, at most: the entity, its head row, its past and what finds that.
@@ -40,6 +43,8 @@ pub(super) struct Draught {
     past: Option<Row>,
     /// What that row is to hold, if the entity goes.
     header: Option<Header>,
+    /// Attributes that the entity may have been given; `None`: any.
+    given: Option<SmallVec<[TermId; 8]>>,
 }
 
 impl Draught {
@@ -60,14 +65,30 @@ impl Draught {
             is_chain: false,
             chain_max: CHAIN_ROWS_MAX,
             stored: bytes.clone(),
-            feed: Records::new(watch.tells_states, watch.moves),
+            feed: Records::new(watch.known.tells_states, watch.moves),
             watch,
             bytes,
             head: Vec::new(),
             last: last.unwrap_or(Timestamp(i64::MIN)),
             past,
             header: None,
+            given: Some(SmallVec::new()),
         }
+    }
+
+    /// What the commit goes by.
+    pub(super) fn known(&self) -> Arc<Known> {
+        Arc::clone(&self.watch.known)
+    }
+
+    /// Notes which attributes the entity is the first of its types to have; `false`: the fence was raised.
+    /// Cost: a look in memory for each attribute that it was given.
+    pub(super) async fn note_in_use(&self, context: &Context, id: &str) -> Result<bool, Error> {
+        let Some(bytes) = &self.bytes else { return Ok(true) };
+        if self.given.as_ref().is_some_and(SmallVec::is_empty) {
+            return Ok(true);
+        }
+        context.note_entity(id, &self.watch, &EntityView::peek(bytes)?, self.given.as_deref()).await
     }
 
     /// Checks a precondition against what is held, and has not expired.
@@ -92,7 +113,10 @@ impl Draught {
         let bytes = self.bytes.clone();
         let stored = bytes.as_ref().map(|bytes| EntityView::parse(bytes)).transpose()?;
         let now = self.time(stored.as_ref(), now);
-        let outcome = apply(stored.as_ref(), id, operation, now, context.options.entity_bytes_max)?;
+        let known = self.known();
+        let rules =
+            WriteRules { entity_bytes_max: context.options.entity_bytes_max, indexed: &known.indexed };
+        let outcome = apply(stored.as_ref(), id, operation, now, rules)?;
         let live = if self.feed.has_states() { self.live(now)? } else { None };
         let live = live.as_ref().map(|bytes| EntityView::peek(bytes)).transpose()?;
         self.take(context, id, Before { stored: stored.as_ref(), live: live.as_ref() }, outcome, now)
@@ -122,6 +146,12 @@ impl Draught {
             return Ok(change);
         }
         self.is_chain = !self.feed.is_empty();
+        // Where types came or went, any attribute may be new to one.
+        let has_types = before.stored.is_some_and(|stored| stored.types().eq(types.iter().copied()));
+        match &mut self.given {
+            Some(given) if has_types => given.extend_from_slice(&change.updated),
+            given => *given = None,
+        }
         if self.writes.is_empty() {
             self.writes = writes;
         } else {
@@ -230,7 +260,8 @@ impl Draught {
     fn index_anew(&mut self) -> Result<(), Error> {
         let rows = |bytes: &Option<Bytes>| -> Result<IndexRows, Error> {
             let view = bytes.as_ref().map(|bytes| EntityView::peek(bytes)).transpose()?;
-            Ok(view.map_or_else(IndexRows::default, |view| index_rows(&view)))
+            let indexed = &self.watch.known.indexed;
+            Ok(view.map_or_else(IndexRows::default, |view| index_rows(&view, indexed)))
         };
         let (before, after) = (rows(&self.stored)?, rows(&self.bytes)?);
         self.writes.retain(|write| !keys::is_index_of_entity(write.key()));
@@ -248,7 +279,8 @@ impl Draught {
         if bytes.len().saturating_mul(view.types().count().max(1)) <= most {
             return Ok(());
         }
-        let rows = index_rows(&view).len();
+        // Any attribute may be indexed some day.
+        let rows = index_rows(&view, &Indexed::All).len();
         if rows > most {
             let text = format!(
                 "the entity has {rows} index rows, at most {most} are allowed (ENTITY_INDEX_ROWS_MAX): one for each type with \

@@ -2,7 +2,7 @@
 
 mod nodes;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use bytes::Bytes;
 use proptest::prelude::*;
@@ -22,6 +22,7 @@ pub(crate) fn options(buckets: u32) -> Options {
         buckets,
         tenants_max: 1_000,
         terms_max: 1000,
+        index: crate::IndexPolicy::All,
         entity_bytes_max: 1 << 20,
         scan_entities_max: 1 << 20,
         sort_entities_max: 1 << 20,
@@ -195,12 +196,15 @@ pub(crate) fn operation() -> impl Strategy<Value = Operation> {
     ]
 }
 
-/// The stored entities of a tenant; checks that the other rows are exactly theirs.
+/// The stored entities of a tenant; checks that the other rows are exactly theirs, unless indexes are being built, and that each of
+/// their attributes is noted as in use.
 pub(crate) async fn stored(entities: &TenantEntities) -> BTreeMap<String, PlainEntity> {
     let context = entities.context();
+    let register = context.index_register().await.unwrap();
     let mut all = BTreeMap::new();
     for (bucket, partition) in context.partitions.iter().enumerate() {
-        let (mut found, mut expected) = (BTreeMap::new(), BTreeMap::new());
+        let (mut found, mut expected, mut least) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
+        let (mut noted, mut in_use) = (BTreeSet::new(), BTreeSet::new());
         let mut range = Some(Range::default());
         while let Some(rest) = range {
             let page = context.store.scan(partition, &rest, Direction::Forward, 50).await.unwrap();
@@ -209,20 +213,28 @@ pub(crate) async fn stored(entities: &TenantEntities) -> BTreeMap<String, PlainE
                 if [keys::HEAD, keys::FOLDED, keys::PAST, keys::PAST_TYPE].contains(&key[0]) {
                     continue;
                 }
+                if key[0] == keys::IN_USE {
+                    noted.insert((keys::type_of_key(key).unwrap(), keys::attribute_of_key(key).unwrap()));
+                    continue;
+                }
                 if key[0] != keys::ENTITY {
-                    found.insert(key.to_vec(), value.to_vec());
+                    assert!(found.insert(key.to_vec()) && value.is_empty());
                     continue;
                 }
                 let view = EntityView::parse(value).unwrap();
                 assert_eq!(keys::id_of_key(key), Some(view.id()));
                 assert_eq!(context.bucket(view.id()), bucket);
-                let rows = index_rows(&view);
-                expected.extend(rows.iter().map(|(key, value)| (key.to_vec(), value.to_vec())));
+                expected.extend(index_rows(&view, &register.written()).keys().map(<[u8]>::to_vec));
+                least.extend(index_rows(&view, &register.ready()).keys().map(<[u8]>::to_vec));
+                let names = view.attributes().map(|attribute| attribute.name());
+                in_use.extend(names.flat_map(|name| view.types().map(move |of_type| (of_type, name))));
                 all.insert(view.id().to_owned(), PlainEntity::read(&view));
             }
             range = next_range(&rest, &page);
         }
-        assert_eq!(found, expected, "index rows are those of the entities");
+        assert!(found.is_subset(&expected), "no index row is left behind");
+        assert!(found.is_superset(&least), "what is indexed has its rows");
+        assert!(noted.is_superset(&in_use), "what is in use is noted");
     }
     all
 }

@@ -9,12 +9,40 @@ fn plan(condition: Option<&str>, change: impl FnOnce(&mut Query)) -> Plan {
     let mut query = query(condition.map(filter));
     query.types = Some(TypeQuery::Is(Some(term("Car"))));
     change(&mut query);
-    Plan::new(&query, None)
+    Plan::new(&query, None, &Indexed::All)
 }
 
 #[track_caller]
 fn check(condition: &str, expected: &str) {
     assert_eq!(plan(Some(condition), |_| {}).to_string(), expected, "{condition}");
+}
+
+#[test]
+fn what_is_not_indexed_is_wanted_and_not_gone_by() {
+    let (a, b, place) = (term("a"), term("b"), term("location"));
+    let all = |texts: &[&str]| texts.iter().map(|text| filter(text)).collect::<Vec<_>>();
+    let of = |filter: Filter, ready: &Indexed| {
+        let types = Some(TypeQuery::Is(Some(term("Car"))));
+        let plan = Plan::new(&Query { types, ..query(Some(filter)) }, None, ready);
+        (plan.to_string(), plan.wanted)
+    };
+    let by_type = "type (1 ranges)".to_owned();
+    let both = || Filter::And(all(&["a == 1", "b > 2"]));
+    assert_eq!(of(both(), &Indexed::None), (by_type.clone(), vec![a, b]));
+    assert_eq!(of(both(), &Indexed::Of([a].into())), ("value (1 ranges)".into(), vec![b]));
+    let probing = "type (1 ranges), probing value range (1 ranges)".to_owned();
+    assert_eq!(of(both(), &Indexed::Of([b].into())), (probing, vec![a]));
+    let either = || Filter::Or(all(&["a == 1", "b == 2"]));
+    assert_eq!(of(either(), &Indexed::None), (by_type.clone(), vec![a, b]));
+    assert_eq!(of(either(), &Indexed::Of([a].into())), (by_type.clone(), vec![b]));
+    for condition in ["a[k] == 1", "a", "a != 3"] {
+        assert_eq!(of(filter(condition), &Indexed::None), (by_type.clone(), vec![a]), "{condition}");
+    }
+    for condition in ["!a", "unknown == 1"] {
+        assert!(of(filter(condition), &Indexed::None).1.is_empty(), "{condition}");
+    }
+    let asked = Query { attributes: vec![Some(a), Some(place)], ..query(None) };
+    assert_eq!(Plan::new(&asked, Some(&[term("Car")]), &Indexed::Of([a].into())).wanted, [place]);
 }
 
 #[test]

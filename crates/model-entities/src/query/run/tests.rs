@@ -24,6 +24,7 @@ fn options(buckets: u32) -> Options {
         buckets,
         tenants_max: 1_000,
         terms_max: 10_000,
+        index: crate::IndexPolicy::All,
         entity_bytes_max: 1 << 20,
         scan_entities_max: 100_000,
         sort_entities_max: 10_000,
@@ -99,6 +100,14 @@ fn random_round(seed: u64, entities_max: usize, queries: usize) {
             for asked in &asked {
                 check(&tenant, &entities, asked).await;
             }
+        }
+        let by_use = Options { index: crate::IndexPolicy::ByUse, ..options(4) };
+        let tenant = tenant_with(&entities, by_use).await;
+        for (at, asked) in asked.iter().enumerate() {
+            check(&tenant, &entities, asked).await;
+            // One after the other.
+            tenant.context().indexes.want(&[term(NAMES[at % NAMES.len()])]);
+            tenant.build_indexes().await.unwrap();
         }
     });
 }
