@@ -18,5 +18,6 @@ mod lives;
 mod load;
 mod series;
 mod settings;
+mod tenants;
 mod tls;
 mod writes;
