@@ -1,5 +1,6 @@
 //! Indexes that are built while entities are written: what is ready is whole, and what is in use is found.
 
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
@@ -7,7 +8,9 @@ use store::{Clock, Store, TenantName, Timestamp};
 
 use super::*;
 use crate::write::tests::{draft_of, operation, options, run, store, stored};
-use crate::{Attribute, Comparison, Filter, Operand, Operation, Options, Path, Query, Scalar, TypeQuery};
+use crate::{
+    Attribute, Comparison, Filter, Instances, Operand, Operation, Options, Path, Query, Scalar, TypeQuery,
+};
 
 fn by_use(store: &Store, buckets: u32) -> Entities {
     Entities::new(store.clone(), Options { index: IndexPolicy::ByUse, ..options(buckets) })
@@ -260,4 +263,61 @@ async fn an_attribute_that_nobody_has_is_no_more_in_use() {
     assert_eq!(tenant.context().noted(partition, TermId(1)).await.unwrap().len(), 1, "taken back");
     tenant.apply("urn:x:3", car(3, 3), Timestamp(4)).await.unwrap();
     assert_eq!(told().await, both, "and noted again");
+}
+
+/// Cars come, change and go; some get an attribute that none had, or lose the last of it.
+async fn write_all(nodes: [&TenantEntities; 2], seed: u32, left: &Cell<u32>) {
+    while left.get() > 0 {
+        left.set(left.get() - 1);
+        let turn = left.get();
+        let tenant = nodes[((turn + seed / 2) % 2) as usize];
+        let id = format!("urn:x:{}", (turn * 7 + seed) % 5);
+        let operation = match (turn + seed) % 7 {
+            5 => Operation::Delete,
+            6 => Operation::DeleteAttribute { name: TermId(11), instances: Instances::All },
+            _ => car(turn, turn),
+        };
+        match tenant.apply(&id, operation, Timestamp(1_000 - i64::from(turn))).await {
+            Ok(_) | Err(Error::NoSuchEntity(_) | Error::NoSuchAttribute(..)) => {}
+            outcome => panic!("{outcome:?}"),
+        }
+    }
+}
+
+/// Indexes one attribute after the other, and looks after the notes of those in use.
+async fn build_all(tenant: &TenantEntities, left: &Cell<u32>) {
+    for name in 10..13 {
+        tenant.context().indexes.want(&[TermId(name)]);
+        tenant.build_indexes().await.unwrap();
+        let _ = tenant.types(None, true).await.unwrap();
+        tenant.sweep_in_use().await.unwrap();
+    }
+    while left.get() > 0 {
+        let _ = tenant.types(None, true).await.unwrap();
+        tenant.sweep_in_use().await.unwrap();
+        tokio::task::yield_now().await;
+    }
+}
+
+#[test]
+fn two_nodes_that_build_while_others_write_miss_nothing() {
+    for seed in 0..200 {
+        run(async {
+            let store = store::testing::hostile(Clock::manual(Timestamp(0)), seed);
+            let (one, other) = (by_use(&store, 4), by_use(&store.beside(), 4));
+            let (one, other) = (city(&one).await, city(&other).await);
+            let left = Cell::new(60);
+            let seed = u32::try_from(seed).unwrap();
+            tokio::join!(
+                write_all([&one, &other], seed, &left),
+                build_all(&one, &left),
+                build_all(&other, &left),
+            );
+            stored(&one).await;
+            let [told, are] = in_use(&other).await;
+            assert_eq!(told, are, "seed {seed}");
+            let register = other.context().index_register().await.unwrap();
+            assert_eq!(register.ready(), Indexed::Of([10, 11, 12].map(TermId).into()));
+        });
+    }
 }
