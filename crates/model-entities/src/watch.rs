@@ -87,6 +87,12 @@ impl Context {
         if let Some(known) = watched.and_then(|watched| watched.get(fence)) {
             return Ok(Some(Watch { fence, known, moves }));
         }
+        // Seldom: what is done for each write stays small.
+        Box::pin(self.watch_anew(watched, fence)).await
+    }
+
+    /// Reads what commits go by, in a new epoch.
+    async fn watch_anew(&self, watched: Option<&Watched>, fence: Epoch) -> Result<Option<Watch>, Error> {
         let tells_states = self.has_consumers().await?;
         let indexed = self.index_register().await?.written();
         if !self.is_in_force().await? {
@@ -96,7 +102,7 @@ impl Context {
         if let Some(watched) = watched {
             watched.set(fence, &known);
         }
-        Ok(Some(Watch { fence, known, moves }))
+        Ok(Some(Watch { fence, known, moves: self.layout.moves() }))
     }
 
     /// Whether writers of this process may still tell states.
