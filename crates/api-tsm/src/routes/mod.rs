@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 use api_http::{Request, Response, empty_response, json_response, percent_encode_into};
 use http::{HeaderValue, Method, StatusCode, header};
-use model_series::{Definition, Repositories, Repository, TenantName};
+use model_series::{Definition, Repositories, Repository, RepositoryDraft, TenantName};
 use serde::Serialize;
 
 use self::conditions::state_condition;
@@ -57,8 +57,9 @@ impl Api {
             return self.repository_to_change(request).await;
         }
         let now = self.shared.clock.now();
-        let repositories = self.shared.repositories.of_or_create(&tenant(request)?).await?;
-        let repository = repositories.get_or_create(request.capture(0), now).await?;
+        let draft = RepositoryDraft::named(request.capture(0));
+        let repositories = self.shared.repositories.of_or_create(&tenant(request)?, &draft).await?;
+        let repository = repositories.get_or_create(&draft.name, now).await?;
         Ok(repository.when(condition))
     }
 }

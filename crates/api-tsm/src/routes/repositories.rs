@@ -22,7 +22,7 @@ pub(crate) async fn create(api: Api, request: Request) -> Result<Response, Probl
     check_json(&request)?;
     let draft = read_json::<RepositoryGiven>(&request.body)?.draft()?;
     let name = draft.name.clone();
-    let repositories = api.shared.repositories.of_or_create(&tenant(&request)?).await?;
+    let repositories = api.shared.repositories.of_or_create(&tenant(&request)?, &draft).await?;
     let info = repositories.create(draft, api.shared.clock.now()).await?;
     created(&request, &name, &RepositoryShape::from(info))
 }

@@ -76,6 +76,19 @@ pub struct RepositoryDraft {
     pub description: Box<str>,
 }
 
+impl RepositoryDraft {
+    /// One without a description.
+    pub fn named(name: &str) -> Self {
+        Self { name: name.into(), description: "".into() }
+    }
+
+    /// Its name, if it can be.
+    fn check(&self) -> Result<TenantName, Error> {
+        check_text("a description", &self.description)?;
+        part_name(&self.name)
+    }
+}
+
 /// What is to be different of a repository; `None` leaves it as it is.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct RepositoryChange {
@@ -124,16 +137,19 @@ impl Repositories {
         Ok(Self { tenant, ..self.clone() })
     }
 
-    /// The repositories of a tenant, which is created (durably) if it is new.
+    /// The repositories of a tenant, which is created (durably) if it is new, unless `draft`, for which it is to be there, cannot
+    /// be a repository.
     ///
     /// # Errors
     ///
-    /// [`Error::Limit`] for a new one beyond the limit; if the store refuses.
-    pub async fn of_or_create(&self, name: &TenantName) -> Result<Self, Error> {
+    /// [`Error::Limit`] for a new one beyond the limit; of a new one [`Error::Invalid`] and [`Error::Limit`] for the draft; if the
+    /// store refuses.
+    pub async fn of_or_create(&self, name: &TenantName, draft: &RepositoryDraft) -> Result<Self, Error> {
         match self.of(name).await {
             Err(Error::NotFound(_)) => {}
             found => return found,
         }
+        draft.check()?;
         let max = self.shared.options.tenants_max;
         match self.shared.tenants.create(name, max, None).await? {
             TenantCreation::Created(tenant) | TenantCreation::Exists(tenant) => {
@@ -171,8 +187,7 @@ impl Repositories {
     /// [`Error::AlreadyExists`], [`Error::Invalid`] for a name that cannot be, [`Error::Limit`] if there are as many as may
     /// be; if the store refuses.
     pub async fn create(&self, draft: RepositoryDraft, now: Timestamp) -> Result<RepositoryInfo, Error> {
-        let name = part_name(&draft.name)?;
-        check_text("a description", &draft.description)?;
+        let name = draft.check()?;
         let info = RepositoryInfo { name: draft.name, description: draft.description, created: now };
         let max = self.shared.options.repositories_max;
         match self.directory().create(&name, max, Some((MODEL, put_info(&info)))).await? {
@@ -252,8 +267,7 @@ impl Repositories {
             Err(Error::NotFound(_)) => {}
             other => return other,
         }
-        let draft = RepositoryDraft { name: name.into(), description: "".into() };
-        match self.create(draft, now).await {
+        match self.create(RepositoryDraft::named(name), now).await {
             Ok(_) | Err(Error::AlreadyExists(_)) => self.get(name).await,
             Err(error) => Err(error),
         }

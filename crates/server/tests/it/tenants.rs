@@ -36,6 +36,14 @@ fn a_tenant_is_removed_with_its_entities_and_series() {
     assert!(named.status < 300, "{}", named.text());
     assert_eq!(of_tenant(&server, "no", "GET /tsm/v1/repositories", "").status, 404);
     assert_eq!(of_tenant(&server, "a b", "GET /tsm/v1/repositories", "").status, 400);
+    // What is refused makes no tenant.
+    for (line, body) in [
+        ("POST /tsm/v1/repositories", r#"{"Name":"a b"}"#),
+        ("PUT /tsm/v1/repositories/a%20b/units/kWh", "{}"),
+        ("PUT /tsm/v1/repositories/default/units/kWh", "{"),
+    ] {
+        assert_eq!(of_tenant(&server, "never", line, body).status, 400, "{line}");
+    }
     fill("city");
     fill("town");
     assert_eq!(json(&server.get("/tsm/v1/repositories")), serde_json::json!([]));

@@ -66,9 +66,10 @@ async fn repositories_of_one_name_are_told_apart_by_tenant_and_go_with_it() {
     let store = memory();
     let all = repositories(&store);
     let [city, town] = ["city", "town"].map(|name| store::TenantName::new(name).expect("a name"));
+    assert!(all.of_or_create(&city, &draft_of("a b")).await.is_err());
     assert_eq!(refusal(all.of(&city).await), "tenant city is not known");
-    let of_city = all.of_or_create(&city).await.expect("made");
-    let of_town = all.of_or_create(&town).await.expect("made");
+    let of_city = all.of_or_create(&city, &draft_of("grid")).await.expect("made");
+    let of_town = all.of_or_create(&town, &draft_of("grid")).await.expect("made");
     let mut held = Vec::new();
     for repositories in [&all, &of_city, &of_town] {
         let repository = repositories.get_or_create("grid", NOW).await.expect("made");
@@ -87,7 +88,15 @@ async fn repositories_of_one_name_are_told_apart_by_tenant_and_go_with_it() {
     assert!(again.define(vec![draft("late")], NOW).await.is_err());
     assert!(of_city.get("grid").await.is_err() && of_city.create(draft_of("x"), NOW).await.is_err());
     assert_eq!(refusal(all.of(&city).await), "tenant city is not known");
-    assert!(all.of_or_create(&city).await.expect("made").list().await.expect("listed").is_empty());
+    assert!(
+        all.of_or_create(&city, &draft_of("grid"))
+            .await
+            .expect("made")
+            .list()
+            .await
+            .expect("listed")
+            .is_empty()
+    );
     tenants.finish_removals(std::time::Duration::ZERO).await.expect("done");
     for gone in [&held[1], &again] {
         assert_eq!(store::testing::rows_of_tenant(&store, gone.tenant().number()), 0);
