@@ -10,6 +10,7 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use bytes::Bytes;
+use futures_util::future::join_all;
 use model_series::{Edit, Points, Strand, StrandVersion, StrandWrite, TimeRange};
 use smallvec::{SmallVec, smallvec};
 use store::{Commit, Condition, Timestamp, Write};
@@ -31,6 +32,9 @@ use crate::{
 
 /// Instances written into the past within one microsecond.
 const INSTANCES_A_MICROSECOND: i64 = MICROSECOND - 1;
+
+/// Strands that are erased side by side.
+const ERASED_AT_ONCE: usize = 32;
 
 impl TenantEntities {
     /// Adds instances to the past (NGSI-LD 5.6.11 create or update, 5.6.12 add attributes). An attribute of the draft may
@@ -181,7 +185,10 @@ impl TenantEntities {
         Ok(write_of(strand, vec![Edit::Put(builder.points)], written, Some(version)))
     }
 
-    /// Removes the whole past of an entity (5.6.16); the entity itself stays, if it is there.
+    /// Removes the whole past of an entity (5.6.16); the entity itself stays, if it is there. It is no atom: readers meanwhile, and
+    /// those after an error, may find a part of it; what makes it known goes last, so that it can be called again.
+    ///
+    /// Cost: a commit for each attribute and dataset, [`ERASED_AT_ONCE`] of them side by side.
     ///
     /// # Errors
     ///
@@ -205,9 +212,7 @@ impl TenantEntities {
             // What is still there is read again.
             context.drop_heads(id, &heads, newest, watch).await?;
         }
-        for strand in self.strands_of(id, |_, _| true).await? {
-            self.erase_past(&strand).await?;
-        }
+        self.erase_pasts(&self.strands_of(id, |_, _| true).await?).await?;
         // What makes it known goes last, so that it can be deleted again after a crash.
         if let Some(row) = header {
             let header = Header::parse(&row.value).ok_or_else(super::heads::damaged)?;
@@ -229,7 +234,7 @@ impl TenantEntities {
         Ok(())
     }
 
-    /// Removes the past of an attribute (5.6.13).
+    /// Removes the past of an attribute (5.6.13), each dataset an atom. Cost: as [`Self::delete_history`], of that attribute.
     ///
     /// # Errors
     ///
@@ -250,8 +255,15 @@ impl TenantEntities {
             };
             return Err(Error::NoSuchAttribute(attribute, dataset));
         }
-        for strand in strands {
-            self.erase_past(&strand).await?;
+        self.erase_pasts(&strands).await
+    }
+
+    /// Erases strands, some side by side: their commits share syncs. Each is an atom of its own; after an error all those
+    /// that were begun with it have been tried, and the rest is there.
+    async fn erase_pasts(&self, strands: &[Strand]) -> Result<(), Error> {
+        for some in strands.chunks(ERASED_AT_ONCE) {
+            let outcomes = join_all(some.iter().map(|strand| self.erase_past(strand))).await;
+            outcomes.into_iter().collect::<Result<(), Error>>()?;
         }
         Ok(())
     }

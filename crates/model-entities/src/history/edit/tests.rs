@@ -41,6 +41,36 @@ fn texts(values: &[(String, InstanceId)]) -> Vec<&str> {
     values.iter().map(|(value, _)| value.as_str()).collect()
 }
 
+/// The commits of many attributes share syncs.
+#[test]
+fn a_past_of_many_attributes_goes_with_few_syncs() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = store::EmbeddedOptions {
+        cache_bytes: 1 << 20,
+        block_cache_bytes: 1 << 20,
+        memtable_bytes: 1 << 20,
+        disk_free_min: Some(0),
+        ..store::EmbeddedOptions::recommended()
+    };
+    run(async {
+        let store = store::Store::open(folder.path(), options).unwrap();
+        let entities = tenant(&store).await;
+        let attribute =
+            |name| Attribute { name: TermId(name), instances: smallvec![Instance::new(Kind::Property, "1")] };
+        let attributes = (10..110).map(attribute).collect();
+        let draft = Draft { id: ID.into(), types: smallvec![TermId(1)], attributes, ..Draft::default() };
+        entities.apply(ID, Operation::Create(draft), Timestamp(1)).await.unwrap();
+        entities.fold_history(ID).await.unwrap();
+        let before = store.statistics();
+        entities.delete_history(ID).await.unwrap();
+        let after = store.statistics();
+        assert!(after.commits - before.commits >= 100, "each is an atom");
+        assert!(after.syncs - before.syncs <= 50, "{} syncs", after.syncs - before.syncs);
+        assert!(values(&entities, TimeProperty::ModifiedAt).await.is_empty());
+        store.close().await.unwrap();
+    });
+}
+
 /// A commit whose outcome nobody knew must not leave what comes back later.
 #[test]
 fn a_past_that_was_deleted_stays_so_on_the_worst_store() {
