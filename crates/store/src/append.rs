@@ -6,7 +6,7 @@
 
 use bytes::Bytes;
 
-use crate::limits::check_append;
+use crate::limits::{check_append, check_removal};
 use crate::{Commit, Condition, Epoch, Error, Limits, Partition};
 
 /// Rows for one partition of an append space.
@@ -18,6 +18,15 @@ pub struct Append {
     pub rows: Vec<(Bytes, Bytes)>,
 }
 
+/// Rows of one partition of an append space that are to go.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Removal {
+    /// Where; its space must be an append space.
+    pub partition: Partition,
+    /// The keys of the rows.
+    pub keys: Vec<Bytes>,
+}
+
 /// A commit and the rows that go ahead of it.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct CommitWithAppends {
@@ -27,17 +36,39 @@ pub struct CommitWithAppends {
     pub epoch: Epoch,
     /// What makes the rows count. It happens only in this epoch, if there are any.
     pub commit: Commit,
+    /// Rows that it lets go, under keys that nobody appends again. They are removed once it is done, as
+    /// [`Appended::Until`] the epoch; whoever dies in between leaves them to a sweep.
+    pub lets_go: Vec<Removal>,
 }
 
 impl CommitWithAppends {
-    /// Checks what goes ahead, and makes the epoch a condition; answers with the bytes of each append.
+    /// A commit of which nothing goes ahead.
+    pub(crate) fn alone(commit: Commit) -> Self {
+        Self { appends: Vec::new(), epoch: Epoch(0), commit, lets_go: Vec::new() }
+    }
+
+    /// Checks what goes ahead and what is let go, and makes the epoch a condition; answers with the bytes of each append.
     pub(crate) fn prepare(&mut self, limits: &Limits) -> Result<Vec<usize>, Error> {
         let check = |append: &Append| check_append(&append.partition, &append.rows, limits);
         let bytes = self.appends.iter().map(check).collect::<Result<_, _>>()?;
+        for removal in &self.lets_go {
+            check_removal(&removal.partition, &removal.keys, limits)?;
+        }
         if !self.appends.is_empty() {
             self.commit.conditions.push(Condition::Fence(self.epoch));
         }
         Ok(bytes)
+    }
+
+    /// Takes out what it lets go beyond so many rows.
+    pub(crate) fn take_behind(&mut self, rows_max: usize) -> Vec<Removal> {
+        let mut rows = 0;
+        let mut fits = |removal: &&Removal| {
+            rows += removal.keys.len();
+            rows <= rows_max
+        };
+        let fitting = self.lets_go.iter().take_while(|removal| fits(removal)).count();
+        self.lets_go.split_off(fitting)
     }
 }
 

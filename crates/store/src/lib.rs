@@ -42,7 +42,7 @@ mod work;
 mod write_id;
 mod writes;
 
-pub use append::{Append, Appended, CommitWithAppends};
+pub use append::{Append, Appended, CommitWithAppends, Removal};
 pub use embedded::{
     Durability, EmbeddedOptions, QUEUE_BYTES_MAX, QUEUE_REQUESTS_MAX, SNAPSHOT_AGE_MAX, restore,
 };

@@ -40,7 +40,8 @@ impl ReadAttempts {
 ///
 /// It keeps what is overwritten or removed meanwhile from being given back, so the embedded engine lets go of it after
 /// [`crate::SNAPSHOT_AGE_MAX`]: reads then answer `Unavailable`. So they do once the store is closed. An engine that keeps
-/// nothing answers `Changed` as soon as a partition was written of which something was read.
+/// nothing answers `Changed` as soon as a partition was written of which something was read; rows
+/// of append spaces it tells as they are: they are reached through others, whose change is seen.
 #[derive(Clone, Debug)]
 pub struct Snapshot {
     engine: Engine,

@@ -59,7 +59,7 @@ impl Embedded {
         &self,
         commits: Vec<CommitWithAppends>,
     ) -> Vec<Result<Stamp, Error>> {
-        let (mut bytes, mut sound): (usize, Vec<(Vec<Append>, Commit)>) = (0, Vec::new());
+        let (mut bytes, mut sound): (usize, Vec<_>) = (0, Vec::new());
         let mut outcomes = Vec::with_capacity(commits.len());
         for commit in commits {
             match self.append_ahead(commit).await {
@@ -77,15 +77,13 @@ impl Embedded {
 
     /// Checks a commit and what goes ahead of it. What is too much for one batch is appended here; answers with the rest, and
     /// its size.
-    async fn append_ahead(
-        &self,
-        mut commit: CommitWithAppends,
-    ) -> Result<((Vec<Append>, Commit), usize), Error> {
+    async fn append_ahead(&self, mut commit: CommitWithAppends) -> Result<(CommitWithAppends, usize), Error> {
         let sizes = commit.prepare(&Limits::EMBEDDED)?;
-        for append in &commit.appends {
-            self.shared.spaces.learn(append.partition.space)?;
+        let CommitWithAppends { appends, epoch, commit, lets_go } = commit;
+        let appended = appends.iter().map(|append| &append.partition);
+        for partition in appended.chain(lets_go.iter().map(|removal| &removal.partition)) {
+            self.shared.spaces.learn(partition.space)?;
         }
-        let CommitWithAppends { appends, epoch, commit } = commit;
         let (commit, mut bytes) = self.check(commit).await?;
         let mut left = Vec::with_capacity(appends.len());
         for (append, more) in appends.into_iter().zip(sizes) {
@@ -96,6 +94,6 @@ impl Embedded {
                 left.push(append);
             }
         }
-        Ok(((left, commit), bytes))
+        Ok((CommitWithAppends { appends: left, epoch, commit, lets_go }, bytes))
     }
 }

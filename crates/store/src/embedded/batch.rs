@@ -24,8 +24,8 @@ use crate::lease::Leases;
 use crate::limits::check_reader;
 use crate::place::{bounds, bounds_of_tenant, is_scanned, place};
 use crate::{
-    Append, Appended, Commit, Condition, Cursor, Epoch, Error, Lease, Model, Partition, Row, Stamp, Write,
-    WriteId,
+    Append, Appended, Commit, CommitWithAppends, Condition, Cursor, Epoch, Error, Lease, Model, Partition,
+    Removal, Row, Stamp, Write, WriteId,
 };
 
 /// A batch ends at the request that reaches this many bytes.
@@ -120,6 +120,15 @@ impl Batch {
 
     pub(crate) fn is_empty(&self) -> bool {
         self.write.is_empty() && self.rows.is_empty() && self.hidden.is_empty()
+    }
+
+    /// A commit, with what goes ahead of it and what it lets go.
+    pub(crate) fn append_then_commit(&mut self, all: &CommitWithAppends) -> Result<Stamp, Error> {
+        let stamp = self.commit(&all.appends, &all.commit)?;
+        for Removal { partition, keys } in &all.lets_go {
+            self.remove(partition, keys, Appended::Until(all.epoch))?;
+        }
+        Ok(stamp)
     }
 
     /// Checks a commit's conditions and takes in what goes ahead of it, its rows and its change.

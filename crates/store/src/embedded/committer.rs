@@ -21,7 +21,9 @@ use super::shared::{Shared, engine_failed, family};
 use super::state::State;
 use super::warm::LARGE_ROWS;
 use super::{keeper, tidy};
-use crate::{Append, Appended, Commit, Cursor, Epoch, Error, ErrorKind, Lease, Partition, Stamp};
+use crate::{
+    Append, Appended, Commit, CommitWithAppends, Cursor, Epoch, Error, ErrorKind, Lease, Partition, Stamp,
+};
 
 /// What the engine says of a log that it could not write to before.
 const FAILED_BEFORE: &str = "Writer has previous error";
@@ -43,8 +45,7 @@ type Answer<T> = oneshot::Sender<Result<T, Error>>;
 #[derive(Debug)]
 pub(crate) enum Request {
     One(Commit, Answer<Stamp>),
-    /// Each with what goes ahead of it.
-    Group(Vec<(Vec<Append>, Commit)>, oneshot::Sender<Vec<Result<Stamp, Error>>>),
+    Group(Vec<CommitWithAppends>, oneshot::Sender<Vec<Result<Stamp, Error>>>),
     Append(Append, Epoch, Answer<()>),
     Remove(Partition, Vec<Bytes>, Appended, Answer<()>),
     /// Begins an epoch.
@@ -215,18 +216,18 @@ impl Committer {
     /// A group may be larger than a batch: what is settled on the way is kept until all is.
     fn accept_group(
         &mut self,
-        commits: &[(Vec<Append>, Commit)],
+        commits: &[CommitWithAppends],
         answer: oneshot::Sender<Vec<Result<Stamp, Error>>>,
     ) {
         let mut outcomes: Vec<Result<Stamp, Error>> = Vec::with_capacity(commits.len());
         let mut settled = 0;
-        for (appends, commit) in commits {
+        for commit in commits {
             if self.batch.bytes() >= BATCH_BYTES_MAX {
                 let written = self.write();
                 settle(&self.shared, outcomes.get_mut(settled..).unwrap_or_default(), written);
                 settled = outcomes.len();
             }
-            outcomes.push(self.batch.commit(appends, commit));
+            outcomes.push(self.batch.append_then_commit(commit));
         }
         // What was settled before must not be judged again with the last batch.
         if settled == 0 {

@@ -47,8 +47,8 @@ pub(crate) use self::snapshot::EmbeddedSnapshot;
 pub use self::snapshot::SNAPSHOT_AGE_MAX;
 use crate::limits::{check_lease, check_reader};
 use crate::{
-    Append, Clock, Commit, Cursor, Error, ErrorKind, FeedOptions, FeedPage, Lease, Outcome, Partition, Stamp,
-    Statistics, WriteId,
+    Clock, Commit, CommitWithAppends, Cursor, Error, ErrorKind, FeedOptions, FeedPage, Lease, Outcome,
+    Partition, Stamp, Statistics, WriteId,
 };
 
 /// How many requests may wait for the committer; more wait for a place.
@@ -169,7 +169,7 @@ impl Embedded {
             match self.check(commit).await {
                 Ok((commit, more)) => {
                     bytes = bytes.saturating_add(more);
-                    sound.push((Vec::new(), commit));
+                    sound.push(CommitWithAppends::alone(commit));
                     outcomes.push(None);
                 }
                 Err(error) => outcomes.push(Some(error)),
@@ -180,16 +180,12 @@ impl Embedded {
     }
 
     /// Submits commits, each with what goes ahead of it in the same batch.
-    async fn submit_all(
-        &self,
-        bytes: usize,
-        commits: Vec<(Vec<Append>, Commit)>,
-    ) -> Vec<Result<Stamp, Error>> {
+    async fn submit_all(&self, bytes: usize, commits: Vec<CommitWithAppends>) -> Vec<Result<Stamp, Error>> {
         if commits.is_empty() {
             return Vec::new();
         }
         let count = commits.len();
-        self.shared.warm(commits.iter().map(|(_, commit)| commit)).await;
+        self.shared.warm(commits.iter().map(|it| &it.commit)).await;
         let (answer, outcomes) = oneshot::channel();
         match self.submit(bytes, Request::Group(commits, answer)).await {
             Ok(()) => outcomes.await.unwrap_or_default(),

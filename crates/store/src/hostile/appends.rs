@@ -20,6 +20,11 @@ impl Hostile {
         self.world.memory.bump(partition, seen)
     }
 
+    /// Whether whoever writes comes no further, now and then.
+    pub(crate) fn dies(&self) -> bool {
+        self.world.roll(self.world.options.late)
+    }
+
     pub(crate) fn append(&self, append: &Append, epoch: Epoch) -> Result<(), Error> {
         self.world.memory.check_open()?;
         crate::limits::check_append(&append.partition, &append.rows, &Limits::PORTABLE)?;

@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 
 use super::{Memory, State, fill};
 use crate::place::{PlaceBytes, bounds, head_bytes, place};
-use crate::{Direction, Error, ErrorKind, Page, Partition, Range, Row};
+use crate::{Direction, Error, ErrorKind, Page, Partition, Range, Row, SpaceKind};
 
 /// What rows were at the moment of a snapshot, of those that were written since.
 type Undone = Mutex<BTreeMap<PlaceBytes, Option<Row>>>;
@@ -68,6 +68,8 @@ impl MemorySnapshot {
     fn undone(&self, state: &State, partition: &Partition) -> Result<Arc<Undone>, Error> {
         match &self.kept {
             Kept::Undone(undone) => Ok(Arc::clone(undone)),
+            // Rows of append spaces are reached through others: what those mean is there, or they are changed by now.
+            Kept::Seen(_) if partition.space.kind == SpaceKind::Append => Ok(Arc::default()),
             Kept::Seen(seen) => {
                 let now = state.versions.get(partition).copied().unwrap_or_default();
                 if *seen.lock().entry(partition.clone()).or_insert(now) == now {

@@ -4,7 +4,9 @@ use bytes::Bytes;
 
 use super::outcomes::Name;
 use super::{Engine, Store};
-use crate::{Append, Appended, CommitWithAppends, Condition, Epoch, Error, ErrorKind, Partition, Stamp};
+use crate::{
+    Append, Appended, CommitWithAppends, Condition, Epoch, Error, ErrorKind, Partition, Removal, Stamp,
+};
 
 impl Store {
     /// The epoch of a partition, for commits that follow from what is read afterwards, or point at what is appended afterwards
@@ -77,8 +79,8 @@ impl Store {
         }
     }
 
-    /// Appends, then commits in the same epoch: what the commit makes count is there before it. Each append is within the limits of
-    /// one, as is the commit; all together may be as large as they like. An unknown outcome is asked for, as by
+    /// Appends, then commits in the same epoch, then removes what the commit lets go: what it makes count is there before it. Each append is within the limits of
+    /// one, as are the commit and each removal; all together may be as large as they like. An unknown outcome is asked for, as by
     /// [`Store::commit_known`]. Where it is refused some of the rows may be there, without a commit: they are the same in the next
     /// attempt of this epoch, or are left to a sweep.
     ///
@@ -94,13 +96,39 @@ impl Store {
     }
 
     /// The same of many commits that are submitted together, as [`Store::commit_all`] submits them. Outcomes in their order.
-    pub async fn append_then_commit_all(&self, commits: Vec<CommitWithAppends>) -> Vec<Result<Stamp, Error>> {
+    pub async fn append_then_commit_all(
+        &self,
+        mut commits: Vec<CommitWithAppends>,
+    ) -> Vec<Result<Stamp, Error>> {
+        let rows_in_batch = match &self.engine {
+            Engine::Memory(_) | Engine::Hostile(_) => 0,
+            Engine::Embedded(_) => self.limits().good_rows,
+        };
+        let behind: Vec<_> = commits.iter_mut().map(|it| (it.epoch, it.take_behind(rows_in_batch))).collect();
         let names = commits.iter().map(|it| Name::of(&it.commit)).collect();
         let outcomes = match &self.engine {
             Engine::Memory(memory) => memory.append_then_commit_all(commits),
             Engine::Embedded(embedded) => embedded.append_then_commit_all(commits).await,
             Engine::Hostile(hostile) => hostile.append_then_commit_all(commits).await,
         };
-        self.make_all_known(names, outcomes).await
+        let outcomes = self.make_all_known(names, outcomes).await;
+        for ((epoch, removals), _) in behind.into_iter().zip(&outcomes).filter(|(_, outcome)| outcome.is_ok())
+        {
+            self.remove_behind(removals, epoch).await;
+        }
+        outcomes
+    }
+
+    /// Removes what a commit has let go. What cannot be removed now is left to a sweep.
+    async fn remove_behind(&self, removals: Vec<Removal>, epoch: Epoch) {
+        for Removal { partition, keys } in removals {
+            if matches!(&self.engine, Engine::Hostile(hostile) if hostile.dies()) {
+                return;
+            }
+            if let Err(error) = self.remove(&partition, keys, Appended::Until(epoch)).await {
+                tracing::warn!(%error, "rows that a commit has let go are left to a sweep");
+                return;
+            }
+        }
     }
 }

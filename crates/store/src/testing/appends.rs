@@ -3,7 +3,9 @@
 use bytes::Bytes;
 
 use super::{BLOCKS, append, bytes, commit, kind, put, things, value};
-use crate::{Append, Appended, Commit, CommitWithAppends, Condition, Epoch, ErrorKind, Partition, Store};
+use crate::{
+    Append, Appended, Commit, CommitWithAppends, Condition, Epoch, ErrorKind, Partition, Removal, Store,
+};
 
 fn blocks(bucket: u32) -> Partition {
     Partition { space: BLOCKS, ..things(bucket) }
@@ -62,7 +64,7 @@ pub(super) async fn check_epochs(store: &Store) {
 
 /// What goes ahead is there when its commit is; without its epoch the commit is not.
 pub(super) async fn check_commits(store: &Store) {
-    let with = |appends, epoch, commit| CommitWithAppends { appends, epoch, commit };
+    let with = |appends, epoch, commit| CommitWithAppends { appends, epoch, commit, lets_go: vec![] };
     let epoch = store.fence(&things(0));
     let appends = vec![append_of(1, "x", "1"), append_of(2, "y", "2")];
     let first = commit(1, vec![Condition::Absent(bytes("a"))], vec![put("a", "1")]);
@@ -83,6 +85,16 @@ pub(super) async fn check_commits(store: &Store) {
     store.append_then_commit(bare).await.expect("without appends the epoch does not matter");
     store.append_then_commit(CommitWithAppends { epoch: begun, ..late }).await.expect("in the new epoch");
     assert_eq!((found(1, "z").await, value(store, "a").await), (Some("3".into()), Some("late".into())));
+    // What is let go goes with the commit, and stays without it.
+    let removal = || vec![Removal { partition: blocks(2), keys: vec![bytes("y"), bytes("none")] }];
+    let refused = commit(8, vec![Condition::Absent(bytes("a"))], vec![]);
+    let refused = CommitWithAppends { lets_go: removal(), ..with(vec![], begun, refused) };
+    assert_eq!(kind(store.append_then_commit(refused).await), ErrorKind::Conflict);
+    assert!(found(2, "y").await.is_some());
+    let letting_go = with(vec![append_of(2, "w", "4")], begun, commit(9, vec![], vec![]));
+    let letting_go = CommitWithAppends { lets_go: removal(), ..letting_go };
+    store.append_then_commit(letting_go).await.expect("committed");
+    assert_eq!((found(2, "y").await, found(2, "w").await), (None, Some("4".into())));
     // More than one commit takes.
     let limits = store.limits();
     let size = limits.commit_bytes / 4;
@@ -113,6 +125,7 @@ pub(super) async fn check_groups(store: &Store) {
             appends: vec![append_of(5, &format!("k{n}"), "v")],
             epoch: store.fence(&things(bucket)),
             commit: Commit { partition: things(bucket), ..commit },
+            lets_go: vec![],
         }
     };
     let absent = || vec![Condition::Absent(bytes("a"))];

@@ -131,8 +131,8 @@ impl Play<'_> {
         let mut commit = self.commit(vec![condition], Write::PutStamped(key, bytes(&life)));
         let write_id = commit.write_id.0;
         let outcome = if self.is_fenced && self.roll(2) == 0 {
-            let appends = vec![append];
-            store.append_then_commit(CommitWithAppends { appends, epoch, commit }).await
+            let (appends, lets_go) = (vec![append], Vec::new());
+            store.append_then_commit(CommitWithAppends { appends, epoch, commit, lets_go }).await
         } else {
             match store.append(append, epoch).await {
                 Ok(()) => {}

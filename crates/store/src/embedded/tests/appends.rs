@@ -29,7 +29,7 @@ async fn epochs_go_on_over_an_end_of_the_process() {
         let store = open(path).unwrap();
         let commit = testing::commit(7, vec![], vec![]);
         let epoch = store.fence(&things);
-        let third = CommitWithAppends { appends: vec![append(3)], epoch, commit };
+        let third = CommitWithAppends { appends: vec![append(3)], epoch, commit, lets_go: vec![] };
         store.append_then_commit(third.clone()).await.unwrap();
         let keys = [1, 2, 3].map(row_key).to_vec();
         store.remove(&blocks, keys.clone(), Appended::Before(second)).await.unwrap();
@@ -54,6 +54,7 @@ async fn what_goes_ahead_costs_no_sync_of_its_own() {
         appends: vec![Append { partition: blocks.clone(), rows: vec![row(1), row(2)] }],
         epoch: store.fence(&testing::things(0)),
         commit: testing::commit(n, vec![], vec![]),
+        lets_go: vec![],
     };
     for outcome in store.append_then_commit_all(vec![commit(1), commit(2)]).await {
         outcome.unwrap();
