@@ -16,6 +16,7 @@
 //! catalogue/{repository}/0     h name                 hook, stamped
 //! catalogue/{repository}/0     k name                 how far a hook was told, stamped
 //! series/{repository}/{number} (of strands)           points: see `strand/keys.rs`
+//! blocks/{repository}/{hash}   (of strands)           their blocks
 //! ```
 //!
 //! A repository is part of a tenant: the store's directory of tenants names it, gives it a number of its own, and keeps its

@@ -10,6 +10,7 @@ use bytes::Bytes;
 use store::ErrorKind;
 
 use super::fold::{Stretch, Swap};
+use super::fresh::count_of;
 use super::index::Entry;
 use super::read::{decode_all, or_gone};
 use super::state::{Chilled, State};
@@ -42,7 +43,7 @@ struct Sweep {
 }
 
 impl Strands {
-    /// Packs blocks that end before `before` with [`Encoding::Cold`] where that makes them smaller by three percent or
+    /// Removes what writers left behind that died, and packs blocks that end before `before` with [`Encoding::Cold`] where that makes them smaller by three percent or
     /// more; answers how many were replaced. A strand last written raw is left as it is. Where other writers replace
     /// blocks again and again it ends early; the next call goes on.
     ///
@@ -58,6 +59,7 @@ impl Strands {
     }
 
     async fn chill_now(&self, strand: &Strand, before: i64) -> Result<usize, Error> {
+        self.tidy(strand).await?;
         let mut sweep = Sweep { before, from: i64::MIN, seen: 0, swaps: 0, chilled: 0 };
         let mut first_generation = None;
         for _ in 0..ATTEMPTS_MAX {
@@ -140,8 +142,8 @@ impl Strands {
         for _ in 0..ATTEMPTS_MAX {
             let Some((stamp, mut state)) = self.state(strand).await? else { break };
             // If nobody else changed blocks, those that the sweep wrote itself are known too.
-            let alone = generation + sweep.swaps;
-            let generation = if state.generation == alone { alone } else { generation };
+            let is_alone = count_of(state.generation) == count_of(generation) + sweep.swaps;
+            let generation = if is_alone { state.generation } else { generation };
             state.chilled = Some(Chilled { generation, before: sweep.before });
             let write_id = self.shared.write_ids.next();
             let commit = commit(strand, Some(stamp), &state, std::iter::empty(), write_id, Bytes::new());

@@ -1,11 +1,12 @@
 //! Erasing: a strand goes with all its rows.
 
 use bytes::Bytes;
-use store::{Commit, Condition, Stamp, Write};
+use store::{Commit, CommitWithAppends, Condition, Stamp, Write};
 
+use super::fresh::Fresh;
 use super::read::{contention, or_gone};
 use super::state::State;
-use super::think::{check_size, drop_overlays, remove_blocks};
+use super::think::{check_size, drop_overlays};
 use super::{Strand, StrandVersion, Strands, keys};
 use crate::Error;
 use crate::feed::of_points;
@@ -28,35 +29,43 @@ impl Strands {
             if expects.is_some_and(|expected| expected != version) {
                 return Err(contention(strand));
             }
+            let span = held.as_ref().and_then(|(_, state)| self.span_of_leftovers(state));
             let Some(commit) = self.draught_erasure(strand, held, beside, change).await? else {
                 tokio::task::yield_now().await;
                 continue;
             };
-            if self.try_commit(commit).await? {
+            if self.try_append_then_commit(commit).await? {
+                if let Some(span) = span {
+                    // It is erased, whatever becomes of what was left behind.
+                    if let Err(error) = self.sweep_fresh(strand, span).await {
+                        self.shared.skips.note("erase", &strand.partition.tenant, strand, &error);
+                    }
+                }
                 return Ok(());
             }
         }
         Err(contention(strand))
     }
 
-    /// Cost: pages of the index are read; every row is deleted by its key (kept writes and very many blocks by range).
+    /// Cost: pages of the index are read; every row is deleted by its key (kept writes by range).
     async fn draught_erasure(
         &self,
         strand: &Strand,
         held: Option<(Stamp, State)>,
         beside: &[Write],
         change: &Bytes,
-    ) -> Result<Option<Commit>, Error> {
+    ) -> Result<Option<CommitWithAppends>, Error> {
+        let epoch = self.shared.store.fence(&strand.partition);
         let key = keys::state(strand);
-        let mut writes = Vec::new();
+        let (mut writes, mut fresh) = (Vec::new(), Fresh::default());
         let condition = match held {
             None => Condition::Absent(key),
             Some((stamp, mut state)) => {
                 writes.push(Write::Delete(key.clone()));
                 let pages = or_gone!(self.read_pages(strand, state.index.pages.iter()).await?);
                 let entries = state.index.entries_meeting(&pages, i64::MIN, i64::MAX)?;
-                remove_blocks(strand, &entries, &entries, &[], &mut writes);
-                writes.extend(state.index.pages.iter().map(|page| Write::Delete(page.key(strand))));
+                entries.iter().for_each(|entry| fresh.remove(strand, entry.row(strand)));
+                state.index.pages.iter().for_each(|page| fresh.remove(strand, page.row(strand)));
                 drop_overlays(strand, &mut state, &mut writes);
                 if state.audited {
                     writes.extend(keys::all_kept(strand).map(Write::DeleteRange));
@@ -66,13 +75,14 @@ impl Strands {
         };
         writes.extend_from_slice(beside);
         check_size(&writes, &self.shared.rules.limits)?;
-        Ok(Some(Commit {
+        let commit = Commit {
             partition: strand.partition.clone(),
             write_id: self.shared.write_ids.next(),
             conditions: vec![condition],
             writes,
             change: of_points(change.clone()),
             reclaims: true,
-        }))
+        };
+        Ok(Some(fresh.with(epoch, commit)))
     }
 }

@@ -8,13 +8,14 @@
 use std::ops::Range;
 
 use bytes::Bytes;
-use store::Commit;
+use store::CommitWithAppends;
 
+use super::fresh::{Fresh, next_generation};
 use super::index::{Entry, Index, PageRef, Pages, balanced};
 use super::layer::{EncodedLayer, Layer, merge_into};
 use super::read::{decode_all, or_gone};
 use super::state::{Overlays, State};
-use super::think::{check_size, encode_runs, remove_overlays, swap_blocks};
+use super::think::{Swapped, check_size, encode_runs, remove_overlays, swap_blocks};
 use super::write::commit;
 use super::{Rules, Strand, Strands, keys};
 use crate::{Encoding, Error, Malformed, Points, TimeRange};
@@ -158,7 +159,7 @@ impl Strands {
     ) -> Result<Option<()>, Error> {
         for _ in 0..COMMIT_ATTEMPTS_MAX {
             let commit = or_gone!(self.draught_swap(strand, folded, swap, is_last).await?);
-            if self.try_commit(commit).await? {
+            if self.try_append_then_commit(commit).await? {
                 return Ok(Some(()));
             }
         }
@@ -171,7 +172,8 @@ impl Strands {
         folded: Option<&State>,
         swap: &Swap,
         is_last: bool,
-    ) -> Result<Option<Commit>, Error> {
+    ) -> Result<Option<CommitWithAppends>, Error> {
+        let epoch = self.shared.store.fence(&strand.partition);
         let (stamp, now) = or_gone!(self.state(strand).await?);
         let first_ordinal = |state: &State| state.overlays.map(|overlays| overlays.first_ordinal);
         if folded.is_some_and(|folded| first_ordinal(&now) != first_ordinal(folded)) {
@@ -197,20 +199,24 @@ impl Strands {
             }
             removed.extend_from_slice(&stretch.blocks);
         }
-        let (mut state, mut writes) = (now, Vec::new());
-        let generation = state.generation + 1;
+        let (mut state, mut writes, mut fresh) = (now, Vec::new(), Fresh::default());
+        let write_id = self.shared.write_ids.next();
+        let generation = next_generation(state.generation, self.attempt(&state, write_id))?;
         let renamed = |(entry, bytes): &(Entry, Bytes)| (Entry { generation, ..*entry }, bytes.clone());
         let added = swap.added.iter().map(renamed).collect();
-        swap_blocks(strand, &mut state, &pages, &removed, added, &mut writes)?;
+        let (swap, limits) = (Swapped { removed: &removed, added, generation }, &self.shared.rules.limits);
+        swap_blocks(strand, &mut state, &pages, swap, limits, &mut fresh)?;
         if let Some(folded) = folded.filter(|_| is_last) {
             let left = or_gone!(self.overlays_from(strand, &state, folded.overlay_next).await?);
             let gone = folded.overlays.map_or(0..0, |overlays| overlays.first_ordinal..folded.overlay_next);
             remove_overlays(strand, gone, &mut writes);
             state.overlays = left;
         }
-        check_size(&writes, &self.shared.rules.limits)?;
-        let write_id = self.shared.write_ids.next();
-        Ok(Some(commit(strand, Some(stamp), &state, writes.into_iter(), write_id, Bytes::new())))
+        check_size(&writes, limits)?;
+        let commit = commit(strand, Some(stamp), &state, writes.into_iter(), write_id, Bytes::new());
+        // Pieces of one batch each: nobody holds more of them at once.
+        fresh.check_size(&commit, limits)?;
+        Ok(Some(fresh.with(epoch, commit)))
     }
 
     /// What is known of the overlays from `ordinal` on, read from them.

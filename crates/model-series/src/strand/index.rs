@@ -6,6 +6,7 @@ use std::ops::Range;
 use bytes::Bytes;
 
 use super::Strand;
+use super::fresh::{put_generation, read_generation};
 use super::keys;
 use super::wire::{Reader, put_f64, put_i64, put_u64};
 use crate::{Malformed, Summary, UNOBSERVED};
@@ -59,7 +60,8 @@ pub(super) struct Splice {
 }
 
 impl Entry {
-    pub(super) fn key(&self, strand: &Strand) -> Bytes {
+    /// Its window and key.
+    pub(super) fn row(&self, strand: &Strand) -> (i64, Bytes) {
         keys::block(strand, self.summary.last, self.generation)
     }
 
@@ -79,7 +81,7 @@ impl Entry {
         let summary = &self.summary;
         put_i64(out, summary.first.wrapping_sub(before));
         put_u64(out, summary.last.wrapping_sub(summary.first).cast_unsigned());
-        put_u64(out, self.generation);
+        put_generation(out, self.generation);
         put_u64(out, self.step);
         put_u64(out, u64::from(summary.count));
         put_u64(out, u64::from(summary.values));
@@ -98,7 +100,7 @@ impl Entry {
     fn read(reader: &mut Reader<'_>, before: i64) -> Result<Self, Malformed> {
         let first = before.wrapping_add(reader.i64()?);
         let last = reader.last_from(first)?;
-        let generation = reader.u64()?;
+        let generation = read_generation(reader)?;
         let step = reader.u64()?;
         let count = reader.u32()?;
         let values = reader.u32()?;
@@ -156,7 +158,8 @@ fn read_entries(reader: &mut Reader<'_>) -> Result<Vec<Entry>, Malformed> {
 }
 
 impl PageRef {
-    pub(super) fn key(&self, strand: &Strand) -> Bytes {
+    /// Its window and key.
+    pub(super) fn row(&self, strand: &Strand) -> (i64, Bytes) {
         keys::page(strand, self.first, self.generation)
     }
 
@@ -313,7 +316,7 @@ impl Index {
         for page in &self.pages {
             put_i64(out, page.first.wrapping_sub(before));
             put_u64(out, page.last.wrapping_sub(page.first).cast_unsigned());
-            put_u64(out, page.generation);
+            put_generation(out, page.generation);
             put_u64(out, u64::from(page.entries));
             before = page.last;
         }
@@ -327,7 +330,7 @@ impl Index {
         for _ in 0..count {
             let first = before.wrapping_add(reader.i64()?);
             let last = reader.last_from(first)?;
-            pages.push(PageRef { first, last, generation: reader.u64()?, entries: reader.u32()? });
+            pages.push(PageRef { first, last, generation: read_generation(reader)?, entries: reader.u32()? });
             before = last;
         }
         let tail = read_entries(reader)?;

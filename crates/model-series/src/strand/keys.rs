@@ -1,26 +1,35 @@
 //! The key page: every row of a strand, how its key is built, and how it is read back.
 //!
 //! ```text
-//! row                         value
-//! s name                      state (state.rs): counters, pages of the index, the newest blocks; stamped
-//! i name first generation     a page of the block index (index.rs), stamped
-//! b name last generation      a sealed block (codec), stamped
-//! o name ordinal              an overlay (layer.rs), stamped
-//! A name level first ordinal  a part of a kept write of an audited strand (kept.rs), plain
-//! W name written sequence     what a kept write touched (kept.rs), plain
+//! partition                row                         value
+//! the strand's             s name                      state (state.rs): counters, pages of the index, the newest blocks; stamped
+//! the strand's             o name ordinal              an overlay (layer.rs), stamped
+//! the strand's             A name level first ordinal  a part of a kept write of an audited strand (kept.rs), plain
+//! the strand's             W name written sequence     what a kept write touched (kept.rs), plain
+//! blocks/{tenant}/{hash}   i strand first generation   a page of the block index (index.rs)
+//! blocks/{tenant}/{hash}   b strand last generation    a sealed block (codec)
 //! ```
 //!
-//! All numbers are eight bytes (`level`: one), big-endian; times are in the order of time. All rows of a strand lie in one partition.
+//! `hash` is that of the strand's partition and the window of `first` or `last` (2^55 ns, 417 days); `strand` is the space (one byte) and
+//! bucket (four) of the strand's partition, and its name. All other numbers are eight bytes (`level`: one), big-endian; times
+//! are in the order of time.
 //!
 //! Invariant: only `s` is ever written twice under one key. A reader that holds an `s` therefore reads exactly what
 //! that state meant, or finds a row gone and starts again; no row it finds can be of a later state.
-//! (Generations and ordinals count on for the life of a strand; erasing a strand begins a new life, and readers that
-//! straddle it find rows of the old life gone.)
+//! (Generations differ from attempt to attempt; ordinals count on for the life of a strand; erasing a strand begins a new life, and
+//! readers that straddle it find rows of the old life gone.)
 
 use bytes::Bytes;
-use store::{Range, Timestamp};
+use store::{Partition, Range, Space, SpaceKind, Timestamp, bucket_of};
 
 use super::Strand;
+
+/// Blocks and pages of strands.
+const BLOCKS: Space = Space { id: 36, kind: SpaceKind::Append, name: "blocks" };
+/// A window is so many bits of nanoseconds.
+const WINDOW_BITS: u32 = 55;
+/// How many buckets there are for strands' partitions and windows.
+const BUCKETS: u32 = 1 << 31;
 
 /// First bytes of keys: the kind of row. Capital letters: found by scans only ([`store::Write`]).
 const STATE: u8 = b's';
@@ -37,21 +46,44 @@ pub(super) fn state(strand: &Strand) -> Bytes {
     key(STATE, &strand.name, &[])
 }
 
-/// Row `i`.
-pub(super) fn page(strand: &Strand, first: i64, generation: u64) -> Bytes {
-    key(PAGE, &strand.name, &[ordered(first), generation])
+/// Row `i`, and the window it is of.
+pub(super) fn page(strand: &Strand, first: i64, generation: u64) -> (i64, Bytes) {
+    (window_of(first), fresh_key(PAGE, strand, &[ordered(first), generation]))
 }
 
-/// Row `b`.
-pub(super) fn block(strand: &Strand, last: i64, generation: u64) -> Bytes {
-    key(BLOCK, &strand.name, &[ordered(last), generation])
+/// Row `b`, and the window it is of.
+pub(super) fn block(strand: &Strand, last: i64, generation: u64) -> (i64, Bytes) {
+    (window_of(last), fresh_key(BLOCK, strand, &[ordered(last), generation]))
 }
 
-/// Rows `b` of blocks whose last times lie in `first..=last`, whatever their generation.
-pub(super) fn blocks(strand: &Strand, first: i64, last: i64) -> Range {
-    let end = key(BLOCK, &strand.name, &[ordered(last), u64::MAX]);
-    let end = [end.as_ref(), &[0]].concat();
-    Range { start: key(BLOCK, &strand.name, &[ordered(first)]), end: Some(end.into()) }
+/// All rows `i`, and all rows `b`, of the strand in a partition of them.
+pub(super) fn all_fresh(strand: &Strand) -> [Range; 2] {
+    [PAGE, BLOCK].map(|kind| Range::prefix(fresh_key(kind, strand, &[])))
+}
+
+/// The partition of rows `i` and `b` of a window. Cost: one hash.
+pub(super) fn fresh_partition(strand: &Strand, window: i64) -> Partition {
+    let Partition { tenant, space, bucket } = &strand.partition;
+    let mut id = [0; 1 + size_of::<u32>() + size_of::<i64>()];
+    id[0] = space.id;
+    id[1..5].copy_from_slice(&bucket.to_be_bytes());
+    id[5..].copy_from_slice(&window.to_be_bytes());
+    Partition { tenant: tenant.clone(), space: BLOCKS, bucket: bucket_of(&id, BUCKETS) }
+}
+
+/// The windows that hold an instant of `first..=last`: 512 at most.
+pub(super) fn windows(first: i64, last: i64) -> impl Iterator<Item = i64> {
+    window_of(first)..=window_of(last)
+}
+
+/// The first and last time of a window.
+pub(super) fn times_of(window: i64) -> (i64, i64) {
+    let first = window << WINDOW_BITS;
+    (first, first | ((1 << WINDOW_BITS) - 1))
+}
+
+fn window_of(time: i64) -> i64 {
+    time >> WINDOW_BITS
 }
 
 /// Row `o`.
@@ -135,6 +167,19 @@ fn key(kind: u8, name: &[u8], numbers: &[u64]) -> Bytes {
     key.into()
 }
 
+fn fresh_key(kind: u8, strand: &Strand, numbers: &[u64]) -> Bytes {
+    let Strand { partition, name } = strand;
+    let mut key = Vec::with_capacity(6 + name.len() + NUMBER_BYTES * numbers.len());
+    key.push(kind);
+    key.push(partition.space.id);
+    key.extend_from_slice(&partition.bucket.to_be_bytes());
+    key.extend_from_slice(name);
+    for number in numbers {
+        key.extend_from_slice(&number.to_be_bytes());
+    }
+    key.into()
+}
+
 fn key_of_level(strand: &Strand, level: u8, numbers: &[u64]) -> Bytes {
     let mut key = Vec::with_capacity(2 + strand.name.len() + NUMBER_BYTES * numbers.len());
     key.push(KEPT);
@@ -164,7 +209,7 @@ fn time_of(ordered: u64) -> i64 {
 
 #[cfg(test)]
 mod tests {
-    use store::{Partition, Space, SpaceKind, Tenant};
+    use store::Tenant;
 
     use super::*;
 
@@ -179,9 +224,18 @@ mod tests {
         let strand = strand(b"x");
         let times = [i64::MIN, -1, 0, 1, i64::MAX];
         assert!(times.map(|time| block(&strand, time, 7)).is_sorted());
-        let all = blocks(&strand, i64::MIN, i64::MAX);
-        assert!(all.start <= block(&strand, i64::MIN, 0));
-        assert!(block(&strand, i64::MAX, u64::MAX) < all.end.unwrap());
+        let [pages, blocks] = all_fresh(&strand);
+        for time in times {
+            let ((window, block), (same, page)) = (block(&strand, time, u64::MAX), page(&strand, time, 0));
+            assert!(blocks.start <= block && Some(block) < blocks.end);
+            assert!(pages.start <= page && Some(page) < pages.end);
+            let (first, last) = times_of(window);
+            assert!(window == same && first <= time && time <= last);
+        }
+        assert_eq!(windows(i64::MIN, i64::MAX).count(), 512);
+        let [one, next] = [0, 1].map(|window| fresh_partition(&strand, window));
+        assert_eq!(one.space, BLOCKS);
+        assert_ne!(one.bucket, next.bucket);
     }
 
     #[test]

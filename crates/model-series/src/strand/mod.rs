@@ -1,4 +1,5 @@
-//! Strands: sorted runs of points in the store, each an LSM tree of two levels in one partition.
+//! Strands: sorted runs of points in the store, each an LSM tree of two levels: its state in one partition, sealed blocks as fresh
+//! rows in partitions by window of time (`fresh`).
 //!
 //! Below lie sealed blocks, which never overlap; above them overlays: points put late or in part, and deleted ranges.
 //! A read lays one over the other, newest wins; a fold makes blocks of both. Where the rows are stands in `keys`,
@@ -6,7 +7,7 @@
 //! becomes in `think`.
 //!
 //! Invariants:
-//! - a write is one atom, and writes of one strand have an order: each commits on the version of the state it thought on;
+//! - a write is one atom: its blocks go ahead, and count once its state is committed; and writes of one strand have an order: each commits on the version of the state it thought on;
 //! - no row but the state is ever overwritten, so a reader sees the strand as one state left it, or starts again; reads of
 //!   several pages see one state if they are made [at one moment](Strands::at_one_moment);
 //! - a partial overwrite costs in proportion to its points: no block is read to write.
@@ -16,6 +17,7 @@ mod chill;
 mod erase;
 mod expire;
 mod fold;
+mod fresh;
 mod index;
 mod kept;
 mod keys;
@@ -46,7 +48,7 @@ use self::write::Turns;
 
 use crate::{ColumnSet, Columns, Encoding, Error, Points, SkipLog, Summary, TimeRange};
 
-/// Where a strand lives: all its rows are in `partition`, under keys that hold `name` behind the kind of row.
+/// Where a strand lives: all its rows but blocks and their index are in `partition`, under keys that hold `name` behind the kind of row.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub struct Strand {
     /// The partition; its space is a commit space.
@@ -222,11 +224,13 @@ impl Strands {
     /// strand are carried out in order, each in a group commit of its own.
     /// A write that another writer came before is thought and committed anew.
     ///
-    /// Cost for points where nothing is (newer than all held, say): one cached read and one commit of two rows each;
+    /// Cost for points where nothing is (newer than all held, say): one cached read and one commit of two rows each (beyond what one
+    /// commit takes, a small commit and a batch for each so much more);
     /// nothing is decoded. For points over others: the same, with an overlay instead of a block.
     ///
     /// Each outcome is [`Error::Invalid`] for points that break their invariant or rows beside of kinds that strands
-    /// use, [`Error::Limit`] beyond a named limit (a write is one atom of at most [`store::Limits::commit_bytes`]),
+    /// use, [`Error::Limit`] beyond a named limit (what is put over others, and what is kept of an audited write, is at most
+    /// [`store::Limits::commit_bytes`] as it is packed; points where nothing is may be as many as there are blocks),
     /// [`Error::Contention`] if other writers kept coming first, or one did and the write expects another version, or
     /// what the store refuses.
     pub async fn write_all(&self, writes: Vec<StrandWrite>) -> Vec<Result<(), Error>> {

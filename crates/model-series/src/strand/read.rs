@@ -172,8 +172,7 @@ impl Strands {
         if wanted.is_empty() {
             return Ok(Some(pages));
         }
-        let keys: Vec<Bytes> = wanted.iter().map(|page| page.key(strand)).collect();
-        let rows = or_gone!(self.rows(&strand.partition, &keys).await?);
+        let rows = or_gone!(self.fresh_rows(strand, wanted.iter().map(|page| page.row(strand))).await?);
         for (page, bytes) in wanted.into_iter().zip(rows) {
             pages.insert(page, &bytes)?;
         }
@@ -218,8 +217,7 @@ impl Strands {
         strand: &Strand,
         entries: &[Entry],
     ) -> Result<Option<Vec<Bytes>>, Error> {
-        let keys: Vec<Bytes> = entries.iter().map(|entry| entry.key(strand)).collect();
-        self.rows(&strand.partition, &keys).await
+        self.fresh_rows(strand, entries.iter().map(|entry| entry.row(strand))).await
     }
 
     /// Appends the points of the range, of these blocks and the overlays; `None` if a row is gone.

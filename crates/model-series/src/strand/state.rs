@@ -2,12 +2,13 @@
 
 use store::Timestamp;
 
+use super::fresh::{put_generation, read_generation};
 use super::index::Index;
 use super::wire::{Reader, put_i64, put_u64};
 use crate::{Encoding, Malformed};
 
 /// The form of the row; another is refused.
-const FORMAT: u8 = 2;
+const FORMAT: u8 = 3;
 
 const AUDITED: u8 = 1;
 const UNAUDITED: u8 = 2;
@@ -16,7 +17,7 @@ const MARKED: u8 = 8;
 const OVERLAID: u8 = 16;
 const CHILLED: u8 = 32;
 const EXPIRED: u8 = 64;
-const KNOWN: u8 = 127;
+const UNTIDY: u8 = 128;
 
 /// The state of a strand.
 ///
@@ -26,7 +27,7 @@ const KNOWN: u8 = 127;
 pub(super) struct State {
     /// Writes so far.
     pub(super) sequence: u64,
-    /// Changes of blocks so far.
+    /// Changes of blocks so far, and which attempt the last was (fresh.rs).
     pub(super) generation: u64,
     /// When it was last written.
     pub(super) written: Timestamp,
@@ -42,6 +43,8 @@ pub(super) struct State {
     pub(super) chilled: Option<Chilled>,
     /// A caller's progress.
     pub(super) mark: Option<i64>,
+    /// The first and last time of writes that may have left fresh rows which no state names.
+    pub(super) untidy: Option<(i64, i64)>,
     /// The ordinal of the next overlay.
     pub(super) overlay_next: u64,
     /// The overlays there are.
@@ -109,6 +112,7 @@ impl State {
             kept: KeptRows { life: 0, levels: 0, from: i64::MIN },
             chilled: None,
             mark: None,
+            untidy: None,
             overlay_next: 0,
             overlays: None,
             index: Index::default(),
@@ -145,18 +149,23 @@ impl State {
                 | flag(self.overlays.is_some_and(|overlays| overlays.clears), CLEARED)
                 | flag(self.mark.is_some(), MARKED)
                 | flag(self.chilled.is_some(), CHILLED)
+                | flag(self.untidy.is_some(), UNTIDY)
                 | flag(self.audited && self.kept.from > i64::MIN, EXPIRED)
                 | flag(self.overlays.is_some(), OVERLAID),
         );
         put_u64(&mut out, self.sequence);
-        put_u64(&mut out, self.generation);
+        put_generation(&mut out, self.generation);
         put_i64(&mut out, self.written.0);
         if let Some(mark) = self.mark {
             put_i64(&mut out, mark);
         }
         if let Some(chilled) = self.chilled {
-            put_u64(&mut out, chilled.generation);
+            put_generation(&mut out, chilled.generation);
             put_i64(&mut out, chilled.before);
+        }
+        if let Some((first, last)) = self.untidy {
+            put_i64(&mut out, first);
+            put_u64(&mut out, last.wrapping_sub(first).cast_unsigned());
         }
         if self.audited {
             put_u64(&mut out, self.kept.life.into());
@@ -189,15 +198,18 @@ impl State {
             _ => return Err(Malformed),
         };
         let flags = reader.byte()?;
-        if flags & !KNOWN != 0 {
-            return Err(Malformed);
-        }
-        let (sequence, generation) = (reader.u64()?, reader.u64()?);
+        let (sequence, generation) = (reader.u64()?, read_generation(&mut reader)?);
         let written = Timestamp(reader.i64()?);
         let mark = if flags & MARKED == 0 { None } else { Some(reader.i64()?) };
         let chilled = match flags & CHILLED {
             0 => None,
-            _ => Some(Chilled { generation: reader.u64()?, before: reader.i64()? }),
+            _ => Some(Chilled { generation: read_generation(&mut reader)?, before: reader.i64()? }),
+        };
+        let untidy = if flags & UNTIDY == 0 {
+            None
+        } else {
+            let first = reader.i64()?;
+            Some((first, reader.last_from(first)?))
         };
         let kept = read_kept(&mut reader, flags)?;
         let overlay_next = reader.u64()?;
@@ -228,6 +240,7 @@ impl State {
             kept,
             chilled,
             mark,
+            untidy,
             overlay_next,
             overlays,
             index,
@@ -259,6 +272,7 @@ mod tests {
         for overlays in [None, Some(overlays)] {
             state.overlays = overlays;
             state.audited = !state.audited;
+            state.untidy = Some((-4, i64::MAX - 1)).filter(|_| !state.audited);
             state.chilled = Some(Chilled { generation: 3, before: -9 }).filter(|_| state.audited);
             state.kept = match state.audited {
                 true => KeptRows { life: 77, levels: 1 << 63 | 5, from: 1 << 40 },

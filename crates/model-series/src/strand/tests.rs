@@ -1,5 +1,6 @@
 //! Strands against a plain sorted map: random operations on both engines, with folds, and openings anew in between.
 
+mod leftovers;
 mod models;
 mod moments;
 mod nodes;
@@ -106,6 +107,21 @@ pub(super) async fn check_rows(strands: &Strands, strand: &Strand) {
         let Some(last) = page.last_key().filter(|_| page.more()) else { break };
         range.start = [last, &[0]].concat().into();
     }
+    if store.may_lag() {
+        strands.sweep_fresh(strand, (i64::MIN, i64::MAX)).await.unwrap();
+    }
+    for window in keys::windows(i64::MIN, i64::MAX) {
+        for range in keys::all_fresh(strand) {
+            let partition = keys::fresh_partition(strand, window);
+            let mut range = Some(range);
+            while let Some(rest) = range.take() {
+                let page = store.scan(&partition, &rest, Direction::Forward, 1_000).await.unwrap();
+                found.extend(page.rows().map(|(key, _)| Bytes::copy_from_slice(key)));
+                let last = page.last_key().filter(|_| page.more());
+                range = last.map(|last| Range { start: [last, &[0]].concat().into(), ..rest.clone() });
+            }
+        }
+    }
     let Some((_, state)) = strands.state(strand).await.unwrap() else {
         assert!(found.is_empty(), "rows without a state");
         return;
@@ -114,9 +130,9 @@ pub(super) async fn check_rows(strands: &Strands, strand: &Strand) {
     let entries = state.index.entries_meeting(&pages, i64::MIN, i64::MAX).unwrap();
     assert!(entries.is_sorted_by(|left, right| left.summary.last < right.summary.first));
     assert_eq!(entries.len(), state.index.blocks());
-    let mut named: BTreeSet<Bytes> = entries.iter().map(|entry| entry.key(strand)).collect();
+    let mut named: BTreeSet<Bytes> = entries.iter().map(|entry| entry.row(strand).1).collect();
     named.insert(keys::state(strand));
-    named.extend(state.index.pages.iter().map(|page| page.key(strand)));
+    named.extend(state.index.pages.iter().map(|page| page.row(strand).1));
     if let Some(overlays) = state.overlays {
         named.extend((overlays.first_ordinal..state.overlay_next).map(|it| keys::overlay(strand, it)));
     }
@@ -202,7 +218,7 @@ async fn points_that_break_their_invariant_are_refused() {
 }
 
 #[tokio::test]
-async fn a_write_larger_than_a_commit_is_refused_by_name() {
+async fn a_write_where_nothing_is_may_be_of_any_size_and_others_are_refused_by_name() {
     let strands = Strands::new(memory(), StrandOptions::recommended());
     let day = strand(1, "");
     let wide = || {
@@ -214,23 +230,35 @@ async fn a_write_larger_than_a_commit_is_refused_by_name() {
         points
     };
     let huge = StrandWrite { encoding: Encoding::Raw, ..write(&day, vec![Edit::Put(wide())]) };
-    let error = write_one(&strands, huge).await.unwrap_err();
-    assert!(matches!(&error, Error::Limit(text) if text.contains("COMMIT_BYTES_MAX")), "{error}");
-    // Its points are written twice: as blocks, and to be kept.
+    write_one(&strands, huge.clone()).await.unwrap();
+    assert!(read_all(&strands, &day).await == rows(&wide()));
+    assert!(strands.state(&day).await.unwrap().unwrap().1.untidy.is_some());
+    assert_eq!(strands.tidy(&day).await.unwrap(), 0);
+    assert_eq!(strands.state(&day).await.unwrap().unwrap().1.untidy, None);
+    check_rows(&strands, &day).await;
+    strands.erase(&day, Vec::new(), Bytes::new()).await.unwrap();
+    check_rows(&strands, &day).await;
+    // What is kept of it goes with the commit.
     let half = |audited| {
         let mut points = wide();
         points.truncate(1_200_000);
         StrandWrite { encoding: Encoding::Raw, audited, ..write(&day, vec![Edit::Put(points)]) }
     };
-    let error = write_one(&strands, half(true)).await.unwrap_err();
+    let error = write_one(&strands, StrandWrite { audited: true, ..huge.clone() }).await.unwrap_err();
     assert!(matches!(&error, Error::Limit(text) if text.contains("COMMIT_BYTES_MAX")), "{error}");
+    write_one(&strands, half(true)).await.unwrap();
+    strands.erase(&day, Vec::new(), Bytes::new()).await.unwrap();
     write_one(&strands, half(false)).await.unwrap();
-    // So large an overlay is several rows.
-    let mut late = wide();
-    late.truncate(1_200_000);
-    late.times.iter_mut().for_each(|time| *time = *time * 2 - 1_200_001);
-    let late = StrandWrite { encoding: Encoding::Raw, ..write(&day, vec![Edit::Put(late)]) };
-    write_one(&strands, late).await.unwrap();
+    // Overlays go with the commit, too, so large ones in several rows.
+    let late = |count| {
+        let mut late = wide();
+        late.truncate(count);
+        late.times.iter_mut().for_each(|time| *time = *time * 2 - 1_200_001);
+        StrandWrite { encoding: Encoding::Raw, ..write(&day, vec![Edit::Put(late)]) }
+    };
+    let error = write_one(&strands, late(2_500_000)).await.unwrap_err();
+    assert!(matches!(&error, Error::Limit(text) if text.contains("COMMIT_BYTES_MAX")), "{error}");
+    write_one(&strands, late(1_200_000)).await.unwrap();
     assert_eq!(strands.extent(&day).await.unwrap(), Some((-1_200_001, 1_199_999)));
     check_rows(&strands, &day).await;
 }
@@ -428,15 +456,9 @@ async fn replace_block(strands: &Strands, strand: &Strand, at: usize, value: Byt
     let pages = strands.read_pages(strand, state.index.pages.iter()).await.unwrap().expect("pages");
     let entry = state.index.entries_meeting(&pages, i64::MIN, i64::MAX).unwrap()[at];
     let before = strands.block_rows(strand, &[entry]).await.unwrap().expect("block").remove(0);
-    let commit = store::Commit {
-        partition: strand.partition.clone(),
-        write_id: strands.shared.write_ids.next(),
-        conditions: Vec::new(),
-        writes: vec![store::Write::PutStamped(entry.key(strand), value)],
-        change: None,
-        reclaims: false,
-    };
-    strands.shared.store.commit(commit).await.unwrap();
+    let (store, (window, key)) = (&strands.shared.store, entry.row(strand));
+    let append = store::Append { partition: keys::fresh_partition(strand, window), rows: vec![(key, value)] };
+    store.append(append, store.fence(&strand.partition)).await.unwrap();
     before
 }
 

@@ -11,6 +11,7 @@ use std::ops::Range;
 use bytes::Bytes;
 use store::{Limits, ROW_BYTES_MAX, Timestamp, Write};
 
+use super::fresh::{Attempt, Fresh, next_generation};
 use super::index::{Entry, PageRef, Pages, balanced};
 use super::kept::keep;
 use super::layer::{Layer, encode_layer};
@@ -30,7 +31,7 @@ pub(super) const STRAND_BLOCKS_MAX: usize = 100_000;
 pub(super) const OVERLAYS_LIMIT: usize = 32_768;
 /// An overlay of more points is cut into several, so that none is larger than a row may be.
 const OVERLAY_POINTS_MAX: usize = 256 * 1024;
-/// More blocks or overlays than these are removed by one range; it costs a walk of the store's cache.
+/// More overlays than these are removed by one range; it costs a walk of the store's cache.
 const ROWS_REMOVED_SINGLY_MAX: usize = 1_000;
 
 /// A write, checked: what does not change while it is thought again.
@@ -54,6 +55,7 @@ pub(super) struct Order {
 pub(super) struct Draught {
     pub(super) state: State,
     pub(super) writes: Vec<Write>,
+    pub(super) fresh: Fresh,
 }
 
 /// How the points of a write are kept.
@@ -111,7 +113,13 @@ pub(super) fn pages_needed<'a>(
 /// # Errors
 ///
 /// [`Error::Limit`] beyond a named limit; [`Error::Malformed`] if a page is missing or damaged.
-pub(super) fn think(held: &State, pages: &Pages, order: &Order, rules: &Rules) -> Result<Draught, Error> {
+pub(super) fn think(
+    held: &State,
+    pages: &Pages,
+    order: &Order,
+    rules: &Rules,
+    attempt: Attempt,
+) -> Result<Draught, Error> {
     let plan = plan(held, pages, &order.layer, rules)?;
     let mut state = State {
         sequence: held.sequence + 1,
@@ -129,7 +137,7 @@ pub(super) fn think(held: &State, pages: &Pages, order: &Order, rules: &Rules) -
         state.encoding = held.encoding;
         state.kept.from = held.kept.from.max(bound);
     }
-    let mut writes = Vec::with_capacity(4);
+    let (mut writes, mut fresh) = (Vec::with_capacity(4), Fresh::default());
     let mut whole = None;
     if plan.drops_overlays {
         drop_overlays(&order.strand, &mut state, &mut writes);
@@ -138,9 +146,11 @@ pub(super) fn think(held: &State, pages: &Pages, order: &Order, rules: &Rules) -
         let strand = &order.strand;
         let cut = |run: &Range<usize>| (&order.layer.points, run.clone());
         let runs: Vec<_> = plan.direct.iter().map(cut).collect();
-        let added = encode_runs(&runs, state.generation + 1, order.encoding, rules)?;
+        let generation = next_generation(state.generation, attempt)?;
+        let added = encode_runs(&runs, generation, order.encoding, rules)?;
         whole = (order.audited && runs.len() == 1).then(|| added.clone());
-        swap_blocks(strand, &mut state, pages, &plan.removed, added, &mut writes)?;
+        let swap = Swapped { removed: &plan.removed, added, generation };
+        swap_blocks(strand, &mut state, pages, swap, &rules.limits, &mut fresh)?;
     }
     let overlaid = !order.layer.points.is_empty() && plan.direct.is_empty();
     if overlaid || !plan.clears.is_empty() {
@@ -155,7 +165,7 @@ pub(super) fn think(held: &State, pages: &Pages, order: &Order, rules: &Rules) -
     if order.audited {
         keep(order, whole, &mut state, rules, &mut writes)?;
     }
-    Ok(Draught { state, writes })
+    Ok(Draught { state, writes, fresh })
 }
 
 /// When a write counts as written: a kept one later than any write before it, even if the clock was set back or stands,
@@ -295,65 +305,52 @@ fn encode_block_to(
     Ok(())
 }
 
+/// Blocks that go, and blocks of a generation that come.
+pub(super) struct Swapped<'a> {
+    pub(super) removed: &'a [Entry],
+    pub(super) added: Vec<(Entry, Bytes)>,
+    pub(super) generation: u64,
+}
+
 /// Removes and adds blocks: rows and index.
 pub(super) fn swap_blocks(
     strand: &Strand,
     state: &mut State,
     pages: &Pages,
-    removed: &[Entry],
-    added: Vec<(Entry, Bytes)>,
-    writes: &mut Vec<Write>,
+    swapped: Swapped<'_>,
+    limits: &Limits,
+    fresh: &mut Fresh,
 ) -> Result<(), Error> {
+    let Swapped { removed, added, generation } = swapped;
     let entries: Vec<Entry> = added.iter().map(|(entry, _)| *entry).collect();
     let spans = removed.iter().chain(&entries).map(|entry| (entry.summary.first, entry.summary.last));
     let Some(span) = spans.reduce(|one, other| (one.0.min(other.0), one.1.max(other.1))) else {
         return Ok(());
     };
-    let held = match removed.len() > ROWS_REMOVED_SINGLY_MAX {
-        true => state.index.entries_meeting(pages, span.0, span.1)?,
-        false => Vec::new(),
-    };
-    state.generation += 1;
+    state.generation = generation;
     let mut lasts: Vec<i64> = removed.iter().map(|entry| entry.summary.last).collect();
     lasts.sort_unstable();
     let is_removed = |entry: &Entry| lasts.binary_search(&entry.summary.last).is_ok();
-    let splice = state.index.splice(pages, span, is_removed, &entries, state.generation)?;
+    let splice = state.index.splice(pages, span, is_removed, &entries, generation)?;
     state.index = splice.index;
     if state.index.blocks() > STRAND_BLOCKS_MAX {
         return Err(Error::Limit(format!(
             "a strand has at most {STRAND_BLOCKS_MAX} blocks (STRAND_BLOCKS_MAX)"
         )));
     }
-    remove_blocks(strand, removed, &held, &entries, writes);
-    writes.extend(splice.gone.iter().map(|page| Write::Delete(page.key(strand))));
+    for entry in removed {
+        fresh.remove(strand, entry.row(strand));
+    }
+    for page in &splice.gone {
+        fresh.remove(strand, page.row(strand));
+    }
     for (page, bytes) in splice.put {
-        writes.push(Write::PutStamped(page.key(strand), bytes));
+        fresh.put(strand, page.row(strand), bytes, limits);
     }
     for (entry, bytes) in added {
-        writes.push(Write::PutStamped(entry.key(strand), bytes));
+        fresh.put(strand, entry.row(strand), bytes, limits);
     }
     Ok(())
-}
-
-/// `held` are the blocks that lie between the removed ones, and those; `added` come with the same commit.
-pub(super) fn remove_blocks(
-    strand: &Strand,
-    removed: &[Entry],
-    held: &[Entry],
-    added: &[Entry],
-    writes: &mut Vec<Write>,
-) {
-    let lasts = removed.iter().map(|entry| entry.summary.last);
-    let span = lasts.clone().min().zip(lasts.max()).filter(|_| removed.len() > ROWS_REMOVED_SINGLY_MAX);
-    // A range takes all that lies in it, so no block between may stay, and none may come.
-    let is_whole = |(first, last): &(i64, i64)| {
-        let within = |entry: &&Entry| (*first..=*last).contains(&entry.summary.last);
-        held.iter().filter(within).count() == removed.len() && !added.iter().any(|entry| within(&entry))
-    };
-    match span.filter(is_whole) {
-        Some((first, last)) => writes.push(Write::DeleteRange(keys::blocks(strand, first, last))),
-        None => writes.extend(removed.iter().map(|entry| Write::Delete(entry.key(strand)))),
-    }
 }
 
 /// Removes all overlays.
@@ -523,7 +520,8 @@ mod tests {
         };
         let rules = Rules { options: StrandOptions::recommended(), limits: Limits::EMBEDDED };
         let limit = OVERLAYS_LIMIT as u64;
-        let think = |count, order: &Order| think(&held(count), &Pages::default(), order, &rules);
+        let think =
+            |count, order: &Order| think(&held(count), &Pages::default(), order, &rules, Attempt::CLEAN);
         let few = order(Vec::new(), raster(5, 1, 1));
         assert_eq!(think(limit - 1, &few).unwrap().state.overlay_count(), OVERLAYS_LIMIT);
         assert!(matches!(think(limit, &few), Err(Error::Limit(text)) if text.contains("OVERLAYS_LIMIT")));
@@ -531,23 +529,6 @@ mod tests {
         let all = think(limit, &order(vec![TimeRange::ALL], raster(5, 1, 1))).unwrap();
         assert_eq!(all.state.overlay_count(), 1);
         assert!(check_size(&all.writes, &Limits::PORTABLE).is_ok());
-    }
-
-    #[test]
-    fn many_rows_are_removed_by_one_range_that_holds_no_other() {
-        let strand = strand();
-        let at = |time: i64| entry(&raster(time, 1, 2));
-        let many: Vec<Entry> = (0..=ROWS_REMOVED_SINGLY_MAX as i64).map(|place| at(10 * place)).collect();
-        let check = |held: &[Entry], added: &[Entry], expected: usize| {
-            let mut writes = Vec::new();
-            remove_blocks(&strand, &many, held, added, &mut writes);
-            assert_eq!(writes.len(), expected);
-        };
-        check(&many, &[], 1);
-        check(&many, &[at(-10), at(1_000_000)], 1);
-        check(&many, &[at(105)], many.len());
-        let between: Vec<Entry> = many.iter().copied().chain([at(105)]).collect();
-        check(&between, &[], many.len());
     }
 
     #[test]

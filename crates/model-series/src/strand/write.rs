@@ -2,8 +2,10 @@
 
 use std::collections::HashSet;
 
-use store::{Commit, Condition, ErrorKind, Stamp, Write, WriteId, bucket_of};
+use bytes::Bytes;
+use store::{Commit, CommitWithAppends, Condition, ErrorKind, Stamp, Write, WriteId, bucket_of};
 
+use super::fresh::{Fresh, first_generation};
 use super::layer::Layer;
 use super::read::{contention, pause};
 use super::state::{KeptRows, State};
@@ -77,6 +79,24 @@ struct Pending {
     attempts: u32,
     /// How many of them, the last ones, found rows gone that the state names.
     gone: u32,
+}
+
+/// One attempt of a write.
+pub(super) struct Drafted {
+    pub(super) commit: CommitWithAppends,
+    pub(super) state: State,
+    /// Whether it takes more than one batch.
+    pub(super) is_too_much: bool,
+    /// What is to be committed before the write is thought anew: that it may leave rows behind.
+    untidy: Option<Commit>,
+}
+
+/// The state that says that a write may leave rows behind; `None` if that is said.
+fn untidy(held: &State, fresh: &Fresh) -> Option<State> {
+    let (first, last) = fresh.span()?;
+    let (from, to) = held.untidy.unwrap_or((first, last));
+    let span = (from.min(first), to.max(last));
+    (held.untidy != Some(span)).then(|| State { untidy: Some(span), ..held.clone() })
 }
 
 /// Whether a commit is done, or must be thought anew. `Err`: it is refused.
@@ -173,9 +193,13 @@ impl Strands {
         for mut pending in ready {
             pending.attempts += 1;
             match self.draught(&pending.order).await {
-                Ok(Some((commit, state))) => {
+                Ok(Some(Drafted { untidy: Some(commit), .. })) => match self.try_commit(commit).await {
+                    Ok(_) => left.push(pending),
+                    Err(error) => tell(pending.place, Err(error)),
+                },
+                Ok(Some(Drafted { commit, state, is_too_much, .. })) => {
                     pending.gone = 0;
-                    committing.push((pending, state));
+                    committing.push((pending, state, self.leftovers(&commit, is_too_much)));
                     commits.push(commit);
                 }
                 Ok(None) => {
@@ -185,14 +209,17 @@ impl Strands {
                 Err(error) => tell(pending.place, Err(error)),
             }
         }
-        let told = self.shared.store.commit_all_known(commits).await;
-        for ((pending, state), told) in committing.into_iter().zip(told) {
+        let told = self.shared.store.append_then_commit_all(commits).await;
+        for ((pending, state, leftovers), told) in committing.into_iter().zip(told) {
             match settle(told) {
                 Ok(true) => {
                     tell(pending.place, Ok(()));
                     written.push((pending.order.strand, state));
                 }
-                Ok(false) => left.push(pending),
+                Ok(false) => {
+                    self.clear_away(leftovers).await;
+                    left.push(pending);
+                }
                 Err(error) => tell(pending.place, Err(error)),
             }
         }
@@ -207,7 +234,8 @@ impl Strands {
     }
 
     /// The commit of a write as the strand stands now; `None` if rows went while they were read.
-    pub(super) async fn draught(&self, order: &Order) -> Result<Option<(Commit, State)>, Error> {
+    pub(super) async fn draught(&self, order: &Order) -> Result<Option<Drafted>, Error> {
+        let epoch = self.shared.store.fence(&order.strand.partition);
         let write_id = self.shared.write_ids.next();
         let (stamp, held) = match self.state(&order.strand).await? {
             Some((stamp, state)) => (Some(stamp), state),
@@ -221,23 +249,45 @@ impl Strands {
             return Ok(None);
         };
         let is_nothing = order.layer.points.is_empty() && !order.audited && order.mark.is_none();
-        let Draught { state, writes } = if stamp.is_none() && is_nothing {
+        let Draught { state, writes, fresh } = if stamp.is_none() && is_nothing {
             // What deletes from nothing makes no strand.
-            return Ok(Some((nothing(order, write_id), held)));
+            let commit = Fresh::default().with(epoch, nothing(order, write_id));
+            return Ok(Some(Drafted { commit, state: held, is_too_much: false, untidy: None }));
         } else {
-            think(&held, &pages, order, rules)?
+            think(&held, &pages, order, rules, self.attempt(&held, write_id))?
         };
         let writes = writes.into_iter().chain(order.beside.iter().cloned());
         let commit = commit(&order.strand, stamp, &state, writes, write_id, order.change.clone());
         check_size(&commit.writes, &rules.limits)?;
         let layer = &order.layer;
         let reclaims = layer.points.is_empty() && !layer.clears.is_empty();
-        Ok(Some((Commit { reclaims, ..commit }, state)))
+        let is_too_much = fresh.is_too_much(&commit, &rules.limits);
+        if order.expects.is_some() {
+            // Saying that it may leave rows behind would make another version of the strand.
+            fresh.check_size(&commit, &rules.limits)?;
+        }
+        let marked = if is_too_much { untidy(&held, &fresh) } else { None };
+        let untidy = marked.map(|marked| {
+            let write_id = self.shared.write_ids.next();
+            super::write::commit(&order.strand, stamp, &marked, std::iter::empty(), write_id, Bytes::new())
+        });
+        let commit = fresh.with(epoch, Commit { reclaims, ..commit });
+        Ok(Some(Drafted { commit, state, is_too_much, untidy }))
     }
 
     /// Whether the commit is done; if not, it must be thought anew.
     pub(super) async fn try_commit(&self, commit: Commit) -> Result<bool, Error> {
         settle(self.shared.store.commit_known(commit).await)
+    }
+
+    /// The same with what goes ahead of it.
+    pub(super) async fn try_append_then_commit(&self, commit: CommitWithAppends) -> Result<bool, Error> {
+        let leftovers = self.leftovers(&commit, false);
+        let is_done = settle(self.shared.store.append_then_commit(commit).await)?;
+        if !is_done {
+            self.clear_away(leftovers).await;
+        }
+        Ok(is_done)
     }
 
     /// Notes a strand that wants to be folded; folds it here if nobody else does.
@@ -306,7 +356,12 @@ fn first_numbers(write_id: WriteId) -> State {
     let low = u64::try_from(write_id.0 & u128::from(FIRST_NUMBER_MASK)).unwrap_or_default();
     let life = u32::try_from((write_id.0 ^ write_id.0 >> 64) & u128::from(u32::MAX)).unwrap_or_default();
     let new = State::new();
-    State { generation: low, overlay_next: low, kept: KeptRows { life, ..new.kept }, ..new }
+    State {
+        generation: first_generation(write_id),
+        overlay_next: low,
+        kept: KeptRows { life, ..new.kept },
+        ..new
+    }
 }
 
 /// One atom of a state and other rows.
@@ -316,7 +371,7 @@ pub(super) fn commit(
     state: &State,
     writes: impl Iterator<Item = Write>,
     write_id: WriteId,
-    change: bytes::Bytes,
+    change: Bytes,
 ) -> Commit {
     let key = keys::state(strand);
     let condition = match held {

@@ -252,6 +252,10 @@ async fn nothing_is_stored_if_one_series_is_beyond_a_limit() {
     let good = define(&repository, draft("good")).await;
     let spontaneous = DefinitionDraft::new("large", crate::Alignment::Spontaneous, None);
     let large = define(&repository, spontaneous).await;
+    // Between points that are there: where none are, there is no limit.
+    let mut held = Points::default();
+    (0..1_000).for_each(|place| held.push(START - 1 + 2 * place, 1.0, 3));
+    write(&repository, put(&large, held), NOW).await;
     let mut many = Points::default();
     let mut random: u64 = 1;
     for place in 0..2_200_000 {

@@ -144,7 +144,9 @@ async fn nothing_is_written_if_one_is_beyond_a_limit() {
     let names = ["first", "second", "third"];
     let put = |name: &'static str, points| write(&strand(5, name), vec![Edit::Put(points)]);
     // Over what is there, too: it becomes overlays.
-    write_one(&strands, put("third", points(0, 2, 50_000, 1.0))).await.unwrap();
+    for name in ["second", "third"] {
+        write_one(&strands, put(name, points(-1, 2, 50_000, 1.0))).await.unwrap();
+    }
     for large in ["second", "third"] {
         let group = names
             .iter()
@@ -156,14 +158,14 @@ async fn nothing_is_written_if_one_is_beyond_a_limit() {
             "{refused:?}"
         );
         assert_eq!(strands.extent(&strand(5, "first")).await.unwrap(), None);
-        assert_eq!(strands.extent(&strand(5, "second")).await.unwrap(), None);
-        assert_eq!(strands.extent(&strand(5, "third")).await.unwrap(), Some((0, 99_998)));
+        assert_eq!(strands.extent(&strand(5, "second")).await.unwrap(), Some((-1, 99_997)));
+        assert_eq!(strands.extent(&strand(5, "third")).await.unwrap(), Some((-1, 99_997)));
     }
     // What keeps to it is written, however many points it has.
     let raster = points(0, 1, 3_000_000, 0.0);
     let group = vec![put("first", raster.clone()), put("third", raster)];
     assert!(strands.write_all_or_none(group).await.unwrap().into_iter().all(|outcome| outcome.is_ok()));
-    for name in ["first", "third"] {
-        assert_eq!(strands.extent(&strand(5, name)).await.unwrap(), Some((0, 2_999_999)), "{name}");
+    for (name, first) in [("first", 0), ("third", -1)] {
+        assert_eq!(strands.extent(&strand(5, name)).await.unwrap(), Some((first, 2_999_999)), "{name}");
     }
 }
