@@ -6,7 +6,7 @@ use bytes::Bytes;
 
 use super::rows::{self, Entry};
 use super::{ATTEMPTS_MAX, Found, PAGE_TENANTS, Tenants, busy, damaged, is_default};
-use crate::{Direction, Error, Model, Tenant, TenantName, Write};
+use crate::{Direction, Error, ErrorKind, Model, Tenant, TenantName, Write};
 
 impl Tenants {
     /// Removes a tenant, with all its parts: from now on it is not there, on any node, and its name is free. Its rows go with
@@ -51,8 +51,21 @@ impl Tenants {
         Err(busy())
     }
 
-    /// False: another came first.
-    async fn remove_found(&self, Found { tenant, condition, .. }: Found) -> Result<bool, Error> {
+    /// False: another came first. Runs to its end even if the caller's future is dropped: a life whose row is gone must end here, or
+    /// writes would be acknowledged that are erased.
+    async fn remove_found(&self, found: Found) -> Result<bool, Error> {
+        let tenants = self.clone();
+        let removal = tokio::spawn(async move { tenants.commit_removal(found).await });
+        match removal.await {
+            Ok(outcome) => outcome,
+            Err(error) => match error.try_into_panic() {
+                Ok(panic) => std::panic::resume_unwind(panic),
+                Err(_) => Err(Error::new(ErrorKind::Unknown, "remove a tenant: the process is about to end")),
+            },
+        }
+    }
+
+    async fn commit_removal(&self, Found { tenant, condition, .. }: Found) -> Result<bool, Error> {
         let _recount = self.store.lives().places(&self.directory).recount_after();
         let removal = Write::Put(rows::removal(tenant.number()), tenant.name().to_owned().into());
         let writes = vec![Write::Delete(self.key(&tenant.to_name())), removal];

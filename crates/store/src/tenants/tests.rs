@@ -1,4 +1,5 @@
 use std::collections::BTreeMap;
+use std::task::Poll;
 use std::time::Duration;
 
 use proptest::prelude::*;
@@ -263,6 +264,49 @@ async fn parts_are_named_inside_a_tenant_and_go_alone_or_with_it() {
     let town = Tenants::new(store.clone()).get(&name("town")).await.unwrap().unwrap();
     let number = store.lives().of_name(&Directory { within: Some((town, PARTS.id)) }, &name("b"));
     assert!(number.is_some(), "parts are known from the start");
+}
+
+/// Whatever moment a removal's caller leaves at: once the row is gone, so is the life.
+async fn check_dropped_removals(store: &Store) {
+    let tenants = Tenants::new(store.clone());
+    for polls in 1..=4 {
+        let city = created(&tenants, "city").await;
+        let (city_name, key) = (name("city"), tenants.key(&name("city")));
+        {
+            let mut removal = std::pin::pin!(tenants.remove(&city_name));
+            for _ in 0..polls {
+                let is_done =
+                    std::future::poll_fn(|cx| Poll::Ready(removal.as_mut().poll(cx).is_ready())).await;
+                // What was asked for may be done meanwhile, and the future not told.
+                tokio::time::sleep(Duration::from_millis(20)).await;
+                if is_done {
+                    break;
+                }
+            }
+        }
+        let is_there = async || store.get_linear(&rows::partition(), &key).await.unwrap().is_some();
+        for _ in 0..500 {
+            if city.is_ended() {
+                break;
+            }
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        let written = put(store, things(&city, 0), "a", "late").await;
+        assert_eq!(written.is_ok(), is_there().await, "{polls} polls");
+        tenants.finish_removals(NO_PAUSE).await.unwrap();
+        assert_eq!(rows_of_tenant(store, city.number()), usize::from(written.is_ok()), "{polls} polls");
+        tenants.remove(&city_name).await.unwrap();
+        tenants.finish_removals(NO_PAUSE).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_removal_whose_caller_leaves_is_whole_or_is_none() {
+    check_dropped_removals(&memory(Clock::System)).await;
+    check_dropped_removals(&hostile(Clock::System, 7)).await;
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(folder.path(), crate::EmbeddedOptions::recommended()).unwrap();
+    check_dropped_removals(&store).await;
 }
 
 #[derive(Clone, Debug)]
