@@ -28,11 +28,13 @@ pub(crate) struct Directory {
 
 #[derive(Debug, Default)]
 struct Known {
-    /// The newest life of each name.
-    by_name: HashMap<(Directory, TenantName), Tenant>,
+    /// The newest life of each name, and the generation that began with it.
+    by_name: HashMap<(Directory, TenantName), (Tenant, u64)>,
     by_number: HashMap<u32, Tenant>,
-    /// How many lives ended.
+    /// How often lives were learnt or ended.
     generation: u64,
+    /// The generation that began with the last end of a life.
+    ended: u64,
 }
 
 impl Lives {
@@ -56,7 +58,8 @@ impl Lives {
 
     /// What has this name, if it is known here.
     pub(crate) fn of_name(&self, directory: &Directory, name: &TenantName) -> Option<Tenant> {
-        self.known.read().by_name.get(&(directory.clone(), name.clone())).cloned()
+        let known = self.known.read();
+        known.by_name.get(&(directory.clone(), name.clone())).map(|(tenant, _)| tenant.clone())
     }
 
     /// The tenant of this number, if it is known here.
@@ -73,7 +76,8 @@ impl Lives {
     }
 
     /// The handle of the life that the directory has under a name, as it was read since `generation`; `None` if some life ended
-    /// meanwhile, maybe this one: then it is to be read again. A life of the name that was known here is over.
+    /// meanwhile, maybe this one, or another of the name was learnt, maybe a newer one: then it is to be read again. A life of the name
+    /// that was known here before is over.
     pub(crate) fn learn(
         &self,
         directory: &Directory,
@@ -87,16 +91,29 @@ impl Lives {
         if let Some(tenant) = known.by_number.get(&number) {
             return Some(tenant.clone());
         }
-        if known.generation != generation {
+        let key = (directory.clone(), name.clone());
+        let learnt = known.by_name.get(&key).map_or(0, |(_, learnt)| *learnt);
+        if generation < known.ended.max(learnt) {
             return None;
         }
         let within = directory.within.as_ref().map(|(tenant, _)| tenant.clone());
         let tenant = Tenant::numbered(number, name.clone(), within);
-        if let Some(other) = known.by_name.insert((directory.clone(), name.clone()), tenant.clone()) {
+        known.generation += 1;
+        let learnt = known.generation;
+        if let Some((other, _)) = known.by_name.insert(key, (tenant.clone(), learnt)) {
             known.end(&other);
         }
         known.by_number.insert(number, tenant.clone());
         Some(tenant)
+    }
+
+    /// Ends the life known under a name that the directory did not have when it was read since `generation`, unless it was learnt
+    /// meanwhile.
+    pub(crate) fn end_absent(&self, directory: &Directory, name: &TenantName, generation: u64) {
+        let found = self.known.read().by_name.get(&(directory.clone(), name.clone())).cloned();
+        if let Some((tenant, _)) = found.filter(|(_, learnt)| *learnt <= generation) {
+            self.end(tenant.number());
+        }
     }
 
     /// Ends a life, of which the directory says that it is over: whoever holds its handle is refused.
@@ -104,12 +121,12 @@ impl Lives {
         let mut known = self.known.write();
         let Some(tenant) = known.by_number.get(&number).cloned() else {
             // Somebody may have read of it.
-            known.generation += 1;
+            known.note_end();
             return;
         };
         known.end(&tenant);
         // With it go its parts.
-        known.by_name.retain(|_, life| !life.is_ended());
+        known.by_name.retain(|_, (life, _)| !life.is_ended());
         known.by_number.retain(|_, life| !life.is_ended());
     }
 }
@@ -118,7 +135,12 @@ impl Known {
     fn end(&mut self, tenant: &Tenant) {
         tenant.end();
         self.by_number.remove(&tenant.number());
+        self.note_end();
+    }
+
+    fn note_end(&mut self) {
         self.generation += 1;
+        self.ended = self.generation;
     }
 }
 
@@ -133,7 +155,9 @@ mod tests {
         let learn = |number, read| lives.learn(&tenants, (number, &name), read);
         let first = learn(1, read).unwrap();
         assert!(!first.is_ended() && learn(1, read).unwrap() == first);
-        let second = learn(3, read).unwrap();
+        assert!(learn(3, read).is_none(), "read before the other was learnt: either may be the newer one");
+        assert!(!first.is_ended());
+        let second = learn(3, lives.generation()).unwrap();
         assert!(first.is_ended() && !second.is_ended() && first != second);
         assert_eq!((lives.of_name(&tenants, &name), lives.of_number(1)), (Some(second.clone()), None));
         assert!(learn(1, read).is_none(), "read before it ended");
@@ -141,10 +165,28 @@ mod tests {
         lives.end(3);
         assert!(second.is_ended() && lives.of_name(&tenants, &name).is_none());
         assert!(learn(3, read).is_none());
+        let read = lives.generation();
         lives.end(4);
-        assert!(learn(4, read + 1).is_none());
+        assert!(learn(4, read).is_none());
         lives.end(0);
         assert!(!lives.of_number(0).unwrap().is_ended(), "the default tenant has no end");
+    }
+
+    #[test]
+    fn an_older_life_that_is_learnt_late_ends_no_newer_one() {
+        let (lives, tenants, name) = (Lives::new(), Directory::default(), TenantName::new("city").unwrap());
+        let (first, second) = (lives.generation(), lives.generation());
+        // Both read, and another node removed 1 and created 3 in between.
+        let newer = lives.learn(&tenants, (3, &name), second).unwrap();
+        assert!(lives.learn(&tenants, (1, &name), first).is_none(), "it is to be read again");
+        // One read while there was none of the name.
+        lives.end_absent(&tenants, &name, first);
+        assert!(!newer.is_ended() && lives.of_name(&tenants, &name) == Some(newer.clone()));
+        // What is learnt under other names does not count.
+        let other = TenantName::new("town").unwrap();
+        assert!(lives.learn(&tenants, (4, &other), first).is_some());
+        lives.end_absent(&tenants, &name, lives.generation());
+        assert!(newer.is_ended() && lives.of_name(&tenants, &name).is_none());
     }
 
     #[test]

@@ -243,10 +243,9 @@ impl Tenants {
             }
             let generation = lives.generation();
             let Some(row) = self.store.get_linear(&rows::partition(), &key).await? else {
-                // Another node has removed it.
-                let known = lives.of_name(&self.directory, name).filter(|_| self.store.may_lag());
-                if let Some(known) = known.filter(|_| lives.generation() == generation) {
-                    lives.end(known.number());
+                if self.store.may_lag() {
+                    // Another node has removed it.
+                    lives.end_absent(&self.directory, name, generation);
                 }
                 return Ok(None);
             };
