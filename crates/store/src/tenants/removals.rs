@@ -84,41 +84,54 @@ impl Tenants {
 
     /// Removes the rows of all tenants and parts that were removed; answers how many of these are done. For a job, which any number of
     /// nodes may run, and which goes on after any break. Cost: on the embedded engine one range for each tenant and
-    /// part; elsewhere pieces of some thousand rows, with a `pause` between them.
+    /// part; elsewhere pieces of some thousand rows, with a `pause` between them. What is damaged stops no other.
     ///
     /// # Errors
     ///
-    /// If the store refuses.
+    /// `Corrupt` once all others are done; if the store refuses.
     pub async fn finish_removals(&self, pause: Duration) -> Result<usize, Error> {
-        let (mut done, mut range) = (0, rows::removals());
+        let (mut done, mut damage, mut range) = (0, Ok(()), rows::removals());
         loop {
             let page = self.store.scan(&rows::partition(), &range, Direction::Forward, PAGE_TENANTS).await?;
             for (key, name) in page.rows() {
-                let number = rows::number_of_key(key).ok_or_else(|| damaged(key))?;
-                self.store.end_tenant(number);
-                self.erase_parts(number, pause).await?;
-                self.erase(number, pause).await?;
-                let write = Write::Delete(rows::removal(number));
-                if self.commit(Vec::new(), vec![write], true).await?.is_some() {
-                    done += 1;
-                    let name = String::from_utf8_lossy(name);
-                    tracing::info!(%name, number, "the rows of what was removed are gone");
+                match self.finish_removal(key, name, pause).await {
+                    Ok(is_done) => done += usize::from(is_done),
+                    Err(error) => note_damage(&mut damage, error)?,
                 }
             }
             match page.last_key().filter(|_| page.more()) {
                 Some(last) => range.start = [last, &[0]].concat().into(),
-                None => return Ok(done),
+                None => return damage.map(|()| done),
             }
         }
     }
 
-    /// Removes the parts of a removed tenant, rows first, so that a break leaves none without its name.
+    /// Finishes the removal that a row of the directory tells of.
+    async fn finish_removal(&self, key: &[u8], name: &[u8], pause: Duration) -> Result<bool, Error> {
+        let number = rows::number_of_key(key).ok_or_else(|| damaged(key))?;
+        self.store.end_tenant(number);
+        self.erase_parts(number, pause).await?;
+        self.erase(number, pause).await?;
+        let write = Write::Delete(rows::removal(number));
+        let is_done = self.commit(Vec::new(), vec![write], true).await?.is_some();
+        if is_done {
+            let name = String::from_utf8_lossy(name);
+            tracing::info!(%name, number, "the rows of what was removed are gone");
+        }
+        Ok(is_done)
+    }
+
+    /// Removes the parts of a removed tenant, rows first, so that a break leaves none without its name. A damaged one is told of
+    /// once the others are gone.
     async fn erase_parts(&self, tenant: u32, pause: Duration) -> Result<(), Error> {
-        let mut range = rows::parts(tenant);
+        let (mut damage, mut range) = (Ok(()), rows::parts(tenant));
         loop {
             let page = self.store.scan(&rows::partition(), &range, Direction::Forward, PAGE_TENANTS).await?;
             for (key, value) in page.rows() {
-                let entry = Entry::parse(value).ok_or_else(|| damaged(key))?;
+                let Some(entry) = Entry::parse(value) else {
+                    note_damage(&mut damage, damaged(key))?;
+                    continue;
+                };
                 self.store.end_tenant(entry.number);
                 self.erase(entry.number, pause).await?;
                 let write = Write::Delete(Bytes::copy_from_slice(key));
@@ -126,7 +139,7 @@ impl Tenants {
             }
             match page.last_key().filter(|_| page.more()) {
                 Some(last) => range.start = [last, &[0]].concat().into(),
-                None => return Ok(()),
+                None => return damage,
             }
         }
     }
@@ -137,4 +150,15 @@ impl Tenants {
         }
         Ok(())
     }
+}
+
+/// Notes the first damage that was met. Any other error is not to be passed over.
+fn note_damage(first: &mut Result<(), Error>, error: Error) -> Result<(), Error> {
+    if error.kind() != ErrorKind::Corrupt {
+        return Err(error);
+    }
+    if first.is_ok() {
+        *first = Err(error);
+    }
+    Ok(())
 }

@@ -309,6 +309,36 @@ async fn a_removal_whose_caller_leaves_is_whole_or_is_none() {
     check_dropped_removals(&store).await;
 }
 
+#[tokio::test]
+async fn a_damaged_row_stops_no_other_removal() {
+    let store = memory(Clock::System);
+    let tenants = Tenants::new(store.clone());
+    let (city, town) = (created(&tenants, "city").await, created(&tenants, "town").await);
+    let inside = tenants.within(&city, PARTS, "main");
+    created(&inside, "a").await;
+    let b = created(&inside, "b").await;
+    for tenant in [&city, &b, &town] {
+        put(&store, things(tenant, 0), "a", "row").await.unwrap();
+    }
+    let nonsense = [inside.key(&name("a")), Bytes::from_static(b"r\0")];
+    let writes = nonsense.iter().map(|key| Write::Put(key.clone(), Bytes::from_static(b"?"))).collect();
+    tenants.commit(vec![], writes, false).await.unwrap();
+    for gone in ["city", "town"] {
+        assert!(tenants.remove(&name(gone)).await.unwrap());
+    }
+    let error = tenants.finish_removals(NO_PAUSE).await.unwrap_err();
+    assert!(
+        error.kind() == ErrorKind::Corrupt && error.action().contains("r\\x00"),
+        "the first one: {error}"
+    );
+    assert_eq!((rows_of_tenant(&store, b.number()), rows_of_tenant(&store, town.number())), (0, 0));
+    // What is left stays named, so that somebody can look at it.
+    let mended = nonsense.into_iter().map(Write::Delete).collect();
+    tenants.commit(vec![], mended, false).await.unwrap();
+    assert_eq!(tenants.finish_removals(NO_PAUSE).await.unwrap(), 1);
+    assert_eq!(rows_of_tenant(&store, city.number()), 0);
+}
+
 #[derive(Clone, Debug)]
 enum Step {
     Create(u8),
