@@ -253,7 +253,7 @@ impl Bucket<'_> {
             }
             true
         };
-        self.context.walk_type(self.partition, of_type, &mut see).await
+        self.context.walk_type(self.partition, of_type, &mut see).await.map(drop)
     }
 
     /// All kinds and instances of an attribute in the entities of a type.
@@ -267,7 +267,7 @@ impl Bucket<'_> {
             }
             true
         };
-        self.context.walk_type(self.partition, of_type, &mut see).await
+        self.context.walk_type(self.partition, of_type, &mut see).await.map(drop)
     }
 
     async fn entities(&self, of_type: TermId) -> Result<usize, Error> {

@@ -9,10 +9,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use bytes::Bytes;
 use smallvec::SmallVec;
-use store::{Commit, Condition, Direction, Partition, Row, Stamp, Write};
+use store::{Commit, Condition, Direction, ErrorKind, Partition, Row, Stamp, Write};
 
 use crate::entities::next_range;
-use crate::tenant::Context;
+use crate::tenant::{Context, no_bucket};
 use crate::watch::Watch;
 use crate::{EntityView, Error, TenantEntities, TermId, keys};
 
@@ -24,9 +24,47 @@ const NOTES_MAX: usize = 1_000;
 /// An entity is read; `false` ends the walk.
 pub(crate) type Visit<'a> = &'a mut (dyn FnMut(&EntityView<'_>) -> bool + Send);
 
+/// A type and an attribute that entities of it have.
+pub(crate) type Pair = (TermId, TermId);
+
+/// What is to be noted before entities are written, by bucket: each pair once, with an entity that is to have it.
+#[derive(Default)]
+pub(crate) struct Notes<'a>(BTreeMap<usize, (Watch, BTreeMap<Pair, &'a str>)>);
+
+impl<'a> Notes<'a> {
+    pub(crate) fn add(&mut self, bucket: usize, watch: &Watch, id: &'a str, pairs: Vec<Pair>) {
+        if !pairs.is_empty() {
+            let (_, held) = self.0.entry(bucket).or_insert_with(|| (watch.clone(), BTreeMap::new()));
+            held.extend(pairs.into_iter().map(|pair| (pair, id)));
+        }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+/// The attributes of an entity that is about to be written, those that it was `given` or all, that are not known to be in use with its
+/// types. Cost: a look in memory for each.
+pub(crate) fn unnoted(watch: &Watch, view: &EntityView<'_>, given: Option<&[TermId]>) -> Vec<Pair> {
+    let types: SmallVec<[TermId; 4]> = view.types().collect();
+    let with_types = |name| types.iter().map(move |of_type| (*of_type, name));
+    let mut new = match given {
+        Some(given) => watch.known.unknown(given.iter().copied().flat_map(with_types)),
+        None => watch.known.unknown(view.attributes().flat_map(|attribute| with_types(attribute.name()))),
+    };
+    if given.is_some() && !new.is_empty() {
+        // What it was given may have been taken away.
+        new.retain(|(_, name)| view.attributes().any(|attribute| attribute.name() == *name));
+    }
+    new.sort_unstable();
+    new.dedup();
+    new
+}
+
 impl Context {
-    /// Notes which attributes an entity that is about to be written may be the first of its types to have: those that it was `given`,
-    /// or all; `false`: the fence was raised. Cost: a look in memory for each; a commit, if one is news.
+    /// Notes what an entity that is about to be written is the first to have; `false`: the fence was raised. Cost: a commit, if
+    /// that is anything.
     pub(crate) async fn note_entity(
         &self,
         id: &str,
@@ -34,43 +72,51 @@ impl Context {
         view: &EntityView<'_>,
         given: Option<&[TermId]>,
     ) -> Result<bool, Error> {
-        let mut new = {
-            let types: SmallVec<[TermId; 4]> = view.types().collect();
-            let with_types = |name| types.iter().map(move |of_type| (*of_type, name));
-            match given {
-                Some(given) => watch.known.unknown(given.iter().copied().flat_map(with_types)),
-                None => {
-                    let names = view.attributes().map(|attribute| attribute.name());
-                    watch.known.unknown(names.flat_map(with_types))
-                }
-            }
-        };
-        new.sort_unstable();
-        new.dedup();
-        Ok(new.is_empty() || self.note_in_use(id, watch, &new).await?)
+        let mut notes = Notes::default();
+        notes.add(self.bucket(id), watch, id, unnoted(watch, view, given));
+        if notes.is_empty() {
+            return Ok(true);
+        }
+        self.put_notes(notes).await?;
+        Ok(unnoted(watch, view, given).is_empty())
     }
 
-    /// Notes that entities with these types have these attributes, before `id` is written; `false`: the fence was raised.
-    /// Cost: a commit, if it is news.
-    async fn note_in_use(&self, id: &str, watch: &Watch, pairs: &[(TermId, TermId)]) -> Result<bool, Error> {
-        for pairs in pairs.chunks(NOTES_MAX.min(self.store.limits().good_rows)) {
-            let value = Bytes::copy_from_slice(id.as_bytes());
-            let write = |pair: &(TermId, TermId)| Write::PutStamped(keys::in_use(*pair), value.clone());
-            let commit = Commit {
-                partition: self.partition(id)?.clone(),
-                write_id: self.write_ids.next(),
-                conditions: vec![Condition::Fence(watch.fence)],
-                writes: pairs.iter().map(write).collect(),
-                change: None,
-                reclaims: false,
-            };
-            match self.store.commit_known(commit).await {
-                Ok(_) => watch.known.learn(pairs),
-                Err(error) if error.kind().is_lost_race() => return Ok(false),
-                Err(error) => return Err(error.into()),
+    /// Puts notes; those whose fence was raised are not known afterwards. Cost: a group of commits.
+    ///
+    /// # Errors
+    ///
+    /// If the store refuses some; others may have been put.
+    pub(crate) async fn put_notes(&self, notes: Notes<'_>) -> Result<(), Error> {
+        let rows_max = NOTES_MAX.min(self.store.limits().good_rows);
+        let (mut put, mut commits) = (Vec::new(), Vec::new());
+        for (bucket, (watch, held)) in notes.0 {
+            let partition = self.partitions.get(bucket).ok_or_else(no_bucket)?;
+            let held: Vec<(Pair, &str)> = held.into_iter().collect();
+            for some in held.chunks(rows_max) {
+                let write = |(pair, id): &(Pair, &str)| {
+                    Write::PutStamped(keys::in_use(*pair), Bytes::copy_from_slice(id.as_bytes()))
+                };
+                commits.push(Commit {
+                    partition: partition.clone(),
+                    write_id: self.write_ids.next(),
+                    conditions: vec![Condition::Fence(watch.fence)],
+                    writes: some.iter().map(write).collect(),
+                    change: None,
+                    reclaims: false,
+                });
+                let pairs: Vec<Pair> = some.iter().map(|(pair, _)| *pair).collect();
+                put.push((watch.clone(), pairs));
             }
         }
-        Ok(true)
+        let mut failed = Ok(());
+        for ((watch, pairs), told) in put.into_iter().zip(self.store.commit_all_known(commits).await) {
+            match told {
+                Ok(_) => watch.known.learn(&pairs),
+                Err(error) if error.kind().is_lost_race() => {}
+                Err(error) => failed = Err(error.into()),
+            }
+        }
+        failed
     }
 
     /// The attributes that entities of a type in a bucket may have, each with an entity that had it.
@@ -117,7 +163,7 @@ impl Context {
         };
         let mut is_open = true;
         for ids in ids.chunks(PAGE_ROWS) {
-            is_open = is_open && see_all(self.rows_at(partition, ids).await?, &mut see)?;
+            is_open = is_open && see_all(self.rows_at(partition, ids).await?, &mut see, &mut true);
         }
         let misnamed = missing.clone();
         if !misnamed.is_empty() {
@@ -134,24 +180,26 @@ impl Context {
         Ok((missing, misnamed))
     }
 
-    /// Reads the entities of a type in a bucket, in order of ids, until `visit` has enough. Cost: two reads each.
+    /// Reads the entities of a type in a bucket, in order of ids, until `visit` has enough; damaged ones are passed over, of which
+    /// `false` tells. Cost: two reads each.
     pub(crate) async fn walk_type(
         &self,
         partition: &Partition,
         of_type: TermId,
         visit: Visit<'_>,
-    ) -> Result<(), Error> {
+    ) -> Result<bool, Error> {
+        let mut is_whole = true;
         let mut range = Some(keys::type_range(of_type));
         while let Some(rest) = range {
             let page = self.store.scan(partition, &rest, Direction::Forward, PAGE_ROWS).await?;
             let ids: Vec<&str> = page.rows().filter_map(|(key, _)| keys::id_of_key(key)).collect();
-            if !see_all(self.rows_at(partition, &ids).await?, visit)? {
-                return Ok(());
+            if !see_all(self.rows_at(partition, &ids).await?, visit, &mut is_whole) {
+                return Ok(is_whole);
             }
             range = next_range(&rest, &page);
             tokio::task::yield_now().await;
         }
-        Ok(())
+        Ok(is_whole)
     }
 
     async fn rows_at(&self, partition: &Partition, ids: &[&str]) -> Result<Vec<Option<Row>>, Error> {
@@ -161,13 +209,15 @@ impl Context {
 }
 
 /// Whether `visit` wants more.
-fn see_all(rows: Vec<Option<Row>>, visit: Visit<'_>) -> Result<bool, Error> {
+fn see_all(rows: Vec<Option<Row>>, visit: Visit<'_>, is_whole: &mut bool) -> bool {
     for row in rows.into_iter().flatten() {
-        if !visit(&EntityView::peek(&row.value)?) {
-            return Ok(false);
+        match EntityView::peek(&row.value) {
+            Ok(view) if !visit(&view) => return false,
+            Ok(_) => {}
+            Err(_) => *is_whole = false,
         }
     }
-    Ok(true)
+    true
 }
 
 impl TenantEntities {
@@ -178,30 +228,34 @@ impl TenantEntities {
         if doubted.is_empty() {
             return Ok(());
         }
-        let mut noted = Vec::new();
+        let mut nobodys = Vec::new();
         for pair in doubted {
             for partition in &context.partitions {
-                if let Some(row) = context.store.get_linear(partition, &keys::in_use(pair)).await? {
-                    noted.push((partition, pair, row.stamp));
+                let Some(row) = context.store.get_linear(partition, &keys::in_use(pair)).await? else {
+                    continue;
+                };
+                match context.witness(partition, pair).await? {
+                    Some(id) => context.change_note(partition, pair, row.stamp, Some(id)).await?,
+                    None => nobodys.push((partition, pair, row.stamp)),
                 }
             }
         }
-        // Whoever noted it before this and has not committed yet notes it again.
+        if nobodys.is_empty() {
+            return Ok(());
+        }
+        // Whoever noted it before it was read, and has not committed yet, notes it again.
         context.raise_fences().await?;
-        for (partition, pair, stamp) in noted {
-            self.sweep_note(partition, pair, stamp).await?;
+        for (partition, pair, stamp) in nobodys {
+            let id = context.witness(partition, pair).await?;
+            context.change_note(partition, pair, stamp, id).await?;
         }
         Ok(())
     }
+}
 
-    /// Looks after a note as it was read before the fences were raised.
-    async fn sweep_note(
-        &self,
-        partition: &Partition,
-        pair: (TermId, TermId),
-        stamp: Stamp,
-    ) -> Result<(), Error> {
-        let (context, key) = (self.context(), keys::in_use(pair));
+impl Context {
+    /// An entity of a bucket that has an attribute with a type. Cost: that of a walk up to it.
+    async fn witness(&self, partition: &Partition, pair: Pair) -> Result<Option<Box<str>>, Error> {
         let mut witness: Option<Box<str>> = None;
         let mut find = |view: &EntityView<'_>| {
             if view.attributes().any(|attribute| attribute.name() == pair.1) {
@@ -209,20 +263,38 @@ impl TenantEntities {
             }
             witness.is_none()
         };
-        context.walk_type(partition, pair.0, &mut find).await?;
-        let write = match witness {
+        let is_whole = self.walk_type(partition, pair.0, &mut find).await?;
+        if witness.is_none() && !is_whole {
+            // One that is damaged may have it.
+            return Err(
+                store::Error::new(ErrorKind::Corrupt, "looking for entities with an attribute").into()
+            );
+        }
+        Ok(witness)
+    }
+
+    /// Has a note name an entity, or takes it back, if it is still this version.
+    async fn change_note(
+        &self,
+        partition: &Partition,
+        pair: Pair,
+        stamp: Stamp,
+        id: Option<Box<str>>,
+    ) -> Result<(), Error> {
+        let key = keys::in_use(pair);
+        let write = match id {
             Some(id) => Write::PutStamped(key.clone(), Bytes::copy_from_slice(id.as_bytes())),
             None => Write::Delete(key.clone()),
         };
         let commit = Commit {
             partition: partition.clone(),
-            write_id: context.write_ids.next(),
+            write_id: self.write_ids.next(),
             conditions: vec![Condition::Version(key, stamp)],
             writes: vec![write],
             change: None,
             reclaims: true,
         };
-        match context.store.commit_known(commit).await {
+        match self.store.commit_known(commit).await {
             Ok(_) => Ok(()),
             // Somebody has noted it again.
             Err(error) if error.kind().is_lost_race() => Ok(()),

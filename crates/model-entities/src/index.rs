@@ -204,6 +204,11 @@ impl IndexRows {
         self.rows.len()
     }
 
+    /// Bytes of their keys.
+    pub(crate) fn bytes(&self) -> usize {
+        self.keys().map(<[u8]>::len).sum()
+    }
+
     /// The keys, in the order they have now.
     pub(crate) fn keys(&self) -> impl Iterator<Item = &[u8]> {
         self.rows.iter().map(|row| self.key(row))

@@ -1,9 +1,10 @@
 //! Which attributes have index rows: those that some query was slow without.
 //!
-//! Which they are is one stamped row of the tenant, the register. An attribute enters it as *building*: then the fences are
-//! raised, so that whoever commits from then on writes its rows (`watch.rs`); the rows of the entities that are there are
-//! written behind, each on condition that its entity is still the one that was read. When all have theirs it is *ready*,
-//! and queries go by it. It stays so for the life of the tenant.
+//! Which they are is one stamped row of the tenant, the register. An attribute is *entered* there, which nobody heeds. Whoever
+//! meets it then, the job or a writer who reads the register, raises the fences and makes it *building*, over the very version that was read
+//! before: so no writer who knows of it commits before the fences are raised, and none who does not commits behind (`watch.rs`).
+//! The rows of the entities that are there are written behind, each on condition that its entity is still the one that was read. When
+//! all have theirs it is *ready*, and queries go by it. It stays so for the life of the tenant.
 //!
 //! Invariant: an attribute is ready only if each entity that has it has its index rows. The set of indexed attributes only grows, so rows
 //! of an entity never outlive what its next writer knows of.
@@ -13,6 +14,7 @@ mod tests;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use parking_lot::{Mutex, RwLock};
@@ -28,6 +30,12 @@ use crate::{Entities, EntityView, Error, TenantEntities, TermId, keys};
 const ATTEMPTS_MAX: usize = 64;
 /// Entities whose rows are written together.
 const GROUP_ENTITIES: usize = 256;
+/// Notes of attributes in use that are remembered as out of date.
+const DOUBTS_MAX: usize = 1 << 12;
+/// An index that could not be built for all entities is begun anew after so long.
+const RETRY_AFTER: Duration = Duration::from_mins(10);
+/// Work that took so long is rested from as long.
+const WORK: Duration = Duration::from_millis(1);
 /// Stands for all attributes.
 const ALL: TermId = TermId(u32::MAX);
 
@@ -52,13 +60,15 @@ pub(crate) struct Indexes {
     pub(crate) stale: Mutex<BTreeSet<(TermId, TermId)>>,
     /// Rung when something is wanted.
     alarm: Arc<Notify>,
+    /// When a build met entities that could not be read.
+    failed: Mutex<Option<Instant>>,
 }
 
 impl Indexes {
     /// Those of a tenant that was created so. None is ready before the register was read.
     pub(crate) fn new(created: IndexPolicy, alarm: Arc<Notify>) -> Self {
         let (ready, wanted, stale) = (RwLock::default(), Mutex::default(), Mutex::default());
-        Self { created, ready, wanted, stale, alarm }
+        Self { created, ready, wanted, stale, alarm, failed: Mutex::default() }
     }
 
     /// The attributes whose index rows are all there.
@@ -76,10 +86,11 @@ impl Indexes {
         }
     }
 
-    /// Notes that it is to be looked whether a type still has an attribute.
+    /// Notes that it is to be looked whether a type still has an attribute: when the job next comes by.
     pub(crate) fn doubt(&self, pair: (TermId, TermId)) {
-        if self.stale.lock().insert(pair) {
-            self.alarm.notify_one();
+        let mut stale = self.stale.lock();
+        if stale.len() < DOUBTS_MAX {
+            stale.insert(pair);
         }
     }
 
@@ -92,6 +103,8 @@ impl Indexes {
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum State {
+    /// Wanted: not every writer knows of it.
+    Entered,
     /// Writers write its rows; those of what they did not write may be missing.
     Building,
     /// All its rows are there.
@@ -107,8 +120,9 @@ impl Register {
         let (entries, []) = bytes.as_chunks::<5>() else { return None };
         let entry = |[a, b, c, d, state]: &[u8; 5]| {
             let state = match state {
-                0 => State::Building,
-                1 => State::Ready,
+                0 => State::Entered,
+                1 => State::Building,
+                2 => State::Ready,
                 _ => return None,
             };
             Some((TermId(u32::from_be_bytes([*a, *b, *c, *d])), state))
@@ -120,7 +134,7 @@ impl Register {
     fn put(&self) -> Write {
         let entry = |(name, state): &(TermId, State)| {
             let [a, b, c, d] = name.0.to_be_bytes();
-            [a, b, c, d, u8::from(*state == State::Ready)]
+            [a, b, c, d, *state as u8]
         };
         let value: Vec<u8> = self.0.iter().flat_map(entry).collect();
         Write::PutStamped(keys::index_register(), value.into())
@@ -128,7 +142,12 @@ impl Register {
 
     /// All that writers write rows of.
     pub(crate) fn written(&self) -> Indexed {
-        self.of(|_| true)
+        self.of(|state| state != State::Entered)
+    }
+
+    /// Whether something is only entered.
+    pub(crate) fn has_entered(&self) -> bool {
+        self.0.iter().any(|(_, state)| *state == State::Entered)
     }
 
     pub(crate) fn ready(&self) -> Indexed {
@@ -155,17 +174,23 @@ impl Register {
         for name in wanted {
             let is_covered = |(held, _): &(TermId, State)| held == name || *held == ALL;
             if !self.0.iter().any(is_covered) {
-                self.0.push((*name, State::Building));
+                self.0.push((*name, State::Entered));
             }
         }
         self.0.sort_unstable_by_key(|(name, _)| *name);
         self.0.len() > before
     }
 
+    /// What was entered is building; whether there was any.
+    fn begin(&mut self) -> bool {
+        let entered = self.0.iter_mut().filter(|(_, state)| *state == State::Entered);
+        entered.map(|(_, state)| *state = State::Building).count() > 0
+    }
+
     /// What was building as `built` says is ready.
     fn finish(&mut self, built: &Indexed) {
         for (name, state) in &mut self.0 {
-            if built.holds(*name) {
+            if *state == State::Building && built.holds(*name) {
                 *state = State::Ready;
             }
         }
@@ -221,6 +246,21 @@ impl Context {
 }
 
 impl Entities {
+    /// Looks after the notes of attributes in use that readers found to be out of date. What fails is skipped.
+    /// Cost: for each a walk through entities of the type, until one has the attribute.
+    ///
+    /// # Errors
+    ///
+    /// If the store serves nobody, or its directory of tenants cannot be read.
+    pub async fn sweep_in_use(&self) -> Result<(), Error> {
+        for tenant in self.tenants_for("index").await? {
+            if let Err(error) = tenant.sweep_in_use().await {
+                tenant.context().skip("index", &"attributes in use", error)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Waits until a query, or somebody else of this process, wants something of [`Entities::build_indexes`].
     pub async fn index_wanted(&self) {
         self.index_alarm().notified().await;
@@ -242,7 +282,7 @@ impl Entities {
     }
 
     /// Builds the indexes that are wanted, and goes on with those that another process or run began; answers how many entities
-    /// were looked at. What fails is skipped ([`SkipLog`](crate::SkipLog)), and tried again with the next call.
+    /// were looked at. It rests as long as it works. What fails is skipped ([`SkipLog`](crate::SkipLog)), and tried again with the next call.
     /// Cost: two reads for each entity of the tenant, and a write for each that has such attributes.
     ///
     /// # Errors
@@ -254,9 +294,6 @@ impl Entities {
             match tenant.build_indexes().await {
                 Ok(count) => entities += count,
                 Err(error) => tenant.context().skip("index", &"the tenant", error)?,
-            }
-            if let Err(error) = tenant.sweep_in_use().await {
-                tenant.context().skip("index", &"attributes in use", error)?;
             }
         }
         Ok(entities)
@@ -273,21 +310,26 @@ struct Batch {
 }
 
 impl TenantEntities {
-    /// Registers what is wanted; the register with it.
-    async fn enter_indexes(&self) -> Result<Register, Error> {
+    /// Registers what is wanted, and sees what is ready.
+    pub(crate) async fn enter_indexes(&self) -> Result<(), Error> {
         let context = self.context();
         let wanted = context.indexes.wanted.lock().clone();
         let register = context.change_register(|register| register.enter(&wanted)).await?;
         context.indexes.set_ready(&register);
-        Ok(register)
+        Ok(())
     }
 
     /// Builds what is wanted or was begun.
     pub(crate) async fn build_indexes(&self) -> Result<usize, Error> {
-        let register = self.enter_indexes().await?;
+        self.enter_indexes().await?;
         let context = self.context();
+        let register = context.begin_indexes().await?;
         let building = register.building();
         if building == Indexed::None {
+            return Ok(0);
+        }
+        let failed = *context.indexes.failed.lock();
+        if failed.is_some_and(|failed| failed.elapsed() < RETRY_AFTER) {
             return Ok(0);
         }
         if context.layout.is_moving() {
@@ -295,11 +337,13 @@ impl TenantEntities {
             tracing::debug!(tenant = %context.tenant(), "indexes wait until entities have moved");
             return Ok(0);
         }
-        // Also after a run that ended before it had done so.
-        context.raise_fences().await?;
-        let (mut entities, started) = (0, std::time::Instant::now());
+        let (mut entities, started) = (0, Instant::now());
         for partition in &context.partitions {
-            entities += self.build_bucket(context, partition, &building).await?;
+            let Some(count) = self.build_bucket(context, partition, &building).await? else {
+                *context.indexes.failed.lock() = Some(Instant::now());
+                return Ok(entities);
+            };
+            entities += count;
         }
         if context.newer().await?.is_some() {
             // Some may have moved past it: the next call begins anew.
@@ -333,42 +377,52 @@ impl TenantEntities {
         context: &Context,
         partition: &Partition,
         building: &Indexed,
-    ) -> Result<usize, Error> {
-        let mut entities = 0;
+    ) -> Result<Option<usize>, Error> {
+        let (mut entities, mut is_whole) = (0, true);
         // An entity without types has no rows by attribute.
         let mut range = Some(keys::types_from(TermId(0)));
         while let Some(rest) = range {
+            let started = Instant::now();
             let page = context.store.scan(partition, &rest, Direction::Forward, GROUP_ENTITIES).await?;
             let mut ids: Vec<&str> = page.rows().filter_map(|(key, _)| keys::id_of_key(key)).collect();
             ids.sort_unstable();
             ids.dedup();
             entities += ids.len();
             if context.is_superseded() {
-                return Ok(entities);
+                return Ok(Some(entities));
             }
-            self.build_some(context, partition, &ids, building).await?;
+            is_whole &= self.build_some(context, partition, &ids, building).await?;
             range = next_range(&rest, &page);
-            tokio::task::yield_now().await;
+            match started.elapsed() {
+                worked if worked >= WORK => tokio::time::sleep(worked).await,
+                _ => tokio::task::yield_now().await,
+            }
         }
-        Ok(entities)
+        Ok(is_whole.then_some(entities))
     }
 
-    /// Writes the index rows of some entities.
+    /// Writes the index rows of some entities; answers false if some could not be read. Damaged ones match nothing.
     async fn build_some(
         &self,
         context: &Context,
         partition: &Partition,
         ids: &[&str],
         building: &Indexed,
-    ) -> Result<(), Error> {
+    ) -> Result<bool, Error> {
         let good = context.store.limits();
-        let (mut batches, mut batch) = (Vec::new(), Batch::default());
+        let (mut batches, mut batch, mut is_whole) = (Vec::new(), Batch::default(), true);
         for (id, row) in ids.iter().zip(context.rows_each_linear(ids).await?) {
-            let keys = match row
-                .and_then(|row| row.map(|row| keys_of(&row.value, row.stamp, building)).transpose())
-            {
-                Ok(Some(keys)) => keys,
+            let row = match row {
+                Ok(Some(row)) => row,
                 Ok(None) => continue,
+                Err(error) => {
+                    is_whole = false;
+                    context.skip("index", id, error)?;
+                    continue;
+                }
+            };
+            let keys = match keys_of(&row.value, row.stamp, building) {
+                Ok(keys) => keys,
                 Err(error) => {
                     context.skip("index", id, error)?;
                     continue;
@@ -398,7 +452,7 @@ impl TenantEntities {
                 Err(error) => return Err(error.into()),
             }
         }
-        Ok(())
+        Ok(is_whole)
     }
 
     /// Writes the index rows of an entity that others write, too.
@@ -432,6 +486,24 @@ impl TenantEntities {
 }
 
 impl Context {
+    /// Has all writers know of what is entered, and answers the register in which nothing is only entered. Cost: a read; if
+    /// something is, a bump of all fences.
+    pub(crate) async fn begin_indexes(&self) -> Result<Register, Error> {
+        for _ in 0..ATTEMPTS_MAX {
+            let (mut register, unchanged) = self.stamped_register().await?;
+            if !register.begin() {
+                return Ok(register);
+            }
+            self.raise_fences().await?;
+            match self.store.commit_known(self.register_commit(unchanged, &register)).await {
+                Ok(_) => return Ok(register),
+                Err(error) if error.kind().is_lost_race() => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Err(Error::Contention("register of indexes".into()))
+    }
+
     fn register_commit(&self, unchanged: Condition, register: &Register) -> Commit {
         Commit {
             partition: keys::consumers_partition(self.tenant()),

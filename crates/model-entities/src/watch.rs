@@ -94,7 +94,13 @@ impl Context {
     /// Reads what commits go by, in a new epoch.
     async fn watch_anew(&self, watched: Option<&Watched>, fence: Epoch) -> Result<Option<Watch>, Error> {
         let tells_states = self.has_consumers().await?;
-        let indexed = self.index_register().await?.written();
+        let register = self.index_register().await?;
+        if register.has_entered() {
+            // Under this fence others may not know of it.
+            self.begin_indexes().await?;
+            return Ok(None);
+        }
+        let indexed = register.written();
         if !self.is_in_force().await? {
             return Ok(None);
         }

@@ -11,6 +11,7 @@ use store::{Commit, Direction, ErrorKind, Range, Row, Stamp, Timestamp};
 use self::draught::{Before, Draught};
 use crate::apply::apply_expiry;
 use crate::entities::next_range;
+use crate::in_use::Notes;
 use crate::query::Matching;
 use crate::tenant::Context;
 use crate::watch::Watch;
@@ -112,8 +113,14 @@ impl TenantEntities {
         draught.check(request)?;
         let change = draught.think(context, id, operation, now)?;
         let recorded = !draught.head.is_empty();
-        if !draught.note_in_use(context, id).await? {
-            return Ok(None);
+        draught.check_index(context.store.limits())?;
+        let mut notes = Notes::default();
+        if draught.add_notes(context, id, &mut notes)? {
+            context.put_notes(notes).await?;
+            if draught.add_notes(context, id, &mut Notes::default())? {
+                // The fence was raised.
+                return Ok(None);
+            }
         }
         let Some(commit) = draught.commit(context, id)? else {
             return Ok(Some(change));
@@ -244,31 +251,17 @@ impl TenantEntities {
                     *place = Some(outcome);
                 }
             }
-            let recorded = !draught.head.is_empty();
-            match draught.note_in_use(context, group.id).await {
-                Ok(true) => {}
-                Ok(false) => {
-                    left.push(*group);
-                    continue;
-                }
-                Err(error) => {
-                    group.refuse(outcomes, &error);
-                    continue;
-                }
+            if let Err(error) = draught.check_index(context.store.limits()) {
+                group.refuse(outcomes, &error);
+                continue;
             }
-            match draught.commit(context, group.id) {
-                Ok(None) if may_lag => left.push(*group),
-                Ok(None) => {}
-                Ok(Some(commit)) => {
-                    gathered.add(group, commit, recorded);
-                    if gathered.bytes >= GROUP_BYTES_MAX {
-                        context.commit_gathered(std::mem::take(&mut gathered), outcomes, &mut left).await;
-                    }
-                }
-                Err(error) => group.refuse(outcomes, &error),
+            gathered.add(group, draught);
+            if gathered.bytes >= GROUP_BYTES_MAX {
+                let gathered = std::mem::take(&mut gathered);
+                context.commit_gathered(gathered, may_lag, outcomes, &mut left).await;
             }
         }
-        context.commit_gathered(gathered, outcomes, &mut left).await;
+        context.commit_gathered(gathered, may_lag, outcomes, &mut left).await;
         left
     }
 
@@ -433,11 +426,27 @@ impl Context {
     async fn commit_gathered<'a>(
         &self,
         gathered: Gathered<'a>,
+        may_lag: bool,
         outcomes: &mut [Option<Result<Change, Error>>],
         left: &mut Vec<&'a Group<'a>>,
     ) {
-        let told = self.store.commit_all_known(gathered.commits).await;
-        for ((group, recorded), told) in gathered.groups.into_iter().zip(told) {
+        let drafted = self.noted_of(gathered.drafted, outcomes, left).await;
+        let (mut groups, mut commits) =
+            (Vec::with_capacity(drafted.len()), Vec::with_capacity(drafted.len()));
+        for (group, draught) in drafted {
+            let recorded = !draught.head.is_empty();
+            match draught.commit(self, group.id) {
+                Ok(None) if may_lag => left.push(group),
+                Ok(None) => {}
+                Ok(Some(commit)) => {
+                    groups.push((group, recorded));
+                    commits.push(commit);
+                }
+                Err(error) => group.refuse(outcomes, &error),
+            }
+        }
+        let told = self.store.commit_all_known(commits).await;
+        for ((group, recorded), told) in groups.into_iter().zip(told) {
             match settle(told) {
                 Ok(true) if recorded => self.pasts.note(self.tenant(), group.id),
                 Ok(true) => {}
@@ -445,6 +454,35 @@ impl Context {
                 Err(error) => group.refuse(outcomes, &error),
             }
         }
+    }
+
+    /// Those of which all is noted now that is to be noted before they are committed.
+    async fn noted_of<'a>(
+        &self,
+        drafted: Vec<(&'a Group<'a>, Draught)>,
+        outcomes: &mut [Option<Result<Change, Error>>],
+        left: &mut Vec<&'a Group<'a>>,
+    ) -> Vec<(&'a Group<'a>, Draught)> {
+        let mut notes = Notes::default();
+        let add = |(group, draught): &(&'a Group<'a>, Draught), notes: &mut Notes<'a>| {
+            draught.add_notes(self, group.id, notes)
+        };
+        // Damaged ones are refused below.
+        let is_any = drafted.iter().fold(false, |any, one| add(one, &mut notes).unwrap_or(true) | any);
+        if !is_any {
+            return drafted;
+        }
+        let put = self.put_notes(notes).await;
+        let mut noted = Vec::with_capacity(drafted.len());
+        for (group, draught) in drafted {
+            match (draught.add_notes(self, group.id, &mut Notes::default()), &put) {
+                (Ok(false), _) => noted.push((group, draught)),
+                (Ok(true), Ok(())) => left.push(group),
+                (Ok(true), Err(error)) => group.refuse(outcomes, error),
+                (Err(error), _) => group.refuse(outcomes, &error),
+            }
+        }
+        noted
     }
 }
 
@@ -454,19 +492,17 @@ struct Group<'a> {
     operations: Vec<(usize, &'a Operation)>,
 }
 
-/// Commits to be submitted together, each with its group and whether the history is written.
+/// What is to be written together.
 #[derive(Default)]
 struct Gathered<'a> {
-    groups: Vec<(&'a Group<'a>, bool)>,
-    commits: Vec<Commit>,
+    drafted: Vec<(&'a Group<'a>, Draught)>,
     bytes: usize,
 }
 
 impl<'a> Gathered<'a> {
-    fn add(&mut self, group: &'a Group<'a>, commit: Commit, recorded: bool) {
-        self.bytes = self.bytes.saturating_add(commit.bytes());
-        self.groups.push((group, recorded));
-        self.commits.push(commit);
+    fn add(&mut self, group: &'a Group<'a>, draught: Draught) {
+        self.bytes = self.bytes.saturating_add(draught.size());
+        self.drafted.push((group, draught));
     }
 }
 

@@ -25,6 +25,7 @@ async fn city(entities: &Entities) -> TenantEntities {
 enum Step {
     Write(u8, Box<Operation>),
     Want(u32),
+    Enter,
     Build,
     Look,
     Sweep,
@@ -34,6 +35,7 @@ fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
         8 => (0..4_u8, operation()).prop_map(|(id, operation)| Step::Write(id, Box::new(operation))),
         1 => (10..14_u32).prop_map(Step::Want),
+        1 => Just(Step::Enter),
         2 => Just(Step::Build),
         2 => Just(Step::Look),
         1 => Just(Step::Sweep),
@@ -69,6 +71,7 @@ fn check_sequence(store: &Store, buckets: u32, steps: &[Step]) {
                     assert!(!matches!(outcome, Err(Error::Store(_) | Error::Contention(_))), "{outcome:?}");
                 }
                 Step::Want(name) => tenant.context().indexes.want(&[TermId(*name)]),
+                Step::Enter => tenant.enter_indexes().await.unwrap(),
                 Step::Build => _ = tenant.build_indexes().await.unwrap(),
                 Step::Look => {
                     let [told, are] = in_use(&tenant).await;
@@ -250,7 +253,7 @@ async fn an_attribute_that_nobody_has_is_no_more_in_use() {
     tenant.apply("urn:x:0", Operation::Delete, Timestamp(2)).await.unwrap();
     assert_eq!(told().await, both);
     assert!(!tenant.context().indexes.stale.lock().is_empty());
-    entities.build_indexes().await.unwrap();
+    entities.sweep_in_use().await.unwrap();
     assert_eq!(told().await, both);
     assert!(tenant.context().indexes.stale.lock().is_empty(), "the note names another");
     for at in [3, 6] {
@@ -258,7 +261,7 @@ async fn an_attribute_that_nobody_has_is_no_more_in_use() {
     }
     let one = BTreeMap::from([(1, BTreeSet::from([10]))]);
     assert_eq!(told().await, one);
-    entities.build_indexes().await.unwrap();
+    entities.sweep_in_use().await.unwrap();
     let partition = &tenant.context().partitions[0];
     assert_eq!(tenant.context().noted(partition, TermId(1)).await.unwrap().len(), 1, "taken back");
     tenant.apply("urn:x:3", car(3, 3), Timestamp(4)).await.unwrap();

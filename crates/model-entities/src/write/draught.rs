@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use smallvec::SmallVec;
-use store::{Commit, Condition, Row, Timestamp, Write, later_wins};
+use store::{Commit, Condition, Limits, Row, Timestamp, Write, later_wins};
 
 use super::Request;
 use crate::apply::{Outcome, WriteRules, apply};
 use crate::expiry::live_bytes;
 use crate::feed::{Records, Told};
 use crate::history::{Header, put_entries};
+use crate::in_use::{Notes, unnoted};
 use crate::index::{IndexRows, Indexed, diff, index_rows};
 use crate::tenant::Context;
 use crate::watch::{Known, Watch};
@@ -18,6 +19,8 @@ use crate::{Change, EntityView, Error, Fate, Operation, Precondition, TermId, ke
 
 /// Rows of a commit that are none of the index, at most: the entity, its head row, its past and what finds that.
 const ROWS_BESIDE_MAX: usize = 128;
+/// What an index key holds beside the id: row, type, attribute, class, and a text of which 64 bytes are kept, escaped.
+const KEY_BESIDE_ID_BYTES_MAX: usize = 160;
 /// Index rows of several operations that are gathered before what they amount to is found anew.
 const CHAIN_ROWS_MAX: usize = 16 << 10;
 
@@ -81,14 +84,31 @@ impl Draught {
         Arc::clone(&self.watch.known)
     }
 
-    /// Notes which attributes the entity is the first of its types to have; `false`: the fence was raised.
+    /// Adds what is to be noted before it is committed: attributes that it is the first of its types to have; whether that is anything.
     /// Cost: a look in memory for each attribute that it was given.
-    pub(super) async fn note_in_use(&self, context: &Context, id: &str) -> Result<bool, Error> {
-        let Some(bytes) = &self.bytes else { return Ok(true) };
+    pub(super) fn add_notes<'a>(
+        &self,
+        context: &Context,
+        id: &'a str,
+        notes: &mut Notes<'a>,
+    ) -> Result<bool, Error> {
+        let Some(bytes) = &self.bytes else { return Ok(false) };
         if self.given.as_ref().is_some_and(SmallVec::is_empty) {
-            return Ok(true);
+            return Ok(false);
         }
-        context.note_entity(id, &self.watch, &EntityView::peek(bytes)?, self.given.as_deref()).await
+        let pairs = unnoted(&self.watch, &EntityView::peek(bytes)?, self.given.as_deref());
+        let is_any = !pairs.is_empty();
+        notes.add(context.bucket(id), &self.watch, id, pairs);
+        Ok(is_any)
+    }
+
+    /// About so many bytes are to be written.
+    pub(super) fn size(&self) -> usize {
+        let writes = self.writes.iter().map(|write| match write {
+            Write::Put(key, value) | Write::PutStamped(key, value) => key.len() + value.len(),
+            other => other.key().len(),
+        });
+        writes.sum::<usize>() + self.bytes.as_ref().map_or(0, Bytes::len) + self.head.len()
     }
 
     /// Checks a precondition against what is held, and has not expired.
@@ -229,7 +249,6 @@ impl Draught {
             self.index_anew()?;
             later_wins(&mut self.writes);
         }
-        self.check_index(context.store.limits().commit_rows / 2)?;
         self.conditions.push(Condition::Fence(self.watch.fence));
         for write in &self.writes {
             if let Write::Put(key, _) = write
@@ -269,22 +288,32 @@ impl Draught {
         Ok(())
     }
 
-    /// Refuses an entity with more index rows than one commit can remove, or replace by as many others: half of its rows.
-    /// Cost: a pass over an entity that may have so many.
-    fn check_index(&self, half: usize) -> Result<(), Error> {
-        let most = half.saturating_sub(ROWS_BESIDE_MAX);
+    /// Refuses an entity with more index rows than one commit can remove, or replace by as many others: half of its rows, and three
+    /// eighths of its bytes. Any attribute may be indexed some day. Cost: a pass over an entity that may have so many.
+    pub(super) fn check_index(&self, limits: Limits) -> Result<(), Error> {
+        let rows_max = (limits.commit_rows / 2).saturating_sub(ROWS_BESIDE_MAX);
+        let bytes_max = limits.commit_bytes / 8 * 3;
         let Some(bytes) = &self.bytes else { return Ok(()) };
         let view = EntityView::peek(bytes)?;
         // Each row is for a part of the stored bytes, and a type.
-        if bytes.len().saturating_mul(view.types().count().max(1)) <= most {
+        let at_most = bytes.len().saturating_mul(view.types().count().max(1));
+        let row_bytes = view.id().len() + KEY_BESIDE_ID_BYTES_MAX;
+        if at_most <= rows_max && at_most.saturating_mul(row_bytes) <= bytes_max {
             return Ok(());
         }
-        // Any attribute may be indexed some day.
-        let rows = index_rows(&view, &Indexed::All).len();
-        if rows > most {
+        let index = index_rows(&view, &Indexed::All);
+        let (rows, bytes) = (index.len(), index.bytes());
+        if rows > rows_max {
             let text = format!(
-                "the entity has {rows} index rows, at most {most} are allowed (ENTITY_INDEX_ROWS_MAX): one for each type with \
+                "the entity has {rows} index rows, at most {rows_max} are allowed (ENTITY_INDEX_ROWS_MAX): one for each type with \
                  each attribute and each value of its arrays"
+            );
+            return Err(Error::Limit(text));
+        }
+        if bytes > bytes_max {
+            let text = format!(
+                "the entity has index rows of {bytes} bytes, at most {bytes_max} are allowed (ENTITY_INDEX_BYTES_MAX): one for each \
+                 type with each attribute and each value of its arrays, each with the entity's id"
             );
             return Err(Error::Limit(text));
         }

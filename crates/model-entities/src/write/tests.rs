@@ -697,3 +697,36 @@ fn what_expired_changes_the_state_once() {
         tenant.apply_if("urn:x:1", &required, put, Timestamp(90)).await.unwrap();
     });
 }
+
+/// An entity whose rows one commit could not remove once its attribute was indexed is refused, and leaves nothing behind.
+#[tokio::test]
+async fn index_rows_are_bounded_in_bytes_too() {
+    let store = store();
+    let by_use = Options { index: crate::IndexPolicy::ByUse, ..options(1) };
+    let entities = Entities::new(store.clone(), by_use);
+    let entities = entities.tenant_or_create(&TenantName::new("city").unwrap()).await.unwrap();
+    let id = format!("urn:x:{}", "i".repeat(1_000));
+    let create =
+        |values| Operation::Create(Draft { id: id.as_str().into(), ..draft_of(&numbers(0..values)) });
+    let refused = entities.apply(&id, create(17_000), Timestamp(1)).await.unwrap_err();
+    assert!(matches!(&refused, Error::Limit(text) if text.contains("ENTITY_INDEX_BYTES_MAX")), "{refused}");
+    let batch =
+        vec![(id.as_str().into(), create(17_000)), ("urn:x:2".into(), Operation::Create(draft_of("2")))];
+    let outcomes = entities.apply_all(batch, Timestamp(1)).await;
+    assert!(
+        matches!(&outcomes[0], Err(Error::Limit(_) | Error::Store(_))) && outcomes[1].is_ok(),
+        "{outcomes:?}"
+    );
+    let context = entities.context();
+    let noted = context.noted(&context.partitions[0], TermId(1)).await.unwrap();
+    assert_eq!(noted.into_values().collect::<Vec<_>>(), ["urn:x:2".into()], "nothing of what was refused");
+    entities.apply(&id, create(6_000), Timestamp(2)).await.unwrap();
+    context.indexes.want(&[TermId(10)]);
+    assert_eq!(entities.build_indexes().await.unwrap(), 2);
+    stored(&entities).await;
+    let other =
+        Operation::UpsertReplace(Draft { id: id.as_str().into(), ..draft_of(&numbers(6_000..12_000)) });
+    entities.apply(&id, other, Timestamp(3)).await.unwrap();
+    entities.apply(&id, Operation::Delete, Timestamp(4)).await.unwrap();
+    assert_eq!(stored(&entities).await.len(), 1);
+}

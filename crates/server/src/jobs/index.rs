@@ -33,9 +33,12 @@ impl Index {
         let mut ticks = interval_at(Instant::now() + SOON, INTERVAL);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
-            tokio::select! {
-                _ = ticks.tick() => {}
-                () = self.entities.index_wanted() => {}
+            let is_tick = tokio::select! {
+                _ = ticks.tick() => true,
+                () = self.entities.index_wanted() => false,
+            };
+            if is_tick && let Err(error) = self.entities.sweep_in_use().await {
+                tracing::warn!(error = chain(&error), "cannot look after what is in use");
             }
             let entities = match lease.hold().await {
                 Ok(true) => self.entities.build_indexes().await,

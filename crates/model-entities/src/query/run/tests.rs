@@ -55,7 +55,7 @@ async fn tenant_on(store: Store, entities: &[Value], options: Options) -> Tenant
 }
 
 fn block_on<T>(future: impl Future<Output = T>) -> T {
-    tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(future)
+    tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(future)
 }
 
 fn ids(result: &QueryResult) -> Vec<String> {
