@@ -35,6 +35,29 @@ pub(crate) fn recover(db: &DB, lives: &Lives) -> Result<(), Error> {
     Ok(())
 }
 
+/// Ends the lives that the directory says were removed: a removal that failed for want of room may be found in the log later. Cost: a
+/// scan of the removals that are not finished.
+pub(crate) fn end_removed(db: &DB, lives: &Lives) -> Result<(), Error> {
+    let partition = rows::partition();
+    let head = head_bytes(&partition);
+    let Some((start, end)) = bounds(&partition, &rows::removals()) else { return Ok(()) };
+    let mut rows = db.raw_iterator_opt(scan_options((&start, &end), TIER_DISK));
+    rows.seek(&start);
+    while let Some(place) = rows.key() {
+        match place.get(head..).and_then(rows::number_of_key) {
+            Some(number) => lives.end(number),
+            None => {
+                tracing::error!(row = %place.escape_ascii(), "a row of the directory of tenants is damaged")
+            }
+        }
+        rows.next();
+    }
+    rows.status().map_err(|error| engine_failed(db.path(), "open", error))?;
+    // For the job that finishes removals.
+    lives.removed.notify_one();
+    Ok(())
+}
+
 /// `None`: the row makes no sense.
 fn learn(lives: &Lives, key: &[u8], entry: &rows::Entry) -> Option<()> {
     let directory = match rows::part_of_key(key) {

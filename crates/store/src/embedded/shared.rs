@@ -368,6 +368,7 @@ impl Shared {
             return Err(Error::new(ErrorKind::Corrupt, action));
         }
         *self.feed_log.lock() = FeedLog::recover(&db)?;
+        directory::end_removed(&db, &self.lives)?;
         // Before the engine can be read: what a reader found in the old one does not settle in the cache.
         self.cache.clear();
         self.counted.clear();

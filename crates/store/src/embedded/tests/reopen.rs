@@ -5,6 +5,9 @@ use std::time::Instant;
 
 use super::super::{Embedded, Shared};
 use super::*;
+use crate::lives::Directory;
+use crate::tenants::rows;
+use crate::{Commit, TenantName};
 
 /// A store that met a full disk and is opened again by nobody but the test.
 async fn full(folder: &Path) -> Embedded {
@@ -33,6 +36,26 @@ async fn a_snapshot_that_is_being_dropped_does_not_end_recovery() {
     drop(held);
     shared.reopen().unwrap();
     assert!(shared.is_serving() && is_read(shared));
+}
+
+#[tokio::test]
+async fn a_removal_that_is_found_after_a_full_disk_ends_its_life() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = full(folder.path()).await;
+    let shared = store.shared();
+    shared.reopen().unwrap();
+    let [city, town] = [(1, "city"), (2, "town")].map(|(number, name)| {
+        let (lives, name) = (&shared.lives, TenantName::new(name).unwrap());
+        lives.learn(&Directory::default(), (number, &name), lives.generation()).unwrap()
+    });
+    // As a removal leaves it that was refused though its batch is in the log.
+    let write = Write::Put(rows::removal(city.number()), Bytes::from_static(b"city"));
+    let commit = Commit { partition: rows::partition(), ..testing::commit(2, vec![], vec![write]) };
+    store.commit(commit).await.unwrap();
+    shared.note_failure(&Error::new(ErrorKind::NoSpace, "write"));
+    assert!(!city.is_ended());
+    shared.reopen().unwrap();
+    assert!(city.is_ended() && !town.is_ended());
 }
 
 #[tokio::test]
