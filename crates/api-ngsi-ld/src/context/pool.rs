@@ -18,6 +18,8 @@ use super::{Context, Names};
 
 /// What an entry takes in its list, beside the text of its key and its value.
 const ENTRY_BYTES: usize = 192;
+/// So many lives of tenants are kept without a look whether they go on.
+const LIVES_UNCHECKED_MAX: usize = 64;
 
 /// How something is named.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
@@ -132,6 +134,8 @@ pub(super) struct Pool {
     documents: LruCache<Key, Entry<Document>>,
     /// Whose contexts and documents these are: the life of each tenant that was seen last.
     lives: HashMap<TenantName, Tenant>,
+    /// With so many lives, those that ended are looked for.
+    lives_checked_at: usize,
     uses: u64,
     budget: Budget,
     bytes_max: usize,
@@ -146,6 +150,7 @@ impl Pool {
             names: LruCache::unbounded(),
             documents: LruCache::new(entries_max),
             lives: HashMap::new(),
+            lives_checked_at: LIVES_UNCHECKED_MAX,
             uses: 0,
             budget: Budget::default(),
             bytes_max,
@@ -194,7 +199,11 @@ impl Pool {
     /// The same of whatever is there under a name.
     fn forget(&mut self, name: &TenantName) {
         self.lives.remove(name);
-        let is_own = |key: &&Key| key.owner.as_ref() == Some(name);
+        self.forget_of(|owner| owner == name);
+    }
+
+    fn forget_of(&mut self, is_gone: impl Fn(&TenantName) -> bool) {
+        let is_own = |key: &&Key| key.owner.as_ref().is_some_and(&is_gone);
         let contexts: Vec<Key> = self.contexts.iter().map(|(key, _)| key).filter(is_own).cloned().collect();
         let documents: Vec<Key> = self.documents.iter().map(|(key, _)| key).filter(is_own).cloned().collect();
         contexts.iter().for_each(|key| drop(self.contexts.pop(key)));
@@ -209,7 +218,18 @@ impl Pool {
             Some(_) => self.forget(&name),
             None => {}
         }
+        if self.lives.len() >= self.lives_checked_at {
+            self.forget_all_removed();
+        }
         self.lives.insert(name, tenant.clone());
+    }
+
+    /// Forgets what was removed whose name nobody asks for again. Called when lives have doubled since the last time. Cost: all lives,
+    /// contexts and documents.
+    fn forget_all_removed(&mut self) {
+        let removed: HashMap<_, _> = self.lives.extract_if(|_, life| life.is_ended()).collect();
+        self.forget_of(|owner| removed.contains_key(owner));
+        self.lives_checked_at = LIVES_UNCHECKED_MAX.max(2 * self.lives.len());
     }
 
     /// The names of a tenant in the context of this number, made if they are not here, and whether they were. Cost: a
@@ -374,6 +394,29 @@ mod tests {
         assert!(pool.budget().used() <= MAX);
         assert_eq!((pool.contexts.len(), pool.names.len()), (1, 0), "{}", pool.budget().used());
         assert!(has(&mut pool, &tenant, "b"));
+    }
+
+    #[tokio::test]
+    async fn removed_tenants_are_forgotten_though_nobody_asks_for_them() {
+        let memory =
+            store::MemoryOptions { clock: store::Clock::System, feed: store::FeedOptions::recommended() };
+        let tenants = store::Tenants::new(store::Store::memory(memory));
+        let mut pool = Pool::new(10_000, usize::MAX);
+        for number in 0..4 * LIVES_UNCHECKED_MAX {
+            let name = TenantName::new(&format!("t{number}")).unwrap();
+            let created = tenants.create(&name, usize::MAX, None).await.unwrap();
+            let store::TenantCreation::Created(tenant) = created else { panic!("{created:?}") };
+            let context = context(&pool, 10);
+            pool.put_context(Key::new(Some(&name), Form::Member, "a"), Arc::clone(&context));
+            let make = |budget: &Budget| Names::new(Arc::clone(&context), Terms::default(), budget);
+            pool.names(context.number(), &tenant, make);
+            if number > 0 {
+                assert!(tenants.remove(&name).await.unwrap());
+            }
+        }
+        assert!(pool.lives.len() <= LIVES_UNCHECKED_MAX, "{}", pool.lives.len());
+        assert!(pool.contexts.len() <= LIVES_UNCHECKED_MAX, "{}", pool.contexts.len());
+        assert!(has(&mut pool, &TenantName::new("t0").unwrap(), "a"), "it is there");
     }
 
     #[test]
