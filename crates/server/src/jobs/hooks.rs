@@ -152,6 +152,12 @@ impl Round {
         }
     }
 
+    /// Forgets how far hooks were seen that are no longer there.
+    fn forget_gone(&mut self, hooks: &[Known]) {
+        let there: HashSet<_> = hooks.iter().map(|known| key_of(&known.repository, &known.hook)).collect();
+        self.seen.retain(|key, _| there.contains(key));
+    }
+
     /// Begins the turns that are due, as many as there is room for.
     async fn begin(&mut self, shared: &Arc<Shared>) {
         let ends = shared.feed_ends();
@@ -160,10 +166,11 @@ impl Round {
             Err(error) => return tracing::warn!(error = chain(&error), "cannot read hooks"),
         };
         shared.keep_feed(&hooks, &ends).await;
+        self.forget_gone(&hooks);
         let turns = shared.turns(hooks, &self.seen);
         let busy: HashSet<_> = self.busy.values().cloned().collect();
         for turn in turns {
-            let key = (turn.repository.tenant().number(), turn.standing.hook.name.clone());
+            let key = key_of(&turn.repository, &turn.standing.hook);
             if self.tasks.len() >= HOOKS_AT_ONCE_MAX || busy.contains(&key) {
                 continue;
             }
@@ -172,6 +179,11 @@ impl Round {
             self.busy.insert(task.id(), key);
         }
     }
+}
+
+/// The key of a hook of a repository.
+fn key_of(repository: &Repository, hook: &Hook) -> HookKey {
+    (repository.tenant().number(), hook.name.clone())
 }
 
 impl Shared {
@@ -212,7 +224,7 @@ impl Shared {
         let (ends, now) = (self.feed_ends(), self.clock.now());
         let mut turns = Vec::new();
         for Known { repository, repository_name, hook, state } in hooks {
-            let before = seen.get(&(repository.tenant().number(), hook.name.clone()));
+            let before = seen.get(&key_of(&repository, &hook));
             // What was seen of another hook of its name, or before the state moved, does not count.
             let seen_of = |shard: u32| {
                 let seen = before.and_then(|seen| seen.get(shard as usize)).copied();

@@ -109,6 +109,19 @@ impl Called {
 }
 
 #[tokio::test]
+async fn how_far_a_hook_was_seen_is_forgotten_with_it() {
+    let scene = Scene::new(true, FeedOptions::recommended()).await;
+    let mut round = Round::default();
+    let key = (scene.repository.tenant().number(), "billing".into());
+    round.seen.extend([(key, Vec::new()), ((u32::MAX, "billing".into()), Vec::new())]);
+    round.begin(&scene.hooks.shared).await;
+    assert_eq!(round.seen.len(), 1, "that of a life that is over went");
+    scene.repository.remove_hook("billing").await.unwrap();
+    round.begin(&scene.hooks.shared).await;
+    assert!(round.seen.is_empty());
+}
+
+#[tokio::test]
 async fn a_hook_that_is_changed_is_told_at_its_new_address() {
     let scene = Scene::new(true, FeedOptions::recommended()).await;
     let (before, after) = (Called::new().await, Called::new().await);
