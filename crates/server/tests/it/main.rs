@@ -12,6 +12,7 @@ mod harness;
 mod backup;
 mod clients;
 mod faults;
+mod formats;
 mod http;
 mod limits;
 mod lives;

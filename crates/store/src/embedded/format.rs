@@ -14,7 +14,8 @@
 //! | meta    | `l` name                     | epoch of the lease when it was last taken (u64)         |
 //!
 //! All numbers are big-endian. [`FORMAT_VERSION`] grows with every change of this page, and of how a model lays
-//! out its rows and values.
+//! out its rows and values. A store of each released format is kept in `crates/server/tests/fixtures`; a test of the server wants one of
+//! this version.
 
 use bytes::Bytes;
 
