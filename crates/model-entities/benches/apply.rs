@@ -13,8 +13,8 @@ use std::time::Instant;
 
 use model_entities::testing::{count_index_rows, think};
 use model_entities::{
-    Attribute, Clock, Draft, Entities, EntityView, Instance, Kind, MergeIndexPolicy, Operation, Options,
-    TenantName, TermId, Timestamp, encode,
+    Attribute, Clock, Draft, Entities, EntityView, IndexPolicy, Instance, Kind, MergeOptions, Operation,
+    Options, TenantName, TermId, Timestamp, encode,
 };
 use smallvec::smallvec;
 use store::{MemoryOptions, Store};

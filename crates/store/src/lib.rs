@@ -48,7 +48,7 @@ pub use embedded::{
 };
 pub use error::{Error, ErrorKind, Ticket};
 pub use feed::{FeedOptions, FeedPage};
-pub use fence::{Epoch, FencedFlag};
+pub use fence::Epoch;
 pub use fingerprint::{Fingerprint, Fingerprints, StateCondition};
 pub use hostile::HostileOptions;
 pub use key::{Partition, Space, SpaceKind, bucket_of};
