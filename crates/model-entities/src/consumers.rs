@@ -12,7 +12,7 @@
 mod tests;
 
 use bytes::Bytes;
-use store::{Commit, Condition, Direction, ErrorKind, Stamp, Write};
+use store::{Condition, Direction, ErrorKind, Stamp, Write};
 
 use crate::tenant::Context;
 use crate::{Error, TenantEntities, keys};
@@ -91,14 +91,7 @@ impl Context {
         writes: Vec<Write>,
     ) -> Result<Option<Stamp>, Error> {
         let partition = keys::consumers_partition(self.tenant());
-        let write_id = self.write_ids.next();
-        let (change, reclaims) = (None, false);
-        let commit = Commit { partition, write_id, conditions, writes, change, reclaims };
-        match self.store.commit_known(commit).await {
-            Ok(stamp) => Ok(Some(stamp)),
-            Err(error) if error.kind() == ErrorKind::Conflict => Ok(None),
-            Err(error) => Err(error.into()),
-        }
+        self.commit_silently(self.silent(&partition, conditions, writes, false)).await
     }
 }
 

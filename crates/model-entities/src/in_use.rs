@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use bytes::Bytes;
 use smallvec::SmallVec;
-use store::{Commit, Condition, Direction, ErrorKind, Partition, Row, Stamp, Write};
+use store::{Condition, Direction, ErrorKind, Partition, Row, Stamp, Write};
 
 use crate::entities::next_range;
 use crate::tenant::{Context, no_bucket};
@@ -96,14 +96,8 @@ impl Context {
                 let write = |(pair, id): &(Pair, &str)| {
                     Write::PutStamped(keys::in_use(*pair), Bytes::copy_from_slice(id.as_bytes()))
                 };
-                commits.push(Commit {
-                    partition: partition.clone(),
-                    write_id: self.write_ids.next(),
-                    conditions: vec![Condition::Fence(watch.fence)],
-                    writes: some.iter().map(write).collect(),
-                    change: None,
-                    reclaims: false,
-                });
+                let fence = vec![Condition::Fence(watch.fence)];
+                commits.push(self.silent(partition, fence, some.iter().map(write).collect(), false));
                 let pairs: Vec<Pair> = some.iter().map(|(pair, _)| *pair).collect();
                 put.push((watch.clone(), pairs));
             }
@@ -151,7 +145,7 @@ impl Context {
         let mut ids: Vec<&str> = noted.values().map(|id| &**id).collect();
         ids.sort_unstable();
         ids.dedup();
-        let mut see = |view: &EntityView<'_>| {
+        let mut meets = |missing: &mut BTreeSet<TermId>, view: &EntityView<'_>| {
             let before = missing.len();
             if view.types().any(|held| held == of_type) {
                 view.attributes().for_each(|attribute| _ = missing.remove(&attribute.name()));
@@ -161,21 +155,15 @@ impl Context {
             }
             !missing.is_empty()
         };
-        let mut is_open = true;
         for ids in ids.chunks(PAGE_ROWS) {
-            is_open = is_open && see_all(self.rows_at(partition, ids).await?, &mut see, &mut true);
+            let rows = self.rows_at(partition, ids).await?;
+            if !see_all(rows, &mut |view| meets(&mut missing, view), &mut true) {
+                break;
+            }
         }
         let misnamed = missing.clone();
         if !misnamed.is_empty() {
-            let mut see = |view: &EntityView<'_>| {
-                let before = missing.len();
-                view.attributes().for_each(|attribute| _ = missing.remove(&attribute.name()));
-                if missing.len() < before {
-                    visit(view);
-                }
-                !missing.is_empty()
-            };
-            self.walk_type(partition, of_type, &mut see).await?;
+            self.walk_type(partition, of_type, &mut |view| meets(&mut missing, view)).await?;
         }
         Ok((missing, misnamed))
     }
@@ -286,19 +274,8 @@ impl Context {
             Some(id) => Write::PutStamped(key.clone(), Bytes::copy_from_slice(id.as_bytes())),
             None => Write::Delete(key.clone()),
         };
-        let commit = Commit {
-            partition: partition.clone(),
-            write_id: self.write_ids.next(),
-            conditions: vec![Condition::Version(key, stamp)],
-            writes: vec![write],
-            change: None,
-            reclaims: true,
-        };
-        match self.store.commit_known(commit).await {
-            Ok(_) => Ok(()),
-            // Somebody has noted it again.
-            Err(error) if error.kind().is_lost_race() => Ok(()),
-            Err(error) => Err(error.into()),
-        }
+        // If it is refused, somebody has noted it again.
+        let commit = self.silent(partition, vec![Condition::Version(key, stamp)], vec![write], true);
+        self.commit_silently(commit).await.map(drop)
     }
 }

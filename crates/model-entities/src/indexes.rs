@@ -9,6 +9,7 @@
 //! Invariant: an attribute is ready only if each entity that has it has its index rows. The set of indexed attributes only grows, so rows
 //! of an entity never outlive what its next writer knows of.
 
+mod register;
 #[cfg(test)]
 mod tests;
 
@@ -21,6 +22,7 @@ use parking_lot::{Mutex, RwLock};
 use store::{Commit, Condition, Direction, ErrorKind, Partition, Stamp, Write};
 use tokio::sync::Notify;
 
+use self::register::{ALL, Register};
 use crate::entities::next_range;
 use crate::index::{Indexed, attribute_rows};
 use crate::tenant::Context;
@@ -36,8 +38,6 @@ const DOUBTS_MAX: usize = 1 << 12;
 const RETRY_AFTER: Duration = Duration::from_mins(10);
 /// Work that took so long is rested from as long.
 const WORK: Duration = Duration::from_millis(1);
-/// Stands for all attributes.
-const ALL: TermId = TermId(u32::MAX);
 
 /// Which attributes are indexed from the beginning.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -101,102 +101,6 @@ impl Indexes {
     }
 }
 
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum State {
-    /// Wanted: not every writer knows of it.
-    Entered,
-    /// Writers write its rows; those of what they did not write may be missing.
-    Building,
-    /// All its rows are there.
-    Ready,
-}
-
-/// Attributes with their states, in order of the attributes; in the row five bytes each.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Register(Vec<(TermId, State)>);
-
-impl Register {
-    fn parse(bytes: &[u8]) -> Option<Self> {
-        let (entries, []) = bytes.as_chunks::<5>() else { return None };
-        let entry = |[a, b, c, d, state]: &[u8; 5]| {
-            let state = match state {
-                0 => State::Entered,
-                1 => State::Building,
-                2 => State::Ready,
-                _ => return None,
-            };
-            Some((TermId(u32::from_be_bytes([*a, *b, *c, *d])), state))
-        };
-        let entries: Vec<_> = entries.iter().map(entry).collect::<Option<_>>()?;
-        entries.is_sorted_by(|one, other| one.0 < other.0).then_some(Self(entries))
-    }
-
-    fn put(&self) -> Write {
-        let entry = |(name, state): &(TermId, State)| {
-            let [a, b, c, d] = name.0.to_be_bytes();
-            [a, b, c, d, *state as u8]
-        };
-        let value: Vec<u8> = self.0.iter().flat_map(entry).collect();
-        Write::PutStamped(keys::index_register(), value.into())
-    }
-
-    /// All that writers write rows of.
-    pub(crate) fn written(&self) -> Indexed {
-        self.of(|state| state != State::Entered)
-    }
-
-    /// Whether something is only entered.
-    pub(crate) fn has_entered(&self) -> bool {
-        self.0.iter().any(|(_, state)| *state == State::Entered)
-    }
-
-    pub(crate) fn ready(&self) -> Indexed {
-        self.of(|state| state == State::Ready)
-    }
-
-    fn building(&self) -> Indexed {
-        self.of(|state| state == State::Building)
-    }
-
-    fn of(&self, is_in: impl Fn(State) -> bool) -> Indexed {
-        let names = self.0.iter().filter(|(_, state)| is_in(*state)).map(|(name, _)| *name);
-        let names: Box<[TermId]> = names.collect();
-        match &*names {
-            [] => Indexed::None,
-            names if names.contains(&ALL) => Indexed::All,
-            _ => Indexed::Of(names),
-        }
-    }
-
-    /// Enters what is wanted and not there; whether there was any.
-    fn enter(&mut self, wanted: &BTreeSet<TermId>) -> bool {
-        let before = self.0.len();
-        for name in wanted {
-            let is_covered = |(held, _): &(TermId, State)| held == name || *held == ALL;
-            if !self.0.iter().any(is_covered) {
-                self.0.push((*name, State::Entered));
-            }
-        }
-        self.0.sort_unstable_by_key(|(name, _)| *name);
-        self.0.len() > before
-    }
-
-    /// What was entered is building; whether there was any.
-    fn begin(&mut self) -> bool {
-        let entered = self.0.iter_mut().filter(|(_, state)| *state == State::Entered);
-        entered.map(|(_, state)| *state = State::Building).count() > 0
-    }
-
-    /// What was building as `built` says is ready.
-    fn finish(&mut self, built: &Indexed) {
-        for (name, state) in &mut self.0 {
-            if *state == State::Building && built.holds(*name) {
-                *state = State::Ready;
-            }
-        }
-    }
-}
-
 impl Context {
     /// Which attributes are indexed. Cost: a read.
     pub(crate) async fn index_register(&self) -> Result<Register, Error> {
@@ -206,10 +110,7 @@ impl Context {
     async fn stamped_register(&self) -> Result<(Register, Condition), Error> {
         let key = keys::index_register();
         match self.store.get_linear(&keys::consumers_partition(self.tenant()), &key).await? {
-            None => {
-                let all = (self.indexes.created == IndexPolicy::All).then_some((ALL, State::Ready));
-                Ok((Register(all.into_iter().collect()), Condition::Absent(key)))
-            }
+            None => Ok((Register::created(self.indexes.created), Condition::Absent(key))),
             Some(row) => {
                 let register = Register::parse(&row.value);
                 let damaged = || store::Error::new(ErrorKind::Corrupt, "reading the register of indexes");
@@ -227,21 +128,34 @@ impl Context {
         Ok(())
     }
 
-    /// Changes the register, if `change` says that there is something to change.
-    async fn change_register(&self, change: impl Fn(&mut Register) -> bool) -> Result<Register, Error> {
+    /// Changes the register, if `change` says that there is something to change; with a `barrier` all writers read it again between the
+    /// version that was read and the one that is written.
+    async fn change_register(
+        &self,
+        barrier: bool,
+        change: impl Fn(&mut Register) -> bool,
+    ) -> Result<Register, Error> {
+        let partition = keys::consumers_partition(self.tenant());
         for _ in 0..ATTEMPTS_MAX {
             let (mut register, unchanged) = self.stamped_register().await?;
             if !change(&mut register) {
                 return Ok(register);
             }
-            let commit = self.register_commit(unchanged, &register);
-            match self.store.commit_known(commit).await {
-                Ok(_) => return Ok(register),
-                Err(error) if error.kind().is_lost_race() => {}
-                Err(error) => return Err(error.into()),
+            if barrier {
+                self.raise_fences().await?;
+            }
+            let commit = self.silent(&partition, vec![unchanged], vec![register.put()], false);
+            if self.commit_silently(commit).await?.is_some() {
+                return Ok(register);
             }
         }
         Err(Error::Contention("register of indexes".into()))
+    }
+
+    /// Has all writers know of what is entered, and answers the register in which nothing is only entered. Cost: a read; if
+    /// something is, a bump of all fences.
+    pub(crate) async fn begin_indexes(&self) -> Result<Register, Error> {
+        self.change_register(true, Register::begin).await
     }
 }
 
@@ -314,7 +228,7 @@ impl TenantEntities {
     pub(crate) async fn enter_indexes(&self) -> Result<(), Error> {
         let context = self.context();
         let wanted = context.indexes.wanted.lock().clone();
-        let register = context.change_register(|register| register.enter(&wanted)).await?;
+        let register = context.change_register(false, |register| register.enter(&wanted)).await?;
         context.indexes.set_ready(&register);
         Ok(())
     }
@@ -349,12 +263,8 @@ impl TenantEntities {
             // Some may have moved past it: the next call begins anew.
             return Ok(entities);
         }
-        let register = context.change_register(|register| {
-            let before = register.clone();
-            register.finish(&building);
-            *register != before
-        });
-        context.indexes.set_ready(&register.await?);
+        let register = context.change_register(false, |register| register.finish(&building)).await?;
+        context.indexes.set_ready(&register);
         let names = self.names_of(&building);
         let (tenant, seconds) = (context.tenant(), started.elapsed().as_secs_f32());
         tracing::info!(%tenant, attributes = names, entities, seconds, "attributes indexed");
@@ -440,7 +350,7 @@ impl TenantEntities {
         }
         batches.push(batch);
         batches.retain(|batch| !batch.ids.is_empty());
-        let commits = batches.iter_mut().map(|batch| context.rows_commit(partition, batch)).collect();
+        let commits = batches.iter_mut().map(|batch| batch.commit(context, partition)).collect();
         for (batch, told) in batches.iter().zip(context.store.commit_all_known(commits).await) {
             match told {
                 Ok(_) => {}
@@ -475,55 +385,11 @@ impl TenantEntities {
             }
             let mut batch = Batch::default();
             batch.add(id, keys);
-            match context.store.commit_known(context.rows_commit(partition, &mut batch)).await {
-                Ok(_) => return Ok(()),
-                Err(error) if error.kind().is_lost_race() => {}
-                Err(error) => return Err(error.into()),
+            if context.commit_silently(batch.commit(context, partition)).await?.is_some() {
+                return Ok(());
             }
         }
         Err(Error::Contention(id.into()))
-    }
-}
-
-impl Context {
-    /// Has all writers know of what is entered, and answers the register in which nothing is only entered. Cost: a read; if
-    /// something is, a bump of all fences.
-    pub(crate) async fn begin_indexes(&self) -> Result<Register, Error> {
-        for _ in 0..ATTEMPTS_MAX {
-            let (mut register, unchanged) = self.stamped_register().await?;
-            if !register.begin() {
-                return Ok(register);
-            }
-            self.raise_fences().await?;
-            match self.store.commit_known(self.register_commit(unchanged, &register)).await {
-                Ok(_) => return Ok(register),
-                Err(error) if error.kind().is_lost_race() => {}
-                Err(error) => return Err(error.into()),
-            }
-        }
-        Err(Error::Contention("register of indexes".into()))
-    }
-
-    fn register_commit(&self, unchanged: Condition, register: &Register) -> Commit {
-        Commit {
-            partition: keys::consumers_partition(self.tenant()),
-            write_id: self.write_ids.next(),
-            conditions: vec![unchanged],
-            writes: vec![register.put()],
-            change: None,
-            reclaims: false,
-        }
-    }
-
-    fn rows_commit(&self, partition: &Partition, batch: &mut Batch) -> Commit {
-        Commit {
-            partition: partition.clone(),
-            write_id: self.write_ids.next(),
-            conditions: std::mem::take(&mut batch.conditions),
-            writes: std::mem::take(&mut batch.writes),
-            change: None,
-            reclaims: false,
-        }
     }
 }
 
@@ -549,5 +415,11 @@ impl Batch {
         self.bytes += keys.bytes + id.len();
         self.conditions.push(keys.condition);
         self.writes.extend(keys.writes);
+    }
+
+    /// Its commit; what it holds is taken.
+    fn commit(&mut self, context: &Context, partition: &Partition) -> Commit {
+        let (conditions, writes) = (std::mem::take(&mut self.conditions), std::mem::take(&mut self.writes));
+        context.silent(partition, conditions, writes, false)
     }
 }

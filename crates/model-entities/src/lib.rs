@@ -38,10 +38,12 @@ mod model;
 mod query;
 mod rebucket;
 mod scope;
+mod silent;
 mod tenant;
 mod term;
 #[cfg(feature = "testing")]
 pub mod testing;
+mod turns;
 mod view;
 mod watch;
 mod write;

@@ -19,7 +19,7 @@ use std::collections::VecDeque;
 
 use bytes::Bytes;
 use futures_util::future::join_all;
-use store::{Commit, Condition, Direction, ErrorKind, Partition, Range, Row, Tenant, Timestamp, Write};
+use store::{Condition, Direction, ErrorKind, Partition, Range, Row, Tenant, Timestamp, Write};
 
 use crate::entities::next_range;
 use crate::history::Header;
@@ -193,13 +193,8 @@ impl Context {
         writes: Vec<Write>,
         reclaims: bool,
     ) -> Result<bool, Error> {
-        let (partition, write_id) = (partition.clone(), self.write_ids.next());
-        let commit = Commit { partition, write_id, conditions, writes, change: None, reclaims };
-        match self.store.commit_known(commit).await {
-            Ok(_) => Ok(true),
-            Err(error) if error.kind().is_lost_race() => Ok(false),
-            Err(error) => Err(error.into()),
-        }
+        let commit = self.silent(partition, conditions, writes, reclaims);
+        Ok(self.commit_silently(commit).await?.is_some())
     }
 
     fn partition_at(&self, at: usize) -> Result<&Partition, Error> {

@@ -1,21 +1,20 @@
 //! Writes: fetch, think, commit; again where another writer came first.
 
 mod draught;
+mod purge;
 #[cfg(test)]
 pub(crate) mod tests;
 
 use std::collections::HashMap;
 
-use store::{Commit, Direction, ErrorKind, Range, Row, Stamp, Timestamp};
+use store::{ErrorKind, Row, Stamp, Timestamp};
 
-use self::draught::{Before, Draught};
-use crate::apply::apply_expiry;
-use crate::entities::next_range;
+use self::draught::Draught;
 use crate::in_use::Notes;
 use crate::query::Matching;
 use crate::tenant::Context;
 use crate::watch::Watch;
-use crate::{Change, EntityView, Error, Operation, Precondition, TenantEntities, keys};
+use crate::{Change, Error, Operation, Precondition, TenantEntities};
 
 /// How often a write starts again because another writer came first.
 const ATTEMPTS_MAX: usize = 64;
@@ -23,8 +22,6 @@ const ATTEMPTS_MAX: usize = 64;
 const GROUP_ENTITIES_MAX: usize = 1024;
 /// The commit that reaches so many bytes in all is the last that is submitted with others.
 const GROUP_BYTES_MAX: usize = 16 << 20;
-/// Expiry rows that are read in one page.
-const PAGE_EXPIRED: usize = 256;
 
 /// One operation on one entity, as it was asked for.
 #[derive(Clone, Copy)]
@@ -286,101 +283,6 @@ impl TenantEntities {
         // They may have moved before they were read.
         Ok((!context.is_superseded()).then_some((context, read)))
     }
-
-    /// Removes what expired before `now`; answers how many entities lost something, or went. Goes on behind what the last
-    /// call removed: entities that fail are skipped, and tried again when a call begins at the beginning.
-    pub(crate) async fn purge_expired(&self, now: Timestamp) -> Result<usize, Error> {
-        let context = self.context();
-        // What expires at a time is gone at that time.
-        let expired = keys::expired_range(Timestamp(now.0.saturating_add(1)));
-        // Others write what expires, too, where a store is shared: then every call begins at the beginning.
-        let first = context.purged.begin().filter(|_| !context.store.may_lag());
-        let (mut purged, mut is_all) = (0, true);
-        for (bucket, partition) in context.partitions.iter().enumerate() {
-            let start = first.as_ref().unwrap_or(&expired.start).clone();
-            let mut range = Some(Range { start, ..expired.clone() });
-            while let Some(rest) = range.take() {
-                let page = match context.store.scan(partition, &rest, Direction::Forward, PAGE_EXPIRED).await
-                {
-                    Ok(page) => page,
-                    Err(error) => {
-                        context.skip("purge", &format_args!("bucket {bucket}"), error.into())?;
-                        is_all = false;
-                        break;
-                    }
-                };
-                let mut ids: Vec<&str> = page.rows().filter_map(|(key, _)| keys::id_of_key(key)).collect();
-                ids.sort_unstable();
-                ids.dedup();
-                let (done, left) = self.purge(context, &ids, now).await?;
-                purged += done;
-                is_all &= left == 0;
-                range = next_range(&rest, &page);
-            }
-        }
-        if let Some(end) = expired.end.filter(|end| is_all && first.as_ref() < Some(end)) {
-            context.purged.end(end);
-        }
-        Ok(purged)
-    }
-
-    /// How many entities lost something, or went, and how many were written meanwhile.
-    async fn purge(&self, context: &Context, ids: &[&str], now: Timestamp) -> Result<(usize, usize), Error> {
-        let (mut purging, mut commits) = (Vec::with_capacity(ids.len()), Vec::with_capacity(ids.len()));
-        let mut watches = Vec::with_capacity(ids.len());
-        for id in ids {
-            match context.watch(id).await {
-                Ok(Some(watch)) => watches.push(Ok(watch)),
-                // What is left is for the next time.
-                Ok(None) => return Ok((0, ids.len())),
-                Err(error) if error.is_outage() => return Err(error),
-                Err(error) => watches.push(Err(error)),
-            }
-        }
-        for ((id, row), watch) in ids.iter().zip(context.rows_each(ids).await?).zip(watches) {
-            let purge = |(row, watch)| draught_purge(context, id, row, watch, now);
-            match row.and_then(|row| Ok((row, watch?))).and_then(purge) {
-                Ok(None) => {}
-                Ok(Some(commit)) => {
-                    purging.push(*id);
-                    commits.push(Commit { reclaims: true, ..commit });
-                }
-                Err(error) => context.skip("purge", id, error)?,
-            }
-        }
-        let (mut purged, mut left) = (0, 0);
-        for (id, outcome) in purging.into_iter().zip(context.store.commit_all_known(commits).await) {
-            match settle(outcome) {
-                Ok(true) => purged += 1,
-                Ok(false) => left += 1,
-                Err(error) => context.skip("purge", &id, error)?,
-            }
-        }
-        Ok((purged, left))
-    }
-}
-
-/// What is to be written for an entity that lost something, or went.
-fn draught_purge(
-    context: &Context,
-    id: &str,
-    row: Option<Row>,
-    watch: Watch,
-    now: Timestamp,
-) -> Result<Option<Commit>, Error> {
-    let mut draught = Draught::new(id, row, None, watch);
-    let stored = draught.bytes.clone();
-    let Some(bytes) = &stored else {
-        return Ok(None);
-    };
-    let view = EntityView::parse(bytes)?;
-    if let Some(outcome) = apply_expiry(&view, now, &draught.known().indexed)? {
-        let part = outcome.bytes.as_deref().map(EntityView::peek).transpose()?;
-        // What is left was changed at the time that it says itself.
-        let time = part.map_or_else(|| draught.time(Some(&view), now), |part| part.modified_at());
-        draught.take(context, id, Before { stored: Some(&view), live: Some(&view) }, outcome, time)?;
-    }
-    draught.commit(context, id)
 }
 
 /// One attempt at many writes.

@@ -13,7 +13,7 @@ use bytes::Bytes;
 use futures_util::future::join_all;
 use model_series::{Edit, Points, Strand, StrandVersion, StrandWrite, TimeRange};
 use smallvec::{SmallVec, smallvec};
-use store::{Commit, Condition, Timestamp, Write};
+use store::{Condition, Timestamp, Write};
 
 use super::fold::{ATTEMPTS_MAX, write_of};
 use super::note::{MICROSECOND, Point, PointsBuilder, micros, nanos, tag_of};
@@ -362,13 +362,8 @@ impl Context {
         writes: Vec<Write>,
     ) -> Result<bool, Error> {
         conditions.push(Condition::Fence(watch.fence));
-        let (partition, write_id) = (self.partition(id)?.clone(), self.write_ids.next());
-        let commit = Commit { partition, write_id, conditions, writes, change: None, reclaims: false };
-        match self.store.commit_known(commit).await {
-            Ok(_) => Ok(true),
-            Err(error) if error.kind().is_lost_race() => Ok(false),
-            Err(error) => Err(error.into()),
-        }
+        let commit = self.silent(self.partition(id)?, conditions, writes, false);
+        Ok(self.commit_silently(commit).await?.is_some())
     }
 }
 

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use model_series::{Edit, Encoding, Points, Strand, StrandVersion, StrandWrite, Strands, TimeRange};
-use store::{Commit, Condition, Direction, Partition, Tenant, Timestamp, Write};
+use store::{Condition, Direction, Partition, Tenant, Timestamp, Write};
 
 use super::heads::{Gathered, Heads, unmarked};
 use crate::entities::next_range;
@@ -265,19 +265,9 @@ impl Context {
         let mut writes: Vec<Write> =
             rows.map(|(key, _)| Write::Delete(Bytes::copy_from_slice(key))).collect();
         writes.push(Write::PutStamped(key, Bytes::copy_from_slice(&newest.0.to_le_bytes())));
-        let commit = Commit {
-            partition: self.partition(id)?.clone(),
-            write_id: self.write_ids.next(),
-            conditions: vec![condition, Condition::Fence(watch.fence)],
-            writes,
-            change: None,
-            reclaims: true,
-        };
-        match self.store.commit_known(commit).await {
-            Ok(_) => Ok(true),
-            Err(error) if error.kind().is_lost_race() => Ok(false),
-            Err(error) => Err(error.into()),
-        }
+        let conditions = vec![condition, Condition::Fence(watch.fence)];
+        let commit = self.silent(self.partition(id)?, conditions, writes, true);
+        Ok(self.commit_silently(commit).await?.is_some())
     }
 }
 

@@ -39,7 +39,7 @@ pub(crate) mod tests;
 use model_series::{StrandOptions, Strands};
 use store::Store;
 
-use crate::tenant::Turns;
+use crate::turns::Turns;
 
 pub(crate) use head::put_entries;
 pub(crate) use header::Header;

@@ -207,7 +207,7 @@ async fn what_was_begun_is_ended_after_a_start() {
     for at in 0..20 {
         tenant.apply(&format!("urn:x:{at}"), car(at, at), Timestamp(1)).await.unwrap();
     }
-    tenant.context().change_register(|register| register.enter(&[TermId(10)].into())).await.unwrap();
+    tenant.context().change_register(false, |register| register.enter(&[TermId(10)].into())).await.unwrap();
     // A writer that knows of nothing yet.
     tenant.apply("urn:x:1", car(1, 50), Timestamp(2)).await.unwrap();
     let entities = by_use(&store, 1);

@@ -6,6 +6,10 @@
 //! Awaits are page-sized: for a page of index rows, for the entities of a batch that are not in the
 //! store's cache, for the entities that a batch's Relationships point to.
 
+mod page;
+#[cfg(test)]
+mod tests;
+
 use std::collections::HashSet;
 
 use bytes::Bytes;
@@ -185,15 +189,6 @@ impl<'a> Run<'a> {
         Ok(Self { sweeps: true, top: None, after, matched, ..run })
     }
 
-    /// Takes the page; the next may look at as many entities again. What comes next needs no slot yet.
-    pub(super) fn turn_page(&mut self) -> Vec<Bytes> {
-        self.given = self.matched.saturating_sub(self.query.offset);
-        self.scanned_max = self.scanned.saturating_add(self.context.options.scan_entities_max);
-        (self.page_bytes, self.slices, self.in_lane) = (0, 0, false);
-        self.slot = None;
-        std::mem::take(&mut self.page)
-    }
-
     /// Plans the way, and goes to its begin.
     pub(super) async fn begin(&mut self) -> Result<Walk, Error> {
         let types = if wants_types(self.query) { self.context.types_in_use().await? } else { None };
@@ -299,28 +294,6 @@ impl<'a> Run<'a> {
 
     fn wants_all(&self) -> bool {
         (self.query.count && self.expired.is_none()) || self.top.is_some() || self.sweeps
-    }
-
-    /// Whether what is still to come changes nothing.
-    fn is_full(&self) -> bool {
-        if self.sweeps {
-            return self.matched >= self.behind();
-        }
-        // One more match says that there is a page behind.
-        let counts = self.query.count && self.counted.is_none();
-        !counts && self.top.is_none() && self.matched > self.behind()
-    }
-
-    /// How many matches lie before the end of the page: fewer than asked for once it is large enough.
-    fn behind(&self) -> usize {
-        let is_cut = self.query.page_bytes_max.is_some_and(|max| self.page_bytes >= max);
-        let rows = if is_cut { self.page.len() } else { self.query.limit };
-        self.query.offset.saturating_add(self.given).saturating_add(rows)
-    }
-
-    /// Whether the next match is counted, and not given.
-    fn only_counts(&self) -> bool {
-        self.top.is_none() && (self.matched < self.query.offset || self.matched >= self.behind())
     }
 
     /// The candidates: those of the way whose first page reaches farthest.
@@ -540,67 +513,6 @@ impl<'a> Run<'a> {
         }
         Ok(best)
     }
-
-    async fn finish(mut self) -> Result<QueryResult, Error> {
-        if let Some(top) = self.top.take() {
-            self.take_page(top).await?;
-        }
-        // What came after the count is on the page.
-        let matches = self.counted.map_or(self.matched, |counted| counted.max(self.matched));
-        Ok(QueryResult {
-            count: self.query.count.then_some(matches),
-            more: self.matched > self.behind(),
-            entities: self.page,
-            slot: self.slot,
-        })
-    }
-
-    /// An entity that matched when it was sorted, as it is now, if it still does. What it points to is as it was then: a query
-    /// that met another link meanwhile does not show it.
-    fn still_matching(&mut self, entity: Bytes) -> Result<Option<Bytes>, Error> {
-        let Some(entity) = live_bytes(entity, self.query.now)? else { return Ok(None) };
-        let view = EntityView::peek(&entity)?;
-        let matches = self.at_work(|run| {
-            let matches = run.matcher.matches(&view, &mut run.links, &mut run.pace);
-            matches && run.links.wanted.is_empty()
-        });
-        self.links.wanted.clear();
-        self.pace.check()?;
-        Ok(matches.then_some(entity))
-    }
-
-    /// Takes the page out of the sorted matches. What they had no room to hold is read once more, in batches; what went
-    /// meanwhile is passed over.
-    async fn take_page(&mut self, top: Top) -> Result<(), Error> {
-        let mut matches = top.page(self.query.offset).peekable();
-        while matches.peek().is_some() && self.behind() > self.query.offset.saturating_add(self.page.len()) {
-            let batch: Vec<_> = matches.by_ref().take(BATCH).collect();
-            let missing: Vec<&str> =
-                batch.iter().filter(|(_, held)| held.is_none()).map(|(id, _)| &**id).collect();
-            let mut read = match missing.as_slice() {
-                [] => Vec::new(),
-                ids => self.context.rows(ids).await?,
-            }
-            .into_iter();
-            for (_, held) in batch {
-                let entity = match held {
-                    Some(entity) => Some(entity),
-                    None => match read.next().flatten() {
-                        Some(row) => self.still_matching(row.value)?,
-                        None => None,
-                    },
-                };
-                if self.behind() == self.query.offset.saturating_add(self.page.len()) {
-                    break;
-                }
-                if let Some(entity) = entity {
-                    self.page_bytes = self.page_bytes.saturating_add(entity.len());
-                    self.page.push(entity);
-                }
-            }
-        }
-        Ok(())
-    }
 }
 
 #[cfg(test)]
@@ -627,6 +539,3 @@ impl Walk {
 fn id_of(key: &[u8]) -> &str {
     key.get(1..).and_then(|id| std::str::from_utf8(id).ok()).unwrap_or_default()
 }
-
-#[cfg(test)]
-mod tests;

@@ -1,7 +1,5 @@
 //! All that is to be written of one entity in one commit.
 
-use std::sync::Arc;
-
 use bytes::Bytes;
 use smallvec::SmallVec;
 use store::{Commit, Condition, Limits, Row, Timestamp, Write, later_wins};
@@ -14,7 +12,7 @@ use crate::history::{Header, put_entries};
 use crate::in_use::{Notes, unnoted};
 use crate::index::{IndexRows, Indexed, diff, index_rows};
 use crate::tenant::Context;
-use crate::watch::{Known, Watch};
+use crate::watch::Watch;
 use crate::{Change, EntityView, Error, Fate, Operation, Precondition, TermId, keys};
 
 /// Rows of a commit that are none of the index, at most: the entity, its head row, its past and what finds that.
@@ -79,9 +77,9 @@ impl Draught {
         }
     }
 
-    /// What the commit goes by.
-    pub(super) fn known(&self) -> Arc<Known> {
-        Arc::clone(&self.watch.known)
+    /// Which attributes have index rows.
+    pub(super) fn indexed(&self) -> &Indexed {
+        &self.watch.known.indexed
     }
 
     /// Adds what is to be noted before it is committed: attributes that it is the first of its types to have; whether that is anything.
@@ -133,9 +131,8 @@ impl Draught {
         let bytes = self.bytes.clone();
         let stored = bytes.as_ref().map(|bytes| EntityView::parse(bytes)).transpose()?;
         let now = self.time(stored.as_ref(), now);
-        let known = self.known();
         let rules =
-            WriteRules { entity_bytes_max: context.options.entity_bytes_max, indexed: &known.indexed };
+            WriteRules { entity_bytes_max: context.options.entity_bytes_max, indexed: self.indexed() };
         let outcome = apply(stored.as_ref(), id, operation, now, rules)?;
         let live = if self.feed.has_states() { self.live(now)? } else { None };
         let live = live.as_ref().map(|bytes| EntityView::peek(bytes)).transpose()?;
@@ -279,8 +276,7 @@ impl Draught {
     fn index_anew(&mut self) -> Result<(), Error> {
         let rows = |bytes: &Option<Bytes>| -> Result<IndexRows, Error> {
             let view = bytes.as_ref().map(|bytes| EntityView::peek(bytes)).transpose()?;
-            let indexed = &self.watch.known.indexed;
-            Ok(view.map_or_else(IndexRows::default, |view| index_rows(&view, indexed)))
+            Ok(view.map_or_else(IndexRows::default, |view| index_rows(&view, self.indexed())))
         };
         let (before, after) = (rows(&self.stored)?, rows(&self.bytes)?);
         self.writes.retain(|write| !keys::is_index_of_entity(write.key()));

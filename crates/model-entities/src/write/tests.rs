@@ -7,14 +7,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use bytes::Bytes;
 use proptest::prelude::*;
 use smallvec::SmallVec;
-use store::{Clock, Cursor, Partition, Range, Store, TenantName, Write, WriteIds};
+use store::{Clock, Commit, Cursor, Direction, Partition, Range, Store, TenantName, Write, WriteIds};
 
 use super::*;
+use crate::entities::next_range;
 use crate::index::index_rows;
 use crate::model::{PlainEntity, apply_plainly};
 use crate::{
-    Attribute, Draft, Entities, Extra, Fate, Field, Instance, Instances, Kind, MergeOptions, Options, TermId,
-    change_records,
+    Attribute, Draft, Entities, EntityView, Extra, Fate, Field, Instance, Instances, Kind, MergeOptions,
+    Options, TermId, change_records, keys,
 };
 
 pub(crate) fn options(buckets: u32) -> Options {

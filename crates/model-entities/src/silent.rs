@@ -1,0 +1,29 @@
+//! Commits that say nothing: what the model writes for itself, of which the feed does not tell.
+
+use store::{Commit, Condition, Partition, Stamp, Write};
+
+use crate::Error;
+use crate::tenant::Context;
+
+impl Context {
+    /// A commit that says nothing; `reclaims`: it is taken, too, where room is short.
+    pub(crate) fn silent(
+        &self,
+        partition: &Partition,
+        conditions: Vec<Condition>,
+        writes: Vec<Write>,
+        reclaims: bool,
+    ) -> Commit {
+        let (partition, write_id) = (partition.clone(), self.write_ids.next());
+        Commit { partition, write_id, conditions, writes, change: None, reclaims }
+    }
+
+    /// Carries such a commit out; `None`: another came first.
+    pub(crate) async fn commit_silently(&self, commit: Commit) -> Result<Option<Stamp>, Error> {
+        match self.store.commit_known(commit).await {
+            Ok(stamp) => Ok(Some(stamp)),
+            Err(error) if error.kind().is_lost_race() => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
