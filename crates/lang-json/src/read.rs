@@ -210,7 +210,7 @@ impl<'a> Reader<'a> {
                     self.at = at;
                     return Err(self.error(Problem::String));
                 }
-                Some(_) => at += 1,
+                Some(_) => at = text::plain_until(self.bytes(), at + 1),
             }
         }
         let raw = self.slice(start, at)?;

@@ -86,6 +86,16 @@ fn tree() -> impl Strategy<Value = serde_json::Value> {
 
 proptest! {
     #[test]
+    fn plain_bytes_are_passed_over_as_one_by_one(
+        bytes in prop::collection::vec(prop_oneof![9 => any::<u8>(), 1 => Just(b'"'), 1 => Just(b'\\'), 2 => 0x1e_u8..0x24], 0..40),
+        at in 0_usize..44,
+    ) {
+        let rest = bytes.get(at..).unwrap_or_default();
+        let first = rest.iter().position(|byte| matches!(byte, b'"' | b'\\' | 0..0x20)).unwrap_or(rest.len());
+        prop_assert_eq!(crate::text::plain_until(&bytes, at), at + first.min(rest.len() / 8 * 8));
+    }
+
+    #[test]
     fn says_what_an_independent_parser_says(text in "[\\[\\]{}:,\"\\\\a-f0-9eE.+ untrlsx-]{0,40}") {
         let ours = canonical(&text, 100);
         let theirs = serde_json::from_str::<serde_json::Value>(&text);
