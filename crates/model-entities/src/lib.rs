@@ -75,7 +75,7 @@ pub use rebucket::Rebucketing;
 pub use scope::{scope_value, scopes_of_value};
 pub use store::{
     Clock, Deadline, ErrorKind as StoreErrorKind, Fingerprint, Fingerprints, Lane, Pace, Slot,
-    StateCondition, Tenant, TenantName, TenantNameError, TimedOut, Timestamp,
+    StateCondition, Tenant, TenantName, TenantNameError, TimedOut, Timestamp, rest,
 };
 pub use tenant::{Entity, TenantEntities};
 pub use term::{NAME_BYTES_MAX, TermId, Terms};

@@ -69,6 +69,6 @@ pub use store::Store;
 pub use tenant::{TENANT_BYTES_MAX, Tenant, TenantName, TenantNameError};
 pub use tenants::{TENANT_KEPT_BYTES_MAX, TenantCreation, TenantInfo, TenantPage, Tenants};
 pub use time::{Clock, Timestamp};
-pub use work::{Deadline, Lane, Pace, Slot, TimedOut};
+pub use work::{Deadline, Lane, Pace, Slot, TimedOut, rest};
 pub use write_id::WriteIds;
 pub use writes::later_wins;

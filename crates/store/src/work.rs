@@ -5,7 +5,7 @@
 //! over. What turns out to be really long takes a slot of a [`Lane`]: it goes on beside the threads of the runtime,
 //! and only so much of it at once as the lane has slots.
 
-use std::cell::Cell;
+use std::cell::RefCell;
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -119,8 +119,22 @@ impl Pace {
 }
 
 thread_local! {
-    /// Whether this thread is at work in a slot of a lane.
-    static IN_SLOT: Cell<bool> = const { Cell::new(false) };
+    /// The lane in a slot of which this thread is at work.
+    static IN_SLOT: RefCell<Option<Lane>> = const { RefCell::new(None) };
+}
+
+/// Lets others run: the other tasks of this thread. Work that is driven in a slot keeps no thread of the runtime, so it lets go
+/// of the slot only where others wait for one: it would go on on another thread, whose caches know nothing of it.
+pub async fn rest() {
+    let is_alone = is_multi_threaded()
+        && IN_SLOT.with_borrow(|lane| lane.as_ref().is_some_and(|lane| lane.waiting() == 0));
+    if !is_alone {
+        tokio::task::yield_now().await;
+    }
+}
+
+fn is_multi_threaded() -> bool {
+    Handle::try_current().is_ok_and(|runtime| runtime.runtime_flavor() == RuntimeFlavor::MultiThread)
 }
 
 /// Where long work runs: beside the threads of the runtime, so much at once as there are slots. Clones share.
@@ -150,7 +164,7 @@ impl Lane {
     /// A slot, as soon as one is free; first come, first served. Work that is driven in a slot has one, and gets no
     /// second: who held one and waited for another could wait for ever.
     pub async fn enter(&self) -> Slot {
-        if IN_SLOT.get() {
+        if IN_SLOT.with_borrow(Option::is_some) {
             return Slot(None);
         }
         let state = &*self.0;
@@ -175,7 +189,7 @@ impl Lane {
             let slot = self.enter().await;
             let step = poll_fn(|context| {
                 Poll::Ready(slot.run(|| {
-                    let _in_slot = InSlot::new();
+                    let _in_slot = InSlot::of(self);
                     work.as_mut().poll(context)
                 }))
             })
@@ -206,25 +220,22 @@ impl Slot {
     /// Does `work` on this thread, whose other tasks move to another one. (A runtime of one thread has no other: there it
     /// is simply done.)
     pub fn run<T>(&self, work: impl FnOnce() -> T) -> T {
-        match Handle::try_current().map(|runtime| runtime.runtime_flavor()) {
-            Ok(RuntimeFlavor::MultiThread) => tokio::task::block_in_place(work),
-            _ => work(),
-        }
+        if is_multi_threaded() { tokio::task::block_in_place(work) } else { work() }
     }
 }
 
-/// Marks this thread as at work in a slot while it lives.
-struct InSlot(bool);
+/// Marks this thread as at work in a slot of a lane while it lives.
+struct InSlot(Option<Lane>);
 
 impl InSlot {
-    fn new() -> Self {
-        Self(IN_SLOT.replace(true))
+    fn of(lane: &Lane) -> Self {
+        Self(IN_SLOT.replace(Some(lane.clone())))
     }
 }
 
 impl Drop for InSlot {
     fn drop(&mut self) {
-        IN_SLOT.set(self.0);
+        IN_SLOT.set(self.0.take());
     }
 }
 
@@ -294,7 +305,7 @@ mod tests {
         for done in all {
             assert_eq!(done.await.unwrap(), Ok(()));
         }
-        assert!(!IN_SLOT.get());
+        assert!(IN_SLOT.with_borrow(Option::is_none));
         assert_eq!(lane.0.slots.available_permits(), 1);
     }
 
@@ -310,6 +321,63 @@ mod tests {
         };
         let (waited, other) = tokio::join!(waits, other);
         assert_eq!((waited, other), (Ok(2), 1));
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+    async fn work_in_a_slot_rests_where_others_wait_for_one() {
+        let lane = Lane::new(1);
+        lane.drive(async {
+            for _ in 0..100 {
+                rest().await;
+            }
+        })
+        .await;
+        assert_eq!(lane.taken(), 1);
+        let (order, mut after) = tokio::sync::mpsc::channel(2);
+        let work = |name: u32, waits: bool| {
+            let (lane, order) = (lane.clone(), order.clone());
+            let driven = lane.clone();
+            async move {
+                driven
+                    .drive(async {
+                        while waits && lane.waiting() == 0 {
+                            std::thread::yield_now();
+                        }
+                        rest().await;
+                        order.try_send(name).unwrap();
+                    })
+                    .await;
+            }
+        };
+        let first = tokio::spawn(work(1, true));
+        while lane.taken() < 2 {
+            tokio::task::yield_now().await;
+        }
+        let second = tokio::spawn(work(2, false));
+        first.await.unwrap();
+        second.await.unwrap();
+        assert_eq!((after.recv().await, after.recv().await), (Some(2), Some(1)));
+    }
+
+    #[tokio::test]
+    async fn where_there_is_one_thread_work_in_a_slot_rests() {
+        let (lane, turns) = (Lane::new(1), std::cell::Cell::new(0));
+        let work = lane.drive(async {
+            for _ in 0..100 {
+                rest().await;
+            }
+        });
+        let other = async {
+            loop {
+                turns.set(turns.get() + 1);
+                tokio::task::yield_now().await;
+            }
+        };
+        tokio::select! {
+            () = work => {}
+            () = other => {}
+        }
+        assert!(turns.get() >= 100, "{}", turns.get());
     }
 
     /// Two pieces of work that never pause, and one slot, on a runtime of one worker: another task still runs.

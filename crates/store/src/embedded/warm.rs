@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::shared::Shared;
 use crate::limits::check_commit;
 use crate::place::place;
-use crate::{Commit, Condition, Error, Limits};
+use crate::{Commit, Condition, Error, Limits, rest};
 
 /// A commit of more rows is large.
 pub(crate) const LARGE_ROWS: usize = 4_000;
@@ -45,7 +45,7 @@ impl Shared {
                 }
                 read += 1;
                 if read % READ_AT_ONCE == 0 {
-                    tokio::task::yield_now().await;
+                    rest().await;
                 }
             }
         }

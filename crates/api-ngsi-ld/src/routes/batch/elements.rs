@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use api_http::Request;
-use model_entities::{Deadline, Draft, TenantName};
+use model_entities::{Deadline, Draft, TenantName, rest};
 
 use super::Tally;
 use crate::context::{Context, Contexts, Names, TenantContexts};
@@ -213,7 +213,7 @@ impl<'a, 'b> Resolver<'a, 'b> {
     }
 
     async fn turn(&self) -> Result<(), Problem> {
-        tokio::task::yield_now().await;
+        rest().await;
         self.deadline.check().map_err(|error| problem(&error.into(), None))
     }
 }
