@@ -1,15 +1,18 @@
 //! Writes: fetch, think, commit; again where another writer came first.
 
 mod draught;
+mod outcomes;
 mod purge;
 #[cfg(test)]
 pub(crate) mod tests;
 
 use std::collections::HashMap;
 
+use futures_util::stream::{self, StreamExt};
 use store::{ErrorKind, Row, Stamp, Timestamp};
 
 use self::draught::Draught;
+use self::outcomes::Outcomes;
 use crate::in_use::Notes;
 use crate::query::Matching;
 use crate::tenant::Context;
@@ -18,10 +21,12 @@ use crate::{Change, Error, Operation, Precondition, TenantEntities};
 
 /// How often a write starts again because another writer came first.
 const ATTEMPTS_MAX: usize = 64;
-/// Entities whose commits are submitted together.
-const GROUP_ENTITIES_MAX: usize = 1024;
+/// Entities whose commits are submitted together: few enough that the store is at work on them while the next are thought.
+const GROUP_ENTITIES_MAX: usize = 128;
 /// The commit that reaches so many bytes in all is the last that is submitted with others.
-const GROUP_BYTES_MAX: usize = 16 << 20;
+const GROUP_BYTES_MAX: usize = 4 << 20;
+/// Such groups of one call that are under way at once.
+const GROUPS_AT_ONCE: usize = 4;
 
 /// One operation on one entity, as it was asked for.
 #[derive(Clone, Copy)]
@@ -133,7 +138,7 @@ impl TenantEntities {
 
     /// Many operations in one group: each entity is its own atom, operations on the same entity
     /// happen in order (and in one atom), outcomes come in the order of `operations`.
-    /// Cost: one read for each bucket and one group commit for each thousand entities (16 MiB).
+    /// Cost: one read for each bucket and one group commit for each 128 entities (4 MiB), of which four are under way at once.
     pub async fn apply_all(
         &self,
         operations: Vec<(Box<str>, Operation)>,
@@ -165,21 +170,24 @@ impl TenantEntities {
         count: usize,
         round: Round<'_>,
     ) -> Vec<Result<Change, Error>> {
-        let mut outcomes: Vec<Option<Result<Change, Error>>> = (0..count).map(|_| None).collect();
-        for groups in groups.chunks(GROUP_ENTITIES_MAX) {
-            let mut left: Vec<&Group<'_>> = groups.iter().collect();
-            for attempt in 0..ATTEMPTS_MAX {
-                if left.is_empty() {
-                    break;
-                }
-                left = self.attempt_all(&left, Round { attempt, ..round }, &mut outcomes).await;
+        let outcomes = Outcomes::new(count);
+        // Each entity is in one of them.
+        let parts = stream::iter(groups.chunks(GROUP_ENTITIES_MAX));
+        parts.for_each_concurrent(GROUPS_AT_ONCE, |part| self.apply_part(part, round, &outcomes)).await;
+        outcomes.into_list()
+    }
+
+    async fn apply_part(&self, groups: &[Group<'_>], round: Round<'_>, outcomes: &Outcomes) {
+        let mut left: Vec<&Group<'_>> = groups.iter().collect();
+        for attempt in 0..ATTEMPTS_MAX {
+            if left.is_empty() {
+                return;
             }
-            for group in left {
-                group.tell(&mut outcomes, || Error::Contention(group.id.into()));
-            }
+            left = self.attempt_all(&left, Round { attempt, ..round }, outcomes).await;
         }
-        let lost = || Err(store::Error::new(ErrorKind::Unknown, "apply: no outcome was told").into());
-        outcomes.into_iter().map(|outcome| outcome.unwrap_or_else(lost)).collect()
+        for group in left {
+            group.tell(outcomes, || Error::Contention(group.id.into()));
+        }
     }
 
     /// Answers the groups that other writers came before. Those that queue wait for their turns, the others go first:
@@ -188,7 +196,7 @@ impl TenantEntities {
         &self,
         groups: &[&'a Group<'a>],
         round: Round<'_>,
-        outcomes: &mut [Option<Result<Change, Error>>],
+        outcomes: &Outcomes,
     ) -> Vec<&'a Group<'a>> {
         let turns = &self.context().turns;
         // After the first attempt some only look for a past; who is left after the second has lost to others.
@@ -206,7 +214,7 @@ impl TenantEntities {
         &self,
         groups: &[&'a Group<'a>],
         round: Round<'_>,
-        outcomes: &mut [Option<Result<Change, Error>>],
+        outcomes: &Outcomes,
     ) -> Vec<&'a Group<'a>> {
         if groups.is_empty() {
             return Vec::new();
@@ -222,7 +230,7 @@ impl TenantEntities {
                 return Vec::new();
             }
         };
-        let (mut gathered, mut left) = (Gathered::default(), Vec::new());
+        let (mut gathered, mut left) = (Gathered::of(groups.len()), Vec::new());
         // Judged by rows that may be out of date, as long as no commit says that they are not.
         let may_lag = round.attempt == 0 && context.store.may_lag();
         for (group, Read { watch, row, past, fits }) in groups.iter().zip(read) {
@@ -244,9 +252,7 @@ impl TenantEntities {
             let mut draught = Draught::new(group.id, row, past, watch);
             for (index, operation) in &group.operations {
                 let outcome = draught.think(context, group.id, operation, round.now);
-                if let Some(place) = outcomes.get_mut(*index) {
-                    *place = Some(outcome);
-                }
+                outcomes.set(*index, outcome);
             }
             if let Err(error) = draught.check_index(context.store.limits()) {
                 group.refuse(outcomes, &error);
@@ -254,7 +260,7 @@ impl TenantEntities {
             }
             gathered.add(group, draught);
             if gathered.bytes >= GROUP_BYTES_MAX {
-                let gathered = std::mem::take(&mut gathered);
+                let gathered = std::mem::replace(&mut gathered, Gathered::of(0));
                 context.commit_gathered(gathered, may_lag, outcomes, &mut left).await;
             }
         }
@@ -329,7 +335,7 @@ impl Context {
         &self,
         gathered: Gathered<'a>,
         may_lag: bool,
-        outcomes: &mut [Option<Result<Change, Error>>],
+        outcomes: &Outcomes,
         left: &mut Vec<&'a Group<'a>>,
     ) {
         let drafted = self.noted_of(gathered.drafted, outcomes, left).await;
@@ -362,7 +368,7 @@ impl Context {
     async fn noted_of<'a>(
         &self,
         drafted: Vec<(&'a Group<'a>, Draught)>,
-        outcomes: &mut [Option<Result<Change, Error>>],
+        outcomes: &Outcomes,
         left: &mut Vec<&'a Group<'a>>,
     ) -> Vec<(&'a Group<'a>, Draught)> {
         let mut notes = Notes::default();
@@ -395,13 +401,17 @@ struct Group<'a> {
 }
 
 /// What is to be written together.
-#[derive(Default)]
 struct Gathered<'a> {
     drafted: Vec<(&'a Group<'a>, Draught)>,
     bytes: usize,
 }
 
 impl<'a> Gathered<'a> {
+    /// Room for so many entities.
+    fn of(entities: usize) -> Self {
+        Self { drafted: Vec::with_capacity(entities), bytes: 0 }
+    }
+
     fn add(&mut self, group: &'a Group<'a>, draught: Draught) {
         self.bytes = self.bytes.saturating_add(draught.size());
         self.drafted.push((group, draught));
@@ -423,20 +433,16 @@ fn groups(operations: &[(Box<str>, Operation)]) -> Vec<Group<'_>> {
 
 impl Group<'_> {
     /// The same outcome for all operations.
-    fn tell(&self, outcomes: &mut [Option<Result<Change, Error>>], error: impl Fn() -> Error) {
+    fn tell(&self, outcomes: &Outcomes, error: impl Fn() -> Error) {
         for (index, _) in &self.operations {
-            if let Some(place) = outcomes.get_mut(*index) {
-                *place = Some(Err(error()));
-            }
+            outcomes.set(*index, Err(error()));
         }
     }
 
     /// The store refused the commit: operations that were themselves refused keep their reason.
-    fn refuse(&self, outcomes: &mut [Option<Result<Change, Error>>], error: &Error) {
+    fn refuse(&self, outcomes: &Outcomes, error: &Error) {
         for (index, _) in &self.operations {
-            if let Some(place) = outcomes.get_mut(*index).filter(|place| matches!(place, Some(Ok(_)))) {
-                *place = Some(Err(repeat(error)));
-            }
+            outcomes.refuse(*index, repeat(error));
         }
     }
 }

@@ -459,6 +459,65 @@ fn who_comes_while_others_queue_queues_too() {
     });
 }
 
+/// Parts of a batch are under way side by side.
+#[test]
+fn most_of_a_large_batch_does_not_wait_for_the_turn_of_one_entity() {
+    run(async {
+        let entities = tenant(&store(), 2).await;
+        let turns = &entities.context().turns;
+        let taken = turns.of("urn:x:0").unwrap();
+        let ids = (0..2_000).map(|n| format!("urn:x:{n}"));
+        // Of those who share its turn, the first only.
+        let ids = ids.enumerate().filter(|(n, id)| *n == 0 || !std::ptr::eq(turns.of(id).unwrap(), taken));
+        let ids: Vec<String> = ids.map(|(_, id)| id).collect();
+        let turn = taken.lock().await;
+        let operations = ids.iter().map(|id| (id[..].into(), Operation::Create(draft_of("1"))));
+        let batch = entities.apply_all(operations.collect(), Timestamp(5));
+        let mut batch: std::pin::Pin<Box<dyn Future<Output = _>>> = Box::pin(batch);
+        let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+        for _ in 0..100 {
+            assert!(batch.as_mut().poll(&mut context).is_pending());
+        }
+        assert_eq!(stored(&entities).await.len(), ids.len() - 1);
+        drop(turn);
+        let outcomes = batch.await;
+        assert!(outcomes.iter().all(|outcome| matches!(outcome, Ok(Change { fate: Fate::Created, .. }))));
+        assert_eq!(stored(&entities).await.len(), ids.len());
+    });
+}
+
+#[test]
+fn large_batches_on_the_same_entities_are_each_carried_out() {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(4).build().unwrap();
+    runtime.block_on(async {
+        let entities = tenant(&store(), 1).await;
+        let append = |writer: u32| {
+            let entities = entities.clone();
+            let mut draft = draft_of(&writer.to_string());
+            draft.attributes[0].name = TermId(100 + writer);
+            // Each entity twice, every other writer from the last to the first.
+            let mut ids: Vec<u32> = (0..600).chain(0..600).collect();
+            if writer % 2 == 1 {
+                ids.reverse();
+            }
+            let operation = |n: u32| (format!("urn:x:{n}").into(), Operation::UpsertUpdate(draft.clone()));
+            let operations: Vec<_> = ids.into_iter().map(operation).collect();
+            async move { entities.apply_all(operations, Timestamp(2)).await }
+        };
+        let writers: Vec<_> = (0..8).map(|writer| tokio::spawn(append(writer))).collect();
+        let mut created = 0;
+        for writer in writers {
+            for outcome in writer.await.unwrap() {
+                created += usize::from(outcome.unwrap().fate == Fate::Created);
+            }
+        }
+        assert_eq!(created, 600);
+        let stored = stored(&entities).await;
+        assert!(stored.values().all(|entity| entity.attributes.len() == 8));
+        assert_eq!(stored.len(), 600);
+    });
+}
+
 #[test]
 fn a_batch_keeps_the_order_of_operations_on_one_entity() {
     run(async {

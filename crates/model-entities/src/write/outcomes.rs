@@ -1,0 +1,36 @@
+//! What became of the operations of one call, of which several parts are at work side by side.
+
+use parking_lot::Mutex;
+use store::ErrorKind;
+
+use crate::{Change, Error};
+
+/// Outcomes, in the order of the operations. No lock is held longer than one of them is looked at.
+pub(super) struct Outcomes(Mutex<Vec<Option<Result<Change, Error>>>>);
+
+impl Outcomes {
+    /// Those of so many operations, of which none is known yet.
+    pub(super) fn new(count: usize) -> Self {
+        Self(Mutex::new((0..count).map(|_| None).collect()))
+    }
+
+    /// Sets the outcome of the operation at `index`.
+    pub(super) fn set(&self, index: usize, outcome: Result<Change, Error>) {
+        if let Some(slot) = self.0.lock().get_mut(index) {
+            *slot = Some(outcome);
+        }
+    }
+
+    /// Makes the success of an operation an error. One that was refused keeps its reason.
+    pub(super) fn refuse(&self, index: usize, error: Error) {
+        if let Some(slot @ Some(Ok(_))) = self.0.lock().get_mut(index) {
+            *slot = Some(Err(error));
+        }
+    }
+
+    /// All of them.
+    pub(super) fn into_list(self) -> Vec<Result<Change, Error>> {
+        let lost = || Err(store::Error::new(ErrorKind::Unknown, "apply: no outcome was told").into());
+        self.0.into_inner().into_iter().map(|outcome| outcome.unwrap_or_else(lost)).collect()
+    }
+}
