@@ -6,15 +6,17 @@
 
 use std::ops::ControlFlow;
 
+use bytes::Bytes;
 use store::{Direction, Partition, Range, Timestamp};
 
 use super::kept::{KeptPart, Outline, levels, reach};
-use super::layer::{EncodedLayer, Layer, compose};
+use super::layer::{EncodedLayer, Layer, compose, decode_range};
 use super::moment::Rows;
 use super::read::{Patience, or_gone};
+use super::spill::FreshKey;
 use super::state::State;
 use super::{Modification, Strand, Strands, keys};
-use crate::{Error, Malformed, Points, TimeRange};
+use crate::{Block, Error, Malformed, Points, TimeRange};
 
 /// Rows that are read at once at most.
 const PAGE_ROWS: usize = 256;
@@ -39,6 +41,17 @@ fn check_audited(state: &State) -> Result<(), Error> {
 struct Needed {
     ordinal: u64,
     layer: Box<[u8]>,
+    /// The row that its points lie in, if they are too large for a commit, and the row's value once it is read.
+    spilled: Option<(FreshKey, Bytes)>,
+}
+
+impl Needed {
+    fn decode(&self, range: TimeRange) -> Result<Layer, Malformed> {
+        let Some((_, row)) = &self.spilled else { return EncodedLayer::parse(&self.layer)?.decode(range) };
+        let mut layer = Layer::default();
+        decode_range(&Block::parse(row)?, range, &mut layer.points)?;
+        Ok(layer)
+    }
 }
 
 /// Which parts count, and those found so far.
@@ -53,9 +66,10 @@ struct Gathered {
 
 impl Gathered {
     /// A write after the time, or after the state that is read, does not count.
-    fn take(&mut self, part: &KeptPart<'_>) {
+    fn take(&mut self, strand: &Strand, part: &KeptPart<'_>) {
         if part.written <= self.at && part.sequence() <= self.sequence {
-            self.needed.push(Needed { ordinal: part.ordinal, layer: part.layer.into() });
+            let spilled = part.spilled(strand).map(|row| (row, Bytes::new()));
+            self.needed.push(Needed { ordinal: part.ordinal, layer: part.layer.into(), spilled });
             self.weight += 1 + part.points;
         }
     }
@@ -67,7 +81,7 @@ impl Gathered {
         let mut layers = vec![Layer::default()];
         let mut points = 0;
         for part in self.needed {
-            let layer = EncodedLayer::parse(&part.layer)?.decode(range)?;
+            let layer = part.decode(range)?;
             points += layer.points.len() + layer.clears.len();
             layers.push(layer);
             let composed = layers.first().map_or(0, |layer| layer.points.len() + layer.clears.len());
@@ -180,11 +194,26 @@ impl Strands {
         let mut gathered = Gathered { at, sequence: state.sequence, needed: Vec::new(), weight: 0 };
         self.gather_open(strand, state, range.from, &mut gathered).await?;
         let next = self.gather_next(strand, state, range, points_max, &mut gathered).await?;
+        or_gone!(self.read_needed(strand, &mut gathered).await?);
         let page = TimeRange { from: range.from, to: next.unwrap_or(range.to) };
         // An erased strand's parts may have gone while they were read, or those before a bound.
         let now = or_gone!(self.state_beside_rows(strand).await?);
         let is_gone = now.kept.life != state.kept.life || now.kept.from > page.from;
         Ok(if is_gone { None } else { Some((gathered.compose(page)?, next)) })
+    }
+
+    /// Reads points of parts that lie in rows of their own; `None` if one is gone.
+    async fn read_needed(&self, strand: &Strand, gathered: &mut Gathered) -> Result<Option<()>, Error> {
+        let spilled = || gathered.needed.iter().filter_map(|part| part.spilled.as_ref());
+        if spilled().next().is_none() {
+            return Ok(Some(()));
+        }
+        let rows = or_gone!(self.fresh_rows(strand, spilled().map(|(row, _)| row.clone())).await?);
+        let waiting = gathered.needed.iter_mut().filter_map(|part| part.spilled.as_mut());
+        for ((_, value), row) in waiting.zip(rows) {
+            *value = row;
+        }
+        Ok(Some(()))
     }
 
     /// Parts that begin before `from` and touch it or a later time.
@@ -198,7 +227,7 @@ impl Strands {
         let mut take = |key: &[u8], value: &[u8]| {
             let part = KeptPart::parse(key, value)?;
             if part.last >= from {
-                gathered.take(&part);
+                gathered.take(strand, &part);
             }
             Ok(ControlFlow::Continue(()))
         };
@@ -234,7 +263,7 @@ impl Strands {
             }
             reached = first;
             if let Some((key, value)) = level.next() {
-                gathered.take(&KeptPart::parse(key, value)?);
+                gathered.take(strand, &KeptPart::parse(key, value)?);
             }
             level.pass().await?;
         }

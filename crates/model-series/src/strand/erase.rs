@@ -66,6 +66,8 @@ impl Strands {
                 let entries = state.index.entries_meeting(&pages, i64::MIN, i64::MAX)?;
                 entries.iter().for_each(|entry| fresh.remove(strand, entry.row(strand)));
                 state.index.pages.iter().for_each(|page| fresh.remove(strand, page.row(strand)));
+                let spilled = or_gone!(self.spilled_rows(strand, &state).await?);
+                spilled.into_iter().for_each(|row| fresh.remove(strand, row));
                 drop_overlays(strand, &mut state, &mut writes);
                 if state.audited {
                     writes.extend(keys::all_kept(strand).map(Write::DeleteRange));

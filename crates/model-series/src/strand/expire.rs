@@ -8,8 +8,10 @@ use std::ops::ControlFlow;
 use bytes::Bytes;
 use store::{Commit, Condition, Direction, Timestamp, Write, later_wins};
 
+use super::fresh::Fresh;
 use super::kept::{KeptPart, levels};
 use super::layer::Layer;
+use super::spill::FreshKey;
 use super::state::State;
 use super::think::Order;
 use super::write::commit;
@@ -81,20 +83,21 @@ impl Strands {
             loop {
                 let page =
                     self.shared.store.scan(&strand.partition, &rest, Direction::Forward, page_rows).await?;
-                let mut writes = Vec::new();
+                let (mut writes, mut spilled) = (Vec::new(), Vec::new());
                 for (key, value) in page.rows() {
                     let part = KeptPart::parse(key, value)?;
                     if part.last >= before {
                         continue;
                     }
                     writes.push(Write::Delete(Bytes::copy_from_slice(key)));
+                    spilled.extend(part.spilled(strand));
                     if part.is_end {
                         writes.push(Write::Delete(keys::written(strand, part.written, part.sequence())));
                     }
                 }
                 // Clear and points of one write may end together, and both lead to what stands beside it.
                 later_wins(&mut writes);
-                if !writes.is_empty() && !self.drop_rows(strand, state, writes).await? {
+                if !writes.is_empty() && !self.drop_rows(strand, state, (writes, spilled)).await? {
                     return Ok(());
                 }
                 let Some(last) = page.last_key().filter(|_| page.more()) else { break };
@@ -104,9 +107,15 @@ impl Strands {
         self.drop_levels(strand).await
     }
 
-    /// Deletes rows of a strand; answers whether it did: not if the strand was erased meanwhile, or writers kept coming first.
-    async fn drop_rows(&self, strand: &Strand, held: &State, writes: Vec<Write>) -> Result<bool, Error> {
+    /// Deletes rows of a strand, and lets fresh ones go; answers whether it did: not if the strand was erased meanwhile, or writers kept coming first.
+    async fn drop_rows(
+        &self,
+        strand: &Strand,
+        held: &State,
+        (writes, spilled): (Vec<Write>, Vec<FreshKey>),
+    ) -> Result<bool, Error> {
         for _ in 0..COMMIT_ATTEMPTS_MAX {
+            let epoch = self.shared.store.fence(&strand.partition);
             let Some((stamp, now)) = self.state(strand).await? else { return Ok(false) };
             if now.kept.life != held.kept.life {
                 return Ok(false);
@@ -119,7 +128,9 @@ impl Strands {
                 change: None,
                 reclaims: true,
             };
-            if self.try_commit(commit).await? {
+            let mut fresh = Fresh::default();
+            spilled.iter().for_each(|row| fresh.remove(strand, row.clone()));
+            if self.try_append_then_commit(fresh.with(epoch, commit)).await? {
                 return Ok(true);
             }
         }
@@ -136,6 +147,7 @@ impl Strands {
                 state.kept.levels &= !(1 << level);
             }
         }
+        state.kept.spilled &= state.kept.levels != 0;
         if state != held {
             let write_id = self.shared.write_ids.next();
             let commit = commit(strand, Some(stamp), &state, std::iter::empty(), write_id, Bytes::new());

@@ -208,8 +208,12 @@ impl Strands {
         swap_blocks(strand, &mut state, &pages, swap, limits, &mut fresh)?;
         if let Some(folded) = folded.filter(|_| is_last) {
             let left = or_gone!(self.overlays_from(strand, &state, folded.overlay_next).await?);
-            let gone = folded.overlays.map_or(0..0, |overlays| overlays.first_ordinal..folded.overlay_next);
-            remove_overlays(strand, gone, &mut writes);
+            if let Some(overlays) = &folded.overlays {
+                let gone = overlays.first_ordinal..folded.overlay_next;
+                let points = or_gone!(self.overlay_points(strand, overlays, gone.clone()).await?);
+                points.into_iter().for_each(|row| fresh.remove(strand, row));
+                remove_overlays(strand, gone, &mut writes);
+            }
             state.overlays = left;
         }
         check_size(&writes, limits)?;
@@ -231,15 +235,8 @@ impl Strands {
         let rows = or_gone!(self.rows(&strand.partition, &keys).await?);
         let mut left: Option<Overlays> = None;
         for row in &rows {
-            let (first, last, points, clears) = EncodedLayer::parse(row)?.outline().ok_or(Malformed)?;
-            let held = left.unwrap_or(Overlays { first_ordinal: ordinal, points: 0, clears, first, last });
-            left = Some(Overlays {
-                first_ordinal: ordinal,
-                points: held.points + points,
-                clears: held.clears || clears,
-                first: held.first.min(first),
-                last: held.last.max(last),
-            });
+            let next = EncodedLayer::parse(row)?.outline(ordinal).ok_or(Malformed)?;
+            left = Some(left.map_or(next, |left| left.with(next)));
         }
         Ok(Some(left))
     }

@@ -1,6 +1,6 @@
-//! Fresh rows: blocks and pages of the index. They lie in an append space, in partitions by the window of time they are of, and go
-//! ahead of the commit whose state names them; the commit whose state names them no more lets them go. So a write of
-//! any size is one small commit, and no partition grows without end.
+//! Fresh rows: blocks and pages of the index, and points of layers that are too large for a commit (spill.rs). They lie in an
+//! append space, in partitions by the window of time they are of, and go ahead of the commit that names them; the commit
+//! after which nothing names them lets them go. So a write of any size is one small commit, and no partition grows without end.
 //!
 //! Rows that no state names are left where a writer died, or another came before it. Where a store belongs to one process that
 //! takes a write which does not fit in one batch: the state says so before ([`State::untidy`]). Elsewhere any write may
@@ -10,7 +10,8 @@ use std::collections::HashSet;
 
 use bytes::Bytes;
 use store::{
-    Append, Appended, Commit, CommitWithAppends, Condition, Direction, Epoch, Limits, Removal, Stamp, WriteId,
+    Append, Appended, Commit, CommitWithAppends, Condition, Direction, Epoch, Limits, ROW_BYTES_MAX, Removal,
+    Stamp, WriteId,
 };
 
 use super::read::{contention, or_gone};
@@ -48,11 +49,16 @@ impl Attempt {
     /// Of a write that may.
     pub(super) fn of(id: WriteId) -> Self {
         // Ids of one process count on; those of two differ in their high half.
-        let [low, high] = [id.0, id.0 >> u64::BITS].map(|half| half & u128::from(u64::MAX));
-        let (low, high) = (u64::try_from(low).unwrap_or_default(), u64::try_from(high).unwrap_or_default());
+        let (low, high) = halves(id);
         let mixed = (high.rotate_left(17) ^ low).wrapping_mul(0x9E37_79B9_7F4A_7C15);
         Self((mixed >> (u64::BITS - ATTEMPT_BITS)).max(1))
     }
+}
+
+/// The low and the high half of an id.
+pub(super) fn halves(WriteId(id): WriteId) -> (u64, u64) {
+    let [a, b, c, d, e, f, g, h, high @ ..] = id.to_le_bytes();
+    (u64::from_le_bytes([a, b, c, d, e, f, g, h]), u64::from_le_bytes(high))
 }
 
 /// The generation behind another, in an attempt to write. What an attempt leaves behind lies under no key of another.
@@ -109,6 +115,8 @@ pub(super) struct Fresh {
     /// The first and last window of what is put.
     windows: Option<(i64, i64)>,
     bytes: usize,
+    /// The bytes of the largest row that is put.
+    largest: usize,
 }
 
 impl Fresh {
@@ -127,6 +135,7 @@ impl Fresh {
             of == window && held + more <= most && append.rows.len() < limits.commit_rows / APPEND_PART
         };
         self.bytes += more;
+        self.largest = self.largest.max(more);
         let (first, last) = self.windows.unwrap_or((window, window));
         self.windows = Some((first.min(window), last.max(window)));
         match self.appends.last_mut().filter(fits) {
@@ -166,6 +175,15 @@ impl Fresh {
     pub(super) fn span(&self) -> Option<(i64, i64)> {
         let (first, last) = self.windows?;
         Some((keys::times_of(first).0, keys::times_of(last).1.min(i64::MAX - 1)))
+    }
+
+    /// Refuses a row that no append takes: a block of one point.
+    pub(super) fn check_rows(&self, limits: &Limits) -> Result<(), Error> {
+        let (bytes, most) = (self.largest, limits.commit_bytes.min(ROW_BYTES_MAX));
+        if bytes <= most {
+            return Ok(());
+        }
+        Err(Error::Limit(format!("a point of one strand takes {bytes} bytes: at most {most} are allowed")))
     }
 
     /// Refuses what is too much for one batch with its commit.
@@ -316,6 +334,10 @@ impl Strands {
         (first, last): (i64, i64),
     ) -> Result<Option<Vec<Removal>>, Error> {
         let mut orphans = Vec::new();
+        let spilled = match state {
+            Some(state) => or_gone!(self.spilled_rows(strand, state).await?),
+            None => Vec::new(),
+        };
         for window in keys::windows(first, last) {
             let (from, to) = keys::times_of(window);
             let partition = keys::fresh_partition(strand, window);
@@ -325,6 +347,7 @@ impl Strands {
                 let entries = state.index.entries_meeting(&pages, from, to)?;
                 named.extend(entries.iter().map(|entry| entry.row(strand).1));
                 named.extend(state.index.pages.iter().map(|page| page.row(strand).1));
+                named.extend(spilled.iter().filter(|(of, _)| *of == window).map(|(_, key)| key.clone()));
             }
             let mut keys = Vec::new();
             for mut rest in keys::all_fresh(strand) {

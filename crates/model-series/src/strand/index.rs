@@ -132,7 +132,7 @@ impl Entry {
 }
 
 /// Appends entries: their number, then each beginning where the one before ended.
-fn put_entries(out: &mut Vec<u8>, entries: &[Entry]) {
+pub(super) fn put_entries(out: &mut Vec<u8>, entries: &[Entry]) {
     put_u64(out, entries.len() as u64);
     let mut before = 0;
     for entry in entries {
@@ -141,7 +141,7 @@ fn put_entries(out: &mut Vec<u8>, entries: &[Entry]) {
     }
 }
 
-fn read_entries(reader: &mut Reader<'_>) -> Result<Vec<Entry>, Malformed> {
+pub(super) fn read_entries(reader: &mut Reader<'_>) -> Result<Vec<Entry>, Malformed> {
     let count = reader.count()?;
     let mut entries = Vec::with_capacity(count.min(PAGE_ENTRIES_MAX));
     let mut before = 0;

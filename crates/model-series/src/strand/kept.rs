@@ -8,14 +8,18 @@
 use bytes::Bytes;
 use store::{Timestamp, Write};
 
+use super::fresh::{put_generation, read_generation};
 use super::index::Entry;
 use super::layer::{Layer, join_layer};
-use super::state::State;
-use super::think::{Order, encode_runs};
+use super::spill::FreshKey;
+use super::think::{Draught, Order, encode_runs};
 use super::wire::{Reader, put_i64, put_u64};
-use super::{Modification, Rules, keys};
-use crate::{Malformed, TimeRange};
+use super::{Modification, Rules, Strand, keys};
+use crate::{Error, Malformed, TimeRange};
 
+/// Flags of a part: the write touches nothing later; its points lie in a row of their own.
+const END: u8 = 1;
+const SPILLED: u8 = 2;
 /// The most cleared ranges of one part.
 const CLEARS_MAX: usize = 256;
 /// The level of all spans that are as long as half of time, or longer.
@@ -48,7 +52,9 @@ pub(super) struct KeptPart<'a> {
     pub(super) points: u64,
     /// Whether the write touches nothing later.
     pub(super) is_end: bool,
-    /// See `layer`.
+    /// The generation of the row that its points lie in, if they are too large for a commit.
+    generation: Option<u64>,
+    /// See `layer`; of points that lie in a row of their own nothing.
     pub(super) layer: &'a [u8],
 }
 
@@ -60,8 +66,15 @@ impl<'a> KeptPart<'a> {
         let written = Timestamp(reader.i64()?);
         let last = reader.last_from(first)?;
         let points = reader.u64()?;
-        let is_end = reader.byte()? == 1;
-        Ok(Self { written, ordinal, last, points, is_end, layer: reader.rest() })
+        let flags = reader.byte()?;
+        let generation = if flags & SPILLED == 0 { None } else { Some(read_generation(&mut reader)?) };
+        let (is_end, layer) = (flags & END != 0, reader.rest());
+        Ok(Self { written, ordinal, last, points, is_end, generation, layer })
+    }
+
+    /// The row that its points lie in, if that is not this one.
+    pub(super) fn spilled(&self, strand: &Strand) -> Option<FreshKey> {
+        self.generation.map(|generation| keys::kept_points(strand, self.last, generation))
     }
 
     /// The number of the write among those of the strand.
@@ -119,48 +132,67 @@ impl Outline {
     }
 }
 
-/// Rows that keep a write; `state` is the strand's with this write. `blocks` are its points, if they are encoded already.
+/// Adds rows that keep a write to what it does. `blocks` are its points, if they are encoded already.
 /// Cost: the points are encoded once.
 pub(super) fn keep(
     order: &Order,
     blocks: Option<Vec<(Entry, Bytes)>>,
-    state: &mut State,
     rules: &Rules,
-    writes: &mut Vec<Write>,
-) -> Result<(), Malformed> {
+    draught: &mut Draught,
+) -> Result<(), Error> {
     let Layer { clears, points } = &order.layer;
     let Some((_, end)) = order.layer.bounds() else { return Ok(()) };
     let mut spans: Vec<_> = clears.iter().map(|clear| (clear.from, clear.to - 1)).collect();
-    let mut put = |(first, last): (i64, i64), points: u64, layer: Vec<u8>| {
-        let ordinal = state.sequence << 1 | u64::from(points > 0);
-        let level = level_of(first, last);
-        let mut value = Vec::with_capacity(24 + layer.len());
-        put_i64(&mut value, state.written.0);
-        put_u64(&mut value, last.abs_diff(first));
-        put_u64(&mut value, points);
-        value.push(u8::from(last == end));
-        value.extend_from_slice(&layer);
-        writes.push(Write::Put(keys::kept(&order.strand, level, first, ordinal), value.into()));
-        state.kept.levels |= 1 << level;
-    };
     for part in clears.chunks(CLEARS_MAX) {
         if let (Some(first), Some(last)) = (part.first(), part.last()) {
-            put((first.from, last.to - 1), 0, join_layer(part, &[] as &[Bytes]));
+            let layer = join_layer(part, &[] as &[Bytes]);
+            put_part(&order.strand, draught, (first.from, last.to - 1, end), 0, (0, &layer));
         }
     }
     let blocks = match blocks {
         Some(blocks) => blocks,
         None => encode_runs(&[(points, 0..points.len())], 0, order.encoding, rules)?,
     };
-    for (entry, bytes) in blocks {
-        let span = (entry.summary.first, entry.summary.last);
-        put(span, entry.summary.count.into(), join_layer(&[], &[bytes]));
-        spans.push(span);
+    let place = |entry: &Entry| (entry.summary.first, entry.summary.last, end);
+    spans.extend(blocks.iter().map(|(entry, _)| (entry.summary.first, entry.summary.last)));
+    if rules.are_too_large(&blocks) {
+        draught.state.kept.spilled = true;
+        for entry in draught.spill(&order.strand, blocks, keys::kept_points, rules)? {
+            let mut name = Vec::with_capacity(10);
+            put_generation(&mut name, entry.generation);
+            put_part(&order.strand, draught, place(&entry), entry.summary.count, (SPILLED, &name));
+        }
+    } else {
+        for (entry, bytes) in blocks {
+            let layer = join_layer(&[], &[bytes]);
+            put_part(&order.strand, draught, place(&entry), entry.summary.count, (0, &layer));
+        }
     }
     let outline = Outline { points: points.len() as u64, spans };
-    let key = keys::written(&order.strand, state.written, state.sequence);
-    writes.push(Write::Put(key, outline.to_bytes().into()));
+    let key = keys::written(&order.strand, draught.state.written, draught.state.sequence);
+    draught.writes.push(Write::Put(key, outline.to_bytes().into()));
     Ok(())
+}
+
+/// Puts a part of a write that ends at `end`.
+fn put_part(
+    strand: &Strand,
+    draught: &mut Draught,
+    (first, last, end): (i64, i64, i64),
+    points: u32,
+    (flags, rest): (u8, &[u8]),
+) {
+    let state = &mut draught.state;
+    let ordinal = state.sequence << 1 | u64::from(points > 0);
+    let level = level_of(first, last);
+    let mut value = Vec::with_capacity(24 + rest.len());
+    put_i64(&mut value, state.written.0);
+    put_u64(&mut value, last.abs_diff(first));
+    put_u64(&mut value, points.into());
+    value.push(if last == end { flags | END } else { flags });
+    value.extend_from_slice(rest);
+    draught.writes.push(Write::Put(keys::kept(strand, level, first, ordinal), value.into()));
+    state.kept.levels |= 1 << level;
 }
 
 #[cfg(test)]

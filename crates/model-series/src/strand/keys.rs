@@ -8,6 +8,8 @@
 //! the strand's             W name written sequence     what a kept write touched (kept.rs), plain
 //! blocks/{tenant}/{hash}   i strand first generation   a page of the block index (index.rs)
 //! blocks/{tenant}/{hash}   b strand last generation    a sealed block (codec)
+//! blocks/{tenant}/{hash}   p strand last generation    a block of a large overlay's points, which the overlay names (spill.rs)
+//! blocks/{tenant}/{hash}   k strand last generation    the same of a kept write, which its part names
 //! ```
 //!
 //! `hash` is that of the strand's partition and the window of `first` or `last` (2^55 ns, 417 days); `strand` is the space (one byte) and
@@ -24,7 +26,7 @@ use store::{Partition, Range, Space, SpaceKind, Timestamp, bucket_of};
 
 use super::Strand;
 
-/// Blocks and pages of strands.
+/// What goes ahead of commits: blocks and pages of strands, and points of layers that are too large for a commit.
 const BLOCKS: Space = Space { id: 36, kind: SpaceKind::Append, name: "blocks" };
 /// A window is so many bits of nanoseconds.
 const WINDOW_BITS: u32 = 55;
@@ -38,6 +40,10 @@ const BLOCK: u8 = b'b';
 const OVERLAY: u8 = b'o';
 const KEPT: u8 = b'A';
 const WRITTEN: u8 = b'W';
+/// Of the space of blocks only: callers may have keys that begin so in theirs.
+const OVERLAY_POINTS: u8 = b'p';
+/// See [`OVERLAY_POINTS`].
+const KEPT_POINTS: u8 = b'k';
 
 const NUMBER_BYTES: usize = 8;
 
@@ -56,12 +62,22 @@ pub(super) fn block(strand: &Strand, last: i64, generation: u64) -> (i64, Bytes)
     (window_of(last), fresh_key(BLOCK, strand, &[ordered(last), generation]))
 }
 
-/// All rows `i`, and all rows `b`, of the strand in a partition of them.
-pub(super) fn all_fresh(strand: &Strand) -> [Range; 2] {
-    [PAGE, BLOCK].map(|kind| Range::prefix(fresh_key(kind, strand, &[])))
+/// Row `p`, and the window it is of.
+pub(super) fn overlay_points(strand: &Strand, last: i64, generation: u64) -> (i64, Bytes) {
+    (window_of(last), fresh_key(OVERLAY_POINTS, strand, &[ordered(last), generation]))
 }
 
-/// The partition of rows `i` and `b` of a window. Cost: one hash.
+/// Row `k`, and the window it is of.
+pub(super) fn kept_points(strand: &Strand, last: i64, generation: u64) -> (i64, Bytes) {
+    (window_of(last), fresh_key(KEPT_POINTS, strand, &[ordered(last), generation]))
+}
+
+/// All fresh rows of the strand in a partition of them, by kind.
+pub(super) fn all_fresh(strand: &Strand) -> [Range; 4] {
+    [PAGE, BLOCK, OVERLAY_POINTS, KEPT_POINTS].map(|kind| Range::prefix(fresh_key(kind, strand, &[])))
+}
+
+/// The partition of fresh rows of a window. Cost: one hash.
 pub(super) fn fresh_partition(strand: &Strand, window: i64) -> Partition {
     let Partition { tenant, space, bucket } = &strand.partition;
     let mut id = [0; 1 + size_of::<u32>() + size_of::<i64>()];
@@ -224,13 +240,13 @@ mod tests {
         let strand = strand(b"x");
         let times = [i64::MIN, -1, 0, 1, i64::MAX];
         assert!(times.map(|time| block(&strand, time, 7)).is_sorted());
-        let [pages, blocks] = all_fresh(&strand);
         for time in times {
-            let ((window, block), (same, page)) = (block(&strand, time, u64::MAX), page(&strand, time, 0));
-            assert!(blocks.start <= block && Some(block) < blocks.end);
-            assert!(pages.start <= page && Some(page) < pages.end);
-            let (first, last) = times_of(window);
-            assert!(window == same && first <= time && time <= last);
+            let of_kinds = [page, block, overlay_points, kept_points].map(|key| key(&strand, time, u64::MAX));
+            for ((window, key), all) in of_kinds.into_iter().zip(all_fresh(&strand)) {
+                assert!(all.start <= key && Some(key) < all.end);
+                let (first, last) = times_of(window);
+                assert!(first <= time && time <= last);
+            }
         }
         assert_eq!(windows(i64::MIN, i64::MAX).count(), 512);
         let [one, next] = [0, 1].map(|window| fresh_partition(&strand, window));

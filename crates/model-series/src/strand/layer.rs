@@ -5,13 +5,16 @@ use std::collections::BinaryHeap;
 use std::ops::Range;
 
 use super::Edit;
-use super::index::balanced;
+use super::index::{Entry, balanced, put_entries, read_entries};
+use super::state::Overlays;
 use super::wire::{Reader, put_u64};
 use crate::codec::encode_part;
-use crate::{Block, Encoding, Error, Malformed, Points, TimeRange};
+use crate::{Block, Encoding, Error, Malformed, Points, Summary, TimeRange};
 
-/// The form of an encoded layer; another is refused.
+/// The form of an encoded layer; another than these two is refused.
 const FORMAT: u8 = 1;
+/// The form of one whose points lie in rows of their own (spill.rs).
+const FORMAT_SPILLED: u8 = 2;
 
 /// First nothing is left in the cleared ranges, then the points replace those of equal times.
 ///
@@ -102,17 +105,30 @@ pub(super) fn join_layer(clears: &[TimeRange], parts: &[impl AsRef<[u8]>]) -> Ve
     let bytes: usize = parts.iter().map(|part| part.as_ref().len() + 4).sum();
     let mut out = Vec::with_capacity(8 + 16 * clears.len() + bytes);
     out.push(FORMAT);
-    put_u64(&mut out, clears.len() as u64);
-    for range in clears {
-        out.extend_from_slice(&range.from.to_le_bytes());
-        out.extend_from_slice(&range.to.to_le_bytes());
-    }
+    put_clears(&mut out, clears);
     put_u64(&mut out, parts.len() as u64);
     for part in parts {
         put_u64(&mut out, part.as_ref().len() as u64);
         out.extend_from_slice(part.as_ref());
     }
     out
+}
+
+/// An encoded layer of points that lie in rows of their own, which `parts` name.
+pub(super) fn name_layer(clears: &[TimeRange], parts: &[Entry]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(8 + 16 * clears.len() + 80 * parts.len());
+    out.push(FORMAT_SPILLED);
+    put_clears(&mut out, clears);
+    put_entries(&mut out, parts);
+    out
+}
+
+fn put_clears(out: &mut Vec<u8>, clears: &[TimeRange]) {
+    put_u64(out, clears.len() as u64);
+    for range in clears {
+        out.extend_from_slice(&range.from.to_le_bytes());
+        out.extend_from_slice(&range.to.to_le_bytes());
+    }
 }
 
 /// Refuses columns that break the invariant of [`Points`], and points outside of `range`.
@@ -146,12 +162,15 @@ fn check_points(points: &Points, range: Option<TimeRange>) -> Result<(), Error> 
 pub(super) struct EncodedLayer<'a> {
     clears: Vec<TimeRange>,
     parts: Vec<Block<'a>>,
+    /// Names of parts that lie in rows of their own.
+    pub(super) spilled: Vec<Entry>,
 }
 
 impl<'a> EncodedLayer<'a> {
     pub(super) fn parse(bytes: &'a [u8]) -> Result<Self, Malformed> {
         let mut reader = Reader::new(bytes);
-        if reader.byte()? != FORMAT {
+        let format = reader.byte()?;
+        if format != FORMAT && format != FORMAT_SPILLED {
             return Err(Malformed);
         }
         let count = reader.count()?;
@@ -165,17 +184,22 @@ impl<'a> EncodedLayer<'a> {
         if !sound || !clears.is_sorted_by(|left, right| left.to < right.from) {
             return Err(Malformed);
         }
-        let count = reader.count()?;
-        let mut parts = Vec::with_capacity(count);
-        for _ in 0..count {
-            let len = reader.count()?;
-            parts.push(Block::parse(reader.bytes(len)?)?);
+        let (mut parts, mut spilled) = (Vec::new(), Vec::new());
+        if format == FORMAT_SPILLED {
+            spilled = read_entries(&mut reader)?;
+        } else {
+            let count = reader.count()?;
+            parts.reserve(count);
+            for _ in 0..count {
+                let len = reader.count()?;
+                parts.push(Block::parse(reader.bytes(len)?)?);
+            }
         }
         reader.end()?;
-        Ok(Self { clears, parts })
+        Ok(Self { clears, parts, spilled })
     }
 
-    /// What of it lies in `range`. Cost: parts that lie outside are not decoded.
+    /// What of it lies in `range`, but for points that lie in rows of their own. Cost: parts that lie outside are not decoded.
     pub(super) fn decode(&self, range: TimeRange) -> Result<Layer, Malformed> {
         let mut points = Points::default();
         for part in &self.parts {
@@ -187,27 +211,32 @@ impl<'a> EncodedLayer<'a> {
         Ok(Layer { clears, points })
     }
 
-    /// First and last time touched, points, and whether it clears; `None` if it does nothing. Nothing is decoded.
-    pub(super) fn outline(&self) -> Option<(i64, i64, u64, bool)> {
+    /// What is known of it as an overlay of this ordinal; `None` if it does nothing. Nothing is decoded.
+    pub(super) fn outline(&self, ordinal: u64) -> Option<Overlays> {
         let (mut first, mut last, mut points) = (i64::MAX, i64::MIN, 0);
-        for summary in self.parts.iter().map(Block::summary) {
+        for summary in self.summaries() {
             points += u64::from(summary.count);
             (first, last) = (first.min(summary.first), last.max(summary.last));
         }
         for clear in &self.clears {
             (first, last) = (first.min(clear.from), last.max(clear.to - 1));
         }
-        (first <= last).then_some((first, last, points, !self.clears.is_empty()))
+        let (clears, spilled) = (!self.clears.is_empty(), !self.spilled.is_empty());
+        let overlays = Overlays { first_ordinal: ordinal, points, clears, first, last, spilled };
+        (first <= last).then_some(overlays)
+    }
+
+    /// Of all parts, wherever they lie.
+    fn summaries(&self) -> impl Iterator<Item = Summary> {
+        let spilled = self.spilled.iter().map(|entry| entry.summary);
+        self.parts.iter().map(Block::summary).chain(spilled)
     }
 
     /// Whether it touches an instant of the range.
     pub(super) fn meets(&self, range: TimeRange) -> bool {
         let cleared = self.clears.iter().any(|clear| clear.from < range.to && range.from < clear.to);
-        let spans = |part: &Block<'_>| {
-            let summary = part.summary();
-            summary.first < range.to && range.from <= summary.last
-        };
-        cleared || self.parts.iter().any(spans)
+        let spans = |part: Summary| part.first < range.to && range.from <= part.last;
+        cleared || self.summaries().any(spans)
     }
 }
 

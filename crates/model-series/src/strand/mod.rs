@@ -25,6 +25,7 @@ mod layer;
 mod moment;
 mod queue;
 mod read;
+mod spill;
 mod state;
 mod think;
 mod together;
@@ -87,6 +88,15 @@ impl StrandOptions {
 struct Rules {
     options: StrandOptions,
     limits: Limits,
+    /// Points of a layer that take more bytes go ahead of their commit.
+    inline_bytes_max: usize,
+}
+
+impl Rules {
+    fn new(options: StrandOptions, limits: Limits) -> Self {
+        // A write may put an overlay and keep it, beside the state and rows of the caller.
+        Self { options, limits, inline_bytes_max: limits.commit_bytes / 4 }
+    }
 }
 
 /// What a write does to the points of a strand.
@@ -185,7 +195,7 @@ impl Strands {
     /// Strands kept in `store`.
     pub fn new(store: Store, options: StrandOptions) -> Self {
         let (write_ids, turns, queue) = (WriteIds::new(), Turns::new(), FoldQueue::default());
-        let (rules, skips) = (Rules { options, limits: store.limits() }, Arc::default());
+        let (rules, skips) = (Rules::new(options, store.limits()), Arc::default());
         Self { shared: Arc::new(Shared { store, rules, write_ids, turns, queue, skips }), moment: None }
     }
 
@@ -226,11 +236,12 @@ impl Strands {
     ///
     /// Cost for points where nothing is (newer than all held, say): one cached read and one commit of two rows each (beyond what one
     /// commit takes, a small commit and a batch for each so much more);
-    /// nothing is decoded. For points over others: the same, with an overlay instead of a block.
+    /// nothing is decoded. For points over others: the same, with an overlay instead of a block. What takes more than a quarter of
+    /// a commit, over others or kept, goes ahead of it in blocks.
     ///
     /// Each outcome is [`Error::Invalid`] for points that break their invariant or rows beside of kinds that strands
-    /// use, [`Error::Limit`] beyond a named limit (what is put over others, and what is kept of an audited write, is at most
-    /// [`store::Limits::commit_bytes`] as it is packed; points where nothing is may be as many as there are blocks),
+    /// use, [`Error::Limit`] beyond a named limit (points may be as many as there are blocks, and of an audited write as many blocks
+    /// as [`store::Limits::commit_rows`]; deleted ranges take 16 bytes each of one commit),
     /// [`Error::Contention`] if other writers kept coming first, or one did and the write expects another version, or
     /// what the store refuses.
     pub async fn write_all(&self, writes: Vec<StrandWrite>) -> Vec<Result<(), Error>> {

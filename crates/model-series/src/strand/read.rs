@@ -198,7 +198,12 @@ impl Strands {
         for row in &rows {
             let layer = EncodedLayer::parse(row)?;
             if layer.meets(range) {
-                layers.push(layer.decode(range)?);
+                let mut decoded = layer.decode(range)?;
+                if !layer.spilled.is_empty() {
+                    let spilled = Box::pin(self.read_spilled(strand, &layer, range, &mut decoded.points));
+                    or_gone!(spilled.await?);
+                }
+                layers.push(decoded);
             }
         }
         Ok(Some(match layers.pop() {

@@ -18,6 +18,10 @@ const OVERLAID: u8 = 16;
 const CHILLED: u8 = 32;
 const EXPIRED: u8 = 64;
 const UNTIDY: u8 = 128;
+/// These two lie above the encoding.
+const OVERLAYS_SPILLED: u8 = 4;
+const KEPT_SPILLED: u8 = 8;
+const ENCODING: u8 = 3;
 
 /// The state of a strand.
 ///
@@ -62,6 +66,8 @@ pub(super) struct KeptRows {
     pub(super) levels: u64,
     /// Before this time kept writes are gone, or about to go.
     pub(super) from: i64,
+    /// Whether points of one may lie in rows of their own.
+    pub(super) spilled: bool,
 }
 
 /// Blocks up to this generation that end before this time are packed as small as they become.
@@ -90,9 +96,23 @@ pub(super) struct Overlays {
     pub(super) first: i64,
     /// The last time they touch (at the latest).
     pub(super) last: i64,
+    /// Whether points of one lie in rows of their own.
+    pub(super) spilled: bool,
 }
 
 impl Overlays {
+    /// These and newer ones.
+    pub(super) fn with(self, newer: Self) -> Self {
+        Self {
+            first_ordinal: self.first_ordinal,
+            points: self.points + newer.points,
+            clears: self.clears || newer.clears,
+            first: self.first.min(newer.first),
+            last: self.last.max(newer.last),
+            spilled: self.spilled || newer.spilled,
+        }
+    }
+
     /// Whether an instant of `first..=last` may be touched.
     pub(super) fn meet(&self, first: i64, last: i64) -> bool {
         self.first <= last && first <= self.last
@@ -109,7 +129,7 @@ impl State {
             encoding: Encoding::Hot,
             audited: false,
             unaudited: false,
-            kept: KeptRows { life: 0, levels: 0, from: i64::MIN },
+            kept: KeptRows { life: 0, levels: 0, from: i64::MIN, spilled: false },
             chilled: None,
             mark: None,
             untidy: None,
@@ -137,12 +157,17 @@ impl State {
     pub(super) fn to_bytes(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(64 + 80 * self.index.tail.len() + 24 * self.index.pages.len());
         out.push(FORMAT);
-        out.push(match self.encoding {
+        let flag = |set: bool, flag: u8| if set { flag } else { 0 };
+        let encoding = match self.encoding {
             Encoding::Raw => 0,
             Encoding::Hot => 1,
             Encoding::Cold => 2,
-        });
-        let flag = |set: bool, flag: u8| if set { flag } else { 0 };
+        };
+        out.push(
+            encoding
+                | flag(self.overlays.is_some_and(|overlays| overlays.spilled), OVERLAYS_SPILLED)
+                | flag(self.audited && self.kept.spilled, KEPT_SPILLED),
+        );
         out.push(
             flag(self.audited, AUDITED)
                 | flag(self.unaudited, UNAUDITED)
@@ -191,13 +216,15 @@ impl State {
         if reader.byte()? != FORMAT {
             return Err(Malformed);
         }
-        let encoding = match reader.byte()? {
+        let packed = reader.byte()?;
+        let encoding = match packed & ENCODING {
             0 => Encoding::Raw,
             1 => Encoding::Hot,
             2 => Encoding::Cold,
             _ => return Err(Malformed),
         };
         let flags = reader.byte()?;
+        check_spilled(packed, flags)?;
         let (sequence, generation) = (reader.u64()?, read_generation(&mut reader)?);
         let written = Timestamp(reader.i64()?);
         let mark = if flags & MARKED == 0 { None } else { Some(reader.i64()?) };
@@ -211,7 +238,7 @@ impl State {
             let first = reader.i64()?;
             Some((first, reader.last_from(first)?))
         };
-        let kept = read_kept(&mut reader, flags)?;
+        let kept = KeptRows { spilled: packed & KEPT_SPILLED != 0, ..read_kept(&mut reader, flags)? };
         let overlay_next = reader.u64()?;
         let overlays = if flags & OVERLAID == 0 {
             None
@@ -225,6 +252,7 @@ impl State {
                 clears: flags & CLEARED != 0,
                 first,
                 last: reader.last_from(first)?,
+                spilled: packed & OVERLAYS_SPILLED != 0,
             })
         };
         let index = Index::read(&mut reader)?;
@@ -248,6 +276,14 @@ impl State {
     }
 }
 
+/// What lies in rows of its own is of something that there is.
+fn check_spilled(packed: u8, flags: u8) -> Result<(), Malformed> {
+    let is_told = |spilled, whole| packed & spilled == 0 || flags & whole != 0;
+    let is_known = packed & !(ENCODING | OVERLAYS_SPILLED | KEPT_SPILLED) == 0;
+    let is_sound = is_known && is_told(OVERLAYS_SPILLED, OVERLAID) && is_told(KEPT_SPILLED, AUDITED);
+    is_sound.then_some(()).ok_or(Malformed)
+}
+
 fn read_kept(reader: &mut Reader<'_>, flags: u8) -> Result<KeptRows, Malformed> {
     let mut kept = State::new().kept;
     if flags & AUDITED != 0 {
@@ -265,8 +301,14 @@ mod tests {
 
     #[test]
     fn states_come_back_and_cut_ones_are_refused() {
-        let overlays =
-            Overlays { first_ordinal: 4, points: 300, clears: true, first: -7, last: i64::MAX - 1 };
+        let overlays = Overlays {
+            first_ordinal: 4,
+            points: 300,
+            clears: true,
+            first: -7,
+            last: i64::MAX - 1,
+            spilled: true,
+        };
         let mut state =
             State { sequence: 12, generation: 3, mark: Some(-5), overlay_next: 9, ..State::new() };
         for overlays in [None, Some(overlays)] {
@@ -275,7 +317,7 @@ mod tests {
             state.untidy = Some((-4, i64::MAX - 1)).filter(|_| !state.audited);
             state.chilled = Some(Chilled { generation: 3, before: -9 }).filter(|_| state.audited);
             state.kept = match state.audited {
-                true => KeptRows { life: 77, levels: 1 << 63 | 5, from: 1 << 40 },
+                true => KeptRows { life: 77, levels: 1 << 63 | 5, from: 1 << 40, spilled: true },
                 false => State::new().kept,
             };
             let bytes = state.to_bytes();

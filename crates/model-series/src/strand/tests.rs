@@ -1,5 +1,6 @@
 //! Strands against a plain sorted map: random operations on both engines, with folds, and openings anew in between.
 
+mod large;
 mod leftovers;
 mod models;
 mod moments;
@@ -23,6 +24,18 @@ const SPACE: Space = Space { id: 240, kind: SpaceKind::Commit, name: "strands" }
 /// Blocks so small that pages and pieces of folds matter.
 pub(super) fn small() -> StrandOptions {
     StrandOptions { block_points_max: 8, overlays_max: 6, overlay_points_max: 200 }
+}
+
+/// Strands on which points of more than a few bytes go ahead of their commit.
+pub(super) fn spilling(store: Store) -> Strands {
+    let mut strands = Strands::new(store, small());
+    std::sync::Arc::get_mut(&mut strands.shared).unwrap().rules.inline_bytes_max = 150;
+    strands
+}
+
+/// Either, in turns.
+pub(super) fn small_or_spilling(store: Store, spills: bool) -> Strands {
+    if spills { spilling(store) } else { Strands::new(store, small()) }
 }
 
 pub(super) fn memory() -> Store {
@@ -136,6 +149,8 @@ pub(super) async fn check_rows(strands: &Strands, strand: &Strand) {
     if let Some(overlays) = state.overlays {
         named.extend((overlays.first_ordinal..state.overlay_next).map(|it| keys::overlay(strand, it)));
     }
+    let spilled = strands.spilled_rows(strand, &state).await.unwrap().expect("overlays");
+    named.extend(spilled.into_iter().map(|(_, key)| key));
     assert_eq!(found, named);
     let rows = strands.block_rows(strand, &entries).await.unwrap().expect("blocks");
     for (entry, row) in entries.iter().zip(rows) {
@@ -218,7 +233,7 @@ async fn points_that_break_their_invariant_are_refused() {
 }
 
 #[tokio::test]
-async fn a_write_where_nothing_is_may_be_of_any_size_and_others_are_refused_by_name() {
+async fn a_write_may_be_of_any_size() {
     let strands = Strands::new(memory(), StrandOptions::recommended());
     let day = strand(1, "");
     let wide = || {
@@ -238,28 +253,18 @@ async fn a_write_where_nothing_is_may_be_of_any_size_and_others_are_refused_by_n
     check_rows(&strands, &day).await;
     strands.erase(&day, Vec::new(), Bytes::new()).await.unwrap();
     check_rows(&strands, &day).await;
-    // What is kept of it goes with the commit.
-    let half = |audited| {
-        let mut points = wide();
-        points.truncate(1_200_000);
-        StrandWrite { encoding: Encoding::Raw, audited, ..write(&day, vec![Edit::Put(points)]) }
-    };
-    let error = write_one(&strands, StrandWrite { audited: true, ..huge.clone() }).await.unwrap_err();
-    assert!(matches!(&error, Error::Limit(text) if text.contains("COMMIT_BYTES_MAX")), "{error}");
-    write_one(&strands, half(true)).await.unwrap();
-    strands.erase(&day, Vec::new(), Bytes::new()).await.unwrap();
-    write_one(&strands, half(false)).await.unwrap();
-    // Overlays go with the commit, too, so large ones in several rows.
-    let late = |count| {
-        let mut late = wide();
-        late.truncate(count);
-        late.times.iter_mut().for_each(|time| *time = *time * 2 - 1_200_001);
-        StrandWrite { encoding: Encoding::Raw, ..write(&day, vec![Edit::Put(late)]) }
-    };
-    let error = write_one(&strands, late(2_500_000)).await.unwrap_err();
-    assert!(matches!(&error, Error::Limit(text) if text.contains("COMMIT_BYTES_MAX")), "{error}");
-    write_one(&strands, late(1_200_000)).await.unwrap();
-    assert_eq!(strands.extent(&day).await.unwrap(), Some((-1_200_001, 1_199_999)));
+    // What is kept of it goes ahead, too.
+    write_one(&strands, StrandWrite { audited: true, ..huge }).await.unwrap();
+    assert!(strands.state(&day).await.unwrap().unwrap().1.kept.spilled);
+    check_rows(&strands, &day).await;
+    // And what lies over others.
+    let mut late = wide();
+    late.times.iter_mut().for_each(|time| *time = *time * 2 - 1_200_001);
+    let over = StrandWrite { encoding: Encoding::Raw, ..write(&day, vec![Edit::Put(late)]) };
+    assert_eq!(strands.shared.rules.inline_bytes_max, store::COMMIT_BYTES_MAX / 4);
+    let order = super::write::order_of(over).unwrap();
+    strands.write_order(order).await.unwrap();
+    assert_eq!(strands.extent(&day).await.unwrap(), Some((-1_200_001, 3_799_997)));
     check_rows(&strands, &day).await;
 }
 

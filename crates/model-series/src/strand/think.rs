@@ -14,7 +14,7 @@ use store::{Limits, ROW_BYTES_MAX, Timestamp, Write};
 use super::fresh::{Attempt, Fresh, next_generation};
 use super::index::{Entry, PageRef, Pages, balanced};
 use super::kept::keep;
-use super::layer::{Layer, encode_layer};
+use super::layer::{Layer, encode_layer, name_layer};
 use super::state::{Overlays, State};
 use super::{Rules, Strand, StrandVersion, keys};
 use crate::codec::encode_part;
@@ -29,8 +29,6 @@ pub(super) const STRAND_BLOCKS_MAX: usize = 100_000;
 /// The most overlays of a strand. Folds keep it far below; one that cannot be folded must still fit in the commit that
 /// erases it.
 pub(super) const OVERLAYS_LIMIT: usize = 32_768;
-/// An overlay of more points is cut into several, so that none is larger than a row may be.
-const OVERLAY_POINTS_MAX: usize = 256 * 1024;
 /// More overlays than these are removed by one range; it costs a walk of the store's cache.
 const ROWS_REMOVED_SINGLY_MAX: usize = 1_000;
 
@@ -56,6 +54,16 @@ pub(super) struct Draught {
     pub(super) state: State,
     pub(super) writes: Vec<Write>,
     pub(super) fresh: Fresh,
+    /// The generation before, and how this one is told apart.
+    before: (u64, Attempt),
+}
+
+impl Draught {
+    /// The generation of all fresh rows that it puts.
+    pub(super) fn next_generation(&self) -> Result<u64, Error> {
+        let (before, attempt) = self.before;
+        next_generation(before, attempt)
+    }
 }
 
 /// How the points of a write are kept.
@@ -137,35 +145,38 @@ pub(super) fn think(
         state.encoding = held.encoding;
         state.kept.from = held.kept.from.max(bound);
     }
-    let (mut writes, mut fresh) = (Vec::with_capacity(4), Fresh::default());
+    let before = (held.generation, attempt);
+    let mut draught = Draught { state, writes: Vec::with_capacity(4), fresh: Fresh::default(), before };
     let mut whole = None;
     if plan.drops_overlays {
-        drop_overlays(&order.strand, &mut state, &mut writes);
+        drop_overlays(&order.strand, &mut draught.state, &mut draught.writes);
     }
     if !plan.direct.is_empty() || !plan.removed.is_empty() {
         let strand = &order.strand;
         let cut = |run: &Range<usize>| (&order.layer.points, run.clone());
         let runs: Vec<_> = plan.direct.iter().map(cut).collect();
-        let generation = next_generation(state.generation, attempt)?;
+        let generation = draught.next_generation()?;
         let added = encode_runs(&runs, generation, order.encoding, rules)?;
         whole = (order.audited && runs.len() == 1).then(|| added.clone());
         let swap = Swapped { removed: &plan.removed, added, generation };
-        swap_blocks(strand, &mut state, pages, swap, &rules.limits, &mut fresh)?;
+        swap_blocks(strand, &mut draught.state, pages, swap, &rules.limits, &mut draught.fresh)?;
     }
     let overlaid = !order.layer.points.is_empty() && plan.direct.is_empty();
     if overlaid || !plan.clears.is_empty() {
-        if state.overlay_count() >= OVERLAYS_LIMIT {
+        if draught.state.overlay_count() >= OVERLAYS_LIMIT {
             let text = format!(
                 "a strand has at most {OVERLAYS_LIMIT} overlays (OVERLAYS_LIMIT): it cannot be folded"
             );
             return Err(Error::Limit(text));
         }
-        put_overlays(&mut state, order, &plan.clears, overlaid, rules, &mut writes);
+        let none = Points::default();
+        let points = if overlaid { &order.layer.points } else { &none };
+        put_overlay(&mut draught, order, (&plan.clears, points), rules)?;
     }
     if order.audited {
-        keep(order, whole, &mut state, rules, &mut writes)?;
+        keep(order, whole, rules, &mut draught)?;
     }
-    Ok(Draught { state, writes, fresh })
+    Ok(draught)
 }
 
 /// When a write counts as written: a kept one later than any write before it, even if the clock was set back or stands,
@@ -369,54 +380,31 @@ pub(super) fn remove_overlays(strand: &Strand, ordinals: Range<u64>, writes: &mu
     }
 }
 
-fn put_overlays(
-    state: &mut State,
-    order: &Order,
-    clears: &[TimeRange],
-    with_points: bool,
-    rules: &Rules,
-    writes: &mut Vec<Write>,
-) {
-    let points = &order.layer.points;
-    if !with_points || points.len() <= OVERLAY_POINTS_MAX {
-        let none = Points::default();
-        return put_overlay(state, order, (clears, if with_points { points } else { &none }), rules, writes);
-    }
-    // What is cleared comes first: it lies under the points.
-    let mut clears = clears;
-    for from in (0..points.len()).step_by(OVERLAY_POINTS_MAX) {
-        let mut part = Points::default();
-        part.extend_from_range(points, from..points.len().min(from + OVERLAY_POINTS_MAX));
-        put_overlay(state, order, (clears, &part), rules, writes);
-        clears = &[];
-    }
-}
-
 fn put_overlay(
-    state: &mut State,
+    draught: &mut Draught,
     order: &Order,
     (clears, points): (&[TimeRange], &Points),
     rules: &Rules,
-    writes: &mut Vec<Write>,
-) {
+) -> Result<(), Error> {
     let cleared = clears.first().zip(clears.last()).map(|(first, last)| (first.from, last.to - 1));
     let spans = points_span(points).into_iter().chain(cleared);
     let Some((first, last)) = spans.reduce(|one, other| (one.0.min(other.0), one.1.max(other.1))) else {
-        return;
+        return Ok(());
     };
-    let ordinal = state.overlay_next;
-    let held =
-        state.overlays.unwrap_or(Overlays { first_ordinal: ordinal, points: 0, clears: false, first, last });
-    state.overlays = Some(Overlays {
-        points: held.points + points.len() as u64,
-        clears: held.clears || !clears.is_empty(),
-        first: held.first.min(first),
-        last: held.last.max(last),
-        ..held
-    });
-    state.overlay_next = ordinal + 1;
-    let value = encode_layer(clears, points, order.encoding, rules.block_points_max());
-    writes.push(Write::PutStamped(keys::overlay(&order.strand, ordinal), value.into()));
+    let (strand, ordinal) = (&order.strand, draught.state.overlay_next);
+    let too_large = rules.too_large(points, order.encoding)?;
+    let (count, spilled) = (points.len() as u64, too_large.is_some());
+    let value = match too_large {
+        None => encode_layer(clears, points, order.encoding, rules.block_points_max()),
+        Some(parts) => name_layer(clears, &draught.spill(strand, parts, keys::overlay_points, rules)?),
+    };
+    let newest =
+        Overlays { first_ordinal: ordinal, points: count, clears: !clears.is_empty(), first, last, spilled };
+    let held = draught.state.overlays;
+    draught.state.overlays = Some(held.map_or(newest, |held| held.with(newest)));
+    draught.state.overlay_next = ordinal + 1;
+    draught.writes.push(Write::PutStamped(keys::overlay(strand, ordinal), value.into()));
+    Ok(())
 }
 
 /// Refuses what the store would refuse, by the names of its limits.
@@ -459,7 +447,7 @@ mod tests {
     }
 
     fn entry(points: &Points) -> Entry {
-        let rules = Rules { options: StrandOptions::recommended(), limits: Limits::EMBEDDED };
+        let rules = Rules::new(StrandOptions::recommended(), Limits::EMBEDDED);
         let blocks = encode_runs(&[(points, 0..points.len())], 1, Encoding::Hot, &rules).unwrap();
         assert_eq!(blocks.len(), 1);
         blocks[0].0
@@ -503,7 +491,14 @@ mod tests {
         let strand = strand();
         let held = |count: u64| State {
             overlay_next: 7 + count,
-            overlays: Some(Overlays { first_ordinal: 7, points: count, clears: false, first: 0, last: 99 }),
+            overlays: Some(Overlays {
+                first_ordinal: 7,
+                points: count,
+                clears: false,
+                first: 0,
+                last: 99,
+                spilled: false,
+            }),
             ..State::new()
         };
         let order = |clears: Vec<TimeRange>, points| Order {
@@ -518,7 +513,7 @@ mod tests {
             change: Bytes::new(),
             expects: None,
         };
-        let rules = Rules { options: StrandOptions::recommended(), limits: Limits::EMBEDDED };
+        let rules = Rules::new(StrandOptions::recommended(), Limits::EMBEDDED);
         let limit = OVERLAYS_LIMIT as u64;
         let think =
             |count, order: &Order| think(&held(count), &Pages::default(), order, &rules, Attempt::CLEAN);
@@ -539,7 +534,7 @@ mod tests {
             let place = points.notes.place_of(&note);
             points.notes.places.push(place);
         }
-        let rules = Rules { options: StrandOptions::recommended(), limits: Limits::EMBEDDED };
+        let rules = Rules::new(StrandOptions::recommended(), Limits::EMBEDDED);
         let blocks = encode_runs(&[(&points, 0..64)], 1, Encoding::Raw, &rules).unwrap();
         assert!(blocks.iter().all(|(_, bytes)| bytes.len() <= BLOCK_BYTES_MAX));
         let mut all = Points::default();

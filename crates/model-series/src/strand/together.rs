@@ -1,19 +1,20 @@
 //! Writes to many strands of which none is begun if one is beyond a limit: limits are asked before the first commit.
 
+use bytes::Bytes;
+
 use super::read::pause;
 use super::think::{OVERLAYS_LIMIT, Order, STRAND_BLOCKS_MAX};
 use super::{StrandWrite, Strands};
 use crate::Error;
 
-/// What a point takes in a row at most: a value, a time and a flag that nothing could be saved of, and its part of all else.
-const POINT_BYTES_MAX: usize = 20;
 /// How often a draught is tried whose rows went meanwhile.
 const DRAUGHTS_MAX: u32 = 8;
 
 impl Strands {
     /// As [`Strands::write_all`], but if a write is beyond a limit, or makes no sense, nothing of any is written.
     ///
-    /// Cost: a cached look-up more for each strand. A write of more than about 400,000 points is encoded twice.
+    /// Cost: a cached look-up more for each strand. A write of half as many blocks as a strand may have, or as a commit has
+    /// rows, is encoded twice.
     ///
     /// # Errors
     ///
@@ -63,13 +64,17 @@ impl Strands {
 
     /// Whether it takes a draught to tell that a write keeps to all limits.
     async fn may_be_beyond(&self, order: &Order) -> bool {
-        let points = order.layer.points.len();
-        let times = if order.audited { 2 } else { 1 };
-        if points.saturating_mul(POINT_BYTES_MAX * times) > self.shared.rules.limits.commit_bytes / 2 {
+        let rules = &self.shared.rules;
+        // Each is named in the commit, by a row if it is kept.
+        let points = &order.layer.points;
+        let added = points.len().div_ceil(rules.block_points_max());
+        let largest = points.notes.dictionary.iter().map(Bytes::len).max().unwrap_or(0);
+        if added > rules.limits.commit_rows / 2 || largest > rules.limits.commit_bytes / 4 {
             return true;
         }
         let Ok(Some((_, state))) = self.state(&order.strand).await else { return false };
         let clears = order.layer.clears.len();
-        state.index.blocks() > STRAND_BLOCKS_MAX / 2 || state.overlay_count() + clears > OVERLAYS_LIMIT / 2
+        state.index.blocks() + added > STRAND_BLOCKS_MAX / 2
+            || state.overlay_count() + clears > OVERLAYS_LIMIT / 2
     }
 }

@@ -5,9 +5,9 @@ use std::collections::HashSet;
 use bytes::Bytes;
 use store::{Commit, CommitWithAppends, Condition, ErrorKind, Stamp, Write, WriteId, bucket_of};
 
-use super::fresh::{Fresh, first_generation};
+use super::fresh::{Fresh, first_generation, halves};
 use super::layer::Layer;
-use super::read::{contention, pause};
+use super::read::{contention, or_gone, pause};
 use super::state::{KeptRows, State};
 use super::think::{Draught, Order, check_size, pages_needed, think};
 use super::{Strand, StrandOptions, StrandVersion, StrandWrite, Strands, keys};
@@ -88,7 +88,7 @@ pub(super) struct Drafted {
     /// Whether it takes more than one batch.
     pub(super) is_too_much: bool,
     /// What is to be committed before the write is thought anew: that it may leave rows behind.
-    untidy: Option<Commit>,
+    pub(super) untidy: Option<Commit>,
 }
 
 /// The state that says that a write may leave rows behind; `None` if that is said.
@@ -193,8 +193,14 @@ impl Strands {
         for mut pending in ready {
             pending.attempts += 1;
             match self.draught(&pending.order).await {
-                Ok(Some(Drafted { untidy: Some(commit), .. })) => match self.try_commit(commit).await {
-                    Ok(_) => left.push(pending),
+                Ok(Some(Drafted { untidy: Some(commit), .. })) => match self.say_untidy(commit).await {
+                    Ok(noted) => {
+                        if pending.order.expects.is_some() && noted.is_some() {
+                            // The version that it expects, and what was said.
+                            pending.order.expects = noted;
+                        }
+                        left.push(pending);
+                    }
                     Err(error) => tell(pending.place, Err(error)),
                 },
                 Ok(Some(Drafted { commit, state, is_too_much, .. })) => {
@@ -249,7 +255,7 @@ impl Strands {
             return Ok(None);
         };
         let is_nothing = order.layer.points.is_empty() && !order.audited && order.mark.is_none();
-        let Draught { state, writes, fresh } = if stamp.is_none() && is_nothing {
+        let Draught { state, writes, mut fresh, .. } = if stamp.is_none() && is_nothing {
             // What deletes from nothing makes no strand.
             let commit = Fresh::default().with(epoch, nothing(order, write_id));
             return Ok(Some(Drafted { commit, state: held, is_too_much: false, untidy: None }));
@@ -259,13 +265,17 @@ impl Strands {
         let writes = writes.into_iter().chain(order.beside.iter().cloned());
         let commit = commit(&order.strand, stamp, &state, writes, write_id, order.change.clone());
         check_size(&commit.writes, &rules.limits)?;
+        fresh.check_rows(&rules.limits)?;
+        let dropped =
+            held.overlays.filter(|it| state.overlays.is_none_or(|now| now.first_ordinal != it.first_ordinal));
+        if let Some(overlays) = &dropped {
+            let gone = overlays.first_ordinal..held.overlay_next;
+            let points = or_gone!(self.overlay_points(&order.strand, overlays, gone).await?);
+            points.into_iter().for_each(|row| fresh.remove(&order.strand, row));
+        }
         let layer = &order.layer;
         let reclaims = layer.points.is_empty() && !layer.clears.is_empty();
         let is_too_much = fresh.is_too_much(&commit, &rules.limits);
-        if order.expects.is_some() {
-            // Saying that it may leave rows behind would make another version of the strand.
-            fresh.check_size(&commit, &rules.limits)?;
-        }
         let marked = if is_too_much { untidy(&held, &fresh) } else { None };
         let untidy = marked.map(|marked| {
             let write_id = self.shared.write_ids.next();
@@ -273,6 +283,15 @@ impl Strands {
         });
         let commit = fresh.with(epoch, Commit { reclaims, ..commit });
         Ok(Some(Drafted { commit, state, is_too_much, untidy }))
+    }
+
+    /// Says that a write may leave rows behind; answers with the version that says so, `None` if another writer came first.
+    async fn say_untidy(&self, commit: Commit) -> Result<Option<StrandVersion>, Error> {
+        match self.shared.store.commit_known(commit).await {
+            Ok(stamp) => Ok(Some(StrandVersion(Some(stamp)))),
+            Err(error) if error.kind().is_lost_race() => Ok(None),
+            Err(error) => Err(error.into()),
+        }
     }
 
     /// Whether the commit is done; if not, it must be thought anew.
@@ -353,13 +372,13 @@ fn split_ready(left: Vec<Pending>) -> (Vec<Pending>, Vec<Pending>) {
 /// A strand that was never written. Its numbers do not begin at zero, so that a reader of a strand that was erased
 /// and written anew meanwhile does not take new rows for old ones.
 fn first_numbers(write_id: WriteId) -> State {
-    let low = u64::try_from(write_id.0 & u128::from(FIRST_NUMBER_MASK)).unwrap_or_default();
-    let life = u32::try_from((write_id.0 ^ write_id.0 >> 64) & u128::from(u32::MAX)).unwrap_or_default();
+    let (low, high) = halves(write_id);
+    let [a, b, c, d, ..] = (low ^ high).to_le_bytes();
     let new = State::new();
     State {
         generation: first_generation(write_id),
-        overlay_next: low,
-        kept: KeptRows { life, ..new.kept },
+        overlay_next: low & FIRST_NUMBER_MASK,
+        kept: KeptRows { life: u32::from_le_bytes([a, b, c, d]), ..new.kept },
         ..new
     }
 }

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 use store::Store;
 
-use super::super::tests::{Held, embedded, memory, points, rows, small, strand, write, write_one};
+use super::super::tests::{
+    Held, embedded, memory, points, rows, small, small_or_spilling, strand, write, write_one,
+};
 use super::super::{Edit, StrandVersion, StrandWrite};
 use super::*;
 
@@ -99,7 +101,7 @@ async fn read(
 }
 
 async fn check_reads(store: Store, kept: &[Kept], points_max: usize) {
-    let strands = Strands::new(store, small());
+    let strands = small_or_spilling(store, kept.len().is_multiple_of(2));
     let day = strand(6, "kept");
     let (mut model, mut past) = (BTreeMap::new(), Vec::new());
     for ((kept, written), value) in kept.iter().zip(1_i64..).zip(1_u32..) {

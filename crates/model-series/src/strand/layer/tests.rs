@@ -3,7 +3,10 @@
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
+use store::Limits;
 
+use super::super::think::encode_runs;
+use super::super::{Rules, StrandOptions};
 use super::*;
 
 type Plain = BTreeMap<i64, u64>;
@@ -66,9 +69,9 @@ proptest! {
         let bytes = encode_layer(&over.clears, &over.points, Encoding::Hot, max);
         let encoded = EncodedLayer::parse(&bytes).unwrap();
         prop_assert_eq!(&encoded.decode(TimeRange::ALL).unwrap(), &over);
-        let bounds = encoded.outline().map(|(first, last, ..)| (first, last));
+        let bounds = encoded.outline(7).map(|it| (it.first, it.last));
         prop_assert_eq!(bounds, over.bounds());
-        prop_assert_eq!(encoded.outline().map_or(0, |it| it.2), over.points.len() as u64);
+        prop_assert_eq!(encoded.outline(7).map_or(0, |it| it.points), over.points.len() as u64);
         let range = TimeRange { from, to: from + len };
         let part = encoded.decode(range).unwrap();
         let mut expected = plain(&over.points);
@@ -89,9 +92,24 @@ proptest! {
     }
 
     #[test]
-    fn any_bytes_are_read_or_refused(mut bytes: Vec<u8>) {
+    fn layers_that_name_their_points_come_back(over in layer(), from in -10..90_i64, len in 1..90_i64) {
+        let rules = Rules::new(StrandOptions { block_points_max: 3, ..StrandOptions::recommended() }, Limits::PORTABLE);
+        let blocks = encode_runs(&[(&over.points, 0..over.points.len())], 7, Encoding::Hot, &rules).unwrap();
+        let parts: Vec<Entry> = blocks.iter().map(|(entry, _)| *entry).collect();
+        let (named, whole) = (name_layer(&over.clears, &parts), encode_layer(&over.clears, &over.points, Encoding::Hot, 3));
+        let [named_layer, whole] = [&named, &whole].map(|bytes| EncodedLayer::parse(bytes).unwrap());
+        prop_assert_eq!(&named_layer.spilled, &parts);
+        let spilled = !parts.is_empty();
+        prop_assert_eq!(named_layer.outline(7), whole.outline(7).map(|it| Overlays { spilled, ..it }));
+        let range = TimeRange { from, to: from + len };
+        prop_assert_eq!(named_layer.meets(range), whole.meets(range));
+        prop_assert!((0..named.len()).all(|len| EncodedLayer::parse(&named[..len]).is_err()));
+    }
+
+    #[test]
+    fn any_bytes_are_read_or_refused(mut bytes: Vec<u8>, format in FORMAT..=FORMAT_SPILLED) {
         if let Some(first) = bytes.first_mut() {
-            *first = FORMAT;
+            *first = format;
         }
         let _ = EncodedLayer::parse(&bytes);
     }

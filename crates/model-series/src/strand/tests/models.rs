@@ -67,28 +67,35 @@ struct PlainEdit {
     behind: i64,
     value: i32,
     historic: bool,
+    /// More than a portable commit takes.
+    heavy: bool,
 }
 
 fn edit() -> impl Strategy<Value = PlainEdit> {
     let step = prop_oneof![4 => Just(1_i64), 1 => Just(3), 1 => Just(7)];
     let count = prop_oneof![3 => 1..4_usize, 3 => 4..60_usize, 1 => 60..1_500_usize];
     let kind = prop_oneof![6 => Just(0_u8), 2 => Just(1), 2 => Just(2), 1 => Just(3), 1 => Just(4)];
-    (kind, 0..TIMES, step, count, 0..40_i64, 0..40_i64, 0..9_i32, prop::bool::weighted(0.2)).prop_map(
-        |(kind, first, step, count, before, behind, value, historic)| PlainEdit {
+    let flags = (prop::bool::weighted(0.2), prop::bool::weighted(0.03));
+    (kind, 0..TIMES, step, count, 0..40_i64, 0..40_i64, 0..9_i32, flags).prop_map(
+        |(kind, first, step, count, before, behind, value, (historic, heavy))| PlainEdit {
             kind,
             first,
             step,
-            count,
+            count: if heavy { 40 + count % 20 } else { count },
             before,
             behind,
             value,
             historic,
+            heavy,
         },
     )
 }
 
 impl PlainEdit {
     fn points(&self) -> Points {
+        if self.heavy {
+            return super::large::heavy(self.first, self.step, self.count, u8::try_from(self.value).unwrap());
+        }
         let mut points = points(self.first, self.step, self.count, f64::from(self.value) / 8.0);
         if self.historic {
             points.observed = points.times.iter().map(|time| time / 2 - 5).collect();
@@ -171,8 +178,8 @@ struct Trial {
 }
 
 impl Trial {
-    fn new(store: Store, audited: bool) -> Self {
-        let strands = Strands::new(store, small());
+    fn new(store: Store, audited: bool, spills: bool) -> Self {
+        let strands = small_or_spilling(store, spills);
         let strand = strand(3, "trial");
         let (model, past, written) = (BTreeMap::new(), Vec::new(), Vec::new());
         let (now, last, bound) = (1, i64::MIN, i64::MIN);
@@ -451,9 +458,10 @@ proptest! {
     fn strands_read_as_a_sorted_map_in_memory(
         operations in prop::collection::vec(operation(), 1..40),
         audited: bool,
+        spills: bool,
     ) {
         run(async {
-            let mut trial = Trial::new(memory(), audited);
+            let mut trial = Trial::new(memory(), audited, spills);
             for operation in &operations {
                 trial.carry_out(operation).await;
             }
@@ -474,6 +482,7 @@ fn a_strand_that_began_again_elsewhere_is_read_as_it_is() {
         behind,
         value,
         historic,
+        heavy: false,
     };
     let operations = [
         Operation::Write { edits: vec![edit(3, (0, 1, 1), (0, 0), 0, false)], later: 2 },
@@ -520,7 +529,7 @@ fn a_strand_that_began_again_elsewhere_is_read_as_it_is() {
     run(async {
         let store = store::testing::hostile(store::Clock::manual(Timestamp(0)), 16_960_943_359_389_198_970);
         let mut beside = Strands::new(store.beside(), small());
-        let mut trial = Trial::new(store, false);
+        let mut trial = Trial::new(store, false, false);
         for operation in &operations {
             std::mem::swap(&mut trial.strands, &mut beside);
             trial.carry_out(operation).await;
@@ -536,12 +545,13 @@ proptest! {
     fn strands_read_as_a_sorted_map_in_the_worst_store(
         operations in prop::collection::vec(operation(), 1..40),
         audited: bool,
+        spills: bool,
         seed: u64,
     ) {
         run(async {
             let store = store::testing::hostile(store::Clock::manual(Timestamp(0)), seed);
-            let mut beside = Strands::new(store.beside(), small());
-            let mut trial = Trial::new(store, audited);
+            let mut beside = small_or_spilling(store.beside(), spills);
+            let mut trial = Trial::new(store, audited, spills);
             for operation in &operations {
                 std::mem::swap(&mut trial.strands, &mut beside);
                 trial.carry_out(operation).await;
@@ -557,16 +567,17 @@ proptest! {
     fn strands_read_as_a_sorted_map_on_disk(
         operations in prop::collection::vec(operation(), 1..40),
         audited: bool,
+        spills: bool,
     ) {
         let folder = tempfile::tempdir().unwrap();
         run(async {
-            let mut trial = Trial::new(embedded(folder.path()), audited);
+            let mut trial = Trial::new(embedded(folder.path()), audited, spills);
             for operation in &operations {
                 if matches!(operation, Operation::Reopen) {
                     trial.folding = None;
                     trial.strands.shared.store.close().await.unwrap();
                     trial.strands = Strands::new(memory(), small());
-                    trial.strands = Strands::new(embedded(folder.path()), small());
+                    trial.strands = small_or_spilling(embedded(folder.path()), spills);
                 }
                 trial.carry_out(operation).await;
             }

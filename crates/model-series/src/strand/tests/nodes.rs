@@ -72,7 +72,7 @@ fn two_nodes_that_fold_chill_and_expire_at_once_lose_nothing() {
     for seed in 0..30 {
         runtime.block_on(async {
             let store = hostile(Clock::manual(Timestamp(0)), seed);
-            let nodes = [Strands::new(store.beside(), small()), Strands::new(store, small())];
+            let nodes = [store.beside(), store].map(|store| small_or_spilling(store, seed % 2 == 0));
             let (strand, seed) = (strand(3, "nodes"), i64::try_from(seed).unwrap());
             let states = States::new(vec![BTreeMap::new()]);
             tokio::join!(

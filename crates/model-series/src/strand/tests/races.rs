@@ -14,8 +14,7 @@ const ROUNDS: i64 = 60;
 
 /// Each writer owns the times that leave its number when divided; each of its writes sets all of them in a window to
 /// its round. A reader must never see a writer's round go back, nor two rounds of one write at once.
-async fn race(store: Store) {
-    let strands = Strands::new(store, small());
+async fn race(strands: Strands) {
     let day = strand(9, "race");
     let done = Arc::new(AtomicBool::new(false));
     let folds = Arc::new(AtomicU32::new(0));
@@ -86,13 +85,14 @@ fn check_rounds(all: &Points, newest: &mut [f64]) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn folds_race_with_writers_and_readers_in_memory() {
-    race(memory()).await;
+    race(Strands::new(memory(), small())).await;
+    race(spilling(memory())).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn folds_race_with_writers_and_readers_on_disk() {
     let folder = tempfile::tempdir().unwrap();
-    race(embedded(folder.path())).await;
+    race(spilling(embedded(folder.path()))).await;
 }
 
 /// Blocks are packed smaller while others write to them, fold them, delete some and read them.
