@@ -130,28 +130,33 @@ impl Strands {
             };
             let mut fresh = Fresh::default();
             spilled.iter().for_each(|row| fresh.remove(strand, row.clone()));
-            if self.try_append_then_commit(fresh.with(epoch, commit)).await? {
+            if self.try_append_then_commit(fresh.with(epoch, commit), false).await? {
                 return Ok(true);
             }
         }
         Ok(false)
     }
 
-    /// Forgets levels without rows. A writer that comes first leaves them for the next time.
+    /// Forgets levels without rows.
     async fn drop_levels(&self, strand: &Strand) -> Result<(), Error> {
-        let Some((stamp, held)) = self.state(strand).await? else { return Ok(()) };
-        let mut state = held.clone();
-        for level in levels(held.kept.levels) {
-            let all = keys::kept_between(strand, level, i64::MIN, i64::MAX);
-            if self.shared.store.scan(&strand.partition, &all, Direction::Forward, 1).await?.is_empty() {
-                state.kept.levels &= !(1 << level);
+        for _ in 0..COMMIT_ATTEMPTS_MAX {
+            let Some((stamp, held)) = self.state(strand).await? else { return Ok(()) };
+            let mut state = held.clone();
+            for level in levels(held.kept.levels) {
+                let all = keys::kept_between(strand, level, i64::MIN, i64::MAX);
+                if self.shared.store.scan(&strand.partition, &all, Direction::Forward, 1).await?.is_empty() {
+                    state.kept.levels &= !(1 << level);
+                }
             }
-        }
-        state.kept.spilled &= state.kept.levels != 0;
-        if state != held {
+            state.kept.spilled &= state.kept.levels != 0;
+            if state == held {
+                break;
+            }
             let write_id = self.shared.write_ids.next();
             let commit = commit(strand, Some(stamp), &state, std::iter::empty(), write_id, Bytes::new());
-            self.try_commit(Commit { reclaims: true, ..commit }).await?;
+            if self.try_commit(Commit { reclaims: true, ..commit }).await? {
+                break;
+            }
         }
         Ok(())
     }

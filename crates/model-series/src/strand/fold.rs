@@ -8,7 +8,6 @@
 use std::ops::Range;
 
 use bytes::Bytes;
-use store::CommitWithAppends;
 
 use super::fresh::{Fresh, next_generation};
 use super::index::{Entry, Index, PageRef, Pages, balanced};
@@ -16,7 +15,7 @@ use super::layer::{EncodedLayer, Layer, merge_into};
 use super::read::{decode_all, or_gone};
 use super::state::{Overlays, State};
 use super::think::{Swapped, check_size, encode_runs, remove_overlays, swap_blocks};
-use super::write::commit;
+use super::write::{Drafted, commit};
 use super::{Rules, Strand, Strands, keys};
 use crate::{Encoding, Error, Malformed, Points, TimeRange};
 
@@ -158,8 +157,10 @@ impl Strands {
         is_last: bool,
     ) -> Result<Option<()>, Error> {
         for _ in 0..COMMIT_ATTEMPTS_MAX {
-            let commit = or_gone!(self.draught_swap(strand, folded, swap, is_last).await?);
-            if self.try_append_then_commit(commit).await? {
+            let drafted = or_gone!(self.draught_swap(strand, folded, swap, is_last).await?);
+            if let Some(said) = drafted.untidy {
+                self.try_commit(said).await?;
+            } else if self.try_append_then_commit(drafted.commit, drafted.is_too_much).await? {
                 return Ok(Some(()));
             }
         }
@@ -172,7 +173,7 @@ impl Strands {
         folded: Option<&State>,
         swap: &Swap,
         is_last: bool,
-    ) -> Result<Option<CommitWithAppends>, Error> {
+    ) -> Result<Option<Drafted>, Error> {
         let epoch = self.shared.store.fence(&strand.partition);
         let (stamp, now) = or_gone!(self.state(strand).await?);
         let first_ordinal = |state: &State| state.overlays.map(|overlays| overlays.first_ordinal);
@@ -189,6 +190,7 @@ impl Strands {
             }
             None => Pages::default(),
         };
+        let is_smallest = matches!(&*swap.stretches, [only] if only.blocks.len() <= 1);
         let mut removed = Vec::new();
         for stretch in &swap.stretches {
             let held = now.index.entries_meeting(&pages, stretch.first, stretch.last)?;
@@ -199,7 +201,8 @@ impl Strands {
             }
             removed.extend_from_slice(&stretch.blocks);
         }
-        let (mut state, mut writes, mut fresh) = (now, Vec::new(), Fresh::default());
+        let held = now;
+        let (mut state, mut writes, mut fresh) = (held.clone(), Vec::new(), Fresh::default());
         let write_id = self.shared.write_ids.next();
         let generation = next_generation(state.generation, self.attempt(&state, write_id))?;
         let renamed = |(entry, bytes): &(Entry, Bytes)| (Entry { generation, ..*entry }, bytes.clone());
@@ -216,11 +219,16 @@ impl Strands {
             }
             state.overlays = left;
         }
+        self.keep_span(self.span_of_leftovers(&held), &mut state);
         check_size(&writes, limits)?;
         let commit = commit(strand, Some(stamp), &state, writes.into_iter(), write_id, Bytes::new());
-        // Pieces of one batch each: nobody holds more of them at once.
-        fresh.check_size(&commit, limits)?;
-        Ok(Some(fresh.with(epoch, commit)))
+        if !is_smallest {
+            // Pieces of one batch each: nobody holds more of them at once.
+            fresh.check_size(&commit, limits)?;
+        }
+        let is_too_much = fresh.is_too_much(&commit, limits);
+        let untidy = if is_too_much { self.say_before(strand, Some(stamp), &held, &fresh) } else { None };
+        Ok(Some(Drafted { commit: fresh.with(epoch, commit), state, is_too_much, untidy }))
     }
 
     /// What is known of the overlays from `ordinal` on, read from them.

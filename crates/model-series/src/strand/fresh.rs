@@ -4,7 +4,8 @@
 //!
 //! Rows that no state names are left where a writer died, or another came before it. Where a store belongs to one process that
 //! takes a write which does not fit in one batch: the state says so before ([`State::untidy`]). Elsewhere any write may
-//! leave some. [`Strands::sweep_fresh`] removes them.
+//! leave some in the windows that the strand spans; one beyond them says so before, and a state that spans less than the
+//! one before it goes on saying so. [`Strands::sweep_fresh`] removes them.
 
 use std::collections::HashSet;
 
@@ -261,10 +262,10 @@ impl Strands {
     ///
     /// Cost: one look-up where nothing can be left; else all blocks of the range are read, page by page.
     pub(super) async fn tidy(&self, strand: &Strand) -> Result<usize, Error> {
-        let Some((_, state)) = self.state(strand).await? else { return Ok(0) };
+        let Some((stamp, state)) = self.state(strand).await? else { return Ok(0) };
         let Some(span) = self.span_of_leftovers(&state) else { return Ok(0) };
         let swept = self.sweep_fresh(strand, span).await?;
-        self.note_tidy(strand, &state).await?;
+        self.note_tidy(strand, (stamp, state)).await?;
         Ok(swept)
     }
 
@@ -275,11 +276,29 @@ impl Strands {
         spans.reduce(|one, other| (one.0.min(other.0), one.1.max(other.1)))
     }
 
+    /// Whether rows of a write may be left in windows in which a sweep would not look.
+    pub(super) fn goes_beyond(&self, held: &State, fresh: &Fresh) -> bool {
+        self.shared.store.may_lag() && fresh.span().is_some_and(|span| !self.is_spanned(held, span))
+    }
+
+    /// Has a state know all windows in which rows may be left of the one before.
+    pub(super) fn keep_span(&self, before: Option<(i64, i64)>, state: &mut State) {
+        if let Some((first, last)) = before.filter(|span| !self.is_spanned(state, *span)) {
+            let (from, to) = state.untidy.unwrap_or((first, last));
+            state.untidy = Some((from.min(first), to.max(last)));
+        }
+    }
+
+    fn is_spanned(&self, state: &State, (first, last): (i64, i64)) -> bool {
+        let window = keys::window_of;
+        let spanned = self.span_of_leftovers(state);
+        spanned.is_some_and(|(from, to)| window(from) <= window(first) && window(last) <= window(to))
+    }
+
     /// Notes that what was left by a range of a state is gone. A writer that comes first leaves it for the next time.
-    async fn note_tidy(&self, strand: &Strand, swept: &State) -> Result<(), Error> {
-        let Some((stamp, now)) = self.state(strand).await? else { return Ok(()) };
-        if now.untidy.is_some() && now.untidy == swept.untidy && now.sequence == swept.sequence {
-            let tidy = State { untidy: None, ..now };
+    async fn note_tidy(&self, strand: &Strand, (stamp, swept): (Stamp, State)) -> Result<(), Error> {
+        if swept.untidy.is_some() {
+            let tidy = State { untidy: None, ..swept };
             let write_id = self.shared.write_ids.next();
             let commit = commit(strand, Some(stamp), &tidy, std::iter::empty(), write_id, Bytes::new());
             self.try_commit(Commit { reclaims: true, ..commit }).await?;

@@ -98,7 +98,8 @@ pub(super) fn times_of(window: i64) -> (i64, i64) {
     (first, first | ((1 << WINDOW_BITS) - 1))
 }
 
-fn window_of(time: i64) -> i64 {
+/// The window that holds an instant.
+pub(super) fn window_of(time: i64) -> i64 {
     time >> WINDOW_BITS
 }
 

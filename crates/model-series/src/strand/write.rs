@@ -100,7 +100,7 @@ fn untidy(held: &State, fresh: &Fresh) -> Option<State> {
 }
 
 /// Whether a commit is done, or must be thought anew. `Err`: it is refused.
-fn settle(outcome: Result<Stamp, store::Error>) -> Result<bool, Error> {
+pub(super) fn settle(outcome: Result<Stamp, store::Error>) -> Result<bool, Error> {
     match outcome {
         Ok(_) => Ok(true),
         Err(error) if error.kind().is_lost_race() => Ok(false),
@@ -255,13 +255,14 @@ impl Strands {
             return Ok(None);
         };
         let is_nothing = order.layer.points.is_empty() && !order.audited && order.mark.is_none();
-        let Draught { state, writes, mut fresh, .. } = if stamp.is_none() && is_nothing {
+        let Draught { mut state, writes, mut fresh, .. } = if stamp.is_none() && is_nothing {
             // What deletes from nothing makes no strand.
             let commit = Fresh::default().with(epoch, nothing(order, write_id));
             return Ok(Some(Drafted { commit, state: held, is_too_much: false, untidy: None }));
         } else {
             think(&held, &pages, order, rules, self.attempt(&held, write_id))?
         };
+        self.keep_span(self.span_of_leftovers(&held), &mut state);
         let writes = writes.into_iter().chain(order.beside.iter().cloned());
         let commit = commit(&order.strand, stamp, &state, writes, write_id, order.change.clone());
         check_size(&commit.writes, &rules.limits)?;
@@ -276,13 +277,23 @@ impl Strands {
         let layer = &order.layer;
         let reclaims = layer.points.is_empty() && !layer.clears.is_empty();
         let is_too_much = fresh.is_too_much(&commit, &rules.limits);
-        let marked = if is_too_much { untidy(&held, &fresh) } else { None };
-        let untidy = marked.map(|marked| {
-            let write_id = self.shared.write_ids.next();
-            super::write::commit(&order.strand, stamp, &marked, std::iter::empty(), write_id, Bytes::new())
-        });
+        let says_so = is_too_much || self.goes_beyond(&held, &fresh);
+        let untidy = if says_so { self.say_before(&order.strand, stamp, &held, &fresh) } else { None };
         let commit = fresh.with(epoch, Commit { reclaims, ..commit });
         Ok(Some(Drafted { commit, state, is_too_much, untidy }))
+    }
+
+    /// What says that a write may leave rows behind, if that is not said.
+    pub(super) fn say_before(
+        &self,
+        strand: &Strand,
+        stamp: Option<Stamp>,
+        held: &State,
+        fresh: &Fresh,
+    ) -> Option<Commit> {
+        let said = untidy(held, fresh)?;
+        let write_id = self.shared.write_ids.next();
+        Some(commit(strand, stamp, &said, std::iter::empty(), write_id, Bytes::new()))
     }
 
     /// Says that a write may leave rows behind; answers with the version that says so, `None` if another writer came first.
@@ -300,8 +311,12 @@ impl Strands {
     }
 
     /// The same with what goes ahead of it.
-    pub(super) async fn try_append_then_commit(&self, commit: CommitWithAppends) -> Result<bool, Error> {
-        let leftovers = self.leftovers(&commit, false);
+    pub(super) async fn try_append_then_commit(
+        &self,
+        commit: CommitWithAppends,
+        is_too_much: bool,
+    ) -> Result<bool, Error> {
+        let leftovers = self.leftovers(&commit, is_too_much);
         let is_done = settle(self.shared.store.append_then_commit(commit).await)?;
         if !is_done {
             self.clear_away(leftovers).await;

@@ -72,8 +72,7 @@ async fn what_no_commit_takes_lies_over_others_and_is_kept() {
         assert_eq!(all.iter().map(|it| it.points).collect::<Vec<_>>(), [50, 50, 50, 50, 1]);
         assert!(as_of(&other, &day, 2).await == both.range(60..).map(|(at, it)| (*at, it.clone())).collect());
         assert!(strands.expire(&day, 200).await.unwrap());
-        let state = strands.state(&day).await.unwrap().unwrap().1;
-        assert_eq!(strands.spilled_rows(&day, &state).await.unwrap(), Some(Vec::new()));
+        assert!(!strands.state(&day).await.unwrap().unwrap().1.kept.spilled);
         check_rows(&strands, &day).await;
         write_one(&other, kept(&day, 6, vec![Edit::Put(heavy(300, 2, 50, 6))])).await.unwrap();
         write_one(&other, kept(&day, 7, vec![Edit::Put(heavy(301, 2, 50, 7))])).await.unwrap();
@@ -101,6 +100,22 @@ async fn a_large_write_stands_on_the_version_that_it_expects() {
         assert!(read_all(&other, &day).await == held);
         assert_eq!(held.len(), 60 + 60 - 4);
         check_rows(&other, &day).await;
+    }
+}
+
+/// All that lies in the span of one block goes together.
+#[tokio::test]
+async fn a_fold_of_one_block_may_be_more_than_a_batch() {
+    for seed in 0..6 {
+        let strands = Strands::new(hostile(Clock::manual(Timestamp(0)), seed), small());
+        let day = strand(3, "large");
+        write_one(&strands, write(&day, vec![Edit::Put(points(0, 20, 8, 0.0))])).await.unwrap();
+        write_one(&strands, write(&day, vec![Edit::Put(heavy(1, 2, 60, 1))])).await.unwrap();
+        let held = read_all(&strands, &day).await;
+        assert!(strands.fold(&day, Encoding::Hot).await.unwrap());
+        assert_eq!(strands.state(&day).await.unwrap().unwrap().1.overlay_count(), 0);
+        assert!(read_all(&strands, &day).await == held);
+        check_rows(&strands, &day).await;
     }
 }
 

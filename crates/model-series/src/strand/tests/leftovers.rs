@@ -93,6 +93,52 @@ async fn what_writers_leave_behind_is_swept_on_disk() {
     check(embedded(folder.path())).await;
 }
 
+/// Says what a writer would, and appends what goes ahead of its write.
+async fn say_and_die(strands: &Strands, edits: Vec<Edit>) {
+    while let Some(said) = drafted(strands, edits.clone()).await.untidy {
+        strands.try_commit(said).await.unwrap();
+    }
+    die(strands, edits).await;
+}
+
+/// On a cluster: in windows that the strand does not span, and in those that it spans no more.
+#[tokio::test]
+async fn what_is_left_beyond_a_strand_is_swept_by_the_job() {
+    for seed in 0..8 {
+        let store = store::testing::hostile(Clock::manual(Timestamp(0)), seed);
+        let [strands, other] = [store.beside(), store].map(|store| Strands::new(store, small()));
+        let day = strand(3, "x");
+        let check = async || {
+            assert_eq!(other.chill(&day, i64::MIN).await.unwrap(), 0);
+            let named = spanned_rows(&other, &day).await;
+            assert_eq!(fresh_rows(&other, &day).await, named, "seed {seed}");
+        };
+        // Of a strand that is not there yet.
+        say_and_die(&strands, vec![Edit::Put(points(-9 * YEAR, 1, 40, 0.0))]).await;
+        check().await;
+        write_one(&strands, write(&day, vec![Edit::Put(points(0, 1, 40, 0.0))])).await.unwrap();
+        check().await;
+        assert_eq!(other.state(&day).await.unwrap().unwrap().1.untidy, None);
+        say_and_die(&strands, vec![Edit::Put(points(10 * YEAR, YEAR / 20, 40, 1.0))]).await;
+        check().await;
+        // Where it spans a window nothing is said before; it is once the points go.
+        let here = drafted(&strands, vec![Edit::Replace(TimeRange::ALL, points(5, 1, 40, 1.0))]).await;
+        assert!(here.untidy.is_none());
+        die(&strands, vec![Edit::Put(points(100, 1, 40, 1.0))]).await;
+        write_one(&strands, write(&day, vec![Edit::Put(points(20 * YEAR, 1, 40, 2.0))])).await.unwrap();
+        let old = TimeRange { from: i64::MIN, to: 19 * YEAR };
+        write_one(&strands, write(&day, vec![Edit::Delete(old)])).await.unwrap();
+        check().await;
+        assert_eq!(read_all(&other, &day).await.len(), 40);
+    }
+}
+
+/// How many fresh rows the state names.
+async fn spanned_rows(strands: &Strands, strand: &Strand) -> usize {
+    let state = strands.state(strand).await.unwrap().map(|(_, state)| state);
+    state.map_or(0, |state| state.index.blocks() + state.index.pages.len())
+}
+
 /// A write beyond one batch of which the first part was written.
 #[tokio::test]
 async fn a_large_write_that_came_to_nothing_is_swept_by_the_job() {

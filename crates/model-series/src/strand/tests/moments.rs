@@ -10,6 +10,12 @@ use crate::{ColumnSet, Summary};
 
 const COUNT: usize = 60_000;
 
+/// A store that keeps moments and takes as much at once as the embedded one, whatever other tests are given.
+fn plain_memory() -> Store {
+    let (clock, feed) = (Clock::manual(Timestamp(0)), store::FeedOptions::recommended());
+    Store::memory(store::MemoryOptions { clock, feed })
+}
+
 fn full(value: f64) -> Points {
     let mut full = Points::default();
     (0..i64::try_from(COUNT).unwrap()).for_each(|time| full.push(time, value, 3));
@@ -90,7 +96,7 @@ async fn pages_see_one_state(store: Store) {
 
 #[tokio::test]
 async fn pages_see_one_state_in_memory() {
-    pages_see_one_state(memory()).await;
+    pages_see_one_state(plain_memory()).await;
 }
 
 #[tokio::test]
@@ -129,7 +135,7 @@ async fn readers_beside_a_writer_never_see_a_mixture() {
 
 #[tokio::test]
 async fn nothing_is_written_if_one_is_beyond_a_limit() {
-    let strands = Strands::new(memory(), small());
+    let strands = Strands::new(plain_memory(), small());
     let names = ["first", "second", "third"];
     let put = |name: &'static str, points| write(&strand(5, name), vec![Edit::Put(points)]);
     // Each block of what is kept has a row in the commit.
