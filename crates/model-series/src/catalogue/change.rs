@@ -214,10 +214,8 @@ impl Context {
         loop {
             let names = self.strands.list(&partition, &[], None, PAGE).await?;
             let is_last = names.len() < PAGE;
-            for name in names {
-                let strand = Strand { partition: partition.clone(), name };
-                self.strands.erase(&strand, Vec::new(), Bytes::new()).await?;
-            }
+            let strand = |name| Strand { partition: partition.clone(), name };
+            self.strands.erase_all(&names.into_iter().map(strand).collect::<Vec<_>>()).await?;
             if is_last {
                 return Ok(());
             }

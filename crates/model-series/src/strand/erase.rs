@@ -7,12 +7,17 @@ use super::fresh::Fresh;
 use super::read::{contention, or_gone};
 use super::state::State;
 use super::think::{check_size, drop_overlays};
+use super::write::settle;
 use super::{Strand, StrandVersion, Strands, keys};
 use crate::Error;
 use crate::feed::of_points;
 
 /// How often erasing starts again because a writer came first.
 const ATTEMPTS_MAX: usize = 64;
+/// The most strands whose commits are submitted together.
+const GROUP_STRANDS_MAX: usize = 256;
+/// A group whose commits let more rows go takes no further strand.
+const GROUP_KEYS_MAX: usize = 20_000;
 
 impl Strands {
     /// See [`Strands::erase`].
@@ -34,17 +39,61 @@ impl Strands {
                 tokio::task::yield_now().await;
                 continue;
             };
-            if self.try_append_then_commit(commit).await? {
-                if let Some(span) = span {
-                    // It is erased, whatever becomes of what was left behind.
-                    if let Err(error) = self.sweep_fresh(strand, span).await {
-                        self.shared.skips.note("erase", &strand.partition.tenant, strand, &error);
-                    }
-                }
+            if self.try_append_then_commit(commit, false).await? {
+                self.sweep_erased(strand, span).await;
                 return Ok(());
             }
         }
         Err(contention(strand))
+    }
+
+    /// See [`Strands::erase_all`].
+    pub(super) async fn erase_all_now(&self, strands: &[Strand]) -> Result<(), Error> {
+        let mut rest = strands.iter();
+        while !rest.as_slice().is_empty() {
+            self.erase_group(&mut rest).await?;
+            tokio::task::yield_now().await;
+        }
+        Ok(())
+    }
+
+    /// Erases the first strands of the rest, as many as go together.
+    async fn erase_group(&self, rest: &mut std::slice::Iter<'_, Strand>) -> Result<(), Error> {
+        let (mut commits, mut erasing, mut left, mut keys) = (Vec::new(), Vec::new(), Vec::new(), 0);
+        while commits.len() < GROUP_STRANDS_MAX && keys < GROUP_KEYS_MAX {
+            let Some(strand) = rest.next() else { break };
+            let Some(held) = self.state(strand).await? else { continue };
+            let span = self.span_of_leftovers(&held.1);
+            match self.draught_erasure(strand, Some(held), &[], &Bytes::new()).await? {
+                Some(commit) => {
+                    keys += commit.lets_go.iter().map(|removal| removal.keys.len()).sum::<usize>();
+                    commits.push(commit);
+                    erasing.push((strand, span));
+                }
+                None => left.push(strand),
+            }
+        }
+        let told = self.shared.store.append_then_commit_all(commits).await;
+        for ((strand, span), told) in erasing.into_iter().zip(told) {
+            if settle(told)? {
+                self.sweep_erased(strand, span).await;
+            } else {
+                left.push(strand);
+            }
+        }
+        for strand in left {
+            self.erase_now(strand, None, &[], &Bytes::new()).await?;
+        }
+        Ok(())
+    }
+
+    /// It is erased, whatever becomes of what was left behind.
+    async fn sweep_erased(&self, strand: &Strand, span: Option<(i64, i64)>) {
+        if let Some(span) = span
+            && let Err(error) = self.sweep_fresh(strand, span).await
+        {
+            self.shared.skips.note("erase", &strand.partition.tenant, strand, &error);
+        }
     }
 
     /// Cost: pages of the index are read; every row is deleted by its key (kept writes by range).

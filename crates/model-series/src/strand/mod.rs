@@ -433,6 +433,18 @@ impl Strands {
         self.live().erase_now(strand, None, &beside, &change).await
     }
 
+    /// Removes strands with all their rows, each an atom; those that are not there are passed over. Those before one that
+    /// cannot be removed may be gone, and some behind it.
+    ///
+    /// Cost: that of [`Strands::erase`] for each, but one group commit for up to 256.
+    ///
+    /// # Errors
+    ///
+    /// As [`Strands::erase`].
+    pub async fn erase_all(&self, strands: &[Strand]) -> Result<(), Error> {
+        self.live().erase_all_now(strands).await
+    }
+
     /// [`Strands::erase`] if the strand is still of this version; answers whether it was.
     ///
     /// # Errors

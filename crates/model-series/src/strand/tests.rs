@@ -261,11 +261,39 @@ async fn a_write_may_be_of_any_size() {
     let mut late = wide();
     late.times.iter_mut().for_each(|time| *time = *time * 2 - 1_200_001);
     let over = StrandWrite { encoding: Encoding::Raw, ..write(&day, vec![Edit::Put(late)]) };
-    assert_eq!(strands.shared.rules.inline_bytes_max, store::COMMIT_BYTES_MAX / 4);
-    let order = super::write::order_of(over).unwrap();
-    strands.write_order(order).await.unwrap();
+    write_one(&strands, over).await.unwrap();
     assert_eq!(strands.extent(&day).await.unwrap(), Some((-1_200_001, 3_799_997)));
     check_rows(&strands, &day).await;
+}
+
+async fn check_erased_together(store: Store, batches_max: u64) {
+    let strands = Strands::new(store.clone(), small());
+    let names: Vec<Strand> = (0..700_u32)
+        .map(|at| Strand { name: Bytes::copy_from_slice(&at.to_be_bytes()), ..strand(1, "") })
+        .collect();
+    let kept = Strand { name: Bytes::from_static(b"kept"), ..strand(1, "") };
+    let held = |strand: &Strand| write(strand, vec![Edit::Put(points(0, 1, 20, 0.0))]);
+    // One is not there.
+    let all = names.iter().skip(1).chain([&kept]).map(held);
+    assert!(strands.write_all(all.collect()).await.iter().all(Result::is_ok));
+    let before = store.statistics().batches;
+    strands.erase_all(&names).await.unwrap();
+    assert!(store.statistics().batches - before <= batches_max);
+    assert_eq!(strands.list(&kept.partition, b"", None, 9).await.unwrap(), std::slice::from_ref(&kept.name));
+    assert_eq!(read_all(&strands, &kept).await.len(), 20);
+    for strand in &names[..3] {
+        let fresh = keys::fresh_partition(strand, 0);
+        for range in keys::all_fresh(strand) {
+            assert!(store.scan(&fresh, &range, Direction::Forward, 1).await.unwrap().is_empty());
+        }
+    }
+}
+
+#[tokio::test]
+async fn many_strands_go_in_few_batches() {
+    let folder = tempfile::tempdir().unwrap();
+    check_erased_together(embedded(folder.path()), 10).await;
+    check_erased_together(store::testing::hostile(Clock::manual(Timestamp(0)), 3), u64::MAX).await;
 }
 
 #[tokio::test]
