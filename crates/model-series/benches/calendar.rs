@@ -196,6 +196,7 @@ fn reading() {
         strands: StrandOptions::recommended(),
         tenants_max: 1_000,
         repositories_max: 1_000,
+        catalogue_buckets: 1,
         definitions_cached_max: 10_000,
     };
     let repository = runtime.block_on(Repositories::new(store, options).get_or_create("bench", NOW)).unwrap();

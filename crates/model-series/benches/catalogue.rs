@@ -83,6 +83,7 @@ async fn catalogue(store: &Store) {
         strands: StrandOptions::recommended(),
         tenants_max: 1_000,
         repositories_max: 1_000,
+        catalogue_buckets: 1,
         definitions_cached_max: 100_000,
     };
     let repositories = Repositories::new(store.clone(), options);

@@ -75,6 +75,7 @@ async fn aggregates(store: &Store) {
         strands: StrandOptions::recommended(),
         tenants_max: 1_000,
         repositories_max: 1_000,
+        catalogue_buckets: 1,
         definitions_cached_max: 10_000,
     };
     let repository = Repositories::new(store.clone(), options).get_or_create("default", NOW).await.unwrap();

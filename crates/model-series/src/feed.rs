@@ -92,6 +92,22 @@ pub(crate) fn put_definition(out: &mut Vec<u8>, fate: DefinitionFate, number: u3
     out.extend_from_slice(definition);
 }
 
+/// Parts records of definitions: each with the number of its series. `None` for bytes that are none.
+pub(crate) fn part_definitions(mut records: &[u8]) -> Option<Vec<(u32, &[u8])>> {
+    let mut parts = Vec::new();
+    while !records.is_empty() {
+        let mut fields = Reader(records);
+        fields.byte()?;
+        let number = take_number(&mut fields)?;
+        let length = take_number(&mut fields)?.try_into().ok()?;
+        fields.take(length)?;
+        let (record, rest) = records.split_at_checked(records.len() - fields.0.len())?;
+        parts.push((number, record));
+        records = rest;
+    }
+    Some(parts)
+}
+
 /// The record of an edit of points' times; empty for one that touches nothing.
 pub(crate) fn edit_record(number: u32, layout: &Layout, edit: &Edit) -> Bytes {
     let of_slots = |range: &TimeRange| match layout {

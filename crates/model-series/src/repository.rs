@@ -65,13 +65,14 @@ impl Repository {
         &self.context.tenant
     }
 
-    /// Defines series; answers them in order. They are stored in one commit: all or none. Formulas may refer to series
-    /// that are defined with them. Cost: a few look-ups of many rows each, one commit of some six rows a series.
+    /// Defines series; answers them in order: all or none. Formulas may refer to series that are defined with them. Cost: a few
+    /// look-ups of many rows each, one commit of some six rows a series; several where the catalogue has more than one bucket,
+    /// or one commit does not take them.
     ///
     /// # Errors
     ///
-    /// [`Error::Limit`] for more than [`crate::DRAFTS_MAX`] drafts, or more rows or bytes than one commit takes
-    /// ([`store::COMMIT_ROWS_MAX`], [`store::COMMIT_BYTES_MAX`]). For one draft [`Error::AlreadyExists`], [`Error::Invalid`], [`Error::NotFound`] (a unit, an attribute type, a
+    /// [`Error::Limit`] for more than [`crate::DRAFTS_MAX`] drafts, 64 MiB of them, or a row that no commit takes
+    /// ([`store::COMMIT_BYTES_MAX`]). For one draft [`Error::AlreadyExists`], [`Error::Invalid`], [`Error::NotFound`] (a unit, an attribute type, a
     /// series of a formula) or [`Error::Limit`]; for several [`Error::Refused`], which names each that is refused
     /// and why. If the store refuses.
     pub async fn define(

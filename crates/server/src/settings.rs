@@ -41,7 +41,7 @@ pub(crate) struct Settings {
     #[arg(long, env = "TWINFOLD_DURABILITY", value_name = "WHEN", default_value = "sync")]
     pub(crate) durability: Durability,
 
-    /// Parts a tenant's entities are spread over: a power of two, fixed when a tenant is created
+    /// Parts a tenant's entities are spread over (they move when it changes), and a new repository's series: a power of two
     #[arg(long, env = "TWINFOLD_BUCKETS", value_name = "COUNT", default_value = "1")]
     pub(crate) buckets: u32,
 

@@ -106,6 +106,7 @@ fn series_options(settings: &Settings) -> SeriesOptions {
         },
         tenants_max: settings.limits.tenants_max,
         repositories_max: settings.limits.repositories_max,
+        catalogue_buckets: settings.buckets,
         definitions_cached_max: series.series_definitions_cached_max,
     }
 }

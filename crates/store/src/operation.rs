@@ -1,5 +1,7 @@
 //! What goes in and comes out: commits, rows, pages, changes.
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 use std::fmt;
 
 use bytes::Bytes;
@@ -245,6 +247,30 @@ impl Page {
             self.buffer.truncate(self.ends.last().map_or(0, |(_, end)| *end as usize));
             self.more = true;
         }
+    }
+
+    /// One page of several that scan the same range forward, each in a partition of its own: in the order of keys, up to
+    /// where the first of them ends that has more behind it. A scan goes on behind the last key, as with one partition.
+    /// Cost: a comparison for each level of a heap, and a copy, for each row.
+    pub fn merged(pages: &[Self]) -> Self {
+        let known = pages.iter().filter(|page| page.more).filter_map(Self::last_key).min();
+        let mut firsts: BinaryHeap<Reverse<(&[u8], usize, usize)>> = pages
+            .iter()
+            .enumerate()
+            .filter_map(|(of, page)| Some(Reverse((page.row(0)?.0, of, 0))))
+            .collect();
+        let mut merged = Self { more: known.is_some(), ..Self::default() };
+        while let Some(Reverse((key, of, at))) = firsts.pop() {
+            if known.is_some_and(|known| key > known) {
+                return merged;
+            }
+            let Some(page) = pages.get(of) else { continue };
+            if let Some((_, value)) = page.row(at) {
+                merged.push(key, value);
+            }
+            firsts.extend(page.row(at + 1).map(|(key, _)| Reverse((key, of, at + 1))));
+        }
+        merged
     }
 
     /// Keys and values, in the order of the scan.

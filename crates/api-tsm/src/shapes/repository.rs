@@ -17,7 +17,7 @@ pub(crate) struct RepositoryShape {
 
 impl From<RepositoryInfo> for RepositoryShape {
     fn from(info: RepositoryInfo) -> Self {
-        let RepositoryInfo { name, description, created } = info;
+        let RepositoryInfo { name, description, created, buckets: _ } = info;
         Self { name, description, created: format_stamp(created) }
     }
 }

@@ -53,6 +53,7 @@ impl Service {
             strands,
             tenants_max: 1_000,
             repositories_max: 1_000,
+            catalogue_buckets: 1,
             definitions_cached_max: 1000,
         };
         let api = Api::new(Repositories::new(store, options), clock.clone(), limits());

@@ -52,8 +52,13 @@ fn router() -> Router {
     let store =
         Store::memory(MemoryOptions { clock: clock.clone(), feed: store::FeedOptions::recommended() });
     let strands = StrandOptions::recommended();
-    let options =
-        SeriesOptions { strands, definitions_cached_max: 1000, tenants_max: 1_000, repositories_max: 10 };
+    let options = SeriesOptions {
+        strands,
+        catalogue_buckets: 1,
+        definitions_cached_max: 1000,
+        tenants_max: 1_000,
+        repositories_max: 10,
+    };
     let api = Api::new(Repositories::new(store, options), clock, limits());
     Router::new(front_ends(&api))
 }

@@ -4,14 +4,15 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use store::{Condition, Direction, StateCondition, Timestamp, Write};
+use store::{Condition, StateCondition, Timestamp, Write};
 
 use super::check::{check_attributes, checked, index_rows};
-use super::context::{ATTEMPTS_MAX, Context, Draught, Versioned};
+use super::context::{ATTEMPTS_MAX, Context, Versioned};
 use super::define::check_series;
 use super::encode::{Writer, damaged, put_definition};
 use super::formulas::check_depth;
 use super::keys;
+use super::pending::PendingCommit;
 use super::state::check_state;
 use super::{DefinedFormula, Definition, DefinitionChange, FORMULA_DEPTH_MAX};
 use crate::feed::{self, DefinitionFate};
@@ -34,6 +35,7 @@ impl Context {
         condition: &StateCondition,
         now: Timestamp,
     ) -> Result<Arc<Definition>, Error> {
+        self.settle_decided().await?;
         // By number from here on: another change may rename it meanwhile.
         let mut before = self.find(series).await?;
         let number = before.definition.number;
@@ -46,8 +48,8 @@ impl Context {
             if after.formula != before.definition.formula {
                 self.name_operands(std::slice::from_mut(&mut after)).await?;
             }
-            let draught = self.think_change(&before, &after).await?;
-            if self.commit(draught).await? {
+            let pending = self.think_change(&before, &after).await?;
+            if self.commit(pending).await? {
                 return Ok(Arc::new(after));
             }
             before = self.find(SeriesRef::Id(number)).await?;
@@ -56,40 +58,40 @@ impl Context {
     }
 
     /// What makes a definition another.
-    async fn think_change(&self, before: &Versioned, after: &Definition) -> Result<Draught, Error> {
+    async fn think_change(&self, before: &Versioned, after: &Definition) -> Result<PendingCommit, Error> {
         let was = &*before.definition;
         let number = was.number;
-        let mut draught = Draught { conditions: vec![before.condition()], ..Draught::default() };
-        self.check_surroundings(after, &mut draught).await?;
+        let mut pending = PendingCommit { conditions: vec![before.condition()], ..PendingCommit::default() };
+        self.check_surroundings(after, &mut pending).await?;
         if was.differs_in_points(after) {
             self.check_empty(was).await?;
         }
         let is_formula_new = was.formula != after.formula;
         if is_formula_new {
-            self.change_formula(was, after, &mut draught).await?;
+            self.change_formula(was, after, &mut pending).await?;
         }
         if was.name != after.name {
-            self.rename(was, after, &mut draught).await?;
+            self.rename(was, after, &mut pending).await?;
         }
         let (old_rows, new_rows) = (index_rows(was), index_rows(after));
-        draught.writes.extend(old_rows.difference(&new_rows).map(|(key, _)| Write::Delete(key.clone())));
+        pending.writes.extend(old_rows.difference(&new_rows).map(|(key, _)| Write::Delete(key.clone())));
         for (key, is_numbered) in new_rows.difference(&old_rows) {
             let value = if *is_numbered { keys::value_of_number(number) } else { Bytes::new() };
-            draught.writes.push(Write::Put(key.clone(), value));
+            pending.writes.push(Write::Put(key.clone(), value));
         }
-        put_changed(after, &mut draught);
-        Ok(draught)
+        put_changed(after, &mut pending);
+        Ok(pending)
     }
 
     /// Checks units, attribute types and series that a definition names.
-    async fn check_surroundings(&self, after: &Definition, draught: &mut Draught) -> Result<(), Error> {
+    async fn check_surroundings(&self, after: &Definition, pending: &mut PendingCommit) -> Result<(), Error> {
         if after.uses_units() {
             let (units, condition) = self.units().await?;
             after.used_units().try_for_each(|unit| units.get(unit).map(drop))?;
-            draught.conditions.push(condition);
+            pending.conditions.push(condition);
         }
         let (types, conditions) = self.types_of(std::iter::once(after)).await?;
-        draught.conditions.extend(conditions);
+        pending.conditions.extend(conditions);
         check_attributes(&after.attributes, &types)?;
         check_series(after, &self.series_of(std::iter::once(after)).await?)
     }
@@ -125,7 +127,7 @@ impl Context {
         &self,
         was: &Definition,
         after: &Definition,
-        draught: &mut Draught,
+        pending: &mut PendingCommit,
     ) -> Result<(), Error> {
         // Under the name that other formulas know, so that circles through the series itself are seen.
         let mut same_name = after.clone();
@@ -136,23 +138,34 @@ impl Context {
         if after.is_computed() && depth + self.height(was.number).await? > FORMULA_DEPTH_MAX {
             return Err(Error::Limit(format!("formulas stand on formulas at most {FORMULA_DEPTH_MAX} deep")));
         }
-        self.use_operands(&same_name, &ground, draught).await?;
-        self.release_operands(was, Some(&same_name), draught).await
+        self.use_operands(&same_name, &ground, pending).await?;
+        self.release_operands(was, Some(&same_name), pending).await
     }
 
     /// Moves the row of the name, and writes the new name into the formulas that refer to the series.
-    async fn rename(&self, was: &Definition, after: &Definition, draught: &mut Draught) -> Result<(), Error> {
+    async fn rename(
+        &self,
+        was: &Definition,
+        after: &Definition,
+        pending: &mut PendingCommit,
+    ) -> Result<(), Error> {
         let key = keys::name(&after.name);
         if self.row(&key).await?.is_some() {
             return Err(Error::AlreadyExists(format!("series {}", after.name).into()));
         }
-        draught.conditions.push(Condition::Absent(key.clone()));
-        draught.writes.push(Write::Delete(keys::name(&was.name)));
-        draught.writes.push(Write::PutStamped(key, keys::value_of_number(was.number)));
+        pending.conditions.push(Condition::Absent(key.clone()));
+        pending.writes.push(Write::Delete(keys::name(&was.name)));
+        pending.writes.push(Write::PutStamped(key, keys::value_of_number(was.number)));
         let (users, condition) = self.users(was.number).await?;
-        draught.conditions.push(condition);
-        for user in self.find_numbers(&users).await?.into_iter().flatten() {
+        pending.conditions.push(condition);
+        for (number, user) in users.iter().zip(self.find_numbers(&users).await?) {
+            let Some(user) = user else {
+                // It is being defined; when it is there, it is to be renamed in, too.
+                pending.conditions.push(Condition::Absent(keys::definition(*number)));
+                continue;
+            };
             let Some(formula) = &user.definition.formula else {
+                pending.conditions.push(user.condition());
                 continue;
             };
             let tree = formula.tree.with_renamed(&was.name, &after.name);
@@ -166,8 +179,8 @@ impl Context {
             let mut renamed = Definition::clone(&user.definition);
             renamed.formula = Some(DefinedFormula { text: text.into(), tree: Arc::new(tree) });
             renamed.changed = after.changed;
-            draught.conditions.push(user.condition());
-            put_changed(&renamed, draught);
+            pending.conditions.push(user.condition());
+            put_changed(&renamed, pending);
         }
         Ok(())
     }
@@ -179,6 +192,7 @@ impl Context {
         condition: &StateCondition,
         now: Timestamp,
     ) -> Result<Arc<Definition>, Error> {
+        self.settle_decided().await?;
         for _ in 0..ATTEMPTS_MAX {
             let found = self.find(series).await?;
             let was = &found.definition;
@@ -187,10 +201,11 @@ impl Context {
             if !users.is_empty() {
                 return Err(self.in_use(&found.definition, &users).await?);
             }
-            let mut draught = Draught { conditions: vec![found.condition(), unused], ..Draught::default() };
-            self.release_operands(&found.definition, None, &mut draught).await?;
-            put_removal(&found.definition, now, &mut draught);
-            if self.commit(draught).await? {
+            let mut pending =
+                PendingCommit { conditions: vec![found.condition(), unused], ..PendingCommit::default() };
+            self.release_operands(&found.definition, None, &mut pending).await?;
+            put_removal(&found.definition, now, &mut pending);
+            if self.commit(pending).await? {
                 self.erase_points(found.definition.number).await?;
                 return Ok(found.definition);
             }
@@ -227,7 +242,7 @@ impl Context {
     pub(crate) async fn sweep_removals(&self, now: Timestamp) -> Result<bool, Error> {
         let (mut range, mut is_waiting) = (keys::removals(), false);
         loop {
-            let page = self.store.scan(&self.partition, &range, Direction::Forward, PAGE).await?;
+            let page = self.scan(&range, PAGE).await?;
             for (key, value) in page.rows() {
                 let Some(number) = keys::number_of_key(key) else { continue };
                 match self.sweep_removal(number, value, now).await {
@@ -253,27 +268,27 @@ impl Context {
             return Ok(false);
         }
         let writes = vec![Write::Delete(keys::removal(number))];
-        self.commit(Draught { writes, ..Draught::default() }).await
+        self.commit(PendingCommit { writes, ..PendingCommit::default() }).await
     }
 }
 
 /// The rows of a definition that changed, index rows left out.
-fn put_changed(definition: &Definition, draught: &mut Draught) {
+fn put_changed(definition: &Definition, pending: &mut PendingCommit) {
     let bytes = Bytes::from(put_definition(definition));
-    feed::put_definition(&mut draught.change, DefinitionFate::Changed, definition.number, &bytes);
-    draught.writes.push(Write::PutStamped(keys::definition(definition.number), bytes));
+    feed::put_definition(&mut pending.change, DefinitionFate::Changed, definition.number, &bytes);
+    pending.writes.push(Write::PutStamped(keys::definition(definition.number), bytes));
 }
 
 /// Takes away all rows of a definition, and notes that its points are to go.
-fn put_removal(definition: &Definition, now: Timestamp, draught: &mut Draught) {
+fn put_removal(definition: &Definition, now: Timestamp, pending: &mut PendingCommit) {
     let number = definition.number;
-    draught.reclaims = true;
-    draught.writes.push(Write::Delete(keys::definition(number)));
-    draught.writes.push(Write::Delete(keys::name(&definition.name)));
-    draught.writes.extend(index_rows(definition).into_iter().map(|(key, _)| Write::Delete(key)));
+    pending.reclaims = true;
+    pending.writes.push(Write::Delete(keys::definition(number)));
+    pending.writes.push(Write::Delete(keys::name(&definition.name)));
+    pending.writes.extend(index_rows(definition).into_iter().map(|(key, _)| Write::Delete(key)));
     let mut removed = Writer::default();
     removed.time(now.0);
-    draught.writes.push(Write::PutStamped(keys::removal(number), removed.0.into()));
+    pending.writes.push(Write::PutStamped(keys::removal(number), removed.0.into()));
     let bytes = put_definition(definition);
-    feed::put_definition(&mut draught.change, DefinitionFate::Removed, number, &bytes);
+    feed::put_definition(&mut pending.change, DefinitionFate::Removed, number, &bytes);
 }

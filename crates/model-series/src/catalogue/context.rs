@@ -1,18 +1,18 @@
 //! What all work on one repository needs, and how its rows are read and committed.
 
+use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use futures_util::future::try_join_all;
 use parking_lot::RwLock;
-use store::{
-    Commit, Condition, ErrorKind, Partition, Row, Stamp, Store, Tenant, Write, WriteIds, later_wins,
-};
+use store::{Condition, Direction, Page, Partition, Range, Row, Stamp, Store, Tenant, Write, WriteIds};
 
 use super::cache::{Definitions, Entry};
 use super::encode::{damaged, take_attribute_type, take_definition, take_units};
 use super::keys;
-use crate::feed::of_definitions;
+use super::pending::Settled;
 use crate::{AttributeType, Definition, Error, SeriesRef, Strand, Strands, Units};
 
 /// How often a change starts again because another writer came first.
@@ -24,12 +24,14 @@ pub(crate) struct Context {
     pub(crate) store: Store,
     pub(crate) strands: Strands,
     pub(crate) tenant: Tenant,
-    /// The catalogue's.
-    pub(crate) partition: Partition,
+    /// The catalogue's, by bucket; at least one.
+    pub(super) partitions: Arc<[Partition]>,
     pub(crate) write_ids: WriteIds,
     definitions: Arc<Definitions>,
     /// The units as they were last read, and the version of their row.
     units: Arc<RwLock<(Stamp, Arc<Units>)>>,
+    /// Which epochs of buckets begin after the last intent that this process does not know to be done.
+    pub(super) settled: Arc<Settled>,
 }
 
 /// A definition and the version of its row.
@@ -46,20 +48,18 @@ impl Versioned {
     }
 }
 
-/// Rows and conditions of one commit in the making.
-#[derive(Debug, Default)]
-pub(crate) struct Draught {
-    pub(crate) conditions: Vec<Condition>,
-    pub(crate) writes: Vec<Write>,
-    pub(crate) change: Vec<u8>,
-    /// Whether it makes room.
-    pub(crate) reclaims: bool,
-}
-
 impl Context {
-    pub(crate) fn new(store: Store, strands: Strands, tenant: Tenant, definitions_cached_max: usize) -> Self {
+    /// That of a repository whose catalogue lies in so many buckets.
+    pub(crate) fn new(
+        (store, strands): (Store, Strands),
+        tenant: Tenant,
+        buckets: u32,
+        definitions_cached_max: usize,
+    ) -> Self {
+        let partitions = (0..buckets.max(1)).map(|bucket| keys::catalogue_partition(&tenant, bucket));
         Self {
-            partition: keys::catalogue_partition(&tenant),
+            partitions: partitions.collect(),
+            settled: Arc::new(Settled::new(buckets.max(1))),
             store,
             strands,
             tenant,
@@ -82,17 +82,67 @@ impl Context {
         }
     }
 
+    /// How many buckets the catalogue has.
+    pub(super) fn buckets(&self) -> u32 {
+        self.settled.buckets()
+    }
+
+    /// The partition of a bucket.
+    pub(super) fn partition(&self, bucket: u32) -> &Partition {
+        self.partitions.get(bucket as usize).expect("buckets are below their number")
+    }
+
+    /// The partition of what is not of one series.
+    pub(super) fn first_partition(&self) -> &Partition {
+        self.partitions.first().expect("there is at least one")
+    }
+
+    fn partition_of(&self, key: &[u8]) -> &Partition {
+        self.partition(keys::bucket_of_key(key, self.buckets()))
+    }
+
     /// A row of the catalogue. Cost: a cache look-up, or one engine read.
     pub(crate) async fn row(&self, key: &[u8]) -> Result<Option<Row>, Error> {
-        match self.store.get_cached(&self.partition, key) {
+        let partition = self.partition_of(key);
+        match self.store.get_cached(partition, key) {
             Some(row) => Ok(row),
-            None => Ok(self.store.get_linear(&self.partition, key).await?),
+            None => Ok(self.store.get_linear(partition, key).await?),
         }
     }
 
-    /// Rows of the catalogue, in the order of `keys`.
+    /// Rows of the catalogue, in the order of `keys`. Cost: one read for each bucket, at once.
     pub(crate) async fn rows(&self, keys: &[Bytes]) -> Result<Vec<Option<Row>>, Error> {
-        Ok(self.store.get_many_linear(&self.partition, keys).await?)
+        if let [partition] = &*self.partitions {
+            return Ok(self.store.get_many_linear(partition, keys).await?);
+        }
+        let mut by_bucket: BTreeMap<u32, (Vec<usize>, Vec<Bytes>)> = BTreeMap::new();
+        for (place, key) in keys.iter().enumerate() {
+            let (places, keys) = by_bucket.entry(keys::bucket_of_key(key, self.buckets())).or_default();
+            places.push(place);
+            keys.push(key.clone());
+        }
+        let read = async |(bucket, (places, keys)): (&u32, &(Vec<usize>, Vec<Bytes>))| {
+            let rows = self.store.get_many_linear(self.partition(*bucket), keys).await?;
+            Ok::<_, store::Error>(places.iter().copied().zip(rows).collect::<Vec<_>>())
+        };
+        let mut rows = vec![None; keys.len()];
+        for (place, row) in try_join_all(by_bucket.iter().map(read)).await?.into_iter().flatten() {
+            if let Some(slot) = rows.get_mut(place) {
+                *slot = row;
+            }
+        }
+        Ok(rows)
+    }
+
+    /// A page of about `limit` rows of a range of all buckets, in the order of keys. Cost: one scan for each bucket, at once.
+    pub(super) async fn scan(&self, range: &Range, limit: usize) -> Result<Page, Error> {
+        if let [partition] = &*self.partitions {
+            return Ok(self.store.scan(partition, range, Direction::Forward, limit).await?);
+        }
+        // A page ends where the first of a bucket does, so that what others read beyond is read again.
+        let limit = limit.div_ceil(self.partitions.len()).saturating_mul(2);
+        let scan = |partition| self.store.scan(partition, range, Direction::Forward, limit);
+        Ok(Page::merged(&try_join_all(self.partitions.iter().map(scan)).await?))
     }
 
     /// The same, each with an error of its own: for jobs. Cost: one read for all, or one each if that fails.
@@ -128,37 +178,18 @@ impl Context {
         Ok(())
     }
 
-    fn commit_of(&self, draught: Draught) -> Commit {
-        let Draught { conditions, mut writes, change, reclaims } = draught;
-        // A change may come to the same row by several ways: what was drafted last has all of them in mind.
-        later_wins(&mut writes);
-        let (partition, write_id) = (self.partition.clone(), self.write_ids.next());
-        Commit { partition, write_id, conditions, writes, change: of_definitions(change), reclaims }
-    }
-
-    /// Commits; `false` if another writer came first.
-    pub(crate) async fn commit(&self, draught: Draught) -> Result<bool, Error> {
-        let mut outcomes = self.commit_all(vec![draught]).await;
-        outcomes.pop().unwrap_or(Ok(false))
-    }
-
-    /// Commits in one group; `false` for each that another writer came before.
-    pub(crate) async fn commit_all(&self, draughts: Vec<Draught>) -> Vec<Result<bool, Error>> {
-        let commits: Vec<Commit> = draughts.into_iter().map(|draught| self.commit_of(draught)).collect();
-        let settle = |outcome: Result<Stamp, store::Error>| match outcome {
-            Ok(_) => Ok(true),
-            Err(error) if error.kind().is_lost_race() => Ok(false),
-            Err(error) if error.kind() == ErrorKind::TooLarge => {
-                Err(Error::Limit(format!("a change of the catalogue is too large: {}", error.action())))
-            }
-            Err(error) => Err(error.into()),
-        };
-        self.store.commit_all_known(commits).await.into_iter().map(settle).collect()
-    }
-
     /// The series that there are of these, in order. Cost: about a microsecond each for what was found before; else
-    /// one read of the engine for all, or two.
+    /// one read of the engine for all, or two. If some are not found one look-up more, and all again if ever an intent was.
     pub(crate) async fn find_all(&self, series: &[SeriesRef<'_>]) -> Result<Vec<Option<Versioned>>, Error> {
+        let found = self.find_as_stored(series).await?;
+        // One that was being renamed may have been under neither name. What was decided before is seen now.
+        if found.iter().any(Option::is_none) && self.settle_decided().await? {
+            return self.find_as_stored(series).await;
+        }
+        Ok(found)
+    }
+
+    async fn find_as_stored(&self, series: &[SeriesRef<'_>]) -> Result<Vec<Option<Versioned>>, Error> {
         let home = |one: &SeriesRef<'_>| match one {
             SeriesRef::Name(name) => keys::home_number(name),
             SeriesRef::Id(number) => *number,
@@ -204,7 +235,10 @@ impl Context {
         let (mut found, mut fresh) = (Vec::with_capacity(numbers.len()), Vec::new());
         let mut unread = Vec::new();
         for (number, kept) in numbers.iter().zip(kept) {
-            match self.store.get_cached(&self.partition, &keys::definition_array(*number)) {
+            match self.store.get_cached(
+                self.partition(keys::bucket_of_number(*number, self.buckets())),
+                &keys::definition_array(*number),
+            ) {
                 Some(row) => found.push(Self::versioned(row, kept, &mut fresh)?),
                 None => {
                     unread.push((found.len(), kept));

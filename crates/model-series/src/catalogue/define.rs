@@ -1,4 +1,4 @@
-//! Defining series: all drafts are checked, numbered, and stored in one commit.
+//! Defining series: all drafts are checked, numbered, and stored together.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
@@ -7,10 +7,11 @@ use bytes::Bytes;
 use store::{Condition, Timestamp, Write};
 
 use super::check::{check_attributes, checked, index_rows};
-use super::context::{ATTEMPTS_MAX, Context, Draught, Versioned, put_users};
+use super::context::{ATTEMPTS_MAX, Context, Versioned, put_users};
 use super::encode::put_definition;
 use super::formulas::{Ground, check_depth, check_users, operands};
 use super::keys;
+use super::pending::PendingCommit;
 use super::refusals::Refusals;
 use super::{AttributeType, AttributeValue, DRAFTS_MAX, Definition, DefinitionDraft};
 use crate::feed::{self, DefinitionFate};
@@ -41,11 +42,12 @@ impl Context {
         if definitions.is_empty() {
             return Ok(Vec::new());
         }
+        self.settle_decided().await?;
         self.name_operands(&mut definitions).await?;
         // Again where another writer came first: what it did is seen then.
         for _ in 0..ATTEMPTS_MAX {
-            let draught = self.put_all(&mut definitions).await?;
-            match self.commit(draught).await {
+            let pending = self.put_all(&mut definitions).await?;
+            match self.commit(pending).await {
                 Ok(true) => return Ok(definitions.into_iter().map(Arc::new).collect()),
                 Ok(false) => {}
                 Err(Error::Limit(reason)) => {
@@ -61,15 +63,16 @@ impl Context {
     }
 
     /// The commit that stores all definitions, once they are checked against what is stored now, and numbered.
-    async fn put_all(&self, definitions: &mut [Definition]) -> Result<Draught, Error> {
+    async fn put_all(&self, definitions: &mut [Definition]) -> Result<PendingCommit, Error> {
         let ground = self.check_formulas(definitions).await?;
-        let mut draught = Draught { conditions: self.survey(definitions).await?, ..Draught::default() };
+        let mut pending =
+            PendingCommit { conditions: self.survey(definitions).await?, ..PendingCommit::default() };
         self.give_numbers(definitions).await?;
         for definition in &*definitions {
-            put_new(definition, &mut draught);
+            put_new(definition, &mut pending);
         }
-        self.use_operands_of_all(definitions, &ground, &mut draught).await?;
-        Ok(draught)
+        self.use_operands_of_all(definitions, &ground, &mut pending).await?;
+        Ok(pending)
     }
 
     /// Checks the formulas of definitions that are to be stored together: operands, circles, depth. Answers the stored
@@ -159,9 +162,9 @@ impl Context {
         &self,
         definitions: &[Definition],
         ground: &Ground,
-        draught: &mut Draught,
+        pending: &mut PendingCommit,
     ) -> Result<(), Error> {
-        draught.conditions.extend(ground.values().map(Versioned::condition));
+        pending.conditions.extend(ground.values().map(Versioned::condition));
         let numbers: HashMap<&str, u32> = definitions.iter().map(|one| (&*one.name, one.number)).collect();
         let stored = |name: &str| ground.get(name).map(|found| found.definition.number);
         let mut users_of: BTreeMap<u32, (&str, Vec<u32>)> = BTreeMap::new();
@@ -179,8 +182,8 @@ impl Context {
             users.sort_unstable();
             users.dedup();
             check_users(name, users.len())?;
-            draught.conditions.push(condition);
-            draught.writes.push(put_users(number, &users));
+            pending.conditions.push(condition);
+            pending.writes.push(put_users(number, &users));
         }
         Ok(())
     }
@@ -203,7 +206,7 @@ impl Context {
                         definition.number = number;
                     }
                 } else {
-                    taken.push((place, number.wrapping_add(1)));
+                    taken.push((place, number.wrapping_add(self.buckets())));
                 }
             }
             left = taken;
@@ -213,21 +216,21 @@ impl Context {
 }
 
 /// The rows of a new series.
-fn put_new(definition: &Definition, draught: &mut Draught) {
+fn put_new(definition: &Definition, pending: &mut PendingCommit) {
     let number = definition.number;
     let (by_number, by_name) = (keys::definition(number), keys::name(&definition.name));
-    draught.conditions.extend([
+    pending.conditions.extend([
         Condition::Absent(by_number.clone()),
         Condition::Absent(by_name.clone()),
         Condition::Absent(keys::removal(number)),
     ]);
     let bytes = Bytes::from(put_definition(definition));
-    feed::put_definition(&mut draught.change, DefinitionFate::Defined, number, &bytes);
-    draught.writes.push(Write::PutStamped(by_number, bytes));
-    draught.writes.push(Write::PutStamped(by_name, keys::value_of_number(number)));
+    feed::put_definition(&mut pending.change, DefinitionFate::Defined, number, &bytes);
+    pending.writes.push(Write::PutStamped(by_number, bytes));
+    pending.writes.push(Write::PutStamped(by_name, keys::value_of_number(number)));
     for (key, is_numbered) in index_rows(definition) {
         let value = if is_numbered { keys::value_of_number(number) } else { Bytes::new() };
-        draught.writes.push(Write::Put(key, value));
+        pending.writes.push(Write::Put(key, value));
     }
 }
 

@@ -80,8 +80,13 @@ impl Writer {
     }
 
     pub(crate) fn text(&mut self, text: &str) {
-        self.varint(text.len() as u64);
-        self.0.extend_from_slice(text.as_bytes());
+        self.bytes(text.as_bytes());
+    }
+
+    /// Bytes with their length before them.
+    pub(crate) fn bytes(&mut self, bytes: &[u8]) {
+        self.varint(bytes.len() as u64);
+        self.0.extend_from_slice(bytes);
     }
 
     fn option<T>(&mut self, value: Option<T>, put: impl FnOnce(&mut Self, T)) {
@@ -143,9 +148,14 @@ impl<'a> Reader<'a> {
         self.take(8)?.try_into().ok().map(u64::from_le_bytes).map(f64::from_bits)
     }
 
-    pub(crate) fn text(&mut self) -> Option<&'a str> {
+    /// Bytes with their length before them.
+    pub(crate) fn bytes(&mut self) -> Option<&'a [u8]> {
         let length = self.varint()?.try_into().ok()?;
-        std::str::from_utf8(self.take(length)?).ok()
+        self.take(length)
+    }
+
+    pub(crate) fn text(&mut self) -> Option<&'a str> {
+        std::str::from_utf8(self.bytes()?).ok()
     }
 
     /// The outer option: whether the bytes are any; the inner: whether something stands there.
@@ -157,7 +167,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn list<T>(&mut self, mut take: impl FnMut(&mut Self) -> Option<T>) -> Option<Vec<T>> {
+    pub(crate) fn list<T>(&mut self, mut take: impl FnMut(&mut Self) -> Option<T>) -> Option<Vec<T>> {
         let count = self.varint()?;
         (0..count).map(|_| take(self)).collect()
     }

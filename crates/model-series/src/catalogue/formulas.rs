@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::context::{Context, Draught, Versioned, put_users};
+use super::context::{Context, Versioned, put_users};
+use super::pending::PendingCommit;
 use super::{DefinedFormula, Definition, FORMULA_DEPTH_MAX, FORMULA_SERIES_MAX, FORMULA_USERS_MAX};
 use crate::{Error, SeriesRef};
 
@@ -111,9 +112,9 @@ impl Context {
         &self,
         definition: &Definition,
         ground: &Ground,
-        draught: &mut Draught,
+        pending: &mut PendingCommit,
     ) -> Result<(), Error> {
-        draught.conditions.extend(ground.values().map(Versioned::condition));
+        pending.conditions.extend(ground.values().map(Versioned::condition));
         for name in operands(definition) {
             let Some(operand) = ground.get(name) else {
                 continue;
@@ -124,8 +125,8 @@ impl Context {
                 users.insert(place, definition.number);
             }
             check_users(name, users.len())?;
-            draught.conditions.push(condition);
-            draught.writes.push(put_users(number, &users));
+            pending.conditions.push(condition);
+            pending.writes.push(put_users(number, &users));
         }
         Ok(())
     }
@@ -135,7 +136,7 @@ impl Context {
         &self,
         before: &Definition,
         after: Option<&Definition>,
-        draught: &mut Draught,
+        pending: &mut PendingCommit,
     ) -> Result<(), Error> {
         let kept = after.map(operands).unwrap_or_default();
         let dropped: Vec<&str> = operands(before).into_iter().filter(|name| !kept.contains(name)).collect();
@@ -144,8 +145,8 @@ impl Context {
             let number = operand.definition.number;
             let (mut users, condition) = self.users(number).await?;
             users.retain(|user| *user != before.number);
-            draught.conditions.push(condition);
-            draught.writes.push(put_users(number, &users));
+            pending.conditions.push(condition);
+            pending.writes.push(put_users(number, &users));
         }
         Ok(())
     }

@@ -1,39 +1,47 @@
 //! The key page of the catalogue: every row, how its key is built, and how it is read back.
 //!
 //! ```text
-//! partition                    row                    value
-//! catalogue/{repository}/0     d number               definition (encode.rs), stamped
-//! catalogue/{repository}/0     n name                 number, stamped      finds by name, in order
-//! catalogue/{repository}/0     A attribute 00 name    number               finds by attribute, in order of names
-//! catalogue/{repository}/0     V attribute 00 value 00 name   number       finds by attribute and value
-//! catalogue/{repository}/0     Q unit 00 name         number               finds by unit
-//! catalogue/{repository}/0     C unit 00 name         number               finds formulas that convert to a unit
-//! catalogue/{repository}/0     E number               nothing              series with a retention
-//! catalogue/{repository}/0     f number               numbers, stamped     the formulas that refer to a series
-//! catalogue/{repository}/0     x number               time, stamped        a series being removed: its number is not free
-//! catalogue/{repository}/0     u                      units, stamped       all of them in one row
-//! catalogue/{repository}/0     t name                 attribute type, stamped
-//! catalogue/{repository}/0     h name                 hook, stamped
-//! catalogue/{repository}/0     k name                 how far a hook was told, stamped
+//! partition                     row                         value
+//! catalogue/{repository}/{of number}  d number              definition (encode.rs), stamped
+//!                                     E number              nothing              series with a retention
+//!                                     f number              numbers, stamped     the formulas that refer to a series
+//!                                     x number              time, stamped        a series being removed: its number is not free
+//! catalogue/{repository}/{of name}    n name                number, stamped      finds by name, in order
+//!                                     A attribute 00 name   number               finds by attribute, in order of names
+//!                                     V attribute 00 value 00 name   number      finds by attribute and value
+//!                                     Q unit 00 name        number               finds by unit
+//!                                     C unit 00 name        number               finds formulas that convert to a unit
+//! catalogue/{repository}/0            u                     units, stamped       all of them in one row
+//!                                     t name                attribute type, stamped
+//!                                     h name                hook, stamped
+//!                                     k name                how far a hook was told, stamped
+//!                                     i                     the intent under way (intent.rs), stamped
+//! catalogue/{repository}/{each}       p                     how far intents were carried out here, stamped
+//! intents/{repository}/0              write id, piece       a piece of an intent; fresh rows
 //! series/{repository}/{number} (of strands)           points: see `strand/keys.rs`
 //! blocks/{repository}/{hash}   (of strands)           their blocks
 //! ```
 //!
 //! A repository is part of a tenant: the store's directory of tenants names it, gives it a number of its own, and keeps its
-//! description and time of creation (`repositories.rs`).
+//! description, time of creation and number of buckets (`repositories.rs`).
+//!
+//! The bucket of a row follows from its key: low bits of the number, or of the hash of the name, which is the number that a new
+//! series is given if it is free. So all rows of a series that was never renamed are in one, and those of most commits.
 //!
 //! Numbers are four bytes, big-endian. Names hold no zero, so that 00 ends them; the name of the series is always the
 //! tail of an index key, so that rows that agree in all before it come in order of names. Values of attributes are
 //! cut at [`VALUE_BYTES_MAX`] bytes: what they find is looked up and checked.
 
 use bytes::Bytes;
-use store::{Model, Partition, Range, Space, SpaceKind, Tenant};
+use store::{Model, Partition, Range, Space, SpaceKind, Tenant, WriteId, bucket_of};
 use xxhash_rust::xxh3::xxh3_64;
 
 /// Whose change records these are.
 pub(crate) const MODEL: Model = Model { id: 2, name: "series" };
 /// Definitions and all that is known of series but points.
 pub(crate) const CATALOGUE: Space = Space { id: 34, kind: SpaceKind::Commit, name: "catalogue" };
+/// What goes ahead of intents.
+pub(crate) const INTENTS: Space = Space { id: 37, kind: SpaceKind::Append, name: "intents" };
 /// Points of series.
 pub(crate) const SERIES: Space = Space { id: 32, kind: SpaceKind::Commit, name: "series" };
 
@@ -53,10 +61,43 @@ const UNITS: u8 = b'u';
 const ATTRIBUTE_TYPE: u8 = b't';
 const HOOK: u8 = b'h';
 const HOOK_STATE: u8 = b'k';
+const INTENT: u8 = b'i';
+const PROGRESS: u8 = b'p';
 
-/// Where the catalogue of a repository lives.
-pub(crate) fn catalogue_partition(tenant: &Tenant) -> Partition {
-    Partition { tenant: tenant.clone(), space: CATALOGUE, bucket: 0 }
+/// A bucket of the catalogue of a repository.
+pub(crate) fn catalogue_partition(tenant: &Tenant, bucket: u32) -> Partition {
+    Partition { tenant: tenant.clone(), space: CATALOGUE, bucket }
+}
+
+/// Where intents of a repository lie.
+pub(crate) fn intents_partition(tenant: &Tenant) -> Partition {
+    Partition { tenant: tenant.clone(), space: INTENTS, bucket: 0 }
+}
+
+/// The bucket of a row, of `buckets`.
+pub(crate) fn bucket_of_key(key: &[u8], buckets: u32) -> u32 {
+    let of_name = |name: &[u8]| bucket_of(name, buckets);
+    match key.split_first() {
+        Some((&(DEFINITION | RETENTION | USERS | REMOVAL), _)) => {
+            number_of_key(key).map_or(0, |number| bucket_of_number(number, buckets))
+        }
+        Some((&NAME, name)) => of_name(name),
+        Some((&(ATTRIBUTE | VALUE | UNIT | FORMULA_UNIT), rest)) => {
+            of_name(rest.rsplit(|byte| *byte == 0).next().unwrap_or(rest))
+        }
+        // Of the whole repository.
+        _ => 0,
+    }
+}
+
+/// The bucket of what is known by a number.
+pub(crate) fn bucket_of_number(number: u32, buckets: u32) -> u32 {
+    number & buckets.saturating_sub(1)
+}
+
+/// Whether the row is one that definitions in all buckets lean on.
+pub(crate) fn is_master_data(key: &[u8]) -> bool {
+    matches!(key.first(), Some(&(UNITS | ATTRIBUTE_TYPE)))
 }
 
 /// Where the points of a series live.
@@ -127,6 +168,21 @@ pub(crate) fn hook(name: &str) -> Bytes {
 /// Row `k`.
 pub(crate) fn hook_state(name: &str) -> Bytes {
     named(HOOK_STATE, name)
+}
+
+/// Row `i`.
+pub(crate) fn intent() -> Bytes {
+    Bytes::from_static(&[INTENT])
+}
+
+/// Row `p`.
+pub(crate) fn progress() -> Bytes {
+    Bytes::from_static(&[PROGRESS])
+}
+
+/// A piece of the intent that this commit stored.
+pub(crate) fn piece(intent: WriteId, piece: u32) -> Bytes {
+    [&intent.0.to_be_bytes()[..], &piece.to_be_bytes()].concat().into()
 }
 
 /// An index by which series are found in order of names.
@@ -256,6 +312,32 @@ mod tests {
     fn numbers_of_names_never_change() {
         assert_eq!(home_number("Load North"), 3_276_192_667);
         assert_eq!(home_number(""), 0x38d3_94c2);
+    }
+
+    #[test]
+    fn rows_of_a_series_that_was_not_renamed_are_in_one_bucket() {
+        for buckets in [1, 4, 64, 1 << 31] {
+            for name in ["Load North", "", "s 17"] {
+                let number = home_number(name);
+                let index = [
+                    Index::Names.key(name),
+                    Index::Attribute("Region").key(name),
+                    Index::Value("Region", "North").key(name),
+                    Index::Unit("kW").key(name),
+                    Index::FormulaUnit("kW").key(name),
+                ];
+                let numbered = [definition(number), retention(number), users(number), removal(number)];
+                for key in index.iter().chain(&numbered) {
+                    assert_eq!(bucket_of_key(key, buckets), bucket_of_number(number, buckets), "{key:?}");
+                }
+                // The next number that may be free is in the same.
+                let next = number.wrapping_add(buckets);
+                assert_eq!(bucket_of_number(next, buckets), bucket_of_number(number, buckets));
+            }
+            for key in [units(), attribute_type("Region"), hook("h"), hook_state("h"), intent()] {
+                assert_eq!(bucket_of_key(&key, buckets), 0);
+            }
+        }
     }
 
     #[test]

@@ -6,12 +6,13 @@ use store::{
 };
 
 use super::check::{check_name, check_text};
-use super::context::{ATTEMPTS_MAX, Context, Draught};
+use super::context::{ATTEMPTS_MAX, Context};
 use super::encode::{
     damaged, put_attribute_type, put_hook, put_hook_state, put_units, take_attribute_type, take_hook,
     take_hook_state,
 };
 use super::keys::{self, Index};
+use super::pending::PendingCommit;
 use super::state::check_state;
 use super::{AttributeKind, AttributeType, HOOKS_MAX, Hook, HookStanding, HookState, MASTER_DATA_BYTES_MAX};
 use crate::{Error, Unit, Units};
@@ -56,7 +57,7 @@ impl Context {
             over.check(units.get(&unit.name).is_ok(), "unit", &unit.name)?;
             let mut units = Units::clone(&units);
             units.insert(unit.clone())?;
-            if self.commit(units_draught(&units, unchanged)?).await? {
+            if self.commit(units_pending(&units, unchanged)?).await? {
                 return Ok(());
             }
         }
@@ -75,7 +76,7 @@ impl Context {
             }
             self.check_unit_unused(name).await?;
             let left = Units::new(units.iter().filter(|one| *one.name != *name).cloned());
-            if !self.commit(units_draught(&left, unchanged)?).await? {
+            if !self.commit(units_pending(&left, unchanged)?).await? {
                 continue;
             }
             // A series that was given the unit meanwhile is seen now; from now on none can be given it.
@@ -99,8 +100,8 @@ impl Context {
 
     /// The name of the first series in an index.
     async fn first_of(&self, index: Index<'_>) -> Result<Option<Box<str>>, Error> {
-        let page = self.store.scan(&self.partition, &index.range("", None), Direction::Forward, 1).await?;
-        let name = page.last_key().and_then(|key| keys::name_of_key(key, index.head().len()));
+        let page = self.scan(&index.range("", None), 1).await?;
+        let name = page.row(0).and_then(|(key, _)| keys::name_of_key(key, index.head().len()));
         Ok(name.map(Box::from))
     }
 
@@ -119,7 +120,7 @@ impl Context {
         let mut types = Vec::new();
         let mut range = keys::attribute_types();
         loop {
-            let page = snapshot.scan(&self.partition, &range, Direction::Forward, PAGE).await?;
+            let page = snapshot.scan(self.first_partition(), &range, Direction::Forward, PAGE).await?;
             for (_, value) in page.rows() {
                 types.push(take_attribute_type(value).ok_or_else(|| damaged("an attribute type"))?);
             }
@@ -167,7 +168,10 @@ impl Context {
                 }
             };
             let writes = vec![Write::PutStamped(key.clone(), bytes.clone())];
-            if self.commit(Draught { conditions: vec![unchanged], writes, ..Draught::default() }).await? {
+            if self
+                .commit(PendingCommit { conditions: vec![unchanged], writes, ..PendingCommit::default() })
+                .await?
+            {
                 return Ok(());
             }
         }
@@ -187,7 +191,10 @@ impl Context {
             check_state(condition, Some(|| removed.fingerprint()), "attribute type", name)?;
             self.check_type_unused(name).await?;
             let writes = vec![Write::Delete(keys::attribute_type(name))];
-            if !self.commit(Draught { conditions: vec![unchanged], writes, ..Draught::default() }).await? {
+            if !self
+                .commit(PendingCommit { conditions: vec![unchanged], writes, ..PendingCommit::default() })
+                .await?
+            {
                 continue;
             }
             // As with units: what came meanwhile is seen now.
@@ -214,7 +221,8 @@ impl Context {
 
     /// The same with their names, each with an error of its own.
     pub(crate) async fn hooks_each(&self) -> Result<Vec<HookOfName>, Error> {
-        let page = self.store.scan(&self.partition, &keys::hooks(), Direction::Forward, HOOKS_MAX).await?;
+        let page =
+            self.store.scan(self.first_partition(), &keys::hooks(), Direction::Forward, HOOKS_MAX).await?;
         let name = |key| keys::name_of_key(key, 1).ok_or_else(|| damaged("a hook"));
         let names = page.rows().map(|(key, _)| name(key)).collect::<Result<Vec<&str>, Error>>()?;
         let states: Vec<Bytes> = names.iter().map(|name| keys::hook_state(name)).collect();
@@ -258,14 +266,14 @@ impl Context {
         }
         let key = keys::hook(&hook.name);
         for _ in 0..ATTEMPTS_MAX {
-            let mut draught = Draught::default();
+            let mut pending = PendingCommit::default();
             let row = self.row(&key).await?;
             let held = row.as_ref().map(|row| || Fingerprint::of(&row.value));
             check_state(condition, held, "hook", &hook.name)?;
             match row {
                 Some(row) => {
                     over.check(true, "hook", &hook.name)?;
-                    draught.conditions.push(Condition::Version(key.clone(), row.stamp));
+                    pending.conditions.push(Condition::Version(key.clone(), row.stamp));
                 }
                 None => {
                     if self.hooks().await?.len() >= HOOKS_MAX {
@@ -273,13 +281,13 @@ impl Context {
                     }
                     // Told from here on: the feed's end before the hook is there.
                     let state = HookState { cursors: self.feed_ends(), ..HookState::default() };
-                    draught.conditions.push(Condition::Absent(key.clone()));
+                    pending.conditions.push(Condition::Absent(key.clone()));
                     let (state_key, state) = (keys::hook_state(&hook.name), put_hook_state(&state));
-                    draught.writes.push(Write::PutStamped(state_key, state.into()));
+                    pending.writes.push(Write::PutStamped(state_key, state.into()));
                 }
             }
-            draught.writes.push(Write::PutStamped(key.clone(), put_hook(hook).into()));
-            if self.commit(draught).await? {
+            pending.writes.push(Write::PutStamped(key.clone(), put_hook(hook).into()));
+            if self.commit(pending).await? {
                 return Ok(());
             }
         }
@@ -301,7 +309,7 @@ impl Context {
             check_state(condition, Some(|| Fingerprint::of(&row.value)), "hook", name)?;
             let conditions = vec![Condition::Version(key.clone(), row.stamp)];
             let writes = vec![Write::Delete(key.clone()), Write::Delete(keys::hook_state(name))];
-            if self.commit(Draught { conditions, writes, ..Draught::default() }).await? {
+            if self.commit(PendingCommit { conditions, writes, ..PendingCommit::default() }).await? {
                 return Ok(());
             }
         }
@@ -318,7 +326,7 @@ impl Context {
         let key = keys::hook_state(name);
         let conditions = vec![Condition::Version(key.clone(), version)];
         let writes = vec![Write::PutStamped(key, put_hook_state(state).into())];
-        self.commit(Draught { conditions, writes, ..Draught::default() }).await
+        self.commit(PendingCommit { conditions, writes, ..PendingCommit::default() }).await
     }
 }
 
@@ -326,7 +334,7 @@ fn held_unit<'a>(units: &'a Units, name: &str) -> Option<impl FnOnce() -> Finger
     units.get(name).ok().map(|unit| || unit.fingerprint())
 }
 
-fn units_draught(units: &Units, condition: Condition) -> Result<Draught, Error> {
+fn units_pending(units: &Units, condition: Condition) -> Result<PendingCommit, Error> {
     let mut units: Vec<&Unit> = units.iter().collect();
     units.sort_unstable_by(|one, other| one.name.cmp(&other.name));
     let bytes = put_units(units.into_iter());
@@ -336,7 +344,7 @@ fn units_draught(units: &Units, condition: Condition) -> Result<Draught, Error> 
         )));
     }
     let writes = vec![Write::PutStamped(keys::units(), bytes.into())];
-    Ok(Draught { conditions: vec![condition], writes, ..Draught::default() })
+    Ok(PendingCommit { conditions: vec![condition], writes, ..PendingCommit::default() })
 }
 
 fn check_attribute_type(attribute_type: &AttributeType) -> Result<(), Error> {

@@ -10,9 +10,11 @@ mod definition;
 pub(crate) mod encode;
 mod formulas;
 mod hooks;
+mod intent;
 pub(crate) mod keys;
 mod master;
 mod pattern;
+mod pending;
 mod points;
 mod refusals;
 mod repositories;
@@ -34,7 +36,7 @@ pub const NAME_BYTES_MAX: usize = 255;
 pub const TEXT_BYTES_MAX: usize = 4_096;
 /// The most attributes of a series.
 pub const ATTRIBUTES_MAX: usize = 256;
-/// The most series that are defined at once: they are one commit, and fit into it unless they are very large.
+/// The most series that are defined at once.
 pub const DRAFTS_MAX: usize = 10_000;
 /// The most series of a page of a search.
 pub const SEARCH_PAGE_MAX: usize = 10_000;

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use bytes::Bytes;
 use futures_util::StreamExt;
 use lang_formula::Duration;
-use store::{Direction, ErrorKind, Timestamp};
+use store::{ErrorKind, Timestamp};
 
 use super::context::Context;
 use super::encode::{damaged, take_definition};
@@ -187,7 +187,7 @@ impl Context {
     pub(crate) async fn trim_expired(&self, now: Timestamp) -> Result<usize, Error> {
         let (mut range, mut trimmed) = (keys::retentions(), 0);
         loop {
-            let page = self.store.scan(&self.partition, &range, Direction::Forward, PAGE).await?;
+            let page = self.scan(&range, PAGE).await?;
             let numbers: Vec<u32> = page.rows().filter_map(|(key, _)| keys::number_of_key(key)).collect();
             for (number, found) in numbers.iter().zip(self.find_each(&numbers).await?) {
                 let is_trimmed = match found {
@@ -212,7 +212,7 @@ impl Context {
     pub(crate) async fn chill(&self, before: i64) -> Result<usize, Error> {
         let (mut range, mut chilled) = (keys::definitions(), 0);
         loop {
-            let page = self.store.scan(&self.partition, &range, Direction::Forward, PAGE).await?;
+            let page = self.scan(&range, PAGE).await?;
             for (key, value) in page.rows() {
                 let Some(number) = keys::number_of_key(key) else { continue };
                 let packed = match take_definition(value) {

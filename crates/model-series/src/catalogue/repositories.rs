@@ -31,6 +31,8 @@ pub struct SeriesOptions {
     pub tenants_max: usize,
     /// The most repositories of a tenant beside `default`.
     pub repositories_max: usize,
+    /// Over how many buckets the definitions of a repository are spread that is made from now on: a power of two.
+    pub catalogue_buckets: u32,
     /// Definitions that are kept decoded, of each repository (about 1 KiB each).
     pub definitions_cached_max: usize,
 }
@@ -105,6 +107,8 @@ pub struct RepositoryInfo {
     pub description: Box<str>,
     /// When it was made.
     pub created: Timestamp,
+    /// Over how many buckets its definitions are spread.
+    pub buckets: u32,
 }
 
 impl RepositoryInfo {
@@ -188,7 +192,8 @@ impl Repositories {
     /// be; if the store refuses.
     pub async fn create(&self, draft: RepositoryDraft, now: Timestamp) -> Result<RepositoryInfo, Error> {
         let name = draft.check()?;
-        let info = RepositoryInfo { name: draft.name, description: draft.description, created: now };
+        let buckets = self.shared.options.catalogue_buckets;
+        let info = RepositoryInfo { name: draft.name, description: draft.description, created: now, buckets };
         let max = self.shared.options.repositories_max;
         match self.directory().create(&name, max, Some((MODEL, put_info(&info)))).await? {
             TenantCreation::Created(_) => Ok(info),
@@ -254,7 +259,7 @@ impl Repositories {
             Ok(name) => self.directory().get(&name).await?,
             Err(_) => None,
         };
-        Ok(Repository::new(self.context(&found.ok_or_else(|| not_found(name))?)))
+        Ok(Repository::new(self.context(&found.ok_or_else(|| not_found(name))?).await?))
     }
 
     /// The same; makes it if it is not there.
@@ -291,7 +296,12 @@ impl Repositories {
     pub async fn sweep(&self, now: Timestamp) -> Result<(), Error> {
         self.forget_removed();
         for part in self.all_parts("sweep").await? {
-            if let Err(error) = self.context(&part).sweep_removals(now).await {
+            let sweep = async || {
+                let context = self.context(&part).await?;
+                context.sweep_intents().await?;
+                context.sweep_removals(now).await
+            };
+            if let Err(error) = sweep().await {
                 self.skip("sweep", &part, error)?;
             }
         }
@@ -308,7 +318,7 @@ impl Repositories {
     pub async fn trim_expired(&self, now: Timestamp) -> Result<usize, Error> {
         let mut trimmed = 0;
         for part in self.all_parts("trim").await? {
-            match self.context(&part).trim_expired(now).await {
+            match async { self.context(&part).await?.trim_expired(now).await }.await {
                 Ok(count) => trimmed += count,
                 Err(error) => self.skip("trim", &part, error)?,
             }
@@ -330,7 +340,7 @@ impl Repositories {
         let before = now.0.saturating_mul(1_000).saturating_sub(age);
         let mut chilled = 0;
         for part in self.all_parts("chill").await? {
-            match self.context(&part).chill(before).await {
+            match async { self.context(&part).await?.chill(before).await }.await {
                 Ok(blocks) => chilled += blocks,
                 Err(error) => self.skip("chill", &part, error)?,
             }
@@ -347,9 +357,12 @@ impl Repositories {
     pub async fn all_hooks(&self) -> Result<Vec<(Box<str>, Repository, Hook, HookState)>, Error> {
         let mut all = Vec::new();
         for part in self.all_parts("hooks").await? {
-            let context = self.context(&part);
-            let hooks = match context.hooks_each().await {
-                Ok(hooks) => hooks,
+            let hooks = async {
+                let context = self.context(&part).await?;
+                Ok((context.hooks_each().await?, context))
+            };
+            let (hooks, context) = match hooks.await {
+                Ok(found) => found,
                 Err(error) => {
                     self.skip("hooks", &part, error)?;
                     continue;
@@ -393,26 +406,34 @@ impl Repositories {
         Ok(known)
     }
 
-    /// What all work on a repository needs; of one that is known already the same.
-    fn context(&self, part: &Tenant) -> Arc<Context> {
+    /// What all work on a repository needs; of one that is known already the same. Cost: a look-up; a linear read for one that
+    /// is not known.
+    async fn context(&self, part: &Tenant) -> Result<Arc<Context>, Error> {
         let shared = &*self.shared;
         let (number, name) = (part.within().map_or(0, Tenant::number), part.name());
         let is_it = |context: &&Arc<Context>| context.tenant == *part;
         let known =
             shared.contexts.read().get(&number).and_then(|named| named.get(name)).filter(is_it).cloned();
         if let Some(known) = known {
-            return known;
+            return Ok(known);
         }
+        let directory = shared.tenants.within(part.within().unwrap_or(&Tenant::default()), MODEL, DEFAULT);
+        let buckets = match directory.info(part).await {
+            Ok(found) => entry_of(found)?.info.buckets,
+            Err(error) if error.kind() == ErrorKind::TenantRemoved => return Err(not_found(name)),
+            Err(error) => return Err(error.into()),
+        };
         let kept = shared.options.definitions_cached_max;
-        let context = || Context::new(shared.store.clone(), shared.strands.clone(), part.clone(), kept);
+        let engine = || (shared.store.clone(), shared.strands.clone());
+        let context = || Context::new(engine(), part.clone(), buckets, kept);
         let mut contexts = shared.contexts.write();
         let named = contexts.entry(number).or_default();
         if let Some(known) = named.get(name).filter(is_it) {
-            return known.clone();
+            return Ok(known.clone());
         }
         let context = Arc::new(context());
         named.insert(name.into(), context.clone());
-        context
+        Ok(context)
     }
 
     fn forget_removed(&self) {
@@ -482,11 +503,15 @@ fn put_info(info: &RepositoryInfo) -> Bytes {
     let mut out = Writer::new();
     out.text(&info.description);
     out.time(info.created.0);
+    out.varint(info.buckets.into());
     out.0.into()
 }
 
 fn take_info(name: &str, bytes: &[u8]) -> Option<RepositoryInfo> {
     let mut fields = Reader::new(bytes)?;
     let description = fields.text()?.into();
-    Some(RepositoryInfo { name: name.into(), description, created: Timestamp(fields.time()?) })
+    let created = Timestamp(fields.time()?);
+    // One that was made before there were several says nothing.
+    let buckets = if fields.0.is_empty() { 1 } else { fields.number()? };
+    buckets.is_power_of_two().then(|| RepositoryInfo { name: name.into(), description, created, buckets })
 }

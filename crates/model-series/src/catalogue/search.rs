@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use store::Direction;
-
 use super::context::Context;
 use super::encode::damaged;
 use super::keys::{self, Index};
@@ -156,10 +154,11 @@ impl Context {
             let found = found.map(|found| found.definition).filter(|found| filter.matches(found));
             return Ok(SearchPage { series: found.take(search.limit).collect(), next: None });
         }
-        self.scan(&filter).await
+        self.settle_decided().await?;
+        self.candidates(&filter).await
     }
 
-    async fn scan(&self, filter: &Filter<'_>) -> Result<SearchPage, Error> {
+    async fn candidates(&self, filter: &Filter<'_>) -> Result<SearchPage, Error> {
         let search = filter.search;
         let prefix = filter.name.as_ref().map(Pattern::prefix).unwrap_or_default();
         let mut range = filter.index(|index| index.range(&prefix, search.after.as_deref()));
@@ -167,7 +166,7 @@ impl Context {
         let mut page = SearchPage::default();
         let mut looked_at = 0;
         loop {
-            let rows = self.store.scan(&self.partition, &range, Direction::Forward, PAGE).await?;
+            let rows = self.scan(&range, PAGE).await?;
             let number =
                 |(_, value)| keys::number_of_value(value).ok_or_else(|| damaged("an index of series"));
             let numbers = rows.rows().map(number).collect::<Result<Vec<u32>, Error>>()?;

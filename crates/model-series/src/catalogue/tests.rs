@@ -1,5 +1,6 @@
 //! The catalogue on a store in memory, and what of it on the embedded engine differs in timing only.
 
+mod buckets;
 mod change;
 mod computed;
 mod damage;
@@ -35,7 +36,13 @@ pub(crate) fn memory() -> Store {
 
 pub(crate) fn options() -> SeriesOptions {
     let strands = StrandOptions::recommended();
-    SeriesOptions { strands, tenants_max: 1_000, repositories_max: 1_000, definitions_cached_max: 1_000 }
+    SeriesOptions {
+        strands,
+        tenants_max: 1_000,
+        repositories_max: 1_000,
+        catalogue_buckets: 1,
+        definitions_cached_max: 1_000,
+    }
 }
 
 pub(crate) fn repositories(store: &Store) -> Repositories {

@@ -40,8 +40,13 @@ async fn repository_with(strands: StrandOptions) -> Repository {
 }
 
 async fn repository_in(store: Store, strands: StrandOptions) -> Repository {
-    let options =
-        SeriesOptions { strands, tenants_max: 1_000, repositories_max: 1_000, definitions_cached_max: 1_000 };
+    let options = SeriesOptions {
+        strands,
+        tenants_max: 1_000,
+        repositories_max: 1_000,
+        catalogue_buckets: 1,
+        definitions_cached_max: 1_000,
+    };
     let repositories = Repositories::new(store, options);
     let draft = RepositoryDraft { name: "grid".into(), description: "".into() };
     repositories.create(draft, NOW).await.unwrap();

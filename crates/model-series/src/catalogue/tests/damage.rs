@@ -29,7 +29,7 @@ pub(super) async fn spoil_points(store: &Store, series: (&Repository, &Definitio
 }
 
 async fn spoil_definition(store: &Store, series: (&Repository, &Definition)) {
-    let partition = keys::catalogue_partition(series.0.tenant());
+    let partition = keys::catalogue_partition(series.0.tenant(), 0);
     spoil(store, &partition, vec![keys::definition(series.1.number)]).await;
 }
 
@@ -91,7 +91,7 @@ async fn removals_of_others_are_finished() {
     let hour = Timestamp(NOW.0 + 3_600_000_000);
     fresh.sweep(hour).await.expect("goes on");
     assert_eq!(fresh.strands().skips().count(), 1);
-    let waiting = rows(&store, &keys::catalogue_partition(repository.tenant()), keys::removals()).await;
+    let waiting = rows(&store, &keys::catalogue_partition(repository.tenant(), 0), keys::removals()).await;
     assert_eq!(waiting, [keys::removal(damaged.number)], "{} is free", sound.number);
 }
 
@@ -111,7 +111,7 @@ async fn other_hooks_are_served_and_told_of_other_series() {
     for name in ["damaged", "sound"] {
         repository.put_hook(hook(name)).await.expect("a hook");
     }
-    let partition = keys::catalogue_partition(repository.tenant());
+    let partition = keys::catalogue_partition(repository.tenant(), 0);
     spoil(&store, &partition, vec![keys::hook("damaged")]).await;
     let [damaged, sound] = [filled(&repository, "a").await, filled(&repository, "b").await];
     spoil_definition(&store, (&repository, &damaged)).await;

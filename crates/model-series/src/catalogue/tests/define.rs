@@ -154,24 +154,25 @@ async fn as_many_as_one_commit_takes_are_defined_at_once() {
 }
 
 #[tokio::test]
-async fn definitions_that_are_too_large_together_are_refused_together() {
+async fn definitions_that_one_commit_does_not_take_are_defined_together() {
     let repository = repository().await;
     let large = |number: u32| {
         let value = |tag: u32| text("Tag", &format!("{tag} {}", "x".repeat(4_000)));
-        DefinitionDraft { attributes: (0..200).map(value).collect(), ..draft(&format!("large {number}")) }
+        DefinitionDraft { attributes: (0..100).map(value).collect(), ..draft(&format!("large {number}")) }
     };
-    let refused = repository.define((0..30).map(large).collect(), NOW).await;
-    assert!(matches!(refused, Err(Error::Limit(_))), "{refused:?}");
-    assert_eq!(repository.find_many(&[SeriesRef::Name("large 0")]).await.expect("looked up"), [None]);
-    let defined = repository.define((0..3).map(large).collect(), NOW).await.expect("defined");
-    assert_eq!(find(&repository, "large 2").await, defined[2]);
+    let defined = repository.define((0..30).map(large).collect(), NOW).await.expect("defined");
+    assert_eq!(find(&repository, "large 29").await, defined[29]);
     // Rows are counted too: each attribute has some.
     let tagged = |number: u32| DefinitionDraft {
         attributes: (0..20).map(|tag| text("Tag", &format!("{tag}"))).collect(),
         ..draft(&format!("tagged {number}"))
     };
-    let refused = refusal(repository.define((0..5_000).map(tagged).collect(), NOW).await);
-    assert!(refused.starts_with("5000 series that are too large to be defined at once: "), "{refused}");
+    let defined = repository.define((0..5_000).map(tagged).collect(), NOW).await.expect("defined");
+    assert_eq!(find(&repository, "tagged 4999").await, defined[4_999]);
+    let refused = refusal(repository.define((30..120).map(large).collect(), NOW).await);
+    assert!(refused.starts_with("90 series that are too large to be defined at once: "), "{refused}");
+    assert!(refused.ends_with("at most 67108864 are allowed (INTENT_BYTES_MAX)"), "{refused}");
+    assert_eq!(repository.find_many(&[SeriesRef::Name("large 30")]).await.expect("looked up"), [None]);
 }
 
 #[tokio::test]

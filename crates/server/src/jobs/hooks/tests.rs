@@ -35,6 +35,7 @@ impl Scene {
             strands,
             tenants_max: 1_000,
             repositories_max: 1_000,
+            catalogue_buckets: 1,
             definitions_cached_max: 100,
         };
         let repositories = Repositories::new(store.clone(), options);

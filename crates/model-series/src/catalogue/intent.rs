@@ -1,0 +1,379 @@
+//! Intents: changes of the catalogue that reach several buckets, or are more than one commit takes, and happen whole all the same.
+//!
+//! An intent is a list of conditions and, for each bucket, of chunks of writes (`intent/body.rs`). Its pieces go ahead as fresh rows,
+//! and row `i` of the first bucket, the *head*, says how far it is:
+//!
+//! 1. *Preparing*: it is there. New epochs of its buckets begin, so that nobody commits in them who does not know it
+//!    (`pending.rs`). Then its conditions are looked at.
+//! 2. *Decided*, if they hold: that is the moment at which all of it happens. If not it is over, and did nothing.
+//! 3. Its chunks are committed, bucket by bucket; row `p` of a bucket says how many were, so that each is, once.
+//! 4. The head is *idle* again, and says what became of the last 64 intents.
+//!
+//! Whoever finds an intent carries it on from where it is, so nobody waits for a writer that died. One is under way at a time. Every
+//! step is a commit on condition of the row that it changes: who comes late does nothing.
+//!
+//! Readers may see rows of an intent before others of it, while it is carried out; who does not find a series, searches, or begins a
+//! change first carries out what is decided. So what is acknowledged is seen, and nothing stays half done.
+
+mod body;
+
+use std::collections::BTreeSet;
+
+use bytes::Bytes;
+use futures_util::future::try_join_all;
+use store::{
+    Append, Appended, Commit, CommitWithAppends, Condition, Direction, ErrorKind, Range, Removal, Row, Write,
+    WriteId,
+};
+
+use self::body::{Body, Chunk};
+use super::context::{ATTEMPTS_MAX, Context};
+use super::encode::{Reader, Writer, damaged};
+use super::keys;
+use super::pending::{PendingCommit, settle};
+use crate::Error;
+use crate::feed::of_definitions;
+
+/// The largest intent in bytes: that of some ten thousand large definitions.
+const INTENT_BYTES_MAX: usize = 64 * 1024 * 1024;
+/// The largest piece of one in bytes.
+const PIECE_BYTES_MAX: usize = 1024 * 1024;
+/// Buckets that are dealt with at once.
+const BUCKETS_AT_ONCE: usize = 64;
+/// Rows of pieces that a sweep looks at together.
+const PAGE: usize = 256;
+/// Intents whose outcome is remembered.
+const OUTCOMES: u64 = 64;
+
+/// Row `i`.
+///
+/// ```text
+/// head = format:u8=1  state:u8 (0 idle, 1 preparing, 2 decided)  number  outcomes:u64  id:u128  pieces
+/// ```
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+struct Head {
+    state: State,
+    /// Intents so far, this one counted.
+    number: u64,
+    /// What became of those that are over: the lowest bit tells of the last, one if it happened.
+    outcomes: u64,
+    /// Of this one, or the last.
+    id: WriteId,
+    pieces: u32,
+}
+
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+enum State {
+    #[default]
+    Idle = 0,
+    Preparing = 1,
+    Decided = 2,
+}
+
+impl Head {
+    fn next(self, id: WriteId, pieces: u32) -> Self {
+        Self { state: State::Preparing, number: self.number + 1, outcomes: self.outcomes, id, pieces }
+    }
+
+    fn decided(self) -> Self {
+        Self { state: State::Decided, ..self }
+    }
+
+    fn over(self, has_happened: bool) -> Self {
+        Self { state: State::Idle, outcomes: self.outcomes << 1 | u64::from(has_happened), ..self }
+    }
+
+    /// Whether an intent happened; `None` if it is too long ago to say.
+    fn outcome_of(self, number: u64) -> Option<bool> {
+        let ago = self.number.checked_sub(number).filter(|ago| *ago < OUTCOMES)?;
+        Some(self.outcomes >> ago & 1 == 1)
+    }
+
+    fn keys(self) -> Vec<Bytes> {
+        (0..self.pieces).map(|piece| keys::piece(self.id, piece)).collect()
+    }
+
+    fn to_bytes(self) -> Bytes {
+        let mut out = Writer::new();
+        out.byte(self.state as u8);
+        out.varint(self.number);
+        out.0.extend_from_slice(&self.outcomes.to_le_bytes());
+        out.0.extend_from_slice(&self.id.0.to_le_bytes());
+        out.varint(self.pieces.into());
+        out.0.into()
+    }
+
+    fn parse(bytes: &[u8]) -> Option<Self> {
+        let mut fields = Reader::new(bytes)?;
+        let state = match fields.byte()? {
+            0 => State::Idle,
+            1 => State::Preparing,
+            2 => State::Decided,
+            _ => return None,
+        };
+        let number = fields.varint()?;
+        let outcomes = u64::from_le_bytes(fields.take(8)?.try_into().ok()?);
+        let id = WriteId(u128::from_le_bytes(fields.take(16)?.try_into().ok()?));
+        Some(Self { state, number, outcomes, id, pieces: fields.number()? })
+    }
+}
+
+impl Context {
+    /// Carries out a change that is not one commit; `false` if another writer came first. Cost: a commit before, a small one for each
+    /// bucket that it reaches, one that decides, those of its writes, and one behind.
+    pub(super) async fn commit_by_intent(
+        &self,
+        pending: PendingCommit,
+        buckets: &BTreeSet<u32>,
+    ) -> Result<bool, Error> {
+        let Some(seen) = self.as_written(&pending.conditions).await? else {
+            return Ok(false);
+        };
+        let body = Body::new(pending, seen, buckets, self.buckets(), &self.store.limits())?.to_bytes();
+        if body.len() > INTENT_BYTES_MAX {
+            let bytes = body.len();
+            return Err(Error::Limit(format!(
+                "a change of the catalogue has {bytes} bytes: at most {INTENT_BYTES_MAX} are allowed (INTENT_BYTES_MAX)"
+            )));
+        }
+        let _turn = self.settled.turn.lock().await;
+        for _ in 0..ATTEMPTS_MAX {
+            let epoch = self.store.fence(self.first_partition());
+            let (head, unchanged) = self.settle_in_turn().await?;
+            let id = self.write_ids.next();
+            let piece_bytes = PIECE_BYTES_MAX.min(self.store.limits().commit_bytes / 2);
+            let appends: Vec<Append> = (0..)
+                .zip(body.chunks(piece_bytes))
+                .map(|(piece, bytes)| Append {
+                    partition: keys::intents_partition(&self.tenant),
+                    rows: vec![(keys::piece(id, piece), Bytes::copy_from_slice(bytes))],
+                })
+                .collect();
+            let pieces = u32::try_from(appends.len()).map_err(|_| damaged("an intent"))?;
+            let next = head.next(id, pieces);
+            let commit = self.of_head(next, unchanged, id);
+            let commit = CommitWithAppends { appends, epoch, commit, lets_go: Vec::new() };
+            if settle(self.store.append_then_commit(commit).await)? {
+                let (head, _) = self.settle_in_turn().await?;
+                let forgotten = || store::Error::new(ErrorKind::Unknown, "a change of the catalogue");
+                return Ok(head.outcome_of(next.number).ok_or_else(forgotten)?);
+            }
+        }
+        Err(Error::Contention("the catalogue".into()))
+    }
+
+    /// Carries out the intent that is under way, if one is; answers the head without one, and what holds while there is none.
+    /// Cost: a look-up, if none is.
+    async fn settle(&self) -> Result<(Head, Condition), Error> {
+        let (head, unchanged) = self.head().await?;
+        if head.state == State::Idle {
+            return Ok((head, unchanged));
+        }
+        // One task of a process is enough.
+        let _turn = self.settled.turn.lock().await;
+        self.settle_in_turn().await
+    }
+
+    async fn settle_in_turn(&self) -> Result<(Head, Condition), Error> {
+        for _ in 0..ATTEMPTS_MAX {
+            let (head, unchanged) = self.head().await?;
+            if head.state == State::Idle {
+                return Ok((head, unchanged));
+            }
+            self.carry_on(head, unchanged).await?;
+        }
+        Err(Error::Contention("the catalogue".into()))
+    }
+
+    /// The same for who begins an epoch.
+    pub(super) async fn settle_all(&self) -> Result<(), Error> {
+        self.settle().await.map(drop)
+    }
+
+    /// Carries out the intent that is under way, if it is decided; whether there ever was one, so that what was read before may
+    /// have been half of it. Cost: a look-up, if none is decided.
+    pub(super) async fn settle_decided(&self) -> Result<bool, Error> {
+        let (head, _) = self.head().await?;
+        if head.state == State::Decided {
+            Box::pin(self.settle()).await?;
+        }
+        Ok(head.number > 0)
+    }
+
+    async fn head(&self) -> Result<(Head, Condition), Error> {
+        let key = keys::intent();
+        match self.store.get_linear(self.first_partition(), &key).await? {
+            None => Ok((Head::default(), Condition::Absent(key))),
+            Some(row) => {
+                let head = Head::parse(&row.value).ok_or_else(|| damaged("the head of intents"))?;
+                Ok((head, Condition::Version(key, row.stamp)))
+            }
+        }
+    }
+
+    /// The intent's next step.
+    async fn carry_on(&self, head: Head, unchanged: Condition) -> Result<(), Error> {
+        let Some(body) = self.body_of(head).await? else {
+            // It was carried out meanwhile.
+            let is_still = self.head().await?.1 == unchanged;
+            return if is_still { Err(damaged("an intent")) } else { Ok(()) };
+        };
+        let next = match head.state {
+            State::Idle => return Ok(()),
+            State::Preparing => {
+                let buckets: Vec<u32> = body.buckets.iter().map(|(bucket, _)| *bucket).collect();
+                for buckets in buckets.chunks(BUCKETS_AT_ONCE) {
+                    let bump = |bucket: &u32| self.store.bump(self.partition(*bucket), Vec::new());
+                    try_join_all(buckets.iter().map(bump)).await?;
+                }
+                if self.are_as_written(&body.seen).await? { head.decided() } else { head.over(false) }
+            }
+            State::Decided => {
+                for buckets in body.buckets.chunks(BUCKETS_AT_ONCE) {
+                    let pending = buckets.iter().map(|(it, chunks)| self.carry_out(head.number, *it, chunks));
+                    try_join_all(pending).await?;
+                }
+                head.over(true)
+            }
+        };
+        let lets_go = match next.state {
+            State::Idle => {
+                vec![Removal { partition: keys::intents_partition(&self.tenant), keys: head.keys() }]
+            }
+            State::Preparing | State::Decided => Vec::new(),
+        };
+        let epoch = self.store.fence(self.first_partition());
+        let commit = self.of_head(next, unchanged, self.write_ids.next());
+        // Who comes too late finds what another did.
+        settle(
+            self.store
+                .append_then_commit(CommitWithAppends { appends: Vec::new(), epoch, commit, lets_go })
+                .await,
+        )
+        .map(drop)
+    }
+
+    /// The commit that changes the head. What was begun is finished on a nearly full disk, too.
+    fn of_head(&self, head: Head, unchanged: Condition, write_id: WriteId) -> Commit {
+        Commit {
+            partition: self.first_partition().clone(),
+            write_id,
+            conditions: vec![unchanged],
+            writes: vec![Write::PutStamped(keys::intent(), head.to_bytes())],
+            change: None,
+            reclaims: head.state != State::Preparing,
+        }
+    }
+
+    /// The intent; `None` if pieces are gone.
+    async fn body_of(&self, head: Head) -> Result<Option<Body>, Error> {
+        let partition = keys::intents_partition(&self.tenant);
+        let rows = self.store.get_many_linear(&partition, &head.keys()).await?;
+        let Some(pieces) =
+            rows.into_iter().map(|row| row.map(|row| row.value)).collect::<Option<Vec<Bytes>>>()
+        else {
+            return Ok(None);
+        };
+        Body::parse(&pieces.concat().into()).map(Some).ok_or_else(|| damaged("an intent"))
+    }
+
+    /// Commits the chunks of an intent in one bucket that were not yet.
+    async fn carry_out(&self, number: u64, bucket: u32, chunks: &[Chunk]) -> Result<(), Error> {
+        let key = keys::progress();
+        for _ in 0..ATTEMPTS_MAX.saturating_add(chunks.len()) {
+            let row = self.store.get_linear(self.partition(bucket), &key).await?;
+            let (last, done, unchanged) = match &row {
+                None => (0, 0, Condition::Absent(key.clone())),
+                Some(Row { value, stamp, .. }) => {
+                    let (last, done) =
+                        take_progress(value).ok_or_else(|| damaged("the progress of intents"))?;
+                    (last, done, Condition::Version(key.clone(), *stamp))
+                }
+            };
+            let done = if last == number { done } else { 0 };
+            let Some(chunk) = chunks.get(done).filter(|_| last <= number) else {
+                return Ok(());
+            };
+            let mut writes = chunk.writes.clone();
+            writes.push(Write::PutStamped(key.clone(), put_progress(number, done + 1)));
+            let commit = Commit {
+                partition: self.partition(bucket).clone(),
+                write_id: self.write_ids.next(),
+                conditions: vec![unchanged],
+                writes,
+                change: of_definitions(chunk.change.to_vec()),
+                reclaims: true,
+            };
+            settle(self.store.commit_known(commit).await)?;
+        }
+        Err(Error::Contention("the catalogue".into()))
+    }
+
+    /// What the rows are that conditions name, by the commits that wrote them; `None` if one does not hold.
+    async fn as_written(
+        &self,
+        conditions: &[Condition],
+    ) -> Result<Option<Vec<(Bytes, Option<WriteId>)>>, Error> {
+        let keys: Vec<Bytes> = conditions.iter().filter_map(Condition::key).cloned().collect();
+        let rows = self.rows(&keys).await?;
+        let rowed = conditions.iter().filter(|condition| condition.key().is_some());
+        let holds = |(condition, row): (&Condition, &Option<Row>)| match (condition, row) {
+            (Condition::Absent(_), None) | (Condition::Present(_), Some(_)) => true,
+            (Condition::Version(_, stamp), Some(row)) => row.stamp == *stamp,
+            _ => false,
+        };
+        if !rowed.zip(&rows).all(holds) {
+            return Ok(None);
+        }
+        Ok(Some(keys.into_iter().zip(rows.into_iter().map(|row| row.map(|row| row.write_id))).collect()))
+    }
+
+    async fn are_as_written(&self, seen: &[(Bytes, Option<WriteId>)]) -> Result<bool, Error> {
+        let keys: Vec<Bytes> = seen.iter().map(|(key, _)| key.clone()).collect();
+        let rows = self.rows(&keys).await?;
+        Ok(seen.iter().zip(rows).all(|((_, seen), row)| row.map(|row| row.write_id) == *seen))
+    }
+
+    /// Carries out an intent whose writer died, and removes pieces that no head names. For a job. Cost: a look-up and a scan, where
+    /// there are none.
+    pub(super) async fn sweep_intents(&self) -> Result<(), Error> {
+        let (head, unchanged) = self.settle().await?;
+        let partition = keys::intents_partition(&self.tenant);
+        let (mut range, mut left) = (Range::default(), Vec::new());
+        loop {
+            let page = self.store.scan(&partition, &range, Direction::Forward, PAGE).await?;
+            left.extend(page.rows().map(|(key, _)| Bytes::copy_from_slice(key)));
+            match page.last_key() {
+                Some(key) if page.more() => range = keys::after_key(&range, key),
+                _ => break,
+            }
+        }
+        if left.is_empty() {
+            return Ok(());
+        }
+        // Who appended them and has not committed cannot any more, if the head is as it was.
+        match self.store.bump(self.first_partition(), vec![unchanged]).await {
+            Err(error) if error.kind().is_lost_race() => Ok(()),
+            bumped => {
+                let epoch = bumped?;
+                tracing::debug!(pieces = left.len(), last = head.number, "pieces of intents are left over");
+                for keys in left.chunks(PAGE) {
+                    self.store.remove(&partition, keys.to_vec(), Appended::Before(epoch)).await?;
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+fn put_progress(number: u64, chunks: usize) -> Bytes {
+    let mut out = Writer::new();
+    out.varint(number);
+    out.varint(chunks as u64);
+    out.0.into()
+}
+
+fn take_progress(bytes: &[u8]) -> Option<(u64, usize)> {
+    let mut fields = Reader::new(bytes)?;
+    Some((fields.varint()?, fields.varint()?.try_into().ok()?))
+}

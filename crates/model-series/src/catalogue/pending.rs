@@ -1,0 +1,174 @@
+//! Commits of the catalogue: what reaches one bucket is one commit of the store; what reaches several, or is more than
+//! one commit takes, is an intent (`intent.rs`).
+//!
+//! Invariant: a commit of a bucket names the epoch of that bucket, and whoever names one knows that no intent was under
+//! way after it began: intents begin new epochs of all their buckets. Whoever finds one carries it out first. So nobody
+//! writes what an intent looks at between its look and its last row.
+//!
+//! Units and attribute types lie in the first bucket, and definitions in all buckets lean on them. So who changes one names all
+//! buckets, and who defines a series looks at them after the epoch of its bucket, without a condition.
+
+use std::collections::BTreeSet;
+
+use bytes::Bytes;
+use parking_lot::RwLock;
+use store::{Commit, Condition, Epoch, ErrorKind, Row, Stamp, Write, later_wins};
+use tokio::sync::Mutex;
+
+use super::context::Context;
+use super::keys;
+use crate::Error;
+use crate::feed::of_definitions;
+
+/// Rows and conditions of one change in the making.
+#[derive(Debug, Default)]
+pub(crate) struct PendingCommit {
+    pub(crate) conditions: Vec<Condition>,
+    pub(crate) writes: Vec<Write>,
+    pub(crate) change: Vec<u8>,
+    /// Whether it makes room.
+    pub(crate) reclaims: bool,
+}
+
+/// By bucket: the epoch that is known to have begun after the last intent was done, or with none under way.
+#[derive(Debug)]
+pub(crate) struct Settled {
+    buckets: u32,
+    epochs: RwLock<Box<[Option<Epoch>]>>,
+    /// Held by the task of this process that carries out an intent.
+    pub(super) turn: Mutex<()>,
+}
+
+impl Settled {
+    pub(crate) fn new(buckets: u32) -> Self {
+        let epochs = RwLock::new((0..buckets).map(|_| None).collect());
+        Self { buckets, epochs, turn: Mutex::default() }
+    }
+
+    pub(crate) fn buckets(&self) -> u32 {
+        self.buckets
+    }
+
+    fn knows(&self, bucket: u32, epoch: Epoch) -> bool {
+        self.epochs.read().get(bucket as usize) == Some(&Some(epoch))
+    }
+
+    fn note(&self, bucket: u32, epoch: Epoch) {
+        if let Some(slot) = self.epochs.write().get_mut(bucket as usize) {
+            *slot = Some(epoch);
+        }
+    }
+}
+
+impl Context {
+    /// Carries a change out whole, or not at all; `false` if another writer came first. Cost: one commit, if all lies in one bucket and
+    /// fits; else that of an intent.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Limit`] for what is too large even for an intent; if the store refuses.
+    pub(crate) async fn commit(&self, mut pending: PendingCommit) -> Result<bool, Error> {
+        // A change may come to the same row by several ways: what was drafted last has all of them in mind.
+        later_wins(&mut pending.writes);
+        let buckets = self.buckets_of(&pending);
+        if let (Some(bucket), 0..=1) = (buckets.first(), buckets.len())
+            && self.fits(&pending)
+        {
+            return self.commit_in(*bucket, pending).await;
+        }
+        // Rare, and large: what waits for other commits is not to carry it along.
+        Box::pin(self.commit_by_intent(pending, &buckets)).await
+    }
+
+    /// The buckets that a change reaches, or looks at to stay as they are.
+    fn buckets_of(&self, pending: &PendingCommit) -> BTreeSet<u32> {
+        let buckets = self.buckets();
+        let written = || pending.writes.iter().map(Write::key);
+        if buckets == 1 || written().any(|key| keys::is_master_data(key)) {
+            return (0..buckets).collect();
+        }
+        let seen = pending.conditions.iter().filter_map(Condition::key);
+        let seen = seen.filter(|key| !keys::is_master_data(key));
+        written().chain(seen).map(|key| keys::bucket_of_key(key, buckets)).collect()
+    }
+
+    /// Whether a change fits into one commit, with a condition more.
+    fn fits(&self, pending: &PendingCommit) -> bool {
+        let limits = self.store.limits();
+        let rows = pending.conditions.len() + pending.writes.len() + 1;
+        let of_writes = pending.writes.iter().map(bytes_of);
+        let of_conditions = pending.conditions.iter().filter_map(Condition::key).map(Bytes::len);
+        let bytes = of_writes.chain(of_conditions).fold(pending.change.len(), usize::saturating_add);
+        // A record of changes has a head of some bytes.
+        rows <= limits.commit_rows && bytes <= limits.commit_bytes - limits.commit_bytes / 64
+    }
+
+    async fn commit_in(&self, bucket: u32, pending: PendingCommit) -> Result<bool, Error> {
+        let epoch = self.settled_epoch(bucket).await?;
+        let PendingCommit { conditions, writes, change, reclaims } = pending;
+        let is_near = |condition: &Condition| {
+            condition.key().is_none_or(|key| keys::bucket_of_key(key, self.buckets()) == bucket)
+        };
+        let (mut conditions, far): (Vec<Condition>, Vec<Condition>) =
+            conditions.into_iter().partition(is_near);
+        if !self.hold(&far).await? {
+            return Ok(false);
+        }
+        conditions.push(Condition::Fence(epoch));
+        let (partition, write_id) = (self.partition(bucket).clone(), self.write_ids.next());
+        let change = of_definitions(change);
+        settle(
+            self.store
+                .commit_known(Commit { partition, write_id, conditions, writes, change, reclaims })
+                .await,
+        )
+    }
+
+    /// The epoch of a bucket, once no intent is under way.
+    async fn settled_epoch(&self, bucket: u32) -> Result<Epoch, Error> {
+        let epoch = self.store.fence(self.partition(bucket));
+        if !self.settled.knows(bucket, epoch) {
+            Box::pin(self.settle_all()).await?;
+            self.settled.note(bucket, epoch);
+        }
+        Ok(epoch)
+    }
+
+    /// Whether conditions hold now.
+    async fn hold(&self, conditions: &[Condition]) -> Result<bool, Error> {
+        if conditions.is_empty() {
+            return Ok(true);
+        }
+        let keys: Vec<Bytes> = conditions.iter().filter_map(Condition::key).cloned().collect();
+        let rows = self.rows(&keys).await?;
+        let holds = |condition: &Condition, row: Option<&Row>| match condition {
+            Condition::Absent(_) => row.is_none(),
+            Condition::Present(_) => row.is_some(),
+            Condition::Version(_, stamp) => row.is_some_and(|row| row.stamp == *stamp),
+            Condition::Fence(_) => true,
+        };
+        let rowed = conditions.iter().filter(|condition| condition.key().is_some());
+        Ok(rowed.zip(&rows).all(|(condition, row)| holds(condition, row.as_ref())))
+    }
+}
+
+/// The bytes of keys and values that a write has.
+pub(super) fn bytes_of(write: &Write) -> usize {
+    match write {
+        Write::Put(key, value) | Write::PutStamped(key, value) => key.len() + value.len(),
+        Write::Delete(key) => key.len(),
+        Write::DeleteRange(range) => range.start.len() + range.end.as_ref().map_or(0, Bytes::len),
+    }
+}
+
+/// What became of a commit; `false` if another writer came first.
+pub(super) fn settle(outcome: Result<Stamp, store::Error>) -> Result<bool, Error> {
+    match outcome {
+        Ok(_) => Ok(true),
+        Err(error) if error.kind().is_lost_race() => Ok(false),
+        Err(error) if error.kind() == ErrorKind::TooLarge => {
+            Err(Error::Limit(format!("a change of the catalogue is too large: {}", error.action())))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
