@@ -9,8 +9,13 @@ fn api() -> Api {
     let clock = Clock::manual(Timestamp(0));
     let options = store::MemoryOptions { clock: clock.clone(), feed: store::FeedOptions::recommended() };
     let strands = StrandOptions { block_points_max: 16, overlays_max: 4, overlay_points_max: 64 };
-    let options_of_series =
-        SeriesOptions { strands, tenants_max: 1_000, repositories_max: 1_000, definitions_cached_max: 10 };
+    let options_of_series = SeriesOptions {
+        strands,
+        tenants_max: 1_000,
+        repositories_max: 1_000,
+        catalogue_buckets: 1,
+        definitions_cached_max: 10,
+    };
     let repositories = Repositories::new(store::Store::memory(options), options_of_series);
     let limits = Limits {
         page_default: 10,
