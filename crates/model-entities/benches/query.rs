@@ -1,7 +1,7 @@
 //! Times queries over 100,000 entities shaped like those of a published load test: ten types,
 //! attributes with several instances, a Relationship to one of ten.
 //!
-//! `cargo bench -p model-entities --bench query [-- memory|embedded]`: microseconds per query, with
+//! `cargo bench -p model-entities --bench query [-- memory|embedded [BUCKETS]]`: microseconds per query, with
 //! the mean, percentiles, and the mean by the threshold that is asked; then queries that look at many
 //! entities: counted, deep in their pages, ordered.
 #![expect(
@@ -45,7 +45,8 @@ const NAMES: [&str; 9] = [
 ];
 
 fn main() {
-    let wanted = std::env::args().skip(1).find(|word| !word.starts_with('-'));
+    let mut words = std::env::args().skip(1).filter(|word| !word.starts_with('-'));
+    let (wanted, buckets) = (words.next(), words.next().map_or(1, |word| word.parse().unwrap()));
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).build().unwrap();
     for engine in ["memory", "embedded"] {
         if wanted.as_deref().is_some_and(|wanted| wanted != engine) {
@@ -58,13 +59,13 @@ fn main() {
             }
             _ => Store::open(&folder.path().join("data"), EmbeddedOptions::recommended()).unwrap(),
         };
-        runtime.block_on(measure(engine, store));
+        runtime.block_on(measure(engine, store, buckets));
     }
 }
 
-async fn measure(engine: &str, store: Store) {
+async fn measure(engine: &str, store: Store, buckets: u32) {
     let options = Options {
-        buckets: 1,
+        buckets,
         tenants_max: 1_000,
         terms_max: 10_000,
         index: IndexPolicy::All,
@@ -81,7 +82,10 @@ async fn measure(engine: &str, store: Store) {
     let random = &mut StdRng::seed_from_u64(7);
     let start = Instant::now();
     load(&tenant, &terms, random).await;
-    println!("{engine}: loaded {ENTITIES} entities in {:.1} s", start.elapsed().as_secs_f64());
+    println!(
+        "{engine}, buckets {buckets}: loaded {ENTITIES} entities in {:.1} s",
+        start.elapsed().as_secs_f64()
+    );
     for (name, by_relation) in [("by value (S-Q3)", false), ("by relationship (S-R3)", true)] {
         let mut times = Vec::with_capacity(QUERIES);
         let mut cpu = 0.0;

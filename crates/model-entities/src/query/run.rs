@@ -306,8 +306,9 @@ impl<'a> Run<'a> {
             return Ok(Feed::Ids(list));
         }
         let asked = self.query.offset.saturating_add(self.query.limit);
-        let rows = asked.saturating_add(asked / 4).clamp(16, 256);
         let buckets = Buckets::of(self.context);
+        // Ids are spread evenly over buckets.
+        let rows = asked.saturating_add(asked / 4).div_ceil(buckets.partitions.max(1)).clamp(16, 256);
         if plan.ordered.is_empty() {
             return Ok(Feed::Rows(Union::new(buckets, &[keys::entities_range()], rows)));
         }

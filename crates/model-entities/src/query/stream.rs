@@ -1,6 +1,11 @@
 //! Candidates in id order: pages of index rows, read side by side and merged over ranges and buckets.
+//!
+//! Ids are spread evenly over buckets, so all streams reach the ends of their pages at about the same time: when one has, the next
+//! pages of those that soon will are read along with its own.
 
 mod heap;
+#[cfg(test)]
+mod tests;
 
 use bytes::Bytes;
 use futures_util::future::try_join_all;
@@ -21,7 +26,9 @@ struct Stream {
     range: Range,
     page: Page,
     at: usize,
-    /// Whether the range may hold rows behind the page.
+    /// The page behind, if it was read ahead.
+    ahead: Option<Page>,
+    /// Whether the range may hold rows behind those that were read.
     open: bool,
     rows: usize,
     /// The whole range, where entities move, and how many bytes of its keys come before the id, once one was seen.
@@ -40,6 +47,21 @@ impl Stream {
         self.open && self.at >= self.page.len()
     }
 
+    /// Whether it will soon be starved: half of its page is behind it.
+    fn is_draining(&self) -> bool {
+        self.open && self.ahead.is_none() && self.at >= self.page.len() / 2
+    }
+
+    /// Goes behind the row at which it stands.
+    fn advance(&mut self) {
+        self.at += 1;
+        if self.at >= self.page.len()
+            && let Some(ahead) = self.ahead.take()
+        {
+            (self.page, self.at) = (ahead, 0);
+        }
+    }
+
     /// Forgets the page, to read on behind an id.
     fn rewind(&mut self, last: &[u8]) {
         let Some(whole) = &self.whole else { return };
@@ -47,17 +69,17 @@ impl Stream {
         let before = self.before_id.filter(|_| !last.is_empty()).and_then(|length| whole.start.get(..length));
         let start = before.map_or(Bytes::new(), |before| [before, last].concat().into());
         self.range = Range { start: whole.start.clone().max(start), end: whole.end.clone() };
-        (self.page, self.at, self.open) = (Page::default(), 0, true);
+        (self.page, self.at, self.ahead, self.open) = (Page::default(), 0, None, true);
     }
 
     /// Passes over the ids up to this one.
     fn pass(&mut self, last: &[u8]) {
         while self.id().is_some_and(|id| id <= last) {
-            self.at += 1;
+            self.advance();
         }
     }
 
-    /// Reads the next page.
+    /// Reads the next page: ahead, if it is not starved.
     async fn fill(&mut self, store: &Store, partitions: &[Partition]) -> Result<(), Error> {
         let Some(partition) = partitions.get(self.partition) else {
             self.open = false;
@@ -73,7 +95,10 @@ impl Stream {
         {
             self.before_id = keys::id_bytes_of_key(key).map(|id| key.len() - id.len());
         }
-        (self.page, self.at) = (page, 0);
+        match self.at < self.page.len() {
+            true => self.ahead = Some(page),
+            false => (self.page, self.at) = (page, 0),
+        }
         self.rows = (self.rows * 2).min(PAGE_ROWS_MAX);
         Ok(())
     }
@@ -180,6 +205,7 @@ impl Union {
             range: range.clone(),
             page: Page::default(),
             at: 0,
+            ahead: None,
             open: true,
             rows,
             whole: (sources > 0).then(|| range.clone()),
@@ -228,7 +254,7 @@ impl Union {
         self.starved
     }
 
-    /// Reads the next page of every stream that has run out of rows, several side by side.
+    /// Reads the next page of every stream that has run out of rows, several side by side, and of some that soon will.
     pub(crate) async fn fill(&mut self, store: &Store, partitions: &[Partition]) -> Result<(), Error> {
         // The common case needs no room for others.
         if let [only] = self.streams.as_mut_slice() {
@@ -238,15 +264,15 @@ impl Union {
         } else {
             let sources = self.sources;
             let is_source = |stream: &&mut Stream| stream.partition < sources;
+            let is_other = |stream: &&mut Stream| stream.partition >= sources;
             if sources > 0
                 && fill_starved(self.streams.iter_mut().filter(is_source), store, partitions).await?
             {
                 // What left a source before it was read is where it moved to by now; so all that is read of the others behind the last
                 // id that was taken is to be read after it.
-                let others = self.streams.iter_mut().filter(|stream| stream.partition >= sources);
-                others.for_each(|stream| stream.rewind(&self.last));
+                self.streams.iter_mut().filter(is_other).for_each(|stream| stream.rewind(&self.last));
             }
-            fill_starved(self.streams.iter_mut(), store, partitions).await?;
+            fill_starved(self.streams.iter_mut().filter(is_other), store, partitions).await?;
         }
         self.settle();
         Ok(())
@@ -297,7 +323,7 @@ impl Union {
         {
             if let Some(stream) = self.streams.get_mut(first) {
                 while stream.id() == Some(id) {
-                    stream.at += 1;
+                    stream.advance();
                 }
                 self.starved |= stream.is_starved();
             }
@@ -327,17 +353,21 @@ impl Union {
     }
 }
 
-/// Reads the next page of those that have run out of rows, several side by side; answers whether there were any.
+/// Reads the next page of those that have run out of rows, several side by side; answers whether there were any. Those that soon
+/// will are read along, as far as that takes no longer.
 async fn fill_starved(
     streams: impl Iterator<Item = &mut Stream>,
     store: &Store,
     partitions: &[Partition],
 ) -> Result<bool, Error> {
-    let mut starved: Vec<&mut Stream> = streams.filter(|stream| stream.is_starved()).collect();
-    for some in starved.chunks_mut(BUCKETS_AT_ONCE) {
+    let mut wanting: Vec<&mut Stream> = streams.filter(|stream| stream.is_draining()).collect();
+    wanting.sort_by_key(|stream| stream.page.len() - stream.at);
+    let starved = wanting.iter().take_while(|stream| stream.is_starved()).count();
+    wanting.truncate(starved.next_multiple_of(BUCKETS_AT_ONCE));
+    for some in wanting.chunks_mut(BUCKETS_AT_ONCE) {
         try_join_all(some.iter_mut().map(|stream| stream.fill(store, partitions))).await?;
     }
-    Ok(!starved.is_empty())
+    Ok(starved > 0)
 }
 
 /// The id at which a stream stands.
