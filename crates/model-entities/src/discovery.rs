@@ -6,8 +6,10 @@ mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use store::{Direction, Partition};
+use store::{Deadline, Direction, Partition};
 
+use crate::in_use::{STEPS_A_READ, steps_of};
+use crate::long_read::LongRead;
 use crate::query::stream::{Buckets, Union};
 use crate::tenant::Context;
 use crate::{AttributeView, EntityView, Error, Kind, TenantEntities, TermId, keys};
@@ -15,7 +17,7 @@ use crate::{AttributeView, EntityView, Error, Kind, TenantEntities, TermId, keys
 /// Index rows that are read in one page while entities move.
 const PAGE_ROWS: usize = 4096;
 /// Entities that are looked at together.
-const BATCH: usize = 256;
+const BATCH: usize = 64;
 
 /// A type or attribute in use (NGSI-LD 5.7.5 to 5.7.10).
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -49,15 +51,21 @@ type Kinds = BTreeMap<TermId, Vec<Kind>>;
 impl TenantEntities {
     /// Types in use, with attributes and counts if `details`; one type only, if given.
     /// Cost: a seek for each type and bucket; with details, one for each attribute, and a count of the rows by type;
-    /// for one type all its entities. Transient entities count until they are purged.
+    /// for one type all its entities. Transient entities count until they are purged. What is long goes on in a slot of the lane.
     ///
     /// # Errors
     ///
-    /// If the store refuses.
-    pub async fn types(&self, only: Option<TermId>, details: bool) -> Result<Vec<TypeSummary>, Error> {
+    /// [`Error::TimedOut`] behind the deadline; if the store refuses.
+    pub async fn types(
+        &self,
+        only: Option<TermId>,
+        details: bool,
+        deadline: &Deadline,
+    ) -> Result<Vec<TypeSummary>, Error> {
         loop {
             let context = self.context();
-            let found = context.types(only, details).await?;
+            let mut long = LongRead::new(&context.lane, deadline.clone());
+            let found = context.types(only, details, &mut long).await?;
             // Entities that began to move meanwhile may have moved past it.
             if context.newer().await?.is_none() {
                 return Ok(found);
@@ -67,19 +75,21 @@ impl TenantEntities {
 
     /// Attributes in use, with kinds, types and counts if `details`; one attribute only, if given.
     /// Cost: a seek for each type, attribute of that type and bucket; for details of one attribute, all entities of
-    /// the types that have it. Transient instances count until they are purged.
+    /// the types that have it. Transient instances count until they are purged. What is long goes on in a slot of the lane.
     ///
     /// # Errors
     ///
-    /// If the store refuses.
+    /// [`Error::TimedOut`] behind the deadline; if the store refuses.
     pub async fn attributes(
         &self,
         only: Option<TermId>,
         details: bool,
+        deadline: &Deadline,
     ) -> Result<Vec<AttributeSummary>, Error> {
         loop {
             let context = self.context();
-            let found = context.attributes(only, details).await?;
+            let mut long = LongRead::new(&context.lane, deadline.clone());
+            let found = context.attributes(only, details, &mut long).await?;
             if context.newer().await?.is_none() {
                 return Ok(found);
             }
@@ -88,26 +98,31 @@ impl TenantEntities {
 }
 
 impl Context {
-    async fn types(&self, only: Option<TermId>, details: bool) -> Result<Vec<TypeSummary>, Error> {
+    async fn types(
+        &self,
+        only: Option<TermId>,
+        details: bool,
+        long: &mut LongRead<'_>,
+    ) -> Result<Vec<TypeSummary>, Error> {
         let mut found: BTreeMap<TermId, (usize, Kinds)> = BTreeMap::new();
         for bucket in self.buckets() {
-            for of_type in bucket.types(only).await? {
+            for of_type in bucket.types(only, long).await? {
                 let (entities, attributes) = found.entry(of_type).or_default();
                 if !details {
                     continue;
                 }
                 if !self.layout.is_moving() {
-                    *entities += bucket.entities(of_type).await?;
+                    *entities += bucket.entities(of_type, long).await?;
                 }
                 match only {
-                    Some(_) => bucket.all_kinds(of_type, attributes).await?,
-                    None => _ = bucket.attributes(of_type, None, attributes).await?,
+                    Some(_) => bucket.all_kinds(of_type, attributes, long).await?,
+                    None => _ = bucket.attributes(of_type, None, attributes, long).await?,
                 }
             }
         }
         if details && self.layout.is_moving() {
             for (of_type, (entities, _)) in &mut found {
-                *entities = self.count_moving(*of_type, None).await?;
+                *entities = self.count_moving(*of_type, None, long).await?;
             }
         }
         let summary = |(name, (entities, attributes)): (TermId, (usize, Kinds))| TypeSummary {
@@ -118,12 +133,17 @@ impl Context {
         Ok(found.into_iter().map(summary).collect())
     }
 
-    async fn attributes(&self, only: Option<TermId>, details: bool) -> Result<Vec<AttributeSummary>, Error> {
+    async fn attributes(
+        &self,
+        only: Option<TermId>,
+        details: bool,
+        long: &mut LongRead<'_>,
+    ) -> Result<Vec<AttributeSummary>, Error> {
         let mut found: BTreeMap<TermId, AttributeSummary> = BTreeMap::new();
         for bucket in self.buckets() {
-            for of_type in bucket.types(None).await? {
+            for of_type in bucket.types(None, long).await? {
                 let mut kinds = Kinds::new();
-                for name in bucket.attributes(of_type, only, &mut kinds).await? {
+                for name in bucket.attributes(of_type, only, &mut kinds, long).await? {
                     let summary = found.entry(name).or_default();
                     summary.name = name;
                     if !details {
@@ -131,7 +151,7 @@ impl Context {
                     }
                     add(&mut summary.types, [of_type]);
                     match only {
-                        Some(_) => bucket.count(of_type, summary).await?,
+                        Some(_) => bucket.count(of_type, summary, long).await?,
                         None => add(&mut summary.kinds, kinds.remove(&name).unwrap_or_default()),
                     }
                 }
@@ -143,7 +163,7 @@ impl Context {
         {
             summary.instances = 0;
             for of_type in &summary.types {
-                summary.instances += self.count_moving(*of_type, Some(name)).await?;
+                summary.instances += self.count_moving(*of_type, Some(name), long).await?;
             }
         }
         Ok(found.into_values().collect())
@@ -156,7 +176,12 @@ impl Context {
 
     /// How many entities are of a type while entities move, or how many instances of an attribute those have whose first type it is:
     /// each is counted once. Cost: all rows by type; for instances, a look at each entity.
-    async fn count_moving(&self, of_type: TermId, name: Option<TermId>) -> Result<usize, Error> {
+    async fn count_moving(
+        &self,
+        of_type: TermId,
+        name: Option<TermId>,
+        long: &mut LongRead<'_>,
+    ) -> Result<usize, Error> {
         let mut ids = Union::new(Buckets::of(self), &[keys::type_range(of_type)], PAGE_ROWS);
         let (mut count, mut key, mut is_done) = (0, Vec::new(), false);
         while !is_done {
@@ -172,12 +197,14 @@ impl Context {
                     _ => break,
                 }
             }
+            long.spend(STEPS_A_READ + some.len()).await?;
             let Some(name) = name else {
                 count += some.len();
                 continue;
             };
             let some: Vec<&str> = some.iter().map(|id| &**id).collect();
             for row in self.rows(&some).await?.into_iter().flatten() {
+                long.spend(steps_of(&row)).await?;
                 let view = EntityView::peek(&row.value)?;
                 if view.types().next() == Some(of_type) {
                     count += view.attribute(name).map_or(0, |attribute| attribute.instances().count());
@@ -208,7 +235,7 @@ struct Bucket<'a> {
 
 impl Bucket<'_> {
     /// The types in use, each found by a leap behind all rows of the one before.
-    async fn types(&self, only: Option<TermId>) -> Result<Vec<TermId>, Error> {
+    async fn types(&self, only: Option<TermId>, long: &mut LongRead<'_>) -> Result<Vec<TermId>, Error> {
         let (mut found, mut range) =
             (Vec::new(), Some(only.map_or_else(|| keys::types_from(TermId(0)), keys::type_range)));
         while let Some(rest) = range {
@@ -217,6 +244,7 @@ impl Bucket<'_> {
                 break;
             };
             found.push(of_type);
+            long.spend(STEPS_A_READ).await?;
             let next = of_type.0.checked_add(1).filter(|_| only.is_none());
             range = next.map(|next| keys::types_from(TermId(next)));
         }
@@ -229,8 +257,9 @@ impl Bucket<'_> {
         of_type: TermId,
         only: Option<TermId>,
         kinds: &mut Kinds,
+        long: &mut LongRead<'_>,
     ) -> Result<BTreeSet<TermId>, Error> {
-        let mut noted = self.context.noted(self.partition, of_type).await?;
+        let mut noted = self.context.noted(self.partition, of_type, long).await?;
         if let Some(only) = only {
             noted.retain(|name, _| *name == only);
         }
@@ -240,24 +269,34 @@ impl Bucket<'_> {
             }
             true
         };
-        let (missing, misnamed) = self.context.meet(self.partition, of_type, &noted, &mut see).await?;
+        let (missing, misnamed) = self.context.meet(self.partition, of_type, &noted, long, &mut see).await?;
         misnamed.into_iter().for_each(|name| self.context.indexes.doubt((of_type, name)));
         Ok(noted.into_keys().filter(|name| !missing.contains(name)).collect())
     }
 
     /// All kinds of all attributes of the entities of a type.
-    async fn all_kinds(&self, of_type: TermId, kinds: &mut Kinds) -> Result<(), Error> {
+    async fn all_kinds(
+        &self,
+        of_type: TermId,
+        kinds: &mut Kinds,
+        long: &mut LongRead<'_>,
+    ) -> Result<(), Error> {
         let mut see = |view: &EntityView<'_>| {
             for attribute in view.attributes() {
                 add(kinds.entry(attribute.name()).or_default(), kinds_of(&attribute));
             }
             true
         };
-        self.context.walk_type(self.partition, of_type, &mut see).await.map(drop)
+        self.context.walk_type(self.partition, of_type, long, &mut see).await.map(drop)
     }
 
     /// All kinds and instances of an attribute in the entities of a type.
-    async fn count(&self, of_type: TermId, summary: &mut AttributeSummary) -> Result<(), Error> {
+    async fn count(
+        &self,
+        of_type: TermId,
+        summary: &mut AttributeSummary,
+        long: &mut LongRead<'_>,
+    ) -> Result<(), Error> {
         let mut see = |view: &EntityView<'_>| {
             // An entity of several types is counted with its first.
             let is_first = view.types().next() == Some(of_type);
@@ -267,16 +306,17 @@ impl Bucket<'_> {
             }
             true
         };
-        self.context.walk_type(self.partition, of_type, &mut see).await.map(drop)
+        self.context.walk_type(self.partition, of_type, long, &mut see).await.map(drop)
     }
 
-    async fn entities(&self, of_type: TermId) -> Result<usize, Error> {
+    async fn entities(&self, of_type: TermId, long: &mut LongRead<'_>) -> Result<usize, Error> {
         let (range, mut count) = (keys::type_range(of_type), 0);
         let mut from = Some(range.start.clone());
         while let Some(start) = from {
             let skipped = self.context.store.skip(self.partition, &range, &start, usize::MAX).await?;
             count += skipped.rows;
             from = skipped.next;
+            long.spend(STEPS_A_READ).await?;
         }
         Ok(count)
     }

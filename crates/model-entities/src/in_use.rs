@@ -9,17 +9,31 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use bytes::Bytes;
 use smallvec::SmallVec;
-use store::{Condition, Direction, ErrorKind, Partition, Row, Stamp, Write};
+use store::{Condition, Deadline, Direction, ErrorKind, Pace, Partition, Row, Stamp, Write};
 
 use crate::entities::next_range;
+use crate::long_read::{LIGHT_ENTITY_BYTES, LongRead};
 use crate::tenant::{Context, no_bucket};
 use crate::watch::Watch;
 use crate::{EntityView, Error, TenantEntities, TermId, keys};
 
 /// Rows that are read in one page.
 const PAGE_ROWS: usize = 256;
+/// Entities that are read at once.
+const BATCH: usize = 64;
 /// Notes that are written at once.
 const NOTES_MAX: usize = 1_000;
+
+/// Steps of a read.
+pub(crate) const STEPS_A_READ: usize = 20;
+/// Steps of a look at an entity, and bytes of it that make one more.
+const STEPS_AN_ENTITY: usize = 10;
+const BYTES_A_STEP: usize = 256;
+
+/// What a look at an entity takes.
+pub(crate) fn steps_of(row: &Row) -> usize {
+    STEPS_AN_ENTITY + row.value.len() / BYTES_A_STEP
+}
 
 /// An entity is read; `false` ends the walk.
 pub(crate) type Visit<'a> = &'a mut (dyn FnMut(&EntityView<'_>) -> bool + Send);
@@ -118,6 +132,7 @@ impl Context {
         &self,
         partition: &Partition,
         of_type: TermId,
+        long: &mut LongRead<'_>,
     ) -> Result<BTreeMap<TermId, Box<str>>, Error> {
         let (mut noted, mut range) = (BTreeMap::new(), Some(keys::in_use_range(of_type)));
         while let Some(rest) = range {
@@ -127,6 +142,7 @@ impl Context {
                     noted.insert(name, String::from_utf8_lossy(id).into());
                 }
             }
+            long.spend(STEPS_A_READ + page.len()).await?;
             range = next_range(&rest, &page);
         }
         Ok(noted)
@@ -139,6 +155,7 @@ impl Context {
         partition: &Partition,
         of_type: TermId,
         noted: &BTreeMap<TermId, Box<str>>,
+        long: &mut LongRead<'_>,
         visit: Visit<'_>,
     ) -> Result<(BTreeSet<TermId>, BTreeSet<TermId>), Error> {
         let mut missing: BTreeSet<TermId> = noted.keys().copied().collect();
@@ -155,15 +172,10 @@ impl Context {
             }
             !missing.is_empty()
         };
-        for ids in ids.chunks(PAGE_ROWS) {
-            let rows = self.rows_at(partition, ids).await?;
-            if !see_all(rows, &mut |view| meets(&mut missing, view), &mut true) {
-                break;
-            }
-        }
+        self.see(partition, &ids, long, &mut |view| meets(&mut missing, view)).await?;
         let misnamed = missing.clone();
         if !misnamed.is_empty() {
-            self.walk_type(partition, of_type, &mut |view| meets(&mut missing, view)).await?;
+            self.walk_type(partition, of_type, long, &mut |view| meets(&mut missing, view)).await?;
         }
         Ok((missing, misnamed))
     }
@@ -174,6 +186,7 @@ impl Context {
         &self,
         partition: &Partition,
         of_type: TermId,
+        long: &mut LongRead<'_>,
         visit: Visit<'_>,
     ) -> Result<bool, Error> {
         let mut is_whole = true;
@@ -181,7 +194,9 @@ impl Context {
         while let Some(rest) = range {
             let page = self.store.scan(partition, &rest, Direction::Forward, PAGE_ROWS).await?;
             let ids: Vec<&str> = page.rows().filter_map(|(key, _)| keys::id_of_key(key)).collect();
-            if !see_all(self.rows_at(partition, &ids).await?, visit, &mut is_whole) {
+            let seen = self.see(partition, &ids, long, visit).await?;
+            is_whole &= !seen.met_damage;
+            if seen.is_enough {
                 return Ok(is_whole);
             }
             range = next_range(&rest, &page);
@@ -190,22 +205,65 @@ impl Context {
         Ok(is_whole)
     }
 
+    /// Reads entities of a bucket, some at a time, until `visit` has enough; damaged ones are passed over.
+    async fn see(
+        &self,
+        partition: &Partition,
+        ids: &[&str],
+        long: &mut LongRead<'_>,
+        visit: Visit<'_>,
+    ) -> Result<Seen, Error> {
+        let mut seen = Seen::default();
+        for ids in ids.chunks(BATCH) {
+            let rows = self.rows_at(partition, ids).await?;
+            if rows.iter().flatten().any(|row| row.value.len() > LIGHT_ENTITY_BYTES) {
+                long.enter_lane().await?;
+            }
+            let mut rows = rows.into_iter().flatten();
+            while !seen.is_enough && !long.run(|pace| seen.see_some(&mut rows, visit, pace)) {
+                long.pace.check()?;
+                long.rest().await?;
+            }
+            if seen.is_enough {
+                break;
+            }
+            long.spend(STEPS_A_READ).await?;
+        }
+        Ok(seen)
+    }
+
     async fn rows_at(&self, partition: &Partition, ids: &[&str]) -> Result<Vec<Option<Row>>, Error> {
         let keys: Vec<Bytes> = ids.iter().map(|id| keys::entity(id)).collect();
         Ok(self.store.get_many_linear(partition, &keys).await?)
     }
 }
 
-/// Whether `visit` wants more.
-fn see_all(rows: Vec<Option<Row>>, visit: Visit<'_>, is_whole: &mut bool) -> bool {
-    for row in rows.into_iter().flatten() {
-        match EntityView::peek(&row.value) {
-            Ok(view) if !visit(&view) => return false,
-            Ok(_) => {}
-            Err(_) => *is_whole = false,
+/// What came of looking at entities.
+#[derive(Default)]
+struct Seen {
+    /// Who visits wants no more.
+    is_enough: bool,
+    met_damage: bool,
+}
+
+impl Seen {
+    /// Looks at entities for a slice; whether that was all of them, or enough.
+    fn see_some(&mut self, rows: &mut impl Iterator<Item = Row>, visit: Visit<'_>, pace: &mut Pace) -> bool {
+        while !pace.is_tired() {
+            let Some(row) = rows.next() else { return true };
+            if !pace.spend(steps_of(&row)) {
+                return false;
+            }
+            match EntityView::peek(&row.value) {
+                Ok(view) => self.is_enough = !visit(&view),
+                Err(_) => self.met_damage = true,
+            }
+            if self.is_enough {
+                return true;
+            }
         }
+        false
     }
-    true
 }
 
 impl TenantEntities {
@@ -251,7 +309,8 @@ impl Context {
             }
             witness.is_none()
         };
-        let is_whole = self.walk_type(partition, pair.0, &mut find).await?;
+        let long = &mut LongRead::of_job(Deadline::default());
+        let is_whole = self.walk_type(partition, pair.0, long, &mut find).await?;
         if witness.is_none() && !is_whole {
             // One that is damaged may have it.
             return Err(

@@ -33,6 +33,7 @@ mod index;
 mod indexes;
 mod keys;
 mod layout;
+mod long_read;
 #[cfg(test)]
 mod model;
 mod query;

@@ -9,27 +9,35 @@ use model_entities::{AttributeSummary, Kind, TermId, TypeSummary};
 use crate::params::check_parameters;
 use crate::problem::Problem;
 use crate::routes::answer::{JSON_LD, answer, json_media};
+use crate::routes::load::{LIGHT_BYTES, Memory, beside, deadline};
 use crate::routes::options::flag;
 use crate::routes::session::Session;
 use crate::state::Api;
+
+/// What an answer takes for each name in it, about.
+const NAME_BYTES: usize = 100;
 
 /// NGSI-LD 6.25.3.1, GET /types (5.7.5, 5.7.6).
 pub(crate) async fn types(api: Api, request: Request) -> Result<Response, Problem> {
     check_parameters(&request, &["details", "local"])?;
     let (media, details) = (json_media(&request)?, flag(&request, "details")?);
     let session = api.reading(&request).await?;
-    let mut found = session.entities.types(None, details).await.map_err(|error| session.problem(&error))?;
-    found.sort_by(|a, b| session.names.compact(a.name).cmp(session.names.compact(b.name)));
-    let mut sheet = Sheet::new(&session, media);
-    if details {
-        sheet.array(found.iter(), |sheet, found| {
-            sheet.head(found.name, "EntityType", "typeName");
-            sheet.names("attributeNames", found.attributes.iter().map(|(name, _)| *name));
-        });
-    } else {
-        sheet.list("EntityTypeList", "typeList", found.iter().map(|found| found.name));
-    }
-    Ok(sheet.answer())
+    let found = session.entities.types(None, details, &deadline(&request)).await;
+    let mut found = found.map_err(|error| session.problem(&error))?;
+    let attributes = |found: &TypeSummary| found.attributes.len();
+    let names = found.iter().map(|found| 1 + attributes(found)).sum();
+    let work = |sheet: &mut Sheet<'_>| {
+        found.sort_by(|a, b| session.names.compact(a.name).cmp(session.names.compact(b.name)));
+        if details {
+            sheet.array(found.iter(), |sheet, found| {
+                sheet.head(found.name, "EntityType", "typeName");
+                sheet.names("attributeNames", found.attributes.iter().map(|(name, _)| *name));
+            });
+        } else {
+            sheet.list("EntityTypeList", "typeList", found.iter().map(|found| found.name));
+        }
+    };
+    write(&request, Sheet::new(&session, media), names, work).await
 }
 
 /// NGSI-LD 6.26.3.1, GET /types/{type} (5.7.7).
@@ -40,22 +48,24 @@ pub(crate) async fn entity_type(api: Api, request: Request) -> Result<Response, 
     let name = request.capture(0);
     let none = || Problem::not_found(format!("no entity has type {name:?}"));
     let term = session.names.term(name).ok_or_else(none)?;
-    let found = session.entities.types(Some(term), true).await.map_err(|error| session.problem(&error))?;
+    let found = session.entities.types(Some(term), true, &deadline(&request)).await;
+    let found = found.map_err(|error| session.problem(&error))?;
     let TypeSummary { name: term, entities, attributes } = found.into_iter().next().ok_or_else(none)?;
-    let mut sheet = Sheet::new(&session, media);
-    sheet.object(|sheet| {
-        sheet.head(term, "EntityTypeInfo", "typeName");
-        sheet.number("entityCount", entities);
-        sheet.out.push_str(",\"attributeDetails\":[");
-        for (index, (attribute, kinds)) in sheet.sorted(&attributes).into_iter().enumerate() {
-            sheet.out.push_str(if index > 0 { ",{" } else { "{" });
-            sheet.head(*attribute, "Attribute", "attributeName");
-            sheet.kinds(kinds);
-            sheet.out.push('}');
-        }
-        sheet.out.push(']');
-    });
-    Ok(sheet.answer())
+    let work = |sheet: &mut Sheet<'_>| {
+        sheet.object(|sheet| {
+            sheet.head(term, "EntityTypeInfo", "typeName");
+            sheet.number("entityCount", entities);
+            sheet.out.push_str(",\"attributeDetails\":[");
+            for (index, (attribute, kinds)) in sheet.sorted(&attributes).into_iter().enumerate() {
+                sheet.out.push_str(if index > 0 { ",{" } else { "{" });
+                sheet.head(*attribute, "Attribute", "attributeName");
+                sheet.kinds(kinds);
+                sheet.out.push('}');
+            }
+            sheet.out.push(']');
+        });
+    };
+    write(&request, Sheet::new(&session, media), attributes.len(), work).await
 }
 
 /// NGSI-LD 6.27.3.1, GET /attributes (5.7.8, 5.7.9).
@@ -63,19 +73,21 @@ pub(crate) async fn attributes(api: Api, request: Request) -> Result<Response, P
     check_parameters(&request, &["details", "local"])?;
     let (media, details) = (json_media(&request)?, flag(&request, "details")?);
     let session = api.reading(&request).await?;
-    let found = session.entities.attributes(None, details).await;
+    let found = session.entities.attributes(None, details, &deadline(&request)).await;
     let mut found = found.map_err(|error| session.problem(&error))?;
-    found.sort_by(|a, b| session.names.compact(a.name).cmp(session.names.compact(b.name)));
-    let mut sheet = Sheet::new(&session, media);
-    if details {
-        sheet.array(found.iter(), |sheet, found| {
-            sheet.head(found.name, "Attribute", "attributeName");
-            sheet.names("typeNames", found.types.iter().copied());
-        });
-    } else {
-        sheet.list("AttributeList", "attributeList", found.iter().map(|found| found.name));
-    }
-    Ok(sheet.answer())
+    let names = found.iter().map(|found| 1 + found.types.len()).sum();
+    let work = |sheet: &mut Sheet<'_>| {
+        found.sort_by(|a, b| session.names.compact(a.name).cmp(session.names.compact(b.name)));
+        if details {
+            sheet.array(found.iter(), |sheet, found| {
+                sheet.head(found.name, "Attribute", "attributeName");
+                sheet.names("typeNames", found.types.iter().copied());
+            });
+        } else {
+            sheet.list("AttributeList", "attributeList", found.iter().map(|found| found.name));
+        }
+    };
+    write(&request, Sheet::new(&session, media), names, work).await
 }
 
 /// NGSI-LD 6.28.3.1, GET /attributes/{attr} (5.7.10).
@@ -86,17 +98,32 @@ pub(crate) async fn attribute(api: Api, request: Request) -> Result<Response, Pr
     let name = request.capture(0);
     let none = || Problem::not_found(format!("no entity has attribute {name:?}"));
     let term = session.names.term(name).ok_or_else(none)?;
-    let found = session.entities.attributes(Some(term), true).await;
+    let found = session.entities.attributes(Some(term), true, &deadline(&request)).await;
     let found = found.map_err(|error| session.problem(&error))?;
     let AttributeSummary { name: term, instances, kinds, types } =
         found.into_iter().next().ok_or_else(none)?;
-    let mut sheet = Sheet::new(&session, media);
-    sheet.object(|sheet| {
-        sheet.head(term, "Attribute", "attributeName");
-        sheet.number("attributeCount", instances);
-        sheet.kinds(&kinds);
-        sheet.names("typeNames", types.iter().copied());
-    });
+    let work = |sheet: &mut Sheet<'_>| {
+        sheet.object(|sheet| {
+            sheet.head(term, "Attribute", "attributeName");
+            sheet.number("attributeCount", instances);
+            sheet.kinds(&kinds);
+            sheet.names("typeNames", types.iter().copied());
+        });
+    };
+    write(&request, Sheet::new(&session, media), types.len(), work).await
+}
+
+/// Writes an answer of so many names: within the memory that requests share, and in a slot of the lane if it is long.
+async fn write<'s>(
+    request: &Request,
+    mut sheet: Sheet<'s>,
+    names: usize,
+    work: impl FnOnce(&mut Sheet<'s>),
+) -> Result<Response, Problem> {
+    let bytes = names.saturating_mul(NAME_BYTES);
+    Memory::of(request).grow(bytes).await?;
+    let lane = sheet.session.entities.lane();
+    beside(None, lane, bytes > LIGHT_BYTES, || work(&mut sheet)).await;
     Ok(sheet.answer())
 }
 

@@ -4,9 +4,10 @@ use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
-use store::{Clock, Store, TenantName, Timestamp};
+use store::{Clock, Deadline, Store, TenantName, Timestamp};
 
 use super::*;
+use crate::long_read::LongRead;
 use crate::write::tests::{draft_of, operation, options, run, store, stored};
 use crate::{
     Attribute, Comparison, Filter, Instances, Operand, Operation, Options, Path, Query, Scalar, TypeQuery,
@@ -44,7 +45,7 @@ fn step() -> impl Strategy<Value = Step> {
 
 /// Types with the attributes that their entities have, as they are told and as they are.
 async fn in_use(tenant: &TenantEntities) -> [BTreeMap<u32, BTreeSet<u32>>; 2] {
-    let told = tenant.types(None, true).await.unwrap();
+    let told = tenant.types(None, true, &Deadline::default()).await.unwrap();
     let told = told.into_iter().map(|of| (of.name.0, of.attributes.iter().map(|(name, _)| name.0).collect()));
     let mut are: BTreeMap<u32, BTreeSet<u32>> = BTreeMap::new();
     for entity in stored(tenant).await.values() {
@@ -263,7 +264,8 @@ async fn an_attribute_that_nobody_has_is_no_more_in_use() {
     assert_eq!(told().await, one);
     entities.sweep_in_use().await.unwrap();
     let partition = &tenant.context().partitions[0];
-    assert_eq!(tenant.context().noted(partition, TermId(1)).await.unwrap().len(), 1, "taken back");
+    let long = &mut LongRead::of_job(Deadline::default());
+    assert_eq!(tenant.context().noted(partition, TermId(1), long).await.unwrap().len(), 1, "taken back");
     tenant.apply("urn:x:3", car(3, 3), Timestamp(4)).await.unwrap();
     assert_eq!(told().await, both, "and noted again");
 }
@@ -292,11 +294,11 @@ async fn build_all(tenant: &TenantEntities, left: &Cell<u32>) {
     for name in 10..13 {
         tenant.context().indexes.want(&[TermId(name)]);
         tenant.build_indexes().await.unwrap();
-        let _ = tenant.types(None, true).await.unwrap();
+        let _ = tenant.types(None, true, &Deadline::default()).await.unwrap();
         tenant.sweep_in_use().await.unwrap();
     }
     while left.get() > 0 {
-        let _ = tenant.types(None, true).await.unwrap();
+        let _ = tenant.types(None, true, &Deadline::default()).await.unwrap();
         tenant.sweep_in_use().await.unwrap();
         tokio::task::yield_now().await;
     }

@@ -12,17 +12,16 @@ mod tests;
 
 use std::collections::HashSet;
 
-use bytes::Bytes;
-use store::{Pace, Slot};
-
 use super::eval::{Links, Matcher};
 use super::order::Top;
 use super::plan::{Plan, wants_types};
 use super::stream::{Buckets, Candidate, Feed, IdList, Union};
 use super::{Query, QueryResult};
 use crate::expiry::live_bytes;
+use crate::long_read::{LIGHT_ENTITY_BYTES, LongRead};
 use crate::tenant::Context;
 use crate::{EntityView, Error, TenantEntities, keys};
+use bytes::Bytes;
 
 /// Entities that are not in the cache are read so many at a time.
 const BATCH: usize = 64;
@@ -43,10 +42,6 @@ const ROWS_AN_ENTITY: usize = 6;
 const WANTING: usize = if cfg!(test) { 64 } else { 1_000 };
 const WANTING_SHARE: usize = 4;
 
-/// Slices of work after which a query is long.
-const SLICES_INLINE: usize = 16;
-/// A look at a larger entity may be long by itself.
-pub(super) const LIGHT_ENTITY_BYTES: usize = 256 << 10;
 /// Larger pages are long to write out, and only so many are held at once as there are slots.
 const LIGHT_PAGE_BYTES: usize = 1 << 20;
 /// Pages of rows read between two pauses in which other tasks may run.
@@ -106,11 +101,7 @@ pub(super) struct Run<'a> {
     pub(super) expired: Option<HashSet<Box<str>>>,
     /// The key of the candidate at hand, and of the last one afterwards.
     key: Vec<u8>,
-    pace: Pace,
-    slices: usize,
-    /// The slot it has, once it is long, and whether it has one.
-    slot: Option<Slot>,
-    in_lane: bool,
+    pub(super) long: LongRead<'a>,
 }
 
 /// Why the walk paused.
@@ -170,10 +161,7 @@ impl<'a> Run<'a> {
             scanned_max: context.options.scan_entities_max,
             expired: None,
             key: Vec::with_capacity(128),
-            pace: Pace::new(query.deadline.clone()),
-            slices: 0,
-            slot: None,
-            in_lane: false,
+            long: LongRead::new(&context.lane, query.deadline.clone()),
         })
     }
 
@@ -223,13 +211,13 @@ impl<'a> Run<'a> {
 
     async fn go_on(&mut self, walk: &mut Walk) -> Result<(), Error> {
         if self.matcher.is_heavy() {
-            self.enter_lane().await?;
+            self.long.enter_lane().await?;
         }
         let mut pages = 0;
         loop {
             match self.at_work(|run| run.walk(walk))? {
-                Pause::Tired => self.rest().await?,
-                Pause::Long => self.enter_lane().await?,
+                Pause::Tired => self.long.rest().await?,
+                Pause::Long => self.long.enter_lane().await?,
                 Pause::Missing => self.settle(&mut walk.pending).await?,
                 Pause::Starved => {
                     pages += 1;
@@ -258,32 +246,14 @@ impl<'a> Run<'a> {
 
     /// Does work where it belongs: here, or in the slot.
     fn at_work<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> T {
-        match self.slot.take() {
+        match self.long.slot.take() {
             None => work(self),
             Some(slot) => {
                 let done = slot.run(|| work(self));
-                self.slot = Some(slot);
+                self.long.slot = Some(slot);
                 done
             }
         }
-    }
-
-    /// Lets others run, and takes a slot once that was often.
-    pub(super) async fn rest(&mut self) -> Result<(), Error> {
-        self.slices += 1;
-        if self.slices > SLICES_INLINE && !self.in_lane {
-            return self.enter_lane().await;
-        }
-        tokio::task::yield_now().await;
-        self.pace.rest();
-        Ok(())
-    }
-
-    async fn enter_lane(&mut self) -> Result<(), Error> {
-        self.slot = Some(self.context.lane.enter().await);
-        self.in_lane = true;
-        self.pace.rest();
-        Ok(self.query.deadline.check()?)
     }
 
     /// Where all matches are asked for, a short way is better whatever comes: the first candidates
@@ -332,10 +302,10 @@ impl<'a> Run<'a> {
             if self.is_full() {
                 return Ok(Pause::Done);
             }
-            if self.pace.is_tired() {
+            if self.long.pace.is_tired() {
                 return Ok(Pause::Tired);
             }
-            if self.page_bytes > LIGHT_PAGE_BYTES && !self.in_lane {
+            if self.page_bytes > LIGHT_PAGE_BYTES && !self.long.in_lane {
                 return Ok(Pause::Long);
             }
             if pending.is_empty() && probe_at.is_some_and(|at| self.scanned >= at) && self.is_poor() {
@@ -383,7 +353,7 @@ impl<'a> Run<'a> {
             Some(Some(entity))
                 if pending.is_empty()
                     && !self.matcher.links()
-                    && (self.in_lane || entity.len() <= LIGHT_ENTITY_BYTES) =>
+                    && (self.long.in_lane || entity.len() <= LIGHT_ENTITY_BYTES) =>
             {
                 self.see(entity)
             }
@@ -405,14 +375,14 @@ impl<'a> Run<'a> {
             }
         }
         if self.is_long(pending) {
-            self.enter_lane().await?;
+            self.long.enter_lane().await?;
         }
         if self.matcher.links() {
             self.follow(pending).await?;
         }
         let mut candidates = std::mem::take(pending).into_iter();
         while !self.at_work(|run| run.see_some(&mut candidates))? {
-            self.rest().await?;
+            self.long.rest().await?;
         }
         // What stands behind a full page is for the next one.
         pending.extend(candidates.filter(|(_, entity)| entity.is_some()));
@@ -422,7 +392,7 @@ impl<'a> Run<'a> {
     /// Whether one of the entities is so large that it needs a slot first.
     fn is_long(&self, pending: &Pending) -> bool {
         let is_large = |entity: &Bytes| entity.len() > LIGHT_ENTITY_BYTES;
-        !self.in_lane && pending.iter().any(|(_, entity)| entity.as_ref().is_some_and(is_large))
+        !self.long.in_lane && pending.iter().any(|(_, entity)| entity.as_ref().is_some_and(is_large))
     }
 
     /// Evaluates entities for a slice; whether that was all of them, or the page is full.
@@ -430,7 +400,7 @@ impl<'a> Run<'a> {
         &mut self,
         pending: &mut impl Iterator<Item = (Box<str>, Option<Bytes>)>,
     ) -> Result<bool, Error> {
-        while !self.pace.is_tired() {
+        while !self.long.pace.is_tired() {
             if self.is_full() {
                 return Ok(true);
             }
@@ -448,9 +418,9 @@ impl<'a> Run<'a> {
         loop {
             self.at_work(|run| {
                 for entity in pending.iter().filter_map(|(_, entity)| entity.as_ref()) {
-                    run.matcher.matches(&EntityView::peek(entity)?, &mut run.links, &mut run.pace);
+                    run.matcher.matches(&EntityView::peek(entity)?, &mut run.links, &mut run.long.pace);
                 }
-                Ok::<_, Error>(run.pace.check()?)
+                Ok::<_, Error>(run.long.pace.check()?)
             })?;
             let mut wanted = std::mem::take(&mut self.links.wanted);
             wanted.sort_unstable();
@@ -481,16 +451,16 @@ impl<'a> Run<'a> {
             return Ok(());
         };
         let view = EntityView::peek(&entity)?;
-        let matches = self.matcher.matches(&view, &mut self.links, &mut self.pace);
-        self.pace.check()?;
+        let matches = self.matcher.matches(&view, &mut self.links, &mut self.long.pace);
+        self.long.pace.check()?;
         if !matches {
             return Ok(());
         }
         let only_counts = self.only_counts();
         match &mut self.top {
             Some(top) => {
-                let pushed = top.push(&view, entity.clone(), &self.context.terms, &mut self.pace);
-                self.pace.check()?;
+                let pushed = top.push(&view, entity.clone(), &self.context.terms, &mut self.long.pace);
+                self.long.pace.check()?;
                 pushed?;
             }
             None if only_counts => {}

@@ -101,7 +101,7 @@ impl Run<'_> {
                 next => return Ok((passed, next)),
             }
             self.query.deadline.check()?;
-            self.rest().await?;
+            self.long.rest().await?;
         }
     }
 }

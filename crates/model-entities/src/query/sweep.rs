@@ -3,9 +3,10 @@
 use store::{Pace, Row};
 
 use super::eval::{Links, Matcher};
-use super::run::{LIGHT_ENTITY_BYTES, Run, Walk};
+use super::run::{Run, Walk};
 use super::{Filter, Query};
 use crate::expiry::live_bytes;
+use crate::long_read::LIGHT_ENTITY_BYTES;
 use crate::tenant::Context;
 use crate::{Change, EntityView, Error, Operation, TenantEntities};
 

@@ -10,7 +10,8 @@ use proptest::prelude::*;
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use store::{
-    Clock, Durability, EmbeddedOptions, FeedOptions, HostileOptions, MemoryOptions, Store, TenantName,
+    Clock, Deadline, Durability, EmbeddedOptions, FeedOptions, HostileOptions, MemoryOptions, Store,
+    TenantName,
 };
 
 use super::*;
@@ -134,12 +135,12 @@ impl Plain {
                 .sum::<usize>()
         };
         for name in 10..14 {
-            let found = entities.attributes(Some(TermId(name)), true).await.unwrap();
+            let found = entities.attributes(Some(TermId(name)), true, &Deadline::default()).await.unwrap();
             let found: usize = found.iter().map(|summary| summary.instances).sum();
             assert_eq!(found, instances(name), "attribute {name}");
         }
         let counted: usize = self.entities.values().map(|entity| entity.types.len()).sum();
-        let types = entities.types(None, true).await.unwrap();
+        let types = entities.types(None, true, &Deadline::default()).await.unwrap();
         assert_eq!(types.iter().map(|summary| summary.entities).sum::<usize>(), counted);
         let in_use: BTreeSet<(u32, u32)> = self
             .entities
@@ -152,7 +153,7 @@ impl Plain {
             .flat_map(|summary| summary.attributes.iter().map(|(name, _)| (summary.name.0, name.0)));
         assert_eq!(told.collect::<BTreeSet<_>>(), in_use);
         for name in 10..14 {
-            let told = entities.attributes(Some(TermId(name)), true).await.unwrap();
+            let told = entities.attributes(Some(TermId(name)), true, &Deadline::default()).await.unwrap();
             let held = self.entities.values().filter(|entity| !entity.types.is_empty());
             let held = held.flat_map(|entity| &entity.attributes).filter(|held| held.name == name);
             let instances: usize = held.map(|held| held.instances.len()).sum();

@@ -7,11 +7,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use bytes::Bytes;
 use proptest::prelude::*;
 use smallvec::SmallVec;
-use store::{Clock, Commit, Cursor, Direction, Partition, Range, Store, TenantName, Write, WriteIds};
+use store::{
+    Clock, Commit, Cursor, Deadline, Direction, Partition, Range, Store, TenantName, Write, WriteIds,
+};
 
 use super::*;
 use crate::entities::next_range;
 use crate::index::index_rows;
+use crate::long_read::LongRead;
 use crate::model::{PlainEntity, apply_plainly};
 use crate::{
     Attribute, Draft, Entities, EntityView, Extra, Fate, Field, Instance, Instances, Kind, MergeOptions,
@@ -778,7 +781,8 @@ async fn index_rows_are_bounded_in_bytes_too() {
         "{outcomes:?}"
     );
     let context = entities.context();
-    let noted = context.noted(&context.partitions[0], TermId(1)).await.unwrap();
+    let long = &mut LongRead::of_job(Deadline::default());
+    let noted = context.noted(&context.partitions[0], TermId(1), long).await.unwrap();
     assert_eq!(noted.into_values().collect::<Vec<_>>(), ["urn:x:2".into()], "nothing of what was refused");
     entities.apply(&id, create(6_000), Timestamp(2)).await.unwrap();
     context.indexes.want(&[TermId(10)]);

@@ -35,8 +35,8 @@ impl Run<'_> {
     pub(in crate::query) fn turn_page(&mut self) -> Vec<Bytes> {
         self.given = self.matched.saturating_sub(self.query.offset);
         self.scanned_max = self.scanned.saturating_add(self.context.options.scan_entities_max);
-        (self.page_bytes, self.slices, self.in_lane) = (0, 0, false);
-        self.slot = None;
+        self.page_bytes = 0;
+        self.long.begin_anew();
         std::mem::take(&mut self.page)
     }
 
@@ -50,7 +50,7 @@ impl Run<'_> {
             count: self.query.count.then_some(matches),
             more: self.matched > self.behind(),
             entities: self.page,
-            slot: self.slot,
+            slot: self.long.slot,
         })
     }
 
@@ -60,11 +60,11 @@ impl Run<'_> {
         let Some(entity) = live_bytes(entity, self.query.now)? else { return Ok(None) };
         let view = EntityView::peek(&entity)?;
         let matches = self.at_work(|run| {
-            let matches = run.matcher.matches(&view, &mut run.links, &mut run.pace);
+            let matches = run.matcher.matches(&view, &mut run.links, &mut run.long.pace);
             matches && run.links.wanted.is_empty()
         });
         self.links.wanted.clear();
-        self.pace.check()?;
+        self.long.pace.check()?;
         Ok(matches.then_some(entity))
     }
 
