@@ -183,7 +183,7 @@ impl Context {
     pub(crate) async fn find_all(&self, series: &[SeriesRef<'_>]) -> Result<Vec<Option<Versioned>>, Error> {
         let found = self.find_as_stored(series).await?;
         // One that was being renamed may have been under neither name. What was decided before is seen now.
-        if found.iter().any(Option::is_none) && self.settle_decided().await? {
+        if found.iter().any(Option::is_none) && self.settle_any().await? {
             return self.find_as_stored(series).await;
         }
         Ok(found)

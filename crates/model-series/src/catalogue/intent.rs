@@ -12,8 +12,9 @@
 //! Whoever finds an intent carries it on from where it is, so nobody waits for a writer that died. One is under way at a time. Every
 //! step is a commit on condition of the row that it changes: who comes late does nothing.
 //!
-//! Readers may see rows of an intent before others of it, while it is carried out; who does not find a series, searches, or begins a
-//! change first carries out what is decided. So what is acknowledged is seen, and nothing stays half done.
+//! Readers may see rows of an intent before others of it, while it is carried out; who does not find a series, searches, begins a
+//! change, or uses a repository for the first time, carries it out first. So what is acknowledged is seen, and nothing stays half
+//! done or to be done.
 
 mod body;
 
@@ -185,18 +186,9 @@ impl Context {
         Err(Error::Contention("the catalogue".into()))
     }
 
-    /// The same for who begins an epoch.
-    pub(super) async fn settle_all(&self) -> Result<(), Error> {
-        self.settle().await.map(drop)
-    }
-
-    /// Carries out the intent that is under way, if it is decided; whether there ever was one, so that what was read before may
-    /// have been half of it. Cost: a look-up, if none is decided.
-    pub(super) async fn settle_decided(&self) -> Result<bool, Error> {
-        let (head, _) = self.head().await?;
-        if head.state == State::Decided {
-            Box::pin(self.settle()).await?;
-        }
+    /// The same; whether there ever was one, so that what was read before may have been half of it.
+    pub(super) async fn settle_any(&self) -> Result<bool, Error> {
+        let (head, _) = Box::pin(self.settle()).await?;
         Ok(head.number > 0)
     }
 

@@ -128,7 +128,7 @@ impl Context {
     async fn settled_epoch(&self, bucket: u32) -> Result<Epoch, Error> {
         let epoch = self.store.fence(self.partition(bucket));
         if !self.settled.knows(bucket, epoch) {
-            Box::pin(self.settle_all()).await?;
+            self.settle_any().await?;
             self.settled.note(bucket, epoch);
         }
         Ok(epoch)

@@ -424,14 +424,14 @@ impl Repositories {
             Err(error) => return Err(error.into()),
         };
         let kept = shared.options.definitions_cached_max;
-        let engine = || (shared.store.clone(), shared.strands.clone());
-        let context = || Context::new(engine(), part.clone(), buckets, kept);
+        let engine = (shared.store.clone(), shared.strands.clone());
+        let context = Arc::new(Context::new(engine, part.clone(), buckets, kept));
+        context.settle_any().await?;
         let mut contexts = shared.contexts.write();
         let named = contexts.entry(number).or_default();
         if let Some(known) = named.get(name).filter(is_it) {
             return Ok(known.clone());
         }
-        let context = Arc::new(context());
         named.insert(name.into(), context.clone());
         Ok(context)
     }

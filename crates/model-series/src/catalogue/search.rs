@@ -154,7 +154,7 @@ impl Context {
             let found = found.map(|found| found.definition).filter(|found| filter.matches(found));
             return Ok(SearchPage { series: found.take(search.limit).collect(), next: None });
         }
-        self.settle_decided().await?;
+        self.settle_any().await?;
         self.candidates(&filter).await
     }
 

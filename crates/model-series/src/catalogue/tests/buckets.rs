@@ -156,6 +156,39 @@ async fn live<T>(task: impl Future<Output = T>, mut polls: u32) -> Option<T> {
     .await
 }
 
+/// After a restart a change that was under way is seen or not, and stays so.
+#[tokio::test]
+async fn what_a_reader_does_not_see_after_a_restart_does_not_happen_later() {
+    let (mut kept, mut lost) = (0, 0);
+    for polls in 0..80 {
+        let memory =
+            store::MemoryOptions { clock: Clock::manual(NOW), feed: store::FeedOptions::recommended() };
+        let options = store::HostileOptions { lost: 0, late: 0, ..store::HostileOptions::new(memory, 5) };
+        let store = Store::hostile(options);
+        let repository = in_buckets(&store, 64).await;
+        define(&repository, draft("a")).await;
+        define(&repository, computed("f", "[a]")).await;
+        if live(repository.change(SeriesRef::Name("a"), rename("b"), NOW), polls).await.is_some() {
+            break;
+        }
+        let all = spread(&store.beside(), 1);
+        let after = all.get("grid").await.expect("there");
+        let formula = find(&after, "f").await.formula.as_ref().expect("one").text.clone();
+        let names = [names(&after).await, vec![formula.to_string()]].concat();
+        let (old, new) = (["a", "f", "[a]"], ["b", "f", "[b]"]);
+        assert!(names == old || names == new, "{names:?} after {polls} polls");
+        kept += u32::from(names == new);
+        lost += u32::from(names == old);
+        all.sweep(NOW).await.expect("swept");
+        assert_eq!(
+            &*find(&after, "f").await.formula.as_ref().expect("one").text,
+            &*formula,
+            "after {polls} polls"
+        );
+    }
+    assert!(kept > 0 && lost > 0, "{kept} kept, {lost} lost");
+}
+
 #[derive(Clone, Debug)]
 enum Step {
     Define(Vec<u8>, u8),
