@@ -130,6 +130,7 @@ impl Context {
         let Some(seen) = self.as_written(&pending.conditions).await? else {
             return Ok(false);
         };
+        let reclaims = pending.reclaims;
         let body = Body::new(pending, seen, buckets, self.buckets(), &self.store.limits())?.to_bytes();
         if body.len() > INTENT_BYTES_MAX {
             let bytes = body.len();
@@ -152,7 +153,7 @@ impl Context {
                 .collect();
             let pieces = u32::try_from(appends.len()).map_err(|_| damaged("an intent"))?;
             let next = head.next(id, pieces);
-            let commit = self.of_head(next, unchanged, id);
+            let commit = Commit { reclaims, ..self.of_head(next, unchanged, id) };
             let commit = CommitWithAppends { appends, epoch, commit, lets_go: Vec::new() };
             if settle(self.store.append_then_commit(commit).await)? {
                 let (head, _) = self.settle_in_turn().await?;
@@ -253,7 +254,7 @@ impl Context {
             conditions: vec![unchanged],
             writes: vec![Write::PutStamped(keys::intent(), head.to_bytes())],
             change: None,
-            reclaims: head.state != State::Preparing,
+            reclaims: true,
         }
     }
 

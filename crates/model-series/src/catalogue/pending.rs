@@ -15,7 +15,7 @@ use parking_lot::RwLock;
 use store::{Commit, Condition, Epoch, ErrorKind, Row, Stamp, Write, later_wins};
 use tokio::sync::Mutex;
 
-use super::context::Context;
+use super::context::{ATTEMPTS_MAX, Context};
 use super::keys;
 use crate::Error;
 use crate::feed::of_definitions;
@@ -104,24 +104,32 @@ impl Context {
     }
 
     async fn commit_in(&self, bucket: u32, pending: PendingCommit) -> Result<bool, Error> {
-        let epoch = self.settled_epoch(bucket).await?;
         let PendingCommit { conditions, writes, change, reclaims } = pending;
         let is_near = |condition: &Condition| {
             condition.key().is_none_or(|key| keys::bucket_of_key(key, self.buckets()) == bucket)
         };
-        let (mut conditions, far): (Vec<Condition>, Vec<Condition>) =
-            conditions.into_iter().partition(is_near);
-        if !self.hold(&far).await? {
-            return Ok(false);
-        }
-        conditions.push(Condition::Fence(epoch));
-        let (partition, write_id) = (self.partition(bucket).clone(), self.write_ids.next());
+        let (near, far): (Vec<Condition>, Vec<Condition>) = conditions.into_iter().partition(is_near);
         let change = of_definitions(change);
-        settle(
-            self.store
-                .commit_known(Commit { partition, write_id, conditions, writes, change, reclaims })
-                .await,
-        )
+        for _ in 0..ATTEMPTS_MAX {
+            let epoch = self.settled_epoch(bucket).await?;
+            if !self.hold(&far).await? {
+                return Ok(false);
+            }
+            let commit = Commit {
+                partition: self.partition(bucket).clone(),
+                write_id: self.write_ids.next(),
+                conditions: near.iter().cloned().chain([Condition::Fence(epoch)]).collect(),
+                writes: writes.clone(),
+                change: change.clone(),
+                reclaims,
+            };
+            match self.store.commit_known(commit).await {
+                // Its conditions say all that it follows from: they are asked for again in the new epoch.
+                Err(error) if error.kind() == ErrorKind::Fenced => {}
+                outcome => return settle(outcome),
+            }
+        }
+        Err(Error::Contention("the catalogue".into()))
     }
 
     /// The epoch of a bucket, once no intent is under way.

@@ -480,6 +480,20 @@ fn a_task_that_sleeps_in_the_middle_does_nothing_twice_and_nothing_late() {
     }
 }
 
+/// Who stores how far a hook was told takes a lost race for another sender.
+#[tokio::test]
+async fn a_new_epoch_is_no_lost_race() {
+    let store = store::testing::hostile(Clock::manual(NOW), 13);
+    let (repository, other) = (in_buckets(&store, BUCKETS).await, store.beside());
+    for turn in 0..40 {
+        let partition = keys::catalogue_partition(repository.tenant(), 0);
+        other.bump(&partition, Vec::new()).await.expect("a new epoch");
+        let writes = vec![Write::PutStamped(keys::hook("h"), vec![turn].into())];
+        let pending = PendingCommit { writes, ..PendingCommit::default() };
+        assert!(repository.context.commit(pending).await.expect("stored"), "turn {turn}");
+    }
+}
+
 #[tokio::test]
 async fn a_series_is_not_defined_with_a_unit_that_went_meanwhile() {
     let repository = in_buckets(&memory(), BUCKETS).await;
