@@ -27,6 +27,12 @@ async fn in_buckets(store: &Store, buckets: u32) -> Repository {
     spread(store, buckets).get_or_create("grid", NOW).await.expect("made")
 }
 
+/// The worst store, but for commits of which nobody knows what became.
+fn without_lost_commits(seed: u64) -> Store {
+    let memory = store::MemoryOptions { clock: Clock::manual(NOW), feed: store::FeedOptions::recommended() };
+    Store::hostile(store::HostileOptions { lost: 0, late: 0, ..store::HostileOptions::new(memory, seed) })
+}
+
 async fn rows_of(store: &Store, repository: &Repository, bucket: u32) -> usize {
     let partition = keys::catalogue_partition(repository.tenant(), bucket);
     store.scan(&partition, &Range::default(), Direction::Forward, 100_000).await.expect("scanned").len()
@@ -161,10 +167,7 @@ async fn live<T>(task: impl Future<Output = T>, mut polls: u32) -> Option<T> {
 async fn what_a_reader_does_not_see_after_a_restart_does_not_happen_later() {
     let (mut kept, mut lost) = (0, 0);
     for polls in 0..80 {
-        let memory =
-            store::MemoryOptions { clock: Clock::manual(NOW), feed: store::FeedOptions::recommended() };
-        let options = store::HostileOptions { lost: 0, late: 0, ..store::HostileOptions::new(memory, 5) };
-        let store = Store::hostile(options);
+        let store = without_lost_commits(5);
         let repository = in_buckets(&store, 64).await;
         define(&repository, draft("a")).await;
         define(&repository, computed("f", "[a]")).await;
@@ -483,7 +486,7 @@ fn a_task_that_sleeps_in_the_middle_does_nothing_twice_and_nothing_late() {
 /// Who stores how far a hook was told takes a lost race for another sender.
 #[tokio::test]
 async fn a_new_epoch_is_no_lost_race() {
-    let store = store::testing::hostile(Clock::manual(NOW), 13);
+    let store = without_lost_commits(13);
     let (repository, other) = (in_buckets(&store, BUCKETS).await, store.beside());
     for turn in 0..40 {
         let partition = keys::catalogue_partition(repository.tenant(), 0);
