@@ -108,7 +108,9 @@ impl TenantContexts<'_> {
         let members = value.as_object().ok_or_else(|| Problem::bad_request("the body is no object"))?;
         let context =
             members.get("@context").ok_or_else(|| Problem::bad_request("the body has no @context"))?;
-        self.build(context.clone(), ContextSource::url(LOCAL_PATH), document.len()).await?;
+        let life = self.now().await?;
+        let of = TenantContexts { life: life.as_ref(), ..self };
+        of.build(context.clone(), ContextSource::url(LOCAL_PATH), document.len()).await?;
         let held = match hosted.list(self.tenant).await {
             Err(Error::NoSuchTenant(_)) => 0,
             listed => listed.map_err(|error| problem(&error, None))?.len(),

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use model_entities::{Clock, Entities, TenantEntities, TenantName, Timestamp};
+use model_entities::{Clock, Entities, Tenant, TenantEntities, TenantName, Timestamp};
 use parking_lot::Mutex;
 use serde_json::Value;
 
@@ -16,7 +16,7 @@ use super::hosted::Hosted;
 use super::parse::{Texts, Trees, parse, read};
 use super::pool::{Evicted, Form, Key, Pool};
 use super::{Context, Names};
-use crate::problem::Problem;
+use crate::problem::{Problem, problem};
 
 /// What parsed contexts, the names in them, and fetched documents may take in memory, together.
 const POOL_BYTES_MAX: usize = 64 << 20;
@@ -62,6 +62,8 @@ pub(super) struct Shared {
 pub(crate) struct TenantContexts<'a> {
     pub(super) all: &'a Contexts,
     pub(super) tenant: &'a TenantName,
+    /// The life of the tenant in which something is made; `None`: there was no such tenant.
+    pub(super) life: Option<&'a Tenant>,
 }
 
 impl Contexts {
@@ -92,7 +94,7 @@ impl Contexts {
 
     /// The contexts of a tenant.
     pub(crate) fn of<'a>(&'a self, tenant: &'a TenantName) -> TenantContexts<'a> {
-        TenantContexts { all: self, tenant }
+        TenantContexts { all: self, tenant, life: None }
     }
 
     /// Makes the pool as light as it must be. What leaves it is dropped while nobody waits for its lock.
@@ -108,6 +110,16 @@ impl Contexts {
 }
 
 impl TenantContexts<'_> {
+    /// The tenant as it is now: what is made from here on is kept for it alone. Cost: a look-up, and a read if there is none.
+    pub(super) async fn now(self) -> Result<Option<Tenant>, Problem> {
+        match &self.all.hosted {
+            Some(hosted) if !self.tenant.is_default() => {
+                hosted.life(self.tenant).await.map_err(|error| problem(&error, None))
+            }
+            _ => Ok(None),
+        }
+    }
+
     /// The context at a URL, as a `Link` header names it. Cost: nothing for the core context, a look-up or two once it
     /// was met.
     ///
@@ -122,12 +134,19 @@ impl TenantContexts<'_> {
         if let Some(context) = found {
             return Ok(context);
         }
-        let value = Value::String(absolute(url).into());
         // Boxed: what is seldom done must not make the futures of all requests large.
-        let context = Arc::new(Box::pin(self.build(value, ContextSource::url(url), url.len())).await?);
+        Box::pin(self.link(url)).await
+    }
+
+    /// Makes the context at a URL.
+    async fn link(self, url: &str) -> Result<Arc<Context>, Problem> {
+        let life = self.now().await?;
+        let of = TenantContexts { life: life.as_ref(), ..self };
+        let value = Value::String(absolute(url).into());
+        let context = Arc::new(of.build(value, ContextSource::url(url), url.len()).await?);
         // What was made of documents that are everybody's is everybody's.
         let owner = (!context.uses().is_empty()).then_some(self.tenant);
-        self.remember(Key::new(owner, Form::Link, url), &context);
+        of.remember(Key::new(owner, Form::Link, url), &context);
         Ok(context)
     }
 
@@ -152,23 +171,28 @@ impl TenantContexts<'_> {
             );
             return Err(Problem::too_large(detail));
         }
+        Box::pin(self.member(json)).await
+    }
+
+    /// Makes the context that a member describes.
+    async fn member(self, json: &str) -> Result<Arc<Context>, Problem> {
         let text = lang_json::canonical(json, DEPTH_MAX)
             .map_err(|error| Problem::bad_request(format!("@context: {error}")))?;
-        let value = read(&text).map_err(|problem| Problem::bad_request(format!("@context {problem}")))?;
+        let value = read(&text).map_err(|reason| Problem::bad_request(format!("@context {reason}")))?;
+        let life = self.now().await?;
+        let of = TenantContexts { life: life.as_ref(), ..self };
         let context = match only_url(&value) {
             Only::Core => Context::core(),
-            Only::Url(url) => self.by_link(url).await?,
-            Only::More => {
-                Arc::new(Box::pin(self.build(value, ContextSource::inline(&text), text.len())).await?)
-            }
+            Only::Url(url) => of.by_link(url).await?,
+            Only::More => Arc::new(of.build(value, ContextSource::inline(&text), text.len()).await?),
         };
-        self.remember(Key::new(Some(self.tenant), Form::Member, json), &context);
+        of.remember(Key::new(Some(self.tenant), Form::Member, json), &context);
         Ok(context)
     }
 
     fn remember(self, key: Key, context: &Arc<Context>) {
         // A value of its own, so that what leaves the pool is dropped when its lock is free.
-        let evicted = self.all.shared.pool.lock().put_context(key, Arc::clone(context));
+        let evicted = self.all.shared.pool.lock().put_context(key, self.life, Arc::clone(context));
         drop(evicted);
         self.all.trim();
     }

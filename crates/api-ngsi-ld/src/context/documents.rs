@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use model_entities::{Error, TenantName};
+use model_entities::{Error, Tenant, TenantName};
 use parking_lot::Mutex;
 use reqwest::Url;
 use serde_json::Value;
@@ -38,7 +38,8 @@ pub(super) struct Sources {
     flights: Mutex<HashMap<FlightKey, Flight>>,
 }
 
-type FlightKey = (TenantName, Box<str>);
+/// For whom: a tenant, and which of its lives.
+type FlightKey = (TenantName, Option<Tenant>, Box<str>);
 
 /// One fetch that many may wait for.
 type Flight = Arc<OnceCell<Result<Document, Problem>>>;
@@ -152,7 +153,7 @@ impl TenantContexts<'_> {
 
     /// Has a document in memory from here on.
     fn take_in(self, url: &str, document: Document) {
-        self.all.shared.pool.lock().put_document(self.tenant, url, document);
+        self.all.shared.pool.lock().put_document(self.tenant, self.life, url, document);
         self.all.trim();
     }
 
@@ -162,7 +163,7 @@ impl TenantContexts<'_> {
         if let Some(problem) = sources.failure(self.tenant, url) {
             return Err(problem);
         }
-        let key = (self.tenant.clone(), Box::from(url));
+        let key = (self.tenant.clone(), self.life.cloned(), Box::from(url));
         let flight = Arc::clone(sources.flights.lock().entry(key.clone()).or_default());
         let waiting = Waiting { flights: &sources.flights, key, flight };
         let fetch = || async {
@@ -249,6 +250,11 @@ impl TenantContexts<'_> {
     ///
     /// If it cannot be had, or is no context: the one that is there stays.
     pub(super) async fn refetch(self, url: &str) -> Result<(), Problem> {
+        let life = self.now().await?;
+        TenantContexts { life: life.as_ref(), ..self }.take_afresh(url).await
+    }
+
+    async fn take_afresh(self, url: &str) -> Result<(), Problem> {
         let unavailable = |problem: Problem| Problem::ld_context_not_available(problem.detail);
         let fresh = self.fetch_now(url).await.map_err(|problem| match problem.status {
             http::StatusCode::BAD_REQUEST => unavailable(problem),

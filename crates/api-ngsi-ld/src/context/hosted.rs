@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use model_entities::{Entities, Error, TenantName, Timestamp};
+use model_entities::{Entities, Error, Tenant, TenantName, Timestamp};
 use xxhash_rust::xxh3::xxh3_128_with_seed;
 
 use super::active::id_of;
@@ -35,6 +35,15 @@ pub(super) struct Hosted {
 impl Hosted {
     pub(super) fn new(entities: Entities) -> Self {
         Self { entities }
+    }
+
+    /// The life of a tenant; `None`: there is no such tenant. Cost: a look-up, and a read if there is none.
+    pub(super) async fn life(&self, tenant: &TenantName) -> Result<Option<Tenant>, Error> {
+        match self.entities.tenant(tenant).await {
+            Ok(entities) => Ok(Some(entities.tenant().clone())),
+            Err(Error::NoSuchTenant(_)) => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 
     /// Keeps a document of a tenant, which is created if it is new, under a new id, which it answers: made of text and

@@ -179,9 +179,32 @@ impl Pool {
         find(Some(tenant)).or_else(|| find(None))
     }
 
-    /// Keeps a context; one that weighs more than everything may is not kept.
-    pub(super) fn put_context(&mut self, key: Key, context: Arc<Context>) -> Option<Evicted> {
-        if context.bytes() > self.bytes_max {
+    /// Whether what was made for this life of a tenant (`None`: for a tenant that there was not) is of the one that has the name
+    /// now: it may have been removed, and made again, meanwhile.
+    fn admits(&mut self, name: &TenantName, life: Option<&Tenant>) -> bool {
+        if name.is_default() {
+            return true;
+        }
+        self.forget_removed(name);
+        match life {
+            Some(life) if life.is_ended() => false,
+            Some(life) => {
+                self.note_life(life);
+                true
+            }
+            None => !self.lives.contains_key(name),
+        }
+    }
+
+    /// Keeps a context that was made for this life of its owner; one that weighs more than everything may is not kept.
+    pub(super) fn put_context(
+        &mut self,
+        key: Key,
+        life: Option<&Tenant>,
+        context: Arc<Context>,
+    ) -> Option<Evicted> {
+        if context.bytes() > self.bytes_max || key.owner.as_ref().is_some_and(|name| !self.admits(name, life))
+        {
             return None;
         }
         let entry = self.entry(context, text_bytes(key.text.len()));
@@ -265,10 +288,16 @@ impl Pool {
         Some(entry.value.clone())
     }
 
-    /// Keeps a document.
-    pub(super) fn put_document(&mut self, tenant: &TenantName, url: &str, document: Document) {
+    /// Keeps a document that came for this life of a tenant.
+    pub(super) fn put_document(
+        &mut self,
+        tenant: &TenantName,
+        life: Option<&Tenant>,
+        url: &str,
+        document: Document,
+    ) {
         let bytes = text_bytes(url.len()) + text_bytes(document.stored.text.len());
-        if bytes <= self.bytes_max {
+        if bytes <= self.bytes_max && self.admits(tenant, life) {
             let entry = self.entry(document, bytes);
             self.documents.put(Key::new(Some(tenant), Form::Document, url), entry);
         }
@@ -367,12 +396,12 @@ mod tests {
         let (mut pool, tenant) = (Pool::new(100, MAX), TenantName::default());
         for text in ["a", "b", "c"] {
             let context = context(&pool, 2000);
-            pool.put_context(Key::new(Some(&tenant), Form::Member, text), context);
+            pool.put_context(Key::new(Some(&tenant), Form::Member, text), None, context);
         }
         assert!(pool.budget().used() < MAX);
         assert!(has(&mut pool, &tenant, "a"));
         let large = context(&pool, 3000);
-        pool.put_context(Key::new(Some(&tenant), Form::Member, "d"), large);
+        pool.put_context(Key::new(Some(&tenant), Form::Member, "d"), None, large);
         trim(&mut pool);
         assert!(pool.budget().used() <= MAX);
         assert!(has(&mut pool, &tenant, "a") && has(&mut pool, &tenant, "d"));
@@ -384,11 +413,11 @@ mod tests {
         let (mut pool, tenant) = (Pool::new(100, MAX), TenantName::default());
         let first = context(&pool, 2000);
         let number = first.number();
-        pool.put_context(Key::new(Some(&tenant), Form::Member, "a"), Arc::clone(&first));
+        pool.put_context(Key::new(Some(&tenant), Form::Member, "a"), None, Arc::clone(&first));
         pool.names(number, &Tenant::default(), |budget| Names::new(first, Terms::default(), budget));
         let before = pool.budget().used();
         let second = context(&pool, 7000);
-        pool.put_context(Key::new(Some(&tenant), Form::Member, "b"), second);
+        pool.put_context(Key::new(Some(&tenant), Form::Member, "b"), None, second);
         assert!(pool.budget().used() > before);
         trim(&mut pool);
         assert!(pool.budget().used() <= MAX);
@@ -407,7 +436,7 @@ mod tests {
             let created = tenants.create(&name, usize::MAX, None).await.unwrap();
             let store::TenantCreation::Created(tenant) = created else { panic!("{created:?}") };
             let context = context(&pool, 10);
-            pool.put_context(Key::new(Some(&name), Form::Member, "a"), Arc::clone(&context));
+            pool.put_context(Key::new(Some(&name), Form::Member, "a"), None, Arc::clone(&context));
             let make = |budget: &Budget| Names::new(Arc::clone(&context), Terms::default(), budget);
             pool.names(context.number(), &tenant, make);
             if number > 0 {
@@ -419,13 +448,55 @@ mod tests {
         assert!(has(&mut pool, &TenantName::new("t0").unwrap(), "a"), "it is there");
     }
 
+    /// What is under way while its tenant is removed, and made again, is nobody's when it comes.
+    #[tokio::test]
+    async fn what_was_made_for_an_earlier_life_is_not_kept() {
+        let memory =
+            store::MemoryOptions { clock: store::Clock::System, feed: store::FeedOptions::recommended() };
+        let tenants = store::Tenants::new(store::Store::memory(memory));
+        let name = TenantName::new("city").unwrap();
+        let create = async || match tenants.create(&name, usize::MAX, None).await.unwrap() {
+            store::TenantCreation::Created(tenant) => tenant,
+            other => panic!("{other:?}"),
+        };
+        let mut pool = Pool::new(100, usize::MAX);
+        let put = |pool: &mut Pool, life: Option<&Tenant>| {
+            let made = context(pool, 10);
+            pool.put_context(Key::new(Some(&name), Form::Link, "a"), life, made);
+            let stored = Stored { text: "{}".into(), created: Timestamp(0) };
+            pool.put_document(&name, life, "b", Document { stored, is_kept: Arc::default() });
+        };
+        let kept = |pool: &mut Pool| {
+            let [context, document] =
+                [pool.context(&name, Form::Link, "a").is_some(), pool.document(&name, "b").is_some()];
+            assert_eq!(context, document);
+            context
+        };
+        put(&mut pool, None);
+        assert!(kept(&mut pool), "of a tenant that is still to be made");
+        let first = create().await;
+        put(&mut pool, Some(&first));
+        assert!(kept(&mut pool));
+        assert!(tenants.remove(&name).await.unwrap());
+        assert!(!kept(&mut pool), "though nobody had asked for names");
+        let second = create().await;
+        put(&mut pool, Some(&first));
+        assert!(!kept(&mut pool));
+        put(&mut pool, Some(&second));
+        assert!(kept(&mut pool));
+        pool.remove_document(&name, "b");
+        pool.remove_contexts(&name, |_| true);
+        put(&mut pool, None);
+        assert!(!kept(&mut pool), "it was begun before there was this tenant");
+    }
+
     #[test]
     fn what_weighs_more_than_everything_may_is_not_kept() {
         let (mut pool, tenant) = (Pool::new(100, MAX), TenantName::default());
         let small = context(&pool, 10);
-        pool.put_context(Key::new(Some(&tenant), Form::Member, "a"), small);
+        pool.put_context(Key::new(Some(&tenant), Form::Member, "a"), None, small);
         let large = context(&pool, MAX);
-        pool.put_context(Key::new(Some(&tenant), Form::Member, "b"), large);
+        pool.put_context(Key::new(Some(&tenant), Form::Member, "b"), None, large);
         trim(&mut pool);
         assert!(has(&mut pool, &tenant, "a") && !has(&mut pool, &tenant, "b"));
     }
@@ -436,7 +507,7 @@ mod tests {
         let other = TenantName::new("other").unwrap();
         for (owner, text) in [(Some(&one), "mine"), (Some(&other), "theirs"), (None, "all")] {
             let context = context(&pool, 10);
-            pool.put_context(Key::new(owner, Form::Member, text), context);
+            pool.put_context(Key::new(owner, Form::Member, text), None, context);
         }
         assert!(
             has(&mut pool, &one, "mine") && has(&mut pool, &one, "all") && !has(&mut pool, &one, "theirs")

@@ -55,7 +55,7 @@ async fn what_is_built_in_counts_as_much_as_its_text() {
     assert!(core.bytes == 0 && !core.repeats);
     let document = Stored { text: r#"{"@context":{"a":"urn:a"}}"#.into(), created: Timestamp(0) };
     let document = Document { stored: document, is_kept: Arc::default() };
-    contexts.shared.pool.lock().put_document(of.tenant, own, document);
+    contexts.shared.pool.lock().put_document(of.tenant, None, own, document);
     assert!(!of.gather(&serde_json::json!([own])).await.unwrap().repeats);
     assert!(of.gather(&serde_json::json!([own, own])).await.unwrap().repeats);
 }
