@@ -252,6 +252,11 @@ pub(crate) fn past_types_range() -> Range {
     Range::prefix(vec![PAST_TYPE])
 }
 
+/// Rows by which entities and pasts are found, of each kind.
+pub(crate) fn finding_ranges() -> [Range; 6] {
+    [TYPE, VALUE, SCOPE, CELL, EXPIRY, PAST_TYPE].map(|row| Range::prefix(vec![row]))
+}
+
 /// Headers of pasts without an entity, in id order.
 pub(crate) fn pasts_range() -> Range {
     Range::prefix(vec![PAST])

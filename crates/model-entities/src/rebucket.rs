@@ -8,6 +8,9 @@
 //! Readers of one row look where the entity is to be, then where it was, then again where it is to be. Queries read index rows of the
 //! buckets that entities move from first, and those of the others behind them (`query/stream.rs`).
 //!
+//! One that is damaged moves as it is, with the rows by which it is found: they are looked for. So its reads go on saying that it is
+//! damaged, and nothing is lost. What the engine cannot read at all does not move, and keeps the move open.
+//!
 //! A move is no change that is told: its commits say nothing. Change records name the number of moves that had begun.
 //!
 //! Rows `k` are removed at the end, when the fences were raised once more and no slow mover can commit any more.
@@ -33,14 +36,18 @@ use crate::{Entities, EntityView, Error, TenantEntities, keys};
 const ATTEMPTS_MAX: usize = 64;
 /// Rows that are read in one page.
 const PAGE_ROWS: usize = 256;
+/// The same where few of them are wanted.
+const FOUND_PAGE_ROWS: usize = 4_096;
 
-/// The rows of an entity where it was; those of its index follow from them.
+/// The rows of an entity where it was; those by which it is found follow from them.
 struct Moving {
     entity: Option<Row>,
     past: Option<Row>,
     folded: Option<Row>,
     /// Head rows.
     heads: Vec<(Bytes, Bytes)>,
+    /// The rows by which it is found, if it is damaged: they follow from nothing then.
+    found_by: Option<Vec<Bytes>>,
 }
 
 impl Moving {
@@ -57,31 +64,70 @@ impl Moving {
             range = next_range(&rest, &page);
         }
         let is_there = entity.is_some() || past.is_some() || folded.is_some() || !heads.is_empty();
-        Ok(is_there.then_some(Self { entity, past, folded, heads }))
+        let mut moving = Self { entity, past, folded, heads, found_by: None };
+        if moving.is_damaged() {
+            moving.found_by = Some(found_by(context, source, id).await?);
+        }
+        Ok(is_there.then_some(moving))
+    }
+
+    /// Whether it cannot be read what the rows say.
+    fn is_damaged(&self) -> bool {
+        let is_entity = |row: &Row| EntityView::parse(&row.value).is_ok();
+        let is_past = |row: &Row| Header::parse(&row.value).is_some();
+        !self.entity.as_ref().is_none_or(is_entity) || !self.past.as_ref().is_none_or(is_past)
     }
 
     /// All but the head rows.
     fn writes(&self, id: &str, indexed: &Indexed) -> Result<Vec<Write>, Error> {
-        let mut writes = Vec::new();
+        let keys = match &self.found_by {
+            Some(keys) => keys.clone(),
+            None => self.derived(id, indexed)?,
+        };
+        let mut writes: Vec<Write> = keys.into_iter().map(|key| Write::Put(key, Bytes::new())).collect();
+        let stamped = [
+            (keys::entity(id), &self.entity),
+            (keys::past(id), &self.past),
+            (keys::folded(id), &self.folded),
+        ];
+        for (key, row) in stamped {
+            writes.extend(row.as_ref().map(|row| Write::PutStamped(key, row.value.clone())));
+        }
+        Ok(writes)
+    }
+
+    /// The rows by which it is found, as they follow from the others.
+    fn derived(&self, id: &str, indexed: &Indexed) -> Result<Vec<Bytes>, Error> {
+        let mut keys = Vec::new();
         if let Some(row) = &self.entity {
             let rows = index_rows(&EntityView::parse(&row.value)?, indexed);
-            writes.extend(rows.keys().map(|key| Write::Put(Bytes::copy_from_slice(key), Bytes::new())));
-            writes.push(Write::PutStamped(keys::entity(id), row.value.clone()));
+            keys.extend(rows.keys().map(Bytes::copy_from_slice));
         }
         if let Some(row) = &self.past {
             let damaged = || store::Error::new(ErrorKind::Corrupt, "moving what is known of a past");
             let mut types = Header::parse(&row.value).ok_or_else(damaged)?.types;
             types.sort_unstable();
             types.dedup();
-            writes
-                .extend(types.iter().map(|of_type| Write::Put(keys::past_type(*of_type, id), Bytes::new())));
-            writes.push(Write::PutStamped(keys::past(id), row.value.clone()));
+            keys.extend(types.iter().map(|of_type| keys::past_type(*of_type, id)));
         }
-        if let Some(row) = &self.folded {
-            writes.push(Write::PutStamped(keys::folded(id), row.value.clone()));
-        }
-        Ok(writes)
+        Ok(keys)
     }
+}
+
+/// The rows by which an entity, or its past, is found, as they lie in a bucket. Cost: a scan of all such rows of the bucket.
+async fn found_by(context: &Context, partition: &Partition, id: &str) -> Result<Vec<Bytes>, Error> {
+    let mut found = Vec::new();
+    for range in keys::finding_ranges() {
+        let mut range = Some(range);
+        while let Some(rest) = range {
+            let page = context.store.scan(partition, &rest, Direction::Forward, FOUND_PAGE_ROWS).await?;
+            let own = page.rows().map(|(key, _)| key).filter(|key| keys::id_of_key(key) == Some(id));
+            found.extend(own.map(Bytes::copy_from_slice));
+            range = next_range(&rest, &page);
+            tokio::task::yield_now().await;
+        }
+    }
+    Ok(found)
 }
 
 impl Context {
@@ -89,7 +135,7 @@ impl Context {
     ///
     /// # Errors
     ///
-    /// If the store refuses, or the entity is damaged.
+    /// If the store refuses.
     pub(crate) async fn move_entity(&self, id: &str) -> Result<bool, Error> {
         let Some(source) = self.layout.source(id) else { return Ok(true) };
         for _ in 0..ATTEMPTS_MAX {
@@ -161,7 +207,8 @@ impl Context {
 
     /// Notes which attributes are in use where an entity is to be; `false`: the fence was raised.
     async fn note_moving(&self, id: &str, watch: &Watch, moving: &Moving) -> Result<bool, Error> {
-        let Some(row) = &moving.entity else { return Ok(true) };
+        // Who looks for attributes passes over what is damaged.
+        let Some(row) = moving.entity.as_ref().filter(|_| moving.found_by.is_none()) else { return Ok(true) };
         self.note_entity(id, watch, &EntityView::parse(&row.value)?, None).await
     }
 
