@@ -16,7 +16,7 @@ use tokio::sync::Notify;
 
 use crate::history::{Pasts, TenantPolicy};
 use crate::indexes::{IndexPolicy, Indexes};
-use crate::layout::Layout;
+use crate::layout::{Layout, Looks};
 use crate::tenant::Context;
 use crate::watch::Watched;
 use crate::{Documents, Error, HistoryPolicy, SkipLog, TenantEntities, Terms, keys};
@@ -303,6 +303,7 @@ impl Entities {
             terms_partition: keys::terms_partition(tenant),
             created: buckets,
             layout,
+            looks: Looks::default(),
             watched: partitions.iter().map(|_| Watched::default()).collect(),
             partitions,
             terms,

@@ -16,6 +16,8 @@
 //! none who knows less writes behind the first entity that moved. Readers who find nothing, or read more than one row, ask
 //! afterwards whether the layout still holds ([`Context::newer`]): in one process that is a load.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use bytes::Bytes;
 use futures_util::future::try_join_all;
 use store::{Condition, ErrorKind, Partition, Stamp, Tenant, Write, bucket_of};
@@ -44,6 +46,30 @@ pub(crate) struct StoredLayout {
     pub(crate) is_known: bool,
     /// `None`: there is no row.
     pub(crate) stamp: Option<Stamp>,
+}
+
+/// Looks at the stored layout, which readers share: whoever is done with his rows may go by any look that began since.
+#[derive(Debug, Default)]
+pub(crate) struct Looks {
+    begun: AtomicU64,
+    /// The last one that came back.
+    done: tokio::sync::Mutex<u64>,
+}
+
+impl Looks {
+    /// Has a look taken that begins from now on: by the caller, or by another who came meanwhile. Cost: that of a look or two,
+    /// and one look for all who come while one is under way.
+    async fn take<E>(&self, look: impl Future<Output = Result<(), E>>) -> Result<(), E> {
+        let since = self.begun.load(Ordering::SeqCst);
+        let mut done = self.done.lock().await;
+        if *done > since {
+            return Ok(());
+        }
+        let number = self.begun.fetch_add(1, Ordering::SeqCst) + 1;
+        look.await?;
+        *done = number;
+        Ok(())
+    }
 }
 
 impl Layout {
@@ -185,10 +211,14 @@ impl Context {
     }
 
     /// The context of the layout that holds now, if it is another: asked after reading, by those who found nothing or read more
-    /// than one row. Cost: a load; where a store may lag, a linear read.
+    /// than one row. Cost: a load; where a store may lag, a linear read, of which there is one for all who ask meanwhile.
     pub(crate) async fn newer(&self) -> Result<Option<&Self>, Error> {
         if self.store.may_lag() && !self.is_superseded() {
-            self.supersede(self.stored_layout().await?.in_force());
+            let look = async {
+                self.supersede(self.stored_layout().await?.in_force());
+                Ok::<_, Error>(())
+            };
+            Box::pin(self.looks.take(look)).await?;
         }
         Ok(self.is_superseded().then(|| self.newest()))
     }
@@ -197,6 +227,34 @@ impl Context {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Whoever comes while a look is under way waits for the next one, and all of them for the same.
+    #[tokio::test]
+    async fn looks_are_shared_by_those_who_come_before_they_begin() {
+        let (looks, value) = (Looks::default(), AtomicU64::new(0));
+        let seen = AtomicU64::new(0);
+        let look = async || {
+            let now = value.load(Ordering::SeqCst);
+            tokio::task::yield_now().await;
+            seen.store(now, Ordering::SeqCst);
+            Ok::<_, ()>(())
+        };
+        let asks = (0..100).map(async |number: u64| {
+            for _ in 0..number / 10 {
+                tokio::task::yield_now().await;
+            }
+            // What was stored before it asks is seen.
+            value.fetch_max(number, Ordering::SeqCst);
+            looks.take(look()).await.unwrap();
+            assert!(seen.load(Ordering::SeqCst) >= number, "{number}");
+        });
+        futures_util::future::join_all(asks).await;
+        let begun = looks.begun.load(Ordering::SeqCst);
+        assert!((2..=20).contains(&begun), "{begun}");
+        let failing = looks.take(async { Err(()) }).await;
+        assert_eq!((failing, looks.take(async { Ok::<_, ()>(()) }).await), (Err(()), Ok(())));
+        assert_eq!(looks.begun.load(Ordering::SeqCst), begun + 2);
+    }
 
     /// Each id is found where the layouts before and after say, and what moves goes from a source to another partition.
     #[test]

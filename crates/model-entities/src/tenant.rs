@@ -10,7 +10,7 @@ use store::{Fingerprint, Lane, Partition, Row, Store, Tenant, Timestamp, WriteId
 use crate::expiry::{LowWater, live_bytes};
 use crate::history::{Pasts, TenantPolicy};
 use crate::indexes::Indexes;
-use crate::layout::Layout;
+use crate::layout::{Layout, Looks};
 use crate::turns::Turns;
 use crate::watch::Watched;
 use crate::{EntityView, Error, Options, TermId, Terms, keys};
@@ -33,6 +33,7 @@ pub(crate) struct Context {
     /// Over how many buckets the directory says that entities are spread, and over how many they are.
     pub(crate) created: u32,
     pub(crate) layout: Layout,
+    pub(crate) looks: Looks,
     /// By bucket; while entities move, those that they move from come first.
     pub(crate) partitions: Box<[Partition]>,
     pub(crate) terms: Terms,
@@ -92,6 +93,7 @@ impl Context {
             terms_partition: self.terms_partition.clone(),
             created: self.created,
             layout,
+            looks: Looks::default(),
             watched: partitions.iter().map(|_| Watched::default()).collect(),
             partitions,
             terms: self.terms.clone(),

@@ -50,7 +50,7 @@ async fn drained(store: &Store, partitions: &[Partition], types: &[u32]) -> (Vec
 }
 
 /// Sixteen buckets hold some hundred ids each: pages of 16, 32 and 64. It waits for all first pages at once, and for those that follow;
-/// if each bucket's page were waited for by itself, that would be 33 times.
+/// if each bucket's page were waited for by itself, that would be 34 times.
 #[tokio::test]
 async fn buckets_are_read_side_by_side() {
     let clock = Clock::manual(Timestamp(0));
