@@ -249,7 +249,10 @@ impl Context {
         };
         if self.store.may_lag() {
             for row in rows.iter().flatten() {
-                self.know_names(&EntityView::parse(&row.value)?).await?;
+                // Whoever reads a damaged one says so: it keeps nothing of others.
+                if let Ok(view) = EntityView::parse(&row.value) {
+                    self.know_names(&view).await?;
+                }
             }
         }
         Ok(rows)

@@ -484,9 +484,14 @@ fn the_job_goes_on_after_a_restart() {
 /// One that is damaged moves as it is, with all that it is found by, and keeps nothing of others from being moved, or written beside it.
 #[test]
 fn a_damaged_entity_moves_as_it_is() {
+    for store in [store(), hostile(7, false)] {
+        check_damaged(&store);
+    }
+}
+
+fn check_damaged(store: &Store) {
     run(async {
-        let store = store();
-        let [entities, _] = two(&store, 1).await;
+        let [entities, _] = two(store, 1).await;
         let ids: Vec<String> = (0..20).map(|number| format!("urn:x:{number}")).collect();
         for id in &ids {
             let draft = Draft { id: id.as_str().into(), ..draft_of("1") };
@@ -494,8 +499,8 @@ fn a_damaged_entity_moves_as_it_is() {
         }
         let damaged = moving_id();
         let partition = entities.context().partition(&damaged).unwrap().clone();
-        put_raw(&store, &partition, keys::entity(&damaged), b"?").await;
-        let before = rows_of(&store, &partition, &damaged).await;
+        put_raw(store, &partition, keys::entity(&damaged), b"?").await;
+        let before = rows_of(store, &partition, &damaged).await;
         assert!(before.len() > 2, "{before:?}");
         let mut walk = Walk::new(0);
         job(&entities, &mut walk, 2, 2).await;
@@ -507,8 +512,8 @@ fn a_damaged_entity_moves_as_it_is() {
         while !job(&entities, &mut walk, 2, 1).await {}
         let context = entities.context();
         assert!(!context.layout.is_moving(), "the move is at its end");
-        assert_eq!(rows_of(&store, &partition, &damaged).await, BTreeMap::new());
-        assert_eq!(rows_of(&store, context.partition(&damaged).unwrap(), &damaged).await, before);
+        assert_eq!(rows_of(store, &partition, &damaged).await, BTreeMap::new());
+        assert_eq!(rows_of(store, context.partition(&damaged).unwrap(), &damaged).await, before);
         assert!(is_damaged(entities.get(&damaged, FOREVER).await.map(drop)));
         let named = ids.iter().map(|id| (id.as_str().into(), counted(2)));
         for (id, outcome) in ids.iter().zip(entities.apply_all(named.collect(), Timestamp(2)).await) {

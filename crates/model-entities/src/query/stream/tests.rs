@@ -27,7 +27,9 @@ async fn spread(store: &Store) -> (Vec<Partition>, Vec<String>) {
         let (partition, write_id, writes) = (partition.clone(), write_ids.next(), writes.collect());
         let commit =
             Commit { partition, write_id, conditions: Vec::new(), writes, change: None, reclaims: false };
-        store.commit_known(commit).await.unwrap();
+        while let Err(error) = store.commit_known(commit.clone()).await {
+            assert_eq!(error.kind(), store::ErrorKind::Conflict, "{error}");
+        }
     }
     (partitions, ids)
 }
