@@ -25,11 +25,11 @@ pub use aggregate::{Aggregation, GAP_SLOTS_MAX, Gaps, Layout, Neighbours, Total,
 pub use calendar::{Alignment, Interval, IntervalUnit, Raster, Slots, Zone, time_zone_database};
 pub use catalogue::{
     ATTRIBUTES_MAX, Attribute, AttributeKind, AttributeSearch, AttributeType, AttributeValue, BackOff,
-    DRAFTS_MAX, DefinedFormula, Definition, DefinitionChange, DefinitionDraft, FORMULA_DEPTH_MAX,
-    FORMULA_READS_MAX, FORMULA_SERIES_MAX, FORMULA_SLOTS_MAX, FORMULA_USERS_MAX, HOOKS_MAX, Hook, HookEvent,
-    HookFilter, HookStanding, HookState, MASTER_DATA_BYTES_MAX, NAME_BYTES_MAX, Repositories,
-    RepositoryChange, RepositoryDraft, RepositoryInfo, SEARCH_PAGE_MAX, Search, SearchPage, SeriesOptions,
-    Switches, TEXT_BYTES_MAX, WRITES_MAX,
+    CATALOGUE_BUCKETS_MAX, DRAFTS_MAX, DefinedFormula, Definition, DefinitionChange, DefinitionDraft,
+    FORMULA_DEPTH_MAX, FORMULA_READS_MAX, FORMULA_SERIES_MAX, FORMULA_SLOTS_MAX, FORMULA_USERS_MAX,
+    HOOKS_MAX, Hook, HookEvent, HookFilter, HookStanding, HookState, MASTER_DATA_BYTES_MAX, NAME_BYTES_MAX,
+    Repositories, RepositoryChange, RepositoryDraft, RepositoryInfo, SEARCH_PAGE_MAX, Search, SearchPage,
+    SeriesOptions, Switches, TEXT_BYTES_MAX, WRITES_MAX,
 };
 pub use codec::{Block, Encoding, Malformed, Summary, encode_block, encode_part};
 pub use error::{Error, Refusal, RefusalKind};

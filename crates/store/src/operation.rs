@@ -7,7 +7,7 @@ use std::fmt;
 use bytes::Bytes;
 
 use crate::incarnation::Incarnation;
-use crate::{ChangeRecord, Epoch, Error, ErrorKind, Partition};
+use crate::{ChangeRecord, Epoch, Error, ErrorKind, PAGE_BYTES_MAX, Partition};
 
 /// The version of a row written with [`Write::PutStamped`]: no other write has the same, nor has the same write in another
 /// incarnation of the store. Nothing else can be told of two of them. The default one is that of plain rows.
@@ -250,7 +250,7 @@ impl Page {
     }
 
     /// One page of several that scan the same range forward, each in a partition of its own: in the order of keys, up to
-    /// where the first of them ends that has more behind it. A scan goes on behind the last key, as with one partition.
+    /// where the first of them ends that has more behind it, or to the size of a page. A scan goes on behind the last key, as with one partition.
     /// Cost: a comparison for each level of a heap, and a copy, for each row.
     pub fn merged(pages: &[Self]) -> Self {
         let known = pages.iter().filter(|page| page.more).filter_map(Self::last_key).min();
@@ -261,6 +261,10 @@ impl Page {
             .collect();
         let mut merged = Self { more: known.is_some(), ..Self::default() };
         while let Some(Reverse((key, of, at))) = firsts.pop() {
+            if merged.bytes() >= PAGE_BYTES_MAX {
+                merged.more = true;
+                return merged;
+            }
             if known.is_some_and(|known| key > known) {
                 return merged;
             }

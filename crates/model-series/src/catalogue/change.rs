@@ -35,7 +35,7 @@ impl Context {
         condition: &StateCondition,
         now: Timestamp,
     ) -> Result<Arc<Definition>, Error> {
-        self.settle_any().await?;
+        self.carry_out_met().await?;
         // By number from here on: another change may rename it meanwhile.
         let mut before = self.find(series).await?;
         let number = before.definition.number;
@@ -192,7 +192,7 @@ impl Context {
         condition: &StateCondition,
         now: Timestamp,
     ) -> Result<Arc<Definition>, Error> {
-        self.settle_any().await?;
+        self.carry_out_met().await?;
         for _ in 0..ATTEMPTS_MAX {
             let found = self.find(series).await?;
             let was = &found.definition;

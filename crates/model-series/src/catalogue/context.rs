@@ -18,6 +18,11 @@ use crate::{AttributeType, Definition, Error, SeriesRef, Strand, Strands, Units}
 /// How often a change starts again because another writer came first.
 pub(crate) const ATTEMPTS_MAX: usize = 64;
 
+/// Buckets that are read at once.
+const BUCKETS_AT_ONCE: usize = 64;
+/// The fewest rows that are read of a bucket for a page.
+const BUCKET_ROWS_MIN: usize = 16;
+
 /// What all work on one repository needs; clones share.
 #[derive(Clone, Debug)]
 pub(crate) struct Context {
@@ -30,7 +35,7 @@ pub(crate) struct Context {
     definitions: Arc<Definitions>,
     /// The units as they were last read, and the version of their row.
     units: Arc<RwLock<(Stamp, Arc<Units>)>>,
-    /// Which epochs of buckets begin after the last intent that this process does not know to be done.
+    /// What is known of intents.
     pub(super) settled: Arc<Settled>,
 }
 
@@ -140,9 +145,13 @@ impl Context {
             return Ok(self.store.scan(partition, range, Direction::Forward, limit).await?);
         }
         // A page ends where the first of a bucket does, so that what others read beyond is read again.
-        let limit = limit.div_ceil(self.partitions.len()).saturating_mul(2);
-        let scan = |partition| self.store.scan(partition, range, Direction::Forward, limit);
-        Ok(Page::merged(&try_join_all(self.partitions.iter().map(scan)).await?))
+        let limit = limit.div_ceil(self.partitions.len()).saturating_mul(2).max(BUCKET_ROWS_MIN);
+        let mut pages = Vec::with_capacity(self.partitions.len());
+        for partitions in self.partitions.chunks(BUCKETS_AT_ONCE) {
+            let scan = |partition| self.store.scan(partition, range, Direction::Forward, limit);
+            pages.extend(try_join_all(partitions.iter().map(scan)).await?);
+        }
+        Ok(Page::merged(&pages))
     }
 
     /// The same, each with an error of its own: for jobs. Cost: one read for all, or one each if that fails.
@@ -179,12 +188,18 @@ impl Context {
     }
 
     /// The series that there are of these, in order. Cost: about a microsecond each for what was found before; else
-    /// one read of the engine for all, or two. If some are not found one look-up more, and all again if ever an intent was.
+    /// one read of the engine for all, or two. If some are not found one look-up more, and these again if an intent came to its end.
     pub(crate) async fn find_all(&self, series: &[SeriesRef<'_>]) -> Result<Vec<Option<Versioned>>, Error> {
-        let found = self.find_as_stored(series).await?;
-        // One that was being renamed may have been under neither name. What was decided before is seen now.
-        if found.iter().any(Option::is_none) && self.settle_any().await? {
-            return self.find_as_stored(series).await;
+        let over = self.settled.over();
+        let mut found = self.find_as_stored(series).await?;
+        // One that was being renamed may have been under neither name. What was decided before the look is seen now.
+        if found.iter().any(Option::is_none) && self.carry_out_for_reader().await != over {
+            let missing = series.iter().zip(&found).filter(|(_, found)| found.is_none());
+            let missing: Vec<SeriesRef<'_>> = missing.map(|(series, _)| *series).collect();
+            let again = self.find_as_stored(&missing).await?;
+            for (slot, again) in found.iter_mut().filter(|found| found.is_none()).zip(again) {
+                *slot = again;
+            }
         }
         Ok(found)
     }

@@ -42,7 +42,7 @@ impl Context {
         if definitions.is_empty() {
             return Ok(Vec::new());
         }
-        self.settle_any().await?;
+        self.carry_out_met().await?;
         self.name_operands(&mut definitions).await?;
         // Again where another writer came first: what it did is seen then.
         for _ in 0..ATTEMPTS_MAX {

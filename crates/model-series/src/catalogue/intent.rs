@@ -14,7 +14,7 @@
 //!
 //! Readers may see rows of an intent before others of it, while it is carried out; who does not find a series, searches, begins a
 //! change, or uses a repository for the first time, carries it out first. So what is acknowledged is seen, and nothing stays half
-//! done or to be done.
+//! done or to be done. Where it cannot be carried out (the disk is full) readers are served as it is: nobody was told that it happened.
 
 mod body;
 
@@ -31,7 +31,7 @@ use self::body::{Body, Chunk};
 use super::context::{ATTEMPTS_MAX, Context};
 use super::encode::{Reader, Writer, damaged};
 use super::keys;
-use super::pending::{PendingCommit, settle};
+use super::pending::{PendingCommit, outcome_of};
 use crate::Error;
 use crate::feed::of_definitions;
 
@@ -42,7 +42,9 @@ const PIECE_BYTES_MAX: usize = 1024 * 1024;
 /// Buckets that are dealt with at once.
 const BUCKETS_AT_ONCE: usize = 64;
 /// Rows of pieces that a sweep looks at together.
-const PAGE: usize = 256;
+const PAGE: usize = 16;
+/// Rows of conditions that are looked at together.
+const ROWS_AT_ONCE: usize = 1_024;
 /// Intents whose outcome is remembered.
 const OUTCOMES: u64 = 64;
 
@@ -84,9 +86,18 @@ impl Head {
         Self { state: State::Idle, outcomes: self.outcomes << 1 | u64::from(has_happened), ..self }
     }
 
-    /// Whether an intent happened; `None` if it is too long ago to say.
+    /// Whether an intent is over.
+    fn is_behind(self, number: u64) -> bool {
+        self.last_over() >= number
+    }
+
+    fn last_over(self) -> u64 {
+        self.number - u64::from(self.state != State::Idle)
+    }
+
+    /// Whether an intent that is over happened; `None` if it is too long ago to say.
     fn outcome_of(self, number: u64) -> Option<bool> {
-        let ago = self.number.checked_sub(number).filter(|ago| *ago < OUTCOMES)?;
+        let ago = self.last_over().checked_sub(number).filter(|ago| *ago < OUTCOMES)?;
         Some(self.outcomes >> ago & 1 == 1)
     }
 
@@ -131,6 +142,7 @@ impl Context {
             return Ok(false);
         };
         let reclaims = pending.reclaims;
+        let _turn = self.settled.starting.lock().await;
         let body = Body::new(pending, seen, buckets, self.buckets(), &self.store.limits())?.to_bytes();
         if body.len() > INTENT_BYTES_MAX {
             let bytes = body.len();
@@ -138,59 +150,88 @@ impl Context {
                 "a change of the catalogue has {bytes} bytes: at most {INTENT_BYTES_MAX} are allowed (INTENT_BYTES_MAX)"
             )));
         }
-        let _turn = self.settled.turn.lock().await;
         for _ in 0..ATTEMPTS_MAX {
             let epoch = self.store.fence(self.first_partition());
-            let (head, unchanged) = self.settle_in_turn().await?;
+            let (head, unchanged) = self.head().await?;
+            if head.state != State::Idle {
+                self.carry_out(head.number).await?;
+                continue;
+            }
             let id = self.write_ids.next();
-            let piece_bytes = PIECE_BYTES_MAX.min(self.store.limits().commit_bytes / 2);
-            let appends: Vec<Append> = (0..)
-                .zip(body.chunks(piece_bytes))
-                .map(|(piece, bytes)| Append {
-                    partition: keys::intents_partition(&self.tenant),
-                    rows: vec![(keys::piece(id, piece), Bytes::copy_from_slice(bytes))],
-                })
-                .collect();
-            let pieces = u32::try_from(appends.len()).map_err(|_| damaged("an intent"))?;
+            let (appends, pieces) = self.pieces_of(&body, id)?;
             let next = head.next(id, pieces);
             let commit = Commit { reclaims, ..self.of_head(next, unchanged, id) };
             let commit = CommitWithAppends { appends, epoch, commit, lets_go: Vec::new() };
-            if settle(self.store.append_then_commit(commit).await)? {
-                let (head, _) = self.settle_in_turn().await?;
-                let forgotten = || store::Error::new(ErrorKind::Unknown, "a change of the catalogue");
-                return Ok(head.outcome_of(next.number).ok_or_else(forgotten)?);
+            if outcome_of(self.store.append_then_commit(commit).await)? {
+                return self.outcome_of_intent(next.number).await;
             }
         }
         Err(Error::Contention("the catalogue".into()))
     }
 
-    /// Carries out the intent that is under way, if one is; answers the head without one, and what holds while there is none.
-    /// Cost: a look-up, if none is.
-    async fn settle(&self) -> Result<(Head, Condition), Error> {
-        let (head, unchanged) = self.head().await?;
-        if head.state == State::Idle {
-            return Ok((head, unchanged));
-        }
-        // One task of a process is enough.
-        let _turn = self.settled.turn.lock().await;
-        self.settle_in_turn().await
+    /// The rows that go ahead of an intent, and how many they are.
+    fn pieces_of(&self, body: &[u8], id: WriteId) -> Result<(Vec<Append>, u32), Error> {
+        let piece_bytes = PIECE_BYTES_MAX.min(self.store.limits().commit_bytes / 2);
+        let append = |(piece, bytes): (u32, &[u8])| Append {
+            partition: keys::intents_partition(&self.tenant),
+            rows: vec![(keys::piece(id, piece), Bytes::copy_from_slice(bytes))],
+        };
+        let appends: Vec<Append> = (0..).zip(body.chunks(piece_bytes)).map(append).collect();
+        let pieces = u32::try_from(appends.len()).map_err(|_| damaged("an intent"))?;
+        Ok((appends, pieces))
     }
 
-    async fn settle_in_turn(&self) -> Result<(Head, Condition), Error> {
+    /// Carries out an intent that is stored, and says whether it happened. Whatever goes wrong from here on, others carry it out: then
+    /// its outcome is not known.
+    async fn outcome_of_intent(&self, number: u64) -> Result<bool, Error> {
+        let unknown = || store::Error::new(ErrorKind::Unknown, "a change of the catalogue that is under way");
+        let done = match self.carry_out(number).await {
+            Ok(()) => self.head().await,
+            Err(error) => Err(error),
+        };
+        match done {
+            Ok((head, _)) => Ok(head.outcome_of(number).ok_or_else(unknown)?),
+            Err(error) => {
+                tracing::warn!(%error, number, "a change of the catalogue is left to the next that finds it");
+                Err(unknown().into())
+            }
+        }
+    }
+
+    /// Carries out the intent of a number, if it is under way.
+    async fn carry_out(&self, number: u64) -> Result<(), Error> {
+        // One task of a process reads it; the others find it done.
+        let _turn = self.settled.carrying.lock().await;
+        // Each step that another takes instead of this task is one of the intent, of which there are three.
         for _ in 0..ATTEMPTS_MAX {
             let (head, unchanged) = self.head().await?;
-            if head.state == State::Idle {
-                return Ok((head, unchanged));
+            if head.is_behind(number) {
+                self.settled.note_over(head.last_over());
+                return Ok(());
             }
             self.carry_on(head, unchanged).await?;
         }
         Err(Error::Contention("the catalogue".into()))
     }
 
-    /// The same; whether there ever was one, so that what was read before may have been half of it.
-    pub(super) async fn settle_any(&self) -> Result<bool, Error> {
-        let (head, _) = Box::pin(self.settle()).await?;
-        Ok(head.number > 0)
+    /// Carries out the intent that is under way, if one is; whether one was. Cost: a look-up, if none is.
+    pub(super) async fn carry_out_met(&self) -> Result<bool, Error> {
+        let (head, _) = self.head().await?;
+        if head.state == State::Idle {
+            self.settled.note_over(head.number);
+            return Ok(false);
+        }
+        Box::pin(self.carry_out(head.number)).await?;
+        Ok(true)
+    }
+
+    /// The same for readers, who are served if it cannot be carried out now (on a full disk, say): nobody was told that it happened.
+    /// Answers the number of the last intent that is over.
+    pub(super) async fn carry_out_for_reader(&self) -> u64 {
+        if let Err(error) = self.carry_out_met().await {
+            tracing::debug!(%error, tenant = self.tenant.name(), "a change of the catalogue is not carried out yet");
+        }
+        self.settled.over()
     }
 
     async fn head(&self) -> Result<(Head, Condition), Error> {
@@ -206,14 +247,17 @@ impl Context {
 
     /// The intent's next step.
     async fn carry_on(&self, head: Head, unchanged: Condition) -> Result<(), Error> {
-        let Some(body) = self.body_of(head).await? else {
+        let body = match self.body_of(head).await {
+            Ok(Some(body)) => Some(body),
             // It was carried out meanwhile.
-            let is_still = self.head().await?.1 == unchanged;
-            return if is_still { Err(damaged("an intent")) } else { Ok(()) };
+            Ok(None) if self.head().await?.1 != unchanged => return Ok(()),
+            Ok(None) => None,
+            Err(error) if error.is_outage() => return Err(error),
+            Err(_) => None,
         };
-        let next = match head.state {
-            State::Idle => return Ok(()),
-            State::Preparing => {
+        let next = match (head.state, body) {
+            (State::Idle, _) => return Ok(()),
+            (State::Preparing, Some(body)) => {
                 let buckets: Vec<u32> = body.buckets.iter().map(|(bucket, _)| *bucket).collect();
                 for buckets in buckets.chunks(BUCKETS_AT_ONCE) {
                     let bump = |bucket: &u32| self.store.bump(self.partition(*bucket), Vec::new());
@@ -221,13 +265,23 @@ impl Context {
                 }
                 if self.are_as_written(&body.seen).await? { head.decided() } else { head.over(false) }
             }
-            State::Decided => {
+            // Nothing of it happened yet.
+            (State::Preparing, None) => {
+                tracing::warn!(
+                    number = head.number,
+                    "a change of the catalogue cannot be read, and is dropped"
+                );
+                head.over(false)
+            }
+            (State::Decided, Some(body)) => {
                 for buckets in body.buckets.chunks(BUCKETS_AT_ONCE) {
-                    let pending = buckets.iter().map(|(it, chunks)| self.carry_out(head.number, *it, chunks));
+                    let pending =
+                        buckets.iter().map(|(it, chunks)| self.commit_chunks(head.number, *it, chunks));
                     try_join_all(pending).await?;
                 }
                 head.over(true)
             }
+            (State::Decided, None) => return Err(damaged("an intent")),
         };
         let lets_go = match next.state {
             State::Idle => {
@@ -238,7 +292,7 @@ impl Context {
         let epoch = self.store.fence(self.first_partition());
         let commit = self.of_head(next, unchanged, self.write_ids.next());
         // Who comes too late finds what another did.
-        settle(
+        outcome_of(
             self.store
                 .append_then_commit(CommitWithAppends { appends: Vec::new(), epoch, commit, lets_go })
                 .await,
@@ -271,7 +325,7 @@ impl Context {
     }
 
     /// Commits the chunks of an intent in one bucket that were not yet.
-    async fn carry_out(&self, number: u64, bucket: u32, chunks: &[Chunk]) -> Result<(), Error> {
+    async fn commit_chunks(&self, number: u64, bucket: u32, chunks: &[Chunk]) -> Result<(), Error> {
         let key = keys::progress();
         for _ in 0..ATTEMPTS_MAX.saturating_add(chunks.len()) {
             let row = self.store.get_linear(self.partition(bucket), &key).await?;
@@ -297,7 +351,7 @@ impl Context {
                 change: of_definitions(chunk.change.to_vec()),
                 reclaims: true,
             };
-            settle(self.store.commit_known(commit).await)?;
+            outcome_of(self.store.commit_known(commit).await)?;
         }
         Err(Error::Contention("the catalogue".into()))
     }
@@ -308,7 +362,11 @@ impl Context {
         conditions: &[Condition],
     ) -> Result<Option<Vec<(Bytes, Option<WriteId>)>>, Error> {
         let keys: Vec<Bytes> = conditions.iter().filter_map(Condition::key).cloned().collect();
-        let rows = self.rows(&keys).await?;
+        let mut rows = Vec::with_capacity(keys.len());
+        for keys in keys.chunks(ROWS_AT_ONCE) {
+            rows.extend(self.rows(keys).await?);
+            tokio::task::yield_now().await;
+        }
         let rowed = conditions.iter().filter(|condition| condition.key().is_some());
         let holds = |(condition, row): (&Condition, &Option<Row>)| match (condition, row) {
             (Condition::Absent(_), None) | (Condition::Present(_), Some(_)) => true,
@@ -322,15 +380,25 @@ impl Context {
     }
 
     async fn are_as_written(&self, seen: &[(Bytes, Option<WriteId>)]) -> Result<bool, Error> {
-        let keys: Vec<Bytes> = seen.iter().map(|(key, _)| key.clone()).collect();
-        let rows = self.rows(&keys).await?;
-        Ok(seen.iter().zip(rows).all(|((_, seen), row)| row.map(|row| row.write_id) == *seen))
+        for seen in seen.chunks(ROWS_AT_ONCE) {
+            let keys: Vec<Bytes> = seen.iter().map(|(key, _)| key.clone()).collect();
+            let rows = self.rows(&keys).await?;
+            if !seen.iter().zip(rows).all(|((_, seen), row)| row.map(|row| row.write_id) == *seen) {
+                return Ok(false);
+            }
+            tokio::task::yield_now().await;
+        }
+        Ok(true)
     }
 
     /// Carries out an intent whose writer died, and removes pieces that no head names. For a job. Cost: a look-up and a scan, where
     /// there are none.
     pub(super) async fn sweep_intents(&self) -> Result<(), Error> {
-        let (head, unchanged) = self.settle().await?;
+        self.carry_out_met().await?;
+        let (head, unchanged) = self.head().await?;
+        if head.state != State::Idle {
+            return Ok(());
+        }
         let partition = keys::intents_partition(&self.tenant);
         let (mut range, mut left) = (Range::default(), Vec::new());
         loop {

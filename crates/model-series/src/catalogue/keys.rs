@@ -17,7 +17,7 @@
 //!                                     k name                how far a hook was told, stamped
 //!                                     i                     the intent under way (intent.rs), stamped
 //! catalogue/{repository}/{each}       p                     how far intents were carried out here, stamped
-//! intents/{repository}/0              write id, piece       a piece of an intent; fresh rows
+//! intents/{repository}/0              w write id, piece     a piece of an intent; fresh rows
 //! series/{repository}/{number} (of strands)           points: see `strand/keys.rs`
 //! blocks/{repository}/{hash}   (of strands)           their blocks
 //! ```
@@ -63,6 +63,7 @@ const HOOK: u8 = b'h';
 const HOOK_STATE: u8 = b'k';
 const INTENT: u8 = b'i';
 const PROGRESS: u8 = b'p';
+const PIECE: u8 = b'w';
 
 /// A bucket of the catalogue of a repository.
 pub(crate) fn catalogue_partition(tenant: &Tenant, bucket: u32) -> Partition {
@@ -182,7 +183,7 @@ pub(crate) fn progress() -> Bytes {
 
 /// A piece of the intent that this commit stored.
 pub(crate) fn piece(intent: WriteId, piece: u32) -> Bytes {
-    [&intent.0.to_be_bytes()[..], &piece.to_be_bytes()].concat().into()
+    [&[PIECE], &intent.0.to_be_bytes()[..], &piece.to_be_bytes()].concat().into()
 }
 
 /// An index by which series are found in order of names.

@@ -38,6 +38,8 @@ pub const TEXT_BYTES_MAX: usize = 4_096;
 pub const ATTRIBUTES_MAX: usize = 256;
 /// The most series that are defined at once.
 pub const DRAFTS_MAX: usize = 10_000;
+/// The most buckets of a repository: a search reads a page of each.
+pub const CATALOGUE_BUCKETS_MAX: u32 = 4_096;
 /// The most series of a page of a search.
 pub const SEARCH_PAGE_MAX: usize = 10_000;
 /// The most hooks of a repository.

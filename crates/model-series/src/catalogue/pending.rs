@@ -9,6 +9,7 @@
 //! buckets, and who defines a series looks at them after the epoch of its bucket, without a condition.
 
 use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytes::Bytes;
 use parking_lot::RwLock;
@@ -30,23 +31,43 @@ pub(crate) struct PendingCommit {
     pub(crate) reclaims: bool,
 }
 
-/// By bucket: the epoch that is known to have begun after the last intent was done, or with none under way.
+/// What a process knows of intents of a repository.
 #[derive(Debug)]
 pub(crate) struct Settled {
     buckets: u32,
+    /// By bucket, the epoch that is known to have begun before the head was seen idle.
     epochs: RwLock<Box<[Option<Epoch>]>>,
-    /// Held by the task of this process that carries out an intent.
-    pub(super) turn: Mutex<()>,
+    /// The number of the last intent that was seen to be over.
+    over: AtomicU64,
+    /// Held by the task of this process that has an intent, from before it is stored to its end: so that tasks come in turn. It is held over
+    /// awaits; nobody else waits for it.
+    pub(super) starting: Mutex<()>,
+    /// Held by the task that carries an intent out, for as long as that one lasts: so that one task of this process reads it.
+    pub(super) carrying: Mutex<()>,
 }
 
 impl Settled {
     pub(crate) fn new(buckets: u32) -> Self {
-        let epochs = RwLock::new((0..buckets).map(|_| None).collect());
-        Self { buckets, epochs, turn: Mutex::default() }
+        Self {
+            buckets,
+            epochs: RwLock::new((0..buckets).map(|_| None).collect()),
+            over: AtomicU64::default(),
+            starting: Mutex::default(),
+            carrying: Mutex::default(),
+        }
     }
 
     pub(crate) fn buckets(&self) -> u32 {
         self.buckets
+    }
+
+    /// The number of the last intent that was seen to be over; what is read afterwards has all of it.
+    pub(super) fn over(&self) -> u64 {
+        self.over.load(Ordering::Acquire)
+    }
+
+    pub(super) fn note_over(&self, number: u64) {
+        self.over.fetch_max(number, Ordering::AcqRel);
     }
 
     fn knows(&self, bucket: u32, epoch: Epoch) -> bool {
@@ -126,20 +147,26 @@ impl Context {
             match self.store.commit_known(commit).await {
                 // Its conditions say all that it follows from: they are asked for again in the new epoch.
                 Err(error) if error.kind() == ErrorKind::Fenced => {}
-                outcome => return settle(outcome),
+                outcome => return outcome_of(outcome),
             }
         }
         Err(Error::Contention("the catalogue".into()))
     }
 
-    /// The epoch of a bucket, once no intent is under way.
+    /// The epoch of a bucket, once no intent is under way. Who waited for one asks anew, and is before the next: that begins
+    /// with a commit.
     async fn settled_epoch(&self, bucket: u32) -> Result<Epoch, Error> {
-        let epoch = self.store.fence(self.partition(bucket));
-        if !self.settled.knows(bucket, epoch) {
-            self.settle_any().await?;
-            self.settled.note(bucket, epoch);
+        for _ in 0..ATTEMPTS_MAX {
+            let epoch = self.store.fence(self.partition(bucket));
+            if self.settled.knows(bucket, epoch) {
+                return Ok(epoch);
+            }
+            if !Box::pin(self.carry_out_met()).await? {
+                self.settled.note(bucket, epoch);
+                return Ok(epoch);
+            }
         }
-        Ok(epoch)
+        Err(Error::Contention("the catalogue".into()))
     }
 
     /// Whether conditions hold now.
@@ -170,7 +197,7 @@ pub(super) fn bytes_of(write: &Write) -> usize {
 }
 
 /// What became of a commit; `false` if another writer came first.
-pub(super) fn settle(outcome: Result<Stamp, store::Error>) -> Result<bool, Error> {
+pub(super) fn outcome_of(outcome: Result<Stamp, store::Error>) -> Result<bool, Error> {
     match outcome {
         Ok(_) => Ok(true),
         Err(error) if error.kind().is_lost_race() => Ok(false),

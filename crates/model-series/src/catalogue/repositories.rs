@@ -12,6 +12,7 @@ use store::{
     Timestamp,
 };
 
+use super::CATALOGUE_BUCKETS_MAX;
 use super::check::check_text;
 use super::context::{ATTEMPTS_MAX, Context};
 use super::encode::{Reader, Writer, damaged};
@@ -31,7 +32,8 @@ pub struct SeriesOptions {
     pub tenants_max: usize,
     /// The most repositories of a tenant beside `default`.
     pub repositories_max: usize,
-    /// Over how many buckets the definitions of a repository are spread that is made from now on: a power of two.
+    /// Over how many buckets the definitions of a repository are spread that is made from now on: a power of two; at most
+    /// [`crate::CATALOGUE_BUCKETS_MAX`] are taken.
     pub catalogue_buckets: u32,
     /// Definitions that are kept decoded, of each repository (about 1 KiB each).
     pub definitions_cached_max: usize,
@@ -192,7 +194,8 @@ impl Repositories {
     /// be; if the store refuses.
     pub async fn create(&self, draft: RepositoryDraft, now: Timestamp) -> Result<RepositoryInfo, Error> {
         let name = draft.check()?;
-        let buckets = self.shared.options.catalogue_buckets;
+        let buckets =
+            self.shared.options.catalogue_buckets.clamp(1, CATALOGUE_BUCKETS_MAX).next_power_of_two();
         let info = RepositoryInfo { name: draft.name, description: draft.description, created: now, buckets };
         let max = self.shared.options.repositories_max;
         match self.directory().create(&name, max, Some((MODEL, put_info(&info)))).await? {
@@ -298,8 +301,8 @@ impl Repositories {
         for part in self.all_parts("sweep").await? {
             let sweep = async || {
                 let context = self.context(&part).await?;
-                context.sweep_intents().await?;
-                context.sweep_removals(now).await
+                let swept = context.sweep_intents().await;
+                context.sweep_removals(now).await.and(swept)
             };
             if let Err(error) = sweep().await {
                 self.skip("sweep", &part, error)?;
@@ -426,7 +429,7 @@ impl Repositories {
         let kept = shared.options.definitions_cached_max;
         let engine = (shared.store.clone(), shared.strands.clone());
         let context = Arc::new(Context::new(engine, part.clone(), buckets, kept));
-        context.settle_any().await?;
+        context.carry_out_for_reader().await;
         let mut contexts = shared.contexts.write();
         let named = contexts.entry(number).or_default();
         if let Some(known) = named.get(name).filter(is_it) {
@@ -513,5 +516,10 @@ fn take_info(name: &str, bytes: &[u8]) -> Option<RepositoryInfo> {
     let created = Timestamp(fields.time()?);
     // One that was made before there were several says nothing.
     let buckets = if fields.0.is_empty() { 1 } else { fields.number()? };
-    buckets.is_power_of_two().then(|| RepositoryInfo { name: name.into(), description, created, buckets })
+    (buckets.is_power_of_two() && buckets <= CATALOGUE_BUCKETS_MAX).then(|| RepositoryInfo {
+        name: name.into(),
+        description,
+        created,
+        buckets,
+    })
 }

@@ -154,7 +154,7 @@ impl Context {
             let found = found.map(|found| found.definition).filter(|found| filter.matches(found));
             return Ok(SearchPage { series: found.take(search.limit).collect(), next: None });
         }
-        self.settle_any().await?;
+        self.carry_out_for_reader().await;
         self.candidates(&filter).await
     }
 

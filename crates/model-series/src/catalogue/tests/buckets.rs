@@ -483,6 +483,39 @@ fn a_task_that_sleeps_in_the_middle_does_nothing_twice_and_nothing_late() {
     }
 }
 
+#[test]
+fn who_sees_a_part_of_a_change_finds_the_rest() {
+    let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+    let is_there = async |repository: &Repository, name: &str| {
+        let found = repository.find_many(&[SeriesRef::Name(name)]).await.expect("looked for");
+        found.iter().any(Option::is_some)
+    };
+    for seed in 0..200 {
+        runtime.block_on(async {
+            let store = store::testing::hostile(Clock::manual(NOW), seed);
+            let all = [spread(&store.beside(), 16), spread(&store, 16)];
+            let first = all[0].get_or_create("grid", NOW).await.expect("made");
+            let second = all[1].get("grid").await.expect("there");
+            let mut random = StdRng::seed_from_u64(seed);
+            let names: [String; 3] =
+                [0, 1, 2].map(|place| format!("{place} {}", random.random_range(0..1_000)));
+            let drafts = names.iter().map(|name| draft(name)).collect();
+            let reads = async {
+                for _ in 0..30 {
+                    tokio::task::yield_now().await;
+                    let seen = random.random_range(0..3);
+                    if is_there(&second, &names[seen]).await {
+                        let other = &names[(seen + 1) % 3];
+                        assert!(is_there(&second, other).await, "{other}, seed {seed}");
+                    }
+                }
+            };
+            let (defined, ()) = tokio::join!(first.define(drafts, NOW), reads);
+            defined.expect("defined");
+        });
+    }
+}
+
 /// Who stores how far a hook was told takes a lost race for another sender.
 #[tokio::test]
 async fn a_new_epoch_is_no_lost_race() {
