@@ -141,6 +141,12 @@ pub fn memory(clock: Clock) -> Store {
     }
 }
 
+/// An empty store in memory, whatever the switch says: for tests that ask for what only a store of one process gives (readers who
+/// see at once what was written, one shard of changes, the largest commits). What holds on any is tried on the worst beside them.
+pub fn plain(clock: Clock) -> Store {
+    Store::memory(MemoryOptions { clock, feed: FeedOptions::recommended() })
+}
+
 /// An empty store that is as bad as the contract allows, by a seed.
 pub fn hostile(clock: Clock, seed: u64) -> Store {
     Store::hostile(HostileOptions::new(MemoryOptions { clock, feed: FeedOptions::recommended() }, seed))

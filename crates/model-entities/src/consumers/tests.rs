@@ -8,7 +8,7 @@ use store::{Cursor, EmbeddedOptions, Store, TenantName, Timestamp};
 
 use super::*;
 use crate::model::{PlainEntity, apply_plainly};
-use crate::write::tests::{draft_of, operation, options, run, store, tenant};
+use crate::write::tests::{draft_of, operation, options, plain_store, run, tenant};
 use crate::{Entities, EntityChange, EntityView, Fate, MergeOptions, Operation, TermId, change_records};
 
 /// All changes behind a cursor are looked at, in order.
@@ -107,7 +107,7 @@ async fn carry_out(
 }
 
 async fn check_states(buckets: u32, steps: &[(u8, Operation)], batch: usize) {
-    let store = store();
+    let store = plain_store();
     let entities = tenant(&store, buckets).await;
     entities.add_consumer("subscriptions").await.unwrap();
     let (plain, expected) = carry_out(&entities, steps, batch).await;
@@ -152,7 +152,7 @@ proptest! {
 #[test]
 fn states_are_the_bytes_that_were_read() {
     run(async {
-        let store = store();
+        let store = plain_store();
         let entities = tenant(&store, 1).await;
         entities.add_consumer("subscriptions").await.unwrap();
         let read = async || entities.get("urn:x:1", Timestamp(9)).await.unwrap().map(|entity| entity.bytes);
@@ -243,7 +243,7 @@ fn check_barrier(make_store: impl Fn() -> Store) {
 
 #[test]
 fn no_commit_slips_by_the_first_consumer() {
-    check_barrier(store);
+    check_barrier(plain_store);
     let folder = tempfile::tempdir().unwrap();
     check_barrier(|| Store::open(folder.path(), EmbeddedOptions::recommended()).unwrap());
 }
@@ -270,7 +270,7 @@ fn a_registration_outlives_the_process() {
 #[test]
 fn consumers_are_counted_by_tenant() {
     run(async {
-        let store = store();
+        let store = plain_store();
         let entities = Entities::new(store.clone(), options(4));
         let create =
             async |name: &str| entities.tenant_or_create(&TenantName::new(name).unwrap()).await.unwrap();
@@ -307,7 +307,7 @@ fn consumers_are_counted_by_tenant() {
 #[test]
 fn the_barrier_is_raised_once_and_by_somebody() {
     run(async {
-        let store = store();
+        let store = plain_store();
         let (city, beside) = (tenant(&store, 1).await, tenant(&store, 1).await);
         let fence = || store.fence(&city.context().partitions[0]);
         let before = fence();

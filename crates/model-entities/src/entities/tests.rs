@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use store::{Direction, TenantName, Timestamp};
 
 use super::*;
-use crate::write::tests::{options, put_raw, run, store};
+use crate::write::tests::{options, plain_store, put_raw, run, store};
 use crate::{Draft, Operation, TermId};
 
 async fn names(entities: &Entities) -> Vec<String> {
@@ -201,7 +201,7 @@ fn tenants_beyond_the_limit_are_refused_however_many_come_at_once() {
 #[test]
 fn a_damaged_entity_or_tenant_keeps_nothing_of_others_from_expiring() {
     run(async {
-        let store = store();
+        let store = plain_store();
         let before = Entities::new(store.clone(), options(2));
         let names = ["city", "ruin", "town"].map(|name| TenantName::new(name).unwrap());
         for name in &names {

@@ -18,7 +18,7 @@ use super::*;
 use crate::history::tests::{PlainPast, check_past, note};
 use crate::model::{PlainEntity, apply_plainly};
 use crate::query::stream::{Buckets, Union};
-use crate::write::tests::{draft_of, operation, options, put_raw, run, store, stored};
+use crate::write::tests::{draft_of, operation, options, plain_store, put_raw, run, store, stored};
 use crate::{
     Draft, Fate, IndexPolicy, MergeOptions, Operation, Options, Query, TermId, TimeProperty, TimeSpan,
     TypeQuery,
@@ -285,7 +285,7 @@ proptest! {
 
     #[test]
     fn what_moves_is_what_it_was(steps in prop::collection::vec(step(), 1..40)) {
-        check(&store(), &steps, false);
+        check(&plain_store(), &steps, false);
     }
 
     #[test]
@@ -387,7 +387,7 @@ fn moving_id() -> String {
 #[test]
 fn a_sweep_meets_each_entity_once() {
     for seed in 0..40 {
-        let store = if seed % 2 == 0 { store() } else { hostile(seed, false) };
+        let store = if seed % 2 == 0 { plain_store() } else { hostile(seed, false) };
         let mut random = StdRng::seed_from_u64(seed);
         run(async {
             let handles = two(&store, 1).await;

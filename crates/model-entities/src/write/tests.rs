@@ -38,6 +38,11 @@ pub(crate) fn store() -> Store {
     store::testing::memory(Clock::manual(Timestamp(0)))
 }
 
+/// One in memory, whatever store tests run on.
+pub(crate) fn plain_store() -> Store {
+    store::testing::plain(Clock::manual(Timestamp(0)))
+}
+
 pub(crate) fn run<T>(future: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(future)
 }
@@ -466,7 +471,7 @@ fn who_comes_while_others_queue_queues_too() {
 #[test]
 fn most_of_a_large_batch_does_not_wait_for_the_turn_of_one_entity() {
     run(async {
-        let entities = tenant(&store(), 2).await;
+        let entities = tenant(&plain_store(), 2).await;
         let turns = &entities.context().turns;
         let taken = turns.of("urn:x:0").unwrap();
         let ids = (0..2_000).map(|n| format!("urn:x:{n}"));
@@ -764,7 +769,7 @@ fn what_expired_changes_the_state_once() {
 /// An entity whose rows one commit could not remove once its attribute was indexed is refused, and leaves nothing behind.
 #[tokio::test]
 async fn index_rows_are_bounded_in_bytes_too() {
-    let store = store();
+    let store = plain_store();
     let by_use = Options { index: crate::IndexPolicy::ByUse, ..options(1) };
     let entities = Entities::new(store.clone(), by_use);
     let entities = entities.tenant_or_create(&TenantName::new("city").unwrap()).await.unwrap();

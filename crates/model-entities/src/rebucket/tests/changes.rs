@@ -9,7 +9,7 @@ use crate::{EntityChange, change_records};
 #[test]
 fn changes_are_numbered_by_moves() {
     run(async {
-        let store = store();
+        let store = plain_store();
         let [entities, _] = two(&store, 1).await;
         let id = moving_id();
         let write = async |number: i64| {

@@ -92,7 +92,7 @@ async fn read_some(entities: &TenantEntities, written: &[AtomicU32], is_done: &A
 
 #[test]
 fn nobody_notices_a_move() {
-    check_threads(&store(), 12);
+    check_threads(&plain_store(), 12);
 }
 
 #[test]
