@@ -124,6 +124,9 @@ impl Head {
             _ => return None,
         };
         let number = fields.varint()?;
+        if number == 0 && state != State::Idle {
+            return None;
+        }
         let outcomes = u64::from_le_bytes(fields.take(8)?.try_into().ok()?);
         let id = WriteId(u128::from_le_bytes(fields.take(16)?.try_into().ok()?));
         Some(Self { state, number, outcomes, id, pieces: fields.number()? })
@@ -191,6 +194,7 @@ impl Context {
         };
         match done {
             Ok((head, _)) => Ok(head.outcome_of(number).ok_or_else(unknown)?),
+            Err(Error::Store(error)) if error.kind() == ErrorKind::TenantRemoved => Err(error.into()),
             Err(error) => {
                 tracing::warn!(%error, number, "a change of the catalogue is left to the next that finds it");
                 Err(unknown().into())
@@ -202,7 +206,7 @@ impl Context {
     async fn carry_out(&self, number: u64) -> Result<(), Error> {
         // One task of a process reads it; the others find it done.
         let _turn = self.settled.carrying.lock().await;
-        // Each step that another takes instead of this task is one of the intent, of which there are three.
+        // A step that is lost was taken by another, and an intent has three.
         for _ in 0..ATTEMPTS_MAX {
             let (head, unchanged) = self.head().await?;
             if head.is_behind(number) {
