@@ -119,6 +119,33 @@ async fn what_a_store_takes_in_no_commit_is_refused_before_it_is_decided() {
 }
 
 #[tokio::test]
+async fn the_embedded_engine_keeps_what_is_more_than_one_of_its_batches() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let open = || Store::open(folder.path(), store::EmbeddedOptions::recommended()).expect("opened");
+    let store = open();
+    let repository = in_buckets(&store, BUCKETS).await;
+    furnish(&repository).await;
+    let large = |number: u32| {
+        let value = |tag: u32| text("Tag", &format!("{tag} {}", "x".repeat(4_000)));
+        DefinitionDraft { attributes: (0..100).map(value).collect(), ..draft(&format!("large {number:02}")) }
+    };
+    // Some 25 MiB with records of changes; a batch has 16.
+    let drafts = (0..30).map(large).chain([computed("f", "[large 29]")]);
+    let defined = repository.define(drafts.collect(), NOW).await.expect("defined");
+    repository.change(SeriesRef::Name("large 29"), rename("last"), NOW).await.expect("renamed");
+    store.close().await.expect("closed");
+    drop((repository, store));
+    let store = open();
+    // The number of buckets is kept.
+    let repository = in_buckets(&store, 1).await;
+    assert_eq!(names(&repository).await.len(), 31);
+    assert_eq!(find(&repository, "large 28").await, defined[28]);
+    assert_eq!(find(&repository, "last").await.number, defined[29].number);
+    assert_eq!(&*find(&repository, "f").await.formula.as_ref().expect("one").text, "[last]");
+    assert_eq!(pieces(&store, &repository).await, 0);
+}
+
+#[tokio::test]
 async fn renames_and_removals_reach_other_buckets() {
     let store = memory();
     let repository = in_buckets(&store, 64).await;
