@@ -31,7 +31,7 @@ use self::body::{Body, Chunk};
 use super::context::{ATTEMPTS_MAX, Context};
 use super::encode::{Reader, Writer, damaged};
 use super::keys;
-use super::pending::{PendingCommit, outcome_of};
+use super::pending::{PendingCommit, holds, outcome_of};
 use crate::Error;
 use crate::feed::of_definitions;
 
@@ -372,12 +372,7 @@ impl Context {
             tokio::task::yield_now().await;
         }
         let rowed = conditions.iter().filter(|condition| condition.key().is_some());
-        let holds = |(condition, row): (&Condition, &Option<Row>)| match (condition, row) {
-            (Condition::Absent(_), None) | (Condition::Present(_), Some(_)) => true,
-            (Condition::Version(_, stamp), Some(row)) => row.stamp == *stamp,
-            _ => false,
-        };
-        if !rowed.zip(&rows).all(holds) {
+        if !rowed.zip(&rows).all(|(condition, row)| holds(condition, row.as_ref())) {
             return Ok(None);
         }
         Ok(Some(keys.into_iter().zip(rows.into_iter().map(|row| row.map(|row| row.write_id))).collect()))

@@ -176,14 +176,18 @@ impl Context {
         }
         let keys: Vec<Bytes> = conditions.iter().filter_map(Condition::key).cloned().collect();
         let rows = self.rows(&keys).await?;
-        let holds = |condition: &Condition, row: Option<&Row>| match condition {
-            Condition::Absent(_) => row.is_none(),
-            Condition::Present(_) => row.is_some(),
-            Condition::Version(_, stamp) => row.is_some_and(|row| row.stamp == *stamp),
-            Condition::Fence(_) => true,
-        };
         let rowed = conditions.iter().filter(|condition| condition.key().is_some());
         Ok(rowed.zip(&rows).all(|(condition, row)| holds(condition, row.as_ref())))
+    }
+}
+
+/// Whether a condition holds of the row that it names.
+pub(super) fn holds(condition: &Condition, row: Option<&Row>) -> bool {
+    match condition {
+        Condition::Absent(_) => row.is_none(),
+        Condition::Present(_) => row.is_some(),
+        Condition::Version(_, stamp) => row.is_some_and(|row| row.stamp == *stamp),
+        Condition::Fence(_) => true,
     }
 }
 
