@@ -1,10 +1,10 @@
 //! What an operation makes of an entity: pure, synchronous; no clock, no store, no chance.
 //!
 //! Decisions where the standard leaves room (NGSI-LD, ETSI GS CIM 009):
-//! - writing a value equal to the held one is a change: `modifiedAt` moves, subscribers hear of it.
+//! - writing a value equal to the existing one is a change: `modifiedAt` moves, subscribers hear of it.
 //!   `Unchanged` is only what touches no attribute, type, scope or expiry;
 //! - an instance keeps its place and its createdAt for as long as an instance of that attribute with
-//!   that datasetId is held, whatever operation writes it; `modifiedAt` of other instances stays;
+//!   that datasetId is existing, whatever operation writes it; `modifiedAt` of other instances stays;
 //! - what an operation gives is checked before what it is given to: a draft that no entity could take is refused as such
 //!   even where there is no entity;
 //! - Merge (5.6.17) of an instance of another kind replaces it; PatchAttribute (5.6.4) refuses it;
@@ -30,7 +30,7 @@ use crate::index::{IndexRows, Indexed, diff, index_rows};
 use crate::{Attribute, AttributeView, Change, Draft, EntityView, Error, Fate, Instances, Operation, TermId};
 
 use check::{check_new, check_operation, check_scopes_count, check_types_count};
-use edit::{Cut, Editor, OnHeld, OnMissing, Rules};
+use edit::{Cut, Editor, OnExisting, OnMissing, Rules};
 
 pub(crate) use check::check_past;
 pub use check::{
@@ -66,7 +66,7 @@ impl WriteRules<'static> {
     pub(crate) const FREE: Self = Self { entity_bytes_max: usize::MAX, indexed: &Indexed::All };
 }
 
-/// What `operation` makes of the entity `id`, of which `stored` is held.
+/// What `operation` makes of the entity `id`, of which `stored` is existing.
 /// Cost: untouched attributes are copied, touched ones written anew; index rows of touched ones are compared.
 pub(crate) fn apply(
     stored: Option<&EntityView<'_>>,
@@ -79,7 +79,7 @@ pub(crate) fn apply(
     check_operation(id, operation)?;
     let part;
     let part_view;
-    let held = match stored.map(|view| live(view, now)) {
+    let existing = match stored.map(|view| live(view, now)) {
         None | Some(Live::Gone) => None,
         Some(Live::Whole) => stored,
         Some(Live::Part(bytes, _)) => {
@@ -88,7 +88,7 @@ pub(crate) fn apply(
             Some(&part_view)
         }
     };
-    let outcome = match (operation, held) {
+    let outcome = match (operation, existing) {
         (Operation::Create(_), Some(_)) => Err(Error::AlreadyExists(id.into())),
         (
             Operation::Create(draft) | Operation::UpsertReplace(draft) | Operation::UpsertUpdate(draft),
@@ -190,7 +190,7 @@ impl<'a> Scopes<'a> {
     }
 }
 
-/// What an operation on a held entity comes to.
+/// What an operation on a existing entity comes to.
 struct Plan<'a> {
     header: Header<'a>,
     given: &'a [Attribute],
@@ -199,10 +199,10 @@ struct Plan<'a> {
 }
 
 fn plan(operation: &Operation) -> Plan<'_> {
-    let edit = |draft, on_held, on_missing| Plan {
+    let edit = |draft, on_existing, on_missing| Plan {
         header: Header::adding(draft, Scopes::given(draft, Scopes::Set)),
         given: &draft.attributes,
-        rules: Rules { others_stay: true, siblings_stay: true, on_held, on_missing },
+        rules: Rules { others_stay: true, siblings_stay: true, on_existing, on_missing },
         cut: None,
     };
     match operation {
@@ -212,20 +212,20 @@ fn plan(operation: &Operation) -> Plan<'_> {
             rules: Rules::replacing(),
             cut: None,
         },
-        Operation::Merge(draft, options) => edit(draft, OnHeld::Merge(options), OnMissing::Add),
+        Operation::Merge(draft, options) => edit(draft, OnExisting::Merge(options), OnMissing::Add),
         Operation::Update(draft) => Plan {
             header: Header::adding(draft, Scopes::given(draft, Scopes::Update)),
-            ..edit(draft, OnHeld::Replace, OnMissing::Add)
+            ..edit(draft, OnExisting::Replace, OnMissing::Add)
         },
-        Operation::Append { draft, keep_held } => {
-            let on_held = if *keep_held { OnHeld::Keep } else { OnHeld::Replace };
-            let way = if *keep_held { Scopes::Add } else { Scopes::Set };
+        Operation::Append { draft, keep_existing } => {
+            let on_existing = if *keep_existing { OnExisting::Keep } else { OnExisting::Replace };
+            let way = if *keep_existing { Scopes::Add } else { Scopes::Set };
             let header = Header::adding(draft, Scopes::given(draft, way));
-            Plan { header, ..edit(draft, on_held, OnMissing::Add) }
+            Plan { header, ..edit(draft, on_existing, OnMissing::Add) }
         }
-        Operation::UpsertUpdate(draft) => edit(draft, OnHeld::Replace, OnMissing::Add),
-        Operation::PatchAttribute(attribute) => Plan::attribute(attribute, OnHeld::Patch),
-        Operation::ReplaceAttribute(attribute) => Plan::attribute(attribute, OnHeld::Replace),
+        Operation::UpsertUpdate(draft) => edit(draft, OnExisting::Replace, OnMissing::Add),
+        Operation::PatchAttribute(attribute) => Plan::attribute(attribute, OnExisting::Patch),
+        Operation::ReplaceAttribute(attribute) => Plan::attribute(attribute, OnExisting::Replace),
         Operation::DeleteAttribute { name, instances } => Plan::cutting(Cut::Instances(*name, instances)),
         Operation::Retain { names, keep } => Plan::cutting(Cut::Attributes { names, keep: *keep }),
         Operation::DeleteScopes => {
@@ -237,11 +237,16 @@ fn plan(operation: &Operation) -> Plan<'_> {
 }
 
 impl<'a> Plan<'a> {
-    fn attribute(attribute: &'a Attribute, on_held: OnHeld<'a>) -> Self {
+    fn attribute(attribute: &'a Attribute, on_existing: OnExisting<'a>) -> Self {
         Self {
             header: Header::default(),
             given: std::slice::from_ref(attribute),
-            rules: Rules { others_stay: true, siblings_stay: true, on_held, on_missing: OnMissing::Refuse },
+            rules: Rules {
+                others_stay: true,
+                siblings_stay: true,
+                on_existing,
+                on_missing: OnMissing::Refuse,
+            },
             cut: None,
         }
     }
@@ -267,17 +272,17 @@ impl<'a> Header<'a> {
     }
 
     /// The types, where they change.
-    fn types(&self, held: &EntityView<'_>) -> Result<Option<SmallVec<[TermId; 4]>>, Error> {
+    fn types(&self, existing: &EntityView<'_>) -> Result<Option<SmallVec<[TermId; 4]>>, Error> {
         let mut types: SmallVec<[TermId; 4]> = SmallVec::new();
         if self.set_types.is_empty() {
-            types.extend(held.types());
+            types.extend(existing.types());
         }
         for given in self.set_types.iter().chain(self.add_types) {
             if !types.contains(given) {
                 types.push(*given);
             }
         }
-        let same = held.types().eq(types.iter().copied());
+        let same = existing.types().eq(types.iter().copied());
         if same {
             return Ok(None);
         }
@@ -286,20 +291,20 @@ impl<'a> Header<'a> {
     }
 
     /// The scopes, where they change.
-    fn scopes<'b>(&self, held: &EntityView<'b>) -> Result<Option<Vec<&'b str>>, Error>
+    fn scopes<'b>(&self, existing: &EntityView<'b>) -> Result<Option<Vec<&'b str>>, Error>
     where
         'a: 'b,
     {
         let given = match self.scopes {
             Scopes::Keep => return Ok(None),
-            Scopes::Update(_) if held.scoped_at().is_none() => return Ok(None),
+            Scopes::Update(_) if existing.scoped_at().is_none() => return Ok(None),
             Scopes::Update(given) | Scopes::Set(given) => {
-                let same = held.scopes().eq(given.iter().map(|scope| &**scope));
+                let same = existing.scopes().eq(given.iter().map(|scope| &**scope));
                 return Ok((!same).then(|| given.iter().map(|scope| &**scope).collect()));
             }
             Scopes::Add(given) => given,
         };
-        let mut scopes: Vec<&str> = held.scopes().collect();
+        let mut scopes: Vec<&str> = existing.scopes().collect();
         let count = scopes.len();
         let mut seen: HashSet<&str> = scopes.iter().copied().collect();
         scopes.extend(given.iter().map(|scope| &**scope).filter(|scope| seen.insert(scope)));
@@ -311,43 +316,49 @@ impl<'a> Header<'a> {
     }
 }
 
-/// `stored`: what is in the rows; `held`: what of it has not expired.
+/// `stored`: what is in the rows; `existing`: what of it has not expired.
 fn edit(
     stored: &EntityView<'_>,
-    held: &EntityView<'_>,
+    existing: &EntityView<'_>,
     operation: &Operation,
     (now, indexed): (Timestamp, &Indexed),
 ) -> Result<Outcome, Error> {
     let Plan { header, given, rules, cut } = plan(operation);
-    if matches!(operation, Operation::DeleteScopes) && held.scoped_at().is_none() {
+    if matches!(operation, Operation::DeleteScopes) && existing.scoped_at().is_none() {
         return Err(Error::NoSuchAttribute(TermId::SCOPE, None));
     }
-    let (types, scopes) = (header.types(held)?, header.scopes(held)?);
-    let expires = if header.set_expiry { header.expires } else { header.expires.or(held.expires_at()) };
-    let mut out = Vec::with_capacity(held.bytes().len() + 256);
-    put_times(&mut out, held.created_at(), now, expires, false);
+    let (types, scopes) = (header.types(existing)?, header.scopes(existing)?);
+    let expires = if header.set_expiry { header.expires } else { header.expires.or(existing.expires_at()) };
+    let mut out = Vec::with_capacity(existing.bytes().len() + 256);
+    put_times(&mut out, existing.created_at(), now, expires, false);
     if types.is_none() && scopes.is_none() {
-        out.extend_from_slice(held.names());
+        out.extend_from_slice(existing.names());
     } else {
-        let types = types.clone().unwrap_or_else(|| held.types().collect());
-        let scopes = scopes.clone().unwrap_or_else(|| held.scopes().collect());
-        put_names(&mut out, held.id(), &types, scopes.iter().copied(), held.scoped_at().unwrap_or(now));
+        let types = types.clone().unwrap_or_else(|| existing.types().collect());
+        let scopes = scopes.clone().unwrap_or_else(|| existing.scopes().collect());
+        put_names(
+            &mut out,
+            existing.id(),
+            &types,
+            scopes.iter().copied(),
+            existing.scoped_at().unwrap_or(now),
+        );
     }
     let mut editor = Editor::new(out, now);
     match &cut {
-        Some(cut) => editor.cut_attributes(held, cut)?,
-        None => editor.edit_attributes(&held.attributes(), given, rules)?,
+        Some(cut) => editor.cut_attributes(existing, cut)?,
+        None => editor.edit_attributes(&existing.attributes(), given, rules)?,
     }
     let Editor { mut out, mut change, .. } = editor;
     change.scoped = scopes.is_some();
-    let header_changed = types.is_some() || scopes.is_some() || expires != held.expires_at();
-    let held_types = held.types().collect();
+    let header_changed = types.is_some() || scopes.is_some() || expires != existing.expires_at();
+    let existing_types = existing.types().collect();
     if change.updated.is_empty() && !header_changed {
         change.fate = Fate::Unchanged;
-        return Ok(Outcome { bytes: None, writes: Vec::new(), change, types: held_types });
+        return Ok(Outcome { bytes: None, writes: Vec::new(), change, types: existing_types });
     }
     change.fate = Fate::Updated;
-    if expires.is_some() || held.is_transient() || any_expires(given) {
+    if expires.is_some() || existing.is_transient() || any_expires(given) {
         let view = EntityView::parse(&out)?;
         let mut instances = view.attributes().flat_map(|attribute| attribute.instances());
         let transient = expires.is_some() || instances.any(|instance| instance.expires_at().is_some());
@@ -356,16 +367,16 @@ fn edit(
     }
     let view = EntityView::parse(&out)?;
     let mut writes = Vec::with_capacity(8);
-    if types.is_some() || !std::ptr::eq(stored.bytes(), held.bytes()) {
+    if types.is_some() || !std::ptr::eq(stored.bytes(), existing.bytes()) {
         diff(&index_rows(stored, indexed), &index_rows(&view, indexed), &mut writes);
     } else {
         let scopes_changed = scopes.is_some();
-        let rows = |view| touched_rows(view, &held_types, (&change.updated, indexed), scopes_changed);
-        diff(&rows(held), &rows(&view), &mut writes);
+        let rows = |view| touched_rows(view, &existing_types, (&change.updated, indexed), scopes_changed);
+        diff(&rows(existing), &rows(&view), &mut writes);
     }
-    let types = held_types
+    let types = existing_types
         .into_iter()
-        .chain(types.into_iter().flatten().filter(|new| !held.types().any(|of| of == *new)));
+        .chain(types.into_iter().flatten().filter(|new| !existing.types().any(|of| of == *new)));
     let types = types.collect();
     Ok(Outcome { bytes: Some(out), writes, change, types })
 }

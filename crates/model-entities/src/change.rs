@@ -14,30 +14,30 @@ pub enum Operation {
     Replace(Draft),
     /// 5.6.17 (PATCH of an entity): merge, RFC 7396 per attribute instance; refused if absent.
     Merge(Draft, MergeOptions),
-    /// 5.6.3 (POST attrs): add attributes; held instances are replaced, or kept if `keep_held`.
-    /// Types given are added; scopes given take the place of the held ones, or are added if `keep_held`.
+    /// 5.6.3 (POST attrs): add attributes; existing instances are replaced, or kept if `keep_existing`.
+    /// Types given are added; scopes given take the place of the existing ones, or are added if `keep_existing`.
     Append {
         /// What to add.
         draft: Draft,
-        /// `noOverwrite`: held instances stay and are reported.
-        keep_held: bool,
+        /// `noOverwrite`: existing instances stay and are reported.
+        keep_existing: bool,
     },
-    /// 5.6.2 (PATCH attrs): replace instances that are held, and add the others. Types given are added; scopes given take
-    /// the place of held ones, and are passed over where none are held.
+    /// 5.6.2 (PATCH attrs): replace instances that are existing, and add the others. Types given are added; scopes given take
+    /// the place of existing ones, and are passed over where none are existing.
     Update(Draft),
     /// 5.6.4 (PATCH of one attribute): change members of the instance that are given, keep the rest;
-    /// refused if the attribute or that instance is not held.
+    /// refused if the attribute or that instance is not existing.
     PatchAttribute(Attribute),
-    /// 5.6.19 (PUT of one attribute): replace the instance; refused if not held.
+    /// 5.6.19 (PUT of one attribute): replace the instance; refused if not existing.
     ReplaceAttribute(Attribute),
-    /// 5.6.5: remove an attribute's instances; refused if none is held.
+    /// 5.6.5: remove an attribute's instances; refused if none is existing.
     DeleteAttribute {
         /// The attribute.
         name: TermId,
         /// Which instances.
         instances: Instances,
     },
-    /// 5.6.5 of the scopes: remove them; refused if none are held.
+    /// 5.6.5 of the scopes: remove them; refused if none are existing.
     DeleteScopes,
     /// 5.6.6: remove the entity; refused if absent.
     Delete,
@@ -148,6 +148,6 @@ pub enum Fate {
 /// Why an attribute was left as it is.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum NotUpdated {
-    /// It is held, and the operation overwrites none.
-    Held,
+    /// It is existing, and the operation overwrites none.
+    Exists,
 }

@@ -14,7 +14,7 @@ mod tests;
 use bytes::Bytes;
 use store::{Condition, Direction, ErrorKind, Stamp, Write};
 
-use crate::tenant::Context;
+use crate::tenant::TenantState;
 use crate::{Error, TenantEntities, keys};
 
 /// The most consumers of a tenant.
@@ -62,7 +62,7 @@ impl Registered {
     }
 }
 
-impl Context {
+impl TenantState {
     /// Whether there are any consumers. Cost: a read.
     pub(crate) async fn has_consumers(&self) -> Result<bool, Error> {
         Ok(self.register().await?.register.count > 0)
@@ -119,10 +119,10 @@ impl TenantEntities {
 
     /// Enters a consumer; `None`: another came first. The register with it, and its version.
     async fn enter_consumer(&self, name: &str) -> Result<Option<(Register, Stamp)>, Error> {
-        let context = self.context();
+        let state = self.state();
         // First the consumer: what the register says then is true of it.
-        let is_held = context.has_consumer(name).await?;
-        let held = context.register().await?;
+        let is_held = state.has_consumer(name).await?;
+        let held = state.register().await?;
         if is_held {
             return Ok(held.stamp.map(|stamp| (held.register, stamp)));
         }
@@ -132,7 +132,7 @@ impl TenantEntities {
         let register = Register { count: held.register.count + 1, ..held.register };
         let key = keys::consumer(name);
         let conditions = vec![held.condition(), Condition::Absent(key.clone())];
-        let stamp = context.commit_consumers(conditions, vec![register.put(), Write::Put(key, Bytes::new())]);
+        let stamp = state.commit_consumers(conditions, vec![register.put(), Write::Put(key, Bytes::new())]);
         Ok(stamp.await?.map(|stamp| (register, stamp)))
     }
 
@@ -141,12 +141,12 @@ impl TenantEntities {
         if register.is_known {
             return Ok(());
         }
-        let context = self.context();
-        context.raise_fences().await?;
+        let state = self.state();
+        state.raise_fences().await?;
         // If another changed it meanwhile, the next consumer raises them once more.
         let condition = Condition::Version(keys::register(), stamp);
         let known = Register { is_known: true, ..register };
-        context.commit_consumers(vec![condition], vec![known.put()]).await.map(drop)
+        state.commit_consumers(vec![condition], vec![known.put()]).await.map(drop)
     }
 
     /// Removes a consumer; answers whether there was one. After the last one writers tell states no more. Cost: a small commit.
@@ -155,14 +155,14 @@ impl TenantEntities {
     ///
     /// If the store refuses.
     pub async fn remove_consumer(&self, name: &str) -> Result<bool, Error> {
-        let context = self.context();
+        let state = self.state();
         let key = keys::consumer(name);
         for _ in 0..ATTEMPTS_MAX {
-            let held = context.register().await?;
-            if !context.has_consumer(name).await? {
+            let held = state.register().await?;
+            if !state.has_consumer(name).await? {
                 // The last one may have gone without writers being told.
-                if held.stamp.is_none() && context.may_tell_states() {
-                    context.raise_fences().await?;
+                if held.stamp.is_none() && state.may_tell_states() {
+                    state.raise_fences().await?;
                 }
                 return Ok(false);
             }
@@ -173,9 +173,9 @@ impl TenantEntities {
             };
             let conditions = vec![held.condition(), Condition::Present(key.clone())];
             let writes = vec![write, Write::Delete(key.clone())];
-            if context.commit_consumers(conditions, writes).await?.is_some() {
+            if state.commit_consumers(conditions, writes).await?.is_some() {
                 if left == 0 {
-                    context.raise_fences().await?;
+                    state.raise_fences().await?;
                 }
                 return Ok(true);
             }
@@ -189,11 +189,11 @@ impl TenantEntities {
     ///
     /// If the store refuses.
     pub async fn consumers(&self) -> Result<Vec<Box<str>>, Error> {
-        let context = self.context();
-        let partition = keys::consumers_partition(context.tenant());
+        let state = self.state();
+        let partition = keys::consumers_partition(state.tenant());
         let (mut range, mut names) = (keys::consumers_range(), Vec::new());
         loop {
-            let page = context.store.scan(&partition, &range, Direction::Forward, PAGE_NAMES).await?;
+            let page = state.store.scan(&partition, &range, Direction::Forward, PAGE_NAMES).await?;
             names.extend(page.rows().filter_map(|(key, _)| keys::consumer_of_key(key)).map(Into::into));
             match page.last_key().filter(|_| page.more()) {
                 Some(key) => range = keys::after_key(&range, key),

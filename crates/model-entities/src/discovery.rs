@@ -11,7 +11,7 @@ use store::{Deadline, Direction, Partition};
 use crate::in_use::{STEPS_A_READ, steps_of};
 use crate::long_read::LongRead;
 use crate::query::stream::{Buckets, Union};
-use crate::tenant::Context;
+use crate::tenant::TenantState;
 use crate::{AttributeView, EntityView, Error, Kind, TenantEntities, TermId, keys};
 
 /// Index rows that are read in one page while entities move.
@@ -63,11 +63,11 @@ impl TenantEntities {
         deadline: &Deadline,
     ) -> Result<Vec<TypeSummary>, Error> {
         loop {
-            let context = self.context();
-            let mut long = LongRead::new(&context.lane, deadline.clone());
-            let found = context.types(only, details, &mut long).await?;
+            let state = self.state();
+            let mut long = LongRead::new(&state.lane, deadline.clone());
+            let found = state.types(only, details, &mut long).await?;
             // Entities that began to move meanwhile may have moved past it.
-            if context.newer().await?.is_none() {
+            if state.newer().await?.is_none() {
                 return Ok(found);
             }
         }
@@ -87,17 +87,17 @@ impl TenantEntities {
         deadline: &Deadline,
     ) -> Result<Vec<AttributeSummary>, Error> {
         loop {
-            let context = self.context();
-            let mut long = LongRead::new(&context.lane, deadline.clone());
-            let found = context.attributes(only, details, &mut long).await?;
-            if context.newer().await?.is_none() {
+            let state = self.state();
+            let mut long = LongRead::new(&state.lane, deadline.clone());
+            let found = state.attributes(only, details, &mut long).await?;
+            if state.newer().await?.is_none() {
                 return Ok(found);
             }
         }
     }
 }
 
-impl Context {
+impl TenantState {
     async fn types(
         &self,
         only: Option<TermId>,
@@ -171,7 +171,7 @@ impl Context {
 
     /// Each entity that moves is in the first bucket, or in another behind it, or in both.
     fn buckets(&self) -> impl Iterator<Item = Bucket<'_>> {
-        self.partitions.iter().map(move |partition| Bucket { context: self, partition })
+        self.partitions.iter().map(move |partition| Bucket { state: self, partition })
     }
 
     /// How many entities are of a type while entities move, or how many instances of an attribute those have whose first type it is:
@@ -229,7 +229,7 @@ fn kinds_of(attribute: &AttributeView<'_>) -> impl Iterator<Item = Kind> {
 
 /// One bucket's entities.
 struct Bucket<'a> {
-    context: &'a Context,
+    state: &'a TenantState,
     partition: &'a Partition,
 }
 
@@ -239,7 +239,7 @@ impl Bucket<'_> {
         let (mut found, mut range) =
             (Vec::new(), Some(only.map_or_else(|| keys::types_from(TermId(0)), keys::type_range)));
         while let Some(rest) = range {
-            let page = self.context.store.scan(self.partition, &rest, Direction::Forward, 1).await?;
+            let page = self.state.store.scan(self.partition, &rest, Direction::Forward, 1).await?;
             let Some(of_type) = page.last_key().and_then(keys::type_of_key) else {
                 break;
             };
@@ -259,7 +259,7 @@ impl Bucket<'_> {
         kinds: &mut Kinds,
         long: &mut LongRead<'_>,
     ) -> Result<BTreeSet<TermId>, Error> {
-        let mut noted = self.context.noted(self.partition, of_type, long).await?;
+        let mut noted = self.state.noted(self.partition, of_type, long).await?;
         if let Some(only) = only {
             noted.retain(|name, _| *name == only);
         }
@@ -269,8 +269,8 @@ impl Bucket<'_> {
             }
             true
         };
-        let (missing, misnamed) = self.context.meet(self.partition, of_type, &noted, long, &mut see).await?;
-        misnamed.into_iter().for_each(|name| self.context.indexes.doubt((of_type, name)));
+        let (missing, misnamed) = self.state.meet(self.partition, of_type, &noted, long, &mut see).await?;
+        misnamed.into_iter().for_each(|name| self.state.indexes.doubt((of_type, name)));
         Ok(noted.into_keys().filter(|name| !missing.contains(name)).collect())
     }
 
@@ -287,7 +287,7 @@ impl Bucket<'_> {
             }
             true
         };
-        self.context.walk_type(self.partition, of_type, long, &mut see).await.map(drop)
+        self.state.walk_type(self.partition, of_type, long, &mut see).await.map(drop)
     }
 
     /// All kinds and instances of an attribute in the entities of a type.
@@ -306,14 +306,14 @@ impl Bucket<'_> {
             }
             true
         };
-        self.context.walk_type(self.partition, of_type, long, &mut see).await.map(drop)
+        self.state.walk_type(self.partition, of_type, long, &mut see).await.map(drop)
     }
 
     async fn entities(&self, of_type: TermId, long: &mut LongRead<'_>) -> Result<usize, Error> {
         let (range, mut count) = (keys::type_range(of_type), 0);
         let mut from = Some(range.start.clone());
         while let Some(start) = from {
-            let skipped = self.context.store.skip(self.partition, &range, &start, usize::MAX).await?;
+            let skipped = self.state.store.skip(self.partition, &range, &start, usize::MAX).await?;
             count += skipped.rows;
             from = skipped.next;
             long.spend(STEPS_A_READ).await?;

@@ -54,8 +54,8 @@ pub enum Kind {
 /// One instance of an attribute.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Instance {
-    /// What kind of value it holds; `None` where the client did not say and it follows from what is held
-    /// (a partial update), and then it is the held instance's kind, or else a Property's.
+    /// What kind of value it holds; `None` where the client did not say and it follows from what is existing
+    /// (a partial update), and then it is the existing instance's kind, or else a Property's.
     pub kind: Option<Kind>,
     /// The datasetId (a URI); `None` is the default instance.
     pub dataset: Option<Box<str>>,

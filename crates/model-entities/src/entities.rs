@@ -17,7 +17,7 @@ use tokio::sync::Notify;
 use crate::history::{Pasts, TenantPolicy};
 use crate::indexes::{IndexPolicy, Indexes};
 use crate::layout::{Layout, Looks};
-use crate::tenant::Context;
+use crate::tenant::TenantState;
 use crate::watch::Watched;
 use crate::{Documents, Error, HistoryPolicy, SkipLog, TenantEntities, Terms, keys};
 
@@ -200,7 +200,7 @@ impl Entities {
         for tenant in self.tenants_for("purge").await? {
             match tenant.purge_expired(now).await {
                 Ok(count) => purged += count,
-                Err(error) => tenant.context().skip("purge", &"the tenant", error)?,
+                Err(error) => tenant.state().skip("purge", &"the tenant", error)?,
             }
         }
         Ok(purged)
@@ -297,7 +297,7 @@ impl Entities {
         terms.learn(&self.store, &keys::terms_partition(tenant)).await?;
         let layout = Layout::created(buckets);
         let partitions = layout.partitions(tenant);
-        let context = Context {
+        let state = TenantState {
             store: self.store.clone(),
             options: self.options.clone(),
             terms_partition: keys::terms_partition(tenant),
@@ -308,7 +308,7 @@ impl Entities {
             partitions,
             terms,
             write_ids: self.write_ids.clone(),
-            turns: Default::default(),
+            retry_locks: Default::default(),
             policy: TenantPolicy::new(&self.options.history, tenant),
             pasts: self.pasts.clone(),
             purged: Default::default(),
@@ -316,15 +316,15 @@ impl Entities {
             indexes: Arc::new(Indexes::new(index, Arc::clone(&self.index_alarm))),
             successor: Default::default(),
         };
-        let stored = context.stored_layout().await?;
-        context.supersede(stored.in_force());
-        context.learn_indexes(self.options.index).await?;
+        let stored = state.stored_layout().await?;
+        state.supersede(stored.in_force());
+        state.learn_indexes(self.options.index).await?;
         // Whoever loads it first is kept, so that all share one set of names.
         let mut tenants = self.tenants.write();
         if let Some(loaded) = tenants.get(&tenant.to_name()).filter(|loaded| loaded.tenant() == tenant) {
             return Ok(loaded.clone());
         }
-        let loaded = TenantEntities::new(context).renewed();
+        let loaded = TenantEntities::new(state).renewed();
         if !tenant.is_ended() {
             tenants.insert(tenant.to_name(), loaded.clone());
         }

@@ -13,7 +13,7 @@ use store::{Condition, Deadline, Direction, ErrorKind, Pace, Partition, Row, Sta
 
 use crate::entities::next_range;
 use crate::long_read::{LIGHT_ENTITY_BYTES, LongRead};
-use crate::tenant::{Context, no_bucket};
+use crate::tenant::{TenantState, no_bucket};
 use crate::watch::Watch;
 use crate::{EntityView, Error, TenantEntities, TermId, keys};
 
@@ -76,7 +76,7 @@ pub(crate) fn unnoted(watch: &Watch, view: &EntityView<'_>, given: Option<&[Term
     new
 }
 
-impl Context {
+impl TenantState {
     /// Notes what an entity that is about to be written is the first to have; `false`: the fence was raised. Cost: a commit, if
     /// that is anything.
     pub(crate) async fn note_entity(
@@ -269,19 +269,19 @@ impl Seen {
 impl TenantEntities {
     /// Looks after the notes that were found to be out of date: names another entity, or takes them back.
     pub(crate) async fn sweep_in_use(&self) -> Result<(), Error> {
-        let context = self.context();
-        let doubted = std::mem::take(&mut *context.indexes.stale.lock());
+        let state = self.state();
+        let doubted = std::mem::take(&mut *state.indexes.stale.lock());
         if doubted.is_empty() {
             return Ok(());
         }
         let mut nobodys = Vec::new();
         for pair in doubted {
-            for partition in &context.partitions {
-                let Some(row) = context.store.get_linear(partition, &keys::in_use(pair)).await? else {
+            for partition in &state.partitions {
+                let Some(row) = state.store.get_linear(partition, &keys::in_use(pair)).await? else {
                     continue;
                 };
-                match context.witness(partition, pair).await? {
-                    Some(id) => context.change_note(partition, pair, row.stamp, Some(id)).await?,
+                match state.witness(partition, pair).await? {
+                    Some(id) => state.change_note(partition, pair, row.stamp, Some(id)).await?,
                     None => nobodys.push((partition, pair, row.stamp)),
                 }
             }
@@ -290,16 +290,16 @@ impl TenantEntities {
             return Ok(());
         }
         // Whoever noted it before it was read, and has not committed yet, notes it again.
-        context.raise_fences().await?;
+        state.raise_fences().await?;
         for (partition, pair, stamp) in nobodys {
-            let id = context.witness(partition, pair).await?;
-            context.change_note(partition, pair, stamp, id).await?;
+            let id = state.witness(partition, pair).await?;
+            state.change_note(partition, pair, stamp, id).await?;
         }
         Ok(())
     }
 }
 
-impl Context {
+impl TenantState {
     /// An entity of a bucket that has an attribute with a type. Cost: that of a walk up to it.
     async fn witness(&self, partition: &Partition, pair: Pair) -> Result<Option<Box<str>>, Error> {
         let mut witness: Option<Box<str>> = None;

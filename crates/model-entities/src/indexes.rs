@@ -25,7 +25,7 @@ use tokio::sync::Notify;
 use self::register::{ALL, Register};
 use crate::entities::next_range;
 use crate::index::{Indexed, attribute_rows};
-use crate::tenant::Context;
+use crate::tenant::TenantState;
 use crate::{Entities, EntityView, Error, TenantEntities, TermId, keys};
 
 /// How often a change of the register, or the rows of an entity, start again because another came first.
@@ -101,7 +101,7 @@ impl Indexes {
     }
 }
 
-impl Context {
+impl TenantState {
     /// Which attributes are indexed. Cost: a read.
     pub(crate) async fn index_register(&self) -> Result<Register, Error> {
         Ok(self.stamped_register().await?.0)
@@ -169,7 +169,7 @@ impl Entities {
     pub async fn sweep_in_use(&self) -> Result<(), Error> {
         for tenant in self.tenants_for("index").await? {
             if let Err(error) = tenant.sweep_in_use().await {
-                tenant.context().skip("index", &"attributes in use", error)?;
+                tenant.state().skip("index", &"attributes in use", error)?;
             }
         }
         Ok(())
@@ -189,7 +189,7 @@ impl Entities {
     pub async fn enter_indexes(&self) -> Result<(), Error> {
         for tenant in self.tenants_for("index").await? {
             if let Err(error) = tenant.enter_indexes().await {
-                tenant.context().skip("index", &"the tenant", error)?;
+                tenant.state().skip("index", &"the tenant", error)?;
             }
         }
         Ok(())
@@ -207,7 +207,7 @@ impl Entities {
         for tenant in self.tenants_for("index").await? {
             match tenant.build_indexes().await {
                 Ok(count) => entities += count,
-                Err(error) => tenant.context().skip("index", &"the tenant", error)?,
+                Err(error) => tenant.state().skip("index", &"the tenant", error)?,
             }
         }
         Ok(entities)
@@ -226,47 +226,47 @@ struct Batch {
 impl TenantEntities {
     /// Registers what is wanted, and sees what is ready.
     pub(crate) async fn enter_indexes(&self) -> Result<(), Error> {
-        let context = self.context();
-        let wanted = context.indexes.wanted.lock().clone();
-        let register = context.change_register(false, |register| register.enter(&wanted)).await?;
-        context.indexes.set_ready(&register);
+        let state = self.state();
+        let wanted = state.indexes.wanted.lock().clone();
+        let register = state.change_register(false, |register| register.enter(&wanted)).await?;
+        state.indexes.set_ready(&register);
         Ok(())
     }
 
     /// Builds what is wanted or was begun.
     pub(crate) async fn build_indexes(&self) -> Result<usize, Error> {
         self.enter_indexes().await?;
-        let context = self.context();
-        let register = context.begin_indexes().await?;
+        let state = self.state();
+        let register = state.begin_indexes().await?;
         let building = register.building();
         if building == Indexed::None {
             return Ok(0);
         }
-        let failed = *context.indexes.failed.lock();
+        let failed = *state.indexes.failed.lock();
         if failed.is_some_and(|failed| failed.elapsed() < RETRY_AFTER) {
             return Ok(0);
         }
-        if context.layout.is_moving() {
+        if state.layout.is_moving() {
             // It is for a walk through buckets that stay.
-            tracing::debug!(tenant = %context.tenant(), "indexes wait until entities have moved");
+            tracing::debug!(tenant = %state.tenant(), "indexes wait until entities have moved");
             return Ok(0);
         }
         let (mut entities, started) = (0, Instant::now());
-        for partition in &context.partitions {
-            let Some(count) = self.build_bucket(context, partition, &building).await? else {
-                *context.indexes.failed.lock() = Some(Instant::now());
+        for partition in &state.partitions {
+            let Some(count) = self.build_bucket(state, partition, &building).await? else {
+                *state.indexes.failed.lock() = Some(Instant::now());
                 return Ok(entities);
             };
             entities += count;
         }
-        if context.newer().await?.is_some() {
+        if state.newer().await?.is_some() {
             // Some may have moved past it: the next call begins anew.
             return Ok(entities);
         }
-        let register = context.change_register(false, |register| register.finish(&building)).await?;
-        context.indexes.set_ready(&register);
+        let register = state.change_register(false, |register| register.finish(&building)).await?;
+        state.indexes.set_ready(&register);
         let names = self.names_of(&building);
-        let (tenant, seconds) = (context.tenant(), started.elapsed().as_secs_f32());
+        let (tenant, seconds) = (state.tenant(), started.elapsed().as_secs_f32());
         tracing::info!(%tenant, attributes = names, entities, seconds, "attributes indexed");
         Ok(entities)
     }
@@ -284,7 +284,7 @@ impl TenantEntities {
 
     async fn build_bucket(
         &self,
-        context: &Context,
+        state: &TenantState,
         partition: &Partition,
         building: &Indexed,
     ) -> Result<Option<usize>, Error> {
@@ -293,15 +293,15 @@ impl TenantEntities {
         let mut range = Some(keys::types_from(TermId(0)));
         while let Some(rest) = range {
             let started = Instant::now();
-            let page = context.store.scan(partition, &rest, Direction::Forward, GROUP_ENTITIES).await?;
+            let page = state.store.scan(partition, &rest, Direction::Forward, GROUP_ENTITIES).await?;
             let mut ids: Vec<&str> = page.rows().filter_map(|(key, _)| keys::id_of_key(key)).collect();
             ids.sort_unstable();
             ids.dedup();
             entities += ids.len();
-            if context.is_superseded() {
+            if state.is_superseded() {
                 return Ok(Some(entities));
             }
-            is_whole &= self.build_some(context, partition, &ids, building).await?;
+            is_whole &= self.build_some(state, partition, &ids, building).await?;
             range = next_range(&rest, &page);
             match started.elapsed() {
                 worked if worked >= WORK => tokio::time::sleep(worked).await,
@@ -314,27 +314,27 @@ impl TenantEntities {
     /// Writes the index rows of some entities; answers false if some could not be read. Damaged ones match nothing.
     async fn build_some(
         &self,
-        context: &Context,
+        state: &TenantState,
         partition: &Partition,
         ids: &[&str],
         building: &Indexed,
     ) -> Result<bool, Error> {
-        let good = context.store.limits();
+        let good = state.store.limits();
         let (mut batches, mut batch, mut is_whole) = (Vec::new(), Batch::default(), true);
-        for (id, row) in ids.iter().zip(context.rows_each_linear(ids).await?) {
+        for (id, row) in ids.iter().zip(state.rows_each_linear(ids).await?) {
             let row = match row {
                 Ok(Some(row)) => row,
                 Ok(None) => continue,
                 Err(error) => {
                     is_whole = false;
-                    context.skip("index", id, error)?;
+                    state.skip("index", id, error)?;
                     continue;
                 }
             };
             let keys = match keys_of(&row.value, row.stamp, building) {
                 Ok(keys) => keys,
                 Err(error) => {
-                    context.skip("index", id, error)?;
+                    state.skip("index", id, error)?;
                     continue;
                 }
             };
@@ -350,13 +350,13 @@ impl TenantEntities {
         }
         batches.push(batch);
         batches.retain(|batch| !batch.ids.is_empty());
-        let commits = batches.iter_mut().map(|batch| batch.commit(context, partition)).collect();
-        for (batch, told) in batches.iter().zip(context.store.commit_all_known(commits).await) {
+        let commits = batches.iter_mut().map(|batch| batch.commit(state, partition)).collect();
+        for (batch, told) in batches.iter().zip(state.store.commit_all_known(commits).await) {
             match told {
                 Ok(_) => {}
                 Err(error) if error.kind().is_lost_race() => {
                     for id in &batch.ids {
-                        self.build_one(context, partition, id, building).await?;
+                        self.build_one(state, partition, id, building).await?;
                     }
                 }
                 Err(error) => return Err(error.into()),
@@ -368,24 +368,24 @@ impl TenantEntities {
     /// Writes the index rows of an entity that others write, too.
     async fn build_one(
         &self,
-        context: &Context,
+        state: &TenantState,
         partition: &Partition,
         id: &str,
         building: &Indexed,
     ) -> Result<(), Error> {
-        let _turn = context.turns.take(std::iter::once(id), true).await;
+        let _lock = state.retry_locks.take(std::iter::once(id), true).await;
         for _ in 0..ATTEMPTS_MAX {
-            if context.is_superseded() {
+            if state.is_superseded() {
                 return Ok(());
             }
-            let Some(row) = context.row_linear(id).await? else { return Ok(()) };
+            let Some(row) = state.row_linear(id).await? else { return Ok(()) };
             let keys = keys_of(&row.value, row.stamp, building)?;
             if keys.writes.is_empty() {
                 return Ok(());
             }
             let mut batch = Batch::default();
             batch.add(id, keys);
-            if context.commit_silently(batch.commit(context, partition)).await?.is_some() {
+            if state.commit_silently(batch.commit(state, partition)).await?.is_some() {
                 return Ok(());
             }
         }
@@ -418,8 +418,8 @@ impl Batch {
     }
 
     /// Its commit; what it holds is taken.
-    fn commit(&mut self, context: &Context, partition: &Partition) -> Commit {
+    fn commit(&mut self, state: &TenantState, partition: &Partition) -> Commit {
         let (conditions, writes) = (std::mem::take(&mut self.conditions), std::mem::take(&mut self.writes));
-        context.silent(partition, conditions, writes, false)
+        state.silent(partition, conditions, writes, false)
     }
 }

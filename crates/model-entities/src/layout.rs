@@ -14,7 +14,7 @@
 //!
 //! Writers remember the layout as they do the register (`consumers.rs`): for as long as the fence of a bucket is not raised. So
 //! none who knows less writes behind the first entity that moved. Readers who find nothing, or read more than one row, ask
-//! afterwards whether the layout still holds ([`Context::newer`]): in one process that is a load.
+//! afterwards whether the layout still holds ([`TenantState::newer`]): in one process that is a load.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -22,7 +22,7 @@ use bytes::Bytes;
 use futures_util::future::try_join_all;
 use store::{Condition, ErrorKind, Partition, Stamp, Tenant, Write, bucket_of};
 
-use crate::tenant::Context;
+use crate::tenant::TenantState;
 use crate::{Error, keys};
 
 const FORMAT: u8 = 1;
@@ -161,7 +161,7 @@ impl StoredLayout {
     }
 }
 
-impl Context {
+impl TenantState {
     /// The layout as it is stored. Cost: one linear read.
     pub(crate) async fn stored_layout(&self) -> Result<StoredLayout, Error> {
         let partition = keys::consumers_partition(self.tenant());
@@ -198,7 +198,7 @@ impl Context {
         Ok(())
     }
 
-    /// Whether this layout holds, for a writer: one that is not known is made known. If not, there is a newer context now, or it is
+    /// Whether this layout holds, for a writer: one that is not known is made known. If not, there is a newer state now, or it is
     /// to be asked again.
     pub(crate) async fn is_in_force(&self) -> Result<bool, Error> {
         let stored = self.stored_layout().await?;
@@ -210,7 +210,7 @@ impl Context {
         Ok(stored.layout == self.layout)
     }
 
-    /// The context of the layout that holds now, if it is another: asked after reading, by those who found nothing or read more
+    /// The state of the layout that holds now, if it is another: asked after reading, by those who found nothing or read more
     /// than one row. Cost: a load; where a store may lag, a linear read, of which there is one for all who ask meanwhile.
     pub(crate) async fn newer(&self) -> Result<Option<&Self>, Error> {
         if self.store.may_lag() && !self.is_superseded() {

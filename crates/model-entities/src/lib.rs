@@ -38,13 +38,13 @@ mod long_read;
 mod model;
 mod query;
 mod rebucket;
+mod retry_locks;
 mod scope;
 mod silent;
 mod tenant;
 mod term;
 #[cfg(feature = "testing")]
 pub mod testing;
-mod turns;
 mod view;
 mod watch;
 mod write;

@@ -119,13 +119,13 @@ impl PlainInstance {
         new.kind = given.kind.unwrap_or(self.kind);
         new.created = self.created;
         new.members.clear();
-        for held in &self.members {
-            if let Some(given) = given.members.iter().find(|given| given.name.0 == held.name) {
-                new.members.push(replace_attribute(held, given, now));
+        for existing in &self.members {
+            if let Some(given) = given.members.iter().find(|given| given.name.0 == existing.name) {
+                new.members.push(replace_attribute(existing, given, now));
             }
         }
         for given in &given.members {
-            if !self.members.iter().any(|held| held.name == given.name.0) {
+            if !self.members.iter().any(|existing| existing.name == given.name.0) {
                 new.members.push(PlainAttribute::new(given, now));
             }
         }
@@ -136,8 +136,8 @@ impl PlainInstance {
         let mut new = self.with_fields(given, now);
         new.value = given.value.as_deref().map_or(self.value.clone(), Into::into);
         for given in &given.members {
-            match new.members.iter_mut().find(|held| held.name == given.name.0) {
-                Some(held) => *held = replace_attribute(held, given, now),
+            match new.members.iter_mut().find(|existing| existing.name == given.name.0) {
+                Some(existing) => *existing = replace_attribute(existing, given, now),
                 None => new.members.push(PlainAttribute::new(given, now)),
             }
         }
@@ -185,35 +185,35 @@ impl PlainInstance {
     }
 }
 
-fn same(held: &PlainInstance, given: &Instance) -> bool {
-    held.dataset.as_deref() == given.dataset.as_deref()
+fn same(existing: &PlainInstance, given: &Instance) -> bool {
+    existing.dataset.as_deref() == given.dataset.as_deref()
 }
 
-fn replace_attribute(held: &PlainAttribute, given: &Attribute, now: i64) -> PlainAttribute {
+fn replace_attribute(existing: &PlainAttribute, given: &Attribute, now: i64) -> PlainAttribute {
     let mut instances = Vec::new();
-    for old in &held.instances {
+    for old in &existing.instances {
         if let Some(given) = given.instances.iter().find(|given| same(old, given)) {
             instances.push(old.replaced(given, now));
         }
     }
     for given in &given.instances {
-        if !held.instances.iter().any(|old| same(old, given)) {
+        if !existing.instances.iter().any(|old| same(old, given)) {
             instances.push(PlainInstance::new(given, now));
         }
     }
-    PlainAttribute { name: held.name, instances }
+    PlainAttribute { name: existing.name, instances }
 }
 
 fn merge_attributes(
-    held: &mut Vec<PlainAttribute>,
+    existing: &mut Vec<PlainAttribute>,
     given: &[Attribute],
     options: &MergeOptions,
     outer: bool,
     now: i64,
 ) {
     for given in given {
-        let Some(old) = held.iter_mut().find(|old| old.name == given.name.0) else {
-            held.push(PlainAttribute::new(&settled_attribute(given), now));
+        let Some(old) = existing.iter_mut().find(|old| old.name == given.name.0) else {
+            existing.push(PlainAttribute::new(&settled_attribute(given), now));
             continue;
         };
         for given in &given.instances {
@@ -225,17 +225,18 @@ fn merge_attributes(
             }
         }
     }
-    held.retain(|attribute| !attribute.instances.is_empty());
+    existing.retain(|attribute| !attribute.instances.is_empty());
 }
 
-fn merge_texts(kind: Kind, held: &str, given: &str) -> String {
-    let values: (Value, Value) = (serde_json::from_str(held).unwrap(), serde_json::from_str(given).unwrap());
+fn merge_texts(kind: Kind, existing: &str, given: &str) -> String {
+    let values: (Value, Value) =
+        (serde_json::from_str(existing).unwrap(), serde_json::from_str(given).unwrap());
     match (kind, values) {
         (
             Kind::Property | Kind::LanguageProperty | Kind::JsonProperty,
-            (Value::Object(held), Value::Object(given)),
+            (Value::Object(existing), Value::Object(given)),
         ) if !given.contains_key("@value") => {
-            merge_values(Value::Object(held), Value::Object(given)).to_string()
+            merge_values(Value::Object(existing), Value::Object(given)).to_string()
         }
         _ => settled_text(given),
     }
@@ -271,11 +272,11 @@ fn settled_text(text: &str) -> String {
 }
 
 /// RFC 7396, with the text that NGSI-LD has for null.
-fn merge_values(held: Value, given: Value) -> Value {
+fn merge_values(existing: Value, given: Value) -> Value {
     let Value::Object(given) = given else {
         return given;
     };
-    let mut new = if let Value::Object(held) = held { held } else { serde_json::Map::new() };
+    let mut new = if let Value::Object(existing) = existing { existing } else { serde_json::Map::new() };
     for (key, value) in given {
         if value.is_null() || value == "urn:ngsi-ld:null" {
             new.shift_remove(&key);
@@ -318,8 +319,8 @@ pub(crate) fn apply_plainly(
     now: Timestamp,
 ) -> Result<(Fate, Option<PlainEntity>), ()> {
     let now = now.0;
-    let held = stored.and_then(|stored| stored.live(now));
-    let (held, operation) = match (held, operation) {
+    let existing = stored.and_then(|stored| stored.live(now));
+    let (existing, operation) = match (existing, operation) {
         (
             None,
             Operation::Create(draft) | Operation::UpsertReplace(draft) | Operation::UpsertUpdate(draft),
@@ -328,16 +329,16 @@ pub(crate) fn apply_plainly(
         }
         (None, _) | (Some(_), Operation::Create(_)) => return Err(()),
         (Some(_), Operation::Delete) => return Ok((Fate::Deleted, None)),
-        (Some(held), operation) => (held, operation),
+        (Some(existing), operation) => (existing, operation),
     };
-    let mut new = held.clone();
+    let mut new = existing.clone();
     let touched = change(&mut new, operation, now)?;
     let header = |entity: &PlainEntity| (entity.types.clone(), entity.scopes.clone(), entity.expires);
-    if !touched && header(&held) == header(&new) {
+    if !touched && header(&existing) == header(&new) {
         return Ok((Fate::Unchanged, stored.cloned()));
     }
     new.modified = now;
-    new.scoped = if new.scopes.is_empty() { None } else { held.scoped.or(Some(now)) };
+    new.scoped = if new.scopes.is_empty() { None } else { existing.scoped.or(Some(now)) };
     new.attributes.retain(|attribute| !attribute.instances.is_empty());
     Ok((Fate::Updated, Some(new)))
 }
@@ -348,20 +349,20 @@ fn change(new: &mut PlainEntity, operation: &Operation, now: i64) -> Result<bool
         Operation::Replace(draft) | Operation::UpsertReplace(draft) => replace(new, draft, now),
         Operation::Merge(draft, options) => {
             set_header(new, draft, false);
-            let held = new.attributes.clone();
+            let existing = new.attributes.clone();
             merge_attributes(&mut new.attributes, &draft.attributes, options, true, now);
-            // A held instance that is given is touched even if that leaves it as it was.
+            // A existing instance that is given is touched even if that leaves it as it was.
             let given = |old: &PlainAttribute| {
                 let instances = |given: &Attribute| {
                     old.instances.iter().any(|old| given.instances.iter().any(|given| same(old, given)))
                 };
                 draft.attributes.iter().any(|given| given.name.0 == old.name && instances(given))
             };
-            Ok(held != new.attributes || held.iter().any(given))
+            Ok(existing != new.attributes || existing.iter().any(given))
         }
-        Operation::Append { draft, keep_held } => {
-            set_header(new, draft, *keep_held);
-            Ok(write(new, &draft.attributes, !keep_held, now))
+        Operation::Append { draft, keep_existing } => {
+            set_header(new, draft, *keep_existing);
+            Ok(write(new, &draft.attributes, !keep_existing, now))
         }
         Operation::UpsertUpdate(draft) => {
             set_header(new, draft, false);
@@ -377,12 +378,12 @@ fn change(new: &mut PlainEntity, operation: &Operation, now: i64) -> Result<bool
         }
         Operation::PatchAttribute(given) => {
             for given_one in &given.instances {
-                let held = instance(new, given.name, given_one).ok_or(())?;
+                let existing = instance(new, given.name, given_one).ok_or(())?;
                 if !given_one.remove {
-                    if given_one.kind.is_some_and(|kind| kind != held.kind) {
+                    if given_one.kind.is_some_and(|kind| kind != existing.kind) {
                         return Err(());
                     }
-                    *held = held.patched(given_one, now);
+                    *existing = existing.patched(given_one, now);
                 }
             }
             remove(new, given);
@@ -390,9 +391,9 @@ fn change(new: &mut PlainEntity, operation: &Operation, now: i64) -> Result<bool
         }
         Operation::ReplaceAttribute(given) => {
             for given_one in &given.instances {
-                let held = instance(new, given.name, given_one).ok_or(())?;
+                let existing = instance(new, given.name, given_one).ok_or(())?;
                 if !given_one.remove {
-                    *held = held.replaced(given_one, now);
+                    *existing = existing.replaced(given_one, now);
                 }
             }
             remove(new, given);
@@ -405,8 +406,8 @@ fn change(new: &mut PlainEntity, operation: &Operation, now: i64) -> Result<bool
             Ok(before != new.attributes.len())
         }
         Operation::DeleteScopes => {
-            let held = !std::mem::take(&mut new.scopes).is_empty();
-            if held { Ok(true) } else { Err(()) }
+            let existing = !std::mem::take(&mut new.scopes).is_empty();
+            if existing { Ok(true) } else { Err(()) }
         }
         Operation::Create(_) | Operation::Delete => unreachable!("handled before"),
     }
@@ -437,7 +438,7 @@ fn remove(entity: &mut PlainEntity, given: &Attribute) {
     for attribute in entity.attributes.iter_mut().filter(|attribute| attribute.name == given.name.0) {
         attribute
             .instances
-            .retain(|held| !given.instances.iter().any(|given| given.remove && same(held, given)));
+            .retain(|existing| !given.instances.iter().any(|given| given.remove && same(existing, given)));
     }
 }
 
@@ -454,20 +455,21 @@ fn replace(new: &mut PlainEntity, draft: &Draft, now: i64) -> Result<bool, ()> {
     new.expires = draft.expires_at.map(|time| time.0);
     let touched = !new.attributes.is_empty() || !draft.attributes.is_empty();
     let mut attributes = Vec::new();
-    for held in &new.attributes {
-        if let Some(given) = draft.attributes.iter().find(|given| given.name.0 == held.name) {
+    for existing in &new.attributes {
+        if let Some(given) = draft.attributes.iter().find(|given| given.name.0 == existing.name) {
             let mut given = given.clone();
             let removed: Vec<_> =
                 given.instances.iter().filter(|one| one.remove).map(|one| one.dataset.clone()).collect();
             given.instances.retain(|instance| !instance.remove);
-            let mut held = held.clone();
-            held.instances
-                .retain(|held| !removed.iter().any(|dataset| held.dataset.as_deref() == dataset.as_deref()));
-            attributes.push(replace_attribute(&held, &given, now));
+            let mut existing = existing.clone();
+            existing.instances.retain(|existing| {
+                !removed.iter().any(|dataset| existing.dataset.as_deref() == dataset.as_deref())
+            });
+            attributes.push(replace_attribute(&existing, &given, now));
         }
     }
     for given in &draft.attributes {
-        if !new.attributes.iter().any(|held| held.name == given.name.0) {
+        if !new.attributes.iter().any(|existing| existing.name == given.name.0) {
             attributes.push(PlainAttribute::new(given, now));
         }
     }
@@ -485,8 +487,8 @@ fn set_header(new: &mut PlainEntity, draft: &Draft, add_scopes: bool) {
     }
     let given = draft.scopes.iter().flatten().map(|scope| scope.to_string());
     if add_scopes {
-        let held = new.scopes.clone();
-        new.scopes.extend(given.filter(|scope| !held.contains(scope)));
+        let existing = new.scopes.clone();
+        new.scopes.extend(given.filter(|scope| !existing.contains(scope)));
     } else if draft.scopes.is_some() {
         new.scopes = given.collect();
     }
@@ -499,18 +501,18 @@ fn write(new: &mut PlainEntity, given: &[Attribute], overwrite: bool, now: i64) 
     for given in given {
         for given_one in &given.instances {
             match instance(new, given.name, given_one) {
-                Some(held) if overwrite => {
+                Some(existing) if overwrite => {
                     touched = true;
                     if !given_one.remove {
-                        *held = held.replaced(given_one, now);
+                        *existing = existing.replaced(given_one, now);
                     }
                 }
                 Some(_) => {}
                 None if !given_one.remove => {
                     touched = true;
                     let instance = PlainInstance::new(given_one, now);
-                    match new.attributes.iter_mut().find(|held| held.name == given.name.0) {
-                        Some(held) => held.instances.push(instance),
+                    match new.attributes.iter_mut().find(|existing| existing.name == given.name.0) {
+                        Some(existing) => existing.instances.push(instance),
                         None => new
                             .attributes
                             .push(PlainAttribute { name: given.name.0, instances: vec![instance] }),

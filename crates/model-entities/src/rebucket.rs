@@ -28,7 +28,7 @@ use crate::entities::next_range;
 use crate::history::Header;
 use crate::index::{Indexed, index_rows};
 use crate::layout::{Layout, StoredLayout};
-use crate::tenant::{BUCKETS_AT_ONCE, Context, no_bucket};
+use crate::tenant::{BUCKETS_AT_ONCE, TenantState, no_bucket};
 use crate::watch::Watch;
 use crate::{Entities, EntityView, Error, TenantEntities, keys};
 
@@ -51,14 +51,14 @@ struct Moving {
 }
 
 impl Moving {
-    async fn read(context: &Context, source: &Partition, id: &str) -> Result<Option<Self>, Error> {
+    async fn read(state: &TenantState, source: &Partition, id: &str) -> Result<Option<Self>, Error> {
         let keys = [keys::entity(id), keys::past(id), keys::folded(id)];
-        let mut rows = context.store.get_many_linear(source, &keys).await?.into_iter();
+        let mut rows = state.store.get_many_linear(source, &keys).await?.into_iter();
         let mut next = || rows.next().flatten();
         let (entity, past, folded) = (next(), next(), next());
         let (mut heads, mut range) = (Vec::new(), Some(keys::heads_from(id, Timestamp(i64::MIN))));
         while let Some(rest) = range {
-            let page = context.store.scan(source, &rest, Direction::Forward, PAGE_ROWS).await?;
+            let page = state.store.scan(source, &rest, Direction::Forward, PAGE_ROWS).await?;
             let copy = |(key, value)| (Bytes::copy_from_slice(key), Bytes::copy_from_slice(value));
             heads.extend(page.rows().map(copy));
             range = next_range(&rest, &page);
@@ -66,7 +66,7 @@ impl Moving {
         let is_there = entity.is_some() || past.is_some() || folded.is_some() || !heads.is_empty();
         let mut moving = Self { entity, past, folded, heads, found_by: None };
         if moving.is_damaged() {
-            moving.found_by = Some(found_by(context, source, id).await?);
+            moving.found_by = Some(found_by(state, source, id).await?);
         }
         Ok(is_there.then_some(moving))
     }
@@ -115,12 +115,12 @@ impl Moving {
 }
 
 /// The rows by which an entity, or its past, is found, as they lie in a bucket. Cost: a scan of all such rows of the bucket.
-async fn found_by(context: &Context, partition: &Partition, id: &str) -> Result<Vec<Bytes>, Error> {
+async fn found_by(state: &TenantState, partition: &Partition, id: &str) -> Result<Vec<Bytes>, Error> {
     let mut found = Vec::new();
     for range in keys::finding_ranges() {
         let mut range = Some(range);
         while let Some(rest) = range {
-            let page = context.store.scan(partition, &rest, Direction::Forward, FOUND_PAGE_ROWS).await?;
+            let page = state.store.scan(partition, &rest, Direction::Forward, FOUND_PAGE_ROWS).await?;
             let own = page.rows().map(|(key, _)| key).filter(|key| keys::id_of_key(key) == Some(id));
             found.extend(own.map(Bytes::copy_from_slice));
             range = next_range(&rest, &page);
@@ -130,7 +130,7 @@ async fn found_by(context: &Context, partition: &Partition, id: &str) -> Result<
     Ok(found)
 }
 
-impl Context {
+impl TenantState {
     /// Moves an entity, if it moves by this layout and has not yet. Answers false if the layout does not hold any more.
     ///
     /// # Errors
@@ -318,27 +318,27 @@ impl Walk {
 impl TenantEntities {
     /// One step towards so many buckets: how many entities were moved, or `None` if nothing is left to be done.
     async fn rebucket_step(&self, walk: &mut Walk, wanted: u32) -> Result<Option<usize>, Error> {
-        let context = self.context();
-        let stored = context.stored_layout().await?;
-        context.supersede(stored.in_force());
-        let context = self.context();
+        let state = self.state();
+        let stored = state.stored_layout().await?;
+        state.supersede(stored.in_force());
+        let state = self.state();
         match (stored.layout.is_moving(), stored.is_known) {
             (false, true) if stored.layout.buckets == wanted => Ok(None),
             (false, true) => {
                 let Layout { epoch, buckets: from, .. } = stored.layout;
-                tracing::info!(tenant = %context.tenant(), from, buckets = wanted, "entities are to be moved to other buckets");
+                tracing::info!(tenant = %state.tenant(), from, buckets = wanted, "entities are to be moved to other buckets");
                 let layout = Layout { epoch: epoch + 1, buckets: wanted, from };
-                context.store_layout(&stored, layout, false).await?;
+                state.store_layout(&stored, layout, false).await?;
                 Ok(Some(0))
             }
-            (true, false) => context.make_layout_known(&stored).await.map(|()| Some(0)),
-            (true, true) => self.move_some(context, &stored, walk).await,
+            (true, false) => state.make_layout_known(&stored).await.map(|()| Some(0)),
+            (true, true) => self.move_some(state, &stored, walk).await,
             (false, false) => {
                 // Once: whoever came so far knows that no mover can commit any more.
-                context.bump_all(&context.partitions).await?;
-                while context.remove_marks().await? {}
-                context.store_layout(&stored, stored.layout, true).await?;
-                tracing::info!(tenant = %context.tenant(), buckets = stored.layout.buckets, "entities are moved to other buckets");
+                state.bump_all(&state.partitions).await?;
+                while state.remove_marks().await? {}
+                state.store_layout(&stored, stored.layout, true).await?;
+                tracing::info!(tenant = %state.tenant(), buckets = stored.layout.buckets, "entities are moved to other buckets");
                 Ok(Some(0))
             }
         }
@@ -347,16 +347,16 @@ impl TenantEntities {
     /// Moves the entities of a page of rows; behind the last, has the layout hold in which nothing moves.
     async fn move_some(
         &self,
-        context: &Context,
+        state: &TenantState,
         stored: &StoredLayout,
         walk: &mut Walk,
     ) -> Result<Option<usize>, Error> {
-        if walk.epoch != stored.layout.epoch || context.layout != stored.layout {
+        if walk.epoch != stored.layout.epoch || state.layout != stored.layout {
             *walk = Walk::new(stored.layout.epoch);
             return Ok(Some(0));
         }
-        if walk.source < context.layout.sources() {
-            return self.move_page(context, walk).await.map(Some);
+        if walk.source < state.layout.sources() {
+            return self.move_page(state, walk).await.map(Some);
         }
         if std::mem::take(&mut walk.has_failed) {
             // Not before all have moved: those that failed are tried again the next time.
@@ -364,35 +364,35 @@ impl TenantEntities {
             return Ok(None);
         }
         let Layout { epoch, buckets, from } = stored.layout;
-        while from > buckets && context.remove_notes().await? {}
-        context.store_layout(stored, Layout { epoch: epoch + 1, buckets, from: buckets }, false).await?;
+        while from > buckets && state.remove_notes().await? {}
+        state.store_layout(stored, Layout { epoch: epoch + 1, buckets, from: buckets }, false).await?;
         Ok(Some(0))
     }
 
-    async fn move_page(&self, context: &Context, walk: &mut Walk) -> Result<usize, Error> {
-        let source = context.partition_at(walk.source)?;
+    async fn move_page(&self, state: &TenantState, walk: &mut Walk) -> Result<usize, Error> {
+        let source = state.partition_at(walk.source)?;
         let kinds = kinds();
         let Some(whole) = kinds.get(walk.kind) else { return Ok(0) };
         let range = walk.range.take().unwrap_or_else(|| whole.clone());
-        let page = context.store.scan(source, &range, Direction::Forward, PAGE_ROWS).await?;
+        let page = state.store.scan(source, &range, Direction::Forward, PAGE_ROWS).await?;
         let next = next_range(&range, &page);
         let id = |key| keys::head_of_key(key).map(|(id, _)| id).or_else(|| keys::id_of_key(key));
-        let leaves = |id: &&str| context.layout.source(id) == Some(walk.source);
+        let leaves = |id: &&str| state.layout.source(id) == Some(walk.source);
         let mut moved = 0;
         if walk.kind + 1 == kinds.len() {
             let rows = page.rows().map(|(key, _)| key).filter(|key| id(key).is_some_and(|id| leaves(&id)));
             let writes: Vec<Write> = rows.map(|key| Write::Delete(Bytes::copy_from_slice(key))).collect();
-            for writes in writes.chunks(context.store.limits().good_rows) {
-                let Some(watch) = context.watch_partition(walk.source).await? else { return Ok(0) };
+            for writes in writes.chunks(state.store.limits().good_rows) {
+                let Some(watch) = state.watch_partition(walk.source).await? else { return Ok(0) };
                 let conditions = vec![Condition::Fence(watch.fence)];
                 // If it is refused, rows are left that lead nowhere.
-                context.commit_move(source, conditions, writes.to_vec(), true).await?;
+                state.commit_move(source, conditions, writes.to_vec(), true).await?;
             }
         } else {
             let mut ids: Vec<&str> = page.rows().filter_map(|(key, _)| id(key)).filter(leaves).collect();
             ids.dedup();
             for some in ids.chunks(BUCKETS_AT_ONCE) {
-                let outcomes = join_all(some.iter().map(|id| context.move_entity(id))).await;
+                let outcomes = join_all(some.iter().map(|id| state.move_entity(id))).await;
                 for (id, outcome) in some.iter().zip(outcomes) {
                     match outcome {
                         Ok(true) => moved += 1,
@@ -400,7 +400,7 @@ impl TenantEntities {
                         Ok(false) => return Ok(moved),
                         Err(error) => {
                             walk.has_failed = true;
-                            context.skip("rebucket", id, error)?;
+                            state.skip("rebucket", id, error)?;
                         }
                     }
                 }
@@ -466,7 +466,7 @@ impl Rebucketing {
             match tenant.rebucket_step(walk, self.wanted).await {
                 Ok(Some(moved)) => return Ok(Some(moved)),
                 Ok(None) => {}
-                Err(error) => tenant.context().skip("rebucket", &"the tenant", error)?,
+                Err(error) => tenant.state().skip("rebucket", &"the tenant", error)?,
             }
             self.current = None;
         }

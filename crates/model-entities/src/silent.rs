@@ -3,9 +3,9 @@
 use store::{Commit, Condition, Partition, Stamp, Write};
 
 use crate::Error;
-use crate::tenant::Context;
+use crate::tenant::TenantState;
 
-impl Context {
+impl TenantState {
     /// A commit that says nothing; `reclaims`: it is taken, too, where room is short.
     pub(crate) fn silent(
         &self,

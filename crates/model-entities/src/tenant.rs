@@ -11,7 +11,7 @@ use crate::expiry::{LowWater, live_bytes};
 use crate::history::{Pasts, TenantPolicy};
 use crate::indexes::Indexes;
 use crate::layout::{Layout, Looks};
-use crate::turns::Turns;
+use crate::retry_locks::RetryLocks;
 use crate::watch::Watched;
 use crate::{EntityView, Error, Options, TermId, Terms, keys};
 
@@ -21,12 +21,12 @@ pub(crate) const BUCKETS_AT_ONCE: usize = 16;
 /// The entities of one tenant; clones share.
 #[derive(Clone, Debug)]
 pub struct TenantEntities {
-    context: Arc<Context>,
+    state: Arc<TenantState>,
 }
 
 /// What all work on a tenant's entities needs.
 #[derive(Debug)]
-pub(crate) struct Context {
+pub(crate) struct TenantState {
     pub(crate) store: Store,
     pub(crate) options: Arc<Options>,
     pub(crate) terms_partition: Partition,
@@ -38,7 +38,7 @@ pub(crate) struct Context {
     pub(crate) partitions: Box<[Partition]>,
     pub(crate) terms: Terms,
     pub(crate) write_ids: WriteIds,
-    pub(crate) turns: Arc<Turns>,
+    pub(crate) retry_locks: Arc<RetryLocks>,
     /// What is recorded of changes.
     pub(crate) policy: TenantPolicy,
     pub(crate) pasts: Arc<Pasts>,
@@ -78,7 +78,7 @@ impl Entity {
     }
 }
 
-impl Context {
+impl TenantState {
     /// Whose entities.
     pub(crate) fn tenant(&self) -> &Tenant {
         &self.terms_partition.tenant
@@ -98,7 +98,7 @@ impl Context {
             partitions,
             terms: self.terms.clone(),
             write_ids: self.write_ids.clone(),
-            turns: self.turns.clone(),
+            retry_locks: self.retry_locks.clone(),
             policy: self.policy.clone(),
             pasts: self.pasts.clone(),
             purged: LowWater::default(),
@@ -108,26 +108,26 @@ impl Context {
         }
     }
 
-    /// Whether there is a context of a newer layout. Cost: a load.
+    /// Whether there is a state of a newer layout. Cost: a load.
     pub(crate) fn is_superseded(&self) -> bool {
         self.successor.get().is_some()
     }
 
-    /// The context of the newest layout that this process knows. Cost: a load.
+    /// The state of the newest layout that this process knows. Cost: a load.
     pub(crate) fn newest(&self) -> &Self {
-        let mut context = self;
-        while let Some(next) = context.successor.get() {
-            context = &next.context;
+        let mut state = self;
+        while let Some(next) = state.successor.get() {
+            state = &next.state;
         }
-        context
+        state
     }
 
     /// Has all who work on the tenant go on by this layout, if it is newer than theirs.
     pub(crate) fn supersede(&self, layout: Layout) {
-        let mut context = self.newest();
-        while context.layout.epoch < layout.epoch {
-            let next = context.successor.get_or_init(|| TenantEntities::new(context.with_layout(layout)));
-            context = next.context.newest();
+        let mut state = self.newest();
+        while state.layout.epoch < layout.epoch {
+            let next = state.successor.get_or_init(|| TenantEntities::new(state.with_layout(layout)));
+            state = next.state.newest();
         }
     }
 
@@ -203,21 +203,21 @@ impl Context {
     /// A row of an entity that was not where it should be. It moves by a commit there and then one that removes it here, so that
     /// who looks here, and there again, finds it.
     async fn seek(&self, id: &str, key: &Bytes) -> Result<Option<Row>, Error> {
-        let mut context = self;
+        let mut state = self;
         loop {
-            if let Some(source) = context.source(id)
+            if let Some(source) = state.source(id)
                 && let Some(row) = self.store.get_linear(source, key).await?
             {
                 return Ok(Some(row));
             }
-            if context.layout.is_moving()
-                && let Some(row) = self.store.get_linear(context.partition(id)?, key).await?
+            if state.layout.is_moving()
+                && let Some(row) = self.store.get_linear(state.partition(id)?, key).await?
             {
                 return Ok(Some(row));
             }
-            let Some(newer) = context.newer().await? else { return Ok(None) };
-            context = newer;
-            if let Some(row) = self.store.get_linear(context.partition(id)?, key).await? {
+            let Some(newer) = state.newer().await? else { return Ok(None) };
+            state = newer;
+            if let Some(row) = self.store.get_linear(state.partition(id)?, key).await? {
                 return Ok(Some(row));
             }
         }
@@ -388,27 +388,27 @@ pub(crate) fn no_bucket() -> Error {
 impl TenantEntities {
     /// Whose entities they are.
     pub fn tenant(&self) -> &Tenant {
-        self.context().tenant()
+        self.state().tenant()
     }
 
-    pub(crate) fn new(context: Context) -> Self {
-        Self { context: Arc::new(context) }
+    pub(crate) fn new(state: TenantState) -> Self {
+        Self { state: Arc::new(state) }
     }
 
     /// What work on them needs, as of now. Cost: a load.
-    pub(crate) fn context(&self) -> &Context {
-        self.context.newest()
+    pub(crate) fn state(&self) -> &TenantState {
+        self.state.newest()
     }
 
     /// Whether they go by the newest layout that is known. Cost: a load.
     pub(crate) fn is_renewed(&self) -> bool {
-        !self.context.is_superseded()
+        !self.state.is_superseded()
     }
 
     /// The same by the newest layout that is known.
     pub(crate) fn renewed(self) -> Self {
         let mut newest = self;
-        while let Some(next) = newest.context.successor.get().cloned() {
+        while let Some(next) = newest.state.successor.get().cloned() {
             newest = next;
         }
         newest
@@ -416,12 +416,12 @@ impl TenantEntities {
 
     /// Where long work on them is done.
     pub fn lane(&self) -> &Lane {
-        &self.context().lane
+        &self.state().lane
     }
 
     /// The names in use.
     pub fn terms(&self) -> &Terms {
-        &self.context().terms
+        &self.state().terms
     }
 
     /// The terms of these IRIs, which are stored (durably) where they are new; in order.
@@ -430,7 +430,7 @@ impl TenantEntities {
     ///
     /// [`Error::Limit`] beyond `terms_max`; if the store refuses.
     pub async fn intern(&self, iris: &[&str]) -> Result<Vec<TermId>, Error> {
-        let Context { store, options, terms_partition, terms, write_ids, .. } = self.context();
+        let TenantState { store, options, terms_partition, terms, write_ids, .. } = self.state();
         terms.allot(store, terms_partition, write_ids, iris, options.terms_max).await
     }
 
@@ -440,8 +440,8 @@ impl TenantEntities {
     ///
     /// If the store refuses.
     pub async fn refresh_terms(&self) -> Result<(), Error> {
-        let context = self.context();
-        context.terms.learn(&context.store, &context.terms_partition).await
+        let state = self.state();
+        state.terms.learn(&state.store, &state.terms_partition).await
     }
 
     /// The entity with this id, unless it expired before `now`; without what of it expired.
@@ -451,14 +451,14 @@ impl TenantEntities {
     ///
     /// If the store refuses.
     pub async fn get(&self, id: &str, now: Timestamp) -> Result<Option<Entity>, Error> {
-        let context = self.context();
-        let Some(row) = context.row(id).await? else {
+        let state = self.state();
+        let Some(row) = state.row(id).await? else {
             return Ok(None);
         };
         let Some(bytes) = live_bytes(row.value, now)? else {
             return Ok(None);
         };
-        context.know_names(&EntityView::parse(&bytes)?).await?;
+        state.know_names(&EntityView::parse(&bytes)?).await?;
         Ok(Some(Entity { bytes }))
     }
 
@@ -469,7 +469,7 @@ impl TenantEntities {
     ///
     /// If the store refuses.
     pub async fn get_many(&self, ids: &[&str], now: Timestamp) -> Result<Vec<Option<Entity>>, Error> {
-        let rows = self.context().rows(ids).await?;
+        let rows = self.state().rows(ids).await?;
         let live = |row: Row| Ok(live_bytes(row.value, now)?.map(|bytes| Entity { bytes }));
         rows.into_iter().map(|row| row.map_or(Ok(None), live)).collect()
     }

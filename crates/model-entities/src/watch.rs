@@ -11,7 +11,7 @@ use parking_lot::RwLock;
 use store::Epoch;
 
 use crate::index::Indexed;
-use crate::tenant::{Context, no_bucket};
+use crate::tenant::{TenantState, no_bucket};
 use crate::{Error, TenantEntities, TermId};
 
 /// How often a writer begins anew because the layout changes.
@@ -69,7 +69,7 @@ impl Known {
     }
 }
 
-impl Context {
+impl TenantState {
     /// What commits on an entity go by; while entities move, it has moved then. `None`: this layout does not hold any more.
     /// Cost: a look in memory; three reads after a fence was raised.
     pub(crate) async fn watch(&self, id: &str) -> Result<Option<Watch>, Error> {
@@ -121,11 +121,11 @@ impl Context {
     /// Has all writers read again what they go by before they commit: those of the layout that holds, too, if that is another by now.
     /// (Writers of a later one read it anew.)
     pub(crate) async fn raise_fences(&self) -> Result<(), Error> {
-        let mut context = self.newest();
+        let mut state = self.newest();
         loop {
-            context.bump_all(&context.partitions).await?;
-            match context.newer().await? {
-                Some(newer) => context = newer,
+            state.bump_all(&state.partitions).await?;
+            match state.newer().await? {
+                Some(newer) => state = newer,
                 None => return Ok(()),
             }
         }
@@ -138,11 +138,11 @@ impl TenantEntities {
     /// # Errors
     ///
     /// If the store refuses; [`Error::Contention`] if the layout changes all the while.
-    pub(crate) async fn watch(&self, id: &str) -> Result<(&Context, Watch), Error> {
+    pub(crate) async fn watch(&self, id: &str) -> Result<(&TenantState, Watch), Error> {
         for _ in 0..ATTEMPTS_MAX {
-            let context = self.context();
-            if let Some(watch) = context.watch(id).await? {
-                return Ok((context, watch));
+            let state = self.state();
+            if let Some(watch) = state.watch(id).await? {
+                return Ok((state, watch));
             }
         }
         Err(Error::Contention(id.into()))

@@ -1,7 +1,7 @@
 //! Writes: fetch, think, commit; again where another writer came first.
 
-mod draught;
 mod outcomes;
+mod pending;
 mod purge;
 #[cfg(test)]
 pub(crate) mod tests;
@@ -11,11 +11,11 @@ use std::collections::HashMap;
 use futures_util::stream::{self, StreamExt};
 use store::{ErrorKind, Row, Stamp, Timestamp};
 
-use self::draught::Draught;
 use self::outcomes::Outcomes;
+use self::pending::PendingCommit;
 use crate::in_use::Notes;
 use crate::query::Matching;
-use crate::tenant::Context;
+use crate::tenant::TenantState;
 use crate::watch::Watch;
 use crate::{Change, Error, Operation, Precondition, TenantEntities};
 
@@ -69,11 +69,11 @@ impl TenantEntities {
         operation: Operation,
         now: Timestamp,
     ) -> Result<Change, Error> {
-        let turns = &self.context().turns;
+        let locks = &self.state().retry_locks;
         let request = Request { id, required, operation: &operation, now };
-        let turn = turns.take(std::iter::once(id), false).await;
+        let lock = locks.take(std::iter::once(id), false).await;
         match self.attempt(request, false).await {
-            Err(error) if !self.context().store.may_lag() || matches!(error, Error::Store(_)) => {
+            Err(error) if !self.state().store.may_lag() || matches!(error, Error::Store(_)) => {
                 return Err(error);
             }
             // Judged by a row that may be out of date, and no commit says that it is not.
@@ -81,9 +81,9 @@ impl TenantEntities {
             Ok(Some(change)) if self.is_settled(&change) => return Ok(change),
             Ok(_) => {}
         }
-        drop(turn);
+        drop(lock);
         // Those that lost once go one by one: each finds what the one before left, and few lose again.
-        let _turn = turns.take(std::iter::once(id), true).await;
+        let _lock = locks.take(std::iter::once(id), true).await;
         for _ in 1..ATTEMPTS_MAX {
             if let Some(change) = self.attempt(request, true).await? {
                 return Ok(change);
@@ -94,44 +94,44 @@ impl TenantEntities {
 
     /// Whether a change was committed, or is none by a row that cannot be out of date.
     fn is_settled(&self, change: &Change) -> bool {
-        change.fate != crate::Fate::Unchanged || !self.context().store.may_lag()
+        change.fate != crate::Fate::Unchanged || !self.state().store.may_lag()
     }
 
     /// `None`: another writer came first, or there is a past that is not at hand: `again` looks it up.
     async fn attempt(&self, request: Request<'_>, again: bool) -> Result<Option<Change>, Error> {
         let Request { id, operation, now, .. } = request;
-        let (context, watch) = self.watch(id).await?;
-        let row = if again { context.row_linear(id).await? } else { context.row_at_home(id).await? };
+        let (state, watch) = self.watch(id).await?;
+        let row = if again { state.row_linear(id).await? } else { state.row_at_home(id).await? };
         let past = match &row {
             Some(_) => None,
-            None if again => context.past_row(id).await?,
-            None => context.past_row_cached(id)?,
+            None if again => state.past_row(id).await?,
+            None => state.past_row_cached(id)?,
         };
-        if context.is_superseded() {
+        if state.is_superseded() {
             // It may have moved before it was read.
             return Ok(None);
         }
-        let mut draught = Draught::new(id, row, past, watch);
-        draught.check(request)?;
-        let change = draught.think(context, id, operation, now)?;
-        let recorded = !draught.head.is_empty();
-        draught.check_index(context.store.limits())?;
+        let mut pending = PendingCommit::new(id, row, past, watch);
+        pending.check(request)?;
+        let change = pending.think(state, id, operation, now)?;
+        let recorded = !pending.head.is_empty();
+        pending.check_index(state.store.limits())?;
         let mut notes = Notes::default();
-        if draught.add_notes(context, id, &mut notes)? {
-            context.put_notes(notes).await?;
-            if draught.add_notes(context, id, &mut Notes::default())? {
+        if pending.add_notes(state, id, &mut notes)? {
+            state.put_notes(notes).await?;
+            if pending.add_notes(state, id, &mut Notes::default())? {
                 // The fence was raised.
                 return Ok(None);
             }
         }
-        let Some(commit) = draught.commit(context, id)? else {
+        let Some(commit) = pending.commit(state, id)? else {
             return Ok(Some(change));
         };
-        if !settle(context.store.commit_known(commit).await)? {
+        if !settle(state.store.commit_known(commit).await)? {
             return Ok(None);
         }
         if recorded {
-            context.pasts.note(context.tenant(), id);
+            state.pasts.note(state.tenant(), id);
         }
         Ok(Some(change))
     }
@@ -198,13 +198,13 @@ impl TenantEntities {
         round: Round<'_>,
         outcomes: &Outcomes,
     ) -> Vec<&'a Group<'a>> {
-        let turns = &self.context().turns;
+        let locks = &self.state().retry_locks;
         // After the first attempt some only look for a past; who is left after the second has lost to others.
         let lost = round.attempt > 1;
         let (free, queued): (Vec<&Group<'_>>, Vec<&Group<'_>>) =
-            groups.iter().partition(|group| !lost && !turns.is_taken(group.id));
+            groups.iter().partition(|group| !lost && !locks.is_taken(group.id));
         let mut left = self.attempt_groups(&free, round, outcomes).await;
-        let _turns = turns.take(queued.iter().map(|group| group.id), lost).await;
+        let _lock = locks.take(queued.iter().map(|group| group.id), lost).await;
         left.extend(self.attempt_groups(&queued, round, outcomes).await);
         left
     }
@@ -220,7 +220,7 @@ impl TenantEntities {
             return Vec::new();
         }
         let ids: Vec<&str> = groups.iter().map(|group| group.id).collect();
-        let (context, read) = match self.read_round(round, &ids).await {
+        let (state, read) = match self.read_round(round, &ids).await {
             Ok(Some(read)) => read,
             Ok(None) => return groups.to_vec(),
             Err(error) => {
@@ -232,7 +232,7 @@ impl TenantEntities {
         };
         let (mut gathered, mut left) = (Gathered::of(groups.len()), Vec::new());
         // Judged by rows that may be out of date, as long as no commit says that they are not.
-        let may_lag = round.attempt == 0 && context.store.may_lag();
+        let may_lag = round.attempt == 0 && state.store.may_lag();
         for (group, Read { watch, row, past, fits }) in groups.iter().zip(read) {
             let watch = match watch {
                 Ok(watch) => watch,
@@ -249,22 +249,22 @@ impl TenantEntities {
                 group.tell(outcomes, || Error::NoSuchEntity(group.id.into()));
                 continue;
             }
-            let mut draught = Draught::new(group.id, row, past, watch);
+            let mut pending = PendingCommit::new(group.id, row, past, watch);
             for (index, operation) in &group.operations {
-                let outcome = draught.think(context, group.id, operation, round.now);
+                let outcome = pending.think(state, group.id, operation, round.now);
                 outcomes.set(*index, outcome);
             }
-            if let Err(error) = draught.check_index(context.store.limits()) {
+            if let Err(error) = pending.check_index(state.store.limits()) {
                 group.refuse(outcomes, &error);
                 continue;
             }
-            gathered.add(group, draught);
+            gathered.add(group, pending);
             if gathered.bytes >= GROUP_BYTES_MAX {
                 let gathered = std::mem::replace(&mut gathered, Gathered::of(0));
-                context.commit_gathered(gathered, may_lag, outcomes, &mut left).await;
+                state.commit_gathered(gathered, may_lag, outcomes, &mut left).await;
             }
         }
-        context.commit_gathered(gathered, may_lag, outcomes, &mut left).await;
+        state.commit_gathered(gathered, may_lag, outcomes, &mut left).await;
         left
     }
 
@@ -273,11 +273,11 @@ impl TenantEntities {
         &self,
         round: Round<'_>,
         ids: &[&str],
-    ) -> Result<Option<(&Context, Vec<Read>)>, Error> {
-        let context = self.context();
+    ) -> Result<Option<(&TenantState, Vec<Read>)>, Error> {
+        let state = self.state();
         let mut watches = Vec::with_capacity(ids.len());
         for id in ids {
-            match context.watch(id).await {
+            match state.watch(id).await {
                 Ok(Some(watch)) => watches.push(Ok(watch)),
                 Ok(None) => return Ok(None),
                 Err(error) if error.is_outage() => return Err(error),
@@ -285,9 +285,9 @@ impl TenantEntities {
                 Err(error) => watches.push(Err(error)),
             }
         }
-        let read = round.read(context, ids, watches).await?;
+        let read = round.read(state, ids, watches).await?;
         // They may have moved before they were read.
-        Ok((!context.is_superseded()).then_some((context, read)))
+        Ok((!state.is_superseded()).then_some((state, read)))
     }
 }
 
@@ -303,14 +303,14 @@ struct Round<'a> {
 impl Round<'_> {
     async fn read(
         &self,
-        context: &Context,
+        state: &TenantState,
         ids: &[&str],
         watches: Vec<Result<Watch, Error>>,
     ) -> Result<Vec<Read>, Error> {
         // The first attempt goes without pasts that are not at hand.
-        let (rows, pasts) = context.rows_and_pasts(ids, self.attempt > 0).await?;
+        let (rows, pasts) = state.rows_and_pasts(ids, self.attempt > 0).await?;
         let fit = match self.matching {
-            Some(matching) => matching.judge(context, &rows).await?,
+            Some(matching) => matching.judge(state, &rows).await?,
             None => vec![true; rows.len()],
         };
         let read = watches.into_iter().zip(rows).zip(pasts).zip(fit);
@@ -329,7 +329,7 @@ struct Read {
     fits: bool,
 }
 
-impl Context {
+impl TenantState {
     /// Commits together; those that other writers came before are `left`.
     async fn commit_gathered<'a>(
         &self,
@@ -341,9 +341,9 @@ impl Context {
         let drafted = self.noted_of(gathered.drafted, outcomes, left).await;
         let (mut groups, mut commits) =
             (Vec::with_capacity(drafted.len()), Vec::with_capacity(drafted.len()));
-        for (group, draught) in drafted {
-            let recorded = !draught.head.is_empty();
-            match draught.commit(self, group.id) {
+        for (group, pending) in drafted {
+            let recorded = !pending.head.is_empty();
+            match pending.commit(self, group.id) {
                 Ok(None) if may_lag => left.push(group),
                 Ok(None) => {}
                 Ok(Some(commit)) => {
@@ -367,13 +367,13 @@ impl Context {
     /// Those of which all is noted now that is to be noted before they are committed.
     async fn noted_of<'a>(
         &self,
-        drafted: Vec<(&'a Group<'a>, Draught)>,
+        drafted: Vec<(&'a Group<'a>, PendingCommit)>,
         outcomes: &Outcomes,
         left: &mut Vec<&'a Group<'a>>,
-    ) -> Vec<(&'a Group<'a>, Draught)> {
+    ) -> Vec<(&'a Group<'a>, PendingCommit)> {
         let mut notes = Notes::default();
-        let add = |(group, draught): &(&'a Group<'a>, Draught), notes: &mut Notes<'a>| {
-            draught.add_notes(self, group.id, notes)
+        let add = |(group, pending): &(&'a Group<'a>, PendingCommit), notes: &mut Notes<'a>| {
+            pending.add_notes(self, group.id, notes)
         };
         // Damaged ones are refused below.
         let is_any = drafted.iter().fold(false, |any, one| add(one, &mut notes).unwrap_or(true) | any);
@@ -382,9 +382,9 @@ impl Context {
         }
         let put = self.put_notes(notes).await;
         let mut noted = Vec::with_capacity(drafted.len());
-        for (group, draught) in drafted {
-            match (draught.add_notes(self, group.id, &mut Notes::default()), &put) {
-                (Ok(false), _) => noted.push((group, draught)),
+        for (group, pending) in drafted {
+            match (pending.add_notes(self, group.id, &mut Notes::default()), &put) {
+                (Ok(false), _) => noted.push((group, pending)),
                 (Ok(true), Ok(())) => left.push(group),
                 (Ok(true), Err(error)) => group.refuse(outcomes, error),
                 (Err(error), _) => group.refuse(outcomes, &error),
@@ -402,7 +402,7 @@ struct Group<'a> {
 
 /// What is to be written together.
 struct Gathered<'a> {
-    drafted: Vec<(&'a Group<'a>, Draught)>,
+    drafted: Vec<(&'a Group<'a>, PendingCommit)>,
     bytes: usize,
 }
 
@@ -412,9 +412,9 @@ impl<'a> Gathered<'a> {
         Self { drafted: Vec::with_capacity(entities), bytes: 0 }
     }
 
-    fn add(&mut self, group: &'a Group<'a>, draught: Draught) {
-        self.bytes = self.bytes.saturating_add(draught.size());
-        self.drafted.push((group, draught));
+    fn add(&mut self, group: &'a Group<'a>, pending: PendingCommit) {
+        self.bytes = self.bytes.saturating_add(pending.size());
+        self.drafted.push((group, pending));
     }
 }
 

@@ -25,7 +25,7 @@ pub(crate) async fn append(api: Api, request: Request) -> Result<Response, Probl
     let options = write_options(&request, &["noOverwrite"])?;
     let rules = Rules::fragment(api.shared.limits.depth_max).in_representation(options.representation);
     let keep_held = options.keep_held;
-    change_entity(&api, &request, &rules, |draft| Operation::Append { draft, keep_held }).await
+    change_entity(&api, &request, &rules, |draft| Operation::Append { draft, keep_existing: keep_held }).await
 }
 
 /// NGSI-LD 6.6.3.2, PATCH /entities/{id}/attrs: update attributes, and append those the entity lacks (5.6.2).
@@ -168,7 +168,7 @@ pub(crate) fn outcome(session: &Session, change: &Change) -> Response {
         write_string(&mut out, SCOPE_IRI);
     }
     out.push_str("],\"notUpdated\":[");
-    for (index, (term, NotUpdated::Held)) in change.not_updated.iter().enumerate() {
+    for (index, (term, NotUpdated::Exists)) in change.not_updated.iter().enumerate() {
         if index > 0 {
             out.push(',');
         }

@@ -109,7 +109,7 @@ impl Verb {
             Self::Create => Operation::Create(draft),
             Self::UpsertReplace => Operation::UpsertReplace(draft),
             Self::UpsertUpdate => Operation::UpsertUpdate(draft),
-            Self::Update { keep_held } => Operation::Append { draft, keep_held: *keep_held },
+            Self::Update { keep_held } => Operation::Append { draft, keep_existing: *keep_held },
             Self::Merge(options) => Operation::Merge(draft, options.clone()),
             Self::Delete => Operation::Delete,
         }
@@ -269,7 +269,7 @@ impl Tally {
 /// Says which attributes were left as they are, and why.
 fn left(session: &Session, change: &Change) -> Problem {
     let mut why = String::new();
-    for (term, NotUpdated::Held) in &change.not_updated {
+    for (term, NotUpdated::Exists) in &change.not_updated {
         why.push_str(if why.is_empty() { "" } else { ", " });
         why.push_str(session.names.compact(*term));
     }

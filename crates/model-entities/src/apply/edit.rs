@@ -1,4 +1,4 @@
-//! Attributes edited: held instances copied, replaced, patched, merged or dropped, new ones added.
+//! Attributes edited: existing instances copied, replaced, patched, merged or dropped, new ones added.
 
 use std::borrow::Cow;
 
@@ -13,31 +13,31 @@ use crate::{
     Kind, MergeOptions, NotUpdated, TermId,
 };
 
-/// What happens to what is held, and to what is not.
+/// What happens to what is existing, and to what is not.
 #[derive(Clone, Copy)]
 pub(super) struct Rules<'a> {
     /// Attributes that are not given stay.
     pub(super) others_stay: bool,
     /// Instances that are not given stay, in attributes that are.
     pub(super) siblings_stay: bool,
-    pub(super) on_held: OnHeld<'a>,
+    pub(super) on_existing: OnExisting<'a>,
     pub(super) on_missing: OnMissing,
 }
 
-/// What happens to a held instance that is given.
+/// What happens to a existing instance that is given.
 #[derive(Clone, Copy)]
-pub(super) enum OnHeld<'a> {
+pub(super) enum OnExisting<'a> {
     /// It stays, and that is reported.
     Keep,
     /// The given one takes its place.
     Replace,
-    /// Members given take the place of held ones; its kind stays.
+    /// Members given take the place of existing ones; its kind stays.
     Patch,
     /// The given one is merged into it, at all depths.
     Merge(&'a MergeOptions),
 }
 
-/// What happens to a given instance that is not held.
+/// What happens to a given instance that is not existing.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum OnMissing {
     Add,
@@ -56,7 +56,7 @@ impl Rules<'_> {
         Self {
             others_stay: false,
             siblings_stay: false,
-            on_held: OnHeld::Replace,
+            on_existing: OnExisting::Replace,
             on_missing: OnMissing::Add,
         }
     }
@@ -76,10 +76,10 @@ impl Editor {
         Self { out, change: Change::default(), now, depth: 0 }
     }
 
-    /// Appends what becomes of `held` attributes, and those that are added.
+    /// Appends what becomes of `existing` attributes, and those that are added.
     pub(super) fn edit_attributes<'v>(
         &mut self,
-        held: &(impl Iterator<Item = AttributeView<'v>> + Clone),
+        existing: &(impl Iterator<Item = AttributeView<'v>> + Clone),
         given: &[Attribute],
         rules: Rules<'_>,
     ) -> Result<(), Error> {
@@ -87,7 +87,7 @@ impl Editor {
         let lookup = Lookup::of(given, name);
         let mut met: SmallVec<[bool; 16]> = smallvec![false; given.len()];
         let (mut count, mut added) = (0, false);
-        for attribute in held.clone() {
+        for attribute in existing.clone() {
             let start = self.out.len();
             let place = lookup.place(given, name, &attribute.name());
             match place.and_then(|place| given.get(place)) {
@@ -104,13 +104,13 @@ impl Editor {
             count += usize::from(self.out.len() > start);
             added |= self.out.len() > start;
         }
-        // What is held from before there was the limit may stay.
+        // What is existing from before there was the limit may stay.
         if added { check_attributes_count(count, self.depth) } else { Ok(()) }
     }
 
     fn edit_attribute(
         &mut self,
-        held: &AttributeView<'_>,
+        existing: &AttributeView<'_>,
         given: &Attribute,
         rules: Rules<'_>,
     ) -> Result<(), Error> {
@@ -120,7 +120,7 @@ impl Editor {
         let lookup = Lookup::of(&given.instances, instance_dataset);
         let mut met: SmallVec<[bool; 16]> = smallvec![false; given.instances.len()];
         let (mut changed, mut count, mut added) = (false, 0, false);
-        for instance in held.instances() {
+        for instance in existing.instances() {
             let place = lookup.place(&given.instances, instance_dataset, &instance.dataset());
             let wanted = place.and_then(|place| given.instances.get(place));
             changed |= self.edit_instance(given.name, &instance, wanted, rules)?;
@@ -138,7 +138,7 @@ impl Editor {
         }
         if !changed {
             self.out.truncate(start);
-            self.out.extend_from_slice(held.bytes());
+            self.out.extend_from_slice(existing.bytes());
             return Ok(());
         }
         if self.out.len() == body {
@@ -154,20 +154,20 @@ impl Editor {
     fn edit_instance(
         &mut self,
         name: TermId,
-        held: &InstanceView<'_>,
+        existing: &InstanceView<'_>,
         given: Option<&Instance>,
         rules: Rules<'_>,
     ) -> Result<bool, Error> {
-        match (given, rules.on_held) {
+        match (given, rules.on_existing) {
             (None, _) if !rules.siblings_stay => return Ok(true),
-            (None, _) => self.out.extend_from_slice(held.bytes()),
-            (Some(_), OnHeld::Keep) => {
-                self.not_updated(name, NotUpdated::Held);
-                self.out.extend_from_slice(held.bytes());
+            (None, _) => self.out.extend_from_slice(existing.bytes()),
+            (Some(_), OnExisting::Keep) => {
+                self.not_updated(name, NotUpdated::Exists);
+                self.out.extend_from_slice(existing.bytes());
             }
             (Some(given), _) if given.remove => return Ok(true),
-            (Some(given), on_held) => {
-                self.put_over(held, given, on_held)?;
+            (Some(given), on_existing) => {
+                self.put_over(existing, given, on_existing)?;
                 return Ok(true);
             }
         }
@@ -176,14 +176,14 @@ impl Editor {
 
     /// Adds an instance beside others; a merge leaves none of the removals in it.
     fn add_missing(&mut self, name: TermId, given: &Instance, rules: Rules<'_>) -> Result<bool, Error> {
-        if !matches!(rules.on_held, OnHeld::Merge(_)) {
+        if !matches!(rules.on_existing, OnExisting::Merge(_)) {
             return self.add_instance(name, given, rules.on_missing);
         }
         self.add_instance(name, &settled_instance(given), rules.on_missing)
     }
 
     fn add_attribute(&mut self, given: &Attribute, rules: Rules<'_>) -> Result<(), Error> {
-        let merging = matches!(rules.on_held, OnHeld::Merge(_));
+        let merging = matches!(rules.on_existing, OnExisting::Merge(_));
         let given = if merging { settled_attribute(given) } else { Cow::Borrowed(given) };
         let given = given.as_ref();
         if rules.on_missing == OnMissing::Add && !given.instances.iter().any(|instance| instance.remove) {
@@ -207,7 +207,7 @@ impl Editor {
         Ok(())
     }
 
-    /// Answers whether it was added. Removing what is not held does nothing, where instances may be added.
+    /// Answers whether it was added. Removing what is not existing does nothing, where instances may be added.
     fn add_instance(&mut self, name: TermId, given: &Instance, on_missing: OnMissing) -> Result<bool, Error> {
         match on_missing {
             OnMissing::Refuse => return Err(Error::NoSuchAttribute(name, given.dataset.clone())),
@@ -221,61 +221,61 @@ impl Editor {
         Ok(false)
     }
 
-    /// Appends `given` in the place of `held`.
+    /// Appends `given` in the place of `existing`.
     fn put_over(
         &mut self,
-        held: &InstanceView<'_>,
+        existing: &InstanceView<'_>,
         given: &Instance,
-        on_held: OnHeld<'_>,
+        on_existing: OnExisting<'_>,
     ) -> Result<(), Error> {
-        let text = match on_held {
-            OnHeld::Merge(options) => merge_text(held, given, options),
+        let text = match on_existing {
+            OnExisting::Merge(options) => merge_text(existing, given, options),
             _ => None,
         };
-        let other_kind = given.kind.is_some_and(|kind| kind != held.kind()) && text.is_none();
+        let other_kind = given.kind.is_some_and(|kind| kind != existing.kind()) && text.is_none();
         // What takes a place whole has nothing to remove from; a merge removes as it goes.
-        let settles = other_kind && matches!(on_held, OnHeld::Merge(_));
-        let on_held = match on_held {
-            OnHeld::Patch if other_kind => {
-                return Err(Error::Invalid(format!("type of a {:?} cannot be changed", held.kind())));
+        let settles = other_kind && matches!(on_existing, OnExisting::Merge(_));
+        let on_existing = match on_existing {
+            OnExisting::Patch if other_kind => {
+                return Err(Error::Invalid(format!("type of a {:?} cannot be changed", existing.kind())));
             }
-            OnHeld::Merge(_) if other_kind => OnHeld::Replace,
+            OnExisting::Merge(_) if other_kind => OnExisting::Replace,
             other => other,
         };
-        let base = Some(held).filter(|_| !matches!(on_held, OnHeld::Replace));
+        let base = Some(existing).filter(|_| !matches!(on_existing, OnExisting::Replace));
         let settled = if settles { settled_instance(given) } else { Cow::Borrowed(given) };
         let given = settled.as_ref();
         let start = self.out.len();
-        self.put_head(held, base, given, on_held);
-        self.put_value(base, given, on_held, text.as_deref())?;
+        self.put_head(existing, base, given, on_existing);
+        self.put_value(base, given, on_existing, text.as_deref())?;
         self.put_extras(base, given);
-        self.put_members(held, given, on_held)?;
+        self.put_members(existing, given, on_existing)?;
         seal(&mut self.out, start);
         Ok(())
     }
 
     fn put_head(
         &mut self,
-        held: &InstanceView<'_>,
+        existing: &InstanceView<'_>,
         base: Option<&InstanceView<'_>>,
         given: &Instance,
-        on_held: OnHeld<'_>,
+        on_existing: OnExisting<'_>,
     ) {
-        let default_time = |observed: Timestamp| match on_held {
-            OnHeld::Merge(options) if self.depth == 0 => options.observed_at.unwrap_or(observed),
+        let default_time = |observed: Timestamp| match on_existing {
+            OnExisting::Merge(options) if self.depth == 0 => options.observed_at.unwrap_or(observed),
             _ => observed,
         };
-        let merged = matches!(on_held, OnHeld::Merge(_) | OnHeld::Patch);
+        let merged = matches!(on_existing, OnExisting::Merge(_) | OnExisting::Patch);
         let kept = |field: Field| base.filter(|_| !given.remove_fields.contains(&field));
         let head = InstanceHead {
-            kind: given.kind.filter(|_| !merged).unwrap_or(held.kind()),
-            created: held.created_at(),
+            kind: given.kind.filter(|_| !merged).unwrap_or(existing.kind()),
+            created: existing.created_at(),
             modified: self.now,
             observed: given
                 .observed_at
                 .or(kept(Field::ObservedAt).and_then(|base| base.observed_at()).map(default_time)),
             expires: given.expires_at.or(kept(Field::ExpiresAt).and_then(|base| base.expires_at())),
-            dataset: held.dataset(),
+            dataset: existing.dataset(),
             unit: given.unit_code.as_deref().or(kept(Field::UnitCode).and_then(|base| base.unit_code())),
             has_extras: !given.extras.is_empty() || kept_extras(base, given).next().is_some(),
         };
@@ -286,12 +286,12 @@ impl Editor {
         &mut self,
         base: Option<&InstanceView<'_>>,
         given: &Instance,
-        on_held: OnHeld<'_>,
+        on_existing: OnExisting<'_>,
         text: Option<&str>,
     ) -> Result<(), Error> {
         let value = text.or(given.value.as_deref());
         match (value, base) {
-            (Some(value), Some(base)) if matches!(on_held, OnHeld::Merge(_)) => {
+            (Some(value), Some(base)) if matches!(on_existing, OnExisting::Merge(_)) => {
                 put_text(&mut self.out, &merged_value(base.kind(), base.value(), value));
             }
             (Some(value), _) => put_text(&mut self.out, value),
@@ -317,28 +317,28 @@ impl Editor {
     /// Members that stay keep their times; members given twice over time keep their createdAt.
     fn put_members(
         &mut self,
-        held: &InstanceView<'_>,
+        existing: &InstanceView<'_>,
         given: &Instance,
-        on_held: OnHeld<'_>,
+        on_existing: OnExisting<'_>,
     ) -> Result<(), Error> {
-        let merging = matches!(on_held, OnHeld::Merge(_));
+        let merging = matches!(on_existing, OnExisting::Merge(_));
         let rules = Rules {
-            others_stay: !matches!(on_held, OnHeld::Replace),
+            others_stay: !matches!(on_existing, OnExisting::Replace),
             siblings_stay: merging,
-            on_held: if merging { on_held } else { OnHeld::Replace },
+            on_existing: if merging { on_existing } else { OnExisting::Replace },
             on_missing: OnMissing::Add,
         };
         let stays =
             |member: &AttributeView<'_>| !rules.others_stay || !given.remove_members.contains(&member.name());
         self.depth += 1;
-        let edited = self.edit_attributes(&held.members().filter(stays), &given.members, rules);
+        let edited = self.edit_attributes(&existing.members().filter(stays), &given.members, rules);
         self.depth -= 1;
         edited
     }
 
     /// Appends what a removal leaves.
-    pub(super) fn cut_attributes(&mut self, held: &EntityView<'_>, cut: &Cut<'_>) -> Result<(), Error> {
-        for attribute in held.attributes() {
+    pub(super) fn cut_attributes(&mut self, existing: &EntityView<'_>, cut: &Cut<'_>) -> Result<(), Error> {
+        for attribute in existing.attributes() {
             let name = attribute.name();
             match cut {
                 Cut::Instances(cut_name, instances) if *cut_name == name => {
@@ -398,8 +398,9 @@ fn instance_dataset(given: &Instance) -> Option<&str> {
 }
 
 /// The value of a plain text merged into a LanguageProperty: the text in the language of the options.
-fn merge_text(held: &InstanceView<'_>, given: &Instance, options: &MergeOptions) -> Option<String> {
-    let plain = matches!(given.kind, None | Some(Kind::Property)) && held.kind() == Kind::LanguageProperty;
+fn merge_text(existing: &InstanceView<'_>, given: &Instance, options: &MergeOptions) -> Option<String> {
+    let plain =
+        matches!(given.kind, None | Some(Kind::Property)) && existing.kind() == Kind::LanguageProperty;
     let value = given.value.as_deref().filter(|value| plain && value.starts_with('"'))?;
     let lang = options.lang.as_deref()?;
     let mut text = String::from("{");
@@ -410,7 +411,7 @@ fn merge_text(held: &InstanceView<'_>, given: &Instance, options: &MergeOptions)
     Some(text)
 }
 
-/// Extras of the held instance that are neither given anew nor removed.
+/// Extras of the existing instance that are neither given anew nor removed.
 fn kept_extras<'b>(
     base: Option<&'b InstanceView<'_>>,
     given: &Instance,

@@ -12,16 +12,16 @@ const MERGE_DEPTH_MAX: usize = 256;
 /// From so many members on, those of an object are found by hash.
 const FEW: usize = 16;
 
-/// The value that a merge of `given` into `held` leaves. Objects are merged, member by member, where
+/// The value that a merge of `given` into `existing` leaves. Objects are merged, member by member, where
 /// their members mean something by themselves: geometries and typed values are replaced whole.
-pub(super) fn merged_value<'a>(kind: Kind, held: &str, given: &'a str) -> Cow<'a, str> {
+pub(super) fn merged_value<'a>(kind: Kind, existing: &str, given: &'a str) -> Cow<'a, str> {
     let mergeable = matches!(kind, Kind::Property | Kind::LanguageProperty | Kind::JsonProperty);
-    let objects = held.starts_with('{') && given.starts_with('{');
+    let objects = existing.starts_with('{') && given.starts_with('{');
     if !mergeable || !objects || lang_json::member(given, "@value").is_some() {
         return settled(given);
     }
-    let mut out = String::with_capacity(held.len() + given.len());
-    merge(&mut out, held, given, MERGE_DEPTH_MAX);
+    let mut out = String::with_capacity(existing.len() + given.len());
+    merge(&mut out, existing, given, MERGE_DEPTH_MAX);
     Cow::Owned(out)
 }
 
@@ -43,19 +43,19 @@ impl<'a> Members<'a> {
 
     fn get(&self, key: &str) -> Option<&'a str> {
         let place = match &self.places {
-            None => self.all.iter().position(|(held, _)| held == key),
+            None => self.all.iter().position(|(existing, _)| existing == key),
             Some(places) => places.get(key).copied(),
         };
         place.and_then(|place| self.all.get(place)).map(|(_, value)| *value)
     }
 }
 
-/// Appends the object `given` merged into the object `held`: held members keep their order.
+/// Appends the object `given` merged into the object `existing`: existing members keep their order.
 /// Cost: linear in both.
-fn merge(out: &mut String, held: &str, given: &str, depth_left: usize) {
+fn merge(out: &mut String, existing: &str, given: &str, depth_left: usize) {
     out.push('{');
-    let (held, given) = (Members::of(held), Members::of(given));
-    for (key, value) in &held.all {
+    let (existing, given) = (Members::of(existing), Members::of(given));
+    for (key, value) in &existing.all {
         match given.get(key) {
             None => put_member(out, key, |out| out.push_str(value)),
             Some(removed) if is_removed(removed) => {}
@@ -66,14 +66,14 @@ fn merge(out: &mut String, held: &str, given: &str, depth_left: usize) {
         }
     }
     for (key, value) in &given.all {
-        if !is_removed(value) && held.get(key).is_none() {
+        if !is_removed(value) && existing.get(key).is_none() {
             put_member(out, key, |out| put_new(out, value, depth_left));
         }
     }
     out.push('}');
 }
 
-/// Appends a value that nothing was held for: an object loses the members it would remove.
+/// Appends a value that nothing was existing for: an object loses the members it would remove.
 fn put_new(out: &mut String, value: &str, depth_left: usize) {
     if depth_left > 0 && value.starts_with('{') {
         merge(out, "{}", value, depth_left - 1);
@@ -82,7 +82,7 @@ fn put_new(out: &mut String, value: &str, depth_left: usize) {
     }
 }
 
-/// A value without the members that it asks to be removed, where nothing is held that has them.
+/// A value without the members that it asks to be removed, where nothing is existing that has them.
 /// Cost: a search, and only in objects.
 fn settled(value: &str) -> Cow<'_, str> {
     if !asks_removal(value) {

@@ -32,7 +32,7 @@ fn removal(dataset: Option<&str>) -> Instance {
 }
 
 /// Type 1, scope /a, 10: "1" with unit and member 20, 11: two datasets.
-fn held() -> Vec<u8> {
+fn existing() -> Vec<u8> {
     let mut first = property("1");
     first.unit_code = Some("CEL".into());
     first.observed_at = Some(Timestamp(7));
@@ -45,9 +45,9 @@ fn held() -> Vec<u8> {
 }
 
 fn outcome(operation: &Operation) -> Result<Outcome, Error> {
-    let held = held();
+    let existing = existing();
     apply(
-        Some(&EntityView::parse(&held).unwrap()),
+        Some(&EntityView::parse(&existing).unwrap()),
         ID,
         operation,
         NOW,
@@ -104,7 +104,7 @@ fn what_is_not_there_can_only_be_created() {
         Operation::Delete,
         Operation::Replace(draft(vec![])),
         Operation::Merge(draft(vec![]), MergeOptions::default()),
-        Operation::Append { draft: draft(vec![]), keep_held: false },
+        Operation::Append { draft: draft(vec![]), keep_existing: false },
         Operation::Update(draft(vec![])),
         Operation::PatchAttribute(attribute(10, vec![property("1")])),
         Operation::DeleteAttribute { name: TermId(10), instances: Instances::All },
@@ -134,8 +134,11 @@ fn replace_keeps_id_types_and_created_at() {
     typed.types.push(TermId(2));
     let entity = after(&Operation::Replace(typed));
     assert_eq!(entity.types, [2]);
-    let held = instance(&entity, 10, None);
-    assert_eq!((held.created, held.modified, held.unit, held.members.len()), (BEFORE.0, NOW.0, None, 0));
+    let existing = instance(&entity, 10, None);
+    assert_eq!(
+        (existing.created, existing.modified, existing.unit, existing.members.len()),
+        (BEFORE.0, NOW.0, None, 0)
+    );
 }
 
 #[test]
@@ -147,16 +150,16 @@ fn append_adds_and_overwrites_or_keeps() {
         draft.scopes = Some(vec!["/b".into(), "/a".into()]);
         draft
     };
-    let entity = after(&Operation::Append { draft: given(), keep_held: false });
+    let entity = after(&Operation::Append { draft: given(), keep_existing: false });
     assert_eq!((names(&entity), entity.types.clone()), (vec![10, 11, 12], vec![1, 2]));
     assert_eq!((&entity.scopes, entity.scoped), (&vec!["/b".to_owned(), "/a".to_owned()], Some(BEFORE.0)));
     assert_eq!(instance(&entity, 11, Some("urn:d:2")).value, "5");
     assert_eq!(instance(&entity, 11, Some("urn:d:1")).modified, BEFORE.0);
-    let outcome = outcome(&Operation::Append { draft: given(), keep_held: true }).unwrap();
+    let outcome = outcome(&Operation::Append { draft: given(), keep_existing: true }).unwrap();
     let entity = entity_of(&outcome);
     assert_eq!(instance(&entity, 11, Some("urn:d:2")).value, "4");
     assert_eq!(instance(&entity, 11, Some("urn:d:3")).value, "6");
-    assert_eq!(outcome.change.not_updated.as_slice(), [(TermId(11), NotUpdated::Held)]);
+    assert_eq!(outcome.change.not_updated.as_slice(), [(TermId(11), NotUpdated::Exists)]);
     assert_eq!(outcome.change.updated.as_slice(), [TermId(11), TermId(12)]);
 }
 
@@ -183,7 +186,7 @@ fn what_is_given_is_checked_before_what_it_is_given_to() {
         for operation in [
             Operation::Replace(given()),
             Operation::Merge(given(), MergeOptions::default()),
-            Operation::Append { draft: given(), keep_held: true },
+            Operation::Append { draft: given(), keep_existing: true },
             Operation::Update(given()),
         ] {
             let error = apply(None, id, &operation, NOW, WriteRules::FREE).unwrap_err();
@@ -191,7 +194,8 @@ fn what_is_given_is_checked_before_what_it_is_given_to() {
             assert!(is_limit || matches!(error, Error::Invalid(_)), "{error:?}");
         }
     }
-    let given = Operation::Append { draft: draft(vec![attribute(1, vec![property("1")])]), keep_held: true };
+    let given =
+        Operation::Append { draft: draft(vec![attribute(1, vec![property("1")])]), keep_existing: true };
     assert!(matches!(apply(None, id, &given, NOW, WriteRules::FREE), Err(Error::NoSuchEntity(_))));
 }
 
@@ -231,18 +235,18 @@ fn counts_have_limits_with_names() {
 #[test]
 fn what_is_added_counts_beside_what_is_held() {
     let id = "urn:x:1";
-    let held = apply(
+    let existing = apply(
         None,
         id,
         &Operation::Create(large([ATTRIBUTES_MAX, INSTANCES_MAX, 1, 1, 1])),
         NOW,
         WriteRules::FREE,
     );
-    let held = held.unwrap().bytes.unwrap();
-    let held = EntityView::parse(&held).unwrap();
+    let existing = existing.unwrap().bytes.unwrap();
+    let existing = EntityView::parse(&existing).unwrap();
     let append = |given| {
-        let operation = Operation::Append { draft: draft(vec![given]), keep_held: false };
-        apply(Some(&held), id, &operation, NOW, WriteRules::FREE)
+        let operation = Operation::Append { draft: draft(vec![given]), keep_existing: false };
+        apply(Some(&existing), id, &operation, NOW, WriteRules::FREE)
     };
     assert!(append(attribute(101, vec![property("2")])).is_ok());
     let error = append(attribute(7, vec![property("2")])).unwrap_err();
@@ -258,18 +262,18 @@ fn patching_an_attribute_keeps_what_is_not_given() {
     given.observed_at = Some(Timestamp(9));
     given.members = vec![attribute(21, vec![property("3")])];
     let entity = after(&Operation::PatchAttribute(attribute(10, vec![given.clone()])));
-    let held = instance(&entity, 10, None);
-    assert_eq!((&*held.value, held.observed, held.unit.as_deref()), ("8", Some(9), Some("CEL")));
-    assert_eq!((held.created, held.modified), (BEFORE.0, NOW.0));
+    let existing = instance(&entity, 10, None);
+    assert_eq!((&*existing.value, existing.observed, existing.unit.as_deref()), ("8", Some(9), Some("CEL")));
+    assert_eq!((existing.created, existing.modified), (BEFORE.0, NOW.0));
     let members: Vec<_> =
-        held.members.iter().map(|member| (member.name, member.instances[0].clone())).collect();
+        existing.members.iter().map(|member| (member.name, member.instances[0].clone())).collect();
     assert_eq!((members[0].0, members[0].1.modified), (20, BEFORE.0));
     assert_eq!((members[1].0, &*members[1].1.value, members[1].1.created), (21, "3", BEFORE.0));
     given.value = None;
     given.remove_members = vec![TermId(20)];
     let entity = after(&Operation::PatchAttribute(attribute(10, vec![given.clone()])));
-    let held = instance(&entity, 10, None);
-    assert_eq!((&*held.value, held.members.len()), ("1", 1));
+    let existing = instance(&entity, 10, None);
+    assert_eq!((&*existing.value, existing.members.len()), ("1", 1));
     given.kind = Some(Kind::Relationship);
     let refused = outcome(&Operation::PatchAttribute(attribute(10, vec![given.clone()])));
     assert!(matches!(refused, Err(Error::Invalid(message)) if message.contains("Property")));
@@ -283,14 +287,14 @@ fn patching_an_attribute_keeps_what_is_not_given() {
 #[test]
 fn replacing_an_attribute_leaves_nothing_of_it() {
     let entity = after(&Operation::ReplaceAttribute(attribute(10, vec![property("8")])));
-    let held = instance(&entity, 10, None);
-    assert_eq!((held.unit, held.members.len(), held.created), (None, 0, BEFORE.0));
+    let existing = instance(&entity, 10, None);
+    assert_eq!((existing.unit, existing.members.len(), existing.created), (None, 0, BEFORE.0));
     let refused = outcome(&Operation::ReplaceAttribute(attribute(12, vec![property("8")])));
     assert!(matches!(refused, Err(Error::NoSuchAttribute(TermId(12), None))));
 }
 
-fn check_merge(kind: Kind, held: &str, given: &str, expected: &str) {
-    let mut new = draft(vec![attribute(10, vec![Instance::new(kind, held)])]);
+fn check_merge(kind: Kind, existing: &str, given: &str, expected: &str) {
+    let mut new = draft(vec![attribute(10, vec![Instance::new(kind, existing)])]);
     new.types.push(TermId(1));
     let bytes = encode_as(ID, &new, BEFORE, BEFORE);
     let merging = draft(vec![attribute(10, vec![Instance { kind: None, ..Instance::new(kind, given) }])]);
@@ -352,16 +356,16 @@ fn merging_adds_merges_and_removes() {
     let options = MergeOptions { observed_at: Some(Timestamp(77)), lang: None };
     let entity = after(&Operation::Merge(draft(attributes), options));
     assert_eq!(names(&entity), [10, 11, 12]);
-    let held = instance(&entity, 10, None);
-    assert_eq!((&*held.value, held.observed, held.unit.as_deref()), ("5", Some(77), Some("CEL")));
-    assert_eq!(held.members.iter().map(|member| member.name).collect::<Vec<_>>(), [21, 22]);
-    assert_eq!(held.extras, [(Extra::ValueType, "\"T\"".to_owned())]);
+    let existing = instance(&entity, 10, None);
+    assert_eq!((&*existing.value, existing.observed, existing.unit.as_deref()), ("5", Some(77), Some("CEL")));
+    assert_eq!(existing.members.iter().map(|member| member.name).collect::<Vec<_>>(), [21, 22]);
+    assert_eq!(existing.extras, [(Extra::ValueType, "\"T\"".to_owned())]);
     assert_eq!(entity.attributes[1].instances.len(), 1);
     assert_eq!(instance(&entity, 12, None).observed, None, "no time is made up");
     let other = draft(vec![attribute(10, vec![Instance::new(Kind::Relationship, "\"urn:x:2\"")])]);
     let entity = after(&Operation::Merge(other, MergeOptions::default()));
-    let held = instance(&entity, 10, None);
-    assert_eq!((held.kind, held.unit, held.members.len()), (Kind::Relationship, None, 0));
+    let existing = instance(&entity, 10, None);
+    assert_eq!((existing.kind, existing.unit, existing.members.len()), (Kind::Relationship, None, 0));
 }
 
 #[test]
@@ -397,7 +401,7 @@ fn attributes_are_deleted_by_instance() {
 fn what_touches_nothing_changes_nothing() {
     for operation in [
         Operation::Merge(draft(vec![]), MergeOptions::default()),
-        Operation::Append { draft: draft(vec![attribute(10, vec![property("9")])]), keep_held: true },
+        Operation::Append { draft: draft(vec![attribute(10, vec![property("9")])]), keep_existing: true },
         Operation::Update(draft(vec![attribute(12, vec![removal(None)])])),
         Operation::Retain { names: vec![], keep: false },
     ] {
@@ -432,13 +436,13 @@ fn large_values_are_merged_in_linear_time() {
     let least = |count: usize| {
         let given = |value| draft(vec![attribute(1, vec![property(&object(count, value))])]);
         let created = Operation::Create(Draft { types: [TermId(1)].into_iter().collect(), ..given("1") });
-        let held = apply(None, id, &created, BEFORE, WriteRules::FREE).unwrap().bytes.unwrap();
-        let held = EntityView::parse(&held).unwrap();
+        let existing = apply(None, id, &created, BEFORE, WriteRules::FREE).unwrap().bytes.unwrap();
+        let existing = EntityView::parse(&existing).unwrap();
         let merge = Operation::Merge(given("2"), MergeOptions::default());
         let timed = (0..3).map(|_| {
             let started = std::time::Instant::now();
-            let merged = apply(Some(&held), id, &merge, NOW, WriteRules::FREE).unwrap().bytes.unwrap();
-            assert_eq!(merged.len(), held.bytes().len());
+            let merged = apply(Some(&existing), id, &merge, NOW, WriteRules::FREE).unwrap().bytes.unwrap();
+            assert_eq!(merged.len(), existing.bytes().len());
             started.elapsed()
         });
         timed.min().unwrap()
@@ -456,11 +460,11 @@ fn scopes_are_set_added_updated_and_removed() {
         (entity.scopes, entity.scoped)
     };
     let both = |since: Timestamp| (vec!["/b".to_owned(), "/c".to_owned()], Some(since.0));
-    assert_eq!(scopes(Operation::Append { draft: given.clone(), keep_held: false }), both(BEFORE));
+    assert_eq!(scopes(Operation::Append { draft: given.clone(), keep_existing: false }), both(BEFORE));
     assert_eq!(scopes(Operation::UpsertUpdate(given.clone())), both(BEFORE));
     assert_eq!(scopes(Operation::Update(given.clone())), both(BEFORE));
     assert_eq!(scopes(Operation::Merge(given.clone(), MergeOptions::default())), both(BEFORE));
-    let added = scopes(Operation::Append { draft: given.clone(), keep_held: true });
+    let added = scopes(Operation::Append { draft: given.clone(), keep_existing: true });
     assert_eq!(added, (vec!["/a".to_owned(), "/b".to_owned(), "/c".to_owned()], Some(BEFORE.0)));
     assert_eq!(scopes(Operation::DeleteScopes), (Vec::new(), None));
 
@@ -479,7 +483,7 @@ fn scopes_are_set_added_updated_and_removed() {
     let removal = apply_bare(&Operation::DeleteScopes);
     assert!(matches!(removal, Err(Error::NoSuchAttribute(TermId::SCOPE, None))), "{removal:?}");
     assert_eq!(apply_bare(&Operation::Update(given.clone())).unwrap().change.fate, Fate::Unchanged);
-    let set = apply_bare(&Operation::Append { draft: given, keep_held: true }).unwrap();
+    let set = apply_bare(&Operation::Append { draft: given, keep_existing: true }).unwrap();
     let entity = entity_of(&set);
     assert_eq!((entity.scopes, entity.scoped), both(NOW));
 }

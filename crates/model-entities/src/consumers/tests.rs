@@ -309,7 +309,7 @@ fn the_barrier_is_raised_once_and_by_somebody() {
     run(async {
         let store = plain_store();
         let (city, beside) = (tenant(&store, 1).await, tenant(&store, 1).await);
-        let fence = || store.fence(&city.context().partitions[0]);
+        let fence = || store.fence(&city.state().partitions[0]);
         let before = fence();
         assert!(beside.enter_consumer("a").await.unwrap().is_some());
         assert_eq!(fence(), before, "its process ends");

@@ -28,13 +28,10 @@ fn tenants_are_created_once_and_keep_their_buckets() {
 
         let later = Entities::new(store, options(1));
         let found = later.tenant(&city).await.unwrap();
-        assert_eq!(found.context().partitions.len(), 4, "fixed when it was created");
+        assert_eq!(found.state().partitions.len(), 4, "fixed when it was created");
         assert_eq!(found.terms().id("urn:type"), Some(TermId(0)));
         assert!(found.get("urn:x:1", Timestamp(2)).await.unwrap().is_some());
-        assert_eq!(
-            later.tenant_or_create(&TenantName::default()).await.unwrap().context().partitions.len(),
-            4
-        );
+        assert_eq!(later.tenant_or_create(&TenantName::default()).await.unwrap().state().partitions.len(), 4);
     });
 }
 
@@ -145,8 +142,8 @@ async fn create(tenant: &TenantEntities, id: &str, now: i64) -> Result<crate::Ch
 /// The ids of all entities that the store holds of a tenant.
 async fn stored_ids(tenant: &TenantEntities) -> BTreeSet<String> {
     let mut ids = BTreeSet::new();
-    for partition in &tenant.context().partitions {
-        let store = &tenant.context().store;
+    for partition in &tenant.state().partitions {
+        let store = &tenant.state().store;
         let page = store.scan(partition, &keys::entities_range(), Direction::Forward, 99).await.unwrap();
         ids.extend(page.rows().map(|(key, _)| keys::id_of_key(key).unwrap().to_owned()));
     }
@@ -221,8 +218,8 @@ fn a_damaged_entity_or_tenant_keeps_nothing_of_others_from_expiring() {
             b"\xff",
         )
         .await;
-        let context = before.tenant(&city).await.unwrap();
-        let partition = context.context().partition("urn:x:2").unwrap().clone();
+        let state = before.tenant(&city).await.unwrap();
+        let partition = state.state().partition("urn:x:2").unwrap().clone();
         put_raw(&store, &partition, keys::entity("urn:x:2"), b"?").await;
 
         let all = Entities::new(store.clone(), options(2));
@@ -230,7 +227,7 @@ fn a_damaged_entity_or_tenant_keeps_nothing_of_others_from_expiring() {
         assert_eq!(all.skips().count(), 2);
         for (tenant, left) in [(&city, vec![keys::entity("urn:x:2")]), (&town, vec![])] {
             let mut found = Vec::new();
-            for partition in &all.tenant(tenant).await.unwrap().context().partitions {
+            for partition in &all.tenant(tenant).await.unwrap().state().partitions {
                 let page =
                     store.scan(partition, &keys::entities_range(), Direction::Forward, 9).await.unwrap();
                 found.extend(page.rows().map(|(key, _)| Bytes::copy_from_slice(key)));

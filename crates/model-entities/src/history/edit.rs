@@ -22,7 +22,7 @@ use super::{Header, InstanceId, TimeProperty, TimeSpan};
 use crate::apply::{WriteRules, apply, check_past};
 use crate::encode::{put_instance, put_names, put_times, put_varint, seal};
 use crate::index::Indexed;
-use crate::tenant::Context;
+use crate::tenant::TenantState;
 use crate::view::Fields;
 use crate::watch::Watch;
 use crate::{
@@ -49,7 +49,7 @@ impl TenantEntities {
     /// [`Error::Invalid`] if a value or, for a new one, the types are missing; if the store refuses.
     pub async fn write_history(&self, id: &str, draft: &Draft, now: Timestamp) -> Result<bool, Error> {
         check_past(id, draft)?;
-        let _turn = self.turn(id).await;
+        let _lock = self.lock_history(id).await;
         self.fold_now(id).await?;
         let mut left = given_strands(draft);
         let mut is_new = None;
@@ -63,7 +63,7 @@ impl TenantEntities {
             let was_new = self.write_header(id, draft, now, last).await?;
             let is_new = *is_new.get_or_insert(was_new);
             let mut lost = Vec::new();
-            let outcomes = self.context().pasts.strands.write_all(writes).await;
+            let outcomes = self.state().pasts.strands.write_all(writes).await;
             for (given, outcome) in left.into_iter().zip(outcomes) {
                 match outcome {
                     Err(model_series::Error::Contention(_)) => lost.push(given),
@@ -79,7 +79,7 @@ impl TenantEntities {
     }
 
     async fn write_one_past(&self, write: StrandWrite) -> Result<(), Error> {
-        let outcomes = self.context().pasts.strands.write_all(vec![write]).await;
+        let outcomes = self.state().pasts.strands.write_all(vec![write]).await;
         outcomes.into_iter().try_for_each(|outcome| outcome.map_err(Error::from))
     }
 
@@ -92,11 +92,11 @@ impl TenantEntities {
         last: Timestamp,
     ) -> Result<bool, Error> {
         for _ in 0..ATTEMPTS_MAX {
-            let (context, watch) = self.watch(id).await?;
-            if context.row_linear(id).await?.is_some() {
+            let (state, watch) = self.watch(id).await?;
+            if state.row_linear(id).await?.is_some() {
                 return Ok(false);
             }
-            let row = context.past_row(id).await?;
+            let row = state.past_row(id).await?;
             let held = row.as_ref().map(|row| Header::parse(&row.value).ok_or_else(super::heads::damaged));
             let held = held.transpose()?;
             let is_new = held.is_none() && !self.has_past(id).await?;
@@ -123,7 +123,7 @@ impl TenantEntities {
             let mut writes: Vec<Write> = types.collect();
             writes.push(Write::PutStamped(key, header.encode().into()));
             let conditions = vec![Condition::Absent(keys::entity(id)), condition];
-            if context.commit_past(id, watch, conditions, writes).await? {
+            if state.commit_past(id, watch, conditions, writes).await? {
                 return Ok(is_new);
             }
         }
@@ -156,7 +156,7 @@ impl TenantEntities {
         now: Timestamp,
     ) -> Result<StrandWrite, Error> {
         let strand = self.strand(id, keys::strand_name(id, given.attribute, given.dataset));
-        let strands = &self.context().pasts.strands;
+        let strands = &self.state().pasts.strands;
         // Times are chosen behind what is held: what another node writes meanwhile is not to be hit.
         let version = strands.version(&strand).await?;
         let last = strands.extent(&strand).await?.map(|(_, last)| micros(last));
@@ -194,23 +194,23 @@ impl TenantEntities {
     ///
     /// [`Error::NoSuchEntity`] if there is no past; if the store refuses.
     pub async fn delete_history(&self, id: &str) -> Result<(), Error> {
-        let _turn = self.turn(id).await;
-        let header = self.context().past_row(id).await?;
+        let _lock = self.lock_history(id).await;
+        let header = self.state().past_row(id).await?;
         if header.is_none() && !self.has_past(id).await? {
             return Err(Error::NoSuchEntity(id.into()));
         }
         // Head rows first: a strand's mark, which says what of them to pass over, goes with the strand.
         loop {
-            let (context, watch) = self.watch(id).await?;
-            let heads = context.heads_in(context.partition(id)?, id, false).await?;
-            if context.newer().await?.is_some() {
+            let (state, watch) = self.watch(id).await?;
+            let heads = state.heads_in(state.partition(id)?, id, false).await?;
+            if state.newer().await?.is_some() {
                 continue;
             }
             let Some(newest) = heads.newest() else {
                 break;
             };
             // What is still there is read again.
-            context.drop_heads(id, &heads, newest, watch).await?;
+            state.drop_heads(id, &heads, newest, watch).await?;
         }
         self.erase_pasts(&self.strands_of(id, |_, _| true).await?).await?;
         // What makes it known goes last, so that it can be deleted again after a crash.
@@ -221,12 +221,12 @@ impl TenantEntities {
             let key = keys::past(id);
             writes.extend([Write::Delete(key.clone()), Write::Delete(keys::folded(id))]);
             for _ in 0..ATTEMPTS_MAX {
-                let (context, watch) = self.watch(id).await?;
+                let (state, watch) = self.watch(id).await?;
                 // If it is another one now, the entity has come back or gone again meanwhile; if it has moved, it is the same.
-                let same = context.past_row(id).await?.filter(|now| now.value == row.value);
+                let same = state.past_row(id).await?.filter(|now| now.value == row.value);
                 let Some(same) = same else { break };
                 let is_same = vec![Condition::Version(key.clone(), same.stamp)];
-                if context.commit_past(id, watch, is_same, writes.clone()).await? {
+                if state.commit_past(id, watch, is_same, writes.clone()).await? {
                     break;
                 }
             }
@@ -245,7 +245,7 @@ impl TenantEntities {
         attribute: TermId,
         instances: &Instances,
     ) -> Result<(), Error> {
-        let _turn = self.turn(id).await;
+        let _lock = self.lock_history(id).await;
         let is_meant = |name, dataset: Option<&str>| name == attribute && instances.means(dataset);
         let strands = self.folded_strands(id, is_meant).await?;
         if strands.is_empty() {
@@ -270,7 +270,7 @@ impl TenantEntities {
 
     async fn erase_past(&self, strand: &Strand) -> Result<(), Error> {
         let beside = vec![Write::Delete(keys::changed(&strand.name))];
-        Ok(self.context().pasts.strands.erase(strand, beside, Bytes::new()).await?)
+        Ok(self.state().pasts.strands.erase(strand, beside, Bytes::new()).await?)
     }
 
     /// Strands that are meant, after a fold: they hold all there is.
@@ -298,7 +298,7 @@ impl TenantEntities {
         attribute: TermId,
         instance: InstanceId,
     ) -> Result<(), Error> {
-        let _turn = self.turn(id).await;
+        let _lock = self.lock_history(id).await;
         let Held { strand, .. } = self.find_instance(id, attribute, instance).await?;
         let edit = Edit::Delete(TimeRange { from: instance.time, to: instance.time.saturating_add(1) });
         self.write_one_past(write_of(strand, vec![edit], micros(instance.time), None)).await
@@ -318,7 +318,7 @@ impl TenantEntities {
         patch: &Instance,
         now: Timestamp,
     ) -> Result<(), Error> {
-        let _turn = self.turn(id).await;
+        let _lock = self.lock_history(id).await;
         for _ in 0..ATTEMPTS_MAX {
             let held = self.find_instance(id, attribute, instance).await?;
             let write = patch_write(id, attribute, held, patch, now)?;
@@ -342,8 +342,8 @@ impl TenantEntities {
             if tag_of(id, attribute, dataset) != instance.tag {
                 continue;
             }
-            let version = self.context().pasts.strands.version(&strand).await?;
-            let points = self.context().pasts.strands.read_last(&strand, range, 1).await?;
+            let version = self.state().pasts.strands.version(&strand).await?;
+            let points = self.state().pasts.strands.read_last(&strand, range, 1).await?;
             if !points.is_empty() {
                 return Ok(Held { strand, version, points });
             }
@@ -352,7 +352,7 @@ impl TenantEntities {
     }
 }
 
-impl Context {
+impl TenantState {
     /// Answers false if a condition does not hold.
     async fn commit_past(
         &self,

@@ -16,7 +16,7 @@ use store::{Condition, Direction, Partition, Tenant, Timestamp, Write};
 
 use super::heads::{Gathered, Heads, unmarked};
 use crate::entities::next_range;
-use crate::tenant::Context;
+use crate::tenant::TenantState;
 use crate::watch::Watch;
 use crate::{Entities, Error, TenantEntities, keys};
 
@@ -86,25 +86,22 @@ impl TenantEntities {
     ///
     /// If the store refuses.
     pub async fn fold_history(&self, id: &str) -> Result<usize, Error> {
-        let _turn = self.turn(id).await;
+        let _lock = self.lock_history(id).await;
         self.fold_now(id).await
     }
 
     /// Waits until no other fold or edit of the entity's past goes on.
-    pub(super) async fn turn(&self, id: &str) -> Option<tokio::sync::MutexGuard<'_, ()>> {
-        match self.context().pasts.turns.of(id) {
-            Some(turn) => Some(turn.lock().await),
-            None => None,
-        }
+    pub(super) async fn lock_history(&self, id: &str) -> tokio::sync::MutexGuard<'_, ()> {
+        self.state().pasts.retry_locks.of(id).lock().await
     }
 
-    /// Folds; the caller has the turn.
+    /// Folds; the caller holds the lock.
     pub(super) async fn fold_now(&self, id: &str) -> Result<usize, Error> {
         let mut folded = 0;
         loop {
-            let (context, watch) = self.watch(id).await?;
-            let heads = context.heads_in(context.partition(id)?, id, false).await?;
-            if context.newer().await?.is_some() {
+            let (state, watch) = self.watch(id).await?;
+            let heads = state.heads_in(state.partition(id)?, id, false).await?;
+            if state.newer().await?.is_some() {
                 continue;
             }
             let Some(newest) = heads.newest() else {
@@ -113,7 +110,7 @@ impl TenantEntities {
             if !self.write_strands(id, &heads, newest).await? {
                 continue;
             }
-            if !context.drop_heads(id, &heads, newest, watch).await? {
+            if !state.drop_heads(id, &heads, newest, watch).await? {
                 continue;
             }
             folded += heads.rows();
@@ -124,7 +121,7 @@ impl TenantEntities {
     }
 
     pub(super) fn strand(&self, id: &str, name: Bytes) -> Strand {
-        Strand { partition: keys::history_partition(self.context().tenant(), id), name }
+        Strand { partition: keys::history_partition(self.state().tenant(), id), name }
     }
 
     /// The first half of a fold: what the head rows say goes into strands, each an atom. Answers false if another node
@@ -135,7 +132,7 @@ impl TenantEntities {
         heads: &Heads,
         newest: Timestamp,
     ) -> Result<bool, Error> {
-        let strands = &self.context().pasts.strands;
+        let strands = &self.state().pasts.strands;
         let mut left = heads.gather(|_, _| true)?;
         let mut joins = xxhash_rust::xxh3::xxh3_64(&newest.0.to_le_bytes()).is_multiple_of(JOIN_FOLDS);
         for _ in 0..ATTEMPTS_MAX {
@@ -181,7 +178,7 @@ impl TenantEntities {
         newest: Timestamp,
         joins: bool,
     ) -> Result<Option<StrandWrite>, Error> {
-        let strands = &self.context().pasts.strands;
+        let strands = &self.state().pasts.strands;
         let points = &gathered.builder.points;
         let strand = self.strand(id, keys::strand_name(id, gathered.attribute, gathered.dataset.as_deref()));
         let version = strands.version(&strand).await?;
@@ -199,17 +196,17 @@ impl TenantEntities {
 
     /// Whether the entity's head rows are folded up to the same one as when these were read.
     async fn is_folded_to(&self, id: &str, heads: &Heads) -> Result<bool, Error> {
-        let row = self.context().get_linear(id, &keys::folded(id)).await?;
+        let row = self.state().get_linear(id, &keys::folded(id)).await?;
         Ok(row.map(|row| row.stamp) == heads.folded.as_ref().map(|(row, _)| row.stamp))
     }
 
     /// Folds the entities whose oldest head row is not newer than `oldest`; answers how many. What fails is skipped.
     async fn sweep(&self, oldest: Timestamp) -> Result<usize, Error> {
-        let context = self.context();
+        let state = self.state();
         let mut folded = 0;
-        for (bucket, partition) in context.partitions.iter().enumerate() {
+        for (bucket, partition) in state.partitions.iter().enumerate() {
             if let Err(error) = self.sweep_bucket(partition, oldest, &mut folded).await {
-                context.skip("fold", &format_args!("bucket {bucket}"), error)?;
+                state.skip("fold", &format_args!("bucket {bucket}"), error)?;
             }
         }
         Ok(folded)
@@ -221,11 +218,11 @@ impl TenantEntities {
         oldest: Timestamp,
         folded: &mut usize,
     ) -> Result<(), Error> {
-        let context = self.context();
+        let state = self.state();
         let mut range = Some(keys::heads_range());
         let mut last: Box<str> = Box::default();
         while let Some(rest) = range {
-            let page = context.store.scan(partition, &rest, Direction::Forward, PAGE_SWEPT).await?;
+            let page = state.store.scan(partition, &rest, Direction::Forward, PAGE_SWEPT).await?;
             for (key, _) in page.rows() {
                 let Some((id, time)) = keys::head_of_key(key).filter(|(id, _)| **id != *last) else {
                     continue;
@@ -236,7 +233,7 @@ impl TenantEntities {
                 }
                 match self.fold_history(id).await {
                     Ok(_) => *folded += 1,
-                    Err(error) => context.skip("fold", &id, error)?,
+                    Err(error) => state.skip("fold", &id, error)?,
                 }
             }
             range = next_range(&rest, &page);
@@ -245,7 +242,7 @@ impl TenantEntities {
     }
 }
 
-impl Context {
+impl TenantState {
     /// The second half: head rows that strands hold are deleted. Answers false if they are not, for all that is known: another
     /// node folded the same rows, or the commit was not carried out. Then they are to be read again: what is still there
     /// when its strand is erased would come back.

@@ -7,7 +7,7 @@ use store::{Direction, Page, Partition, Row, Timestamp};
 use super::head::{Entry, What, entries};
 use super::note::{MICROSECOND, PointsBuilder, nanos};
 use crate::entities::next_range;
-use crate::tenant::Context;
+use crate::tenant::TenantState;
 use crate::{Error, TenantEntities, TermId, keys};
 
 /// The most head rows read in one page; as many are folded at once, if that is a good size of a commit.
@@ -33,16 +33,16 @@ impl TenantEntities {
     /// All head rows of an entity that are not folded.
     pub(super) async fn heads(&self, id: &str) -> Result<Heads, Error> {
         loop {
-            let context = self.context();
-            let heads = context.heads(id).await?;
-            if context.newer().await?.is_none() {
+            let state = self.state();
+            let heads = state.heads(id).await?;
+            if state.newer().await?.is_none() {
                 return Ok(heads);
             }
         }
     }
 }
 
-impl Context {
+impl TenantState {
     async fn heads(&self, id: &str) -> Result<Heads, Error> {
         // What was not copied before and after it was read was all there.
         if let Some(source) = self.source(id)

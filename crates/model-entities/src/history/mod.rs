@@ -15,19 +15,19 @@
 //! - the past outlives the entity: only `delete_history` and its kin, and retention, remove any of it.
 
 mod aggregate;
-mod chill;
 mod edit;
 mod fold;
 mod head;
 mod header;
 mod heads;
+mod instances;
 mod merge;
 mod note;
-mod past;
 mod policy;
 mod query;
 mod queue;
 mod read;
+mod recompress;
 mod request;
 mod select;
 mod sweep;
@@ -39,7 +39,7 @@ pub(crate) mod tests;
 use model_series::{StrandOptions, Strands};
 use store::Store;
 
-use crate::turns::Turns;
+use crate::retry_locks::RetryLocks;
 
 pub(crate) use head::put_entries;
 pub(crate) use header::Header;
@@ -48,7 +48,9 @@ use queue::FoldQueue;
 
 pub use aggregate::{AggregateHistory, AggregateMethod, AggregateValue, Period};
 pub use fold::HistoryJob;
-pub use past::{EntityHistory, InstanceHistory, InstanceId, InstanceIdError, PastInstance, PastInstances};
+pub use instances::{
+    EntityHistory, InstanceHistory, InstanceId, InstanceIdError, PastInstance, PastInstances,
+};
 pub use policy::{HistoryPolicy, HistoryRule};
 pub use query::HistoryPage;
 pub use request::{AttributeFilter, HistoryRequest, TimeProperty, TimeSpan};
@@ -65,7 +67,7 @@ pub(crate) struct Pasts {
     pub(crate) strands: Strands,
     queue: FoldQueue,
     /// Folds and edits of one entity's past take turns.
-    turns: Turns,
+    retry_locks: RetryLocks,
 }
 
 impl Pasts {
@@ -75,7 +77,11 @@ impl Pasts {
             overlays_max: OVERLAYS_MAX,
             overlay_points_max: OVERLAY_POINTS_MAX,
         };
-        Self { strands: Strands::new(store, options), queue: FoldQueue::new(), turns: Turns::default() }
+        Self {
+            strands: Strands::new(store, options),
+            queue: FoldQueue::new(),
+            retry_locks: RetryLocks::default(),
+        }
     }
 
     /// Notes that an entity has a head row more.

@@ -17,7 +17,7 @@ use crate::encode::{put_names, put_times, put_varint, seal};
 use crate::query::eval::{Links, Matcher, Shown};
 use crate::query::stream::{Buckets, Union};
 use crate::query::{OrderBy, OrderKey, Query, Selector, TypeQuery};
-use crate::tenant::Context;
+use crate::tenant::TenantState;
 use crate::{EntityView, Error, Options, ScopeQuery, TenantEntities, TermId, keys, scopes_of_value};
 
 /// Index rows read in the first page.
@@ -120,10 +120,10 @@ impl TenantEntities {
         // Nothing of the past expires.
         let query = Query { now: Timestamp(i64::MIN), ..query.clone() };
         loop {
-            let context = self.context();
-            let page = self.search_history(context, &query, time, span).await?;
+            let state = self.state();
+            let page = self.search_history(state, &query, time, span).await?;
             // Entities that began to move meanwhile may have moved past it.
-            if context.newer().await?.is_none() {
+            if state.newer().await?.is_none() {
                 return Ok(page);
             }
         }
@@ -131,7 +131,7 @@ impl TenantEntities {
 
     async fn search_history(
         &self,
-        context: &Context,
+        state: &TenantState,
         query: &Query,
         time: TimeProperty,
         span: TimeSpan,
@@ -139,12 +139,12 @@ impl TenantEntities {
         // Scopes have a past of their own.
         let matcher = Matcher::new(&Query { scopes: None, ..query.clone() });
         let search = Search { matcher, query, time, span };
-        let scan_max = context.options.scan_entities_max;
-        let mut candidates = candidates(context, query);
-        let (mut taken, mut scanned) = (Taken::new(query, &context.options)?, 0_usize);
+        let scan_max = state.options.scan_entities_max;
+        let mut candidates = candidates(state, query);
+        let (mut taken, mut scanned) = (Taken::new(query, &state.options)?, 0_usize);
         let (mut links, mut key) = (Links::default(), Vec::new());
         let mut pace = Pace::new(query.deadline.clone());
-        while let Some(id) = next_candidate(context, &mut candidates, &mut key).await? {
+        while let Some(id) = next_candidate(state, &mut candidates, &mut key).await? {
             if taken.is_full() {
                 break;
             }
@@ -348,20 +348,20 @@ impl TenantEntities {
 
     async fn fetch_links(&self, links: &mut Links) -> Result<(), Error> {
         let wanted = std::mem::take(&mut links.wanted);
-        let linked_max = self.context().options.scan_entities_max;
+        let linked_max = self.state().options.scan_entities_max;
         if links.held.len() + wanted.len() > linked_max {
             let message =
                 format!("the query follows links to more than {linked_max} entities (scan_entities_max)");
             return Err(Error::Limit(message));
         }
         let ids: Vec<&str> = wanted.iter().map(|id| &**id).collect();
-        let rows = self.context().rows(&ids).await?;
+        let rows = self.state().rows(&ids).await?;
         links.held.extend(wanted.iter().cloned().zip(rows.into_iter().map(|row| row.map(|row| row.value))));
         Ok(())
     }
 }
 
-fn candidates(context: &Context, query: &Query) -> Candidates {
+fn candidates(state: &TenantState, query: &Query) -> Candidates {
     let head = way(&query.ids, query.types.as_ref());
     let of = |selector: &Selector| way(&selector.ids, selector.types.as_ref());
     let ways = match head {
@@ -387,11 +387,11 @@ fn candidates(context: &Context, query: &Query) -> Candidates {
     if ways.is_none() || !ids.is_empty() {
         ranges = vec![keys::entities_range(), keys::pasts_range()];
     }
-    Candidates::Rows(Union::new(Buckets::of(context), &ranges, PAGE_ROWS))
+    Candidates::Rows(Union::new(Buckets::of(state), &ranges, PAGE_ROWS))
 }
 
 async fn next_candidate(
-    context: &Context,
+    state: &TenantState,
     candidates: &mut Candidates,
     key: &mut Vec<u8>,
 ) -> Result<Option<Box<str>>, Error> {
@@ -400,7 +400,7 @@ async fn next_candidate(
         Candidates::Rows(union) => union,
     };
     while union.is_starved() {
-        union.fill(&context.store, &context.partitions).await?;
+        union.fill(&state.store, &state.partitions).await?;
     }
     let found = union.next(key, false);
     Ok(found.and_then(|_| keys::id_of_key(key)).map(Into::into))

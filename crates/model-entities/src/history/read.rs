@@ -54,7 +54,7 @@ impl TenantEntities {
     ///
     /// If the store refuses.
     pub async fn history(&self, id: &str) -> Result<Option<EntityHistory>, Error> {
-        let context = self.context();
+        let state = self.state();
         let mut history = EntityHistory {
             id: id.into(),
             types: SmallVec::new(),
@@ -65,14 +65,14 @@ impl TenantEntities {
             attributes: Vec::new(),
             covered: None,
         };
-        if let Some(row) = context.row_linear(id).await? {
+        if let Some(row) = state.row_linear(id).await? {
             let view = EntityView::peek(&row.value)?;
             history.types = view.types().collect();
             history.scopes = view.scopes().map(Into::into).collect();
             (history.created_at, history.modified_at) = (view.created_at(), view.modified_at());
             return Ok(Some(history));
         }
-        if let Some(row) = context.past_row(id).await? {
+        if let Some(row) = state.past_row(id).await? {
             let header = Header::parse(&row.value).ok_or_else(super::heads::damaged)?;
             (history.types, history.scopes) = (header.types, header.scopes);
             (history.created_at, history.modified_at) = (header.created, header.last);
@@ -86,20 +86,20 @@ impl TenantEntities {
     /// Whether there is any head row or strand.
     pub(super) async fn has_past(&self, id: &str) -> Result<bool, Error> {
         let heads = keys::heads_from(id, Timestamp(i64::MIN));
-        let context = loop {
-            let context = self.context();
+        let state = loop {
+            let state = self.state();
             // In the order in which they move.
-            for partition in context.source(id).into_iter().chain([context.partition(id)?]) {
-                if !context.store.scan(partition, &heads, Direction::Forward, 1).await?.is_empty() {
+            for partition in state.source(id).into_iter().chain([state.partition(id)?]) {
+                if !state.store.scan(partition, &heads, Direction::Forward, 1).await?.is_empty() {
                     return Ok(true);
                 }
             }
-            if context.newer().await?.is_none() {
-                break context;
+            if state.newer().await?.is_none() {
+                break state;
             }
         };
-        let partition = keys::history_partition(context.tenant(), id);
-        let names = context.pasts.strands.list(&partition, &keys::strands_prefix(id, 0), None, 1).await?;
+        let partition = keys::history_partition(state.tenant(), id);
+        let names = state.pasts.strands.list(&partition, &keys::strands_prefix(id, 0), None, 1).await?;
         Ok(!names.is_empty())
     }
 
@@ -191,7 +191,7 @@ impl TenantEntities {
         let named = heads.gather(&wants)?.into_iter();
         let named = named.map(|one| (keys::strand_name(id, one.attribute, one.dataset.as_deref()), one));
         let mut gathered: BTreeMap<bytes::Bytes, Gathered> = named.collect();
-        let strands = &self.context().pasts.strands;
+        let strands = &self.state().pasts.strands;
         let mut sources = Vec::new();
         for strand in self.strands_of(id, &wants).await? {
             let Some((attribute, dataset)) = keys::attribute_of_strand(&strand.name, id) else {
@@ -225,7 +225,7 @@ impl TenantEntities {
     /// Whether the mark of a strand moved: something was folded into it.
     pub(super) async fn has_moved(&self, watched: &[(Strand, Option<i64>)]) -> Result<bool, Error> {
         for (strand, mark) in watched {
-            if self.context().pasts.strands.mark(strand).await? != *mark {
+            if self.state().pasts.strands.mark(strand).await? != *mark {
                 return Ok(true);
             }
         }
@@ -238,13 +238,13 @@ impl TenantEntities {
         id: &str,
         wants: impl Fn(TermId, Option<&str>) -> bool,
     ) -> Result<Vec<Strand>, Error> {
-        let context = self.context();
-        let partition = keys::history_partition(context.tenant(), id);
+        let state = self.state();
+        let partition = keys::history_partition(state.tenant(), id);
         let prefix = keys::strands_prefix(id, 0);
         let (mut strands, mut after) = (Vec::new(), None);
         loop {
             let after_name = after.as_deref();
-            let names = context.pasts.strands.list(&partition, &prefix, after_name, PAGE_STRANDS).await?;
+            let names = state.pasts.strands.list(&partition, &prefix, after_name, PAGE_STRANDS).await?;
             let full = names.len() >= PAGE_STRANDS;
             after = names.last().cloned();
             let wanted = |name: &bytes::Bytes| {

@@ -150,7 +150,7 @@ impl TenantEntities {
         let Some(strand) = &source.strand else {
             return Ok(None);
         };
-        let strands = &self.context().pasts.strands;
+        let strands = &self.state().pasts.strands;
         let may_hold = |block: &Summary| wanted.may_hold(block);
         let next = strands.read_wanted(strand, range, &may_hold, PAGE_POINTS, out).await?;
         Ok(next.map(|from| TimeRange { from, ..range }))
@@ -161,7 +161,7 @@ impl TenantEntities {
         let Some(Strand { partition, name }) = &source.strand else {
             return Ok(false);
         };
-        let (store, key) = (&self.context().store, keys::changed(name));
+        let (store, key) = (&self.state().store, keys::changed(name));
         Ok(store.get_linear(partition, &key).await?.is_some())
     }
 
@@ -175,7 +175,7 @@ impl TenantEntities {
         let Some(strand) = &source.strand else {
             return Ok(());
         };
-        let strands = &self.context().pasts.strands;
+        let strands = &self.state().pasts.strands;
         let count = match bound {
             Bound::Last(count) => {
                 *out = strands.read_last(strand, range, count).await?;
@@ -196,7 +196,7 @@ impl TenantEntities {
         let Some(strand) = &source.strand else {
             return Ok(span);
         };
-        let strands = &self.context().pasts.strands;
+        let strands = &self.state().pasts.strands;
         let blocks = strands.blocks(strand, TimeRange::ALL).await?;
         let inside = |block: &Summary| {
             span.contains(micros(block.observed_first)) && span.contains(micros(block.observed_last))

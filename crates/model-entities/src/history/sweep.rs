@@ -4,7 +4,7 @@
 pub(super) mod tests;
 
 use crate::query::stream::{Buckets, Union};
-use crate::tenant::Context;
+use crate::tenant::TenantState;
 use crate::{Error, TenantEntities, keys};
 
 /// Ids that are read in the first page of a bucket.
@@ -13,7 +13,7 @@ const PAGE_IDS: usize = 256;
 /// Meets every entity and every past of one that is gone, bucket by bucket; buckets that cannot be read (any further) are
 /// skipped.
 pub(super) struct PastWalk<'a> {
-    context: &'a Context,
+    state: &'a TenantState,
     job: &'static str,
     bucket: usize,
     ids: Union,
@@ -23,7 +23,7 @@ pub(super) struct PastWalk<'a> {
 impl TenantEntities {
     /// Begins a walk of a job.
     pub(super) fn walk_pasts(&self, job: &'static str) -> PastWalk<'_> {
-        PastWalk { context: self.context(), job, bucket: 0, ids: ids_of_bucket(), key: Vec::new() }
+        PastWalk { state: self.state(), job, bucket: 0, ids: ids_of_bucket(), key: Vec::new() }
     }
 }
 
@@ -34,13 +34,13 @@ impl PastWalk<'_> {
     ///
     /// If the store serves nobody.
     pub(super) async fn next(&mut self) -> Result<Option<Box<str>>, Error> {
-        while let Some(partition) = self.context.partitions.get(self.bucket) {
+        while let Some(partition) = self.state.partitions.get(self.bucket) {
             let read = match self.ids.is_starved() {
-                true => self.ids.fill(&self.context.store, std::slice::from_ref(partition)).await,
+                true => self.ids.fill(&self.state.store, std::slice::from_ref(partition)).await,
                 false => Ok(()),
             };
             if let Err(error) = read {
-                self.context.skip(self.job, &format_args!("bucket {}", self.bucket), error)?;
+                self.state.skip(self.job, &format_args!("bucket {}", self.bucket), error)?;
             } else if self.ids.next(&mut self.key, false).is_some() {
                 match keys::id_of_key(&self.key) {
                     Some(id) => return Ok(Some(id.into())),

@@ -147,9 +147,9 @@ fn check(mut open: impl FnMut() -> Store, steps: &[Step]) {
                 Step::Fold(id) => drop(entities.fold_history(&format!("urn:x:{id}")).await.unwrap()),
                 Step::HalfFold(id) => {
                     let id = format!("urn:x:{id}");
-                    let context = entities.context();
-                    let partition = context.partition(&id).unwrap();
-                    let heads = context.heads_in(partition, &id, false).await.unwrap();
+                    let state = entities.state();
+                    let partition = state.partition(&id).unwrap();
+                    let heads = state.heads_in(partition, &id, false).await.unwrap();
                     if let Some(newest) = heads.newest() {
                         entities.write_strands(&id, &heads, newest).await.unwrap();
                     }

@@ -29,7 +29,7 @@ impl Entities {
     pub async fn trim_history(&self, now: Timestamp) -> Result<usize, Error> {
         let mut trimmed = 0;
         for tenant in self.tenants_for("trim").await? {
-            if !tenant.context().policy.keeps_all() {
+            if !tenant.state().policy.keeps_all() {
                 trimmed += tenant.trim(now).await?;
             }
         }
@@ -43,7 +43,7 @@ impl TenantEntities {
         while let Some(id) = ids.next().await? {
             match self.trim_one(&id, now).await {
                 Ok(pasts) => trimmed += pasts,
-                Err(error) => self.context().skip("trim", &id, error)?,
+                Err(error) => self.state().skip("trim", &id, error)?,
             }
         }
         Ok(trimmed)
@@ -52,7 +52,7 @@ impl TenantEntities {
     /// Scopes hold until they are set anew or removed (4.18): those that hold at the cutoff stay, however old.
     async fn before_valid(&self, strand: &Strand, cutoff: i64) -> Result<i64, Error> {
         let before = TimeRange { from: i64::MIN, to: cutoff };
-        let last = self.context().pasts.strands.read_last(strand, before, 1).await?;
+        let last = self.state().pasts.strands.read_last(strand, before, 1).await?;
         let holds = !last.is_empty() && Point::new(&last, 0).class != Class::Removal;
         Ok(last.times.first().copied().filter(|_| holds).unwrap_or(cutoff))
     }
@@ -62,16 +62,16 @@ impl TenantEntities {
         let Some(known) = self.history(id).await? else {
             return Ok(0);
         };
-        let context = self.context();
+        let state = self.state();
         let cutoffs = |attribute: TermId| {
-            let keep = context.policy.keep(&context.terms, &known.types, attribute)?;
+            let keep = state.policy.keep(&state.terms, &known.types, attribute)?;
             let overdue = keep + (keep / OVERDUE_PART).min(OVERDUE_MAX);
             Some((before(now, keep), before(now, overdue)))
         };
-        let _turn = self.turn(id).await;
+        let _lock = self.lock_history(id).await;
         // Head rows may be as old.
         if let Err(error) = self.fold_now(id).await {
-            context.skip("fold", &id, error)?;
+            state.skip("fold", &id, error)?;
         }
         let (mut writes, mut emptied) = (Vec::new(), SmallVec::<[_; 4]>::new());
         for strand in self.strands_of(id, |_, _| true).await? {
@@ -86,23 +86,23 @@ impl TenantEntities {
                     writes.push(write_of(strand, vec![edit], now, None));
                 }
                 Ok(Due::All(version)) => emptied.push((strand, version)),
-                Err(error) => context.skip("trim", &strand, error)?,
+                Err(error) => state.skip("trim", &strand, error)?,
             }
         }
         let mut trimmed = 0;
         let cut: Vec<Strand> = writes.iter().map(|write| write.strand.clone()).collect();
-        for (strand, outcome) in cut.iter().zip(context.pasts.strands.write_all(writes).await) {
+        for (strand, outcome) in cut.iter().zip(state.pasts.strands.write_all(writes).await) {
             match outcome {
                 Ok(()) => trimmed += 1,
-                Err(error) => context.skip("trim", strand, error.into())?,
+                Err(error) => state.skip("trim", strand, error.into())?,
             }
         }
         for (strand, version) in emptied {
             let beside = vec![Write::Delete(keys::changed(&strand.name))];
-            match context.pasts.strands.erase_version(&strand, version, beside).await {
+            match state.pasts.strands.erase_version(&strand, version, beside).await {
                 // What another node wrote to it meanwhile stays.
                 Ok(is_erased) => trimmed += usize::from(is_erased),
-                Err(error) => context.skip("trim", &strand, error.into())?,
+                Err(error) => state.skip("trim", &strand, error.into())?,
             }
         }
         Ok(trimmed)
@@ -115,7 +115,7 @@ impl TenantEntities {
         attribute: TermId,
         (cutoff, overdue): (i64, i64),
     ) -> Result<Due, Error> {
-        let strands = &self.context().pasts.strands;
+        let strands = &self.state().pasts.strands;
         let version = strands.version(strand).await?;
         let cutoff = match attribute {
             TermId::SCOPE => self.before_valid(strand, cutoff).await?,

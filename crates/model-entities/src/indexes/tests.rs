@@ -71,7 +71,7 @@ fn check_sequence(store: &Store, buckets: u32, steps: &[Step]) {
                     let outcome = tenant.apply(&format!("urn:x:{id}"), (**operation).clone(), now).await;
                     assert!(!matches!(outcome, Err(Error::Store(_) | Error::Contention(_))), "{outcome:?}");
                 }
-                Step::Want(name) => tenant.context().indexes.want(&[TermId(*name)]),
+                Step::Want(name) => tenant.state().indexes.want(&[TermId(*name)]),
                 Step::Enter => tenant.enter_indexes().await.unwrap(),
                 Step::Build => _ = tenant.build_indexes().await.unwrap(),
                 Step::Look => {
@@ -84,10 +84,10 @@ fn check_sequence(store: &Store, buckets: u32, steps: &[Step]) {
         }
         for tenant in [&tenant, &beside] {
             tenant.build_indexes().await.unwrap();
-            let wanted = tenant.context().indexes.wanted.lock().clone();
+            let wanted = tenant.state().indexes.wanted.lock().clone();
             assert!(wanted.is_empty(), "{wanted:?} is not built");
         }
-        let register = tenant.context().index_register().await.unwrap();
+        let register = tenant.state().index_register().await.unwrap();
         assert_eq!(register.building(), Indexed::None);
     });
 }
@@ -145,7 +145,7 @@ async fn an_index_is_built_while_many_write() {
         })
         .collect();
     for name in [10, 11, 12] {
-        tenant.context().indexes.want(&[TermId(name)]);
+        tenant.state().indexes.want(&[TermId(name)]);
         let (one, other) = tokio::join!(tenant.build_indexes(), beside.build_indexes());
         assert!(one.unwrap() >= 300 && other.is_ok());
     }
@@ -182,7 +182,7 @@ async fn a_query_that_is_slow_without_an_index_gets_one() {
     for at in 0..200 {
         tenant.apply(&format!("urn:x:{at}"), car(at, at), Timestamp(1)).await.unwrap();
     }
-    let is_wanted = |tenant: &TenantEntities| !tenant.context().indexes.wanted.lock().is_empty();
+    let is_wanted = |tenant: &TenantEntities| !tenant.state().indexes.wanted.lock().is_empty();
     // Quick: the first entities match, or there are few.
     assert_eq!(tenant.query(&greater(10, -1.0)).await.unwrap().entities.len(), 10);
     assert!(!is_wanted(&tenant));
@@ -190,13 +190,13 @@ async fn a_query_that_is_slow_without_an_index_gets_one() {
     assert!(is_wanted(&tenant));
     tokio::time::timeout(std::time::Duration::from_secs(5), entities.index_wanted()).await.unwrap();
     assert_eq!(entities.build_indexes().await.unwrap(), 200);
-    assert_eq!(*tenant.context().indexes.ready(), Indexed::Of([TermId(10)].into()));
+    assert_eq!(*tenant.state().indexes.ready(), Indexed::Of([TermId(10)].into()));
     assert_eq!(tenant.query(&greater(10, 197.0)).await.unwrap().entities.len(), 2);
     assert!(!is_wanted(&tenant));
     assert_eq!(entities.build_indexes().await.unwrap(), 0, "it is built once");
     // And is known after a start.
     let again = city(&by_use(&store, 1)).await;
-    assert_eq!(*again.context().indexes.ready(), Indexed::Of([TermId(10)].into()));
+    assert_eq!(*again.state().indexes.ready(), Indexed::Of([TermId(10)].into()));
     again.apply("urn:x:900", car(1, 900), Timestamp(9)).await.unwrap();
     stored(&again).await;
 }
@@ -208,14 +208,14 @@ async fn what_was_begun_is_ended_after_a_start() {
     for at in 0..20 {
         tenant.apply(&format!("urn:x:{at}"), car(at, at), Timestamp(1)).await.unwrap();
     }
-    tenant.context().change_register(false, |register| register.enter(&[TermId(10)].into())).await.unwrap();
+    tenant.state().change_register(false, |register| register.enter(&[TermId(10)].into())).await.unwrap();
     // A writer that knows of nothing yet.
     tenant.apply("urn:x:1", car(1, 50), Timestamp(2)).await.unwrap();
     let entities = by_use(&store, 1);
     let again = city(&entities).await;
-    assert_eq!(*again.context().indexes.ready(), Indexed::None);
+    assert_eq!(*again.state().indexes.ready(), Indexed::None);
     assert_eq!(entities.build_indexes().await.unwrap(), 20);
-    assert_eq!(*again.context().indexes.ready(), Indexed::Of([TermId(10)].into()));
+    assert_eq!(*again.state().indexes.ready(), Indexed::Of([TermId(10)].into()));
     stored(&again).await;
 }
 
@@ -223,7 +223,7 @@ async fn what_was_begun_is_ended_after_a_start() {
 async fn all_is_indexed_where_that_is_asked_for() {
     let store = store();
     let all = |store: &Store| Entities::new(store.clone(), Options { index: IndexPolicy::All, ..options(1) });
-    assert_eq!(*city(&all(&store)).await.context().indexes.ready(), Indexed::All);
+    assert_eq!(*city(&all(&store)).await.state().indexes.ready(), Indexed::All);
     // A tenant that was there before.
     let other = TenantName::new("other").unwrap();
     let before = by_use(&store, 1).tenant_or_create(&other).await.unwrap();
@@ -232,10 +232,10 @@ async fn all_is_indexed_where_that_is_asked_for() {
     }
     let entities = all(&store);
     let tenant = entities.tenant(&other).await.unwrap();
-    assert_eq!(*tenant.context().indexes.ready(), Indexed::None);
+    assert_eq!(*tenant.state().indexes.ready(), Indexed::None);
     entities.index_wanted().await;
     assert_eq!(entities.build_indexes().await.unwrap(), 20);
-    assert_eq!(*tenant.context().indexes.ready(), Indexed::All);
+    assert_eq!(*tenant.state().indexes.ready(), Indexed::All);
     stored(&tenant).await;
 }
 
@@ -253,19 +253,19 @@ async fn an_attribute_that_nobody_has_is_no_more_in_use() {
     // The one that the note names: another takes its place.
     tenant.apply("urn:x:0", Operation::Delete, Timestamp(2)).await.unwrap();
     assert_eq!(told().await, both);
-    assert!(!tenant.context().indexes.stale.lock().is_empty());
+    assert!(!tenant.state().indexes.stale.lock().is_empty());
     entities.sweep_in_use().await.unwrap();
     assert_eq!(told().await, both);
-    assert!(tenant.context().indexes.stale.lock().is_empty(), "the note names another");
+    assert!(tenant.state().indexes.stale.lock().is_empty(), "the note names another");
     for at in [3, 6] {
         tenant.apply(&format!("urn:x:{at}"), Operation::Delete, Timestamp(3)).await.unwrap();
     }
     let one = BTreeMap::from([(1, BTreeSet::from([10]))]);
     assert_eq!(told().await, one);
     entities.sweep_in_use().await.unwrap();
-    let partition = &tenant.context().partitions[0];
+    let partition = &tenant.state().partitions[0];
     let long = &mut LongRead::of_job(Deadline::default());
-    assert_eq!(tenant.context().noted(partition, TermId(1), long).await.unwrap().len(), 1, "taken back");
+    assert_eq!(tenant.state().noted(partition, TermId(1), long).await.unwrap().len(), 1, "taken back");
     tenant.apply("urn:x:3", car(3, 3), Timestamp(4)).await.unwrap();
     assert_eq!(told().await, both, "and noted again");
 }
@@ -292,7 +292,7 @@ async fn write_all(nodes: [&TenantEntities; 2], seed: u32, left: &Cell<u32>) {
 /// Indexes one attribute after the other, and looks after the notes of those in use.
 async fn build_all(tenant: &TenantEntities, left: &Cell<u32>) {
     for name in 10..13 {
-        tenant.context().indexes.want(&[TermId(name)]);
+        tenant.state().indexes.want(&[TermId(name)]);
         tenant.build_indexes().await.unwrap();
         let _ = tenant.types(None, true, &Deadline::default()).await.unwrap();
         tenant.sweep_in_use().await.unwrap();
@@ -321,7 +321,7 @@ fn two_nodes_that_build_while_others_write_miss_nothing() {
             stored(&one).await;
             let [told, are] = in_use(&other).await;
             assert_eq!(told, are, "seed {seed}");
-            let register = other.context().index_register().await.unwrap();
+            let register = other.state().index_register().await.unwrap();
             assert_eq!(register.ready(), Indexed::Of([10, 11, 12].map(TermId).into()));
         });
     }

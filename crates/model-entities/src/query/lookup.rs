@@ -7,7 +7,7 @@ use store::{Direction, Partition, Timestamp};
 
 use super::plan::Way;
 use super::stream::IdList;
-use crate::tenant::Context;
+use crate::tenant::TenantState;
 use crate::{Error, TermId, keys};
 
 /// Larger pages cost the allocator more than they save.
@@ -17,7 +17,7 @@ const TYPES_MAX: usize = 64;
 /// Beyond so many expired rows that are not yet purged, the index alone decides nothing.
 const EXPIRED_MAX: usize = 4096;
 
-impl Context {
+impl TenantState {
     /// All ids behind a way, unless they are more rows than this.
     pub(super) async fn ids_behind(&self, way: &Way, rows_max: usize) -> Result<Option<IdList>, Error> {
         let (mut list, mut rows) = (IdList::default(), 0);

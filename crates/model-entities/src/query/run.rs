@@ -19,7 +19,7 @@ use super::stream::{Buckets, Candidate, Feed, IdList, Union};
 use super::{Query, QueryResult};
 use crate::expiry::live_bytes;
 use crate::long_read::{LIGHT_ENTITY_BYTES, LongRead};
-use crate::tenant::Context;
+use crate::tenant::TenantState;
 use crate::{EntityView, Error, TenantEntities, keys};
 use bytes::Bytes;
 
@@ -58,18 +58,18 @@ impl TenantEntities {
     /// [`Error::TimedOut`] behind the query's deadline; if the store refuses.
     pub async fn query(&self, query: &Query) -> Result<QueryResult, Error> {
         loop {
-            let context = self.context();
-            let result = run(context, query).await?;
+            let state = self.state();
+            let result = run(state, query).await?;
             // Entities that began to move meanwhile may have moved past it.
-            if context.newer().await?.is_none() {
+            if state.newer().await?.is_none() {
                 return Ok(result);
             }
         }
     }
 }
 
-async fn run(context: &Context, query: &Query) -> Result<QueryResult, Error> {
-    let mut run = Run::new(context, query)?;
+async fn run(state: &TenantState, query: &Query) -> Result<QueryResult, Error> {
+    let mut run = Run::new(state, query)?;
     let mut walk = run.begin().await?;
     run.go(&mut walk).await?;
     run.finish().await
@@ -77,7 +77,7 @@ async fn run(context: &Context, query: &Query) -> Result<QueryResult, Error> {
 
 /// A query at work.
 pub(super) struct Run<'a> {
-    pub(super) context: &'a Context,
+    pub(super) state: &'a TenantState,
     pub(super) query: &'a Query,
     pub(super) matcher: Matcher,
     links: Links,
@@ -135,17 +135,17 @@ pub(super) struct Walk {
 }
 
 impl<'a> Run<'a> {
-    pub(super) fn new(context: &'a Context, query: &'a Query) -> Result<Self, Error> {
+    pub(super) fn new(state: &'a TenantState, query: &'a Query) -> Result<Self, Error> {
         let room = query.offset.saturating_add(query.limit);
         let top = Top::new(query, room);
-        let sort_max = context.options.sort_entities_max;
+        let sort_max = state.options.sort_entities_max;
         if top.is_some() && room > sort_max {
             let message =
                 format!("offset and limit reach beyond {sort_max} sorted entities (sort_entities_max)");
             return Err(Error::Limit(message));
         }
         Ok(Self {
-            context,
+            state,
             query,
             matcher: Matcher::new(query),
             links: Links::default(),
@@ -158,32 +158,32 @@ impl<'a> Run<'a> {
             given: 0,
             after: None,
             scanned: 0,
-            scanned_max: context.options.scan_entities_max,
+            scanned_max: state.options.scan_entities_max,
             expired: None,
             key: Vec::with_capacity(128),
-            long: LongRead::new(&context.lane, query.deadline.clone()),
+            long: LongRead::new(&state.lane, query.deadline.clone()),
         })
     }
 
     /// The same, for all matches in id order, page after page: [`Run::turn_page`] takes one, [`Run::go`] makes the next. `after`:
     /// behind this id.
     pub(super) fn sweeping(
-        context: &'a Context,
+        state: &'a TenantState,
         query: &'a Query,
         after: Option<Box<str>>,
     ) -> Result<Self, Error> {
-        let run = Self::new(context, query)?;
+        let run = Self::new(state, query)?;
         let matched = after.as_ref().map_or(0, |_| query.offset);
         Ok(Self { sweeps: true, top: None, after, matched, ..run })
     }
 
     /// Plans the way, and goes to its begin.
     pub(super) async fn begin(&mut self) -> Result<Walk, Error> {
-        let types = if wants_types(self.query) { self.context.types_in_use().await? } else { None };
-        let plan = Plan::new(self.query, types.as_deref(), &self.context.indexes.ready());
+        let types = if wants_types(self.query) { self.state.types_in_use().await? } else { None };
+        let plan = Plan::new(self.query, types.as_deref(), &self.state.indexes.ready());
         tracing::trace!(%plan, "query planned");
         if plan.decides && (self.query.count || self.query.offset > 0) && self.top.is_none() {
-            self.expired = self.context.expired_ids(self.query.now).await?;
+            self.expired = self.state.expired_ids(self.query.now).await?;
         }
         let with_entities = plan.ids.is_none() && plan.ordered.is_empty();
         let feed = self.feed(&plan).await?;
@@ -200,7 +200,7 @@ impl<'a> Run<'a> {
         if !is_slow || walk.plan.wanted.is_empty() {
             return gone;
         }
-        self.context.indexes.want(&walk.plan.wanted);
+        self.state.indexes.want(&walk.plan.wanted);
         match gone {
             Err(Error::Limit(text)) => {
                 Err(Error::Limit(format!("{text}; what it asks for is being indexed: try again later")))
@@ -225,7 +225,7 @@ impl<'a> Run<'a> {
                         tokio::task::yield_now().await;
                     }
                     if let Some(union) = walk.feed.union() {
-                        union.fill(&self.context.store, &self.context.partitions).await?;
+                        union.fill(&self.state.store, &self.state.partitions).await?;
                     }
                 }
                 Pause::Poor => {
@@ -271,12 +271,12 @@ impl<'a> Run<'a> {
         if let Some(ids) = &plan.ids {
             let mut list = IdList::default();
             for id in ids {
-                list.push(self.context.bucket(id), id.as_bytes());
+                list.push(self.state.bucket(id), id.as_bytes());
             }
             return Ok(Feed::Ids(list));
         }
         let asked = self.query.offset.saturating_add(self.query.limit);
-        let buckets = Buckets::of(self.context);
+        let buckets = Buckets::of(self.state);
         // Ids are spread evenly over buckets.
         let rows = asked.saturating_add(asked / 4).div_ceil(buckets.partitions.max(1)).clamp(16, 256);
         if plan.ordered.is_empty() {
@@ -286,7 +286,7 @@ impl<'a> Run<'a> {
         let mut unions: Vec<_> = ways.map(|way| Union::new(buckets, &way.ranges, rows)).collect();
         if unions.len() > 1 {
             for union in &mut unions {
-                union.fill(&self.context.store, &self.context.partitions).await?;
+                union.fill(&self.state.store, &self.state.partitions).await?;
             }
         }
         let until = unions.iter().filter_map(Union::frontier).min().map(<[u8]>::to_vec);
@@ -339,14 +339,14 @@ impl<'a> Run<'a> {
             self.matched += 1;
             return Ok(());
         }
-        let Some(partition) = self.context.partitions.get(candidate.partition) else {
+        let Some(partition) = self.state.partitions.get(candidate.partition) else {
             return Ok(());
         };
         let held = match candidate.entity {
             Some(entity) => Some(Some(entity)),
             // Where it is now is still to be found out.
-            None if self.context.layout.is_moving() => None,
-            None => self.context.store.get_cached(partition, &self.key).map(|row| row.map(|row| row.value)),
+            None if self.state.layout.is_moving() => None,
+            None => self.state.store.get_cached(partition, &self.key).map(|row| row.map(|row| row.value)),
         };
         match held {
             Some(None) => Ok(()),
@@ -369,7 +369,7 @@ impl<'a> Run<'a> {
         let mut missing: Vec<_> = pending.iter_mut().filter(|(_, held)| held.is_none()).collect();
         let ids: Vec<&str> = missing.iter().map(|(id, _)| &**id).collect();
         if !ids.is_empty() {
-            let rows = self.context.rows(&ids).await?;
+            let rows = self.state.rows(&ids).await?;
             for ((_, held), row) in missing.iter_mut().zip(rows) {
                 *held = row.map(|row| row.value);
             }
@@ -428,14 +428,14 @@ impl<'a> Run<'a> {
             if wanted.is_empty() {
                 return Ok(());
             }
-            let linked_max = self.context.options.scan_entities_max;
+            let linked_max = self.state.options.scan_entities_max;
             if self.links.held.len() + wanted.len() > linked_max {
                 let message =
                     format!("the query follows links to more than {linked_max} entities (scan_entities_max)");
                 return Err(Error::Limit(message));
             }
             let ids: Vec<&str> = wanted.iter().map(|id| &**id).collect();
-            let found = self.context.rows(&ids).await?.into_iter().map(|row| row.map(|row| row.value));
+            let found = self.state.rows(&ids).await?.into_iter().map(|row| row.map(|row| row.value));
             self.links.held.extend(wanted.into_iter().zip(found));
         }
     }
@@ -443,7 +443,7 @@ impl<'a> Run<'a> {
     fn see(&mut self, entity: Bytes) -> Result<(), Error> {
         self.scanned += 1;
         if self.scanned > self.scanned_max {
-            let scan_max = self.context.options.scan_entities_max;
+            let scan_max = self.state.options.scan_entities_max;
             let message = format!("the query looks at more than {scan_max} entities (scan_entities_max)");
             return Err(Error::Limit(message));
         }
@@ -459,7 +459,7 @@ impl<'a> Run<'a> {
         let only_counts = self.only_counts();
         match &mut self.top {
             Some(top) => {
-                let pushed = top.push(&view, entity.clone(), &self.context.terms, &mut self.long.pace);
+                let pushed = top.push(&view, entity.clone(), &self.state.terms, &mut self.long.pace);
                 self.long.pace.check()?;
                 pushed?;
             }
@@ -478,7 +478,7 @@ impl<'a> Run<'a> {
         let mut best: Option<IdList> = None;
         for way in plan.probes.iter().take(WAYS_MAX) {
             let bound = best.as_ref().map_or(rows_max, IdList::len);
-            if let Some(list) = self.context.ids_behind(way, bound).await? {
+            if let Some(list) = self.state.ids_behind(way, bound).await? {
                 best = Some(list);
             }
         }

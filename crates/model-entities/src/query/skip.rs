@@ -20,14 +20,14 @@ impl Run<'_> {
         if self.sweeps || !is_decided {
             return Ok(());
         }
-        let (context, query) = (self.context, self.query);
+        let (state, query) = (self.state, self.query);
         // Of several ranges an entity may lie in more than one.
         let Some(range) = walk.feed.union().and_then(|union| union.only_range().cloned()) else {
             return Ok(());
         };
-        let buckets = context.partitions.len();
+        let buckets = state.partitions.len();
         if query.offset >= ROWS_MIN && buckets <= BUCKETS_MAX {
-            let (passed, next) = match &*context.partitions {
+            let (passed, next) = match &*state.partitions {
                 [partition] => {
                     let (passed, next) = self.pass(partition, &range, &range.start, query.offset).await?;
                     (passed, vec![next])
@@ -41,7 +41,7 @@ impl Run<'_> {
         }
         if query.count {
             let mut counted = 0;
-            for partition in &context.partitions {
+            for partition in &state.partitions {
                 counted += self.pass(partition, &range, &range.start, usize::MAX).await?.0;
             }
             self.counted = Some(counted);
@@ -94,7 +94,7 @@ impl Run<'_> {
     ) -> Result<(usize, Option<Bytes>), Error> {
         let (mut passed, mut from) = (0, begin.clone());
         loop {
-            let skipped = self.context.store.skip(partition, range, &from, rows - passed).await?;
+            let skipped = self.state.store.skip(partition, range, &from, rows - passed).await?;
             passed += skipped.rows;
             match skipped.next {
                 Some(next) if passed < rows => from = next,

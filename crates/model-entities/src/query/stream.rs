@@ -11,7 +11,7 @@ use bytes::Bytes;
 use futures_util::future::try_join_all;
 use store::{Direction, Page, Partition, Range, Store};
 
-use crate::tenant::{BUCKETS_AT_ONCE, Context};
+use crate::tenant::{BUCKETS_AT_ONCE, TenantState};
 use crate::{Error, keys};
 use heap::Heap;
 
@@ -130,8 +130,8 @@ pub(crate) struct Buckets {
 impl Buckets {
     pub(crate) const ONE: Self = Self { partitions: 1, sources: 0 };
 
-    pub(crate) fn of(context: &Context) -> Self {
-        Self { partitions: context.partitions.len(), sources: context.layout.sources() }
+    pub(crate) fn of(state: &TenantState) -> Self {
+        Self { partitions: state.partitions.len(), sources: state.layout.sources() }
     }
 }
 

@@ -7,7 +7,7 @@ use super::run::{Run, Walk};
 use super::{Filter, Query};
 use crate::expiry::live_bytes;
 use crate::long_read::LIGHT_ENTITY_BYTES;
-use crate::tenant::Context;
+use crate::tenant::TenantState;
 use crate::{Change, EntityView, Error, Operation, TenantEntities};
 
 /// A walk through all entities that match a query, in the order of their ids. What others write meanwhile shifts nothing:
@@ -37,7 +37,7 @@ impl TenantEntities {
         if query.filter.as_ref().map_or(0, Filter::link_depth) > 0 {
             return Err(Error::Invalid("a sweep cannot ask for attributes of linked entities".into()));
         }
-        let mut run = Run::sweeping(self.context(), query, None)?;
+        let mut run = Run::sweeping(self.state(), query, None)?;
         let walk = run.begin().await?;
         Ok(Sweep { entities: self, query, run, walk, last: None })
     }
@@ -55,9 +55,9 @@ impl Sweep<'_> {
     pub async fn apply_next(&mut self, operation: &Operation) -> Result<Option<Swept>, Error> {
         self.query.deadline.check()?;
         self.run.go(&mut self.walk).await?;
-        while self.run.context.newer().await?.is_some() {
+        while self.run.state.newer().await?.is_some() {
             // Entities that began to move meanwhile may have moved past it. What was passed over was given.
-            self.run = Run::sweeping(self.entities.context(), self.query, self.last.clone())?;
+            self.run = Run::sweeping(self.entities.state(), self.query, self.last.clone())?;
             self.walk = self.run.begin().await?;
             self.run.go(&mut self.walk).await?;
         }
@@ -100,7 +100,7 @@ impl Matching<'_> {
     /// # Errors
     ///
     /// [`Error::TimedOut`] behind the deadline; if a row is damaged.
-    pub(crate) async fn judge(&self, context: &Context, rows: &[Option<Row>]) -> Result<Vec<bool>, Error> {
+    pub(crate) async fn judge(&self, state: &TenantState, rows: &[Option<Row>]) -> Result<Vec<bool>, Error> {
         let is_large = |row: &Row| row.value.len() > LIGHT_ENTITY_BYTES;
         let is_long = self.matcher.is_heavy() || rows.iter().flatten().any(is_large);
         let mut pace = Pace::new(self.query.deadline.clone());
@@ -116,7 +116,7 @@ impl Matching<'_> {
                 Ok::<_, Error>(())
             };
             match is_long {
-                true => context.lane.run(slice).await?,
+                true => state.lane.run(slice).await?,
                 false => slice()?,
             }
             if pace.is_tired() {

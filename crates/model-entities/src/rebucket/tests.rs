@@ -102,7 +102,7 @@ impl Plain {
         for number in 0..IDS {
             let id = name(number);
             let found = match lags {
-                true => entities.context().row_linear(&id).await.unwrap().map(|row| row.value),
+                true => entities.state().row_linear(&id).await.unwrap().map(|row| row.value),
                 false => entities.get(&id, FOREVER).await.unwrap().map(|entity| entity.bytes),
             };
             let found = found.map(|bytes| PlainEntity::read(&EntityView::parse(&bytes).unwrap()));
@@ -250,12 +250,12 @@ fn check(store: &Store, steps: &[Step], lags: bool) {
                 Step::Want(buckets) => wanted = *buckets,
                 Step::Job(steps) => drop(job(entities, &mut walks[0], wanted, (*steps).into()).await),
                 Step::Copy(id) => {
-                    let context = entities.context();
-                    if let Some(source) = context.layout.source(&name(*id)) {
-                        let _ = context.copy_entity(&name(*id), source).await.unwrap();
+                    let state = entities.state();
+                    if let Some(source) = state.layout.source(&name(*id)) {
+                        let _ = state.copy_entity(&name(*id), source).await.unwrap();
                     }
                 }
-                Step::Index(name) => entities.context().indexes.want(&[TermId(*name)]),
+                Step::Index(name) => entities.state().indexes.want(&[TermId(*name)]),
                 Step::Build => drop(entities.build_indexes().await.unwrap()),
                 Step::Sweep => entities.sweep_in_use().await.unwrap(),
                 Step::Switch => {
@@ -270,7 +270,7 @@ fn check(store: &Store, steps: &[Step], lags: bool) {
             while !job(&handles[0], &mut walks[0], wanted, 1).await {}
             plain.check(&handles[0], lags).await;
             plain.check(&handles[1], lags).await;
-            assert_eq!(handles[0].context().layout.buckets, wanted);
+            assert_eq!(handles[0].state().layout.buckets, wanted);
             assert_eq!(
                 stored(&handles[0]).await,
                 plain.entities,
@@ -318,32 +318,32 @@ async fn check_union(store: &Store, seed: u64, (from, buckets): (u32, u32), rows
     }
     // Announced, and known.
     assert!(!job(&entities, &mut Walk::new(0), buckets, 2).await);
-    let context = entities.context();
+    let state = entities.state();
     // The job's view is that of the step before.
-    let context = match context.newer().await.unwrap() {
+    let state = match state.newer().await.unwrap() {
         Some(newer) => newer,
         None => {
-            assert!(context.is_in_force().await.unwrap() || context.is_superseded());
-            context.newest()
+            assert!(state.is_in_force().await.unwrap() || state.is_superseded());
+            state.newest()
         }
     };
-    assert!(context.layout.is_moving());
+    assert!(state.layout.is_moving());
     let range = [keys::type_range(TermId(1)), keys::entities_range()][random.random_range(0..2)].clone();
-    let mut union = Union::new(Buckets::of(context), &[range], rows);
+    let mut union = Union::new(Buckets::of(state), &[range], rows);
     let (mut found, mut key) = (Vec::new(), Vec::new());
     loop {
         while random.random_bool(0.4) {
             let id = &ids[random.random_range(0..ids.len())];
             if random.random_bool(0.3)
-                && let Some(source) = context.layout.source(id)
+                && let Some(source) = state.layout.source(id)
             {
-                let _ = context.copy_entity(id, source).await.unwrap();
+                let _ = state.copy_entity(id, source).await.unwrap();
             } else {
-                assert!(context.move_entity(id).await.unwrap());
+                assert!(state.move_entity(id).await.unwrap());
             }
         }
         if union.is_starved() {
-            union.fill(&context.store, &context.partitions).await.unwrap();
+            union.fill(&state.store, &state.partitions).await.unwrap();
             continue;
         }
         match union.next(&mut key, false) {
@@ -364,14 +364,14 @@ fn a_slow_mover_brings_nothing_back() {
         entities.apply(&id, Operation::Create(draft_of("1")), Timestamp(1)).await.unwrap();
         let mut walk = Walk::new(0);
         job(&entities, &mut walk, 2, 2).await;
-        entities.context().is_in_force().await.unwrap();
-        let context = entities.context();
-        let source = context.source(&id).unwrap();
-        let read = Moving::read(context, source, &id).await.unwrap().unwrap();
+        entities.state().is_in_force().await.unwrap();
+        let state = entities.state();
+        let source = state.source(&id).unwrap();
+        let read = Moving::read(state, source, &id).await.unwrap().unwrap();
         entities.apply(&id, Operation::Delete, Timestamp(2)).await.unwrap();
-        assert_eq!(context.copy_entity(&id, 0).await.unwrap(), Some(true));
-        let watch = context.watch_partition(context.bucket(&id)).await.unwrap().unwrap();
-        assert!(!context.put_copy(&id, read, watch).await.unwrap());
+        assert_eq!(state.copy_entity(&id, 0).await.unwrap(), Some(true));
+        let watch = state.watch_partition(state.bucket(&id)).await.unwrap().unwrap();
+        assert!(!state.put_copy(&id, read, watch).await.unwrap());
         assert!(entities.get(&id, FOREVER).await.unwrap().is_none());
         while !job(&entities, &mut walk, 2, 1).await {}
         assert!(stored(&entities).await.is_empty());
@@ -473,7 +473,7 @@ fn the_job_goes_on_after_a_restart() {
         let all = Entities::new(store.clone(), options(8));
         for tenant in &tenants {
             let entities = all.tenant(tenant).await.unwrap();
-            assert_eq!(entities.context().layout, Layout { epoch: 4, buckets: 2, from: 2 });
+            assert_eq!(entities.state().layout, Layout { epoch: 4, buckets: 2, from: 2 });
             assert_eq!(stored(&entities).await.len(), ids.len() - 1);
             assert!(entities.history(&ids[7]).await.unwrap().is_some(), "what is gone has moved, too");
         }
@@ -498,7 +498,7 @@ fn check_damaged(store: &Store) {
             entities.apply(id, Operation::Create(draft), Timestamp(1)).await.unwrap();
         }
         let damaged = moving_id();
-        let partition = entities.context().partition(&damaged).unwrap().clone();
+        let partition = entities.state().partition(&damaged).unwrap().clone();
         put_raw(store, &partition, keys::entity(&damaged), b"?").await;
         let before = rows_of(store, &partition, &damaged).await;
         assert!(before.len() > 2, "{before:?}");
@@ -510,10 +510,10 @@ fn check_damaged(store: &Store) {
             "a writer moves it"
         );
         while !job(&entities, &mut walk, 2, 1).await {}
-        let context = entities.context();
-        assert!(!context.layout.is_moving(), "the move is at its end");
+        let state = entities.state();
+        assert!(!state.layout.is_moving(), "the move is at its end");
         assert_eq!(rows_of(store, &partition, &damaged).await, BTreeMap::new());
-        assert_eq!(rows_of(store, context.partition(&damaged).unwrap(), &damaged).await, before);
+        assert_eq!(rows_of(store, state.partition(&damaged).unwrap(), &damaged).await, before);
         assert!(is_damaged(entities.get(&damaged, FOREVER).await.map(drop)));
         let named = ids.iter().map(|id| (id.as_str().into(), counted(2)));
         for (id, outcome) in ids.iter().zip(entities.apply_all(named.collect(), Timestamp(2)).await) {

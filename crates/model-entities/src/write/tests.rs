@@ -182,7 +182,7 @@ pub(crate) fn operation() -> impl Strategy<Value = Operation> {
         2 => draft().prop_map(Operation::Create),
         1 => draft().prop_map(Operation::Replace),
         3 => merging,
-        2 => (draft(), any::<bool>()).prop_map(|(draft, keep_held)| Operation::Append { draft, keep_held }),
+        2 => (draft(), any::<bool>()).prop_map(|(draft, keep_existing)| Operation::Append { draft, keep_existing }),
         2 => draft().prop_map(Operation::Update),
         2 => one().prop_map(|mut given| {
             // A patch need not give a value.
@@ -208,15 +208,15 @@ pub(crate) fn operation() -> impl Strategy<Value = Operation> {
 /// The stored entities of a tenant; checks that the other rows are exactly theirs, unless indexes are being built, and that each of
 /// their attributes is noted as in use.
 pub(crate) async fn stored(entities: &TenantEntities) -> BTreeMap<String, PlainEntity> {
-    let context = entities.context();
-    let register = context.index_register().await.unwrap();
+    let state = entities.state();
+    let register = state.index_register().await.unwrap();
     let mut all = BTreeMap::new();
-    for (bucket, partition) in context.partitions.iter().enumerate() {
+    for (bucket, partition) in state.partitions.iter().enumerate() {
         let (mut found, mut expected, mut least) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
         let (mut noted, mut in_use) = (BTreeSet::new(), BTreeSet::new());
         let mut range = Some(Range::default());
         while let Some(rest) = range {
-            let page = context.store.scan(partition, &rest, Direction::Forward, 50).await.unwrap();
+            let page = state.store.scan(partition, &rest, Direction::Forward, 50).await.unwrap();
             for (key, value) in page.rows() {
                 // Rows of the past are looked at in `history`.
                 if [keys::HEAD, keys::FOLDED, keys::PAST, keys::PAST_TYPE].contains(&key[0]) {
@@ -232,7 +232,7 @@ pub(crate) async fn stored(entities: &TenantEntities) -> BTreeMap<String, PlainE
                 }
                 let view = EntityView::parse(value).unwrap();
                 assert_eq!(keys::id_of_key(key), Some(view.id()));
-                assert_eq!(context.bucket(view.id()), bucket);
+                assert_eq!(state.bucket(view.id()), bucket);
                 expected.extend(index_rows(&view, &register.written()).keys().map(<[u8]>::to_vec));
                 least.extend(index_rows(&view, &register.ready()).keys().map(<[u8]>::to_vec));
                 let names = view.attributes().map(|attribute| attribute.name());
@@ -347,7 +347,7 @@ fn numbers(range: std::ops::Range<u32>) -> String {
 
 /// All index rows of the tenant's only bucket.
 async fn index_keys(entities: &TenantEntities) -> Vec<Vec<u8>> {
-    let Context { store, partitions, .. } = entities.context();
+    let TenantState { store, partitions, .. } = entities.state();
     let (mut keys, mut range) = (Vec::new(), Range::default());
     loop {
         let page = store.scan(&partitions[0], &range, Direction::Forward, 10_000).await.unwrap();
@@ -415,7 +415,7 @@ fn many_writers_on_one_entity_lose_nothing() {
                     let mut draft = draft_of(&round.to_string());
                     draft.types.clear();
                     draft.attributes[0].name = TermId(100 + writer * 20 + round);
-                    let operation = Operation::Append { draft, keep_held: false };
+                    let operation = Operation::Append { draft, keep_existing: false };
                     entities.apply("urn:x:1", operation, Timestamp(2)).await.unwrap();
                 }
             }
@@ -441,7 +441,7 @@ fn who_comes_while_others_queue_queues_too() {
     run(async {
         let entities = tenant(&store(), 1).await;
         let create = |id: &'static str| entities.apply(id, Operation::Create(draft_of("0")), Timestamp(1));
-        let queue = entities.context().turns.of("urn:x:1").unwrap().lock().await;
+        let queue = entities.state().retry_locks.of("urn:x:1").lock().await;
         let waits = |waiting: &mut std::pin::Pin<Box<dyn Future<Output = ()> + '_>>| {
             let mut context = std::task::Context::from_waker(std::task::Waker::noop());
             waiting.as_mut().poll(&mut context).is_pending()
@@ -472,13 +472,13 @@ fn who_comes_while_others_queue_queues_too() {
 fn most_of_a_large_batch_does_not_wait_for_the_turn_of_one_entity() {
     run(async {
         let entities = tenant(&plain_store(), 2).await;
-        let turns = &entities.context().turns;
-        let taken = turns.of("urn:x:0").unwrap();
+        let locks = &entities.state().retry_locks;
+        let taken = locks.of("urn:x:0");
         let ids = (0..2_000).map(|n| format!("urn:x:{n}"));
         // Of those who share its turn, the first only.
-        let ids = ids.enumerate().filter(|(n, id)| *n == 0 || !std::ptr::eq(turns.of(id).unwrap(), taken));
+        let ids = ids.enumerate().filter(|(n, id)| *n == 0 || !std::ptr::eq(locks.of(id), taken));
         let ids: Vec<String> = ids.map(|(_, id)| id).collect();
-        let turn = taken.lock().await;
+        let lock = taken.lock().await;
         let operations = ids.iter().map(|id| (id[..].into(), Operation::Create(draft_of("1"))));
         let batch = entities.apply_all(operations.collect(), Timestamp(5));
         let mut batch: std::pin::Pin<Box<dyn Future<Output = _>>> = Box::pin(batch);
@@ -487,7 +487,7 @@ fn most_of_a_large_batch_does_not_wait_for_the_turn_of_one_entity() {
             assert!(batch.as_mut().poll(&mut context).is_pending());
         }
         assert_eq!(stored(&entities).await.len(), ids.len() - 1);
-        drop(turn);
+        drop(lock);
         let outcomes = batch.await;
         assert!(outcomes.iter().all(|outcome| matches!(outcome, Ok(Change { fate: Fate::Created, .. }))));
         assert_eq!(stored(&entities).await.len(), ids.len());
@@ -620,7 +620,7 @@ fn what_is_purged_is_not_scanned_again() {
             let draft = Draft { id: id.into(), expires_at: Some(Timestamp(expires)), ..draft_of("1") };
             entities.apply(id, Operation::Create(draft), Timestamp(1)).await.unwrap();
         };
-        let first = || entities.context().purged.begin();
+        let first = || entities.state().purged.begin();
         let end = |time: i64| keys::expired_range(Timestamp(time + 1)).end;
         create(&entities, "urn:x:1", 50).await;
         assert_eq!(first(), None);
@@ -712,7 +712,7 @@ fn a_state_is_the_same_in_every_store() {
             }
             tenant.apply("urn:x:1", Operation::Create(draft_of("7")), Timestamp(5)).await.unwrap();
             states.push(tenant.get("urn:x:1", Timestamp(6)).await.unwrap().unwrap().fingerprint());
-            stamps.push(tenant.context().row("urn:x:1").await.unwrap().unwrap().stamp);
+            stamps.push(tenant.state().row("urn:x:1").await.unwrap().unwrap().stamp);
         }
         assert_eq!(states[0], states[1]);
         assert_ne!(stamps[0], stamps[1], "the store's stamp tells more than the state");
@@ -785,12 +785,12 @@ async fn index_rows_are_bounded_in_bytes_too() {
         matches!(&outcomes[0], Err(Error::Limit(_) | Error::Store(_))) && outcomes[1].is_ok(),
         "{outcomes:?}"
     );
-    let context = entities.context();
+    let state = entities.state();
     let long = &mut LongRead::of_job(Deadline::default());
-    let noted = context.noted(&context.partitions[0], TermId(1), long).await.unwrap();
+    let noted = state.noted(&state.partitions[0], TermId(1), long).await.unwrap();
     assert_eq!(noted.into_values().collect::<Vec<_>>(), ["urn:x:2".into()], "nothing of what was refused");
     entities.apply(&id, create(6_000), Timestamp(2)).await.unwrap();
-    context.indexes.want(&[TermId(10)]);
+    state.indexes.want(&[TermId(10)]);
     assert_eq!(entities.build_indexes().await.unwrap(), 2);
     stored(&entities).await;
     let other =

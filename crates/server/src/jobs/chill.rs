@@ -51,7 +51,7 @@ impl Chill {
             }
             Err(error) => tracing::warn!(error = chain(&error), "cannot pack old blocks of series smaller"),
         }
-        match self.entities.chill_history(now, age).await {
+        match self.entities.recompress_history(now, age).await {
             Ok(count) => {
                 note(&self.metrics.history.chilled, count, "old blocks of histories were packed smaller")
             }

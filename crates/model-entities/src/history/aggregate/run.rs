@@ -47,7 +47,7 @@ impl TenantEntities {
             needs: Needs::of(methods),
             buckets: Buckets::new(period, request.span),
         };
-        let mut turn = None;
+        let mut lock = None;
         for _ in 0..ATTEMPTS_MAX {
             // Scopes are no values that a method is meant for.
             let wants = |attribute, dataset: Option<&str>| {
@@ -66,8 +66,10 @@ impl TenantEntities {
             if !self.has_moved(&watched).await? {
                 return Ok(Some(found));
             }
-            // What was fresh may have been counted in a block, too. While the turn is ours nothing is folded.
-            turn = turn.or(self.turn(id).await);
+            // What was fresh may have been counted in a block, too. While the lock is ours nothing is folded.
+            if lock.is_none() {
+                lock = Some(self.lock_history(id).await);
+            }
         }
         Err(Error::Contention(id.into()))
     }
@@ -136,7 +138,7 @@ impl TenantEntities {
         source: &Source,
         job: &Job,
     ) -> Result<Option<AggregateHistory>, Error> {
-        let strands = &self.context().pasts.strands;
+        let strands = &self.state().pasts.strands;
         let fresh = source.fresh.columns();
         let is_told = kind_of_last(&fresh).is_some();
         let mut run = Run::new(source, job);

@@ -96,9 +96,9 @@ fn a_fold_that_comes_late_changes_nothing() {
                 last += 1;
                 nodes[0].apply(ID, upsert(last), Timestamp(last)).await.unwrap();
             }
-            let (context, watch) = nodes[1].watch(ID).await.unwrap();
-            let partition = context.partition(ID).unwrap();
-            let heads = context.heads_in(partition, ID, false).await.unwrap();
+            let (state, watch) = nodes[1].watch(ID).await.unwrap();
+            let partition = state.partition(ID).unwrap();
+            let heads = state.heads_in(partition, ID, false).await.unwrap();
             let newest = heads.newest().unwrap();
             if round % 2 == 0 {
                 // The other node comes first, with more.
@@ -109,7 +109,7 @@ fn a_fold_that_comes_late_changes_nothing() {
             } else {
                 assert!(nodes[1].write_strands(ID, &heads, newest).await.unwrap());
             }
-            context.drop_heads(ID, &heads, newest, watch).await.unwrap();
+            state.drop_heads(ID, &heads, newest, watch).await.unwrap();
             assert!(values(&nodes[round % 2]).await.into_iter().eq(1..=last));
         }
     });
@@ -120,7 +120,7 @@ fn a_fold_that_comes_late_changes_nothing() {
 fn writes_stand_on_the_version_they_follow_from() {
     run(async {
         let entities = tenant(&store()).await;
-        let strands = &entities.context().pasts.strands;
+        let strands = &entities.state().pasts.strands;
         let strand = entities.strand(ID, keys::strand_name(ID, TermId(10), None));
         let write = |time: i64, version| {
             let mut points = Points::default();
@@ -155,7 +155,7 @@ fn large(number: i64, length: usize) -> String {
 /// Folds so many values of this length, some at a time; answers how often blocks were there to be joined.
 async fn check_large(length: usize, count: i64, fold: i64) -> usize {
     let entities = tenant(&store()).await;
-    let strands = &entities.context().pasts.strands;
+    let strands = &entities.state().pasts.strands;
     let strand = entities.strand(ID, keys::strand_name(ID, TermId(10), None));
     let mut joins = 0;
     for number in 1..=count {

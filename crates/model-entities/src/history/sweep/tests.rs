@@ -41,7 +41,7 @@ fn pasts_of_others_are_folded_and_trimmed() {
                 entities.apply(id, Operation::UpsertUpdate(draft), Timestamp(now)).await.unwrap();
             }
         }
-        let partition = entities.context().partition("urn:x:1").unwrap();
+        let partition = entities.state().partition("urn:x:1").unwrap();
         put_raw(&store, partition, keys::folded("urn:x:1"), b"?").await;
         assert_eq!(all.sweep_history(Timestamp(200), Duration::ZERO).await.unwrap(), 2);
         assert_eq!(all.skips().count(), 1);

@@ -21,7 +21,7 @@ async fn job(all: &Entities, is_over: &Cell<bool>, skew: i64) {
     for turn in skew.. {
         let done = match turn % 5 {
             0 => all.sweep_history(Timestamp(10_000), Duration::ZERO).await.map(drop),
-            1 => all.chill_history(Timestamp(10_000), Duration::ZERO).await.map(drop),
+            1 => all.recompress_history(Timestamp(10_000), Duration::ZERO).await.map(drop),
             _ => entities.fold_history(ID).await.map(drop),
         };
         assert!(matches!(done, Ok(()) | Err(Error::Contention(_))), "{done:?}");

@@ -34,7 +34,7 @@ impl Run<'_> {
     /// Takes the page; the next may look at as many entities again. What comes next needs no slot yet.
     pub(in crate::query) fn turn_page(&mut self) -> Vec<Bytes> {
         self.given = self.matched.saturating_sub(self.query.offset);
-        self.scanned_max = self.scanned.saturating_add(self.context.options.scan_entities_max);
+        self.scanned_max = self.scanned.saturating_add(self.state.options.scan_entities_max);
         self.page_bytes = 0;
         self.long.begin_anew();
         std::mem::take(&mut self.page)
@@ -78,7 +78,7 @@ impl Run<'_> {
                 batch.iter().filter(|(_, held)| held.is_none()).map(|(id, _)| &**id).collect();
             let mut read = match missing.as_slice() {
                 [] => Vec::new(),
-                ids => self.context.rows(ids).await?,
+                ids => self.state.rows(ids).await?,
             }
             .into_iter();
             for (_, held) in batch {

@@ -68,7 +68,7 @@ async fn check(tenant: &TenantEntities, entities: &[Value], asked: &Asked) {
     let expected = asked.answer(entities);
     let whole = Query { limit: 10_000, count: true, ..asked.query() };
     let result = tenant.query(&whole).await.unwrap();
-    let buckets = tenant.context().partitions.len();
+    let buckets = tenant.state().partitions.len();
     assert_eq!(ids(&result), expected, "{buckets} buckets: {asked:?}");
     assert_eq!((result.count, result.more), (Some(expected.len()), false), "{asked:?}");
     sweeps::check(tenant, asked, &expected).await;
@@ -106,7 +106,7 @@ fn random_round(seed: u64, entities_max: usize, queries: usize) {
         for (at, asked) in asked.iter().enumerate() {
             check(&tenant, &entities, asked).await;
             // One after the other.
-            tenant.context().indexes.want(&[term(NAMES[at % NAMES.len()])]);
+            tenant.state().indexes.want(&[term(NAMES[at % NAMES.len()])]);
             tenant.build_indexes().await.unwrap();
         }
     });
@@ -326,7 +326,7 @@ fn long_queries_leave_the_threads_of_the_runtime() {
         })
         .collect();
     let tenant = runtime.block_on(tenant_with(&entities, options(1)));
-    let lane = tenant.context().lane.clone();
+    let lane = tenant.state().lane.clone();
     let asked = Query { count: true, limit: 1, ..query(Some(filter("name ~= y"))) };
     let long = tenant.clone();
     let found = runtime.spawn(async move { long.query(&asked).await.map(|found| found.count) });
@@ -346,7 +346,7 @@ async fn sorted_pages_show_what_still_matches() {
     let speed = OrderKey::Value(super::super::testing::path("speed"));
     let order = vec![OrderBy { key: speed, descending: false }];
     let asked = Query { order, limit: 1, page_bytes_max: Some(1), ..query(Some(filter("speed > 0"))) };
-    let mut run = Run::new(tenant.context(), &asked).unwrap();
+    let mut run = Run::new(tenant.state(), &asked).unwrap();
     let mut walk = run.begin().await.unwrap();
     run.go(&mut walk).await.unwrap();
     let slower = Operation::UpsertReplace(draft(&car(0, -1)));

@@ -67,7 +67,7 @@ async fn what_matches_no_more_in_the_moment_of_the_write_stays() {
     let mut sweep = tenant.sweep_matching(&query).await.unwrap();
     assert_eq!(done(sweep.apply_next(&Operation::Delete).await.unwrap().unwrap()), ["urn:e:00"]);
     let named = draft(&json!({"id": "urn:e:03", "type": "Car", "name": {"value": "N"}}));
-    tenant.apply("urn:e:03", Operation::Append { draft: named, keep_held: false }, NOW).await.unwrap();
+    tenant.apply("urn:e:03", Operation::Append { draft: named, keep_existing: false }, NOW).await.unwrap();
     let mut purged = Vec::new();
     while let Some(page) = sweep.apply_next(&Operation::Delete).await.unwrap() {
         purged.extend(done(page));

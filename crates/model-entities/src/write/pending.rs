@@ -11,7 +11,7 @@ use crate::feed::{Records, Told};
 use crate::history::{Header, put_entries};
 use crate::in_use::{Notes, unnoted};
 use crate::index::{IndexRows, Indexed, diff, index_rows};
-use crate::tenant::Context;
+use crate::tenant::TenantState;
 use crate::watch::Watch;
 use crate::{Change, EntityView, Error, Fate, Operation, Precondition, TermId, keys};
 
@@ -23,7 +23,7 @@ const KEY_BESIDE_ID_BYTES_MAX: usize = 160;
 const CHAIN_ROWS_MAX: usize = 16 << 10;
 
 /// Conditions and rows in the making.
-pub(super) struct Draught {
+pub(super) struct PendingCommit {
     conditions: Vec<Condition>,
     writes: Vec<Write>,
     /// Whether the writes of several operations stand one after another.
@@ -48,7 +48,7 @@ pub(super) struct Draught {
     given: Option<SmallVec<[TermId; 8]>>,
 }
 
-impl Draught {
+impl PendingCommit {
     /// `past`: the row of the past of an entity that is not there.
     pub(super) fn new(id: &str, row: Option<Row>, past: Option<Row>, watch: Watch) -> Self {
         let key = keys::entity(id);
@@ -86,7 +86,7 @@ impl Draught {
     /// Cost: a look in memory for each attribute that it was given.
     pub(super) fn add_notes<'a>(
         &self,
-        context: &Context,
+        state: &TenantState,
         id: &'a str,
         notes: &mut Notes<'a>,
     ) -> Result<bool, Error> {
@@ -96,7 +96,7 @@ impl Draught {
         }
         let pairs = unnoted(&self.watch, &EntityView::peek(bytes)?, self.given.as_deref());
         let is_any = !pairs.is_empty();
-        notes.add(context.bucket(id), &self.watch, id, pairs);
+        notes.add(state.bucket(id), &self.watch, id, pairs);
         Ok(is_any)
     }
 
@@ -123,7 +123,7 @@ impl Draught {
     /// One operation on what is held or drafted.
     pub(super) fn think(
         &mut self,
-        context: &Context,
+        state: &TenantState,
         id: &str,
         operation: &Operation,
         now: Timestamp,
@@ -131,12 +131,11 @@ impl Draught {
         let bytes = self.bytes.clone();
         let stored = bytes.as_ref().map(|bytes| EntityView::parse(bytes)).transpose()?;
         let now = self.time(stored.as_ref(), now);
-        let rules =
-            WriteRules { entity_bytes_max: context.options.entity_bytes_max, indexed: self.indexed() };
+        let rules = WriteRules { entity_bytes_max: state.options.entity_bytes_max, indexed: self.indexed() };
         let outcome = apply(stored.as_ref(), id, operation, now, rules)?;
         let live = if self.feed.has_states() { self.live(now)? } else { None };
         let live = live.as_ref().map(|bytes| EntityView::peek(bytes)).transpose()?;
-        self.take(context, id, Before { stored: stored.as_ref(), live: live.as_ref() }, outcome, now)
+        self.take(state, id, Before { stored: stored.as_ref(), live: live.as_ref() }, outcome, now)
     }
 
     /// What is held or drafted, without what of it has expired.
@@ -152,7 +151,7 @@ impl Draught {
 
     pub(super) fn take(
         &mut self,
-        context: &Context,
+        state: &TenantState,
         id: &str,
         before: Before<'_>,
         outcome: Outcome,
@@ -181,7 +180,7 @@ impl Draught {
             self.chain_max = (2 * self.writes.len()).max(CHAIN_ROWS_MAX);
         }
         self.tell(id, before.live, &change, &types)?;
-        if context.policy.records(&context.terms, &types) {
+        if state.policy.records(&state.terms, &types) {
             self.record(id, before.stored, &change, &types)?;
         }
         Ok(change)
@@ -224,7 +223,7 @@ impl Draught {
     }
 
     /// The commit; `None` if nothing changed.
-    pub(super) fn commit(mut self, context: &Context, id: &str) -> Result<Option<Commit>, Error> {
+    pub(super) fn commit(mut self, state: &TenantState, id: &str) -> Result<Option<Commit>, Error> {
         if self.feed.is_empty() {
             return Ok(None);
         }
@@ -251,12 +250,12 @@ impl Draught {
             if let Write::Put(key, _) = write
                 && key.first() == Some(&keys::EXPIRY)
             {
-                context.purged.note(key);
+                state.purged.note(key);
             }
         }
         let mut commit = Commit {
-            partition: context.partition(id)?.clone(),
-            write_id: context.write_ids.next(),
+            partition: state.partition(id)?.clone(),
+            write_id: state.write_ids.next(),
             conditions: self.conditions,
             writes: self.writes,
             change: None,
@@ -264,7 +263,7 @@ impl Draught {
         };
         // What is left for states; without them the commit is not measured.
         let room = match self.feed.has_states() {
-            true => context.store.limits().commit_bytes.saturating_sub(commit.bytes()),
+            true => state.store.limits().commit_bytes.saturating_sub(commit.bytes()),
             false => 0,
         };
         commit.change = Some(self.feed.into_record(room));

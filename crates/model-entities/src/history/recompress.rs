@@ -16,38 +16,38 @@ impl Entities {
     /// # Errors
     ///
     /// If the store serves nobody, or its directory of tenants cannot be read. What was packed before stays so.
-    pub async fn chill_history(&self, now: Timestamp, age: Duration) -> Result<usize, Error> {
+    pub async fn recompress_history(&self, now: Timestamp, age: Duration) -> Result<usize, Error> {
         let before = before(now, age);
-        let mut chilled = 0;
-        for tenant in self.tenants_for("chill").await? {
-            chilled += tenant.chill(before).await?;
+        let mut recompressed = 0;
+        for tenant in self.tenants_for("recompress").await? {
+            recompressed += tenant.chill(before).await?;
         }
-        Ok(chilled)
+        Ok(recompressed)
     }
 }
 
 impl TenantEntities {
     async fn chill(&self, before: i64) -> Result<usize, Error> {
-        let (mut ids, mut chilled) = (self.walk_pasts("chill"), 0);
+        let (mut ids, mut recompressed) = (self.walk_pasts("recompress"), 0);
         while let Some(id) = ids.next().await? {
-            match self.chill_one(&id, before).await {
-                Ok(blocks) => chilled += blocks,
-                Err(error) => self.context().skip("chill", &id, error)?,
+            match self.recompress_one(&id, before).await {
+                Ok(blocks) => recompressed += blocks,
+                Err(error) => self.state().skip("recompress", &id, error)?,
             }
         }
-        Ok(chilled)
+        Ok(recompressed)
     }
 
-    async fn chill_one(&self, id: &str, before: i64) -> Result<usize, Error> {
-        let context = self.context();
-        let mut chilled = 0;
+    async fn recompress_one(&self, id: &str, before: i64) -> Result<usize, Error> {
+        let state = self.state();
+        let mut recompressed = 0;
         for strand in self.strands_of(id, |_, _| true).await? {
-            match context.pasts.strands.chill(&strand, before).await {
-                Ok(blocks) => chilled += blocks,
-                Err(error) => context.skip("chill", &strand, error.into())?,
+            match state.pasts.strands.chill(&strand, before).await {
+                Ok(blocks) => recompressed += blocks,
+                Err(error) => state.skip("recompress", &strand, error.into())?,
             }
         }
-        Ok(chilled)
+        Ok(recompressed)
     }
 }
 
@@ -90,7 +90,10 @@ mod tests {
             }
             spoil_strand(&store, "urn:x:1", TermId(10)).await;
             let all = Entities::new(store, options(1));
-            assert_eq!(all.chill_history(Timestamp(2_500_000), Duration::from_secs(1)).await.unwrap(), 2);
+            assert_eq!(
+                all.recompress_history(Timestamp(2_500_000), Duration::from_secs(1)).await.unwrap(),
+                2
+            );
             assert_eq!(all.skips().count(), 1);
         });
     }
@@ -110,9 +113,13 @@ mod tests {
             let before = read().await;
             let all = Entities::new(store.clone(), options(1));
             let age = Duration::from_secs(1);
-            assert_eq!(all.chill_history(Timestamp(1_000_000), age).await.unwrap(), 0, "nothing is as old");
-            assert_eq!(all.chill_history(Timestamp(2_500_000), age).await.unwrap(), 2);
-            assert_eq!(all.chill_history(Timestamp(2_500_000), age).await.unwrap(), 0);
+            assert_eq!(
+                all.recompress_history(Timestamp(1_000_000), age).await.unwrap(),
+                0,
+                "nothing is as old"
+            );
+            assert_eq!(all.recompress_history(Timestamp(2_500_000), age).await.unwrap(), 2);
+            assert_eq!(all.recompress_history(Timestamp(2_500_000), age).await.unwrap(), 0);
             assert_eq!(read().await, before);
         });
     }
