@@ -38,6 +38,7 @@ mod tenants;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 mod time;
+pub mod wire;
 mod work;
 mod write_id;
 mod writes;
