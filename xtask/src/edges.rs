@@ -12,15 +12,25 @@ mod tests {
         ("lang-json", &[]),
         ("store", &[]),
         ("lang-formula", &[]),
+        ("egress", &[]),
         ("model-series", &["lang-formula", "store"]),
         ("model-entities", &["lang-json", "model-series", "store"]),
         ("api-http", &[]),
-        ("api-ngsi-ld", &["api-http", "lang-json", "model-entities"]),
+        ("api-ngsi-ld", &["api-http", "egress", "lang-json", "model-entities"]),
         ("api-tsm", &["api-http", "lang-json", "model-series"]),
         ("campaign", &[]),
         (
             "server",
-            &["api-http", "api-ngsi-ld", "api-tsm", "campaign", "model-entities", "model-series", "store"],
+            &[
+                "api-http",
+                "api-ngsi-ld",
+                "api-tsm",
+                "campaign",
+                "egress",
+                "model-entities",
+                "model-series",
+                "store",
+            ],
         ),
     ];
 

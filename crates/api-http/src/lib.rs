@@ -10,7 +10,6 @@
 //! from a [`RequestStream`], and an answer may have a body made by [`stream`]. What all bodies and answers hold at once is
 //! bounded by a [`MemoryBudget`].
 
-mod addresses;
 mod body;
 mod budget;
 mod coding;
@@ -29,7 +28,6 @@ mod tenant;
 #[cfg(feature = "testing")]
 pub mod testing;
 
-pub use addresses::is_public_address;
 pub use body::{BODY_BYTES_HELD, read_body};
 pub use budget::{MemoryBudget, MemoryFull, RequestMemory, Reservation, SMALL_BYTES, Share};
 pub use conditions::{ConditionError, Conditions, States, check_untagged, tagged};

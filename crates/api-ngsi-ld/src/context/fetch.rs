@@ -1,12 +1,11 @@
 //! Fetching of remote contexts, within limits: time, size, redirects, and whom to ask.
 
-use std::net::{IpAddr, SocketAddr};
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 use std::time::Duration;
 
-use api_http::is_public_address;
-use reqwest::dns::{Addrs, Name, Resolve, Resolving};
-use reqwest::{Client, Response, Url, header, redirect};
+use bytes::Bytes;
+use egress::{Client, ClientOptions, Names, Others, Policy, Redirects, Request};
+use http::{HeaderMap, HeaderValue, Method, header};
 use tokio::sync::Semaphore;
 
 /// The most fetches under way at once.
@@ -56,7 +55,7 @@ pub struct FetchPolicy {
 pub(super) struct Fetcher {
     policy: FetchPolicy,
     /// Made at the first fetch: the server has chosen its TLS provider by then.
-    client: OnceLock<Result<Client, String>>,
+    client: OnceLock<Result<Client, egress::Error>>,
     permits: Semaphore,
 }
 
@@ -74,150 +73,67 @@ impl Fetcher {
         if !self.policy.allowed {
             return Err(FetchError::Forbidden(NOT_ALLOWED.into()));
         }
-        let timeout = self.policy.timeout;
         let all = async {
             let stopping = |_| FetchError::Failed("the server is stopping".into());
             let _permit = self.permits.acquire().await.map_err(stopping)?;
-            self.follow(url).await
+            self.read(url).await
         };
-        let too_long = || {
-            FetchError::Failed(format!(
-                "it took longer than {} ms (--context-duration-max)",
-                timeout.as_millis()
-            ))
-        };
-        tokio::time::timeout(timeout, all).await.unwrap_or_else(|_| Err(too_long()))
+        tokio::time::timeout(self.policy.timeout, all).await.unwrap_or_else(|_| Err(self.too_long()))
     }
 
-    fn client(&self) -> Result<&Client, String> {
+    fn client(&self) -> Result<&Client, egress::Error> {
+        let policy = &self.policy;
+        let others = if policy.private_addresses { Others::Any } else { Others::Public };
         let make = || {
-            Client::builder()
-                .redirect(redirect::Policy::none())
-                .no_proxy()
-                .dns_resolver(Arc::new(CheckedResolver { private_addresses: self.policy.private_addresses }))
-                .connect_timeout(self.policy.timeout)
-                .user_agent(concat!("twinfold/", env!("CARGO_PKG_VERSION")))
-                .build()
-                .map_err(|error| format!("no client for remote contexts: {}", chain(&error)))
+            Client::new(ClientOptions {
+                policy: Policy::of_others(others),
+                names: Names::System,
+                connect_duration_max: policy.timeout,
+                duration_max: policy.timeout,
+                answer_bytes_max: policy.bytes_max,
+                redirects: Redirects::Followed(policy.redirects_max),
+                roots: Vec::new(),
+            })
         };
         self.client.get_or_init(make).as_ref().map_err(Clone::clone)
     }
 
-    /// Asks, and follows redirects one by one, so that each address is checked.
-    async fn follow(&self, url: &str) -> Result<String, FetchError> {
-        let invalid = |error| FetchError::Invalid(format!("it is no URL: {error}"));
-        let mut url = Url::parse(url).map_err(invalid)?;
-        for _ in 0..=self.policy.redirects_max {
-            self.check_url(&url)?;
-            let request = self.client().map_err(FetchError::Failed)?.get(url.clone());
-            let response = request.header(header::ACCEPT, ACCEPT).send().await.map_err(failed)?;
-            if !response.status().is_redirection() {
-                return self.read(response).await;
-            }
-            url = redirected(&url, &response).map_err(FetchError::Failed)?;
+    async fn read(&self, url: &str) -> Result<String, FetchError> {
+        let headers = HeaderMap::from_iter([(header::ACCEPT, HeaderValue::from_static(ACCEPT))]);
+        let request = Request { method: Method::GET, url: url.to_owned(), headers, body: Bytes::new() };
+        let client = self.client().map_err(|error| self.refusal(error))?;
+        let answer = client.call(request).await.map_err(|error| self.refusal(error))?;
+        if !answer.status().is_success() {
+            return Err(FetchError::Failed(format!("the answer was {}", answer.status())));
         }
-        let times = self.policy.redirects_max;
-        Err(FetchError::Failed(format!("it redirects more than {times} times (--context-redirects-max)")))
-    }
-
-    /// Refuses schemes other than HTTP's, and addresses in the URL itself; names are checked when
-    /// they are resolved.
-    fn check_url(&self, url: &Url) -> Result<(), FetchError> {
-        if !matches!(url.scheme(), "http" | "https") {
-            return Err(FetchError::Invalid(format!("{url} is neither http nor https")));
-        }
-        let address = match url.host() {
-            None => return Err(FetchError::Invalid(format!("{url} names no host"))),
-            Some(host) => host.to_string().trim_matches(['[', ']']).parse::<IpAddr>().ok(),
-        };
-        match address.filter(|address| !self.policy.private_addresses && !is_public_address(*address)) {
-            Some(address) => Err(FetchError::Forbidden(format!("{address} is {NOT_PUBLIC}"))),
-            None => Ok(()),
-        }
-    }
-
-    async fn read(&self, mut response: Response) -> Result<String, FetchError> {
-        if !response.status().is_success() {
-            return Err(FetchError::Failed(format!("the answer was {}", response.status())));
-        }
-        let bytes_max = self.policy.bytes_max;
-        let too_large =
-            || FetchError::Failed(format!("it is larger than {bytes_max} bytes (--context-bytes-max)"));
-        if response
-            .content_length()
-            .is_some_and(|length| usize::try_from(length).unwrap_or(usize::MAX) > bytes_max)
-        {
-            return Err(too_large());
-        }
-        let mut body = Vec::new();
-        while let Some(chunk) = response.chunk().await.map_err(failed)? {
-            if body.len() + chunk.len() > bytes_max {
-                return Err(too_large());
-            }
-            body.extend_from_slice(&chunk);
-        }
+        let body = answer.body().await.map_err(|error| self.refusal(error))?;
         String::from_utf8(body).map_err(|_| FetchError::Invalid("it is no UTF-8 text".into()))
     }
-}
 
-/// Where an answer sends us on to.
-fn redirected(url: &Url, response: &Response) -> Result<Url, String> {
-    let location = response.headers().get(header::LOCATION).and_then(|location| location.to_str().ok());
-    let location = location.ok_or_else(|| format!("{url} redirects to nowhere"))?;
-    url.join(location).map_err(|error| format!("{url} redirects to {location:?}: {error}"))
-}
-
-/// A fetch that failed, or that was given up because the name has no address that may be asked.
-fn failed(error: reqwest::Error) -> FetchError {
-    let error = error.without_url();
-    let mut source = std::error::Error::source(&error);
-    while let Some(inner) = source {
-        if let Some(not_public) = inner.downcast_ref::<NotPublic>() {
-            return FetchError::Forbidden(not_public.to_string());
-        }
-        source = inner.source();
-    }
-    FetchError::Failed(chain(&error))
-}
-
-/// A name that stands for no public address.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}, by its name, is {NOT_PUBLIC}")]
-struct NotPublic(String);
-
-/// Resolves names, and gives only addresses that may be asked: what is connected to is what was
-/// checked, whatever the name says a moment later.
-struct CheckedResolver {
-    private_addresses: bool,
-}
-
-impl Resolve for CheckedResolver {
-    fn resolve(&self, name: Name) -> Resolving {
-        let private_addresses = self.private_addresses;
-        Box::pin(async move {
-            let found: Vec<SocketAddr> = tokio::net::lookup_host((name.as_str(), 0)).await?.collect();
-            let asked: Vec<SocketAddr> = found
-                .into_iter()
-                .filter(|address| private_addresses || is_public_address(address.ip()))
-                .collect();
-            if asked.is_empty() {
-                return Err(NotPublic(name.as_str().to_owned()).into());
+    /// Why a call failed, with the setting to change.
+    fn refusal(&self, error: egress::Error) -> FetchError {
+        use egress::Error as Refused;
+        match error {
+            Refused::Invalid(text) => FetchError::Invalid(text),
+            Refused::AddressForbidden(address) => FetchError::Forbidden(format!("{address} is {NOT_PUBLIC}")),
+            Refused::NameForbidden(name) => {
+                FetchError::Forbidden(format!("{name}, by its name, is {NOT_PUBLIC}"))
             }
-            Ok(Box::new(asked.into_iter()) as Addrs)
-        })
+            Refused::Redirects(times) => {
+                FetchError::Failed(format!("it redirects more than {times} times (--context-redirects-max)"))
+            }
+            Refused::TooLarge(bytes_max) => {
+                FetchError::Failed(format!("it is larger than {bytes_max} bytes (--context-bytes-max)"))
+            }
+            Refused::TimedOut(_) => self.too_long(),
+            Refused::Failed(text) => FetchError::Failed(text),
+        }
     }
-}
 
-/// An error with what lies beneath it, in one line.
-fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(inner) = source {
-        text.push_str(": ");
-        text.push_str(&inner.to_string());
-        source = inner.source();
+    fn too_long(&self) -> FetchError {
+        let millis = self.policy.timeout.as_millis();
+        FetchError::Failed(format!("it took longer than {millis} ms (--context-duration-max)"))
     }
-    text
 }
 
 #[cfg(test)]

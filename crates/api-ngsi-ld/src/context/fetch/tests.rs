@@ -76,11 +76,3 @@ async fn private_addresses_are_not_asked() {
     check_forbidden(none, &server.url("/"), "does not fetch remote contexts").await;
     assert_eq!(server.requests(), 0);
 }
-
-#[tokio::test]
-async fn redirects_to_private_addresses_are_not_followed() {
-    let server = WebServer::start(&[("/", Page::Text("secret".into()))]).await;
-    let fetcher = Fetcher::new(FetchPolicy { private_addresses: false, ..policy() });
-    let next = Url::parse("https://example.org/").unwrap().join(&server.url("/")).unwrap();
-    assert!(fetcher.check_url(&next).is_err());
-}

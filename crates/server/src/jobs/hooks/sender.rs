@@ -1,37 +1,34 @@
 //! The way of a notification to its hook: whom to call, signed.
 
-use std::net::{IpAddr, SocketAddr};
-use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context as _;
-use api_http::is_public_address;
+use egress::{Client, ClientOptions, Names, Others, Policy, Redirects, Request};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, header};
 use model_series::Hook;
-use reqwest::dns::{Addrs, Name, Resolve, Resolving};
-use reqwest::{Client, Url, redirect};
-
-use crate::admin::chain;
 
 /// Carries the HMAC-SHA256 of the body, in hex, if the hook has a secret.
-const SIGNATURE: &str = "x-twinfold-signature";
+const SIGNATURE: HeaderName = HeaderName::from_static("x-twinfold-signature");
+/// Of longer answers the connection is closed instead of kept; what they say is not looked at.
+const ANSWER_BYTES_MAX: usize = 64 * 1024;
 
 /// Sends notifications, within limits.
 pub(super) struct Sender {
     client: Client,
-    private_addresses: bool,
 }
 
 impl Sender {
     pub(super) fn new(private_addresses: bool, duration_max: Duration) -> anyhow::Result<Self> {
-        let client = Client::builder()
-            .redirect(redirect::Policy::none())
-            .no_proxy()
-            .dns_resolver(Arc::new(CheckedResolver { private_addresses }))
-            .timeout(duration_max)
-            .user_agent(concat!("twinfold/", env!("CARGO_PKG_VERSION")))
-            .build()
-            .context("no client for hooks")?;
-        Ok(Self { client, private_addresses })
+        let client = Client::new(ClientOptions {
+            policy: Policy::of_others(if private_addresses { Others::Any } else { Others::Public }),
+            names: Names::System,
+            connect_duration_max: duration_max,
+            duration_max,
+            answer_bytes_max: ANSWER_BYTES_MAX,
+            redirects: Redirects::Answers,
+            roots: Vec::new(),
+        });
+        Ok(Self { client: client.context("no client for hooks")? })
     }
 
     /// Sends a notification; any answer of class 2xx takes it.
@@ -40,32 +37,28 @@ impl Sender {
     ///
     /// Why it did not arrive, in words.
     pub(super) async fn send(&self, hook: &Hook, body: Vec<u8>) -> Result<(), String> {
-        let url = Url::parse(&hook.url).map_err(|error| format!("it is no URL: {error}"))?;
-        self.check_url(&url)?;
-        let mut request = self.client.post(url).header("content-type", "application/json");
+        let mut headers = HeaderMap::new();
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
         if let Some(secret) = &hook.secret {
-            request = request.header(SIGNATURE, signature(secret, &body));
+            let signature = HeaderValue::try_from(signature(secret, &body));
+            headers.insert(SIGNATURE, signature.expect("hexadecimal digits go into a header"));
         }
-        let response = request.body(body).send().await.map_err(|error| chain(&error.without_url()))?;
-        if response.status().is_success() {
-            return Ok(());
-        }
-        Err(format!("the answer was {}", response.status()))
+        let request = Request { method: Method::POST, url: hook.url.to_string(), headers, body: body.into() };
+        let answer = self.client.call(request).await.map_err(refusal)?;
+        let status = answer.status();
+        answer.discard().await;
+        if status.is_success() { Ok(()) } else { Err(format!("the answer was {status}")) }
     }
+}
 
-    /// Refuses schemes other than HTTP's, and addresses in the URL itself; names are checked when they are resolved.
-    fn check_url(&self, url: &Url) -> Result<(), String> {
-        if !matches!(url.scheme(), "http" | "https") {
-            return Err(format!("{url} is neither http nor https"));
+/// Why a hook was not called, with the setting to change.
+fn refusal(error: egress::Error) -> String {
+    match error {
+        egress::Error::AddressForbidden(address) => {
+            format!("{address} is not a public address (--hook-send)")
         }
-        let address = match url.host() {
-            None => return Err(format!("{url} names no host")),
-            Some(host) => host.to_string().trim_matches(['[', ']']).parse::<IpAddr>().ok(),
-        };
-        match address.filter(|address| !self.private_addresses && !is_public_address(*address)) {
-            Some(address) => Err(format!("{address} is not a public address (--hook-send)")),
-            None => Ok(()),
-        }
+        egress::Error::NameForbidden(name) => format!("{name} has no public address (--hook-send)"),
+        error => error.to_string(),
     }
 }
 
@@ -79,26 +72,6 @@ fn signature(secret: &str, body: &[u8]) -> String {
         let _ = write!(text, "{byte:02x}");
     }
     text
-}
-
-/// Resolves names, and gives only addresses that may be called: what is connected to is what was checked.
-struct CheckedResolver {
-    private_addresses: bool,
-}
-
-impl Resolve for CheckedResolver {
-    fn resolve(&self, name: Name) -> Resolving {
-        let private_addresses = self.private_addresses;
-        Box::pin(async move {
-            let found: Vec<SocketAddr> = tokio::net::lookup_host((name.as_str(), 0)).await?.collect();
-            let may_be_called = |address: &SocketAddr| private_addresses || is_public_address(address.ip());
-            let called: Vec<SocketAddr> = found.into_iter().filter(may_be_called).collect();
-            if called.is_empty() {
-                return Err(format!("{} has no public address", name.as_str()).into());
-            }
-            Ok(Box::new(called.into_iter()) as Addrs)
-        })
-    }
 }
 
 #[cfg(test)]

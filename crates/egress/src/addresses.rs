@@ -1,9 +1,9 @@
-//! Whom the server may call: addresses of the public internet, told from those of private networks.
+//! Addresses of the public internet, and all others: this machine's, private, link-local, multicast, reserved ones.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// Whether an address is one of the public internet: not this machine's, not of a private or local
-/// network, not set aside for something else.
+/// network, not reserved for something else.
 pub fn is_public_address(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => is_public_v4(address),
@@ -45,9 +45,11 @@ fn embedded_v4(address: Ipv6Addr) -> Option<Ipv4Addr> {
 
 fn is_public_v6(address: Ipv6Addr) -> bool {
     let [first, second, ..] = address.segments();
-    let is_documentation = first == 0x2001 && second == 0xdb8;
+    let is_documentation = first == 0x2001 && second == 0xdb8 || first == 0x3fff && second & 0xf000 == 0;
+    // 2001::/23 belongs to protocols: Teredo leads to an IPv4 address, others to nobody who takes calls.
+    let is_protocol = first == 0x2001 && second & 0xfe00 == 0;
     // All that is public today is in 2000::/3.
-    first & 0xe000 == 0x2000 && !is_documentation
+    first & 0xe000 == 0x2000 && !is_documentation && !is_protocol
 }
 
 #[cfg(test)]
@@ -77,6 +79,9 @@ mod tests {
             ("64:ff9b::7f00:1", false),
             ("2002:7f00:1::", false),
             ("2001:db8::1", false),
+            ("2001:0:7f00:1::", false),
+            ("3fff::1", false),
+            ("::127.0.0.1", false),
             ("fc00::1", false),
             ("fe80::1", false),
             ("ff02::1", false),
