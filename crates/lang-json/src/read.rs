@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::{Error, Problem, text};
+use crate::{ArrayWriter, Error, ObjectWriter, Problem, text, write_string};
 
 /// The kind of a JSON value, told by its first byte.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -53,6 +53,11 @@ impl<'a> Reader<'a> {
 
     fn bytes(&self) -> &'a [u8] {
         self.text.as_bytes()
+    }
+
+    /// What is not read yet.
+    fn rest(&self) -> &'a [u8] {
+        self.bytes().get(self.at..).expect("no reader goes beyond the end of its text")
     }
 
     fn byte(&self) -> Option<u8> {
@@ -226,8 +231,7 @@ impl<'a> Reader<'a> {
     pub fn number(&mut self) -> Result<&'a str, Error> {
         self.expect(Kind::Number)?;
         let start = self.at;
-        let bytes = self.bytes();
-        let length = text::number_length(bytes.get(start..).unwrap_or_default());
+        let length = text::number_length(self.rest());
         let end = start + length.ok_or(self.error(Problem::Number))?;
         self.at = end;
         self.slice(start, end)
@@ -270,8 +274,7 @@ impl<'a> Reader<'a> {
     }
 
     fn word(&mut self, word: &str) -> Result<(), Error> {
-        let rest = self.bytes().get(self.at..).unwrap_or_default();
-        if !rest.starts_with(word.as_bytes()) {
+        if !self.rest().starts_with(word.as_bytes()) {
             return Err(self.error(Problem::Unexpected));
         }
         self.at += word.len();
@@ -332,35 +335,25 @@ impl<'a> Reader<'a> {
         match self.peek()? {
             Kind::Object => {
                 self.begin_object()?;
-                out.push('{');
-                let mut first = true;
-                while let Some(key) = self.next_key()? {
-                    if !std::mem::take(&mut first) {
-                        out.push(',');
-                    }
-                    text::write_string(out, &key);
-                    out.push(':');
-                    self.canonical(out)?;
+                let mut object = ObjectWriter::begin(out);
+                while let Some(name) = self.next_key()? {
+                    self.canonical(object.member(&name))?;
                 }
-                out.push('}');
+                object.end();
             }
             Kind::Array => {
                 self.begin_array()?;
-                out.push('[');
-                let mut first = true;
+                let mut array = ArrayWriter::begin(out);
                 while self.next_element()? {
-                    if !std::mem::take(&mut first) {
-                        out.push(',');
-                    }
-                    self.canonical(out)?;
+                    self.canonical(array.item())?;
                 }
-                out.push(']');
+                array.end();
             }
             Kind::String => {
                 let (raw, escaped) = self.raw_string()?;
                 if escaped {
                     let value = text::unescape(raw).ok_or(self.error(Problem::String))?;
-                    text::write_string(out, &value);
+                    write_string(out, &value);
                 } else {
                     out.push('"');
                     out.push_str(raw);

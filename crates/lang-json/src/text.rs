@@ -4,9 +4,7 @@ use std::borrow::Cow;
 
 /// The length of the number at the start of `bytes` (RFC 8259 section 6), if there is one.
 pub(crate) fn number_length(bytes: &[u8]) -> Option<usize> {
-    let digits = |from: usize| {
-        bytes.get(from..).unwrap_or_default().iter().take_while(|byte| byte.is_ascii_digit()).count()
-    };
+    let digits = |from: usize| bytes.iter().skip(from).take_while(|byte| byte.is_ascii_digit()).count();
     let mut at = usize::from(bytes.first() == Some(&b'-'));
     let whole = digits(at);
     if whole == 0 || (whole > 1 && bytes.get(at) == Some(&b'0')) {
@@ -100,41 +98,6 @@ fn unicode(rest: &str) -> Option<(char, &str)> {
     let second = unit(rest).filter(|unit| (0xdc00..0xe000).contains(unit))?;
     let code = 0x1_0000 + ((first - 0xd800) << 10) + (second - 0xdc00);
     Some((char::from_u32(code)?, rest.get(4..)?))
-}
-
-/// Appends `value` as a canonical JSON string, quotes included.
-pub fn write_string(out: &mut String, value: &str) {
-    out.push('"');
-    let mut rest = value;
-    while let Some(at) = rest.bytes().position(|byte| byte < 0x20 || byte == b'"' || byte == b'\\') {
-        let (plain, from) = rest.split_at(at);
-        out.push_str(plain);
-        let byte = from.bytes().next().unwrap_or_default();
-        match byte {
-            b'"' => out.push_str("\\\""),
-            b'\\' => out.push_str("\\\\"),
-            0x8 => out.push_str("\\b"),
-            0xc => out.push_str("\\f"),
-            b'\n' => out.push_str("\\n"),
-            b'\r' => out.push_str("\\r"),
-            b'\t' => out.push_str("\\t"),
-            _ => {
-                out.push_str("\\u00");
-                out.push(char::from_digit(u32::from(byte >> 4), 16).unwrap_or('0'));
-                out.push(char::from_digit(u32::from(byte & 15), 16).unwrap_or('0'));
-            }
-        }
-        rest = from.get(1..).unwrap_or_default();
-    }
-    out.push_str(rest);
-    out.push('"');
-}
-
-/// The canonical JSON string of `value`, quotes included.
-pub fn string_to(value: &str) -> String {
-    let mut out = String::with_capacity(value.len() + 2);
-    write_string(&mut out, value);
-    out
 }
 
 /// The characters of a canonical JSON string (quotes included in `text`); `None` if it is none.
