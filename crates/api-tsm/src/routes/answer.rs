@@ -285,7 +285,7 @@ impl ManyBody {
             }
             match self.pieces.next().await {
                 Some(Piece::Rendered(piece)) => {
-                    out.extend_from_slice(self.writer.joint());
+                    self.writer.join(&mut out);
                     if out.is_empty() {
                         out = piece;
                     } else {

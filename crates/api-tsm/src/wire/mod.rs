@@ -24,6 +24,7 @@ use arrow::{ArrowReader, ArrowWriter};
 use csv::{CsvReader, CsvWriter};
 use jiff::tz::TimeZone;
 use json::{JsonReader, JsonWriter};
+use lang_json::Commas;
 use model_series::Points;
 use parquet::ParquetWriter;
 pub(crate) use time::read_time;
@@ -267,7 +268,7 @@ pub enum Tail {
 }
 
 /// Renders whole series of a bulk body independently of those before them, so that several tasks can render at once:
-/// the body is `begin`, then for each piece [`PointsWriter::joint`] and the piece, then `end`. Cheap to clone.
+/// the body is `begin`, then for each piece [`PointsWriter::join`] and the piece, then `end`. Cheap to clone.
 #[derive(Clone)]
 pub struct PieceWriter(AnyPiece);
 
@@ -284,10 +285,9 @@ impl PieceWriter {
         match &mut self.0 {
             AnyPiece::Arrow(writer) => writer.render(out, series),
             AnyPiece::Json(writer) => {
-                for (place, (head, points)) in series.iter().enumerate() {
-                    if place > 0 {
-                        out.push(b',');
-                    }
+                let mut commas = Commas::default();
+                for (head, points) in series {
+                    commas.next(out);
                     writer.begin_series(out, head);
                     writer.points(out, points);
                     writer.end_series(out, points);
@@ -311,8 +311,8 @@ impl PieceWriter {
 pub struct PointsWriter {
     shape: Shape,
     part: Part,
-    /// Whether a series was written before.
-    started: bool,
+    /// The commas between series, where the form has such.
+    commas: Commas,
     /// The name of the series begun, for the forms that say it with every part.
     name: String,
 }
@@ -334,7 +334,7 @@ impl PointsWriter {
             Form::Csv => piece(AnyPiece::Csv(Box::new(CsvWriter::new(zone)))),
             Form::Parquet => Part::Parquet(Box::new(ParquetWriter::new())),
         };
-        Self { shape, part, started: false, name: String::new() }
+        Self { shape, part, commas: Commas::default(), name: String::new() }
     }
 
     /// What renders pieces of a bulk body independently; `None` for Parquet, whose parts know each other.
@@ -345,12 +345,10 @@ impl PointsWriter {
         }
     }
 
-    /// What must stand before the next rendered piece (a comma, or nothing).
-    pub fn joint(&mut self) -> &'static [u8] {
-        let first = !std::mem::replace(&mut self.started, true);
-        match &self.part {
-            Part::Piece(PieceWriter(AnyPiece::Json(_))) if !first => b",",
-            _ => b"",
+    /// Writes what stands before the next rendered piece: a comma, or nothing.
+    pub fn join(&mut self, out: &mut Vec<u8>) {
+        if let Part::Piece(PieceWriter(AnyPiece::Json(_))) = &self.part {
+            self.commas.next(out);
         }
     }
 
@@ -384,7 +382,7 @@ impl PointsWriter {
         if series.is_empty() {
             return Ok(());
         }
-        out.extend_from_slice(self.joint());
+        self.join(out);
         match &mut self.part {
             Part::Piece(piece) => piece.render(out, series),
             Part::Parquet(writer) => {
@@ -399,7 +397,7 @@ impl PointsWriter {
 
     /// Writes what comes before the points of a long series.
     pub fn begin_series(&mut self, out: &mut Vec<u8>, head: SeriesHead<'_>) {
-        out.extend_from_slice(self.joint());
+        self.join(out);
         match &mut self.part {
             Part::Piece(PieceWriter(AnyPiece::Json(writer))) => writer.begin_series(out, &head),
             Part::Piece(PieceWriter(AnyPiece::Arrow(_))) => head.name.clone_into(&mut self.name),

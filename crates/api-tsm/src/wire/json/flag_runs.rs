@@ -1,5 +1,7 @@
 //! Flags of the compact form, which follow all values: kept as runs of equal ones, in bounded memory.
 
+use lang_json::{Buffer as _, Commas, write_string};
+
 use crate::wire::{NO_POINT, flags};
 
 /// The most runs that are kept: a mebibyte.
@@ -14,9 +16,10 @@ pub(crate) struct FlagRuns {
     /// Whether a slot has another flag than Valid, or no point.
     is_needed: bool,
     slots: u64,
-    /// Runs, and slots in all, that were written.
+    /// Runs, and slots in all, that were written; and the commas between those.
     runs_written: usize,
     written: u64,
+    commas: Commas,
 }
 
 impl FlagRuns {
@@ -67,7 +70,7 @@ impl FlagRuns {
                     return true;
                 }
                 *count -= 1;
-                write_flag(out, flag, self.written == 0);
+                write_flag(out, &mut self.commas, flag);
                 self.written += 1;
             }
             self.runs_written += 1;
@@ -78,7 +81,7 @@ impl FlagRuns {
     /// Writes flags that were not kept.
     pub(crate) fn write_again(&mut self, out: &mut Vec<u8>, flags: &[u8]) {
         for flag in flags {
-            write_flag(out, *flag, self.written == 0);
+            write_flag(out, &mut self.commas, *flag);
             self.written += 1;
         }
     }
@@ -89,17 +92,11 @@ impl FlagRuns {
     }
 }
 
-fn write_flag(out: &mut Vec<u8>, flag: u8, is_first: bool) {
-    if !is_first {
-        out.push(b',');
-    }
+fn write_flag(out: &mut Vec<u8>, commas: &mut Commas, flag: u8) {
+    commas.next(out);
     match flags::name(flag).filter(|_| flag != NO_POINT) {
-        Some(name) => {
-            out.push(b'"');
-            out.extend_from_slice(name.as_bytes());
-            out.push(b'"');
-        }
-        None => out.extend_from_slice(b"null"),
+        Some(name) => write_string(out, name),
+        None => out.put("null"),
     }
 }
 

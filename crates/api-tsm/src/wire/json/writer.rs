@@ -1,7 +1,7 @@
 //! Writes rows and compact bodies.
 
 use jiff::tz::TimeZone;
-use lang_json::string_to;
+use lang_json::{Buffer as _, Commas, ObjectWriter};
 use model_series::{ABSENT, Points};
 
 use super::flag_runs::FlagRuns;
@@ -44,14 +44,14 @@ const fn end<const N: usize>(text: &[u8; N]) -> [u8; 32] {
 pub(crate) struct JsonWriter {
     compact: bool,
     times: TimeWriter,
-    /// Of the series begun: whether a point was written, and (compact) the flags so far.
-    started: bool,
+    /// Of the series begun: the commas between its points, and (compact) the flags so far.
+    commas: Commas,
     flags: FlagRuns,
 }
 
 impl JsonWriter {
     pub(crate) fn new(compact: bool, zone: &TimeZone) -> Self {
-        Self { compact, times: TimeWriter::new(zone), started: false, flags: FlagRuns::default() }
+        Self { compact, times: TimeWriter::new(zone), commas: Commas::default(), flags: FlagRuns::default() }
     }
 
     /// What stands before and after the series of a body.
@@ -63,25 +63,26 @@ impl JsonWriter {
     }
 
     pub(crate) fn begin_series(&mut self, out: &mut Vec<u8>, head: &SeriesHead<'_>) {
-        self.started = false;
+        self.commas = Commas::default();
         self.flags.clear();
-        out.extend_from_slice(b"{\"ID\":\"");
-        out.extend_from_slice(itoa::Buffer::new().format(head.id).as_bytes());
-        out.extend_from_slice(b"\",\"Name\":");
-        out.extend_from_slice(string_to(head.name).as_bytes());
-        out.extend_from_slice(b",\"Unit\":");
-        out.extend_from_slice(string_to(head.unit).as_bytes());
-        if let Some((interval, multiplier)) = head.interval {
-            out.extend_from_slice(b",\"Interval\":{\"Value\":");
-            out.extend_from_slice(string_to(interval).as_bytes());
-            out.extend_from_slice(b",\"Multiplier\":");
-            out.extend_from_slice(itoa::Buffer::new().format(multiplier).as_bytes());
-            out.push(b'}');
+        let mut number = itoa::Buffer::new();
+        // The object is open until the points and flags of the series are written.
+        let mut series = ObjectWriter::begin(out);
+        let id = series.literal("\"ID\":");
+        id.put("\"");
+        id.put(number.format(head.id));
+        id.put("\"");
+        series.string("Name", head.name);
+        series.string("Unit", head.unit);
+        if let Some((name, multiplier)) = head.interval {
+            let mut interval = ObjectWriter::begin(series.literal("\"Interval\":"));
+            interval.string("Value", name);
+            interval.raw("Multiplier", number.format(multiplier));
+            interval.end();
         }
-        out.extend_from_slice(b",\"TimeZone\":");
-        out.extend_from_slice(string_to(head.zone).as_bytes());
+        series.string("TimeZone", head.zone);
         if !self.compact {
-            out.extend_from_slice(b",\"Data\":[");
+            series.literal("\"Data\":").put("[");
         }
     }
 
@@ -94,11 +95,9 @@ impl JsonWriter {
 
     fn rows(&mut self, out: &mut Vec<u8>, points: &Points) {
         out.reserve(points.len() * 80);
-        if self.started {
-            out.push(b',');
-        }
         let columns = points.times.iter().zip(&points.values).zip(&points.flags);
         for ((time, value), flag) in columns {
+            self.commas.next(out);
             put(out, b"{\"From\":\"", 9);
             self.times.write(out, *time);
             put(out, b"\",\"Value\":", 10);
@@ -111,37 +110,30 @@ impl JsonWriter {
                 Some(end @ [.., length]) => put(out, end, usize::from(*length)),
                 None => out.push(b'}'),
             }
-            out.push(b',');
         }
-        out.pop();
-        self.started = true;
     }
 
     fn slots(&mut self, out: &mut Vec<u8>, points: &Points) {
         out.reserve(points.len() * 12);
-        if self.started {
-            out.push(b',');
-        } else if let Some(start) = points.times.first() {
+        if let Some(start) = points.times.first().filter(|_| !self.commas.any()) {
             out.extend_from_slice(b",\"Start\":\"");
             self.times.write(out, *start);
             out.extend_from_slice(b"\",\"Values\":[");
         }
         for (value, flag) in points.values.iter().zip(&points.flags) {
+            self.commas.next(out);
             if *flag & ABSENT == 0 {
                 write_number(out, *value);
             } else {
                 put(out, b"null", 4);
             }
-            out.push(b',');
         }
-        out.pop();
         self.flags.extend(&points.flags);
-        self.started = true;
     }
 
     /// Ends the points; answers what must follow before the series is written.
     pub(crate) fn end_points(&mut self, out: &mut Vec<u8>) -> Tail {
-        if self.compact && !self.started {
+        if self.compact && !self.commas.any() {
             // No point, so no start either: an empty series reads back as such.
             out.extend_from_slice(b",\"Data\":[");
         }

@@ -155,7 +155,7 @@ fn pieces_rendered_apart_make_the_same_body() {
                 .map(|(id, sample)| (head(at * 2 + id, &sample.name), &sample.points))
                 .collect();
             writer.piece().unwrap().render(&mut piece, &series);
-            out.extend_from_slice(writer.joint());
+            writer.join(&mut out);
             out.append(&mut piece);
         }
         writer.end(&mut out).unwrap();
