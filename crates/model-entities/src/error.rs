@@ -1,7 +1,7 @@
 //! Why the model refuses.
 
-use model_series::is_outage;
 use store::ErrorKind;
+use strands::is_outage;
 
 use crate::{Malformed, TermId};
 
@@ -73,17 +73,17 @@ impl From<Malformed> for Error {
     }
 }
 
-impl From<model_series::Error> for Error {
-    fn from(error: model_series::Error) -> Self {
-        use model_series::Error as Series;
-        let unexpected = |kind, error: Series| {
+impl From<strands::Error> for Error {
+    fn from(error: strands::Error) -> Self {
+        use strands::Error as Past;
+        let unexpected = |kind, error: Past| {
             store::Error::new(kind, "reading or writing the past of an entity").with_source(error).into()
         };
         match error {
-            Series::Store(error) => error.into(),
-            Series::Limit(text) => Self::Limit(text),
-            Series::Contention(name) => Self::Contention(name),
-            error @ Series::Malformed(_) => unexpected(ErrorKind::Corrupt, error),
+            Past::Store(error) => error.into(),
+            Past::Limit(text) => Self::Limit(text),
+            Past::Contention(name) => Self::Contention(name),
+            error @ Past::Malformed(_) => unexpected(ErrorKind::Corrupt, error),
             error => unexpected(ErrorKind::Misuse, error),
         }
     }

@@ -67,7 +67,6 @@ pub use history::{
     PastInstance, PastInstances, Period, TimeProperty, TimeSpan,
 };
 pub use indexes::IndexPolicy;
-pub use model_series::{SkipLog, is_outage};
 pub use query::{
     Collation, Comparison, Filter, GeoQuery, GeoRelation, LinkedPath, Meta, Operand, Order, OrderBy,
     OrderKey, Path, Query, QueryResult, Scalar, ScopeQuery, Selector, Sweep, Swept, TypeQuery,
@@ -78,6 +77,7 @@ pub use store::{
     Clock, Deadline, ErrorKind as StoreErrorKind, Fingerprint, Fingerprints, Lane, Pace, Slot,
     StateCondition, Tenant, TenantName, TenantNameError, TimedOut, Timestamp, rest,
 };
+pub use strands::{SkipLog, is_outage};
 pub use tenant::{Entity, TenantEntities};
 pub use term::{NAME_BYTES_MAX, TermId, Terms};
 pub use view::{AttributeView, EntityView, InstanceView, Malformed};

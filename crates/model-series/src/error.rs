@@ -39,6 +39,18 @@ impl Error {
     }
 }
 
+impl From<strands::Error> for Error {
+    fn from(error: strands::Error) -> Self {
+        match error {
+            strands::Error::Limit(text) => Self::Limit(text),
+            strands::Error::Invalid(text) => Self::Invalid(text),
+            strands::Error::Contention(name) => Self::Contention(name),
+            strands::Error::Malformed(error) => Self::Malformed(error),
+            strands::Error::Store(error) => Self::Store(error),
+        }
+    }
+}
+
 /// A part of a request that is refused.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Refusal {

@@ -15,12 +15,12 @@ mod tests;
 
 use std::sync::Arc;
 
-use bytes::Bytes;
 use store::{Change, ChangeRecord};
 
 use crate::catalogue::encode::{Reader, take_definition};
 use crate::catalogue::keys::MODEL;
-use crate::{Definition, Edit, Layout, TimeRange};
+use crate::{Definition, Layout};
+use strands::{Edit, TimeRange};
 
 const FORMAT: u8 = 2;
 const KIND_POINTS: u8 = 1;
@@ -109,7 +109,7 @@ pub(crate) fn part_definitions(mut records: &[u8]) -> Option<Vec<(u32, &[u8])>> 
 }
 
 /// The record of an edit of points' times; empty for one that touches nothing.
-pub(crate) fn edit_record(number: u32, layout: &Layout, edit: &Edit) -> Bytes {
+pub(crate) fn edit_record(number: u32, layout: &Layout, edit: &Edit) -> Vec<u8> {
     let of_slots = |range: &TimeRange| match layout {
         // The first time of a slot that lies in the range.
         Layout::End(raster) if range.from > i64::MIN => TimeRange { from: raster.ceil(range.from), ..*range },
@@ -117,7 +117,7 @@ pub(crate) fn edit_record(number: u32, layout: &Layout, edit: &Edit) -> Bytes {
     };
     let (kind, range, points) = match edit {
         Edit::Put(points) => match points.times.as_slice() {
-            [] => return Bytes::new(),
+            [] => return Vec::new(),
             [first, ..] => {
                 let last = points.times.last().copied().unwrap_or(*first);
                 (1, TimeRange { from: *first, to: last.saturating_add(1) }, points.len())
@@ -132,11 +132,11 @@ pub(crate) fn edit_record(number: u32, layout: &Layout, edit: &Edit) -> Bytes {
     record.extend_from_slice(&range.from.to_le_bytes());
     record.extend_from_slice(&range.to.to_le_bytes());
     record.extend_from_slice(&u32::try_from(points).unwrap_or(u32::MAX).to_le_bytes());
-    record.into()
+    record
 }
 
 /// What a commit of points says; nothing without records.
-pub(crate) fn of_points(records: Bytes) -> Option<ChangeRecord> {
+pub(crate) fn of_points(records: Vec<u8>) -> Option<ChangeRecord> {
     (!records.is_empty()).then(|| ChangeRecord::new(MODEL, FORMAT, KIND_POINTS, records))
 }
 

@@ -13,8 +13,8 @@ mod tests;
 use lang_formula::{Binary, Formula, Function, Step, Unary};
 
 use self::column::{Column, NOTHING};
-use crate::flags::is_absent;
-use crate::{Flag, Points};
+use strands::is_absent;
+use strands::{Flag, Points};
 
 /// The value of a formula in each of the slots named by `times` (ascending). `operands` are the points of its
 /// references, in their order, offsets and units already applied; points at other times are passed over.

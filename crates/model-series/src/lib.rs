@@ -1,24 +1,16 @@
-//! Time series: the past of a twin. The one engine of history, under TSM and under the temporal side of NGSI-LD.
+//! Time series as energy companies need them: definitions, calendars, units, aggregation, formulas. Under TSM.
 //!
-//! Three floors, each knowing only those below it:
-//! - `codec`: [`Points`] to bytes and back; sealed blocks with a summary each. Pure.
-//! - `strand`: one sorted run of points in the store ([`Strand`]): blocks, overlays over them, as-of reads, folding.
-//!   An attribute's history is a strand, a series is a strand (with quotations: one for each issue time).
-//! - `catalogue`, `calendar`, `formula`, `evaluate`: series as energy companies need them.
+//! Points lie in [`strands`]: a series is one, or one for each issue time of its quotations. Front door: [`Repositories`] (of all
+//! tenants), [`Repository`] (its series: defined, written, read as stored) and [`Reader`] (answers made of them).
 
 mod aggregate;
 mod calendar;
 mod catalogue;
-mod codec;
 mod error;
 mod evaluate;
 mod feed;
-mod flags;
 mod formula;
-mod points;
 mod repository;
-mod skips;
-mod strand;
 mod units;
 
 pub use aggregate::{Aggregation, GAP_SLOTS_MAX, Gaps, Layout, Neighbours, Total, fill_gaps, resample};
@@ -31,21 +23,18 @@ pub use catalogue::{
     Repositories, RepositoryChange, RepositoryDraft, RepositoryInfo, SEARCH_PAGE_MAX, Search, SearchPage,
     SeriesOptions, Switches, TEXT_BYTES_MAX, WRITES_MAX,
 };
-pub use codec::{Block, Encoding, Malformed, Summary, encode_block, encode_part};
 pub use error::{Error, Refusal, RefusalKind};
 pub use evaluate::{ANSWER_SLOTS_MAX, Answer, Progress, Quotation, ReadRequest, Reader, TotalPages};
 pub use feed::{PointsChange, SeriesChange, change_records};
-pub use flags::Flag;
 pub use formula::compute;
 pub use lang_formula::Duration;
-pub use points::{ABSENT, ColumnSet, Columns, Notes, Points, TimeRange, UNOBSERVED};
 pub use repository::{Repository, SeriesRef, SeriesWrite, Source};
-pub use skips::{SkipLog, is_outage};
 pub use store::{
     Clock, Cursor, ErrorKind as StoreErrorKind, Fingerprint, Fingerprints, StateCondition, Tenant,
     TenantName, Timestamp,
 };
-pub use strand::{
-    Edit, Modification, Part, Strand, StrandOptions, StrandVersion, StrandWrite, Strands, Wanted,
+pub use strands::{
+    ABSENT, Columns, Edit, Encoding, Flag, Malformed, Modification, Points, SkipLog, StrandOptions, Strands,
+    TimeRange, is_outage,
 };
 pub use units::{Conversion, UNIT_BASES_MAX, UNITS_MAX, Unit, UnitRule, Units};

@@ -6,9 +6,10 @@ use store::{Change, Stamp, StateCondition, Tenant, Timestamp};
 
 use crate::catalogue::{Context, Over};
 use crate::{
-    AttributeType, Definition, DefinitionChange, DefinitionDraft, Edit, Error, Hook, HookEvent, HookStanding,
-    HookState, Modification, Points, Search, SearchPage, TimeRange, Unit, Units,
+    AttributeType, Definition, DefinitionChange, DefinitionDraft, Error, Hook, HookEvent, HookStanding,
+    HookState, Search, SearchPage, Unit, Units,
 };
+use strands::{Edit, Modification, Points, TimeRange};
 
 /// The series of one tenant; clones share.
 #[derive(Clone, Debug)]

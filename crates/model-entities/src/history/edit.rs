@@ -11,9 +11,9 @@ use std::collections::{HashMap, HashSet};
 
 use bytes::Bytes;
 use futures_util::future::join_all;
-use model_series::{Edit, Points, Strand, StrandVersion, StrandWrite, TimeRange};
 use smallvec::{SmallVec, smallvec};
 use store::{Condition, Timestamp, Write};
+use strands::{Edit, Points, Strand, StrandVersion, StrandWrite, TimeRange};
 
 use super::fold::{ATTEMPTS_MAX, write_of};
 use super::note::{MICROSECOND, Point, PointsBuilder, micros, nanos, tag_of};
@@ -66,7 +66,7 @@ impl TenantEntities {
             let outcomes = self.state().pasts.strands.write_all(writes).await;
             for (given, outcome) in left.into_iter().zip(outcomes) {
                 match outcome {
-                    Err(model_series::Error::Contention(_)) => lost.push(given),
+                    Err(strands::Error::Contention(_)) => lost.push(given),
                     outcome => outcome?,
                 }
             }
@@ -270,7 +270,7 @@ impl TenantEntities {
 
     async fn erase_past(&self, strand: &Strand) -> Result<(), Error> {
         let beside = vec![Write::Delete(keys::changed(&strand.name))];
-        Ok(self.state().pasts.strands.erase(strand, beside, Bytes::new()).await?)
+        Ok(self.state().pasts.strands.erase(strand, beside, None).await?)
     }
 
     /// Strands that are meant, after a fold: they hold all there is.

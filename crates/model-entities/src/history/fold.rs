@@ -11,8 +11,8 @@ mod tests;
 use std::time::Duration;
 
 use bytes::Bytes;
-use model_series::{Edit, Encoding, Points, Strand, StrandVersion, StrandWrite, Strands, TimeRange};
 use store::{Condition, Direction, Partition, Tenant, Timestamp, Write};
+use strands::{Edit, Encoding, Points, Strand, StrandVersion, StrandWrite, Strands, TimeRange};
 
 use super::heads::{Gathered, Heads, unmarked};
 use crate::entities::next_range;
@@ -150,9 +150,9 @@ impl TenantEntities {
             let (mut lost, mut is_too_large) = (Vec::new(), false);
             for (place, outcome) in places.into_iter().zip(outcomes) {
                 match outcome {
-                    Err(model_series::Error::Contention(_)) => lost.push(place),
+                    Err(strands::Error::Contention(_)) => lost.push(place),
                     // Without what it would join it may fit.
-                    Err(model_series::Error::Limit(_)) if joins => {
+                    Err(strands::Error::Limit(_)) if joins => {
                         lost.push(place);
                         is_too_large = true;
                     }
@@ -283,7 +283,7 @@ pub(super) fn write_of(
         audited: false,
         mark: None,
         beside: Vec::new(),
-        change: Bytes::new(),
+        change: None,
         expects,
     }
 }

@@ -3,9 +3,9 @@
 use std::fmt;
 use std::str::FromStr;
 
-use model_series::Points;
 use smallvec::SmallVec;
 use store::Timestamp;
+use strands::Points;
 
 use super::note::{Class, Point, micros};
 use super::{TimeProperty, TimeSpan};

@@ -1,6 +1,6 @@
 //! Points behind points, or among them.
 
-use model_series::Points;
+use strands::Points;
 
 /// Adds `fresh` to `points`. A time that is in both is that of one instance, which was folded after the head rows were
 /// read and before the strand was: it stays as it is in `points`. Cost: a copy of `fresh`, which is mostly later than

@@ -36,8 +36,8 @@ mod trim;
 #[cfg(test)]
 pub(crate) mod tests;
 
-use model_series::{StrandOptions, Strands};
 use store::Store;
+use strands::{StrandOptions, Strands};
 
 use crate::retry_locks::RetryLocks;
 

@@ -16,9 +16,9 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use bytes::Bytes;
-use model_series::{ABSENT, Columns, Points, UNOBSERVED};
 use smallvec::SmallVec;
 use store::Timestamp;
+use strands::{ABSENT, Columns, Points, UNOBSERVED};
 
 use crate::encode::{InstanceHead, put_text, put_varint, seal};
 use crate::view::Fields;

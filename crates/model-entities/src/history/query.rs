@@ -6,8 +6,8 @@ mod tests;
 
 use std::collections::VecDeque;
 
-use model_series::Points;
 use store::{Pace, Timestamp};
+use strands::Points;
 
 use super::note::{Class, Point};
 use super::read::Source;

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use model_series::{Points, Strand};
 use smallvec::SmallVec;
 use store::{Direction, Timestamp};
+use strands::{Points, Strand};
 
 use super::heads::{Gathered, unmarked};
 use super::note::tag_of;

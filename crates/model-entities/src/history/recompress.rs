@@ -11,7 +11,7 @@ impl Entities {
     /// Packs blocks of pasts smaller whose newest instance was written more than `age` before `now`; answers how many blocks.
     /// For a job: about once a day. Two that do it at once do no harm. What fails is skipped ([`crate::SkipLog`]).
     ///
-    /// Cost: a look at each entity and at the past of each attribute; for the rest see [`model_series::Strands::chill`].
+    /// Cost: a look at each entity and at the past of each attribute; for the rest see [`strands::Strands::chill`].
     ///
     /// # Errors
     ///

@@ -6,8 +6,8 @@
 #[cfg(test)]
 mod tests;
 
-use model_series::{Points, Strand, Summary, TimeRange, UNOBSERVED};
 use store::Timestamp;
+use strands::{Points, Strand, Summary, TimeRange, UNOBSERVED};
 
 use super::merge::append;
 use super::note::{CHANGED_FLAG, Class, MICROSECOND, Point, micros, nanos};

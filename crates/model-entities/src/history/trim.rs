@@ -5,9 +5,9 @@
 
 use std::time::Duration;
 
-use model_series::{Edit, Strand, StrandVersion, TimeRange};
 use smallvec::SmallVec;
 use store::{Timestamp, Write};
+use strands::{Edit, Strand, StrandVersion, TimeRange};
 
 use super::fold::write_of;
 use super::note::{Class, MICROSECOND, Point};

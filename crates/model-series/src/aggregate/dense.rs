@@ -2,8 +2,8 @@
 
 use super::Aggregation;
 use crate::calendar::is_evenly_spaced;
-use crate::flags::is_absent;
-use crate::{Columns, Flag, Points};
+use strands::is_absent;
+use strands::{Columns, Flag, Points};
 
 /// Fewer points are not worth finding out that they are dense.
 pub(super) const POINTS_MIN: usize = 16;

@@ -1,8 +1,9 @@
 //! Filling gaps: what stands in slots without a value.
 
 use super::{Gaps, Layout};
-use crate::flags::is_absent;
-use crate::{Error, Flag, Points, TimeRange};
+use crate::Error;
+use strands::is_absent;
+use strands::{Flag, Points, TimeRange};
 
 /// The most slots that a range may have to be filled.
 pub const GAP_SLOTS_MAX: u64 = 4_000_000;

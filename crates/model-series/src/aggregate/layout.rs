@@ -1,7 +1,8 @@
 //! How the points of a series lie in time, and which stretch of time each stands for.
 
 use crate::calendar::Run;
-use crate::{Alignment, Raster, TimeRange};
+use crate::{Alignment, Raster};
+use strands::TimeRange;
 
 /// How points lie in time.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]

@@ -7,8 +7,9 @@ use super::slot::{Part, Slot, share_of};
 use super::whole::Whole;
 use super::{Aggregation, Layout};
 use crate::calendar::Run;
-use crate::flags::is_absent;
-use crate::{Columns, Conversion, Points, Raster, TimeRange};
+use crate::{Conversion, Raster};
+use strands::is_absent;
+use strands::{Columns, Points, TimeRange};
 
 /// Brings points (ascending, lying as `source` says) to `raster`, appending one for each slot that is named by a time
 /// of `range` and that some point stands for. Slots are named as the source's are: at their end if it is aligned so,

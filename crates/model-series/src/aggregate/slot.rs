@@ -2,8 +2,8 @@
 
 use super::Aggregation;
 use super::whole::Whole;
-use crate::flags::{is_absent, worse};
-use crate::{ABSENT, Flag, TimeRange};
+use strands::{ABSENT, Flag, TimeRange};
+use strands::{is_absent, worse};
 
 /// A part of what a point stands for, inside one slot.
 #[derive(Clone, Copy, Debug)]

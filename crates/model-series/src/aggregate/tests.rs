@@ -4,8 +4,9 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::calendar::{DAY, HOUR};
-use crate::flags::is_absent;
-use crate::{Flag, Interval, IntervalUnit, Points, Raster, TimeRange, Zone};
+use crate::{Interval, IntervalUnit, Raster, Zone};
+use strands::is_absent;
+use strands::{Flag, Points, TimeRange};
 
 const MINUTE: i64 = HOUR / 60;
 const VALID: u8 = Flag::Valid.number();

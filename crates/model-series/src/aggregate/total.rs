@@ -1,7 +1,7 @@
 //! The sum of many series on a common raster, one series after the other, or sums of some after sums of others.
 
-use crate::flags::{is_absent, worse};
-use crate::{Flag, Points};
+use strands::{Flag, Points};
+use strands::{is_absent, worse};
 
 /// Points added up so far. Memory: 21 bytes for each different time, whatever the number of series.
 #[derive(Clone, Debug, Default)]

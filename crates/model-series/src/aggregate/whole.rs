@@ -1,7 +1,8 @@
 //! Blocks that count whole: their summary stands for their points.
 
 use super::{Aggregation, Layout};
-use crate::{Conversion, Raster, Summary, TimeRange};
+use crate::{Conversion, Raster};
+use strands::{Summary, TimeRange};
 
 /// A block of periodic points inside one slot of a target, each of which stands for a stretch of one length.
 #[derive(Clone, Copy, Debug)]

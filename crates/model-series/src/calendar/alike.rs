@@ -1,7 +1,7 @@
 //! Whether two rasters have the same slots, told from the changes of their clocks: slots are not looked at one by one.
 
 use super::{Raster, Zone};
-use crate::TimeRange;
+use strands::TimeRange;
 
 impl Raster {
     /// Whether all slots that have a part in `range` are slots of `other`, too, as quarter hours of Berlin are those of UTC.

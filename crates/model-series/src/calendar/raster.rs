@@ -2,7 +2,8 @@
 
 use super::interval::Steps;
 use super::{DAY, Interval, IntervalUnit, Runs, Zone};
-use crate::{Error, TimeRange};
+use crate::Error;
+use strands::TimeRange;
 
 /// The latest start of a day, in seconds after midnight.
 const DAY_START_SECONDS_MAX: u32 = 86_399;

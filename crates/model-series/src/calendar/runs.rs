@@ -4,7 +4,7 @@ use super::civil::{day_of_month, month_of_day};
 use super::interval::Steps;
 use super::zones::Segment;
 use super::{DAY, Raster, SECOND};
-use crate::TimeRange;
+use strands::TimeRange;
 
 /// The years in which rasters are exact: beyond, a slot might not fit the numbers.
 const TIME_MIN: i64 = i64::MIN + 100 * DAY;

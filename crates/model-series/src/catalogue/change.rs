@@ -16,7 +16,8 @@ use super::pending::PendingCommit;
 use super::state::check_state;
 use super::{DefinedFormula, Definition, DefinitionChange, FORMULA_DEPTH_MAX};
 use crate::feed::{self, DefinitionFate};
-use crate::{Error, SeriesRef, Strand};
+use crate::{Error, SeriesRef};
+use strands::Strand;
 
 /// Strands that are listed, and rows that are scanned, in one page.
 const PAGE: usize = 1_024;
@@ -113,7 +114,7 @@ impl Context {
                         series.name
                     )));
                 }
-                self.strands.erase(&strand, Vec::new(), Bytes::new()).await?;
+                self.strands.erase(&strand, Vec::new(), None).await?;
             }
             if names.len() < PAGE {
                 return Ok(());

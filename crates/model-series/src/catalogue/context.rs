@@ -13,7 +13,8 @@ use super::cache::{Definitions, Entry};
 use super::encode::{damaged, take_attribute_type, take_definition, take_units};
 use super::keys;
 use super::pending::Settled;
-use crate::{AttributeType, Definition, Error, SeriesRef, Strand, Strands, Units};
+use crate::{AttributeType, Definition, Error, SeriesRef, Units};
+use strands::{Strand, Strands};
 
 /// How often a change starts again because another writer came first.
 pub(crate) const ATTEMPTS_MAX: usize = 64;

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use lang_formula::Duration;
 use store::Timestamp;
 
-use crate::{Alignment, Attribute, Interval, Layout, Raster, TimeRange, Zone};
+use crate::{Alignment, Attribute, Interval, Layout, Raster, Zone};
+use strands::TimeRange;
 
 /// A series, as it is stored. Shared: thousands of requests read one.
 #[derive(Clone, Debug, PartialEq)]

@@ -12,11 +12,9 @@ use super::encode::{damaged, take_definition};
 use super::keys;
 use super::refusals::Refusals;
 use super::{Definition, WRITES_MAX};
-use crate::feed::edit_record;
-use crate::{
-    ABSENT, Edit, Encoding, Error, Flag, Layout, Modification, Points, Raster, Refusal, RefusalKind,
-    SeriesWrite, Source, Strand, StrandWrite, TimeRange, Zone,
-};
+use crate::feed::{edit_record, of_points};
+use crate::{Error, Layout, Raster, Refusal, RefusalKind, SeriesWrite, Source, Zone};
+use strands::{ABSENT, Edit, Encoding, Flag, Modification, Points, Strand, StrandWrite, TimeRange};
 
 /// Strands that are listed, and rows that are scanned, in one page.
 const PAGE: usize = 1_024;
@@ -54,22 +52,29 @@ impl Context {
         let mut places: HashMap<(u32, Option<i64>), usize> = HashMap::with_capacity(writes.len());
         let mut of_writes = Vec::with_capacity(writes.len());
         let mut atoms: Vec<StrandWrite> = Vec::with_capacity(writes.len());
-        // Of each atom, the first of its writes and the series.
+        // Of each atom: what the feed tells; the first of its writes and the series.
+        let mut records: Vec<Vec<u8>> = Vec::with_capacity(writes.len());
         let mut firsts = Vec::with_capacity(writes.len());
         for SeriesWrite { series, quotation, edit } in writes {
-            let record = edit_record(series.number, &series.layout(), &edit);
+            let added = edit_record(series.number, &series.layout(), &edit);
             let place = *places.entry((series.number, quotation)).or_insert(atoms.len());
             of_writes.push(place);
             match atoms.get_mut(place) {
                 Some(atom) => {
                     atom.edits.push(edit);
-                    atom.change = [&atom.change[..], &record[..]].concat().into();
+                    if let Some(record) = records.get_mut(place) {
+                        record.extend_from_slice(&added);
+                    }
                 }
                 None => {
-                    atoms.push(self.strand_write(&series, quotation, edit, record, now));
+                    atoms.push(self.strand_write(&series, quotation, edit, now));
+                    records.push(added);
                     firsts.push((of_writes.len() - 1, series));
                 }
             }
+        }
+        for (atom, record) in atoms.iter_mut().zip(records) {
+            atom.change = of_points(record);
         }
         let refused = match self.strands.write_all_or_none(atoms).await {
             Ok(outcomes) => return Ok(told(&of_writes, outcomes)),
@@ -78,7 +83,7 @@ impl Context {
         let mut refusals = Refusals::of(0);
         for (atom, error) in refused {
             let (place, series) = firsts.get(atom).ok_or_else(|| damaged("which write is refused"))?;
-            refusals.add(*place, &series.name, error)?;
+            refusals.add(*place, &series.name, error.into())?;
         }
         refusals.settle().map(|()| Vec::new())
     }
@@ -88,7 +93,6 @@ impl Context {
         series: &Definition,
         quotation: Option<i64>,
         edit: Edit,
-        change: Bytes,
         now: Timestamp,
     ) -> StrandWrite {
         StrandWrite {
@@ -99,7 +103,7 @@ impl Context {
             audited: series.switches.audit,
             mark: None,
             beside: Vec::new(),
-            change,
+            change: None,
             expects: None,
         }
     }
@@ -114,7 +118,7 @@ impl Context {
         out: &mut Points,
     ) -> Result<Option<i64>, Error> {
         let strand = self.source_strand(series, source)?;
-        self.strands.read_page(&strand, range, source.as_of, points_max, out).await
+        Ok(self.strands.read_page(&strand, range, source.as_of, points_max, out).await?)
     }
 
     /// The strand that a source names.
@@ -160,7 +164,7 @@ impl Context {
         quotation: Option<i64>,
     ) -> Result<Option<(i64, i64)>, Error> {
         let strand = self.source_strand(series, Source { quotation, as_of: None })?;
-        self.strands.extent(&strand).await
+        Ok(self.strands.extent(&strand).await?)
     }
 
     /// When values changed; see [`crate::Repository::modifications`].
@@ -241,7 +245,7 @@ impl Context {
                 let strand = Strand { partition: partition.clone(), name: name.clone() };
                 match self.strands.chill(&strand, before).await {
                     Ok(blocks) => chilled += blocks,
-                    Err(error) => self.skip("chill", &strand, error)?,
+                    Err(error) => self.skip("chill", &strand, error.into())?,
                 }
             }
             // What is cached is looked up without a pause.
@@ -309,9 +313,9 @@ fn tell_by_slots(modification: &mut Modification, raster: &Raster) {
 }
 
 /// The outcome of each write, given the atom it went into and the outcomes of atoms.
-fn told(of_writes: &[usize], atoms: Vec<Result<(), Error>>) -> Vec<Result<(), Error>> {
+fn told(of_writes: &[usize], atoms: Vec<Result<(), strands::Error>>) -> Vec<Result<(), Error>> {
     let mut atoms: Vec<Result<(), Option<Error>>> =
-        atoms.into_iter().map(|outcome| outcome.map_err(Some)).collect();
+        atoms.into_iter().map(|outcome| outcome.map_err(|error| Some(error.into()))).collect();
     let lost = || store::Error::new(ErrorKind::Unknown, "write points: no outcome was told");
     let tell = |place: &usize| match atoms.get_mut(*place) {
         Some(Ok(())) => Ok(()),

@@ -18,7 +18,8 @@ use super::context::{ATTEMPTS_MAX, Context};
 use super::encode::{Reader, Writer, damaged};
 use super::keys::MODEL;
 use super::state::check_state;
-use crate::{Error, Hook, HookState, Repository, StrandOptions, Strands};
+use crate::{Error, Hook, HookState, Repository};
+use strands::{StrandOptions, Strands};
 
 /// The repository that a tenant may have beside the most of others.
 const DEFAULT: &str = "default";

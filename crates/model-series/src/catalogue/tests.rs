@@ -19,9 +19,10 @@ use store::{Change, Clock, Store, Timestamp};
 
 use crate::{
     Alignment, Attribute, AttributeKind, AttributeType, AttributeValue, Definition, DefinitionDraft, Error,
-    HookState, Interval, IntervalUnit, Points, Repositories, Repository, RepositoryDraft, SeriesOptions,
-    SeriesRef, StrandOptions, Unit, UnitRule,
+    HookState, Interval, IntervalUnit, Repositories, Repository, RepositoryDraft, SeriesOptions, SeriesRef,
+    Unit, UnitRule,
 };
+use strands::{Points, StrandOptions};
 
 /// 2026-01-01T00:00:00Z in microseconds.
 pub(crate) const NOW: Timestamp = Timestamp(1_767_225_600_000_000);

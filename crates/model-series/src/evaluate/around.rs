@@ -8,7 +8,8 @@ use super::fetch::fetch_held;
 use super::pieces::rest_after;
 use super::plan::Plan;
 use super::reader::valued;
-use crate::{Definition, Error, Gaps, Neighbours, Points, TimeRange};
+use crate::{Definition, Error, Gaps, Neighbours};
+use strands::{Points, TimeRange};
 
 /// What lies around the page of one series that is read next, in an answer that is read page by page from its beginning.
 #[derive(Clone, Debug, Default)]

@@ -10,9 +10,8 @@ use super::plan::AnswerMaking;
 use super::quotations::merge_older;
 use crate::catalogue::Context;
 use crate::catalogue::keys;
-use crate::{
-    Alignment, ColumnSet, Definition, Error, Part, Points, Strand, Summary, TimeRange, Timestamp, Wanted,
-};
+use crate::{Alignment, Definition, Error, Timestamp};
+use strands::{ColumnSet, Part, Points, Strand, Summary, TimeRange, Wanted};
 
 /// Points that are asked for at once.
 pub(super) const PAGE_POINTS: usize = 64 * 1_024;
@@ -86,7 +85,7 @@ pub(super) async fn take_strand(
         making.take(part);
         ControlFlow::Continue(())
     };
-    context.strands.visit(strand, times, &want, &mut show).await
+    Ok(context.strands.visit(strand, times, &want, &mut show).await?)
 }
 
 /// The outcomes of reads, in order; what must come from the disk is read at the same time.
@@ -217,7 +216,7 @@ async fn last_of(
     as_of: Option<Timestamp>,
 ) -> Result<Points, Error> {
     let Some(at) = as_of else {
-        return context.strands.read_last(strand, times, 1).await;
+        return Ok(context.strands.read_last(strand, times, 1).await?);
     };
     let last = context.strands.read_last_as_of(strand, times.to, at).await?;
     let is_within = last.times.last().is_some_and(|time| times.contains(*time));
@@ -268,7 +267,7 @@ async fn strand_extent(
     as_of: Option<Timestamp>,
 ) -> Result<Option<(i64, i64)>, Error> {
     if as_of.is_none() && times == TimeRange::ALL {
-        return context.strands.extent(strand).await;
+        return Ok(context.strands.extent(strand).await?);
     }
     let first = first_of(context, strand, times, as_of).await?;
     let last = last_of(context, strand, times, as_of).await?;

@@ -9,8 +9,9 @@ use super::fetch::{self, State, fetch_held, single_strand};
 use super::{Quotation, ReadRequest};
 use crate::calendar::DAY;
 use crate::catalogue::{Context, DefinedFormula, shift};
-use crate::flags::is_absent;
-use crate::{Definition, Error, Layout, Raster, SeriesRef, TimeRange, compute};
+use crate::{Definition, Error, Layout, Raster, SeriesRef, compute};
+use strands::TimeRange;
+use strands::is_absent;
 
 type Pending<'a, T> = Pin<Box<dyn Future<Output = Result<T, Error>> + Send + 'a>>;
 

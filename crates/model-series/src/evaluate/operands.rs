@@ -10,11 +10,11 @@ use super::fetch::{self, State};
 use super::pieces::rest_after;
 use super::{Quotation, ReadRequest, Reader};
 use crate::catalogue::{Context, DefinedFormula, shift};
-use crate::flags::is_absent;
 use crate::{
-    Aggregation, Alignment, Definition, Error, FORMULA_SLOTS_MAX, Layout, Points, Raster, SeriesRef,
-    TimeRange, compute,
+    Aggregation, Alignment, Definition, Error, FORMULA_SLOTS_MAX, Layout, Raster, SeriesRef, compute,
 };
+use strands::is_absent;
+use strands::{Points, TimeRange};
 
 type Pending<'a, T> = Pin<Box<dyn Future<Output = Result<T, Error>> + Send + 'a>>;
 

@@ -7,7 +7,8 @@ use super::around::Around;
 use super::fetch::{append, fetch_page, is_of_blocks};
 use super::following::Search;
 use super::plan::Plan;
-use crate::{Definition, Error, Points, TimeRange};
+use crate::{Definition, Error};
+use strands::{Points, TimeRange};
 
 /// How far an answer about one series was read, and what is carried from page to page.
 #[derive(Clone, Debug)]

@@ -10,7 +10,8 @@ use super::operands::{self, steps};
 use super::plan::AnswerMaking;
 use crate::calendar::DAY;
 use crate::catalogue::DefinedFormula;
-use crate::{Definition, Error, FORMULA_SLOTS_MAX, Points, TimeRange};
+use crate::{Definition, Error, FORMULA_SLOTS_MAX};
+use strands::{Points, TimeRange};
 
 /// Slots that are computed at once behind time that was passed over, of [`Sizes::piece_slots`]: isolated points are not worth
 /// a whole piece.

@@ -6,11 +6,12 @@ mod making;
 pub(crate) use making::AnswerMaking;
 
 use super::ReadRequest;
-use crate::flags::is_absent;
 use crate::{
-    Aggregation, Alignment, Conversion, Definition, Error, Gaps, Interval, Layout, Neighbours, Points,
-    Raster, TimeRange, UnitRule, Units, Zone, fill_gaps,
+    Aggregation, Alignment, Conversion, Definition, Error, Gaps, Interval, Layout, Neighbours, Raster,
+    UnitRule, Units, Zone, fill_gaps,
 };
+use strands::is_absent;
+use strands::{Points, TimeRange};
 
 /// What of a definition decides how its points are read; series of one shape share a plan.
 #[derive(Clone, Debug, Eq, PartialEq)]

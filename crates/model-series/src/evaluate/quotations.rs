@@ -1,6 +1,6 @@
 //! Quotations: forecasts of different issue times put together to one series. Pure.
 
-use crate::{Points, TimeRange};
+use strands::{Points, TimeRange};
 
 /// Which quotations of a series are read.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]

@@ -14,8 +14,9 @@ use super::pages::Progress;
 use super::pieces::Sizes;
 use super::plan::{ANSWER_SLOTS_MAX, Plan, Shape, check_read};
 use crate::catalogue::Context;
-use crate::flags::is_absent;
-use crate::{Alignment, Definition, Error, FORMULA_READS_MAX, Points, Raster, Strand, TimeRange, Units};
+use crate::{Alignment, Definition, Error, FORMULA_READS_MAX, Raster, Units};
+use strands::is_absent;
+use strands::{Points, Strand, TimeRange};
 
 /// Plans that are kept; a request over more shapes than that works some of them out anew.
 const PLANS_MAX: usize = 64;
@@ -198,7 +199,11 @@ impl Reader {
     }
 
     async fn fetch_many(&self, wanted: &[(Strand, TimeRange)]) -> Vec<Result<Points, Error>> {
-        if wanted.is_empty() { Vec::new() } else { self.context.strands.read_many(wanted).await }
+        if wanted.is_empty() {
+            return Vec::new();
+        }
+        let outcomes = self.context.strands.read_many(wanted).await;
+        outcomes.into_iter().map(|outcome| outcome.map_err(Error::from)).collect()
     }
 
     /// The strand that holds the answer as it is, and its times; `None` if something is to be made of it.

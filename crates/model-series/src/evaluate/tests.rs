@@ -8,11 +8,12 @@ use store::{Clock, Store, Timestamp};
 
 use super::*;
 use crate::calendar::{DAY, HOUR};
-use crate::flags::is_absent;
 use crate::{
-    Alignment, Definition, DefinitionDraft, Edit, Flag, IntervalUnit, Points, Repositories, RepositoryDraft,
-    SeriesOptions, SeriesWrite, StrandOptions, Switches, TimeRange, Unit, UnitRule,
+    Alignment, Definition, DefinitionDraft, IntervalUnit, Repositories, RepositoryDraft, SeriesOptions,
+    SeriesWrite, Switches, Unit, UnitRule,
 };
+use strands::is_absent;
+use strands::{Edit, Flag, Points, StrandOptions, TimeRange};
 
 mod against;
 mod computed;

@@ -1,9 +1,10 @@
+use bytes::Bytes;
 use proptest::prelude::*;
 use store::{Cursor, Model, Partition, Tenant, WriteId};
 
 use super::*;
-use crate::Points;
 use crate::catalogue::keys::SERIES;
+use strands::Points;
 
 fn change(model: Model, format: u8, payload: Bytes) -> Change {
     let partition = Partition { tenant: Tenant::default(), space: SERIES, bucket: 0 };

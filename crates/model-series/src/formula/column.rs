@@ -1,7 +1,7 @@
 //! Columns of an evaluation: one value and one flag byte for each slot.
 
-use crate::flags::{is_absent, overflown, worse};
-use crate::{ABSENT, Flag, Points};
+use strands::{ABSENT, Flag, Points};
+use strands::{is_absent, overflown, worse};
 
 /// A value and its flag byte.
 type Point = (f64, u8);

@@ -2,7 +2,7 @@ use lang_formula::parse;
 use proptest::prelude::*;
 
 use super::*;
-use crate::ABSENT;
+use strands::ABSENT;
 
 const VALID: u8 = Flag::Valid.number();
 const MISSING: u8 = Flag::Missing.absent();

@@ -3,8 +3,8 @@
 use lang_formula::Function;
 
 use super::column::{Column, finite};
-use crate::flags::is_absent;
-use crate::{ABSENT, Flag};
+use strands::is_absent;
+use strands::{ABSENT, Flag};
 
 /// The column `by` slots later: each slot has what was `by` slots earlier.
 pub(super) fn shift(column: Column<'_>, by: usize, count: usize) -> Column<'_> {

@@ -2,8 +2,8 @@
 
 use std::ops::ControlFlow;
 
-use model_series::{ColumnSet, Columns, Part, Strand, Summary, TimeRange, Wanted};
 use smallvec::SmallVec;
+use strands::{ColumnSet, Columns, Part, Strand, Summary, TimeRange, Wanted};
 
 use super::buckets::Buckets;
 use super::tally::{Needs, Tally};

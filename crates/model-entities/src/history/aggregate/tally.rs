@@ -1,6 +1,6 @@
 //! What is known of one bucket while it is filled.
 
-use model_series::{Columns, Summary};
+use strands::{Columns, Summary};
 
 use super::distinct::Distinct;
 use super::{AggregateMethod, StoredValue};

@@ -133,7 +133,7 @@ fn writes_stand_on_the_version_they_follow_from() {
         for (time, version, stands) in [(2, absent, false), (3, first, true), (4, first, false)] {
             let outcome = strands.write_all(write(time, version)).await.remove(0);
             assert_eq!(outcome.is_ok(), stands);
-            assert!(stands || matches!(outcome, Err(model_series::Error::Contention(_))));
+            assert!(stands || matches!(outcome, Err(strands::Error::Contention(_))));
         }
         let points = strands.read_last(&strand, TimeRange::ALL, 9).await.unwrap();
         assert_eq!(points.times, [1, 3]);

@@ -5,9 +5,10 @@ use crate::catalogue::tests::{
     NOW, changes_since, define, draft, find, furnish, memory, quarters, repositories, text, unit,
 };
 use crate::{
-    AttributeKind, AttributeSearch, AttributeType, BackOff, DefinitionDraft, Edit, Error, Hook, HookState,
+    AttributeKind, AttributeSearch, AttributeType, BackOff, DefinitionDraft, Error, Hook, HookState,
     SeriesChange, SeriesRef, SeriesWrite, Unit,
 };
+use strands::Edit;
 
 fn cursor(n: u8) -> Cursor {
     Cursor::from_bytes([n; 16])

@@ -1,7 +1,8 @@
 use store::Timestamp;
 
 use super::*;
-use crate::{DefinitionChange, Edit, SeriesWrite, TimeRange, Zone};
+use crate::{DefinitionChange, SeriesWrite, Zone};
+use strands::{Edit, TimeRange};
 
 const LATER: Timestamp = Timestamp(NOW.0 + 1);
 

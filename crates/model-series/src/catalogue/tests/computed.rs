@@ -1,5 +1,6 @@
 use super::*;
-use crate::{Edit, Flag, Points, ReadRequest, SeriesWrite, TimeRange, Zone};
+use crate::{ReadRequest, SeriesWrite, Zone};
+use strands::{Edit, Flag, Points, TimeRange};
 
 const HOUR: i64 = 60 * MINUTE;
 

@@ -5,7 +5,8 @@ use store::{Commit, Direction, Partition, Range, Timestamp, Write, WriteIds};
 
 use super::*;
 use crate::catalogue::keys;
-use crate::{Duration, Edit, Hook, SeriesWrite, Switches};
+use crate::{Duration, Hook, SeriesWrite, Switches};
+use strands::Edit;
 
 async fn rows(store: &Store, partition: &Partition, range: Range) -> Vec<Bytes> {
     let page = store.scan(partition, &range, Direction::Forward, 1_000).await.expect("scanned");

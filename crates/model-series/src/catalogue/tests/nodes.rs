@@ -4,7 +4,8 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 
 use super::*;
-use crate::{Edit, SeriesWrite, Source, TimeRange};
+use crate::{SeriesWrite, Source};
+use strands::{Edit, TimeRange};
 
 /// The times of the points of each series that there is.
 type Plain = BTreeMap<String, Vec<i64>>;

@@ -1,10 +1,8 @@
 use store::Timestamp;
 
 use super::*;
-use crate::{
-    ABSENT, DefinitionChange, Duration, Edit, PointsChange, SeriesChange, SeriesWrite, Source, TimeRange,
-    change_records,
-};
+use crate::{DefinitionChange, Duration, PointsChange, SeriesChange, SeriesWrite, Source, change_records};
+use strands::{ABSENT, Edit, TimeRange};
 
 fn put(series: &Arc<Definition>, points: Points) -> SeriesWrite {
     SeriesWrite { series: series.clone(), quotation: None, edit: Edit::Put(points) }

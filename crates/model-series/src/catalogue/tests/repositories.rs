@@ -1,5 +1,6 @@
 use super::*;
-use crate::{Edit, RepositoryChange, SeriesWrite};
+use crate::{RepositoryChange, SeriesWrite};
+use strands::Edit;
 
 fn draft_of(name: &str) -> RepositoryDraft {
     RepositoryDraft { name: name.into(), description: "d".into() }

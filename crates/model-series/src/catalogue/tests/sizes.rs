@@ -7,7 +7,8 @@ use rand::{Rng as _, SeedableRng as _};
 use store::{Durability, EmbeddedOptions};
 
 use super::*;
-use crate::{ABSENT, Edit, Flag, SeriesWrite, TimeRange};
+use crate::SeriesWrite;
+use strands::{ABSENT, Edit, Flag, TimeRange};
 
 const HALF_HOURS: usize = 1_440;
 

@@ -2,8 +2,9 @@
 
 use super::{Plan, Way};
 use crate::aggregate::{Making, Stretches, Walk, Whole};
-use crate::flags::is_absent;
-use crate::{Columns, Conversion, Flag, Layout, Part, Points, Summary, TimeRange};
+use crate::{Conversion, Layout};
+use strands::is_absent;
+use strands::{Columns, Flag, Part, Points, Summary, TimeRange};
 
 /// An answer over a range, gaps unfilled. Memory: the answer; of the points that go in, a piece.
 #[derive(Debug)]

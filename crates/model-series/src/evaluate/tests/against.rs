@@ -2,7 +2,7 @@
 
 use super::oracle::{self, Calendar, Point, Question, Row, Series, UnitName, Written};
 use super::*;
-use crate::{ABSENT, Encoding};
+use strands::{ABSENT, Encoding};
 
 const ZONES: [&str; 8] = [
     "Europe/Berlin",

@@ -4,7 +4,8 @@ use std::ops::ControlFlow;
 
 use super::*;
 use crate::evaluate::plan::{Plan, Shape};
-use crate::{ABSENT, ColumnSet, Encoding, Part, Raster, Source, Strand, Summary, Wanted};
+use crate::{Raster, Source};
+use strands::{ABSENT, ColumnSet, Encoding, Part, Strand, Summary, Wanted};
 
 /// Blocks are small, so that slots hold many.
 const BLOCK_POINTS_MAX: usize = 24;

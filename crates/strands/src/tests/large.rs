@@ -3,7 +3,7 @@
 use store::testing::hostile;
 
 use super::*;
-use crate::strand::write::order_of;
+use crate::write::order_of;
 
 /// More than a portable commit takes, if there are 40.
 pub(super) fn heavy(first: i64, step: i64, count: usize, seed: u8) -> Points {
@@ -76,7 +76,7 @@ async fn what_no_commit_takes_lies_over_others_and_is_kept() {
         check_rows(&strands, &day).await;
         write_one(&other, kept(&day, 6, vec![Edit::Put(heavy(300, 2, 50, 6))])).await.unwrap();
         write_one(&other, kept(&day, 7, vec![Edit::Put(heavy(301, 2, 50, 7))])).await.unwrap();
-        strands.erase(&day, Vec::new(), Bytes::new()).await.unwrap();
+        strands.erase(&day, Vec::new(), None).await.unwrap();
         check_rows(&strands, &day).await;
     }
 }

@@ -11,8 +11,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use bytes::Bytes;
 use store::{
-    Clock, Direction, Durability, EmbeddedOptions, Partition, Range, Space, SpaceKind, Store, Tenant,
-    Timestamp,
+    ChangeRecord, Clock, Direction, Durability, EmbeddedOptions, Model, Partition, Range, Space, SpaceKind,
+    Store, Tenant, Timestamp,
 };
 
 use super::state::Chilled;
@@ -69,7 +69,12 @@ pub(super) fn write(strand: &Strand, edits: Vec<Edit>) -> StrandWrite {
         audited: false,
         mark: None,
         beside: Vec::new(),
-        change: Bytes::from_static(b"told"),
+        change: Some(ChangeRecord::new(
+            Model { id: 240, name: "strands" },
+            1,
+            1,
+            Bytes::from_static(b"told"),
+        )),
         expects: None,
     }
 }
@@ -251,7 +256,7 @@ async fn a_write_may_be_of_any_size() {
     assert_eq!(strands.tidy(&day).await.unwrap(), 0);
     assert_eq!(strands.state(&day).await.unwrap().unwrap().1.untidy, None);
     check_rows(&strands, &day).await;
-    strands.erase(&day, Vec::new(), Bytes::new()).await.unwrap();
+    strands.erase(&day, Vec::new(), None).await.unwrap();
     check_rows(&strands, &day).await;
     // What is kept of it goes ahead, too.
     write_one(&strands, StrandWrite { audited: true, ..huge }).await.unwrap();
@@ -310,7 +315,7 @@ async fn marks_and_rows_beside_go_with_the_write() {
     write_one(&strands, write(&day, vec![Edit::Delete(TimeRange::ALL)])).await.unwrap();
     assert_eq!(strands.mark(&day).await.unwrap(), Some(42));
     assert!(store.get(&day.partition, &key).await.unwrap().is_some());
-    strands.erase(&day, vec![store::Write::Delete(key.clone())], Bytes::new()).await.unwrap();
+    strands.erase(&day, vec![store::Write::Delete(key.clone())], None).await.unwrap();
     assert!(store.get(&day.partition, &key).await.unwrap().is_none());
     assert_eq!(strands.mark(&day).await.unwrap(), None);
     // What deletes from nothing makes no strand, but carries its rows.
@@ -354,7 +359,7 @@ async fn a_strand_that_was_not_audited_cannot_be_read_as_of_a_time() {
         assert!(matches!(error, Error::Invalid(text) if text.contains("audit")));
         write_one(&strands, audited.clone()).await.unwrap();
     }
-    strands.erase(&day, Vec::new(), Bytes::new()).await.unwrap();
+    strands.erase(&day, Vec::new(), None).await.unwrap();
     write_one(&strands, audited).await.unwrap();
     assert_eq!(strands.read_page(&day, TimeRange::ALL, at, 9, &mut out).await.unwrap(), None);
     assert_eq!(out.len(), 3);
@@ -379,7 +384,7 @@ async fn very_many_blocks_are_dropped_and_erased() {
     assert_eq!(strands.extent(&day).await.unwrap(), Some((9_004, 11_999)));
     assert_eq!(read_all(&strands, &day).await.len(), 2_996);
     write_one(&strands, write(&neighbour, vec![Edit::Put(points(-50, 1, 9, 0.0))])).await.unwrap();
-    strands.erase(&neighbour, Vec::new(), Bytes::new()).await.unwrap();
+    strands.erase(&neighbour, Vec::new(), None).await.unwrap();
     assert_eq!(read_all(&strands, &neighbour).await.len(), 0);
     // No row of the neighbour is left, none of the other is gone.
     check_rows(&strands, &day).await;

@@ -9,7 +9,7 @@
 use std::ops::Range;
 
 use bytes::Bytes;
-use store::{Limits, ROW_BYTES_MAX, Timestamp, Write};
+use store::{ChangeRecord, Limits, ROW_BYTES_MAX, Timestamp, Write};
 
 use super::fresh::{Attempt, Fresh, next_generation};
 use super::index::{Entry, PageRef, Pages, balanced};
@@ -44,7 +44,7 @@ pub(super) struct Order {
     pub(super) expires: Option<i64>,
     pub(super) mark: Option<i64>,
     pub(super) beside: Vec<Write>,
-    pub(super) change: Bytes,
+    pub(super) change: Option<ChangeRecord>,
     pub(super) expects: Option<StrandVersion>,
 }
 
@@ -510,7 +510,7 @@ mod tests {
             expires: None,
             mark: None,
             beside: Vec::new(),
-            change: Bytes::new(),
+            change: None,
             expects: None,
         };
         let rules = Rules::new(StrandOptions::recommended(), Limits::EMBEDDED);

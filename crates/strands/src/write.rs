@@ -2,8 +2,9 @@
 
 use std::collections::HashSet;
 
-use bytes::Bytes;
-use store::{Commit, CommitWithAppends, Condition, ErrorKind, Stamp, Write, WriteId, bucket_of};
+use store::{
+    ChangeRecord, Commit, CommitWithAppends, Condition, ErrorKind, Stamp, Write, WriteId, bucket_of,
+};
 
 use super::fresh::{Fresh, first_generation, halves};
 use super::layer::Layer;
@@ -12,7 +13,6 @@ use super::state::{KeptRows, State};
 use super::think::{Draught, Order, check_size, pages_needed, think};
 use super::{Strand, StrandOptions, StrandVersion, StrandWrite, Strands, keys};
 use crate::Error;
-use crate::feed::of_points;
 
 /// How often a write starts again because another writer came first.
 const ATTEMPTS_MAX: u32 = 64;
@@ -293,7 +293,7 @@ impl Strands {
     ) -> Option<Commit> {
         let said = untidy(held, fresh)?;
         let write_id = self.shared.write_ids.next();
-        Some(commit(strand, stamp, &said, std::iter::empty(), write_id, Bytes::new()))
+        Some(commit(strand, stamp, &said, std::iter::empty(), write_id, None))
     }
 
     /// Says that a write may leave rows behind; answers with the version that says so, `None` if another writer came first.
@@ -405,7 +405,7 @@ pub(super) fn commit(
     state: &State,
     writes: impl Iterator<Item = Write>,
     write_id: WriteId,
-    change: Bytes,
+    change: Option<ChangeRecord>,
 ) -> Commit {
     let key = keys::state(strand);
     let condition = match held {
@@ -418,7 +418,7 @@ pub(super) fn commit(
         write_id,
         conditions: vec![condition],
         writes: std::iter::once(put).chain(writes).collect(),
-        change: of_points(change),
+        change,
         reclaims: false,
     }
 }
@@ -430,7 +430,7 @@ fn nothing(order: &Order, write_id: WriteId) -> Commit {
         write_id,
         conditions: vec![Condition::Absent(keys::state(&order.strand))],
         writes: order.beside.clone(),
-        change: of_points(order.change.clone()),
+        change: order.change.clone(),
         reclaims: false,
     }
 }

@@ -57,18 +57,18 @@ impl Flag {
 }
 
 /// Whether a flag byte says that there is no value.
-pub(crate) const fn is_absent(byte: u8) -> bool {
+pub const fn is_absent(byte: u8) -> bool {
     byte & ABSENT != 0
 }
 
 /// The worse of two flag bytes, as a byte without [`ABSENT`].
-pub(crate) const fn worse(one: u8, other: u8) -> u8 {
+pub const fn worse(one: u8, other: u8) -> u8 {
     let (one, other) = (one & !ABSENT, other & !ABSENT);
     if one > other { one } else { other }
 }
 
 /// The byte of a point whose value came to more than a number holds, or to none: without a value, and faulty unless it was
 /// worse.
-pub(crate) const fn overflown(byte: u8) -> u8 {
+pub const fn overflown(byte: u8) -> u8 {
     if is_absent(byte) { byte } else { worse(byte, Flag::Faulty.number()) | ABSENT }
 }

@@ -14,8 +14,11 @@
 
 mod audit;
 mod chill;
+mod codec;
 mod erase;
+mod error;
 mod expire;
+mod flags;
 mod fold;
 mod fresh;
 mod index;
@@ -23,8 +26,10 @@ mod kept;
 mod keys;
 mod layer;
 mod moment;
+mod points;
 mod queue;
 mod read;
+mod skips;
 mod spill;
 mod state;
 mod think;
@@ -41,13 +46,17 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use store::{Limits, Partition, Snapshot, Stamp, Store, Timestamp, Write, WriteIds};
+use store::{ChangeRecord, Limits, Partition, Snapshot, Stamp, Store, Timestamp, Write, WriteIds};
 
 use self::moment::Rows;
 use self::queue::FoldQueue;
 use self::write::Turns;
 
-use crate::{ColumnSet, Columns, Encoding, Error, Points, SkipLog, Summary, TimeRange};
+pub use codec::{Block, Encoding, Malformed, Summary, encode_block, encode_part};
+pub use error::{Error, is_outage};
+pub use flags::{Flag, is_absent, overflown, worse};
+pub use points::{ABSENT, ColumnSet, Columns, Notes, Points, TimeRange, UNOBSERVED};
+pub use skips::SkipLog;
 
 /// Where a strand lives: all its rows but blocks and their index are in `partition`, under keys that hold `name` behind the kind of row.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
@@ -128,8 +137,8 @@ pub struct StrandWrite {
     pub mark: Option<i64>,
     /// Rows of the caller in the same partition, written in the same atom (keys of a kind that strands do not use).
     pub beside: Vec<Write>,
-    /// What the feed tells: records of series, or nothing.
-    pub change: Bytes,
+    /// What the feed tells, if anything.
+    pub change: Option<ChangeRecord>,
     /// Only if the strand is still of this version: for writes that follow from what was read.
     pub expects: Option<StrandVersion>,
 }
@@ -429,8 +438,13 @@ impl Strands {
     /// # Errors
     ///
     /// If the store refuses; [`Error::Contention`] if writers kept coming first.
-    pub async fn erase(&self, strand: &Strand, beside: Vec<Write>, change: Bytes) -> Result<(), Error> {
-        self.live().erase_now(strand, None, &beside, &change).await
+    pub async fn erase(
+        &self,
+        strand: &Strand,
+        beside: Vec<Write>,
+        change: Option<ChangeRecord>,
+    ) -> Result<(), Error> {
+        self.live().erase_now(strand, None, &beside, change.as_ref()).await
     }
 
     /// Removes strands with all their rows, each an atom; those that are not there are passed over. Those before one that
@@ -456,7 +470,7 @@ impl Strands {
         version: StrandVersion,
         beside: Vec<Write>,
     ) -> Result<bool, Error> {
-        match self.live().erase_now(strand, Some(version), &beside, &Bytes::new()).await {
+        match self.live().erase_now(strand, Some(version), &beside, None).await {
             Ok(()) => Ok(true),
             Err(Error::Contention(_)) => Ok(false),
             Err(error) => Err(error),

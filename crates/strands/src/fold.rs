@@ -221,7 +221,7 @@ impl Strands {
         }
         self.keep_span(self.span_of_leftovers(&held), &mut state);
         check_size(&writes, limits)?;
-        let commit = commit(strand, Some(stamp), &state, writes.into_iter(), write_id, Bytes::new());
+        let commit = commit(strand, Some(stamp), &state, writes.into_iter(), write_id, None);
         if !is_smallest {
             // Pieces of one batch each: nobody holds more of them at once.
             fresh.check_size(&commit, limits)?;

@@ -1,8 +1,8 @@
 //! Fresh rows that no state names: where writers die, and where they are only slow.
 
 use super::*;
-use crate::strand::state::State;
-use crate::strand::write::{Drafted, commit, order_of};
+use crate::state::State;
+use crate::write::{Drafted, commit, order_of};
 
 const YEAR: i64 = 400 * 24 * 3_600_000_000_000;
 
@@ -25,7 +25,7 @@ async fn mark_untidy(strands: &Strands, span: (i64, i64)) {
     let day = strand(3, "x");
     let (stamp, state) = strands.state(&day).await.unwrap().unwrap();
     let (marked, write_id) = (State { untidy: Some(span), ..state }, strands.shared.write_ids.next());
-    let mark = commit(&day, Some(stamp), &marked, std::iter::empty(), write_id, Bytes::new());
+    let mark = commit(&day, Some(stamp), &marked, std::iter::empty(), write_id, None);
     assert!(strands.try_commit(mark).await.unwrap());
 }
 
@@ -73,7 +73,7 @@ async fn check(store: Store) {
     check_rows(&strands, &day).await;
     // Of a strand that is gone nothing stays, once it is swept.
     die(&strands, vec![Edit::Put(points(20 * YEAR, 1, 100, 1.0))]).await;
-    strands.erase(&day, Vec::new(), Bytes::new()).await.unwrap();
+    strands.erase(&day, Vec::new(), None).await.unwrap();
     strands.sweep_fresh(&day, (i64::MIN, i64::MAX)).await.unwrap();
     check_rows(&strands, &day).await;
 }

@@ -1,7 +1,6 @@
 //! Erasing: a strand goes with all its rows.
 
-use bytes::Bytes;
-use store::{Commit, CommitWithAppends, Condition, Stamp, Write};
+use store::{ChangeRecord, Commit, CommitWithAppends, Condition, Stamp, Write};
 
 use super::fresh::Fresh;
 use super::read::{contention, or_gone};
@@ -10,7 +9,6 @@ use super::think::{check_size, drop_overlays};
 use super::write::settle;
 use super::{Strand, StrandVersion, Strands, keys};
 use crate::Error;
-use crate::feed::of_points;
 
 /// How often erasing starts again because a writer came first.
 const ATTEMPTS_MAX: usize = 64;
@@ -26,7 +24,7 @@ impl Strands {
         strand: &Strand,
         expects: Option<StrandVersion>,
         beside: &[Write],
-        change: &Bytes,
+        change: Option<&ChangeRecord>,
     ) -> Result<(), Error> {
         for _ in 0..ATTEMPTS_MAX {
             let held = self.state(strand).await?;
@@ -64,7 +62,7 @@ impl Strands {
             let Some(strand) = rest.next() else { break };
             let Some(held) = self.state(strand).await? else { continue };
             let span = self.span_of_leftovers(&held.1);
-            match self.draught_erasure(strand, Some(held), &[], &Bytes::new()).await? {
+            match self.draught_erasure(strand, Some(held), &[], None).await? {
                 Some(commit) => {
                     keys += commit.lets_go.iter().map(|removal| removal.keys.len()).sum::<usize>();
                     commits.push(commit);
@@ -82,7 +80,7 @@ impl Strands {
             }
         }
         for strand in left {
-            self.erase_now(strand, None, &[], &Bytes::new()).await?;
+            self.erase_now(strand, None, &[], None).await?;
         }
         Ok(())
     }
@@ -102,7 +100,7 @@ impl Strands {
         strand: &Strand,
         held: Option<(Stamp, State)>,
         beside: &[Write],
-        change: &Bytes,
+        change: Option<&ChangeRecord>,
     ) -> Result<Option<CommitWithAppends>, Error> {
         let epoch = self.shared.store.fence(&strand.partition);
         let key = keys::state(strand);
@@ -131,7 +129,7 @@ impl Strands {
             write_id: self.shared.write_ids.next(),
             conditions: vec![condition],
             writes,
-            change: of_points(change.clone()),
+            change: change.cloned(),
             reclaims: true,
         };
         Ok(Some(fresh.with(epoch, commit)))

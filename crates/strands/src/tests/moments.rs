@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::*;
-use crate::strand::{Part, Wanted};
 use crate::{ColumnSet, Summary};
+use crate::{Part, Wanted};
 
 const COUNT: usize = 60_000;
 
@@ -89,7 +89,7 @@ async fn pages_see_one_state(store: Store) {
     replace(&pinned, &day, 100.0).await;
     let now = read_in_pages(&strands, &day, || async {}).await;
     assert_eq!(values(&now), BTreeSet::from([100.0_f64.to_bits()]));
-    strands.erase(&day, Vec::new(), Bytes::new()).await.unwrap();
+    strands.erase(&day, Vec::new(), None).await.unwrap();
     assert_eq!(values(&read_in_pages(&pinned, &day, || async {}).await).len(), 1);
     assert_eq!(strands.extent(&day).await.unwrap(), None);
 }

@@ -146,7 +146,7 @@ impl Strands {
             let generation = if is_alone { state.generation } else { generation };
             state.chilled = Some(Chilled { generation, before: sweep.before });
             let write_id = self.shared.write_ids.next();
-            let commit = commit(strand, Some(stamp), &state, std::iter::empty(), write_id, Bytes::new());
+            let commit = commit(strand, Some(stamp), &state, std::iter::empty(), write_id, None);
             if self.try_commit(commit).await? {
                 break;
             }

@@ -8,10 +8,10 @@ use std::task::Poll;
 use proptest::prelude::*;
 
 use super::*;
-use crate::strand::layer::Layer;
-use crate::strand::wanted::PAGE_BLOCKS_MAX;
-use crate::strand::{Modification, Part, Wanted};
+use crate::layer::Layer;
+use crate::wanted::PAGE_BLOCKS_MAX;
 use crate::{ColumnSet, Columns, Notes, Summary};
+use crate::{Modification, Part, Wanted};
 
 const TIMES: i64 = 6_000;
 
@@ -229,7 +229,7 @@ impl Trial {
                 self.model.retain(|time, _| time >= before);
             }
             Operation::Erase => {
-                self.strands.erase(&self.strand, Vec::new(), Bytes::new()).await.unwrap();
+                self.strands.erase(&self.strand, Vec::new(), None).await.unwrap();
                 self.model.clear();
                 self.past.clear();
                 self.written.clear();
@@ -270,7 +270,7 @@ impl Trial {
         }
         self.folding = Some(folding);
         // A commit that is on its way happens: wait until it did, by one that comes behind.
-        self.strands.erase(&strand(4, "other"), Vec::new(), Bytes::new()).await.unwrap();
+        self.strands.erase(&strand(4, "other"), Vec::new(), None).await.unwrap();
     }
 
     async fn check(&self) {

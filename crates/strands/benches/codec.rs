@@ -1,6 +1,6 @@
 //! Size and speed of blocks on one core, beside the figures the codec was planned with.
 //!
-//! `cargo bench -p model-series --bench codec -- [load|integers|random|history ...]`
+//! `cargo bench -p strands --bench codec -- [load|integers|random|history ...]`
 //!
 //! Every row: 2,976 points a block (a month of quarter hours), whole blocks with header, flags, times and checksum.
 //! Prints bytes a point, and million points a second: written (with summary), read (with checksum), and read when
@@ -12,9 +12,9 @@ use std::io::Write as _;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use model_series::{Block, Encoding, Points, encode_block};
 use rand::rngs::StdRng;
 use rand::{Rng as _, SeedableRng as _};
+use strands::{Block, Encoding, Points, encode_block};
 
 /// Points in a block.
 const POINTS: usize = 2_976;

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
-use store::{ErrorKind, Tenant};
+use store::Tenant;
 
 /// A thing is named in the log again only after so long.
 const NAMED_AGAIN_AFTER: Duration = Duration::from_hours(1);
@@ -54,12 +54,6 @@ impl SkipLog {
     }
 }
 
-/// Whether a refusal of this kind is of the store as a whole, not of what was read or written: a job has nothing to go on
-/// with then.
-pub fn is_outage(kind: ErrorKind) -> bool {
-    matches!(kind, ErrorKind::Unavailable | ErrorKind::NoSpace | ErrorKind::FolderLost | ErrorKind::Locked)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -80,7 +74,7 @@ mod tests {
     #[test]
     fn everything_skipped_is_counted() {
         let log = SkipLog::default();
-        let error = store::Error::new(ErrorKind::Corrupt, "reading");
+        let error = store::Error::new(store::ErrorKind::Corrupt, "reading");
         (0..3).for_each(|_| log.note("trim", &Tenant::default(), &"series 1", &error));
         assert_eq!(log.count(), 3);
     }

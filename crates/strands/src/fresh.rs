@@ -300,7 +300,7 @@ impl Strands {
         if swept.untidy.is_some() {
             let tidy = State { untidy: None, ..swept };
             let write_id = self.shared.write_ids.next();
-            let commit = commit(strand, Some(stamp), &tidy, std::iter::empty(), write_id, Bytes::new());
+            let commit = commit(strand, Some(stamp), &tidy, std::iter::empty(), write_id, None);
             self.try_commit(Commit { reclaims: true, ..commit }).await?;
         }
         Ok(())

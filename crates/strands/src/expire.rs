@@ -47,7 +47,7 @@ impl Strands {
             expires: Some(before),
             mark: None,
             beside: Vec::new(),
-            change: Bytes::new(),
+            change: None,
             expects: None,
         })
         .await?;
@@ -153,7 +153,7 @@ impl Strands {
                 break;
             }
             let write_id = self.shared.write_ids.next();
-            let commit = commit(strand, Some(stamp), &state, std::iter::empty(), write_id, Bytes::new());
+            let commit = commit(strand, Some(stamp), &state, std::iter::empty(), write_id, None);
             if self.try_commit(Commit { reclaims: true, ..commit }).await? {
                 break;
             }

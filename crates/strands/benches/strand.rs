@@ -1,6 +1,6 @@
 //! Strands on the embedded store, synced: what a write, a read and a fold cost.
 //!
-//! `cargo bench -p model-series --bench strand -- [--strands N] [memory] [write|over|single|merge|past ...]`
+//! `cargo bench -p strands --bench strand -- [--strands N] [memory] [write|over|single|merge|past ...]`
 //!
 //! Prints for each row points a second, and CPU microseconds of the whole process for each strand.
 
@@ -15,8 +15,8 @@ use std::io::Write as _;
 use std::time::Instant;
 
 use bytes::Bytes;
-use model_series::{Clock, Edit, Encoding, Points, Strand, StrandOptions, StrandWrite, Strands, TimeRange};
-use store::{EmbeddedOptions, MemoryOptions, Partition, Space, SpaceKind, Store, Tenant, Timestamp};
+use store::{Clock, EmbeddedOptions, MemoryOptions, Partition, Space, SpaceKind, Store, Tenant, Timestamp};
+use strands::{Edit, Encoding, Points, Strand, StrandOptions, StrandWrite, Strands, TimeRange};
 
 const SPACE: Space = Space { id: 32, kind: SpaceKind::Commit, name: "series" };
 const GROUP: u32 = 100;
@@ -213,7 +213,7 @@ async fn past(strands: &Strands, years: i64) {
             audited: true,
             mark: None,
             beside: Vec::new(),
-            change: Bytes::new(),
+            change: None,
             expects: None,
         }
     };
@@ -247,7 +247,7 @@ async fn write_group(strands: &Strands, writes: impl Iterator<Item = (u32, Edit)
         audited: false,
         mark: None,
         beside: Vec::new(),
-        change: Bytes::new(),
+        change: None,
         expects: None,
     };
     for outcome in strands.write_all(writes.map(write).collect()).await {

@@ -234,8 +234,8 @@ impl Points {
         self.extend_from_columns(&other.columns().part(&range));
     }
 
-    /// Likewise, for columns of which none but those of histories are empty.
-    pub(crate) fn extend_from_columns(&mut self, other: &Columns<'_>) {
+    /// [`Points::extend_from_range`] for columns of which none but those of histories are empty.
+    pub fn extend_from_columns(&mut self, other: &Columns<'_>) {
         if other.is_empty() {
             return;
         }

@@ -1,0 +1,36 @@
+//! Why strands refuse.
+
+use store::ErrorKind;
+
+/// A refusal; a variant is a decision that the caller can take.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// Something beyond a named limit.
+    #[error("{0}")]
+    Limit(String),
+    /// A request that makes no sense, whatever is stored; the text says why.
+    #[error("{0}")]
+    Invalid(String),
+    /// Other writers kept coming first.
+    #[error("too many writers at once on {0}")]
+    Contention(Box<str>),
+    /// Stored bytes are damaged.
+    #[error(transparent)]
+    Malformed(#[from] crate::Malformed),
+    /// What the store refused.
+    #[error(transparent)]
+    Store(#[from] store::Error),
+}
+
+impl Error {
+    /// Whether the store serves nobody now, whatever is asked for.
+    pub fn is_outage(&self) -> bool {
+        matches!(self, Self::Store(error) if is_outage(error.kind()))
+    }
+}
+
+/// Whether a refusal of this kind is of the store as a whole, not of what was read or written: a job has nothing to go on
+/// with then.
+pub fn is_outage(kind: ErrorKind) -> bool {
+    matches!(kind, ErrorKind::Unavailable | ErrorKind::NoSpace | ErrorKind::FolderLost | ErrorKind::Locked)
+}
