@@ -7,7 +7,10 @@ mod doors;
 #[cfg(test)]
 mod edges;
 mod examples;
+mod layers;
 mod process;
+mod ratchets;
+mod source;
 
 use std::process::ExitCode;
 
@@ -25,6 +28,8 @@ cargo xtask DOOR [ARGUMENTS]
   examples            load examples/city into a fresh server and compare its answers with those recorded
   clients             public clients (ngsildclient from PyPI) and what others send, against a fresh server; left out, loudly,
                       without Python or its registry, unless CI=true
+  layers [CRATE]      where a module uses one that is not above it in the list of modules, and a better order
+  shrink              take out of xtask/ratchets.toml what is no longer needed
 ";
 
 fn main() -> ExitCode {
@@ -41,6 +46,8 @@ fn main() -> ExitCode {
         "torture" => doors::torture(&rest),
         "examples" => examples::load_and_compare(),
         "clients" => clients::check(),
+        "layers" => layers::report(&rest),
+        "shrink" => ratchets::shrink(&rest),
         _ => {
             process::say(HELP);
             return if matches!(door.as_str(), "" | "help" | "--help") {

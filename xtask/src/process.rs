@@ -1,5 +1,6 @@
 //! Runs commands, says which.
 
+use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
@@ -15,6 +16,23 @@ pub(crate) fn say(text: &str) {
 /// The folder of the workspace.
 pub(crate) fn root() -> PathBuf {
     PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
+}
+
+/// The names of all crates of ours, in order.
+///
+/// # Errors
+///
+/// A folder that cannot be read.
+pub(crate) fn crates() -> anyhow::Result<Vec<String>> {
+    let mut names = Vec::new();
+    for folder in fs::read_dir(root().join("crates")).context("the folder of crates")? {
+        let folder = folder?;
+        if folder.path().join("Cargo.toml").is_file() {
+            names.push(folder.file_name().to_string_lossy().into_owned());
+        }
+    }
+    names.sort();
+    Ok(names)
 }
 
 /// A cargo command in the workspace.

@@ -10,20 +10,20 @@
 //! from a [`RequestStream`], and an answer may have a body made by [`stream`]. What all bodies and answers hold at once is
 //! bounded by a [`MemoryBudget`].
 
-mod body;
 mod budget;
-mod coding;
-mod conditions;
-mod incoming;
 mod media;
+mod coding;
+mod params;
+mod request;
+mod stream;
+mod conditions;
+mod response;
+mod router;
+mod body;
+mod incoming;
 mod openapi;
 mod pace;
 mod paging;
-mod params;
-mod request;
-mod response;
-mod router;
-mod stream;
 mod tenant;
 #[cfg(feature = "testing")]
 pub mod testing;

@@ -11,19 +11,19 @@
 //! Resources of the standard that are not in the table (subscriptions, registrations, entity maps,
 //! snapshots) have no stubs: they answer 404 in the standard's form, as any other path.
 
-mod context;
-mod geoquery;
-mod openapi;
-mod params;
 mod problem;
+mod context;
+mod wire;
+mod geoquery;
 mod q;
 mod render;
-mod routes;
 mod selection;
 mod state;
+mod routes;
+mod params;
+mod openapi;
 #[cfg(feature = "testing")]
 pub mod testing;
-mod wire;
 
 pub use context::{ContextError, ContextOptions, Contexts, FetchPolicy};
 pub use state::{Api, Limits};

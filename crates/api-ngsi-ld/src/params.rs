@@ -11,13 +11,13 @@
 //! - `splitEntities` and `local` change nothing while entities are all local and whole, so that an order, which needs the
 //!   local scope (5.7.2.4), is never refused; `jsonKeys` changes nothing because keys of values are never expanded.
 
-mod body;
-mod entities;
 mod given;
 mod order;
+pub(crate) mod temporal;
+mod body;
+mod entities;
 mod projection;
 mod representation;
-pub(crate) mod temporal;
 
 use api_http::{MediaType, Request};
 use model_entities::{Deadline, Filter, Order, Path, Query, Selector, TermId, Timestamp};

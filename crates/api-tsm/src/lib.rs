@@ -5,16 +5,16 @@
 //! and back. Reads and writes of many series stream: `routes/answer` groups, reads and renders them on several
 //! tasks in order, so an answer of any size holds a few chunks of memory.
 
-mod media;
-mod notification;
-mod openapi;
-mod params;
+pub mod wire;
 mod problem;
-mod routes;
+mod media;
+mod times;
+mod notification;
 mod shapes;
 mod state;
-mod times;
-pub mod wire;
+mod params;
+mod openapi;
+mod routes;
 
 pub use notification::notification;
 pub use state::{Api, Limits};

@@ -4,19 +4,18 @@
 //! Points are functions of the seed ([`series`]); every answer is scanned as it arrives ([`scan`], [`arrow`]) into
 //! counts and exact sums ([`tally`]), which must be those of the points sent.
 
+pub mod rows;
+pub mod tally;
+pub mod series;
 pub mod arrow;
 pub mod bodies;
-pub mod compression;
-pub mod course;
-pub mod jobs;
-pub mod rows;
 pub mod scan;
-pub mod series;
-pub mod tally;
-
-mod figures;
+pub mod jobs;
 mod goals;
+mod figures;
+pub mod course;
 mod paired;
+pub mod compression;
 
 /// Where the repository of these tests lies.
 pub const REPOSITORY: &str = "/tsm/v1/repositories/default";

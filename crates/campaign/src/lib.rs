@@ -8,27 +8,26 @@
 //! Invariants: nothing here knows our server but by HTTP, its command line and its output; latencies are of
 //! successes only; a profile never changes the number of users; one seed gives the same requests everywhere.
 
-pub mod args;
-pub mod client;
-pub mod compare;
-pub mod course;
-pub mod draws;
-pub mod executors;
-pub mod floor;
-pub mod hakom;
-pub mod machine;
-pub mod peer;
-pub mod probe;
-pub mod process;
-pub mod profile;
-pub mod progress;
-pub mod record;
-pub mod report;
-pub mod scenario;
-pub mod stellio;
 pub mod target;
+pub mod floor;
+pub mod client;
+pub mod process;
+pub mod record;
+pub mod scenario;
+pub mod executors;
+pub mod probe;
+pub mod progress;
+pub mod machine;
+pub mod report;
+pub mod draws;
 pub mod workloads;
-
+pub mod stellio;
+pub mod hakom;
+pub mod profile;
+pub mod course;
+pub mod peer;
+pub mod args;
+pub mod compare;
 mod cli;
 #[cfg(test)]
 mod toy;

@@ -4,12 +4,11 @@
 //! Each stores what it can: QuestDB and PostgreSQL the values and flags, VictoriaMetrics the values alone. What was
 //! read is tallied as ours is.
 
-pub mod postgres;
 pub mod process;
+pub mod postgres;
+mod web;
 pub mod questdb;
 pub mod victoriametrics;
-
-mod web;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;

@@ -1,8 +1,8 @@
 //! What a campaign writes: `results.json` (everything), `results.csv`, `results.md` and `index.html`.
 
+pub mod table;
 pub mod chart;
 pub mod page;
-pub mod table;
 
 use std::collections::BTreeMap;
 use std::io::Write as _;

@@ -1,13 +1,12 @@
 //! The family `stellio`: the requests of the published k6 suite, byte for byte where it matters, the sets they
 //! run on, and the checks that the answers are right.
 
+pub mod payload;
+pub mod sets;
+pub mod sessions;
+mod evolution;
 pub mod checks;
 pub mod instances;
-pub mod payload;
-pub mod sessions;
-pub mod sets;
-
-mod evolution;
 
 #[cfg(test)]
 pub(crate) use evolution::tests as evolution_tests;

@@ -17,12 +17,10 @@
 //! ```
 
 mod addresses;
-mod policy;
-
 mod error;
-
-mod client;
+mod policy;
 mod resolver;
+mod client;
 
 pub use addresses::is_public_address;
 pub use client::{Answer, Client, ClientOptions, Redirects, Request};

@@ -17,13 +17,13 @@
 
 mod function;
 mod offset;
+mod reference;
+mod reader;
+mod tree;
 mod parser;
 mod print;
-mod reader;
-mod reference;
 #[cfg(test)]
 mod tests;
-mod tree;
 
 pub use function::Function;
 pub use offset::{Duration, Offset};

@@ -34,10 +34,10 @@
 //! ```
 
 mod error;
-mod read;
 mod text;
-mod walk;
 mod write;
+mod read;
+mod walk;
 
 pub use error::{Error, Problem};
 pub use read::{Kind, Reader, canonical};

@@ -13,8 +13,8 @@
 //! - what has expired is not there: it is not merged with, and its rows go with the next write.
 
 mod check;
-mod edit;
 mod merge;
+mod edit;
 
 #[cfg(test)]
 mod tests;

@@ -16,38 +16,38 @@
 //! - a term, once stored, keeps its id for ever, and is durable before any entity that uses it;
 //! - instances of one attribute differ in datasetId; at most one has none.
 
-mod apply;
-mod change;
-mod consumers;
-mod discovery;
-mod documents;
+mod term;
 mod draft;
 mod encode;
-mod entities;
+mod view;
 mod error;
-mod expiry;
-mod feed;
-mod history;
-mod in_use;
-mod index;
-mod indexes;
 mod keys;
-mod layout;
+mod expiry;
+mod index;
 mod long_read;
+mod layout;
+mod retry_locks;
+mod watch;
+mod documents;
+mod entities;
+mod indexes;
+mod tenant;
+mod change;
+mod query;
+mod scope;
+mod apply;
+mod history;
+mod consumers;
+mod in_use;
+mod discovery;
+mod feed;
+mod rebucket;
+mod silent;
+mod write;
 #[cfg(test)]
 mod model;
-mod query;
-mod rebucket;
-mod retry_locks;
-mod scope;
-mod silent;
-mod tenant;
-mod term;
 #[cfg(feature = "testing")]
 pub mod testing;
-mod view;
-mod watch;
-mod write;
 
 pub use apply::{
     ATTRIBUTES_MAX, ID_BYTES_MAX, INSTANCES_MAX, SCOPE_BYTES_MAX, SCOPES_MAX, SUB_ATTRIBUTES_MAX, TYPES_MAX,

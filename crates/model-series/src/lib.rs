@@ -3,15 +3,15 @@
 //! Points lie in [`strands`]: a series is one, or one for each issue time of its quotations. Front door: [`Repositories`] (of all
 //! tenants), [`Repository`] (its series: defined, written, read as stored) and [`Reader`] (answers made of them).
 
-mod aggregate;
-mod calendar;
-mod catalogue;
 mod error;
-mod evaluate;
-mod feed;
-mod formula;
-mod repository;
+mod calendar;
 mod units;
+mod aggregate;
+mod feed;
+mod repository;
+mod catalogue;
+mod formula;
+mod evaluate;
 
 pub use aggregate::{Aggregation, GAP_SLOTS_MAX, Gaps, Layout, Neighbours, Total, fill_gaps, resample};
 pub use calendar::{Alignment, Interval, IntervalUnit, Raster, Slots, Zone, time_zone_database};

@@ -1,5 +1,6 @@
 //! What the server does by itself.
 
+mod turns;
 mod chill;
 mod clock;
 mod fold;
@@ -10,7 +11,6 @@ mod purge;
 mod rebucket;
 mod removals;
 mod trim;
-mod turns;
 
 pub(crate) use chill::Chill;
 pub(crate) use clock::ClockWatch;

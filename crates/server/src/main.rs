@@ -1,32 +1,29 @@
 //! The twinfold binary: reads settings, wires stores, models and front ends together, listens.
 
-mod cli;
-mod settings;
-mod units;
-
-mod serve;
-mod storage;
-mod wiring;
-
-mod connection;
-mod cors;
 mod door;
+mod units;
+mod connection;
+mod metrics;
+mod process;
+mod admin;
+mod jobs;
+mod welcome;
+mod cors;
+mod settings;
+mod cli;
+mod wiring;
+mod storage;
 mod head;
-mod listen;
 mod local;
 mod service;
 mod socket;
 mod tls;
-
-mod admin;
-mod backup;
+mod listen;
 mod brokers;
-mod jobs;
 mod logs;
-mod metrics;
-mod process;
+mod serve;
+mod backup;
 mod processor;
-mod welcome;
 
 use std::ffi::OsString;
 use std::io::Write as _;

@@ -1,9 +1,9 @@
 //! How the server runs: one struct, filled from flags, `TWINFOLD_*` variables, a TOML file and
 //! defaults, in this order of precedence. Nothing else in the workspace reads a setting.
 
+mod series;
 mod history;
 mod load;
-mod series;
 
 use std::path::PathBuf;
 

@@ -12,36 +12,36 @@
 //! - a tenant that was removed is not written or read any more, and one of the same name shares no row with it;
 //! - commit spaces and append spaces never mix.
 
-mod append;
-mod embedded;
 mod error;
-mod feed;
 mod fence;
-mod fingerprint;
-mod hostile;
-mod incarnation;
+mod tenant;
 mod key;
-mod lease;
-mod limits;
-mod lives;
-mod memory;
 mod models;
 mod operation;
 mod place;
+mod writes;
+mod limits;
+mod incarnation;
+mod append;
+mod feed;
+mod lease;
 mod places;
-mod snapshot;
+mod lives;
 mod spaces;
 mod statistics;
-mod store;
-mod tenant;
+mod time;
+mod memory;
+mod hostile;
+mod write_id;
 mod tenants;
+mod work;
+mod embedded;
+mod snapshot;
+mod store;
+mod fingerprint;
+pub mod wire;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
-mod time;
-pub mod wire;
-mod work;
-mod write_id;
-mod writes;
 
 pub use append::{Append, Appended, CommitWithAppends, Removal};
 pub use embedded::{

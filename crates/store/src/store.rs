@@ -1,7 +1,7 @@
 //! The handle that models hold: one type, whatever the engine.
 
-mod appends;
 mod outcomes;
+mod appends;
 
 use std::path::Path;
 use std::sync::Arc;

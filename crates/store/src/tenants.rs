@@ -7,9 +7,9 @@
 //! What a model keeps under names inside a tenant (repositories of series, say) is named in a directory of the same kind
 //! ([`Tenants::within`]): each has a life and a number of its own, and can go alone or with its tenant.
 
+pub(crate) mod rows;
 mod listing;
 mod removals;
-pub(crate) mod rows;
 #[cfg(test)]
 mod tests;
 

@@ -12,32 +12,32 @@
 //!   several pages see one state if they are made [at one moment](Strands::at_one_moment);
 //! - a partial overwrite costs in proportion to its points: no block is read to write.
 
-mod audit;
-mod chill;
-mod codec;
-mod erase;
-mod error;
-mod expire;
 mod flags;
-mod fold;
+mod points;
+mod codec;
+mod error;
+mod keys;
+mod wire;
 mod fresh;
 mod index;
-mod kept;
-mod keys;
-mod layer;
-mod moment;
-mod points;
-mod queue;
-mod read;
-mod skips;
-mod spill;
 mod state;
+mod layer;
+mod read;
 mod think;
+mod write;
+mod spill;
+mod kept;
+mod moment;
+mod audit;
+mod fold;
+mod chill;
+mod erase;
+mod expire;
+mod queue;
+mod skips;
 mod together;
 mod visit;
 mod wanted;
-mod wire;
-mod write;
 
 #[cfg(test)]
 mod tests;

@@ -6,25 +6,25 @@
 //! - a [`Context`] never changes, and the core context's terms win over every user's;
 //! - `expand(compact(iri)) == iri` for every IRI that a context's term stands for.
 
+mod core_terms;
+mod core;
+mod weight;
 mod active;
 mod append;
 mod bounded;
-mod catalogue;
-mod contexts;
-mod core;
-mod core_terms;
-mod documents;
 mod fetch;
 mod fiware;
-mod folder;
 mod hosted;
-mod names;
 mod parse;
+mod names;
 mod pool;
 mod references;
+mod documents;
+mod folder;
+mod contexts;
+mod catalogue;
 #[cfg(test)]
 pub(crate) mod testing;
-mod weight;
 
 pub(crate) use active::{Context, LOCAL_PATH};
 pub(crate) use catalogue::{ContextEntry, ContextKind};

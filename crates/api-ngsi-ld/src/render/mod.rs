@@ -1,12 +1,12 @@
 //! Stored entities as the wire wants them: canonical text is copied, no JSON tree is built.
 
+mod projection;
+mod release;
+mod plan;
+mod join;
 mod attribute;
 mod entity;
 mod geojson;
-mod join;
-mod plan;
-mod projection;
-mod release;
 mod temporal;
 
 pub(crate) use entity::{write_entities, write_entity};

@@ -11,18 +11,18 @@
 //! may hold `-` and `.`, and begin with `_`; scopes are kept with a leading `/`; a geometry that is sent as JSON text is kept as the
 //! object it denotes; the content of a JsonProperty is not looked into.
 
-mod attribute;
-mod batch;
-mod entity;
+mod name;
 mod fault;
 mod geometry;
-mod instance;
-mod name;
+pub(crate) mod time;
 mod parser;
+mod value;
+mod entity;
+mod attribute;
+mod batch;
+mod instance;
 mod past;
 mod scope;
-pub(crate) mod time;
-mod value;
 
 pub(crate) use batch::{check_json, context_member, parse_ids, refuse_nulls, split_batch};
 pub(crate) use fault::WireError;

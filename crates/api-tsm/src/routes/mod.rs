@@ -1,18 +1,17 @@
 //! Handlers, one file per resource: read, call, answer.
 
-pub(crate) mod attributes;
-pub(crate) mod bulk;
 pub(crate) mod conditions;
+pub(crate) mod attributes;
+mod reading;
+mod answer;
+mod writing;
+pub(crate) mod bulk;
 pub(crate) mod data;
 pub(crate) mod docs;
 pub(crate) mod hooks;
 pub(crate) mod repositories;
 pub(crate) mod series;
 pub(crate) mod units;
-
-mod answer;
-mod reading;
-mod writing;
 
 use std::sync::Arc;
 

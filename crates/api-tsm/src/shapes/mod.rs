@@ -3,12 +3,12 @@
 //! Members are written in PascalCase. Members that are not known are refused by name; what only the server sets
 //! (IDs, times) may be sent back as it was got, and is passed over.
 
-mod attribute;
-mod hook;
 mod numbered;
-mod repository;
 mod series;
 mod unit;
+mod attribute;
+mod hook;
+mod repository;
 
 pub(crate) use attribute::{AttributeContext, AttributeTypeShape};
 pub(crate) use hook::{HookGiven, HookShape, attribute_search};

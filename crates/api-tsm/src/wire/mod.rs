@@ -11,14 +11,14 @@
 //! | [`Form::Arrow`] | yes | yes | 19 bytes in columns |
 //! | [`Form::Parquet`] | no | yes | a few bytes in compressed columns |
 
-mod arrow;
-mod csv;
 mod flags;
-mod gather;
-mod json;
 mod number;
-mod parquet;
+mod gather;
+mod arrow;
 mod time;
+mod csv;
+mod json;
+mod parquet;
 
 use arrow::{ArrowReader, ArrowWriter};
 use csv::{CsvReader, CsvWriter};

@@ -14,24 +14,24 @@
 //! - what is in a strand up to its mark is no longer read from head rows;
 //! - the past outlives the entity: only `delete_history` and its kin, and retention, remove any of it.
 
-mod aggregate;
-mod edit;
-mod fold;
-mod head;
+mod note;
 mod header;
+mod head;
 mod heads;
+mod request;
 mod instances;
 mod merge;
-mod note;
+mod select;
+mod read;
+mod aggregate;
+mod fold;
+mod edit;
 mod policy;
 mod query;
 mod queue;
-mod read;
-mod recompress;
-mod request;
-mod select;
-mod sweep;
 mod trim;
+mod recompress;
+mod sweep;
 
 #[cfg(test)]
 pub(crate) mod tests;

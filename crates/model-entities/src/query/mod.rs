@@ -5,25 +5,25 @@
 //! `stream.rs`, looks the entities up, keeps the page, or the first in an order: `order.rs`, `collation.rs`), `eval.rs`
 //! (whether an entity matches: `value.rs`, `select.rs`, `shape.rs`, `relation.rs`). `cells.rs` numbers places.
 
+mod geometry;
 pub(crate) mod cells;
 mod collation;
-pub(crate) mod eval;
-mod geometry;
-mod lookup;
-mod moment;
-mod order;
-mod plan;
 mod relation;
+mod shape;
+mod moment;
+mod values;
+mod value;
+pub(crate) mod eval;
+mod plan;
+pub(crate) mod stream;
+mod lookup;
+mod order;
 pub(crate) mod run;
 mod select;
-mod shape;
 mod skip;
-pub(crate) mod stream;
 mod sweep;
 #[cfg(test)]
 pub(crate) mod testing;
-mod value;
-mod values;
 
 use regex::Regex;
 use smallvec::SmallVec;

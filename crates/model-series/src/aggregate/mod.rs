@@ -1,12 +1,12 @@
 //! From one raster to another: aggregation, disaggregation, gaps, sums of many series. Pure, on columns.
 
 mod dense;
-mod gaps;
 mod layout;
-mod resample;
-mod slot;
-mod total;
 mod whole;
+mod slot;
+mod gaps;
+mod resample;
+mod total;
 
 pub use gaps::{GAP_SLOTS_MAX, Neighbours, fill_gaps};
 pub use layout::Layout;

@@ -1,11 +1,11 @@
 //! Calendars: intervals, zones, and the rasters they make. Pure; nothing here reads a clock.
 
-mod alike;
-mod civil;
 mod interval;
-mod raster;
-mod runs;
+mod civil;
 mod zones;
+mod runs;
+mod raster;
+mod alike;
 
 pub use interval::{Alignment, Interval, IntervalUnit};
 pub use raster::{Raster, Slots};

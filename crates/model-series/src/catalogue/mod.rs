@@ -1,25 +1,25 @@
 //! The catalogue: which series there are, what they are like, and where their points lie.
 
 mod attributes;
-mod cache;
-mod change;
-mod check;
-mod context;
-mod define;
 mod definition;
-pub(crate) mod encode;
-mod formulas;
-mod hooks;
-mod intent;
+mod cache;
 pub(crate) mod keys;
-mod master;
+mod context;
+mod check;
 mod pattern;
-mod pending;
-mod points;
-mod refusals;
-mod repositories;
 mod search;
+mod hooks;
+pub(crate) mod encode;
+mod pending;
+mod formulas;
+mod refusals;
+mod define;
 mod state;
+mod change;
+mod intent;
+mod master;
+mod points;
+mod repositories;
 
 pub use attributes::{Attribute, AttributeKind, AttributeType, AttributeValue};
 pub(crate) use context::Context;

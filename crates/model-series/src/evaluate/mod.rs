@@ -2,15 +2,15 @@
 //!
 //! Fetch, then think: points come from strands, all else is columns ([`plan`], [`quotations`], [`operands`]).
 
-mod around;
-mod fetch;
-mod following;
-mod operands;
-mod pages;
-mod pieces;
 mod plan;
 mod quotations;
+mod fetch;
+mod following;
 mod reader;
+mod operands;
+mod pieces;
+mod around;
+mod pages;
 mod total;
 
 pub use pages::Progress;

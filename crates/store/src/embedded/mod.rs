@@ -6,31 +6,31 @@
 //! With [`Durability::Sync`] the engine shows a write only after its sync, so no reader ever sees
 //! what a crash could take away.
 
-mod appends;
-mod backup;
-mod batch;
+mod ranges;
 mod cache;
-mod committer;
+mod format;
+mod rows;
 mod counted;
+mod read;
 mod directory;
 mod disk;
-mod feed;
 mod feed_log;
 mod folder;
-mod format;
 mod incarnation;
-mod keeper;
 mod log;
-mod ranges;
-mod read;
-mod rows;
-mod shared;
-mod skip;
 mod snapshot;
 mod state;
-mod tidy;
 mod tuning;
+mod shared;
+mod batch;
+mod keeper;
+mod tidy;
 mod warm;
+mod committer;
+mod appends;
+mod backup;
+mod feed;
+mod skip;
 
 use std::path::Path;
 use std::sync::Arc;

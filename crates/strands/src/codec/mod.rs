@@ -7,18 +7,18 @@
 //! Invariant: what was written comes back bit for bit (but for the values of points that have none), whatever
 //! the encoding. Invariant: no bytes make a reader panic, or take more memory than their points need.
 
-mod bits;
-mod block;
 mod cursor;
+mod bits;
+mod integers;
 mod decimals;
+mod pcodec;
 mod doubles;
 mod flags;
-mod integers;
 mod notes;
 mod observed;
-mod pcodec;
 mod summary;
 mod times;
+mod block;
 
 #[cfg(test)]
 mod tests;

@@ -1,6 +1,5 @@
 //! `/temporal`: the past of entities. The entity as it is stays as it is.
 
 pub(crate) mod attributes;
-pub(crate) mod entities;
-
 mod reading;
+pub(crate) mod entities;

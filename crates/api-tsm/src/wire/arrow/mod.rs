@@ -1,10 +1,10 @@
 //! Points as an Arrow IPC stream: columns `series`, `time`, `value`, `flag`.
 
+mod schema;
 mod batch;
 mod bounds;
 mod message;
 mod reader;
-mod schema;
 mod writer;
 
 pub(crate) use reader::ArrowReader;

@@ -1,7 +1,7 @@
 //! Points as CSV (RFC 4180): columns `series`, `time`, `value`, `flag`.
 
-mod reader;
 mod record;
+mod reader;
 mod writer;
 
 pub(crate) use reader::CsvReader;

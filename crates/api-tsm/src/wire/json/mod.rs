@@ -1,12 +1,12 @@
 //! Points as JSON: rows and compact.
 
-mod arrays;
 mod cursor;
-mod document;
 mod entry;
 mod extent;
-mod flag_runs;
 mod row;
+mod document;
+mod arrays;
+mod flag_runs;
 mod writer;
 
 pub(crate) use document::JsonReader;

@@ -12,8 +12,8 @@
 
 mod buckets;
 mod distinct;
-mod run;
 mod tally;
+mod run;
 
 #[cfg(test)]
 mod tests;
