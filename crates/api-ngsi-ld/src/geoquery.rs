@@ -131,7 +131,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::context::Context;
+    use crate::context::RequestContext;
 
     fn parse(
         relation: &str,
@@ -147,7 +147,7 @@ mod tests {
             coordinates: part(coordinates),
             property: part(property),
         };
-        parse_geo(&parts, &Names::of(&Context::core(), &["location", "area"]), 8)
+        parse_geo(&parts, &Names::of(&RequestContext::core(), &["location", "area"]), 8)
     }
 
     fn check(relation: &str, expected: GeoRelation) {

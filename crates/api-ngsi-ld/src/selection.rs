@@ -130,7 +130,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::context::Context;
+    use crate::context::RequestContext;
 
     const NAMES: &[&str] = &["Building", "House", "Home", "https://a.example/ns#T"];
 
@@ -147,7 +147,7 @@ mod tests {
                 }
             }
         }
-        let names = Names::of(&Context::core(), NAMES);
+        let names = Names::of(&RequestContext::core(), NAMES);
         let found =
             parse_types(text, &names).map_err(|problem| format!("{}: {}", problem.kind, problem.detail))?;
         Ok(found.as_ref().map_or_else(|| "any".to_owned(), print))

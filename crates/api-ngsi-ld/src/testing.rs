@@ -1,6 +1,6 @@
 //! Doors for benchmarks, which measure from outside what is private. Not part of the API.
 
-use crate::context::{Context, Names};
+use crate::context::{Names, RequestContext};
 use crate::q::{QueryOptions, parse};
 use crate::wire::{Rules, parse_attribute, parse_entity, parse_fragment};
 
@@ -13,7 +13,7 @@ pub struct Bench {
 impl Bench {
     /// A bench for a tenant that uses these names.
     pub fn new(names: &[&str]) -> Self {
-        Self { names: Names::of(&Context::core(), names) }
+        Self { names: Names::of(&RequestContext::core(), names) }
     }
 
     /// How many attributes an entity has; `None` if it is refused.

@@ -3,15 +3,13 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use lang_jsonld::{CORE_URL, Edition, fiware, read};
 use model_entities::{Error, Timestamp};
 
-use super::Context;
-use super::active::{ContextSource, LOCAL_PATH, identify, local_id};
 use super::contexts::TenantContexts;
-use super::core::{CORE_URL, Edition};
-use super::fiware;
 use super::hosted::Hosted;
-use super::parse::read;
+use super::request_context::RequestContext;
+use super::source::{ContextSource, LOCAL_PATH, identify, local_id};
 use crate::problem::{Problem, problem, write_problem};
 
 /// The largest hosted context in bytes.
@@ -245,7 +243,7 @@ impl TenantContexts<'_> {
         }
         // Whatever was made from it is parsed again when it is next asked for.
         let is_it = |used: &str| *used == *url || local_id(used).is_some_and(|used| *used == *id);
-        let was_made_from_it = |context: &Context| {
+        let was_made_from_it = |context: &RequestContext| {
             context.uses().iter().any(|used| is_it(used))
                 || matches!(context.source(), ContextSource::Inline { id: held, .. } if *held == id)
         };

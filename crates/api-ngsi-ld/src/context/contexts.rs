@@ -3,19 +3,19 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use lang_jsonld::{Context, Documents, Edition, parse, read};
 use model_entities::{Clock, Entities, Tenant, TenantEntities, TenantName, Timestamp};
 use parking_lot::Mutex;
 use serde_json::Value;
 
-use super::active::{ContextSource, Table};
-use super::core::Edition;
 use super::documents::Sources;
 use super::fetch::{FetchPolicy, Fetcher};
-use super::folder::{self, ContextError};
+use super::folder::{self, ContextError, Texts};
 use super::hosted::Hosted;
-use super::parse::{Texts, Trees, parse, read};
+use super::names::Names;
 use super::pool::{Evicted, Form, Key, Pool};
-use super::{Context, Names};
+use super::request_context::RequestContext;
+use super::source::ContextSource;
 use crate::problem::{Problem, problem};
 
 /// What parsed contexts, the names in them, and fetched documents may take in memory, together.
@@ -126,9 +126,9 @@ impl TenantContexts<'_> {
     /// # Errors
     ///
     /// 504 if the document cannot be had, 422 if it may not be, 400 if it (or the URL) is no context.
-    pub(crate) async fn by_link(self, url: &str) -> Result<Arc<Context>, Problem> {
+    pub(crate) async fn by_link(self, url: &str) -> Result<Arc<RequestContext>, Problem> {
         if Edition::of_url(url).is_some_and(Edition::is_in_newest) {
-            return Ok(Context::core());
+            return Ok(RequestContext::core());
         }
         let found = self.all.shared.pool.lock().context(self.tenant, Form::Link, url);
         if let Some(context) = found {
@@ -139,7 +139,7 @@ impl TenantContexts<'_> {
     }
 
     /// Makes the context at a URL.
-    async fn link(self, url: &str) -> Result<Arc<Context>, Problem> {
+    async fn link(self, url: &str) -> Result<Arc<RequestContext>, Problem> {
         let life = self.now().await?;
         let of = TenantContexts { life: life.as_ref(), ..self };
         let value = Value::String(absolute(url).into());
@@ -156,7 +156,7 @@ impl TenantContexts<'_> {
     /// # Errors
     ///
     /// As [`TenantContexts::by_link`]; 413 if the text is too large.
-    pub(crate) async fn by_member(self, json: &str) -> Result<Arc<Context>, Problem> {
+    pub(crate) async fn by_member(self, json: &str) -> Result<Arc<RequestContext>, Problem> {
         if let Some(url) = plain_string(json) {
             return self.by_link(url).await;
         }
@@ -175,14 +175,14 @@ impl TenantContexts<'_> {
     }
 
     /// Makes the context that a member describes.
-    async fn member(self, json: &str) -> Result<Arc<Context>, Problem> {
+    async fn member(self, json: &str) -> Result<Arc<RequestContext>, Problem> {
         let text = lang_json::canonical(json, DEPTH_MAX)
             .map_err(|error| Problem::bad_request(format!("@context: {error}")))?;
         let value = read(&text).map_err(|reason| Problem::bad_request(format!("@context {reason}")))?;
         let life = self.now().await?;
         let of = TenantContexts { life: life.as_ref(), ..self };
         let context = match only_url(&value) {
-            Only::Core => Context::core(),
+            Only::Core => RequestContext::core(),
             Only::Url(url) => of.by_link(url).await?,
             Only::More => Arc::new(of.build(value, ContextSource::inline(&text), text.len()).await?),
         };
@@ -190,7 +190,7 @@ impl TenantContexts<'_> {
         Ok(context)
     }
 
-    fn remember(self, key: Key, context: &Arc<Context>) {
+    fn remember(self, key: Key, context: &Arc<RequestContext>) {
         // A value of its own, so that what leaves the pool is dropped when its lock is free.
         let evicted = self.all.shared.pool.lock().put_context(key, self.life, Arc::clone(context));
         drop(evicted);
@@ -198,8 +198,8 @@ impl TenantContexts<'_> {
     }
 
     /// The names of the tenant, which exists, in a context. Cost: one look-up, once they were met.
-    pub(crate) async fn names(self, context: &Arc<Context>, entities: &TenantEntities) -> Arc<Names> {
-        let make = |budget: &_| Names::new(Arc::clone(context), entities.terms().clone(), budget);
+    pub(crate) async fn names(self, context: &Arc<RequestContext>, entities: &TenantEntities) -> Arc<Names> {
+        let make = |total: &_| Names::new(Arc::clone(context), entities.terms().clone(), total);
         let ((names, is_new), is_beyond) = {
             let mut pool = self.all.shared.pool.lock();
             (pool.names(context.number(), entities.tenant(), make), pool.is_beyond())
@@ -221,18 +221,18 @@ impl TenantContexts<'_> {
         value: Value,
         source: ContextSource,
         bytes: usize,
-    ) -> Result<Context, Problem> {
+    ) -> Result<RequestContext, Problem> {
         let gathered = self.gather(&value).await?;
         let is_large = gathered.repeats || bytes.saturating_add(gathered.bytes) >= ASIDE_BYTES_MIN;
         let (value, trees) = (Arc::new(value), Arc::new(gathered.trees));
-        let table = parse_aside(Arc::clone(&value), Arc::clone(&trees), is_large).await?;
-        match table {
-            Ok(table) => {
+        let terms = parse_aside(Arc::clone(&value), Arc::clone(&trees), is_large).await?;
+        match terms {
+            Ok(terms) => {
                 let uses = gathered.uses;
                 self.keep(&uses).await;
-                let context = Context::new(table, source, self.all.clock.now()).using(uses);
-                let budget = self.all.shared.pool.lock().budget().clone();
-                Ok(context.weighed(&budget))
+                let context = RequestContext::new(terms, source, self.all.clock.now()).using(uses);
+                let total = self.all.shared.pool.lock().memory_total().clone();
+                Ok(context.counted(&total))
             }
             Err(detail) => {
                 self.blame(&gathered.uses, &trees);
@@ -245,10 +245,10 @@ impl TenantContexts<'_> {
 /// Parses, on a thread of its own if it `is_large`. What is wrong is said in words for the client.
 async fn parse_aside(
     value: Arc<Value>,
-    trees: Arc<Trees>,
+    trees: Arc<Documents>,
     is_large: bool,
-) -> Result<Result<Table, String>, Problem> {
-    let work = move || parse(&value, &trees).map_err(|failure| failure.to_string());
+) -> Result<Result<Context, String>, Problem> {
+    let work = move || parse(&value, &trees).map_err(|error| error.to_string());
     if !is_large {
         return Ok(work());
     }

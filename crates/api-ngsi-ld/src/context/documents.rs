@@ -5,22 +5,20 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use lang_jsonld::{
+    Documents, Edition, REFERENCES_MAX, Url, document_references, fiware, parse, read, references,
+};
 use model_entities::{Error, Tenant, TenantName};
 use parking_lot::Mutex;
-use reqwest::Url;
 use serde_json::Value;
 use tokio::sync::OnceCell;
 
-use super::active::{ContextSource, local_id};
 use super::bounded::Bounded;
 use super::contexts::TenantContexts;
-use super::core::Edition;
 use super::fetch::{FetchError, Fetcher};
-use super::fiware;
 use super::hosted::Stored;
-use super::parse::{LOADS_MAX, Trees, member, parse, read};
 use super::pool::Document;
-use super::references::references;
+use super::source::{ContextSource, local_id};
 use crate::problem::{Problem, problem};
 
 /// The most documents whose fetching failed that are remembered, and the bytes of what is remembered of them.
@@ -46,7 +44,7 @@ type Flight = Arc<OnceCell<Result<Document, Problem>>>;
 
 /// The documents that a context refers to, directly or through others.
 pub(super) struct Gathered {
-    pub(super) trees: Trees,
+    pub(super) trees: Documents,
     /// The URLs of those that are neither built in nor preloaded.
     pub(super) uses: Vec<Box<str>>,
     /// How much there is to read: documents that are built in count as if they were texts, too.
@@ -85,9 +83,9 @@ impl TenantContexts<'_> {
     /// Reads what a context refers to, each document once. Parsing then says what is wrong with it.
     pub(super) async fn gather(self, context: &Value) -> Result<Gathered, Problem> {
         let preloaded = &self.all.shared.preloaded;
-        let mut gathered = Gathered { trees: Trees::new(), uses: Vec::new(), bytes: 0, repeats: false };
+        let mut gathered = Gathered { trees: Documents::new(), uses: Vec::new(), bytes: 0, repeats: false };
         let mut seen = HashSet::new();
-        let mut wanted: VecDeque<Url> = references(context, None).into();
+        let mut wanted: VecDeque<Url> = references(context).into();
         while let Some(url) = wanted.pop_front() {
             let is_preloaded = preloaded.contains_key(url.as_str());
             let built_in = match Edition::of_url(url.as_str()) {
@@ -103,7 +101,7 @@ impl TenantContexts<'_> {
                 gathered.repeats = true;
                 continue;
             }
-            if seen.len() >= LOADS_MAX {
+            if seen.len() >= REFERENCES_MAX {
                 continue;
             }
             seen.insert(url.clone());
@@ -117,9 +115,7 @@ impl TenantContexts<'_> {
             gathered.bytes += text.len();
             let tree =
                 read(&text).map_err(|problem| Problem::bad_request(format!("@context {url} {problem}")))?;
-            wanted.extend(
-                member(&tree, "@context").into_iter().flat_map(|inner| references(inner, Some(&url))),
-            );
+            wanted.extend(document_references(&tree, &url));
             gathered.trees.insert(url.as_str().into(), tree.into());
         }
         Ok(gathered)
@@ -233,7 +229,7 @@ impl TenantContexts<'_> {
 
     /// Forgets those of these fetched documents that are no contexts in themselves, for the time that failures stand:
     /// their owner may mend them.
-    pub(super) fn blame(self, urls: &[Box<str>], trees: &Trees) {
+    pub(super) fn blame(self, urls: &[Box<str>], trees: &Documents) {
         for url in urls {
             let is_fetched = self.all.shared.pool.lock().document(self.tenant, url).is_some();
             if is_fetched && let Err(failure) = parse(&Value::String(url.to_string()), trees) {

@@ -1,18 +1,18 @@
 //! The folder of preloaded contexts: `contexts.toml` says which file stands for which URL.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-use reqwest::Url;
+use lang_jsonld::{Documents, Edition, ParseError, Url, parse, read};
 use serde_json::Value;
-
-use super::core::Edition;
-use super::parse::{Failure, Texts, Trees, parse, read};
 
 /// The file that maps URLs to files.
 const INDEX: &str = "contexts.toml";
+
+/// Texts of documents, by URL.
+pub(super) type Texts = HashMap<Box<str>, Arc<str>>;
 
 /// Why contexts cannot be set up.
 #[derive(Debug, thiserror::Error)]
@@ -67,7 +67,7 @@ pub(super) fn load(folder: &Path, may_fetch: bool) -> Result<Texts, ContextError
     if urls.len() < files.len() {
         return Err(broken("two entries are the same URL, spelled differently".into()));
     }
-    let mut trees = Trees::new();
+    let mut trees = Documents::new();
     for (url, file) in &files {
         let Some(text) = texts.get(url.as_str()) else { continue };
         let broken = |problem| ContextError::Broken { file: file.clone(), problem };
@@ -77,13 +77,13 @@ pub(super) fn load(folder: &Path, may_fetch: bool) -> Result<Texts, ContextError
     for (url, file) in files {
         let broken = |problem: String| ContextError::Broken { file, problem };
         match parse(&Value::String(url.into()), &trees) {
-            Err(Failure::Missing(_)) if may_fetch => {}
-            Err(Failure::Missing(missing)) => {
+            Err(ParseError::Missing(_)) if may_fetch => {}
+            Err(ParseError::Missing(missing)) => {
                 return Err(broken(format!(
                     "refers to {missing}, which is not in {INDEX} and may not be fetched"
                 )));
             }
-            Err(Failure::Invalid(problem)) => return Err(broken(problem)),
+            Err(ParseError::Invalid(problem)) => return Err(broken(problem)),
             Ok(_) => {}
         }
     }
@@ -101,10 +101,6 @@ fn is_inside(name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use model_entities::Timestamp;
-
-    use super::super::Context;
-    use super::super::active::ContextSource;
     use super::*;
 
     fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
@@ -141,8 +137,7 @@ mod tests {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/contexts");
         let texts = load(&folder, false).unwrap();
         let trees = texts.iter().map(|(url, text)| (url.clone(), Arc::new(read(text).unwrap()))).collect();
-        let table = parse(&"https://example.org/city/context.jsonld".into(), &trees).unwrap();
-        let context = Context::new(table, ContextSource::url("x"), Timestamp(0));
+        let context = parse(&"https://example.org/city/context.jsonld".into(), &trees).unwrap();
         assert_eq!(context.expand("TramStop"), "https://example.org/city/TramStop");
         assert_eq!(context.expand("platformLength"), "https://example.org/units#platformLength");
     }

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use model_entities::{Entities, Error, Tenant, TenantName, Timestamp};
 use xxhash_rust::xxh3::xxh3_128_with_seed;
 
-use super::active::id_of;
+use super::source::id_of;
 
 /// The collection of hosted contexts, by id.
 const HOSTED: &str = "contexts";

@@ -3,11 +3,10 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use lang_jsonld::{MemoryTotal, NameCache, Spelling};
 use model_entities::{TermId, Terms};
 
-use super::Context;
-use super::append::{Slots, Spellings};
-use super::weight::{Budget, Weight, text_bytes};
+use super::request_context::RequestContext;
 
 /// Stands where a stored entity uses a term that its tenant does not have (a damaged store).
 const UNKNOWN: (&str, &str) = ("urn:twinfold:unknown-term", "\"urn:twinfold:unknown-term\":");
@@ -48,60 +47,42 @@ impl Interned {
     }
 }
 
-/// A term as the context spells it.
-#[derive(Debug)]
-struct Spelled {
-    name: Box<str>,
-    /// The name as a JSON member's key, colon included.
-    key: Box<str>,
-}
-
-/// The names of one tenant as one context spells them; cached per context and tenant, shared by [`Arc`].
-///
-/// Both directions fill as names are met; nothing is ever changed or removed, so that readers take
-/// no lock and borrow what they find.
+/// The names of one tenant as one context spells them; cached per context and tenant, shared by [`Arc`]. Readers take no lock.
 #[derive(Debug)]
 pub(crate) struct Names {
-    context: Arc<Context>,
+    context: Arc<RequestContext>,
     interned: Interned,
-    numbers: Spellings,
-    spelled: Slots<Spelled>,
-    weight: Weight,
+    cache: NameCache,
 }
 
 impl Names {
-    /// The names of `terms` in `context`, weighed as they are met.
-    pub(super) fn new(context: Arc<Context>, terms: Terms, budget: &Budget) -> Self {
-        Self::over(context, Interned::Terms(terms), budget)
+    /// The names of `terms` in `context`; what they take in memory counts in `total`.
+    pub(super) fn new(context: Arc<RequestContext>, terms: Terms, total: &MemoryTotal) -> Self {
+        Self::over(context, Interned::Terms(terms), total)
     }
 
-    fn over(context: Arc<Context>, interned: Interned, budget: &Budget) -> Self {
-        let (numbers, spelled, weight) =
-            (Spellings::default(), Slots::default(), budget.weight(size_of::<Self>()));
-        Self { context, interned, numbers, spelled, weight }
+    fn over(context: Arc<RequestContext>, interned: Interned, total: &MemoryTotal) -> Self {
+        let cache = NameCache::new(total.count(size_of::<Self>()));
+        Self { context, interned, cache }
     }
 
     /// Names for tests: these short names (or IRIs), expanded by `context`, are terms 0, 1, 2, ...
     #[cfg(any(test, feature = "testing"))]
-    pub(crate) fn of(context: &Arc<Context>, names: &[&str]) -> Self {
+    pub(crate) fn of(context: &Arc<RequestContext>, names: &[&str]) -> Self {
         let iris = names.iter().map(|name| context.expand(name).as_ref().into()).collect();
-        Self::over(Arc::clone(context), Interned::Given(iris), &Budget::default())
+        Self::over(Arc::clone(context), Interned::Given(iris), &MemoryTotal::default())
     }
 
     /// The context.
-    pub(crate) fn context(&self) -> &Arc<Context> {
+    pub(crate) fn context(&self) -> &Arc<RequestContext> {
         &self.context
     }
 
     /// The term of a short name or IRI; `None`: not in use in this tenant. Cost: one hash look-up,
     /// once the name was met; the first time, and while it is not in use, its expansion and a second one.
     pub(crate) fn term(&self, name: &str) -> Option<TermId> {
-        if let Some(number) = self.numbers.get(name) {
-            return Some(TermId(number));
-        }
-        let term = self.interned.id(&self.context.expand(name))?;
-        self.numbers.put(name, term.0, &self.weight);
-        Some(term)
+        let find = |iri: &str| self.interned.id(iri).map(|term| term.0);
+        self.cache.number(self.context.terms(), name, find).map(TermId)
     }
 
     /// Whether a name in an address, short or whole, is that of the scopes of an entity (4.18). Cost: a look-up.
@@ -114,15 +95,8 @@ impl Names {
         self.context.expand(name)
     }
 
-    fn spelled(&self, term: TermId) -> Option<&Spelled> {
-        self.spelled.get_or_make(term.0 as usize, &self.weight, || {
-            let iri = self.interned.iri(term)?;
-            let name = self.context.compact(&iri);
-            let mut key = lang_json::string_to(&name);
-            key.push(':');
-            self.weight.add(text_bytes(name.len()) + text_bytes(key.len()));
-            Some(Spelled { name: name.as_ref().into(), key: key.into() })
-        })
+    fn spelling(&self, term: TermId) -> Option<&Spelling> {
+        self.cache.spelling(self.context.terms(), term.0, || self.interned.iri(term))
     }
 
     /// The short name of a term. Cost: two indexes, once the term was met.
@@ -130,7 +104,7 @@ impl Names {
         if term == TermId::SCOPE {
             return SCOPE.0;
         }
-        self.spelled(term).map_or(UNKNOWN.0, |spelled| &spelled.name)
+        self.spelling(term).map_or(UNKNOWN.0, |spelling| &spelling.name)
     }
 
     /// The short name of a term as the key of a JSON member: escaped, in quotes, with the colon.
@@ -139,7 +113,7 @@ impl Names {
         if term == TermId::SCOPE {
             return SCOPE.1;
         }
-        self.spelled(term).map_or(UNKNOWN.1, |spelled| &spelled.key)
+        self.spelling(term).map_or(UNKNOWN.1, |spelling| &spelling.key)
     }
 
     /// The short name of any IRI, be it in use or not.
@@ -154,7 +128,8 @@ mod tests {
 
     #[test]
     fn terms_are_found_by_every_spelling() {
-        let names = Names::of(&Context::core(), &["Vehicle", "speed", "location", "http://example.org/a\"b"]);
+        let names =
+            Names::of(&RequestContext::core(), &["Vehicle", "speed", "location", "http://example.org/a\"b"]);
         for (number, spellings) in [
             (0, vec!["Vehicle", "https://uri.etsi.org/ngsi-ld/default-context/Vehicle"]),
             (1, vec!["speed"]),
@@ -172,7 +147,7 @@ mod tests {
 
     #[test]
     fn terms_are_spelled_short_and_as_keys() {
-        let names = Names::of(&Context::core(), &["speed", "http://example.org/a\"b"]);
+        let names = Names::of(&RequestContext::core(), &["speed", "http://example.org/a\"b"]);
         for _ in 0..2 {
             assert_eq!(names.compact(TermId(0)), "speed");
             assert_eq!(names.key(TermId(0)), "\"speed\":");

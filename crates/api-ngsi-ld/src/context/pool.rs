@@ -9,12 +9,13 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use lang_jsonld::{MemoryTotal, MemoryUse, text_bytes};
 use lru::LruCache;
 use model_entities::{Tenant, TenantName};
 
 use super::hosted::Stored;
-use super::weight::{Budget, Weight, text_bytes};
-use super::{Context, Names};
+use super::names::Names;
+use super::request_context::RequestContext;
 
 /// What an entry takes in its list, beside the text of its key and its value.
 const ENTRY_BYTES: usize = 192;
@@ -119,8 +120,8 @@ struct Entry<T> {
     value: T,
     /// When it was last used, in uses of the pool.
     used: u64,
-    /// The weight of key and entry; parsed contexts and names weigh themselves.
-    _weight: Weight,
+    /// The memory of key and entry; parsed contexts and names count their own.
+    _memory: MemoryUse,
 }
 
 /// What left the pool: to be dropped when its lock is free.
@@ -129,7 +130,7 @@ pub(super) type Evicted = Arc<dyn Any + Send + Sync>;
 /// Everything in memory.
 #[derive(Debug)]
 pub(super) struct Pool {
-    contexts: LruCache<Key, Entry<Arc<Context>>>,
+    contexts: LruCache<Key, Entry<Arc<RequestContext>>>,
     names: LruCache<(u64, Tenant), Entry<Arc<Names>>>,
     documents: LruCache<Key, Entry<Document>>,
     /// Whose contexts and documents these are: the life of each tenant that was seen last.
@@ -137,7 +138,7 @@ pub(super) struct Pool {
     /// With so many lives, those that ended are looked for.
     lives_checked_at: usize,
     uses: u64,
-    budget: Budget,
+    memory: MemoryTotal,
     bytes_max: usize,
 }
 
@@ -152,23 +153,28 @@ impl Pool {
             lives: HashMap::new(),
             lives_checked_at: LIVES_UNCHECKED_MAX,
             uses: 0,
-            budget: Budget::default(),
+            memory: MemoryTotal::default(),
             bytes_max,
         }
     }
 
-    /// Where what is put here is to be weighed.
-    pub(super) fn budget(&self) -> &Budget {
-        &self.budget
+    /// Counts the memory of everything in the pool.
+    pub(super) fn memory_total(&self) -> &MemoryTotal {
+        &self.memory
     }
 
     fn entry<T>(&mut self, value: T, bytes: usize) -> Entry<T> {
         self.uses += 1;
-        Entry { value, used: self.uses, _weight: self.budget.weight(ENTRY_BYTES + bytes) }
+        Entry { value, used: self.uses, _memory: self.memory.count(ENTRY_BYTES + bytes) }
     }
 
     /// A context of the tenant's, or of everybody's. Cost: a hash look-up or two.
-    pub(super) fn context(&mut self, tenant: &TenantName, form: Form, text: &str) -> Option<Arc<Context>> {
+    pub(super) fn context(
+        &mut self,
+        tenant: &TenantName,
+        form: Form,
+        text: &str,
+    ) -> Option<Arc<RequestContext>> {
         self.forget_removed(tenant);
         self.uses += 1;
         let mut find = |owner| {
@@ -201,7 +207,7 @@ impl Pool {
         &mut self,
         key: Key,
         life: Option<&Tenant>,
-        context: Arc<Context>,
+        context: Arc<RequestContext>,
     ) -> Option<Evicted> {
         if context.bytes() > self.bytes_max || key.owner.as_ref().is_some_and(|name| !self.admits(name, life))
         {
@@ -261,7 +267,7 @@ impl Pool {
         &mut self,
         context: u64,
         tenant: &Tenant,
-        make: impl FnOnce(&Budget) -> Names,
+        make: impl FnOnce(&MemoryTotal) -> Names,
     ) -> (Arc<Names>, bool) {
         let key = (context, tenant.clone());
         self.uses += 1;
@@ -272,7 +278,7 @@ impl Pool {
         if !tenant.is_default() {
             self.note_life(tenant);
         }
-        let names = Arc::new(make(&self.budget));
+        let names = Arc::new(make(&self.memory));
         let entry = self.entry(Arc::clone(&names), 0);
         self.names.put(key, entry);
         (names, true)
@@ -324,7 +330,7 @@ impl Pool {
     pub(super) fn contexts<'a>(
         &'a mut self,
         tenant: &'a TenantName,
-    ) -> impl Iterator<Item = &'a Arc<Context>> {
+    ) -> impl Iterator<Item = &'a Arc<RequestContext>> {
         self.forget_removed(tenant);
         let is_own = move |key: &Key| key.owner.as_ref() == Some(tenant);
         self.contexts.iter().filter(move |(key, _)| is_own(key)).map(|(_, entry)| &entry.value)
@@ -334,7 +340,7 @@ impl Pool {
     pub(super) fn remove_contexts(
         &mut self,
         tenant: &TenantName,
-        fits: impl Fn(&Context) -> bool,
+        fits: impl Fn(&RequestContext) -> bool,
     ) -> Vec<Evicted> {
         let is_own = |key: &Key| key.owner.as_ref() == Some(tenant);
         let all = self.contexts.iter();
@@ -346,7 +352,7 @@ impl Pool {
 
     /// Whether everything weighs more than it may. Cost: one atomic load.
     pub(super) fn is_beyond(&self) -> bool {
-        self.budget.used() > self.bytes_max
+        self.memory.bytes() > self.bytes_max
     }
 
     /// What was used longest ago, if everything weighs more than it may; it is out of the pool by now. Dropping it
@@ -373,14 +379,17 @@ impl Pool {
 mod tests {
     use model_entities::{Terms, Timestamp};
 
-    use super::super::active::ContextSource;
+    use super::super::source::ContextSource;
     use super::*;
 
     const MAX: usize = 20_000;
 
-    fn context(pool: &Pool, text_length: usize) -> Arc<Context> {
+    fn context(pool: &Pool, text_length: usize) -> Arc<RequestContext> {
         let source = ContextSource::inline(&format!("\"{}\"", "x".repeat(text_length)));
-        Arc::new(Context::new(Default::default(), source, Timestamp(0)).weighed(pool.budget()))
+        Arc::new(
+            RequestContext::new(lang_jsonld::Context::core(), source, Timestamp(0))
+                .counted(pool.memory_total()),
+        )
     }
 
     fn trim(pool: &mut Pool) {
@@ -398,12 +407,12 @@ mod tests {
             let context = context(&pool, 2000);
             pool.put_context(Key::new(Some(&tenant), Form::Member, text), None, context);
         }
-        assert!(pool.budget().used() < MAX);
+        assert!(pool.memory_total().bytes() < MAX);
         assert!(has(&mut pool, &tenant, "a"));
         let large = context(&pool, 3000);
         pool.put_context(Key::new(Some(&tenant), Form::Member, "d"), None, large);
         trim(&mut pool);
-        assert!(pool.budget().used() <= MAX);
+        assert!(pool.memory_total().bytes() <= MAX);
         assert!(has(&mut pool, &tenant, "a") && has(&mut pool, &tenant, "d"));
         assert!(!has(&mut pool, &tenant, "b"));
     }
@@ -414,14 +423,14 @@ mod tests {
         let first = context(&pool, 2000);
         let number = first.number();
         pool.put_context(Key::new(Some(&tenant), Form::Member, "a"), None, Arc::clone(&first));
-        pool.names(number, &Tenant::default(), |budget| Names::new(first, Terms::default(), budget));
-        let before = pool.budget().used();
+        pool.names(number, &Tenant::default(), |total| Names::new(first, Terms::default(), total));
+        let before = pool.memory_total().bytes();
         let second = context(&pool, 7000);
         pool.put_context(Key::new(Some(&tenant), Form::Member, "b"), None, second);
-        assert!(pool.budget().used() > before);
+        assert!(pool.memory_total().bytes() > before);
         trim(&mut pool);
-        assert!(pool.budget().used() <= MAX);
-        assert_eq!((pool.contexts.len(), pool.names.len()), (1, 0), "{}", pool.budget().used());
+        assert!(pool.memory_total().bytes() <= MAX);
+        assert_eq!((pool.contexts.len(), pool.names.len()), (1, 0), "{}", pool.memory_total().bytes());
         assert!(has(&mut pool, &tenant, "b"));
     }
 
@@ -437,7 +446,7 @@ mod tests {
             let store::TenantCreation::Created(tenant) = created else { panic!("{created:?}") };
             let context = context(&pool, 10);
             pool.put_context(Key::new(Some(&name), Form::Member, "a"), None, Arc::clone(&context));
-            let make = |budget: &Budget| Names::new(Arc::clone(&context), Terms::default(), budget);
+            let make = |total: &MemoryTotal| Names::new(Arc::clone(&context), Terms::default(), total);
             pool.names(context.number(), &tenant, make);
             if number > 0 {
                 assert!(tenants.remove(&name).await.unwrap());

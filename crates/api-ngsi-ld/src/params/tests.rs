@@ -5,7 +5,7 @@ use http::{HeaderMap, HeaderName, HeaderValue};
 use proptest::prelude::*;
 
 use super::*;
-use crate::context::Context;
+use crate::context::RequestContext;
 use crate::render::Members;
 
 const NAMES: &[&str] = &["T", "U", "a", "b", "location", "https://uri.fiware.org/ns/data-models#owner"];
@@ -25,7 +25,7 @@ const LIMITS: Limits = Limits {
 };
 
 fn names() -> Names {
-    Names::of(&Context::core(), NAMES)
+    Names::of(&RequestContext::core(), NAMES)
 }
 
 /// A request with this query part, and headers as `name: value` lines.

@@ -4,7 +4,7 @@ use model_entities::{Meta, Path, Scalar};
 use proptest::prelude::*;
 
 use super::*;
-use crate::context::Context;
+use crate::context::RequestContext;
 
 const NAMES: &[&str] = &[
     "a",
@@ -18,7 +18,7 @@ const NAMES: &[&str] = &[
 ];
 
 fn names() -> Names {
-    Names::of(&Context::core(), NAMES)
+    Names::of(&RequestContext::core(), NAMES)
 }
 
 fn print_path(path: &Path) -> String {

@@ -3,7 +3,7 @@
 use api_http::{MediaType, PageLink, Request, Response, accept, empty_response, json_response, page_link};
 use http::{HeaderName, HeaderValue, StatusCode, header};
 
-use crate::context::Context;
+use crate::context::RequestContext;
 use crate::problem::Problem;
 
 /// `application/json`
@@ -25,7 +25,12 @@ pub(crate) fn json_media(request: &Request) -> Result<MediaType, Problem> {
 
 /// The answer to a read: a JSON body names its context by `Link`, unless the body has it. Cost: no copy if `body` has
 /// room for a newline.
-pub(crate) fn answer(media: MediaType, in_body: bool, context: &Context, mut body: String) -> Response {
+pub(crate) fn answer(
+    media: MediaType,
+    in_body: bool,
+    context: &RequestContext,
+    mut body: String,
+) -> Response {
     body.push('\n');
     let mut response = json_response(StatusCode::OK, media, body);
     if !in_body {

@@ -9,7 +9,7 @@ use http::StatusCode;
 use lang_json::write_string;
 use model_entities::{Change, Draft, Fate, MergeOptions, NotUpdated, Operation, TenantName};
 
-use crate::context::Context;
+use crate::context::RequestContext;
 use crate::params::check_parameters;
 use crate::problem::Problem;
 use crate::routes::answer::{JSON, no_content};
@@ -61,7 +61,7 @@ pub(crate) async fn delete(api: Api, request: Request) -> Result<Response, Probl
     check_parameters(&request, PARAMETERS)?;
     let body = body(&request)?;
     let ids = parse_ids(body.text, api.shared.limits.batch_entities_max)?;
-    let session = api.session(&tenant(&request)?, &Context::core()).await?;
+    let session = api.session(&tenant(&request)?, &RequestContext::core()).await?;
     let mut tally = Tally::new(ids.len());
     let mut operations = Vec::with_capacity(ids.len());
     for id in ids {
@@ -128,7 +128,7 @@ async fn write(api: &Api, request: &Request, verb: &Verb) -> Result<Response, Pr
     let tenant = tenant(request)?;
     let elements = Elements::new(body, &texts)?;
     let mut contexts = elements::Resolver::new(&api.shared.contexts, &tenant, request, body).await?;
-    let core = Context::core();
+    let core = RequestContext::core();
     let session = if !verb.creates() {
         api.session(&tenant, &core).await?
     } else if api.is_new(&tenant).await? {

@@ -5,7 +5,7 @@ use std::sync::{Arc, LazyLock};
 use api_http::Request;
 use model_entities::TenantName;
 
-use crate::context::Context;
+use crate::context::RequestContext;
 use crate::problem::Problem;
 use crate::routes::session::context_link;
 use crate::state::Api;
@@ -103,7 +103,7 @@ impl Api {
         tenant: &TenantName,
         request: &Request,
         body: Body<'_>,
-    ) -> Result<Arc<Context>, Problem> {
+    ) -> Result<Arc<RequestContext>, Problem> {
         let link = body.link(request)?;
         let contexts = self.shared.contexts.of(tenant);
         if body.kind == BodyKind::JsonLd {
@@ -113,7 +113,7 @@ impl Api {
         match (body.context_of(body.text)?, link) {
             (Some(member), _) => contexts.by_member(member).await,
             (None, Some(url)) => contexts.by_link(url).await,
-            (None, None) => Ok(Context::core()),
+            (None, None) => Ok(RequestContext::core()),
         }
     }
 }

@@ -6,7 +6,7 @@ use api_http::Request;
 use http::header;
 use model_entities::{Change, Error, Operation, Precondition, TenantEntities, TenantName, Timestamp};
 
-use crate::context::{Context, Names};
+use crate::context::{Names, RequestContext};
 use crate::problem::{Problem, problem, write_problem};
 use crate::routes::conditions::state_condition;
 use crate::selection::parse_types;
@@ -103,9 +103,9 @@ impl Api {
         &self,
         tenant: &TenantName,
         request: &Request,
-    ) -> Result<Arc<Context>, Problem> {
+    ) -> Result<Arc<RequestContext>, Problem> {
         match context_link(request)? {
-            None => Ok(Context::core()),
+            None => Ok(RequestContext::core()),
             Some(url) => self.shared.contexts.of(tenant).by_link(url).await,
         }
     }
@@ -114,7 +114,7 @@ impl Api {
     pub(crate) async fn session(
         &self,
         tenant: &TenantName,
-        context: &Arc<Context>,
+        context: &Arc<RequestContext>,
     ) -> Result<Session, Problem> {
         let entities = self.shared.entities.tenant(tenant).await.map_err(|error| problem(&error, None))?;
         Ok(self.session_over(tenant, entities, context).await)
@@ -140,7 +140,7 @@ impl Api {
         &self,
         tenant: &TenantName,
         entities: TenantEntities,
-        context: &Arc<Context>,
+        context: &Arc<RequestContext>,
     ) -> Session {
         let names = self.shared.contexts.of(tenant).names(context, &entities).await;
         Session { entities, names, now: self.shared.clock.now() }
@@ -152,7 +152,7 @@ impl Api {
     pub(crate) async fn session_or_create(
         &self,
         tenant: &TenantName,
-        context: &Arc<Context>,
+        context: &Arc<RequestContext>,
         check: impl Fn(&Names) -> Result<bool, Problem> + Send,
     ) -> Result<Session, Problem> {
         let shared = &self.shared;

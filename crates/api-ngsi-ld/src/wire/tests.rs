@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 use model_entities::{Attribute, Draft, Instance};
 
 use super::*;
-use crate::context::Context;
+use crate::context::RequestContext;
 
 /// Terms 0, 1, 2, … of all tests.
 const NAMES: &[&str] = &[
@@ -43,7 +43,7 @@ const NAMES: &[&str] = &[
 ];
 
 fn names() -> Names {
-    Names::of(&Context::core(), NAMES)
+    Names::of(&RequestContext::core(), NAMES)
 }
 
 fn print(draft: &Draft) -> String {

@@ -1,9 +1,9 @@
 use std::fs;
 
 use http::StatusCode;
+use lang_jsonld::CORE_URL;
 
 use super::super::ContextKind;
-use super::super::core::CORE_URL;
 use super::super::hosted::Stored;
 use super::super::pool::Document;
 use super::super::testing::{Page, WebServer, entities, of, options, policy};
@@ -14,7 +14,7 @@ fn contexts() -> Contexts {
 }
 
 /// Checks what a context answers with: the reference of its `Link`, and its `@context` member.
-fn check_echo(context: &Context, link: &str, member: &str) {
+fn check_echo(context: &RequestContext, link: &str, member: &str) {
     assert_eq!(*context.link(), *link);
     assert_eq!(context.member(), member);
 }
@@ -22,7 +22,7 @@ fn check_echo(context: &Context, link: &str, member: &str) {
 #[tokio::test]
 async fn the_core_context_in_any_spelling_is_the_one_at_hand() {
     let contexts = contexts();
-    let core = Context::core();
+    let core = RequestContext::core();
     for url in [CORE_URL, "http://uri.etsi.org/ngsi-ld/v1/ngsi-ld-core-context-v1.3.jsonld"] {
         assert!(Arc::ptr_eq(&core, &of(&contexts).by_link(url).await.unwrap()));
         for member in [format!("\"{url}\""), format!("[\"{url}\"]"), format!("[ \"{url}\", {{}} ]")] {
@@ -199,15 +199,15 @@ async fn names_are_kept_for_each_context_and_tenant() {
     let other = TenantName::new("other").unwrap();
     let mine = entities.tenant(&TenantName::default()).await.unwrap();
     let theirs = entities.tenant_or_create(&other).await.unwrap();
-    let names = of(&contexts).names(&Context::core(), &mine).await;
-    assert!(Arc::ptr_eq(&names, &of(&contexts).names(&Context::core(), &mine).await));
-    let other_names = contexts.of(&other).names(&Context::core(), &theirs).await;
+    let names = of(&contexts).names(&RequestContext::core(), &mine).await;
+    assert!(Arc::ptr_eq(&names, &of(&contexts).names(&RequestContext::core(), &mine).await));
+    let other_names = contexts.of(&other).names(&RequestContext::core(), &theirs).await;
     assert!(!Arc::ptr_eq(&names, &other_names));
     // Another life of the tenant has numbers of its own for them.
     assert!(entities.remove_tenant(&other).await.unwrap());
     let again = entities.tenant_or_create(&other).await.unwrap();
-    assert!(!Arc::ptr_eq(&other_names, &contexts.of(&other).names(&Context::core(), &again).await));
-    assert!(Arc::ptr_eq(names.context(), &Context::core()));
+    assert!(!Arc::ptr_eq(&other_names, &contexts.of(&other).names(&RequestContext::core(), &again).await));
+    assert!(Arc::ptr_eq(names.context(), &RequestContext::core()));
 }
 
 #[tokio::test]
@@ -241,7 +241,7 @@ async fn what_a_removed_tenant_fetched_or_wrote_is_not_there_for_the_next_of_its
     assert!(contexts.of(&tenant).by_link(&inline.link()).await.is_err());
     let again = entities.tenant_or_create(&tenant).await.unwrap();
     assert!(contexts.of(&tenant).by_link(&inline.link()).await.is_err());
-    contexts.of(&tenant).names(&Context::core(), &again).await;
+    contexts.of(&tenant).names(&RequestContext::core(), &again).await;
     assert_eq!(contexts.of(&tenant).list(Some(ContextKind::ImplicitlyCreated)).await.unwrap(), []);
     assert_eq!(server.requests(), 1);
     contexts.of(&tenant).by_link(&server.url("/a")).await.unwrap();

@@ -2,7 +2,7 @@ use api_http::Params;
 use proptest::prelude::*;
 
 use super::*;
-use crate::context::Context;
+use crate::context::RequestContext;
 
 const LIMITS: Limits = Limits {
     page_default: 20,
@@ -19,7 +19,7 @@ const LIMITS: Limits = Limits {
 };
 
 fn names() -> Names {
-    Names::of(&Context::core(), &["T", "a", "b", "c"])
+    Names::of(&RequestContext::core(), &["T", "a", "b", "c"])
 }
 
 fn request(query: &str) -> Request {

@@ -6,7 +6,7 @@ use model_entities::{
 use smallvec::smallvec;
 
 use super::*;
-use crate::context::{Context, Names};
+use crate::context::{Names, RequestContext};
 use crate::render::{
     Ended, Form, Languages, Linked, LinkedViews, Members, Projection, Targets, Work, targets, write_feature,
     write_features,
@@ -22,7 +22,7 @@ const MORNING: Timestamp = Timestamp(1_680_336_000_000_000);
 
 fn names() -> &'static Names {
     static HELD: std::sync::OnceLock<Names> = std::sync::OnceLock::new();
-    HELD.get_or_init(|| Names::of(&Context::core(), &NAMES))
+    HELD.get_or_init(|| Names::of(&RequestContext::core(), &NAMES))
 }
 
 fn attribute(name: TermId, instances: impl IntoIterator<Item = Instance>) -> Attribute {

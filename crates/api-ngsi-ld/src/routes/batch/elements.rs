@@ -7,7 +7,7 @@ use api_http::Request;
 use model_entities::{Deadline, Draft, TenantName, rest};
 
 use super::Tally;
-use crate::context::{Context, Contexts, Names, TenantContexts};
+use crate::context::{Contexts, Names, RequestContext, TenantContexts};
 use crate::problem::{Problem, problem};
 use crate::routes::body::Body;
 use crate::routes::load::deadline;
@@ -33,10 +33,10 @@ pub(super) struct Resolver<'a, 'b> {
     all: &'a Contexts,
     contexts: TenantContexts<'a>,
     /// That of elements without their own.
-    linked: Arc<Context>,
-    last: Option<(&'b str, Result<Arc<Context>, Problem>)>,
+    linked: Arc<RequestContext>,
+    last: Option<(&'b str, Result<Arc<RequestContext>, Problem>)>,
     /// The names in the context of the last element that was read.
-    names: Option<(Arc<Context>, Arc<Names>)>,
+    names: Option<(Arc<RequestContext>, Arc<Names>)>,
     deadline: Deadline,
 }
 
@@ -160,13 +160,13 @@ impl<'a, 'b> Resolver<'a, 'b> {
         let contexts = all.of(tenant);
         let linked = match body.link(request)? {
             Some(url) => contexts.by_link(url).await?,
-            None => Context::core(),
+            None => RequestContext::core(),
         };
         Ok(Self { all, contexts, linked, last: None, names: None, deadline: deadline(request) })
     }
 
     /// The context of an element. An error is one of the request; the inner one is an outcome of the element's own.
-    async fn of(&mut self, element: &Element<'b>) -> Result<Result<Arc<Context>, Problem>, Problem> {
+    async fn of(&mut self, element: &Element<'b>) -> Result<Result<Arc<RequestContext>, Problem>, Problem> {
         let member = match &element.context {
             Err(problem) => return Ok(Err(problem.clone())),
             Ok(None) => return Ok(Ok(Arc::clone(&self.linked))),

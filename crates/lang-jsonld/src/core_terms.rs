@@ -1,11 +1,39 @@
 //! The facts of the core context: every term of every version, what it stands for, how its values
 //! are coerced, and the first and last version (of those that differ) that has it. One table.
 
-use super::core::Edition::{self, V1_0, V1_3, V1_4, V1_9};
-use super::core::Form::{self, DateTime, Id, IdList, Index, Json, Language, List, Plain, Set, Vocab};
+use Edition::{V1_0, V1_3, V1_4, V1_9};
+use Form::{DateTime, Id, IdList, Index, Json, Language, List, Plain, Set, Vocab};
+
+/// The versions of the core context whose documents differ; the versions between them resolve to the nearest.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub enum Edition {
+    /// v1.0 and v1.1.
+    V1_0,
+    /// v1.2 and v1.3.
+    V1_3,
+    /// v1.4 to v1.6.
+    V1_4,
+    /// v1.7 to v1.9, and the URL without a version.
+    V1_9,
+}
+
+/// How the values of a term are coerced (`@type`), or contained (`@container`).
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Form {
+    Plain,
+    DateTime,
+    Id,
+    Vocab,
+    Json,
+    List,
+    IdList,
+    Set,
+    Index,
+    Language,
+}
 
 /// Term, IRI (compact), form of its values, first and last edition; sorted by term, then edition.
-pub(super) const TERMS: &[(&str, &str, Form, Edition, Edition)] = &[
+pub(crate) const TERMS: &[(&str, &str, Form, Edition, Edition)] = &[
     ("Attribute", "ngsi-ld:Attribute", Plain, V1_3, V1_9),
     ("AttributeList", "ngsi-ld:AttributeList", Plain, V1_3, V1_9),
     ("ContextSourceIdentity", "ngsi-ld:ContextSourceIdentity", Plain, V1_9, V1_9),

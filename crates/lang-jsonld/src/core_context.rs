@@ -4,13 +4,13 @@ use std::fmt::Write as _;
 
 use lang_json::write_string;
 
-use super::core_terms::TERMS;
+use crate::core_terms::{Edition, Form, TERMS};
 
 /// Names that no context defines belong here.
-pub(crate) const DEFAULT_VOCABULARY: &str = "https://uri.etsi.org/ngsi-ld/default-context/";
+pub const DEFAULT_VOCABULARY: &str = "https://uri.etsi.org/ngsi-ld/default-context/";
 
 /// The core context that applies to every request, and that answers name.
-pub(crate) const CORE_URL: &str = "https://uri.etsi.org/ngsi-ld/v1/ngsi-ld-core-context-v1.9.jsonld";
+pub const CORE_URL: &str = "https://uri.etsi.org/ngsi-ld/v1/ngsi-ld-core-context-v1.9.jsonld";
 
 /// The prefixes that the facts are written with.
 const PREFIXES: [(&str, &str); 2] =
@@ -19,34 +19,10 @@ const PREFIXES: [(&str, &str); 2] =
 /// What a term and its IRI take in a document, about.
 const TERM_BYTES: usize = 64;
 
-/// The versions whose documents differ; the versions between them resolve to the nearest.
-#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
-pub(crate) enum Edition {
-    V1_0,
-    V1_3,
-    V1_4,
-    V1_9,
-}
-
-/// How the values of a term are coerced (`@type`), or contained (`@container`).
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Form {
-    Plain,
-    DateTime,
-    Id,
-    Vocab,
-    Json,
-    List,
-    IdList,
-    Set,
-    Index,
-    Language,
-}
-
 impl Edition {
     /// The edition that a core context URL stands for: `http` or `https`, without a version (the
     /// newest), or v1.0 to v1.9. `None`: no URL of the core context.
-    pub(crate) fn of_url(url: &str) -> Option<Self> {
+    pub fn of_url(url: &str) -> Option<Self> {
         let rest = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"))?;
         let name = rest.strip_prefix("uri.etsi.org/ngsi-ld/v1/ngsi-ld-core-context")?;
         match name.strip_suffix(".jsonld")? {
@@ -68,12 +44,12 @@ impl Edition {
     }
 
     /// Whether all terms of this edition are in the newest, so that it adds nothing to it.
-    pub(crate) fn is_in_newest(self) -> bool {
+    pub fn is_in_newest(self) -> bool {
         self != Self::V1_0
     }
 
     /// The terms of this edition that the newest no longer has, with their IRIs.
-    pub(super) fn older_terms(self) -> impl Iterator<Item = (Box<str>, Box<str>)> {
+    pub(crate) fn older_terms(self) -> impl Iterator<Item = (Box<str>, Box<str>)> {
         let is_current = |term: &str| Self::V1_9.terms().any(|(current, _, _)| current == term);
         self.terms()
             .filter(move |(term, _, _)| !is_current(term))
@@ -81,12 +57,12 @@ impl Edition {
     }
 
     /// About how much there is to read where a context refers to this edition.
-    pub(super) fn bytes(self) -> usize {
+    pub fn bytes(self) -> usize {
         if self.is_in_newest() { 0 } else { TERMS.len() * TERM_BYTES }
     }
 
     /// The document of this edition. Cost: written anew each time.
-    pub(crate) fn document(self) -> String {
+    pub fn document(self) -> String {
         let mut out = String::from("{\"@context\":{");
         if self == Self::V1_9 {
             out.push_str("\"@version\":1.1,\"@protected\":true,");
@@ -144,7 +120,7 @@ fn full(iri: &str) -> String {
 
 /// The terms of the newest core context with their IRIs in full, prefixes and aliases of keywords
 /// included.
-pub(super) fn newest() -> impl Iterator<Item = (&'static str, String)> {
+pub(crate) fn newest() -> impl Iterator<Item = (&'static str, String)> {
     Edition::V1_9.terms().map(|(term, iri, _)| (term, full(iri)))
 }
 

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use super::weight::{Weight, text_bytes};
+use crate::memory::{MemoryUse, text_bytes};
 
 /// Entries of a page of a [`Slots`]: those that are not used take no memory.
 const PAGE_SLOTS: usize = 32;
@@ -14,7 +14,7 @@ const PAGE_SLOTS: usize = 32;
 const CHUNK_FIRST: usize = 8;
 /// 8 * (2^27 - 1) pages are more than any tenant can have terms.
 const CHUNKS_MAX: usize = 27;
-/// Slots of the first table of a [`Spellings`]; each later table has four times as many.
+/// Slots of the first table of a [`Numbers`]; each later table has four times as many.
 const TABLE_FIRST: usize = 64;
 /// A table's slots tried before the next table is asked.
 const PROBES_MAX: usize = 8;
@@ -36,9 +36,9 @@ impl<T> Default for Slots<T> {
     }
 }
 
-/// So many empty entries, which count in `weight`.
-fn empty<T>(length: usize, weight: &Weight) -> Box<[OnceLock<T>]> {
-    weight.add(text_bytes(length * size_of::<OnceLock<T>>()));
+/// So many empty entries, which count in `memory`.
+fn empty<T>(length: usize, memory: &MemoryUse) -> Box<[OnceLock<T>]> {
+    memory.add(text_bytes(length * size_of::<OnceLock<T>>()));
     std::iter::repeat_with(OnceLock::new).take(length).collect()
 }
 
@@ -51,17 +51,17 @@ impl<T> Slots<T> {
         (chunk, length, page + CHUNK_FIRST - length)
     }
 
-    /// The value at `index`, made and kept if there is none yet; what the table grows by counts in `weight`. Cost when
+    /// The value at `index`, made and kept if there is none yet; what the table grows by counts in `memory`. Cost when
     /// there is one: three indexes. `None` if `make` has none, or if `index` is beyond what the table can hold.
     pub(crate) fn get_or_make(
         &self,
         index: usize,
-        weight: &Weight,
+        memory: &MemoryUse,
         make: impl FnOnce() -> Option<T>,
     ) -> Option<&T> {
         let (chunk, length, at) = Self::place(index / PAGE_SLOTS);
-        let chunk = self.chunks.get(chunk)?.get_or_init(|| empty(length, weight));
-        let page = chunk.get(at)?.get_or_init(|| empty(PAGE_SLOTS, weight));
+        let chunk = self.chunks.get(chunk)?.get_or_init(|| empty(length, memory));
+        let page = chunk.get(at)?.get_or_init(|| empty(PAGE_SLOTS, memory));
         let slot = page.get(index % PAGE_SLOTS)?;
         if let Some(value) = slot.get() {
             return Some(value);
@@ -71,9 +71,9 @@ impl<T> Slots<T> {
     }
 }
 
-/// What a table of [`Spellings`] holds.
+/// What a table of [`Numbers`] holds.
 #[derive(Debug)]
-struct Spelling {
+struct Numbered {
     name: Box<str>,
     number: u32,
 }
@@ -81,28 +81,28 @@ struct Spelling {
 /// Numbers by name: an open-addressed hash table of write-once slots, with larger tables chained
 /// behind it as it fills.
 #[derive(Debug)]
-pub(crate) struct Spellings {
+pub(crate) struct Numbers {
     /// Random, so that nobody can choose names that collide.
     seed: u64,
-    tables: [OnceLock<Box<[OnceLock<Spelling>]>>; TABLES_MAX],
+    tables: [OnceLock<Box<[OnceLock<Numbered>]>>; TABLES_MAX],
 }
 
-impl Default for Spellings {
+impl Default for Numbers {
     fn default() -> Self {
         Self { seed: RandomState::new().hash_one(0), tables: std::array::from_fn(|_| OnceLock::new()) }
     }
 }
 
-impl Spellings {
+impl Numbers {
     fn hash(&self, name: &str) -> u64 {
         xxh3_64_with_seed(name.as_bytes(), self.seed)
     }
 
     /// The slots of one table that may hold a name with this hash, in the order to look.
     fn probes<'a>(
-        table: &'a [OnceLock<Spelling>],
+        table: &'a [OnceLock<Numbered>],
         hash: u64,
-    ) -> impl Iterator<Item = &'a OnceLock<Spelling>> + use<'a> {
+    ) -> impl Iterator<Item = &'a OnceLock<Numbered>> + use<'a> {
         let mask = table.len().saturating_sub(1);
         #[expect(clippy::cast_possible_truncation, reason = "any bits of a hash will do")]
         let start = hash as usize;
@@ -115,25 +115,25 @@ impl Spellings {
         for table in &self.tables {
             for slot in Self::probes(table.get()?, hash) {
                 // Slots fill in the order of the probe: an empty one ends the search.
-                let spelling = slot.get()?;
-                if *spelling.name == *name {
-                    return Some(spelling.number);
+                let entry = slot.get()?;
+                if *entry.name == *name {
+                    return Some(entry.number);
                 }
             }
         }
         None
     }
 
-    /// Remembers a number; the first one given for a name stays. What the table grows by counts in `weight`.
-    pub(crate) fn put(&self, name: &str, number: u32, weight: &Weight) {
+    /// Remembers a number; the first one given for a name stays. What the table grows by counts in `memory`.
+    pub(crate) fn put(&self, name: &str, number: u32, memory: &MemoryUse) {
         let hash = self.hash(name);
         for (index, table) in self.tables.iter().enumerate() {
             let length = TABLE_FIRST << (2 * index);
-            let table = table.get_or_init(|| empty(length, weight));
+            let table = table.get_or_init(|| empty(length, memory));
             for slot in Self::probes(table, hash) {
                 let held = slot.get_or_init(|| {
-                    weight.add(text_bytes(name.len()));
-                    Spelling { name: name.into(), number }
+                    memory.add(text_bytes(name.len()));
+                    Numbered { name: name.into(), number }
                 });
                 if *held.name == *name {
                     return;
@@ -149,21 +149,21 @@ mod tests {
 
     #[test]
     fn slots_keep_what_was_made_first() {
-        let (slots, weight) = (Slots::<String>::default(), Weight::default());
+        let (slots, memory) = (Slots::<String>::default(), MemoryUse::default());
         for index in [0, 1, 63, 64, 65, 191, 192, 5000] {
-            assert_eq!(slots.get_or_make(index, &weight, || None), None);
-            let made = slots.get_or_make(index, &weight, || Some(index.to_string()));
+            assert_eq!(slots.get_or_make(index, &memory, || None), None);
+            let made = slots.get_or_make(index, &memory, || Some(index.to_string()));
             assert_eq!(made, Some(&index.to_string()));
-            assert_eq!(slots.get_or_make(index, &weight, || Some("other".into())), made);
+            assert_eq!(slots.get_or_make(index, &memory, || Some("other".into())), made);
         }
-        assert_eq!(slots.get_or_make(usize::MAX / 2, &weight, || Some("far".into())), None);
+        assert_eq!(slots.get_or_make(usize::MAX / 2, &memory, || Some("far".into())), None);
     }
 
     #[test]
     fn a_far_slot_takes_a_page_and_not_all_before_it() {
-        let (slots, weight) = (Slots::<[u8; 32]>::default(), Weight::default());
-        slots.get_or_make(100_000, &weight, || Some([0; 32])).unwrap();
-        assert!(weight.bytes() < 60_000, "{}", weight.bytes());
+        let (slots, memory) = (Slots::<[u8; 32]>::default(), MemoryUse::default());
+        slots.get_or_make(100_000, &memory, || Some([0; 32])).unwrap();
+        assert!(memory.bytes() < 60_000, "{}", memory.bytes());
     }
 
     #[test]
@@ -181,35 +181,35 @@ mod tests {
     }
 
     #[test]
-    fn spellings_find_what_was_put_and_nothing_else() {
-        let (spellings, weight) = (Spellings::default(), Weight::default());
+    fn numbers_find_what_was_put_and_nothing_else() {
+        let (numbers, memory) = (Numbers::default(), MemoryUse::default());
         for number in 0..5000 {
-            assert_eq!(spellings.get(&format!("name{number}")), None);
-            spellings.put(&format!("name{number}"), number, &weight);
-            spellings.put(&format!("name{number}"), number + 1, &weight);
+            assert_eq!(numbers.get(&format!("name{number}")), None);
+            numbers.put(&format!("name{number}"), number, &memory);
+            numbers.put(&format!("name{number}"), number + 1, &memory);
         }
         for number in 0..5000 {
-            assert_eq!(spellings.get(&format!("name{number}")), Some(number));
+            assert_eq!(numbers.get(&format!("name{number}")), Some(number));
         }
-        assert_eq!(spellings.get("name"), None);
+        assert_eq!(numbers.get("name"), None);
     }
 
     #[test]
-    fn spellings_are_shared_by_threads() {
-        let (spellings, weight) = (Spellings::default(), Weight::default());
+    fn numbers_are_shared_by_threads() {
+        let (numbers, memory) = (Numbers::default(), MemoryUse::default());
         std::thread::scope(|scope| {
             for thread in 0..4 {
-                let (spellings, weight) = (&spellings, &weight);
+                let (numbers, memory) = (&numbers, &memory);
                 scope.spawn(move || {
                     for number in 0..2000u32 {
                         let number = (number * 7 + thread) % 2000;
-                        spellings.put(&format!("name{number}"), number, weight);
+                        numbers.put(&format!("name{number}"), number, memory);
                     }
                 });
             }
         });
         for number in 0..2000 {
-            assert_eq!(spellings.get(&format!("name{number}")), Some(number));
+            assert_eq!(numbers.get(&format!("name{number}")), Some(number));
         }
     }
 }

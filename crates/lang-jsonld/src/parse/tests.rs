@@ -1,32 +1,30 @@
-use model_entities::Timestamp;
 use proptest::prelude::*;
 use serde_json::json;
 
-use super::super::Context;
-use super::super::active::ContextSource;
 use super::*;
 
-fn documents(documents: &[(&str, Value)]) -> Trees {
+fn documents(documents: &[(&str, Value)]) -> Documents {
     documents.iter().map(|(url, value)| ((*url).into(), value.clone().into())).collect()
 }
 
-fn context(value: &Value, documents: &Trees) -> Context {
-    let table = parse(value, documents).unwrap_or_else(|failure| panic!("{value}: {failure:?}"));
-    Context::new(table, ContextSource::inline("{}"), Timestamp(0))
+fn context(value: &Value, documents: &Documents) -> Context {
+    parse(value, documents).unwrap_or_else(|error| panic!("{value}: {error:?}"))
 }
 
 /// Checks that each name expands to the IRI and that the IRI compacts to the name.
 fn check(value: &Value, pairs: &[(&str, &str)]) {
-    let context = context(value, &Trees::new());
+    let context = context(value, &Documents::new());
     for (name, iri) in pairs {
         assert_eq!(context.expand(name), *iri, "expansion of {name} by {value}");
         assert_eq!(context.compact(iri), *name, "compaction of {iri} by {value}");
     }
 }
 
-fn check_invalid(value: &Value, held: &Trees, said: &str) {
+fn check_invalid(value: &Value, held: &Documents, said: &str) {
     match parse(value, held) {
-        Err(Failure::Invalid(detail)) => assert!(detail.contains(said), "{value}: {detail:?} lacks {said:?}"),
+        Err(ParseError::Invalid(detail)) => {
+            assert!(detail.contains(said), "{value}: {detail:?} lacks {said:?}")
+        }
         other => panic!("{value}: {:?}", other.map(drop)),
     }
 }
@@ -96,7 +94,7 @@ fn core_terms_are_not_overridden() {
             ("ngsi-ld:x", "https://uri.etsi.org/ngsi-ld/x"),
         ],
     );
-    let context = context(&value, &Trees::new());
+    let context = context(&value, &Documents::new());
     assert_eq!(context.expand("observed"), "https://uri.etsi.org/ngsi-ld/observedAt");
 }
 
@@ -116,7 +114,7 @@ fn null_keyword_and_reverse_terms_are_as_if_undefined() {
 
 #[test]
 fn a_bare_name_that_means_something_else_is_not_used_for_the_default_vocabulary() {
-    let context = context(&json!({"speed": "https://example.org/speed"}), &Trees::new());
+    let context = context(&json!({"speed": "https://example.org/speed"}), &Documents::new());
     let iri = "https://uri.etsi.org/ngsi-ld/default-context/speed";
     assert_eq!(context.expand(&context.compact(iri)), iri);
     let iri = "https://uri.etsi.org/ngsi-ld/default-context/a:b";
@@ -139,18 +137,18 @@ fn documents_are_read_imported_and_resolved_against_each_other() {
     let imported = context(&imported, &held);
     assert_eq!(imported.expand("a"), "https://example.org/#other");
     let missing = parse(&json!(["https://example.org/three"]), &held).map(drop);
-    assert_eq!(missing, Err(Failure::Missing("https://example.org/three".into())));
+    assert_eq!(missing, Err(ParseError::Missing("https://example.org/three".into())));
 }
 
 #[test]
 fn built_in_documents_need_not_be_at_hand() {
     let core = "http://uri.etsi.org/ngsi-ld/v1/ngsi-ld-core-context-v1.3.jsonld";
-    assert!(context(&json!(core), &Trees::new()).is_core());
+    assert!(context(&json!(core), &Documents::new()).is_core());
     let first = "https://uri.etsi.org/ngsi-ld/v1/ngsi-ld-core-context-v1.0.jsonld";
-    let first = context(&json!([first]), &Trees::new());
+    let first = context(&json!([first]), &Documents::new());
     assert_eq!(first.expand("name"), "https://uri.etsi.org/ngsi-ld/name");
     assert_eq!(first.expand("description"), "http://purl.org/dc/terms/description");
-    let fiware = context(&json!("https://fiware.github.io/data-models/context.jsonld"), &Trees::new());
+    let fiware = context(&json!("https://fiware.github.io/data-models/context.jsonld"), &Documents::new());
     assert_eq!(fiware.expand("refDevice"), "https://uri.fiware.org/ns/data-models#refDevice");
     assert_eq!(fiware.expand("location"), "https://uri.etsi.org/ngsi-ld/location");
 }
@@ -158,11 +156,11 @@ fn built_in_documents_need_not_be_at_hand() {
 #[test]
 fn built_in_documents_can_be_imported_scoped_contexts_of_the_core_included() {
     let core = "https://uri.etsi.org/ngsi-ld/v1/ngsi-ld-core-context-v1.9.jsonld";
-    let imported = context(&json!({"@import": core, "a": "https://example.org/a"}), &Trees::new());
+    let imported = context(&json!({"@import": core, "a": "https://example.org/a"}), &Documents::new());
     assert_eq!(imported.expand("a"), "https://example.org/a");
     assert_eq!(imported.expand("ngsildproof"), "https://uri.etsi.org/ngsi-ld/ngsildproof");
     let fiware = "https://fiware.github.io/data-models/context.jsonld";
-    let fiware = context(&json!({"@import": fiware}), &Trees::new());
+    let fiware = context(&json!({"@import": fiware}), &Documents::new());
     assert_eq!(fiware.expand("refDevice"), "https://uri.fiware.org/ns/data-models#refDevice");
 }
 
@@ -170,7 +168,7 @@ fn built_in_documents_can_be_imported_scoped_contexts_of_the_core_included() {
 fn many_prefixes_of_one_iri_cost_a_name_no_more_than_one() {
     let prefixes: Map<String, Value> =
         (0..50_000).map(|at| (format!("prefix{at}"), json!("https://example.org/"))).collect();
-    let context = context(&Value::Object(prefixes), &Trees::new());
+    let context = context(&Value::Object(prefixes), &Documents::new());
     // A pass over all prefixes for each name would look at five thousand million of them.
     for at in 0..100_000 {
         let iri = format!("https://example.org/{at}");
@@ -182,7 +180,7 @@ fn many_prefixes_of_one_iri_cost_a_name_no_more_than_one() {
 fn prefixes_of_more_lengths_than_are_tried_still_go_both_ways() {
     let iri = |length: usize| format!("https://example.org/{}/", "x".repeat(length));
     let prefixes: Map<String, Value> = (0..200).map(|at| (format!("p{at}"), json!(iri(at)))).collect();
-    let context = context(&Value::Object(prefixes), &Trees::new());
+    let context = context(&Value::Object(prefixes), &Documents::new());
     for at in 0..200 {
         let iri = format!("{}name", iri(at));
         assert_eq!(context.expand(&context.compact(&iri)), iri);
@@ -245,10 +243,10 @@ fn limits_hold() {
         }
         Value::Object(terms)
     };
-    context(&chain(DEFINITIONS_DEPTH_MAX), &Trees::new());
-    check_invalid(&chain(DEFINITIONS_DEPTH_MAX + 2), &Trees::new(), "terms lean on each other");
+    context(&chain(DEFINITIONS_DEPTH_MAX), &Documents::new());
+    check_invalid(&chain(DEFINITIONS_DEPTH_MAX + 2), &Documents::new(), "terms lean on each other");
 
-    let nested = |length: usize| -> Trees {
+    let nested = |length: usize| -> Documents {
         let url = |at: usize| format!("https://example.org/{at}");
         (0..=length)
             .map(|at| {
@@ -267,7 +265,7 @@ fn limits_hold() {
     check_invalid(&json!(vec!["https://example.org/large"; 101]), &held, "more than 400000 definitions");
 
     let many: Map<String, Value> = (0..=TERMS_MAX).map(|at| (format!("t{at}"), json!("x:y"))).collect();
-    check_invalid(&Value::Object(many), &Trees::new(), "more than 100000 terms");
+    check_invalid(&Value::Object(many), &Documents::new(), "more than 100000 terms");
 }
 
 /// JSON that looks like contexts, so that random ones reach deep.
@@ -347,8 +345,7 @@ proptest! {
     #[test]
     fn random_json_never_panics_and_what_parses_goes_both_ways(value in context_like(), name in ".{0,8}") {
         let held = documents(&[("https://example.org/a", json!({"@context": &value}))]);
-        if let Ok(table) = parse(&value, &held) {
-            let context = Context::new(table, ContextSource::inline("{}"), Timestamp(0));
+        if let Ok(context) = parse(&value, &held) {
             let iri = context.expand(&name).into_owned();
             let _ = context.compact(&name);
             if iri.contains(':') {
@@ -359,7 +356,7 @@ proptest! {
 
     #[test]
     fn names_and_iris_go_both_ways(value in sound_context(), extra in "[a-d]{1,4}") {
-        let context = context(&value, &Trees::new());
+        let context = context(&value, &Documents::new());
         for term in value.as_object().unwrap().keys().map(String::as_str).chain([extra.as_str()]) {
             let iri = context.expand(term);
             let compact = context.compact(&iri);

@@ -1,11 +1,20 @@
-//! Which documents a context refers to. Pure: nothing is read here.
+//! Finds the documents that a context refers to.
 
-use reqwest::Url;
 use serde_json::Value;
+use url::Url;
 
-/// The URLs that `context` (the value of an `@context` member) refers to, in order, resolved against the document it
-/// stands in. What is no reference, or none that can be resolved, is passed over: parsing the context says so.
-pub(super) fn references(context: &Value, base: Option<&Url>) -> Vec<Url> {
+/// The URLs that `context` (the value of an `@context` member) refers to, in order. References that cannot be resolved
+/// are left out: [`parse`](crate::parse) refuses them with a reason.
+pub fn references(context: &Value) -> Vec<Url> {
+    references_from(context, None)
+}
+
+/// The URLs that the context of a document refers to, resolved against the URL of the document.
+pub fn document_references(document: &Value, url: &Url) -> Vec<Url> {
+    document.get("@context").map_or_else(Vec::new, |context| references_from(context, Some(url)))
+}
+
+fn references_from(context: &Value, base: Option<&Url>) -> Vec<Url> {
     let mut found = Vec::new();
     collect(context, base, &mut found);
     found
@@ -45,10 +54,12 @@ mod tests {
             ["https://example.org/e", 7, null],
             {"@import": 7},
         ]);
-        let found: Vec<String> = references(&context, Some(&base)).into_iter().map(String::from).collect();
+        let found: Vec<String> =
+            document_references(&json!({"@context": context}), &base).into_iter().map(String::from).collect();
         let expected =
             ["https://example.org/a/c.jsonld", "https://example.org/d.jsonld", "https://example.org/e"];
         assert_eq!(found, expected);
-        assert!(references(&json!("c.jsonld"), None).is_empty());
+        assert!(references(&json!("c.jsonld")).is_empty());
+        assert!(document_references(&json!(["c.jsonld"]), &base).is_empty());
     }
 }

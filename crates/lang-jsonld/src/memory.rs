@@ -1,4 +1,4 @@
-//! What cached things weigh: bytes of memory, and their sum.
+//! Counts the bytes of memory that cached values take, and their sum.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -8,62 +8,62 @@ const ALLOCATION_BYTES: usize = 16;
 /// What a shared text takes beside its bytes: two counts.
 const SHARED_BYTES: usize = 16;
 
-/// The sum of weights; clones share.
+/// The sum of many [`MemoryUse`]s; clones share it.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Budget(Arc<AtomicUsize>);
+pub struct MemoryTotal(Arc<AtomicUsize>);
 
-impl Budget {
-    /// The bytes of all weights that were not dropped yet. Cost: one atomic load.
-    pub(super) fn used(&self) -> usize {
+impl MemoryTotal {
+    /// The bytes of all uses that were not dropped yet. Cost: one atomic load.
+    pub fn bytes(&self) -> usize {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// So many bytes more.
-    pub(super) fn weight(&self, bytes: usize) -> Weight {
-        let weight = Weight { budget: self.clone(), bytes: AtomicUsize::new(0) };
-        weight.add(bytes);
-        weight
+    /// Counts so many bytes more, until what is returned is dropped.
+    pub fn count(&self, bytes: usize) -> MemoryUse {
+        let counted = MemoryUse { total: self.clone(), bytes: AtomicUsize::new(0) };
+        counted.add(bytes);
+        counted
     }
 }
 
-/// Bytes that count until this is dropped; what they measure holds it.
+/// Bytes that count in a [`MemoryTotal`] until this is dropped; the value that takes them owns it.
 #[derive(Debug, Default)]
-pub(super) struct Weight {
-    budget: Budget,
+pub struct MemoryUse {
+    total: MemoryTotal,
     bytes: AtomicUsize,
 }
 
-impl Weight {
-    /// What is measured grew.
-    pub(super) fn add(&self, bytes: usize) {
+impl MemoryUse {
+    /// Counts so many bytes more: the value has grown.
+    pub fn add(&self, bytes: usize) {
         self.bytes.fetch_add(bytes, Ordering::Relaxed);
-        self.budget.0.fetch_add(bytes, Ordering::Relaxed);
+        self.total.0.fetch_add(bytes, Ordering::Relaxed);
     }
 
-    /// The bytes.
-    pub(super) fn bytes(&self) -> usize {
+    /// The bytes of this use alone.
+    pub fn bytes(&self) -> usize {
         self.bytes.load(Ordering::Relaxed)
     }
 }
 
-impl Drop for Weight {
+impl Drop for MemoryUse {
     fn drop(&mut self) {
-        self.budget.0.fetch_sub(self.bytes(), Ordering::Relaxed);
+        self.total.0.fetch_sub(self.bytes(), Ordering::Relaxed);
     }
 }
 
 /// What a `Box<str>` of this length takes on the heap.
-pub(super) fn text_bytes(length: usize) -> usize {
+pub fn text_bytes(length: usize) -> usize {
     length + ALLOCATION_BYTES
 }
 
 /// What an `Arc<str>` of this length takes on the heap.
-pub(super) fn shared_text_bytes(length: usize) -> usize {
+pub(crate) fn shared_text_bytes(length: usize) -> usize {
     length + SHARED_BYTES + ALLOCATION_BYTES
 }
 
 /// What a hash table of entries of type `T` takes on the heap, without what they refer to.
-pub(super) fn table_bytes<T>(capacity: usize) -> usize {
+pub(crate) fn table_bytes<T>(capacity: usize) -> usize {
     // The standard library fills seven eighths of a power of two, with one byte beside each entry.
     let slots = if capacity == 0 { 0 } else { (capacity * 8 / 7).next_power_of_two() };
     slots * (size_of::<T>() + 1) + ALLOCATION_BYTES
@@ -74,15 +74,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn weights_count_until_they_are_dropped() {
-        let budget = Budget::default();
-        let (one, other) = (budget.weight(10), budget.weight(5));
+    fn bytes_count_until_they_are_dropped() {
+        let total = MemoryTotal::default();
+        let (one, other) = (total.count(10), total.count(5));
         one.add(7);
-        assert_eq!((one.bytes(), budget.used()), (17, 22));
+        assert_eq!((one.bytes(), total.bytes()), (17, 22));
         drop(one);
-        assert_eq!(budget.used(), 5);
+        assert_eq!(total.bytes(), 5);
         drop(other);
-        assert_eq!(budget.used(), 0);
+        assert_eq!(total.bytes(), 0);
     }
 
     #[test]

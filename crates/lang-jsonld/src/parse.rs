@@ -1,32 +1,31 @@
 //! JSON-LD 1.1 context processing, as far as names need it: terms, prefixes, `@vocab`, arrays and
-//! documents of contexts, `@import`. Pure: a document that is not at hand is asked for by name.
+//! documents of contexts, `@import`. A document that is missing is asked for by its URL.
 //!
-//! What only matters to values (`@language`, `@direction`, coercions, containers)
-//! is accepted and not kept: the kinds of NGSI-LD attributes say how their values are read. Scoped contexts are refused
-//! (NGSI-LD 5.5.7).
+//! What only matters to values (`@language`, `@direction`, coercions, containers) is checked and then ignored: the kinds
+//! of NGSI-LD attributes say how their values are read. Scoped contexts are refused (NGSI-LD 5.5.7).
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use reqwest::Url;
 use serde_json::{Map, Value};
+use url::Url;
 
-use super::active::{self, Table};
-use super::core::Edition;
-use super::fiware;
+use crate::context::{Context, Table, is_core_term};
+use crate::core_terms::Edition;
+use crate::fiware;
 
 /// The most documents within documents.
-pub(crate) const NESTING_MAX: usize = 16;
-/// The most documents read for one context, repeated ones counted again.
-pub(crate) const LOADS_MAX: usize = 128;
+const NESTING_MAX: usize = 16;
+/// The most references to documents followed for one context, repeated ones counted again.
+pub const REFERENCES_MAX: usize = 128;
 /// The most terms of one context.
-pub(crate) const TERMS_MAX: usize = 100_000;
+const TERMS_MAX: usize = 100_000;
 /// The longest IRI a term can stand for, in bytes.
-pub(crate) const IRI_BYTES_MAX: usize = 2048;
+const IRI_BYTES_MAX: usize = 2048;
 /// The most definitions read for one context, those of documents that are read again counted again.
-pub(crate) const DEFINITIONS_MAX: usize = 400_000;
+const DEFINITIONS_MAX: usize = 400_000;
 /// The most definitions that lean on one another (`a` on prefix `b`, `b` on prefix `c`, ...).
-pub(crate) const DEFINITIONS_DEPTH_MAX: usize = 32;
+const DEFINITIONS_DEPTH_MAX: usize = 32;
 
 /// Keywords that may be given as terms' targets or stand in contexts.
 const KEYWORDS: [&str; 23] = [
@@ -74,39 +73,40 @@ const CONTAINERS: [&str; 7] = ["@graph", "@id", "@index", "@language", "@list", 
 /// What the IRI of a prefix ends with, unless `@prefix` says that it is one.
 const PREFIX_ENDS: [char; 7] = [':', '/', '?', '#', '[', ']', '@'];
 
-/// Texts of documents, by URL.
-pub(super) type Texts = HashMap<Box<str>, Arc<str>>;
+/// The documents that contexts may refer to, by URL. Those that are built in need not be among them.
+pub type Documents = HashMap<Box<str>, Arc<Value>>;
 
-/// Documents at hand, by URL.
-pub(super) type Trees = HashMap<Box<str>, Arc<Value>>;
-
-/// Why there is no table.
+/// Why a context cannot be parsed.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub(super) enum Failure {
-    /// The document with this URL must be had first.
+pub enum ParseError {
+    /// The document with this URL is referred to, and was not given.
     Missing(Box<str>),
-    /// The context is none: says what is wrong, and in which document.
+    /// The context is invalid: says what is wrong, and in which document.
     Invalid(String),
 }
 
-impl std::fmt::Display for Failure {
+impl std::fmt::Display for ParseError {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::Missing(url) => write!(formatter, "@context {url} is not at hand"),
+            Self::Missing(url) => write!(formatter, "@context {url} is missing"),
             Self::Invalid(detail) => formatter.write_str(detail),
         }
     }
 }
 
-/// The table of a context: `context` is the value of an `@context` member, or the URL of a document.
+impl std::error::Error for ParseError {}
+
+/// Parses the value of an `@context` member: a URL, an object, an array of them, or null.
+///
+/// Cost: each document is read as often as it is referred to; limits of this module bound the work.
 ///
 /// # Errors
 ///
-/// [`Failure::Missing`] names a document that is not in `documents`.
-pub(super) fn parse(context: &Value, documents: &Trees) -> Result<Table, Failure> {
+/// [`ParseError::Missing`] names a document that is not in `documents`; [`ParseError::Invalid`] says what is wrong.
+pub fn parse(context: &Value, documents: &Documents) -> Result<Context, ParseError> {
     let mut builder = Builder::new(documents);
     builder.context(context)?;
-    Ok(builder.table())
+    Ok(Context::new(builder.table()))
 }
 
 /// A JSON text as a tree.
@@ -114,7 +114,7 @@ pub(super) fn parse(context: &Value, documents: &Trees) -> Result<Table, Failure
 /// # Errors
 ///
 /// If it is no JSON: says where.
-pub(super) fn read(text: &str) -> Result<Value, String> {
+pub fn read(text: &str) -> Result<Value, String> {
     serde_json::from_str(text).map_err(|error| format!("is no JSON: {error}"))
 }
 
@@ -129,7 +129,7 @@ struct Definition {
 
 /// A context in the making.
 struct Builder<'a> {
-    documents: &'a Trees,
+    documents: &'a Documents,
     terms: HashMap<Box<str>, Definition>,
     vocabulary: Option<Box<str>>,
     /// The documents being read, outermost first.
@@ -150,7 +150,7 @@ struct Local<'a> {
 }
 
 impl<'a> Builder<'a> {
-    fn new(documents: &'a Trees) -> Self {
+    fn new(documents: &'a Documents) -> Self {
         Self {
             documents,
             terms: HashMap::new(),
@@ -166,7 +166,7 @@ impl<'a> Builder<'a> {
     fn table(self) -> Table {
         let mut table = Table::new(self.reaches_core);
         for (term, definition) in &self.terms {
-            if let Some(iri) = definition.iri.as_deref().filter(|_| !active::is_core_term(term)) {
+            if let Some(iri) = definition.iri.as_deref().filter(|_| !is_core_term(term)) {
                 table.insert(term, iri, definition.is_prefix);
             }
         }
@@ -175,14 +175,14 @@ impl<'a> Builder<'a> {
     }
 
     /// A refusal that names the document being read.
-    fn invalid<T>(&self, problem: impl std::fmt::Display) -> Result<T, Failure> {
-        Err(Failure::Invalid(match self.path.last() {
+    fn invalid<T>(&self, problem: impl std::fmt::Display) -> Result<T, ParseError> {
+        Err(ParseError::Invalid(match self.path.last() {
             Some(url) => format!("@context {url}: {problem}"),
             None => format!("@context: {problem}"),
         }))
     }
 
-    fn context(&mut self, context: &Value) -> Result<(), Failure> {
+    fn context(&mut self, context: &Value) -> Result<(), ParseError> {
         match context {
             Value::Null => {
                 self.terms.clear();
@@ -199,7 +199,7 @@ impl<'a> Builder<'a> {
     }
 
     /// The URL that a reference in the current document means.
-    fn resolve(&self, reference: &str) -> Result<Url, Failure> {
+    fn resolve(&self, reference: &str) -> Result<Url, ParseError> {
         let resolved = match self.path.last() {
             Some(base) => base.join(reference),
             None => Url::parse(reference),
@@ -208,7 +208,7 @@ impl<'a> Builder<'a> {
     }
 
     /// Counts a document, and refuses cycles and excesses.
-    fn enter(&mut self, url: &Url) -> Result<(), Failure> {
+    fn enter(&mut self, url: &Url) -> Result<(), ParseError> {
         if self.path.contains(url) {
             let path: Vec<&str> = self.path.iter().map(Url::as_str).collect();
             return self.invalid(format_args!("{} refers to itself: {} -> {url}", url, path.join(" -> ")));
@@ -217,14 +217,14 @@ impl<'a> Builder<'a> {
             return self.invalid(format_args!("more than {NESTING_MAX} contexts within contexts"));
         }
         self.loads += 1;
-        if self.loads > LOADS_MAX {
-            return self.invalid(format_args!("more than {LOADS_MAX} references to contexts"));
+        if self.loads > REFERENCES_MAX {
+            return self.invalid(format_args!("more than {REFERENCES_MAX} references to contexts"));
         }
         Ok(())
     }
 
     /// A context given by reference.
-    fn reference(&mut self, reference: &str) -> Result<(), Failure> {
+    fn reference(&mut self, reference: &str) -> Result<(), ParseError> {
         let url = self.resolve(reference)?;
         self.enter(&url)?;
         if let Some(edition) = Edition::of_url(url.as_str()) {
@@ -246,7 +246,7 @@ impl<'a> Builder<'a> {
         done
     }
 
-    fn built_in(&mut self, terms: impl Iterator<Item = (Box<str>, Box<str>)>) -> Result<(), Failure> {
+    fn built_in(&mut self, terms: impl Iterator<Item = (Box<str>, Box<str>)>) -> Result<(), ParseError> {
         for (term, iri) in terms {
             let definition = Definition { iri: Some(iri), is_prefix: false, is_protected: false };
             self.put(&term, definition)?;
@@ -255,13 +255,13 @@ impl<'a> Builder<'a> {
     }
 
     /// A document at hand, as a tree.
-    fn document(&self, url: &Url) -> Result<Arc<Value>, Failure> {
-        let missing = || Failure::Missing(url.as_str().into());
+    fn document(&self, url: &Url) -> Result<Arc<Value>, ParseError> {
+        let missing = || ParseError::Missing(url.as_str().into());
         self.documents.get(url.as_str()).cloned().ok_or_else(missing)
     }
 
     /// A document that is to be imported: at hand, or built in.
-    fn importable(&self, url: &Url) -> Result<Arc<Value>, Failure> {
+    fn importable(&self, url: &Url) -> Result<Arc<Value>, ParseError> {
         let built_in = match Edition::of_url(url.as_str()) {
             Some(edition) => edition.document(),
             None if fiware::is_url(url.as_str()) && !self.documents.contains_key(url.as_str()) => {
@@ -269,10 +269,10 @@ impl<'a> Builder<'a> {
             }
             None => return self.document(url),
         };
-        read(&built_in).map(Arc::new).map_err(Failure::Invalid)
+        read(&built_in).map(Arc::new).map_err(ParseError::Invalid)
     }
 
-    fn object(&mut self, members: &Map<String, Value>) -> Result<(), Failure> {
+    fn object(&mut self, members: &Map<String, Value>) -> Result<(), ParseError> {
         let imported;
         let members = match members.get("@import") {
             None => members,
@@ -299,7 +299,7 @@ impl<'a> Builder<'a> {
         &mut self,
         import: &Value,
         members: &Map<String, Value>,
-    ) -> Result<Map<String, Value>, Failure> {
+    ) -> Result<Map<String, Value>, ParseError> {
         let Value::String(reference) = import else {
             return self.invalid(format_args!("@import is {import}, not a URL"));
         };
@@ -325,7 +325,7 @@ impl<'a> Builder<'a> {
         Ok(merged)
     }
 
-    fn check_version(&self, members: &Map<String, Value>) -> Result<(), Failure> {
+    fn check_version(&self, members: &Map<String, Value>) -> Result<(), ParseError> {
         match members.get("@version") {
             None => Ok(()),
             Some(version) if version.as_f64() == Some(1.1) || version.as_str() == Some("1.1") => Ok(()),
@@ -334,7 +334,7 @@ impl<'a> Builder<'a> {
     }
 
     /// The vocabulary in force from here on. A relative one extends the vocabulary before it.
-    fn read_vocabulary(&self, vocabulary: &Value) -> Result<Option<Box<str>>, Failure> {
+    fn read_vocabulary(&self, vocabulary: &Value) -> Result<Option<Box<str>>, ParseError> {
         let text = match vocabulary {
             Value::Null => return Ok(None),
             Value::String(text) => text,
@@ -347,7 +347,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    fn check_length(&self, term: &str, iri: Box<str>) -> Result<Box<str>, Failure> {
+    fn check_length(&self, term: &str, iri: Box<str>) -> Result<Box<str>, ParseError> {
         if iri.len() > IRI_BYTES_MAX {
             return self.invalid(format_args!("the IRI of {term:?} is longer than {IRI_BYTES_MAX} bytes"));
         }
@@ -374,7 +374,7 @@ impl<'a> Builder<'a> {
     }
 
     /// Defines a term of a context object, and first those that it leans on.
-    fn define<'l>(&mut self, local: &mut Local<'l>, term: &'l str) -> Result<(), Failure> {
+    fn define<'l>(&mut self, local: &mut Local<'l>, term: &'l str) -> Result<(), ParseError> {
         let Some(value) = local.members.get(term).filter(|_| !local.done.contains(term)) else {
             return Ok(());
         };
@@ -401,7 +401,7 @@ impl<'a> Builder<'a> {
     }
 
     /// Defines a name, or its prefix, if this context object has it.
-    fn define_used<'l>(&mut self, local: &mut Local<'l>, name: &str) -> Result<(), Failure> {
+    fn define_used<'l>(&mut self, local: &mut Local<'l>, name: &str) -> Result<(), ParseError> {
         let prefix = name.split_once(':').map_or(name, |(prefix, _)| prefix);
         for name in [name, prefix] {
             if let Some((term, _)) = local.members.get_key_value(name) {
@@ -417,7 +417,7 @@ impl<'a> Builder<'a> {
         local: &mut Local<'l>,
         term: &'l str,
         value: &'l Value,
-    ) -> Result<Definition, Failure> {
+    ) -> Result<Definition, ParseError> {
         let mut is_protected = local.is_protected;
         let mut is_prefix = None;
         let id = match value {
@@ -457,7 +457,7 @@ impl<'a> Builder<'a> {
     }
 
     /// A member of a term's definition that is true or false.
-    fn flag(&self, term: &str, members: &Map<String, Value>, name: &str) -> Result<Option<bool>, Failure> {
+    fn flag(&self, term: &str, members: &Map<String, Value>, name: &str) -> Result<Option<bool>, ParseError> {
         match members.get(name) {
             None => Ok(None),
             Some(Value::Bool(flag)) => Ok(Some(*flag)),
@@ -466,7 +466,7 @@ impl<'a> Builder<'a> {
     }
 
     /// The coercions of a term, which are checked for shape only.
-    fn check_coercions(&self, term: &str, members: &Map<String, Value>) -> Result<(), Failure> {
+    fn check_coercions(&self, term: &str, members: &Map<String, Value>) -> Result<(), ParseError> {
         match members.get("@type") {
             None | Some(Value::String(_) | Value::Null) => {}
             Some(other) => return self.invalid(format_args!("the @type of {term:?} is {other}, not an IRI")),
@@ -486,7 +486,7 @@ impl<'a> Builder<'a> {
         local: &mut Local<'l>,
         term: &'l str,
         id: Option<&'l str>,
-    ) -> Result<Option<Box<str>>, Failure> {
+    ) -> Result<Option<Box<str>>, ParseError> {
         let iri = match id.filter(|id| *id != term) {
             Some("@context") => return self.invalid(format_args!("{term:?} stands for @context")),
             // Aliases other than the core context's own (id, type) are names like any other.
@@ -512,7 +512,7 @@ impl<'a> Builder<'a> {
     }
 
     /// Takes a definition up.
-    fn put(&mut self, term: &str, definition: Definition) -> Result<(), Failure> {
+    fn put(&mut self, term: &str, definition: Definition) -> Result<(), ParseError> {
         if let Some(held) = self.terms.get(term)
             && held.is_protected
             && held.iri != definition.iri
@@ -533,7 +533,7 @@ impl<'a> Builder<'a> {
 }
 
 /// A member of an object.
-pub(super) fn member<'v>(value: &'v Value, name: &str) -> Option<&'v Value> {
+fn member<'v>(value: &'v Value, name: &str) -> Option<&'v Value> {
     value.as_object()?.get(name)
 }
 

@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 const TABLE: &str = include_str!("fiware_terms.txt");
 
 /// Where the context is published.
-pub(super) const URL: &str = "https://fiware.github.io/data-models/context.jsonld";
+pub const URL: &str = "https://fiware.github.io/data-models/context.jsonld";
 
 /// What a definition takes beside term and IRI: quotes, colon and comma.
 const DEFINITION_BYTES: usize = 6;
@@ -29,7 +29,7 @@ static FACTS: LazyLock<Vec<Fact>> = LazyLock::new(|| {
         if line.starts_with(' ') {
             facts.extend(words.map(|term| Fact { term, prefix, coercion, container }));
         } else {
-            prefix = words.next().unwrap_or_default();
+            prefix = words.next().expect("no line of the table is empty");
             coercion = words.next().filter(|word| *word != "-");
             container = words.next().filter(|word| *word != "-");
         }
@@ -38,12 +38,12 @@ static FACTS: LazyLock<Vec<Fact>> = LazyLock::new(|| {
 });
 
 /// Whether this is the URL of the FIWARE data models' context.
-pub(super) fn is_url(url: &str) -> bool {
+pub fn is_url(url: &str) -> bool {
     url == URL || url.strip_prefix("http://") == URL.strip_prefix("https://")
 }
 
 /// The terms with their IRIs.
-pub(super) fn terms() -> impl Iterator<Item = (Box<str>, Box<str>)> {
+pub(crate) fn terms() -> impl Iterator<Item = (Box<str>, Box<str>)> {
     FACTS.iter().map(|fact| (fact.term.into(), [fact.prefix, fact.term].concat().into()))
 }
 
@@ -52,12 +52,12 @@ static BYTES: LazyLock<usize> = LazyLock::new(|| {
 });
 
 /// About how large the document is.
-pub(super) fn bytes() -> usize {
+pub fn bytes() -> usize {
     *BYTES
 }
 
 /// The document. Cost: written anew each time.
-pub(super) fn document() -> String {
+pub fn document() -> String {
     let mut out = String::from("{\"@context\":{");
     for (index, fact) in FACTS.iter().enumerate() {
         let Fact { term, prefix, .. } = fact;
