@@ -15,9 +15,10 @@ mod tests;
 
 use std::sync::Arc;
 
+use store::wire::{Malformed, Reader};
 use store::{Change, ChangeRecord};
 
-use crate::catalogue::encode::{Reader, take_definition};
+use crate::catalogue::encode::take_definition;
 use crate::catalogue::keys::MODEL;
 use crate::{Definition, Layout};
 use strands::{Edit, TimeRange};
@@ -92,20 +93,19 @@ pub(crate) fn put_definition(out: &mut Vec<u8>, fate: DefinitionFate, number: u3
     out.extend_from_slice(definition);
 }
 
-/// Parts records of definitions: each with the number of its series. `None` for bytes that are none.
-pub(crate) fn part_definitions(mut records: &[u8]) -> Option<Vec<(u32, &[u8])>> {
+/// Parts records of definitions: each with the number of its series. Cost: one pass, without a copy.
+pub(crate) fn part_definitions(mut records: &[u8]) -> Result<Vec<(u32, &[u8])>, Malformed> {
     let mut parts = Vec::new();
     while !records.is_empty() {
-        let mut fields = Reader(records);
+        let mut fields = Reader::new(records);
         fields.byte()?;
         let number = take_number(&mut fields)?;
-        let length = take_number(&mut fields)?.try_into().ok()?;
-        fields.take(length)?;
-        let (record, rest) = records.split_at_checked(records.len() - fields.0.len())?;
+        take_long(&mut fields)?;
+        let (record, rest) = records.split_at(records.len() - fields.rest().len());
         parts.push((number, record));
         records = rest;
     }
-    Some(parts)
+    Ok(parts)
 }
 
 /// The record of an edit of points' times; empty for one that touches nothing.
@@ -149,32 +149,37 @@ pub(crate) fn of_definitions(records: Vec<u8>) -> Option<ChangeRecord> {
 /// Ends early at bytes that are none.
 pub fn change_records(change: &Change) -> impl Iterator<Item = SeriesChange> + '_ {
     let own = change.record.of(MODEL).filter(|own| own.format == FORMAT);
-    let mut fields = Reader(own.map_or(&[], |own| own.payload));
-    std::iter::from_fn(move || take_record(&mut fields))
+    let mut fields = Reader::new(own.map_or(&[], |own| own.payload));
+    std::iter::from_fn(move || take_record(&mut fields).ok())
 }
 
-fn take_record(fields: &mut Reader<'_>) -> Option<SeriesChange> {
+fn take_record(fields: &mut Reader<'_>) -> Result<SeriesChange, Malformed> {
     let kind = fields.byte()?;
     let series = take_number(fields)?;
     if (1..=3).contains(&kind) {
-        let range = TimeRange { from: fields.time()?, to: fields.time()? };
+        let range = TimeRange { from: fields.i64()?, to: fields.i64()? };
         let points = PointsChange { series, range, points: take_number(fields)? };
-        return Some(match kind {
+        return Ok(match kind {
             1 => SeriesChange::Put(points),
             2 => SeriesChange::Deleted(points),
             _ => SeriesChange::Replaced(points),
         });
     }
-    let length = take_number(fields)?.try_into().ok()?;
-    let definition = Arc::new(take_definition(fields.take(length)?)?);
-    Some(match kind {
+    let definition = Arc::new(take_definition(take_long(fields)?)?);
+    Ok(match kind {
         4 => SeriesChange::Defined(definition),
         5 => SeriesChange::Changed(definition),
         6 => SeriesChange::Removed(definition),
-        _ => return None,
+        _ => return Err(Malformed),
     })
 }
 
-fn take_number(fields: &mut Reader<'_>) -> Option<u32> {
-    fields.take(4)?.try_into().ok().map(u32::from_le_bytes)
+fn take_number(fields: &mut Reader<'_>) -> Result<u32, Malformed> {
+    fields.array().map(u32::from_le_bytes)
+}
+
+/// Bytes with their length before them.
+fn take_long<'a>(fields: &mut Reader<'a>) -> Result<&'a [u8], Malformed> {
+    let length = usize::try_from(take_number(fields)?).map_err(|_| Malformed)?;
+    fields.take(length)
 }

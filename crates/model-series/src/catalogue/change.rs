@@ -9,7 +9,7 @@ use store::{Condition, StateCondition, Timestamp, Write};
 use super::check::{check_attributes, checked, index_rows};
 use super::context::{ATTEMPTS_MAX, Context, Versioned};
 use super::define::check_series;
-use super::encode::{Writer, damaged, put_definition};
+use super::encode::{damaged, put_definition};
 use super::formulas::check_depth;
 use super::keys;
 use super::pending::PendingCommit;
@@ -287,9 +287,8 @@ fn put_removal(definition: &Definition, now: Timestamp, pending: &mut PendingCom
     pending.writes.push(Write::Delete(keys::definition(number)));
     pending.writes.push(Write::Delete(keys::name(&definition.name)));
     pending.writes.extend(index_rows(definition).into_iter().map(|(key, _)| Write::Delete(key)));
-    let mut removed = Writer::default();
-    removed.time(now.0);
-    pending.writes.push(Write::PutStamped(keys::removal(number), removed.0.into()));
+    let removed = Bytes::copy_from_slice(&now.0.to_le_bytes());
+    pending.writes.push(Write::PutStamped(keys::removal(number), removed));
     let bytes = put_definition(definition);
     feed::put_definition(&mut pending.change, DefinitionFate::Removed, number, &bytes);
 }

@@ -311,7 +311,7 @@ impl Context {
         if let Some(Entry { stamp, definition }) = kept.filter(|kept| kept.stamp == row.stamp) {
             return Ok(Some(Versioned { stamp, definition }));
         }
-        let definition = Arc::new(take_definition(&row.value).ok_or_else(|| damaged("a definition"))?);
+        let definition = Arc::new(take_definition(&row.value).map_err(|_| damaged("a definition"))?);
         fresh.push(Entry { stamp: row.stamp, definition: definition.clone() });
         Ok(Some(Versioned { stamp: row.stamp, definition }))
     }
@@ -326,7 +326,7 @@ impl Context {
         if stamp == row.stamp {
             return Ok((units, condition));
         }
-        let units = take_units(&row.value).ok_or_else(|| damaged("units"))?;
+        let units = take_units(&row.value).map_err(|_| damaged("units"))?;
         let units = Arc::new(Units::new(units));
         *self.units.write() = (row.stamp, units.clone());
         Ok((units, condition))
@@ -343,7 +343,7 @@ impl Context {
             types.push(match row {
                 None => None,
                 Some(row) => {
-                    let of = take_attribute_type(&row.value).ok_or_else(|| damaged("an attribute type"))?;
+                    let of = take_attribute_type(&row.value).map_err(|_| damaged("an attribute type"))?;
                     Some((of, Condition::Version(key.clone(), row.stamp)))
                 }
             });

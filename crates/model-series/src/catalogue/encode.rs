@@ -14,6 +14,7 @@
 use std::sync::Arc;
 
 use lang_formula::{Duration, Formula};
+use store::wire::{Malformed, Reader, put_f64, put_i64, put_text, put_varint};
 use store::{Cursor, ErrorKind, Timestamp};
 
 use super::{
@@ -40,196 +41,138 @@ const INTERVAL_UNITS: [IntervalUnit; 9] = [
 /// Alignments by stored number.
 const ALIGNMENTS: [Alignment; 3] = [Alignment::Begin, Alignment::End, Alignment::Spontaneous];
 
+/// The stored number of an interval unit: its place in [`INTERVAL_UNITS`], counted from 1.
+fn interval_unit_code(unit: IntervalUnit) -> u8 {
+    match unit {
+        IntervalUnit::Millisecond => 1,
+        IntervalUnit::Second => 2,
+        IntervalUnit::Minute => 3,
+        IntervalUnit::Hour => 4,
+        IntervalUnit::Day => 5,
+        IntervalUnit::Week => 6,
+        IntervalUnit::Month => 7,
+        IntervalUnit::Quarter => 8,
+        IntervalUnit::Year => 9,
+    }
+}
+
+/// The stored number of an alignment: its place in [`ALIGNMENTS`].
+fn alignment_code(alignment: Alignment) -> u8 {
+    match alignment {
+        Alignment::Begin => 0,
+        Alignment::End => 1,
+        Alignment::Spontaneous => 2,
+    }
+}
+
 /// Stored bytes that are not what they should be.
 pub(crate) fn damaged(what: &str) -> Error {
     store::Error::new(ErrorKind::Corrupt, format!("reading {what}")).into()
 }
 
-/// Puts parts one behind the other.
-#[derive(Debug, Default)]
-pub(crate) struct Writer(pub(crate) Vec<u8>);
+/// Begins a stored form with its format byte.
+pub(crate) fn begin() -> Vec<u8> {
+    let mut out = Vec::with_capacity(192);
+    out.push(FORMAT);
+    out
+}
 
-impl Writer {
-    /// Begins with the format byte.
-    pub(crate) fn new() -> Self {
-        let mut bytes = Vec::with_capacity(192);
-        bytes.push(FORMAT);
-        Self(bytes)
-    }
+/// Reads a stored form behind its format byte.
+pub(crate) fn read(bytes: &[u8]) -> Result<Reader<'_>, Malformed> {
+    bytes.strip_prefix(&[FORMAT]).map(Reader::new).ok_or(Malformed)
+}
 
-    pub(crate) fn byte(&mut self, byte: u8) {
-        self.0.push(byte);
-    }
-
-    pub(crate) fn varint(&mut self, mut number: u64) {
-        while number >= 0x80 {
-            let [low, ..] = number.to_le_bytes();
-            self.0.push(low | 0x80);
-            number >>= 7;
-        }
-        let [low, ..] = number.to_le_bytes();
-        self.0.push(low);
-    }
-
-    pub(crate) fn time(&mut self, time: i64) {
-        self.0.extend_from_slice(&time.to_le_bytes());
-    }
-
-    fn float(&mut self, value: f64) {
-        self.0.extend_from_slice(&value.to_bits().to_le_bytes());
-    }
-
-    pub(crate) fn text(&mut self, text: &str) {
-        self.bytes(text.as_bytes());
-    }
-
-    /// Bytes with their length before them.
-    pub(crate) fn bytes(&mut self, bytes: &[u8]) {
-        self.varint(bytes.len() as u64);
-        self.0.extend_from_slice(bytes);
-    }
-
-    fn option<T>(&mut self, value: Option<T>, put: impl FnOnce(&mut Self, T)) {
-        self.byte(u8::from(value.is_some()));
-        if let Some(value) = value {
-            put(self, value);
-        }
-    }
-
-    fn texts(&mut self, texts: &[Box<str>]) {
-        self.varint(texts.len() as u64);
-        texts.iter().for_each(|text| self.text(text));
+fn put_option<T>(out: &mut Vec<u8>, value: Option<T>, put: impl FnOnce(&mut Vec<u8>, T)) {
+    out.push(u8::from(value.is_some()));
+    if let Some(value) = value {
+        put(out, value);
     }
 }
 
-/// Reads parts one by one; every part is `None` where the bytes are none.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Reader<'a>(pub(crate) &'a [u8]);
+fn put_texts(out: &mut Vec<u8>, texts: &[Box<str>]) {
+    put_varint(out, texts.len() as u64);
+    texts.iter().for_each(|text| put_text(out, text));
+}
 
-impl<'a> Reader<'a> {
-    /// Behind the format byte.
-    pub(crate) fn new(bytes: &'a [u8]) -> Option<Self> {
-        bytes.strip_prefix(&[FORMAT]).map(Self)
+fn take_option<'a, T>(
+    fields: &mut Reader<'a>,
+    take: impl FnOnce(&mut Reader<'a>) -> Result<T, Malformed>,
+) -> Result<Option<T>, Malformed> {
+    match fields.byte()? {
+        0 => Ok(None),
+        _ => take(fields).map(Some),
     }
+}
 
-    pub(crate) fn byte(&mut self) -> Option<u8> {
-        let (first, rest) = self.0.split_first()?;
-        self.0 = rest;
-        Some(*first)
-    }
+/// As many things as a count before them says.
+pub(crate) fn take_list<'a, T>(
+    fields: &mut Reader<'a>,
+    mut take: impl FnMut(&mut Reader<'a>) -> Result<T, Malformed>,
+) -> Result<Vec<T>, Malformed> {
+    let count = fields.count()?;
+    (0..count).map(|_| take(fields)).collect()
+}
 
-    pub(crate) fn take(&mut self, count: usize) -> Option<&'a [u8]> {
-        let (taken, rest) = self.0.split_at_checked(count)?;
-        self.0 = rest;
-        Some(taken)
-    }
-
-    pub(crate) fn varint(&mut self) -> Option<u64> {
-        let mut number = 0;
-        for shift in (0..64).step_by(7) {
-            let byte = self.byte()?;
-            number |= u64::from(byte & 0x7f) << shift;
-            if byte < 0x80 {
-                return Some(number);
-            }
-        }
-        None
-    }
-
-    pub(crate) fn number(&mut self) -> Option<u32> {
-        self.varint()?.try_into().ok()
-    }
-
-    pub(crate) fn time(&mut self) -> Option<i64> {
-        self.take(8)?.try_into().ok().map(i64::from_le_bytes)
-    }
-
-    fn float(&mut self) -> Option<f64> {
-        self.take(8)?.try_into().ok().map(u64::from_le_bytes).map(f64::from_bits)
-    }
-
-    /// Bytes with their length before them.
-    pub(crate) fn bytes(&mut self) -> Option<&'a [u8]> {
-        let length = self.varint()?.try_into().ok()?;
-        self.take(length)
-    }
-
-    pub(crate) fn text(&mut self) -> Option<&'a str> {
-        std::str::from_utf8(self.bytes()?).ok()
-    }
-
-    /// The outer option: whether the bytes are any; the inner: whether something stands there.
-    #[expect(clippy::option_option, reason = "both are asked")]
-    fn option<T>(&mut self, take: impl FnOnce(&mut Self) -> Option<T>) -> Option<Option<T>> {
-        match self.byte()? {
-            0 => Some(None),
-            _ => take(self).map(Some),
-        }
-    }
-
-    pub(crate) fn list<T>(&mut self, mut take: impl FnMut(&mut Self) -> Option<T>) -> Option<Vec<T>> {
-        let count = self.varint()?;
-        (0..count).map(|_| take(self)).collect()
-    }
-
-    fn owned(&mut self) -> Option<Box<str>> {
-        self.text().map(Box::from)
-    }
+fn take_owned(fields: &mut Reader<'_>) -> Result<Box<str>, Malformed> {
+    fields.text().map(Box::from)
 }
 
 /// A definition as bytes.
 pub(crate) fn put_definition(definition: &Definition) -> Vec<u8> {
-    let mut out = Writer::new();
-    out.varint(definition.number.into());
+    let mut out = begin();
+    put_varint(&mut out, definition.number.into());
     let Switches { compression, audit, quotation } = definition.switches;
-    out.byte(u8::from(compression) | u8::from(audit) << 1 | u8::from(quotation) << 2);
-    out.byte(place(&ALIGNMENTS, definition.alignment));
+    out.push(u8::from(compression) | u8::from(audit) << 1 | u8::from(quotation) << 2);
+    out.push(alignment_code(definition.alignment));
     match definition.interval {
-        None => out.byte(0),
+        None => out.push(0),
         Some(interval) => {
-            out.byte(place(&INTERVAL_UNITS, interval.unit) + 1);
-            out.varint(interval.multiplier.into());
+            out.push(interval_unit_code(interval.unit));
+            put_varint(&mut out, interval.multiplier.into());
         }
     }
-    out.varint(definition.day_start_seconds.into());
-    out.text(&definition.name);
-    out.option(definition.unit.as_deref(), Writer::text);
-    out.text(&definition.description);
-    out.text(definition.zone.name());
-    out.option(definition.formula.as_ref(), |out, formula| out.text(&formula.text));
-    out.option(definition.retention, |out, retention| out.text(&retention.to_string()));
-    out.varint(definition.attributes.len() as u64);
+    put_varint(&mut out, definition.day_start_seconds.into());
+    put_text(&mut out, &definition.name);
+    put_option(&mut out, definition.unit.as_deref(), put_text);
+    put_text(&mut out, &definition.description);
+    put_text(&mut out, definition.zone.name());
+    put_option(&mut out, definition.formula.as_ref(), |out, formula| put_text(out, &formula.text));
+    put_option(&mut out, definition.retention, |out, retention| put_text(out, &retention.to_string()));
+    put_varint(&mut out, definition.attributes.len() as u64);
     definition.attributes.iter().for_each(|attribute| put_attribute(&mut out, attribute));
-    out.time(definition.created.0);
-    out.time(definition.changed.0);
-    out.0
+    put_i64(&mut out, definition.created.0);
+    put_i64(&mut out, definition.changed.0);
+    out
 }
 
 /// The definition that the bytes are. Cost: about a microsecond without a formula.
-pub(crate) fn take_definition(bytes: &[u8]) -> Option<Definition> {
-    let mut fields = Reader::new(bytes)?;
-    let number = fields.number()?;
+pub(crate) fn take_definition(bytes: &[u8]) -> Result<Definition, Malformed> {
+    let fields = &mut read(bytes)?;
+    let number = fields.varint_u32()?;
     let switches = fields.byte()?;
-    let alignment = *ALIGNMENTS.get(usize::from(fields.byte()?))?;
-    let interval = match fields.byte()? {
-        0 => None,
-        unit => {
-            Some(Interval::new(*INTERVAL_UNITS.get(usize::from(unit).checked_sub(1)?)?, fields.number()?))
+    let alignment = *ALIGNMENTS.get(usize::from(fields.byte()?)).ok_or(Malformed)?;
+    let interval = match usize::from(fields.byte()?).checked_sub(1) {
+        None => None,
+        Some(unit) => {
+            let unit = *INTERVAL_UNITS.get(unit).ok_or(Malformed)?;
+            Some(Interval::new(unit, fields.varint_u32()?))
         }
     };
-    let day_start_seconds = fields.number()?;
-    let name = fields.owned()?;
-    let unit = fields.option(Reader::owned)?;
-    let description = fields.owned()?;
-    let zone = Zone::get(fields.text()?).ok()?;
-    let formula = fields.option(take_formula)?;
-    let retention = fields.option(|fields| Duration::parse(fields.text()?))?;
-    let attributes = fields.list(take_attribute)?;
+    let day_start_seconds = fields.varint_u32()?;
+    let name = take_owned(fields)?;
+    let unit = take_option(fields, take_owned)?;
+    let description = take_owned(fields)?;
+    let zone = Zone::get(fields.text()?).map_err(|_| Malformed)?;
+    let formula = take_option(fields, take_formula)?;
+    let retention = take_option(fields, |fields| Duration::parse(fields.text()?).ok_or(Malformed))?;
+    let attributes = take_list(fields, take_attribute)?;
     let raster = match interval {
         None => None,
-        Some(interval) => Some(Raster::new(interval, zone.clone(), day_start_seconds).ok()?),
+        Some(interval) => {
+            Some(Raster::new(interval, zone.clone(), day_start_seconds).map_err(|_| Malformed)?)
+        }
     };
-    Some(Definition {
+    Ok(Definition {
         number,
         name,
         alignment,
@@ -246,85 +189,86 @@ pub(crate) fn take_definition(bytes: &[u8]) -> Option<Definition> {
         },
         retention,
         attributes,
-        created: Timestamp(fields.time()?),
-        changed: Timestamp(fields.time()?),
+        created: Timestamp(fields.i64()?),
+        changed: Timestamp(fields.i64()?),
         raster,
     })
 }
 
-fn take_formula(fields: &mut Reader<'_>) -> Option<DefinedFormula> {
+fn take_formula(fields: &mut Reader<'_>) -> Result<DefinedFormula, Malformed> {
     let text = fields.text()?;
-    let tree: Formula = lang_formula::parse(text).ok()?;
-    Some(DefinedFormula { text: text.into(), tree: Arc::new(tree) })
+    let tree: Formula = lang_formula::parse(text).map_err(|_| Malformed)?;
+    Ok(DefinedFormula { text: text.into(), tree: Arc::new(tree) })
 }
 
-/// The place of an entry in a table of few.
-fn place<T: PartialEq + Copy>(table: &[T], entry: T) -> u8 {
-    table.iter().position(|one| *one == entry).and_then(|place| place.try_into().ok()).unwrap_or_default()
+fn put_tagged(out: &mut Vec<u8>, tag: u8, text: &str) {
+    out.push(tag);
+    put_text(out, text);
 }
 
-fn put_attribute(out: &mut Writer, attribute: &Attribute) {
-    out.text(&attribute.name);
-    let (kind, text) = match &attribute.value {
-        AttributeValue::Category(text) => (0, Some(text)),
-        AttributeValue::Text(text) => (1, Some(text)),
-        AttributeValue::Date(_) => (2, None),
-        AttributeValue::YesOrNo(_) => (3, None),
-        AttributeValue::Series(_) => (4, None),
-        AttributeValue::Node(path) => (5, Some(path)),
-    };
-    out.byte(kind);
+fn put_attribute(out: &mut Vec<u8>, attribute: &Attribute) {
+    put_text(out, &attribute.name);
     match &attribute.value {
-        AttributeValue::Date(date) => out.text(&date.to_string()),
-        AttributeValue::YesOrNo(yes) => out.byte(u8::from(*yes)),
-        AttributeValue::Series(number) => out.varint((*number).into()),
-        _ => out.text(text.map(AsRef::as_ref).unwrap_or_default()),
+        AttributeValue::Category(text) => put_tagged(out, 0, text),
+        AttributeValue::Text(text) => put_tagged(out, 1, text),
+        AttributeValue::Date(date) => put_tagged(out, 2, &date.to_string()),
+        AttributeValue::YesOrNo(yes) => out.extend([3, u8::from(*yes)]),
+        AttributeValue::Series(number) => {
+            out.push(4);
+            put_varint(out, (*number).into());
+        }
+        AttributeValue::Node(path) => put_tagged(out, 5, path),
     }
-    out.option(attribute.from, Writer::time);
-    out.option(attribute.to, Writer::time);
+    put_option(out, attribute.from, put_i64);
+    put_option(out, attribute.to, put_i64);
 }
 
-fn take_attribute(fields: &mut Reader<'_>) -> Option<Attribute> {
-    let name = fields.owned()?;
+fn take_attribute(fields: &mut Reader<'_>) -> Result<Attribute, Malformed> {
+    let name = take_owned(fields)?;
     let value = match fields.byte()? {
-        0 => AttributeValue::Category(fields.owned()?),
-        1 => AttributeValue::Text(fields.owned()?),
-        2 => AttributeValue::Date(fields.text()?.parse().ok()?),
+        0 => AttributeValue::Category(take_owned(fields)?),
+        1 => AttributeValue::Text(take_owned(fields)?),
+        2 => AttributeValue::Date(fields.text()?.parse().map_err(|_| Malformed)?),
         3 => AttributeValue::YesOrNo(fields.byte()? != 0),
-        4 => AttributeValue::Series(fields.number()?),
-        5 => AttributeValue::Node(fields.owned()?),
-        _ => return None,
+        4 => AttributeValue::Series(fields.varint_u32()?),
+        5 => AttributeValue::Node(take_owned(fields)?),
+        _ => return Err(Malformed),
     };
-    Some(Attribute { name, value, from: fields.option(Reader::time)?, to: fields.option(Reader::time)? })
+    Ok(Attribute {
+        name,
+        value,
+        from: take_option(fields, Reader::i64)?,
+        to: take_option(fields, Reader::i64)?,
+    })
 }
 
 /// All units of a repository as bytes.
 pub(crate) fn put_units<'a>(units: impl ExactSizeIterator<Item = &'a Unit>) -> Vec<u8> {
-    let mut out = Writer::new();
-    out.varint(units.len() as u64);
+    let mut out = begin();
+    put_varint(&mut out, units.len() as u64);
     for unit in units {
-        out.text(&unit.name);
-        out.option(unit.base.as_deref(), Writer::text);
-        out.float(unit.offset);
-        out.float(unit.factor);
-        out.option(unit.integral.as_deref(), Writer::text);
-        out.byte(match unit.aggregation {
+        put_text(&mut out, &unit.name);
+        put_option(&mut out, unit.base.as_deref(), put_text);
+        put_f64(&mut out, unit.offset);
+        put_f64(&mut out, unit.factor);
+        put_option(&mut out, unit.integral.as_deref(), put_text);
+        out.push(match unit.aggregation {
             UnitRule::Average => 0,
             UnitRule::Sum => 1,
         });
     }
-    out.0
+    out
 }
 
 /// The units that the bytes are.
-pub(crate) fn take_units(bytes: &[u8]) -> Option<Vec<Unit>> {
-    Reader::new(bytes)?.list(|fields| {
-        Some(Unit {
-            name: fields.owned()?,
-            base: fields.option(Reader::owned)?,
-            offset: fields.float()?,
-            factor: fields.float()?,
-            integral: fields.option(Reader::owned)?,
+pub(crate) fn take_units(bytes: &[u8]) -> Result<Vec<Unit>, Malformed> {
+    take_list(&mut read(bytes)?, |fields| {
+        Ok(Unit {
+            name: take_owned(fields)?,
+            base: take_option(fields, take_owned)?,
+            offset: fields.f64()?,
+            factor: fields.f64()?,
+            integral: take_option(fields, take_owned)?,
             aggregation: if fields.byte()? == 0 { UnitRule::Average } else { UnitRule::Sum },
         })
     })
@@ -332,108 +276,119 @@ pub(crate) fn take_units(bytes: &[u8]) -> Option<Vec<Unit>> {
 
 /// An attribute type as bytes.
 pub(crate) fn put_attribute_type(attribute_type: &AttributeType) -> Vec<u8> {
-    let mut out = Writer::new();
-    out.text(&attribute_type.name);
+    let mut out = begin();
+    put_text(&mut out, &attribute_type.name);
     match &attribute_type.kind {
         AttributeKind::Category(categories) => {
-            out.byte(0);
-            out.texts(categories);
+            out.push(0);
+            put_texts(&mut out, categories);
         }
-        AttributeKind::Text => out.byte(1),
-        AttributeKind::Date => out.byte(2),
-        AttributeKind::YesOrNo => out.byte(3),
-        AttributeKind::Series => out.byte(4),
+        AttributeKind::Text => out.push(1),
+        AttributeKind::Date => out.push(2),
+        AttributeKind::YesOrNo => out.push(3),
+        AttributeKind::Series => out.push(4),
         AttributeKind::Node(paths) => {
-            out.byte(5);
-            out.texts(paths);
+            out.push(5);
+            put_texts(&mut out, paths);
         }
     }
-    out.byte(u8::from(attribute_type.is_multiple));
-    out.text(&attribute_type.description);
-    out.0
+    out.push(u8::from(attribute_type.is_multiple));
+    put_text(&mut out, &attribute_type.description);
+    out
 }
 
 /// The attribute type that the bytes are.
-pub(crate) fn take_attribute_type(bytes: &[u8]) -> Option<AttributeType> {
-    let mut fields = Reader::new(bytes)?;
-    let name = fields.owned()?;
+pub(crate) fn take_attribute_type(bytes: &[u8]) -> Result<AttributeType, Malformed> {
+    let fields = &mut read(bytes)?;
+    let name = take_owned(fields)?;
     let kind = match fields.byte()? {
-        0 => AttributeKind::Category(fields.list(Reader::owned)?),
+        0 => AttributeKind::Category(take_list(fields, take_owned)?),
         1 => AttributeKind::Text,
         2 => AttributeKind::Date,
         3 => AttributeKind::YesOrNo,
         4 => AttributeKind::Series,
-        5 => AttributeKind::Node(fields.list(Reader::owned)?),
-        _ => return None,
+        5 => AttributeKind::Node(take_list(fields, take_owned)?),
+        _ => return Err(Malformed),
     };
-    Some(AttributeType { name, kind, is_multiple: fields.byte()? != 0, description: fields.owned()? })
+    Ok(AttributeType { name, kind, is_multiple: fields.byte()? != 0, description: take_owned(fields)? })
 }
 
 /// A hook as bytes.
 pub(crate) fn put_hook(hook: &Hook) -> Vec<u8> {
-    let mut out = Writer::new();
-    out.text(&hook.name);
-    out.text(&hook.url);
-    out.option(hook.series.as_deref(), Writer::text);
-    out.varint(hook.attributes.len() as u64);
+    let mut out = begin();
+    put_text(&mut out, &hook.name);
+    put_text(&mut out, &hook.url);
+    put_option(&mut out, hook.series.as_deref(), put_text);
+    put_varint(&mut out, hook.attributes.len() as u64);
     for attribute in &hook.attributes {
-        out.text(&attribute.name);
-        out.option(attribute.value.as_deref(), Writer::text);
+        put_text(&mut out, &attribute.name);
+        put_option(&mut out, attribute.value.as_deref(), put_text);
     }
-    out.option(hook.secret.as_deref(), Writer::text);
-    out.byte(u8::from(hook.is_active));
-    out.0
+    put_option(&mut out, hook.secret.as_deref(), put_text);
+    out.push(u8::from(hook.is_active));
+    out
 }
 
 /// The hook that the bytes are.
-pub(crate) fn take_hook(bytes: &[u8]) -> Option<Hook> {
-    let mut fields = Reader::new(bytes)?;
-    Some(Hook {
-        name: fields.owned()?,
-        url: fields.owned()?,
-        series: fields.option(Reader::owned)?,
-        attributes: fields.list(|fields| {
-            Some(AttributeSearch { name: fields.owned()?, value: fields.option(Reader::owned)? })
+pub(crate) fn take_hook(bytes: &[u8]) -> Result<Hook, Malformed> {
+    let fields = &mut read(bytes)?;
+    Ok(Hook {
+        name: take_owned(fields)?,
+        url: take_owned(fields)?,
+        series: take_option(fields, take_owned)?,
+        attributes: take_list(fields, |fields| {
+            Ok(AttributeSearch { name: take_owned(fields)?, value: take_option(fields, take_owned)? })
         })?,
-        secret: fields.option(Reader::owned)?,
+        secret: take_option(fields, take_owned)?,
         is_active: fields.byte()? != 0,
     })
 }
 
 /// How far a hook was told, as bytes.
 pub(crate) fn put_hook_state(state: &HookState) -> Vec<u8> {
-    let mut out = Writer::new();
-    out.0.extend_from_slice(&state.cursor(0).to_bytes());
+    let mut out = begin();
+    out.extend_from_slice(&state.cursor(0).to_bytes());
     for number in [state.failures.into(), state.delivered, state.failed, state.cuts] {
-        out.varint(number);
+        put_varint(&mut out, number);
     }
-    out.time(state.retry_at.0);
-    out.text(&state.last_error);
+    put_i64(&mut out, state.retry_at.0);
+    put_text(&mut out, &state.last_error);
     // Those of other shards, up to the end: stores with one shard have none.
     for cursor in state.cursors.iter().skip(1) {
-        out.0.extend_from_slice(&cursor.to_bytes());
+        out.extend_from_slice(&cursor.to_bytes());
     }
-    out.0
+    out
 }
 
 /// What the bytes say of how far a hook was told.
-pub(crate) fn take_hook_state(bytes: &[u8]) -> Option<HookState> {
-    let mut fields = Reader::new(bytes)?;
+pub(crate) fn take_hook_state(bytes: &[u8]) -> Result<HookState, Malformed> {
+    let fields = &mut read(bytes)?;
     let mut state = HookState {
-        cursors: vec![take_cursor(&mut fields)?],
-        failures: fields.number()?,
+        cursors: vec![take_cursor(fields)?],
+        failures: fields.varint_u32()?,
         delivered: fields.varint()?,
         failed: fields.varint()?,
         cuts: fields.varint()?,
-        retry_at: Timestamp(fields.time()?),
-        last_error: fields.owned()?,
+        retry_at: Timestamp(fields.i64()?),
+        last_error: take_owned(fields)?,
     };
-    while !fields.0.is_empty() {
-        state.cursors.push(take_cursor(&mut fields)?);
+    while !fields.is_empty() {
+        state.cursors.push(take_cursor(fields)?);
     }
-    Some(state)
+    Ok(state)
 }
 
-fn take_cursor(fields: &mut Reader<'_>) -> Option<Cursor> {
-    Some(Cursor::from_bytes(fields.take(16)?.try_into().ok()?))
+fn take_cursor(fields: &mut Reader<'_>) -> Result<Cursor, Malformed> {
+    fields.array().map(Cursor::from_bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_are_places_in_their_tables() {
+        assert!(ALIGNMENTS.iter().zip(0..).all(|(alignment, code)| alignment_code(*alignment) == code));
+        assert!(INTERVAL_UNITS.iter().zip(1..).all(|(unit, code)| interval_unit_code(*unit) == code));
+    }
 }

@@ -22,6 +22,7 @@ use std::collections::BTreeSet;
 
 use bytes::Bytes;
 use futures_util::future::try_join_all;
+use store::wire::{Malformed, put_varint};
 use store::{
     Append, Appended, Commit, CommitWithAppends, Condition, Direction, ErrorKind, Range, Removal, Row, Write,
     WriteId,
@@ -29,7 +30,7 @@ use store::{
 
 use self::body::{Body, Chunk};
 use super::context::{ATTEMPTS_MAX, Context};
-use super::encode::{Reader, Writer, damaged};
+use super::encode::{begin, damaged, read};
 use super::keys;
 use super::pending::{PendingCommit, holds, outcome_of};
 use crate::Error;
@@ -106,30 +107,30 @@ impl Head {
     }
 
     fn to_bytes(self) -> Bytes {
-        let mut out = Writer::new();
-        out.byte(self.state as u8);
-        out.varint(self.number);
-        out.0.extend_from_slice(&self.outcomes.to_le_bytes());
-        out.0.extend_from_slice(&self.id.0.to_le_bytes());
-        out.varint(self.pieces.into());
-        out.0.into()
+        let mut out = begin();
+        out.push(self.state as u8);
+        put_varint(&mut out, self.number);
+        out.extend_from_slice(&self.outcomes.to_le_bytes());
+        out.extend_from_slice(&self.id.0.to_le_bytes());
+        put_varint(&mut out, self.pieces.into());
+        out.into()
     }
 
-    fn parse(bytes: &[u8]) -> Option<Self> {
-        let mut fields = Reader::new(bytes)?;
+    fn parse(bytes: &[u8]) -> Result<Self, Malformed> {
+        let fields = &mut read(bytes)?;
         let state = match fields.byte()? {
             0 => State::Idle,
             1 => State::Preparing,
             2 => State::Decided,
-            _ => return None,
+            _ => return Err(Malformed),
         };
         let number = fields.varint()?;
         if number == 0 && state != State::Idle {
-            return None;
+            return Err(Malformed);
         }
-        let outcomes = u64::from_le_bytes(fields.take(8)?.try_into().ok()?);
-        let id = WriteId(u128::from_le_bytes(fields.take(16)?.try_into().ok()?));
-        Some(Self { state, number, outcomes, id, pieces: fields.number()? })
+        let outcomes = u64::from_le_bytes(fields.array()?);
+        let id = WriteId(u128::from_le_bytes(fields.array()?));
+        Ok(Self { state, number, outcomes, id, pieces: fields.varint_u32()? })
     }
 }
 
@@ -243,7 +244,7 @@ impl Context {
         match self.store.get_linear(self.first_partition(), &key).await? {
             None => Ok((Head::default(), Condition::Absent(key))),
             Some(row) => {
-                let head = Head::parse(&row.value).ok_or_else(|| damaged("the head of intents"))?;
+                let head = Head::parse(&row.value).map_err(|_| damaged("the head of intents"))?;
                 Ok((head, Condition::Version(key, row.stamp)))
             }
         }
@@ -325,7 +326,7 @@ impl Context {
         else {
             return Ok(None);
         };
-        Body::parse(&pieces.concat().into()).map(Some).ok_or_else(|| damaged("an intent"))
+        Body::parse(&pieces.concat().into()).map(Some).map_err(|_| damaged("an intent"))
     }
 
     /// Commits the chunks of an intent in one bucket that were not yet.
@@ -337,7 +338,7 @@ impl Context {
                 None => (0, 0, Condition::Absent(key.clone())),
                 Some(Row { value, stamp, .. }) => {
                     let (last, done) =
-                        take_progress(value).ok_or_else(|| damaged("the progress of intents"))?;
+                        take_progress(value).map_err(|_| damaged("the progress of intents"))?;
                     (last, done, Condition::Version(key.clone(), *stamp))
                 }
             };
@@ -427,13 +428,13 @@ impl Context {
 }
 
 fn put_progress(number: u64, chunks: usize) -> Bytes {
-    let mut out = Writer::new();
-    out.varint(number);
-    out.varint(chunks as u64);
-    out.0.into()
+    let mut out = begin();
+    put_varint(&mut out, number);
+    put_varint(&mut out, chunks as u64);
+    out.into()
 }
 
-fn take_progress(bytes: &[u8]) -> Option<(u64, usize)> {
-    let mut fields = Reader::new(bytes)?;
-    Some((fields.varint()?, fields.varint()?.try_into().ok()?))
+fn take_progress(bytes: &[u8]) -> Result<(u64, usize), Malformed> {
+    let fields = &mut read(bytes)?;
+    Ok((fields.varint()?, fields.length(usize::MAX)?))
 }

@@ -122,7 +122,7 @@ impl Context {
         loop {
             let page = snapshot.scan(self.first_partition(), &range, Direction::Forward, PAGE).await?;
             for (_, value) in page.rows() {
-                types.push(take_attribute_type(value).ok_or_else(|| damaged("an attribute type"))?);
+                types.push(take_attribute_type(value).map_err(|_| damaged("an attribute type"))?);
             }
             match page.last_key() {
                 Some(key) if page.more() => range = keys::after_key(&range, key),
@@ -228,7 +228,7 @@ impl Context {
         let states: Vec<Bytes> = names.iter().map(|name| keys::hook_state(name)).collect();
         let states = self.rows_each(&states).await?;
         let stands = |value: &[u8], state: Result<Option<Row>, Error>| {
-            let hook = take_hook(value).ok_or_else(|| damaged("a hook"))?;
+            let hook = take_hook(value).map_err(|_| damaged("a hook"))?;
             let state = state?.map_or(Ok(HookState::default()), |row| self.hook_state_of(&row))?;
             Ok((hook, state))
         };
@@ -241,13 +241,13 @@ impl Context {
         // Both rows are written and removed together; what comes between two reads is seen by the version.
         let Some(row) = self.row(&keys::hook(name)).await? else { return Ok(None) };
         let Some(told) = self.row(&keys::hook_state(name)).await? else { return Ok(None) };
-        let hook = take_hook(&row.value).ok_or_else(|| damaged("a hook"))?;
+        let hook = take_hook(&row.value).map_err(|_| damaged("a hook"))?;
         let state = self.hook_state_of(&told)?;
         Ok(Some(HookStanding { hook, state, version: told.stamp }))
     }
 
     fn hook_state_of(&self, row: &Row) -> Result<HookState, Error> {
-        let state = take_hook_state(&row.value).ok_or_else(|| damaged("the state of a hook"))?;
+        let state = take_hook_state(&row.value).map_err(|_| damaged("the state of a hook"))?;
         let cursors = state.cursors.iter().map(|cursor| self.store.adopt_cursor(*cursor)).collect();
         Ok(HookState { cursors, ..state })
     }

@@ -220,9 +220,9 @@ impl Context {
             for (key, value) in page.rows() {
                 let Some(number) = keys::number_of_key(key) else { continue };
                 let packed = match take_definition(value) {
-                    None => Err(damaged("a definition")),
-                    Some(one) if !one.switches.compression || one.is_computed() => continue,
-                    Some(_) => self.chill_series(number, before).await,
+                    Err(_) => Err(damaged("a definition")),
+                    Ok(one) if !one.switches.compression || one.is_computed() => continue,
+                    Ok(_) => self.chill_series(number, before).await,
                 };
                 match packed {
                     Ok(blocks) => chilled += blocks,

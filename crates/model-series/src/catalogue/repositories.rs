@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use parking_lot::RwLock;
+use store::wire::{Malformed, put_i64, put_text, put_varint};
 use store::{
     ErrorKind, Fingerprint, StateCondition, Store, Tenant, TenantCreation, TenantInfo, TenantName, Tenants,
     Timestamp,
@@ -15,7 +16,7 @@ use store::{
 use super::CATALOGUE_BUCKETS_MAX;
 use super::check::check_text;
 use super::context::{ATTEMPTS_MAX, Context};
-use super::encode::{Reader, Writer, damaged};
+use super::encode::{begin, damaged, read};
 use super::keys::MODEL;
 use super::state::check_state;
 use crate::{Error, Hook, HookState, Repository};
@@ -498,29 +499,27 @@ fn part_name(name: &str) -> Result<TenantName, Error> {
 
 fn entry_of(found: TenantInfo) -> Result<Entry, Error> {
     let kept = found.kept(MODEL).cloned().ok_or_else(|| damaged("a repository"))?;
-    let info = take_info(found.tenant.name(), &kept).ok_or_else(|| damaged("a repository"))?;
+    let info = take_info(found.tenant.name(), &kept).map_err(|_| damaged("a repository"))?;
     Ok(Entry { part: found.tenant, info, kept })
 }
 
 /// What the directory keeps of a repository for this model.
 fn put_info(info: &RepositoryInfo) -> Bytes {
-    let mut out = Writer::new();
-    out.text(&info.description);
-    out.time(info.created.0);
-    out.varint(info.buckets.into());
-    out.0.into()
+    let mut out = begin();
+    put_text(&mut out, &info.description);
+    put_i64(&mut out, info.created.0);
+    put_varint(&mut out, info.buckets.into());
+    out.into()
 }
 
-fn take_info(name: &str, bytes: &[u8]) -> Option<RepositoryInfo> {
-    let mut fields = Reader::new(bytes)?;
+fn take_info(name: &str, bytes: &[u8]) -> Result<RepositoryInfo, Malformed> {
+    let fields = &mut read(bytes)?;
     let description = fields.text()?.into();
-    let created = Timestamp(fields.time()?);
+    let created = Timestamp(fields.i64()?);
     // One that was made before there were several says nothing.
-    let buckets = if fields.0.is_empty() { 1 } else { fields.number()? };
-    (buckets.is_power_of_two() && buckets <= CATALOGUE_BUCKETS_MAX).then(|| RepositoryInfo {
-        name: name.into(),
-        description,
-        created,
-        buckets,
-    })
+    let buckets = if fields.is_empty() { 1 } else { fields.varint_u32()? };
+    if !buckets.is_power_of_two() || buckets > CATALOGUE_BUCKETS_MAX {
+        return Err(Malformed);
+    }
+    Ok(RepositoryInfo { name: name.into(), description, created, buckets })
 }

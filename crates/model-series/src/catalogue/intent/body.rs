@@ -13,9 +13,10 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use bytes::Bytes;
+use store::wire::{Malformed, Reader, put_bytes, put_varint};
 use store::{ErrorKind, Limits, Write, WriteId};
 
-use super::super::encode::{Reader, Writer};
+use super::super::encode::{begin, read, take_list};
 use super::super::keys;
 use super::super::pending::{PendingCommit, bytes_of};
 use crate::Error;
@@ -53,7 +54,7 @@ impl Body {
     ) -> Result<Self, Error> {
         let misused = || store::Error::new(ErrorKind::Misuse, "part a change of the catalogue");
         let mut records: HashMap<Bytes, Vec<u8>> = HashMap::new();
-        for (number, record) in part_definitions(&pending.change).ok_or_else(misused)? {
+        for (number, record) in part_definitions(&pending.change).map_err(|_| misused())? {
             records.entry(keys::definition(number)).or_default().extend_from_slice(record);
         }
         let mut parts: BTreeMap<u32, Vec<Draft>> =
@@ -92,47 +93,48 @@ impl Body {
     }
 
     pub(super) fn to_bytes(&self) -> Vec<u8> {
-        let mut out = Writer::new();
-        out.varint(self.seen.len() as u64);
+        let mut out = begin();
+        put_varint(&mut out, self.seen.len() as u64);
         for (key, written) in &self.seen {
-            out.bytes(key);
-            out.byte(u8::from(written.is_some()));
-            out.0.extend(written.iter().flat_map(|id| id.0.to_le_bytes()));
+            put_bytes(&mut out, key);
+            out.push(u8::from(written.is_some()));
+            out.extend(written.iter().flat_map(|id| id.0.to_le_bytes()));
         }
-        out.varint(self.buckets.len() as u64);
+        put_varint(&mut out, self.buckets.len() as u64);
         for (bucket, chunks) in &self.buckets {
-            out.varint((*bucket).into());
-            out.varint(chunks.len() as u64);
+            put_varint(&mut out, (*bucket).into());
+            put_varint(&mut out, chunks.len() as u64);
             for chunk in chunks {
-                out.varint(chunk.writes.len() as u64);
+                put_varint(&mut out, chunk.writes.len() as u64);
                 chunk.writes.iter().for_each(|write| put_write(&mut out, write));
-                out.bytes(&chunk.change);
+                put_bytes(&mut out, &chunk.change);
             }
         }
-        out.0
+        out
     }
 
     /// The intent in these bytes; shares their memory.
-    pub(super) fn parse(bytes: &Bytes) -> Option<Self> {
-        let mut fields = Reader::new(bytes)?;
-        let seen = fields.list(|fields| {
+    pub(super) fn parse(bytes: &Bytes) -> Result<Self, Malformed> {
+        let fields = &mut read(bytes)?;
+        let seen = take_list(fields, |fields| {
             let key = bytes.slice_ref(fields.bytes()?);
             let written = match fields.byte()? {
                 0 => None,
-                1 => Some(WriteId(u128::from_le_bytes(fields.take(16)?.try_into().ok()?))),
-                _ => return None,
+                1 => Some(WriteId(u128::from_le_bytes(fields.array()?))),
+                _ => return Err(Malformed),
             };
-            Some((key, written))
+            Ok((key, written))
         })?;
-        let buckets = fields.list(|fields| {
-            let bucket = fields.number()?;
-            let chunks = fields.list(|fields| {
-                let writes = fields.list(|fields| take_write(fields, bytes))?;
-                Some(Chunk { writes, change: bytes.slice_ref(fields.bytes()?) })
+        let buckets = take_list(fields, |fields| {
+            let bucket = fields.varint_u32()?;
+            let chunks = take_list(fields, |fields| {
+                let writes = take_list(fields, |fields| take_write(fields, bytes))?;
+                Ok(Chunk { writes, change: bytes.slice_ref(fields.bytes()?) })
             })?;
-            Some((bucket, chunks))
+            Ok((bucket, chunks))
         })?;
-        fields.0.is_empty().then_some(Self { seen, buckets })
+        fields.end()?;
+        Ok(Self { seen, buckets })
     }
 }
 
@@ -162,26 +164,26 @@ impl Draft {
     }
 }
 
-fn put_write(out: &mut Writer, write: &Write) {
+fn put_write(out: &mut Vec<u8>, write: &Write) {
     let (kind, key, value) = match write {
         Write::Put(key, value) => (0, key, Some(value)),
         Write::PutStamped(key, value) => (1, key, Some(value)),
         Write::Delete(key) => (2, key, None),
         Write::DeleteRange(_) => return,
     };
-    out.byte(kind);
-    out.bytes(key);
-    value.into_iter().for_each(|value| out.bytes(value));
+    out.push(kind);
+    put_bytes(out, key);
+    value.into_iter().for_each(|value| put_bytes(out, value));
 }
 
-fn take_write(fields: &mut Reader<'_>, bytes: &Bytes) -> Option<Write> {
+fn take_write(fields: &mut Reader<'_>, bytes: &Bytes) -> Result<Write, Malformed> {
     let kind = fields.byte()?;
     let key = bytes.slice_ref(fields.bytes()?);
-    let mut value = || Some(bytes.slice_ref(fields.bytes()?));
-    Some(match kind {
+    let mut value = || fields.bytes().map(|value| bytes.slice_ref(value));
+    Ok(match kind {
         0 => Write::Put(key, value()?),
         1 => Write::PutStamped(key, value()?),
         2 => Write::Delete(key),
-        _ => return None,
+        _ => return Err(Malformed),
     })
 }
