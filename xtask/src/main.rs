@@ -7,6 +7,8 @@ mod doors;
 #[cfg(test)]
 mod edges;
 mod examples;
+#[cfg(test)]
+mod habits;
 mod layers;
 mod process;
 mod ratchets;

@@ -301,7 +301,7 @@ fn query() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1000))]
+    #![proptest_config(ProptestConfig::with_cases((1000 * ProptestConfig::default().cases).div_ceil(256)))]
 
     #[test]
     fn printing_and_parsing_is_stable(text in query()) {

@@ -231,7 +231,7 @@ async fn run(readings: Vec<(Reading, u8)>) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
+    #![proptest_config(ProptestConfig::with_cases((48 * ProptestConfig::default().cases).div_ceil(256)))]
 
     #[test]
     fn what_is_written_is_read(readings in readings()) {

@@ -332,7 +332,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig { cases: 20_000, failure_persistence: None, ..ProptestConfig::default() })]
+        #![proptest_config(ProptestConfig::with_cases((20_000 * ProptestConfig::default().cases).div_ceil(256)))]
         #[test]
         fn any_double_is_written_as_it_is(bits in any::<u64>()) {
             let value = f64::from_bits(bits);

@@ -385,7 +385,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig { cases: 5_000, failure_persistence: None, ..ProptestConfig::default() })]
+        #![proptest_config(ProptestConfig::with_cases((5_000 * ProptestConfig::default().cases).div_ceil(256)))]
         #[test]
         fn times_read_back(times in prop::collection::vec((any::<i64>(), 0_u8..4), 1..8), zone in 0_usize..4) {
             let zone = ["UTC", "Europe/Berlin", "America/St_Johns", "Asia/Kathmandu"][zone];

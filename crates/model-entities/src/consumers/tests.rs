@@ -136,7 +136,7 @@ async fn check_states(buckets: u32, steps: &[(u8, Operation)], batch: usize) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 128, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig::with_cases((128 * ProptestConfig::default().cases).div_ceil(256)))]
 
     #[test]
     fn what_is_told_is_what_readers_saw(

@@ -186,7 +186,7 @@ fn check(mut open: impl FnMut() -> Store, steps: &[Step]) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig::with_cases((96 * ProptestConfig::default().cases).div_ceil(256)))]
 
     #[test]
     fn the_past_is_what_was_written(steps in prop::collection::vec(step(), 1..40)) {
@@ -208,7 +208,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 8, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig::with_cases((8 * ProptestConfig::default().cases).div_ceil(256)))]
 
     #[test]
     fn the_past_outlives_the_process(steps in prop::collection::vec(step(), 1..40)) {

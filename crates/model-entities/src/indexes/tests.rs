@@ -93,7 +93,7 @@ fn check_sequence(store: &Store, buckets: u32, steps: &[Step]) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig::with_cases((96 * ProptestConfig::default().cases).div_ceil(256)))]
 
     #[test]
     fn what_is_ready_is_whole(

@@ -281,7 +281,7 @@ fn check(store: &Store, steps: &[Step], lags: bool) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig::with_cases((64 * ProptestConfig::default().cases).div_ceil(256)))]
 
     #[test]
     fn what_moves_is_what_it_was(steps in prop::collection::vec(step(), 1..40)) {

@@ -62,7 +62,7 @@ fn a_cut_entity_is_refused_or_shorter() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig::with_cases((2000 * ProptestConfig::default().cases).div_ceil(256)))]
 
     #[test]
     fn mutated_bytes_never_panic(changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6)) {

@@ -308,7 +308,7 @@ fn check_sequence(store: &Store, buckets: u32, steps: &[(u8, Operation)], batch:
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 192, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig::with_cases((192 * ProptestConfig::default().cases).div_ceil(256)))]
 
     #[test]
     fn operations_do_what_the_plain_model_does(

@@ -450,7 +450,7 @@ fn assert_alike(actual: &Points, expected: &Points) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(300))]
+    #![proptest_config(ProptestConfig::with_cases((300 * ProptestConfig::default().cases).div_ceil(256)))]
 
     #[test]
     fn resamples_as_one_would_by_hand(

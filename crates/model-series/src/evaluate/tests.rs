@@ -442,7 +442,7 @@ fn chosen(quotations: &BTreeMap<i64, Points>, selector: Quotation, range: TimeRa
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(60))]
+    #![proptest_config(ProptestConfig::with_cases((60 * ProptestConfig::default().cases).div_ceil(256)))]
 
     #[test]
     fn quotations_are_chosen_as_one_would_by_hand(

@@ -431,7 +431,7 @@ fn text(bytes: &[u8]) -> String {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(ProptestConfig::with_cases((64 * ProptestConfig::default().cases).div_ceil(256)))]
 
     #[test]
     fn two_nodes_keep_tenants_as_a_map_does(steps in steps(), seed in any::<u64>()) {

@@ -242,7 +242,8 @@ fn number_after(number: &mut u128) -> u128 {
 }
 
 fn run(cases: u32, test: impl Fn(&[Step]) -> Result<(), TestCaseError>) {
-    let config = Config { cases, failure_persistence: None, max_shrink_iters: 200, ..Config::default() };
+    let cases = (cases * Config::default().cases).div_ceil(256);
+    let config = Config { cases, max_shrink_iters: 200, source_file: Some(file!()), ..Config::default() };
     let steps = proptest::collection::vec(step(), 1..40);
     TestRunner::new(config).run(&steps, |steps| test(&steps)).unwrap();
 }

@@ -138,7 +138,7 @@ fn run(future: impl Future<Output = ()>) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig::with_cases((12 * ProptestConfig::default().cases).div_ceil(256)))]
 
     #[test]
     fn many_pages_over_many_overlapping_writes_tell_what_was_held(
@@ -150,7 +150,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 2, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig::with_cases((2 * ProptestConfig::default().cases).div_ceil(256)))]
 
     #[test]
     fn many_pages_on_disk_tell_what_was_held(

@@ -452,7 +452,7 @@ fn run<T>(future: impl Future<Output = T>) -> T {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 100, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig::with_cases((100 * ProptestConfig::default().cases).div_ceil(256)))]
 
     #[test]
     fn strands_read_as_a_sorted_map_in_memory(
@@ -538,7 +538,7 @@ fn a_strand_that_began_again_elsewhere_is_read_as_it_is() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig::with_cases((60 * ProptestConfig::default().cases).div_ceil(256)))]
 
     /// Two processes take turns.
     #[test]
@@ -561,7 +561,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 6, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig::with_cases((6 * ProptestConfig::default().cases).div_ceil(256)))]
 
     #[test]
     fn strands_read_as_a_sorted_map_on_disk(

@@ -79,7 +79,7 @@ fn stretches_outside_of_the_body_are_refused() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 2_000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig::with_cases((2_000 * ProptestConfig::default().cases).div_ceil(256)))]
     #[test]
     fn several_damages_at_once_make_no_panic(
         which in 0_usize..64,

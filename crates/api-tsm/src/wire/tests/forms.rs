@@ -43,7 +43,7 @@ fn check_round_trip(form: Form, samples: &[Sample], part: Option<usize>, chunks:
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig::with_cases((300 * ProptestConfig::default().cases).div_ceil(256)))]
 
     #[test]
     fn rows_read_back(samples in samples(None), part in prop::option::of(1_usize..9), chunks in prop::collection::vec(1_usize..90, 0..4)) {

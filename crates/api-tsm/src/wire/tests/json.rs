@@ -100,7 +100,7 @@ fn found(given: &[Given]) -> Vec<Named> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig::with_cases((300 * ProptestConfig::default().cases).div_ceil(256)))]
     #[test]
     fn any_layout_reads_as_serde_json_reads_it(
         samples in samples(None),

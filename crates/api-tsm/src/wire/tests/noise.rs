@@ -118,7 +118,7 @@ fn what_is_too_long_is_so_however_it_is_cut() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 1_500, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig::with_cases((1_500 * ProptestConfig::default().cases).div_ceil(256)))]
 
     #[test]
     fn damaged_rows(samples in samples(None), damages in prop::collection::vec(damage(), 1..4), chunk in 1_usize..60) {

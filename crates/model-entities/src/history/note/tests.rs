@@ -89,7 +89,7 @@ fn times_beyond_nanoseconds_are_kept() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 512, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig::with_cases((512 * ProptestConfig::default().cases).div_ceil(256)))]
 
     #[test]
     fn instances_come_back(given in prop::collection::vec((instance(), 0..4_i64), 1..8)) {

@@ -121,7 +121,7 @@ fn conditions() -> impl proptest::strategy::Strategy<Value = Filter> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig::with_cases((96 * ProptestConfig::default().cases).div_ceil(256)))]
 
     /// In pieces, entities match as they do whole.
     #[test]

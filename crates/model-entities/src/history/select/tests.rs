@@ -219,7 +219,7 @@ fn part(times: &[i64], request: &HistoryRequest) -> Option<TimeSpan> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig::with_cases((48 * ProptestConfig::default().cases).div_ceil(256)))]
 
     #[test]
     fn pages_are_those_of_a_plain_list(

@@ -70,7 +70,7 @@ async fn read(all: &Entities, is_over: &Cell<bool>, written: &RefCell<Written>) 
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig::with_cases((60 * ProptestConfig::default().cases).div_ceil(256)))]
 
     #[test]
     fn two_nodes_that_fold_at_once_lose_nothing_and_show_nothing_twice(

@@ -113,7 +113,7 @@ fn random_round(seed: u64, entities_max: usize, queries: usize) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(32))]
+    #![proptest_config(ProptestConfig::with_cases((32 * ProptestConfig::default().cases).div_ceil(256)))]
 
     #[test]
     fn answers_are_those_of_a_naive_evaluator(seed: u64) {
@@ -122,7 +122,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(3))]
+    #![proptest_config(ProptestConfig::with_cases((3 * ProptestConfig::default().cases).div_ceil(256)))]
 
     #[test]
     fn large_sets_switch_ways_and_answer_the_same(seed: u64) {
@@ -131,7 +131,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(8))]
+    #![proptest_config(ProptestConfig::with_cases((8 * ProptestConfig::default().cases).div_ceil(256)))]
 
     #[test]
     fn shapes_are_found_with_and_without_an_index(seed: u64) {

@@ -397,7 +397,7 @@ fn the_last_slot_ends_with_time_east_and_west() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2_000))]
+    #![proptest_config(ProptestConfig::with_cases((2_000 * ProptestConfig::default().cases).div_ceil(256)))]
 
     #[test]
     fn every_time_lies_in_one_slot(raster in any_raster(), time in any_time()) {

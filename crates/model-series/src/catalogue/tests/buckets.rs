@@ -581,7 +581,7 @@ async fn a_series_is_not_defined_with_a_unit_that_went_meanwhile() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig::with_cases((48 * ProptestConfig::default().cases).div_ceil(256)))]
 
     /// Two processes take turns, and die at any step.
     #[test]

@@ -185,7 +185,7 @@ async fn check(repository: &Repository, model: &Model) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig::with_cases((48 * ProptestConfig::default().cases).div_ceil(256)))]
 
     #[test]
     fn the_catalogue_is_what_a_plain_map_is(actions in actions()) {

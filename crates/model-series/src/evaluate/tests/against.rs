@@ -665,7 +665,7 @@ fn run<F: Future<Output = ()>>(work: F) {
 /// 80 cases, or as many more as `PROPTEST_CASES` (256 if nobody says) asks for.
 fn config() -> ProptestConfig {
     let usual = ProptestConfig::default();
-    let cases = usual.cases / 16 * 5;
+    let cases = (80 * usual.cases).div_ceil(256);
     ProptestConfig { cases, max_global_rejects: cases.saturating_mul(250), ..usual }
 }
 

@@ -89,7 +89,7 @@ const HOURS_AROUND: i64 = 110 * 24;
 
 fn config() -> ProptestConfig {
     let usual = ProptestConfig::default();
-    ProptestConfig { cases: usual.cases / 8, ..usual }
+    ProptestConfig { cases: usual.cases.div_ceil(8), ..usual }
 }
 
 proptest! {

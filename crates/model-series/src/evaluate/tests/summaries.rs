@@ -241,7 +241,7 @@ impl Trial {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(60))]
+    #![proptest_config(ProptestConfig::with_cases((60 * ProptestConfig::default().cases).div_ceil(256)))]
 
     #[test]
     fn summaries_say_what_the_points_say(trial in trial()) {

@@ -200,7 +200,7 @@ const FORMULAS: [&str; 12] = [
 ];
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(25))]
+    #![proptest_config(ProptestConfig::with_cases((25 * ProptestConfig::default().cases).div_ceil(256)))]
 
     #[test]
     fn what_is_passed_over_is_empty(

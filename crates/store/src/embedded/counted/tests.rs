@@ -95,7 +95,7 @@ fn filled(range: std::ops::Range<u8>) -> Set {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(400) })]
+    #![proptest_config(ProptestConfig::with_cases((400 * ProptestConfig::default().cases).div_ceil(256)))]
 
     #[test]
     fn what_is_remembered_is_what_was_acknowledged(steps in proptest::collection::vec(step(), 1..60)) {

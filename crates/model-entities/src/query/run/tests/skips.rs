@@ -119,7 +119,8 @@ fn check_on(make: impl Fn() -> Store, buckets: u32, cases: u32) {
     let things: BTreeMap<_, _> = (0..ENTITIES).map(|number| (id(number), thing(number))).collect();
     let entities: Vec<_> = things.iter().map(|(id, thing)| json_of(id, *thing)).collect();
     let steps = proptest::collection::vec(step(), 1..40);
-    let config = ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(cases) };
+    let cases = (cases * ProptestConfig::default().cases).div_ceil(256);
+    let config = ProptestConfig { source_file: Some(file!()), ..ProptestConfig::with_cases(cases) };
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).build().unwrap();
     proptest::test_runner::TestRunner::new(config)
         .run(&steps, |steps| {

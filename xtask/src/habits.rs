@@ -1,0 +1,65 @@
+//! Habits of tests, checked over all crates: property tests scale with `PROPTEST_CASES` and keep what failed.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::process::root;
+
+fn rust_files(folder: &Path, files: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() {
+            rust_files(&path, files);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            files.push(path);
+        }
+    }
+}
+
+/// Every line of all crates that `is_wrong`, with its place.
+fn lines(is_wrong: impl Fn(&str) -> bool) -> Vec<String> {
+    let mut files = Vec::new();
+    rust_files(&root().join("crates"), &mut files);
+    files.sort();
+    let mut found = Vec::new();
+    for file in files {
+        let text = fs::read_to_string(&file).expect("a file");
+        let wrong = text.lines().enumerate().filter(|(_, line)| is_wrong(line));
+        let name = file.strip_prefix(root()).expect("a file of the workspace").display();
+        found.extend(wrong.map(|(index, line)| format!("{name}:{}: {}", index + 1, line.trim())));
+    }
+    found
+}
+
+fn number_after(line: &str, before: &str) -> bool {
+    line.split(before).skip(1).any(|rest| rest.starts_with(|first: char| first.is_ascii_digit()))
+}
+
+#[test]
+fn property_tests_scale() {
+    let pinned = lines(|line| {
+        number_after(line, "with_cases(") || (line.contains("Config {") && number_after(line, "cases: "))
+    });
+    assert!(
+        pinned.is_empty(),
+        "cases that PROPTEST_CASES does not multiply; write \
+         ProptestConfig::with_cases((N * ProptestConfig::default().cases).div_ceil(256)):\n{}",
+        pinned.join("\n")
+    );
+}
+
+#[test]
+fn failures_of_property_tests_are_kept() {
+    let lost = lines(|line| line.contains("failure_persistence: None"));
+    assert!(lost.is_empty(), "a failure is forgotten:\n{}", lost.join("\n"));
+    let ignored = fs::read_to_string(root().join(".gitignore")).expect("the list of what git ignores");
+    assert!(!ignored.contains("regressions"), "git forgets what failed");
+}
+
+#[test]
+fn no_test_is_switched_off() {
+    // What makes a fixture is no test.
+    let ignored =
+        lines(|line| line.trim_start().starts_with("#[ignore") && !line.contains("writes a fixture"));
+    assert!(ignored.is_empty(), "tests that nobody runs:\n{}", ignored.join("\n"));
+}
