@@ -13,9 +13,11 @@
 //! - commit spaces and append spaces never mix.
 
 mod error;
+pub mod wire;
 mod fence;
 mod tenant;
 mod key;
+pub mod retry;
 mod models;
 mod operation;
 mod place;
@@ -39,7 +41,6 @@ mod embedded;
 mod snapshot;
 mod store;
 mod fingerprint;
-pub mod wire;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 
@@ -64,7 +65,8 @@ pub use operation::{
     Change, Commit, Condition, Cursor, Direction, Outcome, Page, Range, Row, Skipped, Stamp, Write, WriteId,
 };
 pub use places::{Recount, TenantPlace, TenantPlaces};
-pub use snapshot::{READ_ATTEMPTS_MAX, ReadAttempts, Snapshot};
+pub use retry::{READ_ATTEMPTS_MAX, ReadAttempts};
+pub use snapshot::Snapshot;
 pub use statistics::Statistics;
 pub use store::Store;
 pub use tenant::{TENANT_BYTES_MAX, Tenant, TenantName, TenantNameError};

@@ -7,33 +7,7 @@ use bytes::Bytes;
 use crate::embedded::EmbeddedSnapshot;
 use crate::hostile::Hostile;
 use crate::memory::MemorySnapshot;
-use crate::{Direction, Error, ErrorKind, Page, Partition, Range, Row};
-
-/// How often a read of several pages begins anew that met a commit in its partition.
-pub const READ_ATTEMPTS_MAX: u32 = 16;
-
-/// Counts how often a read of several pages was begun anew.
-///
-/// ```text
-/// let mut attempts = ReadAttempts::default();
-/// loop {
-///     match read(&store.snapshot()?).await {
-///         Err(error) if attempts.again(&error) => {}
-///         read => return read,
-///     }
-/// }
-/// ```
-#[derive(Debug, Default)]
-pub struct ReadAttempts(u32);
-
-impl ReadAttempts {
-    /// Whether a read that ended with this error is to begin anew: with a new snapshot, and nothing of what it read. False
-    /// after [`READ_ATTEMPTS_MAX`] attempts, and for any error but `Changed`.
-    pub fn again(&mut self, error: &Error) -> bool {
-        self.0 += 1;
-        error.kind() == ErrorKind::Changed && self.0 < READ_ATTEMPTS_MAX
-    }
-}
+use crate::{Direction, Error, Page, Partition, Range, Row};
 
 /// The store as it was at one moment: reads see every commit that was acknowledged before, and no part of one that came
 /// later. Clones share it; it ends with the last of them.

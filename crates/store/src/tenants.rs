@@ -18,13 +18,16 @@ use bytes::Bytes;
 pub use self::listing::TenantPage;
 use self::rows::Entry;
 use crate::lives::Directory;
+use crate::retry::{RetryBackoff, unless_lost};
 use crate::{
     Commit, Condition, Error, ErrorKind, Model, Stamp, Store, Tenant, TenantName, TenantPlace, Timestamp,
     Write, WriteIds,
 };
 
 /// How often a change of the directory starts again because another came first.
-const ATTEMPTS_MAX: usize = 16;
+const BACKOFF: RetryBackoff = RetryBackoff::at_once(16);
+/// What is changed, for errors.
+const DIRECTORY: &str = "the directory of tenants";
 /// Numbers that a process takes at once.
 const NUMBERS_TAKEN: u32 = 16;
 /// The most tenants in a page, and removals looked at at once.
@@ -132,7 +135,8 @@ impl Tenants {
         names_max: usize,
         kept: Option<(Model, Bytes)>,
     ) -> Result<TenantCreation, Error> {
-        for _ in 0..ATTEMPTS_MAX {
+        let mut attempts = BACKOFF.attempts();
+        while attempts.next().await {
             if let Some(found) = self.find(name).await? {
                 return Ok(TenantCreation::Exists(found.tenant));
             }
@@ -162,7 +166,7 @@ impl Tenants {
                 return Ok(TenantCreation::Created(tenant));
             }
         }
-        Err(busy())
+        Err(attempts.exhausted(DIRECTORY).into_error())
     }
 
     /// What the directory tells of a tenant.
@@ -189,7 +193,8 @@ impl Tenants {
         becomes: &Bytes,
     ) -> Result<Option<Bytes>, Error> {
         check_kept(becomes)?;
-        for _ in 0..ATTEMPTS_MAX {
+        let mut attempts = BACKOFF.attempts();
+        while attempts.next().await {
             let (mut entry, condition) = self.entry(tenant).await?;
             if entry.kept(model) != was {
                 return Ok(entry.kept(model).cloned());
@@ -200,7 +205,7 @@ impl Tenants {
                 return Ok(Some(becomes.clone()));
             }
         }
-        Err(busy())
+        Err(attempts.exhausted(DIRECTORY).into_error())
     }
 
     fn is_default(&self, name: &TenantName) -> bool {
@@ -237,7 +242,8 @@ impl Tenants {
     /// What the directory has under a name. Cost: a linear read.
     async fn find(&self, name: &TenantName) -> Result<Option<Found>, Error> {
         let (lives, key) = (self.store.lives(), self.key(name));
-        for _ in 0..ATTEMPTS_MAX {
+        let mut attempts = BACKOFF.attempts();
+        while attempts.next().await {
             if let Some((tenant, _)) = &self.directory.within {
                 tenant.check()?;
             }
@@ -255,7 +261,7 @@ impl Tenants {
                 return Ok(Some(Found { tenant, entry, condition }));
             }
         }
-        Err(busy())
+        Err(attempts.exhausted(DIRECTORY).into_error())
     }
 
     /// The entry of a life, and what a change of it demands.
@@ -296,7 +302,8 @@ impl Tenants {
     /// A number that no tenant ever had.
     async fn take_number(&self) -> Result<u32, Error> {
         let mut numbers = self.store.lives().numbers.lock().await;
-        for _ in 0..ATTEMPTS_MAX {
+        let mut attempts = BACKOFF.attempts();
+        while attempts.next().await {
             if let Some(number) = numbers.next() {
                 return Ok(number);
             }
@@ -316,7 +323,7 @@ impl Tenants {
                 *numbers = first..next;
             }
         }
-        Err(busy())
+        Err(attempts.exhausted(DIRECTORY).into_error())
     }
 
     /// `None`: another came first.
@@ -328,11 +335,7 @@ impl Tenants {
     ) -> Result<Option<Stamp>, Error> {
         let (partition, write_id) = (rows::partition(), self.write_ids.next());
         let commit = Commit { partition, write_id, conditions, writes, change: None, reclaims };
-        match self.store.commit_known(commit).await {
-            Ok(stamp) => Ok(Some(stamp)),
-            Err(error) if error.kind() == ErrorKind::Conflict => Ok(None),
-            Err(error) => Err(error),
-        }
+        unless_lost(self.store.commit_known(commit).await)
     }
 }
 
@@ -355,8 +358,4 @@ fn damaged(row: &[u8]) -> Error {
     let action =
         format!("read the directory of tenants: the bytes of \"{}\" make no sense", row.escape_ascii());
     Error::new(ErrorKind::Corrupt, action)
-}
-
-fn busy() -> Error {
-    Error::new(ErrorKind::Unavailable, "change the directory of tenants: too many do at once")
 }

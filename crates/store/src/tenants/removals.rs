@@ -5,7 +5,7 @@ use std::time::Duration;
 use bytes::Bytes;
 
 use super::rows::{self, Entry};
-use super::{ATTEMPTS_MAX, Found, PAGE_TENANTS, Tenants, busy, damaged, is_default};
+use super::{BACKOFF, DIRECTORY, Found, PAGE_TENANTS, Tenants, damaged, is_default};
 use crate::{Direction, Error, ErrorKind, Model, Tenant, TenantName, Write};
 
 impl Tenants {
@@ -16,7 +16,8 @@ impl Tenants {
     ///
     /// `Misuse` for the default tenant, which is always there; if the store refuses.
     pub async fn remove(&self, name: &TenantName) -> Result<bool, Error> {
-        for _ in 0..ATTEMPTS_MAX {
+        let mut attempts = BACKOFF.attempts();
+        while attempts.next().await {
             if self.is_default(name) {
                 return Err(is_default());
             }
@@ -27,7 +28,7 @@ impl Tenants {
                 return Ok(true);
             }
         }
-        Err(busy())
+        Err(attempts.exhausted(DIRECTORY).into_error())
     }
 
     /// Removes this life of a tenant, if what a model keeps of it is `was`. False if it is another's word by now.
@@ -36,7 +37,8 @@ impl Tenants {
     ///
     /// `TenantRemoved`, `Misuse` for the default tenant; if the store refuses.
     pub async fn remove_if(&self, tenant: &Tenant, model: Model, was: Option<&Bytes>) -> Result<bool, Error> {
-        for _ in 0..ATTEMPTS_MAX {
+        let mut attempts = BACKOFF.attempts();
+        while attempts.next().await {
             if tenant.is_default() {
                 return Err(is_default());
             }
@@ -48,7 +50,7 @@ impl Tenants {
                 return Ok(true);
             }
         }
-        Err(busy())
+        Err(attempts.exhausted(DIRECTORY).into_error())
     }
 
     /// False: another came first. Runs to its end even if the caller's future is dropped: a life whose row is gone must end here, or
