@@ -1,5 +1,7 @@
 //! Why this crate refuses.
 
+use store::retry::Exhausted;
+
 /// A refusal; a variant is a decision the caller can take.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -36,6 +38,12 @@ impl Error {
     /// Whether the store serves nobody now, whatever is asked for.
     pub fn is_outage(&self) -> bool {
         matches!(self, Self::Store(error) if crate::is_outage(error.kind()))
+    }
+}
+
+impl From<Exhausted> for Error {
+    fn from(exhausted: Exhausted) -> Self {
+        Self::Contention(exhausted.what)
     }
 }
 

@@ -62,7 +62,7 @@ pub const READ_ATTEMPTS_MAX: u32 = 16;
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct RetryBackoff {
     attempts_max: u32,
-    /// Attempts after which the next goes without a wait; `None`: all.
+    /// `None`: each attempt follows at once.
     waits: Option<Waits>,
 }
 
@@ -82,6 +82,13 @@ impl RetryBackoff {
     /// `wait_max`: for what another is about to finish.
     pub const fn waiting(attempts_max: u32, after: u32, wait_max: Duration) -> Self {
         Self { attempts_max, waits: Some(Waits { after, wait_max }) }
+    }
+
+    /// The same with `more` attempts: for work of so many steps, each of which takes one.
+    #[must_use]
+    pub fn plus(self, more: usize) -> Self {
+        let more = u32::try_from(more).unwrap_or(u32::MAX);
+        Self { attempts_max: self.attempts_max.saturating_add(more), ..self }
     }
 
     /// The attempts at one piece of work.

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use store::{Condition, StateCondition, Timestamp, Write};
 
 use super::check::{check_attributes, checked, index_rows};
-use super::context::{ATTEMPTS_MAX, Context, Versioned};
+use super::context::{BACKOFF, Context, Versioned};
 use super::define::check_series;
 use super::encode::{damaged, put_definition};
 use super::formulas::check_depth;
@@ -40,7 +40,8 @@ impl Context {
         // By number from here on: another change may rename it meanwhile.
         let mut before = self.find(series).await?;
         let number = before.definition.number;
-        for _ in 0..ATTEMPTS_MAX {
+        let mut attempts = BACKOFF.attempts();
+        while attempts.next().await {
             let was = &before.definition;
             check_state(condition, Some(|| was.fingerprint()), "series", &was.name)?;
             let draft = before.definition.to_draft().with(change.clone());
@@ -55,7 +56,7 @@ impl Context {
             }
             before = self.find(SeriesRef::Id(number)).await?;
         }
-        Err(Error::Contention(before.definition.name.clone()))
+        Err(attempts.exhausted(before.definition.name.clone()).into())
     }
 
     /// What makes a definition another.
@@ -194,7 +195,8 @@ impl Context {
         now: Timestamp,
     ) -> Result<Arc<Definition>, Error> {
         self.carry_out_met().await?;
-        for _ in 0..ATTEMPTS_MAX {
+        let mut attempts = BACKOFF.attempts();
+        while attempts.next().await {
             let found = self.find(series).await?;
             let was = &found.definition;
             check_state(condition, Some(|| was.fingerprint()), "series", &was.name)?;
@@ -211,7 +213,7 @@ impl Context {
                 return Ok(found.definition);
             }
         }
-        Err(Error::Contention("the catalogue".into()))
+        Err(attempts.exhausted("the catalogue").into())
     }
 
     /// The refusal to remove what formulas refer to.

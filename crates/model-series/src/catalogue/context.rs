@@ -7,6 +7,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use futures_util::future::try_join_all;
 use parking_lot::RwLock;
+use store::retry::RetryBackoff;
 use store::{Condition, Direction, Page, Partition, Range, Row, Stamp, Store, Tenant, Write, WriteIds};
 
 use super::cache::{Definitions, Entry};
@@ -17,7 +18,7 @@ use crate::{AttributeType, Definition, Error, SeriesRef, Units};
 use strands::{Strand, Strands};
 
 /// How often a change starts again because another writer came first.
-pub(crate) const ATTEMPTS_MAX: usize = 64;
+pub(crate) const BACKOFF: RetryBackoff = RetryBackoff::at_once(64);
 
 /// Buckets that are read at once.
 const BUCKETS_AT_ONCE: usize = 64;

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use store::{Condition, Timestamp, Write};
 
 use super::check::{check_attributes, checked, index_rows};
-use super::context::{ATTEMPTS_MAX, Context, Versioned, put_users};
+use super::context::{BACKOFF, Context, Versioned, put_users};
 use super::encode::put_definition;
 use super::formulas::{Ground, check_depth, check_users, operands};
 use super::keys;
@@ -45,7 +45,8 @@ impl Context {
         self.carry_out_met().await?;
         self.name_operands(&mut definitions).await?;
         // Again where another writer came first: what it did is seen then.
-        for _ in 0..ATTEMPTS_MAX {
+        let mut attempts = BACKOFF.attempts();
+        while attempts.next().await {
             let pending = self.put_all(&mut definitions).await?;
             match self.commit(pending).await {
                 Ok(true) => return Ok(definitions.into_iter().map(Arc::new).collect()),
@@ -59,7 +60,7 @@ impl Context {
                 Err(error) => return Err(error),
             }
         }
-        Err(Error::Contention("the catalogue".into()))
+        Err(attempts.exhausted("the catalogue").into())
     }
 
     /// The commit that stores all definitions, once they are checked against what is stored now, and numbered.

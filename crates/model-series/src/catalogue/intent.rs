@@ -22,6 +22,7 @@ use std::collections::BTreeSet;
 
 use bytes::Bytes;
 use futures_util::future::try_join_all;
+use store::retry::unless_lost;
 use store::wire::{Malformed, put_varint};
 use store::{
     Append, Appended, Commit, CommitWithAppends, Condition, Direction, ErrorKind, Range, Removal, Row, Write,
@@ -29,7 +30,7 @@ use store::{
 };
 
 use self::body::{Body, Chunk};
-use super::context::{ATTEMPTS_MAX, Context};
+use super::context::{BACKOFF, Context};
 use super::encode::{begin, damaged, read};
 use super::keys;
 use super::pending::{PendingCommit, holds, outcome_of};
@@ -154,7 +155,8 @@ impl Context {
                 "a change of the catalogue has {bytes} bytes: at most {INTENT_BYTES_MAX} are allowed (INTENT_BYTES_MAX)"
             )));
         }
-        for _ in 0..ATTEMPTS_MAX {
+        let mut attempts = BACKOFF.attempts();
+        while attempts.next().await {
             let epoch = self.store.fence(self.first_partition());
             let (head, unchanged) = self.head().await?;
             if head.state != State::Idle {
@@ -170,7 +172,7 @@ impl Context {
                 return self.outcome_of_intent(next.number).await;
             }
         }
-        Err(Error::Contention("the catalogue".into()))
+        Err(attempts.exhausted("the catalogue").into())
     }
 
     /// The rows that go ahead of an intent, and how many they are.
@@ -208,7 +210,8 @@ impl Context {
         // One task of a process reads it; the others find it done.
         let _turn = self.settled.carrying.lock().await;
         // A step that is lost was taken by another, and an intent has three.
-        for _ in 0..ATTEMPTS_MAX {
+        let mut attempts = BACKOFF.attempts();
+        while attempts.next().await {
             let (head, unchanged) = self.head().await?;
             if head.is_behind(number) {
                 self.settled.note_over(head.last_over());
@@ -216,7 +219,7 @@ impl Context {
             }
             self.carry_on(head, unchanged).await?;
         }
-        Err(Error::Contention("the catalogue".into()))
+        Err(attempts.exhausted("the catalogue").into())
     }
 
     /// Carries out the intent that is under way, if one is; whether one was. Cost: a look-up, if none is.
@@ -332,7 +335,8 @@ impl Context {
     /// Commits the chunks of an intent in one bucket that were not yet.
     async fn commit_chunks(&self, number: u64, bucket: u32, chunks: &[Chunk]) -> Result<(), Error> {
         let key = keys::progress();
-        for _ in 0..ATTEMPTS_MAX.saturating_add(chunks.len()) {
+        let mut attempts = BACKOFF.plus(chunks.len()).attempts();
+        while attempts.next().await {
             let row = self.store.get_linear(self.partition(bucket), &key).await?;
             let (last, done, unchanged) = match &row {
                 None => (0, 0, Condition::Absent(key.clone())),
@@ -358,7 +362,7 @@ impl Context {
             };
             outcome_of(self.store.commit_known(commit).await)?;
         }
-        Err(Error::Contention("the catalogue".into()))
+        Err(attempts.exhausted("the catalogue").into())
     }
 
     /// What the rows are that conditions name, by the commits that wrote them; `None` if one does not hold.
@@ -413,17 +417,15 @@ impl Context {
             return Ok(());
         }
         // Who appended them and has not committed cannot any more, if the head is as it was.
-        match self.store.bump(self.first_partition(), vec![unchanged]).await {
-            Err(error) if error.kind().is_lost_race() => Ok(()),
-            bumped => {
-                let epoch = bumped?;
-                tracing::debug!(pieces = left.len(), last = head.number, "pieces of intents are left over");
-                for keys in left.chunks(PAGE) {
-                    self.store.remove(&partition, keys.to_vec(), Appended::Before(epoch)).await?;
-                }
-                Ok(())
-            }
+        let bumped = self.store.bump(self.first_partition(), vec![unchanged]).await;
+        let Some(epoch) = unless_lost(bumped)? else {
+            return Ok(());
+        };
+        tracing::debug!(pieces = left.len(), last = head.number, "pieces of intents are left over");
+        for keys in left.chunks(PAGE) {
+            self.store.remove(&partition, keys.to_vec(), Appended::Before(epoch)).await?;
         }
+        Ok(())
     }
 }
 

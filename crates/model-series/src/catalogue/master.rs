@@ -6,7 +6,7 @@ use store::{
 };
 
 use super::check::{check_name, check_text};
-use super::context::{ATTEMPTS_MAX, Context};
+use super::context::{BACKOFF, Context};
 use super::encode::{
     damaged, put_attribute_type, put_hook, put_hook_state, put_units, take_attribute_type, take_hook,
     take_hook_state,
@@ -51,7 +51,8 @@ impl Context {
         condition: &StateCondition,
     ) -> Result<(), Error> {
         check_name("a unit", &unit.name)?;
-        for _ in 0..ATTEMPTS_MAX {
+        let mut attempts = BACKOFF.attempts();
+        while attempts.next().await {
             let (units, unchanged) = self.units().await?;
             check_state(condition, held_unit(&units, &unit.name), "unit", &unit.name)?;
             over.check(units.get(&unit.name).is_ok(), "unit", &unit.name)?;
@@ -61,12 +62,13 @@ impl Context {
                 return Ok(());
             }
         }
-        Err(Error::Contention("the units".into()))
+        Err(attempts.exhausted("the units").into())
     }
 
     /// Removes a unit; see [`crate::Repository::remove_unit`].
     pub(crate) async fn remove_unit(&self, name: &str, condition: &StateCondition) -> Result<(), Error> {
-        for _ in 0..ATTEMPTS_MAX {
+        let mut attempts = BACKOFF.attempts();
+        while attempts.next().await {
             let (units, unchanged) = self.units().await?;
             let removed = units.get(name)?.clone();
             check_state(condition, held_unit(&units, name), "unit", name)?;
@@ -86,7 +88,7 @@ impl Context {
             }
             return used;
         }
-        Err(Error::Contention("the units".into()))
+        Err(attempts.exhausted("the units").into())
     }
 
     async fn check_unit_unused(&self, name: &str) -> Result<(), Error> {
@@ -147,7 +149,8 @@ impl Context {
                 "attribute type {name} has over {MASTER_DATA_BYTES_MAX} bytes"
             )));
         }
-        for _ in 0..ATTEMPTS_MAX {
+        let mut attempts = BACKOFF.attempts();
+        while attempts.next().await {
             let found = self.attribute_types(&[name]).await?.pop().flatten();
             let held = found.as_ref().map(|(held, _)| || held.fingerprint());
             check_state(condition, held, "attribute type", name)?;
@@ -175,7 +178,7 @@ impl Context {
                 return Ok(());
             }
         }
-        Err(Error::Contention(attribute_type.name.clone()))
+        Err(attempts.exhausted(attribute_type.name.clone()).into())
     }
 
     /// Removes an attribute type; see [`crate::Repository::remove_attribute_type`].
@@ -184,7 +187,8 @@ impl Context {
         name: &str,
         condition: &StateCondition,
     ) -> Result<(), Error> {
-        for _ in 0..ATTEMPTS_MAX {
+        let mut attempts = BACKOFF.attempts();
+        while attempts.next().await {
             let Some((removed, unchanged)) = self.attribute_types(&[name]).await?.pop().flatten() else {
                 return Err(Error::NotFound(format!("attribute type {name}").into()));
             };
@@ -204,7 +208,7 @@ impl Context {
             }
             return used;
         }
-        Err(Error::Contention(name.into()))
+        Err(attempts.exhausted(name).into())
     }
 
     async fn check_type_unused(&self, name: &str) -> Result<(), Error> {
@@ -265,7 +269,8 @@ impl Context {
             return Err(Error::Invalid(format!("hook {} has no address", hook.name)));
         }
         let key = keys::hook(&hook.name);
-        for _ in 0..ATTEMPTS_MAX {
+        let mut attempts = BACKOFF.attempts();
+        while attempts.next().await {
             let mut pending = PendingCommit::default();
             let row = self.row(&key).await?;
             let held = row.as_ref().map(|row| || Fingerprint::of(&row.value));
@@ -291,7 +296,7 @@ impl Context {
                 return Ok(());
             }
         }
-        Err(Error::Contention(hook.name.clone()))
+        Err(attempts.exhausted(hook.name.clone()).into())
     }
 
     /// The end of each shard of the feed.
@@ -302,7 +307,8 @@ impl Context {
     /// Removes a hook; see [`crate::Repository::remove_hook`].
     pub(crate) async fn remove_hook(&self, name: &str, condition: &StateCondition) -> Result<(), Error> {
         let key = keys::hook(name);
-        for _ in 0..ATTEMPTS_MAX {
+        let mut attempts = BACKOFF.attempts();
+        while attempts.next().await {
             let Some(row) = self.row(&key).await? else {
                 return Err(Error::NotFound(format!("hook {name}").into()));
             };
@@ -313,7 +319,7 @@ impl Context {
                 return Ok(());
             }
         }
-        Err(Error::Contention(name.into()))
+        Err(attempts.exhausted(name).into())
     }
 
     /// Stores how far a hook was told; see [`crate::Repository::put_hook_state`].

@@ -13,10 +13,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytes::Bytes;
 use parking_lot::RwLock;
+use store::retry::unless_lost;
 use store::{Commit, Condition, Epoch, ErrorKind, Row, Stamp, Write, later_wins};
 use tokio::sync::Mutex;
 
-use super::context::{ATTEMPTS_MAX, Context};
+use super::context::{BACKOFF, Context};
 use super::keys;
 use crate::Error;
 use crate::feed::of_definitions;
@@ -131,7 +132,8 @@ impl Context {
         };
         let (near, far): (Vec<Condition>, Vec<Condition>) = conditions.into_iter().partition(is_near);
         let change = of_definitions(change);
-        for _ in 0..ATTEMPTS_MAX {
+        let mut attempts = BACKOFF.attempts();
+        while attempts.next().await {
             let epoch = self.settled_epoch(bucket).await?;
             if !self.hold(&far).await? {
                 return Ok(false);
@@ -150,13 +152,14 @@ impl Context {
                 outcome => return outcome_of(outcome),
             }
         }
-        Err(Error::Contention("the catalogue".into()))
+        Err(attempts.exhausted("the catalogue").into())
     }
 
     /// The epoch of a bucket, once no intent is under way. Who waited for one asks anew, and is before the next: that begins
     /// with a commit.
     async fn settled_epoch(&self, bucket: u32) -> Result<Epoch, Error> {
-        for _ in 0..ATTEMPTS_MAX {
+        let mut attempts = BACKOFF.attempts();
+        while attempts.next().await {
             let epoch = self.store.fence(self.partition(bucket));
             if self.settled.knows(bucket, epoch) {
                 return Ok(epoch);
@@ -166,7 +169,7 @@ impl Context {
                 return Ok(epoch);
             }
         }
-        Err(Error::Contention("the catalogue".into()))
+        Err(attempts.exhausted("the catalogue").into())
     }
 
     /// Whether conditions hold now.
@@ -202,9 +205,8 @@ pub(super) fn bytes_of(write: &Write) -> usize {
 
 /// What became of a commit; `false` if another writer came first.
 pub(super) fn outcome_of(outcome: Result<Stamp, store::Error>) -> Result<bool, Error> {
-    match outcome {
-        Ok(_) => Ok(true),
-        Err(error) if error.kind().is_lost_race() => Ok(false),
+    match unless_lost(outcome) {
+        Ok(committed) => Ok(committed.is_some()),
         Err(error) if error.kind() == ErrorKind::TooLarge => {
             Err(Error::Limit(format!("a change of the catalogue is too large: {}", error.action())))
         }

@@ -15,7 +15,7 @@ use store::{
 
 use super::CATALOGUE_BUCKETS_MAX;
 use super::check::check_text;
-use super::context::{ATTEMPTS_MAX, Context};
+use super::context::{BACKOFF, Context};
 use super::encode::{begin, damaged, read};
 use super::keys::MODEL;
 use super::state::check_state;
@@ -218,7 +218,8 @@ impl Repositories {
     ///
     /// [`Error::NotFound`]; if the store refuses.
     pub async fn change(&self, name: &str, change: RepositoryChange) -> Result<RepositoryInfo, Error> {
-        for _ in 0..ATTEMPTS_MAX {
+        let mut attempts = BACKOFF.attempts();
+        while attempts.next().await {
             let Entry { part, mut info, kept } = self.entry(name).await?;
             check_state(&self.condition, Some(|| info.fingerprint()), "repository", name)?;
             if let Some(description) = &change.description {
@@ -230,7 +231,7 @@ impl Repositories {
                 return Ok(info);
             }
         }
-        Err(Error::Contention("the repositories".into()))
+        Err(attempts.exhausted("the repositories").into())
     }
 
     /// Removes a repository with all that is in it: it is gone at once and its name is free; its rows go with the job that
@@ -240,7 +241,8 @@ impl Repositories {
     ///
     /// [`Error::NotFound`]; if the store refuses.
     pub async fn remove(&self, name: &str) -> Result<(), Error> {
-        for _ in 0..ATTEMPTS_MAX {
+        let mut attempts = BACKOFF.attempts();
+        while attempts.next().await {
             let Entry { part, info, kept } = self.entry(name).await?;
             check_state(&self.condition, Some(|| info.fingerprint()), "repository", name)?;
             if self.directory().remove_if(&part, MODEL, Some(&kept)).await? {
@@ -248,7 +250,7 @@ impl Repositories {
                 return Ok(());
             }
         }
-        Err(Error::Contention("the repositories".into()))
+        Err(attempts.exhausted("the repositories").into())
     }
 
     /// The repository of this name. Cost: one map look-up.
