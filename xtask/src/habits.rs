@@ -63,3 +63,17 @@ fn no_test_is_switched_off() {
         lines(|line| line.trim_start().starts_with("#[ignore") && !line.contains("writes a fixture"));
     assert!(ignored.is_empty(), "tests that nobody runs:\n{}", ignored.join("\n"));
 }
+
+/// A test that passes because the machine lacks something has shown nothing; in CI that is a failure.
+#[test]
+fn what_skips_is_strict_in_ci() {
+    let mut files = Vec::new();
+    rust_files(&root().join("crates"), &mut files);
+    for file in files {
+        let text = fs::read_to_string(&file).expect("a file");
+        let skips = text.contains("\"SKIPPED") && !text.contains("TWINFOLD_TEST_STRICT");
+        assert!(!skips, "{} skips, whatever TWINFOLD_TEST_STRICT says", file.display());
+    }
+    let ci = fs::read_to_string(root().join(".ci/run")).expect("what CI runs");
+    assert!(ci.contains("export TWINFOLD_TEST_STRICT=1"), "CI skips what the machine lacks");
+}

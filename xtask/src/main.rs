@@ -29,7 +29,7 @@ cargo xtask DOOR [ARGUMENTS]
                       or as told: --rounds N, --seed S, and which of kill, power, failing
   examples            load examples/city into a fresh server and compare its answers with those recorded
   clients             public clients (ngsildclient from PyPI) and what others send, against a fresh server; left out, loudly,
-                      without Python or its registry, unless CI=true
+                      without Python or its registry, unless TWINFOLD_TEST_STRICT is set
   layers [CRATE]      where a module uses one that is not above it in the list of modules, and a better order
   shrink              take out of xtask/ratchets.toml what is no longer needed
 ";

@@ -42,6 +42,12 @@ pub(crate) fn cargo(arguments: &[&str]) -> Command {
     command
 }
 
+/// Whether what a check needs and the machine lacks is a failure, and not only said: in CI it is.
+pub(crate) fn is_strict() -> bool {
+    #[expect(clippy::disallowed_methods, reason = "a switch of the run itself")]
+    std::env::var_os("TWINFOLD_TEST_STRICT").is_some()
+}
+
 /// Runs a command to its end and fails if it fails.
 pub(crate) fn run(command: &mut Command) -> anyhow::Result<()> {
     let line = line(command);

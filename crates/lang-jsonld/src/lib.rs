@@ -34,6 +34,8 @@ mod context;
 mod name_cache;
 mod references;
 mod parse;
+#[cfg(test)]
+mod published;
 
 pub use context::Context;
 pub use core_context::{CORE_URL, DEFAULT_VOCABULARY};

@@ -224,7 +224,7 @@ async fn fetched_contexts_outlive_a_restart() {
 }
 
 #[tokio::test]
-async fn contexts_of_one_tenant_are_not_anothers() {
+async fn contexts_of_one_tenant_are_not_those_of_another() {
     let (store, other) = (store(), TenantName::new("other").unwrap());
     let contexts = contexts(&store);
     let mine = host(&contexts, &json!({"@context": {"a": "https://example.org/a"}})).await;
