@@ -40,6 +40,7 @@ mod work;
 mod embedded;
 mod snapshot;
 mod store;
+pub mod rows;
 mod fingerprint;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;

@@ -164,6 +164,18 @@ impl Range {
         let end = prefix_end(&start);
         Self { start, end }
     }
+
+    /// The part of it behind the row with this key.
+    #[must_use]
+    pub fn after_key(&self, key: &[u8]) -> Self {
+        Self { start: [key, &[0]].concat().into(), end: self.end.clone() }
+    }
+
+    /// The part of it behind a page that was read of it, forward; `None` if the page was the last.
+    #[must_use]
+    pub fn after_page(&self, page: &Page) -> Option<Self> {
+        page.last_key().filter(|_| page.more()).map(|last| self.after_key(last))
+    }
 }
 
 /// The first key after all keys with this prefix; `None` if there is none.

@@ -243,9 +243,9 @@ impl Context {
     /// Finishes removals that were broken off, and gives numbers free that nobody can be writing to any more.
     /// Answers whether some wait still; those that fail are skipped, and wait.
     pub(crate) async fn sweep_removals(&self, now: Timestamp) -> Result<bool, Error> {
-        let (mut range, mut is_waiting) = (keys::removals(), false);
-        loop {
-            let page = self.scan(&range, PAGE).await?;
+        let (mut range, mut is_waiting) = (Some(keys::removals()), false);
+        while let Some(rest) = range {
+            let page = self.scan(&rest, PAGE).await?;
             for (key, value) in page.rows() {
                 let Some(number) = keys::number_of_key(key) else { continue };
                 match self.sweep_removal(number, value, now).await {
@@ -256,11 +256,9 @@ impl Context {
                     }
                 }
             }
-            match page.last_key() {
-                Some(key) if page.more() => range = keys::after_key(&range, key),
-                _ => return Ok(is_waiting),
-            }
+            range = rest.after_page(&page);
         }
+        Ok(is_waiting)
     }
 
     /// Finishes one removal; answers whether its number is free.

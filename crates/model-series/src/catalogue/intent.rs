@@ -23,10 +23,10 @@ use std::collections::BTreeSet;
 use bytes::Bytes;
 use futures_util::future::try_join_all;
 use store::retry::unless_lost;
+use store::rows::Pages;
 use store::wire::{Malformed, put_varint};
 use store::{
-    Append, Appended, Commit, CommitWithAppends, Condition, Direction, ErrorKind, Range, Removal, Row, Write,
-    WriteId,
+    Append, Appended, Commit, CommitWithAppends, Condition, ErrorKind, Range, Removal, Row, Write, WriteId,
 };
 
 use self::body::{Body, Chunk};
@@ -404,14 +404,10 @@ impl Context {
             return Ok(());
         }
         let partition = keys::intents_partition(&self.tenant);
-        let (mut range, mut left) = (Range::default(), Vec::new());
-        loop {
-            let page = self.store.scan(&partition, &range, Direction::Forward, PAGE).await?;
+        let mut left = Vec::new();
+        let mut pages = Pages::new(&self.store, &partition, Range::default(), PAGE);
+        while let Some(page) = pages.next().await? {
             left.extend(page.rows().map(|(key, _)| Bytes::copy_from_slice(key)));
-            match page.last_key() {
-                Some(key) if page.more() => range = keys::after_key(&range, key),
-                _ => break,
-            }
         }
         if left.is_empty() {
             return Ok(());

@@ -270,11 +270,6 @@ pub(crate) fn removals() -> Range {
     Range::prefix(vec![REMOVAL])
 }
 
-/// The part of `range` behind the row with this key.
-pub(crate) fn after_key(range: &Range, key: &[u8]) -> Range {
-    Range { start: [key, &[0]].concat().into(), end: range.end.clone() }
-}
-
 /// The name at the end of a key with this much before it.
 pub(crate) fn name_of_key(key: &[u8], head: usize) -> Option<&str> {
     std::str::from_utf8(key.get(head..)?).ok()

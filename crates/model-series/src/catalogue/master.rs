@@ -1,6 +1,7 @@
 //! What series are described with: units, attribute types, hooks.
 
 use bytes::Bytes;
+use store::rows::Pages;
 use store::{
     Condition, Cursor, Direction, Fingerprint, ReadAttempts, Row, Snapshot, Stamp, StateCondition, Write,
 };
@@ -120,17 +121,14 @@ impl Context {
 
     async fn attribute_types_of(&self, snapshot: &Snapshot) -> Result<Vec<AttributeType>, Error> {
         let mut types = Vec::new();
-        let mut range = keys::attribute_types();
-        loop {
-            let page = snapshot.scan(self.first_partition(), &range, Direction::Forward, PAGE).await?;
+        let (partition, range) = (self.first_partition(), keys::attribute_types());
+        let mut pages = Pages::new(snapshot, partition, range, PAGE);
+        while let Some(page) = pages.next().await? {
             for (_, value) in page.rows() {
                 types.push(take_attribute_type(value).map_err(|_| damaged("an attribute type"))?);
             }
-            match page.last_key() {
-                Some(key) if page.more() => range = keys::after_key(&range, key),
-                _ => return Ok(types),
-            }
         }
+        Ok(types)
     }
 
     /// Stores an attribute type; see [`crate::Repository::put_attribute_type`].

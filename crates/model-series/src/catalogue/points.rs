@@ -189,9 +189,9 @@ impl Context {
     /// Removes points that are older than their series keep them; answers how many series lost some. Those that fail are
     /// skipped.
     pub(crate) async fn trim_expired(&self, now: Timestamp) -> Result<usize, Error> {
-        let (mut range, mut trimmed) = (keys::retentions(), 0);
-        loop {
-            let page = self.scan(&range, PAGE).await?;
+        let (mut range, mut trimmed) = (Some(keys::retentions()), 0);
+        while let Some(rest) = range {
+            let page = self.scan(&rest, PAGE).await?;
             let numbers: Vec<u32> = page.rows().filter_map(|(key, _)| keys::number_of_key(key)).collect();
             for (number, found) in numbers.iter().zip(self.find_each(&numbers).await?) {
                 let is_trimmed = match found {
@@ -204,19 +204,17 @@ impl Context {
                     Err(error) => self.skip("trim", &format_args!("series {number}"), error)?,
                 }
             }
-            match page.last_key() {
-                Some(key) if page.more() => range = keys::after_key(&range, key),
-                _ => return Ok(trimmed),
-            }
+            range = rest.after_page(&page);
         }
+        Ok(trimmed)
     }
 
     /// Packs blocks smaller that end before `before`, of all series with compression; answers how many. Those that fail are
     /// skipped.
     pub(crate) async fn chill(&self, before: i64) -> Result<usize, Error> {
-        let (mut range, mut chilled) = (keys::definitions(), 0);
-        loop {
-            let page = self.scan(&range, PAGE).await?;
+        let (mut range, mut chilled) = (Some(keys::definitions()), 0);
+        while let Some(rest) = range {
+            let page = self.scan(&rest, PAGE).await?;
             for (key, value) in page.rows() {
                 let Some(number) = keys::number_of_key(key) else { continue };
                 let packed = match take_definition(value) {
@@ -229,11 +227,9 @@ impl Context {
                     Err(error) => self.skip("chill", &format_args!("series {number}"), error)?,
                 }
             }
-            match page.last_key() {
-                Some(key) if page.more() => range = keys::after_key(&range, key),
-                _ => return Ok(chilled),
-            }
+            range = rest.after_page(&page);
         }
+        Ok(chilled)
     }
 
     async fn chill_series(&self, number: u32, before: i64) -> Result<usize, Error> {

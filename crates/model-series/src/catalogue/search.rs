@@ -161,12 +161,12 @@ impl Context {
     async fn candidates(&self, filter: &Filter<'_>) -> Result<SearchPage, Error> {
         let search = filter.search;
         let prefix = filter.name.as_ref().map(Pattern::prefix).unwrap_or_default();
-        let mut range = filter.index(|index| index.range(&prefix, search.after.as_deref()));
+        let mut range = Some(filter.index(|index| index.range(&prefix, search.after.as_deref())));
         let head = filter.index(|index| index.head().len());
         let mut page = SearchPage::default();
         let mut looked_at = 0;
-        loop {
-            let rows = self.scan(&range, PAGE).await?;
+        while let Some(rest) = range {
+            let rows = self.scan(&rest, PAGE).await?;
             let number =
                 |(_, value)| keys::number_of_value(value).ok_or_else(|| damaged("an index of series"));
             let numbers = rows.rows().map(number).collect::<Result<Vec<u32>, Error>>()?;
@@ -185,10 +185,8 @@ impl Context {
                     return Ok(page);
                 }
             }
-            match rows.last_key() {
-                Some(key) if rows.more() => range = keys::after_key(&range, key),
-                _ => return Ok(page),
-            }
+            range = rest.after_page(&rows);
         }
+        Ok(page)
     }
 }

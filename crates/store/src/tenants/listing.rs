@@ -3,6 +3,7 @@
 use super::rows::{self, Entry};
 use super::{Found, PAGE_TENANTS, TenantInfo, Tenants, damaged};
 use crate::lives::Directory;
+use crate::rows::Pages;
 use crate::{Direction, Error, Model, Tenant, TenantName};
 
 /// A page of a directory.
@@ -25,7 +26,7 @@ impl Tenants {
         let mut range = rows::names(&self.directory);
         let is_tenants = self.directory.within.is_none();
         if let Some(after) = after.or(Some(&TenantName::default()).filter(|_| is_tenants)) {
-            range.start = [&self.key(after)[..], &[0]].concat().into();
+            range = range.after_key(&self.key(after));
         }
         let generation = self.store.lives().generation();
         let page = self.store.scan(&rows::partition(), &range, Direction::Forward, PAGE_TENANTS).await?;
@@ -92,10 +93,10 @@ impl Tenants {
             // Others create tenants, too.
             self.all_each().await?;
         }
-        let (lives, mut range, mut parts) = (self.store.lives(), rows::all_parts(), Vec::new());
-        loop {
-            let generation = lives.generation();
-            let page = self.store.scan(&rows::partition(), &range, Direction::Forward, PAGE_TENANTS).await?;
+        let (lives, mut parts, partition) = (self.store.lives(), Vec::new(), rows::partition());
+        let mut pages = Pages::new(&self.store, &partition, rows::all_parts(), PAGE_TENANTS);
+        let mut generation = lives.generation();
+        while let Some(page) = pages.next().await? {
             for (key, value) in page.rows() {
                 let part = rows::part_of_key(key).ok_or_else(|| damaged(key))?;
                 let Some(tenant) = lives.of_number(part.0).filter(|_| part.1 == model.id) else { continue };
@@ -109,10 +110,9 @@ impl Tenants {
                     None => parts.push(Err(damaged(key))),
                 }
             }
-            match page.last_key().filter(|_| page.more()) {
-                Some(last) => range.start = [last, &[0]].concat().into(),
-                None => return Ok(parts),
-            }
+            // Before the next page is read.
+            generation = lives.generation();
         }
+        Ok(parts)
     }
 }

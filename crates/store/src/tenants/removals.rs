@@ -6,7 +6,8 @@ use bytes::Bytes;
 
 use super::rows::{self, Entry};
 use super::{BACKOFF, DIRECTORY, Found, PAGE_TENANTS, Tenants, damaged, is_default};
-use crate::{Direction, Error, ErrorKind, Model, Tenant, TenantName, Write};
+use crate::rows::Pages;
+use crate::{Error, ErrorKind, Model, Tenant, TenantName, Write};
 
 impl Tenants {
     /// Removes a tenant, with all its parts: from now on it is not there, on any node, and its name is free. Its rows go with
@@ -92,20 +93,17 @@ impl Tenants {
     ///
     /// `Corrupt` once all others are done; if the store refuses.
     pub async fn finish_removals(&self, pause: Duration) -> Result<usize, Error> {
-        let (mut done, mut damage, mut range) = (0, Ok(()), rows::removals());
-        loop {
-            let page = self.store.scan(&rows::partition(), &range, Direction::Forward, PAGE_TENANTS).await?;
+        let (mut done, mut damage, partition) = (0, Ok(()), rows::partition());
+        let mut pages = Pages::new(&self.store, &partition, rows::removals(), PAGE_TENANTS);
+        while let Some(page) = pages.next().await? {
             for (key, name) in page.rows() {
                 match self.finish_removal(key, name, pause).await {
                     Ok(is_done) => done += usize::from(is_done),
                     Err(error) => note_damage(&mut damage, error)?,
                 }
             }
-            match page.last_key().filter(|_| page.more()) {
-                Some(last) => range.start = [last, &[0]].concat().into(),
-                None => return damage.map(|()| done),
-            }
         }
+        damage.map(|()| done)
     }
 
     /// Finishes the removal that a row of the directory tells of.
@@ -126,9 +124,9 @@ impl Tenants {
     /// Removes the parts of a removed tenant, rows first, so that a break leaves none without its name. A damaged one is told of
     /// once the others are gone.
     async fn erase_parts(&self, tenant: u32, pause: Duration) -> Result<(), Error> {
-        let (mut damage, mut range) = (Ok(()), rows::parts(tenant));
-        loop {
-            let page = self.store.scan(&rows::partition(), &range, Direction::Forward, PAGE_TENANTS).await?;
+        let (mut damage, partition) = (Ok(()), rows::partition());
+        let mut pages = Pages::new(&self.store, &partition, rows::parts(tenant), PAGE_TENANTS);
+        while let Some(page) = pages.next().await? {
             for (key, value) in page.rows() {
                 let Some(entry) = Entry::parse(value) else {
                     note_damage(&mut damage, damaged(key))?;
@@ -139,11 +137,8 @@ impl Tenants {
                 let write = Write::Delete(Bytes::copy_from_slice(key));
                 while self.commit(Vec::new(), vec![write.clone()], true).await?.is_none() {}
             }
-            match page.last_key().filter(|_| page.more()) {
-                Some(last) => range.start = [last, &[0]].concat().into(),
-                None => return damage,
-            }
         }
+        damage
     }
 
     async fn erase(&self, number: u32, pause: Duration) -> Result<(), Error> {
