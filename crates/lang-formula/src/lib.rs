@@ -10,11 +10,13 @@
 //! # Ok::<(), lang_formula::ParseError>(())
 //! ```
 //!
-//! A tree is kept as its steps in postfix order: no walk over it recurses, however long a formula is.
+//! A tree is stored as a list of steps in postfix order, so that no walk over it recurses, however long the formula is.
 //!
-//! Invariants: no text makes the parser panic; what it accepts keeps to the limits below; a printed formula
-//! parses to the formula that was printed.
+//! Invariants: no text makes the parser panic; a parsed formula is within the limits of `limits`; parsing a printed formula
+//! gives the same formula.
 
+mod error;
+mod limits;
 mod function;
 mod offset;
 mod reference;
@@ -25,19 +27,10 @@ mod print;
 #[cfg(test)]
 mod tests;
 
+pub use error::ParseError;
 pub use function::Function;
+pub use limits::{DEPTH_MAX, REFERENCES_MAX, STACK_MAX, STEPS_MAX, TEXT_BYTES_MAX};
 pub use offset::{Duration, Offset};
-pub use parser::{ParseError, parse};
+pub use parser::parse;
 pub use reference::{Reference, Rule};
 pub use tree::{Binary, Formula, Step, Unary};
-
-/// The longest formula in bytes.
-pub const TEXT_BYTES_MAX: usize = 64 * 1024;
-/// How deep parentheses, calls, signs and powers nest.
-pub const DEPTH_MAX: usize = 64;
-/// The most operators, calls, numbers and references of a formula.
-pub const STEPS_MAX: usize = 4_096;
-/// The most values that are held at once when a formula is evaluated.
-pub const STACK_MAX: usize = 128;
-/// The most different references of a formula.
-pub const REFERENCES_MAX: usize = 256;

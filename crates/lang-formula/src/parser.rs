@@ -1,25 +1,17 @@
 //! Tokens to steps: recursive descent by levels of binding.
 
+use crate::error::ParseError;
+use crate::function::Function;
+use crate::limits::{DEPTH_MAX, REFERENCES_MAX, STACK_MAX, STEPS_MAX, TEXT_BYTES_MAX};
 use crate::reader::{Reader, Token};
 use crate::reference::Reference;
 use crate::tree::{Binary, Formula, Step, Unary, exact_count, level};
-use crate::{DEPTH_MAX, Function, REFERENCES_MAX, STACK_MAX, STEPS_MAX, TEXT_BYTES_MAX};
-
-/// Why a text is no formula.
-#[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
-#[error("formula, position {position}: {message}")]
-pub struct ParseError {
-    /// Where, in bytes from the beginning of the text.
-    pub position: usize,
-    /// What was expected, or what is wrong.
-    pub message: String,
-}
 
 /// Reads a formula. Cost: proportional to the text.
 ///
 /// # Errors
 ///
-/// Where the text is no formula, and what was expected there; what limit it is beyond.
+/// If the text is not a formula, with the position and what was expected there; if it exceeds a limit.
 pub fn parse(text: &str) -> Result<Formula, ParseError> {
     if text.len() > TEXT_BYTES_MAX {
         let message = format!("a formula has at most {TEXT_BYTES_MAX} bytes");
@@ -35,24 +27,24 @@ pub fn parse(text: &str) -> Result<Formula, ParseError> {
 
 struct Parser<'a> {
     reader: Reader<'a>,
-    /// The token to be looked at, and where it begins.
+    /// The current token, and where it begins.
     token: Token<'a>,
     position: usize,
     steps: Vec<Step>,
     references: Vec<Reference>,
     depth: usize,
-    /// How many values the steps so far leave.
-    held: usize,
+    /// How many values the steps so far leave on the stack.
+    stack: usize,
 }
 
 impl<'a> Parser<'a> {
     fn new(text: &'a str) -> Result<Self, ParseError> {
         let mut reader = Reader::new(text);
         let (position, token) = reader.next()?;
-        Ok(Self { reader, token, position, steps: Vec::new(), references: Vec::new(), depth: 0, held: 0 })
+        Ok(Self { reader, token, position, steps: Vec::new(), references: Vec::new(), depth: 0, stack: 0 })
     }
 
-    /// Answers the token looked at, and goes on.
+    /// Returns the current token, and reads the next.
     fn take(&mut self) -> Result<Token<'a>, ParseError> {
         let (position, next) = self.reader.next()?;
         self.position = position;
@@ -82,9 +74,9 @@ impl<'a> Parser<'a> {
         if self.steps.len() >= STEPS_MAX {
             return Err(self.error(format!("a formula has at most {STEPS_MAX} operators and operands")));
         }
-        self.held = self.held + 1 - step.operands();
-        if self.held > STACK_MAX {
-            return Err(self.error(format!("at most {STACK_MAX} values can wait for what is done with them")));
+        self.stack = self.stack + 1 - step.operands();
+        if self.stack > STACK_MAX {
+            return Err(self.error(format!("a formula needs at most {STACK_MAX} values at a time")));
         }
         self.steps.push(step);
         Ok(())
@@ -115,7 +107,7 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// The operator between operands that is looked at.
+    /// The current token as an operator between operands.
     fn binary(&self) -> Option<Binary> {
         if self.is_word("or") {
             return Some(Binary::Or);

@@ -30,7 +30,8 @@ impl fmt::Display for Formula {
                 Step::Number(number) => Part::atom(print_number(*number)),
                 Step::Null => Part::atom("null".into()),
                 Step::Reference(place) => {
-                    Part::atom(self.references.get(*place).map(ToString::to_string).unwrap_or_default())
+                    let reference = self.references.get(*place);
+                    Part::atom(reference.expect("a step names a reference of its formula").to_string())
                 }
                 Step::Unary(operator) => print_unary(*operator, parts.pop()),
                 Step::Binary(operator) => {
@@ -53,7 +54,7 @@ impl fmt::Display for Formula {
 }
 
 fn take(part: Option<Part>, level: u8) -> String {
-    part.map(|part| part.within(level)).unwrap_or_default()
+    part.expect("operands precede their operator").within(level)
 }
 
 fn print_unary(operator: Unary, operand: Option<Part>) -> Part {

@@ -1,7 +1,7 @@
 //! Characters to tokens.
 
+use crate::error::ParseError;
 use crate::offset::{Duration, Offset};
-use crate::parser::ParseError;
 use crate::reference::{Reference, Rule};
 
 /// A piece of a formula.
@@ -33,7 +33,7 @@ impl<'a> Reader<'a> {
     }
 
     fn rest(&self) -> &'a str {
-        self.text.get(self.position..).unwrap_or_default()
+        self.text.get(self.position..).expect("the position is at the start of a character")
     }
 
     fn skip_space(&mut self) {
@@ -58,14 +58,15 @@ impl<'a> Reader<'a> {
             Token::Number(self.number()?)
         } else if first.is_ascii_alphabetic() {
             let is_inside = |character: char| character.is_ascii_alphanumeric() || character == '_';
-            let word = rest.split(|character| !is_inside(character)).next().unwrap_or_default();
+            let word =
+                rest.split(|character| !is_inside(character)).next().expect("a split has a first piece");
             self.position += word.len();
             Token::Word(word)
         } else if let Some(sign) = SIGNS.into_iter().find(|sign| rest.starts_with(sign)) {
             self.position += sign.len();
             Token::Sign(sign)
         } else {
-            return Err(self.error(position, format!("`{}` means nothing here", first.escape_default())));
+            return Err(self.error(position, format!("unexpected `{}`", first.escape_default())));
         };
         Ok((position, token))
     }
@@ -73,10 +74,7 @@ impl<'a> Reader<'a> {
     /// Digits, perhaps a fraction, perhaps an exponent.
     fn number(&mut self) -> Result<f64, ParseError> {
         let (start, rest) = (self.position, self.rest().as_bytes());
-        let digits = |from: usize| {
-            let digits = rest.get(from..).unwrap_or_default();
-            digits.iter().take_while(|byte| byte.is_ascii_digit()).count()
-        };
+        let digits = |from: usize| rest.iter().skip(from).take_while(|byte| byte.is_ascii_digit()).count();
         let mut length = digits(0);
         if rest.get(length) == Some(&b'.') {
             length += 1 + digits(length + 1);
@@ -88,11 +86,11 @@ impl<'a> Reader<'a> {
                 length += 1 + sign + exponent;
             }
         }
-        let text = self.text.get(start..start + length).unwrap_or_default();
+        let text = self.text.get(start..start + length).expect("digits, signs and letters just counted");
         self.position = start + length;
         match text.parse::<f64>() {
             Ok(number) if number.is_finite() => Ok(number),
-            Ok(_) => Err(self.error(start, format!("`{text}` is beyond what a number can be"))),
+            Ok(_) => Err(self.error(start, format!("`{text}` is beyond the range of a double"))),
             Err(_) => Err(self.error(start, format!("expected a number, found `{text}`"))),
         }
     }
@@ -132,7 +130,7 @@ impl<'a> Reader<'a> {
         self.skip_space();
         let start = self.position;
         if !self.rest().starts_with('"') {
-            let field = self.rest().split([',', ']', '[', '"']).next().unwrap_or_default();
+            let field = self.rest().split([',', ']', '[', '"']).next().expect("a split has a first piece");
             self.position += field.len();
             let field = field.trim_end();
             return Ok((!field.is_empty()).then(|| (start, field.to_owned())));
