@@ -12,10 +12,11 @@
 mod tests;
 
 use bytes::Bytes;
+use entity::{Error, keys};
 use store::{Condition, Direction, ErrorKind, Stamp, Write};
 
+use crate::TenantEntities;
 use crate::tenant::TenantState;
-use crate::{Error, TenantEntities, keys};
 
 /// The most consumers of a tenant.
 pub const CONSUMERS_MAX: u32 = 1_000;

@@ -6,13 +6,14 @@ mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use entity::{AttributeView, EntityView, Error, Kind, TermId, keys};
 use store::{Deadline, Direction, Partition};
 
+use crate::TenantEntities;
 use crate::in_use::{STEPS_A_READ, steps_of};
 use crate::long_read::LongRead;
-use crate::query::stream::{Buckets, Union};
+use crate::query::{stream::Buckets, stream::Union};
 use crate::tenant::TenantState;
-use crate::{AttributeView, EntityView, Error, Kind, TenantEntities, TermId, keys};
 
 /// Index rows that are read in one page while entities move.
 const PAGE_ROWS: usize = 4096;

@@ -7,12 +7,11 @@
 //! ```
 
 use bytes::Bytes;
+use entity::Error;
 use store::{
     Commit, Condition, Direction, ErrorKind, Partition, Range, ReadAttempts, Snapshot, Space, SpaceKind,
     Store, Tenant, Write, WriteIds,
 };
-
-use crate::Error;
 
 /// Documents of one tenant.
 const DOCUMENTS: Space = Space { id: 16, kind: SpaceKind::Commit, name: "documents" };

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use entity::{Error, keys};
 use parking_lot::RwLock;
 use store::{
     ErrorKind, Lane, Range, Store, Tenant, TenantCreation, TenantName, Tenants, Timestamp, WriteIds,
@@ -19,7 +20,7 @@ use crate::indexes::{IndexPolicy, Indexes};
 use crate::layout::{Layout, Looks};
 use crate::tenant::TenantState;
 use crate::watch::Watched;
-use crate::{Documents, Error, HistoryPolicy, SkipLog, TenantEntities, Terms, keys};
+use crate::{Documents, HistoryPolicy, SkipLog, TenantEntities, Terms};
 
 /// How often a tenant is looked up again because it was removed meanwhile.
 const ATTEMPTS_MAX: usize = 16;

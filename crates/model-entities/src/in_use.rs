@@ -8,14 +8,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use bytes::Bytes;
+use entity::{EntityView, Error, TermId, keys};
 use smallvec::SmallVec;
 use store::{Condition, Deadline, Direction, ErrorKind, Pace, Partition, Row, Stamp, Write};
 
+use crate::TenantEntities;
 use crate::entities::next_range;
 use crate::long_read::{LIGHT_ENTITY_BYTES, LongRead};
 use crate::tenant::{TenantState, no_bucket};
 use crate::watch::Watch;
-use crate::{EntityView, Error, TenantEntities, TermId, keys};
 
 /// Rows that are read in one page.
 const PAGE_ROWS: usize = 256;

@@ -18,15 +18,16 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
+use entity::index::{Indexed, attribute_rows};
+use entity::{EntityView, Error, TermId, keys};
 use parking_lot::{Mutex, RwLock};
 use store::{Commit, Condition, Direction, ErrorKind, Partition, Stamp, Write};
 use tokio::sync::Notify;
 
 use self::register::{ALL, Register};
 use crate::entities::next_range;
-use crate::index::{Indexed, attribute_rows};
 use crate::tenant::TenantState;
-use crate::{Entities, EntityView, Error, TenantEntities, TermId, keys};
+use crate::{Entities, TenantEntities};
 
 /// How often a change of the register, or the rows of an entity, start again because another came first.
 const ATTEMPTS_MAX: usize = 64;

@@ -19,11 +19,11 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytes::Bytes;
+use entity::{Error, keys};
 use futures_util::future::try_join_all;
 use store::{Condition, ErrorKind, Partition, Stamp, Tenant, Write, bucket_of};
 
 use crate::tenant::TenantState;
-use crate::{Error, keys};
 
 const FORMAT: u8 = 1;
 /// Fences that are raised together.

@@ -16,68 +16,47 @@
 //! - a term, once stored, keeps its id for ever, and is durable before any entity that uses it;
 //! - instances of one attribute differ in datasetId; at most one has none.
 
-mod term;
-mod draft;
-mod encode;
-mod view;
-mod error;
-mod keys;
-mod expiry;
-mod index;
+mod low_water;
 mod long_read;
-mod layout;
 mod retry_locks;
-mod watch;
+mod term;
 mod documents;
-mod entities;
+mod layout;
+mod watch;
 mod indexes;
-mod tenant;
-mod change;
-mod query;
-mod scope;
-mod apply;
 mod history;
+mod tenant;
+mod silent;
 mod consumers;
 mod in_use;
-mod discovery;
-mod feed;
+mod entities;
 mod rebucket;
-mod silent;
+mod query;
 mod write;
-#[cfg(test)]
-mod model;
-#[cfg(feature = "testing")]
-pub mod testing;
+mod discovery;
 
-pub use apply::{
-    ATTRIBUTES_MAX, ID_BYTES_MAX, INSTANCES_MAX, SCOPE_BYTES_MAX, SCOPES_MAX, SUB_ATTRIBUTES_MAX, TYPES_MAX,
-};
-pub use change::{Change, Fate, Instances, MergeOptions, NotUpdated, Operation, Precondition};
 pub use consumers::{CONSUMER_NAME_BYTES_MAX, CONSUMERS_MAX};
 pub use discovery::{AttributeSummary, TypeSummary};
 pub use documents::Documents;
-pub use draft::{Attribute, Draft, Extra, Field, Instance, Kind};
-pub use encode::encode;
 pub use entities::{Entities, Options};
-pub use error::Error;
-pub use feed::{EntityChange, States, change_records};
-pub use history::{
-    AggregateHistory, AggregateMethod, AggregateValue, AttributeFilter, EntityHistory, HistoryJob,
-    HistoryPage, HistoryPolicy, HistoryRequest, HistoryRule, InstanceHistory, InstanceId, InstanceIdError,
-    PastInstance, PastInstances, Period, TimeProperty, TimeSpan,
+pub use entity::{
+    ATTRIBUTES_MAX, AggregateHistory, AggregateMethod, AggregateValue, Attribute, AttributeFilter,
+    AttributeView, Change, Collation, Comparison, Draft, EntityChange, EntityHistory, EntityView, Error,
+    Extra, Fate, Field, Filter, GeoQuery, GeoRelation, HistoryRequest, ID_BYTES_MAX, INSTANCES_MAX, Instance,
+    InstanceHistory, InstanceId, InstanceIdError, InstanceView, Instances, Kind, LinkedPath, Malformed,
+    MergeOptions, Meta, NotUpdated, Operand, Operation, Order, OrderBy, OrderKey, PastInstance,
+    PastInstances, Path, Period, Precondition, Query, SCOPE_BYTES_MAX, SCOPES_MAX, SUB_ATTRIBUTES_MAX,
+    Scalar, ScopeQuery, Selector, States, TYPES_MAX, TermId, TimeProperty, TimeSpan, TypeQuery,
+    change_records, encode, scope_value, scopes_of_value,
 };
+pub use history::{HistoryJob, HistoryPage, HistoryPolicy, HistoryRule};
 pub use indexes::IndexPolicy;
-pub use query::{
-    Collation, Comparison, Filter, GeoQuery, GeoRelation, LinkedPath, Meta, Operand, Order, OrderBy,
-    OrderKey, Path, Query, QueryResult, Scalar, ScopeQuery, Selector, Sweep, Swept, TypeQuery,
-};
+pub use query::{QueryResult, Sweep, Swept};
 pub use rebucket::Rebucketing;
-pub use scope::{scope_value, scopes_of_value};
 pub use store::{
     Clock, Deadline, ErrorKind as StoreErrorKind, Fingerprint, Fingerprints, Lane, Pace, Slot,
     StateCondition, Tenant, TenantName, TenantNameError, TimedOut, Timestamp, rest,
 };
 pub use strands::{SkipLog, is_outage};
 pub use tenant::{Entity, TenantEntities};
-pub use term::{NAME_BYTES_MAX, TermId, Terms};
-pub use view::{AttributeView, EntityView, InstanceView, Malformed};
+pub use term::{NAME_BYTES_MAX, Terms};

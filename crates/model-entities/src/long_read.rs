@@ -1,8 +1,7 @@
 //! What a read that may be long takes: slices of time, after some of them a slot of the lane, and all of it until a deadline.
 
+use entity::Error;
 use store::{Deadline, Lane, Pace, Slot};
-
-use crate::Error;
 
 /// Slices of work after which a read is long.
 const SLICES_INLINE: usize = 16;

@@ -21,16 +21,17 @@ mod tests;
 use std::collections::VecDeque;
 
 use bytes::Bytes;
+use entity::history::header::Header;
+use entity::index::{Indexed, index_rows};
+use entity::{EntityView, Error, keys};
 use futures_util::future::join_all;
 use store::{Condition, Direction, ErrorKind, Partition, Range, Row, Tenant, Timestamp, Write};
 
 use crate::entities::next_range;
-use crate::history::Header;
-use crate::index::{Indexed, index_rows};
 use crate::layout::{Layout, StoredLayout};
 use crate::tenant::{BUCKETS_AT_ONCE, TenantState, no_bucket};
 use crate::watch::Watch;
-use crate::{Entities, EntityView, Error, TenantEntities, keys};
+use crate::{Entities, TenantEntities};
 
 /// How often a move of an entity starts again because another mover was there.
 const ATTEMPTS_MAX: usize = 64;

@@ -1,8 +1,8 @@
 //! Commits that say nothing: what the model writes for itself, of which the feed does not tell.
 
+use entity::Error;
 use store::{Commit, Condition, Partition, Stamp, Write};
 
-use crate::Error;
 use crate::tenant::TenantState;
 
 impl TenantState {

@@ -4,16 +4,18 @@ use std::fmt::Display;
 use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
+use entity::expiry::live_bytes;
+use entity::{EntityView, Error, TermId, keys};
 use futures_util::future::try_join_all;
 use store::{Fingerprint, Lane, Partition, Row, Store, Tenant, Timestamp, WriteIds, bucket_of};
 
-use crate::expiry::{LowWater, live_bytes};
 use crate::history::{Pasts, TenantPolicy};
 use crate::indexes::Indexes;
 use crate::layout::{Layout, Looks};
+use crate::low_water::LowWater;
 use crate::retry_locks::RetryLocks;
 use crate::watch::Watched;
-use crate::{EntityView, Error, Options, TermId, Terms, keys};
+use crate::{Options, Terms};
 
 /// So many buckets of a tenant are read at once for one request.
 pub(crate) const BUCKETS_AT_ONCE: usize = 16;

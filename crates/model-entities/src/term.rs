@@ -8,10 +8,9 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::Arc;
 
 use bytes::Bytes;
+use entity::{Error, TermId, keys};
 use parking_lot::RwLock;
 use store::{Commit, Condition, Direction, ErrorKind, Limits, Partition, Store, Write, WriteIds};
-
-use crate::{Error, keys};
 
 /// The longest name in bytes.
 pub const NAME_BYTES_MAX: usize = 2048;
@@ -26,10 +25,6 @@ const NAME_BESIDE_BYTES: usize = 16;
 const PAGE_NAMES: usize = 1024;
 /// How often allotting starts again because another writer came first.
 const ATTEMPTS_MAX: usize = 256;
-
-/// A type or attribute name (an IRI) of one tenant, as a small number.
-#[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
-pub struct TermId(pub u32);
 
 /// The names in use in one tenant; clones share.
 ///

@@ -7,12 +7,13 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use entity::index::Indexed;
+use entity::{Error, TermId};
 use parking_lot::RwLock;
 use store::Epoch;
 
-use crate::index::Indexed;
+use crate::TenantEntities;
 use crate::tenant::{TenantState, no_bucket};
-use crate::{Error, TenantEntities, TermId};
 
 /// How often a writer begins anew because the layout changes.
 const ATTEMPTS_MAX: usize = 64;

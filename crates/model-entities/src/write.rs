@@ -8,16 +8,17 @@ pub(crate) mod tests;
 
 use std::collections::HashMap;
 
+use entity::{Change, Error, Operation, Precondition};
 use futures_util::stream::{self, StreamExt};
 use store::{ErrorKind, Row, Stamp, Timestamp};
 
 use self::outcomes::Outcomes;
 use self::pending::PendingCommit;
+use crate::TenantEntities;
 use crate::in_use::Notes;
 use crate::query::Matching;
 use crate::tenant::TenantState;
 use crate::watch::Watch;
-use crate::{Change, Error, Operation, Precondition, TenantEntities};
 
 /// How often a write starts again because another writer came first.
 const ATTEMPTS_MAX: usize = 64;
@@ -94,7 +95,7 @@ impl TenantEntities {
 
     /// Whether a change was committed, or is none by a row that cannot be out of date.
     fn is_settled(&self, change: &Change) -> bool {
-        change.fate != crate::Fate::Unchanged || !self.state().store.may_lag()
+        change.fate != entity::Fate::Unchanged || !self.state().store.may_lag()
     }
 
     /// `None`: another writer came first, or there is a past that is not at hand: `again` looks it up.

@@ -3,13 +3,15 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use entity::testing::{operations::draft_of, operations::operation};
+use entity::testing::{plain::PlainEntity, plain::apply_plainly};
+use entity::{EntityChange, EntityView, Fate, MergeOptions, Operation, TermId, change_records};
 use proptest::prelude::*;
 use store::{Cursor, EmbeddedOptions, Store, TenantName, Timestamp};
 
 use super::*;
-use crate::model::{PlainEntity, apply_plainly};
-use crate::write::tests::{draft_of, operation, options, plain_store, run, tenant};
-use crate::{Entities, EntityChange, EntityView, Fate, MergeOptions, Operation, TermId, change_records};
+use crate::Entities;
+use crate::write::{tests::options, tests::plain_store, tests::run, tests::tenant};
 
 /// All changes behind a cursor are looked at, in order.
 async fn each_behind(store: &Store, mut cursor: Cursor, mut look: impl FnMut(EntityChange<'_>)) -> Cursor {

@@ -1,10 +1,11 @@
 //! What is in use is found, with kinds and counts, in one bucket and in four.
 
+use entity::{Attribute, Draft, Instance, Operation};
 use store::{TenantName, Timestamp};
 
 use super::*;
-use crate::write::tests::{options, run, store};
-use crate::{Attribute, Draft, Entities, Instance, Operation};
+use crate::Entities;
+use crate::write::{tests::options, tests::run, tests::store};
 
 fn draft(types: &[u32], attributes: &[(u32, Kind, &[&str])]) -> Draft {
     let attribute = |(name, kind, values): &(u32, Kind, &[&str])| Attribute {

@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use entity::{Draft, Operation, TermId};
 use store::{Direction, TenantName, Timestamp};
 
 use super::*;
-use crate::write::tests::{options, plain_store, put_raw, run, store};
-use crate::{Draft, Operation, TermId};
+use crate::write::{tests::options, tests::plain_store, tests::put_raw, tests::run, tests::store};
 
 async fn names(entities: &Entities) -> Vec<String> {
     entities.tenants().await.unwrap().iter().map(|tenant| tenant.name().to_owned()).collect()
@@ -133,7 +133,7 @@ fn tenants_come_and_go_as_in_a_map() {
     }
 }
 
-async fn create(tenant: &TenantEntities, id: &str, now: i64) -> Result<crate::Change, Error> {
+async fn create(tenant: &TenantEntities, id: &str, now: i64) -> Result<entity::Change, Error> {
     let types = tenant.intern(&["urn:type"]).await?;
     let draft = Draft { types: types[..].into(), ..Draft::default() };
     tenant.apply(id, Operation::Create(draft), Timestamp(now)).await

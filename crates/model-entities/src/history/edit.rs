@@ -10,25 +10,25 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use bytes::Bytes;
+use entity::apply::{WriteRules, apply, check_past};
+use entity::encode::{put_instance, put_names, put_times, put_varint, seal};
+use entity::history::note::{MICROSECOND, Point, PointsBuilder, micros, nanos, tag_of};
+use entity::index::Indexed;
+use entity::view::Fields;
+use entity::{
+    Attribute, Draft, EntityView, Error, Instance, InstanceView, Instances, Kind, Operation, TermId, keys,
+};
+use entity::{InstanceId, TimeProperty, TimeSpan, history::header::Header};
 use futures_util::future::join_all;
 use smallvec::{SmallVec, smallvec};
 use store::{Condition, Timestamp, Write};
 use strands::{Edit, Points, Strand, StrandVersion, StrandWrite, TimeRange};
 
 use super::fold::{ATTEMPTS_MAX, write_of};
-use super::note::{MICROSECOND, Point, PointsBuilder, micros, nanos, tag_of};
 use super::select::Bound;
-use super::{Header, InstanceId, TimeProperty, TimeSpan};
-use crate::apply::{WriteRules, apply, check_past};
-use crate::encode::{put_instance, put_names, put_times, put_varint, seal};
-use crate::index::Indexed;
+use crate::TenantEntities;
 use crate::tenant::TenantState;
-use crate::view::Fields;
 use crate::watch::Watch;
-use crate::{
-    Attribute, Draft, EntityView, Error, Instance, InstanceView, Instances, Kind, Operation, TenantEntities,
-    TermId, keys,
-};
 
 /// Instances written into the past within one microsecond.
 const INSTANCES_A_MICROSECOND: i64 = MICROSECOND - 1;
@@ -179,7 +179,7 @@ impl TenantEntities {
             stored.clear();
             let instance = scoped_at(given.attribute, instance, at);
             put_instance(&mut stored, &instance, at, at);
-            builder.push(time, &read_instance(&stored).ok_or(crate::Malformed)?);
+            builder.push(time, &read_instance(&stored).ok_or(entity::Malformed)?);
         }
         let written = builder.points.times.last().map_or(now, |last| micros(*last));
         Ok(write_of(strand, vec![Edit::Put(builder.points)], written, Some(version)))
@@ -420,7 +420,7 @@ fn patch_write(
     let view = EntityView::parse(&patched)?;
     let patched = view.attribute(attribute).and_then(|attribute| attribute.instance(dataset));
     let mut builder = PointsBuilder::default();
-    builder.push(point.time, &patched.ok_or(crate::Malformed)?);
+    builder.push(point.time, &patched.ok_or(entity::Malformed)?);
     let beside = vec![Write::Put(keys::changed(&strand.name), Bytes::new())];
     let write = write_of(strand, vec![Edit::Put(builder.points)], now, Some(version));
     Ok(StrandWrite { beside, ..write })

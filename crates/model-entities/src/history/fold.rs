@@ -11,6 +11,7 @@ mod tests;
 use std::time::Duration;
 
 use bytes::Bytes;
+use entity::{Error, keys};
 use store::{Condition, Direction, Partition, Tenant, Timestamp, Write};
 use strands::{Edit, Encoding, Points, Strand, StrandVersion, StrandWrite, Strands, TimeRange};
 
@@ -18,7 +19,7 @@ use super::heads::{Gathered, Heads, unmarked};
 use crate::entities::next_range;
 use crate::tenant::TenantState;
 use crate::watch::Watch;
-use crate::{Entities, Error, TenantEntities, keys};
+use crate::{Entities, TenantEntities};
 
 /// An entity that has gathered head rows enough to be folded.
 #[derive(Clone, Debug, Eq, PartialEq)]

@@ -2,13 +2,14 @@
 
 use std::collections::HashMap;
 
+use entity::history::head::{Entry, What, entries};
+use entity::history::note::{MICROSECOND, PointsBuilder, nanos};
+use entity::{Error, TermId, keys};
 use store::{Direction, Page, Partition, Row, Timestamp};
 
-use super::head::{Entry, What, entries};
-use super::note::{MICROSECOND, PointsBuilder, nanos};
+use crate::TenantEntities;
 use crate::entities::next_range;
 use crate::tenant::TenantState;
-use crate::{Error, TenantEntities, TermId, keys};
 
 /// The most head rows read in one page; as many are folded at once, if that is a good size of a commit.
 pub(super) const PAGE_HEADS: usize = 2048;

@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
+use entity::TermId;
 use store::{Tenant, TenantName};
 
-use crate::{TermId, Terms};
+use crate::Terms;
 
 /// What is recorded, and for how long; handed in by the server. By default all is recorded and kept for ever.
 ///

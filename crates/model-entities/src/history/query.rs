@@ -6,19 +6,20 @@ mod tests;
 
 use std::collections::VecDeque;
 
+use entity::encode::{put_names, put_times, put_varint, seal};
+use entity::history::note::{Class, Point};
+use entity::query::{OrderBy, OrderKey, Query, Selector, TypeQuery};
+use entity::query::{eval::Links, eval::Matcher, eval::Shown};
+use entity::{EntityHistory, TimeProperty, TimeSpan};
+use entity::{EntityView, Error, ScopeQuery, TermId, keys, scopes_of_value};
 use store::{Pace, Timestamp};
 use strands::Points;
 
-use super::note::{Class, Point};
 use super::read::Source;
 use super::select::{Bound, Wanted, time_of};
-use super::{EntityHistory, TimeProperty, TimeSpan};
-use crate::encode::{put_names, put_times, put_varint, seal};
-use crate::query::eval::{Links, Matcher, Shown};
-use crate::query::stream::{Buckets, Union};
-use crate::query::{OrderBy, OrderKey, Query, Selector, TypeQuery};
+use crate::query::{stream::Buckets, stream::Union};
 use crate::tenant::TenantState;
-use crate::{EntityView, Error, Options, ScopeQuery, TenantEntities, TermId, keys, scopes_of_value};
+use crate::{Options, TenantEntities};
 
 /// Index rows read in the first page.
 const PAGE_ROWS: usize = 64;
@@ -424,7 +425,7 @@ struct Search<'q> {
 impl Search<'_> {
     /// The attributes that conditions are on.
     fn evaluated(&self) -> Vec<TermId> {
-        let mut names = self.query.filter.as_ref().map(crate::Filter::attributes).unwrap_or_default();
+        let mut names = self.query.filter.as_ref().map(entity::Filter::attributes).unwrap_or_default();
         names.extend(self.query.geo.as_ref().and_then(|geo| geo.attribute));
         names
     }

@@ -2,15 +2,16 @@
 
 use std::collections::BTreeMap;
 
+use entity::history::note::tag_of;
+use entity::{EntityHistory, HistoryRequest, InstanceHistory, TimeSpan, history::header::Header};
+use entity::{EntityView, Error, TermId, keys};
 use smallvec::SmallVec;
 use store::{Direction, Timestamp};
 use strands::{Points, Strand};
 
 use super::heads::{Gathered, unmarked};
-use super::note::tag_of;
 use super::select::{Bound, Selected, cut};
-use super::{EntityHistory, Header, HistoryRequest, InstanceHistory, TimeSpan};
-use crate::{EntityView, Error, TenantEntities, TermId, keys};
+use crate::TenantEntities;
 
 /// Strands of an entity that are named in one page.
 const PAGE_STRANDS: usize = 256;

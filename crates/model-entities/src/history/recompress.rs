@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
+use entity::Error;
 use store::Timestamp;
 
 use super::trim::before;
-use crate::{Entities, Error, TenantEntities};
+use crate::{Entities, TenantEntities};
 
 impl Entities {
     /// Packs blocks of pasts smaller whose newest instance was written more than `age` before `now`; answers how many blocks.
@@ -56,11 +57,11 @@ mod tests {
     use smallvec::smallvec;
 
     use super::*;
-    use crate::history::HistoryRequest;
     use crate::history::sweep::tests::spoil_strand;
     use crate::history::tests::tenant;
-    use crate::write::tests::{options, run, store};
-    use crate::{Attribute, Draft, Instance, Kind, TermId};
+    use crate::write::{tests::options, tests::run, tests::store};
+    use entity::HistoryRequest;
+    use entity::{Attribute, Draft, Instance, Kind, TermId};
 
     /// Writes 2700 instances, a part of them each second.
     async fn write_parts(entities: &TenantEntities, id: &str) {

@@ -3,9 +3,11 @@
 #[cfg(test)]
 pub(super) mod tests;
 
-use crate::query::stream::{Buckets, Union};
+use entity::{Error, keys};
+
+use crate::TenantEntities;
+use crate::query::{stream::Buckets, stream::Union};
 use crate::tenant::TenantState;
-use crate::{Error, TenantEntities, keys};
 
 /// Ids that are read in the first page of a bucket.
 const PAGE_IDS: usize = 256;

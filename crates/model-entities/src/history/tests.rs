@@ -5,13 +5,15 @@ mod nodes;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use entity::testing::operations::operation;
+use entity::testing::{plain::PlainEntity, plain::PlainInstance, plain::apply_plainly};
+use entity::{EntityHistory, Fate, HistoryRequest, Kind, Operation, TermId, TimeProperty, TimeSpan};
 use proptest::prelude::*;
 use store::{Clock, Durability, EmbeddedOptions, Store, Tenant, TenantName, Timestamp};
 
 use super::*;
-use crate::model::{PlainEntity, PlainInstance, apply_plainly};
-use crate::write::tests::{operation, options, run, store};
-use crate::{Entities, Fate, Kind, Operation, TenantEntities, TermId};
+use crate::write::{tests::options, tests::run, tests::store};
+use crate::{Entities, TenantEntities};
 
 /// What was written, or removed (`None`), by attribute, dataset and time.
 pub(crate) type PlainPast = BTreeMap<(u32, Option<String>, i64), Option<PlainInstance>>;
@@ -53,7 +55,7 @@ fn scope(scopes: &[String], scoped: Option<i64>, now: i64) -> PlainInstance {
     PlainInstance {
         kind: Kind::Property,
         dataset: None,
-        value: crate::scope_value(scopes.iter().map(String::as_str)),
+        value: entity::scope_value(scopes.iter().map(String::as_str)),
         created: scoped.unwrap(),
         modified: now,
         observed: Some(now),
@@ -348,11 +350,11 @@ fn spans_pages_and_last_ones() {
 }
 
 fn upsert(value: &str) -> Operation {
-    let instance = crate::Instance::new(crate::Kind::Property, value);
-    let attribute = crate::Attribute { name: crate::TermId(10), instances: smallvec::smallvec![instance] };
-    Operation::UpsertUpdate(crate::Draft {
-        types: smallvec::smallvec![crate::TermId(1)],
+    let instance = entity::Instance::new(entity::Kind::Property, value);
+    let attribute = entity::Attribute { name: entity::TermId(10), instances: smallvec::smallvec![instance] };
+    Operation::UpsertUpdate(entity::Draft {
+        types: smallvec::smallvec![entity::TermId(1)],
         attributes: vec![attribute],
-        ..crate::Draft::default()
+        ..entity::Draft::default()
     })
 }

@@ -5,13 +5,14 @@
 
 use std::time::Duration;
 
+use entity::history::note::{Class, MICROSECOND, Point};
+use entity::{Error, TermId, keys};
 use smallvec::SmallVec;
 use store::{Timestamp, Write};
 use strands::{Edit, Strand, StrandVersion, TimeRange};
 
 use super::fold::write_of;
-use super::note::{Class, MICROSECOND, Point};
-use crate::{Entities, Error, TenantEntities, TermId, keys};
+use crate::{Entities, TenantEntities};
 
 /// The oldest instance stays for one part in so many longer than is said.
 const OVERDUE_PART: u32 = 16;

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use entity::index::Indexed;
+use entity::{TermId, keys};
 use store::Write;
 
 use super::IndexPolicy;
-use crate::index::Indexed;
-use crate::{TermId, keys};
 
 /// Stands for all attributes.
 pub(super) const ALL: TermId = TermId(u32::MAX);

@@ -3,15 +3,15 @@
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 
+use entity::testing::{operations::draft_of, operations::operation};
+use entity::{Attribute, Comparison, Filter, Instances, Operand, Operation, Path, Query, Scalar, TypeQuery};
 use proptest::prelude::*;
 use store::{Clock, Deadline, Store, TenantName, Timestamp};
 
 use super::*;
+use crate::Options;
 use crate::long_read::LongRead;
-use crate::write::tests::{draft_of, operation, options, run, store, stored};
-use crate::{
-    Attribute, Comparison, Filter, Instances, Operand, Operation, Options, Path, Query, Scalar, TypeQuery,
-};
+use crate::write::{tests::options, tests::run, tests::store, tests::stored};
 
 fn by_use(store: &Store, buckets: u32) -> Entities {
     Entities::new(store.clone(), Options { index: IndexPolicy::ByUse, ..options(buckets) })

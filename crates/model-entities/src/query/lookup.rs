@@ -2,13 +2,13 @@
 
 use std::collections::HashSet;
 
+use entity::{Error, TermId, keys};
 use futures_util::future::try_join_all;
 use store::{Direction, Partition, Timestamp};
 
 use super::plan::Way;
 use super::stream::IdList;
 use crate::tenant::TenantState;
-use crate::{Error, TermId, keys};
 
 /// Larger pages cost the allocator more than they save.
 const PROBE_PAGE_ROWS: usize = 512;

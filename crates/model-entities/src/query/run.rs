@@ -17,11 +17,12 @@ use super::order::Top;
 use super::plan::{Plan, wants_types};
 use super::stream::{Buckets, Candidate, Feed, IdList, Union};
 use super::{Query, QueryResult};
-use crate::expiry::live_bytes;
+use crate::TenantEntities;
 use crate::long_read::{LIGHT_ENTITY_BYTES, LongRead};
 use crate::tenant::TenantState;
-use crate::{EntityView, Error, TenantEntities, keys};
 use bytes::Bytes;
+use entity::expiry::live_bytes;
+use entity::{EntityView, Error, keys};
 
 /// Entities that are not in the cache are read so many at a time.
 const BATCH: usize = 64;
@@ -44,6 +45,8 @@ const WANTING_SHARE: usize = 4;
 
 /// Larger pages are long to write out, and only so many are held at once as there are slots.
 const LIGHT_PAGE_BYTES: usize = 1 << 20;
+/// What the keys of all matches may take that are sorted.
+const KEYS_BYTES_MAX: usize = if cfg!(test) { 1 << 20 } else { 64 << 20 };
 /// Pages of rows read between two pauses in which other tasks may run.
 const PAGES_A_TURN: usize = 4;
 
@@ -137,7 +140,7 @@ pub(super) struct Walk {
 impl<'a> Run<'a> {
     pub(super) fn new(state: &'a TenantState, query: &'a Query) -> Result<Self, Error> {
         let room = query.offset.saturating_add(query.limit);
-        let top = Top::new(query, room);
+        let top = Top::new(query, room, KEYS_BYTES_MAX);
         let sort_max = state.options.sort_entities_max;
         if top.is_some() && room > sort_max {
             let message =
@@ -459,7 +462,8 @@ impl<'a> Run<'a> {
         let only_counts = self.only_counts();
         match &mut self.top {
             Some(top) => {
-                let pushed = top.push(&view, entity.clone(), &self.state.terms, &mut self.long.pace);
+                let iris = &|term| self.state.terms.iri(term);
+                let pushed = top.push(&view, entity.clone(), iris, &mut self.long.pace);
                 self.long.pace.check()?;
                 pushed?;
             }

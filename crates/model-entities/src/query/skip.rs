@@ -3,10 +3,10 @@
 use std::collections::HashSet;
 
 use bytes::Bytes;
+use entity::Error;
 use store::{Partition, Range};
 
 use super::run::{Run, Walk};
-use crate::Error;
 
 /// Fewer rows are read with the page.
 const ROWS_MIN: usize = 256;

@@ -8,11 +8,11 @@ mod heap;
 mod tests;
 
 use bytes::Bytes;
+use entity::{Error, keys};
 use futures_util::future::try_join_all;
 use store::{Direction, Page, Partition, Range, Store};
 
 use crate::tenant::{BUCKETS_AT_ONCE, TenantState};
-use crate::{Error, keys};
 use heap::Heap;
 
 /// Pages grow up to so many rows.

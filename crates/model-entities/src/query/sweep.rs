@@ -1,14 +1,15 @@
 //! Sweeps: an operation on all entities that match a query, page by page, each judged again when it is written.
 
+use entity::expiry::live_bytes;
+use entity::{Change, EntityView, Error, Operation};
 use store::{Pace, Row};
 
 use super::eval::{Links, Matcher};
 use super::run::{Run, Walk};
 use super::{Filter, Query};
-use crate::expiry::live_bytes;
+use crate::TenantEntities;
 use crate::long_read::LIGHT_ENTITY_BYTES;
 use crate::tenant::TenantState;
-use crate::{Change, EntityView, Error, Operation, TenantEntities};
 
 /// A walk through all entities that match a query, in the order of their ids. What others write meanwhile shifts nothing:
 /// an entity that matches all the while is met once.

@@ -6,6 +6,9 @@ mod threads;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
+use entity::testing::{operations::draft_of, operations::operation};
+use entity::testing::{plain::PlainEntity, plain::apply_plainly};
+use entity::{Draft, Fate, MergeOptions, Operation, Query, TermId, TimeProperty, TimeSpan, TypeQuery};
 use proptest::prelude::*;
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
@@ -15,14 +18,12 @@ use store::{
 };
 
 use super::*;
-use crate::history::tests::{PlainPast, check_past, note};
-use crate::model::{PlainEntity, apply_plainly};
-use crate::query::stream::{Buckets, Union};
-use crate::write::tests::{draft_of, operation, options, plain_store, put_raw, run, store, stored};
-use crate::{
-    Draft, Fate, IndexPolicy, MergeOptions, Operation, Options, Query, TermId, TimeProperty, TimeSpan,
-    TypeQuery,
+use crate::history::{tests::PlainPast, tests::check_past, tests::note};
+use crate::query::{stream::Buckets, stream::Union};
+use crate::write::{
+    tests::options, tests::plain_store, tests::put_raw, tests::run, tests::store, tests::stored,
 };
+use crate::{IndexPolicy, Options};
 
 const IDS: u8 = 8;
 const FOREVER: Timestamp = Timestamp(i64::MIN);
@@ -76,7 +77,7 @@ struct Plain {
 }
 
 impl Plain {
-    fn apply(&mut self, id: &str, operation: &Operation, clock: i64, outcome: Result<crate::Change, Error>) {
+    fn apply(&mut self, id: &str, operation: &Operation, clock: i64, outcome: Result<entity::Change, Error>) {
         let now = self.last.get(id).map_or(clock, |last| clock.max(last + 1));
         let before = self.entities.get(id).cloned();
         let Ok((fate, after)) = apply_plainly(before.as_ref(), id, operation, Timestamp(now)) else {

@@ -1,9 +1,8 @@
 //! What became of the operations of one call, of which several parts are at work side by side.
 
+use entity::{Change, Error};
 use parking_lot::Mutex;
 use store::ErrorKind;
-
-use crate::{Change, Error};
 
 /// Outcomes, in the order of the operations. No lock is held longer than one of them is looked at.
 pub(super) struct Outcomes(Mutex<Vec<Option<Result<Change, Error>>>>);

@@ -1,19 +1,19 @@
 //! All that is to be written of one entity in one commit.
 
 use bytes::Bytes;
+use entity::apply::{Outcome, WriteRules, apply};
+use entity::expiry::live_bytes;
+use entity::feed::{Records, Told};
+use entity::history::{head::put_entries, header::Header};
+use entity::index::{IndexRows, Indexed, diff, index_rows};
+use entity::{Change, EntityView, Error, Fate, Operation, Precondition, TermId, keys};
 use smallvec::SmallVec;
 use store::{Commit, Condition, Limits, Row, Timestamp, Write, later_wins};
 
 use super::Request;
-use crate::apply::{Outcome, WriteRules, apply};
-use crate::expiry::live_bytes;
-use crate::feed::{Records, Told};
-use crate::history::{Header, put_entries};
 use crate::in_use::{Notes, unnoted};
-use crate::index::{IndexRows, Indexed, diff, index_rows};
 use crate::tenant::TenantState;
 use crate::watch::Watch;
-use crate::{Change, EntityView, Error, Fate, Operation, Precondition, TermId, keys};
 
 /// Rows of a commit that are none of the index, at most: the entity, its head row, its past and what finds that.
 const ROWS_BESIDE_MAX: usize = 128;
@@ -297,7 +297,7 @@ impl PendingCommit {
             return Ok(());
         }
         let index = index_rows(&view, &Indexed::All);
-        let (rows, bytes) = (index.len(), index.bytes());
+        let (rows, bytes) = (index.count(), index.bytes());
         if rows > rows_max {
             let text = format!(
                 "the entity has {rows} index rows, at most {rows_max} are allowed (ENTITY_INDEX_ROWS_MAX): one for each type with \

@@ -1,14 +1,15 @@
 //! The removal of what expired.
 
+use entity::apply::apply_expiry;
+use entity::{EntityView, Error, keys};
 use store::{Commit, Direction, Range, Row, Timestamp};
 
 use super::pending::{Before, PendingCommit};
 use super::settle;
-use crate::apply::apply_expiry;
+use crate::TenantEntities;
 use crate::entities::next_range;
 use crate::tenant::TenantState;
 use crate::watch::Watch;
-use crate::{EntityView, Error, TenantEntities, keys};
 
 /// Expiry rows that are read in one page.
 const PAGE_EXPIRED: usize = 256;

@@ -2,15 +2,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use entity::AggregateValue;
+use entity::history::aggregate::Buckets;
+use entity::{Attribute, Draft, Instance, Kind, Operation, PastInstance};
+use entity::{HistoryRequest, TimeProperty, TimeSpan};
 use proptest::prelude::*;
 use smallvec::smallvec;
 
-use super::buckets::Buckets;
 use super::*;
+use crate::TenantEntities;
 use crate::history::tests::tenant;
-use crate::history::{HistoryRequest, TimeProperty, TimeSpan};
-use crate::write::tests::{run, store};
-use crate::{Attribute, Draft, Instance, Kind, Operation, PastInstance, TenantEntities};
+use crate::write::{tests::run, tests::store};
 
 const ALL: [AggregateMethod; 8] = [
     AggregateMethod::TotalCount,
@@ -216,33 +218,6 @@ fn periods_are_durations() {
     for text in ["", "P", "1 hour", "-PT1S", "PT-1S", "PT1X", "P1S", "hourly"] {
         check_period(text, false);
     }
-}
-
-#[track_caller]
-fn check_bucket(period: &str, from: Option<&str>, time: &str, expected: (&str, &str)) {
-    let instant = |text: &str| Timestamp(text.parse::<jiff::Timestamp>().unwrap().as_microsecond());
-    let span = from.map_or(TimeSpan::ALL, |from| TimeSpan { from: instant(from), ..TimeSpan::ALL });
-    let mut buckets = Buckets::new(Some(&Period::parse(period).unwrap()), span);
-    buckets.seek(instant(time).0 * 1000);
-    let found = buckets.shown(span, 0, 0);
-    assert_eq!(found, (instant(expected.0), instant(expected.1)), "{period} from {from:?} at {time}");
-}
-
-#[test]
-fn buckets_follow_the_calendar() {
-    let at = "2024-02-29T12:34:56Z";
-    check_bucket("PT1S", None, at, (at, "2024-02-29T12:34:57Z"));
-    check_bucket("P1D", None, at, ("2024-02-29T00:00:00Z", "2024-03-01T00:00:00Z"));
-    check_bucket("P1W", None, at, ("2024-02-26T00:00:00Z", "2024-03-04T00:00:00Z"));
-    check_bucket("P1M", None, at, ("2024-02-01T00:00:00Z", "2024-03-01T00:00:00Z"));
-    check_bucket("P1Y", None, at, ("2024-01-01T00:00:00Z", "2025-01-01T00:00:00Z"));
-    check_bucket("P1Y", None, "1969-07-20T20:17:40Z", ("1969-01-01T00:00:00Z", "1970-01-01T00:00:00Z"));
-    let from = Some("2024-01-31T10:00:00Z");
-    check_bucket("P1M", from, at, ("2024-02-29T10:00:00Z", "2024-03-31T10:00:00Z"));
-    check_bucket("PT1H", from, at, ("2024-02-29T12:00:00Z", "2024-02-29T13:00:00Z"));
-    check_bucket("P1M1D", from, at, ("2024-01-31T10:00:00Z", "2024-03-01T10:00:00Z"));
-    // Buckets of nearly three hundred years.
-    check_bucket("P290Y", None, at, ("1970-01-01T00:00:00Z", "2260-01-01T00:00:00Z"));
 }
 
 #[test]

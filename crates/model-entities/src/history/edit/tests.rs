@@ -2,10 +2,13 @@
 
 use super::*;
 use crate::history::tests::tenant;
-use crate::history::{AggregateMethod, HistoryPolicy, HistoryRequest, HistoryRule, TimeProperty, TimeSpan};
-use crate::query::{Query, TypeQuery};
-use crate::write::tests::{options, run, store};
-use crate::{Entities, Kind, Options};
+use crate::history::{HistoryPolicy, HistoryRule};
+use crate::write::{tests::options, tests::run, tests::store};
+use crate::{Entities, Options};
+use entity::AggregateMethod;
+use entity::Kind;
+use entity::query::{Query, TypeQuery};
+use entity::{HistoryRequest, TimeProperty, TimeSpan};
 use std::time::Duration;
 use store::TenantName;
 
@@ -29,7 +32,7 @@ async fn values(entities: &TenantEntities, time: TimeProperty) -> Vec<(String, I
         return Vec::new();
     };
     let instances = history.attributes.iter().flat_map(|attribute| attribute.instances());
-    let value = |instance: crate::PastInstance<'_>| {
+    let value = |instance: entity::PastInstance<'_>| {
         let mut value = String::new();
         instance.write_value(&mut value);
         (value, instance.instance_id())
@@ -253,7 +256,7 @@ fn pasts_are_deleted_whole_and_by_attribute() {
         let known = entities.history(ID).await.unwrap().unwrap();
         assert_eq!(known.deleted_at, Some(Timestamp(8)));
         let query = Query { types: Some(TypeQuery::Is(Some(TermId(1)))), limit: 10, ..Query::default() };
-        let span = crate::TimeSpan::ALL;
+        let span = entity::TimeSpan::ALL;
         let found = entities.query_history(&query, TimeProperty::ModifiedAt, span).await.unwrap();
         assert_eq!(found.ids, [ID.into()]);
         entities.delete_history(ID).await.unwrap();
@@ -351,7 +354,7 @@ fn older_scopes_do_not_take_the_place_of_newer_ones() {
     run(async {
         let entities = tenant(&store()).await;
         let known = async |scope: &str, observed: i64| {
-            let value = crate::scope_value([scope].into_iter());
+            let value = entity::scope_value([scope].into_iter());
             let attribute =
                 Attribute { name: TermId::SCOPE, instances: smallvec![instance(&value, observed, None)] };
             let scopes = Some(vec![scope.into()]);

@@ -3,16 +3,16 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
+use entity::HistoryRequest;
+use entity::{Attribute, Draft, Instance, Kind, Operation, TermId};
 use rand::rngs::StdRng;
 use rand::{RngCore, SeedableRng};
 use smallvec::smallvec;
 use store::{Clock, Durability, EmbeddedOptions, Store, Timestamp};
 
 use super::*;
-use crate::history::HistoryRequest;
 use crate::history::tests::tenant;
-use crate::write::tests::{run, store};
-use crate::{Attribute, Draft, Instance, Kind, Operation, TermId};
+use crate::write::{tests::run, tests::store};
 
 const ID: &str = "urn:x:1";
 

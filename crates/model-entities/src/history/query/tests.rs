@@ -1,14 +1,15 @@
 //! Entities are found by what they were, living or gone.
 
+use entity::query::Filter;
+use entity::{Attribute, Draft, Instance, Kind, Operation, ScopeQuery};
 use proptest::prelude::*;
 use smallvec::smallvec;
 use store::{Deadline, Timestamp};
 
 use super::*;
 use crate::history::tests::tenant;
-use crate::query::{Comparison, Filter, Operand, Path, Scalar};
-use crate::write::tests::{run, store};
-use crate::{Attribute, Draft, Instance, Kind, Operation, ScopeQuery};
+use crate::write::{tests::run, tests::store};
+use entity::{Comparison, Operand, Path, Scalar};
 
 const SPEED: TermId = TermId(10);
 const COLOUR: TermId = TermId(11);
@@ -111,7 +112,7 @@ const CONDITIONS: [&str; 12] = [
 ];
 
 fn conditions() -> impl proptest::strategy::Strategy<Value = Filter> {
-    let one = prop::sample::select(CONDITIONS.to_vec()).prop_map(crate::query::testing::filter);
+    let one = prop::sample::select(CONDITIONS.to_vec()).prop_map(entity::testing::query::filter);
     one.prop_recursive(3, 8, 3, |part| {
         prop_oneof![
             prop::collection::vec(part.clone(), 0..3).prop_map(Filter::And),
@@ -150,7 +151,7 @@ proptest! {
                     None => whole.attributes.push(Attribute { name, instances: smallvec![instance] }),
                 }
             }
-            let stored = crate::encode(&whole, Timestamp(0), Timestamp(0));
+            let stored = entity::encode(&whole, Timestamp(0), Timestamp(0));
             for filter in filters {
                 let query = typed(Some(filter));
                 let matches = Matcher::new(&query)
@@ -169,7 +170,7 @@ fn an_attribute_that_was_removed_was_there() {
     run(async {
         let entities = tenant(&store()).await;
         write(&entities, "urn:x:1", &[(SPEED, "10")], 100).await;
-        let removal = Operation::DeleteAttribute { name: SPEED, instances: crate::Instances::Default };
+        let removal = Operation::DeleteAttribute { name: SPEED, instances: entity::Instances::Default };
         entities.apply("urn:x:1", removal, Timestamp(200)).await.unwrap();
         let query = Query { attributes: vec![Some(SPEED)], ..typed(None) };
         for time in [TimeProperty::ModifiedAt, TimeProperty::DeletedAt] {

@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use entity::{Attribute, Draft, Error, Instance, Kind, Operation, TermId};
+use entity::{HistoryRequest, InstanceId, TimeProperty, TimeSpan};
 use proptest::prelude::*;
 use smallvec::smallvec;
 
+use crate::TenantEntities;
 use crate::history::tests::tenant;
-use crate::history::{HistoryRequest, InstanceId, TimeProperty, TimeSpan};
-use crate::write::tests::{run, store};
-use crate::{Attribute, Draft, Error, Instance, Kind, Operation, TenantEntities, TermId};
+use crate::write::{tests::run, tests::store};
 use store::Timestamp;
 
 const ID: &str = "urn:x:1";
@@ -107,7 +108,8 @@ impl Trial {
             Step::Remove { name } => {
                 let name = NAMES[*name];
                 if self.living.remove(&name).is_some() {
-                    let operation = Operation::DeleteAttribute { name, instances: crate::Instances::Default };
+                    let operation =
+                        Operation::DeleteAttribute { name, instances: entity::Instances::Default };
                     self.entities.apply(ID, operation, now).await.unwrap();
                     let plain = Plain { created: now.0, modified: now.0, observed: None, is_removal: true };
                     self.past.insert((name, now.0 * 1000), plain);
@@ -121,7 +123,7 @@ impl Trial {
                 }
                 let place = place % values.len();
                 let ((name, time), plain) = &mut values[place];
-                let tag = crate::history::note::tag_of(ID, *name, None);
+                let tag = entity::history::note::tag_of(ID, *name, None);
                 let patch = Instance {
                     kind: None,
                     observed_at: Some(Timestamp((*observed).into())),

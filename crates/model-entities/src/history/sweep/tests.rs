@@ -2,12 +2,14 @@
 
 use std::time::Duration;
 
+use entity::HistoryRequest;
+use entity::{Attribute, Draft, Instance, Kind, Operation, TermId, keys};
 use smallvec::smallvec;
 use store::{Direction, Range, Store, Tenant, TenantName, Timestamp};
 
-use crate::history::{HistoryPolicy, HistoryRequest, HistoryRule};
-use crate::write::tests::{options, put_raw, run, store};
-use crate::{Attribute, Draft, Entities, Instance, Kind, Operation, Options, TermId, keys};
+use crate::history::{HistoryPolicy, HistoryRule};
+use crate::write::{tests::options, tests::put_raw, tests::run, tests::store};
+use crate::{Entities, Options};
 
 /// Damages all rows of the strand of an attribute of the default tenant.
 pub(in crate::history) async fn spoil_strand(store: &Store, id: &str, attribute: TermId) {
@@ -52,7 +54,7 @@ fn pasts_of_others_are_folded_and_trimmed() {
 
         let lens = async |id: &str| {
             let past = entities.read_history(id, &HistoryRequest::all(9)).await?.unwrap();
-            Ok::<_, crate::Error>(past.attributes.iter().map(|one| one.len()).collect::<Vec<_>>())
+            Ok::<_, entity::Error>(past.attributes.iter().map(|one| one.len()).collect::<Vec<_>>())
         };
         assert!(lens("urn:x:1").await.is_err() && lens("urn:x:2").await.is_err(), "readers are told");
         assert_eq!(lens("urn:x:3").await.unwrap(), [1, 1]);

@@ -2,8 +2,9 @@
 
 use std::cell::{Cell, RefCell};
 
+use entity::Error;
+
 use super::*;
-use crate::Error;
 
 /// What was written of one entity, as far as it is acknowledged.
 #[derive(Default)]

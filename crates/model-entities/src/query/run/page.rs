@@ -1,12 +1,12 @@
 //! The page of a query at work: when it is full, and what lies on it at the end.
 
 use bytes::Bytes;
+use entity::expiry::live_bytes;
+use entity::{EntityView, Error};
 
 use super::super::QueryResult;
 use super::super::order::Top;
 use super::{BATCH, Run};
-use crate::expiry::live_bytes;
-use crate::{EntityView, Error};
 
 impl Run<'_> {
     /// Whether what is still to come changes nothing.

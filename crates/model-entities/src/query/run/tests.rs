@@ -5,6 +5,8 @@ mod random;
 mod skips;
 mod sweeps;
 
+use entity::Operation;
+use entity::testing::query::{NAMES, draft, filter, query, term};
 use proptest::prelude::*;
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
@@ -12,10 +14,9 @@ use serde_json::{Value, json};
 use store::{Clock, MemoryOptions, Store, TenantName};
 
 use self::naive::Asked;
-use super::super::testing::{NAMES, draft, filter, query, term};
-use super::super::{Filter, OrderBy, OrderKey, TypeQuery};
 use super::*;
-use crate::{Entities, Operation, Options, Timestamp};
+use crate::{Entities, Options, Timestamp};
+use entity::{Filter, GeoQuery, GeoRelation, OrderBy, OrderKey, TypeQuery};
 
 const NOW: Timestamp = Timestamp(1_700_000_000_000_000);
 
@@ -166,7 +167,7 @@ async fn limits_are_named() {
     let odd = query(Some(filter("speed != 3")));
     assert!(refusal(Query { count: true, ..odd.clone() }).await.contains("scan_entities_max"));
     let sorted =
-        vec![OrderBy { key: OrderKey::Value(super::super::testing::path("speed")), descending: true }];
+        vec![OrderBy { key: OrderKey::Value(entity::testing::query::path("speed")), descending: true }];
     assert!(refusal(Query { order: sorted, limit: 6, ..odd.clone() }).await.contains("sort_entities_max"));
     // What the index counts is not looked at.
     let cars = Query { types: Some(TypeQuery::Is(Some(term("Car")))), filter: None, ..odd.clone() };
@@ -256,10 +257,10 @@ async fn a_deadline_ends_queries_of_every_kind() {
         .collect();
     let tenant = tenant_with(&entities, options(1)).await;
     let ring = json!({"type": "Polygon", "coordinates": [ring]}).to_string();
-    let ring = super::super::geometry::parse_geometry(&ring).unwrap();
+    let ring = entity::geometry::parse_geometry(&ring).unwrap();
     let place = Some(term("location"));
-    let near = super::super::GeoRelation::Near { max: None, min: Some(1000.0) };
-    let geo = super::super::GeoQuery { attribute: place, relation: near, geometry: ring.clone() };
+    let near = GeoRelation::Near { max: None, min: Some(1000.0) };
+    let geo = GeoQuery { attribute: place, relation: near, geometry: ring.clone() };
     let order = vec![OrderBy { key: OrderKey::Distance(place, ring), descending: true }];
     let all = Query { count: true, limit: 3, ..Query::default() };
     for query in [
@@ -284,7 +285,7 @@ async fn pages_are_cut_by_their_size() {
         })
         .collect();
     let ordered = |name: &str| {
-        vec![OrderBy { key: OrderKey::Value(super::super::testing::path(name)), descending: false }]
+        vec![OrderBy { key: OrderKey::Value(entity::testing::query::path(name)), descending: false }]
     };
     for buckets in [1, 4] {
         let tenant = tenant_with(&entities, options(buckets)).await;
@@ -343,7 +344,7 @@ fn long_queries_leave_the_threads_of_the_runtime() {
 async fn sorted_pages_show_what_still_matches() {
     let car = |at: usize, speed: i64| json!({"id": format!("urn:e:{at}"), "type": "Car", "speed": {"value": speed}});
     let tenant = tenant_with(&[car(0, 1), car(1, 2), car(2, 3)], options(1)).await;
-    let speed = OrderKey::Value(super::super::testing::path("speed"));
+    let speed = OrderKey::Value(entity::testing::query::path("speed"));
     let order = vec![OrderBy { key: speed, descending: false }];
     let asked = Query { order, limit: 1, page_bytes_max: Some(1), ..query(Some(filter("speed > 0"))) };
     let mut run = Run::new(tenant.state(), &asked).unwrap();
@@ -360,7 +361,7 @@ async fn sorted_pages_show_what_still_matches() {
 async fn keys_of_orders_have_limits() {
     let long = |end: &str| format!("{}{end}", "x".repeat(100_000));
     let town = |at: usize, name: String| json!({"id": format!("urn:e:{at:04}"), "type": "Town", "name": {"value": name}});
-    let key = |name: &str| OrderKey::Value(super::super::testing::path(name));
+    let key = |name: &str| OrderKey::Value(entity::testing::query::path(name));
     let by_name = vec![OrderBy { key: key("name"), descending: false }];
     let few = [town(0, long("b")), town(1, long("a")), town(2, "a".into()), town(3, "y".into())];
     let tenant = tenant_with(&few, options(1)).await;

@@ -1,9 +1,9 @@
 //! Streams over many buckets are read side by side, page after page, and merged in order.
 
+use entity::TermId;
 use store::{Clock, Commit, Timestamp, Write, WriteIds};
 
 use super::*;
-use crate::TermId;
 
 const BUCKETS: u32 = 16;
 const IDS: usize = 1_600;

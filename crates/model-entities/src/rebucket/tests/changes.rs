@@ -1,9 +1,9 @@
 //! What is told of changes while entities move: in order, with states, and nothing of the moves.
 
+use entity::{EntityChange, change_records};
 use store::{Change, Cursor};
 
 use super::*;
-use crate::{EntityChange, change_records};
 
 /// Nothing is told of a move, and changes before and after it are numbered so.
 #[test]

@@ -2,17 +2,18 @@
 
 use std::cmp::Ordering;
 
+use entity::query::moment::parse_moment;
+use entity::query::{ScopeQuery, Selector};
+use entity::testing::query::path;
 use icu_collator::options::{CollatorOptions, Strength};
 use icu_collator::{CollatorBorrowed, CollatorPreferences};
 use regex::Regex;
 use serde_json::Value;
 
 use super::*;
-use crate::query::geometry::parse_geometry;
-use crate::query::moment::parse_moment;
-use crate::query::relation::relates;
-use crate::query::testing::path;
-use crate::query::{Collation, GeoQuery, GeoRelation, ScopeQuery, Selector};
+use entity::geometry::parse_geometry;
+use entity::testing::query::relates;
+use entity::{Collation, GeoQuery, GeoRelation};
 
 /// Conditions as texts of `testing::filter`.
 #[derive(Clone, Debug)]

@@ -5,7 +5,7 @@ use rand::rngs::StdRng;
 use serde_json::{Map, Value, json};
 
 use super::naive::{Asked, Condition, Types};
-use crate::query::GeoRelation;
+use entity::GeoRelation;
 
 const TYPES: [&str; 3] = ["Car", "Bike", "Town"];
 const SCOPES: [&str; 5] = ["/A", "/A/B", "/A/B/C", "/B", "/AA"];

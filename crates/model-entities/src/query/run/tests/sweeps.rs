@@ -1,7 +1,9 @@
 //! Sweeps meet what matches, once, whatever else happens meanwhile.
 
+use entity::Operation;
+
 use super::*;
-use crate::{Operation, Swept};
+use crate::Swept;
 
 /// Changes nothing.
 const NOTHING: Operation = Operation::Retain { names: Vec::new(), keep: false };

@@ -1,0 +1,424 @@
+//! Attributes edited: existing instances copied, replaced, patched, merged or dropped, new ones added.
+
+use std::borrow::Cow;
+
+use smallvec::{SmallVec, smallvec};
+use store::Timestamp;
+
+use super::check::{Lookup, check_attributes_count, check_instance, check_instances_count, check_new};
+use super::merge::{merged_value, settled_attribute, settled_instance};
+use crate::encode::{InstanceHead, put_attribute, put_instance, put_text, put_varint, seal};
+use crate::{
+    Attribute, AttributeView, Change, EntityView, Error, Extra, Field, Instance, InstanceView, Instances,
+    Kind, MergeOptions, NotUpdated, TermId,
+};
+
+/// What happens to what is existing, and to what is not.
+#[derive(Clone, Copy)]
+pub(super) struct Rules<'a> {
+    /// Attributes that are not given stay.
+    pub others_stay: bool,
+    /// Instances that are not given stay, in attributes that are.
+    pub siblings_stay: bool,
+    pub on_existing: OnExisting<'a>,
+    pub on_missing: OnMissing,
+}
+
+/// What happens to a existing instance that is given.
+#[derive(Clone, Copy)]
+pub(super) enum OnExisting<'a> {
+    /// It stays, and that is reported.
+    Keep,
+    /// The given one takes its place.
+    Replace,
+    /// Members given take the place of existing ones; its kind stays.
+    Patch,
+    /// The given one is merged into it, at all depths.
+    Merge(&'a MergeOptions),
+}
+
+/// What happens to a given instance that is not existing.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum OnMissing {
+    Add,
+    Refuse,
+}
+
+/// What a removal removes.
+pub(super) enum Cut<'a> {
+    Instances(TermId, &'a Instances),
+    Attributes { names: &'a [TermId], keep: bool },
+}
+
+impl Rules<'_> {
+    /// What is given is all there is.
+    pub(super) fn replacing() -> Self {
+        Self {
+            others_stay: false,
+            siblings_stay: false,
+            on_existing: OnExisting::Replace,
+            on_missing: OnMissing::Add,
+        }
+    }
+}
+
+/// A stored form in the making.
+pub(super) struct Editor {
+    pub out: Vec<u8>,
+    pub change: Change,
+    now: Timestamp,
+    /// Within an attribute: what happens there is told of the attribute, not of its members.
+    depth: usize,
+}
+
+impl Editor {
+    pub(super) fn new(out: Vec<u8>, now: Timestamp) -> Self {
+        Self { out, change: Change::default(), now, depth: 0 }
+    }
+
+    /// Appends what becomes of `existing` attributes, and those that are added.
+    pub(super) fn edit_attributes<'v>(
+        &mut self,
+        existing: &(impl Iterator<Item = AttributeView<'v>> + Clone),
+        given: &[Attribute],
+        rules: Rules<'_>,
+    ) -> Result<(), Error> {
+        let name = |given: &Attribute| given.name;
+        let lookup = Lookup::of(given, name);
+        let mut met: SmallVec<[bool; 16]> = smallvec![false; given.len()];
+        let (mut count, mut added) = (0, false);
+        for attribute in existing.clone() {
+            let start = self.out.len();
+            let place = lookup.place(given, name, &attribute.name());
+            match place.and_then(|place| given.get(place)) {
+                Some(given) => self.edit_attribute(&attribute, given, rules)?,
+                None if rules.others_stay => self.out.extend_from_slice(attribute.bytes()),
+                None => self.touched(attribute.name()),
+            }
+            place.and_then(|place| met.get_mut(place)).into_iter().for_each(|met| *met = true);
+            count += usize::from(self.out.len() > start);
+        }
+        for (attribute, _) in given.iter().zip(&met).filter(|(_, met)| !**met) {
+            let start = self.out.len();
+            self.add_attribute(attribute, rules)?;
+            count += usize::from(self.out.len() > start);
+            added |= self.out.len() > start;
+        }
+        // What is existing from before there was the limit may stay.
+        if added { check_attributes_count(count, self.depth) } else { Ok(()) }
+    }
+
+    fn edit_attribute(
+        &mut self,
+        existing: &AttributeView<'_>,
+        given: &Attribute,
+        rules: Rules<'_>,
+    ) -> Result<(), Error> {
+        let start = self.out.len();
+        put_varint(&mut self.out, u64::from(given.name.0));
+        let body = self.out.len();
+        let lookup = Lookup::of(&given.instances, instance_dataset);
+        let mut met: SmallVec<[bool; 16]> = smallvec![false; given.instances.len()];
+        let (mut changed, mut count, mut added) = (false, 0, false);
+        for instance in existing.instances() {
+            let place = lookup.place(&given.instances, instance_dataset, &instance.dataset());
+            let wanted = place.and_then(|place| given.instances.get(place));
+            changed |= self.edit_instance(given.name, &instance, wanted, rules)?;
+            place.and_then(|place| met.get_mut(place)).into_iter().for_each(|met| *met = true);
+            count += 1;
+        }
+        for (instance, _) in given.instances.iter().zip(&met).filter(|(_, met)| !**met) {
+            let adds = self.add_missing(given.name, instance, rules)?;
+            changed |= adds;
+            added |= adds;
+            count += usize::from(adds);
+        }
+        if added {
+            check_instances_count(count)?;
+        }
+        if !changed {
+            self.out.truncate(start);
+            self.out.extend_from_slice(existing.bytes());
+            return Ok(());
+        }
+        if self.out.len() == body {
+            self.out.truncate(start);
+        } else {
+            seal(&mut self.out, body);
+        }
+        self.touched(given.name);
+        Ok(())
+    }
+
+    /// Answers whether anything changed.
+    fn edit_instance(
+        &mut self,
+        name: TermId,
+        existing: &InstanceView<'_>,
+        given: Option<&Instance>,
+        rules: Rules<'_>,
+    ) -> Result<bool, Error> {
+        match (given, rules.on_existing) {
+            (None, _) if !rules.siblings_stay => return Ok(true),
+            (None, _) => self.out.extend_from_slice(existing.bytes()),
+            (Some(_), OnExisting::Keep) => {
+                self.not_updated(name, NotUpdated::Exists);
+                self.out.extend_from_slice(existing.bytes());
+            }
+            (Some(given), _) if given.remove => return Ok(true),
+            (Some(given), on_existing) => {
+                self.put_over(existing, given, on_existing)?;
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Adds an instance beside others; a merge leaves none of the removals in it.
+    fn add_missing(&mut self, name: TermId, given: &Instance, rules: Rules<'_>) -> Result<bool, Error> {
+        if !matches!(rules.on_existing, OnExisting::Merge(_)) {
+            return self.add_instance(name, given, rules.on_missing);
+        }
+        self.add_instance(name, &settled_instance(given), rules.on_missing)
+    }
+
+    fn add_attribute(&mut self, given: &Attribute, rules: Rules<'_>) -> Result<(), Error> {
+        let merging = matches!(rules.on_existing, OnExisting::Merge(_));
+        let given = if merging { settled_attribute(given) } else { Cow::Borrowed(given) };
+        let given = given.as_ref();
+        if rules.on_missing == OnMissing::Add && !given.instances.iter().any(|instance| instance.remove) {
+            check_new(std::slice::from_ref(given))?;
+            put_attribute(&mut self.out, given, self.now, self.now);
+            self.touched(given.name);
+            return Ok(());
+        }
+        let start = self.out.len();
+        put_varint(&mut self.out, u64::from(given.name.0));
+        let body = self.out.len();
+        for instance in &given.instances {
+            self.add_instance(given.name, instance, rules.on_missing)?;
+        }
+        if self.out.len() == body {
+            self.out.truncate(start);
+        } else {
+            seal(&mut self.out, body);
+            self.touched(given.name);
+        }
+        Ok(())
+    }
+
+    /// Answers whether it was added. Removing what is not existing does nothing, where instances may be added.
+    fn add_instance(&mut self, name: TermId, given: &Instance, on_missing: OnMissing) -> Result<bool, Error> {
+        match on_missing {
+            OnMissing::Refuse => return Err(Error::NoSuchAttribute(name, given.dataset.clone())),
+            OnMissing::Add if given.remove => {}
+            OnMissing::Add => {
+                check_instance(given)?;
+                put_instance(&mut self.out, given, self.now, self.now);
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Appends `given` in the place of `existing`.
+    fn put_over(
+        &mut self,
+        existing: &InstanceView<'_>,
+        given: &Instance,
+        on_existing: OnExisting<'_>,
+    ) -> Result<(), Error> {
+        let text = match on_existing {
+            OnExisting::Merge(options) => merge_text(existing, given, options),
+            _ => None,
+        };
+        let other_kind = given.kind.is_some_and(|kind| kind != existing.kind()) && text.is_none();
+        // What takes a place whole has nothing to remove from; a merge removes as it goes.
+        let settles = other_kind && matches!(on_existing, OnExisting::Merge(_));
+        let on_existing = match on_existing {
+            OnExisting::Patch if other_kind => {
+                return Err(Error::Invalid(format!("type of a {:?} cannot be changed", existing.kind())));
+            }
+            OnExisting::Merge(_) if other_kind => OnExisting::Replace,
+            other => other,
+        };
+        let base = Some(existing).filter(|_| !matches!(on_existing, OnExisting::Replace));
+        let settled = if settles { settled_instance(given) } else { Cow::Borrowed(given) };
+        let given = settled.as_ref();
+        let start = self.out.len();
+        self.put_head(existing, base, given, on_existing);
+        self.put_value(base, given, on_existing, text.as_deref())?;
+        self.put_extras(base, given);
+        self.put_members(existing, given, on_existing)?;
+        seal(&mut self.out, start);
+        Ok(())
+    }
+
+    fn put_head(
+        &mut self,
+        existing: &InstanceView<'_>,
+        base: Option<&InstanceView<'_>>,
+        given: &Instance,
+        on_existing: OnExisting<'_>,
+    ) {
+        let default_time = |observed: Timestamp| match on_existing {
+            OnExisting::Merge(options) if self.depth == 0 => options.observed_at.unwrap_or(observed),
+            _ => observed,
+        };
+        let merged = matches!(on_existing, OnExisting::Merge(_) | OnExisting::Patch);
+        let kept = |field: Field| base.filter(|_| !given.remove_fields.contains(&field));
+        let head = InstanceHead {
+            kind: given.kind.filter(|_| !merged).unwrap_or(existing.kind()),
+            created: existing.created_at(),
+            modified: self.now,
+            observed: given
+                .observed_at
+                .or(kept(Field::ObservedAt).and_then(|base| base.observed_at()).map(default_time)),
+            expires: given.expires_at.or(kept(Field::ExpiresAt).and_then(|base| base.expires_at())),
+            dataset: existing.dataset(),
+            unit: given.unit_code.as_deref().or(kept(Field::UnitCode).and_then(|base| base.unit_code())),
+            has_extras: !given.extras.is_empty() || kept_extras(base, given).next().is_some(),
+        };
+        head.put(&mut self.out);
+    }
+
+    fn put_value(
+        &mut self,
+        base: Option<&InstanceView<'_>>,
+        given: &Instance,
+        on_existing: OnExisting<'_>,
+        text: Option<&str>,
+    ) -> Result<(), Error> {
+        let value = text.or(given.value.as_deref());
+        match (value, base) {
+            (Some(value), Some(base)) if matches!(on_existing, OnExisting::Merge(_)) => {
+                put_text(&mut self.out, &merged_value(base.kind(), base.value(), value));
+            }
+            (Some(value), _) => put_text(&mut self.out, value),
+            (None, Some(base)) => put_text(&mut self.out, base.value()),
+            (None, None) => return Err(Error::Invalid("an attribute has no value".into())),
+        }
+        Ok(())
+    }
+
+    fn put_extras(&mut self, base: Option<&InstanceView<'_>>, given: &Instance) {
+        let kept = || kept_extras(base, given);
+        let count = kept().count() + given.extras.len();
+        if count == 0 {
+            return;
+        }
+        put_varint(&mut self.out, count as u64);
+        for (tag, text) in kept().chain(given.extras.iter().map(|(tag, text)| (*tag, &**text))) {
+            self.out.push(tag as u8);
+            put_text(&mut self.out, text);
+        }
+    }
+
+    /// Members that stay keep their times; members given twice over time keep their createdAt.
+    fn put_members(
+        &mut self,
+        existing: &InstanceView<'_>,
+        given: &Instance,
+        on_existing: OnExisting<'_>,
+    ) -> Result<(), Error> {
+        let merging = matches!(on_existing, OnExisting::Merge(_));
+        let rules = Rules {
+            others_stay: !matches!(on_existing, OnExisting::Replace),
+            siblings_stay: merging,
+            on_existing: if merging { on_existing } else { OnExisting::Replace },
+            on_missing: OnMissing::Add,
+        };
+        let stays =
+            |member: &AttributeView<'_>| !rules.others_stay || !given.remove_members.contains(&member.name());
+        self.depth += 1;
+        let edited = self.edit_attributes(&existing.members().filter(stays), &given.members, rules);
+        self.depth -= 1;
+        edited
+    }
+
+    /// Appends what a removal leaves.
+    pub(super) fn cut_attributes(&mut self, existing: &EntityView<'_>, cut: &Cut<'_>) -> Result<(), Error> {
+        for attribute in existing.attributes() {
+            let name = attribute.name();
+            match cut {
+                Cut::Instances(cut_name, instances) if *cut_name == name => {
+                    self.cut_instances(&attribute, instances);
+                }
+                Cut::Attributes { names, keep } if names.contains(&name) != *keep => self.touched(name),
+                _ => self.out.extend_from_slice(attribute.bytes()),
+            }
+        }
+        match cut {
+            Cut::Instances(name, instances) if self.change.updated.is_empty() => {
+                let dataset = match instances {
+                    Instances::Dataset(dataset) => Some(dataset.clone()),
+                    Instances::Default | Instances::All => None,
+                };
+                Err(Error::NoSuchAttribute(*name, dataset))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn cut_instances(&mut self, attribute: &AttributeView<'_>, instances: &Instances) {
+        let start = self.out.len();
+        put_varint(&mut self.out, u64::from(attribute.name().0));
+        let body = self.out.len();
+        for instance in attribute.instances() {
+            if instances.means(instance.dataset()) {
+                self.touched(attribute.name());
+            } else {
+                self.out.extend_from_slice(instance.bytes());
+            }
+        }
+        if self.out.len() == body {
+            self.out.truncate(start);
+        } else {
+            seal(&mut self.out, body);
+        }
+    }
+
+    fn touched(&mut self, name: TermId) {
+        // One attribute after the other: if it was told of, it was last.
+        if self.depth == 0 && self.change.updated.last() != Some(&name) {
+            self.change.updated.push(name);
+        }
+    }
+
+    fn not_updated(&mut self, name: TermId, why: NotUpdated) {
+        if self.depth == 0 && self.change.not_updated.last() != Some(&(name, why)) {
+            self.change.not_updated.push((name, why));
+        }
+    }
+}
+
+/// What tells an instance apart from others of its attribute.
+fn instance_dataset(given: &Instance) -> Option<&str> {
+    given.dataset.as_deref()
+}
+
+/// The value of a plain text merged into a LanguageProperty: the text in the language of the options.
+fn merge_text(existing: &InstanceView<'_>, given: &Instance, options: &MergeOptions) -> Option<String> {
+    let plain =
+        matches!(given.kind, None | Some(Kind::Property)) && existing.kind() == Kind::LanguageProperty;
+    let value = given.value.as_deref().filter(|value| plain && value.starts_with('"'))?;
+    let lang = options.lang.as_deref()?;
+    let mut text = String::from("{");
+    lang_json::write_string(&mut text, lang);
+    text.push(':');
+    text.push_str(value);
+    text.push('}');
+    Some(text)
+}
+
+/// Extras of the existing instance that are neither given anew nor removed.
+fn kept_extras<'b>(
+    base: Option<&'b InstanceView<'_>>,
+    given: &Instance,
+) -> impl Iterator<Item = (Extra, &'b str)> {
+    let goes = move |tag: Extra| {
+        given.extras.iter().any(|(given, _)| *given == tag)
+            || given.remove_fields.contains(&Field::Extra(tag))
+    };
+    base.into_iter().flat_map(|base| base.extras()).filter(move |(tag, _)| !goes(*tag))
+}

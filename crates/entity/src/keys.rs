@@ -1,0 +1,540 @@
+//! The key page: every row this crate stores, how its key is built, and how it is read back.
+//!
+//! ```text
+//! partition                     row                                value
+//! entities/{tenant}/{bucket}    e id                               entity (encode.rs), stamped
+//! entities/{tenant}/{bucket}    T type id                          nothing      finds by type, in id order
+//! entities/{tenant}/{bucket}    V type attribute class value id    nothing      finds by value, sorted; of indexed attributes
+//! entities/{tenant}/{bucket}    S scope 00 id                      nothing      finds by scope
+//! entities/{tenant}/{bucket}    G type attribute cell id           nothing      finds by geometry; of indexed attributes
+//! entities/{tenant}/{bucket}    u type attribute                   id           an attribute that entities of the type have (in_use.rs), stamped
+//! entities/{tenant}/{bucket}    X time id                          nothing      finds what expires
+//! entities/{tenant}/{bucket}    H id 00 time                       instances    head row: what a commit did (history/head.rs)
+//! entities/{tenant}/{bucket}    f id                               time         head rows up to it are folded; stamped
+//! entities/{tenant}/{bucket}    o id                               header       past without an entity (history/header.rs), stamped
+//! entities/{tenant}/{bucket}    P type id                          nothing      finds pasts by the types their entity had when it went
+//! entities/{tenant}/{bucket}    k id                               nothing      the entity was moved here (rebucket.rs)
+//! history/{tenant}/{bucket}     rows of `strands`, named            id 00 attribute dataset 00
+//! history/{tenant}/{bucket}     m name                             nothing      the strand holds instances that were changed later
+//! terms/{tenant}/0              n name                             term         a name's number
+//! terms/{tenant}/0              i term                             name         a number's name
+//! consumers/{tenant}/0          a                                  register     how many consumers there are (consumers.rs), stamped
+//! consumers/{tenant}/0          b                                  layout       over how many buckets entities are spread (layout.rs), stamped
+//! consumers/{tenant}/0          c name                             nothing      a consumer
+//! consumers/{tenant}/0          x                                  register     which attributes are indexed (indexes.rs), stamped
+//! ```
+//!
+//! Types, attributes and terms are four bytes, cells eight, big-endian; times are eight bytes in
+//! the order of time. `class value` is an [`IndexValue`] (`keys/value.rs`). The id is the tail of
+//! a key (but of head rows), so it needs no terminator, and rows that agree in all before it come in id order.
+//!
+//! Over how many buckets the entities of a tenant are spread is kept in the store's directory of tenants (`u32`).
+//!
+//! The past of an entity is in one partition of its own (its strands), for which the bucket is that of the id among
+//! [`HISTORY_BUCKETS`].
+//!
+//! An indexed attribute has at least one `V` row for each type of its entity.
+//!
+//! An index key may stand for more values than one (texts are cut): what it finds is looked up and checked.
+
+mod value;
+
+#[cfg(test)]
+mod tests;
+
+use std::ops::Bound;
+
+use bytes::Bytes;
+use store::{Model, Partition, Range, Space, SpaceKind, Tenant, Timestamp};
+
+pub use value::{Class, IndexValue, put_escaped};
+
+use crate::TermId;
+
+/// Whose change records these are.
+pub const MODEL: Model = Model { id: 1, name: "entities" };
+/// Entities and their index rows.
+pub const ENTITIES: Space = Space { id: 1, kind: SpaceKind::Commit, name: "entities" };
+/// What attributes were: strands.
+pub const HISTORY: Space = Space { id: 4, kind: SpaceKind::Commit, name: "history" };
+/// Buckets that pasts are spread over: a power of two, for ever the same.
+pub const HISTORY_BUCKETS: u32 = 65_536;
+/// Names of types and attributes.
+pub const TERMS: Space = Space { id: 2, kind: SpaceKind::Commit, name: "terms" };
+/// Who is told states.
+pub const CONSUMERS: Space = Space { id: 5, kind: SpaceKind::Commit, name: "consumers" };
+
+/// First bytes of keys: the kind of row. Capital letters: found by scans only ([`store::Write`]).
+pub const ENTITY: u8 = b'e';
+pub(crate) const TYPE: u8 = b'T';
+pub(crate) const VALUE: u8 = b'V';
+pub(crate) const SCOPE: u8 = b'S';
+pub(crate) const CELL: u8 = b'G';
+/// Row `X`: finds what expires.
+pub const EXPIRY: u8 = b'X';
+/// Row `H`: what a commit did.
+pub const HEAD: u8 = b'H';
+/// Row `f`: up to when head rows are folded.
+pub const FOLDED: u8 = b'f';
+/// Row `o`: history without an entity.
+pub const PAST: u8 = b'o';
+/// Row `P`: finds history without an entity by type.
+pub const PAST_TYPE: u8 = b'P';
+const MOVED: u8 = b'k';
+/// Row `u`: an attribute that entities of a type have.
+pub const IN_USE: u8 = b'u';
+/// A kind that rows of strands do not have.
+const CHANGED: u8 = b'm';
+/// Ends an id, and a datasetId, where something follows.
+const TERMINATOR: u8 = 0;
+const NAME: u8 = b'n';
+const NUMBER: u8 = b'i';
+const REGISTER: u8 = b'a';
+const LAYOUT: u8 = b'b';
+const CONSUMER: u8 = b'c';
+const INDEX_REGISTER: u8 = b'x';
+
+/// Where the entities of one bucket of a tenant live.
+pub fn entities_partition(tenant: &Tenant, bucket: u32) -> Partition {
+    Partition { tenant: tenant.clone(), space: ENTITIES, bucket }
+}
+
+/// Where the strands of an entity live.
+pub fn history_partition(tenant: &Tenant, id: &str) -> Partition {
+    let bucket = store::bucket_of(id.as_bytes(), HISTORY_BUCKETS);
+    Partition { tenant: tenant.clone(), space: HISTORY, bucket }
+}
+
+/// Where a tenant's terms live.
+pub fn terms_partition(tenant: &Tenant) -> Partition {
+    Partition { tenant: tenant.clone(), space: TERMS, bucket: 0 }
+}
+
+/// Where a tenant's consumers are registered.
+pub fn consumers_partition(tenant: &Tenant) -> Partition {
+    Partition { tenant: tenant.clone(), space: CONSUMERS, bucket: 0 }
+}
+
+/// Whether a key is that of an index row of an entity that is there.
+pub fn is_index_of_entity(key: &[u8]) -> bool {
+    matches!(key.first(), Some(&(TYPE | VALUE | SCOPE | CELL | EXPIRY)))
+}
+
+// Builders append to a buffer: many keys share one allocation.
+
+/// Row `e`.
+pub fn put_entity(out: &mut Vec<u8>, id: &str) {
+    out.push(ENTITY);
+    out.extend_from_slice(id.as_bytes());
+}
+
+/// Row `T`.
+pub fn put_type(out: &mut Vec<u8>, of_type: TermId, id: &str) {
+    put_type_prefix(out, of_type);
+    out.extend_from_slice(id.as_bytes());
+}
+
+fn put_type_prefix(out: &mut Vec<u8>, of_type: TermId) {
+    out.push(TYPE);
+    out.extend_from_slice(&of_type.0.to_be_bytes());
+}
+
+/// The part of rows `V` and `G` before class or cell, and of row `u` all.
+pub fn put_attribute_prefix(out: &mut Vec<u8>, row: u8, of_type: TermId, attribute: TermId) {
+    out.push(row);
+    out.extend_from_slice(&of_type.0.to_be_bytes());
+    out.extend_from_slice(&attribute.0.to_be_bytes());
+}
+
+/// Row `V`.
+#[cfg(test)]
+pub fn put_value(out: &mut Vec<u8>, of_type: TermId, attribute: TermId, value: IndexValue<'_>, id: &str) {
+    put_attribute_prefix(out, VALUE, of_type, attribute);
+    value.put(out);
+    out.extend_from_slice(id.as_bytes());
+}
+
+/// Row `S`.
+pub fn put_scope(out: &mut Vec<u8>, scope: &str, id: &str) {
+    out.push(SCOPE);
+    put_escaped(out, scope.as_bytes());
+    out.push(0);
+    out.extend_from_slice(id.as_bytes());
+}
+
+/// Row `G`.
+pub fn put_cell(out: &mut Vec<u8>, of_type: TermId, attribute: TermId, cell: u64, id: &str) {
+    put_attribute_prefix(out, CELL, of_type, attribute);
+    out.extend_from_slice(&cell.to_be_bytes());
+    out.extend_from_slice(id.as_bytes());
+}
+
+/// Row `X`.
+pub fn put_expiry(out: &mut Vec<u8>, time: Timestamp, id: &str) {
+    out.push(EXPIRY);
+    out.extend_from_slice(&value::ordered_time(time));
+    out.extend_from_slice(id.as_bytes());
+}
+
+/// Row `H`.
+pub fn put_head(out: &mut Vec<u8>, id: &str, time: Timestamp) {
+    out.push(HEAD);
+    out.extend_from_slice(id.as_bytes());
+    out.push(TERMINATOR);
+    out.extend_from_slice(&value::ordered_time(time));
+}
+
+/// The head rows of an entity from `time` on.
+pub fn heads_from(id: &str, time: Timestamp) -> Range {
+    let mut start = Vec::with_capacity(id.len() + 10);
+    put_head(&mut start, id, time);
+    let end = start.get(..=id.len() + 1).and_then(|whole| Range::prefix(whole.to_vec()).end);
+    Range { start: start.into(), end }
+}
+
+/// All head rows of a bucket, by id and time.
+pub fn heads_range() -> Range {
+    Range::prefix(vec![HEAD])
+}
+
+/// Id and time in the key of a head row.
+pub fn head_of_key(key: &[u8]) -> Option<(&str, Timestamp)> {
+    let (rest, time) = key.strip_prefix(&[HEAD])?.split_last_chunk::<8>()?;
+    let id = rest.strip_suffix(&[TERMINATOR])?;
+    Some((std::str::from_utf8(id).ok()?, value::time_of_ordered(*time)))
+}
+
+/// Row `f`.
+pub fn folded(id: &str) -> Bytes {
+    of_id(FOLDED, id)
+}
+
+/// Row `o`.
+pub fn past(id: &str) -> Bytes {
+    of_id(PAST, id)
+}
+
+/// Row `P`.
+pub fn past_type(of_type: TermId, id: &str) -> Bytes {
+    let mut key = Vec::with_capacity(5 + id.len());
+    put_past_type(&mut key, of_type, id);
+    key.into()
+}
+
+fn put_past_type(out: &mut Vec<u8>, of_type: TermId, id: &str) {
+    out.push(PAST_TYPE);
+    out.extend_from_slice(&of_type.0.to_be_bytes());
+    out.extend_from_slice(id.as_bytes());
+}
+
+/// Ids of pasts whose entity had this type when it went, in order. It may have come back.
+pub fn past_type_range(of_type: TermId) -> Range {
+    prefix(|out| put_past_type(out, of_type, ""))
+}
+
+/// Row `k`.
+pub fn moved(id: &str) -> Bytes {
+    of_id(MOVED, id)
+}
+
+/// All rows `k` of a bucket.
+pub fn moved_range() -> Range {
+    Range::prefix(vec![MOVED])
+}
+
+/// What says up to when pasts are folded, in id order.
+pub fn folded_range() -> Range {
+    Range::prefix(vec![FOLDED])
+}
+
+/// Rows that lead to pasts by types.
+pub fn past_types_range() -> Range {
+    Range::prefix(vec![PAST_TYPE])
+}
+
+/// Rows by which entities and pasts are found, of each kind.
+pub fn finding_ranges() -> [Range; 6] {
+    [TYPE, VALUE, SCOPE, CELL, EXPIRY, PAST_TYPE].map(|row| Range::prefix(vec![row]))
+}
+
+/// Headers of pasts without an entity, in id order.
+pub fn pasts_range() -> Range {
+    Range::prefix(vec![PAST])
+}
+
+fn of_id(row: u8, id: &str) -> Bytes {
+    let mut key = Vec::with_capacity(1 + id.len());
+    key.push(row);
+    key.extend_from_slice(id.as_bytes());
+    key.into()
+}
+
+/// The name of the strand of an attribute's dataset. Neither id nor dataset holds a zero byte.
+pub fn strand_name(id: &str, attribute: TermId, dataset: Option<&str>) -> Bytes {
+    let dataset = dataset.unwrap_or_default();
+    let mut name = strands_prefix(id, 5 + dataset.len());
+    name.extend_from_slice(&attribute.0.to_be_bytes());
+    name.extend_from_slice(dataset.as_bytes());
+    name.push(TERMINATOR);
+    name.into()
+}
+
+/// Row `m`.
+pub fn changed(strand_name: &[u8]) -> Bytes {
+    [&[CHANGED], strand_name].concat().into()
+}
+
+/// What the names of all strands of an entity begin with; room for so many bytes more.
+pub fn strands_prefix(id: &str, room: usize) -> Vec<u8> {
+    let mut name = Vec::with_capacity(id.len() + 1 + room);
+    name.extend_from_slice(id.as_bytes());
+    name.push(TERMINATOR);
+    name
+}
+
+/// Attribute and dataset in the name of a strand of `id`.
+pub fn attribute_of_strand<'a>(name: &'a [u8], id: &str) -> Option<(TermId, Option<&'a str>)> {
+    let rest = name.strip_prefix(id.as_bytes())?.strip_prefix(&[TERMINATOR])?;
+    let (attribute, dataset) = rest.split_first_chunk::<4>()?;
+    let dataset = std::str::from_utf8(dataset.strip_suffix(&[TERMINATOR])?).ok()?;
+    Some((TermId(u32::from_be_bytes(*attribute)), Some(dataset).filter(|dataset| !dataset.is_empty())))
+}
+
+/// The key of an entity.
+pub fn entity(id: &str) -> Bytes {
+    let mut key = Vec::with_capacity(1 + id.len());
+    put_entity(&mut key, id);
+    key.into()
+}
+
+/// The key of a name's number.
+pub fn term_of_name(name: &str) -> Bytes {
+    let mut key = Vec::with_capacity(1 + name.len());
+    key.push(NAME);
+    key.extend_from_slice(name.as_bytes());
+    key.into()
+}
+
+/// The key of a number's name.
+pub fn name_of_term(term: TermId) -> Bytes {
+    let [a, b, c, d] = term.0.to_be_bytes();
+    Bytes::copy_from_slice(&[NUMBER, a, b, c, d])
+}
+
+/// All numbers' names, from this one on, in order.
+pub fn names_from(term: TermId) -> Range {
+    Range { start: name_of_term(term), end: Some(Bytes::from_static(&[NUMBER + 1])) }
+}
+
+/// The number in the key of a number's name.
+pub fn term_of_key(key: &[u8]) -> Option<TermId> {
+    key.strip_prefix(&[NUMBER]).and_then(|rest| rest.try_into().ok()).map(u32::from_be_bytes).map(TermId)
+}
+
+/// The key of the register of consumers.
+pub fn register() -> Bytes {
+    Bytes::from_static(&[REGISTER])
+}
+
+/// The key of the layout.
+pub fn layout() -> Bytes {
+    Bytes::from_static(&[LAYOUT])
+}
+
+/// The key of the register of indexes.
+pub fn index_register() -> Bytes {
+    Bytes::from_static(&[INDEX_REGISTER])
+}
+
+/// Row `u`.
+pub fn in_use((of_type, attribute): (TermId, TermId)) -> Bytes {
+    let mut key = Vec::with_capacity(9);
+    put_attribute_prefix(&mut key, IN_USE, of_type, attribute);
+    key.into()
+}
+
+/// Rows `u`, of all types.
+pub fn all_in_use_range() -> Range {
+    Range::prefix(vec![IN_USE])
+}
+
+/// Rows `u` of a type.
+pub fn in_use_range(of_type: TermId) -> Range {
+    let mut start = vec![IN_USE];
+    start.extend_from_slice(&of_type.0.to_be_bytes());
+    Range::prefix(start)
+}
+
+/// The key of a consumer.
+pub fn consumer(name: &str) -> Bytes {
+    of_id(CONSUMER, name)
+}
+
+/// The name in the key of a consumer.
+pub fn consumer_of_key(key: &[u8]) -> Option<&str> {
+    key.strip_prefix(&[CONSUMER]).and_then(|name| std::str::from_utf8(name).ok())
+}
+
+/// All consumers, by name.
+pub fn consumers_range() -> Range {
+    Range::prefix(vec![CONSUMER])
+}
+
+// Ranges, for scans.
+
+/// All entities of a bucket, in id order.
+pub fn entities_range() -> Range {
+    Range::prefix(vec![ENTITY])
+}
+
+/// One entity.
+pub fn entity_range(id: &str) -> Range {
+    let start = entity(id);
+    let end = [&start, [0].as_slice()].concat().into();
+    Range { start, end: Some(end) }
+}
+
+/// Ids of all entities of a type, in order.
+pub fn type_range(of_type: TermId) -> Range {
+    prefix(|out| put_type_prefix(out, of_type))
+}
+
+/// Types from this one on: the first row of the range is of the next type in use.
+pub fn types_from(of_type: TermId) -> Range {
+    let mut start = Vec::with_capacity(5);
+    put_type_prefix(&mut start, of_type);
+    Range { start: start.into(), end: Some(Bytes::from_static(&[TYPE + 1])) }
+}
+
+/// All values of an attribute in entities of a type, by class and value.
+pub fn attribute_range(of_type: TermId, attribute: TermId) -> Range {
+    prefix(|out| put_attribute_prefix(out, VALUE, of_type, attribute))
+}
+
+/// Entities with this value (or one cut to the same text), in id order.
+pub fn value_range(of_type: TermId, attribute: TermId, value: IndexValue<'_>) -> Range {
+    prefix(|out| {
+        put_attribute_prefix(out, VALUE, of_type, attribute);
+        value.put(out);
+    })
+}
+
+/// Entities with a value of `class` between the bounds, by value. Bounds on texts that are cut
+/// count as included: the range holds all that satisfy the bounds, and perhaps more.
+pub fn value_bounds(
+    of_type: TermId,
+    attribute: TermId,
+    class: Class,
+    lower: Bound<IndexValue<'_>>,
+    upper: Bound<IndexValue<'_>>,
+) -> Range {
+    let of_class = || {
+        prefix(|out| {
+            put_attribute_prefix(out, VALUE, of_type, attribute);
+            out.push(class as u8);
+        })
+    };
+    let start = match lower {
+        Bound::Unbounded => of_class().start,
+        Bound::Excluded(value) if value.is_exact() => {
+            value_range(of_type, attribute, value).end.unwrap_or_default()
+        }
+        Bound::Included(value) | Bound::Excluded(value) => value_range(of_type, attribute, value).start,
+    };
+    let end = match upper {
+        Bound::Unbounded => of_class().end,
+        Bound::Excluded(value) if value.is_exact() => Some(value_range(of_type, attribute, value).start),
+        Bound::Included(value) | Bound::Excluded(value) => value_range(of_type, attribute, value).end,
+    };
+    let end = end.map(|end| end.max(start.clone()));
+    Range { start, end }
+}
+
+/// Entities with a text value that starts with `head`, by value (a head that is cut finds more).
+pub fn text_prefix_range(of_type: TermId, attribute: TermId, head: &str) -> Range {
+    prefix(|out| {
+        put_attribute_prefix(out, VALUE, of_type, attribute);
+        IndexValue::Text(head).put_open(out);
+    })
+}
+
+/// Entities with exactly this scope, in id order.
+pub fn scope_range(scope: &str) -> Range {
+    prefix(|out| put_scope(out, scope, ""))
+}
+
+/// Entities with a scope that starts with `head`, by scope.
+pub fn scope_prefix_range(head: &str) -> Range {
+    prefix(|out| {
+        out.push(SCOPE);
+        put_escaped(out, head.as_bytes());
+    })
+}
+
+/// Entities with a geometry in cells `first` to `last`, both included.
+pub fn cell_range(of_type: TermId, attribute: TermId, first: u64, last: u64) -> Range {
+    let bound = |cell: u64| {
+        prefix(|out| {
+            put_attribute_prefix(out, CELL, of_type, attribute);
+            out.extend_from_slice(&cell.to_be_bytes());
+        })
+    };
+    Range { start: bound(first).start, end: bound(last).end }
+}
+
+/// What expires before `time`, soonest first.
+pub fn expired_range(time: Timestamp) -> Range {
+    let mut end = Vec::with_capacity(9);
+    put_expiry(&mut end, time, "");
+    Range { start: Bytes::from_static(&[EXPIRY]), end: Some(end.into()) }
+}
+
+/// The part of `range` behind the row with this key.
+pub fn after_key(range: &Range, key: &[u8]) -> Range {
+    let mut start = Vec::with_capacity(key.len() + 1);
+    start.extend_from_slice(key);
+    start.push(0);
+    Range { start: start.into(), end: range.end.clone() }
+}
+
+fn prefix(build: impl FnOnce(&mut Vec<u8>)) -> Range {
+    let mut start = Vec::with_capacity(96);
+    build(&mut start);
+    Range::prefix(start)
+}
+
+// Reading keys back.
+
+/// The entity id in any key of an entities partition.
+pub fn id_of_key(key: &[u8]) -> Option<&str> {
+    std::str::from_utf8(id_bytes_of_key(key)?).ok()
+}
+
+/// The same, unchecked: for comparing ids and for looking them up.
+pub fn id_bytes_of_key(key: &[u8]) -> Option<&[u8]> {
+    let (row, rest) = key.split_first()?;
+    Some(match *row {
+        ENTITY | PAST | FOLDED | MOVED => rest,
+        TYPE | PAST_TYPE => rest.get(4..)?,
+        VALUE => value::skip(rest.get(8..)?)?,
+        SCOPE => rest.get(memchr::memchr(0, rest)? + 1..)?,
+        CELL => rest.get(16..)?,
+        EXPIRY => rest.get(8..)?,
+        _ => return None,
+    })
+}
+
+/// The type in a key of row `T`, `V` or `G`.
+pub fn type_of_key(key: &[u8]) -> Option<TermId> {
+    term_at(key, 1)
+}
+
+/// The attribute in a key of row `V`, `G` or `u`.
+pub fn attribute_of_key(key: &[u8]) -> Option<TermId> {
+    term_at(key, 5)
+}
+
+fn term_at(key: &[u8], at: usize) -> Option<TermId> {
+    let bytes: [u8; 4] = key.get(at..at + 4)?.try_into().ok()?;
+    Some(TermId(u32::from_be_bytes(bytes)))
+}
