@@ -1,9 +1,49 @@
 //! Which life of a store something is of: after a restore, or the end of a process that may have taken acknowledged
-//! commits with it, numbers are given again that were given before.
+//! commits with it, numbers are given again that were given before. So a version and a place in the feed name it.
 
+use std::fmt;
 use std::hash::{BuildHasher, Hasher, RandomState};
 
-use crate::{Cursor, Error, ErrorKind, Stamp};
+use crate::{Error, ErrorKind};
+
+/// The version of a row written with [`crate::Write::PutStamped`]: no other write has the same, nor has the same write in another
+/// incarnation of the store. Nothing else can be told of two of them. The default one is that of plain rows.
+#[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
+pub struct Stamp {
+    pub(crate) incarnation: Incarnation,
+    /// The number of the commit; zero for plain rows.
+    pub(crate) sequence: u64,
+}
+
+/// For people: incarnation and number.
+impl fmt::Display for Stamp {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{:016x}-{}", self.incarnation.0, self.sequence)
+    }
+}
+
+/// Where a reader of the feed stands: everything up to it was seen. The default one is the beginning. It is of one incarnation
+/// of the store, and can be compared for equality only.
+#[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
+pub struct Cursor {
+    pub(crate) incarnation: Incarnation,
+    /// The number of the last commit seen.
+    pub(crate) sequence: u64,
+}
+
+impl Cursor {
+    /// Bytes to keep it in.
+    pub fn to_bytes(self) -> [u8; 16] {
+        (u128::from(self.incarnation.0) << 64 | u128::from(self.sequence)).to_be_bytes()
+    }
+
+    /// The cursor kept in these bytes.
+    pub fn from_bytes(bytes: [u8; 16]) -> Self {
+        let [i0, i1, i2, i3, i4, i5, i6, i7, sequence @ ..] = bytes;
+        let incarnation = Incarnation(u64::from_be_bytes([i0, i1, i2, i3, i4, i5, i6, i7]));
+        Self { incarnation, sequence: u64::from_be_bytes(sequence) }
+    }
+}
 
 /// A random name, never zero.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]

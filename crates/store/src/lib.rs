@@ -18,12 +18,12 @@ mod fence;
 mod tenant;
 mod key;
 pub mod retry;
+mod incarnation;
 mod models;
 mod operation;
 mod place;
 mod writes;
 mod limits;
-mod incarnation;
 mod append;
 mod feed;
 mod lease;
@@ -32,15 +32,16 @@ mod lives;
 mod spaces;
 mod statistics;
 mod time;
+mod tenant_rows;
 mod memory;
 mod hostile;
 mod write_id;
-mod tenants;
 mod work;
 mod embedded;
 mod snapshot;
 mod store;
 pub mod rows;
+mod tenants;
 mod fingerprint;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
@@ -54,16 +55,17 @@ pub use feed::{FeedOptions, FeedPage};
 pub use fence::Epoch;
 pub use fingerprint::{Fingerprint, Fingerprints, StateCondition};
 pub use hostile::HostileOptions;
+pub use incarnation::{Cursor, Stamp};
 pub use key::{Partition, Space, SpaceKind, bucket_of};
 pub use lease::Lease;
 pub use limits::{
     COMMIT_BYTES_MAX, COMMIT_ROWS_MAX, FEED_PAGE_BYTES_MAX, FEED_READER_NAME_BYTES_MAX, FEED_READERS_MAX,
-    KEY_BYTES_MAX, LEASE_NAME_BYTES_MAX, Limits, PAGE_BYTES_MAX, ROW_BYTES_MAX,
+    KEY_BYTES_MAX, LEASE_NAME_BYTES_MAX, Limits, ROW_BYTES_MAX,
 };
 pub use memory::MemoryOptions;
 pub use models::{ChangeRecord, Model, OwnRecord};
 pub use operation::{
-    Change, Commit, Condition, Cursor, Direction, Outcome, Page, Range, Row, Skipped, Stamp, Write, WriteId,
+    Change, Commit, Condition, Direction, Outcome, PAGE_BYTES_MAX, Page, Range, Row, Skipped, Write, WriteId,
 };
 pub use places::{Recount, TenantPlace, TenantPlaces};
 pub use retry::{READ_ATTEMPTS_MAX, ReadAttempts};

@@ -15,8 +15,6 @@ pub const ROW_BYTES_MAX: usize = 8 * 1024 * 1024;
 pub const COMMIT_BYTES_MAX: usize = 16 * 1024 * 1024;
 /// The most writes and conditions of one commit, or rows of one append; on the engines that take the most.
 pub const COMMIT_ROWS_MAX: usize = 100_000;
-/// A page of a scan ends at the row that reaches this many bytes.
-pub const PAGE_BYTES_MAX: usize = 4 * 1024 * 1024;
 /// So many rows are passed over by a walk in one go.
 pub(crate) const SKIP_ROWS_MAX: usize = 16_384;
 /// A page of the feed ends at the change that reaches this many bytes.

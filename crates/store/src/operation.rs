@@ -2,28 +2,13 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::fmt;
 
 use bytes::Bytes;
 
-use crate::incarnation::Incarnation;
-use crate::{ChangeRecord, Epoch, Error, ErrorKind, PAGE_BYTES_MAX, Partition};
+use crate::{ChangeRecord, Cursor, Epoch, Error, ErrorKind, Partition, Stamp};
 
-/// The version of a row written with [`Write::PutStamped`]: no other write has the same, nor has the same write in another
-/// incarnation of the store. Nothing else can be told of two of them. The default one is that of plain rows.
-#[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
-pub struct Stamp {
-    pub(crate) incarnation: Incarnation,
-    /// The number of the commit; zero for plain rows.
-    pub(crate) sequence: u64,
-}
-
-/// For people: incarnation and number.
-impl fmt::Display for Stamp {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{:016x}-{}", self.incarnation.0, self.sequence)
-    }
-}
+/// A page of a scan ends at the row that reaches this many bytes.
+pub const PAGE_BYTES_MAX: usize = 4 * 1024 * 1024;
 
 /// Names one commit for ever; chosen by the caller, random or ordered, never reused.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
@@ -307,29 +292,6 @@ pub struct Skipped {
     pub rows: usize,
     /// The key behind them, from which to go on: that of a row, or one where none is. `None`: nothing of the range is left.
     pub next: Option<Bytes>,
-}
-
-/// Where a reader of the feed stands: everything up to it was seen. The default one is the beginning. It is of one incarnation
-/// of the store, and can be compared for equality only.
-#[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
-pub struct Cursor {
-    pub(crate) incarnation: Incarnation,
-    /// The number of the last commit seen.
-    pub(crate) sequence: u64,
-}
-
-impl Cursor {
-    /// Bytes to keep it in.
-    pub fn to_bytes(self) -> [u8; 16] {
-        (u128::from(self.incarnation.0) << 64 | u128::from(self.sequence)).to_be_bytes()
-    }
-
-    /// The cursor kept in these bytes.
-    pub fn from_bytes(bytes: [u8; 16]) -> Self {
-        let [i0, i1, i2, i3, i4, i5, i6, i7, sequence @ ..] = bytes;
-        let incarnation = Incarnation(u64::from_be_bytes([i0, i1, i2, i3, i4, i5, i6, i7]));
-        Self { incarnation, sequence: u64::from_be_bytes(sequence) }
-    }
 }
 
 /// One commit as the feed tells it.

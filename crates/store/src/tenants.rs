@@ -7,7 +7,6 @@
 //! What a model keeps under names inside a tenant (repositories of series, say) is named in a directory of the same kind
 //! ([`Tenants::within`]): each has a life and a number of its own, and can go alone or with its tenant.
 
-pub(crate) mod rows;
 mod listing;
 mod removals;
 #[cfg(test)]
@@ -16,9 +15,9 @@ mod tests;
 use bytes::Bytes;
 
 pub use self::listing::TenantPage;
-use self::rows::Entry;
 use crate::lives::Directory;
 use crate::retry::{RetryBackoff, unless_lost};
+use crate::tenant_rows::{self, Entry};
 use crate::{
     Commit, Condition, Error, ErrorKind, Model, Stamp, Store, Tenant, TenantName, TenantPlace, Timestamp,
     Write, WriteIds,
@@ -213,7 +212,7 @@ impl Tenants {
     }
 
     fn key(&self, name: &TenantName) -> Bytes {
-        rows::named(&self.directory, name.as_str())
+        tenant_rows::named(&self.directory, name.as_str())
     }
 
     fn learn(&self, number: u32, name: &TenantName, generation: u64) -> Option<Tenant> {
@@ -248,7 +247,7 @@ impl Tenants {
                 tenant.check()?;
             }
             let generation = lives.generation();
-            let Some(row) = self.store.get_linear(&rows::partition(), &key).await? else {
+            let Some(row) = self.store.get_linear(&tenant_rows::partition(), &key).await? else {
                 if self.store.may_lag() {
                     // Another node has removed it.
                     lives.end_absent(&self.directory, name, generation);
@@ -307,11 +306,11 @@ impl Tenants {
             if let Some(number) = numbers.next() {
                 return Ok(number);
             }
-            let key = rows::numbers();
-            let (first, condition) = match self.store.get_linear(&rows::partition(), &key).await? {
+            let key = tenant_rows::numbers();
+            let (first, condition) = match self.store.get_linear(&tenant_rows::partition(), &key).await? {
                 None => (1, Condition::Absent(key.clone())),
                 Some(row) => {
-                    let first = rows::parse_number(&row.value).ok_or_else(|| damaged(&key))?;
+                    let first = tenant_rows::parse_number(&row.value).ok_or_else(|| damaged(&key))?;
                     (first, Condition::Version(key.clone(), row.stamp))
                 }
             };
@@ -333,7 +332,7 @@ impl Tenants {
         writes: Vec<Write>,
         reclaims: bool,
     ) -> Result<Option<Stamp>, Error> {
-        let (partition, write_id) = (rows::partition(), self.write_ids.next());
+        let (partition, write_id) = (tenant_rows::partition(), self.write_ids.next());
         let commit = Commit { partition, write_id, conditions, writes, change: None, reclaims };
         unless_lost(self.store.commit_known(commit).await)
     }

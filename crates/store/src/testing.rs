@@ -16,7 +16,7 @@ use std::time::Duration;
 use bytes::Bytes;
 
 use crate::lives::Directory;
-use crate::tenants::rows;
+use crate::tenant_rows;
 use crate::{
     Append, ChangeRecord, Clock, Commit, Condition, Error, ErrorKind, FeedOptions, HostileOptions,
     MemoryOptions, Model, Partition, Space, SpaceKind, Stamp, Store, Tenant, TenantName, Timestamp, Write,
@@ -160,7 +160,7 @@ pub fn tenant(number: u32) -> Tenant {
 /// Where the directory has a tenant, or a part of one: `within` names the tenant and the model.
 pub fn directory_row(within: Option<(&Tenant, Model)>, name: &str) -> (Partition, Bytes) {
     let directory = Directory { within: within.map(|(tenant, model)| (tenant.clone(), model.id)) };
-    (rows::partition(), rows::named(&directory, name))
+    (tenant_rows::partition(), tenant_rows::named(&directory, name))
 }
 
 /// How many rows lie under the number of a tenant, in all partitions of all spaces.

@@ -9,11 +9,12 @@ use std::path::{Path, PathBuf};
 use rocksdb::ReadOptions;
 use rocksdb::checkpoint::Checkpoint;
 
+use super::failure::{engine_failed, family};
 use super::folder::{
     Origin, check_format, check_is_folder, create_folder, failed, parent_of, rows_of, sync, write_format,
 };
 use super::format::{FEED, META};
-use super::shared::{Shared, engine_failed, family};
+use super::shared::Shared;
 use super::state::State;
 use super::{Embedded, EmbeddedOptions};
 use crate::{Error, ErrorKind};

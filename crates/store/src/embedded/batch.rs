@@ -13,12 +13,13 @@ use hashbrown::HashTable;
 use rocksdb::WriteBatch;
 
 use super::cache::hash_of;
+use super::failure::{engine_failed, family};
 use super::format::{
     FEED, FEED_FIRST, META, Stored, damaged, hidden_key, lease_key, model_key, parse_sequence, reader_key,
     space_key, space_row, write_change, write_hidden, write_plain, write_stamped,
 };
 use super::rows::Rows;
-use super::shared::{Engine, Shared, engine_failed, family};
+use super::shared::{Engine, Shared};
 use crate::feed::bytes_of;
 use crate::lease::Leases;
 use crate::limits::check_reader;

@@ -14,10 +14,11 @@ use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
 
 use super::Durability;
 use super::batch::{BATCH_BYTES_MAX, Batch};
+use super::failure::{engine_failed, family};
 use super::folder::rows_of;
 use super::format::{FEED, META};
 use super::keeper::ROOM_AGAIN;
-use super::shared::{Shared, engine_failed, family};
+use super::shared::Shared;
 use super::state::State;
 use super::warm::LARGE_ROWS;
 use super::{keeper, tidy};

@@ -5,24 +5,25 @@ use std::sync::atomic::Ordering;
 
 use rocksdb::{DB, DEFAULT_COLUMN_FAMILY_NAME, Range};
 
+use super::failure::{engine_failed, family};
 use super::format::Stored;
 use super::read::{TIER_DISK, scan_options};
-use super::shared::{Shared, engine_failed, family};
+use super::shared::Shared;
 use crate::Error;
 use crate::lives::{Directory, Lives};
 use crate::place::{bounds, bounds_of_tenant, head_bytes};
-use crate::tenants::rows;
+use crate::tenant_rows;
 
 /// Learns the tenants that the directory holds, and their parts. Cost: a scan of the directory.
 pub(crate) fn recover(db: &DB, lives: &Lives) -> Result<(), Error> {
-    let partition = rows::partition();
+    let partition = tenant_rows::partition();
     let head = head_bytes(&partition);
-    let everything = [rows::names(&Directory::default()), rows::all_parts()];
+    let everything = [tenant_rows::names(&Directory::default()), tenant_rows::all_parts()];
     for (start, end) in everything.iter().filter_map(|range| bounds(&partition, range)) {
         let mut rows = db.raw_iterator_opt(scan_options((&start, &end), TIER_DISK));
         rows.seek(&start);
         while let Some((place, value)) = rows.item() {
-            let entry = Stored::parse(value).and_then(|stored| rows::Entry::parse(stored.value));
+            let entry = Stored::parse(value).and_then(|stored| tenant_rows::Entry::parse(stored.value));
             let learnt = place.get(head..).zip(entry).and_then(|(key, entry)| learn(lives, key, &entry));
             if learnt.is_none() {
                 // Who asks for it is told.
@@ -38,13 +39,13 @@ pub(crate) fn recover(db: &DB, lives: &Lives) -> Result<(), Error> {
 /// Ends the lives that the directory says were removed: a removal that failed for want of room may be found in the log later. Cost: a
 /// scan of the removals that are not finished.
 pub(crate) fn end_removed(db: &DB, lives: &Lives) -> Result<(), Error> {
-    let partition = rows::partition();
+    let partition = tenant_rows::partition();
     let head = head_bytes(&partition);
-    let Some((start, end)) = bounds(&partition, &rows::removals()) else { return Ok(()) };
+    let Some((start, end)) = bounds(&partition, &tenant_rows::removals()) else { return Ok(()) };
     let mut rows = db.raw_iterator_opt(scan_options((&start, &end), TIER_DISK));
     rows.seek(&start);
     while let Some(place) = rows.key() {
-        match place.get(head..).and_then(rows::number_of_key) {
+        match place.get(head..).and_then(tenant_rows::number_of_key) {
             Some(number) => lives.end(number),
             None => {
                 tracing::error!(row = %place.escape_ascii(), "a row of the directory of tenants is damaged")
@@ -59,8 +60,8 @@ pub(crate) fn end_removed(db: &DB, lives: &Lives) -> Result<(), Error> {
 }
 
 /// `None`: the row makes no sense.
-fn learn(lives: &Lives, key: &[u8], entry: &rows::Entry) -> Option<()> {
-    let directory = match rows::part_of_key(key) {
+fn learn(lives: &Lives, key: &[u8], entry: &tenant_rows::Entry) -> Option<()> {
+    let directory = match tenant_rows::part_of_key(key) {
         None => Directory::default(),
         Some((tenant, model)) => match lives.of_number(tenant) {
             Some(tenant) => Directory { within: Some((tenant, model)) },
@@ -68,7 +69,7 @@ fn learn(lives: &Lives, key: &[u8], entry: &rows::Entry) -> Option<()> {
             None => return Some(()),
         },
     };
-    let name = rows::name_of_key(key, rows::head_bytes(&directory))?;
+    let name = tenant_rows::name_of_key(key, tenant_rows::head_bytes(&directory))?;
     lives.learn(&directory, (entry.number, &name), lives.generation()).map(drop)
 }
 

@@ -5,11 +5,12 @@ use std::sync::atomic::Ordering;
 use bytes::Bytes;
 use rocksdb::{Direction, IteratorMode, ReadOptions};
 
+use super::failure::{engine_failed, family};
 use super::format::{
     FEED, change_tenant, change_write_id, damaged, find_hidden, is_hidden, parse_change, parse_sequence,
     sequence_of_key,
 };
-use super::shared::{Shared, engine_failed, family};
+use super::shared::Shared;
 use crate::limits::FEED_PAGE_BYTES_MAX;
 use crate::{Change, Cursor, Error, ErrorKind, FeedPage, Outcome, Partition, WriteId};
 

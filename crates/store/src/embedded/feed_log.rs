@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use rocksdb::{DB, Direction, IteratorMode};
 
+use super::failure::{engine_failed, family};
 use super::format::{FEED, MARK, META, Mark, READER, damaged, parse_mark, parse_sequence, sequence_of_key};
-use super::shared::{engine_failed, family};
 use crate::{Error, FeedOptions, Timestamp};
 
 /// A mark stands behind this part of what is kept at most.

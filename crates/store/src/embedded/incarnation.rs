@@ -4,9 +4,9 @@
 use rocksdb::{DB, WriteOptions};
 
 use super::Durability;
+use super::failure::{engine_failed, family};
 use super::folder::Folder;
 use super::format::{INCARNATION, META, damaged, incarnation_row, parse_incarnation};
-use super::shared::{engine_failed, family};
 use crate::Error;
 use crate::incarnation::Incarnation;
 

@@ -6,6 +6,7 @@
 //! With [`Durability::Sync`] the engine shows a write only after its sync, so no reader ever sees
 //! what a crash could take away.
 
+mod failure;
 mod ranges;
 mod cache;
 mod format;

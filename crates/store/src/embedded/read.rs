@@ -7,11 +7,11 @@ use bytes::Bytes;
 use rocksdb::{DBRawIterator, ErrorKind as Cause, ReadOptions, ReadTier};
 
 use super::cache::{Found, Ticket};
+use super::failure::engine_failed;
 use super::format::{Stored, damaged, row_key};
-use super::shared::{Shared, engine_failed};
-use crate::limits::PAGE_BYTES_MAX;
+use super::shared::Shared;
 use crate::place::{PlaceBytes, bounds, is_point, place};
-use crate::{Direction, Error, ErrorKind, Page, Partition, Range, Row};
+use crate::{Direction, Error, ErrorKind, PAGE_BYTES_MAX, Page, Partition, Range, Row};
 
 /// A page of more rows is read on a thread that may block, however warm it is.
 pub(super) const ROWS_INLINE_MAX: usize = 4_096;

@@ -13,6 +13,7 @@ use rocksdb::{DB, IteratorMode};
 use super::cache::Cache;
 use super::counted::{Counted, RUN_ROWS};
 use super::disk::{Ballast, Disk, makes_room};
+use super::failure::{engine_failed, family};
 use super::feed_log::FeedLog;
 use super::folder::{Folder, Identity, Presence, rows_of};
 use super::format::{
@@ -483,20 +484,6 @@ impl std::ops::Deref for Engine<'_> {
     fn deref(&self) -> &DB {
         self.opened()
     }
-}
-
-/// What the engine says of itself when it fails, as a refusal.
-pub(crate) fn engine_failed(path: &Path, doing: &str, error: rocksdb::Error) -> Error {
-    let kind = match error.kind() {
-        rocksdb::ErrorKind::Corruption => ErrorKind::Corrupt,
-        _ => ErrorKind::Unavailable.or_no_space(error.as_ref()),
-    };
-    Error::new(kind, format!("{doing} {}: {error}", path.display())).with_source(error)
-}
-
-/// The family named `name`.
-pub(crate) fn family<'a>(db: &'a DB, name: &str) -> &'a rocksdb::ColumnFamily {
-    db.cf_handle(name).expect("every store is opened with all its families")
 }
 
 /// Closes an engine that no reader can get hold of any more. A snapshot that nobody can read may be about to go still, and

@@ -6,8 +6,9 @@ use bytes::Bytes;
 use rocksdb::ErrorKind as Cause;
 
 use super::counted::Ahead;
+use super::failure::engine_failed;
 use super::read::{TIER_DISK, TIER_MEMORY, scan_options};
-use super::shared::{Engine, Shared, engine_failed};
+use super::shared::{Engine, Shared};
 use crate::limits::SKIP_ROWS_MAX;
 use crate::place::{PlaceBytes, bounds, head_bytes, place};
 use crate::{Error, ErrorKind, Partition, Range, Skipped};

@@ -13,9 +13,10 @@ use parking_lot::{Mutex, RwLock};
 use rocksdb::{DB, ErrorKind as Cause, Snapshot};
 use self_cell::self_cell;
 
+use super::failure::engine_failed;
 use super::format::{Stored, damaged};
 use super::read::{ROWS_INLINE_MAX, TIER_DISK, TIER_MEMORY, read_options, scan_options};
-use super::shared::{Shared, engine_failed};
+use super::shared::Shared;
 use crate::place::{PlaceBytes, bounds, place};
 use crate::{Direction, Error, ErrorKind, Page, Partition, Range, Row};
 

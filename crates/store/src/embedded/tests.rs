@@ -301,7 +301,7 @@ async fn a_log_torn_by_a_full_disk_opens_whatever_the_durability() {
         let torn = file_of(folder.path(), |name| name.ends_with(".log"));
         let engine = embedded.shared().engine().unwrap();
         engine.flush_wal(true).unwrap();
-        engine.flush_cf(super::shared::family(&engine, rocksdb::DEFAULT_COLUMN_FAMILY_NAME)).unwrap();
+        engine.flush_cf(super::failure::family(&engine, rocksdb::DEFAULT_COLUMN_FAMILY_NAME)).unwrap();
         drop(engine);
         let killed = tempfile::tempdir().unwrap();
         copy_as_killed(folder.path(), killed.path());

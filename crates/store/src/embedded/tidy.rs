@@ -9,7 +9,8 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 
 use rocksdb::{CompactOptions, DEFAULT_COLUMN_FAMILY_NAME, LiveFile, properties};
 
-use super::shared::{Engine, Shared, engine_failed, family};
+use super::failure::{engine_failed, family};
+use super::shared::{Engine, Shared};
 use crate::Error;
 
 /// A store at rest with more bytes of rows is left to the engine.

@@ -1,9 +1,9 @@
 //! What is in a directory, page by page.
 
-use super::rows::{self, Entry};
 use super::{Found, PAGE_TENANTS, TenantInfo, Tenants, damaged};
 use crate::lives::Directory;
 use crate::rows::Pages;
+use crate::tenant_rows::{self, Entry};
 use crate::{Direction, Error, Model, Tenant, TenantName};
 
 /// A page of a directory.
@@ -23,17 +23,18 @@ impl Tenants {
     ///
     /// If the store refuses.
     pub async fn list(&self, after: Option<&TenantName>) -> Result<TenantPage, Error> {
-        let mut range = rows::names(&self.directory);
+        let mut range = tenant_rows::names(&self.directory);
         let is_tenants = self.directory.within.is_none();
         if let Some(after) = after.or(Some(&TenantName::default()).filter(|_| is_tenants)) {
             range = range.after_key(&self.key(after));
         }
         let generation = self.store.lives().generation();
-        let page = self.store.scan(&rows::partition(), &range, Direction::Forward, PAGE_TENANTS).await?;
+        let page =
+            self.store.scan(&tenant_rows::partition(), &range, Direction::Forward, PAGE_TENANTS).await?;
         let (mut tenants, mut last) = (Vec::with_capacity(page.len()), None);
-        let head_bytes = rows::head_bytes(&self.directory);
+        let head_bytes = tenant_rows::head_bytes(&self.directory);
         for (key, value) in page.rows() {
-            let name = rows::name_of_key(key, head_bytes).ok_or_else(|| damaged(key))?;
+            let name = tenant_rows::name_of_key(key, head_bytes).ok_or_else(|| damaged(key))?;
             tenants.extend(self.listed(&name, value, generation).await.transpose());
             last = Some(name);
         }
@@ -93,15 +94,15 @@ impl Tenants {
             // Others create tenants, too.
             self.all_each().await?;
         }
-        let (lives, mut parts, partition) = (self.store.lives(), Vec::new(), rows::partition());
-        let mut pages = Pages::new(&self.store, &partition, rows::all_parts(), PAGE_TENANTS);
+        let (lives, mut parts, partition) = (self.store.lives(), Vec::new(), tenant_rows::partition());
+        let mut pages = Pages::new(&self.store, &partition, tenant_rows::all_parts(), PAGE_TENANTS);
         let mut generation = lives.generation();
         while let Some(page) = pages.next().await? {
             for (key, value) in page.rows() {
-                let part = rows::part_of_key(key).ok_or_else(|| damaged(key))?;
+                let part = tenant_rows::part_of_key(key).ok_or_else(|| damaged(key))?;
                 let Some(tenant) = lives.of_number(part.0).filter(|_| part.1 == model.id) else { continue };
                 let directory = Directory { within: Some((tenant, model.id)) };
-                let name = rows::name_of_key(key, rows::head_bytes(&directory));
+                let name = tenant_rows::name_of_key(key, tenant_rows::head_bytes(&directory));
                 match name.zip(Entry::parse(value)) {
                     // What was removed meanwhile is not there; what was not is found the next time.
                     Some((name, entry)) => {

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
-use super::rows::{self, Entry};
 use super::{BACKOFF, DIRECTORY, Found, PAGE_TENANTS, Tenants, damaged, is_default};
 use crate::rows::Pages;
+use crate::tenant_rows::{self, Entry};
 use crate::{Error, ErrorKind, Model, Tenant, TenantName, Write};
 
 impl Tenants {
@@ -70,7 +70,7 @@ impl Tenants {
 
     async fn commit_removal(&self, Found { tenant, condition, .. }: Found) -> Result<bool, Error> {
         let _recount = self.store.lives().places(&self.directory).recount_after();
-        let removal = Write::Put(rows::removal(tenant.number()), tenant.name().to_owned().into());
+        let removal = Write::Put(tenant_rows::removal(tenant.number()), tenant.name().to_owned().into());
         let writes = vec![Write::Delete(self.key(&tenant.to_name())), removal];
         let is_removed = self.commit(vec![condition], writes, true).await?.is_some();
         if is_removed {
@@ -93,8 +93,8 @@ impl Tenants {
     ///
     /// `Corrupt` once all others are done; if the store refuses.
     pub async fn finish_removals(&self, pause: Duration) -> Result<usize, Error> {
-        let (mut done, mut damage, partition) = (0, Ok(()), rows::partition());
-        let mut pages = Pages::new(&self.store, &partition, rows::removals(), PAGE_TENANTS);
+        let (mut done, mut damage, partition) = (0, Ok(()), tenant_rows::partition());
+        let mut pages = Pages::new(&self.store, &partition, tenant_rows::removals(), PAGE_TENANTS);
         while let Some(page) = pages.next().await? {
             for (key, name) in page.rows() {
                 match self.finish_removal(key, name, pause).await {
@@ -108,11 +108,11 @@ impl Tenants {
 
     /// Finishes the removal that a row of the directory tells of.
     async fn finish_removal(&self, key: &[u8], name: &[u8], pause: Duration) -> Result<bool, Error> {
-        let number = rows::number_of_key(key).ok_or_else(|| damaged(key))?;
+        let number = tenant_rows::number_of_key(key).ok_or_else(|| damaged(key))?;
         self.store.end_tenant(number);
         self.erase_parts(number, pause).await?;
         self.erase(number, pause).await?;
-        let write = Write::Delete(rows::removal(number));
+        let write = Write::Delete(tenant_rows::removal(number));
         let is_done = self.commit(Vec::new(), vec![write], true).await?.is_some();
         if is_done {
             let name = String::from_utf8_lossy(name);
@@ -124,8 +124,8 @@ impl Tenants {
     /// Removes the parts of a removed tenant, rows first, so that a break leaves none without its name. A damaged one is told of
     /// once the others are gone.
     async fn erase_parts(&self, tenant: u32, pause: Duration) -> Result<(), Error> {
-        let (mut damage, partition) = (Ok(()), rows::partition());
-        let mut pages = Pages::new(&self.store, &partition, rows::parts(tenant), PAGE_TENANTS);
+        let (mut damage, partition) = (Ok(()), tenant_rows::partition());
+        let mut pages = Pages::new(&self.store, &partition, tenant_rows::parts(tenant), PAGE_TENANTS);
         while let Some(page) = pages.next().await? {
             for (key, value) in page.rows() {
                 let Some(entry) = Entry::parse(value) else {

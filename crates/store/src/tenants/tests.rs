@@ -284,7 +284,7 @@ async fn check_dropped_removals(store: &Store) {
                 }
             }
         }
-        let is_there = async || store.get_linear(&rows::partition(), &key).await.unwrap().is_some();
+        let is_there = async || store.get_linear(&tenant_rows::partition(), &key).await.unwrap().is_some();
         for _ in 0..500 {
             if city.is_ended() {
                 break;

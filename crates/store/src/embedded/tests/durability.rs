@@ -6,8 +6,8 @@ use std::os::unix::fs::MetadataExt as _;
 use std::time::Instant;
 
 use super::super::Embedded;
+use super::super::failure::family;
 use super::super::format::{FEED, META};
-use super::super::shared::family;
 use super::*;
 use crate::{Condition, Stamp};
 

@@ -2,8 +2,8 @@
 
 use rocksdb::IteratorMode;
 
+use super::super::failure::family;
 use super::super::format::FEED;
-use super::super::shared::family;
 use super::super::{Embedded, Shared};
 use super::*;
 use crate::FeedOptions;

@@ -6,7 +6,7 @@ use std::time::Instant;
 use super::super::{Embedded, Shared};
 use super::*;
 use crate::lives::Directory;
-use crate::tenants::rows;
+use crate::tenant_rows;
 use crate::{Commit, TenantName};
 
 /// A store that met a full disk and is opened again by nobody but the test.
@@ -49,8 +49,8 @@ async fn a_removal_that_is_found_after_a_full_disk_ends_its_life() {
         lives.learn(&Directory::default(), (number, &name), lives.generation()).unwrap()
     });
     // As a removal leaves it that was refused though its batch is in the log.
-    let write = Write::Put(rows::removal(city.number()), Bytes::from_static(b"city"));
-    let commit = Commit { partition: rows::partition(), ..testing::commit(2, vec![], vec![write]) };
+    let write = Write::Put(tenant_rows::removal(city.number()), Bytes::from_static(b"city"));
+    let commit = Commit { partition: tenant_rows::partition(), ..testing::commit(2, vec![], vec![write]) };
     store.commit(commit).await.unwrap();
     shared.note_failure(&Error::new(ErrorKind::NoSpace, "write"));
     assert!(!city.is_ended());
