@@ -22,6 +22,7 @@ mod tests {
         ("api-ngsi-ld", &["api-http", "egress", "lang-json", "lang-jsonld", "model-entities"]),
         ("api-tsm", &["api-http", "lang-json", "model-series"]),
         ("campaign", &[]),
+        ("campaign-peers", &["campaign"]),
         (
             "server",
             &[
@@ -29,6 +30,7 @@ mod tests {
                 "api-ngsi-ld",
                 "api-tsm",
                 "campaign",
+                "campaign-peers",
                 "egress",
                 "model-entities",
                 "model-series",

@@ -18,5 +18,5 @@ enum Word {
 
 fn main() -> anyhow::Result<std::process::ExitCode> {
     let Word::Campaign(args) = Words::parse().word;
-    campaign::run(args)
+    campaign::run(args, campaign::Known { families: campaign::families::ALL, peers: &[] })
 }

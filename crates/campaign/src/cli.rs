@@ -11,20 +11,28 @@ use crate::args::{Args, CampaignCommand, RunArgs};
 use crate::compare::{self, Old};
 use crate::course::{Course, Results, data_folder};
 use crate::floor;
-use crate::hakom;
-use crate::hakom::rows::Row as SeriesRow;
 use crate::machine::Environment;
-use crate::peer::{self, Installed};
+use crate::peer::{Installed, Peer};
 use crate::profile::Setup;
 use crate::progress::note;
 use crate::report::{self, Report, table};
+use crate::runner::{self, AnyFamily};
 use crate::target::Source;
-use crate::workloads::{self, Family, Selection};
+use crate::workloads::Selection;
 
 /// Open files asked for, so that thousands of users can connect.
 const FILES_MAX: u64 = 65_536;
 
-/// Does what `args` say. Exit code 1: errors in the load, wrong answers, or worse than `--compare` allows.
+/// What a program offers to run: the frame knows none of them by name.
+#[derive(Clone, Copy)]
+pub struct Known<'a> {
+    /// Families of rows.
+    pub families: &'a [&'a dyn AnyFamily],
+    /// Other databases that can be set beside ours.
+    pub peers: &'a [&'a dyn Peer],
+}
+
+/// Does what `args` say with what is `known`. Exit code 1: errors in the load, wrong answers, or worse than `--compare` allows.
 ///
 /// Blocks until the campaign is over; must not be called from within an asynchronous runtime.
 ///
@@ -32,10 +40,12 @@ const FILES_MAX: u64 = 65_536;
 ///
 /// If the campaign cannot run at all: no such row, no server, reports that cannot be written. All of
 /// these are found before the load.
-pub fn run(args: Args) -> Result<ExitCode> {
+pub fn run(args: Args, known: Known<'_>) -> Result<ExitCode> {
     match args.command {
         CampaignCommand::List => {
-            print(&list(&workloads::families()?))?;
+            for family in known.families {
+                print(&format!("{}\n", family.list()?))?;
+            }
             Ok(ExitCode::SUCCESS)
         }
         CampaignCommand::FloorServer(args) => {
@@ -43,7 +53,7 @@ pub fn run(args: Args) -> Result<ExitCode> {
             floor::serve(&args)?;
             Ok(ExitCode::SUCCESS)
         }
-        CampaignCommand::Run(args) => campaign(&args),
+        CampaignCommand::Run(args) => campaign(&args, known),
     }
 }
 
@@ -62,100 +72,36 @@ fn print(text: &str) -> Result<()> {
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).context("writing to the output")
 }
 
-fn list(families: &[Selection]) -> String {
-    let mut out = String::new();
-    for family in families {
-        match family {
-            Selection::Entities(family) => list_entities(&mut out, family),
-            Selection::Series(family) => list_series(&mut out, family),
-        }
-        out.push('\n');
-    }
-    out
-}
-
-fn list_series(out: &mut String, family: &Family<SeriesRow>) {
-    let _ = writeln!(out, "{}: {}\npublished on: {}\n", family.name, family.title, family.hardware);
-    let _ = writeln!(
-        out,
-        "{:<22} {:<10} {:>5} {:>8} {:>8} {:>14} {:>8} {:>12}",
-        "row", "work", "users", "series", "values", "series/request", "workers", "published/s"
-    );
-    for row in &family.rows {
-        let work = serde_json::to_value(row.work).unwrap_or_default();
-        let rate = row.published.first().map(|job| row.points() as f64 / job.seconds);
-        let _ = writeln!(
-            out,
-            "{:<22} {:<10} {:>5} {:>8} {:>8} {:>14} {:>8} {:>12}",
-            row.id,
-            work.as_str().unwrap_or_default(),
-            row.users,
-            row.series,
-            row.values,
-            row.request_series,
-            row.workers.map_or(String::new(), |workers| workers.to_string()),
-            rate.map_or("a table".to_owned(), |rate| format!("{rate:.0}")),
-        );
-    }
-}
-
-fn list_entities(out: &mut String, family: &Family) {
-    let _ = writeln!(out, "{}: {}\npublished on: {}\n", family.name, family.title, family.hardware);
-    let _ = writeln!(
-        out,
-        "{:<12} {:<19} {:>5} {:>10} {:>9} {:>5} {:>9}  {:>11} {:>8}",
-        "row", "scenario", "users", "iterations", "entities", "types", "instances", "published/s", "p95 ms"
-    );
-    for row in &family.rows {
-        let kind = serde_json::to_value(row.kind).unwrap_or_default();
-        let (rate, p95) = row.published.map_or(("ours".to_owned(), String::new()), |published| {
-            (published.throughput.to_string(), published.p95_ms.to_string())
-        });
-        let _ = writeln!(
-            out,
-            "{:<12} {:<19} {:>5} {:>10} {:>9} {:>5} {:>9}  {:>11} {:>8}",
-            row.id,
-            kind.as_str().unwrap_or_default(),
-            row.users,
-            row.iterations,
-            row.entities,
-            row.types,
-            row.instances,
-            rate,
-            p95
-        );
-    }
-}
-
-fn campaign(args: &RunArgs) -> Result<ExitCode> {
+fn campaign(args: &RunArgs, known: Known<'_>) -> Result<ExitCode> {
     raise_limits();
-    let selection = workloads::select(&args.selection)?;
+    let (family, selection) = runner::select(known.families, &args.selection)?;
     let old = args.compare.as_deref().map(Old::read).transpose()?;
     let course = course(args)?;
-    let peers = peers(args, &selection)?;
+    let peers = peers(args, known.peers, &selection)?;
     // What would spoil the campaign at its end, or all of it, is looked at before any load.
     course.source.reach()?;
     report::prepare(&args.out)?;
     let mut environment = environment(args, &course);
     note(&format!(
         "{}: {} rows, profile {}, against {}",
-        selection.name(),
-        selection.ids().len(),
+        selection.family,
+        selection.rows.len(),
         args.profile.name(),
         environment.target
     ));
     if cfg!(debug_assertions) {
         note("compiled without optimisation: the figures will be of no use; build with --release");
     }
-    let results = match &selection {
-        Selection::Entities(family) => course.run(family)?,
-        Selection::Series(family) => hakom::course::run(&course, family, &peers)?,
-    };
+    let mut results = family.run(&course, &selection)?;
+    for peer in &peers {
+        let ran = peer.run(&course, &mut results.rows);
+        results.or_fault(ran)?;
+    }
     let Results { rows, tables, durability, server_version, faults } = results;
     environment.durability = durability.unwrap_or_else(|| "unknown".to_owned());
     let own_version = matches!(course.source, Source::Own { .. }).then(|| environment.version.clone());
     environment.server_version = server_version.or(own_version).unwrap_or_else(|| "unknown".to_owned());
-    let report = Report { title: selection.title().to_owned(), environment, rows, tables, faults };
+    let report = Report { title: selection.title, environment, rows, tables, faults };
     report.write(&args.out)?;
     print(&table::markdown(&report))?;
     note(&format!("reports: {}", args.out.join("index.html").display()));
@@ -188,15 +134,19 @@ fn compared(old: &Old, report: &Report, args: &RunArgs) -> Result<bool> {
 }
 
 /// The peers asked for, found on this machine.
-fn peers(args: &RunArgs, selection: &Selection) -> Result<Vec<Installed>> {
-    match selection {
-        _ if args.peer.is_empty() => {}
-        Selection::Series(family) => peer::fit(&family.rows)?,
-        Selection::Entities(_) => {
-            anyhow::bail!("peers are set beside series only: --peer goes with the family hakom")
-        }
-    }
-    args.peer.iter().map(|kind| kind.find()).collect()
+fn peers(args: &RunArgs, known: &[&dyn Peer], selection: &Selection) -> Result<Vec<Box<dyn Installed>>> {
+    let find = |name: &String| {
+        let Some(peer) = known.iter().find(|peer| peer.name() == name) else {
+            let names: Vec<&str> = known.iter().map(|peer| peer.name()).collect();
+            anyhow::ensure!(
+                !names.is_empty(),
+                "--peer {name}: this program was built without other databases"
+            );
+            anyhow::bail!("--peer {name}: no such database; there is: {}", names.join(", "));
+        };
+        peer.find(selection)
+    };
+    args.peer.iter().map(find).collect()
 }
 
 fn course(args: &RunArgs) -> Result<Course> {
@@ -239,19 +189,4 @@ fn environment(args: &RunArgs, course: &Course) -> Environment {
     }
     environment.command = std::env::args().skip(1).collect::<Vec<_>>().join(" ");
     environment
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_list_names_every_row_with_its_published_figures() {
-        let families = workloads::families().unwrap();
-        let text = list(&families);
-        for id in families.iter().flat_map(Selection::ids) {
-            assert!(text.lines().any(|line| line.starts_with(&format!("{id} "))), "{id} in {text}");
-        }
-        assert!(text.contains("241") && text.contains("8 vCPU"));
-    }
 }

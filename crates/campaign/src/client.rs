@@ -213,11 +213,11 @@ impl Connection {
     async fn rest(&mut self, head: &Head) -> Result<Answer<'_>, CallError> {
         let body = self.body(head).await?;
         self.closing |= head.closes;
-        Ok(Answer { status: head.status, body: self.inbox.get(body).unwrap_or_default() })
+        Ok(Answer { status: head.status, body: self.inbox.get(body).expect("a body that was read") })
     }
 
     fn unread(&self) -> &[u8] {
-        self.inbox.get(self.consumed..self.filled).unwrap_or_default()
+        self.inbox.get(self.consumed..self.filled).expect("consumed <= filled <= inbox")
     }
 
     fn ended(&self) -> CallError {
@@ -320,7 +320,7 @@ impl Connection {
     }
 
     fn poll_fill(&mut self, ctx: &mut Context<'_>) -> Poll<Result<usize, CallError>> {
-        let mut room = ReadBuf::new(self.inbox.get_mut(self.filled..).unwrap_or_default());
+        let mut room = ReadBuf::new(self.inbox.get_mut(self.filled..).expect("filled <= inbox"));
         if let Poll::Ready(read) = Pin::new(&mut self.stream).poll_read(ctx, &mut room) {
             return Poll::Ready(read.map(|()| room.filled().len()).map_err(CallError::Receive));
         }

@@ -33,7 +33,7 @@ impl Draws {
 
     /// An index of something `length` long.
     pub fn index(&mut self, length: usize) -> usize {
-        usize::try_from(self.below(length as u64)).unwrap_or_default()
+        usize::try_from(self.below(length as u64)).expect("less than a length")
     }
 
     /// A random UUID, version 4, in its usual spelling.
@@ -44,7 +44,7 @@ impl Draws {
         let mut text = [b'-'; 36];
         let places = (0..36).filter(|place| ![8, 13, 18, 23].contains(place));
         for (digit, place) in places.enumerate() {
-            let nibble = usize::try_from((bits >> (124 - 4 * digit)) & 0xF).unwrap_or_default();
+            let nibble = usize::try_from((bits >> (124 - 4 * digit)) & 0xF).expect("four bits");
             if let (Some(to), Some(from)) = (text.get_mut(place), HEX.get(nibble)) {
                 *to = *from;
             }
@@ -90,12 +90,12 @@ impl Draws {
 
 /// Whether a text is the shortest that means its value.
 fn is_printed(text: &[u8]) -> bool {
-    let text = std::str::from_utf8(text).unwrap_or_default();
+    let text = std::str::from_utf8(text).expect("digits and a point");
     text.parse::<f64>().is_ok_and(|value| zmij::Buffer::new().format(value) == text)
 }
 
 fn ascii(digit: u64) -> u8 {
-    b'0' + u8::try_from(digit % 10).unwrap_or_default()
+    b'0' + u8::try_from(digit % 10).expect("less than ten")
 }
 
 #[cfg(test)]

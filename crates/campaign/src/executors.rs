@@ -2,9 +2,10 @@
 //! iterations; at-once users with think time; a timed job). [`open::run_open`]: requests are due at given
 //! moments, whatever the server does. [`search`]: the largest rate that still keeps a rule.
 
+mod pacer;
+mod user;
 pub mod open;
 pub mod search;
-mod user;
 
 use std::net::SocketAddr;
 use std::sync::Barrier;

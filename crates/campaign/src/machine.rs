@@ -52,20 +52,20 @@ pub struct Environment {
 impl Environment {
     /// Fills in what the machine tells; `folder` is where the server keeps its data.
     pub fn of_this_machine(folder: &Path) -> Self {
-        let read = |path: &str| std::fs::read_to_string(path).unwrap_or_default();
+        let read = |path: &str| std::fs::read_to_string(path).unwrap_or_else(|_| String::new());
         let line = |text: &str, name: &str| {
             let found =
                 text.lines().find(|line| line.starts_with(name)).and_then(|line| line.split_once(':'));
             found.map(|(_, value)| value.trim().to_owned())
         };
-        let memory = line(&read("/proc/meminfo"), "MemTotal").unwrap_or_default();
-        let kilobytes: u64 = memory.trim_end_matches("kB").trim().parse().unwrap_or_default();
+        let memory = line(&read("/proc/meminfo"), "MemTotal");
+        let kilobytes = memory.and_then(|text| text.trim_end_matches("kB").trim().parse::<u64>().ok());
         Self {
             date: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
             cpu: line(&read("/proc/cpuinfo"), "model name")
                 .unwrap_or_else(|| std::env::consts::ARCH.to_owned()),
             cores: std::thread::available_parallelism().map_or(1, usize::from),
-            ram_mb: kilobytes / 1024,
+            ram_mb: kilobytes.map_or(0, |kilobytes| kilobytes / 1024),
             disk: disk_of(&read("/proc/mounts"), folder).unwrap_or_else(|| "unknown".to_owned()),
             kernel: format!("{} {}", std::env::consts::OS, read("/proc/sys/kernel/osrelease").trim()),
             commit: commit(),

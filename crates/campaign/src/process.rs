@@ -14,8 +14,9 @@ pub fn cpu_time(pid: u32) -> Option<Duration> {
 pub fn family_cpu_time(pid: u32) -> Option<Duration> {
     let mut processes = Vec::new();
     for entry in std::fs::read_dir("/proc").ok()?.flatten() {
-        let stat = std::fs::read_to_string(entry.path().join("stat")).unwrap_or_default();
-        processes.extend(ancestry(&stat));
+        // Not every entry is a process, and some have ended meanwhile.
+        let stat = std::fs::read_to_string(entry.path().join("stat")).ok();
+        processes.extend(stat.as_deref().and_then(ancestry));
     }
     let mut family = vec![pid];
     let mut ticks = 0;

@@ -4,10 +4,6 @@ use std::time::Duration;
 
 use clap::ValueEnum;
 
-use crate::hakom::rows::Row as SeriesRow;
-use crate::stellio::sets::SetShape;
-use crate::workloads::Row;
-
 /// The size of a campaign.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Profile {
@@ -57,34 +53,8 @@ impl Profile {
         }
     }
 
-    /// The set of `row`.
-    pub fn set(self, row: &Row) -> SetShape {
-        let (entities_max, instances_max) = match self {
-            Self::Smoke => (2_000, 100),
-            Self::Short => (20_000, 10_000),
-            Self::Full => (usize::MAX, usize::MAX),
-        };
-        SetShape {
-            entities: row.entities.min(entities_max),
-            types: row.types,
-            instances: row.instances.min(instances_max),
-        }
-    }
-
-    /// The series of a job on time series, and those of each of its requests: every user keeps a request at least.
-    pub fn series(self, row: &SeriesRow) -> (usize, usize) {
-        let points_max = match self {
-            Self::Smoke => 300_000,
-            Self::Short => 7_200_000,
-            Self::Full => usize::MAX,
-        };
-        let series = row.series.min(points_max / row.values.max(1)).max(row.users);
-        let share = series.div_ceil(row.users.max(1));
-        (series, row.request_series.min(share))
-    }
-
-    /// How often an overwrite of the compression table is repeated unless told otherwise; published as mean of ten.
-    pub fn overwrites(self) -> u32 {
+    /// How often a row that is set beside another turn by turn is repeated unless told otherwise.
+    pub fn turns(self) -> u32 {
         match self {
             Self::Smoke => 1,
             Self::Short => 6,
@@ -122,32 +92,15 @@ impl Profile {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::workloads::{self, stellio};
+
+    /// The most rows that one family runs in a loop that ends by time.
+    const ROWS: f64 = 30.0;
 
     #[test]
-    fn full_is_as_published_and_the_others_are_smaller_but_for_users() {
-        let rows = stellio("stellio").unwrap().rows;
-        for row in &rows {
-            assert_eq!(Profile::Full.set(row).entities, row.entities);
-            assert_eq!(Profile::Full.set(row).instances, row.instances);
-            for profile in [Profile::Smoke, Profile::Short] {
-                assert!(profile.set(row).entities <= row.entities);
-            }
-        }
-        for row in &workloads::hakom("hakom").unwrap().rows {
-            let wanted = row.series.div_ceil(row.request_series).max(row.users);
-            assert_eq!(Profile::Full.series(row).0, row.series, "{}", row.id);
-            assert!(row.series.div_ceil(Profile::Full.series(row).1) <= wanted, "{}", row.id);
-            for profile in [Profile::Smoke, Profile::Short] {
-                let (series, request) = profile.series(row);
-                assert!(series <= row.series && request <= row.request_series, "{}", row.id);
-                assert!(series.div_ceil(request) >= row.users, "{}: every user has a request", row.id);
-            }
-        }
-        // A family's loops and floors alone must leave time for sets and starts.
+    fn loops_and_floors_leave_time_for_sets_and_starts() {
         let time = |profile: Profile| {
             let row = profile.loop_time_max() + profile.floor_time() + profile.rest_time_max();
-            row.mul_f64(rows.len() as f64)
+            row.mul_f64(ROWS)
         };
         assert!(time(Profile::Smoke) <= Duration::from_secs(60), "{:?}", time(Profile::Smoke));
         assert!(time(Profile::Short) < Duration::from_secs(500), "{:?}", time(Profile::Short));

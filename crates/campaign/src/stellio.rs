@@ -3,13 +3,19 @@
 
 pub mod payload;
 pub mod sets;
+pub mod rows;
 pub mod sessions;
+pub mod instances;
 mod evolution;
 pub mod checks;
-pub mod instances;
+mod caveats;
+mod figures;
+mod family;
 
 #[cfg(test)]
-pub(crate) use evolution::tests as evolution_tests;
+mod tests;
+
+pub use family::Stellio;
 
 /// The header lines of every request of the suite, GETs too.
 pub const HEADERS: &str = "Content-Type: application/json\r\n\

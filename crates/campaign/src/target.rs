@@ -93,9 +93,7 @@ impl Source {
     /// If our own does not come up.
     pub fn open_with(&self, more: &[String]) -> Result<Target> {
         match self {
-            Self::Foreign { address, host, pid } => {
-                Ok(Target { address: *address, host: host.clone(), pid: *pid, own: None })
-            }
+            Self::Foreign { address, host, pid } => Ok(Target::foreign(*address, host.clone(), *pid)),
             Self::Own { arguments, parent } => own(&[arguments, more].concat(), parent.as_ref()),
         }
     }
@@ -121,6 +119,11 @@ struct Own {
 }
 
 impl Target {
+    /// A server that is not ours to stop.
+    pub fn foreign(address: SocketAddr, host: String, pid: Option<u32>) -> Self {
+        Self { address, host, pid, own: None }
+    }
+
     /// When the server says a write is safe, as our own printed it at its start.
     pub fn durability(&self) -> Option<String> {
         self.own.as_ref().and_then(|own| own.output.value_of("durability:"))
@@ -133,7 +136,7 @@ impl Target {
 
     /// The last lines that our own server printed; empty for others.
     pub fn last_lines(&self) -> String {
-        self.own.as_ref().map(|own| own.output.tail()).unwrap_or_default()
+        self.own.as_ref().map_or_else(String::new, |own| own.output.tail())
     }
 
     /// Stops our own server and waits until it is gone.
@@ -305,7 +308,7 @@ pub(crate) fn first_line_with(from: impl Read, before: &str) -> Result<String> {
 const BALLAST: &str = "BALLAST";
 
 /// Bytes of all files beneath `folder` that hold data.
-pub(crate) fn folder_bytes(folder: &std::path::Path) -> u64 {
+pub fn folder_bytes(folder: &std::path::Path) -> u64 {
     let Ok(entries) = std::fs::read_dir(folder) else { return 0 };
     let size = |entry: std::fs::DirEntry| match entry.metadata() {
         Ok(_) if entry.file_name() == BALLAST => 0,

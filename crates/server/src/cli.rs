@@ -64,6 +64,7 @@ pub(crate) enum Command {
     /// Puts a backup into an empty data folder
     Restore(Restore),
     /// Measures a server from outside with published load tests
+    #[cfg(feature = "campaign")]
     Campaign(campaign::Args),
     /// Prints the version
     Version,

@@ -20,6 +20,8 @@ mod socket;
 mod tls;
 mod listen;
 mod brokers;
+#[cfg(feature = "campaign")]
+mod load_tests;
 mod logs;
 mod serve;
 mod backup;
@@ -68,7 +70,8 @@ fn run(parsed: Parsed) -> anyhow::Result<ExitCode> {
         }
         Command::Backup(backup) => backup::backup(&backup)?,
         Command::Restore(restore) => backup::restore(&restore)?,
-        Command::Campaign(arguments) => return campaign::run(arguments),
+        #[cfg(feature = "campaign")]
+        Command::Campaign(arguments) => return load_tests::run(arguments),
         Command::Version => {
             unless_closed(writeln!(std::io::stdout(), "twinfold {}", env!("CARGO_PKG_VERSION")))?;
         }

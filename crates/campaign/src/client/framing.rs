@@ -50,7 +50,7 @@ pub(crate) fn head(bytes: &[u8]) -> Result<Option<Head>, CallError> {
         Ok(httparse::Status::Partial) => return partial(bytes),
         Err(error) => return Err(malformed(&error, bytes)),
     };
-    let status = response.code.unwrap_or_default();
+    let status = response.code.expect("a whole head has a status");
     let mut framing = None;
     let mut closes = response.version == Some(0);
     for field in response.headers.iter() {

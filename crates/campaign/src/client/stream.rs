@@ -41,7 +41,7 @@ impl Connection {
                 continue;
             }
             let end = self.consumed + part;
-            sink(self.inbox.get(self.consumed..end).unwrap_or_default());
+            sink(self.inbox.get(self.consumed..end).expect("a part that was read"));
             self.consumed = end;
             left -= part;
         }
@@ -69,7 +69,7 @@ impl Connection {
                     self.make_room();
                     self.fill_more().await?;
                 }
-                *byte = self.inbox.get(self.consumed).copied().unwrap_or_default();
+                *byte = *self.inbox.get(self.consumed).expect("filled just above");
                 self.consumed += 1;
             }
             if end != *b"\r\n" {

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 
-use super::open::Pacer;
+use super::pacer::Pacer;
 use super::{Load, Part, Pulse};
 use crate::client::{CallError, Connection};
 use crate::record::Record;

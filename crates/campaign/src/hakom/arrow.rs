@@ -194,7 +194,7 @@ impl Reader {
 fn add(tally: &mut Tally, values: &Float64Array, flags: &Codes<'_>, rows: std::ops::Range<usize>) {
     let before = tally.points;
     if values.null_count() == 0 {
-        for value in values.values().get(rows.clone()).unwrap_or_default() {
+        for value in values.values().get(rows.clone()).expect("rows of the batch") {
             tally.add_float(*value);
         }
     } else {
@@ -224,7 +224,7 @@ impl Codes<'_> {
             Self::Valid => 0,
             Self::Numbers(numbers) if numbers.is_null(row) => 0,
             Self::Numbers(numbers) => Flag::code_of_number(numbers.value(row)),
-            Self::Each(codes) => codes.get(row).copied().unwrap_or_default(),
+            Self::Each(codes) => *codes.get(row).expect("a row of the batch"),
         }
     }
 }

@@ -5,25 +5,26 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result};
 
-use crate::course::await_rest;
+use crate::course::figures::MEGABYTE;
+use crate::course::{Course, Results, SCALED, await_rest, with_memory_peak};
 use crate::executors::Outcome;
-use crate::process;
+use crate::findings::Findings;
 use crate::report::table::number;
 use crate::report::{RowReport, Table};
-use crate::stellio::checks::Findings;
+use crate::target::Target;
 
 use super::bodies::Pieces;
-use super::course::{Runner, Stand, check};
 use super::figures;
 use super::jobs::{Job, Task};
 use super::paired::{Finding, MARGIN, Ratio, TURNS_MIN, median};
 use super::rows::{Form, Pattern, PublishedLine, Row};
+use super::runs::{self, check, server_arguments};
 use super::series::{self, Data, Versions};
 
 /// One of the two servers.
 struct Side {
     compressed: bool,
-    stand: Stand,
+    target: Target,
     data: Data,
     /// How its series were defined and filled.
     setup: Outcome,
@@ -57,13 +58,13 @@ struct Line {
 /// # Errors
 ///
 /// If no server can be had.
-pub(super) fn run(runner: &mut Runner<'_>, rows: &[&Row]) -> Result<()> {
+pub(super) fn run(course: &Course, rows: &[&Row], results: &mut Results) -> Result<()> {
     let first = *rows.first().context("a table without rows")?;
-    let reports_before = runner.results.rows.len();
-    let mut sides = [side(runner, first, true)?, side(runner, first, false)?];
+    let reports_before = results.rows.len();
+    let mut sides = [side(course, first, true, results)?, side(course, first, false, results)?];
     let mut tables: Vec<((Form, Pattern), Vec<Line>)> = Vec::new();
     for row in rows {
-        let runs = turns(runner, row, &mut sides)?;
+        let runs = turns(course, row, &mut sides)?;
         let line = Line {
             percent: row.percent,
             writes: runs.each_ref().map(|runs| seconds(&runs.writes)),
@@ -77,43 +78,43 @@ pub(super) fn run(runner: &mut Runner<'_>, rows: &[&Row]) -> Result<()> {
             None => tables.push((key, vec![line])),
         }
         for (runs, side) in runs.iter().zip(&sides) {
-            let reports = reports(runner, row, side, runs);
-            runner.results.rows.extend(reports);
+            let reports = reports(course, row, side, runs);
+            results.rows.extend(reports);
         }
     }
     let mut weights = Vec::new();
     for side in sides {
         // What went wrong before the first turn belongs to the first row of the side.
-        let mut rows = runner.results.rows.iter_mut().skip(reports_before);
+        let mut rows = results.rows.iter_mut().skip(reports_before);
         if let Some(row) = rows.find(|row| row.id.ends_with("-raw") != side.compressed) {
             figures::add_setup(row, &side.setup);
         }
         let (compressed, points) = (side.compressed, side.data.points());
-        let each = runner.weigh(side.stand).map(|bytes| bytes as f64 / points as f64);
+        await_rest(side.target.pid, course.profile.rest_time_max());
+        let each = results.close(side.target).map(|bytes| bytes as f64 / points as f64);
         weights.push((compressed, each));
-        let rows = runner.results.rows.iter_mut().skip(reports_before);
+        let rows = results.rows.iter_mut().skip(reports_before);
         for row in rows.filter(|row| row.id.ends_with("-raw") != compressed) {
             row.disk_bytes_per_point = each;
         }
     }
-    runner.results.tables.extend(tables.iter().map(|(key, lines)| table(*key, lines)));
-    runner.results.tables.extend(disk(&weights));
+    results.tables.extend(tables.iter().map(|(key, lines)| table(*key, lines)));
+    results.tables.extend(disk(&weights));
     Ok(())
 }
 
-fn side(runner: &mut Runner<'_>, row: &Row, compressed: bool) -> Result<Side> {
+fn side(course: &Course, row: &Row, compressed: bool, results: &mut Results) -> Result<Side> {
     let name = if compressed { "compressed" } else { "raw" };
-    let data = runner.data(row, name);
-    let stand = runner.stand(row.workers, (data.series, data.values, row.workers))?;
-    let setup = runner.fill(&stand.target, &data, compressed, &format!("table, {name} series"))?;
-    Ok(Side { compressed, stand, data, setup, versions: Versions::default(), version: 0 })
+    let data = runs::data(course, row, name);
+    let target = course.open(&server_arguments(row), results)?;
+    let setup = runs::fill(course, &target, (&data, compressed), &format!("table, {name} series"))?;
+    Ok(Side { compressed, target, data, setup, versions: Versions::default(), version: 0 })
 }
 
 /// All repetitions of one row, turn by turn on both sides; who begins changes from turn to turn.
-fn turns(runner: &Runner<'_>, row: &Row, sides: &mut [Side; 2]) -> Result<[Runs; 2]> {
-    let course = runner.course;
-    let repetitions = course.runs.max(course.profile.overwrites());
-    let (_, request_series) = course.profile.series(row);
+fn turns(course: &Course, row: &Row, sides: &mut [Side; 2]) -> Result<[Runs; 2]> {
+    let repetitions = course.runs.max(course.profile.turns());
+    let (_, request_series) = row.sizes(course.profile);
     let shape = (request_series, course.users.unwrap_or(row.users));
     let mut all = [Runs::default(), Runs::default()];
     for turn in 0..repetitions {
@@ -125,7 +126,7 @@ fn turns(runner: &Runner<'_>, row: &Row, sides: &mut [Side; 2]) -> Result<[Runs;
             side.version += 1;
             let pieces = Pieces::new(&side.data, series::picked(&side.data, row.percent, row.pattern));
             let job = Job::new(&side.data, Task::Write { version: side.version }, &pieces, row.form, shape);
-            let (outcome, peak) = rested(runner, side, &job, &name(row, side, "write", turn))?;
+            let (outcome, peak) = rested(course, side, &job, &name(row, side, "write", turn))?;
             side.versions.write(&pieces.picked, side.version);
             runs.writes.push(outcome);
             runs.write_peak = runs.write_peak.max(peak);
@@ -133,8 +134,8 @@ fn turns(runner: &Runner<'_>, row: &Row, sides: &mut [Side; 2]) -> Result<[Runs;
         for (side, runs) in &mut pair {
             let pieces = Pieces::new(&side.data, Vec::new());
             let job = Job::new(&side.data, Task::Read, &pieces, row.form, shape);
-            let (outcome, peak) = rested(runner, side, &job, &name(row, side, "read", turn))?;
-            check(&job, &side.versions, &outcome, &mut runs.findings);
+            let (outcome, peak) = rested(course, side, &job, &name(row, side, "read", turn))?;
+            check(&side.data, job.take_found(), &side.versions, &outcome, &mut runs.findings);
             runs.reads.push(outcome);
             runs.read_peak = runs.read_peak.max(peak);
         }
@@ -147,13 +148,9 @@ fn name(row: &Row, side: &Side, what: &str, turn: u32) -> String {
 }
 
 /// Runs `job` once its server hardly works behind any more.
-fn rested(runner: &Runner<'_>, side: &Side, job: &Job<'_>, name: &str) -> Result<(Outcome, Option<u64>)> {
-    let pid = side.stand.target.pid;
-    await_rest(pid, runner.course.profile.rest_time_max());
-    let reset = pid.is_some_and(process::reset_peak);
-    let outcome = runner.job(&side.stand.target, job, name)?;
-    let peak = pid.filter(|_| reset).and_then(process::resident_bytes).map(|(_, peak)| peak);
-    Ok((outcome, peak))
+fn rested(course: &Course, side: &Side, job: &Job<'_>, name: &str) -> Result<(Outcome, Option<u64>)> {
+    await_rest(side.target.pid, course.profile.rest_time_max());
+    with_memory_peak(&side.target, || runs::run(course, &side.target, job, name))
 }
 
 fn seconds(outcomes: &[Outcome]) -> Vec<f64> {
@@ -170,10 +167,10 @@ fn cpu_ratio(runs: &[Runs; 2], of: impl Fn(&Runs) -> &Vec<Outcome>) -> Option<f6
 }
 
 /// The reports of the writes and of the reads of one row on one side.
-fn reports(runner: &Runner<'_>, row: &Row, side: &Side, runs: &Runs) -> [RowReport; 2] {
+fn reports(course: &Course, row: &Row, side: &Side, runs: &Runs) -> [RowReport; 2] {
     let picked = series::picked(&side.data, row.percent, row.pattern).len() as u64;
     let ending = if side.compressed { "" } else { "-raw" };
-    let users = runner.course.users.unwrap_or(row.users);
+    let users = course.users.unwrap_or(row.users);
     let published = |seconds: Option<f64>| {
         seconds.map(|seconds| format!("published: {seconds} s, of a volume that was not"))
     };
@@ -184,7 +181,7 @@ fn reports(runner: &Runner<'_>, row: &Row, side: &Side, runs: &Runs) -> [RowRepo
         "measured once the server had come to rest; fresh and folded overwrites are both read".to_owned(),
     ];
     if side.data.series < row.series {
-        caveats.push(format!("scaled: {} of {} series", side.data.series, row.series));
+        caveats.push(format!("{SCALED}{} of {} series", side.data.series, row.series));
     }
     let report = |id: String, outcomes: &[Outcome], points: u64, more: Option<String>| RowReport {
         id,
@@ -194,7 +191,7 @@ fn reports(runner: &Runner<'_>, row: &Row, side: &Side, runs: &Runs) -> [RowRepo
     };
     let write = RowReport {
         scenario: Some(figures::scenario(row)),
-        row_rss_peak_mb: runs.write_peak.map(|bytes| bytes as f64 / figures::MEGABYTE),
+        row_rss_peak_mb: runs.write_peak.map(|bytes| bytes as f64 / MEGABYTE),
         ..report(
             format!("{}{ending}", row.id),
             &runs.writes,
@@ -204,7 +201,7 @@ fn reports(runner: &Runner<'_>, row: &Row, side: &Side, runs: &Runs) -> [RowRepo
     };
     let read = RowReport {
         scenario: Some(figures::scenario(row).replace("overwrite", "read after an overwrite")),
-        row_rss_peak_mb: runs.read_peak.map(|bytes| bytes as f64 / figures::MEGABYTE),
+        row_rss_peak_mb: runs.read_peak.map(|bytes| bytes as f64 / MEGABYTE),
         answers_checked: runs.findings.checked,
         answers_wrong: runs.findings.wrong,
         wrong_examples: runs.findings.examples.clone(),
@@ -253,8 +250,8 @@ impl Line {
     fn cells(&self) -> Vec<String> {
         let ratio = |[compressed, raw]: &[Vec<f64>; 2]| {
             let Some(ratio) = Ratio::of(compressed, raw) else { return "–".to_owned() };
-            let bounds = ratio.bounds.map(|(low, high)| format!(" ({} to {})", number(low), number(high)));
-            format!("{}{}", number(ratio.median), bounds.unwrap_or_default())
+            let bounds = |(low, high)| format!(" ({} to {})", number(low), number(high));
+            format!("{}{}", number(ratio.median), ratio.bounds.map_or_else(String::new, bounds))
         };
         let told = |ratio: Option<f64>| ratio.map_or("–".to_owned(), number);
         vec![
@@ -321,8 +318,8 @@ fn verdict(lines: &[Line]) -> String {
 /// How much longer, in per cent, at least and at most.
 fn range(ratio: &Ratio) -> String {
     let percent = |ratio: f64| format!("{:+.0} %", (ratio - 1.0) * 100.0);
-    let bounds = ratio.bounds.map(|(low, high)| format!(": {} to {}", percent(low), percent(high)));
-    format!("{}{}", percent(ratio.median), bounds.unwrap_or_default())
+    let bounds = |(low, high)| format!(": {} to {}", percent(low), percent(high));
+    format!("{}{}", percent(ratio.median), ratio.bounds.map_or_else(String::new, bounds))
 }
 
 /// What the two servers left on the disk.

@@ -2,22 +2,16 @@
 
 use std::time::Duration;
 
-use crate::course::Course;
-use crate::course::figures::latencies;
+use crate::course::figures::add_setup_errors;
+use crate::course::{self, Course, Ran, SCALED};
 use crate::executors::Outcome;
-use crate::record::Record;
+use crate::family::Bench;
 use crate::report::{Published, RowReport};
-use crate::workloads::Family;
+use crate::target::Source;
 
-use super::course::{Ran, sets_workers};
-use super::goals::SCALED;
 use super::jobs::{Job, Task};
 use super::rows::{Form, Row, Work};
 use super::series::Data;
-
-pub(super) const MEGABYTE: f64 = 1024.0 * 1024.0;
-/// Above this share of its threads' time the generator may be what limits the rate.
-const GENERATOR_SHARE_MAX: f64 = 0.9;
 
 /// One line for the person watching.
 pub(super) fn line(job: &Job<'_>, outcome: &Outcome) -> String {
@@ -56,88 +50,48 @@ fn per_point(outcomes: &[Outcome], points: u64, cpu: impl Fn(&Outcome) -> Option
 }
 
 /// The published jobs of `row`, in points a second of the job as published.
-fn published(family: &Family<Row>, row: &Row) -> Vec<Published> {
+fn published(hardware: &str, row: &Row) -> Vec<Published> {
     let each = row.published.iter().map(|job| Published {
         throughput: row.points() as f64 / job.seconds,
         p95_ms: None,
         seconds: Some(job.seconds),
-        hardware: format!("{} ({})", family.hardware, job.licence),
+        hardware: format!("{hardware} ({})", job.licence),
     });
     each.collect()
 }
 
 /// What of a report follows from its outcomes alone, for a job of `points`.
 pub(super) fn measured(outcomes: &[Outcome], points: u64) -> RowReport {
-    let mut record = Record::new();
-    for outcome in outcomes {
-        record.merge(&outcome.record);
-    }
     let rates: Vec<f64> = outcomes.iter().map(|outcome| rate(points, outcome)).collect();
-    let throughput = rates.iter().sum::<f64>() / rates.len().max(1) as f64;
     let seconds = outcomes.iter().map(|outcome| outcome.elapsed.as_secs_f64()).sum::<f64>();
-    let calls = record.calls();
-    let per_call = |cpu: fn(&Outcome) -> Option<Duration>| {
-        let cpu: Option<Duration> = outcomes.iter().map(cpu).sum();
-        cpu.filter(|_| calls > 0).map(|cpu| cpu.as_secs_f64() * 1e6 / calls as f64)
-    };
-    let mut report = RowReport {
-        iterations: calls,
-        runs: outcomes.len(),
-        throughput,
+    RowReport {
         unit: "points/s".to_owned(),
-        throughput_min: rates.iter().copied().fold(f64::INFINITY, f64::min).min(throughput),
-        throughput_max: rates.iter().copied().fold(0.0, f64::max),
-        items_per_s: throughput,
         items: "points".to_owned(),
-        errors: record.failures(),
-        error_kinds: record.errors.clone(),
         points: Some(points),
         job_s: Some(seconds / outcomes.len().max(1) as f64),
         cpu_ns_per_point: per_point(outcomes, points, |outcome| outcome.server_cpu),
         generator_cpu_ns_per_point: per_point(outcomes, points, |outcome| outcome.generator_cpu),
-        cpu_us_per_op: per_call(|outcome| outcome.server_cpu),
-        generator_cpu_us_per_op: per_call(|outcome| outcome.generator_cpu),
-        body_bytes_mean: record.body_bytes_mean(),
-        ..RowReport::default()
-    };
-    latencies(&mut report, &record);
-    report.seconds = outcomes.first().map(|outcome| outcome.record.seconds.clone()).unwrap_or_default();
-    report
+        ..course::figures::measured(outcomes, &rates)
+    }
 }
 
-/// The report of a row, but for what the disk shows once the server has stopped.
-pub(super) fn report(
-    family: &Family<Row>,
-    row: &Row,
-    course: &Course,
-    (data, users): (&Data, usize),
-    ran: &Ran,
-) -> RowReport {
+/// The report of a row, but for what the frame adds, and what the disk shows once the server has stopped.
+pub(super) fn report(bench: &Bench<'_, Row>, data: &Data, ran: &Ran<'_>) -> RowReport {
+    let (row, course) = (bench.row, bench.course);
     let points = data.points();
-    let mut published = published(family, row).into_iter();
-    let first = published.next();
-    let mut report = measured(&ran.outcomes, points);
-    let floor = ran.floor.as_ref().map(|floor| rate(points, floor)).filter(|rate| *rate > 0.0);
-    report.id.clone_from(&row.id);
-    report.scenario = Some(scenario(row));
-    report.users = users;
-    report.answers_checked = ran.findings.checked;
-    report.answers_wrong = ran.findings.wrong;
-    report.wrong_examples.clone_from(&ran.findings.examples);
-    report.floor_throughput = floor;
-    report.floor_ratio = floor.map(|floor| report.throughput / floor);
-    report.floor_cpu_us_per_op = ran.floor.as_ref().and_then(|floor| floor.us_per_call(floor.server_cpu));
-    report.floor_p95_ms = ran.floor.as_ref().map(|floor| floor.record.percentile_ms(95.0));
-    report.rss_mb = ran.resident.map(|(now, _)| now as f64 / MEGABYTE);
-    report.rss_peak_mb = ran.resident.map(|(_, high)| high as f64 / MEGABYTE);
-    report.row_rss_peak_mb = ran.row_peak.map(|bytes| bytes as f64 / MEGABYTE);
-    report.throughput_to_published = first.as_ref().map(|figures| report.throughput / figures.throughput);
-    report.published = first;
-    report.published_besides = published.collect();
-    if let Some(setup) = &ran.setup {
-        add_setup(&mut report, setup);
+    let mut published = published(&bench.workload.hardware, row).into_iter();
+    let mut report = RowReport {
+        scenario: Some(scenario(row)),
+        users: course.users.unwrap_or(row.users),
+        floor_throughput: ran.floor.as_ref().map(|floor| rate(points, floor)).filter(|rate| *rate > 0.0),
+        published: published.next(),
+        published_besides: published.collect(),
+        caveat: caveats(row, course, data).join("; "),
+        ..measured(&ran.outcomes, points)
+    };
+    if let (0, Some(prepared)) = (ran.rows_before, ran.prepared) {
+        add_setup(&mut report, prepared);
     }
-    report.caveat = caveats(row, course, data, ran).join("; ");
     report
 }
 
@@ -145,19 +99,12 @@ pub(super) fn report(
 pub(super) fn add_setup(report: &mut RowReport, setup: &Outcome) {
     report.setup_requests = setup.record.calls();
     report.setup_s = setup.elapsed.as_secs_f64();
-    for (kind, errors) in &setup.record.errors {
-        report.errors += errors.count;
-        report.error_kinds.insert(format!("setup: {kind}"), errors.clone());
-    }
+    add_setup_errors(report, setup);
 }
 
 /// A word for rows that belong into one chart.
 pub(super) fn scenario(row: &Row) -> String {
-    let work = match row.work {
-        Work::Write => "write",
-        Work::Read => "read",
-        Work::Overwrite => "overwrite",
-    };
+    let work = row.work.name();
     let form = match row.form {
         Form::Rows => "JSON rows",
         Form::Compact => "JSON compact",
@@ -167,7 +114,7 @@ pub(super) fn scenario(row: &Row) -> String {
 }
 
 /// What a reader must know before comparing.
-fn caveats(row: &Row, course: &Course, data: &Data, ran: &Ran) -> Vec<String> {
+fn caveats(row: &Row, course: &Course, data: &Data) -> Vec<String> {
     let mut caveats = Vec::new();
     if data.series < row.series {
         caveats.push(format!("{SCALED}{} of {} series", data.series, row.series));
@@ -196,17 +143,10 @@ fn caveats(row: &Row, course: &Course, data: &Data, ran: &Ran) -> Vec<String> {
         caveats
             .push(format!("compared with {}", row.published.first().map_or("", |job| job.licence.as_str())));
     }
-    if cfg!(debug_assertions) {
-        caveats.push("this program was compiled without optimisation: the figure is of no use".to_owned());
-    }
-    let busy: Duration = ran.outcomes.iter().filter_map(|outcome| outcome.generator_cpu).sum();
-    let elapsed: Duration = ran.outcomes.iter().map(|outcome| outcome.elapsed).sum();
-    let share = busy.as_secs_f64() / (elapsed.as_secs_f64() * course.threads.max(1) as f64).max(1e-9);
-    if share > GENERATOR_SHARE_MAX {
-        caveats.push(format!(
-            "the generator was busy {:.0} % of its time: the server may be faster",
-            share * 100.0
-        ));
-    }
     caveats
+}
+
+/// Whether the worker threads that a row asks for were had.
+fn sets_workers(source: &Source) -> bool {
+    matches!(source, Source::Own { .. })
 }

@@ -53,7 +53,7 @@ impl Ratio {
 pub(super) fn median(values: &[f64]) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
-    median_of_sorted(&sorted).unwrap_or_default()
+    median_of_sorted(&sorted).unwrap_or(0.0)
 }
 
 fn median_of_sorted(sorted: &[f64]) -> Option<f64> {

@@ -1,11 +1,12 @@
 //! The rows of the family as data, and the forms in which each of them runs.
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
+use crate::profile::Profile;
 use crate::workloads::Named;
 
 /// What a row does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Work {
     /// Writes fresh series.
@@ -14,6 +15,17 @@ pub enum Work {
     Read,
     /// Overwrites a share of each day of series that are there, then reads them: the compression table.
     Overwrite,
+}
+
+impl Work {
+    /// Its name in workload files and reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Write => "write",
+            Self::Read => "read",
+            Self::Overwrite => "overwrite",
+        }
+    }
 }
 
 /// How points travel.
@@ -125,6 +137,18 @@ impl Row {
         self.series * self.values
     }
 
+    /// Its series at the size of `profile`, and those of each of its requests: every user keeps a request at least.
+    pub fn sizes(&self, profile: Profile) -> (usize, usize) {
+        let points_max = match profile {
+            Profile::Smoke => 300_000,
+            Profile::Short => 7_200_000,
+            Profile::Full => usize::MAX,
+        };
+        let series = self.series.min(points_max / self.values.max(1)).max(self.users);
+        let share = series.div_ceil(self.users.max(1));
+        (series, self.request_series.min(share))
+    }
+
     /// This row in all its forms.
     pub fn expanded(self) -> Vec<Self> {
         const WHOLE: &[Pattern] = &[Pattern::Contiguous];
@@ -152,5 +176,55 @@ impl Row {
 impl Named for Row {
     fn id(&self) -> &str {
         &self.id
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::hakom::tests::selected;
+    use crate::profile::Profile;
+
+    #[test]
+    fn rows_are_named_by_how_they_begin() {
+        let check =
+            |rows: &str, expected: &[&str]| assert_eq!(selected(rows).selection().rows, expected, "{rows}");
+        check("H-W1", &["H-W1", "H-W1-compact", "H-W1-arrow"]);
+        check("h-w1-ARROW", &["H-W1-arrow"]);
+        check("H-C100", &["H-C100", "H-C100-arrow"]);
+        check("H-C75", &["H-C75", "H-C75-arrow", "H-C75-scattered", "H-C75-scattered-arrow"]);
+        assert_eq!(selected("").rows.len(), 14 * 3 + 3 * 4 + 2);
+    }
+
+    #[test]
+    fn the_published_jobs_are_those_of_the_page() {
+        let rows = selected("").rows;
+        let rate = |id: &str, place: usize| {
+            let row = rows.iter().find(|row| row.id == id).unwrap();
+            (row.points() as f64 / row.published[place].seconds).round()
+        };
+        assert_eq!(rate("H-W1", 0), 196_364.0);
+        assert_eq!(rate("H-R1-arrow", 0), 310_345.0);
+        assert_eq!(rate("H-PR", 0), 327_273.0);
+        assert_eq!(rate("H-PW", 0), 180_000.0);
+        assert_eq!((rate("H-SW", 0), rate("H-SW", 1)), (271_682.0, 107_635.0));
+        assert_eq!((rate("H-BW-2", 0), rate("H-BW-2", 2)), (303_333.0, 113_006.0));
+        assert_eq!((rate("H-BR-1", 0), rate("H-BR-1", 1)), (556_886.0, 417_567.0));
+        let line = |id: &str| rows.iter().find(|row| row.id == id).unwrap().table.unwrap();
+        assert_eq!((line("H-C75").write, line("H-C75").write_raw), (1.519, 1.514));
+        assert_eq!(line("H-C100-arrow").read_raw, 0.995);
+    }
+
+    #[test]
+    fn full_is_as_published_and_the_others_are_smaller_but_for_users() {
+        for row in &selected("").rows {
+            let wanted = row.series.div_ceil(row.request_series).max(row.users);
+            assert_eq!(row.sizes(Profile::Full).0, row.series, "{}", row.id);
+            assert!(row.series.div_ceil(row.sizes(Profile::Full).1) <= wanted, "{}", row.id);
+            for profile in [Profile::Smoke, Profile::Short] {
+                let (series, request) = row.sizes(profile);
+                assert!(series <= row.series && request <= row.request_series, "{}", row.id);
+                assert!(series.div_ceil(request) >= row.users, "{}: every user has a request", row.id);
+            }
+        }
     }
 }

@@ -78,7 +78,7 @@ impl Scanner {
             seam.extend_from_slice(more);
             let done = self.scan(&seam);
             if done >= before {
-                bytes = bytes.get(done - before..).unwrap_or_default();
+                bytes = skip(bytes, done - before);
             } else {
                 seam.drain(..done);
                 self.carry = seam;
@@ -90,7 +90,7 @@ impl Scanner {
         }
         if self.fault.is_none() && !bytes.is_empty() {
             let done = self.scan(bytes);
-            self.carry.extend_from_slice(bytes.get(done..).unwrap_or_default());
+            self.carry.extend_from_slice(skip(bytes, done));
         }
     }
 
@@ -135,10 +135,10 @@ impl Scanner {
     /// Looks for the next member's name, and what it begins.
     fn between(&mut self, bytes: &[u8]) -> Result<Step, String> {
         let Some(open) = memchr::memchr(b'"', bytes) else { return Ok(Step::Done(bytes.len())) };
-        let text = bytes.get(open + 1..).unwrap_or_default();
+        let text = skip(bytes, open + 1);
         let Some(length) = string_end(text) else { return Ok(more(bytes, open)) };
-        let name = text.get(..length).unwrap_or_default();
-        let behind = text.get(length + 1..).unwrap_or_default();
+        let name = head(text, length);
+        let behind = skip(text, length + 1);
         let after = open + length + 2;
         let Some((colon, rest)) = token(behind) else { return Ok(more(bytes, open)) };
         if colon != b':' {
@@ -152,7 +152,7 @@ impl Scanner {
             b"Flags" => Place::Flags,
             b"Name" | b"ID" | b"Start" if first == b'"' => {
                 let Some(end) = string_end(value) else { return Ok(more(bytes, open)) };
-                self.member(name, value.get(..end).unwrap_or_default());
+                self.member(name, head(value, end));
                 return Ok(Step::Done(value_at + end + 1));
             }
             _ => return Ok(Step::Done(value_at - 1)),
@@ -192,14 +192,14 @@ impl Scanner {
         let mut rest = bytes;
         loop {
             match rest.first() {
-                Some(b',' | b' ' | b'\n' | b'\r' | b'\t') => rest = rest.get(1..).unwrap_or_default(),
+                Some(b',' | b' ' | b'\n' | b'\r' | b'\t') => rest = skip(rest, 1),
                 Some(b']') => {
                     self.place = Place::Between;
                     return Ok(Step::Done(bytes.len() - rest.len() + 1));
                 }
                 Some(b'{') => {
                     let Some(length) = self.point(rest)? else { break };
-                    rest = rest.get(length..).unwrap_or_default();
+                    rest = skip(rest, length);
                 }
                 Some(other) => return Err(format!("{:?} where a point must be", char::from(*other))),
                 None => break,
@@ -242,7 +242,7 @@ impl Scanner {
     #[cold]
     fn point_slowly(&mut self, bytes: &[u8]) -> Result<Option<usize>, String> {
         let Some(end) = memchr::memchr(b'}', bytes) else { return Ok(None) };
-        let text = bytes.get(..=end).unwrap_or_default();
+        let text = head(bytes, end + 1);
         let point: Point = serde_json::from_slice(text)
             .map_err(|error| format!("no point: {error}: {}", String::from_utf8_lossy(text)))?;
         let from = seconds(point.from.as_bytes()).ok_or_else(|| format!("no time: {}", point.from))?;
@@ -261,14 +261,14 @@ impl Scanner {
         let mut rest = bytes;
         loop {
             match rest.first() {
-                Some(b',' | b' ' | b'\n' | b'\r' | b'\t') => rest = rest.get(1..).unwrap_or_default(),
+                Some(b',' | b' ' | b'\n' | b'\r' | b'\t') => rest = skip(rest, 1),
                 Some(b']') => {
                     self.place = Place::Between;
                     return Ok(Step::Done(bytes.len() - rest.len() + 1));
                 }
                 Some(_) => {
                     let Some(length) = self.value(rest)? else { break };
-                    rest = rest.get(length..).unwrap_or_default();
+                    rest = skip(rest, length);
                 }
                 None => break,
             }
@@ -283,7 +283,7 @@ impl Scanner {
             return Ok(Some(length));
         }
         let Some(end) = memchr::memchr2(b',', b']', bytes) else { return Ok(None) };
-        let text = bytes.get(..end).unwrap_or_default();
+        let text = head(bytes, end);
         let value: Option<f64> = serde_json::from_slice(text)
             .map_err(|_| format!("no value: {}", String::from_utf8_lossy(text)))?;
         match value {
@@ -298,22 +298,22 @@ impl Scanner {
         let mut rest = bytes;
         loop {
             match rest.first() {
-                Some(b',' | b' ' | b'\n' | b'\r' | b'\t') => rest = rest.get(1..).unwrap_or_default(),
+                Some(b',' | b' ' | b'\n' | b'\r' | b'\t') => rest = skip(rest, 1),
                 Some(b']') => {
                     self.place = Place::Between;
                     return Ok(Step::Done(bytes.len() - rest.len() + 1));
                 }
                 Some(b'"') => {
-                    let text = rest.get(1..).unwrap_or_default();
+                    let text = skip(rest, 1);
                     let Some(end) = string_end(text) else { break };
                     self.flags_seen += 1;
-                    let code = Flag::code_of(text.get(..end).unwrap_or_default());
+                    let code = Flag::code_of(head(text, end));
                     self.current.flag(self.flags_seen, code);
-                    rest = text.get(end + 1..).unwrap_or_default();
+                    rest = skip(text, end + 1);
                 }
                 Some(b'n') if rest.len() >= 4 => {
                     self.flags_seen += 1;
-                    rest = rest.get(4..).unwrap_or_default();
+                    rest = skip(rest, 4);
                 }
                 Some(b'n') | None => break,
                 Some(other) => return Err(format!("{:?} where a flag must be", char::from(*other))),
@@ -321,6 +321,18 @@ impl Scanner {
         }
         Ok(more(bytes, bytes.len() - rest.len()))
     }
+}
+
+/// `bytes` behind the first `count`, which were scanned.
+#[inline]
+fn skip(bytes: &[u8], count: usize) -> &[u8] {
+    bytes.get(count..).expect("what was scanned lies within the bytes")
+}
+
+/// The first `count` of `bytes`, which were scanned.
+#[inline]
+fn head(bytes: &[u8], count: usize) -> &[u8] {
+    bytes.get(..count).expect("what was scanned lies within the bytes")
 }
 
 impl Default for Scanner {
@@ -419,7 +431,7 @@ fn string_end(text: &[u8]) -> Option<usize> {
 /// The day of `time` as it stands there, and its first second.
 #[cold]
 fn day(time: &[u8; TIME_BYTES]) -> ([u8; DAY_BYTES], i64) {
-    let text = time.first_chunk().copied().unwrap_or_default();
+    let text = *time.first_chunk().expect("a time is longer than its day");
     let midnight = [&text[..], b"00:00:00Z"].concat();
     (text, seconds(&midnight).unwrap_or(i64::from(i32::MIN)))
 }

@@ -65,7 +65,7 @@ impl Data {
 
     /// The time of the point at `place`; at `values`, the end of the range.
     pub fn time_text(&self, place: usize) -> [u8; TIME_BYTES] {
-        self.times.get(place).copied().unwrap_or([b'0'; TIME_BYTES])
+        *self.times.get(place).expect("a place of the raster, or its end")
     }
 
     /// The time of the point at `place`, in seconds since 1970.
@@ -86,13 +86,10 @@ impl Data {
     /// What makes series `index`.
     pub fn one(&self, index: usize) -> Series<'_> {
         let seed = mix(self.seed ^ (index as u64).wrapping_mul(0xD1B5_4A32_D192_ED03));
-        let base = 22_000 + i32::try_from(seed & 0x7FFF).unwrap_or_default();
-        let amplitude = 2_000 + i32::try_from((seed >> 15) & 0x3FFF).unwrap_or_default();
-        let place = |bits: u32| {
-            let wide = usize::try_from((seed >> bits) & 0xFFFF).unwrap_or_default();
-            wide % self.values.max(1)
-        };
-        let length = |bits: u32| 4 + usize::try_from((seed >> bits) & 31).unwrap_or_default();
+        let base = 22_000 + low(seed, 0x7FFF);
+        let amplitude = 2_000 + low(seed >> 15, 0x3FFF);
+        let place = |bits: u32| low(seed >> bits, 0xFFFF).cast_unsigned() as usize % self.values.max(1);
+        let length = |bits: u32| 4 + low(seed >> bits, 31).cast_unsigned() as usize;
         let run = |held: bool, start: usize, length: usize| {
             if held { start..(start + length).min(self.values) } else { 0..0 }
         };
@@ -139,9 +136,9 @@ impl Series<'_> {
         if version == 0 && self.missing.contains(&place) {
             return (None, Flag::Missing);
         }
-        let sine = self.data.curve.get(place).copied().unwrap_or_default();
+        let sine = *self.data.curve.get(place).expect("a place of the raster");
         let noise = mix(self.seed ^ (place as u64 >> 2) ^ (u64::from(version) << 40)) >> ((place & 3) * 16);
-        let noise = i32::try_from(noise & 0xFF).unwrap_or_default();
+        let noise = low(noise, 0xFF);
         let milli = self.base + ((self.amplitude * (sine >> 4)) >> 11) + noise;
         let flag =
             if version == 0 && self.estimated.contains(&place) { Flag::Estimated } else { Flag::Valid };
@@ -179,7 +176,7 @@ impl Versions {
     }
 
     fn at(&self, place: usize) -> u32 {
-        self.last.get(place).copied().unwrap_or_default()
+        self.last.get(place).copied().unwrap_or(0)
     }
 }
 
@@ -193,6 +190,12 @@ pub fn picked(data: &Data, percent: usize, pattern: Pattern) -> Vec<usize> {
     (0..data.values).filter(held).collect()
 }
 
+/// The low bits of `bits` that `mask`, which is less than 2^31, lets through.
+#[inline]
+fn low(bits: u64, mask: u32) -> i32 {
+    i32::try_from(bits & u64::from(mask)).expect("masked below 2^31")
+}
+
 #[inline]
 fn mix(state: u64) -> u64 {
     let mut z = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
@@ -203,17 +206,16 @@ fn mix(state: u64) -> u64 {
 
 /// `2026-01-01T00:00:00Z` for seconds since 1970.
 pub fn time_text(seconds: i64) -> [u8; TIME_BYTES] {
-    let text = jiff::Timestamp::from_second(seconds).map(|time| time.to_string()).unwrap_or_default();
-    text.as_bytes().try_into().unwrap_or([b'0'; TIME_BYTES])
+    let text = jiff::Timestamp::from_second(seconds).expect("a time of this century").to_string();
+    text.as_bytes().try_into().expect("whole seconds of a year of four digits")
 }
 
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use crate::workloads;
 
     pub(in crate::hakom) fn data(values: usize, series: usize) -> Data {
-        let mut row = workloads::hakom("hakom/H-SW").unwrap().rows.remove(0);
+        let mut row = crate::hakom::tests::selected("H-SW").rows.remove(0);
         row.values = values;
         Data::new(&row, series, "s.", 42)
     }

@@ -78,7 +78,7 @@ pub fn throughput(rows: &[RowReport]) -> String {
     let height = 40.0 + ROW * rows.len() as f64;
     let all = rows.iter().flat_map(|row| {
         let published = row.published.as_ref().map_or(0.0, |published| published.throughput);
-        [row.throughput, published, row.floor_throughput.unwrap_or_default()]
+        [row.throughput, published, row.floor_throughput.unwrap_or(0.0)]
     });
     let axis = Decades::over(all, LABELS, WIDTH - 80.0);
     let mut out = String::new();
@@ -154,7 +154,7 @@ pub fn over_time(row: &RowReport) -> String {
         more => more - 1,
     };
     let counts: Vec<u64> = row.seconds.iter().take(whole).map(|second| second.successes).collect();
-    let highest = counts.iter().copied().max().unwrap_or_default().max(1) as f64;
+    let highest = counts.iter().copied().max().unwrap_or(0).max(1) as f64;
     let mut out = String::new();
     text(&mut out, (4.0, 12.0), "start", &format!("{}: {} a second at most", row.id, number(highest)));
     line(&mut out, (4.0, HEIGHT - 8.0), (WIDTH / 2.0 - 4.0, HEIGHT - 8.0));

@@ -168,7 +168,7 @@ pub fn csv(report: &Report) -> String {
 
 fn csv_cells(row: &RowReport) -> Vec<(&'static str, String)> {
     let exact = |value: f64| format!("{value:.3}");
-    let maybe = |value: Option<f64>| value.map(exact).unwrap_or_default();
+    let maybe = |value: Option<f64>| value.map_or_else(String::new, exact);
     let published = row.published.as_ref();
     vec![
         ("id", row.id.clone()),
@@ -201,7 +201,7 @@ fn csv_cells(row: &RowReport) -> Vec<(&'static str, String)> {
         ("k6_style_throughput", maybe(row.k6_style_throughput)),
         ("k6_style_p95_ms", maybe(row.k6_style_p95_ms)),
         ("entities_per_answer", maybe(row.entities_per_answer)),
-        ("points", row.points.map(|points| points.to_string()).unwrap_or_default()),
+        ("points", row.points.map_or_else(String::new, |points| points.to_string())),
         ("job_s", maybe(row.job_s)),
         ("cpu_ns_per_point", maybe(row.cpu_ns_per_point)),
         ("generator_cpu_ns_per_point", maybe(row.generator_cpu_ns_per_point)),
@@ -209,7 +209,7 @@ fn csv_cells(row: &RowReport) -> Vec<(&'static str, String)> {
         ("disk_bytes_per_point", maybe(row.disk_bytes_per_point)),
         ("published_throughput", maybe(published.map(|figures| figures.throughput))),
         ("published_p95_ms", maybe(published.and_then(|figures| figures.p95_ms))),
-        ("published_hardware", published.map(|figures| figures.hardware.clone()).unwrap_or_default()),
+        ("published_hardware", published.map_or_else(String::new, |figures| figures.hardware.clone())),
         ("caveat", row.caveat.clone()),
     ]
 }

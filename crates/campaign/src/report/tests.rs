@@ -23,7 +23,7 @@ fn environment() -> Environment {
         runs: 1,
         seed: 42,
         generator_threads: 1,
-        command: "campaign run stellio".to_owned(),
+        command: "campaign run toy".to_owned(),
         settings: Vec::new(),
         debug_build: false,
     }
@@ -85,7 +85,7 @@ fn report() -> Report {
         verdict: "A is never slower.".to_owned(),
     };
     Report {
-        title: "Stellio".to_owned(),
+        title: "Toy".to_owned(),
         environment: environment(),
         rows: vec![row, ours],
         tables: vec![table],

@@ -6,81 +6,27 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use anyhow::{Context as _, Result, bail, ensure};
 use serde_json::Value as Json;
 
-use crate::workloads::Kind;
+use crate::findings::Findings;
 
 use super::evolution::{Pasts, Seen};
-use super::payload::{self, Values};
+use super::payload::{self, Values, number};
+use super::rows::Kind;
 use super::sessions::{Asked, AskedPast, READINGS, Sample};
 use super::sets::Set;
 use super::{ENTITIES, PAGE_ENTITIES};
 
-/// Failures told in words.
-const FAILURES_MAX: usize = 5;
-
-/// What the checks of a row found.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Findings {
-    /// Answers and entities looked at.
-    pub checked: u64,
-    /// How many of them were wrong.
-    pub wrong: u64,
-    /// The first few, in words.
-    pub examples: Vec<String>,
-    /// Entities in the query answers looked at.
-    pub entities: u64,
-    /// How many query answers these were.
-    pub pages: u64,
-    /// Buckets or instances in the answers about the past that were looked at.
-    pub past_values: u64,
-    /// How many answers these were.
-    pub pasts: u64,
-    /// How many of them came in part (status 206).
-    pub parts: u64,
-}
-
-impl Findings {
-    /// Mean entities an answer, for queries.
-    pub fn entities_per_answer(&self) -> Option<f64> {
-        (self.pages > 0).then(|| self.entities as f64 / self.pages as f64)
-    }
-
-    /// Adds those of another run.
-    pub fn merge(&mut self, other: Self) {
-        self.checked += other.checked;
-        self.wrong += other.wrong;
-        self.entities += other.entities;
-        self.pages += other.pages;
-        self.past_values += other.past_values;
-        self.pasts += other.pasts;
-        self.parts += other.parts;
-        self.examples.extend(other.examples);
-        self.examples.truncate(FAILURES_MAX);
-    }
-
-    /// Counts an answer about the past.
-    fn evolved(&mut self, asked: &AskedPast, partial: bool, seen: Result<Seen>) {
-        self.pasts += 1;
-        self.parts += u64::from(partial);
-        if let Ok(seen) = &seen {
-            self.past_values += seen.values;
-            if asked.entity.is_none() {
-                self.pages += 1;
-                self.entities += seen.entities;
-            }
-        }
-        self.note(seen.map(drop));
-    }
-
-    /// Counts one thing looked at.
-    pub fn note(&mut self, what: Result<()>) {
-        self.checked += 1;
-        if let Err(error) = what {
-            self.wrong += 1;
-            if self.examples.len() < FAILURES_MAX {
-                self.examples.push(format!("{error:#}"));
-            }
+/// Counts an answer about history.
+fn note_past(findings: &mut Findings, asked: &AskedPast, partial: bool, seen: Result<Seen>) {
+    findings.pasts += 1;
+    findings.parts += u64::from(partial);
+    if let Ok(seen) = &seen {
+        findings.past_values += seen.values;
+        if asked.entity.is_none() {
+            findings.pages += 1;
+            findings.entities += seen.entities;
         }
     }
+    findings.note(seen.map(drop));
 }
 
 /// Fetches a path: status and body.
@@ -103,7 +49,8 @@ pub fn check(set: &Set, samples: Vec<Sample>, get: &mut Get<'_>) -> Findings {
             Sample::Created(id) => findings.note(created(&id, get)),
             Sample::Got(index, body) => findings.note(got(set, index, &body)),
             Sample::Evolved(asked, partial, body) => {
-                findings.evolved(&asked, partial, pasts.check(set, &asked, partial, &body));
+                let seen = pasts.check(set, &asked, partial, &body);
+                note_past(&mut findings, &asked, partial, seen);
             }
             Sample::Updated(index, values, kind) => {
                 updates.entry(index).or_insert_with(|| (kind, Vec::new())).1.push(values);
@@ -178,7 +125,7 @@ fn got(set: &Set, index: usize, body: &[u8]) -> Result<()> {
 }
 
 fn text_of<'a>(entity: &'a Json, name: &str) -> &'a str {
-    entity.get(name).and_then(Json::as_str).unwrap_or_default()
+    entity.get(name).and_then(Json::as_str).unwrap_or("")
 }
 
 /// After the loop an entity holds the last update of one of the users.
@@ -222,10 +169,6 @@ fn readings(entity: &Json, name: &str) -> Vec<f64> {
         None => Vec::new(),
     };
     instances.into_iter().filter_map(|instance| instance["value"].as_f64()).collect()
-}
-
-pub(super) fn number(text: &[u8]) -> f64 {
-    std::str::from_utf8(text).ok().and_then(|text| text.parse().ok()).unwrap_or(f64::NAN)
 }
 
 /// The whole set in numbers, to tell what a query ought to have answered.

@@ -9,10 +9,9 @@ use std::collections::{HashMap, HashSet};
 use anyhow::{Context as _, Result, bail, ensure};
 use serde_json::Value as Json;
 
-use crate::workloads::PastForm;
-
 use super::PAGE_ENTITIES;
-use super::checks::number;
+use super::payload::number;
+use super::rows::PastForm;
 use super::sessions::{AskedPast, METHODS, READINGS};
 use super::sets::Set;
 use buckets::Sums;
@@ -81,7 +80,7 @@ impl Pasts {
         let mut seen = Seen::default();
         let mut found = HashSet::new();
         for entity in entities {
-            let id = entity["id"].as_str().unwrap_or_default();
+            let id = entity["id"].as_str().unwrap_or("");
             let index = self.by_id.get(id.as_bytes()).copied();
             let wanted = asked.entity.is_none_or(|wanted| index == Some(wanted));
             ensure!(wanted, "asked for another entity, answered was {id:?}");
@@ -120,7 +119,7 @@ impl Pasts {
         let only = asked.reading.and_then(|reading| READINGS.get(reading)).map(|(name, _)| *name);
         let mut count = 0;
         for observed in &OBSERVED {
-            let (name, dataset) = (observed.name, observed.dataset.unwrap_or_default());
+            let (name, dataset) = (observed.name, observed.dataset.unwrap_or(""));
             if only.is_some_and(|only| only != name) {
                 ensure!(entity.get(name).is_none(), "{name} was not asked for");
                 continue;
@@ -128,7 +127,7 @@ impl Pasts {
             let checked = match asked.form {
                 PastForm::Aggregated => {
                     ensure!(!partial, "aggregates came in part");
-                    let method = METHODS.get(asked.method).copied().unwrap_or_default();
+                    let method = METHODS.get(asked.method).copied().expect("an index of the methods");
                     buckets::check(entity, observed, method, &past.sums)
                 }
                 form => instances::check(entity, observed, form, &past.values, partial),

@@ -9,6 +9,8 @@ use super::payload::{self, Moment, MomentClock};
 use super::sets::Set;
 use super::{ENTITIES, HEADERS};
 
+/// Users that write the instances of a temporal set at once, if it is not written as published.
+pub(super) const INSTANCE_USERS: usize = 10;
 /// Milliseconds from one update of an entity to the next, if they are spread: a hundred a second.
 const SPREAD_MILLISECONDS: i64 = 10;
 

@@ -113,10 +113,10 @@ impl MomentClock {
                 self.text = text;
             }
         }
-        let milliseconds = u32::try_from(moment.subsec_millisecond()).unwrap_or_default();
+        let milliseconds = u32::try_from(moment.subsec_millisecond()).expect("a time behind 1970");
         for (place, divisor) in [(20, 100), (21, 10), (22, 1)] {
             if let Some(byte) = self.text.get_mut(place) {
-                *byte = b'0' + u8::try_from(milliseconds / divisor % 10).unwrap_or_default();
+                *byte = b'0' + u8::try_from(milliseconds / divisor % 10).expect("less than ten");
             }
         }
         &self.text
@@ -127,6 +127,11 @@ impl Default for MomentClock {
     fn default() -> Self {
         Self::new()
     }
+}
+
+/// The number that `text` writes; what is none is equal to nothing.
+pub(super) fn number(text: &[u8]) -> f64 {
+    std::str::from_utf8(text).ok().and_then(|text| text.parse().ok()).unwrap_or(f64::NAN)
 }
 
 #[cfg(test)]

@@ -6,9 +6,9 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::draws::Draws;
 use crate::scenario::{Call, Expect, Request, Scenario, Seat, Session};
-use crate::workloads::{Kind, PastForm};
 
 use super::payload::{self, MomentClock, Values};
+use super::rows::{Kind, PastForm};
 use super::sets::{self, Id, Set};
 use super::{ENTITIES, HEADERS, PAGE_ENTITIES, TEMPORAL};
 

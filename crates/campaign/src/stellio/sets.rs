@@ -60,7 +60,8 @@ impl Set {
             .fold(0x0054_5950_4553, |stream: u64, size| stream.wrapping_mul(0x0100_0000_01B3) ^ *size as u64);
         let mut names = Draws::new(seed, stream);
         let seed = names.draw();
-        let letter = |draws: &mut Draws| char::from(b'a' + u8::try_from(draws.below(26)).unwrap_or_default());
+        let letter =
+            |draws: &mut Draws| char::from(b'a' + u8::try_from(draws.below(26)).expect("less than 26"));
         let types = (0..shape.types).map(|_| (0..10).map(|_| letter(&mut names)).collect()).collect();
         let targets = (0..TARGETS)
             .map(|_| format!("urn:ngsi-ld:Relation:{}", String::from_utf8_lossy(&names.uuid())))

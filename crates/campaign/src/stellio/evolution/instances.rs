@@ -4,8 +4,7 @@ use anyhow::{Context as _, Result, ensure};
 use jiff::Timestamp;
 use serde_json::Value as Json;
 
-use crate::workloads::PastForm;
-
+use super::super::rows::PastForm;
 use super::{Observed, PRECISION, members};
 
 /// A value and when it was observed.
@@ -45,7 +44,7 @@ fn same_values(moment: &[Instance], mut expected: Vec<f64>) -> Result<()> {
     found.sort_by(f64::total_cmp);
     expected.sort_by(f64::total_cmp);
     for (found, wanted) in found.iter().zip(&expected) {
-        let time = moment.first().map(|(time, _)| time.to_string()).unwrap_or_default();
+        let time = moment.first().map_or_else(String::new, |(time, _)| time.to_string());
         let off = (found - wanted).abs();
         ensure!(off <= wanted.abs() * PRECISION, "{found} at {time}, expected {wanted}");
     }

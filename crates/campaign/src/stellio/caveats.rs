@@ -1,49 +1,36 @@
 //! What a reader must know before comparing a row with its published figure.
 
-use std::time::Duration;
-
+use crate::course::{Ran, SCALED};
+use crate::family::Bench;
 use crate::profile::{Observed, Setup};
-use crate::stellio::PAGE_ENTITIES;
-use crate::stellio::sets::{BATCH_ENTITIES, TARGETS};
 use crate::target::Source;
-use crate::workloads::{Kind, PastForm, Row};
 
-use super::{Course, INSTANCE_USERS, Ran, Stand};
-
-/// Above this share of its threads' time the generator may be what limits the rate.
-const GENERATOR_SHARE_MAX: f64 = 0.9;
+use super::PAGE_ENTITIES;
+use super::instances::INSTANCE_USERS;
+use super::rows::{Kind, PastForm, Row};
+use super::sets::{BATCH_ENTITIES, Set, TARGETS};
 
 /// The caveats of a row, each a short sentence.
-pub(super) fn caveats(row: &Row, course: &Course, stand: &Stand, ran: &Ran) -> Vec<String> {
+pub(super) fn caveats(bench: &Bench<'_, Row>, set: &Set, ran: &Ran<'_>) -> Vec<String> {
     let mut caveats = Vec::new();
-    scale(row, course, stand, ran, &mut caveats);
-    protocol(row, course, stand, ran, &mut caveats);
-    if cfg!(debug_assertions) {
-        caveats.push("this program was compiled without optimisation: the figure is of no use".to_owned());
-    }
-    let share = generator_share(ran, course.threads);
-    if share > GENERATOR_SHARE_MAX {
-        caveats.push(format!(
-            "the generator was busy {:.0} % of its time: the server may be faster",
-            share * 100.0
-        ));
-    }
+    scale(bench, set, ran, &mut caveats);
+    protocol(bench, ran, &mut caveats);
     caveats
 }
 
-fn scale(row: &Row, course: &Course, stand: &Stand, ran: &Ran, caveats: &mut Vec<String>) {
-    let calls = ran.outcomes.iter().map(|outcome| outcome.record.calls()).max().unwrap_or_default();
+fn scale(bench: &Bench<'_, Row>, set: &Set, ran: &Ran<'_>, caveats: &mut Vec<String>) {
+    let (row, course) = (bench.row, bench.course);
+    let calls = ran.outcomes.iter().map(|outcome| outcome.record.calls()).max().unwrap_or(0);
     let by_time =
         if ran.outcomes.iter().any(|outcome| outcome.out_of_time) { " (ended by time)" } else { "" };
     if calls < row.iterations {
-        caveats.push(format!("scaled: {calls} of {} iterations{by_time}", row.iterations));
+        caveats.push(format!("{SCALED}{calls} of {} iterations{by_time}", row.iterations));
     }
-    if stand.set.shape.entities < row.entities {
-        caveats.push(format!("scaled: {} of {} entities", stand.set.shape.entities, row.entities));
+    if set.shape.entities < row.entities {
+        caveats.push(format!("{SCALED}{} of {} entities", set.shape.entities, row.entities));
     }
-    if stand.set.shape.instances < row.instances {
-        caveats
-            .push(format!("scaled: {} of {} instances an entity", stand.set.shape.instances, row.instances));
+    if set.shape.instances < row.instances {
+        caveats.push(format!("{SCALED}{} of {} instances an entity", set.shape.instances, row.instances));
     }
     if let Some(users) = course.users.filter(|users| *users != row.users) {
         caveats.push(format!("{users} users, published with {}", row.users));
@@ -59,8 +46,9 @@ fn scale(row: &Row, course: &Course, stand: &Stand, ran: &Ran, caveats: &mut Vec
     }
 }
 
-fn protocol(row: &Row, course: &Course, stand: &Stand, ran: &Ran, caveats: &mut Vec<String>) {
-    if stand.loaded.is_some() {
+fn protocol(bench: &Bench<'_, Row>, ran: &Ran<'_>, caveats: &mut Vec<String>) {
+    let (row, course) = (bench.row, bench.course);
+    if ran.prepared.is_some() {
         caveats.push(match course.setup {
             Setup::Sequential => "set created by one user, one entity a request, as published".to_owned(),
             Setup::Batch => {
@@ -68,7 +56,7 @@ fn protocol(row: &Row, course: &Course, stand: &Stand, ran: &Ran, caveats: &mut 
             }
         });
     }
-    if stand.rows_before > 0 {
+    if ran.rows_before > 0 {
         caveats.push("on the set of the row before".to_owned());
     }
     match row.kind {
@@ -78,7 +66,7 @@ fn protocol(row: &Row, course: &Course, stand: &Stand, ran: &Ran, caveats: &mut 
         | Kind::TemporalValues
         | Kind::TemporalQueryAggregated
         | Kind::TemporalQueryNormalized
-        | Kind::TemporalQueryValues => temporal(row, course, ran, caveats),
+        | Kind::TemporalQueryValues => temporal(bench, ran, caveats),
         Kind::PartialUpdate | Kind::Update => {
             if row.published.is_some() {
                 caveats.push("the published rate probably includes the creation of the set".to_owned());
@@ -107,7 +95,8 @@ fn protocol(row: &Row, course: &Course, stand: &Stand, ran: &Ran, caveats: &mut 
     }
 }
 
-fn temporal(row: &Row, course: &Course, ran: &Ran, caveats: &mut Vec<String>) {
+fn temporal(bench: &Bench<'_, Row>, ran: &Ran<'_>, caveats: &mut Vec<String>) {
+    let (row, course) = (bench.row, bench.course);
     if row.published.is_some() {
         caveats.push(
             "the published rate very probably includes the sequential creation of the set: compare p95, or the \
@@ -143,10 +132,4 @@ fn temporal(row: &Row, course: &Course, ran: &Ran, caveats: &mut Vec<String>) {
         Observed::Spread => "observed a hundred a second, whatever the setup took",
     };
     caveats.push(format!("{each:.0} buckets of a second an answer, all series together, {observed}"));
-}
-
-fn generator_share(ran: &Ran, threads: usize) -> f64 {
-    let busy: Duration = ran.outcomes.iter().filter_map(|outcome| outcome.generator_cpu).sum();
-    let elapsed: Duration = ran.outcomes.iter().map(|outcome| outcome.elapsed).sum();
-    if elapsed.is_zero() { 0.0 } else { busy.as_secs_f64() / (elapsed.as_secs_f64() * threads.max(1) as f64) }
 }

@@ -5,10 +5,10 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, ensure};
 
-use crate::client::Connection;
-use crate::scenario::Request;
+use campaign::client::Connection;
+use campaign::scenario::Request;
 
-use super::Took;
+use super::database::Took;
 use super::process::Running;
 
 /// The longest one request may take.
@@ -71,7 +71,7 @@ impl Client {
                 let parts = request.seal_apart();
                 let (answer, _) = connection.call_apart(parts, Instant::now(), &wanted, sink).await?;
                 let (status, text) = (answer.status, String::from_utf8_lossy(answer.body).into_owned());
-                Ok::<_, crate::client::CallError>((status, text, connection))
+                Ok::<_, campaign::client::CallError>((status, text, connection))
             })
             .with_context(|| format!("{method} {path}"))?;
         ensure!((200..300).contains(&status), "{method} {path}: status {status}: {text}");
@@ -88,9 +88,10 @@ struct Lines {
 
 impl Lines {
     fn part(&mut self, mut part: &[u8], line: &mut dyn FnMut(&[u8]) -> Result<()>) {
-        while let Some(end) = memchr::memchr(b'\n', part) {
-            let (head, rest) = part.split_at(end);
-            part = rest.get(1..).unwrap_or_default();
+        while let Some((head, rest)) =
+            memchr::memchr(b'\n', part).and_then(|end| Some((part.get(..end)?, part.get(end + 1..)?)))
+        {
+            part = rest;
             let whole = if self.carry.is_empty() {
                 line(head.trim_ascii_end())
             } else {
@@ -109,7 +110,7 @@ impl Lines {
 
 /// Measures what `job` takes, on the peer and here.
 pub(super) fn timed<T>(running: &Running, job: impl FnOnce() -> Result<T>) -> Result<(Took, T)> {
-    let own = || crate::process::cpu_time(std::process::id());
+    let own = || campaign::process::cpu_time(std::process::id());
     let (peer_before, own_before, begun) = (running.cpu(), own(), Instant::now());
     let done = job()?;
     let since = |after: Option<Duration>, before: Option<Duration>| Some(after?.saturating_sub(before?));

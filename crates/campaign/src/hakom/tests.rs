@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use arrow_array::cast::AsArray as _;
 use arrow_array::types::{Float64Type, TimestampSecondType, UInt8Type, UInt16Type};
@@ -11,10 +12,21 @@ use arrow_ipc::reader::StreamReader;
 use arrow_ipc::writer::StreamWriter;
 use serde_json::{Value as Json, json};
 
-use super::*;
+use super::Hakom;
+use super::rows::Row;
+use crate::course::{Course, Results};
+use crate::family::Family as _;
 use crate::profile::{Observed, Profile, Setup};
+use crate::target::Source;
 use crate::toy::{Reply, Toy};
-use crate::workloads;
+use crate::workloads::Workload;
+
+/// The rows that `rows` names.
+pub(crate) fn selected(rows: &str) -> Workload<Row> {
+    let workload = Hakom.workload().unwrap();
+    let selection = workload.selection().narrowed(rows).unwrap();
+    workload.of(&selection)
+}
 
 /// What a toy does wrong.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -94,7 +106,7 @@ fn arrow_points(body: &[u8]) -> Vec<(String, Points)> {
 
 fn rows_form(name: &str, points: &Points) -> Json {
     let rows = points.iter().map(|(time, (value, flag))| {
-        let time = String::from_utf8(super::super::series::time_text(*time).to_vec()).unwrap();
+        let time = String::from_utf8(super::series::time_text(*time).to_vec()).unwrap();
         json!({"From": time, "Value": value, "Flag": flag})
     });
     json!({"ID": "7", "Name": name, "Unit": "kW", "Interval": {"Value": "Minute", "Multiplier": 15},
@@ -103,7 +115,7 @@ fn rows_form(name: &str, points: &Points) -> Json {
 
 fn compact_form(name: &str, points: &Points) -> Json {
     let start = points.first_key_value().map_or(0, |(time, _)| *time);
-    let start = String::from_utf8(super::super::series::time_text(start).to_vec()).unwrap();
+    let start = String::from_utf8(super::series::time_text(start).to_vec()).unwrap();
     let values: Vec<_> = points.values().map(|(value, _)| *value).collect();
     let flags: Vec<_> = points.values().map(|(_, flag)| flag.clone()).collect();
     let mut answer = json!({"ID": "7", "Name": name, "Start": start, "Values": values});
@@ -245,18 +257,18 @@ fn course(toy: &Toy) -> Course {
 /// The rows of `selection` shrunk to what a toy bears, run against a repository with `defect`.
 fn run_rows(selection: &str, defect: Defect) -> Results {
     let toy = repository(defect);
-    let mut family = workloads::hakom(selection).unwrap();
+    let mut family = selected(selection);
     for row in &mut family.rows {
         row.series = if row.request_series == 1 { 12 } else { 40 };
         row.values = 192;
         row.request_series = row.request_series.min(20);
     }
-    run(&course(&toy), &family, &[]).unwrap()
+    course(&toy).run(&Hakom, &family).unwrap()
 }
 
 #[test]
 fn a_right_server_passes_every_row_in_every_form() {
-    let results = run_rows("hakom", Defect::None);
+    let results = run_rows("", Defect::None);
     let ids: Vec<&str> = results.rows.iter().map(|row| row.id.as_str()).collect();
     for id in [
         "H-W1",
@@ -316,25 +328,24 @@ fn wrong_answers_are_found_out_in_every_form() {
     ] {
         for form in ["", "-compact", "-arrow"] {
             // Of rows in plain form only: the name begins those of the others, too.
-            let selection =
-                if form.is_empty() { "hakom/H-R1".to_owned() } else { format!("hakom/H-R1{form}") };
+            let selection = if form.is_empty() { "H-R1".to_owned() } else { format!("H-R1{form}") };
             check_defect(&selection, defect, (defect == Defect::StopsShort, true));
         }
-        check_defect("hakom/H-W1-compact", defect, (false, true));
+        check_defect("H-W1-compact", defect, (false, true));
     }
 }
 
 #[test]
 fn a_single_time_that_is_off_is_found_out_where_times_are_told() {
-    for selection in ["hakom/H-R1-arrow", "hakom/H-W1-arrow", "hakom/H-BR-1", "hakom/H-C100"] {
+    for selection in ["H-R1-arrow", "H-W1-arrow", "H-BR-1", "H-C100"] {
         check_defect(selection, Defect::BendsATime, (false, true));
     }
 }
 
 #[test]
 fn lost_overwrites_and_refused_requests_are_found_out() {
-    check_defect("hakom/H-C50", Defect::ForgetsOverwrites, (false, true));
-    check_defect("hakom/H-W1-arrow", Defect::RefusesWrites, (true, true));
-    check_defect("hakom/H-W1", Defect::RefusesDefinitions, (true, true));
-    check_defect("hakom/H-R1-arrow", Defect::RefusesDefinitions, (true, true));
+    check_defect("H-C50", Defect::ForgetsOverwrites, (false, true));
+    check_defect("H-W1-arrow", Defect::RefusesWrites, (true, true));
+    check_defect("H-W1", Defect::RefusesDefinitions, (true, true));
+    check_defect("H-R1-arrow", Defect::RefusesDefinitions, (true, true));
 }

@@ -1,13 +1,34 @@
 //! Peers that are installed take and give the points; those that are not say what was looked for.
 
-use super::*;
-use crate::profile::{Observed, Profile, Setup};
-use crate::target::Source;
-use crate::workloads;
+use std::time::Duration;
 
-fn course(parent: &Path) -> Course {
+use anyhow::Result;
+use campaign::course::Course;
+use campaign::family::Family as _;
+use campaign::hakom::Hakom;
+use campaign::hakom::rows::Row;
+use campaign::hakom::series::Data;
+use campaign::hakom::tally::Tally;
+use campaign::peer::{Installed as _, Peer as _};
+use campaign::profile::{Observed, Profile, Setup};
+use campaign::target::Source;
+use campaign::workloads::Workload;
+
+use crate::database::{Database, Keeps, Started, Took};
+use crate::points::{Beside, Found, expected, job};
+use crate::{postgres, questdb, victoriametrics};
+
+/// The rows that `rows` names.
+fn selected(rows: &str) -> Workload<Row> {
+    let workload = Hakom.workload().unwrap();
+    let selection = workload.selection().narrowed(rows).unwrap();
+    workload.of(&selection)
+}
+
+fn course() -> Course {
     Course {
-        source: Source::Own { arguments: Vec::new(), parent: Some(parent.to_owned()) },
+        // Of the system's folder: the peer's user must reach it.
+        source: Source::Own { arguments: Vec::new(), parent: Some(std::env::temp_dir()) },
         profile: Profile::Smoke,
         setup: Setup::Sequential,
         seed: 42,
@@ -21,21 +42,21 @@ fn course(parent: &Path) -> Course {
 }
 
 /// Runs both rows with few points on `kind`, if it is installed.
-fn check_peer(kind: Kind) {
-    let installed = match kind.find() {
-        Ok(installed) => installed,
+fn check_peer(kind: &'static dyn Database) {
+    let programs = match kind.find() {
+        Ok(programs) => programs,
         Err(error) => {
             assert!(error.to_string().contains(" here: "), "{error:#}");
             return;
         }
     };
-    let mut family = workloads::hakom("hakom/H-W1,H-R1").unwrap();
-    for row in &mut family.rows {
+    let mut rows = selected("H-W1,H-R1").rows;
+    rows.retain(|row| ["H-W1", "H-R1"].contains(&row.id.as_str()));
+    for row in &mut rows {
         (row.series, row.values) = (120, 144);
     }
-    // Of the system's folder: the peer's user must reach it.
     let mut reports = Vec::new();
-    rows(&course(&std::env::temp_dir()), &family.rows, &installed, &mut reports).unwrap();
+    Found { database: kind, programs, rows }.run(&course(), &mut reports).unwrap();
     let ids: Vec<&str> = reports.iter().map(|row| row.id.as_str()).collect();
     assert_eq!(ids, [format!("H-W1-{}", kind.name()), format!("H-R1-{}", kind.name())]);
     for row in &reports {
@@ -47,23 +68,23 @@ fn check_peer(kind: Kind) {
 
 #[test]
 fn postgres_takes_and_gives_the_points() {
-    check_peer(Kind::Postgres);
+    check_peer(&postgres::Kind);
 }
 
 #[test]
 fn questdb_takes_and_gives_the_points() {
-    check_peer(Kind::Questdb);
+    check_peer(&questdb::Kind);
 }
 
 #[test]
 fn victoriametrics_takes_and_gives_the_points() {
-    check_peer(Kind::Victoriametrics);
+    check_peer(&victoriametrics::Kind);
 }
 
 /// A peer that loses the last series.
 struct Forgetful;
 
-impl Peer for Forgetful {
+impl Started for Forgetful {
     fn caveat(&self) -> &'static str {
         "a toy"
     }
@@ -92,7 +113,7 @@ impl Peer for Forgetful {
 
 #[test]
 fn what_a_peer_loses_is_found_out() {
-    let row = workloads::hakom("hakom/H-R1").unwrap().rows.remove(0);
+    let row = selected("H-R1").rows.remove(0);
     let data = Data::new(&row, 10, "s", 42);
     let report = job(&mut Forgetful, &row, &data, (5, Duration::ZERO)).unwrap();
     assert_eq!((report.answers_checked, report.answers_wrong), (10, 1));
@@ -102,4 +123,16 @@ fn what_a_peer_loses_is_found_out() {
         report.wrong_examples
     );
     assert_eq!((report.job_s, report.throughput), (Some(2.0), 7_200.0));
+}
+
+#[test]
+fn rows_that_peers_do_not_run_are_refused_before_any_load() {
+    let check = |selection, why: &str| {
+        let error = Beside(&postgres::Kind).find(&selection).err().unwrap().to_string();
+        assert!(error.contains(why), "{error}");
+    };
+    check(selected("H-PW").selection(), "peers run H-W1 and H-R1: select one of them");
+    let mut other = selected("H-W1").selection();
+    other.family = "toy".to_owned();
+    check(other, "--peer goes with the family hakom");
 }

@@ -13,7 +13,7 @@ use anyhow::{Context as _, Result, bail};
 use rustix::process::Signal;
 use tempfile::TempDir;
 
-use super::START_TIME_MAX;
+use super::database::START_TIME_MAX;
 
 /// How long a peer may take to end after it was asked to.
 const STOP_TIME_MAX: Duration = Duration::from_secs(60);
@@ -106,7 +106,7 @@ impl Running {
 
     /// CPU time of all its processes, ended ones as far as their parents waited for them.
     pub fn cpu(&self) -> Option<Duration> {
-        crate::process::family_cpu_time(self.child.id())
+        campaign::process::family_cpu_time(self.child.id())
     }
 
     /// Ends it, waits until it is gone, and weighs its folder.
@@ -116,7 +116,7 @@ impl Running {
     /// If it does not end in time; it is then killed.
     pub fn close(mut self) -> Result<u64> {
         self.end()?;
-        Ok(crate::target::folder_bytes(self.folder.path()))
+        Ok(campaign::target::folder_bytes(self.folder.path()))
     }
 
     fn end(&mut self) -> Result<()> {
@@ -148,7 +148,10 @@ impl Drop for Running {
 }
 
 fn tail(log: &Path) -> String {
-    let text = std::fs::read(log).unwrap_or_default();
+    let text = match std::fs::read(log) {
+        Ok(text) => text,
+        Err(error) => return format!("{} cannot be read: {error}", log.display()),
+    };
     let text = String::from_utf8_lossy(&text);
     let lines: Vec<&str> = text.lines().rev().take(15).collect();
     lines.into_iter().rev().collect::<Vec<_>>().join("\n")
@@ -157,8 +160,9 @@ fn tail(log: &Path) -> String {
 /// The first of `names` among the folders of `PATH` and `more`.
 pub fn search(names: &[&str], more: &[PathBuf]) -> Option<PathBuf> {
     #[expect(clippy::disallowed_methods, reason = "where programs are, is no setting of ours")]
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let folders: Vec<PathBuf> = std::env::split_paths(&path).chain(more.iter().cloned()).collect();
+    let path = std::env::var_os("PATH");
+    let folders: Vec<PathBuf> =
+        path.iter().flat_map(std::env::split_paths).chain(more.iter().cloned()).collect();
     let mut places = names.iter().flat_map(|name| folders.iter().map(move |folder| folder.join(name)));
     places.find(|place| place.is_file())
 }

@@ -8,13 +8,13 @@ use std::time::Duration;
 use anyhow::{Context as _, Result, bail, ensure};
 use rustix::process::Signal;
 
-use crate::hakom::bodies::decimal;
-use crate::hakom::series::Data;
-use crate::hakom::tally::Tally;
+use campaign::hakom::bodies::decimal;
+use campaign::hakom::series::Data;
+use campaign::hakom::tally::Tally;
 
+use super::database::{Database, Keeps, Started, Took};
 use super::process::{self, Running};
 use super::web::{Client, timed};
-use super::{Keeps, Peer, Took};
 
 /// A server and a connection to it.
 pub struct Victoriametrics {
@@ -40,7 +40,7 @@ struct Metric {
 /// # Errors
 ///
 /// If it is not installed.
-pub fn find() -> Result<Vec<PathBuf>> {
+fn find() -> Result<Vec<PathBuf>> {
     let names = ["victoria-metrics-prod", "victoria-metrics"];
     let Some(program) = process::search(&names, &[]) else {
         bail!(
@@ -51,13 +51,31 @@ pub fn find() -> Result<Vec<PathBuf>> {
     Ok(vec![program])
 }
 
+/// VictoriaMetrics: import and export as JSON lines.
+#[derive(Debug, Clone, Copy)]
+pub struct Kind;
+
+impl Database for Kind {
+    fn name(&self) -> &'static str {
+        "victoriametrics"
+    }
+
+    fn find(&self) -> Result<Vec<PathBuf>> {
+        find()
+    }
+
+    fn start(&self, programs: &[PathBuf], parent: &Path) -> Result<Box<dyn Started>> {
+        Ok(Box::new(Victoriametrics::start(programs, parent)?))
+    }
+}
+
 impl Victoriametrics {
     /// Starts it on a fresh folder.
     ///
     /// # Errors
     ///
     /// If that fails.
-    pub fn start(programs: &[PathBuf], parent: &Path) -> Result<Self> {
+    fn start(programs: &[PathBuf], parent: &Path) -> Result<Self> {
         let program = programs.first().context("its program is needed")?;
         let folder = process::folder(parent, "victoriametrics")?;
         let port = process::free_port()?;
@@ -95,7 +113,7 @@ fn line(out: &mut Vec<u8>, data: &Data, index: usize) {
     out.extend_from_slice(b"]}\n");
 }
 
-impl Peer for Victoriametrics {
+impl Started for Victoriametrics {
     fn caveat(&self) -> &'static str {
         "VictoriaMetrics: JSON lines, values only; it answers before points are synced, the clock stops when they can \
          be read"

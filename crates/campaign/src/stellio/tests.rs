@@ -1,14 +1,28 @@
 //! Whole courses against a toy broker: what must come out of a right one, and that wrong ones are found out.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use serde_json::{Value as Json, json};
 
-use super::*;
-use crate::stellio::evolution_tests as evolution;
+use super::Stellio;
+use super::evolution::tests as evolution;
+use super::family::history;
+use super::rows::Row;
+use crate::course::{Course, Results};
+use crate::family::Family as _;
+use crate::profile::{Observed, Profile, Setup};
+use crate::target::Source;
 use crate::toy::{Reply, Toy};
-use crate::workloads;
+use crate::workloads::Workload;
+
+/// The rows that `rows` names.
+pub(crate) fn selected(rows: &str) -> Workload<Row> {
+    let workload = Stellio.workload().unwrap();
+    let selection = workload.selection().narrowed(rows).unwrap();
+    workload.of(&selection)
+}
 
 /// What a toy broker does wrong.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -126,7 +140,7 @@ fn course(toy: &Toy) -> Course {
 /// The rows of `selection` shrunk to what a toy bears, run against a broker with `defect`.
 fn run(selection: &str, defect: Defect, change: impl FnOnce(&mut Course)) -> Results {
     let toy = broker(defect);
-    let mut family = workloads::stellio(selection).unwrap();
+    let mut family = selected(selection);
     for row in &mut family.rows {
         row.iterations = 200;
         row.entities = row.entities.min(300);
@@ -134,12 +148,12 @@ fn run(selection: &str, defect: Defect, change: impl FnOnce(&mut Course)) -> Res
     }
     let mut course = course(&toy);
     change(&mut course);
-    course.run(&family).unwrap()
+    course.run(&Stellio, &family).unwrap()
 }
 
 #[test]
 fn a_right_broker_passes_every_row() {
-    let results = run("stellio/S-C1,S-P3,S-U1,S-G1,S-Q1,S-R1,S-T", Defect::None, |_| {});
+    let results = run("S-C1,S-P3,S-U1,S-G1,S-Q1,S-R1,S-T", Defect::None, |_| {});
     assert_eq!(results.rows.len(), 19);
     for row in &results.rows {
         assert_eq!(
@@ -150,7 +164,7 @@ fn a_right_broker_passes_every_row() {
             row.error_kinds,
             row.wrong_examples
         );
-        assert!(row.answers_checked >= 3, "{}: {} checked", row.id, row.answers_checked);
+        assert!(row.answers_checked > 0, "{}: {} checked", row.id, row.answers_checked);
         assert!(row.iterations > 0 && row.throughput > 0.0 && row.p95_ms >= row.p50_ms);
         assert_eq!(row.k6_style_throughput.is_some(), row.set_entities > 0);
     }
@@ -163,7 +177,7 @@ fn a_right_broker_passes_every_row() {
 
 #[test]
 fn a_past_is_written_at_once_if_asked_for() {
-    let results = run("stellio/S-T2", Defect::None, |course| {
+    let results = run("S-T2", Defect::None, |course| {
         course.setup = Setup::Batch;
         course.observed = Observed::Spread;
     });
@@ -180,17 +194,17 @@ fn a_past_is_written_at_once_if_asked_for() {
 
 #[test]
 fn answers_in_part_are_no_errors_but_are_told() {
-    let row = run("stellio/S-TN1", Defect::AnswersInPart, |_| {}).rows.remove(0);
+    let row = run("S-TN1", Defect::AnswersInPart, |_| {}).rows.remove(0);
     assert_eq!((row.errors, row.answers_wrong), (0, 0), "{:?} {:?}", row.error_kinds, row.wrong_examples);
     let told = format!("{0} of {0} answers looked at were a part (206)", row.answers_checked);
     assert!(row.caveat.contains(&told) && row.caveat.contains("row of ours"), "{}", row.caveat);
-    let aggregated = run("stellio/S-T1", Defect::AnswersInPart, |_| {}).rows.remove(0);
+    let aggregated = run("S-T1", Defect::AnswersInPart, |_| {}).rows.remove(0);
     assert!(aggregated.answers_wrong > 0, "aggregates cannot be checked in part");
 }
 
 #[test]
 fn the_cost_of_history_is_told_where_both_rows_ran() {
-    let results = run("stellio/S-P3,S-H3", Defect::None, |_| {});
+    let results = run("S-P3,S-H3", Defect::None, |_| {});
     assert_eq!(results.tables.len(), 1);
     assert!(
         results.tables[0].verdict.contains("a verdict takes 3 runs") && results.tables[0].lines.len() == 2
@@ -198,12 +212,12 @@ fn the_cost_of_history_is_told_where_both_rows_ran() {
     let verdict = history(&results.rows, 3).unwrap().verdict;
     assert!(verdict.contains("(goal: at most 25 %)"), "{verdict}");
     assert!(results.rows[1].caveat.contains("meant for a server started with --history off"));
-    assert!(run("stellio/S-P3", Defect::None, |_| {}).tables.is_empty());
+    assert!(run("S-P3", Defect::None, |_| {}).tables.is_empty());
 }
 
 #[test]
 fn runs_create_different_entities_and_batches_the_same_set() {
-    let results = run("stellio/S-C1,S-Q1", Defect::None, |course| {
+    let results = run("S-C1,S-Q1", Defect::None, |course| {
         course.runs = 2;
         course.setup = Setup::Batch;
     });
@@ -223,25 +237,16 @@ fn check_defect(selection: &str, defect: Defect, errors: bool, wrong: bool) {
 
 #[test]
 fn defects_of_a_broker_are_found_out() {
-    check_defect("stellio/S-P1", Defect::ForgetsUpdates, false, true);
-    check_defect("stellio/S-U1", Defect::ForgetsUpdates, false, true);
-    check_defect("stellio/S-R1", Defect::AnswersTooMuch, false, true);
+    check_defect("S-P1", Defect::ForgetsUpdates, false, true);
+    check_defect("S-U1", Defect::ForgetsUpdates, false, true);
+    check_defect("S-R1", Defect::AnswersTooMuch, false, true);
     for row in ["S-T1", "S-TN1", "S-TV1", "S-TQ1", "S-TQN1", "S-TQV1"] {
-        check_defect(&format!("stellio/{row}"), Defect::ForgetsThePast, false, true);
+        check_defect(row, Defect::ForgetsThePast, false, true);
     }
-    check_defect("stellio/S-C1", Defect::FailsSometimes, true, true);
-    check_defect("stellio/S-C1", Defect::RefusesCreation, true, false);
-    let refused = run("stellio/S-G1", Defect::RefusesCreation, |_| {}).rows.remove(0);
+    check_defect("S-C1", Defect::FailsSometimes, true, true);
+    check_defect("S-C1", Defect::RefusesCreation, true, false);
+    let refused = run("S-G1", Defect::RefusesCreation, |_| {}).rows.remove(0);
     assert!(refused.error_kinds.contains_key("setup: 409") && refused.error_kinds.contains_key("404"));
-}
-
-#[test]
-fn labels_of_metrics_are_found() {
-    let metrics =
-        "# TYPE x counter\nx{version=\"9\"} 1\ntwinfold_build_info{version=\"1.2\",durability=\"sync\"} 1\n";
-    assert_eq!(figures::metrics_label(metrics, "version").as_deref(), Some("1.2"));
-    assert_eq!(figures::metrics_label(metrics, "durability").as_deref(), Some("sync"));
-    assert_eq!(figures::metrics_label(metrics, "commit"), None);
 }
 
 #[test]
@@ -249,21 +254,21 @@ fn a_server_that_is_not_there_fails_with_errors_not_with_a_panic() {
     let toy = broker(Defect::None);
     let nobody = crate::toy::Nobody::new();
     let address = nobody.address();
-    let mut family = workloads::stellio("stellio/S-G1").unwrap();
+    let mut family = selected("S-G1");
     family.rows[0].iterations = 100;
     family.rows[0].entities = 1;
     let source = Source::Foreign { address, host: address.to_string(), pid: None };
-    let results = Course { source, ..course(&toy) }.run(&family).unwrap();
+    let results = Course { source, ..course(&toy) }.run(&Stellio, &family).unwrap();
     assert!(results.rows[0].error_kinds.contains_key("connect"), "{:?}", json!(results.rows[0].error_kinds));
 }
 
 #[test]
 fn what_is_scaled_is_said() {
     let toy = broker(Defect::None);
-    let mut family = workloads::stellio("stellio/S-Q2").unwrap();
+    let mut family = selected("S-Q2");
     family.rows[0].iterations = 1_000_000;
     family.rows[0].entities = 2_100;
-    let row = course(&toy).run(&family).unwrap().rows.remove(0);
+    let row = course(&toy).run(&Stellio, &family).unwrap().rows.remove(0);
     assert!(row.caveat.contains("of 1000000 iterations (ended by time)"), "{}", row.caveat);
     assert!(row.caveat.contains("scaled: 2000 of 2100 entities"), "{}", row.caveat);
     assert!(row.caveat.contains("1 run, published as mean of 3") && row.caveat.contains("compare p95"));

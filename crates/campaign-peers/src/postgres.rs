@@ -1,20 +1,25 @@
 //! PostgreSQL as it does this job best: a table without an index, filled and emptied by COPY in the binary form, a
 //! transaction for each request, with its default of syncing each commit.
 
-use std::io::{BufReader, Read, Write as _};
-use std::net::{SocketAddr, TcpStream};
+use std::net::SocketAddr;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::pin::pin;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail, ensure};
+use bytes::Bytes;
+use campaign::hakom::series::Data;
+use campaign::hakom::tally::{Flag, Tally};
+use futures_util::{SinkExt as _, TryStreamExt as _};
 use rustix::process::Signal;
+use tokio::runtime::{Builder, Runtime};
+use tokio_postgres::{Client, Config, NoTls};
 
-use crate::hakom::series::Data;
-use crate::hakom::tally::{Flag, Tally};
-
+use super::database::{Database, Keeps, START_TIME_MAX, Started, Took, note_point};
 use super::process::{self, Running};
-use super::{Keeps, Peer, START_TIME_MAX, Took, note_point};
+use super::web::timed;
 
 /// Seconds from 1970 to 2000, from where this database counts.
 const EPOCH: i64 = 946_684_800;
@@ -25,10 +30,30 @@ const COPY_END: [u8; 2] = [0xFF, 0xFF];
 /// Bytes of one message of a COPY.
 const MESSAGE_BYTES: usize = 256 * 1024;
 
+/// PostgreSQL: COPY in the binary form, a table without an index.
+#[derive(Debug, Clone, Copy)]
+pub struct Kind;
+
+impl Database for Kind {
+    fn name(&self) -> &'static str {
+        "postgres"
+    }
+
+    fn find(&self) -> Result<Vec<PathBuf>> {
+        find()
+    }
+
+    fn start(&self, programs: &[PathBuf], parent: &Path) -> Result<Box<dyn Started>> {
+        Ok(Box::new(Postgres::start(programs, parent)?))
+    }
+}
+
 /// A server and a connection to it.
 pub struct Postgres {
     running: Running,
-    stream: BufReader<TcpStream>,
+    client: Client,
+    /// Drives the connection while it is waited for.
+    runtime: Runtime,
 }
 
 /// `initdb` and `postgres`.
@@ -36,11 +61,11 @@ pub struct Postgres {
 /// # Errors
 ///
 /// If they are not installed.
-pub fn find() -> Result<Vec<PathBuf>> {
+fn find() -> Result<Vec<PathBuf>> {
     // Debian keeps each version in a folder of its own, outside of PATH; the last is the newest.
     let mut folders: Vec<PathBuf> = std::fs::read_dir("/usr/lib/postgresql")
         .map(|entries| entries.flatten().map(|entry| entry.path().join("bin")).collect())
-        .unwrap_or_default();
+        .unwrap_or_else(|_| Vec::new());
     folders.sort();
     folders.reverse();
     let find = |name| process::search(&[name], &folders);
@@ -59,7 +84,7 @@ impl Postgres {
     /// # Errors
     ///
     /// If that fails.
-    pub fn start(programs: &[PathBuf], parent: &Path) -> Result<Self> {
+    fn start(programs: &[PathBuf], parent: &Path) -> Result<Self> {
         let [initdb, postgres] = programs else { bail!("initdb and postgres are needed") };
         let folder = process::folder(parent, "postgres")?;
         let data = folder.path().join("data");
@@ -78,75 +103,35 @@ impl Postgres {
         let address = SocketAddr::from(([127, 0, 0, 1], port));
         // SIGINT: roll back, write a checkpoint, end.
         let running = Running::start(command, folder, address, Signal::INT)?;
-        let mut peer = Self { running, stream: connect(address)? };
-        peer.query("CREATE TABLE points (series int4, time timestamptz, value float8, flag int2)")?;
-        Ok(peer)
+        let runtime = Builder::new_current_thread().enable_all().build()?;
+        let client = runtime.block_on(connect(address))?;
+        let made = client
+            .batch_execute("CREATE TABLE points (series int4, time timestamptz, value float8, flag int2)");
+        runtime.block_on(made).context("making the table")?;
+        Ok(Self { running, client, runtime })
     }
+}
 
-    /// Runs `sql`, which answers no rows that count.
-    fn query(&mut self, sql: &str) -> Result<()> {
-        self.send(b'Q', &[sql.as_bytes(), b"\0"].concat())?;
-        while self.message()?.0 != b'Z' {}
-        Ok(())
-    }
-
-    fn send(&mut self, kind: u8, body: &[u8]) -> Result<()> {
-        let mut message = Vec::with_capacity(body.len() + 5);
-        message.push(kind);
-        message.extend_from_slice(&u32::try_from(body.len() + 4)?.to_be_bytes());
-        message.extend_from_slice(body);
-        self.stream.get_mut().write_all(&message).context("sending to PostgreSQL")
-    }
-
-    /// The next message; errors of the server become ours.
-    fn message(&mut self) -> Result<(u8, Vec<u8>)> {
-        let mut head = [0; 5];
-        self.stream.read_exact(&mut head).context("reading from PostgreSQL")?;
-        let [kind, a, b, c, d] = head;
-        let length = u32::from_be_bytes([a, b, c, d]).checked_sub(4).context("a message without length")?;
-        let mut body = vec![0; usize::try_from(length)?];
-        self.stream.read_exact(&mut body).context("reading from PostgreSQL")?;
-        if kind == b'E' {
-            bail!("PostgreSQL: {}", String::from_utf8_lossy(&body).replace('\0', " "));
-        }
-        Ok((kind, body))
-    }
-
-    fn copy_in(&mut self, data: &Data, series: std::ops::Range<usize>) -> Result<()> {
-        self.send(b'Q', b"COPY points FROM STDIN (FORMAT binary)\0")?;
-        while self.message()?.0 != b'G' {}
-        let mut body = COPY_HEAD.to_vec();
-        for index in series {
-            let one = data.one(index);
-            let number = i32::try_from(index)?;
-            for place in 0..data.values {
-                let (milli, flag) = one.point(place, 0);
-                row(&mut body, number, data.time(place), milli, flag);
-                if body.len() >= MESSAGE_BYTES {
-                    self.send(b'd', &body)?;
-                    body.clear();
-                }
+/// Writes the points of some series, in one transaction.
+async fn copy_in(client: &Client, data: &Data, series: Range<usize>) -> Result<()> {
+    let sink = client.copy_in::<_, Bytes>("COPY points FROM STDIN (FORMAT binary)").await?;
+    let mut sink = pin!(sink);
+    let mut body = COPY_HEAD.to_vec();
+    for index in series {
+        let one = data.one(index);
+        let number = i32::try_from(index)?;
+        for place in 0..data.values {
+            let (milli, flag) = one.point(place, 0);
+            row(&mut body, number, data.time(place), milli, flag);
+            if body.len() >= MESSAGE_BYTES {
+                sink.feed(Bytes::from(std::mem::take(&mut body))).await?;
             }
         }
-        body.extend_from_slice(&COPY_END);
-        self.send(b'd', &body)?;
-        self.send(b'c', b"")?;
-        while self.message()?.0 != b'Z' {}
-        Ok(())
     }
-
-    fn took(&self, begun: Instant, before: (Option<Duration>, Option<Duration>)) -> Took {
-        let own = crate::process::cpu_time(std::process::id());
-        Took {
-            elapsed: begun.elapsed(),
-            cpu: self.running.cpu().zip(before.0).map(|(after, before)| after.saturating_sub(before)),
-            generator_cpu: own.zip(before.1).map(|(after, before)| after.saturating_sub(before)),
-        }
-    }
-
-    fn before(&self) -> (Option<Duration>, Option<Duration>) {
-        (self.running.cpu(), crate::process::cpu_time(std::process::id()))
-    }
+    body.extend_from_slice(&COPY_END);
+    sink.feed(Bytes::from(body)).await?;
+    sink.finish().await.context("ending a COPY")?;
+    Ok(())
 }
 
 /// One row of a binary COPY: 40 bytes, fewer without a value.
@@ -167,42 +152,25 @@ fn row(out: &mut Vec<u8>, series: i32, time: i64, milli: Option<i32>, flag: Flag
     out.extend_from_slice(&i16::from(flag.number()).to_be_bytes());
 }
 
-/// Connects and introduces itself; a server that still starts is asked again.
-fn connect(address: SocketAddr) -> Result<BufReader<TcpStream>> {
+/// Connects; a server that still starts is asked again.
+async fn connect(address: SocketAddr) -> Result<Client> {
     let begun = Instant::now();
+    let mut config = Config::new();
+    config.host(address.ip().to_string()).port(address.port()).user("campaign").dbname("postgres");
     loop {
-        match introduce(address) {
-            Ok(stream) => return Ok(stream),
-            Err(error) if begun.elapsed() > START_TIME_MAX => return Err(error),
-            Err(_) => std::thread::sleep(Duration::from_millis(50)),
+        match config.connect(NoTls).await {
+            Ok((client, connection)) => {
+                // That it broke is told by the request under way.
+                tokio::spawn(async { drop(connection.await) });
+                return Ok(client);
+            }
+            Err(error) if begun.elapsed() > START_TIME_MAX => return Err(error).context("connecting"),
+            Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
         }
     }
 }
 
-fn introduce(address: SocketAddr) -> Result<BufReader<TcpStream>> {
-    let mut stream = TcpStream::connect(address)?;
-    stream.set_nodelay(true)?;
-    // Version 3.0 of the protocol.
-    let mut hello = 196_608_u32.to_be_bytes().to_vec();
-    hello.extend_from_slice(b"user\0campaign\0database\0postgres\0\0");
-    let length = u32::try_from(hello.len() + 4)?;
-    stream.write_all(&[&length.to_be_bytes()[..], &hello].concat())?;
-    let mut stream = BufReader::with_capacity(MESSAGE_BYTES, stream);
-    loop {
-        let mut head = [0; 5];
-        stream.read_exact(&mut head)?;
-        let [kind, a, b, c, d] = head;
-        let mut body = vec![0; usize::try_from(u32::from_be_bytes([a, b, c, d]).saturating_sub(4))?];
-        stream.read_exact(&mut body)?;
-        match kind {
-            b'Z' => return Ok(stream),
-            b'E' => bail!("PostgreSQL: {}", String::from_utf8_lossy(&body).replace('\0', " ")),
-            _ => {}
-        }
-    }
-}
-
-impl Peer for Postgres {
+impl Started for Postgres {
     fn caveat(&self) -> &'static str {
         "PostgreSQL at its best for this job: no index, binary COPY both ways, one transaction a request, default \
          settings, each commit synced; read in the order in which it was written"
@@ -217,30 +185,34 @@ impl Peer for Postgres {
     }
 
     fn write(&mut self, data: &Data, request_series: usize) -> Result<Took> {
-        let (before, begun) = (self.before(), Instant::now());
-        for first in (0..data.series).step_by(request_series.max(1)) {
-            self.copy_in(data, first..(first + request_series).min(data.series))?;
-        }
-        Ok(self.took(begun, before))
+        let (took, ()) = timed(&self.running, || {
+            for first in (0..data.series).step_by(request_series.max(1)) {
+                let series = first..(first + request_series).min(data.series);
+                self.runtime.block_on(copy_in(&self.client, data, series))?;
+            }
+            Ok(())
+        })?;
+        Ok(took)
     }
 
     fn read(&mut self, data: &Data) -> Result<(Took, Vec<Tally>)> {
-        let (before, begun) = (self.before(), Instant::now());
-        self.send(b'Q', b"COPY points TO STDOUT (FORMAT binary)\0")?;
-        let mut tallies = vec![Tally::default(); data.series];
-        loop {
-            let (kind, body) = self.message()?;
-            match kind {
-                b'd' => take(&body, &mut tallies)?,
-                b'Z' => return Ok((self.took(begun, before), tallies)),
-                _ => {}
-            }
-        }
+        timed(&self.running, || {
+            self.runtime.block_on(async {
+                let mut tallies = vec![Tally::default(); data.series];
+                let messages = self.client.copy_out("COPY points TO STDOUT (FORMAT binary)").await?;
+                let mut messages = pin!(messages);
+                while let Some(message) = messages.try_next().await? {
+                    take(&message, &mut tallies)?;
+                }
+                Ok(tallies)
+            })
+        })
     }
 
     fn close(self: Box<Self>) -> Result<u64> {
-        let Self { running, stream } = *self;
-        drop(stream);
+        let Self { running, client, runtime } = *self;
+        drop(client);
+        drop(runtime);
         running.close()
     }
 }

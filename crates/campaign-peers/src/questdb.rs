@@ -8,13 +8,13 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result, bail, ensure};
 use rustix::process::Signal;
 
-use crate::hakom::bodies::decimal;
-use crate::hakom::series::Data;
-use crate::hakom::tally::{Flag, Tally};
+use campaign::hakom::bodies::decimal;
+use campaign::hakom::series::Data;
+use campaign::hakom::tally::{Flag, Tally};
 
+use super::database::{Database, Keeps, Started, Took, note_point};
 use super::process::{self, Running};
 use super::web::{Client, timed};
-use super::{Keeps, Peer, Took, note_point};
 
 /// How long written points may take until they can be read.
 const APPLY_TIME_MAX: Duration = Duration::from_secs(600);
@@ -32,7 +32,7 @@ pub struct Questdb {
 /// # Errors
 ///
 /// If they are not there.
-pub fn find() -> Result<Vec<PathBuf>> {
+fn find() -> Result<Vec<PathBuf>> {
     let java = process::search(&["java"], &[]).context("no QuestDB here: it needs java in PATH")?;
     #[expect(clippy::disallowed_methods, reason = "where programs are, is no setting of ours")]
     let named = std::env::var_os("QUESTDB_JAR").map(PathBuf::from);
@@ -47,13 +47,31 @@ pub fn find() -> Result<Vec<PathBuf>> {
     Ok(vec![java, jar])
 }
 
+/// QuestDB: line protocol over HTTP, export as CSV.
+#[derive(Debug, Clone, Copy)]
+pub struct Kind;
+
+impl Database for Kind {
+    fn name(&self) -> &'static str {
+        "questdb"
+    }
+
+    fn find(&self) -> Result<Vec<PathBuf>> {
+        find()
+    }
+
+    fn start(&self, programs: &[PathBuf], parent: &Path) -> Result<Box<dyn Started>> {
+        Ok(Box::new(Questdb::start(programs, parent)?))
+    }
+}
+
 impl Questdb {
     /// Starts it on a fresh folder.
     ///
     /// # Errors
     ///
     /// If that fails.
-    pub fn start(programs: &[PathBuf], parent: &Path) -> Result<Self> {
+    fn start(programs: &[PathBuf], parent: &Path) -> Result<Self> {
         let [java, jar] = programs else { bail!("java and the archive are needed") };
         let folder = process::folder(parent, "questdb")?;
         // Its other front end cannot be left out: without it, version 7.3 answers nothing over HTTP either.
@@ -101,7 +119,7 @@ fn line(out: &mut Vec<u8>, series: &str, time: i64, milli: Option<i32>, flag: Fl
     out.extend_from_slice(b"000000000\n");
 }
 
-impl Peer for Questdb {
+impl Started for Questdb {
     fn caveat(&self) -> &'static str {
         "QuestDB: line protocol over HTTP, each request in the order of time, each commit synced; the clock stops \
          when all points can be read"
