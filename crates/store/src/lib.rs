@@ -41,6 +41,7 @@ mod embedded;
 mod snapshot;
 mod store;
 pub mod rows;
+pub mod terms;
 mod tenants;
 mod fingerprint;
 #[cfg(any(test, feature = "testing"))]
