@@ -9,8 +9,10 @@ mod fetch;
 mod folder;
 mod hosted;
 mod pool;
-mod documents;
+mod fetches;
 mod contexts;
+mod documents;
+mod resolve;
 mod catalogue;
 #[cfg(test)]
 pub(crate) mod testing;

@@ -11,17 +11,20 @@
 //! Resources of the standard that are not in the table (subscriptions, registrations, entity maps,
 //! snapshots) have no stubs: they answer 404 in the standard's form, as any other path.
 
+mod media;
 mod problem;
 mod context;
-mod wire;
-mod geoquery;
-mod q;
-mod render;
-mod selection;
 mod state;
-mod routes;
+mod wire;
+mod q;
+mod selection;
+mod geoquery;
+mod render;
 mod params;
+mod request;
+mod answer;
 mod openapi;
+mod routes;
 #[cfg(feature = "testing")]
 pub mod testing;
 
@@ -32,7 +35,7 @@ use api_http::{FrontEnd, Request, Response, Route, check_untagged, handler};
 use http::Method;
 
 use problem::{Problem, refuse};
-use routes::conditions::has_tags;
+use request::has_tags;
 use routes::temporal::{attributes as past_attributes, entities as past};
 use routes::{attributes, batch, contexts, discovery, docs, entities, info, purge};
 

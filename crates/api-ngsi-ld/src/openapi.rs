@@ -10,7 +10,7 @@ use std::sync::OnceLock;
 use api_http::{ApiDescription, parameter_reference, path_parameters, schema_reference};
 use serde_json::{Map, Value, json};
 
-use crate::routes::{GEO_JSON, JSON, JSON_LD};
+use crate::media::{GEO_JSON, JSON, JSON_LD};
 use operations::{Body, Gives, OPERATIONS, Operation, TAGS};
 
 /// The document.

@@ -12,6 +12,8 @@
 //!   local scope (5.7.2.4), is never refused; `jsonKeys` changes nothing because keys of values are never expanded.
 
 mod given;
+mod writes;
+mod reading;
 mod order;
 pub(crate) mod temporal;
 mod body;
@@ -24,12 +26,14 @@ use model_entities::{Deadline, Filter, Order, Path, Query, Selector, TermId, Tim
 
 pub(crate) use body::{parse_query_body, parse_temporal_body};
 pub(crate) use given::check_parameters;
+pub(crate) use reading::{Join, Reading};
 pub(crate) use temporal::{TemporalForm, TemporalParams};
+pub(crate) use writes::{WriteOptions, flag, instances, merge_options, write_options};
 
 use crate::context::Names;
+use crate::media::GEO_JSON;
 use crate::problem::Problem;
 use crate::render::Form;
-use crate::routes::{GEO_JSON, Join, Reading};
 use crate::state::Limits;
 use entities::{check_width, parse_query};
 use given::Given;

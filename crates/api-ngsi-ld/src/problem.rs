@@ -5,9 +5,7 @@ use api_http::{
 };
 use http::{HeaderValue, Method, StatusCode, header};
 use lang_json::write_string;
-use model_entities::{Error, StoreErrorKind, is_outage};
-
-use crate::context::Names;
+use model_entities::{Error, StoreErrorKind, TermId, is_outage};
 
 const TYPE_PREFIX: &str = "https://uri.etsi.org/ngsi-ld/errors/";
 
@@ -44,6 +42,11 @@ impl Problem {
     /// The entity, attribute, type or context is not there.
     pub(crate) fn not_found(detail: impl Into<String>) -> Self {
         Self::new(StatusCode::NOT_FOUND, "ResourceNotFound", "Resource not found", detail)
+    }
+
+    /// No entity has this id.
+    pub(crate) fn no_such_entity(id: &str) -> Self {
+        Self::not_found(format!("entity {id:?} does not exist"))
     }
 
     /// What is to be created is there.
@@ -139,6 +142,12 @@ impl Problem {
         Self { damage: true, detail, ..Self::internal() }
     }
 
+    /// The entity with this id is damaged.
+    pub(crate) fn damaged_entity(id: &str) -> Self {
+        tracing::error!(id, "a stored entity is damaged");
+        Self::damaged()
+    }
+
     /// Whether the cause is that stored data is damaged.
     pub(crate) fn is_damage(&self) -> bool {
         self.damage
@@ -191,15 +200,20 @@ impl From<ConditionError> for Problem {
     }
 }
 
-/// Words a refusal of the model; `names` spell terms where there are any.
-pub(crate) fn problem(error: &Error, names: Option<&Names>) -> Problem {
+/// Stands for the name of an attribute where no names are at work.
+pub(crate) fn unnamed(_: TermId) -> &'static str {
+    "attribute"
+}
+
+/// Words a refusal of the model; `name` spells a term.
+pub(crate) fn problem<'n>(error: &Error, name: impl FnOnce(TermId) -> &'n str) -> Problem {
     match error {
         Error::NoSuchTenant(name) => Problem::no_such_tenant(name),
         Error::TooManyTenants { .. } => Problem::operation_not_supported(error.to_string()),
-        Error::NoSuchEntity(id) => Problem::not_found(format!("entity {id:?} does not exist")),
+        Error::NoSuchEntity(id) => Problem::no_such_entity(id),
         Error::AlreadyExists(id) => Problem::already_exists(format!("entity {id:?} exists already")),
         Error::NoSuchAttribute(term, dataset) => {
-            let name = names.map_or("attribute", |names| names.compact(*term));
+            let name = name(*term);
             Problem::not_found(match dataset {
                 Some(dataset) => {
                     format!("the entity has no instance of attribute {name:?} with datasetId {dataset:?}")
@@ -222,10 +236,10 @@ pub(crate) fn problem(error: &Error, names: Option<&Names>) -> Problem {
 }
 
 /// Words a refusal of a write: a limit there is one on what is stored, not on a query.
-pub(crate) fn write_problem(error: &Error, names: Option<&Names>) -> Problem {
+pub(crate) fn write_problem<'n>(error: &Error, name: impl FnOnce(TermId) -> &'n str) -> Problem {
     match error {
         Error::Limit(detail) => Problem::too_large(detail.as_str()),
-        error => problem(error, names),
+        error => problem(error, name),
     }
 }
 

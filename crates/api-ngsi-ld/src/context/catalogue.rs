@@ -10,7 +10,7 @@ use super::contexts::TenantContexts;
 use super::hosted::Hosted;
 use super::request_context::RequestContext;
 use super::source::{ContextSource, LOCAL_PATH, identify, local_id};
-use crate::problem::{Problem, problem, write_problem};
+use crate::problem::{Problem, problem, unnamed, write_problem};
 
 /// The largest hosted context in bytes.
 const HOSTED_BYTES_MAX: usize = 1 << 20;
@@ -111,14 +111,14 @@ impl TenantContexts<'_> {
         of.build(context.clone(), ContextSource::url(LOCAL_PATH), document.len()).await?;
         let held = match hosted.list(self.tenant).await {
             Err(Error::NoSuchTenant(_)) => 0,
-            listed => listed.map_err(|error| problem(&error, None))?.len(),
+            listed => listed.map_err(|error| problem(&error, unnamed))?.len(),
         };
         if held >= HOSTED_MAX {
             return Err(Problem::too_large(format!("this tenant already hosts {HOSTED_MAX} contexts")));
         }
         let text = serde_json::json!({ "@context": context }).to_string();
         let added = hosted.add(self.tenant, &text, self.all.clock.now()).await;
-        added.map_err(|error| write_problem(&error, None))
+        added.map_err(|error| write_problem(&error, unnamed))
     }
 
     /// All contexts of a kind, or of all kinds: the core context first. Cost: reads the hosted ones.
@@ -129,7 +129,7 @@ impl TenantContexts<'_> {
     pub(crate) async fn list(self, kind: Option<ContextKind>) -> Result<Vec<ContextEntry>, Problem> {
         let mut entries = self.cached().await?;
         if let Some(hosted) = &self.all.hosted {
-            let held = hosted.list(self.tenant).await.map_err(|error| problem(&error, None))?;
+            let held = hosted.list(self.tenant).await.map_err(|error| problem(&error, unnamed))?;
             entries.extend(
                 held.into_iter().map(|(id, created)| ContextEntry::local(&id, ContextKind::Hosted, created)),
             );
@@ -156,7 +156,9 @@ impl TenantContexts<'_> {
     async fn fetched(self) -> Result<Vec<ContextEntry>, Problem> {
         let kept = match &self.all.hosted {
             None => Vec::new(),
-            Some(hosted) => hosted.list_fetched(self.tenant).await.map_err(|error| problem(&error, None))?,
+            Some(hosted) => {
+                hosted.list_fetched(self.tenant).await.map_err(|error| problem(&error, unnamed))?
+            }
         };
         let mut entries: Vec<_> =
             kept.iter().map(|(url, created)| ContextEntry::cached(url, *created)).collect();
@@ -236,7 +238,7 @@ impl TenantContexts<'_> {
         match kind {
             ContextKind::Hosted => {
                 let deleted = self.hosted()?.delete(self.tenant, &id).await;
-                deleted.map_err(|error| write_problem(&error, None))?;
+                deleted.map_err(|error| write_problem(&error, unnamed))?;
             }
             ContextKind::ImplicitlyCreated => {}
             ContextKind::Cached => self.delete_cached(&url, reload).await?,
@@ -262,7 +264,7 @@ impl TenantContexts<'_> {
         }
         if let Some(hosted) = &self.all.hosted {
             let deleted = hosted.delete_fetched(self.tenant, url).await;
-            deleted.map_err(|error| write_problem(&error, None))?;
+            deleted.map_err(|error| write_problem(&error, unnamed))?;
         }
         self.all.shared.pool.lock().remove_document(self.tenant, url);
         Ok(())

@@ -1,46 +1,21 @@
 //! The documents that contexts refer to: preloaded, hosted, part of an earlier request, or from elsewhere.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
 
 use lang_jsonld::{
     Documents, Edition, REFERENCES_MAX, Url, document_references, fiware, parse, read, references,
 };
-use model_entities::{Error, Tenant, TenantName};
-use parking_lot::Mutex;
+use model_entities::Error;
 use serde_json::Value;
-use tokio::sync::OnceCell;
 
-use super::bounded::Bounded;
 use super::contexts::TenantContexts;
-use super::fetch::{FetchError, Fetcher};
+use super::fetch::FetchError;
 use super::hosted::Stored;
 use super::pool::Document;
-use super::source::{ContextSource, local_id};
-use crate::problem::{Problem, problem};
-
-/// The most documents whose fetching failed that are remembered, and the bytes of what is remembered of them.
-const FAILURES_MAX: usize = 1000;
-const FAILURES_BYTES_MAX: usize = 1 << 20;
-/// How long a failure to fetch stands before the document is asked for again.
-const FAILURE_KEPT: Duration = Duration::from_secs(5);
-
-/// Where documents come from that are not at hand.
-#[derive(Debug)]
-pub(super) struct Sources {
-    fetcher: Fetcher,
-    /// What could not be fetched a short while ago, by tenant and URL.
-    failures: Mutex<Bounded<(Instant, Problem)>>,
-    flights: Mutex<HashMap<FlightKey, Flight>>,
-}
-
-/// For whom: a tenant, and which of its lives.
-type FlightKey = (TenantName, Option<Tenant>, Box<str>);
-
-/// One fetch that many may wait for.
-type Flight = Arc<OnceCell<Result<Document, Problem>>>;
+use super::source::local_id;
+use crate::problem::{Problem, problem, unnamed};
 
 /// The documents that a context refers to, directly or through others.
 pub(super) struct Gathered {
@@ -51,32 +26,6 @@ pub(super) struct Gathered {
     pub(super) bytes: usize,
     /// Whether a document is referred to more than once: it is then read as often.
     pub(super) repeats: bool,
-}
-
-impl Sources {
-    pub(super) fn new(fetcher: Fetcher) -> Self {
-        let failures = Mutex::new(Bounded::new(FAILURES_MAX, FAILURES_BYTES_MAX));
-        Self { fetcher, failures, flights: Mutex::default() }
-    }
-
-    fn failure(&self, tenant: &TenantName, url: &str) -> Option<Problem> {
-        let (since, problem) = self.failures.lock().get(&failure_key(tenant, url))?;
-        (since.elapsed() < FAILURE_KEPT).then_some(problem)
-    }
-
-    fn remember_failure(&self, tenant: &TenantName, url: &str, problem: Problem) {
-        let bytes = problem.detail.len();
-        self.failures.lock().put(&failure_key(tenant, url), (Instant::now(), problem), bytes);
-    }
-
-    #[cfg(test)]
-    pub(super) fn is_idle(&self) -> bool {
-        self.flights.lock().is_empty()
-    }
-}
-
-fn failure_key(tenant: &TenantName, url: &str) -> String {
-    [tenant.as_str(), " ", url].concat()
 }
 
 impl TenantContexts<'_> {
@@ -148,34 +97,31 @@ impl TenantContexts<'_> {
     }
 
     /// Has a document in memory from here on.
-    fn take_in(self, url: &str, document: Document) {
+    pub(super) fn take_in(self, url: &str, document: Document) {
         self.all.shared.pool.lock().put_document(self.tenant, self.life, url, document);
         self.all.trim();
     }
 
     /// Fetches a document; whoever asks for it meanwhile waits for the same fetch.
     async fn fetch(self, url: &str) -> Result<Document, Problem> {
-        let sources = &self.all.shared.sources;
-        if let Some(problem) = sources.failure(self.tenant, url) {
+        let fetches = &self.all.shared.fetches;
+        if let Some(problem) = fetches.failure(self.tenant, url) {
             return Err(problem);
         }
-        let key = (self.tenant.clone(), self.life.cloned(), Box::from(url));
-        let flight = Arc::clone(sources.flights.lock().entry(key.clone()).or_default());
-        let waiting = Waiting { flights: &sources.flights, key, flight };
         let fetch = || async {
             let fetched = self.fetch_now(url).await;
             match &fetched {
                 Ok(document) => self.take_in(url, document.clone()),
-                Err(problem) => sources.remember_failure(self.tenant, url, problem.clone()),
+                Err(problem) => fetches.remember_failure(self.tenant, url, problem.clone()),
             }
             fetched
         };
-        waiting.flight.get_or_init(fetch).await.clone()
+        fetches.pending(self.tenant, self.life, url).result(fetch).await
     }
 
     /// Fetches a document, and keeps nothing of it.
-    async fn fetch_now(self, url: &str) -> Result<Document, Problem> {
-        match self.all.shared.sources.fetcher.fetch(url).await {
+    pub(super) async fn fetch_now(self, url: &str) -> Result<Document, Problem> {
+        match self.all.shared.fetches.fetcher.fetch(url).await {
             Ok(text) => {
                 tracing::info!(
                     url,
@@ -235,39 +181,7 @@ impl TenantContexts<'_> {
             if is_fetched && let Err(failure) = parse(&Value::String(url.to_string()), trees) {
                 self.all.shared.pool.lock().remove_document(self.tenant, url);
                 let problem = Problem::bad_request(failure.to_string());
-                self.all.shared.sources.remember_failure(self.tenant, url, problem);
-            }
-        }
-    }
-
-    /// Fetches a document again and takes it in place of the one that is there, if it is a context.
-    ///
-    /// # Errors
-    ///
-    /// If it cannot be had, or is no context: the one that is there stays.
-    pub(super) async fn refetch(self, url: &str) -> Result<(), Problem> {
-        let life = self.now().await?;
-        TenantContexts { life: life.as_ref(), ..self }.take_afresh(url).await
-    }
-
-    async fn take_afresh(self, url: &str) -> Result<(), Problem> {
-        let unavailable = |problem: Problem| Problem::ld_context_not_available(problem.detail);
-        let fresh = self.fetch_now(url).await.map_err(|problem| match problem.status {
-            http::StatusCode::BAD_REQUEST => unavailable(problem),
-            _ => problem,
-        })?;
-        let pool = || self.all.shared.pool.lock();
-        let before = pool().document(self.tenant, url);
-        let bytes = fresh.stored.text.len();
-        self.take_in(url, fresh);
-        match self.build(Value::String(url.into()), ContextSource::url(url), bytes).await {
-            Ok(_) => Ok(()),
-            Err(problem) => {
-                match before {
-                    Some(before) => self.take_in(url, before),
-                    None => pool().remove_document(self.tenant, url),
-                }
-                Err(unavailable(problem))
+                self.all.shared.fetches.remember_failure(self.tenant, url, problem);
             }
         }
     }
@@ -276,7 +190,7 @@ impl TenantContexts<'_> {
     pub(super) async fn hosted_document(self, id: &str) -> Result<Option<Stored>, Problem> {
         match &self.all.hosted {
             None => Ok(None),
-            Some(hosted) => hosted.get(self.tenant, id).await.map_err(|error| problem(&error, None)),
+            Some(hosted) => hosted.get(self.tenant, id).await.map_err(|error| problem(&error, unnamed)),
         }
     }
 
@@ -284,26 +198,9 @@ impl TenantContexts<'_> {
     async fn kept_document(self, url: &str) -> Result<Option<Stored>, Problem> {
         match &self.all.hosted {
             None => Ok(None),
-            Some(hosted) => hosted.get_fetched(self.tenant, url).await.map_err(|error| problem(&error, None)),
-        }
-    }
-}
-
-/// One of those who wait for a flight; the last to leave, or the first after it landed, clears it away.
-struct Waiting<'a> {
-    flights: &'a Mutex<HashMap<FlightKey, Flight>>,
-    key: FlightKey,
-    flight: Flight,
-}
-
-impl Drop for Waiting<'_> {
-    fn drop(&mut self) {
-        // Two hold the flight when nobody else waits for it: the map and this.
-        const LAST: usize = 2;
-        let mut flights = self.flights.lock();
-        let is_held = flights.get(&self.key).is_some_and(|held| Arc::ptr_eq(held, &self.flight));
-        if is_held && (self.flight.initialized() || Arc::strong_count(&self.flight) <= LAST) {
-            flights.remove(&self.key);
+            Some(hosted) => {
+                hosted.get_fetched(self.tenant, url).await.map_err(|error| problem(&error, unnamed))
+            }
         }
     }
 }

@@ -3,9 +3,9 @@
 use api_http::{MediaType, Request, accept};
 
 use super::given::Given;
+use crate::media::{GEO_JSON, JSON, JSON_LD};
 use crate::problem::Problem;
 use crate::render::{Form, Languages, RELEASE};
-use crate::routes::{GEO_JSON, JSON, JSON_LD};
 
 /// The media types of entities, the preferred first (6.3.4).
 const OFFERED: &[MediaType] = &[JSON, JSON_LD, GEO_JSON];

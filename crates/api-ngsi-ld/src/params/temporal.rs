@@ -15,10 +15,11 @@ use model_entities::{
 use super::EntityParams;
 use super::given::Given;
 use super::order::parse_past_order;
+use super::reading::Reading;
 use crate::context::Names;
+use crate::media::{JSON, JSON_LD};
 use crate::problem::Problem;
 use crate::render::Form;
-use crate::routes::{JSON, JSON_LD, Reading};
 use crate::state::Limits;
 use crate::wire::time::parse_time;
 

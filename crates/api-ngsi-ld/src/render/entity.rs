@@ -1,10 +1,15 @@
 //! An entity as JSON or JSON-LD (NGSI-LD 4.5.1 to 4.5.4).
 
+mod join;
+mod attribute;
+
+pub(super) use attribute::{is_geometry, names, write_attribute, write_extras, write_objects};
+pub(crate) use join::targets;
+
 use model_entities::{EntityView, TermId};
 
-use crate::render::attribute::write_attribute;
-use crate::render::join::Above;
 use crate::render::{Object, RenderPlan, write_time};
+use join::Above;
 
 /// Appends an entity. Cost: one pass over it; what it copies is most of the cost.
 pub(crate) fn write_entity(out: &mut String, entity: &EntityView<'_>, plan: &RenderPlan<'_>) {

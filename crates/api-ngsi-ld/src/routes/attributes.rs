@@ -1,20 +1,14 @@
 //! `/entities/{id}/attrs` and `/entities/{id}/attrs/{attr}`.
 
-use api_http::{Request, Response, json_response};
-use http::StatusCode;
-use lang_json::write_string;
-use model_entities::{Attribute, Change, Instances, NotUpdated, Operation, TermId};
+use api_http::{Request, Response};
+use model_entities::{Attribute, Draft, Instances, Operation, TermId};
 
-use crate::context::SCOPE_IRI;
-use crate::params::check_parameters;
+use crate::answer::{no_content, outcome};
+use crate::params::{check_parameters, instances, write_options};
 use crate::problem::Problem;
-use crate::routes::answer::{JSON, no_content};
-use crate::routes::body::{Body, body};
-use crate::routes::entities::entity_id;
-use crate::routes::options::{flag, write_options};
-use crate::routes::session::{Session, tenant};
+use crate::request::{Session, attribute_name, body, entity_id};
 use crate::state::Api;
-use crate::wire::{Rules, check_name, check_uri, parse_attribute, parse_fragment};
+use crate::wire::{Rules, parse_attribute, parse_fragment};
 
 /// Parameters of writes to attributes.
 const PARAMETERS: &[&str] = &["options", "format", "type", "local"];
@@ -40,11 +34,11 @@ async fn change_entity(
     api: &Api,
     request: &Request,
     rules: &Rules,
-    operation: impl FnOnce(model_entities::Draft) -> Operation,
+    operation: impl FnOnce(Draft) -> Operation,
 ) -> Result<Response, Problem> {
     let id = entity_id(request)?;
     let body = body(request)?;
-    let session = writing(api, request, body).await?;
+    let session = api.writing(request, body).await?;
     let required = session.precondition(request)?;
     let draft = session.parse(|names| parse_fragment(body.text, names, rules)).await?;
     let change = session.apply(id, &required, operation(draft)).await?;
@@ -74,7 +68,7 @@ async fn change_attribute(
     let name = attribute_name(request)?;
     let rules = rules.in_representation(write_options(request, &[])?.representation);
     let body = body(request)?;
-    let session = writing(api, request, body).await?;
+    let session = api.writing(request, body).await?;
     if session.names.is_scope(name) {
         return Err(Problem::bad_request(
             "scopes are written with /attrs or the entity, and removed by DELETE",
@@ -104,36 +98,6 @@ pub(crate) async fn delete(api: Api, request: Request) -> Result<Response, Probl
     Ok(no_content())
 }
 
-/// Which instances of an attribute a removal means: `datasetId` and `deleteAll` (6.7.3.2, 6.21.3.1).
-pub(crate) fn instances(request: &Request) -> Result<Instances, Problem> {
-    Ok(match (flag(request, "deleteAll")?, request.params.get("datasetId")) {
-        (true, Some(_)) => {
-            return Err(Problem::bad_request("parameters deleteAll and datasetId exclude each other"));
-        }
-        (true, None) => Instances::All,
-        (false, None | Some("@none")) => Instances::Default,
-        (false, Some(dataset)) => {
-            check_uri(dataset)
-                .map_err(|error| Problem::bad_request(format!("parameter datasetId: {error}")))?;
-            Instances::Dataset(dataset.into())
-        }
-    })
-}
-
-/// A session for a write to an entity that must exist, so that its tenant must, too.
-pub(crate) async fn writing(api: &Api, request: &Request, body: Body<'_>) -> Result<Session, Problem> {
-    let tenant = tenant(request)?;
-    let context = api.body_context(&tenant, request, body).await?;
-    api.session(&tenant, &context).await
-}
-
-/// The attribute in the URL.
-pub(crate) fn attribute_name(request: &Request) -> Result<&str, Problem> {
-    let name = request.capture(1);
-    check_name(name).map_err(Problem::bad_request)?;
-    Ok(name)
-}
-
 /// The term of an attribute that a request is to change; a name that no entity of the tenant uses is
 /// not interned for it.
 async fn attribute_in_use(session: &Session, id: &str, name: &str) -> Result<TermId, Problem> {
@@ -145,39 +109,4 @@ async fn attribute_in_use(session: &Session, id: &str, name: &str) -> Result<Ter
         Some(_) => format!("the entity has no attribute {name:?}"),
         None => format!("entity {id:?} does not exist"),
     }))
-}
-
-/// 204, or 207 with an UpdateResult (5.2.18) where something was left as it is.
-pub(crate) fn outcome(session: &Session, change: &Change) -> Response {
-    if change.not_updated.is_empty() {
-        return no_content();
-    }
-    let terms = session.entities.terms();
-    let iri = |out: &mut String, term: TermId| {
-        write_string(out, terms.iri(term).as_deref().unwrap_or_default());
-    };
-    let mut out = String::from("{\"updated\":[");
-    for (index, term) in change.updated.iter().enumerate() {
-        if index > 0 {
-            out.push(',');
-        }
-        iri(&mut out, *term);
-    }
-    if change.scoped {
-        out.push_str(if change.updated.is_empty() { "" } else { "," });
-        write_string(&mut out, SCOPE_IRI);
-    }
-    out.push_str("],\"notUpdated\":[");
-    for (index, (term, NotUpdated::Exists)) in change.not_updated.iter().enumerate() {
-        if index > 0 {
-            out.push(',');
-        }
-        out.push_str("{\"attributeName\":");
-        iri(&mut out, *term);
-        out.push_str(",\"reason\":");
-        write_string(&mut out, "the entity has this attribute already, and noOverwrite was asked for");
-        out.push('}');
-    }
-    out.push_str("]}");
-    json_response(StatusCode::MULTI_STATUS, JSON, out)
 }

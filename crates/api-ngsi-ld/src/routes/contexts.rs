@@ -9,14 +9,12 @@ use lang_json::write_string;
 use model_entities::Fingerprint;
 
 use crate::context::{ContextEntry, ContextKind, LOCAL_PATH, TenantContexts};
+use crate::media::{JSON, JSON_LD};
 use crate::problem::Problem;
 use crate::render::write_time;
-use crate::routes::conditions::state_condition;
-use crate::routes::session::tenant;
+use crate::request::{state_condition, tenant};
 use crate::state::Api;
 
-const JSON: MediaType = "application/json";
-const JSON_LD: MediaType = "application/ld+json";
 const OFFERED: &[MediaType] = &[JSON, JSON_LD];
 
 /// NGSI-LD 6.29.3.1, POST /jsonldContexts.

@@ -3,7 +3,7 @@
 use api_http::{Request, Response, description_page, json_response};
 use http::StatusCode;
 
-use super::JSON;
+use crate::media::JSON;
 use crate::openapi;
 use crate::params::check_parameters;
 use crate::problem::Problem;

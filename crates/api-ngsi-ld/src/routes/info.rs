@@ -3,11 +3,12 @@
 use api_http::{Request, Response};
 use lang_json::write_string;
 
+use crate::answer::{answer, json_media};
+use crate::media::JSON_LD;
 use crate::params::check_parameters;
 use crate::problem::Problem;
 use crate::render::write_time;
-use crate::routes::answer::{JSON_LD, answer, json_media};
-use crate::routes::session::tenant;
+use crate::request::tenant;
 use crate::state::Api;
 
 /// NGSI-LD 6.36.3.1, GET /info/sourceIdentity (5.15.1): who this broker is, and since when.

@@ -3,12 +3,10 @@
 use api_http::{Request, Response};
 use model_entities::{Error, Operation, Query, TermId};
 
+use crate::answer::{Tally, no_content};
 use crate::params::EntityParams;
 use crate::problem::Problem;
-use crate::routes::answer::no_content;
-use crate::routes::batch::Tally;
-use crate::routes::load::{Memory, deadline};
-use crate::routes::session::Session;
+use crate::request::{Memory, Session, deadline};
 use crate::state::Api;
 
 /// Entities found and changed in one go: so many, or fewer that are so large together.

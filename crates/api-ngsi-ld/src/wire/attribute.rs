@@ -11,8 +11,8 @@ use super::fault::{Fault, Outcome};
 use super::geometry::is_geometry;
 use super::name::check_uri;
 use super::parser::Parser;
-use super::value::Slot;
-use super::{NULL, Nulls, Representation};
+use super::rules::{NULL, Nulls, Representation};
+use super::slot::{Slot, kind_of};
 
 /// From so many on, what must differ is compared by hash.
 const FEW: usize = 16;
@@ -259,21 +259,6 @@ fn is_attribute(reader: &lang_json::Reader<'_>) -> Outcome<bool> {
     Ok(false)
 }
 
-/// The kind of an attribute by the name of its type, short or as IRI.
-pub(super) fn kind_of(name: &str) -> Option<Kind> {
-    Some(match name.strip_prefix("https://uri.etsi.org/ngsi-ld/").unwrap_or(name) {
-        "Property" => Kind::Property,
-        "GeoProperty" => Kind::GeoProperty,
-        "Relationship" => Kind::Relationship,
-        "LanguageProperty" => Kind::LanguageProperty,
-        "VocabProperty" | "VocabularyProperty" => Kind::VocabProperty,
-        "JsonProperty" => Kind::JsonProperty,
-        "ListProperty" => Kind::ListProperty,
-        "ListRelationship" => Kind::ListRelationship,
-        _ => return None,
-    })
-}
-
 /// A datasetId as it is kept: none for the default instance.
 pub(super) fn dataset(text: &str) -> Outcome<Option<Box<str>>> {
     if text == "@none" {
@@ -330,18 +315,4 @@ pub(super) fn differ(instances: &[Instance]) -> Outcome<()> {
 /// An instance that a client wants removed.
 pub(super) fn removed() -> Instance {
     Instance { kind: None, value: None, remove: true, ..Instance::new(Kind::Property, "") }
-}
-
-/// Whether a canonical value asks for the removal of what holds it.
-pub(super) fn asks_removal(value: &str, nulls: Nulls) -> Option<bool> {
-    let null = matches!(
-        value,
-        "null" | r#""urn:ngsi-ld:null""# | r#"{"@none":"urn:ngsi-ld:null"}"# | r#"["urn:ngsi-ld:null"]"#
-    );
-    match (null, nulls) {
-        (false, _) => Some(false),
-        (true, Nulls::Deletes | Nulls::Merges) => Some(true),
-        (true, Nulls::Records) => (value != "null").then_some(true),
-        (true, Nulls::Refused) => None,
-    }
 }

@@ -7,10 +7,10 @@ use model_entities::{
     ATTRIBUTES_MAX, Attribute, Draft, INSTANCES_MAX, SCOPES_MAX, SUB_ATTRIBUTES_MAX, TYPES_MAX, TermId,
 };
 
-use super::NULL;
 use super::fault::{Fault, Outcome};
 use super::name::{check_uri, scope};
 use super::parser::Parser;
+use super::rules::NULL;
 
 /// From so many on, what must differ is compared by hash.
 const FEW: usize = 16;

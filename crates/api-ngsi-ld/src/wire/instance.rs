@@ -4,13 +4,14 @@ use lang_json::Kind as Json;
 use model_entities::{Extra, Field, Instance, Kind};
 use smallvec::SmallVec;
 
-use super::attribute::{asks_removal, dataset, differ, kind_of, removed};
+use super::attribute::{dataset, differ, removed};
 use super::entity::{INSTANCES, SUB_ATTRIBUTES, Seen, check_count};
 use super::fault::{Fault, Outcome};
-use super::name::{is_attribute_member, is_stamp, previous_slot};
+use super::name::{is_attribute_member, is_stamp};
 use super::parser::Parser;
-use super::value::Slot;
-use super::{Nulls, Rules};
+use super::rules::{NULL, Nulls, Rules, asks_removal};
+use super::slot::{Slot, kind_of, previous_slot};
+use super::value::inferred_kind;
 
 /// An instance under construction.
 struct Parts {
@@ -227,7 +228,7 @@ impl Parser<'_> {
                 )));
             }
             (Some(kind), _) => Some(kind),
-            (None, Some(slot)) => instance.value.as_deref().map(|value| slot.inferred(value)),
+            (None, Some(slot)) => instance.value.as_deref().map(|value| inferred_kind(slot, value)),
             (None, None) => None,
         };
         instance.kind = kind;
@@ -242,7 +243,7 @@ impl Parser<'_> {
 
 #[cold]
 fn refused_null(member: &str, value: &str) -> Box<Fault> {
-    let null = if value == "null" { "null" } else { super::NULL };
+    let null = if value == "null" { "null" } else { NULL };
     Fault::data(format!("{member:?} must not be {null} here"))
 }
 

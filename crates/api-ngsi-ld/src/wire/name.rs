@@ -1,6 +1,6 @@
 //! The form of names, URIs, scopes and language tags.
 
-use super::value::Slot;
+use super::slot::{Slot, previous_slot};
 
 /// Checks the name of a type or attribute: a short name, `prefix:name`, or an IRI (4.6.2).
 /// Cost: linear in the name.
@@ -108,20 +108,6 @@ fn is_made_by_brokers(name: &str) -> bool {
 /// Whether a broker alone makes the member of this name of any attribute: what is sent is passed over (5.2.2).
 pub(super) fn is_stamp(name: &str) -> bool {
     matches!(name, "createdAt" | "modifiedAt" | "deletedAt" | "instanceId")
-}
-
-/// The slot whose value before a change the member of this name tells in notifications.
-pub(super) fn previous_slot(name: &str) -> Option<Slot> {
-    Some(match name {
-        "previousValue" => Slot::Value,
-        "previousObject" => Slot::Object,
-        "previousLanguageMap" => Slot::LanguageMap,
-        "previousVocab" => Slot::Vocab,
-        "previousJson" => Slot::Json,
-        "previousValueList" => Slot::ValueList,
-        "previousObjectList" => Slot::ObjectList,
-        _ => return None,
-    })
 }
 
 /// Whether a character can stand in an IRI (RFC 3987, written as it is sent).

@@ -7,7 +7,7 @@ use model_entities::TermId;
 
 use super::fault::{Fault, Outcome, WireError};
 use super::name::{CORE, check_attribute_name, check_new_name, is_reserved, reserved};
-use super::{NULL, Rules};
+use super::rules::{NULL, Rules};
 use crate::context::Names;
 
 /// The NGSI-LD null as it is written.

@@ -4,10 +4,11 @@ use lang_json::{Kind as Json, Reader};
 use model_entities::{Attribute, Instance, TermId};
 use smallvec::SmallVec;
 
-use super::attribute::{asks_removal, dataset, kind_of, removed};
+use super::attribute::{dataset, removed};
 use super::fault::{Fault, Outcome};
 use super::parser::Parser;
-use super::value::Slot;
+use super::rules::asks_removal;
+use super::slot::{Slot, kind_of};
 use crate::context::Names;
 use crate::problem::Problem;
 

@@ -8,7 +8,7 @@ use super::entity::{SCOPES, check_count};
 use super::fault::{Fault, Outcome, WireError};
 use super::name::scope;
 use super::parser::Parser;
-use super::{NULL, Rules};
+use super::rules::{NULL, Rules};
 use crate::context::Names;
 
 /// The name of the member.

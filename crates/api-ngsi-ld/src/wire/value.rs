@@ -3,84 +3,12 @@
 use lang_json::{Kind as Json, elements, member, members, string_value, write_string};
 use model_entities::Kind;
 
-use super::attribute::asks_removal;
 use super::fault::{Fault, Outcome};
 use super::geometry::{is_geometry, read_geometry};
 use super::name::{check_uri, is_language_tag};
 use super::parser::Parser;
-use super::{NULL, Nulls};
-
-/// The member that holds the value.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) enum Slot {
-    Value,
-    Object,
-    LanguageMap,
-    Vocab,
-    Json,
-    ValueList,
-    ObjectList,
-}
-
-impl Slot {
-    /// The slot that a member of this name is.
-    pub(super) fn of(member: &str) -> Option<Self> {
-        Some(match member {
-            "value" => Self::Value,
-            "object" => Self::Object,
-            "languageMap" => Self::LanguageMap,
-            "vocab" => Self::Vocab,
-            "json" => Self::Json,
-            "valueList" => Self::ValueList,
-            "objectList" => Self::ObjectList,
-            _ => return None,
-        })
-    }
-
-    /// The slot of a kind.
-    pub(super) fn of_kind(kind: Kind) -> Self {
-        match kind {
-            Kind::Property | Kind::GeoProperty => Self::Value,
-            Kind::Relationship => Self::Object,
-            Kind::LanguageProperty => Self::LanguageMap,
-            Kind::VocabProperty => Self::Vocab,
-            Kind::JsonProperty => Self::Json,
-            Kind::ListProperty => Self::ValueList,
-            Kind::ListRelationship => Self::ObjectList,
-        }
-    }
-
-    /// The member's name.
-    pub(super) fn member(self) -> &'static str {
-        match self {
-            Self::Value => "value",
-            Self::Object => "object",
-            Self::LanguageMap => "languageMap",
-            Self::Vocab => "vocab",
-            Self::Json => "json",
-            Self::ValueList => "valueList",
-            Self::ObjectList => "objectList",
-        }
-    }
-
-    /// The kind of an attribute that holds its value here and does not say its type, be it not a geometry.
-    pub(super) fn kind(self) -> Kind {
-        match self {
-            Self::Value => Kind::Property,
-            Self::Object => Kind::Relationship,
-            Self::LanguageMap => Kind::LanguageProperty,
-            Self::Vocab => Kind::VocabProperty,
-            Self::Json => Kind::JsonProperty,
-            Self::ValueList => Kind::ListProperty,
-            Self::ObjectList => Kind::ListRelationship,
-        }
-    }
-
-    /// The kind that follows from the value found here.
-    pub(super) fn inferred(self, value: &str) -> Kind {
-        if self == Self::Value && is_geometry(value) { Kind::GeoProperty } else { self.kind() }
-    }
-}
+use super::rules::{NULL, Nulls, asks_removal};
+use super::slot::Slot;
 
 impl Parser<'_> {
     /// The next value as canonical text. Cost: one allocation of exactly its length.
@@ -191,6 +119,11 @@ impl Parser<'_> {
         out.push(']');
         Ok(out.into())
     }
+}
+
+/// The kind of an attribute that does not say it, by the slot and the value found there.
+pub(super) fn inferred_kind(slot: Slot, value: &str) -> Kind {
+    if slot == Slot::Value && is_geometry(value) { Kind::GeoProperty } else { slot.kind() }
 }
 
 /// An object, or an array of objects (4.5.24).

@@ -4,7 +4,7 @@ use lang_json::write_string;
 use model_entities::{AggregateHistory, AggregateMethod, AggregateValue};
 
 use super::write_each;
-use crate::render::attribute::names;
+use crate::render::entity::names;
 use crate::render::{Object, RenderPlan, write_time};
 
 /// Whole numbers below are written without a fraction.

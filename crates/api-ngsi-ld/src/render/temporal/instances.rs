@@ -3,7 +3,7 @@
 use lang_json::write_string;
 use model_entities::{InstanceHistory, Kind, PastInstance, TimeProperty};
 
-use crate::render::attribute::{is_geometry, names, write_attribute, write_extras, write_objects};
+use crate::render::entity::{is_geometry, names, write_attribute, write_extras, write_objects};
 use crate::render::{Form, Object, RenderPlan, write_iris, write_time};
 
 /// The NGSI-LD null, as each member that holds a value has it (4.5.0).

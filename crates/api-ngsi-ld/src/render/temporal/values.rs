@@ -5,7 +5,7 @@ use model_entities::{InstanceHistory, Kind, TimeProperty};
 
 use super::instances::null;
 use super::write_each;
-use crate::render::attribute::names;
+use crate::render::entity::names;
 use crate::render::{Object, RenderPlan, write_iris, write_time};
 
 /// The member that holds the values of a kind.

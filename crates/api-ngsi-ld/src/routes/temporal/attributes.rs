@@ -3,13 +3,10 @@
 use api_http::{Request, Response};
 use model_entities::{InstanceId, TermId};
 
-use crate::params::check_parameters;
+use crate::answer::no_content;
+use crate::params::{check_parameters, instances};
 use crate::problem::Problem;
-use crate::routes::answer::no_content;
-use crate::routes::attributes::{attribute_name, instances, writing};
-use crate::routes::body::body;
-use crate::routes::entities::{entity_id, no_such_entity, same_id};
-use crate::routes::session::Session;
+use crate::request::{Session, attribute_name, body, entity_id, same_id};
 use crate::state::Api;
 use crate::wire::{Rules, check_uri, parse_past, parse_past_instance};
 
@@ -19,7 +16,7 @@ pub(crate) async fn append(api: Api, request: Request) -> Result<Response, Probl
     let id = entity_id(&request)?;
     let rules = Rules::temporal(api.shared.limits.depth_max).with_id(false);
     let body = body(&request)?;
-    let session = writing(&api, &request, body).await?;
+    let session = api.writing(&request, body).await?;
     must_have_past(&session, id).await?;
     let draft = session.parse(|names| parse_past(body.text, names, &rules)).await?;
     same_id(id, &draft)?;
@@ -50,7 +47,7 @@ pub(crate) async fn patch_instance(api: Api, request: Request) -> Result<Respons
     let instance = instance_id(&request)?;
     let rules = Rules::patch(api.shared.limits.depth_max);
     let body = body(&request)?;
-    let session = writing(&api, &request, body).await?;
+    let session = api.writing(&request, body).await?;
     let term = attribute_in_use(&session, id, name).await?;
     let patch = session.parse(|names| parse_past_instance(body.text, name, names, &rules)).await?;
     let instance = instance.ok_or_else(|| no_such_instance(request.capture(2)))?;
@@ -86,7 +83,7 @@ fn no_such_instance(text: &str) -> Problem {
 
 async fn must_have_past(session: &Session, id: &str) -> Result<(), Problem> {
     let held = session.entities.history(id).await.map_err(|error| session.problem(&error))?;
-    held.map(drop).ok_or_else(|| no_such_entity(id))
+    held.map(drop).ok_or_else(|| Problem::no_such_entity(id))
 }
 
 /// The term of an attribute; a name that the tenant never used is not interned for a removal or a patch.

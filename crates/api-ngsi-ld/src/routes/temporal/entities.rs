@@ -2,14 +2,10 @@
 
 use api_http::{Request, Response};
 
-use super::reading::{answer_one, answer_page};
+use crate::answer::{answer_past, answer_pasts, created_at, no_content};
 use crate::params::{TemporalParams, check_parameters, parse_temporal_body};
 use crate::problem::Problem;
-use crate::routes::answer::{created_at, no_content};
-use crate::routes::attributes::writing;
-use crate::routes::body::body;
-use crate::routes::entities::entity_id;
-use crate::routes::session::tenant;
+use crate::request::{body, entity_id, tenant};
 use crate::state::Api;
 use crate::wire::{Rules, WireError, parse_past};
 
@@ -36,16 +32,16 @@ pub(crate) async fn query(api: Api, request: Request) -> Result<Response, Proble
     let session = api.reading(&request).await?;
     let limits = &api.shared.limits;
     let params = TemporalParams::of_query(&request, &session.names, limits)?;
-    answer_page(&session, &request, &params, limits).await
+    answer_pasts(&session, &request, &params, limits).await
 }
 
 /// NGSI-LD 6.24.3.1, POST /temporal/entityOperations/query: the same by a body (5.7.4).
 pub(crate) async fn query_by_post(api: Api, request: Request) -> Result<Response, Problem> {
     let body = body(&request)?;
-    let session = writing(&api, &request, body).await?;
+    let session = api.writing(&request, body).await?;
     let limits = &api.shared.limits;
     let params = parse_temporal_body(body.text, &request, &session.names, limits)?;
-    answer_page(&session, &request, &params, limits).await
+    answer_pasts(&session, &request, &params, limits).await
 }
 
 /// NGSI-LD 6.19.3.1, GET /temporal/entities/{id}: retrieve the past of an entity (5.7.3).
@@ -54,7 +50,7 @@ pub(crate) async fn retrieve(api: Api, request: Request) -> Result<Response, Pro
     let session = api.reading(&request).await?;
     let limits = &api.shared.limits;
     let params = TemporalParams::of_entity(&request, &session.names, limits)?;
-    answer_one(&session, id, &params, limits).await
+    answer_past(&session, id, &params, limits).await
 }
 
 /// NGSI-LD 6.19.3.2, DELETE /temporal/entities/{id} (5.6.16).

@@ -3,12 +3,12 @@
 use lang_json::{Kind as JsonKind, write_string};
 use model_entities::{AttributeView, Extra, InstanceView, Kind};
 
-use crate::render::join::{Above, write_linked};
+use super::join::{Above, write_linked};
 use crate::render::{Form, Object, RenderPlan, write_iris, write_time};
 
 /// Writes the member of an attribute, unless none of its instances is shown. `above` is the entity
 /// it belongs to; `None` for a sub-attribute.
-pub(super) fn write_attribute(
+pub(crate) fn write_attribute(
     object: &mut Object<'_>,
     attribute: &AttributeView<'_>,
     plan: &RenderPlan<'_>,
@@ -110,7 +110,7 @@ fn write_rest(
 }
 
 /// Writes members that few instances have.
-pub(super) fn write_extras<'e>(
+pub(crate) fn write_extras<'e>(
     object: &mut Object<'_>,
     extras: impl Iterator<Item = (Extra, &'e str)>,
     plan: &RenderPlan<'_>,
@@ -220,7 +220,7 @@ fn write_simplified(
 }
 
 /// The type of a kind as a JSON string, and the name of its value's member.
-pub(super) fn names(kind: Kind) -> (&'static str, &'static str) {
+pub(crate) fn names(kind: Kind) -> (&'static str, &'static str) {
     match kind {
         Kind::Property => ("\"Property\"", "\"value\":"),
         Kind::GeoProperty => ("\"GeoProperty\"", "\"value\":"),
@@ -248,7 +248,7 @@ fn is_plain(value: &str) -> bool {
 }
 
 /// Whether a reader of the concise form would take a value for a GeoProperty's.
-pub(super) fn is_geometry(value: &str) -> bool {
+pub(crate) fn is_geometry(value: &str) -> bool {
     const TYPES: [&str; 7] = [
         "\"Point\"",
         "\"MultiPoint\"",
@@ -262,7 +262,7 @@ pub(super) fn is_geometry(value: &str) -> bool {
 }
 
 /// Writes an array of URIs as an array of `{"object":URI}`.
-pub(super) fn write_objects(out: &mut String, value: &str) {
+pub(crate) fn write_objects(out: &mut String, value: &str) {
     out.push('[');
     for (index, element) in lang_json::elements(value).enumerate() {
         if index > 0 {

@@ -2,11 +2,12 @@ use std::fs;
 
 use http::StatusCode;
 use lang_jsonld::CORE_URL;
+use model_entities::{Clock, TenantName, Timestamp};
 
-use super::super::ContextKind;
 use super::super::hosted::Stored;
 use super::super::pool::Document;
 use super::super::testing::{Page, WebServer, entities, of, options, policy};
+use super::super::{ContextKind, ContextOptions, Contexts, FetchPolicy};
 use super::*;
 
 fn contexts() -> Contexts {
@@ -121,7 +122,7 @@ async fn remote_contexts_are_fetched_once() {
         &context,
         &of(&contexts).by_member(&format!("[\"{url}\",\"{CORE_URL}\"]")).await.unwrap()
     ));
-    assert!(contexts.shared.sources.is_idle());
+    assert!(contexts.shared.fetches.is_idle());
 }
 
 #[tokio::test]
@@ -140,7 +141,7 @@ async fn requests_that_are_given_up_leave_nothing_behind() {
         () = asked => {}
     }
     assert_eq!(server.requests(), 1);
-    assert!(contexts.shared.sources.is_idle());
+    assert!(contexts.shared.fetches.is_idle());
 }
 
 #[tokio::test]

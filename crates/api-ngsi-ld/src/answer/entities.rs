@@ -1,23 +1,22 @@
-//! How a read wants its answer, and the making of that answer: one entity, or a page of them.
+//! Reads entities, one or a page of them, and those they link to, and answers with them.
 
 use std::collections::HashSet;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 
 use api_http::{MediaType, Request, Response};
 use bytes::Bytes;
 use model_entities::{EntityView, Error, Pace, Slot, TermId, TimedOut};
 
-use crate::params::EntityParams;
+use super::reads::{no_such_attributes, plan, read_answer};
+use super::{Page, add_paging, answer, tagged_answer};
+use crate::media::{GEO_JSON, JSON_LD};
+use crate::params::{EntityParams, Join, Reading};
 use crate::problem::Problem;
 use crate::render::{
-    Ended, Form, Languages, Linked, LinkedViews, Members, Projection, Release, RenderPlan, Targets, Work,
-    targets, write_entities, write_entity, write_feature, write_features,
+    Ended, Linked, LinkedViews, Projection, RenderPlan, Targets, Work, targets, write_entities, write_entity,
+    write_feature, write_features,
 };
-use crate::routes::answer::{GEO_JSON, Page, add_paging, add_preference, answer};
-use crate::routes::conditions::tagged_answer;
-use crate::routes::entities::{damaged, entity_id};
-use crate::routes::load::{LIGHT_BYTES, Memory, beside, deadline, stored_bytes};
-use crate::routes::session::Session;
+use crate::request::{LIGHT_BYTES, Memory, Session, beside, deadline, entity_id, stored_bytes};
 use crate::state::Limits;
 
 /// Linked entities that are read at once.
@@ -27,77 +26,32 @@ const LINKED_GROWTH_MAX: usize = 4;
 /// Linked entities that take more steps to write than these are written in a slot of the lane.
 const LIGHT_STEPS: usize = 1 << 16;
 
-/// Whether linked entities are answered, too, and where (NGSI-LD 4.5.23).
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub(crate) enum Join {
-    /// They are not.
-    #[default]
-    None,
-    /// Inside of the relationships that point to them.
-    Inline,
-    /// Beside the entities that point to them.
-    Flat,
-}
-
-/// How a read wants its answer.
-#[derive(Debug, Default)]
-pub(crate) struct Reading {
-    pub(crate) media: MediaType,
-    pub(crate) context_in_body: bool,
-    pub(crate) form: Form,
-    /// The minor release 1.x of the standard that the client prefers.
-    pub(crate) release: Option<u8>,
-    pub(crate) sys_attrs: bool,
-    pub(crate) pick: Option<Members>,
-    pub(crate) omit: Option<Members>,
-    /// Attributes of which an entity must have one (`attrs`, `pick`); empty: none in particular.
-    pub(crate) required: Vec<Option<TermId>>,
-    pub(crate) languages: Option<Languages>,
-    pub(crate) datasets: Vec<Option<Box<str>>>,
-    pub(crate) geometry: Option<TermId>,
-    pub(crate) join: Join,
-    pub(crate) join_level: usize,
-    pub(crate) contained_by: Vec<Box<str>>,
-}
-
-impl Reading {
-    /// What is shown of an entity that is on the page, not linked to.
-    pub(crate) fn projection(&self) -> Projection<'_> {
-        Projection { pick: self.pick.as_ref(), omit: self.omit.as_ref() }
-    }
-
-    /// How many links deep the answer reaches.
-    pub(crate) fn hops(&self) -> usize {
-        if self.join == Join::None { 0 } else { self.join_level }
-    }
-
-    /// The release to write by; `altered` is set once that makes a difference.
-    pub(crate) fn release<'a>(&self, altered: &'a AtomicBool) -> Release<'a> {
-        self.release.map_or(Release::NEWEST, |minor| Release::new(minor, altered))
-    }
-
-    fn plan<'a>(&'a self, session: &'a Session) -> RenderPlan<'a> {
-        RenderPlan {
-            form: self.form,
-            sys_attrs: self.sys_attrs,
-            projection: self.projection(),
-            languages: self.languages.as_ref(),
-            datasets: &self.datasets,
-            context: self.context_in_body.then(|| session.names.context().member()),
-            ..RenderPlan::new(&session.names, session.now)
+/// The answer to a retrieval of one entity by a request without parameters: all of it, normalized.
+pub(crate) async fn answer_plain(
+    session: &Session,
+    request: &Request,
+    media: MediaType,
+) -> Result<Response, Problem> {
+    // What is stored has a valid id: it is checked only where nothing is found.
+    let id = request.capture(0);
+    let entity = match session.entities.get(id, session.now).await {
+        Ok(Some(entity)) => entity,
+        absent => {
+            entity_id(request)?;
+            return Err(absent.map_or_else(|error| session.problem(&error), |_| Problem::no_such_entity(id)));
         }
-    }
-
-    /// The answer with this body; `altered`: by the release that the client prefers.
-    pub(crate) fn answer(&self, session: &Session, altered: &AtomicBool, body: String) -> Response {
-        let mut response = answer(self.media, self.context_in_body, session.names.context(), body);
-        add_preference(&mut response, self.release, altered.load(Ordering::Relaxed));
-        response
-    }
+    };
+    let view = EntityView::parse(&entity.bytes).map_err(|_| Problem::damaged_entity(id))?;
+    let context = session.names.context();
+    let mut plan = RenderPlan::new(&session.names, session.now);
+    plan.context = (media == JSON_LD).then(|| context.member());
+    let mut out = String::with_capacity(entity.bytes.len() * 2 + 1);
+    write_entity(&mut out, &view, &plan);
+    tagged_answer(request, &entity, answer(media, media == JSON_LD, context, out))
 }
 
 /// The answer to a retrieval of one entity.
-pub(crate) async fn answer_one(
+pub(crate) async fn answer_entity(
     session: &Session,
     request: &Request,
     params: &EntityParams,
@@ -105,7 +59,7 @@ pub(crate) async fn answer_one(
 ) -> Result<Response, Problem> {
     let (id, reading) = (entity_id(request)?, &params.reading);
     let entity = session.entity(id).await?;
-    let view = EntityView::parse(&entity.bytes).map_err(|_| damaged(id))?;
+    let view = EntityView::parse(&entity.bytes).map_err(|_| Problem::damaged_entity(id))?;
     if params.types().is_some_and(|types| !types.selects(view.types())) {
         return Err(Problem::not_found(format!("entity {id:?} is of another type")));
     }
@@ -116,7 +70,7 @@ pub(crate) async fn answer_one(
     let altered = AtomicBool::new(false);
     let shown = Shown { views: &[view], is_one: true, bytes: entity.bytes.len(), slot: None };
     let out = write(session, request, reading, limits, &shown, &altered).await?;
-    tagged_answer(request, &entity, reading.answer(session, &altered, out))
+    tagged_answer(request, &entity, read_answer(reading, session, &altered, out))
 }
 
 /// The answer to a query.
@@ -133,7 +87,7 @@ pub(crate) async fn answer_page(
     let bytes = stored_bytes(&found);
     let shown = Shown { views: &views, is_one: false, bytes, slot: found.slot.as_ref() };
     let out = write(session, request, reading, limits, &shown, &altered).await?;
-    let mut response = reading.answer(session, &altered, out);
+    let mut response = read_answer(reading, session, &altered, out);
     let page = Page {
         offset: query.offset,
         limit: query.limit,
@@ -168,7 +122,7 @@ async fn write(
 ) -> Result<String, Problem> {
     let (mut memory, lane) = (Memory::of(request), session.entities.lane());
     memory.grow(shown.bytes).await?;
-    let plan = RenderPlan { release: reading.release(altered), ..reading.plan(session) };
+    let plan = RenderPlan { release: reading.release(altered), ..plan(reading, session) };
     if reading.join == Join::None {
         return Ok(beside(shown.slot, lane, false, || text(reading, shown, None, &plan)).await);
     }
@@ -225,7 +179,7 @@ fn text(reading: &Reading, shown: &Shown<'_>, flat: Option<&Linked<'_>>, plan: &
 }
 
 fn parse(bytes: &Bytes) -> Result<EntityView<'_>, Problem> {
-    EntityView::parse(bytes).map_err(|_| damaged("?"))
+    EntityView::parse(bytes).map_err(|_| Problem::damaged_entity("?"))
 }
 
 /// Fetches the entities that shown relationships point to, level by level, in batches.
@@ -237,7 +191,7 @@ async fn linked<'a>(
     memory: &mut Memory,
 ) -> Result<Linked<'a>, Problem> {
     let (mut linked, mut wanted) = (Linked::default(), Targets::default());
-    let (lane, whole) = (session.entities.lane(), reading.plan(session));
+    let (lane, whole) = (session.entities.lane(), plan(reading, session));
     // What is shown of a linked entity does not depend on the datasets of the one that points to it.
     let plan = RenderPlan { datasets: &[], ..whole };
     beside(shown.slot, lane, shown.bytes > LIGHT_BYTES, || {
@@ -252,7 +206,7 @@ async fn linked<'a>(
         beside(shown.slot, lane, linked.bytes > LIGHT_BYTES, || {
             for (projection, id) in met {
                 let Some(entity) = linked.entities.get(&id) else { continue };
-                let view = EntityView::parse(&entity.bytes).map_err(|_| damaged(&id))?;
+                let view = EntityView::parse(&entity.bytes).map_err(|_| Problem::damaged_entity(&id))?;
                 targets(&view, &RenderPlan { projection, ..plan }, &mut wanted);
             }
             Ok::<_, Problem>(())
@@ -299,11 +253,6 @@ async fn fetch<'a>(
         memory.grow(beside.saturating_add(linked.bytes)).await?;
     }
     Ok(())
-}
-
-/// The refusal where an entity has none of the attributes that are asked for.
-pub(crate) fn no_such_attributes(id: &str) -> Problem {
-    Problem::not_found(format!("entity {id:?} has none of the attributes in attrs or pick"))
 }
 
 /// Entities, and behind them those they link to, each once. `features`: as GeoJSON, with the

@@ -1,17 +1,27 @@
-//! Answers: their media type and the headers that NGSI-LD adds.
+//! Answers: their media type, the headers that NGSI-LD adds, and their bodies, written by `render`.
 
-use api_http::{MediaType, PageLink, Request, Response, accept, empty_response, json_response, page_link};
+mod reads;
+mod outcome;
+mod batch;
+mod entities;
+mod past;
+mod discovery;
+
+pub(crate) use batch::Tally;
+pub(crate) use discovery::Sheet;
+pub(crate) use entities::{answer_entity, answer_page, answer_plain};
+pub(crate) use outcome::outcome;
+pub(crate) use past::{answer_past, answer_pasts};
+
+use api_http::{
+    MediaType, PageLink, Request, Response, accept, empty_response, json_response, page_link, tagged,
+};
 use http::{HeaderName, HeaderValue, StatusCode, header};
+use model_entities::Entity;
 
 use crate::context::RequestContext;
+use crate::media::{JSON, JSON_LD};
 use crate::problem::Problem;
-
-/// `application/json`
-pub(crate) const JSON: MediaType = "application/json";
-/// `application/ld+json`
-pub(crate) const JSON_LD: MediaType = "application/ld+json";
-/// `application/geo+json`
-pub(crate) const GEO_JSON: MediaType = "application/geo+json";
 
 /// RFC 7240.
 const PREFERENCE_APPLIED: HeaderName = HeaderName::from_static("preference-applied");
@@ -37,6 +47,15 @@ pub(crate) fn answer(
         response.headers_mut().append(header::LINK, context.link_field().clone());
     }
     response
+}
+
+/// The answer to a read of an entity: with its tag, or that the client has it.
+pub(crate) fn tagged_answer(
+    request: &Request,
+    entity: &Entity,
+    response: Response,
+) -> Result<Response, Problem> {
+    Ok(tagged(request, entity.fingerprint().0, response)?)
 }
 
 /// Adds the count of all results (6.3.13) and the links to the pages before and after (6.3.10).

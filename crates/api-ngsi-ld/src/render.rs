@@ -2,16 +2,15 @@
 
 mod projection;
 mod release;
+mod linked;
 mod plan;
-mod join;
-mod attribute;
 mod entity;
 mod geojson;
 mod temporal;
 
-pub(crate) use entity::{write_entities, write_entity};
+pub(crate) use entity::{targets, write_entities, write_entity};
 pub(crate) use geojson::{write_feature, write_features};
-pub(crate) use join::{Ended, Linked, LinkedViews, Targets, Work, targets};
+pub(crate) use linked::{Ended, Linked, LinkedViews, Targets, Work};
 pub(crate) use plan::{Form, Languages, RenderPlan};
 pub(crate) use projection::{Members, Projection};
 pub(crate) use release::{RELEASE, Release};

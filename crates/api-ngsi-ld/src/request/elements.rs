@@ -6,12 +6,11 @@ use std::sync::Arc;
 use api_http::Request;
 use model_entities::{Deadline, Draft, TenantName, rest};
 
-use super::Tally;
+use super::body::Body;
+use super::load::deadline;
+use super::session::Session;
 use crate::context::{Contexts, Names, RequestContext, TenantContexts};
-use crate::problem::{Problem, problem};
-use crate::routes::body::Body;
-use crate::routes::load::deadline;
-use crate::routes::session::Session;
+use crate::problem::{Problem, problem, unnamed};
 use crate::wire::{Rules, WireError, parse_entity};
 
 /// The most different contexts that the elements of a batch may carry.
@@ -26,10 +25,18 @@ struct Element<'b> {
 }
 
 /// The elements of a batch.
-pub(super) struct Elements<'b>(Vec<Element<'b>>);
+pub(crate) struct Elements<'b>(Vec<Element<'b>>);
+
+/// What was read of the elements of a batch.
+pub(crate) struct Parsed<'b> {
+    /// Those that are entities.
+    pub(crate) drafts: Vec<Draft>,
+    /// The texts of the others, and what is wrong with each.
+    pub(crate) refused: Vec<(&'b str, Problem)>,
+}
 
 /// Finds contexts, one after the other: the last one is at hand.
-pub(super) struct Resolver<'a, 'b> {
+pub(crate) struct Resolver<'a, 'b> {
     all: &'a Contexts,
     contexts: TenantContexts<'a>,
     /// That of elements without their own.
@@ -46,7 +53,7 @@ impl<'b> Elements<'b> {
     /// # Errors
     ///
     /// 413 if they have more than [`CONTEXTS_MAX`] different contexts.
-    pub(super) fn new(body: Body<'b>, texts: &[&'b str]) -> Result<Self, Problem> {
+    pub(crate) fn new(body: Body<'b>, texts: &[&'b str]) -> Result<Self, Problem> {
         let (mut seen, mut last) = (HashSet::new(), None);
         let mut elements = Vec::with_capacity(texts.len());
         for text in texts {
@@ -74,7 +81,7 @@ impl<'b> Elements<'b> {
     /// # Errors
     ///
     /// 504 behind the deadline.
-    pub(super) async fn any_valid(
+    pub(crate) async fn any_valid(
         &self,
         names: &Names,
         rules: &Rules,
@@ -92,18 +99,18 @@ impl<'b> Elements<'b> {
         Ok(false)
     }
 
-    /// Reads all elements; what cannot be read is tallied. Names that the tenant never used are interned in one go.
+    /// Reads all elements. Names that the tenant never used are interned in one go.
     ///
     /// # Errors
     ///
     /// 504 behind the deadline; if names cannot be interned.
-    pub(super) async fn parse(
+    pub(crate) async fn parse(
         &self,
         session: &Session,
         rules: &Rules,
         contexts: &mut Resolver<'_, 'b>,
-        tally: &mut Tally,
-    ) -> Result<Vec<Draft>, Problem> {
+    ) -> Result<Parsed<'b>, Problem> {
+        let mut refused = Vec::new();
         let mut slots: Vec<Option<Draft>> = Vec::with_capacity(self.0.len());
         let (mut unknown, mut again) = (HashSet::new(), Vec::new());
         for (index, element) in self.0.iter().enumerate() {
@@ -114,7 +121,7 @@ impl<'b> Elements<'b> {
             slots.push(match parsed {
                 Ok(draft) => Some(draft),
                 Err(WireError::Problem(problem)) => {
-                    tally.refuse(element.text, problem);
+                    refused.push((element.text, problem));
                     None
                 }
                 Err(WireError::Unknown(iris)) => {
@@ -137,11 +144,11 @@ impl<'b> Elements<'b> {
                         *slot = Some(draft);
                     }
                 }
-                Err(WireError::Problem(problem)) => tally.refuse(element.text, problem),
-                Err(WireError::Unknown(_)) => tally.refuse(element.text, Problem::internal()),
+                Err(WireError::Problem(problem)) => refused.push((element.text, problem)),
+                Err(WireError::Unknown(_)) => refused.push((element.text, Problem::internal())),
             }
         }
-        Ok(slots.into_iter().flatten().collect())
+        Ok(Parsed { drafts: slots.into_iter().flatten().collect(), refused })
     }
 }
 
@@ -151,7 +158,7 @@ impl<'a, 'b> Resolver<'a, 'b> {
     /// # Errors
     ///
     /// If the context of the `Link` header cannot be had.
-    pub(super) async fn new(
+    pub(crate) async fn new(
         all: &'a Contexts,
         tenant: &'a TenantName,
         request: &Request,
@@ -214,7 +221,7 @@ impl<'a, 'b> Resolver<'a, 'b> {
 
     async fn turn(&self) -> Result<(), Problem> {
         rest().await;
-        self.deadline.check().map_err(|error| problem(&error.into(), None))
+        self.deadline.check().map_err(|error| problem(&error.into(), unnamed))
     }
 }
 
@@ -223,7 +230,7 @@ mod tests {
     use super::*;
     use crate::context::ContextOptions;
     use crate::context::testing::options;
-    use crate::routes::body::BodyKind;
+    use crate::request::body::BodyKind;
 
     fn elements(count: usize) -> String {
         let element = |n| format!(r#"{{"id":"urn:x:{n}","type":"T","@context":{{"x{n}":"urn:x{n}"}}}}"#);

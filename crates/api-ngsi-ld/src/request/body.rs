@@ -5,9 +5,10 @@ use std::sync::{Arc, LazyLock};
 use api_http::Request;
 use model_entities::TenantName;
 
+use super::link::context_link;
+use super::session::{Session, tenant};
 use crate::context::RequestContext;
 use crate::problem::Problem;
-use crate::routes::session::context_link;
 use crate::state::Api;
 use crate::wire::{check_json, context_member};
 
@@ -115,5 +116,12 @@ impl Api {
             (None, Some(url)) => contexts.by_link(url).await,
             (None, None) => Ok(RequestContext::core()),
         }
+    }
+
+    /// A session for a write to an entity that must exist, so that its tenant must, too.
+    pub(crate) async fn writing(&self, request: &Request, body: Body<'_>) -> Result<Session, Problem> {
+        let tenant = tenant(request)?;
+        let context = self.body_context(&tenant, request, body).await?;
+        self.session(&tenant, &context).await
     }
 }

@@ -1,4 +1,4 @@
-//! Reads of the past: one entity, or a page of them, cut to a limit where they are large.
+//! Reads the past of entities, one or a page of them, cut to a limit where it is large, and answers with it.
 
 use std::sync::atomic::AtomicBool;
 
@@ -9,14 +9,12 @@ use model_entities::{
     Timestamp,
 };
 
+use super::reads::{no_such_attributes, plan, read_answer};
+use super::{Page, add_paging};
 use crate::params::{TemporalForm, TemporalParams};
 use crate::problem::Problem;
 use crate::render::{RenderPlan, write_aggregates, write_past};
-use crate::routes::answer::{Page, add_paging};
-use crate::routes::entities::no_such_entity;
-use crate::routes::load::deadline;
-use crate::routes::reading::no_such_attributes;
-use crate::routes::session::Session;
+use crate::request::{Session, deadline};
 use crate::state::Limits;
 use crate::wire::time::write_time;
 
@@ -33,7 +31,7 @@ struct Pasts {
 }
 
 /// The answer to a retrieval of one entity's past (5.7.3).
-pub(super) async fn answer_one(
+pub(crate) async fn answer_past(
     session: &Session,
     id: &str,
     params: &TemporalParams,
@@ -41,10 +39,10 @@ pub(super) async fn answer_one(
 ) -> Result<Response, Problem> {
     let mut reader = Reader::new(session, params, limits);
     if !reader.read(id).await? {
-        return Err(no_such_entity(id));
+        return Err(Problem::no_such_entity(id));
     }
     let pasts = reader.finish();
-    let Some((past, aggregates)) = pasts.entities.first() else { return Err(no_such_entity(id)) };
+    let Some((past, aggregates)) = pasts.entities.first() else { return Err(Problem::no_such_entity(id)) };
     if params.types().is_some_and(|types| !types.selects(past.types.iter().copied())) {
         return Err(Problem::not_found(format!("entity {id:?} is of another type")));
     }
@@ -54,12 +52,12 @@ pub(super) async fn answer_one(
     }
     let mut out = String::with_capacity(capacity(&pasts));
     let altered = AtomicBool::new(false);
-    write(&mut out, past, aggregates, params, &plan(session, params, &altered));
+    write(&mut out, past, aggregates, params, &past_plan(session, params, &altered));
     Ok(answered(session, params, &pasts, &altered, out))
 }
 
 /// The answer to a query of pasts (5.7.4).
-pub(super) async fn answer_page(
+pub(crate) async fn answer_pasts(
     session: &Session,
     request: &Request,
     params: &TemporalParams,
@@ -75,7 +73,7 @@ pub(super) async fn answer_page(
     }
     let pasts = reader.finish();
     let altered = AtomicBool::new(false);
-    let plan = plan(session, params, &altered);
+    let plan = past_plan(session, params, &altered);
     let mut out = String::with_capacity(capacity(&pasts));
     out.push('[');
     for (index, (past, aggregates)) in pasts.entities.iter().enumerate() {
@@ -205,17 +203,13 @@ fn has_attributes(past: &EntityHistory) -> bool {
     past.attributes.iter().any(|series| series.attribute() != TermId::SCOPE)
 }
 
-fn plan<'a>(session: &'a Session, params: &'a TemporalParams, altered: &'a AtomicBool) -> RenderPlan<'a> {
+fn past_plan<'a>(
+    session: &'a Session,
+    params: &'a TemporalParams,
+    altered: &'a AtomicBool,
+) -> RenderPlan<'a> {
     let reading = params.reading();
-    RenderPlan {
-        form: reading.form,
-        release: reading.release(altered),
-        sys_attrs: reading.sys_attrs,
-        projection: reading.projection(),
-        languages: reading.languages.as_ref(),
-        context: reading.context_in_body.then(|| session.names.context().member()),
-        ..RenderPlan::new(&session.names, session.now)
-    }
+    RenderPlan { release: reading.release(altered), datasets: &[], ..plan(reading, session) }
 }
 
 fn write(
@@ -246,7 +240,7 @@ fn answered(
     altered: &AtomicBool,
     body: String,
 ) -> Response {
-    let mut response = params.reading().answer(session, altered, body);
+    let mut response = read_answer(params.reading(), session, altered, body);
     if pasts.covered.is_some() {
         *response.status_mut() = StatusCode::PARTIAL_CONTENT;
         let range = content_range(params, pasts, session.now);

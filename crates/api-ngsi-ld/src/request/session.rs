@@ -3,18 +3,15 @@
 use std::sync::Arc;
 
 use api_http::Request;
-use http::header;
-use model_entities::{Change, Error, Operation, Precondition, TenantEntities, TenantName, Timestamp};
+use model_entities::{Change, Entity, Error, Operation, Precondition, TenantEntities, TenantName, Timestamp};
 
+use super::conditions::state_condition;
+use super::link::context_link;
 use crate::context::{Names, RequestContext};
-use crate::problem::{Problem, problem, write_problem};
-use crate::routes::conditions::state_condition;
+use crate::problem::{Problem, problem, unnamed, write_problem};
 use crate::selection::parse_types;
 use crate::state::Api;
 use crate::wire::WireError;
-
-/// The link relation of a JSON-LD context (JSON-LD 1.1, 6.1).
-const CONTEXT_REL: &str = "http://www.w3.org/ns/json-ld#context";
 
 /// One tenant's entities and names, for the length of a request.
 pub(crate) struct Session {
@@ -26,12 +23,12 @@ pub(crate) struct Session {
 impl Session {
     /// Words a refusal of a read.
     pub(crate) fn problem(&self, error: &Error) -> Problem {
-        problem(error, Some(&self.names))
+        problem(error, |term| self.names.compact(term))
     }
 
     /// Words a refusal of a write.
     pub(crate) fn write_problem(&self, error: &Error) -> Problem {
-        write_problem(error, Some(&self.names))
+        write_problem(error, |term| self.names.compact(term))
     }
 }
 
@@ -40,61 +37,6 @@ pub(crate) fn tenant(request: &Request) -> Result<TenantName, Problem> {
     let given = api_http::tenant(request).map_err(|error| Problem::bad_request(error.to_string()))?;
     let Some((header, name)) = given else { return Ok(TenantName::default()) };
     TenantName::new(name).map_err(|error| Problem::bad_request(format!("{header}: {error}")))
-}
-
-/// The URL of the context that a request's `Link` header names.
-pub(crate) fn context_link(request: &Request) -> Result<Option<&str>, Problem> {
-    for field in request.headers.get_all(header::LINK) {
-        let Ok(field) = field.to_str() else {
-            return Err(Problem::bad_request("header Link must be visible ASCII"));
-        };
-        if let Some(url) = link_target(field, CONTEXT_REL)? {
-            return Ok(Some(url));
-        }
-    }
-    Ok(None)
-}
-
-/// The target of the first link with this relation (RFC 8288, section 3).
-fn link_target<'h>(field: &'h str, rel: &str) -> Result<Option<&'h str>, Problem> {
-    let malformed = || Problem::bad_request(format!("header Link is malformed: {field:?}"));
-    let mut rest = field.trim();
-    while !rest.is_empty() {
-        let (target, behind) =
-            rest.strip_prefix('<').and_then(|rest| rest.split_once('>')).ok_or_else(malformed)?;
-        let (mut found, mut parameters) = (false, behind.trim_start());
-        while let Some(parameter) = parameters.strip_prefix(';') {
-            let (name, value, behind) = link_parameter(parameter).ok_or_else(malformed)?;
-            let of_rel = name.eq_ignore_ascii_case("rel");
-            found |= of_rel && value.split_ascii_whitespace().any(|held| held == rel);
-            parameters = behind.trim_start();
-        }
-        if found {
-            return Ok(Some(target.trim()));
-        }
-        match parameters.strip_prefix(',') {
-            Some(behind) => rest = behind.trim_start(),
-            None if parameters.is_empty() => rest = "",
-            None => return Err(malformed()),
-        }
-    }
-    Ok(None)
-}
-
-/// Name, value and what follows, of a link parameter behind its `;`.
-fn link_parameter(text: &str) -> Option<(&str, &str, &str)> {
-    let text = text.trim_start();
-    let end = text.find(['=', ';', ',']).unwrap_or(text.len());
-    let (name, rest) = text.split_at(end);
-    let Some(rest) = rest.strip_prefix('=') else { return Some((name.trim(), "", rest)) };
-    let rest = rest.trim_start();
-    if let Some(quoted) = rest.strip_prefix('"') {
-        let (value, behind) = quoted.split_once('"')?;
-        return Some((name.trim(), value, behind));
-    }
-    let end = rest.find([';', ',']).unwrap_or(rest.len());
-    let (value, behind) = rest.split_at(end);
-    Some((name.trim(), value.trim(), behind))
 }
 
 impl Api {
@@ -116,7 +58,7 @@ impl Api {
         tenant: &TenantName,
         context: &Arc<RequestContext>,
     ) -> Result<Session, Problem> {
-        let entities = self.shared.entities.tenant(tenant).await.map_err(|error| problem(&error, None))?;
+        let entities = self.shared.entities.tenant(tenant).await.map_err(|error| problem(&error, unnamed))?;
         Ok(self.session_over(tenant, entities, context).await)
     }
 
@@ -125,7 +67,7 @@ impl Api {
         match self.shared.entities.tenant(tenant).await {
             Ok(_) => Ok(false),
             Err(Error::NoSuchTenant(_)) => Ok(true),
-            Err(error) => Err(problem(&error, None)),
+            Err(error) => Err(problem(&error, unnamed)),
         }
     }
 
@@ -166,7 +108,7 @@ impl Api {
             }
             held => held,
         };
-        let entities = entities.map_err(|error| problem(&error, None))?;
+        let entities = entities.map_err(|error| problem(&error, unnamed))?;
         Ok(self.session_over(tenant, entities, context).await)
     }
 }
@@ -177,6 +119,12 @@ impl Session {
     pub(crate) fn precondition(&self, request: &Request) -> Result<Precondition, Problem> {
         let types = request.params.get("type").map(|text| parse_types(text, &self.names));
         Ok(Precondition { types: types.transpose()?.flatten(), state: state_condition(request)? })
+    }
+
+    /// The entity with this id, or 404.
+    pub(crate) async fn entity(&self, id: &str) -> Result<Entity, Problem> {
+        let found = self.entities.get(id, self.now).await.map_err(|error| self.problem(&error))?;
+        found.ok_or_else(|| Problem::no_such_entity(id))
     }
 
     /// Applies an operation to the entity with this id, if it is as required.
@@ -221,34 +169,5 @@ impl Session {
         let iris: Vec<&str> = iris.iter().map(String::as_str).collect();
         let interned = self.entities.intern(&iris).await;
         interned.map(drop).map_err(|error| self.write_problem(&error))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn check(field: &str, expected: Option<&str>) {
-        assert_eq!(link_target(field, CONTEXT_REL).unwrap(), expected, "{field}");
-    }
-
-    #[test]
-    fn the_context_is_found_among_links() {
-        let context =
-            r#"<http://x/c>; rel="http://www.w3.org/ns/json-ld#context"; type="application/ld+json""#;
-        check(context, Some("http://x/c"));
-        check(&format!("</a>; rel=next, {context}"), Some("http://x/c"));
-        check(r#"<http://x/c>;type="a,b;c";rel=http://www.w3.org/ns/json-ld#context"#, Some("http://x/c"));
-        check(r#"<http://x/c>; rel="next http://www.w3.org/ns/json-ld#context""#, Some("http://x/c"));
-        check("</a>; rel=next", None);
-        check("</a>", None);
-        check("", None);
-    }
-
-    #[test]
-    fn a_malformed_link_is_refused() {
-        for field in ["http://x/c", "<http://x/c", "<a> rel=x", r#"<a>; rel="x"#] {
-            assert!(link_target(field, CONTEXT_REL).is_err(), "{field}");
-        }
     }
 }

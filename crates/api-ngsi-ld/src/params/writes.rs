@@ -1,9 +1,10 @@
-//! The `options` and `format` parameters of writes, and other small parameters.
+//! The parameters of writes, and those that are `true` or `false`.
 
 use api_http::Request;
+use model_entities::{Instances, MergeOptions};
 
 use crate::problem::Problem;
-use crate::wire::Representation;
+use crate::wire::{Representation, check_uri, is_language_tag, time};
 
 /// What `options` and `format` say of a write (NGSI-LD 6.3.9 and the operations' own tables).
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -50,4 +51,38 @@ pub(crate) fn flag(request: &Request, name: &str) -> Result<bool, Problem> {
             Err(Problem::invalid_request(format!("parameter {name} must be true or false, not {value:?}")))
         }
     }
+}
+
+/// The `observedAt` and `lang` parameters of a merge (6.5.3.4, 6.31.3.1).
+pub(crate) fn merge_options(request: &Request) -> Result<MergeOptions, Problem> {
+    let observed_at =
+        match request.params.get("observedAt") {
+            None => None,
+            Some(text) => Some(time::parse_time(text).ok_or_else(|| {
+                Problem::bad_request(format!("parameter observedAt: {text:?} is no DateTime"))
+            })?),
+        };
+    let lang = request.params.get("lang");
+    if let Some(tag) = lang.filter(|tag| !is_language_tag(tag)) {
+        return Err(Problem::bad_request(format!(
+            "parameter lang: {tag:?} is not a language tag such as en"
+        )));
+    }
+    Ok(MergeOptions { observed_at, lang: lang.map(Into::into) })
+}
+
+/// Which instances of an attribute a removal means: `datasetId` and `deleteAll` (6.7.3.2, 6.21.3.1).
+pub(crate) fn instances(request: &Request) -> Result<Instances, Problem> {
+    Ok(match (flag(request, "deleteAll")?, request.params.get("datasetId")) {
+        (true, Some(_)) => {
+            return Err(Problem::bad_request("parameters deleteAll and datasetId exclude each other"));
+        }
+        (true, None) => Instances::All,
+        (false, None | Some("@none")) => Instances::Default,
+        (false, Some(dataset)) => {
+            check_uri(dataset)
+                .map_err(|error| Problem::bad_request(format!("parameter datasetId: {error}")))?;
+            Instances::Dataset(dataset.into())
+        }
+    })
 }

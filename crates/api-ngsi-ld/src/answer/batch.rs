@@ -1,0 +1,177 @@
+//! The answer to an operation on many entities: what became of each (5.2.16).
+
+use std::collections::HashSet;
+
+use api_http::{DataDamaged, Response, json_response};
+use http::StatusCode;
+use lang_json::write_string;
+use model_entities::{Change, Fate, NotUpdated, Operation};
+
+use super::no_content;
+use crate::media::JSON;
+use crate::problem::Problem;
+use crate::request::Session;
+
+/// What became of the entities of a batch.
+pub(crate) struct Tally {
+    created: Vec<Box<str>>,
+    success: Vec<Box<str>>,
+    seen: HashSet<Box<str>>,
+    errors: Vec<(String, Problem)>,
+    bytes: usize,
+}
+
+/// What a note takes beside its id: of a success, and of an error.
+const NOTE_BYTES: usize = 64;
+const ERROR_BYTES: usize = 512;
+
+impl Tally {
+    pub(crate) fn new(capacity: usize) -> Self {
+        Self {
+            created: Vec::new(),
+            success: Vec::with_capacity(capacity),
+            seen: HashSet::with_capacity(capacity),
+            errors: Vec::new(),
+            bytes: 0,
+        }
+    }
+
+    /// Notes an element that could not be read.
+    pub(crate) fn refuse(&mut self, element: &str, problem: Problem) {
+        let id = lang_json::member(element, "id").and_then(lang_json::string_value);
+        self.errors.push((id.unwrap_or_default().into_owned(), problem));
+    }
+
+    /// Notes an entity that was changed.
+    pub(crate) fn succeed(&mut self, id: Box<str>) {
+        self.bytes += id.len() + NOTE_BYTES;
+        self.success.push(id);
+    }
+
+    /// Notes an entity that was not.
+    pub(crate) fn fail(&mut self, id: impl Into<String>, problem: Problem) {
+        let id = id.into();
+        self.bytes += id.len() + ERROR_BYTES;
+        self.errors.push((id, problem));
+    }
+
+    /// About what these notes take.
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Whether nothing failed.
+    pub(crate) fn is_faultless(&self) -> bool {
+        self.errors.is_empty()
+    }
+
+    /// Applies operations, each to the entity of its id, and notes what was done.
+    pub(crate) async fn apply(&mut self, session: &Session, operations: Vec<(Box<str>, Operation)>) {
+        let ids: Vec<Box<str>> = operations.iter().map(|(id, _)| id.clone()).collect();
+        let outcomes = session.entities.apply_all(operations, session.now).await;
+        for (id, outcome) in ids.into_iter().zip(outcomes) {
+            match outcome {
+                Ok(change) => self.done(session, id, &change),
+                Err(error) => self.errors.push((id.into(), session.write_problem(&error))),
+            }
+        }
+    }
+
+    /// Notes what was done with an entity. One of which something was left as it is counts as an error; and as a success,
+    /// too, if something was changed.
+    fn done(&mut self, session: &Session, id: Box<str>, change: &Change) {
+        if !change.not_updated.is_empty() {
+            self.errors.push((id.to_string(), left(session, change)));
+            if change.fate == Fate::Unchanged {
+                return;
+            }
+        }
+        if change.fate == Fate::Created {
+            self.created.push(id.clone());
+        }
+        if self.seen.insert(id.clone()) {
+            self.success.push(id);
+        }
+    }
+
+    /// The answer; `creates`: to an operation that does nothing but create.
+    pub(crate) fn answer(self, creates: bool) -> Response {
+        if !self.is_faultless() {
+            return self.multi_status();
+        }
+        if creates || !self.created.is_empty() {
+            let mut out = String::new();
+            write_strings(&mut out, &self.created);
+            return json_response(StatusCode::CREATED, JSON, out);
+        }
+        no_content()
+    }
+
+    /// The answer where something failed; damaged data among the reasons is counted as for one entity.
+    pub(crate) fn multi_status(&self) -> Response {
+        let mut response = json_response(StatusCode::MULTI_STATUS, JSON, self.result());
+        if self.errors.iter().any(|(_, problem)| problem.is_damage()) {
+            response.extensions_mut().insert(DataDamaged);
+        }
+        response
+    }
+
+    /// BatchOperationResult (5.2.16).
+    fn result(&self) -> String {
+        let mut out = String::from("{\"success\":");
+        write_strings(&mut out, &self.success);
+        out.push_str(",\"errors\":[");
+        for (index, (id, problem)) in self.errors.iter().enumerate() {
+            if index > 0 {
+                out.push(',');
+            }
+            out.push_str("{\"entityId\":");
+            write_string(&mut out, id);
+            out.push_str(",\"error\":");
+            problem.write(&mut out);
+            out.push('}');
+        }
+        out.push_str("]}");
+        out
+    }
+}
+
+/// Says which attributes were left as they are, and why.
+fn left(session: &Session, change: &Change) -> Problem {
+    let mut why = String::new();
+    for (term, NotUpdated::Exists) in &change.not_updated {
+        why.push_str(if why.is_empty() { "" } else { ", " });
+        why.push_str(session.names.compact(*term));
+    }
+    Problem::already_exists(format!(
+        "the entity has these attributes already, and noOverwrite was asked for: {why}"
+    ))
+}
+
+fn write_strings(out: &mut String, texts: &[Box<str>]) {
+    out.push('[');
+    for (index, text) in texts.iter().enumerate() {
+        if index > 0 {
+            out.push(',');
+        }
+        write_string(out, text);
+    }
+    out.push(']');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn damage_of_one_entity_counts() {
+        for (second, is_damage) in [(Problem::internal(), false), (Problem::damaged(), true)] {
+            let mut tally = Tally::new(2);
+            tally.fail("urn:a", Problem::not_found("a"));
+            tally.fail("urn:b", second);
+            let response = tally.answer(false);
+            assert_eq!(response.status(), StatusCode::MULTI_STATUS);
+            assert_eq!(response.extensions().get::<DataDamaged>().is_some(), is_damage);
+        }
+    }
+}
