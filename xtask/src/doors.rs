@@ -2,7 +2,7 @@
 
 use std::process::{Command, Stdio};
 
-use anyhow::ensure;
+use anyhow::{Context, ensure};
 
 use crate::process::{cargo, is_strict, root, run, say};
 
@@ -57,9 +57,10 @@ pub(crate) fn golden() -> anyhow::Result<()> {
     run(cargo(&["test", "--package", "api-ngsi-ld", "--package", "api-tsm"]).env("UPDATE_GOLDEN", "1"))
 }
 
-/// Property tests with many cases.
-pub(crate) fn fuzz(rest: &[String]) -> anyhow::Result<()> {
-    let cases = rest.first().map_or("20000", String::as_str);
+/// Property tests with many times the usual cases.
+pub(crate) fn properties(rest: &[String]) -> anyhow::Result<()> {
+    let times: u32 = rest.first().map_or(Ok(100), |times| times.parse()).context("how many times")?;
+    let cases = times.saturating_mul(256).to_string();
     run(cargo(&["test", "--workspace", "--release"]).env("PROPTEST_CASES", cases))
 }
 

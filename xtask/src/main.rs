@@ -1,5 +1,5 @@
-//! The doors of the house: `cargo xtask check | test | run | golden | fuzz | bench | torture | examples |
-//! clients`.
+//! The doors of the house: `cargo xtask check | test | run | golden | fuzz | properties | bench | torture |
+//! examples | clients | layers | shrink`.
 //! Each is a short list of commands, printed before they run, so that they can be run by hand.
 
 mod clients;
@@ -7,6 +7,7 @@ mod doors;
 #[cfg(test)]
 mod edges;
 mod examples;
+mod fuzz;
 #[cfg(test)]
 mod habits;
 mod layers;
@@ -23,7 +24,9 @@ cargo xtask DOOR [ARGUMENTS]
   test [ARGUMENTS]    all tests, as `cargo test --workspace`
   run [ARGUMENTS]     the server in release: `twinfold serve ARGUMENTS`
   golden              rewrite the golden transcripts; read the diff before you commit it
-  fuzz [CASES]        all tests in release; the property tests that name no number of cases have CASES (default 20000)
+  fuzz [TARGET] [SECONDS]
+                      the targets of fuzz/, guided by coverage (cargo-fuzz), or one of them; each for SECONDS (default 60)
+  properties [TIMES]  all tests in release, with TIMES as many cases of every property test (default 100)
   bench [NAME]        the benchmarks of all crates, or of one
   torture [ARGUMENTS] kill the store's process at random moments, 5000 times;
                       or as told: --rounds N, --seed S, and which of kill, power, failing
@@ -43,7 +46,8 @@ fn main() -> ExitCode {
         "test" => doors::test(&rest),
         "run" => doors::serve(&rest),
         "golden" => doors::golden(),
-        "fuzz" => doors::fuzz(&rest),
+        "fuzz" => fuzz::guided(&rest),
+        "properties" => doors::properties(&rest),
         "bench" => doors::bench(&rest),
         "torture" => doors::torture(&rest),
         "examples" => examples::load_and_compare(),

@@ -30,7 +30,8 @@ use crate::keys::MODEL;
 use crate::view::Fields;
 use crate::{AttributeView, EntityView, Fate, TermId};
 
-const FORMAT: u8 = 3;
+/// How a change record is laid out.
+pub const FORMAT: u8 = 3;
 const KIND_BRIEF: u8 = 1;
 const KIND_STATES: u8 = 2;
 

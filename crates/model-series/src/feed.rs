@@ -153,6 +153,18 @@ pub fn change_records(change: &Change) -> impl Iterator<Item = SeriesChange> + '
     std::iter::from_fn(move || take_record(&mut fields).ok())
 }
 
+/// How many changes these bytes tell.
+#[cfg(feature = "testing")]
+pub(crate) fn count(payload: &[u8]) -> Result<usize, Malformed> {
+    let mut fields = Reader::new(payload);
+    let mut count = 0;
+    while !fields.is_empty() {
+        take_record(&mut fields)?;
+        count += 1;
+    }
+    Ok(count)
+}
+
 fn take_record(fields: &mut Reader<'_>) -> Result<SeriesChange, Malformed> {
     let kind = fields.byte()?;
     let series = take_number(fields)?;

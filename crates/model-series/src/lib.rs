@@ -12,6 +12,8 @@ mod repository;
 mod catalogue;
 mod formula;
 mod evaluate;
+#[cfg(feature = "testing")]
+pub mod testing;
 
 pub use aggregate::{Aggregation, GAP_SLOTS_MAX, Gaps, Layout, Neighbours, Total, fill_gaps, resample};
 pub use calendar::{Alignment, Interval, IntervalUnit, Raster, Slots, Zone, time_zone_database};

@@ -436,3 +436,9 @@ fn take_progress(bytes: &[u8]) -> Result<(u64, usize), Malformed> {
     let fields = &mut read(bytes)?;
     Ok((fields.varint()?, fields.length(usize::MAX)?))
 }
+
+/// What an intent in these bytes is written as.
+#[cfg(feature = "testing")]
+pub(crate) fn printed_again(bytes: &Bytes) -> Result<Vec<u8>, Malformed> {
+    Body::parse(bytes).map(|body| body.to_bytes())
+}

@@ -16,7 +16,7 @@ mod refusals;
 mod define;
 mod state;
 mod change;
-mod intent;
+pub(crate) mod intent;
 mod master;
 mod points;
 mod repositories;

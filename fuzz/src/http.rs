@@ -1,0 +1,89 @@
+//! Parameters, paths and headers of requests.
+
+use api_http::{
+    Conditions, FrontEnd, Params, Request, Route, Router, accept, empty_response, handler, percent_decode,
+    percent_decode_segment, percent_encode_into, plain_refusal,
+};
+use http::header::{IF_MATCH, IF_NONE_MATCH};
+use http::{HeaderMap, HeaderValue, Method, StatusCode};
+
+use crate::{Target, texts};
+
+/// Names and values of a query string.
+pub(crate) const PARAMETERS: Target = Target {
+    name: "parameters",
+    run: parameters,
+    seeds: || texts(&["a=1&b=%20x+y&c&=d&a=2", "q=a%3E%3D1%3Bb&x="]),
+};
+/// What is encoded is decoded.
+pub(crate) const PERCENT: Target =
+    Target { name: "percent", run: percent, seeds: || texts(&["a%20b/%e2%82%ac+%", "urn:ngsi-ld:x:ä?&=#"]) };
+/// Paths among routes.
+pub(crate) const ROUTE: Target = Target {
+    name: "route",
+    run: route,
+    seeds: || {
+        texts(&["/x/v1/things/urn%3Ax/parts/7", "/x/v1/things/", "/x/v1/things/all", "//x/v1/../things"])
+    },
+};
+/// Preconditions and accepted media types.
+pub(crate) const HEADERS: Target = Target {
+    name: "headers",
+    run: headers,
+    seeds: || {
+        let tags = "\"0123456789abcdef0123456789abcdef\", W/\"x\", *";
+        texts(&[tags, "application/ld+json;q=0.5, */*;q=0.1, text/html", "application/json; charset=utf-8"])
+    },
+};
+
+fn parameters(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    let Ok(params) = Params::parse(text) else { return };
+    for (name, value) in params.iter() {
+        assert!(params.get(name).is_some());
+        assert!(params.get_all(name).any(|other| other == value));
+    }
+}
+
+fn percent(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    let mut encoded = String::new();
+    percent_encode_into(&text, &mut encoded);
+    assert_eq!(percent_decode(&encoded).as_deref(), Some(&*text));
+    assert_eq!(percent_decode_segment(&encoded).as_deref(), Some(&*text));
+    let _ = (percent_decode(&text), percent_decode_segment(&text));
+}
+
+fn route(bytes: &[u8]) {
+    let Ok(path) = std::str::from_utf8(bytes) else { return };
+    let router = Router::new(vec![FrontEnd {
+        name: "x",
+        prefix: "/x/v1",
+        routes: vec![
+            one("/x/v1/things"),
+            one("/x/v1/things/all"),
+            one("/x/v1/things/{id}"),
+            one("/x/v1/things/{id}/parts/{part}"),
+        ],
+        refuse: plain_refusal,
+    }]);
+    let found = router.find(&Method::GET, path).is_ok();
+    let options = router.options(path).is_some();
+    assert!(options || !found, "a path that is found has methods");
+    let _ = router.is_admin(path);
+}
+
+fn one(path: &'static str) -> Route {
+    let answer = |(): (), _: Request| async { empty_response(StatusCode::NO_CONTENT) };
+    Route { method: Method::GET, path, handler: handler(&(), answer), is_admin: false }
+}
+
+fn headers(bytes: &[u8]) {
+    let Ok(value) = HeaderValue::from_bytes(bytes) else { return };
+    let _ = accept(value.to_str().ok(), &["application/json", "application/ld+json"]);
+    let mut headers = HeaderMap::new();
+    headers.insert(IF_MATCH, value.clone());
+    let _ = Conditions::of(&headers);
+    headers.insert(IF_NONE_MATCH, value);
+    let _ = Conditions::of(&headers);
+}

@@ -1,0 +1,102 @@
+//! JSON text, formulas, contexts.
+
+use lang_jsonld::Documents;
+
+use crate::{Target, texts};
+
+/// Canonical text: the same when it is made again, and the same value to another parser.
+pub(crate) const JSON: Target = Target { name: "json", run: json, seeds: json_seeds };
+/// A string that is written is read.
+pub(crate) const JSON_STRING: Target = Target { name: "json_string", run: json_string, seeds: json_seeds };
+/// A formula that is printed is parsed to the same tree.
+pub(crate) const FORMULA: Target = Target { name: "formula", run: formula, seeds: formula_seeds };
+/// A context gives every name back that it made of an IRI.
+pub(crate) const CONTEXT: Target = Target { name: "context", run: context, seeds: context_seeds };
+
+/// Containers inside each other.
+const DEPTH_MAX: usize = 32;
+
+fn json_seeds() -> Vec<Vec<u8>> {
+    texts(&[
+        r#"{"a": [1, -0.5e10, true, null, "x\u00e9\n\ud83d\ude00"], "b": {"c": {}, "d": []}}"#,
+        r#"[0, -0, 1.0, 12345678901234567890, 1e400, "\"\\\/\b\f\r\t"]"#,
+        r#" "text" "#,
+        "[[[[[[]]]]]]",
+    ])
+}
+
+fn json(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    let Ok(canonical) = lang_json::canonical(text, DEPTH_MAX) else { return };
+    assert_eq!(lang_json::canonical(&canonical, DEPTH_MAX).as_ref(), Ok(&canonical), "made again");
+    let theirs: serde_json::Value = serde_json::from_str(text).expect("another parser takes it, too");
+    let ours: serde_json::Value = serde_json::from_str(&canonical).expect("canonical text is JSON");
+    assert_eq!(ours, theirs);
+    walk(&canonical);
+}
+
+/// Every member and element is canonical, and a member is found by its name.
+fn walk(canonical: &str) {
+    for element in lang_json::elements(canonical) {
+        assert!(lang_json::canonical(element, DEPTH_MAX).is_ok_and(|again| again == element));
+        walk(element);
+    }
+    for (name, value) in lang_json::members(canonical) {
+        assert!(lang_json::member(canonical, &name).is_some());
+        walk(value);
+    }
+    let _ = (lang_json::kind(canonical), lang_json::string_value(canonical));
+}
+
+fn json_string(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    let written = lang_json::string_to(&text);
+    assert_eq!(lang_json::string_value(&written).as_deref(), Some(&*text));
+    assert_eq!(lang_json::canonical(&written, 1).as_ref(), Ok(&written));
+}
+
+fn formula_seeds() -> Vec<Vec<u8>> {
+    texts(&[
+        "[Load North] + 2 * [Load South, -PT1H]",
+        "if([a] > 3 and not ([b] <= -1e3), max([a], [b], 0), -[c] ^ 2 ^ 3)",
+        "sum([x]) / 4 - (1 - (2 - 3)) % 5",
+        "avg([a, P1D]; 4) != 0.25 or 1 = 1",
+    ])
+}
+
+fn formula(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    let Ok(formula) = lang_formula::parse(text) else { return };
+    let printed = formula.to_string();
+    let again = lang_formula::parse(&printed).unwrap_or_else(|error| panic!("{printed:?}: {error}"));
+    assert_eq!(again, formula, "{printed:?}");
+    assert_eq!(again.to_string(), printed);
+    let _ = (formula.references(), formula.names(), formula.reach());
+}
+
+fn context_seeds() -> Vec<Vec<u8>> {
+    texts(&[
+        r#"{"@context": {"city": "https://example.org/city#", "Tram": "city:Tram", "stop": {"@id": "city:stop", "@type": "@id"}}}"#,
+        r#"{"@context": ["https://example.org/a.jsonld", {"@vocab": "https://example.org/", "a": "b", "b": {"@id": "c:d"}}]}"#,
+        r#"{"@context": {"@base": "https://example.org/x/", "p": "../q", "name": "https://schema.org/name", "x": null}}"#,
+        r#"{"@context": [[], null, "urn:y", {"x:y": "https://example.org/z"}]}"#,
+    ])
+}
+
+fn context(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    let Ok(document) = lang_jsonld::read(text) else { return };
+    let url = lang_jsonld::Url::parse("https://example.org/here.jsonld").expect("a URL");
+    let _ = lang_jsonld::document_references(&document, &url);
+    let Some(member) = document.get("@context") else { return };
+    let _ = lang_jsonld::references(member);
+    let Ok(context) = lang_jsonld::parse(member, &Documents::new()) else { return };
+    let words = text.split(['"', ' ', ',']).filter(|word| !word.is_empty()).take(64);
+    for word in
+        words.chain(["name", "https://example.org/city#Tram", "https://uri.etsi.org/ngsi-ld/location"])
+    {
+        let iri = context.expand(word).into_owned();
+        let name = context.compact(&iri).into_owned();
+        assert_eq!(context.expand(&name), iri, "{word:?} is {name:?}");
+    }
+}

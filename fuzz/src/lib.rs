@@ -1,0 +1,71 @@
+//! What must hold of every parser and stored-form decoder, whatever the bytes: one [`Target`] each.
+//!
+//! The same targets run in two ways. `cargo test -p fuzz` mutates their seeds and `fuzz/corpus/NAME/*` at random, in
+//! process, for a number of cases or a time (`TWINFOLD_FUZZ_SECONDS`). `cargo xtask fuzz` lets libFuzzer guide the
+//! mutations by coverage (`fuzz/guided`, a workspace of its own). What they find becomes a named test where the
+//! bug was, and its input a file of the corpus.
+
+mod entities;
+mod http;
+mod languages;
+mod mutate;
+mod ngsi_ld;
+mod run;
+mod series;
+mod stored;
+
+pub use mutate::Mutator;
+pub use run::{Plan, check};
+
+/// A parser or decoder, and what must hold of it.
+#[derive(Clone, Copy, Debug)]
+pub struct Target {
+    /// Of the folder of its corpus, too.
+    pub name: &'static str,
+    /// Panics where what must hold does not.
+    pub run: fn(&[u8]),
+    /// Inputs to begin with, made by the encoders of today, so that they are of the newest form.
+    pub seeds: fn() -> Vec<Vec<u8>>,
+}
+
+/// All targets.
+pub const TARGETS: &[Target] = &[
+    languages::JSON,
+    languages::JSON_STRING,
+    languages::FORMULA,
+    languages::CONTEXT,
+    http::PARAMETERS,
+    http::PERCENT,
+    http::ROUTE,
+    http::HEADERS,
+    ngsi_ld::ENTITY,
+    ngsi_ld::FRAGMENT,
+    ngsi_ld::ATTRIBUTE,
+    ngsi_ld::QUERY,
+    ngsi_ld::TYPES,
+    ngsi_ld::SCOPES,
+    ngsi_ld::GEOMETRY,
+    ngsi_ld::TIME,
+    series::JSON,
+    series::CSV,
+    series::ARROW,
+    series::RENDERED,
+    entities::ENTITY,
+    entities::CHANGES,
+    stored::BLOCK,
+    stored::BLOCK_OF_POINTS,
+    stored::NUMBERS,
+    stored::CATALOGUE,
+    stored::SERIES_CHANGES,
+    stored::CURSOR,
+];
+
+/// The target of a name.
+pub fn target(name: &str) -> Option<Target> {
+    TARGETS.iter().find(|target| target.name == name).copied()
+}
+
+/// Texts as seeds.
+fn texts(texts: &[&str]) -> Vec<Vec<u8>> {
+    texts.iter().map(|text| text.as_bytes().to_vec()).collect()
+}
