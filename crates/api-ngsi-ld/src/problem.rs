@@ -229,7 +229,8 @@ pub(crate) fn problem<'n>(error: &Error, name: impl FnOnce(TermId) -> &'n str) -
         Error::Contention(id) => {
             Problem::unavailable(format!("too many writers of entity {id:?} at once; try again"))
         }
-        Error::Limit(detail) => Problem::too_complex_query(detail.as_str()),
+        Error::Limit(limit) => Problem::too_complex_query(limit.to_string()),
+        Error::StrandLimit(detail) => Problem::too_complex_query(detail.as_str()),
         Error::TimedOut(timed_out) => Problem::timed_out(timed_out.to_string()),
         Error::Store(error) => store_problem(error.kind(), error),
     }
@@ -238,7 +239,8 @@ pub(crate) fn problem<'n>(error: &Error, name: impl FnOnce(TermId) -> &'n str) -
 /// Words a refusal of a write: a limit there is one on what is stored, not on a query.
 pub(crate) fn write_problem<'n>(error: &Error, name: impl FnOnce(TermId) -> &'n str) -> Problem {
     match error {
-        Error::Limit(detail) => Problem::too_large(detail.as_str()),
+        Error::Limit(limit) => Problem::too_large(limit.to_string()),
+        Error::StrandLimit(detail) => Problem::too_large(detail.as_str()),
         error => problem(error, name),
     }
 }

@@ -27,7 +27,10 @@ use store::{Timestamp, Write};
 use crate::encode::{any_expires, encode_as, put_names, put_times};
 use crate::expiry::{Live, live, set_transient};
 use crate::index::{IndexRows, Indexed, diff, index_rows};
-use crate::{Attribute, AttributeView, Change, Draft, EntityView, Error, Fate, Instances, Operation, TermId};
+use crate::{
+    Attribute, AttributeView, Change, Draft, EntityView, Error, Fate, Instances, Limit, LimitName, Operation,
+    TermId,
+};
 
 use check::{check_new, check_operation, check_scopes_count, check_types_count};
 use edit::{Cut, Editor, OnExisting, OnMissing, Rules};
@@ -102,15 +105,9 @@ pub fn apply(
         (Operation::Delete, Some(view)) => Ok(delete(stored.unwrap_or(view), indexed)),
         (operation, Some(view)) => edit(stored.unwrap_or(view), view, operation, (now, indexed)),
     }?;
-    match &outcome.bytes {
-        Some(bytes) if bytes.len() > bytes_max => {
-            let size = bytes.len();
-            Err(Error::Limit(format!(
-                "an entity of {size} bytes as it is stored: at most {bytes_max} are allowed (entity_bytes_max)"
-            )))
-        }
-        _ => Ok(outcome),
-    }
+    let size = outcome.bytes.as_ref().map_or(0, Vec::len);
+    Limit::check(LimitName::EntityBytes, bytes_max, size)?;
+    Ok(outcome)
 }
 
 /// What expiry makes of a stored entity; `None` if nothing of it has expired.

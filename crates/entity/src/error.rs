@@ -3,7 +3,7 @@
 use store::ErrorKind;
 use strands::is_outage;
 
-use crate::{Malformed, TermId};
+use crate::{Limit, LimitName, Malformed, TermId};
 
 /// A refusal; each variant is a decision a front end can take.
 #[derive(Debug, thiserror::Error)]
@@ -40,9 +40,12 @@ pub enum Error {
     /// Other writers kept changing the same entity.
     #[error("too many concurrent writers of entity {0:?}")]
     Contention(Box<str>),
-    /// Beyond a named limit: names it.
+    /// Beyond a named limit.
     #[error("{0}")]
-    Limit(String),
+    Limit(Limit),
+    /// Beyond a limit of the strands that history is stored in: the message names it.
+    #[error("{0}")]
+    StrandLimit(String),
     /// The deadline came first.
     #[error(transparent)]
     TimedOut(#[from] store::TimedOut),
@@ -81,10 +84,21 @@ impl From<strands::Error> for Error {
         };
         match error {
             Past::Store(error) => error.into(),
-            Past::Limit(text) => Self::Limit(text),
+            Past::Limit(text) => Self::StrandLimit(text),
             Past::Contention(name) => Self::Contention(name),
             error @ Past::Malformed(_) => unexpected(ErrorKind::Corrupt, error),
             error => unexpected(ErrorKind::Misuse, error),
         }
+    }
+}
+
+impl Limit {
+    /// Refuses what is more than `max`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Limit`].
+    pub fn check(name: LimitName, max: usize, got: usize) -> Result<(), Error> {
+        if got <= max { Ok(()) } else { Err(Error::Limit(Self { name, max, got })) }
     }
 }

@@ -10,6 +10,7 @@ pub mod view;
 mod scope;
 pub mod expiry;
 mod instance_id;
+mod limit;
 mod error;
 pub mod geometry;
 pub mod cells;
@@ -36,6 +37,7 @@ pub use history::{
     InstanceHistory, PastInstance, PastInstances, Period, TimeProperty, TimeSpan,
 };
 pub use instance_id::{InstanceId, InstanceIdError};
+pub use limit::{Limit, LimitName};
 pub use query::{
     Collation, Comparison, Filter, GeoQuery, GeoRelation, LinkedPath, Meta, Operand, Order, OrderBy,
     OrderKey, Path, Query, Scalar, ScopeQuery, Selector, TypeQuery,

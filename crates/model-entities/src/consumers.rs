@@ -12,7 +12,7 @@
 mod tests;
 
 use bytes::Bytes;
-use entity::{Error, keys};
+use entity::{Error, Limit, LimitName, keys};
 use store::{Condition, Direction, ErrorKind, Stamp, Write};
 
 use crate::TenantEntities;
@@ -106,9 +106,8 @@ impl TenantEntities {
     /// [`Error::Limit`] for too long a name, or one consumer too many; if the store refuses: then it is to be tried again.
     pub async fn add_consumer(&self, name: &str) -> Result<(), Error> {
         if name.is_empty() || name.len() > CONSUMER_NAME_BYTES_MAX {
-            let bytes = name.len();
-            let allowed = format!("1 to {CONSUMER_NAME_BYTES_MAX} are allowed");
-            return Err(Error::Limit(format!("a consumer's name of {bytes} bytes: {allowed}")));
+            let (max, got) = (CONSUMER_NAME_BYTES_MAX, name.len());
+            return Err(Error::Limit(Limit { name: LimitName::ConsumerNameBytes, max, got }));
         }
         for _ in 0..ATTEMPTS_MAX {
             if let Some((register, stamp)) = self.enter_consumer(name).await? {
@@ -127,9 +126,7 @@ impl TenantEntities {
         if is_held {
             return Ok(held.stamp.map(|stamp| (held.register, stamp)));
         }
-        if held.register.count >= CONSUMERS_MAX {
-            return Err(Error::Limit(format!("more than {CONSUMERS_MAX} consumers of a tenant's entities")));
-        }
+        Limit::check(LimitName::Consumers, CONSUMERS_MAX as usize, held.register.count as usize + 1)?;
         let register = Register { count: held.register.count + 1, ..held.register };
         let key = keys::consumer(name);
         let conditions = vec![held.condition(), Condition::Absent(key.clone())];

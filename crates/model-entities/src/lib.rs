@@ -43,11 +43,11 @@ pub use entity::{
     ATTRIBUTES_MAX, AggregateHistory, AggregateMethod, AggregateValue, Attribute, AttributeFilter,
     AttributeView, Change, Collation, Comparison, Draft, EntityChange, EntityHistory, EntityView, Error,
     Extra, Fate, Field, Filter, GeoQuery, GeoRelation, HistoryRequest, ID_BYTES_MAX, INSTANCES_MAX, Instance,
-    InstanceHistory, InstanceId, InstanceIdError, InstanceView, Instances, Kind, LinkedPath, Malformed,
-    MergeOptions, Meta, NotUpdated, Operand, Operation, Order, OrderBy, OrderKey, PastInstance,
-    PastInstances, Path, Period, Precondition, Query, SCOPE_BYTES_MAX, SCOPES_MAX, SUB_ATTRIBUTES_MAX,
-    Scalar, ScopeQuery, Selector, States, TYPES_MAX, TermId, TimeProperty, TimeSpan, TypeQuery,
-    change_records, encode, scope_value, scopes_of_value,
+    InstanceHistory, InstanceId, InstanceIdError, InstanceView, Instances, Kind, Limit, LimitName,
+    LinkedPath, Malformed, MergeOptions, Meta, NotUpdated, Operand, Operation, Order, OrderBy, OrderKey,
+    PastInstance, PastInstances, Path, Period, Precondition, Query, SCOPE_BYTES_MAX, SCOPES_MAX,
+    SUB_ATTRIBUTES_MAX, Scalar, ScopeQuery, Selector, States, TYPES_MAX, TermId, TimeProperty, TimeSpan,
+    TypeQuery, change_records, encode, scope_value, scopes_of_value,
 };
 pub use history::{HistoryJob, HistoryPage, HistoryPolicy, HistoryRule};
 pub use indexes::IndexPolicy;

@@ -8,7 +8,7 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::Arc;
 
 use bytes::Bytes;
-use entity::{Error, TermId, keys};
+use entity::{Error, Limit, LimitName, TermId, keys};
 use parking_lot::RwLock;
 use store::{Commit, Condition, Direction, ErrorKind, Limits, Partition, Store, Write, WriteIds};
 
@@ -107,7 +107,7 @@ impl Terms {
                 _ => self.learn(store, partition).await?,
             }
         }
-        Err(Error::Limit(format!("names of types and attributes: more than {ATTEMPTS_MAX} writers at once")))
+        Err(Error::Contention("names of types and attributes".into()))
     }
 
     /// The first names not in use, each once, and how many are in use before them; `None` if all are.
@@ -133,14 +133,9 @@ impl Terms {
         };
         let fitting = new.iter().copied().take_while(fits).count();
         new.truncate(fitting.max(1));
-        if names.by_term.len() + new.len() > terms_max {
-            return Err(Error::Limit(format!(
-                "more than {terms_max} names of types and attributes (terms_max)"
-            )));
-        }
-        if let Some(long) = new.iter().find(|iri| iri.len() > NAME_BYTES_MAX) {
-            let head: String = long.chars().take(40).collect();
-            return Err(Error::Limit(format!("name of over {NAME_BYTES_MAX} bytes: {head}...")));
+        Limit::check(LimitName::Names, terms_max, names.by_term.len() + new.len())?;
+        for iri in &new {
+            Limit::check(LimitName::NameBytes, NAME_BYTES_MAX, iri.len())?;
         }
         Ok(Some((known, new)))
     }

@@ -5,7 +5,7 @@
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
 
-use crate::{Attribute, Draft, Error, Instance, Operation};
+use crate::{Attribute, Draft, Error, Instance, Limit, LimitName, Operation};
 
 /// The longest entity id in bytes: it must fit into keys beside a scope.
 pub const ID_BYTES_MAX: usize = 1024;
@@ -52,48 +52,33 @@ fn check_draft(id: &str, draft: &Draft) -> Result<(), Error> {
 
 /// Refuses an id or a scope that is too long, and too many types or scopes.
 pub(super) fn check_header(id: &str, draft: &Draft) -> Result<(), Error> {
-    if id.len() > ID_BYTES_MAX {
-        let size = id.len();
-        return Err(Error::Limit(format!(
-            "an id of {size} bytes: at most {ID_BYTES_MAX} are allowed (ID_BYTES_MAX)"
-        )));
-    }
+    Limit::check(LimitName::IdBytes, ID_BYTES_MAX, id.len())?;
     let scopes = draft.scopes.as_deref().unwrap_or_default();
-    if let Some(size) = scopes.iter().map(|scope| scope.len()).find(|size| *size > SCOPE_BYTES_MAX) {
-        return Err(Error::Limit(format!(
-            "a scope of {size} bytes: at most {SCOPE_BYTES_MAX} are allowed (SCOPE_BYTES_MAX)"
-        )));
+    for scope in scopes {
+        Limit::check(LimitName::ScopeBytes, SCOPE_BYTES_MAX, scope.len())?;
     }
     check_types_count(draft.types.len())?;
     check_scopes_count(scopes.len())
 }
 
 pub(super) fn check_types_count(count: usize) -> Result<(), Error> {
-    at_most(count, TYPES_MAX, "an entity of", "types", "TYPES_MAX")
+    Limit::check(LimitName::Types, TYPES_MAX, count)
 }
 
 pub(super) fn check_scopes_count(count: usize) -> Result<(), Error> {
-    at_most(count, SCOPES_MAX, "an entity of", "scopes", "SCOPES_MAX")
+    Limit::check(LimitName::Scopes, SCOPES_MAX, count)
 }
 
 /// Refuses more attributes than an entity (at depth 0) or an instance may have.
 pub(super) fn check_attributes_count(count: usize, depth: usize) -> Result<(), Error> {
-    if depth == 0 {
-        at_most(count, ATTRIBUTES_MAX, "an entity of", "attributes", "ATTRIBUTES_MAX")
-    } else {
-        at_most(count, SUB_ATTRIBUTES_MAX, "an attribute of", "sub-attributes", "SUB_ATTRIBUTES_MAX")
+    match depth {
+        0 => Limit::check(LimitName::Attributes, ATTRIBUTES_MAX, count),
+        _ => Limit::check(LimitName::SubAttributes, SUB_ATTRIBUTES_MAX, count),
     }
 }
 
 pub(super) fn check_instances_count(count: usize) -> Result<(), Error> {
-    at_most(count, INSTANCES_MAX, "an attribute of", "instances", "INSTANCES_MAX")
-}
-
-fn at_most(count: usize, max: usize, whole: &str, parts: &str, name: &str) -> Result<(), Error> {
-    if count <= max {
-        return Ok(());
-    }
-    Err(Error::Limit(format!("{whole} {count} {parts}: at most {max} are allowed ({name})")))
+    Limit::check(LimitName::Instances, INSTANCES_MAX, count)
 }
 
 /// Refuses attributes or instances given twice, and too many of them, at any depth.

@@ -225,7 +225,7 @@ fn counts_have_limits_with_names() {
             let created = apply(None, "urn:x:1", &Operation::Create(large(counts)), NOW, WriteRules::FREE);
             match created {
                 Ok(_) => assert!(fits, "{name}"),
-                Err(Error::Limit(text)) => assert!(!fits && text.ends_with(&format!("({name})")), "{text}"),
+                Err(Error::Limit(limit)) => assert!(!fits && limit.name.as_str() == name, "{limit}"),
                 Err(error) => panic!("{error:?}"),
             }
         }

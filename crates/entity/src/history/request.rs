@@ -94,7 +94,7 @@ impl TimeSpan {
     }
 
     /// The earliest part of the span that holds no more than `most` of `times`, all of which lie in the span; `None` if that
-    /// is all of them. Times alike are never parted. The part reaches beyond the first instant of the span, which may be the
+    /// is all of them. Instances of the same time are in the same part. It reaches beyond the first instant of the span, which may be the
     /// last one of the part before: so whoever asks part by part gets on, and a part may hold more than `most`.
     ///
     /// Cost: linear in the times, whose order it changes.

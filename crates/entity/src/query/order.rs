@@ -14,7 +14,7 @@ use super::moment::parse_moment;
 use super::shape::Shape;
 use super::value::{Target, parse_number, text_of};
 use super::{Collation, OrderBy, OrderKey, Path, Query};
-use crate::{EntityView, Error, TermId};
+use crate::{EntityView, Error, Limit, LimitName, TermId};
 
 /// Texts are ordered by so many bytes of their beginnings, those that begin alike by the next key; by so many bytes of
 /// what they are collated by.
@@ -129,15 +129,7 @@ impl Top {
             self.bytes -= last.entity.as_ref().map_or(0, Bytes::len);
             self.keys_bytes -= last.keys_bytes();
         }
-        if self.keys_bytes <= self.keys_bytes_max {
-            return Ok(());
-        }
-        Err(Error::Limit(format!(
-            "what {} entities are sorted by takes more than {} bytes (KEYS_BYTES_MAX): ask for fewer, or for fewer \
-             keys",
-            self.heap.len(),
-            self.keys_bytes_max
-        )))
+        Limit::check(LimitName::SortKeyBytes, self.keys_bytes_max, self.keys_bytes)
     }
 
     /// The first ones, in order, without the first `offset`: their ids, and as many of the entities as there was room for.

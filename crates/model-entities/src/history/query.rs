@@ -10,7 +10,7 @@ use entity::encode::{put_names, put_times, put_varint, seal};
 use entity::history::note::{Class, Point};
 use entity::query::{OrderBy, OrderKey, Query, Selector, TypeQuery};
 use entity::query::{eval::Links, eval::Matcher, eval::Shown};
-use entity::{EntityHistory, TimeProperty, TimeSpan};
+use entity::{EntityHistory, Limit, LimitName, TimeProperty, TimeSpan};
 use entity::{EntityView, Error, ScopeQuery, TermId, keys, scopes_of_value};
 use store::{Pace, Timestamp};
 use strands::Points;
@@ -58,10 +58,8 @@ impl<'q> Taken<'q> {
             matches!(query.order.as_slice(), [OrderBy { key: OrderKey::Id, descending: true }, ..]);
         let taken = Self { query, descending, ids: VecDeque::new(), matched: 0 };
         let sort_max = options.sort_entities_max;
-        if descending && taken.behind() > sort_max {
-            let message =
-                format!("offset and limit reach beyond {sort_max} sorted entities (sort_entities_max)");
-            return Err(Error::Limit(message));
+        if descending {
+            Limit::check(LimitName::SortedEntities, sort_max, taken.behind())?;
         }
         Ok(taken)
     }
@@ -150,10 +148,7 @@ impl TenantEntities {
                 break;
             }
             scanned += 1;
-            if scanned > scan_max {
-                let message = format!("the query looks at more than {scan_max} entities (scan_entities_max)");
-                return Err(Error::Limit(message));
-            }
+            Limit::check(LimitName::ScannedEntities { is_indexing: false }, scan_max, scanned)?;
             if pace.is_tired() {
                 tokio::task::yield_now().await;
                 pace.rest();
@@ -350,11 +345,7 @@ impl TenantEntities {
     async fn fetch_links(&self, links: &mut Links) -> Result<(), Error> {
         let wanted = std::mem::take(&mut links.wanted);
         let linked_max = self.state().options.scan_entities_max;
-        if links.held.len() + wanted.len() > linked_max {
-            let message =
-                format!("the query follows links to more than {linked_max} entities (scan_entities_max)");
-            return Err(Error::Limit(message));
-        }
+        Limit::check(LimitName::LinkedEntities, linked_max, links.held.len() + wanted.len())?;
         let ids: Vec<&str> = wanted.iter().map(|id| &**id).collect();
         let rows = self.state().rows(&ids).await?;
         links.held.extend(wanted.iter().cloned().zip(rows.into_iter().map(|row| row.map(|row| row.value))));

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use entity::history::note::tag_of;
-use entity::{EntityHistory, HistoryRequest, InstanceHistory, TimeSpan, history::header::Header};
+use entity::{
+    EntityHistory, HistoryRequest, InstanceHistory, Limit, LimitName, TimeSpan, history::header::Header,
+};
 use entity::{EntityView, Error, TermId, keys};
 use smallvec::SmallVec;
 use store::{Direction, Timestamp};
@@ -173,10 +175,8 @@ impl TenantEntities {
         }
         cut_all(&mut found, &mut request, &mut covered);
         if edges.into_iter().any(|edge| request.span.contains(edge)) {
-            return Err(Error::Limit(format!(
-                "an attribute has more than {} instances of the same time, which are never parted",
-                request.instances_max
-            )));
+            let max = request.instances_max;
+            return Err(Error::Limit(Limit { name: LimitName::InstancesOfOneTime, max, got: most }));
         }
         Ok((found, covered, is_scoped))
     }

@@ -22,7 +22,7 @@ use crate::long_read::{LIGHT_ENTITY_BYTES, LongRead};
 use crate::tenant::TenantState;
 use bytes::Bytes;
 use entity::expiry::live_bytes;
-use entity::{EntityView, Error, keys};
+use entity::{EntityView, Error, Limit, LimitName, keys};
 
 /// Entities that are not in the cache are read so many at a time.
 const BATCH: usize = 64;
@@ -142,10 +142,8 @@ impl<'a> Run<'a> {
         let room = query.offset.saturating_add(query.limit);
         let top = Top::new(query, room, KEYS_BYTES_MAX);
         let sort_max = state.options.sort_entities_max;
-        if top.is_some() && room > sort_max {
-            let message =
-                format!("offset and limit reach beyond {sort_max} sorted entities (sort_entities_max)");
-            return Err(Error::Limit(message));
+        if top.is_some() {
+            Limit::check(LimitName::SortedEntities, sort_max, room)?;
         }
         Ok(Self {
             state,
@@ -205,8 +203,9 @@ impl<'a> Run<'a> {
         }
         self.state.indexes.want(&walk.plan.wanted);
         match gone {
-            Err(Error::Limit(text)) => {
-                Err(Error::Limit(format!("{text}; what it asks for is being indexed: try again later")))
+            Err(Error::Limit(Limit { name: LimitName::ScannedEntities { .. }, max, got })) => {
+                let name = LimitName::ScannedEntities { is_indexing: true };
+                Err(Error::Limit(Limit { name, max, got }))
             }
             gone => gone,
         }
@@ -432,11 +431,7 @@ impl<'a> Run<'a> {
                 return Ok(());
             }
             let linked_max = self.state.options.scan_entities_max;
-            if self.links.held.len() + wanted.len() > linked_max {
-                let message =
-                    format!("the query follows links to more than {linked_max} entities (scan_entities_max)");
-                return Err(Error::Limit(message));
-            }
+            Limit::check(LimitName::LinkedEntities, linked_max, self.links.held.len() + wanted.len())?;
             let ids: Vec<&str> = wanted.iter().map(|id| &**id).collect();
             let found = self.state.rows(&ids).await?.into_iter().map(|row| row.map(|row| row.value));
             self.links.held.extend(wanted.into_iter().zip(found));
@@ -446,9 +441,10 @@ impl<'a> Run<'a> {
     fn see(&mut self, entity: Bytes) -> Result<(), Error> {
         self.scanned += 1;
         if self.scanned > self.scanned_max {
-            let scan_max = self.state.options.scan_entities_max;
-            let message = format!("the query looks at more than {scan_max} entities (scan_entities_max)");
-            return Err(Error::Limit(message));
+            let name = LimitName::ScannedEntities { is_indexing: false };
+            // Of pages that follow each other, each may look at so many.
+            let max = self.state.options.scan_entities_max;
+            return Err(Error::Limit(Limit { name, max, got: max + 1 }));
         }
         let Some(entity) = live_bytes(entity, self.query.now)? else {
             return Ok(());

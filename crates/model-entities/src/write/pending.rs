@@ -6,7 +6,7 @@ use entity::expiry::live_bytes;
 use entity::feed::{Records, Told};
 use entity::history::{head::put_entries, header::Header};
 use entity::index::{IndexRows, Indexed, diff, index_rows};
-use entity::{Change, EntityView, Error, Fate, Operation, Precondition, TermId, keys};
+use entity::{Change, EntityView, Error, Fate, Limit, LimitName, Operation, Precondition, TermId, keys};
 use smallvec::SmallVec;
 use store::{Commit, Condition, Limits, Row, Timestamp, Write, later_wins};
 
@@ -298,21 +298,8 @@ impl PendingCommit {
         }
         let index = index_rows(&view, &Indexed::All);
         let (rows, bytes) = (index.count(), index.bytes());
-        if rows > rows_max {
-            let text = format!(
-                "the entity has {rows} index rows, at most {rows_max} are allowed (ENTITY_INDEX_ROWS_MAX): one for each type with \
-                 each attribute and each value of its arrays"
-            );
-            return Err(Error::Limit(text));
-        }
-        if bytes > bytes_max {
-            let text = format!(
-                "the entity has index rows of {bytes} bytes, at most {bytes_max} are allowed (ENTITY_INDEX_BYTES_MAX): one for each \
-                 type with each attribute and each value of its arrays, each with the entity's id"
-            );
-            return Err(Error::Limit(text));
-        }
-        Ok(())
+        Limit::check(LimitName::IndexRows, rows_max, rows)?;
+        Limit::check(LimitName::IndexBytes, bytes_max, bytes)
     }
 
     fn commit_past(&mut self, id: &str, is_new: bool) {
