@@ -2,13 +2,16 @@
 
 use store::{ChangeRecord, Commit, CommitWithAppends, Condition, Stamp, Write};
 
-use super::fresh::Fresh;
-use super::read::{contention, or_gone};
-use super::state::State;
-use super::think::{check_size, drop_overlays};
-use super::write::settle;
-use super::{Strand, StrandVersion, Strands, keys};
-use crate::Error;
+use crate::commit::settle;
+use crate::error::Error;
+use crate::fetch::{contention, or_gone};
+use crate::fresh::Fresh;
+use crate::keys;
+use crate::pending::check_size;
+use crate::plan::drop_overlays;
+use crate::state::State;
+use crate::strand::{Strand, StrandVersion};
+use crate::strands::Strands;
 
 /// How often erasing starts again because a writer came first.
 const ATTEMPTS_MAX: usize = 64;
@@ -18,8 +21,58 @@ const GROUP_STRANDS_MAX: usize = 256;
 const GROUP_KEYS_MAX: usize = 20_000;
 
 impl Strands {
+    /// Removes the strand with all its rows, and writes `beside` in the same atom.
+    ///
+    /// # Errors
+    ///
+    /// If the store refuses; [`Error::Contention`] if writers kept coming first.
+    pub async fn erase(
+        &self,
+        strand: &Strand,
+        beside: Vec<Write>,
+        change: Option<ChangeRecord>,
+    ) -> Result<(), Error> {
+        self.live().erase_now(strand, None, &beside, change.as_ref()).await
+    }
+
+    /// Removes strands with all their rows, each an atom; those that are not there are passed over. Those before one that
+    /// cannot be removed may be gone, and some behind it.
+    ///
+    /// Cost: that of [`Strands::erase`] for each, but one group commit for up to 256.
+    ///
+    /// # Errors
+    ///
+    /// As [`Strands::erase`].
+    pub async fn erase_all(&self, strands: &[Strand]) -> Result<(), Error> {
+        let live = self.live();
+        let mut rest = strands.iter();
+        while !rest.as_slice().is_empty() {
+            live.erase_group(&mut rest).await?;
+            tokio::task::yield_now().await;
+        }
+        Ok(())
+    }
+
+    /// [`Strands::erase`] if the strand is still of this version; answers whether it was.
+    ///
+    /// # Errors
+    ///
+    /// If the store refuses.
+    pub async fn erase_version(
+        &self,
+        strand: &Strand,
+        version: StrandVersion,
+        beside: Vec<Write>,
+    ) -> Result<bool, Error> {
+        match self.live().erase_now(strand, Some(version), &beside, None).await {
+            Ok(()) => Ok(true),
+            Err(Error::Contention(_)) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
     /// See [`Strands::erase`].
-    pub(super) async fn erase_now(
+    pub(crate) async fn erase_now(
         &self,
         strand: &Strand,
         expects: Option<StrandVersion>,
@@ -43,16 +96,6 @@ impl Strands {
             }
         }
         Err(contention(strand))
-    }
-
-    /// See [`Strands::erase_all`].
-    pub(super) async fn erase_all_now(&self, strands: &[Strand]) -> Result<(), Error> {
-        let mut rest = strands.iter();
-        while !rest.as_slice().is_empty() {
-            self.erase_group(&mut rest).await?;
-            tokio::task::yield_now().await;
-        }
-        Ok(())
     }
 
     /// Erases the first strands of the rest, as many as go together.

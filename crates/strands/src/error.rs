@@ -16,7 +16,7 @@ pub enum Error {
     Contention(Box<str>),
     /// Stored bytes are damaged.
     #[error(transparent)]
-    Malformed(#[from] crate::Malformed),
+    Malformed(#[from] crate::codec::Malformed),
     /// What the store refused.
     #[error(transparent)]
     Store(#[from] store::Error),

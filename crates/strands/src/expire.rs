@@ -8,15 +8,17 @@ use std::ops::ControlFlow;
 use bytes::Bytes;
 use store::{Commit, Condition, Direction, Timestamp, Write, later_wins};
 
-use super::fresh::Fresh;
-use super::kept::{KeptPart, levels};
-use super::layer::Layer;
-use super::spill::FreshKey;
-use super::state::State;
-use super::think::Order;
-use super::write::commit;
-use super::{Strand, StrandVersion, Strands, keys};
-use crate::{Error, Points, TimeRange};
+use crate::audit_rows::{KeptPart, levels};
+use crate::commit::commit;
+use crate::error::Error;
+use crate::fresh::{Fresh, FreshKey};
+use crate::keys;
+use crate::layer::Layer;
+use crate::pending::Order;
+use crate::points::{Points, TimeRange};
+use crate::state::State;
+use crate::strand::{Strand, StrandVersion};
+use crate::strands::Strands;
 
 /// The most rows of kept writes that are read at once; one commit removes no more (and what stands beside them).
 const PAGE_ROWS_MAX: usize = 1_024;
@@ -24,21 +26,31 @@ const PAGE_ROWS_MAX: usize = 1_024;
 const COMMIT_ATTEMPTS_MAX: usize = 32;
 
 impl Strands {
-    /// See [`Strands::expire`].
-    pub(super) async fn expire_now(&self, strand: &Strand, before: i64) -> Result<bool, Error> {
-        let Some((_, state)) = self.state(strand).await? else {
+    /// Removes what is older than `before`: points, and kept writes that lie wholly before it, the latter in commits of
+    /// their own (what is left of them when it ends early goes the next time). As-of reads tell nothing before the bound
+    /// from now on, whatever is written there later; kept writes that reach over it stay whole for them. Answers whether
+    /// there was anything.
+    ///
+    /// Cost: one look-up if there is nothing; else one commit, and a read of the kept writes that begin before the bound.
+    ///
+    /// # Errors
+    ///
+    /// If the store refuses, or stored bytes are damaged; [`Error::Contention`] if writers kept coming first.
+    pub async fn expire(&self, strand: &Strand, before: i64) -> Result<bool, Error> {
+        let live = self.live();
+        let Some((_, state)) = live.state(strand).await? else {
             return Ok(false);
         };
-        let is_old = match self.extent_now(strand).await? {
+        let is_old = match live.extent(strand).await? {
             Some((first, _)) => first < before,
             // What was kept may outlive the points.
-            None => self.keeps_before(strand, &state, before).await?,
+            None => live.keeps_before(strand, &state, before).await?,
         };
         if !is_old {
             return Ok(false);
         }
         let clear = TimeRange { from: i64::MIN, to: before };
-        self.write_order(Order {
+        live.write_order(Order {
             strand: strand.clone(),
             layer: Layer { clears: vec![clear], points: Points::default() },
             encoding: state.encoding,
@@ -52,9 +64,26 @@ impl Strands {
         })
         .await?;
         if state.audited {
-            self.drop_kept(strand, &state, before).await?;
+            live.drop_kept(strand, &state, before).await?;
         }
         Ok(true)
+    }
+
+    /// Removes the strand with all its rows if all points are older than `before` and no write is kept; answers whether
+    /// it did. A write that comes meanwhile stays.
+    ///
+    /// # Errors
+    ///
+    /// As [`Strands::read_page`].
+    pub async fn erase_expired(&self, strand: &Strand, before: i64) -> Result<bool, Error> {
+        let live = self.live();
+        let Some((stamp, state)) = live.state(strand).await? else { return Ok(false) };
+        let is_kept = state.audited && state.kept.levels != 0;
+        if is_kept || live.extent(strand).await?.is_some_and(|(_, last)| last >= before) {
+            return Ok(false);
+        }
+        // Of the state that was looked at, and of no later one.
+        live.erase_version(strand, StrandVersion(Some(stamp)), Vec::new()).await
     }
 
     /// Whether a part of a kept write ends before the bound. Cost: those that reach over it are passed over.
@@ -159,16 +188,5 @@ impl Strands {
             }
         }
         Ok(())
-    }
-
-    /// See [`Strands::erase_expired`].
-    pub(super) async fn erase_if_expired(&self, strand: &Strand, before: i64) -> Result<bool, Error> {
-        let Some((stamp, state)) = self.state(strand).await? else { return Ok(false) };
-        let is_kept = state.audited && state.kept.levels != 0;
-        if is_kept || self.extent_now(strand).await?.is_some_and(|(_, last)| last >= before) {
-            return Ok(false);
-        }
-        // Of the state that was looked at, and of no later one.
-        self.erase_version(strand, StrandVersion(Some(stamp)), Vec::new()).await
     }
 }

@@ -1,6 +1,8 @@
 //! Flags: what is known of a value's worth. The worst wins wherever values are put together.
 
-use crate::ABSENT;
+/// Set in a flag byte: the point has no value (only a flag). What stands in `values` then means nothing; it
+/// is not kept in blocks and reads as 0.0.
+pub const ABSENT: u8 = 0x80;
 
 /// How far a value can be trusted, best first. The stored number is the place in this list.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]

@@ -9,15 +9,22 @@ use std::ops::Range;
 
 use bytes::Bytes;
 
-use super::fresh::{Fresh, next_generation};
-use super::index::{Entry, Index, PageRef, Pages, balanced};
-use super::layer::{EncodedLayer, Layer, merge_into};
-use super::read::{decode_all, or_gone};
-use super::state::{Overlays, State};
-use super::think::{Swapped, check_size, encode_runs, remove_overlays, swap_blocks};
-use super::write::{Drafted, commit};
-use super::{Rules, Strand, Strands, keys};
-use crate::{Encoding, Error, Malformed, Points, TimeRange};
+use crate::blocks::{Swapped, decode_all, encode_runs, swap_blocks};
+use crate::codec::{Encoding, Malformed};
+use crate::commit::{Drafted, commit};
+use crate::error::Error;
+use crate::fetch::or_gone;
+use crate::fields::next_generation;
+use crate::fresh::Fresh;
+use crate::index::{Entry, Index, PageRef, Pages, balanced};
+use crate::keys;
+use crate::layer::{EncodedLayer, Layer, merge_into};
+use crate::pending::check_size;
+use crate::plan::remove_overlays;
+use crate::points::{Points, TimeRange};
+use crate::state::{Overlays, State};
+use crate::strand::{Rules, Strand};
+use crate::strands::Strands;
 
 /// How often a fold starts again because the blocks it read were replaced.
 const ATTEMPTS_MAX: usize = 8;
@@ -52,26 +59,33 @@ enum What {
 
 /// A stretch of a strand that is written anew.
 #[derive(Clone, Debug)]
-pub(super) struct Stretch {
-    pub(super) first: i64,
-    pub(super) last: i64,
-    pub(super) blocks: Vec<Entry>,
-    pub(super) points: usize,
+pub(crate) struct Stretch {
+    pub(crate) first: i64,
+    pub(crate) last: i64,
+    pub(crate) blocks: Vec<Entry>,
+    pub(crate) points: usize,
 }
 
 /// What one commit swaps.
-pub(super) struct Swap {
-    pub(super) stretches: Vec<Stretch>,
-    pub(super) added: Vec<(Entry, Bytes)>,
+pub(crate) struct Swap {
+    pub(crate) stretches: Vec<Stretch>,
+    pub(crate) added: Vec<(Entry, Bytes)>,
 }
 
 impl Strands {
-    /// See [`Strands::fold`].
-    pub(super) async fn fold_now(&self, strand: &Strand, encoding: Encoding) -> Result<bool, Error> {
-        let mut piece_points = PIECE_BLOCKS * self.shared.rules.block_points_max();
+    /// Folds overlays into blocks if there are any. Reads and writes go on meanwhile; a fold that a writer comes
+    /// before starts again, and gives up after some attempts (answering false).
+    /// Cost: blocks under overlays, and small ones beside them, are decoded and encoded anew.
+    ///
+    /// # Errors
+    ///
+    /// As [`Strands::read_page`].
+    pub async fn fold(&self, strand: &Strand, encoding: Encoding) -> Result<bool, Error> {
+        let live = self.live();
+        let mut piece_points = PIECE_BLOCKS * live.shared.rules.block_points_max();
         let mut attempts = 0;
         while attempts < ATTEMPTS_MAX {
-            match self.try_fold(strand, encoding, piece_points).await {
+            match live.try_fold(strand, encoding, piece_points).await {
                 Ok(Some(())) => return Ok(true),
                 Ok(None) => attempts += 1,
                 Err(Error::Limit(_)) if piece_points > 1 => {
@@ -124,7 +138,7 @@ impl Strands {
         encoding: Encoding,
     ) -> Result<Option<Swap>, Error> {
         let blocks: Vec<Entry> = piece.iter().flat_map(|stretch| &stretch.blocks).copied().collect();
-        let rows = or_gone!(self.block_rows(strand, &blocks).await?);
+        let rows = or_gone!(self.block_rows(strand, blocks.iter()).await?);
         let mut below = Points::default();
         decode_all(&blocks, &rows, TimeRange::ALL, &mut below)?;
         let mut merged = Vec::with_capacity(piece.len());
@@ -149,7 +163,7 @@ impl Strands {
 
     /// Commits a swap onto the strand as it stands now; `None` if what it replaces is not there any more, or the overlays
     /// of `folded` are not, from which its points are.
-    pub(super) async fn commit_swap(
+    pub(crate) async fn commit_swap(
         &self,
         strand: &Strand,
         folded: Option<&State>,

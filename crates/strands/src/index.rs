@@ -5,11 +5,12 @@ use std::ops::Range;
 
 use bytes::Bytes;
 
-use super::Strand;
-use super::fresh::{put_generation, read_generation};
-use super::keys;
-use super::wire::{Reader, put_f64, put_i64, put_u64};
-use crate::{Malformed, Summary, UNOBSERVED};
+use crate::codec::{Malformed, Summary};
+use crate::fields::{put_generation, put_last, read_generation, read_last};
+use crate::keys;
+use crate::points::UNOBSERVED;
+use crate::strand::Strand;
+use store::wire::{Reader, put_f64, put_varint, put_zigzag};
 
 /// The most entries of a page; one page takes about 7 kB.
 const PAGE_ENTRIES_MAX: usize = 128;
@@ -20,77 +21,77 @@ const TAIL_ENTRIES_KEPT: usize = 4;
 
 /// One sealed block.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Entry {
+pub(crate) struct Entry {
     /// The state's generation that wrote the block: with its last time, its name.
-    pub(super) generation: u64,
+    pub(crate) generation: u64,
     /// Nanoseconds from each point to the next, if that is the same for all; else zero.
-    pub(super) step: u64,
+    pub(crate) step: u64,
     /// What it holds.
-    pub(super) summary: Summary,
+    pub(crate) summary: Summary,
 }
 
 /// Where a page is and what it spans.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) struct PageRef {
-    pub(super) first: i64,
-    pub(super) last: i64,
-    pub(super) generation: u64,
-    pub(super) entries: u32,
+pub(crate) struct PageRef {
+    pub(crate) first: i64,
+    pub(crate) last: i64,
+    pub(crate) generation: u64,
+    pub(crate) entries: u32,
 }
 
 /// The index as the state row holds it.
 ///
 /// Invariant: spans of pages, and then of entries of the tail, ascend and never overlap.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Index {
-    pub(super) pages: Vec<PageRef>,
-    pub(super) tail: Vec<Entry>,
+pub(crate) struct Index {
+    pub(crate) pages: Vec<PageRef>,
+    pub(crate) tail: Vec<Entry>,
 }
 
 /// Pages that were read.
 #[derive(Debug, Default)]
-pub(super) struct Pages(Vec<(PageRef, Vec<Entry>)>);
+pub(crate) struct Pages(Vec<(PageRef, Vec<Entry>)>);
 
 /// What a splice makes of an index.
 #[derive(Debug, Default)]
-pub(super) struct Splice {
-    pub(super) index: Index,
-    pub(super) put: Vec<(PageRef, Bytes)>,
-    pub(super) gone: Vec<PageRef>,
+pub(crate) struct Splice {
+    pub(crate) index: Index,
+    pub(crate) put: Vec<(PageRef, Bytes)>,
+    pub(crate) gone: Vec<PageRef>,
 }
 
 impl Entry {
     /// Its window and key.
-    pub(super) fn row(&self, strand: &Strand) -> (i64, Bytes) {
+    pub(crate) fn row(&self, strand: &Strand) -> (i64, Bytes) {
         keys::block(strand, self.summary.last, self.generation)
     }
 
     /// Whether both tell of the same block. Sums are not asked: one that is not a number equals none.
-    pub(super) fn is_same(&self, other: &Self) -> bool {
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
         let name =
             |entry: &Self| (entry.generation, entry.summary.first, entry.summary.last, entry.summary.count);
         name(self) == name(other)
     }
 
     /// Whether the block spans an instant of `first..=last`.
-    pub(super) fn meets(&self, first: i64, last: i64) -> bool {
+    pub(crate) fn meets(&self, first: i64, last: i64) -> bool {
         self.summary.first <= last && first <= self.summary.last
     }
 
     fn put(&self, out: &mut Vec<u8>, before: i64) {
         let summary = &self.summary;
-        put_i64(out, summary.first.wrapping_sub(before));
-        put_u64(out, summary.last.wrapping_sub(summary.first).cast_unsigned());
+        put_zigzag(out, summary.first.wrapping_sub(before));
+        put_last(out, summary.first, summary.last);
         put_generation(out, self.generation);
-        put_u64(out, self.step);
-        put_u64(out, u64::from(summary.count));
-        put_u64(out, u64::from(summary.values));
+        put_varint(out, self.step);
+        put_varint(out, u64::from(summary.count));
+        put_varint(out, u64::from(summary.values));
         out.push(summary.flag_max);
         let is_observed = summary.observed_first != UNOBSERVED;
         out.push(u8::from(is_observed));
         if is_observed {
-            put_i64(out, summary.observed_first.wrapping_sub(summary.first));
-            put_u64(out, summary.observed_last.wrapping_sub(summary.observed_first).cast_unsigned());
+            put_zigzag(out, summary.observed_first.wrapping_sub(summary.first));
+            put_varint(out, summary.observed_last.wrapping_sub(summary.observed_first).cast_unsigned());
         }
         for value in [summary.min, summary.max, summary.sum, summary.sum_of_squares] {
             put_f64(out, value);
@@ -98,18 +99,18 @@ impl Entry {
     }
 
     fn read(reader: &mut Reader<'_>, before: i64) -> Result<Self, Malformed> {
-        let first = before.wrapping_add(reader.i64()?);
-        let last = reader.last_from(first)?;
+        let first = before.wrapping_add(reader.zigzag()?);
+        let last = read_last(reader, first)?;
         let generation = read_generation(reader)?;
-        let step = reader.u64()?;
-        let count = reader.u32()?;
-        let values = reader.u32()?;
+        let step = reader.varint()?;
+        let count = reader.varint_u32()?;
+        let values = reader.varint_u32()?;
         let flag_max = reader.byte()?;
         let (observed_first, observed_last) = match reader.byte()? {
             0 => (UNOBSERVED, UNOBSERVED),
             1 => {
-                let observed_first = first.wrapping_add(reader.i64()?);
-                (observed_first, observed_first.wrapping_add(reader.u64()?.cast_signed()))
+                let observed_first = first.wrapping_add(reader.zigzag()?);
+                (observed_first, observed_first.wrapping_add(reader.varint()?.cast_signed()))
             }
             _ => return Err(Malformed),
         };
@@ -132,8 +133,8 @@ impl Entry {
 }
 
 /// Appends entries: their number, then each beginning where the one before ended.
-pub(super) fn put_entries(out: &mut Vec<u8>, entries: &[Entry]) {
-    put_u64(out, entries.len() as u64);
+pub(crate) fn put_entries(out: &mut Vec<u8>, entries: &[Entry]) {
+    put_varint(out, entries.len() as u64);
     let mut before = 0;
     for entry in entries {
         entry.put(out, before);
@@ -141,7 +142,7 @@ pub(super) fn put_entries(out: &mut Vec<u8>, entries: &[Entry]) {
     }
 }
 
-pub(super) fn read_entries(reader: &mut Reader<'_>) -> Result<Vec<Entry>, Malformed> {
+pub(crate) fn read_entries(reader: &mut Reader<'_>) -> Result<Vec<Entry>, Malformed> {
     let count = reader.count()?;
     let mut entries = Vec::with_capacity(count.min(PAGE_ENTRIES_MAX));
     let mut before = 0;
@@ -159,7 +160,7 @@ pub(super) fn read_entries(reader: &mut Reader<'_>) -> Result<Vec<Entry>, Malfor
 
 impl PageRef {
     /// Its window and key.
-    pub(super) fn row(&self, strand: &Strand) -> (i64, Bytes) {
+    pub(crate) fn row(&self, strand: &Strand) -> (i64, Bytes) {
         keys::page(strand, self.first, self.generation)
     }
 
@@ -174,7 +175,7 @@ impl PageRef {
 }
 
 impl Pages {
-    pub(super) fn insert(&mut self, page: PageRef, bytes: &[u8]) -> Result<(), Malformed> {
+    pub(crate) fn insert(&mut self, page: PageRef, bytes: &[u8]) -> Result<(), Malformed> {
         let mut reader = Reader::new(bytes);
         let entries = read_entries(&mut reader)?;
         reader.end()?;
@@ -185,12 +186,12 @@ impl Pages {
         Ok(())
     }
 
-    pub(super) fn holds(&self, page: &PageRef) -> bool {
+    pub(crate) fn holds(&self, page: &PageRef) -> bool {
         self.0.iter().any(|(held, _)| held == page)
     }
 
     /// The entries of a page that was read.
-    pub(super) fn entries(&self, page: &PageRef) -> Result<&[Entry], Malformed> {
+    pub(crate) fn entries(&self, page: &PageRef) -> Result<&[Entry], Malformed> {
         let found = self.0.iter().find(|(held, _)| held == page);
         found.map(|(_, entries)| entries.as_slice()).ok_or(Malformed)
     }
@@ -198,7 +199,7 @@ impl Pages {
 
 impl Index {
     /// First and last time of all blocks.
-    pub(super) fn extent(&self) -> Option<(i64, i64)> {
+    pub(crate) fn extent(&self) -> Option<(i64, i64)> {
         let first = self.pages.first().map(|page| page.first);
         let first = first.or_else(|| self.tail.first().map(|entry| entry.summary.first))?;
         let last = self.tail.last().map(|entry| entry.summary.last);
@@ -206,18 +207,25 @@ impl Index {
         Some((first, last))
     }
 
-    pub(super) fn blocks(&self) -> usize {
+    pub(crate) fn blocks(&self) -> usize {
         let paged: usize = self.pages.iter().map(|page| page.entries as usize).sum();
         paged + self.tail.len()
     }
 
     /// Pages that span an instant of `first..=last`.
-    pub(super) fn pages_meeting(&self, first: i64, last: i64) -> impl Iterator<Item = &PageRef> {
+    pub(crate) fn pages_meeting(&self, first: i64, last: i64) -> impl Iterator<Item = &PageRef> {
         self.pages.iter().filter(move |page| page.meets(first, last))
     }
 
+    /// Entries of the tail that span an instant of `first..=last`.
+    pub(crate) fn tail_meeting(&self, first: i64, last: i64) -> &[Entry] {
+        let from = self.tail.partition_point(|entry| entry.summary.last < first);
+        let to = self.tail.partition_point(|entry| entry.summary.first <= last).max(from);
+        self.tail.get(from..to).expect("both lie inside the tail")
+    }
+
     /// Entries that span an instant of `first..=last`; their pages must have been read.
-    pub(super) fn entries_meeting(
+    pub(crate) fn entries_meeting(
         &self,
         pages: &Pages,
         first: i64,
@@ -227,7 +235,7 @@ impl Index {
         for page in self.pages_meeting(first, last) {
             entries.extend(pages.entries(page)?.iter().filter(|entry| entry.meets(first, last)));
         }
-        entries.extend(self.tail.iter().filter(|entry| entry.meets(first, last)));
+        entries.extend_from_slice(self.tail_meeting(first, last));
         Ok(entries)
     }
 
@@ -259,14 +267,14 @@ impl Index {
     }
 
     /// The pages that [`Index::splice`] will need.
-    pub(super) fn pages_to_splice(&self, first: i64, last: i64, added: usize) -> &[PageRef] {
+    pub(crate) fn pages_to_splice(&self, first: i64, last: i64, added: usize) -> &[PageRef] {
         let (range, _) = self.working((first, last), added, |_| true);
         self.pages.get(range).unwrap_or_default()
     }
 
     /// The index without the entries that `is_removed` names, and with `added`; all inside `span`.
     /// Cost: the pages touched are written anew; an append touches none until the tail is full.
-    pub(super) fn splice(
+    pub(crate) fn splice(
         &self,
         pages: &Pages,
         span: (i64, i64),
@@ -310,27 +318,32 @@ impl Index {
         Ok(Splice { index: Self { pages: all, tail }, put, gone })
     }
 
-    pub(super) fn put(&self, out: &mut Vec<u8>) {
-        put_u64(out, self.pages.len() as u64);
+    pub(crate) fn put(&self, out: &mut Vec<u8>) {
+        put_varint(out, self.pages.len() as u64);
         let mut before = 0;
         for page in &self.pages {
-            put_i64(out, page.first.wrapping_sub(before));
-            put_u64(out, page.last.wrapping_sub(page.first).cast_unsigned());
+            put_zigzag(out, page.first.wrapping_sub(before));
+            put_last(out, page.first, page.last);
             put_generation(out, page.generation);
-            put_u64(out, u64::from(page.entries));
+            put_varint(out, u64::from(page.entries));
             before = page.last;
         }
         put_entries(out, &self.tail);
     }
 
-    pub(super) fn read(reader: &mut Reader<'_>) -> Result<Self, Malformed> {
+    pub(crate) fn read(reader: &mut Reader<'_>) -> Result<Self, Malformed> {
         let count = reader.count()?;
         let mut pages = Vec::with_capacity(count);
         let mut before = 0_i64;
         for _ in 0..count {
-            let first = before.wrapping_add(reader.i64()?);
-            let last = reader.last_from(first)?;
-            pages.push(PageRef { first, last, generation: read_generation(reader)?, entries: reader.u32()? });
+            let first = before.wrapping_add(reader.zigzag()?);
+            let last = read_last(reader, first)?;
+            pages.push(PageRef {
+                first,
+                last,
+                generation: read_generation(reader)?,
+                entries: reader.varint_u32()?,
+            });
             before = last;
         }
         let tail = read_entries(reader)?;
@@ -344,7 +357,7 @@ impl Index {
 }
 
 /// `len` things in parts of at most `max`, none much smaller than another.
-pub(super) fn balanced(len: usize, max: usize) -> impl Iterator<Item = Range<usize>> {
+pub(crate) fn balanced(len: usize, max: usize) -> impl Iterator<Item = Range<usize>> {
     let parts = len.div_ceil(max.max(1));
     (0..parts).map(move |part| len * part / parts..len * (part + 1) / parts)
 }

@@ -24,7 +24,7 @@
 use bytes::Bytes;
 use store::{Partition, Range, Space, SpaceKind, Timestamp, bucket_of};
 
-use super::Strand;
+use crate::strand::Strand;
 
 /// What goes ahead of commits: blocks and pages of strands, and points of layers that are too large for a commit.
 const BLOCKS: Space = Space { id: 36, kind: SpaceKind::Append, name: "blocks" };
@@ -48,37 +48,37 @@ const KEPT_POINTS: u8 = b'k';
 const NUMBER_BYTES: usize = 8;
 
 /// Row `s`.
-pub(super) fn state(strand: &Strand) -> Bytes {
+pub(crate) fn state(strand: &Strand) -> Bytes {
     key(STATE, &strand.name, &[])
 }
 
 /// Row `i`, and the window it is of.
-pub(super) fn page(strand: &Strand, first: i64, generation: u64) -> (i64, Bytes) {
+pub(crate) fn page(strand: &Strand, first: i64, generation: u64) -> (i64, Bytes) {
     (window_of(first), fresh_key(PAGE, strand, &[ordered(first), generation]))
 }
 
 /// Row `b`, and the window it is of.
-pub(super) fn block(strand: &Strand, last: i64, generation: u64) -> (i64, Bytes) {
+pub(crate) fn block(strand: &Strand, last: i64, generation: u64) -> (i64, Bytes) {
     (window_of(last), fresh_key(BLOCK, strand, &[ordered(last), generation]))
 }
 
 /// Row `p`, and the window it is of.
-pub(super) fn overlay_points(strand: &Strand, last: i64, generation: u64) -> (i64, Bytes) {
+pub(crate) fn overlay_points(strand: &Strand, last: i64, generation: u64) -> (i64, Bytes) {
     (window_of(last), fresh_key(OVERLAY_POINTS, strand, &[ordered(last), generation]))
 }
 
 /// Row `k`, and the window it is of.
-pub(super) fn kept_points(strand: &Strand, last: i64, generation: u64) -> (i64, Bytes) {
+pub(crate) fn kept_points(strand: &Strand, last: i64, generation: u64) -> (i64, Bytes) {
     (window_of(last), fresh_key(KEPT_POINTS, strand, &[ordered(last), generation]))
 }
 
 /// All fresh rows of the strand in a partition of them, by kind.
-pub(super) fn all_fresh(strand: &Strand) -> [Range; 4] {
+pub(crate) fn all_fresh(strand: &Strand) -> [Range; 4] {
     [PAGE, BLOCK, OVERLAY_POINTS, KEPT_POINTS].map(|kind| Range::prefix(fresh_key(kind, strand, &[])))
 }
 
 /// The partition of fresh rows of a window. Cost: one hash.
-pub(super) fn fresh_partition(strand: &Strand, window: i64) -> Partition {
+pub(crate) fn fresh_partition(strand: &Strand, window: i64) -> Partition {
     let Partition { tenant, space, bucket } = &strand.partition;
     let mut id = [0; 1 + size_of::<u32>() + size_of::<i64>()];
     id[0] = space.id;
@@ -88,60 +88,60 @@ pub(super) fn fresh_partition(strand: &Strand, window: i64) -> Partition {
 }
 
 /// The windows that hold an instant of `first..=last`: 512 at most.
-pub(super) fn windows(first: i64, last: i64) -> impl Iterator<Item = i64> {
+pub(crate) fn windows(first: i64, last: i64) -> impl Iterator<Item = i64> {
     window_of(first)..=window_of(last)
 }
 
 /// The first and last time of a window.
-pub(super) fn times_of(window: i64) -> (i64, i64) {
+pub(crate) fn times_of(window: i64) -> (i64, i64) {
     let first = window << WINDOW_BITS;
     (first, first | ((1 << WINDOW_BITS) - 1))
 }
 
 /// The window that holds an instant.
-pub(super) fn window_of(time: i64) -> i64 {
+pub(crate) fn window_of(time: i64) -> i64 {
     time >> WINDOW_BITS
 }
 
 /// Row `o`.
-pub(super) fn overlay(strand: &Strand, ordinal: u64) -> Bytes {
+pub(crate) fn overlay(strand: &Strand, ordinal: u64) -> Bytes {
     key(OVERLAY, &strand.name, &[ordinal])
 }
 
 /// Rows `o` of these ordinals.
-pub(super) fn overlays(strand: &Strand, ordinals: std::ops::Range<u64>) -> Range {
+pub(crate) fn overlays(strand: &Strand, ordinals: std::ops::Range<u64>) -> Range {
     Range { start: overlay(strand, ordinals.start), end: Some(overlay(strand, ordinals.end)) }
 }
 
 /// Row `A`.
-pub(super) fn kept(strand: &Strand, level: u8, first: i64, ordinal: u64) -> Bytes {
+pub(crate) fn kept(strand: &Strand, level: u8, first: i64, ordinal: u64) -> Bytes {
     key_of_level(strand, level, &[ordered(first), ordinal])
 }
 
 /// Rows `A` of a level whose first times lie in `from..to`.
-pub(super) fn kept_between(strand: &Strand, level: u8, from: i64, to: i64) -> Range {
+pub(crate) fn kept_between(strand: &Strand, level: u8, from: i64, to: i64) -> Range {
     let end = key_of_level(strand, level, &[ordered(to)]);
     Range { start: key_of_level(strand, level, &[ordered(from)]), end: Some(end) }
 }
 
 /// First time and ordinal of a row `A`; `None` if the key is none.
-pub(super) fn place_of_kept(kept: &[u8]) -> Option<(i64, u64)> {
+pub(crate) fn place_of_kept(kept: &[u8]) -> Option<(i64, u64)> {
     let (first, ordinal) = last_numbers(kept)?;
     Some((time_of(first), ordinal))
 }
 
 /// All rows `A`, and all rows `W`.
-pub(super) fn all_kept(strand: &Strand) -> [Range; 2] {
+pub(crate) fn all_kept(strand: &Strand) -> [Range; 2] {
     [KEPT, WRITTEN].map(|kind| Range::prefix(key(kind, &strand.name, &[])))
 }
 
 /// Row `W`.
-pub(super) fn written(strand: &Strand, written: Timestamp, sequence: u64) -> Bytes {
+pub(crate) fn written(strand: &Strand, written: Timestamp, sequence: u64) -> Bytes {
     key(WRITTEN, &strand.name, &[ordered(written.0), sequence])
 }
 
 /// Rows `W` written from `from` to `to`, both included.
-pub(super) fn written_between(strand: &Strand, from: Timestamp, to: Timestamp) -> Range {
+pub(crate) fn written_between(strand: &Strand, from: Timestamp, to: Timestamp) -> Range {
     let end = match to.0.checked_add(1) {
         Some(behind) => key(WRITTEN, &strand.name, &[ordered(behind)]),
         None => [key(WRITTEN, &strand.name, &[u64::MAX, u64::MAX]).as_ref(), &[0]].concat().into(),
@@ -150,12 +150,12 @@ pub(super) fn written_between(strand: &Strand, from: Timestamp, to: Timestamp) -
 }
 
 /// When the write of a row `W` happened; `None` if the key is none.
-pub(super) fn when_of_written(written: &[u8]) -> Option<Timestamp> {
+pub(crate) fn when_of_written(written: &[u8]) -> Option<Timestamp> {
     last_numbers(written).map(|(time, _)| Timestamp(time_of(time)))
 }
 
 /// Rows `s` of strands whose names begin with `prefix`, from behind `after`.
-pub(super) fn states(prefix: &[u8], after: Option<&[u8]>) -> Range {
+pub(crate) fn states(prefix: &[u8], after: Option<&[u8]>) -> Range {
     let mut range = Range::prefix(key(STATE, prefix, &[]));
     if let Some(after) = after {
         let behind: Bytes = [&[STATE], after, &[0]].concat().into();
@@ -165,12 +165,12 @@ pub(super) fn states(prefix: &[u8], after: Option<&[u8]>) -> Range {
 }
 
 /// The name of the strand of a row `s`.
-pub(super) fn name_of(state: &[u8]) -> Option<&[u8]> {
+pub(crate) fn name_of(state: &[u8]) -> Option<&[u8]> {
     state.strip_prefix(&[STATE])
 }
 
 /// Whether a caller's row has a key of a kind that strands use.
-pub(super) fn is_ours(key: &[u8]) -> bool {
+pub(crate) fn is_ours(key: &[u8]) -> bool {
     matches!(key.first(), Some(&(STATE | PAGE | BLOCK | OVERLAY | KEPT | WRITTEN)))
 }
 

@@ -4,12 +4,13 @@
 use std::collections::BinaryHeap;
 use std::ops::Range;
 
-use super::Edit;
-use super::index::{Entry, balanced, put_entries, read_entries};
-use super::state::Overlays;
-use super::wire::{Reader, put_u64};
-use crate::codec::encode_part;
-use crate::{Block, Encoding, Error, Malformed, Points, Summary, TimeRange};
+use crate::codec::{Block, Encoding, Malformed, Summary, encode_part};
+use crate::error::Error;
+use crate::index::{Entry, balanced, put_entries, read_entries};
+use crate::points::{Points, TimeRange};
+use crate::state::Overlays;
+use crate::strand::Edit;
+use store::wire::{Reader, put_varint};
 
 /// The form of an encoded layer; another than these two is refused.
 const FORMAT: u8 = 1;
@@ -20,9 +21,9 @@ const FORMAT_SPILLED: u8 = 2;
 ///
 /// Invariant: clears ascend, are not empty and neither overlap nor touch.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Layer {
-    pub(super) clears: Vec<TimeRange>,
-    pub(super) points: Points,
+pub(crate) struct Layer {
+    pub(crate) clears: Vec<TimeRange>,
+    pub(crate) points: Points,
 }
 
 impl Layer {
@@ -32,7 +33,7 @@ impl Layer {
     ///
     /// [`Error::Invalid`] if times do not ascend, columns differ in length, or points lie outside of the range they
     /// replace.
-    pub(super) fn of_edits(edits: Vec<Edit>) -> Result<Self, Error> {
+    pub(crate) fn of_edits(edits: Vec<Edit>) -> Result<Self, Error> {
         let mut layers = Vec::with_capacity(edits.len());
         for edit in edits {
             let (clear, points) = match edit {
@@ -54,13 +55,8 @@ impl Layer {
         }
     }
 
-    /// Whether it does nothing.
-    pub(super) fn is_empty(&self) -> bool {
-        self.clears.is_empty() && self.points.is_empty()
-    }
-
     /// The first and last time touched.
-    pub(super) fn bounds(&self) -> Option<(i64, i64)> {
+    pub(crate) fn bounds(&self) -> Option<(i64, i64)> {
         let points =
             self.points.times.first().zip(self.points.times.last()).map(|(first, last)| (*first, *last));
         let clears =
@@ -72,7 +68,7 @@ impl Layer {
     }
 
     /// Whether it touches an instant of `first..=last` that a block spanning them may hold a point at.
-    pub(super) fn touches(&self, first: i64, last: i64) -> bool {
+    pub(crate) fn touches(&self, first: i64, last: i64) -> bool {
         let at = self.points.times.partition_point(|time| *time < first);
         self.points.times.get(at).is_some_and(|time| *time <= last) || self.clears_in(first, last)
     }
@@ -83,14 +79,14 @@ impl Layer {
     }
 
     /// Whether one cleared range spans all of `first..=last`.
-    pub(super) fn clears_all(&self, first: i64, last: i64) -> bool {
+    pub(crate) fn clears_all(&self, first: i64, last: i64) -> bool {
         let at = self.clears.partition_point(|range| range.to <= last);
         self.clears.get(at).is_some_and(|range| range.from <= first)
     }
 }
 
 /// An encoded layer: clears, then points in blocks of at most `block_points_max`.
-pub(super) fn encode_layer(
+pub(crate) fn encode_layer(
     clears: &[TimeRange],
     points: &Points,
     encoding: Encoding,
@@ -101,21 +97,21 @@ pub(super) fn encode_layer(
 }
 
 /// An encoded layer of points that are encoded.
-pub(super) fn join_layer(clears: &[TimeRange], parts: &[impl AsRef<[u8]>]) -> Vec<u8> {
+pub(crate) fn join_layer(clears: &[TimeRange], parts: &[impl AsRef<[u8]>]) -> Vec<u8> {
     let bytes: usize = parts.iter().map(|part| part.as_ref().len() + 4).sum();
     let mut out = Vec::with_capacity(8 + 16 * clears.len() + bytes);
     out.push(FORMAT);
     put_clears(&mut out, clears);
-    put_u64(&mut out, parts.len() as u64);
+    put_varint(&mut out, parts.len() as u64);
     for part in parts {
-        put_u64(&mut out, part.as_ref().len() as u64);
+        put_varint(&mut out, part.as_ref().len() as u64);
         out.extend_from_slice(part.as_ref());
     }
     out
 }
 
 /// An encoded layer of points that lie in rows of their own, which `parts` name.
-pub(super) fn name_layer(clears: &[TimeRange], parts: &[Entry]) -> Vec<u8> {
+pub(crate) fn name_layer(clears: &[TimeRange], parts: &[Entry]) -> Vec<u8> {
     let mut out = Vec::with_capacity(8 + 16 * clears.len() + 80 * parts.len());
     out.push(FORMAT_SPILLED);
     put_clears(&mut out, clears);
@@ -124,7 +120,7 @@ pub(super) fn name_layer(clears: &[TimeRange], parts: &[Entry]) -> Vec<u8> {
 }
 
 fn put_clears(out: &mut Vec<u8>, clears: &[TimeRange]) {
-    put_u64(out, clears.len() as u64);
+    put_varint(out, clears.len() as u64);
     for range in clears {
         out.extend_from_slice(&range.from.to_le_bytes());
         out.extend_from_slice(&range.to.to_le_bytes());
@@ -159,15 +155,15 @@ fn check_points(points: &Points, range: Option<TimeRange>) -> Result<(), Error> 
 
 /// An encoded layer, its head read.
 #[derive(Clone, Debug)]
-pub(super) struct EncodedLayer<'a> {
+pub(crate) struct EncodedLayer<'a> {
     clears: Vec<TimeRange>,
     parts: Vec<Block<'a>>,
     /// Names of parts that lie in rows of their own.
-    pub(super) spilled: Vec<Entry>,
+    pub(crate) spilled: Vec<Entry>,
 }
 
 impl<'a> EncodedLayer<'a> {
-    pub(super) fn parse(bytes: &'a [u8]) -> Result<Self, Malformed> {
+    pub(crate) fn parse(bytes: &'a [u8]) -> Result<Self, Malformed> {
         let mut reader = Reader::new(bytes);
         let format = reader.byte()?;
         if format != FORMAT && format != FORMAT_SPILLED {
@@ -176,7 +172,7 @@ impl<'a> EncodedLayer<'a> {
         let count = reader.count()?;
         let mut clears = Vec::with_capacity(count.min(bytes.len() / 16));
         for _ in 0..count {
-            let (from, rest) = reader.bytes(16)?.split_first_chunk().ok_or(Malformed)?;
+            let (from, rest) = reader.take(16)?.split_first_chunk().ok_or(Malformed)?;
             let to = rest.first_chunk().ok_or(Malformed)?;
             clears.push(TimeRange { from: i64::from_le_bytes(*from), to: i64::from_le_bytes(*to) });
         }
@@ -192,7 +188,7 @@ impl<'a> EncodedLayer<'a> {
             parts.reserve(count);
             for _ in 0..count {
                 let len = reader.count()?;
-                parts.push(Block::parse(reader.bytes(len)?)?);
+                parts.push(Block::parse(reader.take(len)?)?);
             }
         }
         reader.end()?;
@@ -200,7 +196,7 @@ impl<'a> EncodedLayer<'a> {
     }
 
     /// What of it lies in `range`, but for points that lie in rows of their own. Cost: parts that lie outside are not decoded.
-    pub(super) fn decode(&self, range: TimeRange) -> Result<Layer, Malformed> {
+    pub(crate) fn decode(&self, range: TimeRange) -> Result<Layer, Malformed> {
         let mut points = Points::default();
         for part in &self.parts {
             decode_range(part, range, &mut points)?;
@@ -212,7 +208,7 @@ impl<'a> EncodedLayer<'a> {
     }
 
     /// What is known of it as an overlay of this ordinal; `None` if it does nothing. Nothing is decoded.
-    pub(super) fn outline(&self, ordinal: u64) -> Option<Overlays> {
+    pub(crate) fn outline(&self, ordinal: u64) -> Option<Overlays> {
         let (mut first, mut last, mut points) = (i64::MAX, i64::MIN, 0);
         for summary in self.summaries() {
             points += u64::from(summary.count);
@@ -233,7 +229,7 @@ impl<'a> EncodedLayer<'a> {
     }
 
     /// Whether it touches an instant of the range.
-    pub(super) fn meets(&self, range: TimeRange) -> bool {
+    pub(crate) fn meets(&self, range: TimeRange) -> bool {
         let cleared = self.clears.iter().any(|clear| clear.from < range.to && range.from < clear.to);
         let spans = |part: Summary| part.first < range.to && range.from <= part.last;
         cleared || self.summaries().any(spans)
@@ -241,7 +237,7 @@ impl<'a> EncodedLayer<'a> {
 }
 
 /// Appends the points of a block that lie in `range`.
-pub(super) fn decode_range(block: &Block<'_>, range: TimeRange, out: &mut Points) -> Result<(), Malformed> {
+pub(crate) fn decode_range(block: &Block<'_>, range: TimeRange, out: &mut Points) -> Result<(), Malformed> {
     let summary = block.summary();
     if summary.last < range.from || summary.first >= range.to {
         return Ok(());
@@ -257,7 +253,7 @@ pub(super) fn decode_range(block: &Block<'_>, range: TimeRange, out: &mut Points
 }
 
 /// Layers, oldest first, as one. Cost: a sort of all points, linear where they are in order already, and of all clears.
-pub(super) fn compose(layers: &[Layer]) -> Layer {
+pub(crate) fn compose(layers: &[Layer]) -> Layer {
     let mut refs: Vec<(i64, u32, u32)> =
         Vec::with_capacity(layers.iter().map(|layer| layer.points.len()).sum());
     for (age, layer) in (0_u32..).zip(layers) {
@@ -334,7 +330,7 @@ fn union(mut ranges: Vec<TimeRange>) -> Vec<TimeRange> {
 }
 
 /// Appends `below` with `layer` over it, both within `range`. Cost: runs of points are copied at once.
-pub(super) fn merge_into(below: &Points, layer: &Layer, range: TimeRange, out: &mut Points) {
+pub(crate) fn merge_into(below: &Points, layer: &Layer, range: TimeRange, out: &mut Points) {
     let Range { start: mut at, end } = below.range_of(range);
     let Range { start: mut over, end: over_end } = layer.points.range_of(range);
     let time_over = |place: usize| layer.points.times.get(place).copied().unwrap_or(i64::MAX);

@@ -9,10 +9,6 @@ use crate::flags::overflown;
 /// In `observed`: nobody said when.
 pub const UNOBSERVED: i64 = i64::MIN;
 
-/// Set in a flag byte: the point has no value (only a flag). What stands in `values` then means nothing; it
-/// is not kept in blocks and reads as 0.0.
-pub const ABSENT: u8 = 0x80;
-
 /// Nanoseconds since 1970 UTC from `from` (included) to `to` (excluded).
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub struct TimeRange {

@@ -5,14 +5,14 @@ use std::collections::{HashSet, VecDeque};
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 
-use super::Strand;
-use crate::Encoding;
+use crate::codec::Encoding;
+use crate::strand::Strand;
 
 /// Strands that wait for folding; more are not noted until there is room (their next write notes them again).
 const FOLDS_WAITING_MAX: usize = 16_384;
 
 #[derive(Debug, Default)]
-pub(super) struct FoldQueue {
+pub(crate) struct FoldQueue {
     waiting: Mutex<Waiting>,
     arrived: Notify,
 }
@@ -26,7 +26,7 @@ struct Waiting {
 
 impl FoldQueue {
     /// Notes a strand, unless it waits already or the queue is full.
-    pub(super) fn note(&self, strand: &Strand, encoding: Encoding) {
+    pub(crate) fn note(&self, strand: &Strand, encoding: Encoding) {
         let mut waiting = self.waiting.lock();
         if waiting.order.len() >= FOLDS_WAITING_MAX || waiting.known.contains(strand) {
             return;
@@ -38,7 +38,7 @@ impl FoldQueue {
     }
 
     /// The strand that waits longest; waits for one.
-    pub(super) async fn next(&self) -> (Strand, Encoding) {
+    pub(crate) async fn next(&self) -> (Strand, Encoding) {
         loop {
             if let Some(next) = self.take() {
                 return next;

@@ -2,10 +2,10 @@
 
 use store::Timestamp;
 
-use super::fresh::{put_generation, read_generation};
-use super::index::Index;
-use super::wire::{Reader, put_i64, put_u64};
-use crate::{Encoding, Malformed};
+use crate::codec::{Encoding, Malformed};
+use crate::fields::{put_generation, put_last, read_generation, read_last};
+use crate::index::Index;
+use store::wire::{Reader, put_varint, put_zigzag};
 
 /// The form of the row; another is refused.
 const FORMAT: u8 = 3;
@@ -28,81 +28,81 @@ const ENCODING: u8 = 3;
 /// Invariant: `overlays.is_some()` exactly when there are overlay rows, and their rows are those of the ordinals
 /// `first..next`, every one of them.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct State {
+pub(crate) struct State {
     /// Writes so far.
-    pub(super) sequence: u64,
+    pub(crate) sequence: u64,
     /// Changes of blocks so far, and which attempt the last was (fresh.rs).
-    pub(super) generation: u64,
+    pub(crate) generation: u64,
     /// When it was last written.
-    pub(super) written: Timestamp,
+    pub(crate) written: Timestamp,
     /// How the last write was packed.
-    pub(super) encoding: Encoding,
+    pub(crate) encoding: Encoding,
     /// Whether a write was kept.
-    pub(super) audited: bool,
+    pub(crate) audited: bool,
     /// Whether a write was not kept.
-    pub(super) unaudited: bool,
+    pub(crate) unaudited: bool,
     /// Where kept writes are; stored once a write was kept.
-    pub(super) kept: KeptRows,
+    pub(crate) kept: KeptRows,
     /// How far blocks were looked at to be packed smaller.
-    pub(super) chilled: Option<Chilled>,
+    pub(crate) chilled: Option<Chilled>,
     /// A caller's progress.
-    pub(super) mark: Option<i64>,
+    pub(crate) mark: Option<i64>,
     /// The first and last time of writes that may have left fresh rows which no state names.
-    pub(super) untidy: Option<(i64, i64)>,
+    pub(crate) untidy: Option<(i64, i64)>,
     /// The ordinal of the next overlay.
-    pub(super) overlay_next: u64,
+    pub(crate) overlay_next: u64,
     /// The overlays there are.
-    pub(super) overlays: Option<Overlays>,
+    pub(crate) overlays: Option<Overlays>,
     /// The blocks there are.
-    pub(super) index: Index,
+    pub(crate) index: Index,
 }
 
 /// What is known of the rows of kept writes without reading them.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) struct KeptRows {
+pub(crate) struct KeptRows {
     /// Tells the strand from one of the same name that was erased.
-    pub(super) life: u32,
+    pub(crate) life: u32,
     /// The levels (bits) of which there may be rows.
-    pub(super) levels: u64,
+    pub(crate) levels: u64,
     /// Before this time kept writes are gone, or about to go.
-    pub(super) from: i64,
+    pub(crate) from: i64,
     /// Whether points of one may lie in rows of their own.
-    pub(super) spilled: bool,
+    pub(crate) spilled: bool,
 }
 
 /// Blocks up to this generation that end before this time are packed as small as they become.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) struct Chilled {
-    pub(super) generation: u64,
-    pub(super) before: i64,
+pub(crate) struct Chilled {
+    pub(crate) generation: u64,
+    pub(crate) before: i64,
 }
 
 impl Chilled {
-    pub(super) fn has_seen(self, generation: u64, last: i64) -> bool {
+    pub(crate) fn has_seen(self, generation: u64, last: i64) -> bool {
         generation <= self.generation && last < self.before
     }
 }
 
 /// What is known of a strand's overlays without reading them.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) struct Overlays {
+pub(crate) struct Overlays {
     /// The oldest one's ordinal.
-    pub(super) first_ordinal: u64,
+    pub(crate) first_ordinal: u64,
     /// Points in them.
-    pub(super) points: u64,
+    pub(crate) points: u64,
     /// Whether one of them deletes.
-    pub(super) clears: bool,
+    pub(crate) clears: bool,
     /// The first time they touch (at the earliest).
-    pub(super) first: i64,
+    pub(crate) first: i64,
     /// The last time they touch (at the latest).
-    pub(super) last: i64,
+    pub(crate) last: i64,
     /// Whether points of one lie in rows of their own.
-    pub(super) spilled: bool,
+    pub(crate) spilled: bool,
 }
 
 impl Overlays {
     /// These and newer ones.
-    pub(super) fn with(self, newer: Self) -> Self {
+    pub(crate) fn with(self, newer: Self) -> Self {
         Self {
             first_ordinal: self.first_ordinal,
             points: self.points + newer.points,
@@ -114,14 +114,14 @@ impl Overlays {
     }
 
     /// Whether an instant of `first..=last` may be touched.
-    pub(super) fn meet(&self, first: i64, last: i64) -> bool {
+    pub(crate) fn meet(&self, first: i64, last: i64) -> bool {
         self.first <= last && first <= self.last
     }
 }
 
 impl State {
     /// A strand that was never written.
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             sequence: 0,
             generation: 0,
@@ -140,13 +140,13 @@ impl State {
     }
 
     /// How many overlays there are.
-    pub(super) fn overlay_count(&self) -> usize {
+    pub(crate) fn overlay_count(&self) -> usize {
         let count = self.overlays.map_or(0, |overlays| self.overlay_next - overlays.first_ordinal);
         usize::try_from(count).unwrap_or(usize::MAX)
     }
 
     /// The first and last time that blocks and overlays touch; points lie nowhere else.
-    pub(super) fn bounds(&self) -> Option<(i64, i64)> {
+    pub(crate) fn bounds(&self) -> Option<(i64, i64)> {
         let overlaid = self.overlays.map(|overlays| (overlays.first, overlays.last));
         match (self.index.extent(), overlaid) {
             (Some(held), Some(over)) => Some((held.0.min(over.0), held.1.max(over.1))),
@@ -154,7 +154,7 @@ impl State {
         }
     }
 
-    pub(super) fn to_bytes(&self) -> Vec<u8> {
+    pub(crate) fn to_bytes(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(64 + 80 * self.index.tail.len() + 24 * self.index.pages.len());
         out.push(FORMAT);
         let flag = |set: bool, flag: u8| if set { flag } else { 0 };
@@ -178,40 +178,40 @@ impl State {
                 | flag(self.audited && self.kept.from > i64::MIN, EXPIRED)
                 | flag(self.overlays.is_some(), OVERLAID),
         );
-        put_u64(&mut out, self.sequence);
+        put_varint(&mut out, self.sequence);
         put_generation(&mut out, self.generation);
-        put_i64(&mut out, self.written.0);
+        put_zigzag(&mut out, self.written.0);
         if let Some(mark) = self.mark {
-            put_i64(&mut out, mark);
+            put_zigzag(&mut out, mark);
         }
         if let Some(chilled) = self.chilled {
             put_generation(&mut out, chilled.generation);
-            put_i64(&mut out, chilled.before);
+            put_zigzag(&mut out, chilled.before);
         }
         if let Some((first, last)) = self.untidy {
-            put_i64(&mut out, first);
-            put_u64(&mut out, last.wrapping_sub(first).cast_unsigned());
+            put_zigzag(&mut out, first);
+            put_last(&mut out, first, last);
         }
         if self.audited {
-            put_u64(&mut out, self.kept.life.into());
-            put_u64(&mut out, self.kept.levels);
+            put_varint(&mut out, self.kept.life.into());
+            put_varint(&mut out, self.kept.levels);
             if self.kept.from > i64::MIN {
-                put_i64(&mut out, self.kept.from);
+                put_zigzag(&mut out, self.kept.from);
             }
         }
-        put_u64(&mut out, self.overlay_next);
+        put_varint(&mut out, self.overlay_next);
         if let Some(overlays) = self.overlays {
-            put_u64(&mut out, self.overlay_next - overlays.first_ordinal);
-            put_u64(&mut out, overlays.points);
-            put_i64(&mut out, overlays.first);
-            put_u64(&mut out, overlays.last.wrapping_sub(overlays.first).cast_unsigned());
+            put_varint(&mut out, self.overlay_next - overlays.first_ordinal);
+            put_varint(&mut out, overlays.points);
+            put_zigzag(&mut out, overlays.first);
+            put_last(&mut out, overlays.first, overlays.last);
         }
         self.index.put(&mut out);
         out
     }
 
     /// Reads a row. Cost: some 10 ns, and as much again for each block in the tail.
-    pub(super) fn parse(bytes: &[u8]) -> Result<Self, Malformed> {
+    pub(crate) fn parse(bytes: &[u8]) -> Result<Self, Malformed> {
         let mut reader = Reader::new(bytes);
         if reader.byte()? != FORMAT {
             return Err(Malformed);
@@ -225,33 +225,33 @@ impl State {
         };
         let flags = reader.byte()?;
         check_spilled(packed, flags)?;
-        let (sequence, generation) = (reader.u64()?, read_generation(&mut reader)?);
-        let written = Timestamp(reader.i64()?);
-        let mark = if flags & MARKED == 0 { None } else { Some(reader.i64()?) };
+        let (sequence, generation) = (reader.varint()?, read_generation(&mut reader)?);
+        let written = Timestamp(reader.zigzag()?);
+        let mark = if flags & MARKED == 0 { None } else { Some(reader.zigzag()?) };
         let chilled = match flags & CHILLED {
             0 => None,
-            _ => Some(Chilled { generation: read_generation(&mut reader)?, before: reader.i64()? }),
+            _ => Some(Chilled { generation: read_generation(&mut reader)?, before: reader.zigzag()? }),
         };
         let untidy = if flags & UNTIDY == 0 {
             None
         } else {
-            let first = reader.i64()?;
-            Some((first, reader.last_from(first)?))
+            let first = reader.zigzag()?;
+            Some((first, read_last(&mut reader, first)?))
         };
         let kept = KeptRows { spilled: packed & KEPT_SPILLED != 0, ..read_kept(&mut reader, flags)? };
-        let overlay_next = reader.u64()?;
+        let overlay_next = reader.varint()?;
         let overlays = if flags & OVERLAID == 0 {
             None
         } else {
-            let count = reader.u64()?;
-            let points = reader.u64()?;
-            let first = reader.i64()?;
+            let count = reader.varint()?;
+            let points = reader.varint()?;
+            let first = reader.zigzag()?;
             Some(Overlays {
                 first_ordinal: overlay_next.checked_sub(count).filter(|_| count > 0).ok_or(Malformed)?,
                 points,
                 clears: flags & CLEARED != 0,
                 first,
-                last: reader.last_from(first)?,
+                last: read_last(&mut reader, first)?,
                 spilled: packed & OVERLAYS_SPILLED != 0,
             })
         };
@@ -287,10 +287,10 @@ fn check_spilled(packed: u8, flags: u8) -> Result<(), Malformed> {
 fn read_kept(reader: &mut Reader<'_>, flags: u8) -> Result<KeptRows, Malformed> {
     let mut kept = State::new().kept;
     if flags & AUDITED != 0 {
-        (kept.life, kept.levels) = (reader.u32()?, reader.u64()?);
+        (kept.life, kept.levels) = (reader.varint_u32()?, reader.varint()?);
     }
     if flags & EXPIRED != 0 {
-        kept.from = reader.i64()?;
+        kept.from = reader.zigzag()?;
     }
     Ok(kept)
 }

@@ -22,27 +22,27 @@ use crate::{ABSENT, Encoding, Error, Points, TimeRange, UNOBSERVED};
 const SPACE: Space = Space { id: 240, kind: SpaceKind::Commit, name: "strands" };
 
 /// Blocks so small that pages and pieces of folds matter.
-pub(super) fn small() -> StrandOptions {
+pub(crate) fn small() -> StrandOptions {
     StrandOptions { block_points_max: 8, overlays_max: 6, overlay_points_max: 200 }
 }
 
 /// Strands on which points of more than a few bytes go ahead of their commit.
-pub(super) fn spilling(store: Store) -> Strands {
+pub(crate) fn spilling(store: Store) -> Strands {
     let mut strands = Strands::new(store, small());
     std::sync::Arc::get_mut(&mut strands.shared).unwrap().rules.inline_bytes_max = 150;
     strands
 }
 
 /// Either, in turns.
-pub(super) fn small_or_spilling(store: Store, spills: bool) -> Strands {
+pub(crate) fn small_or_spilling(store: Store, spills: bool) -> Strands {
     if spills { spilling(store) } else { Strands::new(store, small()) }
 }
 
-pub(super) fn memory() -> Store {
+pub(crate) fn memory() -> Store {
     store::testing::memory(Clock::manual(Timestamp(0)))
 }
 
-pub(super) fn embedded(folder: &std::path::Path) -> Store {
+pub(crate) fn embedded(folder: &std::path::Path) -> Store {
     // A cache that holds little, so that rows come from the engine too.
     let options = EmbeddedOptions {
         durability: Durability::Interval(std::time::Duration::from_secs(3_600)),
@@ -55,12 +55,12 @@ pub(super) fn embedded(folder: &std::path::Path) -> Store {
     Store::open(folder, options).unwrap()
 }
 
-pub(super) fn strand(bucket: u32, name: &'static str) -> Strand {
+pub(crate) fn strand(bucket: u32, name: &'static str) -> Strand {
     let partition = Partition { tenant: Tenant::default(), space: SPACE, bucket };
     Strand { partition, name: Bytes::from_static(name.as_bytes()) }
 }
 
-pub(super) fn write(strand: &Strand, edits: Vec<Edit>) -> StrandWrite {
+pub(crate) fn write(strand: &Strand, edits: Vec<Edit>) -> StrandWrite {
     StrandWrite {
         strand: strand.clone(),
         edits,
@@ -80,7 +80,7 @@ pub(super) fn write(strand: &Strand, edits: Vec<Edit>) -> StrandWrite {
 }
 
 /// `count` points from `first`, `step` apart; values count on from `value`.
-pub(super) fn points(first: i64, step: i64, count: usize, value: f64) -> Points {
+pub(crate) fn points(first: i64, step: i64, count: usize, value: f64) -> Points {
     let mut points = Points::default();
     for (at, number) in (0_i64..).zip(0_u32..).take(count) {
         let flag = if (at + first) % 7 == 0 { ABSENT | 8 } else { 3 };
@@ -90,9 +90,9 @@ pub(super) fn points(first: i64, step: i64, count: usize, value: f64) -> Points 
 }
 
 /// What a map holds of one point; without a value, its bits are zero.
-pub(super) type Held = (u64, u8, i64, Bytes);
+pub(crate) type Held = (u64, u8, i64, Bytes);
 
-pub(super) fn rows(points: &Points) -> BTreeMap<i64, Held> {
+pub(crate) fn rows(points: &Points) -> BTreeMap<i64, Held> {
     let row = |at: usize| {
         let absent = points.flags[at] & ABSENT != 0;
         let bits = if absent { 0 } else { points.values[at].to_bits() };
@@ -103,19 +103,19 @@ pub(super) fn rows(points: &Points) -> BTreeMap<i64, Held> {
     (0..points.len()).map(row).collect()
 }
 
-pub(super) async fn read_all(strands: &Strands, strand: &Strand) -> BTreeMap<i64, Held> {
+pub(crate) async fn read_all(strands: &Strands, strand: &Strand) -> BTreeMap<i64, Held> {
     let mut all = Points::default();
     let next = strands.read_page(strand, TimeRange::ALL, None, usize::MAX, &mut all).await.unwrap();
     assert_eq!(next, None);
     rows(&all)
 }
 
-pub(super) async fn write_one(strands: &Strands, write: StrandWrite) -> Result<(), Error> {
+pub(crate) async fn write_one(strands: &Strands, write: StrandWrite) -> Result<(), Error> {
     strands.write_all(vec![write]).await.pop().unwrap()
 }
 
 /// The rows in the store are exactly those that the state names, and say of each other what is so.
-pub(super) async fn check_rows(strands: &Strands, strand: &Strand) {
+pub(crate) async fn check_rows(strands: &Strands, strand: &Strand) {
     let store = &strands.shared.store;
     let (mut found, mut range) = (BTreeSet::new(), Range::default());
     loop {
@@ -157,7 +157,7 @@ pub(super) async fn check_rows(strands: &Strands, strand: &Strand) {
     let spilled = strands.spilled_rows(strand, &state).await.unwrap().expect("overlays");
     named.extend(spilled.into_iter().map(|(_, key)| key));
     assert_eq!(found, named);
-    let rows = strands.block_rows(strand, &entries).await.unwrap().expect("blocks");
+    let rows = strands.block_rows(strand, entries.iter()).await.unwrap().expect("blocks");
     for (entry, row) in entries.iter().zip(rows) {
         let summary = crate::Block::parse(&row).unwrap().summary();
         assert_eq!(summary, entry.summary);
@@ -433,7 +433,7 @@ async fn block_sizes(strands: &Strands, strand: &Strand) -> Vec<usize> {
     let (_, state) = strands.state(strand).await.unwrap().unwrap();
     let pages = strands.read_pages(strand, state.index.pages.iter()).await.unwrap().expect("pages");
     let entries = state.index.entries_meeting(&pages, i64::MIN, i64::MAX).unwrap();
-    let rows = strands.block_rows(strand, &entries).await.unwrap().expect("blocks");
+    let rows = strands.block_rows(strand, entries.iter()).await.unwrap().expect("blocks");
     rows.iter().map(Bytes::len).collect()
 }
 
@@ -493,7 +493,7 @@ async fn replace_block(strands: &Strands, strand: &Strand, at: usize, value: Byt
     let (_, state) = strands.state(strand).await.unwrap().unwrap();
     let pages = strands.read_pages(strand, state.index.pages.iter()).await.unwrap().expect("pages");
     let entry = state.index.entries_meeting(&pages, i64::MIN, i64::MAX).unwrap()[at];
-    let before = strands.block_rows(strand, &[entry]).await.unwrap().expect("block").remove(0);
+    let before = strands.block_rows(strand, [entry].iter()).await.unwrap().expect("block").remove(0);
     let (store, (window, key)) = (&strands.shared.store, entry.row(strand));
     let append = store::Append { partition: keys::fresh_partition(strand, window), rows: vec![(key, value)] };
     store.append(append, store.fence(&strand.partition)).await.unwrap();

@@ -2,10 +2,13 @@
 
 use bytes::Bytes;
 
-use super::read::pause;
-use super::think::{OVERLAYS_LIMIT, Order, STRAND_BLOCKS_MAX};
-use super::{StrandWrite, Strands};
-use crate::Error;
+use crate::blocks::STRAND_BLOCKS_MAX;
+use crate::error::Error;
+use crate::fetch::pause;
+use crate::pending::Order;
+use crate::plan::OVERLAYS_LIMIT;
+use crate::strand::StrandWrite;
+use crate::strands::Strands;
 
 /// How often a draught is tried whose rows went meanwhile.
 const DRAUGHTS_MAX: u32 = 8;

@@ -2,74 +2,32 @@
 
 use std::collections::HashSet;
 
-use store::{
-    ChangeRecord, Commit, CommitWithAppends, Condition, ErrorKind, Stamp, Write, WriteId, bucket_of,
-};
+use store::{Commit, Condition, ErrorKind, Write, WriteId};
 
-use super::fresh::{Fresh, first_generation, halves};
-use super::layer::Layer;
-use super::read::{contention, or_gone, pause};
-use super::state::{KeptRows, State};
-use super::think::{Draught, Order, check_size, pages_needed, think};
-use super::{Strand, StrandOptions, StrandVersion, StrandWrite, Strands, keys};
-use crate::Error;
+use crate::commit::{Drafted, commit, settle};
+use crate::error::Error;
+use crate::fetch::{contention, or_gone, pause};
+use crate::fields::{first_generation, halves};
+use crate::fresh::Fresh;
+use crate::keys;
+use crate::layer::Layer;
+use crate::pending::{Draught, Order, check_size};
+use crate::plan::{pages_needed, think};
+use crate::state::{KeptRows, State};
+use crate::strand::{Strand, StrandOptions, StrandVersion, StrandWrite};
+use crate::strands::Strands;
+use crate::turns::Turns;
 
 /// How often a write starts again because another writer came first.
 const ATTEMPTS_MAX: u32 = 64;
 /// Strands whose commits are submitted together.
 const GROUP_STRANDS_MAX: usize = 1_024;
-/// Turns among which strands are spread; a power of two.
-const TURNS: u32 = 256;
 /// A strand with as many times the overlays from which it wants to be folded is folded by who writes it.
 const OVERDUE_FACTOR: usize = 8;
 /// The same for points in overlays: a fold holds all of them.
 const OVERDUE_POINTS_FACTOR: usize = 64;
 /// A new strand's numbers begin at the low bits of its first write's number (see [`first_numbers`]).
 const FIRST_NUMBER_MASK: u64 = 0x1F_FFFF;
-
-/// Turns of writers that lost a race.
-#[derive(Debug)]
-pub(super) struct Turns(Box<[tokio::sync::Mutex<()>]>);
-
-impl Turns {
-    pub(super) fn new() -> Self {
-        Self((0..TURNS).map(|_| tokio::sync::Mutex::default()).collect())
-    }
-
-    pub(super) fn place(strand: &Strand) -> u32 {
-        // Many partitions hold one strand, many strands share a partition: both count.
-        bucket_of(&strand.name, TURNS) ^ bucket_of(&strand.partition.bucket.to_le_bytes(), TURNS)
-    }
-
-    /// Whether somebody has the turn of a strand. Cost: an atomic exchange.
-    fn is_taken(&self, place: u32) -> bool {
-        self.0.get(place as usize).is_some_and(|turn| turn.try_lock().is_err())
-    }
-
-    /// Those whose turn nobody has and that have not lost, and the others: they queue.
-    fn split(&self, ready: Vec<Pending>) -> (Vec<Pending>, Vec<Pending>) {
-        let is_free =
-            |pending: &Pending| pending.attempts == 0 && !self.is_taken(Self::place(&pending.order.strand));
-        ready.into_iter().partition(is_free)
-    }
-
-    /// The turns of all these strands; in order of place, so that no two wait for each other.
-    pub(super) async fn take(
-        &self,
-        places: impl Iterator<Item = u32>,
-    ) -> Vec<tokio::sync::MutexGuard<'_, ()>> {
-        let mut places: Vec<u32> = places.collect();
-        places.sort_unstable();
-        places.dedup();
-        let mut taken = Vec::with_capacity(places.len());
-        for place in places {
-            if let Some(turn) = self.0.get(place as usize) {
-                taken.push(turn.lock().await);
-            }
-        }
-        taken
-    }
-}
 
 /// A write on its way.
 struct Pending {
@@ -81,46 +39,32 @@ struct Pending {
     gone: u32,
 }
 
-/// One attempt of a write.
-pub(super) struct Drafted {
-    pub(super) commit: CommitWithAppends,
-    pub(super) state: State,
-    /// Whether it takes more than one batch.
-    pub(super) is_too_much: bool,
-    /// What is to be committed before the write is thought anew: that it may leave rows behind.
-    pub(super) untidy: Option<Commit>,
-}
-
-/// The state that says that a write may leave rows behind; `None` if that is said.
-fn untidy(held: &State, fresh: &Fresh) -> Option<State> {
-    let (first, last) = fresh.span()?;
-    let (from, to) = held.untidy.unwrap_or((first, last));
-    let span = (from.min(first), to.max(last));
-    (held.untidy != Some(span)).then(|| State { untidy: Some(span), ..held.clone() })
-}
-
-/// Whether a commit is done, or must be thought anew. `Err`: it is refused.
-pub(super) fn settle(outcome: Result<Stamp, store::Error>) -> Result<bool, Error> {
-    match outcome {
-        Ok(_) => Ok(true),
-        Err(error) if error.kind().is_lost_race() => Ok(false),
-        Err(error) => Err(error.into()),
-    }
-}
-
 impl Strands {
-    /// See [`Strands::write_all`].
-    pub(super) async fn write_group(&self, writes: Vec<StrandWrite>) -> Vec<Result<(), Error>> {
-        self.write_orders(writes.into_iter().map(order_of).collect()).await
+    /// Writes to many strands: each its own atom, all in one group commit; outcomes in order. Writes to the same
+    /// strand are carried out in order, each in a group commit of its own.
+    /// A write that another writer came before is thought and committed anew.
+    ///
+    /// Cost for points where nothing is (newer than all held, say): one cached read and one commit of two rows each (beyond what one
+    /// commit takes, a small commit and a batch for each so much more);
+    /// nothing is decoded. For points over others: the same, with an overlay instead of a block. What takes more than a quarter of
+    /// a commit, over others or kept, goes ahead of it in blocks.
+    ///
+    /// Each outcome is [`Error::Invalid`] for points that break their invariant or rows beside of kinds that strands
+    /// use, [`Error::Limit`] beyond a named limit (points may be as many as there are blocks, and of an audited write as many blocks
+    /// as [`store::Limits::commit_rows`]; deleted ranges take 16 bytes each of one commit),
+    /// [`Error::Contention`] if other writers kept coming first, or one did and the write expects another version, or
+    /// what the store refuses.
+    pub async fn write_all(&self, writes: Vec<StrandWrite>) -> Vec<Result<(), Error>> {
+        self.live().write_orders(writes.into_iter().map(order_of).collect()).await
     }
 
     /// One write that was checked.
-    pub(super) async fn write_order(&self, order: Order) -> Result<(), Error> {
+    pub(crate) async fn write_order(&self, order: Order) -> Result<(), Error> {
         let lost = || Err(no_outcome());
         self.write_orders(vec![Ok(order)]).await.pop().unwrap_or_else(lost)
     }
 
-    pub(super) async fn write_orders(&self, orders: Vec<Result<Order, Error>>) -> Vec<Result<(), Error>> {
+    pub(crate) async fn write_orders(&self, orders: Vec<Result<Order, Error>>) -> Vec<Result<(), Error>> {
         let mut outcomes: Vec<Option<Result<(), Error>>> = Vec::with_capacity(orders.len());
         let mut left = Vec::with_capacity(orders.len());
         for (place, order) in orders.into_iter().enumerate() {
@@ -134,7 +78,7 @@ impl Strands {
         }
         while !left.is_empty() {
             let (ready, later) = split_ready(left);
-            let (free, queued) = self.shared.turns.split(ready);
+            let (free, queued) = split_free(&self.shared.turns, ready);
             let mut written = Vec::with_capacity(free.len() + queued.len());
             left = self.attempt_group(free, &mut outcomes, &mut written).await;
             left.extend(self.attempt_queued(queued, &mut outcomes, &mut written).await);
@@ -240,7 +184,7 @@ impl Strands {
     }
 
     /// The commit of a write as the strand stands now; `None` if rows went while they were read.
-    pub(super) async fn draught(&self, order: &Order) -> Result<Option<Drafted>, Error> {
+    pub(crate) async fn draught(&self, order: &Order) -> Result<Option<Drafted>, Error> {
         let epoch = self.shared.store.fence(&order.strand.partition);
         let write_id = self.shared.write_ids.next();
         let (stamp, held) = match self.state(&order.strand).await? {
@@ -283,19 +227,6 @@ impl Strands {
         Ok(Some(Drafted { commit, state, is_too_much, untidy }))
     }
 
-    /// What says that a write may leave rows behind, if that is not said.
-    pub(super) fn say_before(
-        &self,
-        strand: &Strand,
-        stamp: Option<Stamp>,
-        held: &State,
-        fresh: &Fresh,
-    ) -> Option<Commit> {
-        let said = untidy(held, fresh)?;
-        let write_id = self.shared.write_ids.next();
-        Some(commit(strand, stamp, &said, std::iter::empty(), write_id, None))
-    }
-
     /// Says that a write may leave rows behind; answers with the version that says so, `None` if another writer came first.
     async fn say_untidy(&self, commit: Commit) -> Result<Option<StrandVersion>, Error> {
         match self.shared.store.commit_known(commit).await {
@@ -303,25 +234,6 @@ impl Strands {
             Err(error) if error.kind().is_lost_race() => Ok(None),
             Err(error) => Err(error.into()),
         }
-    }
-
-    /// Whether the commit is done; if not, it must be thought anew.
-    pub(super) async fn try_commit(&self, commit: Commit) -> Result<bool, Error> {
-        settle(self.shared.store.commit_known(commit).await)
-    }
-
-    /// The same with what goes ahead of it.
-    pub(super) async fn try_append_then_commit(
-        &self,
-        commit: CommitWithAppends,
-        is_too_much: bool,
-    ) -> Result<bool, Error> {
-        let leftovers = self.leftovers(&commit, is_too_much);
-        let is_done = settle(self.shared.store.append_then_commit(commit).await)?;
-        if !is_done {
-            self.clear_away(leftovers).await;
-        }
-        Ok(is_done)
     }
 
     /// Notes a strand that wants to be folded; folds it here if nobody else does.
@@ -339,18 +251,13 @@ impl Strands {
             self.shared.skips.note("fold", &strand.partition.tenant, strand, &error);
         }
     }
+}
 
-    /// Notes the strand if it wants to be folded, and says so.
-    pub(super) fn note_if_due(&self, strand: &Strand, state: &State) -> bool {
-        let Some(overlays) = state.overlays else { return false };
-        let options = &self.shared.rules.options;
-        let due = state.overlay_count() > options.overlays_max
-            || overlays.points > u64::try_from(options.overlay_points_max).unwrap_or(u64::MAX);
-        if due {
-            self.shared.queue.note(strand, state.encoding);
-        }
-        due
-    }
+/// Those whose turn nobody has and that have not lost, and the others: they queue.
+fn split_free(turns: &Turns, ready: Vec<Pending>) -> (Vec<Pending>, Vec<Pending>) {
+    let is_free =
+        |pending: &Pending| pending.attempts == 0 && !turns.is_taken(Turns::place(&pending.order.strand));
+    ready.into_iter().partition(is_free)
 }
 
 fn no_outcome() -> Error {
@@ -358,7 +265,7 @@ fn no_outcome() -> Error {
 }
 
 /// Checks what a caller asks for.
-pub(super) fn order_of(write: StrandWrite) -> Result<Order, Error> {
+pub(crate) fn order_of(write: StrandWrite) -> Result<Order, Error> {
     let StrandWrite { strand, edits, encoding, written, audited, mark, beside, change, expects } = write;
     let foreign = |write: &Write| match write {
         Write::Put(key, _) | Write::PutStamped(key, _) | Write::Delete(key) => !keys::is_ours(key),
@@ -395,31 +302,6 @@ fn first_numbers(write_id: WriteId) -> State {
         overlay_next: low & FIRST_NUMBER_MASK,
         kept: KeptRows { life: u32::from_le_bytes([a, b, c, d]), ..new.kept },
         ..new
-    }
-}
-
-/// One atom of a state and other rows.
-pub(super) fn commit(
-    strand: &Strand,
-    held: Option<Stamp>,
-    state: &State,
-    writes: impl Iterator<Item = Write>,
-    write_id: WriteId,
-    change: Option<ChangeRecord>,
-) -> Commit {
-    let key = keys::state(strand);
-    let condition = match held {
-        Some(stamp) => Condition::Version(key.clone(), stamp),
-        None => Condition::Absent(key.clone()),
-    };
-    let put = Write::PutStamped(key, state.to_bytes().into());
-    Commit {
-        partition: strand.partition.clone(),
-        write_id,
-        conditions: vec![condition],
-        writes: std::iter::once(put).chain(writes).collect(),
-        change,
-        reclaims: false,
     }
 }
 

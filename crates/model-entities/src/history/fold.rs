@@ -298,7 +298,7 @@ async fn join(strands: &Strands, strand: &Strand, points: Points) -> Result<Edit
     };
     let (mut count, mut bytes) = (0, bytes_of(&points));
     let (mut from, mut parts) = (i64::MAX, Vec::new());
-    let blocks = strands.blocks(strand, TimeRange::ALL).await?;
+    let blocks = strands.blocks(strand).await?;
     for (summary, is_touched) in blocks.into_iter().rev().take(JOINED_BLOCKS_MAX) {
         if is_touched || summary.count >= SMALL_BLOCK_POINTS || count >= SMALL_BLOCK_POINTS {
             break;

@@ -128,7 +128,7 @@ impl TenantEntities {
             return Ok(span);
         };
         let strands = &self.state().pasts.strands;
-        let blocks = strands.blocks(strand, TimeRange::ALL).await?;
+        let blocks = strands.blocks(strand).await?;
         let inside = |block: &Summary| {
             span.contains(micros(block.observed_first)) && span.contains(micros(block.observed_last))
         };

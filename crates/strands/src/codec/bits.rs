@@ -1,7 +1,7 @@
 //! Numbers of up to 64 bits, packed without gaps: what the 128-at-a-time packer does not take.
 
 use super::Malformed;
-use super::cursor::Cursor;
+use store::wire::Reader;
 
 /// How many bits `value` needs.
 pub(super) fn width_of(value: u64) -> u32 {
@@ -31,7 +31,7 @@ pub(super) fn pack(values: impl Iterator<Item = u64>, width: u32, out: &mut Vec<
 }
 
 /// Reads what [`pack`] wrote. `width` is at most 64.
-pub(super) fn unpack(cursor: &mut Cursor<'_>, width: u32, out: &mut [u64]) -> Result<(), Malformed> {
+pub(super) fn unpack(cursor: &mut Reader<'_>, width: u32, out: &mut [u64]) -> Result<(), Malformed> {
     let (words, last) = cursor.take(packed_len(out.len(), width))?.as_chunks::<8>();
     let mut padded = [0; 8];
     for (to, from) in padded.iter_mut().zip(last) {
@@ -73,10 +73,10 @@ mod tests {
                 pack(values.iter().copied(), width, &mut bytes);
                 assert_eq!(bytes.len(), packed_len(values.len(), width));
                 let mut back = vec![0; values.len()];
-                unpack(&mut Cursor::new(&bytes), width, &mut back).unwrap();
+                unpack(&mut Reader::new(&bytes), width, &mut back).unwrap();
                 assert_eq!(back, values, "{width} bits");
                 if let Some((_, cut)) = bytes.split_last() {
-                    assert_eq!(unpack(&mut Cursor::new(cut), width, &mut back), Err(Malformed));
+                    assert_eq!(unpack(&mut Reader::new(cut), width, &mut back), Err(Malformed));
                 }
             }
         }

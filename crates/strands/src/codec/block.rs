@@ -13,11 +13,12 @@ use std::ops::Range;
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::cursor::Cursor;
 use super::summary::{self, Summary, summarize, valued, worst};
 use super::times::Frame;
 use super::{Encoding, Malformed, doubles, flags, notes, observed, times};
-use crate::{ABSENT, ColumnSet, Points, UNOBSERVED};
+use crate::flags::ABSENT;
+use crate::points::{ColumnSet, Points, UNOBSERVED};
+use store::wire::Reader;
 
 /// Points in a block at most.
 pub(super) const POINTS_MAX: usize = 65_535;
@@ -122,7 +123,7 @@ fn checksum(bytes: &[u8]) -> [u8; 4] {
 pub struct Block<'a> {
     codecs: Codecs,
     summary: Summary,
-    columns: Cursor<'a>,
+    columns: Reader<'a>,
 }
 
 impl<'a> Block<'a> {
@@ -136,7 +137,7 @@ impl<'a> Block<'a> {
         if checksum(sealed) != *sum {
             return Err(Malformed);
         }
-        let mut cursor = Cursor::new(sealed);
+        let mut cursor = Reader::new(sealed);
         if cursor.byte()? != VERSION {
             return Err(Malformed);
         }

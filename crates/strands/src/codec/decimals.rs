@@ -5,8 +5,8 @@
 //! rounds correctly, so every decimal of up to 15 digits that a program printed or parsed comes back.
 
 use super::Malformed;
-use super::cursor::{Cursor, put_len, put_varint};
 use super::integers::{GROUP, Packer, Unpacker};
+use store::wire::{Reader, put_varint};
 
 /// Powers of ten that doubles hold exactly and that leave room for a digit before the point.
 const POWERS: [f64; 16] =
@@ -40,8 +40,8 @@ impl Exponent {
         u8::try_from(self.0).unwrap_or(u8::MAX)
     }
 
-    pub(super) fn read(cursor: &mut Cursor<'_>) -> Result<Self, Malformed> {
-        cursor.len(POWERS.len() - 1).map(Self)
+    pub(super) fn read(cursor: &mut Reader<'_>) -> Result<Self, Malformed> {
+        cursor.length(POWERS.len() - 1).map(Self)
     }
 
     /// The smallest exponent, from `self` on, that shows `value` as a whole number.
@@ -110,21 +110,21 @@ impl Exceptions {
     }
 
     pub(super) fn write(&self, out: &mut Vec<u8>) {
-        put_len(out, self.0.len());
+        put_varint(out, self.0.len() as u64);
         let mut next = 0;
         for (place, value) in &self.0 {
-            put_len(out, place - next);
+            put_varint(out, (place - next) as u64);
             put_varint(out, value.swap_bytes());
             next = place + 1;
         }
     }
 
     /// Reads exceptions into their places.
-    pub(super) fn read(cursor: &mut Cursor<'_>, values: &mut [f64]) -> Result<(), Malformed> {
-        let count = cursor.len(values.len())?;
+    pub(super) fn read(cursor: &mut Reader<'_>, values: &mut [f64]) -> Result<(), Malformed> {
+        let count = cursor.length(values.len())?;
         let mut rest = values.iter_mut();
         for _ in 0..count {
-            let distance = cursor.len(rest.len())?;
+            let distance = cursor.length(rest.len())?;
             let value = rest.nth(distance).ok_or(Malformed)?;
             *value = f64::from_bits(cursor.varint()?.swap_bytes());
         }
@@ -245,7 +245,7 @@ fn patch(
 }
 
 /// Reads what [`encode`] wrote.
-pub(super) fn decode(cursor: &mut Cursor<'_>, out: &mut [f64]) -> Result<(), Malformed> {
+pub(super) fn decode(cursor: &mut Reader<'_>, out: &mut [f64]) -> Result<(), Malformed> {
     let exponent = Exponent::read(cursor)?;
     if exponent.0 == 0 {
         unpack(cursor, out, whole)?;
@@ -257,7 +257,7 @@ pub(super) fn decode(cursor: &mut Cursor<'_>, out: &mut [f64]) -> Result<(), Mal
 }
 
 #[inline]
-fn unpack(cursor: &mut Cursor<'_>, out: &mut [f64], turn: impl Fn(i64) -> f64) -> Result<(), Malformed> {
+fn unpack(cursor: &mut Reader<'_>, out: &mut [f64], turn: impl Fn(i64) -> f64) -> Result<(), Malformed> {
     let mut unpacker = Unpacker::new();
     let (groups, tail) = out.as_chunks_mut::<GROUP>();
     for group in groups {
@@ -268,7 +268,7 @@ fn unpack(cursor: &mut Cursor<'_>, out: &mut [f64], turn: impl Fn(i64) -> f64) -
 
 /// The doubles of `integers` under the exponent that stands first in `cursor`; exceptions follow there.
 pub(super) fn decode_integers(
-    cursor: &mut Cursor<'_>,
+    cursor: &mut Reader<'_>,
     integers: &[i64],
     out: &mut [f64],
 ) -> Result<(), Malformed> {

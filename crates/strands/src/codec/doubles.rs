@@ -1,7 +1,7 @@
 //! The values of a block: which codec they get, and the ones that are not packed decimals.
 
-use super::cursor::Cursor;
 use super::{Encoding, Malformed, decimals, pcodec};
+use store::wire::Reader;
 
 /// Eight bytes each.
 const RAW: u8 = 0;
@@ -101,7 +101,7 @@ fn behind_len(bytes: &[u8]) -> Vec<u8> {
 /// Appends `count` values of a codec to `out`.
 pub(super) fn decode(
     codec: u8,
-    cursor: &mut Cursor<'_>,
+    cursor: &mut Reader<'_>,
     count: usize,
     out: &mut Vec<f64>,
 ) -> Result<(), Malformed> {

@@ -2,7 +2,7 @@
 
 use super::Malformed;
 use super::bits::{self, width_of};
-use super::cursor::{Cursor, put_len};
+use store::wire::{Reader, put_varint};
 
 /// One byte for all.
 const SAME: u8 = 0;
@@ -31,7 +31,7 @@ pub(super) fn encode(flags: &[u8], out: &mut Vec<u8>) -> u8 {
     let mut rest = flags;
     while let Some(flag) = rest.first().copied() {
         let (run, after) = rest.split_at(run_len(rest, flag));
-        put_len(out, run.len());
+        put_varint(out, run.len() as u64);
         out.push(flag);
         if !listed.contains(&flag) {
             listed.push(flag);
@@ -48,7 +48,7 @@ pub(super) fn encode(flags: &[u8], out: &mut Vec<u8>) -> u8 {
         out.extend_from_slice(flags);
         return BYTES;
     }
-    put_len(out, listed.len());
+    put_varint(out, listed.len() as u64);
     out.extend_from_slice(&listed);
     let place = |flag: &u8| listed.iter().position(|it| it == flag).unwrap_or(0);
     bits::pack(flags.iter().map(|flag| place(flag) as u64), width, out);
@@ -65,7 +65,7 @@ fn run_len(flags: &[u8], flag: u8) -> usize {
 /// Appends `count` flags of a codec to `out`; on an error, perhaps a part of them.
 pub(super) fn decode(
     codec: u8,
-    cursor: &mut Cursor<'_>,
+    cursor: &mut Reader<'_>,
     count: usize,
     out: &mut Vec<u8>,
 ) -> Result<(), Malformed> {
@@ -74,7 +74,7 @@ pub(super) fn decode(
         RUNS => {
             let mut left = count;
             while left > 0 {
-                let len = cursor.len(left)?;
+                let len = cursor.length(left)?;
                 if len == 0 {
                     return Err(Malformed);
                 }
@@ -83,7 +83,7 @@ pub(super) fn decode(
             }
         }
         PLACES => {
-            let listed_len = cursor.len(LISTED_MAX)?;
+            let listed_len = cursor.length(LISTED_MAX)?;
             let listed = cursor.take(listed_len)?;
             let width = width_of((listed_len as u64).saturating_sub(1));
             let mut places = vec![0; count];
@@ -107,7 +107,7 @@ mod tests {
         let mut bytes = Vec::new();
         assert_eq!((encode(flags, &mut bytes), bytes.len()), (codec, len));
         let mut back = Vec::new();
-        decode(codec, &mut Cursor::new(&bytes), flags.len(), &mut back).unwrap();
+        decode(codec, &mut Reader::new(&bytes), flags.len(), &mut back).unwrap();
         assert_eq!(back, flags);
     }
 
@@ -127,7 +127,7 @@ mod tests {
     #[test]
     fn runs_must_end_with_the_points() {
         let check = |codec, bytes: &[u8]| {
-            assert_eq!(decode(codec, &mut Cursor::new(bytes), 5, &mut Vec::new()), Err(Malformed));
+            assert_eq!(decode(codec, &mut Reader::new(bytes), 5, &mut Vec::new()), Err(Malformed));
         };
         check(RUNS, &[6, 3]);
         check(RUNS, &[0, 3, 5, 3]);

@@ -15,7 +15,7 @@ use bitpacking::{BitPacker as _, BitPacker4x};
 
 use super::Malformed;
 use super::bits::{self, width_of};
-use super::cursor::{Cursor, put_zigzag};
+use store::wire::{Reader, put_zigzag};
 
 /// Numbers in a full group.
 pub(super) const GROUP: usize = BitPacker4x::BLOCK_LEN;
@@ -44,7 +44,7 @@ pub(super) fn pack(values: &[i64], out: &mut Vec<u8>) {
 
 /// Unpacks `count` numbers and gives them to `sink`, a group at a time.
 pub(super) fn unpack(
-    cursor: &mut Cursor<'_>,
+    cursor: &mut Reader<'_>,
     count: usize,
     mut sink: impl FnMut(&[i64]),
 ) -> Result<(), Malformed> {
@@ -62,7 +62,7 @@ pub(super) fn unpack(
 
 /// Unpacks as many numbers as `out` takes, each times `factor`, plus `offset`.
 pub(super) fn unpack_scaled(
-    cursor: &mut Cursor<'_>,
+    cursor: &mut Reader<'_>,
     factor: i64,
     offset: i64,
     out: &mut [i64],
@@ -76,7 +76,7 @@ pub(super) fn unpack_scaled(
 }
 
 /// Passes over `count` numbers. Cost: a look at the head of each group.
-pub(super) fn skip(cursor: &mut Cursor<'_>, count: usize) -> Result<(), Malformed> {
+pub(super) fn skip(cursor: &mut Reader<'_>, count: usize) -> Result<(), Malformed> {
     let mut last = None;
     let mut left = count;
     while left > 0 {
@@ -345,7 +345,7 @@ impl Unpacker {
     #[inline]
     pub(super) fn group<T>(
         &mut self,
-        cursor: &mut Cursor<'_>,
+        cursor: &mut Reader<'_>,
         out: &mut [T; GROUP],
         turn: impl Fn(i64) -> T,
     ) -> Result<(), Malformed> {
@@ -362,7 +362,7 @@ impl Unpacker {
     /// as a factor mostly does. (Processors multiply numbers of 64 bits one by one.)
     fn scaled_group(
         &mut self,
-        cursor: &mut Cursor<'_>,
+        cursor: &mut Reader<'_>,
         factor: i64,
         offset: i64,
         out: &mut [i64; GROUP],
@@ -385,7 +385,7 @@ impl Unpacker {
     #[inline]
     fn begin<T>(
         &mut self,
-        cursor: &mut Cursor<'_>,
+        cursor: &mut Reader<'_>,
         out: &mut [T; GROUP],
         turn: impl Fn(i64) -> T,
     ) -> Result<Option<(i64, i64, [u32; GROUP])>, Malformed> {
@@ -410,7 +410,7 @@ impl Unpacker {
         &mut self,
         header: &Header,
         mut slope: i64,
-        cursor: &mut Cursor<'_>,
+        cursor: &mut Reader<'_>,
         out: &mut [T; GROUP],
         turn: impl Fn(i64) -> T,
     ) -> Result<(), Malformed> {
@@ -426,7 +426,7 @@ impl Unpacker {
 
     /// What the bits of a full group hold: numbers, or the sums of differences.
     #[inline]
-    fn bits(&self, header: &Header, cursor: &mut Cursor<'_>) -> Result<[u32; GROUP], Malformed> {
+    fn bits(&self, header: &Header, cursor: &mut Reader<'_>) -> Result<[u32; GROUP], Malformed> {
         let mut packed = [0; GROUP];
         if header.width > 0 {
             let bytes = cursor.take(bits::packed_len(GROUP, header.width))?;
@@ -442,7 +442,7 @@ impl Unpacker {
     /// Unpacks the last group, of less than 128 numbers.
     pub(super) fn tail<T>(
         &mut self,
-        cursor: &mut Cursor<'_>,
+        cursor: &mut Reader<'_>,
         out: &mut [T],
         turn: impl Fn(i64) -> T,
     ) -> Result<(), Malformed> {
@@ -459,7 +459,7 @@ impl Unpacker {
     fn slowly<T>(
         &mut self,
         header: &Header,
-        cursor: &mut Cursor<'_>,
+        cursor: &mut Reader<'_>,
         out: &mut [T],
         turn: impl Fn(i64) -> T,
     ) -> Result<(), Malformed> {
@@ -503,7 +503,7 @@ struct Header {
 }
 
 impl Header {
-    fn read(cursor: &mut Cursor<'_>, last: Option<i64>) -> Result<Self, Malformed> {
+    fn read(cursor: &mut Reader<'_>, last: Option<i64>) -> Result<Self, Malformed> {
         let byte = cursor.byte()?;
         let numbers = byte & NUMBERS != 0;
         let width = u32::from(byte & !NUMBERS);

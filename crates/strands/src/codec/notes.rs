@@ -4,9 +4,9 @@ use std::collections::HashMap;
 
 use bytes::Bytes;
 
-use super::cursor::{Cursor, put_len};
 use super::{Malformed, integers};
-use crate::Notes;
+use crate::points::Notes;
+use store::wire::{Reader, put_varint};
 
 /// No column.
 pub(super) const NONE: u8 = 0;
@@ -27,16 +27,17 @@ pub(super) fn encode(dictionary: &[Bytes], places: &[u32], out: &mut Vec<u8>) ->
         return NONE;
     }
     let (used, places) = in_use(dictionary, places);
-    put_len(out, used.len());
-    used.iter().for_each(|note| put_len(out, note.len()));
+    put_varint(out, used.len() as u64);
+    used.iter().for_each(|note| put_varint(out, note.len() as u64));
     used.iter().for_each(|note| out.extend_from_slice(note));
     if used.len() == 1 {
         return SAME;
     }
     let mut runs = Vec::new();
     for run in places.chunk_by(|one, next| one == next) {
-        put_len(&mut runs, run.len());
-        put_len(&mut runs, run.first().map_or(0, |place| usize::try_from(*place).unwrap_or(0)));
+        put_varint(&mut runs, run.len() as u64);
+        let place = run.first().expect("a run of one at least");
+        put_varint(&mut runs, place.cast_unsigned());
     }
     let mut packed = Vec::new();
     integers::pack(&places, &mut packed);
@@ -66,7 +67,7 @@ fn in_use<'a>(dictionary: &'a [Bytes], places: &[u32]) -> (Vec<&'a Bytes>, Vec<i
 }
 
 /// Reads the column of `count` points.
-pub(super) fn decode(codec: u8, cursor: &mut Cursor<'_>, count: usize) -> Result<Notes, Malformed> {
+pub(super) fn decode(codec: u8, cursor: &mut Reader<'_>, count: usize) -> Result<Notes, Malformed> {
     if codec == NONE {
         return Ok(Notes::default());
     }
@@ -80,7 +81,7 @@ pub(super) fn decode(codec: u8, cursor: &mut Cursor<'_>, count: usize) -> Result
         SAME => places.resize(count, known(0)?),
         RUNS => {
             while places.len() < count {
-                let len = cursor.len(count - places.len())?;
+                let len = cursor.length(count - places.len())?;
                 if len == 0 {
                     return Err(Malformed);
                 }
@@ -105,11 +106,11 @@ pub(super) fn decode(codec: u8, cursor: &mut Cursor<'_>, count: usize) -> Result
 }
 
 /// The strings share one allocation.
-fn read_dictionary(cursor: &mut Cursor<'_>, count: usize) -> Result<Vec<Bytes>, Malformed> {
-    let entries = cursor.len(count.min(cursor.rest().len()))?;
+fn read_dictionary(cursor: &mut Reader<'_>, count: usize) -> Result<Vec<Bytes>, Malformed> {
+    let entries = cursor.length(count.min(cursor.rest().len()))?;
     let mut lens = Vec::with_capacity(entries);
     for _ in 0..entries {
-        lens.push(cursor.len(cursor.rest().len())?);
+        lens.push(cursor.length(cursor.rest().len())?);
     }
     let total = lens.iter().try_fold(0_usize, |sum, len| sum.checked_add(*len)).ok_or(Malformed)?;
     let mut strings = Bytes::copy_from_slice(cursor.take(total)?);
@@ -130,7 +131,7 @@ mod tests {
         let mut bytes = Vec::new();
         assert_eq!(encode(&all.dictionary, &all.places, &mut bytes), codec);
         assert!(bytes.len() <= len_max, "{} bytes", bytes.len());
-        let back = decode(codec, &mut Cursor::new(&bytes), notes.len()).unwrap();
+        let back = decode(codec, &mut Reader::new(&bytes), notes.len()).unwrap();
         let texts: Vec<&[u8]> = (0..notes.len()).map(|at| back.get(at)).collect();
         assert_eq!(texts, notes.iter().map(|note| note.as_bytes()).collect::<Vec<_>>());
         assert!(!back.dictionary.contains(&Bytes::from_static(b"unused")));
@@ -151,7 +152,7 @@ mod tests {
 
     #[test]
     fn places_beyond_the_dictionary_are_malformed() {
-        let check = |codec, bytes: &[u8]| assert!(decode(codec, &mut Cursor::new(bytes), 3).is_err());
+        let check = |codec, bytes: &[u8]| assert!(decode(codec, &mut Reader::new(bytes), 3).is_err());
         check(SAME, &[0]);
         check(RUNS, &[1, 1, b'a', 3, 1]);
         check(RUNS, &[2, 200, 1, b'a', 3, 0]);

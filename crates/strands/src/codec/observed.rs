@@ -1,8 +1,8 @@
 //! When values were observed: only in histories, often equal to the times or close to them.
 
-use super::cursor::{Cursor, put_len, put_zigzag};
 use super::{Malformed, bits, integers};
-use crate::UNOBSERVED;
+use crate::points::UNOBSERVED;
+use store::wire::{Reader, put_varint, put_zigzag};
 
 /// No column.
 pub(super) const NONE: u8 = 0;
@@ -56,7 +56,7 @@ fn packed(mut values: Vec<i64>, mark: u8) -> Vec<u8> {
     let unit = UNITS.get(place).copied().unwrap_or(1);
     values.iter_mut().for_each(|value| *value = quotient(*value, unit));
     let mut bytes = Vec::new();
-    put_len(&mut bytes, place);
+    put_varint(&mut bytes, place as u64);
     bytes.iter_mut().for_each(|first| *first |= mark);
     integers::pack(&values, &mut bytes);
     bytes
@@ -73,7 +73,7 @@ fn quotient(value: i64, unit: i64) -> i64 {
 }
 
 /// Whether the column is kept by its distances from the times, which [`decode`] then needs.
-pub(super) fn leans_on_times(codec: u8, cursor: &Cursor<'_>) -> bool {
+pub(super) fn leans_on_times(codec: u8, cursor: &Reader<'_>) -> bool {
     match codec {
         DISTANCE | SPARSE => true,
         PACKED => cursor.rest().first().is_some_and(|head| head & FROM_TIMES != 0),
@@ -85,7 +85,7 @@ pub(super) fn leans_on_times(codec: u8, cursor: &Cursor<'_>) -> bool {
 /// leans on them.
 pub(super) fn decode(
     codec: u8,
-    cursor: &mut Cursor<'_>,
+    cursor: &mut Reader<'_>,
     count: usize,
     times: &[i64],
     out: &mut Vec<i64>,
@@ -126,7 +126,7 @@ pub(super) fn decode(
 }
 
 /// The unit of the integers, and whether they are distances from the times.
-fn read_head(cursor: &mut Cursor<'_>) -> Result<(i64, bool), Malformed> {
+fn read_head(cursor: &mut Reader<'_>) -> Result<(i64, bool), Malformed> {
     let head = cursor.byte()?;
     let unit = *UNITS.get(usize::from(head & !FROM_TIMES)).ok_or(Malformed)?;
     Ok((unit, head & FROM_TIMES != 0))
@@ -141,11 +141,11 @@ mod tests {
         assert_eq!(encode(observed, times, &mut bytes), codec);
         assert!(bytes.len() <= len_max, "{} bytes", bytes.len());
         let mut back = Vec::new();
-        decode(codec, &mut Cursor::new(&bytes), observed.len(), times, &mut back).unwrap();
+        decode(codec, &mut Reader::new(&bytes), observed.len(), times, &mut back).unwrap();
         assert_eq!(back, observed);
-        if !leans_on_times(codec, &Cursor::new(&bytes)) {
+        if !leans_on_times(codec, &Reader::new(&bytes)) {
             back.clear();
-            decode(codec, &mut Cursor::new(&bytes), observed.len(), &[], &mut back).unwrap();
+            decode(codec, &mut Reader::new(&bytes), observed.len(), &[], &mut back).unwrap();
             assert_eq!(back, observed);
         }
     }

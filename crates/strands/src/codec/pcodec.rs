@@ -6,7 +6,7 @@ use pco::wrapped::{FileCompressor, FileDecompressor};
 use pco::{ChunkConfig, PagingSpec};
 
 use super::Malformed;
-use super::cursor::{Cursor, put_len};
+use store::wire::{Reader, put_varint};
 
 /// The mode with a dictionary is never written, and would let a few bytes ask for much memory.
 const MODE_DICTIONARY: u8 = 4;
@@ -33,13 +33,13 @@ pub(super) fn compress<T: Number>(values: &[T], level: usize) -> Option<Vec<u8>>
 
 /// Appends what [`compress`] gave, behind its length.
 pub(super) fn put(bytes: &[u8], out: &mut Vec<u8>) {
-    put_len(out, bytes.len());
+    put_varint(out, bytes.len() as u64);
     out.extend_from_slice(bytes);
 }
 
 /// Reads what [`put`] wrote.
-pub(super) fn read<T: Number>(cursor: &mut Cursor<'_>, out: &mut [T]) -> Result<(), Malformed> {
-    let len = cursor.len(cursor.rest().len())?;
+pub(super) fn read<T: Number>(cursor: &mut Reader<'_>, out: &mut [T]) -> Result<(), Malformed> {
+    let len = cursor.length(cursor.rest().len())?;
     decompress(cursor.take(len)?, out).ok_or(Malformed)
 }
 

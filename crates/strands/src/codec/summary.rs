@@ -1,8 +1,9 @@
 //! What a block holds in sum: computed once when it is written, stored in its header.
 
-use super::cursor::{Cursor, put_varint, put_zigzag};
 use super::{Malformed, decimals};
-use crate::{ABSENT, UNOBSERVED};
+use crate::flags::ABSENT;
+use crate::points::UNOBSERVED;
+use store::wire::{Reader, put_varint, put_zigzag};
 
 /// What a block holds, readable without decoding it. Points without value count in `count` alone.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -105,7 +106,7 @@ pub(super) fn write(summary: &Summary, out: &mut Vec<u8>) {
 }
 
 /// Reads what [`write`] wrote; checks what can be checked of counts and times.
-pub(super) fn read(cursor: &mut Cursor<'_>) -> Result<Summary, Malformed> {
+pub(super) fn read(cursor: &mut Reader<'_>) -> Result<Summary, Malformed> {
     let count = u16::try_from(cursor.varint()?).map_err(|_| Malformed)?.into();
     let absent = u32::try_from(cursor.varint()?).map_err(|_| Malformed)?;
     let values = u32::checked_sub(count, absent).ok_or(Malformed)?;
@@ -147,7 +148,7 @@ pub(super) fn write_observed(summary: &Summary, out: &mut Vec<u8>) {
 }
 
 /// Reads what [`write_observed`] wrote.
-pub(super) fn read_observed(summary: &mut Summary, cursor: &mut Cursor<'_>) -> Result<(), Malformed> {
+pub(super) fn read_observed(summary: &mut Summary, cursor: &mut Reader<'_>) -> Result<(), Malformed> {
     summary.observed_first = cursor.zigzag()?.wrapping_add(summary.first);
     summary.observed_last = summary.observed_first.checked_add_unsigned(cursor.varint()?).ok_or(Malformed)?;
     Ok(())
@@ -171,10 +172,10 @@ fn put_double(out: &mut Vec<u8>, value: f64, before: f64) {
     }
 }
 
-fn read_double(cursor: &mut Cursor<'_>, before: f64) -> Result<f64, Malformed> {
+fn read_double(cursor: &mut Reader<'_>, before: f64) -> Result<f64, Malformed> {
     match cursor.byte()? {
         SAME => Ok(before),
-        BITS => Ok(f64::from_le_bytes(cursor.eight()?)),
+        BITS => Ok(f64::from_le_bytes(cursor.array()?)),
         exponent => decimals::join(exponent, cursor.zigzag()?).ok_or(Malformed),
     }
 }

@@ -4,7 +4,8 @@ use bytes::Bytes;
 use proptest::prelude::*;
 
 use super::*;
-use crate::{ABSENT, ColumnSet, Notes, UNOBSERVED};
+use crate::flags::ABSENT;
+use crate::points::{ColumnSet, Notes, UNOBSERVED};
 
 const ENCODINGS: [Encoding; 3] = [Encoding::Raw, Encoding::Hot, Encoding::Cold];
 

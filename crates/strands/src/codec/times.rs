@@ -1,7 +1,7 @@
 //! The times of a block. First and last stand in the header, so a raster costs nothing more.
 
-use super::cursor::{Cursor, put_len, put_varint};
 use super::{Encoding, Malformed, integers};
+use store::wire::{Reader, put_varint};
 
 /// One step from the first to the last.
 const RASTER: u8 = 0;
@@ -98,7 +98,7 @@ fn put_runs(times: &[i64], unit: u64, out: &mut Vec<u8>) {
         while rest.next_if_eq(&step).is_some() {
             len += 1;
         }
-        put_len(out, len);
+        put_varint(out, len as u64);
         put_varint(out, quotient(step, unit));
     }
 }
@@ -106,7 +106,7 @@ fn put_runs(times: &[i64], unit: u64, out: &mut Vec<u8>) {
 /// Appends the times to `out`; on an error, perhaps a part of them.
 pub(super) fn decode(
     codec: u8,
-    cursor: &mut Cursor<'_>,
+    cursor: &mut Reader<'_>,
     frame: Frame,
     out: &mut Vec<i64>,
 ) -> Result<(), Malformed> {
@@ -133,7 +133,7 @@ pub(super) fn decode(
 }
 
 /// Passes over times that are not wanted, unchecked. Cost: little more than nothing.
-pub(super) fn skip(codec: u8, cursor: &mut Cursor<'_>, count: usize) -> Result<(), Malformed> {
+pub(super) fn skip(codec: u8, cursor: &mut Reader<'_>, count: usize) -> Result<(), Malformed> {
     match codec {
         RASTER => {}
         RAW => drop(cursor.take(count * size_of::<i64>())?),
@@ -141,7 +141,7 @@ pub(super) fn skip(codec: u8, cursor: &mut Cursor<'_>, count: usize) -> Result<(
             cursor.varint()?;
             let mut left = count.saturating_sub(1);
             while left > 0 {
-                let len = cursor.len(left)?;
+                let len = cursor.length(left)?;
                 if len == 0 {
                     return Err(Malformed);
                 }
@@ -173,13 +173,13 @@ fn raster(frame: Frame, out: &mut Vec<i64>) -> Result<(), Malformed> {
     Ok(())
 }
 
-fn read_runs(cursor: &mut Cursor<'_>, frame: Frame, out: &mut Vec<i64>) -> Result<(), Malformed> {
+fn read_runs(cursor: &mut Reader<'_>, frame: Frame, out: &mut Vec<i64>) -> Result<(), Malformed> {
     let unit = cursor.varint()?;
     let mut time = frame.first;
     let mut left = frame.count.saturating_sub(1);
     out.push(time);
     while left > 0 {
-        let len = cursor.len(left)?;
+        let len = cursor.length(left)?;
         if len == 0 {
             return Err(Malformed);
         }
@@ -203,9 +203,9 @@ mod tests {
         assert!(bytes.len() <= len_max, "{} bytes for {} times", bytes.len(), times.len());
         let frame = Frame { first: times[0], last: times[times.len() - 1], count: times.len() };
         let mut back = Vec::new();
-        decode(codec, &mut Cursor::new(&bytes), frame, &mut back).unwrap();
+        decode(codec, &mut Reader::new(&bytes), frame, &mut back).unwrap();
         assert_eq!(back, times);
-        let mut cursor = Cursor::new(&bytes);
+        let mut cursor = Reader::new(&bytes);
         skip(codec, &mut cursor, times.len()).unwrap();
         assert!(cursor.is_empty());
     }
@@ -256,8 +256,8 @@ mod tests {
         let mut bytes = Vec::new();
         [1_i64, 5, 5, 9].iter().for_each(|time| bytes.extend_from_slice(&time.to_le_bytes()));
         let frame = Frame { first: 1, last: 9, count: 4 };
-        assert_eq!(decode(RAW, &mut Cursor::new(&bytes), frame, &mut Vec::new()), Err(Malformed));
+        assert_eq!(decode(RAW, &mut Reader::new(&bytes), frame, &mut Vec::new()), Err(Malformed));
         let uneven = Frame { first: 1, last: 9, count: 4 };
-        assert_eq!(decode(RASTER, &mut Cursor::new(&[]), uneven, &mut Vec::new()), Err(Malformed));
+        assert_eq!(decode(RASTER, &mut Reader::new(&[]), uneven, &mut Vec::new()), Err(Malformed));
     }
 }

@@ -1,8 +1,9 @@
 //! Fresh rows that no state names: where writers die, and where they are only slow.
 
 use super::*;
+use crate::commit::{Drafted, commit};
 use crate::state::State;
-use crate::write::{Drafted, commit, order_of};
+use crate::write::order_of;
 
 const YEAR: i64 = 400 * 24 * 3_600_000_000_000;
 

@@ -9,7 +9,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::layer::Layer;
-use crate::wanted::PAGE_BLOCKS_MAX;
+use crate::read::PAGE_BLOCKS_MAX;
 use crate::{ColumnSet, Columns, Notes, Summary};
 use crate::{Modification, Part, Wanted};
 
@@ -308,7 +308,7 @@ impl Trial {
         }
         let is_large = |held: &Held| held.1 & ABSENT != 0 || f64::from_bits(held.0) >= 500.0;
         assert!(expected.values().all(is_large), "only unwanted blocks are left out");
-        for (block, is_touched) in self.strands.blocks(&self.strand, TimeRange { from, to }).await.unwrap() {
+        for (block, is_touched) in self.strands.blocks(&self.strand).await.unwrap() {
             let held = within(&self.model, TimeRange { from: block.first, to: block.last + 1 });
             assert!(is_touched || held.len() == block.count as usize);
         }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::task::Poll;
 
 use super::*;
-use crate::write::Turns;
+use crate::turns::Turns;
 
 const WRITERS: i64 = 4;
 const POINTS: i64 = 20;

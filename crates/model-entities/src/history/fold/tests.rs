@@ -179,7 +179,7 @@ async fn check_large(length: usize, count: i64, fold: i64) -> usize {
         }
     }
     strands.fold(&strand, Encoding::Hot).await.unwrap();
-    let blocks = strands.blocks(&strand, TimeRange::ALL).await.unwrap();
+    let blocks = strands.blocks(&strand).await.unwrap();
     let counts: Vec<u32> = blocks.iter().map(|(summary, _)| summary.count).collect();
     assert_eq!(i64::from(counts.iter().sum::<u32>()), count, "{counts:?}");
     assert!(counts.iter().all(|count| *count as usize * length < 2 << 20), "{counts:?}");

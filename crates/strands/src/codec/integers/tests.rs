@@ -5,7 +5,7 @@ use super::*;
 fn check(values: &[i64]) -> usize {
     let mut bytes = Vec::new();
     pack(values, &mut bytes);
-    let mut cursor = Cursor::new(&bytes);
+    let mut cursor = Reader::new(&bytes);
     let mut back = Vec::new();
     unpack(&mut cursor, values.len(), |group| back.extend_from_slice(group)).unwrap();
     assert!(cursor.is_empty());
@@ -13,10 +13,10 @@ fn check(values: &[i64]) -> usize {
     for (factor, offset) in [(1, 0), (1_000_000, -5), (-3, i64::MAX), (1 << 40, 7)] {
         let expected: Vec<i64> =
             values.iter().map(|value| value.wrapping_mul(factor).wrapping_add(offset)).collect();
-        unpack_scaled(&mut Cursor::new(&bytes), factor, offset, &mut back).unwrap();
+        unpack_scaled(&mut Reader::new(&bytes), factor, offset, &mut back).unwrap();
         assert_eq!(back, expected);
     }
-    let mut cursor = Cursor::new(&bytes);
+    let mut cursor = Reader::new(&bytes);
     skip(&mut cursor, values.len()).unwrap();
     assert!(cursor.is_empty());
     bytes.len()
@@ -49,11 +49,11 @@ fn short_groups_hold_no_curves() {
     let mut bytes = Vec::new();
     pack(&(0..128_i64).map(|at| at * at).collect::<Vec<_>>(), &mut bytes);
     assert_eq!(u32::from(bytes[0]), CURVED);
-    assert_eq!(unpack(&mut Cursor::new(&bytes), 127, |_| ()), Err(Malformed));
-    assert_eq!(unpack(&mut Cursor::new(&bytes), 128, |_| ()), Ok(()));
+    assert_eq!(unpack(&mut Reader::new(&bytes), 127, |_| ()), Err(Malformed));
+    assert_eq!(unpack(&mut Reader::new(&bytes), 128, |_| ()), Ok(()));
     for first in [90, 127, NUMBERS | 65, NUMBERS | 127] {
         bytes[0] = first;
-        assert_eq!(unpack(&mut Cursor::new(&bytes), 128, |_| ()), Err(Malformed));
+        assert_eq!(unpack(&mut Reader::new(&bytes), 128, |_| ()), Err(Malformed));
     }
 }
 
@@ -89,11 +89,11 @@ proptest! {
     #[test]
     fn never_panics_on_noise(count in 0_usize..400, bytes in prop::collection::vec(any::<u8>(), 0..600)) {
         let mut seen = 0;
-        let read = unpack(&mut Cursor::new(&bytes), count, |group| seen += group.len());
+        let read = unpack(&mut Reader::new(&bytes), count, |group| seen += group.len());
         prop_assert!(seen <= count && (read.is_err() || seen == count));
-        let mut cursor = Cursor::new(&bytes);
+        let mut cursor = Reader::new(&bytes);
         let scaled = unpack_scaled(&mut cursor, 1_000, 1, &mut vec![0; count]);
-        let mut skipped = Cursor::new(&bytes);
+        let mut skipped = Reader::new(&bytes);
         prop_assert_eq!((skip(&mut skipped, count), scaled), (read, read));
         prop_assert!(read.is_err() || skipped.rest() == cursor.rest());
     }

@@ -8,14 +8,18 @@
 use bytes::Bytes;
 use store::{Timestamp, Write};
 
-use super::fresh::{put_generation, read_generation};
-use super::index::Entry;
-use super::layer::{Layer, join_layer};
-use super::spill::FreshKey;
-use super::think::{Draught, Order, encode_runs};
-use super::wire::{Reader, put_i64, put_u64};
-use super::{Modification, Rules, Strand, keys};
-use crate::{Error, Malformed, TimeRange};
+use crate::blocks::encode_runs;
+use crate::codec::Malformed;
+use crate::error::Error;
+use crate::fields::{put_generation, put_last, read_generation, read_last};
+use crate::fresh::FreshKey;
+use crate::index::Entry;
+use crate::keys;
+use crate::layer::{Layer, join_layer};
+use crate::pending::{Draught, Order};
+use crate::points::TimeRange;
+use crate::strand::{Modification, Rules, Strand};
+use store::wire::{Reader, put_varint, put_zigzag};
 
 /// Flags of a part: the write touches nothing later; its points lie in a row of their own.
 const END: u8 = 1;
@@ -32,40 +36,40 @@ fn level_of(first: i64, last: i64) -> u8 {
 }
 
 /// The earliest first time of a part of the level that touches `time` or a later one.
-pub(super) fn reach(level: u8, time: i64) -> i64 {
+pub(crate) fn reach(level: u8, time: i64) -> i64 {
     let longest = if level >= LEVEL_MAX { u64::MAX } else { (1 << level) - 1 };
     time.saturating_sub_unsigned(longest)
 }
 
 /// Levels of which a bit is set.
-pub(super) fn levels(bits: u64) -> impl Iterator<Item = u8> {
+pub(crate) fn levels(bits: u64) -> impl Iterator<Item = u8> {
     (0..=LEVEL_MAX).filter(move |level| bits >> level & 1 == 1)
 }
 
 /// A part of a kept write. In the order of ordinals, parts over parts make the strand.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct KeptPart<'a> {
-    pub(super) written: Timestamp,
+pub(crate) struct KeptPart<'a> {
+    pub(crate) written: Timestamp,
     /// Twice the number of the write; one more for its points, which come after what it clears.
-    pub(super) ordinal: u64,
-    pub(super) last: i64,
-    pub(super) points: u64,
+    pub(crate) ordinal: u64,
+    pub(crate) last: i64,
+    pub(crate) points: u64,
     /// Whether the write touches nothing later.
-    pub(super) is_end: bool,
+    pub(crate) is_end: bool,
     /// The generation of the row that its points lie in, if they are too large for a commit.
     generation: Option<u64>,
     /// See `layer`; of points that lie in a row of their own nothing.
-    pub(super) layer: &'a [u8],
+    pub(crate) layer: &'a [u8],
 }
 
 impl<'a> KeptPart<'a> {
     /// Reads a row `A`. Cost: nothing of the layer is looked at.
-    pub(super) fn parse(key: &[u8], value: &'a [u8]) -> Result<Self, Malformed> {
+    pub(crate) fn parse(key: &[u8], value: &'a [u8]) -> Result<Self, Malformed> {
         let (first, ordinal) = keys::place_of_kept(key).ok_or(Malformed)?;
         let mut reader = Reader::new(value);
-        let written = Timestamp(reader.i64()?);
-        let last = reader.last_from(first)?;
-        let points = reader.u64()?;
+        let written = Timestamp(reader.zigzag()?);
+        let last = read_last(&mut reader, first)?;
+        let points = reader.varint()?;
         let flags = reader.byte()?;
         let generation = if flags & SPILLED == 0 { None } else { Some(read_generation(&mut reader)?) };
         let (is_end, layer) = (flags & END != 0, reader.rest());
@@ -73,19 +77,19 @@ impl<'a> KeptPart<'a> {
     }
 
     /// The row that its points lie in, if that is not this one.
-    pub(super) fn spilled(&self, strand: &Strand) -> Option<FreshKey> {
+    pub(crate) fn spilled(&self, strand: &Strand) -> Option<FreshKey> {
         self.generation.map(|generation| keys::kept_points(strand, self.last, generation))
     }
 
     /// The number of the write among those of the strand.
-    pub(super) fn sequence(&self) -> u64 {
+    pub(crate) fn sequence(&self) -> u64 {
         self.ordinal >> 1
     }
 }
 
 /// What a kept write touched.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Outline {
+pub(crate) struct Outline {
     points: u64,
     spans: Vec<(i64, i64)>,
 }
@@ -93,26 +97,26 @@ pub(super) struct Outline {
 impl Outline {
     fn to_bytes(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(8 + 12 * self.spans.len());
-        put_u64(&mut out, self.points);
-        put_u64(&mut out, self.spans.len() as u64);
+        put_varint(&mut out, self.points);
+        put_varint(&mut out, self.spans.len() as u64);
         let mut before = 0;
         for (first, last) in &self.spans {
-            put_i64(&mut out, first.wrapping_sub(before));
-            put_u64(&mut out, last.wrapping_sub(*first).cast_unsigned());
+            put_zigzag(&mut out, first.wrapping_sub(before));
+            put_last(&mut out, *first, *last);
             before = *last;
         }
         out
     }
 
     /// Reads a row `W`.
-    pub(super) fn parse(bytes: &[u8]) -> Result<Self, Malformed> {
+    pub(crate) fn parse(bytes: &[u8]) -> Result<Self, Malformed> {
         let mut reader = Reader::new(bytes);
-        let points = reader.u64()?;
+        let points = reader.varint()?;
         let count = reader.count()?;
         let (mut spans, mut before) = (Vec::with_capacity(count), 0_i64);
         for _ in 0..count {
-            let first = before.wrapping_add(reader.i64()?);
-            before = reader.last_from(first)?;
+            let first = before.wrapping_add(reader.zigzag()?);
+            before = read_last(&mut reader, first)?;
             spans.push((first, before));
         }
         reader.end()?;
@@ -120,12 +124,12 @@ impl Outline {
     }
 
     /// Whether the write touched an instant of the range.
-    pub(super) fn meets(&self, range: TimeRange) -> bool {
+    pub(crate) fn meets(&self, range: TimeRange) -> bool {
         self.spans.iter().any(|(first, last)| *first < range.to && range.from <= *last)
     }
 
     /// As it is told; `None` if it touched nothing.
-    pub(super) fn modification(&self, written: Timestamp) -> Option<Modification> {
+    pub(crate) fn modification(&self, written: Timestamp) -> Option<Modification> {
         let first = self.spans.iter().map(|span| span.0).min()?;
         let last = self.spans.iter().map(|span| span.1).max()?;
         Some(Modification { written, first, last, points: u32::try_from(self.points).unwrap_or(u32::MAX) })
@@ -134,7 +138,7 @@ impl Outline {
 
 /// Adds rows that keep a write to what it does. `blocks` are its points, if they are encoded already.
 /// Cost: the points are encoded once.
-pub(super) fn keep(
+pub(crate) fn keep(
     order: &Order,
     blocks: Option<Vec<(Entry, Bytes)>>,
     rules: &Rules,
@@ -186,9 +190,9 @@ fn put_part(
     let ordinal = state.sequence << 1 | u64::from(points > 0);
     let level = level_of(first, last);
     let mut value = Vec::with_capacity(24 + rest.len());
-    put_i64(&mut value, state.written.0);
-    put_u64(&mut value, last.abs_diff(first));
-    put_u64(&mut value, points.into());
+    put_zigzag(&mut value, state.written.0);
+    put_varint(&mut value, last.abs_diff(first));
+    put_varint(&mut value, points.into());
     value.push(if last == end { flags | END } else { flags });
     value.extend_from_slice(rest);
     draught.writes.push(Write::Put(keys::kept(strand, level, first, ordinal), value.into()));

@@ -5,14 +5,14 @@ use store::{Direction, Error, Page, Partition, Range, Row, Snapshot, Store};
 
 /// The store as it is, or as it was.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Rows<'a> {
+pub(crate) enum Rows<'a> {
     Live(&'a Store),
     Past(&'a Snapshot),
 }
 
 impl Rows<'_> {
     /// See [`Store::get_cached`].
-    pub(super) fn get_cached(self, partition: &Partition, key: &[u8]) -> Option<Option<Row>> {
+    pub(crate) fn get_cached(self, partition: &Partition, key: &[u8]) -> Option<Option<Row>> {
         match self {
             Self::Live(store) => store.get_cached(partition, key),
             Self::Past(snapshot) => snapshot.get_cached(partition, key),
@@ -20,7 +20,7 @@ impl Rows<'_> {
     }
 
     /// See [`Store::get_linear`].
-    pub(super) async fn get_linear(self, partition: &Partition, key: &[u8]) -> Result<Option<Row>, Error> {
+    pub(crate) async fn get_linear(self, partition: &Partition, key: &[u8]) -> Result<Option<Row>, Error> {
         match self {
             Self::Live(store) => store.get_linear(partition, key).await,
             Self::Past(snapshot) => snapshot.get(partition, key).await,
@@ -28,7 +28,7 @@ impl Rows<'_> {
     }
 
     /// See [`Store::get_many_linear`]: a strand that was erased begins again under keys that it had.
-    pub(super) async fn get_many_linear(
+    pub(crate) async fn get_many_linear(
         self,
         partition: &Partition,
         keys: &[Bytes],
@@ -40,7 +40,7 @@ impl Rows<'_> {
     }
 
     /// See [`Store::scan`].
-    pub(super) async fn scan(
+    pub(crate) async fn scan(
         self,
         partition: &Partition,
         range: &Range,

@@ -9,14 +9,18 @@ use std::ops::ControlFlow;
 use bytes::Bytes;
 use store::{Direction, Partition, Range, Timestamp};
 
-use super::kept::{KeptPart, Outline, levels, reach};
-use super::layer::{EncodedLayer, Layer, compose, decode_range};
-use super::moment::Rows;
-use super::read::{Patience, or_gone};
-use super::spill::FreshKey;
-use super::state::State;
-use super::{Modification, Strand, Strands, keys};
-use crate::{Block, Error, Malformed, Points, TimeRange};
+use crate::audit_rows::{KeptPart, Outline, levels, reach};
+use crate::codec::{Block, Malformed};
+use crate::error::Error;
+use crate::fetch::{Patience, or_gone};
+use crate::fresh::FreshKey;
+use crate::keys;
+use crate::layer::{EncodedLayer, Layer, compose, decode_range};
+use crate::points::{Points, TimeRange};
+use crate::rows::Rows;
+use crate::state::State;
+use crate::strand::{Modification, Strand};
+use crate::strands::Strands;
 
 /// Rows that are read at once at most.
 const PAGE_ROWS: usize = 256;
@@ -143,9 +147,38 @@ impl<'a> Level<'a> {
 }
 
 impl Strands {
+    /// Up to about `points_max` points of the range from its beginning, appended to `out`, which must end before the
+    /// range begins; answers where the next page begins, `None` at the end. A page ends with a block, so it may be
+    /// larger by one, and may be smaller (even empty) where much is deleted.
+    /// With `as_of`, as the strand stood then: all writes until that time counted.
+    ///
+    /// Cost: one look-up each for the state and for the blocks touched (and pages of the index beyond a dozen
+    /// blocks); overlays of the strand one each. As of a time: parts of kept writes that touch the page are read, and
+    /// those until then decoded; all pages of a range together about twice each at most. Such a page is longer where many
+    /// kept writes overlap: at least as many points as they have, which stand in memory with it.
+    /// Behind the bound of [`Strands::expire`] nothing is told as of any time.
+    ///
+    /// # Errors
+    ///
+    /// If the store refuses, or stored bytes are damaged; [`Error::Invalid`] for `as_of` on a strand of which not all
+    /// writes were audited; [`Error::Contention`] if what is read is replaced again and again.
+    pub async fn read_page(
+        &self,
+        strand: &Strand,
+        range: TimeRange,
+        as_of: Option<Timestamp>,
+        points_max: usize,
+        out: &mut Points,
+    ) -> Result<Option<i64>, Error> {
+        match as_of {
+            None => self.page_now(strand, range, points_max, out).await,
+            Some(at) => self.page_as_of(strand, range, at, points_max, out).await,
+        }
+    }
+
     /// See [`Strands::read_page`]. Cost: that of a read, if nothing was written later; else the parts of kept writes that
     /// touch the page are read, and those until then decoded and merged.
-    pub(super) async fn page_as_of(
+    pub(crate) async fn page_as_of(
         &self,
         strand: &Strand,
         range: TimeRange,
@@ -160,14 +193,14 @@ impl Strands {
                 return Ok(None);
             };
             check_audited(&state)?;
+            self.note_if_due(strand, &state);
             let range = TimeRange { from: range.from.max(state.kept.from), to: range.to };
             if range.is_empty() {
                 return Ok(None);
             }
             if state.written <= at {
-                // As it stands now, if nobody writes meanwhile.
-                let next = self.try_page(strand, range, points_max, out, &mut patience).await?;
-                if let Some(next) = next.filter(|_| patience.has_seen(stamp)) {
+                // As it is now, if this state is still whole.
+                if let Some(next) = self.page_of(strand, &state, range, points_max, out).await? {
                     return Ok(next);
                 }
                 out.truncate(before);
@@ -277,18 +310,20 @@ impl Strands {
         Ok(page.row(0).map(|(_, value)| State::parse(value)).transpose()?)
     }
 
-    /// See [`Strands::read_last_as_of`].
-    pub(super) async fn last_as_of(
-        &self,
-        strand: &Strand,
-        time: i64,
-        at: Timestamp,
-    ) -> Result<Points, Error> {
+    /// The last point before `time`, as the strand stood then; none if there was none.
+    ///
+    /// Cost: that of [`Strands::read_last`], if nothing was written later; else kept writes are read back from `time`, in
+    /// stretches twice as long each, until one holds a point.
+    ///
+    /// # Errors
+    ///
+    /// As [`Strands::read_page`].
+    pub async fn read_last_as_of(&self, strand: &Strand, time: i64, at: Timestamp) -> Result<Points, Error> {
         let Some((stamp, state)) = self.state(strand).await? else { return Ok(Points::default()) };
         check_audited(&state)?;
         let all = TimeRange { from: state.kept.from, to: time };
         if state.written <= at {
-            let last = self.last_now(strand, all, 1).await?;
+            let last = self.read_last(strand, all, 1).await?;
             if self.state(strand).await?.is_some_and(|(now, _)| now == stamp) {
                 return Ok(last);
             }
@@ -325,8 +360,13 @@ impl Strands {
         Ok(last)
     }
 
-    /// See [`Strands::modifications`].
-    pub(super) async fn kept_writes(
+    /// What was written to an audited strand: writes in the `written` range (both ends included) that touch `range`,
+    /// oldest first. Cost: a scan of some 30 bytes for each kept write of that time.
+    ///
+    /// # Errors
+    ///
+    /// As [`Strands::read_page`].
+    pub async fn modifications(
         &self,
         strand: &Strand,
         range: TimeRange,

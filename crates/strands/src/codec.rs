@@ -7,7 +7,6 @@
 //! Invariant: what was written comes back bit for bit (but for the values of points that have none), whatever
 //! the encoding. Invariant: no bytes make a reader panic, or take more memory than their points need.
 
-mod cursor;
 mod bits;
 mod integers;
 mod decimals;
@@ -23,15 +22,12 @@ mod block;
 #[cfg(test)]
 mod tests;
 
-use crate::Points;
+use crate::points::Points;
+
+pub use store::wire::Malformed;
 
 pub use block::{Block, encode_part};
 pub use summary::Summary;
-
-/// Stored bytes that are no block of a known format, or are damaged.
-#[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
-#[error("stored bytes are no block")]
-pub struct Malformed;
 
 /// How hard to pack.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

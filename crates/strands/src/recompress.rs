@@ -9,15 +9,18 @@ use std::time::Instant;
 use bytes::Bytes;
 use store::ErrorKind;
 
-use super::fold::{Stretch, Swap};
-use super::fresh::count_of;
-use super::index::Entry;
-use super::read::{decode_all, or_gone};
-use super::state::{Chilled, State};
-use super::think::encode_runs;
-use super::write::commit;
-use super::{Rules, Strand, Strands};
-use crate::{Block, Encoding, Error, Malformed, Points, TimeRange};
+use crate::blocks::{decode_all, encode_runs};
+use crate::codec::{Block, Encoding, Malformed};
+use crate::commit::commit;
+use crate::error::Error;
+use crate::fetch::or_gone;
+use crate::fields::count_of;
+use crate::fold::{Stretch, Swap};
+use crate::index::Entry;
+use crate::points::{Points, TimeRange};
+use crate::state::{Chilled, State};
+use crate::strand::{Rules, Strand};
+use crate::strands::Strands;
 
 /// Blocks that are read together, and that one commit replaces at most.
 const PIECE_BLOCKS: usize = 32;
@@ -55,22 +58,19 @@ impl Strands {
     ///
     /// If the store refuses, or stored bytes are damaged. What was replaced before stays replaced.
     pub async fn chill(&self, strand: &Strand, before: i64) -> Result<usize, Error> {
-        self.live().chill_now(strand, before).await
-    }
-
-    async fn chill_now(&self, strand: &Strand, before: i64) -> Result<usize, Error> {
-        self.tidy(strand).await?;
+        let live = self.live();
+        live.tidy(strand).await?;
         let mut sweep = Sweep { before, from: i64::MIN, seen: 0, swaps: 0, chilled: 0 };
         let mut first_generation = None;
         for _ in 0..ATTEMPTS_MAX {
-            let Some((_, state)) = self.state(strand).await? else { break };
+            let Some((_, state)) = live.state(strand).await? else { break };
             if state.encoding == Encoding::Raw {
                 break;
             }
             let generation = *first_generation.get_or_insert(state.generation);
-            if self.try_chill(strand, &state, &mut sweep).await?.is_some() {
+            if live.try_chill(strand, &state, &mut sweep).await?.is_some() {
                 if sweep.seen > 0 {
-                    self.note_chilled(strand, generation, &sweep).await?;
+                    live.note_chilled(strand, generation, &sweep).await?;
                 }
                 break;
             }
@@ -114,7 +114,7 @@ impl Strands {
         sweep: &mut Sweep,
     ) -> Result<Option<()>, Error> {
         for blocks in due.chunks(PIECE_BLOCKS) {
-            let rows = or_gone!(self.block_rows(strand, blocks).await?);
+            let rows = or_gone!(self.block_rows(strand, blocks.iter()).await?);
             let (packing, rules) = (blocks.to_vec(), self.shared.rules);
             let packed = tokio::task::spawn_blocking(move || {
                 let start = Instant::now();
