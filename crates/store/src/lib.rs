@@ -16,7 +16,8 @@ mod error;
 pub mod wire;
 mod fence;
 mod tenant;
-mod key;
+pub mod key;
+mod partition;
 pub mod retry;
 mod incarnation;
 mod models;
@@ -57,7 +58,6 @@ pub use fence::Epoch;
 pub use fingerprint::{Fingerprint, Fingerprints, StateCondition};
 pub use hostile::HostileOptions;
 pub use incarnation::{Cursor, Stamp};
-pub use key::{Partition, Space, SpaceKind, bucket_of};
 pub use lease::Lease;
 pub use limits::{
     COMMIT_BYTES_MAX, COMMIT_ROWS_MAX, FEED_PAGE_BYTES_MAX, FEED_READER_NAME_BYTES_MAX, FEED_READERS_MAX,
@@ -68,6 +68,7 @@ pub use models::{ChangeRecord, Model, OwnRecord};
 pub use operation::{
     Change, Commit, Condition, Direction, Outcome, PAGE_BYTES_MAX, Page, Range, Row, Skipped, Write, WriteId,
 };
+pub use partition::{Partition, Space, SpaceKind, bucket_of};
 pub use places::{Recount, TenantPlace, TenantPlaces};
 pub use retry::{READ_ATTEMPTS_MAX, ReadAttempts};
 pub use snapshot::Snapshot;

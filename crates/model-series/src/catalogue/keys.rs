@@ -33,6 +33,7 @@
 //! cut at [`VALUE_BYTES_MAX`] bytes: what they find is looked up and checked.
 
 use bytes::Bytes;
+use store::key::{i64_of_ordered, ordered_i64};
 use store::{Model, Partition, Range, Space, SpaceKind, Tenant, WriteId, bucket_of};
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -292,12 +293,12 @@ pub(crate) fn value_of_number(number: u32) -> Bytes {
 
 /// The name of the strand of a quotation: its issue time, in an order that keeps that of time.
 pub(crate) fn quotation(issued: i64) -> Bytes {
-    Bytes::copy_from_slice(&(issued.cast_unsigned() ^ (1 << 63)).to_be_bytes())
+    Bytes::copy_from_slice(&ordered_i64(issued))
 }
 
 /// The issue time of the quotation whose strand has this name.
 pub(crate) fn issued_of(strand: &[u8]) -> Option<i64> {
-    Some((u64::from_be_bytes(strand.try_into().ok()?) ^ (1 << 63)).cast_signed())
+    strand.try_into().ok().map(i64_of_ordered)
 }
 
 #[cfg(test)]
