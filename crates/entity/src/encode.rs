@@ -13,6 +13,7 @@
 //! Attributes can thus be copied or passed over whole without reading them.
 
 use store::Timestamp;
+pub use store::wire::{put_text, put_varint};
 
 use crate::{Attribute, Draft, Instance, Kind, TermId};
 
@@ -28,21 +29,6 @@ pub(crate) const FLAG_UNIT: u8 = 8;
 pub(crate) const FLAG_EXTRAS: u8 = 16;
 /// Of an entity: it, or an instance of one of its attributes, expires.
 pub const FLAG_TRANSIENT: u8 = 32;
-
-/// Appends an unsigned number, seven bits a byte, low bits first.
-pub fn put_varint(out: &mut impl Extend<u8>, mut number: u64) {
-    while number >= 0x80 {
-        out.extend([u8::try_from(number & 0x7f).unwrap_or_default() | 0x80]);
-        number >>= 7;
-    }
-    out.extend([u8::try_from(number).unwrap_or_default()]);
-}
-
-/// Appends a text with its length before it.
-pub fn put_text(out: &mut Vec<u8>, text: &str) {
-    put_varint(out, text.len() as u64);
-    out.extend_from_slice(text.as_bytes());
-}
 
 /// Appends a time.
 pub fn put_time(out: &mut Vec<u8>, time: Timestamp) {

@@ -70,6 +70,12 @@ impl From<store::Error> for Error {
     }
 }
 
+impl From<store::retry::Exhausted> for Error {
+    fn from(exhausted: store::retry::Exhausted) -> Self {
+        Self::Contention(exhausted.what)
+    }
+}
+
 impl From<Malformed> for Error {
     fn from(source: Malformed) -> Self {
         store::Error::new(ErrorKind::Corrupt, "reading a stored entity").with_source(source).into()

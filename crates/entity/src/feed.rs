@@ -177,7 +177,7 @@ pub fn change_records(record: &ChangeRecord) -> impl Iterator<Item = EntityChang
     let own = record.of(MODEL).filter(|own| own.format == FORMAT);
     let has_states = own.is_some_and(|own| own.kind == KIND_STATES);
     let mut fields = Fields(own.map_or(&[], |own| own.payload));
-    let moves = fields.varint().and_then(|moves| u32::try_from(moves).ok());
+    let moves = fields.number().and_then(|moves| u32::try_from(moves).ok());
     std::iter::from_fn(move || take_record(&mut fields, moves?, has_states))
 }
 
@@ -209,6 +209,6 @@ fn take_state<'a>(fields: &mut Fields<'a>) -> Option<Option<EntityView<'a>>> {
 }
 
 fn terms(fields: &mut Fields<'_>) -> Option<SmallVec<[TermId; 4]>> {
-    let count = fields.varint()?;
+    let count = fields.number()?;
     (0..count).map(|_| fields.term()).collect()
 }

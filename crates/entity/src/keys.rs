@@ -16,8 +16,7 @@
 //! entities/{tenant}/{bucket}    k id                               nothing      the entity was moved here (rebucket.rs)
 //! history/{tenant}/{bucket}     rows of `strands`, named            id 00 attribute dataset 00
 //! history/{tenant}/{bucket}     m name                             nothing      the strand holds instances that were changed later
-//! terms/{tenant}/0              n name                             term         a name's number
-//! terms/{tenant}/0              i term                             name         a number's name
+//! terms/{tenant}/0              rows of `store::terms`                          names of types and attributes
 //! consumers/{tenant}/0          a                                  register     how many consumers there are (consumers.rs), stamped
 //! consumers/{tenant}/0          b                                  layout       over how many buckets entities are spread (layout.rs), stamped
 //! consumers/{tenant}/0          c name                             nothing      a consumer
@@ -87,8 +86,6 @@ pub const IN_USE: u8 = b'u';
 const CHANGED: u8 = b'm';
 /// Ends an id, and a datasetId, where something follows.
 const TERMINATOR: u8 = 0;
-const NAME: u8 = b'n';
-const NUMBER: u8 = b'i';
 const REGISTER: u8 = b'a';
 const LAYOUT: u8 = b'b';
 const CONSUMER: u8 = b'c';
@@ -307,30 +304,6 @@ pub fn entity(id: &str) -> Bytes {
     key.into()
 }
 
-/// The key of a name's number.
-pub fn term_of_name(name: &str) -> Bytes {
-    let mut key = Vec::with_capacity(1 + name.len());
-    key.push(NAME);
-    key.extend_from_slice(name.as_bytes());
-    key.into()
-}
-
-/// The key of a number's name.
-pub fn name_of_term(term: TermId) -> Bytes {
-    let [a, b, c, d] = term.0.to_be_bytes();
-    Bytes::copy_from_slice(&[NUMBER, a, b, c, d])
-}
-
-/// All numbers' names, from this one on, in order.
-pub fn names_from(term: TermId) -> Range {
-    Range { start: name_of_term(term), end: Some(Bytes::from_static(&[NUMBER + 1])) }
-}
-
-/// The number in the key of a number's name.
-pub fn term_of_key(key: &[u8]) -> Option<TermId> {
-    key.strip_prefix(&[NUMBER]).and_then(|rest| rest.try_into().ok()).map(u32::from_be_bytes).map(TermId)
-}
-
 /// The key of the register of consumers.
 pub fn register() -> Bytes {
     Bytes::from_static(&[REGISTER])
@@ -487,14 +460,6 @@ pub fn expired_range(time: Timestamp) -> Range {
     let mut end = Vec::with_capacity(9);
     put_expiry(&mut end, time, "");
     Range { start: Bytes::from_static(&[EXPIRY]), end: Some(end.into()) }
-}
-
-/// The part of `range` behind the row with this key.
-pub fn after_key(range: &Range, key: &[u8]) -> Range {
-    let mut start = Vec::with_capacity(key.len() + 1);
-    start.extend_from_slice(key);
-    start.push(0);
-    Range { start: start.into(), end: range.end.clone() }
 }
 
 fn prefix(build: impl FnOnce(&mut Vec<u8>)) -> Range {

@@ -5,6 +5,7 @@
 mod tests;
 
 use store::Timestamp;
+use store::wire::Reader;
 
 use crate::encode::{
     FLAG_DATASET, FLAG_EXPIRES, FLAG_EXTRAS, FLAG_OBSERVED, FLAG_TRANSIENT, FLAG_UNIT, FORMAT,
@@ -21,49 +22,45 @@ pub struct Malformed;
 pub struct Fields<'a>(pub &'a [u8]);
 
 impl<'a> Fields<'a> {
+    #[inline]
+    fn read<T>(
+        &mut self,
+        read: impl FnOnce(&mut Reader<'a>) -> Result<T, store::wire::Malformed>,
+    ) -> Option<T> {
+        let mut reader = Reader::new(self.0);
+        let read = read(&mut reader).ok()?;
+        self.0 = reader.rest();
+        Some(read)
+    }
+
     /// One byte.
     pub fn byte(&mut self) -> Option<u8> {
-        let (first, rest) = self.0.split_first()?;
-        self.0 = rest;
-        Some(*first)
+        self.read(Reader::byte)
     }
 
     /// A time of eight bytes.
     pub fn time(&mut self) -> Option<Timestamp> {
-        let (first, rest) = self.0.split_first_chunk::<8>()?;
-        self.0 = rest;
-        Some(Timestamp(i64::from_le_bytes(*first)))
+        self.read(Reader::i64).map(Timestamp)
     }
 
     /// A number of variable length.
-    pub fn varint(&mut self) -> Option<u64> {
-        let mut number = 0;
-        for shift in (0..64).step_by(7) {
-            let byte = self.byte()?;
-            number |= u64::from(byte & 0x7f) << shift;
-            if byte < 0x80 {
-                return Some(number);
-            }
-        }
-        None
+    pub fn number(&mut self) -> Option<u64> {
+        self.read(Reader::varint)
     }
 
     /// A term.
     pub fn term(&mut self) -> Option<TermId> {
-        self.varint().and_then(|number| u32::try_from(number).ok()).map(TermId)
+        self.read(Reader::varint_u32).map(TermId)
     }
 
     /// Bytes with their length before them.
     pub fn bytes(&mut self) -> Option<&'a [u8]> {
-        let length = usize::try_from(self.varint()?).ok()?;
-        let (first, rest) = self.0.split_at_checked(length)?;
-        self.0 = rest;
-        Some(first)
+        self.read(Reader::bytes)
     }
 
     /// A text with its length before it.
     pub fn text(&mut self) -> Option<&'a str> {
-        std::str::from_utf8(self.bytes()?).ok()
+        self.read(Reader::text)
     }
 }
 
@@ -119,11 +116,11 @@ impl<'a> EntityView<'a> {
         let expires_at = if flags & FLAG_EXPIRES == 0 { None } else { Some(fields.time()?) };
         let names = fields.0;
         let id = fields.bytes()?;
-        let types = (fields.varint()?, fields);
+        let types = (fields.number()?, fields);
         for _ in 0..types.0 {
             fields.term()?;
         }
-        let count = fields.varint()?;
+        let count = fields.number()?;
         let scoped_at = if count == 0 { None } else { Some(fields.time()?) };
         let scopes = (count, fields);
         for _ in 0..scopes.0 {
@@ -289,7 +286,7 @@ impl<'a> InstanceView<'a> {
         let dataset = if flags & FLAG_DATASET == 0 { None } else { Some(fields.bytes()?) };
         let unit_code = if flags & FLAG_UNIT == 0 { None } else { Some(fields.bytes()?) };
         let value = fields.bytes()?;
-        let count = if flags & FLAG_EXTRAS == 0 { 0 } else { fields.varint()? };
+        let count = if flags & FLAG_EXTRAS == 0 { 0 } else { fields.number()? };
         let extras = (count, fields);
         for _ in 0..count {
             fields.byte()?;

@@ -13,7 +13,9 @@ mod tests;
 
 use bytes::Bytes;
 use entity::{Error, Limit, LimitName, keys};
-use store::{Condition, Direction, ErrorKind, Stamp, Write};
+use store::retry::RetryBackoff;
+use store::rows::Pages;
+use store::{Condition, ErrorKind, Stamp, Write};
 
 use crate::TenantEntities;
 use crate::tenant::TenantState;
@@ -23,7 +25,7 @@ pub const CONSUMERS_MAX: u32 = 1_000;
 /// The longest name of a consumer in bytes.
 pub const CONSUMER_NAME_BYTES_MAX: usize = 256;
 /// How often a registration starts again because another came first.
-const ATTEMPTS_MAX: usize = 64;
+const BACKOFF: RetryBackoff = RetryBackoff::at_once(64);
 /// Names that are read in one page.
 const PAGE_NAMES: usize = 256;
 
@@ -109,12 +111,13 @@ impl TenantEntities {
             let (max, got) = (CONSUMER_NAME_BYTES_MAX, name.len());
             return Err(Error::Limit(Limit { name: LimitName::ConsumerNameBytes, max, got }));
         }
-        for _ in 0..ATTEMPTS_MAX {
+        let mut attempts = BACKOFF.attempts();
+        while attempts.next().await {
             if let Some((register, stamp)) = self.enter_consumer(name).await? {
                 return self.make_known(register, stamp).await;
             }
         }
-        Err(Error::Contention(name.into()))
+        Err(attempts.exhausted(name).into())
     }
 
     /// Enters a consumer; `None`: another came first. The register with it, and its version.
@@ -155,7 +158,8 @@ impl TenantEntities {
     pub async fn remove_consumer(&self, name: &str) -> Result<bool, Error> {
         let state = self.state();
         let key = keys::consumer(name);
-        for _ in 0..ATTEMPTS_MAX {
+        let mut attempts = BACKOFF.attempts();
+        while attempts.next().await {
             let held = state.register().await?;
             if !state.has_consumer(name).await? {
                 // The last one may have gone without writers being told.
@@ -178,7 +182,7 @@ impl TenantEntities {
                 return Ok(true);
             }
         }
-        Err(Error::Contention(name.into()))
+        Err(attempts.exhausted(name).into())
     }
 
     /// The names of all consumers, in order. Cost: a read for each few hundred.
@@ -189,14 +193,11 @@ impl TenantEntities {
     pub async fn consumers(&self) -> Result<Vec<Box<str>>, Error> {
         let state = self.state();
         let partition = keys::consumers_partition(state.tenant());
-        let (mut range, mut names) = (keys::consumers_range(), Vec::new());
-        loop {
-            let page = state.store.scan(&partition, &range, Direction::Forward, PAGE_NAMES).await?;
+        let mut pages = Pages::new(&state.store, &partition, keys::consumers_range(), PAGE_NAMES);
+        let mut names = Vec::new();
+        while let Some(page) = pages.next().await? {
             names.extend(page.rows().filter_map(|(key, _)| keys::consumer_of_key(key)).map(Into::into));
-            match page.last_key().filter(|_| page.more()) {
-                Some(key) => range = keys::after_key(&range, key),
-                None => return Ok(names),
-            }
         }
+        Ok(names)
     }
 }

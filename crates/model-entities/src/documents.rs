@@ -8,9 +8,11 @@
 
 use bytes::Bytes;
 use entity::Error;
+use store::retry::RetryBackoff;
+use store::rows::Pages;
 use store::{
-    Commit, Condition, Direction, ErrorKind, Partition, Range, ReadAttempts, Snapshot, Space, SpaceKind,
-    Store, Tenant, Write, WriteIds,
+    Commit, Condition, ErrorKind, Partition, Range, ReadAttempts, Snapshot, Space, SpaceKind, Store, Tenant,
+    Write, WriteIds,
 };
 
 /// Documents of one tenant.
@@ -20,7 +22,7 @@ const TERMINATOR: u8 = 0;
 /// Documents read in one page: each may be as large as a commit.
 const PAGE_ROWS: usize = 16;
 /// How often a delete starts again because another writer came first.
-const ATTEMPTS_MAX: usize = 16;
+const BACKOFF: RetryBackoff = RetryBackoff::at_once(16);
 
 /// The documents of one tenant; clones share.
 ///
@@ -52,7 +54,8 @@ impl Documents {
     ///
     /// If the store refuses.
     pub async fn put(&self, collection: &str, name: &str, document: Bytes) -> Result<(), Error> {
-        for _ in 0..ATTEMPTS_MAX {
+        let mut attempts = BACKOFF.attempts();
+        while attempts.next().await {
             let write = Write::Put(key(collection, name), document.clone());
             match self.commit(Vec::new(), write).await {
                 // It was not carried out.
@@ -60,7 +63,7 @@ impl Documents {
                 outcome => return Ok(outcome?),
             }
         }
-        Err(Error::Contention(name.into()))
+        Err(attempts.exhausted(name).into())
     }
 
     /// A document. Cost: one read.
@@ -96,10 +99,9 @@ impl Documents {
         bytes: usize,
     ) -> Result<Vec<(String, Bytes)>, Error> {
         let prefix = key(collection, "");
-        let mut range = Range::prefix(prefix.clone());
+        let mut pages = Pages::new(snapshot, &self.partition, Range::prefix(prefix.clone()), PAGE_ROWS);
         let mut documents = Vec::new();
-        loop {
-            let page = snapshot.scan(&self.partition, &range, Direction::Forward, PAGE_ROWS).await?;
+        while let Some(page) = pages.next().await? {
             for (key, document) in page.rows() {
                 let name = key.get(prefix.len()..).and_then(|name| std::str::from_utf8(name).ok());
                 let name =
@@ -107,11 +109,8 @@ impl Documents {
                 let head = document.get(..bytes).unwrap_or(document);
                 documents.push((name.to_owned(), Bytes::copy_from_slice(head)));
             }
-            let Some(last) = page.last_key().filter(|_| page.more()) else {
-                return Ok(documents);
-            };
-            range.start = [last, &[0]].concat().into();
         }
+        Ok(documents)
     }
 
     /// Removes a document; answers whether there was one. Cost: one read, one commit.
@@ -121,7 +120,8 @@ impl Documents {
     /// If the store refuses.
     pub async fn delete(&self, collection: &str, name: &str) -> Result<bool, Error> {
         let key = key(collection, name);
-        for _ in 0..ATTEMPTS_MAX {
+        let mut attempts = BACKOFF.attempts();
+        while attempts.next().await {
             if self.store.get_linear(&self.partition, &key).await?.is_none() {
                 return Ok(false);
             }
@@ -130,7 +130,7 @@ impl Documents {
                 outcome => return outcome.map(|()| true).map_err(Error::from),
             }
         }
-        Err(Error::Contention(name.into()))
+        Err(attempts.exhausted(name).into())
     }
 
     async fn commit(&self, conditions: Vec<Condition>, write: Write) -> Result<(), store::Error> {

@@ -10,9 +10,8 @@ use std::time::Duration;
 use bytes::Bytes;
 use entity::{Error, keys};
 use parking_lot::RwLock;
-use store::{
-    ErrorKind, Lane, Range, Store, Tenant, TenantCreation, TenantName, Tenants, Timestamp, WriteIds,
-};
+use store::retry::{RetryBackoff, RetryLocks};
+use store::{ErrorKind, Lane, Store, Tenant, TenantCreation, TenantName, Tenants, Timestamp, WriteIds};
 use tokio::sync::Notify;
 
 use crate::history::{Pasts, TenantPolicy};
@@ -23,7 +22,9 @@ use crate::watch::Watched;
 use crate::{Documents, HistoryPolicy, SkipLog, TenantEntities, Terms};
 
 /// How often a tenant is looked up again because it was removed meanwhile.
-const ATTEMPTS_MAX: usize = 16;
+const BACKOFF: RetryBackoff = RetryBackoff::at_once(16);
+/// Locks of writers that lost a race, which the entities of a tenant share by hash.
+const WRITE_LOCKS: u32 = 64;
 /// What it rests between pieces of a removed tenant.
 const REMOVAL_PAUSE: Duration = Duration::from_millis(5);
 
@@ -109,7 +110,8 @@ impl Entities {
     ///
     /// [`Error::TooManyTenants`] for a new one beyond the limit; if the store refuses.
     pub async fn tenant_or_create(&self, name: &TenantName) -> Result<TenantEntities, Error> {
-        for _ in 0..ATTEMPTS_MAX {
+        let mut attempts = BACKOFF.attempts();
+        while attempts.next().await {
             match self.tenant(name).await {
                 Err(Error::NoSuchTenant(_)) => {}
                 found => return found,
@@ -309,7 +311,7 @@ impl Entities {
             partitions,
             terms,
             write_ids: self.write_ids.clone(),
-            retry_locks: Default::default(),
+            retry_locks: Arc::new(RetryLocks::new(WRITE_LOCKS)),
             policy: TenantPolicy::new(&self.options.history, tenant),
             pasts: self.pasts.clone(),
             purged: Default::default(),
@@ -356,9 +358,4 @@ impl Created {
         };
         buckets.is_power_of_two().then_some(Self { buckets, index })
     }
-}
-
-/// The part of `range` behind a page of it; `None` if the page was the last.
-pub(crate) fn next_range(range: &Range, page: &store::Page) -> Option<Range> {
-    page.last_key().filter(|_| page.more()).map(|key| keys::after_key(range, key))
 }

@@ -31,9 +31,8 @@ mod recompress;
 pub(crate) mod tests;
 
 use store::Store;
+use store::retry::RetryLocks;
 use strands::{StrandOptions, Strands};
-
-use crate::retry_locks::RetryLocks;
 
 pub(crate) use policy::TenantPolicy;
 use queue::FoldQueue;
@@ -48,12 +47,15 @@ const BLOCK_POINTS_MAX: usize = 4096;
 const OVERLAYS_MAX: usize = 8;
 const OVERLAY_POINTS_MAX: usize = 4096;
 
+/// Locks of folds and edits, which histories share by hash.
+const HISTORY_LOCKS: u32 = 64;
+
 /// What the pasts of all tenants share.
 #[derive(Debug)]
 pub(crate) struct Pasts {
     pub(crate) strands: Strands,
     queue: FoldQueue,
-    /// Folds and edits of one entity's past take turns.
+    /// Folds and edits of one history lock each other out.
     retry_locks: RetryLocks,
 }
 
@@ -67,7 +69,7 @@ impl Pasts {
         Self {
             strands: Strands::new(store, options),
             queue: FoldQueue::new(),
-            retry_locks: RetryLocks::default(),
+            retry_locks: RetryLocks::new(HISTORY_LOCKS),
         }
     }
 

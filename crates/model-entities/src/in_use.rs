@@ -13,7 +13,6 @@ use smallvec::SmallVec;
 use store::{Condition, Deadline, Direction, ErrorKind, Pace, Partition, Row, Stamp, Write};
 
 use crate::TenantEntities;
-use crate::entities::next_range;
 use crate::long_read::{LIGHT_ENTITY_BYTES, LongRead};
 use crate::tenant::{TenantState, no_bucket};
 use crate::watch::Watch;
@@ -144,7 +143,7 @@ impl TenantState {
                 }
             }
             long.spend(STEPS_A_READ + page.len()).await?;
-            range = next_range(&rest, &page);
+            range = rest.after_page(&page);
         }
         Ok(noted)
     }
@@ -200,7 +199,7 @@ impl TenantState {
             if seen.is_enough {
                 return Ok(is_whole);
             }
-            range = next_range(&rest, &page);
+            range = rest.after_page(&page);
             tokio::task::yield_now().await;
         }
         Ok(is_whole)

@@ -21,16 +21,16 @@ use bytes::Bytes;
 use entity::index::{Indexed, attribute_rows};
 use entity::{EntityView, Error, TermId, keys};
 use parking_lot::{Mutex, RwLock};
+use store::retry::RetryBackoff;
 use store::{Commit, Condition, Direction, ErrorKind, Partition, Stamp, Write};
 use tokio::sync::Notify;
 
 use self::register::{ALL, Register};
-use crate::entities::next_range;
 use crate::tenant::TenantState;
 use crate::{Entities, TenantEntities};
 
 /// How often a change of the register, or the rows of an entity, start again because another came first.
-const ATTEMPTS_MAX: usize = 64;
+const BACKOFF: RetryBackoff = RetryBackoff::at_once(64);
 /// Entities whose rows are written together.
 const GROUP_ENTITIES: usize = 256;
 /// Notes of attributes in use that are remembered as out of date.
@@ -137,7 +137,8 @@ impl TenantState {
         change: impl Fn(&mut Register) -> bool,
     ) -> Result<Register, Error> {
         let partition = keys::consumers_partition(self.tenant());
-        for _ in 0..ATTEMPTS_MAX {
+        let mut attempts = BACKOFF.attempts();
+        while attempts.next().await {
             let (mut register, unchanged) = self.stamped_register().await?;
             if !change(&mut register) {
                 return Ok(register);
@@ -150,7 +151,7 @@ impl TenantState {
                 return Ok(register);
             }
         }
-        Err(Error::Contention("register of indexes".into()))
+        Err(attempts.exhausted("register of indexes").into())
     }
 
     /// Has all writers know of what is entered, and answers the register in which nothing is only entered. Cost: a read; if
@@ -303,7 +304,7 @@ impl TenantEntities {
                 return Ok(Some(entities));
             }
             is_whole &= self.build_some(state, partition, &ids, building).await?;
-            range = next_range(&rest, &page);
+            range = rest.after_page(&page);
             match started.elapsed() {
                 worked if worked >= WORK => tokio::time::sleep(worked).await,
                 _ => tokio::task::yield_now().await,
@@ -374,8 +375,9 @@ impl TenantEntities {
         id: &str,
         building: &Indexed,
     ) -> Result<(), Error> {
-        let _lock = state.retry_locks.take(std::iter::once(id), true).await;
-        for _ in 0..ATTEMPTS_MAX {
+        let _lock = state.retry_locks.lock(state.retry_locks.of(&[id.as_bytes()])).await;
+        let mut attempts = BACKOFF.attempts();
+        while attempts.next().await {
             if state.is_superseded() {
                 return Ok(());
             }
@@ -390,7 +392,7 @@ impl TenantEntities {
                 return Ok(());
             }
         }
-        Err(Error::Contention(id.into()))
+        Err(attempts.exhausted(id).into())
     }
 }
 

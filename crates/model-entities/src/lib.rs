@@ -18,7 +18,6 @@
 
 mod low_water;
 mod long_read;
-mod retry_locks;
 mod term;
 mod documents;
 mod layout;

@@ -25,16 +25,16 @@ use entity::history::header::Header;
 use entity::index::{Indexed, index_rows};
 use entity::{EntityView, Error, keys};
 use futures_util::future::join_all;
+use store::retry::RetryBackoff;
 use store::{Condition, Direction, ErrorKind, Partition, Range, Row, Tenant, Timestamp, Write};
 
-use crate::entities::next_range;
 use crate::layout::{Layout, StoredLayout};
 use crate::tenant::{BUCKETS_AT_ONCE, TenantState, no_bucket};
 use crate::watch::Watch;
 use crate::{Entities, TenantEntities};
 
 /// How often a move of an entity starts again because another mover was there.
-const ATTEMPTS_MAX: usize = 64;
+const BACKOFF: RetryBackoff = RetryBackoff::at_once(64);
 /// Rows that are read in one page.
 const PAGE_ROWS: usize = 256;
 /// The same where few of them are wanted.
@@ -62,7 +62,7 @@ impl Moving {
             let page = state.store.scan(source, &rest, Direction::Forward, PAGE_ROWS).await?;
             let copy = |(key, value)| (Bytes::copy_from_slice(key), Bytes::copy_from_slice(value));
             heads.extend(page.rows().map(copy));
-            range = next_range(&rest, &page);
+            range = rest.after_page(&page);
         }
         let is_there = entity.is_some() || past.is_some() || folded.is_some() || !heads.is_empty();
         let mut moving = Self { entity, past, folded, heads, found_by: None };
@@ -124,7 +124,7 @@ async fn found_by(state: &TenantState, partition: &Partition, id: &str) -> Resul
             let page = state.store.scan(partition, &rest, Direction::Forward, FOUND_PAGE_ROWS).await?;
             let own = page.rows().map(|(key, _)| key).filter(|key| keys::id_of_key(key) == Some(id));
             found.extend(own.map(Bytes::copy_from_slice));
-            range = next_range(&rest, &page);
+            range = rest.after_page(&page);
             tokio::task::yield_now().await;
         }
     }
@@ -139,7 +139,8 @@ impl TenantState {
     /// If the store refuses.
     pub(crate) async fn move_entity(&self, id: &str) -> Result<bool, Error> {
         let Some(source) = self.layout.source(id) else { return Ok(true) };
-        for _ in 0..ATTEMPTS_MAX {
+        let mut attempts = BACKOFF.attempts();
+        while attempts.next().await {
             let Some(is_copied) = self.copy_entity(id, source).await? else { return Ok(false) };
             if !is_copied {
                 continue;
@@ -150,7 +151,7 @@ impl TenantState {
                 None => return Ok(false),
             }
         }
-        Err(Error::Contention(id.into()))
+        Err(attempts.exhausted(id).into())
     }
 
     /// The first half: all rows are where the entity is to be, or there are none. Answers false if that is to be tried again, nothing
@@ -376,7 +377,7 @@ impl TenantEntities {
         let Some(whole) = kinds.get(walk.kind) else { return Ok(0) };
         let range = walk.range.take().unwrap_or_else(|| whole.clone());
         let page = state.store.scan(source, &range, Direction::Forward, PAGE_ROWS).await?;
-        let next = next_range(&range, &page);
+        let next = range.after_page(&page);
         let id = |key| keys::head_of_key(key).map(|(id, _)| id).or_else(|| keys::id_of_key(key));
         let leaves = |id: &&str| state.layout.source(id) == Some(walk.source);
         let mut moved = 0;

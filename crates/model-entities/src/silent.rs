@@ -1,6 +1,7 @@
 //! Commits that say nothing: what the model writes for itself, of which the feed does not tell.
 
 use entity::Error;
+use store::retry::unless_lost;
 use store::{Commit, Condition, Partition, Stamp, Write};
 
 use crate::tenant::TenantState;
@@ -20,10 +21,6 @@ impl TenantState {
 
     /// Carries such a commit out; `None`: another came first.
     pub(crate) async fn commit_silently(&self, commit: Commit) -> Result<Option<Stamp>, Error> {
-        match self.store.commit_known(commit).await {
-            Ok(stamp) => Ok(Some(stamp)),
-            Err(error) if error.kind().is_lost_race() => Ok(None),
-            Err(error) => Err(error.into()),
-        }
+        Ok(unless_lost(self.store.commit_known(commit).await)?)
     }
 }

@@ -7,13 +7,13 @@ use bytes::Bytes;
 use entity::expiry::live_bytes;
 use entity::{EntityView, Error, TermId, keys};
 use futures_util::future::try_join_all;
+use store::retry::RetryLocks;
 use store::{Fingerprint, Lane, Partition, Row, Store, Tenant, Timestamp, WriteIds, bucket_of};
 
 use crate::history::{Pasts, TenantPolicy};
 use crate::indexes::Indexes;
 use crate::layout::{Layout, Looks};
 use crate::low_water::LowWater;
-use crate::retry_locks::RetryLocks;
 use crate::watch::Watched;
 use crate::{Options, Terms};
 

@@ -11,12 +11,13 @@ use entity::index::Indexed;
 use entity::{Error, TermId};
 use parking_lot::RwLock;
 use store::Epoch;
+use store::retry::RetryBackoff;
 
 use crate::TenantEntities;
 use crate::tenant::{TenantState, no_bucket};
 
 /// How often a writer begins anew because the layout changes.
-const ATTEMPTS_MAX: usize = 64;
+const BACKOFF: RetryBackoff = RetryBackoff::at_once(64);
 /// Attributes in use that are remembered of a bucket; those beyond are noted with each write.
 const IN_USE_MAX: usize = 1 << 16;
 
@@ -140,12 +141,13 @@ impl TenantEntities {
     ///
     /// If the store refuses; [`Error::Contention`] if the layout changes all the while.
     pub(crate) async fn watch(&self, id: &str) -> Result<(&TenantState, Watch), Error> {
-        for _ in 0..ATTEMPTS_MAX {
+        let mut attempts = BACKOFF.attempts();
+        while attempts.next().await {
             let state = self.state();
             if let Some(watch) = state.watch(id).await? {
                 return Ok((state, watch));
             }
         }
-        Err(Error::Contention(id.into()))
+        Err(attempts.exhausted(id).into())
     }
 }

@@ -10,6 +10,7 @@ use std::collections::HashMap;
 
 use entity::{Change, Error, Operation, Precondition};
 use futures_util::stream::{self, StreamExt};
+use store::retry::{HasLost, RetryBackoff, unless_lost};
 use store::{ErrorKind, Row, Stamp, Timestamp};
 
 use self::outcomes::Outcomes;
@@ -21,7 +22,7 @@ use crate::tenant::TenantState;
 use crate::watch::Watch;
 
 /// How often a write starts again because another writer came first.
-const ATTEMPTS_MAX: usize = 64;
+const BACKOFF: RetryBackoff = RetryBackoff::at_once(64);
 /// Entities whose commits are submitted together: few enough that the store is at work on them while the next are thought.
 const GROUP_ENTITIES_MAX: usize = 128;
 /// The commit that reaches so many bytes in all is the last that is submitted with others.
@@ -40,11 +41,7 @@ struct Request<'a> {
 
 /// Whether a commit is done, or must be thought anew. `Err`: it is refused.
 fn settle(outcome: Result<Stamp, store::Error>) -> Result<bool, Error> {
-    match outcome {
-        Ok(_) => Ok(true),
-        Err(error) if error.kind().is_lost_race() => Ok(false),
-        Err(error) => Err(error.into()),
-    }
+    Ok(unless_lost(outcome)?.is_some())
 }
 
 impl TenantEntities {
@@ -72,7 +69,8 @@ impl TenantEntities {
     ) -> Result<Change, Error> {
         let locks = &self.state().retry_locks;
         let request = Request { id, required, operation: &operation, now };
-        let lock = locks.take(std::iter::once(id), false).await;
+        let lock = locks.of(&[id.as_bytes()]);
+        let guard = if locks.is_queued(lock) { Some(locks.lock(lock).await) } else { None };
         match self.attempt(request, false).await {
             Err(error) if !self.state().store.may_lag() || matches!(error, Error::Store(_)) => {
                 return Err(error);
@@ -82,15 +80,16 @@ impl TenantEntities {
             Ok(Some(change)) if self.is_settled(&change) => return Ok(change),
             Ok(_) => {}
         }
-        drop(lock);
+        drop(guard);
         // Those that lost once go one by one: each finds what the one before left, and few lose again.
-        let _lock = locks.take(std::iter::once(id), true).await;
-        for _ in 1..ATTEMPTS_MAX {
+        let _guard = locks.lock(lock).await;
+        let mut attempts = BACKOFF.attempts();
+        while attempts.next().await {
             if let Some(change) = self.attempt(request, true).await? {
                 return Ok(change);
             }
         }
-        Err(Error::Contention(id.into()))
+        Err(attempts.exhausted(id).into())
     }
 
     /// Whether a change was committed, or is none by a row that cannot be out of date.
@@ -180,10 +179,12 @@ impl TenantEntities {
 
     async fn apply_part(&self, groups: &[Group<'_>], round: Round<'_>, outcomes: &Outcomes) {
         let mut left: Vec<&Group<'_>> = groups.iter().collect();
-        for attempt in 0..ATTEMPTS_MAX {
+        let mut attempts = BACKOFF.attempts();
+        while attempts.next().await {
             if left.is_empty() {
                 return;
             }
+            let attempt = attempts.made() - 1;
             left = self.attempt_all(&left, Round { attempt, ..round }, outcomes).await;
         }
         for group in left {
@@ -200,12 +201,13 @@ impl TenantEntities {
         outcomes: &Outcomes,
     ) -> Vec<&'a Group<'a>> {
         let locks = &self.state().retry_locks;
+        let lock_of = |group: &Group<'_>| locks.of(&[group.id.as_bytes()]);
         // After the first attempt some only look for a past; who is left after the second has lost to others.
         let lost = round.attempt > 1;
         let (free, queued): (Vec<&Group<'_>>, Vec<&Group<'_>>) =
-            groups.iter().partition(|group| !lost && !locks.is_taken(group.id));
+            groups.iter().partition(|group| !lost && !locks.is_queued(lock_of(group)));
         let mut left = self.attempt_groups(&free, round, outcomes).await;
-        let _lock = locks.take(queued.iter().map(|group| group.id), lost).await;
+        let _guards = locks.queue(queued.iter().map(|group| (lock_of(group), HasLost(lost)))).await;
         left.extend(self.attempt_groups(&queued, round, outcomes).await);
         left
     }
@@ -296,7 +298,7 @@ impl TenantEntities {
 #[derive(Clone, Copy)]
 struct Round<'a> {
     now: Timestamp,
-    attempt: usize,
+    attempt: u32,
     /// What entities must match to be written; `None`: nothing.
     matching: Option<&'a Matching<'a>>,
 }

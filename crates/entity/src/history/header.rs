@@ -68,8 +68,8 @@ impl Header {
         }
         let (created, last) = (fields.time()?, fields.time()?);
         let deleted = if fields.byte()? & FLAG_DELETED == 0 { None } else { Some(fields.time()?) };
-        let types = (0..fields.varint()?).map(|_| fields.term()).collect::<Option<_>>()?;
-        let scopes = (0..fields.varint()?).map(|_| fields.text().map(Into::into)).collect::<Option<_>>()?;
+        let types = (0..fields.number()?).map(|_| fields.term()).collect::<Option<_>>()?;
+        let scopes = (0..fields.number()?).map(|_| fields.text().map(Into::into)).collect::<Option<_>>()?;
         Some(Self { created, last, deleted, types, scopes })
     }
 }

@@ -91,7 +91,7 @@ proptest! {
 
     #[test]
     fn keys_of_other_bytes_are_refused_and_do_not_panic(key in prop::collection::vec(any::<u8>(), 0..40)) {
-        let _ = (id_of_key(&key), type_of_key(&key), attribute_of_key(&key), term_of_key(&key));
+        let _ = (id_of_key(&key), type_of_key(&key), attribute_of_key(&key));
     }
 
     #[test]
@@ -126,17 +126,9 @@ fn a_range_goes_on_behind_a_row() {
         put_type(&mut key, TYPE_ONE, id);
         key
     };
-    let behind = after_key(&range, &key("urn:b"));
+    let behind = range.after_key(&key("urn:b"));
     assert!(!holds(&behind, &key("urn:a")) && !holds(&behind, &key("urn:b")));
     assert!(
         holds(&behind, &key("urn:b\0")) && holds(&behind, &key("urn:ba")) && holds(&behind, &key("urn:c"))
     );
-}
-
-#[test]
-fn terms_come_back() {
-    assert_eq!(term_of_key(&name_of_term(TermId(258))), Some(TermId(258)));
-    let range = names_from(TermId(2));
-    assert!(holds(&range, &name_of_term(TermId(2))) && !holds(&range, &name_of_term(TermId(1))));
-    assert!(!holds(&range, &term_of_name("urn:x")));
 }

@@ -214,7 +214,7 @@ fn a_damaged_entity_or_tenant_keeps_nothing_of_others_from_expiring() {
         put_raw(
             &store,
             &keys::terms_partition(before.tenant(&ruin).await.unwrap().tenant()),
-            keys::name_of_term(TermId(0)),
+            Bytes::from_static(b"i\0\0\0\0"),
             b"\xff",
         )
         .await;

@@ -7,6 +7,7 @@ use std::ops::ControlFlow;
 
 use entity::history::aggregate::{Aggregation, Aggregator, kind_of_last};
 use entity::{AggregateHistory, AggregateMethod, Error, HistoryRequest, Period, TermId, TimeProperty};
+use store::retry::RetryBackoff;
 use strands::{Part, Strand, Summary, TimeRange};
 
 use super::read::{Source, watched};
@@ -14,7 +15,7 @@ use super::select::Bound;
 use crate::{TenantEntities, Timestamp};
 
 /// How often aggregates start again because what was fresh was folded meanwhile.
-const ATTEMPTS_MAX: usize = 8;
+const BACKOFF: RetryBackoff = RetryBackoff::at_once(8);
 /// Attributes and datasets are aggregated by so many tasks at once.
 const TASKS_MAX: usize = 8;
 
@@ -40,7 +41,8 @@ impl TenantEntities {
     ) -> Result<Option<Vec<AggregateHistory>>, Error> {
         let mut job = Aggregation::new(request, methods, period);
         let mut lock = None;
-        for _ in 0..ATTEMPTS_MAX {
+        let mut attempts = BACKOFF.attempts();
+        while attempts.next().await {
             // Scopes are no values that a method is meant for.
             let wants = |attribute, dataset: Option<&str>| {
                 attribute != TermId::SCOPE && request.wants(attribute, dataset)
@@ -63,7 +65,7 @@ impl TenantEntities {
                 lock = Some(self.lock_history(id).await);
             }
         }
-        Err(Error::Contention(id.into()))
+        Err(attempts.exhausted(id).into())
     }
 
     /// The time of the first instance that is aggregated. Cost: the block it is in, of each attribute.

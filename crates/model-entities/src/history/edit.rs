@@ -24,7 +24,7 @@ use smallvec::{SmallVec, smallvec};
 use store::{Condition, Timestamp, Write};
 use strands::{Edit, Points, Strand, StrandVersion, StrandWrite, TimeRange};
 
-use super::fold::{ATTEMPTS_MAX, write_of};
+use super::fold::{BACKOFF, write_of};
 use super::select::Bound;
 use crate::TenantEntities;
 use crate::tenant::TenantState;
@@ -53,7 +53,8 @@ impl TenantEntities {
         self.fold_now(id).await?;
         let mut left = given_strands(draft);
         let mut is_new = None;
-        for _ in 0..ATTEMPTS_MAX {
+        let mut attempts = BACKOFF.attempts();
+        while attempts.next().await {
             let mut writes = Vec::with_capacity(left.len());
             for given in &left {
                 writes.push(self.past_write(id, given, now).await?);
@@ -75,7 +76,7 @@ impl TenantEntities {
             }
             left = lost;
         }
-        Err(Error::Contention(id.into()))
+        Err(attempts.exhausted(id).into())
     }
 
     async fn write_one_past(&self, write: StrandWrite) -> Result<(), Error> {
@@ -91,7 +92,8 @@ impl TenantEntities {
         now: Timestamp,
         last: Timestamp,
     ) -> Result<bool, Error> {
-        for _ in 0..ATTEMPTS_MAX {
+        let mut attempts = BACKOFF.attempts();
+        while attempts.next().await {
             let (state, watch) = self.watch(id).await?;
             if state.row_linear(id).await?.is_some() {
                 return Ok(false);
@@ -127,7 +129,7 @@ impl TenantEntities {
                 return Ok(is_new);
             }
         }
-        Err(Error::Contention(id.into()))
+        Err(attempts.exhausted(id).into())
     }
 
     /// Whether the scopes of a draft are those that are known from here on: not if they were observed before others that are
@@ -220,7 +222,8 @@ impl TenantEntities {
                 header.types.iter().map(|of_type| Write::Delete(keys::past_type(*of_type, id))).collect();
             let key = keys::past(id);
             writes.extend([Write::Delete(key.clone()), Write::Delete(keys::folded(id))]);
-            for _ in 0..ATTEMPTS_MAX {
+            let mut attempts = BACKOFF.attempts();
+            while attempts.next().await {
                 let (state, watch) = self.watch(id).await?;
                 // If it is another one now, the entity has come back or gone again meanwhile; if it has moved, it is the same.
                 let same = state.past_row(id).await?.filter(|now| now.value == row.value);
@@ -319,7 +322,8 @@ impl TenantEntities {
         now: Timestamp,
     ) -> Result<(), Error> {
         let _lock = self.lock_history(id).await;
-        for _ in 0..ATTEMPTS_MAX {
+        let mut attempts = BACKOFF.attempts();
+        while attempts.next().await {
             let held = self.find_instance(id, attribute, instance).await?;
             let write = patch_write(id, attribute, held, patch, now)?;
             match self.write_one_past(write).await {
@@ -327,7 +331,7 @@ impl TenantEntities {
                 outcome => return outcome,
             }
         }
-        Err(Error::Contention(id.into()))
+        Err(attempts.exhausted(id).into())
     }
 
     /// The strand that holds an instance, and the instance.

@@ -12,11 +12,11 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use entity::{Error, keys};
+use store::retry::RetryBackoff;
 use store::{Condition, Direction, Partition, Tenant, Timestamp, Write};
 use strands::{Edit, Encoding, Points, Strand, StrandVersion, StrandWrite, Strands, TimeRange};
 
 use super::heads::{Gathered, Heads, unmarked};
-use crate::entities::next_range;
 use crate::tenant::TenantState;
 use crate::watch::Watch;
 use crate::{Entities, TenantEntities};
@@ -45,7 +45,7 @@ const POINT_BYTES: usize = 29;
 /// One fold in so many looks for small blocks to join.
 const JOIN_FOLDS: u64 = 8;
 /// How often a fold or an edit starts again because another node was there first.
-pub(super) const ATTEMPTS_MAX: usize = 64;
+pub(super) const BACKOFF: RetryBackoff = RetryBackoff::at_once(64);
 /// Head rows that a sweep reads in one page.
 const PAGE_SWEPT: usize = 4096;
 
@@ -93,7 +93,8 @@ impl TenantEntities {
 
     /// Waits until no other fold or edit of the entity's past goes on.
     pub(super) async fn lock_history(&self, id: &str) -> tokio::sync::MutexGuard<'_, ()> {
-        self.state().pasts.retry_locks.of(id).lock().await
+        let locks = &self.state().pasts.retry_locks;
+        locks.lock(locks.of(&[id.as_bytes()])).await
     }
 
     /// Folds; the caller holds the lock.
@@ -136,7 +137,8 @@ impl TenantEntities {
         let strands = &self.state().pasts.strands;
         let mut left = heads.gather(|_, _| true)?;
         let mut joins = xxhash_rust::xxh3::xxh3_64(&newest.0.to_le_bytes()).is_multiple_of(JOIN_FOLDS);
-        for _ in 0..ATTEMPTS_MAX {
+        let mut attempts = BACKOFF.attempts();
+        while attempts.next().await {
             let mut writes = Vec::with_capacity(left.len());
             for gathered in &left {
                 writes.push(self.fold_write(id, gathered, newest, joins).await?);
@@ -168,7 +170,7 @@ impl TenantEntities {
             let (mut place, mut lost) = (0.., lost.into_iter().peekable());
             left.retain(|_| place.next().is_some_and(|place| lost.next_if_eq(&place).is_some()));
         }
-        Err(Error::Contention(id.into()))
+        Err(attempts.exhausted(id).into())
     }
 
     /// What is new of one attribute and dataset, on the version of its strand for which it is new; `None` if nothing is.
@@ -237,7 +239,7 @@ impl TenantEntities {
                     Err(error) => state.skip("fold", &id, error)?,
                 }
             }
-            range = next_range(&rest, &page);
+            range = rest.after_page(&page);
         }
         Ok(())
     }

@@ -8,7 +8,6 @@ use entity::{Error, TermId, keys};
 use store::{Direction, Page, Partition, Row, Timestamp};
 
 use crate::TenantEntities;
-use crate::entities::next_range;
 use crate::tenant::TenantState;
 
 /// The most head rows read in one page; as many are folded at once, if that is a good size of a commit.
@@ -76,7 +75,7 @@ impl TenantState {
             if !all {
                 page.cut(limits.good_bytes);
             }
-            range = next_range(&rest, &page).filter(|_| all);
+            range = rest.after_page(&page).filter(|_| all);
             pages.push(page);
         }
         Ok(Heads { pages, folded })

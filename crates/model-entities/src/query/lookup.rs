@@ -37,7 +37,7 @@ impl TenantState {
                     let Some(last) = page.last_key().filter(|_| page.more()) else {
                         break;
                     };
-                    range = keys::after_key(&range, last);
+                    range = range.after_key(last);
                 }
             }
         }

@@ -88,7 +88,7 @@ impl Stream {
         let page = store.scan(partition, &self.range, Direction::Forward, self.rows).await?;
         self.open = page.more();
         if let Some(last) = page.last_key().filter(|_| self.open) {
-            self.range = keys::after_key(&self.range, last);
+            self.range = self.range.after_key(last);
         }
         if self.whole.is_some()
             && let Some(key) = page.last_key()

@@ -1,5 +1,6 @@
 //! Names keep their numbers, whoever allots them.
 
+use entity::keys;
 use store::{Clock, Tenant, Timestamp};
 
 use super::*;
@@ -31,19 +32,6 @@ async fn names_keep_their_numbers() {
         (later.len(), later.id("urn:a"), later.iri(TermId(2)).as_deref()),
         (3, Some(TermId(0)), Some("urn:c"))
     );
-}
-
-#[tokio::test]
-async fn names_in_use_are_passed_over_and_others_told_once() {
-    let (store, ids, terms) = (memory(), WriteIds::new(), Terms::default());
-    terms.allot(&store, &partition(), &ids, &["a", "b"], 10).await.unwrap();
-    let missing = |names: &[&'static str]| terms.missing(names, 1_000_000, store::Limits::EMBEDDED).unwrap();
-    assert_eq!(missing(&["b", "a", "c", "a", "d", "c"]), Some((2, vec!["c", "d"])));
-    assert_eq!(missing(&["a", "b", "a"]), None);
-    assert_eq!(missing(&[]), None);
-    let many: Vec<&str> = (0..2000).map(|number| &*format!("urn:{number}").leak()).collect();
-    let (known, new) = missing(&many).unwrap();
-    assert_eq!((known, &new[..]), (0, &many[..COMMIT_NAMES_MAX]));
 }
 
 #[tokio::test]

@@ -7,7 +7,6 @@ use store::{Commit, Direction, Range, Row, Timestamp};
 use super::pending::{Before, PendingCommit};
 use super::settle;
 use crate::TenantEntities;
-use crate::entities::next_range;
 use crate::tenant::TenantState;
 use crate::watch::Watch;
 
@@ -42,7 +41,7 @@ impl TenantEntities {
                 let (done, left) = self.purge(state, &ids, now).await?;
                 purged += done;
                 is_all &= left == 0;
-                range = next_range(&rest, &page);
+                range = rest.after_page(&page);
             }
         }
         if let Some(end) = expired.end.filter(|end| is_all && first.as_ref() < Some(end)) {

@@ -15,7 +15,6 @@ use store::{
 };
 
 use super::*;
-use crate::entities::next_range;
 use crate::long_read::LongRead;
 use crate::{Entities, Options};
 
@@ -95,7 +94,7 @@ pub(crate) async fn stored(entities: &TenantEntities) -> BTreeMap<String, PlainE
                 in_use.extend(names.flat_map(|name| view.types().map(move |of_type| (of_type, name))));
                 all.insert(view.id().to_owned(), PlainEntity::read(&view));
             }
-            range = next_range(&rest, &page);
+            range = rest.after_page(&page);
         }
         assert!(found.is_subset(&expected), "no index row is left behind");
         assert!(found.is_superset(&least), "what is indexed has its rows");
@@ -280,13 +279,17 @@ fn many_writers_on_one_entity_lose_nothing() {
     });
 }
 
+fn locks_of(entities: &TenantEntities) -> &store::retry::RetryLocks {
+    &entities.state().retry_locks
+}
+
 /// Else one who wins could win every race, and one who lost lose every time.
 #[test]
 fn who_comes_while_others_queue_queues_too() {
     run(async {
         let entities = tenant(&store(), 1).await;
         let create = |id: &'static str| entities.apply(id, Operation::Create(draft_of("0")), Timestamp(1));
-        let queue = entities.state().retry_locks.of("urn:x:1").lock().await;
+        let queue = locks_of(&entities).lock(locks_of(&entities).of(&[b"urn:x:1"])).await;
         let waits = |waiting: &mut std::pin::Pin<Box<dyn Future<Output = ()> + '_>>| {
             let mut context = std::task::Context::from_waker(std::task::Waker::noop());
             waiting.as_mut().poll(&mut context).is_pending()
@@ -317,13 +320,13 @@ fn who_comes_while_others_queue_queues_too() {
 fn most_of_a_large_batch_does_not_wait_for_the_turn_of_one_entity() {
     run(async {
         let entities = tenant(&plain_store(), 2).await;
-        let locks = &entities.state().retry_locks;
-        let taken = locks.of("urn:x:0");
+        let locks = locks_of(&entities);
+        let taken = locks.of(&[b"urn:x:0"]);
         let ids = (0..2_000).map(|n| format!("urn:x:{n}"));
         // Of those who share its turn, the first only.
-        let ids = ids.enumerate().filter(|(n, id)| *n == 0 || !std::ptr::eq(locks.of(id), taken));
+        let ids = ids.enumerate().filter(|(n, id)| *n == 0 || locks.of(&[id.as_bytes()]) != taken);
         let ids: Vec<String> = ids.map(|(_, id)| id).collect();
-        let lock = taken.lock().await;
+        let lock = locks.lock(taken).await;
         let operations = ids.iter().map(|id| (id[..].into(), Operation::Create(draft_of("1"))));
         let batch = entities.apply_all(operations.collect(), Timestamp(5));
         let mut batch: std::pin::Pin<Box<dyn Future<Output = _>>> = Box::pin(batch);
