@@ -2,13 +2,14 @@
 
 use std::ffi::OsString;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use anyhow::Context as _;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, Command as Clap, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
-use crate::settings::Settings;
+use crate::settings::file::{self, Entry};
+use crate::settings::table::Field;
+use crate::settings::{Settings, TABLES, WrongSetting};
 
 mod variables;
 
@@ -31,13 +32,18 @@ const SERVE_HELP: &str = "\
 Starts the server. Prints `durability: …` and `listening on http://ADDR` once it is ready.
 
 Every setting can be given as a flag, as an environment variable (TWINFOLD_ and the flag's name), or
-as a key of the TOML file named by --settings (the flag's name with underscores). The flag goes
-before the variable, the variable before the file, the file before the default. A file:
+in the TOML file named by --settings, as `twinfold settings` prints it: in the table of its part. The
+flag goes before the variable, the variable before the file, the file before the default. A file:
 
   listen = \"0.0.0.0:1026\"
   data = \"/srv/twins\"
+
+  [http]
   page_rows_max = 500
   body_bytes_max = \"16MiB\"
+
+  [series]
+  folds_max = 2
 
 SIGTERM or SIGINT stops it: requests under way are finished, everything is written, exit code 0. A
 second signal stops it at once. Exit codes: 1 a failure, 2 a wrong setting, 3 the data folder is in
@@ -105,9 +111,24 @@ pub(crate) struct Parsed {
     pub(crate) warnings: Vec<String>,
 }
 
+/// A settings file that was read.
+struct SettingsFile {
+    path: PathBuf,
+    entries: Vec<Entry>,
+}
+
+impl SettingsFile {
+    /// Where the setting of this name is from, if the file has it.
+    fn origin(&self, name: &str) -> Option<String> {
+        let entry = self.entries.iter().find(|entry| entry.name == name)?;
+        Some(format!("file {}, line {}", self.path.display(), entry.line))
+    }
+}
+
 /// One setting in force.
 #[derive(Debug, Eq, PartialEq)]
 pub(crate) struct Origin {
+    /// The setting's name.
     pub(crate) key: String,
     /// `None`: not set.
     pub(crate) value: Option<String>,
@@ -128,22 +149,27 @@ pub(crate) fn parse(arguments: &[OsString]) -> anyhow::Result<Parsed> {
         return Ok(Parsed { cli, origins: Vec::new(), warnings: Vec::new() });
     };
     let name = name.to_owned();
-    let Some(file) = sub.get_one::<PathBuf>("settings").cloned() else {
+    let Some(path) = sub.get_one::<PathBuf>("settings").cloned() else {
         return finish(&Cli::command(), &matches, &name, None);
     };
     // Values of the file become defaults: flags and variables then win by clap's own rules, and
     // its checks hold for the file, too.
-    let values = read_file(&file, &Cli::command(), &name)?;
-    let keys: Vec<_> = values.iter().map(|(key, _)| key.clone()).collect();
+    let entries = file::read(&path)?;
     let command = Cli::command().mut_subcommand(&name, |sub| {
-        values.into_iter().fold(sub, |sub, (key, value)| sub.mut_arg(key, |arg| arg.default_value(value)))
+        let in_file =
+            |sub: Clap, entry: &Entry| sub.mut_arg(entry.name, |arg| arg.default_value(entry.value.clone()));
+        entries.iter().fold(sub, in_file)
     });
+    let file = SettingsFile { path, entries };
     // Flags and variables were understood above: what is wrong now stands in the file.
     let matches = command.clone().try_get_matches_from(arguments).map_err(|error| {
-        let (file, text) = (file.display(), error.to_string());
-        WrongSetting(format!("settings file {file}: {}", sentence(&text)))
+        let name = variables::flag(&error).map(|long| long.replace('-', "_"));
+        let line = file.entries.iter().find(|entry| name.as_deref() == Some(entry.name));
+        let line = line.map_or_else(String::new, |entry| format!(", line {}", entry.line));
+        let text = error.to_string();
+        WrongSetting(format!("settings file {}{line}: {}", file.path.display(), sentence(&text)))
     })?;
-    finish(&command, &matches, &name, Some((&file, &keys)))
+    finish(&command, &matches, &name, Some(&file))
 }
 
 /// How a text is refused where a number is wanted, in words of Rust.
@@ -160,11 +186,11 @@ fn finish(
     command: &Clap,
     matches: &ArgMatches,
     name: &str,
-    file: Option<(&Path, &[String])>,
+    file: Option<&SettingsFile>,
 ) -> anyhow::Result<Parsed> {
     let mut cli = Cli::from_arg_matches(matches)?;
-    let origins = matches.subcommand_matches(name).map(|sub| origins(command, sub, name, file));
-    let mut origins = origins.unwrap_or_default();
+    let sub = matches.subcommand_matches(name).expect("the subcommand by whose name we were called");
+    let mut origins = origins(command, sub, name, file);
     if let Command::Serve(settings) | Command::Settings(settings) = &mut cli.command {
         follow(settings, &mut origins);
     }
@@ -173,13 +199,13 @@ fn finish(
 
 /// Defaults that follow other settings: a page that nobody asks anything of has no more rows than one may have.
 fn follow(settings: &mut Settings, origins: &mut [Origin]) {
-    let rows_max = settings.limits.page_rows_max;
+    let rows_max = settings.http.page_rows_max;
     let origin = origins.iter_mut().find(|origin| origin.key == "page_rows_default");
     if let Some(origin) = origin
         && origin.from == "default"
-        && settings.limits.page_rows_default > rows_max
+        && settings.http.page_rows_default > rows_max
     {
-        settings.limits.page_rows_default = rows_max;
+        settings.http.page_rows_default = rows_max;
         (origin.value, origin.from) = (Some(rows_max.to_string()), "default, by page_rows_max".to_owned());
     }
 }
@@ -213,22 +239,17 @@ fn setting_args<'a>(command: &'a Clap, name: &str) -> impl Iterator<Item = &'a c
     args.filter(|arg| !matches!(arg.get_id().as_str(), "help" | "settings"))
 }
 
-fn origins(command: &Clap, sub: &ArgMatches, name: &str, file: Option<(&Path, &[String])>) -> Vec<Origin> {
+fn origins(command: &Clap, sub: &ArgMatches, name: &str, file: Option<&SettingsFile>) -> Vec<Origin> {
     let origin = |arg: &clap::Arg| {
         let key = arg.get_id().as_str();
         let value = sub.get_raw(key).and_then(|mut values| values.next());
         let from = match sub.value_source(key) {
             Some(ValueSource::CommandLine) => format!("flag --{}", arg.get_long().unwrap_or(key)),
             Some(ValueSource::EnvVariable) => {
-                let variable = arg.get_env().unwrap_or_default().to_string_lossy();
-                format!("environment {variable}")
+                let variable = arg.get_env().expect("a value from the environment has a variable");
+                format!("environment {}", variable.to_string_lossy())
             }
-            Some(_) => match file {
-                Some((path, keys)) if keys.iter().any(|known| known == key) => {
-                    format!("file {}", path.display())
-                }
-                _ => "default".to_owned(),
-            },
+            Some(_) => file.and_then(|file| file.origin(key)).unwrap_or_else(|| "default".to_owned()),
             None => "not set".to_owned(),
         };
         Origin { key: key.to_owned(), value: value.map(|value| value.to_string_lossy().into_owned()), from }
@@ -236,66 +257,26 @@ fn origins(command: &Clap, sub: &ArgMatches, name: &str, file: Option<(&Path, &[
     setting_args(command, name).map(origin).collect()
 }
 
-/// Keys and values of a settings file, all keys known.
-fn read_file(path: &Path, command: &Clap, name: &str) -> anyhow::Result<Vec<(String, String)>> {
-    let shown = path.display();
-    let text = std::fs::read_to_string(path)
-        .with_context(|| format!("settings file {shown} cannot be read"))
-        .map_err(|error| WrongSetting(format!("{error:#}")))?;
-    let table: toml::Table = text
-        .parse()
-        .with_context(|| format!("settings file {shown} is not TOML"))
-        .map_err(|error| WrongSetting(format!("{error:#}")))?;
-    let known: Vec<_> = setting_args(command, name).map(|arg| arg.get_id().as_str()).collect();
-    let mut values = Vec::with_capacity(table.len());
-    for (key, value) in table {
-        if !known.contains(&key.as_str()) {
-            let hint =
-                nearest(&key, &known).map(|near| format!("; did you mean {near:?}?")).unwrap_or_default();
-            return Err(WrongSetting(format!("settings file {shown}: unknown key {key:?}{hint}")).into());
-        }
-        let value = match value {
-            toml::Value::String(text) => text,
-            toml::Value::Integer(number) => number.to_string(),
-            _ => {
-                let message = format!("settings file {shown}: {key:?} must be a text or a whole number");
-                return Err(WrongSetting(message).into());
-            }
-        };
-        values.push((key, value));
-    }
-    Ok(values)
-}
-
-/// A setting that is wrong in itself: exit code 2, as clap's own.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub(crate) struct WrongSetting(pub(crate) String);
-
-/// The known key most like a misspelt one: by pairs of neighbouring letters, at least half of them.
-fn nearest<'a>(key: &str, known: &[&'a str]) -> Option<&'a str> {
-    let key = key.replace('-', "_").to_ascii_lowercase();
-    let pairs = |text: &str| -> Vec<(u8, u8)> { text.bytes().zip(text.bytes().skip(1)).collect() };
-    let wanted = pairs(&key);
-    let shared = |candidate: &&str| pairs(candidate).iter().filter(|pair| wanted.contains(pair)).count();
-    // Of those that share as much, the shortest has the least else.
-    let best = known.iter().copied().max_by_key(|name| (shared(name), std::cmp::Reverse(name.len())))?;
-    (shared(&best) * 2 >= wanted.len().max(best.len() - 1)).then_some(best)
-}
-
-/// Writes settings in force as TOML, each with its origin as a comment.
+/// Writes settings in force as a settings file, each with its origin as a comment.
 ///
 /// # Errors
 ///
 /// If `out` cannot be written to.
 pub(crate) fn print_settings(origins: &[Origin], out: &mut impl Write) -> std::io::Result<()> {
-    for Origin { key, value, from } in origins {
-        let line = match value {
-            None => format!("# {key} ="),
-            Some(value) if value.parse::<i64>().is_ok() => format!("{key} = {value}"),
-            Some(value) => format!("{key} = {}", toml::Value::String(value.clone())),
-        };
-        writeln!(out, "{line:<48} # {from}")?;
+    for table in TABLES {
+        if !table.name.is_empty() {
+            writeln!(out, "\n[{}]", table.name)?;
+        }
+        for Field { key, name } in table.fields {
+            let origin = origins.iter().find(|origin| origin.key == *name);
+            let Origin { value, from, .. } = origin.expect("every field of a table is a flag");
+            let line = match value {
+                None => format!("# {key} ="),
+                Some(value) if value.parse::<i64>().is_ok() => format!("{key} = {value}"),
+                Some(value) => format!("{key} = {}", toml::Value::String(value.clone())),
+            };
+            writeln!(out, "{line:<48} # {from}")?;
+        }
     }
     Ok(())
 }

@@ -21,7 +21,7 @@ use crate::admin::chain;
 use crate::connection::{Connection, Connections, OpenConnection, Order, Patience};
 use crate::door::begins_vital;
 use crate::service::{App, At, Link, answer};
-use crate::settings::Limits;
+use crate::settings::Http;
 use crate::socket::Socket;
 use crate::tls::{HTTP2, Tls};
 
@@ -53,7 +53,7 @@ pub(crate) async fn bind(address: &str) -> anyhow::Result<TcpListener> {
     let resolved = tokio::net::lookup_host(address).await;
     let resolved = resolved
         .with_context(|| format!("listen address {address:?} cannot be resolved"))
-        .map_err(|error| crate::cli::WrongSetting(format!("{error:#}")))?;
+        .map_err(|error| crate::settings::WrongSetting(format!("{error:#}")))?;
     let mut last = anyhow::anyhow!("listen address {address:?} has no address");
     for address in resolved {
         match listen(address) {
@@ -100,7 +100,7 @@ impl Listening {
         app: Arc<App>,
         connections: Arc<Connections>,
         tls: Option<Arc<Tls>>,
-        limits: &Limits,
+        limits: &Http,
         runtime: Handle,
     ) -> Self {
         let header_bytes = limits.header_bytes_max.as_usize();

@@ -36,7 +36,7 @@ fn unknown_parts(filter: &str) -> Vec<&str> {
 
 /// Says so if a filter names what logs nothing: past the filter, which may let nothing through.
 fn warn_of_unknown(settings: &Settings) {
-    let unknown = unknown_parts(&settings.log_level);
+    let unknown = unknown_parts(&settings.log.level);
     if unknown.is_empty() {
         return;
     }
@@ -48,7 +48,7 @@ fn warn_of_unknown(settings: &Settings) {
         );
     };
     let registry = tracing_subscriber::registry();
-    match settings.log_format {
+    match settings.log.format {
         LogFormat::Text => {
             let layer = fmt::layer().with_writer(std::io::stderr).with_ansi(false);
             tracing::subscriber::with_default(registry.with(layer), warn);
@@ -67,18 +67,21 @@ fn warn_of_unknown(settings: &Settings) {
 /// If the level cannot be understood.
 pub(crate) fn start(settings: &Settings) -> anyhow::Result<()> {
     // A single word that is no level would be taken for a part of the program, and silence all others.
-    for part in settings.log_level.split(',').filter(|part| !part.contains(['=', '['])) {
+    for part in settings.log.level.split(',').filter(|part| !part.contains(['=', '['])) {
         part.trim().parse::<tracing_subscriber::filter::LevelFilter>().map_err(|_| {
             let hint = "a level is off, error, warn, info, debug or trace; a part is given as access=debug";
-            crate::cli::WrongSetting(format!("log_level {part:?} is no level: {hint}"))
+            crate::settings::WrongSetting(format!("log_level {part:?} is no level: {hint}"))
         })?;
     }
-    let filter = EnvFilter::try_new(&settings.log_level).map_err(|error| {
-        crate::cli::WrongSetting(format!("log_level {:?} cannot be understood: {error}", settings.log_level))
+    let filter = EnvFilter::try_new(&settings.log.level).map_err(|error| {
+        crate::settings::WrongSetting(format!(
+            "log_level {:?} cannot be understood: {error}",
+            settings.log.level
+        ))
     })?;
     warn_of_unknown(settings);
     let registry = tracing_subscriber::registry().with(filter);
-    match settings.log_format {
+    match settings.log.format {
         LogFormat::Text => registry.with(fmt::layer().with_writer(std::io::stderr).with_ansi(false)).init(),
         LogFormat::Json => registry.with(fmt::layer().json().with_writer(std::io::stderr)).init(),
     }

@@ -31,7 +31,8 @@ use std::ffi::OsString;
 use std::io::Write as _;
 use std::process::ExitCode;
 
-use cli::{Command, Parsed, WrongSetting};
+use cli::{Command, Parsed};
+use settings::WrongSetting;
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
@@ -57,11 +58,11 @@ fn run(parsed: Parsed) -> anyhow::Result<ExitCode> {
     let Parsed { cli, origins, warnings } = parsed;
     match cli.command {
         Command::Serve(settings) => {
-            cli::with_origins(settings.check(), &origins)?;
+            cli::with_origins(wiring::check(&settings), &origins)?;
             serve::run(&settings, &warnings)?;
         }
         Command::Settings(settings) => {
-            cli::with_origins(settings.check(), &origins)?;
+            cli::with_origins(wiring::check(&settings), &origins)?;
             for warning in warnings {
                 // What cannot be told does not change what is in force.
                 let _ = writeln!(std::io::stderr(), "warning: {warning}");

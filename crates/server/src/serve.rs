@@ -43,7 +43,7 @@ pub(crate) fn run(settings: &Settings, warnings: &[String]) -> anyhow::Result<()
     }
     // Clients for hooks and contexts take the provider of the process. Another one is there only if it was chosen.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    raise_file_limit(settings.limits.connections_max);
+    raise_file_limit(settings.http.connections_max);
     let threads = threads(settings);
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(threads)
@@ -59,7 +59,7 @@ pub(crate) fn run(settings: &Settings, warnings: &[String]) -> anyhow::Result<()
 
 fn threads(settings: &Settings) -> usize {
     let cores = || std::thread::available_parallelism().map_or(2, std::num::NonZero::get);
-    if settings.threads == 0 { cores() } else { settings.threads }
+    if settings.general.threads == 0 { cores() } else { settings.general.threads }
 }
 
 /// Each connection is a file: takes as many as the system gives, and says so if they are too few.
@@ -127,18 +127,18 @@ impl Jobs {
                 store: store.clone(),
                 clock: clock.clone(),
                 metrics: Arc::clone(metrics),
-                interval: settings.history.history_sweep_interval.0,
-                age: settings.history.history_fresh_duration.0,
+                interval: settings.history.sweep_interval.0,
+                age: settings.history.fresh_duration.0,
             },
             fold_history: fold(entities.strands(), |metrics| &metrics.history),
             fold_series: fold(repositories.strands(), |metrics| &metrics.series),
-            folds: settings.series.series_folds_max,
+            folds: settings.series.folds_max,
             trim: Trim {
                 repositories: repositories.clone(),
                 store: store.clone(),
                 clock: clock.clone(),
                 metrics: Arc::clone(metrics),
-                interval: settings.series.series_retention_interval.0,
+                interval: settings.series.retention_interval.0,
             },
             chill: Chill {
                 repositories,
@@ -146,8 +146,8 @@ impl Jobs {
                 store: store.clone(),
                 clock: clock.clone(),
                 metrics: Arc::clone(metrics),
-                interval: settings.series.series_cold_interval.0,
-                age: settings.series.series_cold_duration.0,
+                interval: settings.series.cold_interval.0,
+                age: settings.series.cold_duration.0,
             },
             rebucket: Rebucket {
                 entities: entities.clone(),
@@ -161,7 +161,7 @@ impl Jobs {
                 store: store.clone(),
                 clock: clock.clone(),
                 metrics: Arc::clone(metrics),
-                interval: settings.purge_interval.0,
+                interval: settings.entities.purge_interval.0,
             },
             hooks: hooks.transpose()?,
         })
@@ -190,16 +190,17 @@ impl Jobs {
 }
 
 async fn serve(settings: &Settings, threads: usize) -> anyhow::Result<()> {
-    let tls = match (&settings.tls_cert, &settings.tls_key) {
+    let tls = match (&settings.tls.cert, &settings.tls.key) {
         (Some(certificate), Some(key)) => Some(
-            Tls::open(certificate, key).map_err(|error| crate::cli::WrongSetting(format!("{error:#}")))?,
+            Tls::open(certificate, key)
+                .map_err(|error| crate::settings::WrongSetting(format!("{error:#}")))?,
         ),
         _ => None,
     };
     let tls = tls.map(Arc::new);
     let mut signals = Signals::new(tls.is_some())?;
     let scheme = if tls.is_some() { "https" } else { "http" };
-    let main = listen::bind(&settings.listen).await?;
+    let main = listen::bind(&settings.general.listen).await?;
     let address = main.local_addr().context("the listener has no address")?;
     let health = match &settings.load.health_listen {
         Some(address) => Some(listen::bind(address).await?),
@@ -212,8 +213,8 @@ async fn serve(settings: &Settings, threads: usize) -> anyhow::Result<()> {
     let server = Server::new(settings, store, &clock, tls, threads)?;
     tracing::info!(
         %address,
-        data = %settings.data.display(),
-        store = ?settings.store,
+        data = %settings.general.data.display(),
+        store = ?settings.general.store,
         opened_ms = started.elapsed().as_millis(),
         threads,
         version = env!("CARGO_PKG_VERSION"),
@@ -221,7 +222,7 @@ async fn serve(settings: &Settings, threads: usize) -> anyhow::Result<()> {
     );
     warn_if_open(address.ip());
     announce(settings, &format!("{scheme}://{address}"), health_address)?;
-    server.serve(Listeners { main, health }, &mut signals, settings.limits.shutdown_duration_max.0).await
+    server.serve(Listeners { main, health }, &mut signals, settings.http.shutdown_duration_max.0).await
 }
 
 /// Says so if other machines can connect: there is no login of our own.
@@ -237,8 +238,8 @@ fn warn_if_open(address: std::net::IpAddr) {
 
 /// Tells whoever started the server that it is ready.
 fn announce(settings: &Settings, url: &str, health: Option<SocketAddr>) -> anyhow::Result<()> {
-    let durability = match settings.store {
-        Engine::Embedded => settings.durability.to_string(),
+    let durability = match settings.general.store {
+        Engine::Embedded => settings.general.durability.to_string(),
         Engine::Memory => "none (memory only; everything is forgotten at exit)".to_owned(),
     };
     let health = health.map(|address| format!("health on http://{address}\n")).unwrap_or_default();
@@ -257,7 +258,7 @@ impl Server {
         tls: Option<Arc<Tls>>,
         threads: usize,
     ) -> anyhow::Result<Self> {
-        let limits = &settings.limits;
+        let limits = &settings.http;
         let connections = Arc::new(Connections::new());
         let lane = Lane::new(settings.load.threads(threads));
         let models = wiring::Models::new(settings, &store, &lane);
@@ -279,7 +280,7 @@ impl Server {
             router,
             metrics: Arc::clone(&metrics),
             limits: request_limits(settings),
-            cors: settings.cors_origins.clone(),
+            cors: settings.http.cors_origins.clone(),
             budget,
             lane,
         });
@@ -341,7 +342,7 @@ async fn drain(connections: &Connections, signals: &mut Signals, patience: Durat
 }
 
 fn request_limits(settings: &Settings) -> RequestLimits {
-    let limits = &settings.limits;
+    let limits = &settings.http;
     RequestLimits {
         body_bytes_max: limits.body_bytes_max.as_usize(),
         stream: StreamLimits { bytes_max: limits.stream_bytes_max.0, stall_max: limits.stall_duration_max.0 },
@@ -350,7 +351,7 @@ fn request_limits(settings: &Settings) -> RequestLimits {
         compress_bytes_min: limits.compress_bytes_min.0,
         answer_bytes_max: settings.load.answer_bytes_max.0,
         answer_duration_max: settings.load.answer_duration_max.0,
-        admin_loopback: settings.admin == settings::Admin::Loopback,
+        admin_loopback: settings.http.admin == settings::Admin::Loopback,
     }
 }
 

@@ -15,38 +15,38 @@ use crate::units::{Durability, FreeSpace};
 ///
 /// If the folder is in use, damaged, of another format or cannot be written to.
 pub(crate) async fn open(settings: &Settings, clock: Clock) -> anyhow::Result<Store> {
-    match settings.store {
+    match settings.general.store {
         Engine::Memory => {
             // Age fills memory; the newest changes, and what hooks were not told, are kept.
             let feed = FeedOptions { age_min: Duration::ZERO, ..feed(settings) };
             Ok(Store::memory(MemoryOptions { clock, feed }))
         }
-        Engine::Embedded => open_folder(settings.data.clone(), options(settings, clock)).await,
+        Engine::Embedded => open_folder(settings.general.data.clone(), options(settings, clock)).await,
     }
 }
 
 fn feed(settings: &Settings) -> FeedOptions {
     FeedOptions {
-        bytes_min: settings.feed_bytes_min.0,
-        age_min: settings.feed_age_min.0,
-        bytes_max: settings.feed_bytes_max.0,
+        bytes_min: settings.engine.feed_bytes_min.0,
+        age_min: settings.engine.feed_age_min.0,
+        bytes_max: settings.engine.feed_bytes_max.0,
     }
 }
 
 fn options(settings: &Settings, clock: Clock) -> EmbeddedOptions {
     EmbeddedOptions {
-        durability: match settings.durability {
+        durability: match settings.general.durability {
             Durability::Sync => store::Durability::Sync,
             Durability::Interval(interval) => store::Durability::Interval(interval),
         },
         clock,
         feed: feed(settings),
-        cache_bytes: settings.cache_bytes.as_usize(),
-        disk_free_min: match settings.disk_free_min {
+        cache_bytes: settings.engine.cache_bytes.as_usize(),
+        disk_free_min: match settings.engine.disk_free_min {
             FreeSpace::Auto => None,
             FreeSpace::Bytes(bytes) => Some(bytes.0),
         },
-        block_cache_bytes: settings.block_cache_bytes.as_usize(),
+        block_cache_bytes: settings.engine.block_cache_bytes.as_usize(),
         ..EmbeddedOptions::recommended()
     }
 }

@@ -1,8 +1,19 @@
-//! Sizes, spans and the durability of the store, as settings spell them.
+//! Switches, sizes, spans and the durability of the store, as settings spell them.
 
 use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
+
+use clap::ValueEnum;
+
+/// On or off.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
+pub(crate) enum Switch {
+    /// It is there.
+    On,
+    /// It is not.
+    Off,
+}
 
 /// A number of bytes: `65536`, `64KiB`, `64MiB`, `1GiB`.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

@@ -8,7 +8,8 @@ use model_series::{BackOff, Repositories, SeriesOptions, StrandOptions};
 use store::{Clock, Lane, Store};
 
 use crate::jobs::HooksPolicy;
-use crate::settings::{AttributeIndexes, ContextFetch, HookSend, Settings, Switch};
+use crate::settings::{AttributeIndexes, ContextFetch, HookSend, Settings};
+use crate::units::Switch;
 use crate::welcome::Served;
 
 /// The first pause of a hook that failed, in microseconds.
@@ -31,24 +32,33 @@ impl Models {
     }
 }
 
+/// Checks settings part by part, and whether they fit together.
+///
+/// # Errors
+///
+/// What does not fit, and how to mend it.
+pub(crate) fn check(settings: &Settings) -> anyhow::Result<()> {
+    settings.check()?;
+    memory_budget(settings).map(drop)
+}
+
 /// Memory for bodies and answers.
 ///
 /// # Errors
 ///
 /// If the largest body would not fit in.
 pub(crate) fn memory_budget(settings: &Settings) -> anyhow::Result<MemoryBudget> {
-    let (limits, load) = (&settings.limits, &settings.load);
     let points_bytes_max = tsm_limits(settings, 1).write_bytes_max();
-    let body_bytes_max = limits.body_bytes_max.as_usize().saturating_mul(api_http::BODY_BYTES_HELD);
+    let body_bytes_max = settings.http.body_bytes_max.as_usize().saturating_mul(api_http::BODY_BYTES_HELD);
     let request_bytes_max = points_bytes_max.max(body_bytes_max);
-    let bytes_max = load.memory_bytes_max.as_usize();
+    let bytes_max = settings.load.memory_bytes_max.as_usize();
     anyhow::ensure!(
         bytes_max >= request_bytes_max,
         "memory_bytes_max must be at least {}MiB, for one body of body_bytes_max, or of write_points_max, \
          request_series_max, write_item_bytes_max and write_batch_bytes_max",
         request_bytes_max.div_ceil(1 << 20)
     );
-    Ok(MemoryBudget::new(bytes_max, request_bytes_max, load.memory_wait_duration_max.0))
+    Ok(MemoryBudget::new(bytes_max, request_bytes_max, settings.load.memory_wait_duration_max.0))
 }
 
 /// All front ends over models, in the order of their standards. `threads` serve.
@@ -63,7 +73,7 @@ pub(crate) fn front_ends(
     threads: usize,
 ) -> anyhow::Result<Vec<FrontEnd>> {
     let mut front_ends = vec![ngsi_ld(settings, &models.entities, clock)?];
-    if settings.series.tsm == Switch::On {
+    if settings.tsm.served == Switch::On {
         let limits = tsm_limits(settings, threads);
         let api = api_tsm::Api::new(models.repositories.clone(), clock.clone(), limits);
         front_ends.extend(api_tsm::front_ends(&api));
@@ -74,106 +84,101 @@ pub(crate) fn front_ends(
 /// The APIs that are served, for whoever comes to `/`.
 pub(crate) fn apis(settings: &Settings) -> Vec<Served> {
     let mut apis = vec![("NGSI-LD", "/ngsi-ld/v1", "/ngsi-ld/v1/docs")];
-    if settings.series.tsm == Switch::On {
+    if settings.tsm.served == Switch::On {
         apis.push(("TSM", "/tsm/v1", "/tsm/v1/docs"));
     }
     apis
 }
 
 fn tsm_limits(settings: &Settings, threads: usize) -> api_tsm::Limits {
-    let (limits, series) = (&settings.limits, &settings.series);
     api_tsm::Limits {
-        page_default: limits.page_rows_default,
-        page_max: limits.page_rows_max,
-        request_series_max: series.request_series_max,
-        answer_slots_max: series.answer_slots_max,
-        write_points_max: series.write_points_max,
-        depth_max: limits.depth_max,
-        item_bytes_max: series.write_item_bytes_max.as_usize(),
-        batch_bytes_max: series.write_batch_bytes_max.as_usize(),
-        stall_max: limits.stall_duration_max.0,
+        page_default: settings.http.page_rows_default,
+        page_max: settings.http.page_rows_max,
+        request_series_max: settings.tsm.request_series_max,
+        answer_slots_max: settings.tsm.answer_slots_max,
+        write_points_max: settings.tsm.write_points_max,
+        depth_max: settings.http.depth_max,
+        item_bytes_max: settings.tsm.write_item_bytes_max.as_usize(),
+        batch_bytes_max: settings.tsm.write_batch_bytes_max.as_usize(),
+        stall_max: settings.http.stall_duration_max.0,
         read_tasks: threads,
     }
 }
 
 fn series_options(settings: &Settings) -> SeriesOptions {
-    let series = &settings.series;
     SeriesOptions {
         strands: StrandOptions {
-            block_points_max: series.series_block_points_max,
-            overlays_max: series.series_overlays_max,
-            overlay_points_max: series.series_overlay_points_max,
+            block_points_max: settings.series.block_points_max,
+            overlays_max: settings.series.overlays_max,
+            overlay_points_max: settings.series.overlay_points_max,
         },
-        tenants_max: settings.limits.tenants_max,
-        repositories_max: settings.limits.repositories_max,
-        catalogue_buckets: settings.buckets,
-        definitions_cached_max: series.series_definitions_cached_max,
+        tenants_max: settings.entities.tenants_max,
+        repositories_max: settings.tsm.repositories_max,
+        catalogue_buckets: settings.general.buckets,
+        definitions_cached_max: settings.series.definitions_cached_max,
     }
 }
 
 /// Whom hooks may call; `None`: nobody.
 pub(crate) fn hooks_policy(settings: &Settings) -> Option<HooksPolicy> {
-    let series = &settings.series;
-    let longest = i64::try_from(series.hook_pause_max.0.as_micros()).unwrap_or(i64::MAX);
-    (series.hook_send != HookSend::Off).then(|| HooksPolicy {
-        private_addresses: series.hook_send == HookSend::Any,
-        duration_max: series.hook_duration_max.0,
+    let longest = i64::try_from(settings.hooks.pause_max.0.as_micros()).unwrap_or(i64::MAX);
+    (settings.hooks.send != HookSend::Off).then(|| HooksPolicy {
+        private_addresses: settings.hooks.send == HookSend::Any,
+        duration_max: settings.hooks.duration_max.0,
         back_off: BackOff { first_us: HOOK_PAUSE_FIRST_US.min(longest), longest_us: longest },
-        changes_max: series.hook_changes_max,
+        changes_max: settings.hooks.changes_max,
     })
 }
 
 fn ngsi_ld(settings: &Settings, entities: &Entities, clock: &Clock) -> anyhow::Result<FrontEnd> {
     let contexts = Contexts::new(context_options(settings))
         .context("contexts cannot be loaded")
-        .map_err(|error| crate::cli::WrongSetting(format!("{error:#}")))?;
+        .map_err(|error| crate::settings::WrongSetting(format!("{error:#}")))?;
     let contexts = contexts.hosting(entities.clone(), clock.clone());
-    let limits = &settings.limits;
     let limits = api_ngsi_ld::Limits {
-        page_default: limits.page_rows_default,
-        page_max: limits.page_rows_max,
-        batch_entities_max: limits.batch_entities_max,
-        depth_max: limits.depth_max,
-        join_level_max: limits.join_level_max,
-        join_entities_max: limits.join_entities_max,
-        temporal_instances_max: limits.temporal_instances_max,
-        q_nodes_max: limits.q_nodes_max,
-        q_values_max: settings.load.q_values_max,
-        geo_positions_max: settings.load.geo_positions_max,
-        page_bytes_max: settings.load.page_bytes_max.as_usize(),
+        page_default: settings.http.page_rows_default,
+        page_max: settings.http.page_rows_max,
+        batch_entities_max: settings.ngsi_ld.batch_entities_max,
+        depth_max: settings.http.depth_max,
+        join_level_max: settings.ngsi_ld.join_level_max,
+        join_entities_max: settings.ngsi_ld.join_entities_max,
+        temporal_instances_max: settings.ngsi_ld.temporal_instances_max,
+        q_nodes_max: settings.ngsi_ld.q_nodes_max,
+        q_values_max: settings.ngsi_ld.q_values_max,
+        geo_positions_max: settings.ngsi_ld.geo_positions_max,
+        page_bytes_max: settings.ngsi_ld.page_bytes_max.as_usize(),
     };
-    let api = Api::new(entities.clone(), contexts, clock.clone(), limits, settings.alias.clone());
+    let api = Api::new(entities.clone(), contexts, clock.clone(), limits, settings.ngsi_ld.alias.clone());
     Ok(api_ngsi_ld::front_end(&api))
 }
 
 fn context_options(settings: &Settings) -> ContextOptions {
     ContextOptions {
-        folder: settings.contexts.clone(),
+        folder: settings.contexts.folder.clone(),
         fetch: FetchPolicy {
-            allowed: settings.context_fetch != ContextFetch::Off,
-            timeout: settings.context_duration_max.0,
-            bytes_max: settings.context_bytes_max.as_usize(),
-            redirects_max: settings.context_redirects_max,
-            private_addresses: settings.context_fetch == ContextFetch::Any,
+            allowed: settings.contexts.fetch != ContextFetch::Off,
+            timeout: settings.contexts.duration_max.0,
+            bytes_max: settings.contexts.bytes_max.as_usize(),
+            redirects_max: settings.contexts.redirects_max,
+            private_addresses: settings.contexts.fetch == ContextFetch::Any,
         },
-        cache_entries: settings.contexts_cached_max,
+        cache_entries: settings.contexts.cached_max,
     }
 }
 
 /// How entities are kept.
 fn entity_options(settings: &Settings) -> Options {
-    let limits = &settings.limits;
     Options {
-        buckets: settings.buckets,
-        tenants_max: limits.tenants_max,
-        terms_max: limits.terms_max,
-        index: match settings.attribute_indexes {
+        buckets: settings.general.buckets,
+        tenants_max: settings.entities.tenants_max,
+        terms_max: settings.entities.terms_max,
+        index: match settings.entities.attribute_indexes {
             AttributeIndexes::ByUse => IndexPolicy::ByUse,
             AttributeIndexes::All => IndexPolicy::All,
         },
-        entity_bytes_max: limits.entity_bytes_max.as_usize(),
-        scan_entities_max: limits.scan_entities_max,
-        sort_entities_max: limits.sort_entities_max,
+        entity_bytes_max: settings.entities.entity_bytes_max.as_usize(),
+        scan_entities_max: settings.entities.scan_entities_max,
+        sort_entities_max: settings.entities.sort_entities_max,
         history: settings.history.policy(),
     }
 }

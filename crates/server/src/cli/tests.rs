@@ -33,9 +33,9 @@ fn check_refused(file: &str, words: &[&str]) {
 #[test]
 fn the_flag_goes_before_the_file_and_the_file_before_the_default() {
     check(None, &[], "page_rows_max", Some("1000"), "default");
-    check(Some("page_rows_max = 500"), &[], "page_rows_max", Some("500"), "file ");
+    check(Some("[http]\npage_rows_max = 500"), &[], "page_rows_max", Some("500"), "file ");
     check(
-        Some("page_rows_max = 500"),
+        Some("[http]\npage_rows_max = 500"),
         &["--page-rows-max", "7"],
         "page_rows_max",
         Some("7"),
@@ -43,35 +43,35 @@ fn the_flag_goes_before_the_file_and_the_file_before_the_default() {
     );
     check(None, &["--page-rows-max=9"], "page_rows_max", Some("9"), "flag");
     check(None, &[], "tls_cert", None, "not set");
-    check(Some("tls_cert = \"a.pem\""), &[], "tls_cert", Some("a.pem"), "file");
+    check(Some("[tls]\ncert = \"a.pem\""), &[], "tls_cert", Some("a.pem"), "file");
 }
 
 #[test]
 fn values_arrive_in_the_struct() {
-    let file = "listen = \"0.0.0.0:7\"\nbody_bytes_max = \"1MiB\"\nstore = \"memory\"\ndurability = \"interval:5ms\"";
+    let file = "listen = \"0.0.0.0:7\"\nstore = \"memory\"\ndurability = \"interval:5ms\"\n[http]\nbody_bytes_max = \"1MiB\"";
     let Command::Serve(settings) = parse_with(Some(file), &["--threads", "3"]).unwrap().cli.command else {
         panic!()
     };
-    assert_eq!(settings.listen, "0.0.0.0:7");
-    assert_eq!(settings.limits.body_bytes_max.as_usize(), 1 << 20);
-    assert_eq!(settings.store, crate::settings::Engine::Memory);
-    assert_eq!(settings.threads, 3);
+    assert_eq!(settings.general.listen, "0.0.0.0:7");
+    assert_eq!(settings.http.body_bytes_max.as_usize(), 1 << 20);
+    assert_eq!(settings.general.store, crate::settings::Engine::Memory);
+    assert_eq!(settings.general.threads, 3);
 }
 
 #[test]
 fn a_wrong_file_is_told_by_key() {
     check_refused("page_row_max = 1", &["page_row_max", "unknown key", "did you mean \"page_rows_max\""]);
     check_refused("xyzzy = 1", &["xyzzy", "unknown key"]);
-    check_refused("[limits]\npage_rows_max = 1", &["limits", "unknown key"]);
+    check_refused("[limits]\npage_rows_max = 1", &["[limits]", "unknown table", "there are: engine"]);
     check_refused("settings = \"other.toml\"", &["settings", "unknown key"]);
-    check_refused("page_rows_max = [1]", &["page_rows_max", "text or a whole number"]);
-    check_refused("page_rows_max = \"many\"", &["twinfold.toml", "--page-rows-max"]);
+    check_refused("[http]\npage_rows_max = [1]", &["page_rows_max", "text or a whole number"]);
+    check_refused("[http]\npage_rows_max = \"many\"", &["twinfold.toml, line 2", "--page-rows-max"]);
     check_refused("page_rows_max", &["not TOML"]);
 }
 
 #[test]
 fn printed_settings_are_a_settings_file() {
-    let parsed = parse_with(Some("log_format = \"json\""), &["--data", "/a \"b\""]).unwrap();
+    let parsed = parse_with(Some("[log]\nformat = \"json\""), &["--data", "/a \"b\""]).unwrap();
     let mut printed = Vec::new();
     print_settings(&parsed.origins, &mut printed).unwrap();
     let printed = String::from_utf8(printed).unwrap();

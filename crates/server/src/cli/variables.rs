@@ -5,10 +5,10 @@ use std::ffi::OsString;
 use clap::Command as Clap;
 use clap::error::{ContextKind, ContextValue};
 
-use super::{NO_NUMBER, WrongSetting, nearest, sentence, setting_args};
+use super::{NO_NUMBER, sentence, setting_args};
+use crate::settings::WrongSetting;
+use crate::settings::table::{VARIABLE_PREFIX as PREFIX, nearest};
 
-/// What the name of every setting's variable begins with.
-const PREFIX: &str = "TWINFOLD_";
 /// The variable that names the settings file.
 const FILE: &str = "TWINFOLD_SETTINGS";
 
@@ -28,8 +28,7 @@ fn tell(name: &str, known: &[&str]) -> String {
     let keys: Vec<String> = known.iter().map(|name| rest(name)).collect();
     let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
     let hint = nearest(&rest(name), &keys)
-        .map(|near| format!("; did you mean {PREFIX}{}?", near.to_ascii_uppercase()))
-        .unwrap_or_default();
+        .map_or_else(String::new, |near| format!("; did you mean {PREFIX}{}?", near.to_ascii_uppercase()));
     format!("variable {name} names no setting{hint}")
 }
 
@@ -50,10 +49,16 @@ pub(super) fn name_variable(error: clap::Error, command: &Clap, arguments: &[OsS
     }
 }
 
+/// The flag that an error is about, without its dashes.
+pub(super) fn flag(error: &clap::Error) -> Option<&str> {
+    let Some(ContextValue::String(text)) = error.get(ContextKind::InvalidArg) else { return None };
+    text.strip_prefix("--")?.split([' ', '=']).next()
+}
+
 /// The argument that an error is about, as clap writes it, and the variable its value comes from.
 fn culprit(error: &clap::Error, command: &Clap, arguments: &[OsString]) -> Option<(String, String)> {
-    let Some(ContextValue::String(flag)) = error.get(ContextKind::InvalidArg) else { return None };
-    let long = flag.strip_prefix("--")?.split([' ', '=']).next()?;
+    let Some(ContextValue::String(text)) = error.get(ContextKind::InvalidArg) else { return None };
+    let long = flag(error)?;
     let is_given = |argument: &OsString| {
         let given = argument.to_str().and_then(|argument| argument.strip_prefix("--"));
         given.is_some_and(|given| given.split('=').next() == Some(long))
@@ -65,7 +70,7 @@ fn culprit(error: &clap::Error, command: &Clap, arguments: &[OsString]) -> Optio
     let arg = command.get_arguments().find(|arg| arg.get_long() == Some(long))?;
     let variable = variable(arg)?;
     let is_set = std::env::vars_os().any(|(name, _)| name == variable);
-    is_set.then(|| (flag.clone(), variable.to_owned()))
+    is_set.then(|| (text.clone(), variable.to_owned()))
 }
 
 #[cfg(test)]

@@ -80,7 +80,7 @@ fn app(stuck_at: &Stuck) -> App {
     let labels = router.routes().map(|(front_end, method, path)| (front_end, method.as_str(), path));
     let metrics = Arc::new(Metrics::new(labels, 1));
     let budget = MemoryBudget::new(1 << 24, 1 << 22, Duration::ZERO);
-    App { router, metrics, limits: limits(), cors: settings().cors_origins, budget, lane: Lane::new(1) }
+    App { router, metrics, limits: limits(), cors: settings().http.cors_origins, budget, lane: Lane::new(1) }
 }
 
 fn settings() -> crate::settings::Settings {
@@ -113,7 +113,7 @@ fn read(stream: &mut std::net::TcpStream, last: &str) -> String {
 
 fn listening(runtime: &tokio::runtime::Runtime, stuck: &Stuck) -> Arc<Listening> {
     let (app, connections) = (Arc::new(app(stuck)), Arc::new(Connections::new()));
-    let (limits, handle) = (settings().limits, runtime.handle().clone());
+    let (limits, handle) = (settings().http, runtime.handle().clone());
     Arc::new(Listening::new(app, connections, None, &limits, handle))
 }
 

@@ -3,31 +3,26 @@
 use std::str::FromStr;
 use std::time::Duration;
 
-use clap::Args;
 use model_entities::{HistoryPolicy, HistoryRule, TenantName};
 
-use super::Switch;
-use crate::units::Span;
+use super::table::{Field, Table, above_zero, settings_table};
+use crate::units::{Span, Switch};
 
-/// What is recorded of entities.
-#[derive(Args, Clone, Debug)]
-#[command(next_help_heading = "History")]
-pub(crate) struct History {
-    /// Whether changes of entities are recorded, where no rule says otherwise
-    #[arg(long, env = "TWINFOLD_HISTORY", value_name = "WHETHER", default_value = "on")]
-    pub(crate) history: Switch,
+settings_table! {
+    /// What is recorded of entities.
+    pub(crate) struct History, table "history", flags "history_", heading "History" {
+        /// Whether changes of entities are recorded, where no rule says otherwise
+        record as "history": Switch = "on", "WHETHER";
 
-    /// Rules by tenant, type and attribute, the first that fits decides: `type=IRI,keep=30d tenant=lab,record=off`
-    #[arg(long, env = "TWINFOLD_HISTORY_RULES", value_name = "RULES", default_value = "")]
-    pub(crate) history_rules: HistoryRules,
+        /// Rules by tenant, type and attribute, the first that fits decides: `type=IRI,keep=30d tenant=lab,record=off`
+        rules: HistoryRules = "", "RULES";
 
-    /// How often fresh history is looked through for what is old enough to be folded into blocks, or to be removed
-    #[arg(long, env = "TWINFOLD_HISTORY_SWEEP_INTERVAL", value_name = "SPAN", default_value = "10m")]
-    pub(crate) history_sweep_interval: Span,
+        /// How often fresh history is looked through for what is old enough to be folded into blocks, or to be removed
+        sweep_interval: Span = "10m", "SPAN";
 
-    /// The age from which fresh history of an entity that seldom changes is folded into blocks
-    #[arg(long, env = "TWINFOLD_HISTORY_FRESH_DURATION", value_name = "SPAN", default_value = "24h")]
-    pub(crate) history_fresh_duration: Span,
+        /// The age from which fresh history of an entity that seldom changes is folded into blocks
+        fresh_duration: Span = "24h", "SPAN";
+    }
 }
 
 /// Rules as a setting spells them: parted by blanks; members of a rule by commas.
@@ -37,8 +32,8 @@ pub(crate) struct HistoryRules(Vec<HistoryRule>);
 impl History {
     /// What the model is to record and keep.
     pub(crate) fn policy(&self) -> HistoryPolicy {
-        let mut rules = self.history_rules.0.clone();
-        if self.history == Switch::Off {
+        let mut rules = self.rules.0.clone();
+        if self.record == Switch::Off {
             rules.extend(HistoryPolicy::off().rules);
         }
         HistoryPolicy { rules }
@@ -50,8 +45,7 @@ impl History {
     ///
     /// What does not fit, and how to mend it.
     pub(super) fn check(&self) -> anyhow::Result<()> {
-        anyhow::ensure!(!self.history_sweep_interval.0.is_zero(), "history_sweep_interval must be above 0");
-        Ok(())
+        above_zero(&[("history_sweep_interval", self.sweep_interval)])
     }
 }
 

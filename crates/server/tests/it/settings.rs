@@ -14,7 +14,7 @@ fn precedence() {
         |in_file: Option<&str>, variable: Option<&str>, flag: Option<&str>, value: &str, from: &str| {
             let mut command = twinfold(&["settings"]);
             if let Some(value) = in_file {
-                std::fs::write(&path, format!("page_rows_max = {value}")).unwrap();
+                std::fs::write(&path, format!("[http]\npage_rows_max = {value}")).unwrap();
                 command.env("TWINFOLD_SETTINGS", file);
             }
             command.envs(variable.map(|value| ("TWINFOLD_PAGE_ROWS_MAX", value)));
@@ -55,14 +55,18 @@ fn wrong_settings_end_with_code_2_and_name_the_culprit() {
         &[],
         &["unknown key \"lissten\"", "did you mean \"listen\"", "settings.toml"],
     );
-    check("page_rows_max = \"lots\"", &[], &["page-rows-max", "settings.toml"]);
+    check("[http]\npage_rows_max = \"lots\"", &[], &["page-rows-max", "settings.toml, line 2"]);
     check("", &["--body-bytes-max", "big"], &["--body-bytes-max", "64MiB"]);
     check("", &["--durability", "never"], &["--durability", "interval:100ms"]);
     check("", &["--tls-cert", "a.pem"], &["tls_key"]);
     check("", &["--write-points-max", "100000000"], &["memory_bytes_max", "1827MiB"]);
     check("", &["--page-rows-max", "5", "--page-rows-default", "6"], &["page_rows_default"]);
-    check("page_rows_default = 20", &["--page-rows-max", "5"], &["page_rows_default", "settings.toml"]);
-    check("history_rules = \"type=Sensor,keep=30d\"", &[], &["type=Sensor", "IRIs", "settings.toml"]);
+    check(
+        "[http]\npage_rows_default = 20",
+        &["--page-rows-max", "5"],
+        &["page_rows_default", "settings.toml"],
+    );
+    check("[history]\nrules = \"type=Sensor,keep=30d\"", &[], &["type=Sensor", "IRIs", "settings.toml"]);
     check("", &["--buckets", "3"], &["power of two"]);
     check("", &["--log-level", "=,="], &["log_level"]);
     check("", &["--log-level", "nonsense"], &["log_level", "nonsense"]);
@@ -126,35 +130,45 @@ fn help_teaches() {
     assert_eq!(output(&mut twinfold(&["dance"])).0, Some(2));
 }
 
-/// docs/operating/settings.md lists every setting, and no other.
+/// docs/operating/settings.md lists every setting with its flag and default, table by table, and no other.
 #[test]
 fn every_setting_is_documented() {
     let (_, printed, _) = output(&mut twinfold(&["settings"]));
-    let known = printed.lines().map(|line| line.trim_start_matches("# ").split(' ').next().unwrap());
+    let (_, help, _) = output(&mut twinfold(&["serve", "--help"]));
+    let mut known = Vec::new();
+    let mut table = "";
+    for line in printed.lines().filter(|line| !line.is_empty()) {
+        match line.strip_prefix('[').and_then(|line| line.strip_suffix(']')) {
+            Some(name) => table = name,
+            None => known.push((table, line.trim_start_matches("# ").split(' ').next().unwrap())),
+        }
+    }
     let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/operating/settings.md");
     let page = std::fs::read_to_string(page).unwrap();
-    let documented: Vec<_> = page
-        .lines()
-        .filter_map(|line| line.strip_prefix("| `")?.split_once('`').map(|(name, _)| name))
-        .collect();
-    let known: Vec<_> = known.collect();
-    for name in &known {
-        assert!(documented.contains(name), "{name} is not in docs/operating/settings.md");
+    let mut documented = Vec::new();
+    table = "";
+    for line in page.lines() {
+        if line.starts_with("## ") {
+            table = line.split_once("`[").map_or("", |(_, rest)| rest.trim_end_matches("]`"));
+        }
+        if let Some((key, rest)) = line.strip_prefix("| `").and_then(|line| line.split_once("` | `--")) {
+            documented.push((table, key));
+            let flag = rest.split('`').next().unwrap();
+            assert!(help.contains(&format!("--{flag} <")), "{key}: there is no flag --{flag}");
+        }
     }
-    for name in &documented {
-        assert!(known.contains(name), "docs/operating/settings.md tells of {name}, which is no setting");
-    }
+    assert_eq!(documented, known);
 }
 
 #[test]
 fn a_wrong_value_is_told_once() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("settings.toml");
-    std::fs::write(&path, "page_rows_max = \"lots\"").unwrap();
+    std::fs::write(&path, "[http]\npage_rows_max = \"lots\"").unwrap();
     let (code, _, in_file) = output(twinfold(&["settings", "--settings"]).arg(&path));
     assert_eq!(code, Some(2));
     assert!(
-        in_file.starts_with(&format!("error: settings file {}: invalid value", path.display())),
+        in_file.starts_with(&format!("error: settings file {}, line 2: invalid value", path.display())),
         "{in_file}"
     );
     let (code, _, in_variable) = output(twinfold(&["settings"]).env("TWINFOLD_PAGE_ROWS_MAX", "lots"));
