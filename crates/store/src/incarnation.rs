@@ -23,7 +23,7 @@ impl fmt::Display for Stamp {
 }
 
 /// Where a reader of the feed stands: everything up to it was seen. The default one is the beginning. It is of one incarnation
-/// of the store, and can be compared for equality only.
+/// of the store.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
 pub struct Cursor {
     pub(crate) incarnation: Incarnation,
@@ -42,6 +42,11 @@ impl Cursor {
         let [i0, i1, i2, i3, i4, i5, i6, i7, sequence @ ..] = bytes;
         let incarnation = Incarnation(u64::from_be_bytes([i0, i1, i2, i3, i4, i5, i6, i7]));
         Self { incarnation, sequence: u64::from_be_bytes(sequence) }
+    }
+
+    /// Whether a reader at this cursor has seen less of its shard than one at `other`; false for cursors of two incarnations.
+    pub fn is_before(self, other: Self) -> bool {
+        self.incarnation == other.incarnation && self.sequence < other.sequence
     }
 }
 

@@ -14,8 +14,8 @@ use crate::hostile::{Hostile, HostileOptions};
 use crate::lives::Lives;
 use crate::memory::{Memory, MemoryOptions, MemorySnapshot};
 use crate::{
-    Commit, Cursor, Direction, Error, ErrorKind, FeedPage, Lease, Limits, Page, Partition, Range, Row,
-    Skipped, Snapshot, Stamp, Statistics, Timestamp,
+    Change, Commit, Cursor, Direction, Error, ErrorKind, FeedPage, Lease, Limits, Page, Partition, Range,
+    Row, Skipped, Snapshot, Stamp, Statistics, Timestamp,
 };
 
 /// A store; clones share it.
@@ -398,6 +398,17 @@ impl Store {
             Engine::Memory(memory) => memory.feed_end(),
             Engine::Embedded(embedded) => embedded.shared().feed_end(),
             Engine::Hostile(hostile) => hostile.memory().feed_end(),
+        }
+    }
+
+    /// Whether a change of a shard certainly came before this cursor of it was the shard's end. An engine that cannot tell of the last
+    /// changes before it says no.
+    pub fn came_before(&self, change: &Change, cursor: Cursor) -> bool {
+        match &self.engine {
+            Engine::Memory(_) | Engine::Embedded(_) => {
+                change.cursor == cursor || change.cursor.is_before(cursor)
+            }
+            Engine::Hostile(_) => change.cursor.is_before(cursor),
         }
     }
 

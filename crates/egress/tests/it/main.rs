@@ -1,6 +1,6 @@
 //! The client against servers on the loopback: redirects, names with several addresses, limits of time and size, TLS.
 
-#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests panic")]
+#![expect(clippy::unwrap_used, reason = "tests panic")]
 
 use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};

@@ -1,0 +1,123 @@
+//! Full outboxes, dead receivers, cuts of the feed, receivers that go.
+
+use std::time::Duration;
+
+use delivery::{Options, read_status};
+use store::testing::plain;
+use store::{Clock, FeedOptions, MemoryOptions, Store, Tenant, Timestamp};
+
+use crate::world::{World, options};
+
+fn world(receivers: usize) -> World {
+    let clock = Clock::manual(Timestamp(1_000_000));
+    World::new(plain(clock.clone()), clock, receivers)
+}
+
+#[tokio::test]
+async fn a_full_outbox_says_what_it_lost_and_keeps_the_oldest() {
+    let mut world = world(1);
+    world.is_lossy = true;
+    let options = Options { outbox_messages_max: 10, ..options() };
+    let mut delivery = world.open(options).await;
+    for _ in 0..30 {
+        world.change(1, 0).await;
+        world.step(&mut delivery).await;
+        while !world.under_way.is_empty() {
+            world.settle(&mut delivery, 0, false);
+        }
+        delivery.flush(world.now()).await.unwrap();
+    }
+    let status = read_status(&world.store, &Tenant::default(), 1).await.unwrap();
+    assert_eq!((status.pending, status.overflowed), (10, 20));
+    assert!(status.overflowed_since.is_some() && status.failures > 0);
+    assert_eq!(&*status.last_error, "refused");
+    world.clock.pass(Duration::from_secs(100));
+    world.finish(&mut delivery).await;
+    let status = read_status(&world.store, &Tenant::default(), 1).await.unwrap();
+    assert_eq!((status.pending, status.delivered, status.failures), (0, 10, 0));
+    assert_eq!((status.overflowed, status.overflowed_since), (20, None));
+    world.change(1, 0).await;
+    world.finish(&mut delivery).await;
+    let numbers: Vec<u64> = world.expected[0].acknowledged.values().map(|numbers| numbers[0]).collect();
+    assert_eq!(numbers, (0..10).chain([30]).collect::<Vec<_>>(), "what was lost leaves a gap");
+}
+
+#[tokio::test]
+async fn a_dead_receiver_delays_nobody_and_holds_no_memory() {
+    let mut world = world(2);
+    let mut delivery = world.open(options()).await;
+    for _ in 0..200 {
+        world.change(3, 0).await;
+        world.step(&mut delivery).await;
+        // The first never answers in time, the second at once.
+        while !world.under_way.is_empty() {
+            let is_taken = world.under_way[0].receiver == 2;
+            world.settle(&mut delivery, 0, is_taken);
+        }
+        delivery.flush(world.now()).await.unwrap();
+        assert!(delivery.counters().memory_bytes < 200, "{:?}", delivery.counters());
+    }
+    assert_eq!(world.expected[1].acknowledged.len(), 200);
+    let dead = read_status(&world.store, &Tenant::default(), 1).await.unwrap();
+    assert_eq!((dead.pending, dead.failed), (200, 1), "it is tried again after a pause");
+    assert_eq!(read_status(&world.store, &Tenant::default(), 2).await.unwrap().pending, 0);
+}
+
+/// Batches of a receiver that recovers: one message, then two, then as many as may be.
+#[tokio::test]
+async fn a_receiver_that_recovers_is_sent_little_at_first() {
+    let mut world = world(1);
+    let mut delivery = world.open(Options { in_flight_max: 1, batch_messages_max: 4, ..options() }).await;
+    for _ in 0..20 {
+        world.change(1, 0).await;
+    }
+    world.step(&mut delivery).await;
+    world.settle(&mut delivery, 0, false);
+    let mut sizes = Vec::new();
+    for _ in 0..5 {
+        delivery.flush(world.now()).await.unwrap();
+        world.clock.pass(Duration::from_secs(2));
+        world.step(&mut delivery).await;
+        sizes.push(world.under_way[0].messages.len());
+        world.settle(&mut delivery, 0, true);
+    }
+    assert_eq!(sizes, [1, 2, 4, 4, 4]);
+}
+
+#[tokio::test]
+async fn a_cut_of_the_feed_is_counted_and_leaves_a_gap() {
+    let clock = Clock::manual(Timestamp(1_000_000));
+    let feed = FeedOptions { bytes_min: 0, age_min: Duration::ZERO, bytes_max: 200 };
+    let mut world = World::new(Store::memory(MemoryOptions { clock: clock.clone(), feed }), clock, 1);
+    world.is_lossy = true;
+    let mut delivery = world.open(options()).await;
+    for _ in 0..20 {
+        world.change(1, 0).await;
+    }
+    world.step(&mut delivery).await;
+    assert_eq!(delivery.counters().cuts, 1);
+    world.finish(&mut delivery).await;
+    assert_eq!(read_status(&world.store, &Tenant::default(), 1).await.unwrap().cuts, 1);
+    world.change(1, 0).await;
+    world.finish(&mut delivery).await;
+    let numbers: Vec<&Vec<u64>> = world.expected[0].acknowledged.values().collect();
+    assert_eq!(numbers, [&[1]]);
+}
+
+#[tokio::test]
+async fn a_receiver_that_goes_takes_its_rows_along() {
+    let mut world = world(2);
+    let mut delivery = world.open(options()).await;
+    for _ in 0..20 {
+        world.change(1, 0).await;
+    }
+    world.step(&mut delivery).await;
+    world.settle(&mut delivery, 0, false);
+    delivery.flush(world.now()).await.unwrap();
+    assert!(read_status(&world.store, &Tenant::default(), 1).await.unwrap().pending > 0);
+    let gone = world.receivers.remove(0);
+    delivery.set_receivers(world.receivers.clone()).await.unwrap();
+    assert_eq!(read_status(&world.store, &gone.tenant, gone.id).await.unwrap().pending, 0);
+    assert!(!delivery.is_sending());
+    delivery.flush(world.now()).await.unwrap();
+}
