@@ -87,8 +87,8 @@ pub(crate) fn add_paging(response: &mut Response, request: &Request, page: &Page
 /// Says that the preferred release 1.x of the standard was followed (RFC 7240), and by the status that this `altered` the body
 /// (NGSI-LD 6.3.6).
 pub(crate) fn add_preference(response: &mut Response, release: Option<u8>, altered: bool) {
-    let value = release.and_then(|minor| HeaderValue::try_from(format!("ngsi-ld=1.{minor}")).ok());
-    if let Some(value) = value {
+    if let Some(minor) = release {
+        let value = HeaderValue::try_from(format!("ngsi-ld=1.{minor}")).expect("digits are visible ASCII");
         response.headers_mut().insert(PREFERENCE_APPLIED, value);
     }
     if altered {
@@ -123,8 +123,7 @@ pub(crate) fn created_at(path: &str, id: &str) -> Response {
     let mut location = String::with_capacity(id.len() + path.len());
     location.push_str(path);
     api_http::percent_encode_into(id, &mut location);
-    if let Ok(value) = HeaderValue::try_from(location) {
-        response.headers_mut().insert(header::LOCATION, value);
-    }
+    let location = HeaderValue::try_from(location).expect("a percent-encoded path is visible ASCII");
+    response.headers_mut().insert(header::LOCATION, location);
     response
 }

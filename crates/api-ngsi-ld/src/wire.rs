@@ -6,9 +6,9 @@
 //! interns them once and parses again ([`WireError::Unknown`]).
 //!
 //! Decisions where the standard leaves room or clients go beyond it: JSON `null` is refused as a
-//! value (in merges it removes, as `urn:ngsi-ld:null` does) but kept inside of arrays and objects;
+//! value (in merges it removes, as `urn:ngsi-ld:null` does) but stored inside of arrays and objects;
 //! output-only members of a kind (`createdAt`, a Property's `previousValue`, `instanceId`, …) are ignored; names
-//! may hold `-` and `.`, and begin with `_`; scopes are kept with a leading `/`; a geometry that is sent as JSON text is kept as the
+//! may hold `-` and `.`, and begin with `_`; scopes are stored with a leading `/`; a geometry that is sent as JSON text is stored as the
 //! object it denotes; the content of a JsonProperty is not looked into.
 
 mod rules;
@@ -38,7 +38,7 @@ use crate::context::Names;
 use crate::problem::Problem;
 use parser::Parser;
 
-/// Reads a whole entity. Cost: one pass over the body; allocations for what is kept of it.
+/// Reads a whole entity. Cost: one pass over the body; allocations for what is stored of it.
 ///
 /// # Errors
 ///
@@ -59,7 +59,7 @@ pub(crate) fn parse_fragment(body: &str, names: &Names, rules: &Rules) -> Result
     parse_entity(body, names, &Rules { id_required: false, type_required: false, ..*rules })
 }
 
-/// Reads one attribute, whose name stands in the URL. Cost: as [`parse_entity`].
+/// Reads one attribute, whose name is in the URL. Cost: as [`parse_entity`].
 ///
 /// # Errors
 ///

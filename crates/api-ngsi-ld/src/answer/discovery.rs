@@ -1,7 +1,5 @@
 //! The answers about what is in use: types and attributes (NGSI-LD 5.2.24 to 5.2.28).
 
-use std::sync::Arc;
-
 use api_http::{MediaType, Request, Response};
 use lang_json::write_string;
 use model_entities::{Kind, TermId};
@@ -78,9 +76,8 @@ impl<'s> Sheet<'s> {
 
     /// `id`, `type` and the short name.
     pub(crate) fn head(&mut self, term: TermId, kind: &str, name_member: &str) {
-        let iri: Arc<str> = self.session.entities.terms().iri(term).unwrap_or_default();
         self.out.push_str("\"id\":");
-        write_string(&mut self.out, &iri);
+        write_string(&mut self.out, &self.session.names.iri_of(term));
         self.out.push_str(&format!(",\"type\":\"{kind}\",\"{name_member}\":"));
         write_string(&mut self.out, self.session.names.compact(term));
     }

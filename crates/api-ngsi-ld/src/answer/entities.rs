@@ -1,10 +1,9 @@
 //! Reads entities, one or a page of them, and those they link to, and answers with them.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::atomic::AtomicBool;
 
 use api_http::{MediaType, Request, Response};
-use bytes::Bytes;
 use model_entities::{EntityView, Error, Pace, Slot, TermId, TimedOut};
 
 use super::reads::{no_such_attributes, plan, read_answer};
@@ -82,7 +81,8 @@ pub(crate) async fn answer_page(
 ) -> Result<Response, Problem> {
     let (reading, query) = (&params.reading, params.query(session.now, deadline(request)));
     let found = session.entities.query(&query).await.map_err(|error| session.problem(&error))?;
-    let views = found.entities.iter().map(parse).collect::<Result<Vec<_>, _>>()?;
+    let views: Result<Vec<_>, _> = found.entities.iter().map(|bytes| EntityView::parse(bytes)).collect();
+    let views = views.map_err(|error| session.problem(&error.into()))?;
     let altered = AtomicBool::new(false);
     let bytes = stored_bytes(&found);
     let shown = Shown { views: &views, is_one: false, bytes, slot: found.slot.as_ref() };
@@ -128,9 +128,10 @@ async fn write(
     }
     let linked = linked(session, reading, limits, shown, &mut memory).await?;
     let bytes = shown.bytes.saturating_add(linked.bytes);
+    let views = linked.views().map_err(Problem::damaged_entity)?;
     if reading.join == Join::Flat {
-        let is_long = bytes > LIGHT_BYTES;
-        return Ok(beside(shown.slot, lane, is_long, || text(reading, shown, Some(&linked), &plan)).await);
+        let (is_long, flat) = (bytes > LIGHT_BYTES, Flat { order: &linked.order, views });
+        return Ok(beside(shown.slot, lane, is_long, || text(reading, shown, Some(&flat), &plan)).await);
     }
     // What turns out to be long is begun again in a slot.
     let mut is_long = bytes > LIGHT_BYTES;
@@ -143,7 +144,7 @@ async fn write(
             memory: request.memory.share(),
             ended: None,
         };
-        let views = LinkedViews::new(&linked, reading.join_level, work);
+        let views = LinkedViews::new(&views, reading.join_level, work);
         let plan = RenderPlan { linked: Some(&views), ..plan };
         let out = beside(shown.slot, lane, is_long, || text(reading, shown, None, &plan)).await;
         let work = views.into_work();
@@ -162,24 +163,24 @@ async fn write(
     }
 }
 
-/// Entities as they are answered; with those of `beside` them.
-fn text(reading: &Reading, shown: &Shown<'_>, flat: Option<&Linked<'_>>, plan: &RenderPlan<'_>) -> String {
+/// Linked entities to be written after those that link to them.
+struct Flat<'l> {
+    order: &'l [(Projection<'l>, Box<str>)],
+    views: HashMap<&'l str, EntityView<'l>>,
+}
+
+/// Writes entities, and after them those of `flat`.
+fn text(reading: &Reading, shown: &Shown<'_>, flat: Option<&Flat<'_>>, plan: &RenderPlan<'_>) -> String {
     let mut out = String::with_capacity(shown.bytes * 3 / 2 + 65);
     let (views, is_geo) = (shown.views, reading.media == GEO_JSON);
     match (flat, views) {
-        (Some(linked), _) => {
-            write_flat(&mut out, views, linked, plan, is_geo.then_some(reading.geometry));
-        }
+        (Some(flat), _) => write_flat(&mut out, views, flat, plan, is_geo.then_some(reading.geometry)),
         (None, [view]) if shown.is_one && is_geo => write_feature(&mut out, view, reading.geometry, plan),
         (None, [view]) if shown.is_one => write_entity(&mut out, view, plan),
         (None, _) if is_geo => write_features(&mut out, views.iter().copied(), reading.geometry, plan),
         (None, _) => write_entities(&mut out, views.iter().copied(), plan),
     }
     out
-}
-
-fn parse(bytes: &Bytes) -> Result<EntityView<'_>, Problem> {
-    EntityView::parse(bytes).map_err(|_| Problem::damaged_entity("?"))
 }
 
 /// Fetches the entities that shown relationships point to, level by level, in batches.
@@ -235,9 +236,9 @@ async fn fetch<'a>(
     }
     for batch in fresh.chunks(LINKED_A_READ) {
         let ids: Vec<&str> = batch.iter().map(|(_, id)| &**id).collect();
-        let held = session.entities.get_many(&ids, session.now).await;
-        let held = held.map_err(|error| session.problem(&error))?;
-        for ((projection, id), entity) in batch.iter().zip(held) {
+        let found = session.entities.get_many(&ids, session.now).await;
+        let found = found.map_err(|error| session.problem(&error))?;
+        for ((projection, id), entity) in batch.iter().zip(found) {
             if let Some(entity) = entity {
                 linked.bytes += entity.bytes.len();
                 linked.order.push((*projection, id.clone()));
@@ -255,12 +256,12 @@ async fn fetch<'a>(
     Ok(())
 }
 
-/// Entities, and behind them those they link to, each once. `features`: as GeoJSON, with the
+/// Writes entities, and after them those they link to, each once. `features`: as GeoJSON, with the
 /// geometry of this GeoProperty.
 fn write_flat(
     out: &mut String,
     views: &[EntityView<'_>],
-    linked: &Linked<'_>,
+    flat: &Flat<'_>,
     plan: &RenderPlan<'_>,
     features: Option<Option<TermId>>,
 ) {
@@ -282,10 +283,10 @@ fn write_flat(
     for view in views {
         write(out, view, plan);
     }
-    for (projection, id) in &linked.order {
-        let entity = linked.entities.get(id).and_then(|entity| EntityView::parse(&entity.bytes).ok());
-        if let Some(view) = entity.filter(|view| views.iter().all(|page| page.id() != view.id())) {
-            write(out, &view, &RenderPlan { projection: *projection, datasets: &[], ..*plan });
+    for (projection, id) in flat.order {
+        let view = flat.views.get(&**id).expect("each id in the order is that of a linked entity");
+        if views.iter().all(|page| page.id() != view.id()) {
+            write(out, view, &RenderPlan { projection: *projection, datasets: &[], ..*plan });
         }
     }
     out.push(']');

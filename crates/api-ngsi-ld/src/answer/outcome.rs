@@ -15,10 +15,7 @@ pub(crate) fn outcome(session: &Session, change: &Change) -> Response {
     if change.not_updated.is_empty() {
         return no_content();
     }
-    let terms = session.entities.terms();
-    let iri = |out: &mut String, term: TermId| {
-        write_string(out, terms.iri(term).as_deref().unwrap_or_default());
-    };
+    let iri = |out: &mut String, term: TermId| write_string(out, &session.names.iri_of(term));
     let mut out = String::from("{\"updated\":[");
     for (index, term) in change.updated.iter().enumerate() {
         if index > 0 {

@@ -1,4 +1,4 @@
-//! A map that forgets what was used longest ago, bounded by entries and by bytes.
+//! A least-recently-used cache, bounded by entries and by bytes.
 
 use std::num::NonZeroUsize;
 
@@ -24,8 +24,8 @@ impl<T: Clone> Bounded<T> {
         self.entries.get(key).map(|(value, _)| value.clone())
     }
 
-    /// Keeps a value of so many bytes; what was used longest ago goes until there is room. A value
-    /// larger than the whole map is not kept.
+    /// Puts a value of so many bytes; the least recently used values are evicted until there is room. A value
+    /// larger than the whole cache is not put.
     pub(super) fn put(&mut self, key: &str, value: T, bytes: usize) {
         self.remove(key);
         let bytes = bytes.saturating_add(key.len());
@@ -37,12 +37,12 @@ impl<T: Clone> Bounded<T> {
             self.bytes -= freed;
         }
         while self.bytes > self.bytes_max {
-            let Some((_, (_, freed))) = self.entries.pop_lru() else { return };
+            let (_, (_, freed)) = self.entries.pop_lru().expect("bytes are those of entries");
             self.bytes -= freed;
         }
     }
 
-    /// Forgets `key`; answers whether it was held.
+    /// Removes `key`; `false`: it was not there.
     pub(super) fn remove(&mut self, key: &str) -> bool {
         let removed = self.entries.pop(key);
         if let Some((_, freed)) = &removed {

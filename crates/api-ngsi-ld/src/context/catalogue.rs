@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use lang_jsonld::{CORE_URL, Edition, fiware, read};
-use model_entities::{Error, Timestamp};
+use model_entities::Timestamp;
 
 use super::contexts::TenantContexts;
 use super::hosted::Hosted;
@@ -22,13 +22,13 @@ const HOSTED_MAX: usize = 10_000;
 pub(crate) enum ContextKind {
     /// From elsewhere: built in, preloaded or fetched.
     Cached,
-    /// Given to the server to keep.
+    /// Stored by a client (POST /jsonldContexts).
     Hosted,
     /// Part of a request.
     ImplicitlyCreated,
 }
 
-/// What is told of a context.
+/// What a list says of a context.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct ContextEntry {
     /// Where it came from; a path of this server for those it serves itself.
@@ -44,7 +44,7 @@ pub(crate) struct ContextEntry {
 /// A context found by its id or URL.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct FoundContext {
-    /// What is told of it.
+    /// What a list says of it.
     pub entry: ContextEntry,
     /// The document, of contexts that this server serves: all but those of kind `Cached` that came
     /// from elsewhere.
@@ -74,8 +74,7 @@ impl ContextEntry {
 
 impl TenantContexts<'_> {
     fn hosted(&self) -> Result<&Hosted, Problem> {
-        let none =
-            || Problem::operation_not_supported("this server was set up without a place to keep contexts");
+        let none = || Problem::operation_not_supported("this server is set up without a store for contexts");
         self.all.hosted.as_ref().ok_or_else(none)
     }
 
@@ -83,7 +82,7 @@ impl TenantContexts<'_> {
     pub(super) fn implicit(self, id: &str) -> Option<Arc<str>> {
         let mut pool = self.all.shared.pool.lock();
         pool.contexts(self.tenant).find_map(|context| match context.source() {
-            ContextSource::Inline { id: held, text } if **held == *id => {
+            ContextSource::Inline { id: own, text } if **own == *id => {
                 Some(format!("{{\"@context\":{text}}}").into())
             }
             _ => None,
@@ -99,21 +98,24 @@ impl TenantContexts<'_> {
     pub(crate) async fn add(self, document: &str) -> Result<Box<str>, Problem> {
         let hosted = self.hosted()?;
         if document.len() > HOSTED_BYTES_MAX {
-            return Err(Problem::too_large(format!("the context is larger than {HOSTED_BYTES_MAX} bytes")));
+            return Err(Problem::too_large(format!(
+                "the context has {} bytes: at most {HOSTED_BYTES_MAX} are allowed",
+                document.len()
+            )));
         }
         let value =
             read(document).map_err(|problem| Problem::invalid_request(format!("the body {problem}")))?;
-        let members = value.as_object().ok_or_else(|| Problem::bad_request("the body is no object"))?;
-        let context =
-            members.get("@context").ok_or_else(|| Problem::bad_request("the body has no @context"))?;
+        let members = value
+            .as_object()
+            .ok_or_else(|| Problem::bad_request("the body must be an object with the member @context"))?;
+        let context = members
+            .get("@context")
+            .ok_or_else(|| Problem::bad_request("the body must have the member @context"))?;
         let life = self.now().await?;
         let of = TenantContexts { life: life.as_ref(), ..self };
         of.build(context.clone(), ContextSource::url(LOCAL_PATH), document.len()).await?;
-        let held = match hosted.list(self.tenant).await {
-            Err(Error::NoSuchTenant(_)) => 0,
-            listed => listed.map_err(|error| problem(&error, unnamed))?.len(),
-        };
-        if held >= HOSTED_MAX {
+        let count = hosted.count(self.tenant).await.map_err(|error| problem(&error, unnamed))?;
+        if count >= HOSTED_MAX {
             return Err(Problem::too_large(format!("this tenant already hosts {HOSTED_MAX} contexts")));
         }
         let text = serde_json::json!({ "@context": context }).to_string();
@@ -129,9 +131,11 @@ impl TenantContexts<'_> {
     pub(crate) async fn list(self, kind: Option<ContextKind>) -> Result<Vec<ContextEntry>, Problem> {
         let mut entries = self.cached().await?;
         if let Some(hosted) = &self.all.hosted {
-            let held = hosted.list(self.tenant).await.map_err(|error| problem(&error, unnamed))?;
+            let stored = hosted.list(self.tenant).await?;
             entries.extend(
-                held.into_iter().map(|(id, created)| ContextEntry::local(&id, ContextKind::Hosted, created)),
+                stored
+                    .into_iter()
+                    .map(|(id, created)| ContextEntry::local(&id, ContextKind::Hosted, created)),
             );
         }
         entries.extend(self.implicit_entries());
@@ -154,15 +158,13 @@ impl TenantContexts<'_> {
 
     /// Fetched contexts, in memory or in the store.
     async fn fetched(self) -> Result<Vec<ContextEntry>, Problem> {
-        let kept = match &self.all.hosted {
+        let stored = match &self.all.hosted {
             None => Vec::new(),
-            Some(hosted) => {
-                hosted.list_fetched(self.tenant).await.map_err(|error| problem(&error, unnamed))?
-            }
+            Some(hosted) => hosted.list_fetched(self.tenant).await?,
         };
         let mut entries: Vec<_> =
-            kept.iter().map(|(url, created)| ContextEntry::cached(url, *created)).collect();
-        let urls: HashSet<&str> = kept.iter().map(|(url, _)| &**url).collect();
+            stored.iter().map(|(url, created)| ContextEntry::cached(url, *created)).collect();
+        let urls: HashSet<&str> = stored.iter().map(|(url, _)| &**url).collect();
         let mut pool = self.all.shared.pool.lock();
         for (url, document) in pool.documents(self.tenant).filter(|(url, _)| !urls.contains(url)) {
             entries.push(ContextEntry::cached(url, document.stored.created));
@@ -207,9 +209,9 @@ impl TenantContexts<'_> {
 
     /// The context of kind `Cached` with this id or URL.
     async fn cached_entry(self, id: &str) -> Result<Option<ContextEntry>, Problem> {
-        let held = self.cached().await?.into_iter().find(|entry| *entry.id == *id || *entry.url == *id);
+        let found = self.cached().await?.into_iter().find(|entry| *entry.id == *id || *entry.url == *id);
         let built_in = || Edition::of_url(id).map(|_| ContextEntry::cached(id, self.all.shared.started));
-        Ok(held.or_else(built_in))
+        Ok(found.or_else(built_in))
     }
 
     /// The document of a context that is built in.
@@ -247,7 +249,7 @@ impl TenantContexts<'_> {
         let is_it = |used: &str| *used == *url || local_id(used).is_some_and(|used| *used == *id);
         let was_made_from_it = |context: &RequestContext| {
             context.uses().iter().any(|used| is_it(used))
-                || matches!(context.source(), ContextSource::Inline { id: held, .. } if *held == id)
+                || matches!(context.source(), ContextSource::Inline { id: own, .. } if *own == id)
         };
         let evicted = self.all.shared.pool.lock().remove_contexts(self.tenant, was_made_from_it);
         drop(evicted);

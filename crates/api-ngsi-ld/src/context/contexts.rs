@@ -16,14 +16,14 @@ use crate::problem::{Problem, problem, unnamed};
 /// What parsed contexts, the names in them, and fetched documents may take in memory, together.
 const POOL_BYTES_MAX: usize = 64 << 20;
 
-/// Where contexts come from, and how many are kept.
+/// Where contexts come from, and how many are cached.
 #[derive(Clone, Debug)]
 pub struct ContextOptions {
-    /// A folder of documents that stand for URLs, as its `contexts.toml` says.
+    /// A folder of documents to use in place of those at their URLs, as its `contexts.toml` says.
     pub folder: Option<PathBuf>,
     /// Fetching of the rest.
     pub fetch: FetchPolicy,
-    /// The most parsed contexts kept.
+    /// The most parsed contexts in the cache.
     pub cache_entries: usize,
 }
 
@@ -75,7 +75,7 @@ impl Contexts {
         Ok(Self { shared: Arc::new(shared), hosted: None, clock: Clock::System })
     }
 
-    /// The same, with what is hosted and fetched kept among the documents of each tenant of `entities`.
+    /// The same, with hosted and fetched contexts stored among the documents of each tenant of `entities`.
     #[must_use]
     pub fn hosting(self, entities: Entities, clock: Clock) -> Self {
         Self { hosted: Some(Hosted::new(entities)), clock, ..self }
@@ -86,7 +86,7 @@ impl Contexts {
         TenantContexts { all: self, tenant, life: None }
     }
 
-    /// Makes the pool as light as it must be. What leaves it is dropped while nobody waits for its lock.
+    /// Evicts what is beyond the limit of memory, and drops it without the lock.
     pub(super) fn trim(&self) {
         while let Some(evicted) = self.pop_beyond() {
             drop(evicted);
@@ -99,7 +99,7 @@ impl Contexts {
 }
 
 impl TenantContexts<'_> {
-    /// The tenant as it is now: what is made from here on is kept for it alone. Cost: a look-up, and a read if there is none.
+    /// The tenant as it is now: what is made from here on is cached for it alone. Cost: a look-up, and a read if there is none.
     pub(super) async fn now(self) -> Result<Option<Tenant>, Problem> {
         match &self.all.hosted {
             Some(hosted) if !self.tenant.is_default() => {

@@ -15,7 +15,7 @@ use super::fetch::FetchError;
 use super::hosted::Stored;
 use super::pool::Document;
 use super::source::local_id;
-use crate::problem::{Problem, problem, unnamed};
+use crate::problem::Problem;
 
 /// The documents that a context refers to, directly or through others.
 pub(super) struct Gathered {
@@ -88,16 +88,16 @@ impl TenantContexts<'_> {
         if let Some(document) = document {
             return Ok(document.stored.text);
         }
-        if let Some(stored) = self.kept_document(url).await? {
+        if let Some(stored) = self.stored_document(url).await? {
             let text = Arc::clone(&stored.text);
-            self.take_in(url, Document { stored, is_kept: Arc::new(AtomicBool::new(true)) });
+            self.cache(url, Document { stored, is_stored: Arc::new(AtomicBool::new(true)) });
             return Ok(text);
         }
         self.fetch(url).await.map(|document| document.stored.text)
     }
 
-    /// Has a document in memory from here on.
-    pub(super) fn take_in(self, url: &str, document: Document) {
+    /// Puts a document into the cache.
+    pub(super) fn cache(self, url: &str, document: Document) {
         self.all.shared.pool.lock().put_document(self.tenant, self.life, url, document);
         self.all.trim();
     }
@@ -111,7 +111,7 @@ impl TenantContexts<'_> {
         let fetch = || async {
             let fetched = self.fetch_now(url).await;
             match &fetched {
-                Ok(document) => self.take_in(url, document.clone()),
+                Ok(document) => self.cache(url, document.clone()),
                 Err(problem) => fetches.remember_failure(self.tenant, url, problem.clone()),
             }
             fetched
@@ -119,7 +119,7 @@ impl TenantContexts<'_> {
         fetches.pending(self.tenant, self.life, url).result(fetch).await
     }
 
-    /// Fetches a document, and keeps nothing of it.
+    /// Fetches a document, without storing or caching it.
     pub(super) async fn fetch_now(self, url: &str) -> Result<Document, Problem> {
         match self.all.shared.fetches.fetcher.fetch(url).await {
             Ok(text) => {
@@ -132,7 +132,7 @@ impl TenantContexts<'_> {
                 check_document(&text)
                     .map_err(|reason| Problem::bad_request(format!("@context {url}: {reason}")))?;
                 let stored = Stored { text: text.into(), created: self.all.clock.now() };
-                Ok(Document { stored, is_kept: Arc::default() })
+                Ok(Document { stored, is_stored: Arc::default() })
             }
             Err(error) => {
                 tracing::warn!(url, tenant = self.tenant.as_str(), %error, "cannot get a remote context");
@@ -146,35 +146,34 @@ impl TenantContexts<'_> {
         }
     }
 
-    /// Keeps those of these documents in the store that came from elsewhere, over restarts. A tenant that does not
-    /// exist keeps nothing.
-    pub(super) async fn keep(self, urls: &[Box<str>]) {
+    /// Stores those of these documents that were fetched, so that they are there after a restart. For a tenant that does
+    /// not exist it does nothing.
+    pub(super) async fn store(self, urls: &[Box<str>]) {
         for url in urls {
             let document = self.all.shared.pool.lock().document(self.tenant, url);
             if let Some(document) = document
-                && !document.is_kept.swap(true, Ordering::AcqRel)
-                && !self.keep_document(url, &document.stored).await
+                && !document.is_stored.swap(true, Ordering::AcqRel)
+                && !self.store_document(url, &document.stored).await
             {
-                document.is_kept.store(false, Ordering::Release);
+                document.is_stored.store(false, Ordering::Release);
             }
         }
     }
 
-    /// Keeps a fetched document in the store; answers whether it did. The request goes on if that fails: it has what
-    /// it needs.
-    async fn keep_document(self, url: &str, stored: &Stored) -> bool {
+    /// Stores a fetched document; `false`: it did not. The request goes on if that fails: it has what it needs.
+    async fn store_document(self, url: &str, stored: &Stored) -> bool {
         let Some(hosted) = &self.all.hosted else { return false };
-        match hosted.keep_fetched(self.tenant, url, stored).await {
+        match hosted.put_fetched(self.tenant, url, stored).await {
             Ok(true) => return true,
-            Ok(false) => tracing::warn!(url, "a fetched context is not kept: there are too many"),
+            Ok(false) => tracing::warn!(url, "a fetched context is not stored: the tenant has too many"),
             Err(Error::NoSuchTenant(_)) => {}
-            Err(error) => tracing::warn!(url, %error, "a fetched context is not kept"),
+            Err(error) => tracing::warn!(url, %error, "a fetched context is not stored"),
         }
         false
     }
 
-    /// Forgets those of these fetched documents that are no contexts in themselves, for the time that failures stand:
-    /// their owner may mend them.
+    /// Removes those of these fetched documents that are no contexts in themselves from the cache, and remembers them as
+    /// failed fetches: they are fetched again later, when their owner may have corrected them.
     pub(super) fn blame(self, urls: &[Box<str>], trees: &Documents) {
         for url in urls {
             let is_fetched = self.all.shared.pool.lock().document(self.tenant, url).is_some();
@@ -190,17 +189,15 @@ impl TenantContexts<'_> {
     pub(super) async fn hosted_document(self, id: &str) -> Result<Option<Stored>, Problem> {
         match &self.all.hosted {
             None => Ok(None),
-            Some(hosted) => hosted.get(self.tenant, id).await.map_err(|error| problem(&error, unnamed)),
+            Some(hosted) => hosted.get(self.tenant, id).await,
         }
     }
 
     /// The document of this URL that was fetched earlier, perhaps before a restart.
-    async fn kept_document(self, url: &str) -> Result<Option<Stored>, Problem> {
+    async fn stored_document(self, url: &str) -> Result<Option<Stored>, Problem> {
         match &self.all.hosted {
             None => Ok(None),
-            Some(hosted) => {
-                hosted.get_fetched(self.tenant, url).await.map_err(|error| problem(&error, unnamed))
-            }
+            Some(hosted) => hosted.get_fetched(self.tenant, url).await,
         }
     }
 }

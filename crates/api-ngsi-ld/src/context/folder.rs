@@ -1,4 +1,4 @@
-//! The folder of preloaded contexts: `contexts.toml` says which file stands for which URL.
+//! The folder of preloaded contexts: `contexts.toml` says which file answers for which URL.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs;
@@ -37,7 +37,7 @@ pub enum ContextError {
 }
 
 /// Reads every document that the index of `folder` names, and checks each: it must be a context,
-/// and (unless others may be fetched) refer to nothing that is not at hand.
+/// and (unless others may be fetched) refer to nothing that is missing.
 ///
 /// # Errors
 ///
@@ -69,7 +69,7 @@ pub(super) fn load(folder: &Path, may_fetch: bool) -> Result<Texts, ContextError
     }
     let mut trees = Documents::new();
     for (url, file) in &files {
-        let Some(text) = texts.get(url.as_str()) else { continue };
+        let text = texts.get(url.as_str()).expect("each file was read above");
         let broken = |problem| ContextError::Broken { file: file.clone(), problem };
         let tree = read(text).map_err(|problem| broken(format!("@context {url} {problem}")))?;
         trees.insert(url.as_str().into(), tree.into());

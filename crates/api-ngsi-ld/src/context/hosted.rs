@@ -1,4 +1,4 @@
-//! Contexts kept as documents of the store, tenant by tenant: those that users host, and those that were fetched.
+//! Contexts stored as documents of a tenant: those that users host, and those that were fetched.
 
 use std::sync::Arc;
 
@@ -7,12 +7,13 @@ use model_entities::{Entities, Error, Tenant, TenantName, Timestamp};
 use xxhash_rust::xxh3::xxh3_128_with_seed;
 
 use super::source::id_of;
+use crate::problem::{Problem, problem, unnamed};
 
 /// The collection of hosted contexts, by id.
 const HOSTED: &str = "contexts";
 /// The collection of fetched contexts, by URL.
 const FETCHED: &str = "fetched-contexts";
-/// The most fetched contexts kept; whoever can make the server fetch cannot fill the store.
+/// The most fetched contexts that a tenant stores: clients that make the server fetch cannot fill the store.
 const FETCHED_MAX: usize = 10_000;
 /// A stored context is its time of creation (microseconds, big-endian) and its text.
 const TIME_BYTES: usize = 8;
@@ -46,7 +47,7 @@ impl Hosted {
         }
     }
 
-    /// Keeps a document of a tenant, which is created if it is new, under a new id, which it answers: made of text and
+    /// Stores a document of a tenant, which is created if it is new, and returns its new id. The id is made of text and
     /// time, so that the same requests at the same times have the same answers.
     pub(super) async fn add(
         &self,
@@ -68,34 +69,66 @@ impl Hosted {
     }
 
     /// A hosted document; a tenant that does not exist has none.
-    pub(super) async fn get(&self, tenant: &TenantName, id: &str) -> Result<Option<Stored>, Error> {
+    ///
+    /// # Errors
+    ///
+    /// 500 if it is damaged; if the store refuses.
+    pub(super) async fn get(&self, tenant: &TenantName, id: &str) -> Result<Option<Stored>, Problem> {
         self.read(tenant, HOSTED, id).await
     }
 
-    async fn read(&self, tenant: &TenantName, collection: &str, name: &str) -> Result<Option<Stored>, Error> {
+    async fn read(
+        &self,
+        tenant: &TenantName,
+        collection: &str,
+        name: &str,
+    ) -> Result<Option<Stored>, Problem> {
         let value = match self.entities.documents(tenant).await {
-            Err(Error::NoSuchTenant(_)) => None,
-            documents => documents?.get(collection, name).await?,
+            Err(Error::NoSuchTenant(_)) => return Ok(None),
+            Ok(documents) => documents.get(collection, name).await,
+            Err(error) => Err(error),
         };
-        Ok(value.as_deref().and_then(decode))
+        let value = value.map_err(|error| problem(&error, unnamed))?;
+        value.map(|value| decode(&value).ok_or_else(|| damaged(collection, name))).transpose()
+    }
+
+    /// How many documents a tenant hosts; one that does not exist hosts none.
+    pub(super) async fn count(&self, tenant: &TenantName) -> Result<usize, Error> {
+        match self.entities.documents(tenant).await {
+            Err(Error::NoSuchTenant(_)) => Ok(0),
+            documents => Ok(documents?.heads(HOSTED, 0).await?.len()),
+        }
     }
 
     /// Ids and times of hosted documents, in order of the ids.
-    pub(super) async fn list(&self, tenant: &TenantName) -> Result<Vec<(Box<str>, Timestamp)>, Error> {
+    ///
+    /// # Errors
+    ///
+    /// 404 if the tenant does not exist; 500 if one is damaged; if the store refuses.
+    pub(super) async fn list(&self, tenant: &TenantName) -> Result<Vec<(Box<str>, Timestamp)>, Problem> {
         self.all(tenant, HOSTED).await
     }
 
-    async fn all(&self, tenant: &TenantName, collection: &str) -> Result<Vec<(Box<str>, Timestamp)>, Error> {
-        let heads = self.entities.documents(tenant).await?.heads(collection, TIME_BYTES).await?;
-        Ok(heads.into_iter().filter_map(|(name, head)| Some((name.into(), time_of(&head)?))).collect())
+    async fn all(
+        &self,
+        tenant: &TenantName,
+        collection: &str,
+    ) -> Result<Vec<(Box<str>, Timestamp)>, Problem> {
+        let heads = async { self.entities.documents(tenant).await?.heads(collection, TIME_BYTES).await };
+        let heads = heads.await.map_err(|error| problem(&error, unnamed))?;
+        let dated = heads.into_iter().map(|(name, head)| match time_of(&head) {
+            Some(time) => Ok((name.into(), time)),
+            None => Err(damaged(collection, &name)),
+        });
+        dated.collect()
     }
 
     pub(super) async fn delete(&self, tenant: &TenantName, id: &str) -> Result<bool, Error> {
         self.entities.documents(tenant).await?.delete(HOSTED, id).await
     }
 
-    /// Keeps a fetched document, unless there are too many already; answers whether it did.
-    pub(super) async fn keep_fetched(
+    /// Stores a fetched document, unless there are too many already; `false`: it did not.
+    pub(super) async fn put_fetched(
         &self,
         tenant: &TenantName,
         url: &str,
@@ -111,21 +144,39 @@ impl Hosted {
     }
 
     /// A document that was fetched earlier; a tenant that does not exist has none.
-    pub(super) async fn get_fetched(&self, tenant: &TenantName, url: &str) -> Result<Option<Stored>, Error> {
+    ///
+    /// # Errors
+    ///
+    /// As [`Hosted::get`].
+    pub(super) async fn get_fetched(
+        &self,
+        tenant: &TenantName,
+        url: &str,
+    ) -> Result<Option<Stored>, Problem> {
         self.read(tenant, FETCHED, url).await
     }
 
     /// URLs and times of fetched documents, in order of the URLs.
+    ///
+    /// # Errors
+    ///
+    /// As [`Hosted::list`].
     pub(super) async fn list_fetched(
         &self,
         tenant: &TenantName,
-    ) -> Result<Vec<(Box<str>, Timestamp)>, Error> {
+    ) -> Result<Vec<(Box<str>, Timestamp)>, Problem> {
         self.all(tenant, FETCHED).await
     }
 
     pub(super) async fn delete_fetched(&self, tenant: &TenantName, url: &str) -> Result<bool, Error> {
         self.entities.documents(tenant).await?.delete(FETCHED, url).await
     }
+}
+
+#[cold]
+fn damaged(collection: &str, name: &str) -> Problem {
+    tracing::error!(collection, name, "a stored context is damaged");
+    Problem::damaged()
 }
 
 fn encode(stored: &Stored) -> Bytes {

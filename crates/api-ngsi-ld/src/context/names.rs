@@ -8,8 +8,15 @@ use model_entities::{TermId, Terms};
 
 use super::request_context::RequestContext;
 
-/// Stands where a stored entity uses a term that its tenant does not have (a damaged store).
+/// Answered where a stored entity uses a term that its tenant does not have (a damaged store): alone, and as a key.
 const UNKNOWN: (&str, &str) = ("urn:twinfold:unknown-term", "\"urn:twinfold:unknown-term\":");
+
+/// Says in the log that a term is unknown, and what is answered in its place.
+#[cold]
+fn unknown(term: TermId) -> (&'static str, &'static str) {
+    tracing::error!(term = term.0, "a stored entity uses a term that its tenant does not have");
+    UNKNOWN
+}
 
 /// How the reserved name of scopes is spelled, alone and as a key, in every context.
 const SCOPE: (&str, &str) = ("scope", "\"scope\":");
@@ -104,7 +111,7 @@ impl Names {
         if term == TermId::SCOPE {
             return SCOPE.0;
         }
-        self.spelling(term).map_or(UNKNOWN.0, |spelling| &spelling.name)
+        self.spelling(term).map_or_else(|| unknown(term).0, |spelling| &spelling.name)
     }
 
     /// The short name of a term as the key of a JSON member: escaped, in quotes, with the colon.
@@ -113,7 +120,12 @@ impl Names {
         if term == TermId::SCOPE {
             return SCOPE.1;
         }
-        self.spelling(term).map_or(UNKNOWN.1, |spelling| &spelling.key)
+        self.spelling(term).map_or_else(|| unknown(term).1, |spelling| &spelling.key)
+    }
+
+    /// The IRI of a term.
+    pub(crate) fn iri_of(&self, term: TermId) -> Arc<str> {
+        self.interned.iri(term).unwrap_or_else(|| unknown(term).0.into())
     }
 
     /// The short name of any IRI, be it in use or not.

@@ -1,5 +1,5 @@
-//! What is kept in memory of contexts: parsed ones, the names of tenants in them, documents from elsewhere. All of it
-//! is weighed together; beyond the limit what was used longest ago goes first, whatever it is.
+//! The cache of contexts: parsed ones, the names of tenants in them, fetched documents. Their memory is counted
+//! together; beyond the limit the least recently used is evicted first, whatever it is.
 
 use std::any::Any;
 use std::borrow::Borrow;
@@ -19,7 +19,7 @@ use super::request_context::RequestContext;
 
 /// What an entry takes in its list, beside the text of its key and its value.
 const ENTRY_BYTES: usize = 192;
-/// So many lives of tenants are kept without a look whether they go on.
+/// From this number of tenants on, those that were removed are looked for.
 const LIVES_UNCHECKED_MAX: usize = 64;
 
 /// How something is named.
@@ -111,7 +111,7 @@ impl<'a> Borrow<dyn Named + 'a> for Key {
 pub(super) struct Document {
     pub(super) stored: Stored,
     /// Whether the store has it, or is being given it.
-    pub(super) is_kept: Arc<AtomicBool>,
+    pub(super) is_stored: Arc<AtomicBool>,
 }
 
 /// A value in a list.
@@ -124,7 +124,7 @@ struct Entry<T> {
     _memory: MemoryUse,
 }
 
-/// What left the pool: to be dropped when its lock is free.
+/// What was evicted: to be dropped after the lock is released.
 pub(super) type Evicted = Arc<dyn Any + Send + Sync>;
 
 /// Everything in memory.
@@ -202,7 +202,7 @@ impl Pool {
         }
     }
 
-    /// Keeps a context that was made for this life of its owner; one that weighs more than everything may is not kept.
+    /// Puts a context that was made for this life of its owner, unless it alone takes more memory than all may.
     pub(super) fn put_context(
         &mut self,
         key: Key,
@@ -473,7 +473,7 @@ mod tests {
             let made = context(pool, 10);
             pool.put_context(Key::new(Some(&name), Form::Link, "a"), life, made);
             let stored = Stored { text: "{}".into(), created: Timestamp(0) };
-            pool.put_document(&name, life, "b", Document { stored, is_kept: Arc::default() });
+            pool.put_document(&name, life, "b", Document { stored, is_stored: Arc::default() });
         };
         let kept = |pool: &mut Pool| {
             let [context, document] =

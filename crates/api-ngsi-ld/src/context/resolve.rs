@@ -107,7 +107,7 @@ impl TenantContexts<'_> {
         };
         if is_new {
             // What was fetched when there was no tenant yet to keep it.
-            Box::pin(self.keep(context.uses())).await;
+            Box::pin(self.store(context.uses())).await;
         }
         // Names grow while they are used: whoever comes next sees to it that everything fits.
         if is_beyond {
@@ -130,7 +130,7 @@ impl TenantContexts<'_> {
         match terms {
             Ok(terms) => {
                 let uses = gathered.uses;
-                self.keep(&uses).await;
+                self.store(&uses).await;
                 let context = RequestContext::new(terms, source, self.all.clock.now()).using(uses);
                 let total = self.all.shared.pool.lock().memory_total().clone();
                 Ok(context.counted(&total))
@@ -161,12 +161,12 @@ impl TenantContexts<'_> {
         let pool = || self.all.shared.pool.lock();
         let before = pool().document(self.tenant, url);
         let bytes = fresh.stored.text.len();
-        self.take_in(url, fresh);
+        self.cache(url, fresh);
         match self.build(Value::String(url.into()), ContextSource::url(url), bytes).await {
             Ok(_) => Ok(()),
             Err(problem) => {
                 match before {
-                    Some(before) => self.take_in(url, before),
+                    Some(before) => self.cache(url, before),
                     None => pool().remove_document(self.tenant, url),
                 }
                 Err(unavailable(problem))

@@ -126,7 +126,7 @@ fn split_name<'a>(word: &'a str, names: &Names) -> (&'a str, Option<&'a str>) {
 /// `member.member]`, members of the value.
 fn trailing(cursor: &mut Cursor<'_>, path: &mut Path) -> Result<(), Problem> {
     let Some(end) = cursor.rest().find(']') else { return Err(cursor.expected("a member and \"]\"")) };
-    let inner = cursor.rest().get(..end).unwrap_or_default();
+    let inner = cursor.rest().get(..end).expect("a bracket was found there");
     for member in inner.split('.').map(str::trim) {
         if member.is_empty() {
             return Err(cursor.expected("a member's name"));

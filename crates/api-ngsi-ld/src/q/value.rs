@@ -82,7 +82,7 @@ pub(crate) fn compile(text: &str) -> Result<Regex, String> {
     let built = RegexBuilder::new(text).size_limit(PATTERN_PROGRAM_BYTES_MAX).build();
     built.map_err(|error| {
         let why = error.to_string();
-        let last = why.lines().last().unwrap_or_default().trim_start_matches("error: ");
+        let last = why.lines().last().unwrap_or(&why).trim_start_matches("error: ");
         format!("{text:?} is not a pattern that can be used: {last}")
     })
 }

@@ -24,10 +24,10 @@ pub(crate) struct Linked<'a> {
     pub bytes: usize,
 }
 
-/// Linked entities, ready to stand inside of others: in how many places does not make them be read again.
+/// Linked entities as they are written inside of others: each is parsed once, in however many places it is written.
 #[derive(Debug)]
 pub(crate) struct LinkedViews<'l> {
-    views: HashMap<&'l str, EntityView<'l>>,
+    views: &'l HashMap<&'l str, EntityView<'l>>,
     /// How many levels are shown inside of each other.
     pub(super) level_max: usize,
     work: Mutex<Work>,
@@ -78,11 +78,24 @@ impl Work {
     }
 }
 
+impl Linked<'_> {
+    /// Views of the entities, by id. Cost: a look at each.
+    ///
+    /// # Errors
+    ///
+    /// The id of one that is damaged.
+    pub(crate) fn views(&self) -> Result<HashMap<&str, EntityView<'_>>, &str> {
+        let views = self.entities.iter().map(|(id, entity)| match entity.view() {
+            Ok(view) => Ok((&**id, view)),
+            Err(_) => Err(&**id),
+        });
+        views.collect()
+    }
+}
+
 impl<'l> LinkedViews<'l> {
-    /// Views of linked entities, to be shown so many levels deep. Cost: a look at each.
-    pub(crate) fn new(linked: &'l Linked<'_>, level_max: usize, work: Work) -> Self {
-        let entities = linked.entities.iter();
-        let views = entities.filter_map(|(id, entity)| Some((&**id, entity.view().ok()?))).collect();
+    /// Linked entities, to be shown so many levels deep.
+    pub(crate) fn new(views: &'l HashMap<&'l str, EntityView<'l>>, level_max: usize, work: Work) -> Self {
         Self { views, level_max, work: Mutex::new(work) }
     }
 

@@ -74,7 +74,7 @@ impl Parser<'_> {
         }
         let wrong = |instance: &Instance| match instance.kind {
             Some(Kind::GeoProperty) => false,
-            // A part of what is held, or a removal, need not say its kind.
+            // A part of what is stored, or a removal, need not say its kind.
             None => instance.value.is_some(),
             Some(_) => !instance.remove,
         };
@@ -137,10 +137,11 @@ impl Parser<'_> {
                 Json::Object => self.simplified_object()?,
                 _ => smallvec![self.bare()?],
             };
-            let [mut instance] =
-                inner.into_inner().map_err(|_| Fault::data("\"dataset\" stands within \"dataset\""))?;
+            let [mut instance] = inner
+                .into_inner()
+                .map_err(|_| Fault::data("\"dataset\" must not be nested in \"dataset\""))?;
             if instance.dataset.is_some() {
-                return Err(Fault::data("\"dataset\" stands within \"dataset\""));
+                return Err(Fault::data("\"dataset\" must not be nested in \"dataset\""));
             }
             instance.dataset = dataset(&key)?;
             instances.push(instance);
@@ -156,7 +157,9 @@ impl Parser<'_> {
         self.reader.begin_array()?;
         while self.reader.next_element()? {
             if self.reader.peek()? != Json::Object {
-                return Err(Fault::data("an array of instances must hold nothing but instances"));
+                return Err(Fault::data(
+                    "an array of instances must hold nothing but objects with a type or a value",
+                ));
             }
             instances.push(self.instance(name, false)?);
             // The past of a dataset has as many instances as it has.
@@ -181,7 +184,7 @@ impl Parser<'_> {
         let form = self.form();
         std::mem::swap(&mut self.reader, &mut look);
         // An object with a foreign type is a value in an array of values, unless another says that it is an instance: then
-        // it is refused where it stands, whatever the order.
+        // it is refused at its position, whatever the order.
         Ok(form.is_ok_and(|form| form == Form::Instance) || names_a_kind(look)?)
     }
 
@@ -259,7 +262,7 @@ fn is_attribute(reader: &lang_json::Reader<'_>) -> Outcome<bool> {
     Ok(false)
 }
 
-/// A datasetId as it is kept: none for the default instance.
+/// A datasetId as it is stored: none for the default instance.
 pub(super) fn dataset(text: &str) -> Outcome<Option<Box<str>>> {
     if text == "@none" {
         return Ok(None);
@@ -308,7 +311,7 @@ pub(super) fn differ(instances: &[Instance]) -> Outcome<()> {
     match twice.map(|instance| instance.dataset.as_deref()) {
         None => Ok(()),
         Some(Some(dataset)) => Err(Fault::data(format!("two instances have the datasetId {dataset:?}"))),
-        Some(None) => Err(Fault::data("two instances have no datasetId")),
+        Some(None) => Err(Fault::data("two instances have no datasetId: all but one must have one")),
     }
 }
 

@@ -103,11 +103,9 @@ pub(crate) fn parse_ids(body: &str, count_max: usize) -> Result<Vec<BatchId>, Pr
 }
 
 fn parse_id(element: &str) -> Result<BatchId, Problem> {
-    let text = match element.strip_prefix('{') {
-        Some(_) => lang_json::member(element, "id").unwrap_or_default(),
-        None => element,
-    };
-    let id = lang_json::string_value(text)
+    let text = if element.starts_with('{') { lang_json::member(element, "id") } else { Some(element) };
+    let id = text
+        .and_then(lang_json::string_value)
         .ok_or_else(|| Problem::bad_request("a batch deletion must be an array of entity ids"))?;
     Ok(match check_uri(&id) {
         Ok(()) => Ok(id.into()),

@@ -22,7 +22,7 @@ impl From<Problem> for WireError {
 /// What is wrong with a body, boxed so that results stay small where nothing is.
 #[derive(Debug)]
 pub(super) struct Fault {
-    /// The attributes it stands in, innermost first.
+    /// The attributes it lies in, innermost first.
     path: Vec<String>,
     what: What,
 }
@@ -37,12 +37,24 @@ enum What {
     Limit(String),
 }
 
+/// The most characters of a wrong value that a refusal shows.
+const FOUND_CHARS_MAX: usize = 60;
+
 pub(super) type Outcome<T> = Result<T, Box<Fault>>;
 
 impl Fault {
     /// A body that says something wrong.
     pub(super) fn data(message: impl Into<String>) -> Box<Self> {
         Box::new(Self { path: Vec::new(), what: What::Data(message.into()) })
+    }
+
+    /// A member that is something else than it must be; `found` is its JSON.
+    #[cold]
+    pub(super) fn expected(member: &str, expected: &str, found: &str) -> Box<Self> {
+        let is_long = found.chars().nth(FOUND_CHARS_MAX).is_some();
+        let shown: String = found.chars().take(FOUND_CHARS_MAX).collect();
+        let more = if is_long { "…" } else { "" };
+        Self::data(format!("{member:?} must be {expected}, not {shown}{more}"))
     }
 
     /// A body that holds more than a limit allows, which the message names.

@@ -16,11 +16,11 @@ use super::value::inferred_kind;
 /// An instance under construction.
 struct Parts {
     instance: Instance,
-    /// Where its value stood.
+    /// The member that held its value.
     slot: Option<Slot>,
     /// Whether the value asks for removal.
     null: bool,
-    /// Members that brokers alone make, of some kinds of attributes; they are not kept.
+    /// Members that brokers alone make, of some kinds of attributes; they are not stored.
     outputs: SmallVec<[Output; 1]>,
     /// Whether it is a proof, which may seal the entity's id and type.
     is_proof: bool,
@@ -31,7 +31,7 @@ struct Parts {
 /// the kind is not one that can never have it (4.5.2.2, 4.5.3.2).
 #[derive(Clone, Copy, PartialEq)]
 enum Output {
-    /// What stood in the slot before a change.
+    /// What the slot held before a change.
     Previous(Slot),
     /// The entity that a Relationship leads to.
     Entity,
@@ -112,7 +112,11 @@ impl Parser<'_> {
 
     fn slot(&mut self, parts: &mut Parts, slot: Slot) -> Outcome<()> {
         if let Some(other) = parts.slot {
-            return Err(Fault::data(format!("has both {:?} and {:?}", other.member(), slot.member())));
+            return Err(Fault::data(format!(
+                "must have its value in one member, not in both {:?} and {:?}",
+                other.member(),
+                slot.member()
+            )));
         }
         let value = self.value_text()?;
         parts.slot = Some(slot);
@@ -197,14 +201,14 @@ impl Parser<'_> {
         if twice { Err(Fault::data(format!("{key:?} is given twice"))) } else { Ok(()) }
     }
 
-    /// A member that holds a name or several, which are kept as IRIs.
+    /// A member that holds a name or several, which are stored as IRIs.
     fn extra_names(&mut self, instance: &mut Instance, extra: Extra, member: &str) -> Outcome<()> {
         if self.removal(member)? {
             remove_field(instance, Field::Extra(extra));
             return Ok(());
         }
         if !matches!(self.reader.peek()?, Json::String | Json::Array) {
-            return Err(Fault::data(format!("{member:?} must be a string or an array of strings")));
+            return Err(self.expected(member, "a string or an array of strings"));
         }
         let value = self.value_text()?;
         let value = self.expanded(member, &value)?;
@@ -215,7 +219,7 @@ impl Parser<'_> {
     fn assembled(&mut self, parts: Parts) -> Outcome<Instance> {
         let Parts { mut instance, slot, null, outputs, .. } = parts;
         if null {
-            // What is recorded as removed has a kind; what is to be removed has that of what is held.
+            // What is recorded as removed has a kind; what is to be removed has that of what is stored.
             let recorded = slot.filter(|_| self.rules.nulls == Nulls::Records).map(Slot::kind);
             return Ok(Instance { dataset: instance.dataset, kind: instance.kind.or(recorded), ..removed() });
         }
@@ -247,7 +251,7 @@ fn refused_null(member: &str, value: &str) -> Box<Fault> {
     Fault::data(format!("{member:?} must not be {null} here"))
 }
 
-/// Keeps a member that may come once.
+/// Stores a member that may come once.
 fn put_extra(instance: &mut Instance, extra: Extra, member: &str, value: Box<str>) -> Outcome<()> {
     if instance.extras.iter().any(|(held, _)| *held == extra) {
         return Err(Fault::data(format!("{member:?} is given twice")));

@@ -42,7 +42,7 @@ impl<'a> Parser<'a> {
         Err(WireError::Unknown(unknown.into_iter().map(|(iri, _)| iri).collect()))
     }
 
-    /// The term of a type or attribute name; a new one gets a stand-in and is remembered.
+    /// The term of a type or attribute name; a new one gets a placeholder, and is interned after the parse.
     fn term(&mut self, name: &str) -> Outcome<TermId> {
         match self.names.term(name) {
             Some(term) => Ok(term),
@@ -68,13 +68,13 @@ impl<'a> Parser<'a> {
         let iri = self.names.iri(name).into_owned();
         if iri.starts_with('@') {
             return Err(Fault::data(format!(
-                "{name:?} stands for the JSON-LD keyword {iri:?} and can name nothing"
+                "{name:?} is the JSON-LD keyword {iri:?} in this context, and cannot be a name"
             )));
         }
         if iri.strip_prefix(CORE).is_some_and(is_reserved) {
             return Err(Fault::data(reserved(name)));
         }
-        let count = u32::try_from(self.unknown.len()).unwrap_or(u32::MAX);
+        let count = u32::try_from(self.unknown.len()).expect("a body has fewer names than 2^32");
         // Behind the reserved name of scopes, from the end.
         Ok(TermId(TermId::SCOPE.0 - 1 - *self.unknown.entry(iri).or_insert(count)))
     }
@@ -96,13 +96,13 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// Whether a term is a stand-in.
+    /// Whether a term is a placeholder.
     fn is_new(&self, term: TermId) -> bool {
-        let place = TermId::SCOPE.0 - 1 - term.0.min(TermId::SCOPE.0 - 1);
-        usize::try_from(place).is_ok_and(|place| place < self.unknown.len())
+        let order = TermId::SCOPE.0 - 1 - term.0.min(TermId::SCOPE.0 - 1);
+        usize::try_from(order).is_ok_and(|order| order < self.unknown.len())
     }
 
-    /// Whether a name stands for one of the core vocabulary's, be it written short or as an IRI.
+    /// Whether a name is one of the core vocabulary's, be it written short or as an IRI.
     pub(super) fn is_core(&self, name: &str, core: &[&str]) -> bool {
         if !name.contains(':') {
             return core.contains(&name);
@@ -137,10 +137,19 @@ impl<'a> Parser<'a> {
         Ok(Fault::data(format!("{member:?} must not be {text} here")))
     }
 
+    /// Says what a member must be, and what comes instead.
+    #[cold]
+    pub(super) fn expected(&mut self, member: &str, expected: &str) -> Box<Fault> {
+        match self.reader.raw() {
+            Ok(found) => Fault::expected(member, expected, found),
+            Err(error) => error.into(),
+        }
+    }
+
     /// A string member.
     pub(super) fn text(&mut self, member: &str) -> Outcome<std::borrow::Cow<'a, str>> {
         if self.reader.peek()? != Kind::String {
-            return Err(Fault::data(format!("{member:?} must be a string")));
+            return Err(self.expected(member, "a string"));
         }
         Ok(self.reader.string()?)
     }
@@ -170,7 +179,7 @@ impl<'a> Parser<'a> {
                     Ok(())
                 }
             }
-            _ => Err(Fault::data(format!("{member:?} must be a string or an array of strings"))),
+            _ => Err(self.expected(member, "a string or an array of strings")),
         }
     }
 

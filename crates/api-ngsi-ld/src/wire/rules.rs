@@ -17,9 +17,9 @@ pub(crate) enum Representation {
 pub(crate) enum Nulls {
     /// It is refused.
     Refused,
-    /// It asks for the removal of an attribute or of a member of one, and cannot stand within a value (5.5.8).
+    /// It asks for the removal of an attribute or of a member of one, and must not be within a value (5.5.8).
     Deletes,
-    /// It asks for removal, of what stands within a value, too (5.5.12).
+    /// It asks for removal, of what is within a value, too (5.5.12).
     Merges,
     /// As the value of an attribute it says that the attribute was removed (4.5.7).
     Records,
@@ -46,7 +46,7 @@ pub(crate) struct Rules {
     pub(crate) representation: Representation,
     /// What `urn:ngsi-ld:null` does.
     pub(crate) nulls: Nulls,
-    /// Instances may come without value or type and are laid over held ones.
+    /// Instances may come without value or type and are laid over stored ones.
     pub(crate) partial: bool,
     /// An attribute may have several instances of one datasetId: its past (4.5.6).
     pub(crate) temporal: bool,
@@ -73,18 +73,18 @@ impl Rules {
         Self { id_required: false, type_required: false, ..Self::create(depth_max) }
     }
 
-    /// A fragment that replaces held attributes whole (5.6.2): nulls remove.
+    /// A fragment that replaces stored attributes whole (5.6.2): nulls remove.
     pub(crate) const fn update(depth_max: usize) -> Self {
         Self { nulls: Nulls::Deletes, ..Self::fragment(depth_max) }
     }
 
-    /// A fragment of an attribute that is laid over what is held (5.6.4, 5.6.14): nulls remove members, and what is left
+    /// A fragment of an attribute that is laid over what is stored (5.6.4, 5.6.14): nulls remove members, and what is left
     /// out stays.
     pub(crate) const fn patch(depth_max: usize) -> Self {
         Self { partial: true, ..Self::update(depth_max) }
     }
 
-    /// A fragment that is merged into what is held (5.6.17): nulls remove at any depth, and what is left out stays.
+    /// A fragment that is merged into what is stored (5.6.17): nulls remove at any depth, and what is left out stays.
     pub(crate) const fn merge(depth_max: usize) -> Self {
         Self { nulls: Nulls::Merges, ..Self::patch(depth_max) }
     }

@@ -35,7 +35,7 @@ impl Parser<'_> {
         let at = |instance: &&Instance| instance.observed_at.map_or(i64::MAX, |time| time.0);
         let last = attribute.instances.iter().max_by_key(at);
         let value = last.and_then(|last| last.value.as_deref());
-        draft.scopes = Some(value.map(scopes_of_value).unwrap_or_default());
+        draft.scopes = Some(value.map_or_else(Vec::new, scopes_of_value));
         draft.attributes.push(attribute);
         Ok(())
     }

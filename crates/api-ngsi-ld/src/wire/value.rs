@@ -35,7 +35,7 @@ impl Parser<'_> {
             Kind::LanguageProperty => self.check_language_map(&value).map(|()| value),
             Kind::VocabProperty => self.expanded(slot, &value),
             Kind::ListProperty if value.starts_with('[') => Ok(value),
-            Kind::ListProperty => Err(Fault::data("\"valueList\" must be an array")),
+            Kind::ListProperty => Err(Fault::expected("valueList", "an array", &value)),
             Kind::ListRelationship => object_list(&value),
         }
     }
@@ -73,7 +73,7 @@ impl Parser<'_> {
 
     fn check_language_map(&self, value: &str) -> Outcome<()> {
         if !value.starts_with('{') {
-            return Err(Fault::data("\"languageMap\" must be an object of texts by language tag"));
+            return Err(Fault::expected("languageMap", "an object of texts by language tag", value));
         }
         for (tag, text) in members(value) {
             if !is_language_tag(&tag) {
@@ -84,7 +84,7 @@ impl Parser<'_> {
                 || text == "null" && self.rules.nulls == Nulls::Merges;
             if !texts {
                 return Err(Fault::data(format!(
-                    "\"languageMap\": {tag:?} must be a string or an array of strings"
+                    "\"languageMap\": {tag:?} must be a string or an array of strings, not {text}"
                 )));
             }
         }
@@ -94,7 +94,7 @@ impl Parser<'_> {
 
     /// A canonical string or array of strings with each string expanded to an IRI.
     pub(super) fn expanded(&self, slot: &str, value: &str) -> Outcome<Box<str>> {
-        let wrong = || Fault::data(format!("{slot:?} must be a string or an array of strings"));
+        let wrong = || Fault::expected(slot, "a string or an array of strings", value);
         let expand = |out: &mut String, text: &str| -> Outcome<()> {
             let name = string_value(text).filter(|name| !name.is_empty()).ok_or_else(wrong)?;
             if name == NULL {
@@ -130,15 +130,15 @@ pub(super) fn inferred_kind(slot: Slot, value: &str) -> Kind {
 fn check_json(value: &str) -> Outcome<()> {
     let fits = value.starts_with('{')
         || value.starts_with('[') && elements(value).all(|element| element.starts_with('{'));
-    if fits { Ok(()) } else { Err(Fault::data("\"json\" must be an object or an array of objects")) }
+    if fits { Ok(()) } else { Err(Fault::expected("json", "an object or an array of objects", value)) }
 }
 
-/// Whether the NGSI-LD null stands somewhere within a value.
+/// Whether the NGSI-LD null is somewhere within a value.
 fn holds_null(value: &str) -> bool {
     value.starts_with(['{', '[']) && memchr::memmem::find(value.as_bytes(), b"\"urn:ngsi-ld:null\"").is_some()
 }
 
-/// Whether one of the NGSI-LD nulls that a value holds stands in an array, which no merge reaches.
+/// Whether one of the NGSI-LD nulls within a value is in an array, which no merge reaches.
 fn in_array(value: &str) -> bool {
     if value.starts_with('{') {
         return members(value).any(|(_, value)| in_array(value));
@@ -152,7 +152,7 @@ fn check_objects(value: &str) -> Outcome<()> {
         return check_object(value);
     }
     if !value.starts_with('[') {
-        return Err(Fault::data("\"object\" must be a URI or an array of URIs"));
+        return Err(Fault::expected("object", "a URI or an array of URIs", value));
     }
     if value == "[]" {
         return Err(Fault::data("\"object\" must not be an empty array"));
@@ -162,14 +162,14 @@ fn check_objects(value: &str) -> Outcome<()> {
 
 fn check_object(text: &str) -> Outcome<()> {
     let uri =
-        string_value(text).ok_or_else(|| Fault::data("\"object\" must be a URI or an array of URIs"))?;
+        string_value(text).ok_or_else(|| Fault::expected("object", "a URI or an array of URIs", text))?;
     check_uri(&uri).map_err(|error| Fault::data(format!("\"object\": {error}")))
 }
 
 /// An array of URIs, or of objects that hold one as `object`, as an array of URIs.
 fn object_list(value: &str) -> Outcome<Box<str>> {
     if !value.starts_with('[') {
-        return Err(Fault::data("\"objectList\" must be an array"));
+        return Err(Fault::expected("objectList", "an array", value));
     }
     let mut out = String::with_capacity(value.len());
     for element in elements(value) {

@@ -55,7 +55,7 @@ async fn what_is_built_in_counts_as_much_as_its_text() {
     let core = of.gather(&serde_json::json!([CORE_URL, CORE_URL])).await.unwrap();
     assert!(core.bytes == 0 && !core.repeats);
     let document = Stored { text: r#"{"@context":{"a":"urn:a"}}"#.into(), created: Timestamp(0) };
-    let document = Document { stored: document, is_kept: Arc::default() };
+    let document = Document { stored: document, is_stored: Arc::default() };
     contexts.shared.pool.lock().put_document(of.tenant, None, own, document);
     assert!(!of.gather(&serde_json::json!([own])).await.unwrap().repeats);
     assert!(of.gather(&serde_json::json!([own, own])).await.unwrap().repeats);
@@ -277,7 +277,7 @@ async fn a_fetched_document_that_is_no_context_is_forgotten_and_asked_for_again_
 }
 
 #[tokio::test]
-async fn what_was_fetched_before_there_was_a_tenant_is_kept_once_there_is() {
+async fn what_was_fetched_before_there_was_a_tenant_is_stored_once_there_is() {
     let server = WebServer::start(&[("/a", Page::Text(r#"{"@context": {"a": "x:y"}}"#.into()))]).await;
     let store = store::testing::memory(Clock::System);
     let (entities, tenant) = (entities(&store), TenantName::new("new").unwrap());

@@ -330,7 +330,8 @@ fn work() -> Work {
 #[test]
 fn linked_entities_stand_in_their_relationships() {
     let (x, held) = city();
-    let linked = LinkedViews::new(&held, 2, work());
+    let views = held.views().unwrap();
+    let linked = LinkedViews::new(&views, 2, work());
     let shown = render(&x, |plan| plan.linked = Some(&linked));
     let w = r#"{"id":"urn:w","type":"T"}"#;
     let y = format!(
@@ -343,7 +344,8 @@ fn linked_entities_stand_in_their_relationships() {
     let y = format!(r#"{{"id":"urn:y","type":"T","a":"urn:x","b":{w}}}"#);
     let shown = render(&x, |plan| (plan.linked, plan.form) = (Some(&linked), Form::Simplified));
     assert_eq!(shown, format!(r#"{{"id":"urn:x","type":"T","a":[{y},"urn:z"]}}"#));
-    let linked = LinkedViews::new(&held, 1, work());
+    let views = held.views().unwrap();
+    let linked = LinkedViews::new(&views, 1, work());
     let shown = render(&x, |plan| (plan.linked, plan.form) = (Some(&linked), Form::Simplified));
     let y = r#"{"id":"urn:y","type":"T","a":"urn:x","b":"urn:w"}"#;
     assert_eq!(shown, format!(r#"{{"id":"urn:x","type":"T","a":[{y},"urn:z"]}}"#));
@@ -352,7 +354,8 @@ fn linked_entities_stand_in_their_relationships() {
 #[test]
 fn a_projection_reaches_into_linked_entities() {
     let (x, linked) = city();
-    let linked = LinkedViews::new(&linked, 2, work());
+    let views = linked.views().unwrap();
+    let linked = LinkedViews::new(&views, 2, work());
     let inner = Members { id: true, ..Members::default() };
     let pick = Members { attributes: vec![(A, Some(Box::new(inner)))], ..Members::default() };
     let shown = render(&x, |plan| {
@@ -391,7 +394,8 @@ fn ends(count: usize, work: Work) -> (Option<Ended>, usize) {
     let targets = vec![r#""urn:y""#; count].join(",");
     let x = draft("urn:x", vec![attribute(A, [Instance::new(Kind::Relationship, &*format!("[{targets}]"))])]);
     let (_, held) = city();
-    let linked = LinkedViews::new(&held, 1, work);
+    let views = held.views().unwrap();
+    let linked = LinkedViews::new(&views, 1, work);
     let shown = render(&x, |plan| plan.linked = Some(&linked));
     (linked.into_work().ended, shown.matches(r#"{"id":"urn:y""#).count())
 }

@@ -124,8 +124,8 @@ async fn what_is_no_context_is_not_hosted() {
     let contexts = contexts(&store());
     for (text, kind, said) in [
         ("{", "InvalidRequest", "the body is no JSON"),
-        ("[]", "BadRequestData", "the body is no object"),
-        ("{}", "BadRequestData", "the body has no @context"),
+        ("[]", "BadRequestData", "the body must be an object with the member @context"),
+        ("{}", "BadRequestData", "the body must have the member @context"),
         (r#"{"@context": {"a": "b"}}"#, "BadRequestData", "\"a\" stands for \"b\""),
         (r#"{"@context": "a.jsonld"}"#, "BadRequestData", "\"a.jsonld\" is no URL"),
         (r#"{"@context": "http://127.0.0.1:1/"}"#, "LdContextNotAvailable", "http://127.0.0.1:1/"),

@@ -84,9 +84,9 @@ fn members_come_once() {
 
 #[test]
 fn json_is_an_object_or_objects() {
-    let expected = "\"json\" must be an object or an array of objects";
     for json in ["1", "true", "\"x\"", "[1]", "[{},\"x\"]"] {
-        wrong(&format!("{{\"a\":{{\"type\":\"JsonProperty\",\"json\":{json}}}}}"), expected);
+        let expected = format!("\"json\" must be an object or an array of objects, not {json}");
+        wrong(&format!("{{\"a\":{{\"type\":\"JsonProperty\",\"json\":{json}}}}}"), &expected);
     }
     check(
         r#"{"a":{"json":[]},"b":{"json":[{"x":1},{}]}}"#,
@@ -144,7 +144,7 @@ fn types_begin_with_a_letter_and_are_no_keywords() {
     for name in ["id", "type"] {
         let found = entity(&of_type(name), &Rules::create(16));
         let expected = format!(
-            "BadRequestData: {name:?} stands for the JSON-LD keyword \"@{name}\" and can name nothing"
+            "BadRequestData: {name:?} is the JSON-LD keyword \"@{name}\" in this context, and cannot be a name"
         );
         assert_eq!(found, expected);
     }

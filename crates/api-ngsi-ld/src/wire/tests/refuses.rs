@@ -22,11 +22,11 @@ fn wrong_members_of_an_entity() {
     check_entity(r#"{"type":"T"}"#, "BadRequestData: an entity must have an \"id\"");
     check_entity(r#"{"id":"urn:x:1"}"#, "BadRequestData: an entity must have a \"type\"");
     check_entity(r#"{"id":"x","type":"T"}"#, "BadRequestData: \"id\": \"x\" is not a URI");
-    check_entity(r#"{"id":7,"type":"T"}"#, "BadRequestData: \"id\" must be a string");
+    check_entity(r#"{"id":7,"type":"T"}"#, "BadRequestData: \"id\" must be a string, not 7");
     check_entity(r#"{"id":"urn:x:1","@id":"urn:x:1","type":"T"}"#, "BadRequestData: \"id\" is given twice");
     check_entity(
         r#"{"id":"urn:x:1","type":7}"#,
-        "BadRequestData: \"type\" must be a string or an array of strings",
+        "BadRequestData: \"type\" must be a string or an array of strings, not 7",
     );
     check_entity(r#"{"id":"urn:x:1","type":[]}"#, "BadRequestData: \"type\" must not be an empty array");
     check_entity(
@@ -38,7 +38,7 @@ fn wrong_members_of_an_entity() {
         r#"{"scope":"/a b"}"#,
         "BadRequestData: \"scope\": \"/a b\" is not a scope such as /Madrid/Gardens",
     );
-    check(r#"{"scope":["/a",7]}"#, "BadRequestData: \"scope\" must be a string");
+    check(r#"{"scope":["/a",7]}"#, "BadRequestData: \"scope\" must be a string, not 7");
     check(
         r#"{"expiresAt":"soon"}"#,
         "BadRequestData: \"expiresAt\" must be a date-time in UTC such as 2023-04-01T12:00:00Z, with at most six decimals, not \"soon\"",
@@ -73,17 +73,23 @@ fn wrong_values() {
         "a Relationship has its value in \"object\", not in \"value\"",
     );
     wrong(r#"{"a":{"unitCode":"CEL"}}"#, "must have a value");
-    wrong(r#"{"a":{"value":1,"object":"urn:x:1"}}"#, "has both \"value\" and \"object\"");
-    wrong(r#"{"a":{"type":"Relationship","object":7}}"#, "\"object\" must be a URI or an array of URIs");
+    wrong(
+        r#"{"a":{"value":1,"object":"urn:x:1"}}"#,
+        "must have its value in one member, not in both \"value\" and \"object\"",
+    );
+    wrong(
+        r#"{"a":{"type":"Relationship","object":7}}"#,
+        "\"object\" must be a URI or an array of URIs, not 7",
+    );
     wrong(r#"{"a":{"type":"Relationship","object":"x"}}"#, "\"object\": \"x\" is not a URI");
     wrong(r#"{"a":{"type":"Relationship","object":[]}}"#, "\"object\" must not be an empty array");
     wrong(
         r#"{"a":{"type":"Relationship","object":["urn:x:1",7]}}"#,
-        "\"object\" must be a URI or an array of URIs",
+        "\"object\" must be a URI or an array of URIs, not 7",
     );
     wrong(
         r#"{"a":{"type":"LanguageProperty","languageMap":"x"}}"#,
-        "\"languageMap\" must be an object of texts by language tag",
+        "\"languageMap\" must be an object of texts by language tag, not \"x\"",
     );
     wrong(
         r#"{"a":{"type":"LanguageProperty","languageMap":{"e_n":"x"}}}"#,
@@ -91,11 +97,14 @@ fn wrong_values() {
     );
     wrong(
         r#"{"a":{"type":"LanguageProperty","languageMap":{"en":1}}}"#,
-        "\"languageMap\": \"en\" must be a string or an array of strings",
+        "\"languageMap\": \"en\" must be a string or an array of strings, not 1",
     );
-    wrong(r#"{"a":{"type":"VocabProperty","vocab":7}}"#, "\"vocab\" must be a string or an array of strings");
+    wrong(
+        r#"{"a":{"type":"VocabProperty","vocab":7}}"#,
+        "\"vocab\" must be a string or an array of strings, not 7",
+    );
     wrong(r#"{"a":{"type":"VocabProperty","vocab":[]}}"#, "\"vocab\" must not be an empty array");
-    wrong(r#"{"a":{"type":"ListProperty","valueList":7}}"#, "\"valueList\" must be an array");
+    wrong(r#"{"a":{"type":"ListProperty","valueList":7}}"#, "\"valueList\" must be an array, not 7");
     wrong(
         r#"{"a":{"type":"ListRelationship","objectList":[7]}}"#,
         "\"objectList\" must hold URIs, or objects with an \"object\"",
@@ -123,8 +132,8 @@ fn wrong_members_of_an_instance() {
         r#"{"a":{"value":1,"observedAt":"2023"}}"#,
         "\"observedAt\" must be a date-time in UTC such as 2023-04-01T12:00:00Z, with at most six decimals, not \"2023\"",
     );
-    wrong(r#"{"a":{"value":1,"observedAt":7}}"#, "\"observedAt\" must be a string");
-    wrong(r#"{"a":{"value":1,"unitCode":7}}"#, "\"unitCode\" must be a string");
+    wrong(r#"{"a":{"value":1,"observedAt":7}}"#, "\"observedAt\" must be a string, not 7");
+    wrong(r#"{"a":{"value":1,"unitCode":7}}"#, "\"unitCode\" must be a string, not 7");
     wrong(r#"{"a":{"value":1,"unitCode":null}}"#, "\"unitCode\" must not be null here");
     wrong(r#"{"a":{"value":1,"unitCode":"x","unitCode":"y"}}"#, "\"unitCode\" is given twice");
     wrong(r#"{"a":{"value":1,"datasetId":"x"}}"#, "\"datasetId\": \"x\" is not a URI");
@@ -139,7 +148,7 @@ fn wrong_members_of_an_instance() {
         "\"@context\" is a JSON-LD keyword that an attribute cannot have",
     );
     wrong(r#"{"a":{"type":"Property","type":"Property","value":1}}"#, "\"type\" is given twice");
-    wrong(r#"{"a":{"type":7,"value":1}}"#, "\"type\" must be a string");
+    wrong(r#"{"a":{"type":7,"value":1}}"#, "\"type\" must be a string, not 7");
     wrong(
         r#"{"a":{"languageMap":{"en":"x"},"unitCode":"CEL"}}"#,
         "a LanguageProperty cannot have \"unitCode\"",
@@ -148,7 +157,7 @@ fn wrong_members_of_an_instance() {
     wrong(r#"{"a":{"object":"urn:x:1","valueType":"T"}}"#, "a Relationship cannot have \"valueType\"");
     wrong(
         r#"{"a":{"object":"urn:x:1","objectType":7}}"#,
-        "\"objectType\" must be a string or an array of strings",
+        "\"objectType\" must be a string or an array of strings, not 7",
     );
     wrong(r#"{"a":{"value":1,"entity":{}}}"#, "a Property cannot have \"entity\"");
     wrong(r#"{"a":{"value":1,"b":1,"b":2}}"#, "attribute \"b\" is given twice");
@@ -162,13 +171,19 @@ fn wrong_members_of_an_instance() {
 fn instances_that_are_not_told_apart() {
     let wrong =
         |body: &str, expected: &str| check(body, &format!("BadRequestData: attribute \"a\": {expected}"));
-    wrong(r#"{"a":[{"value":1},{"value":2}]}"#, "two instances have no datasetId");
-    wrong(r#"{"a":[{"value":1},{"value":2,"datasetId":"@none"}]}"#, "two instances have no datasetId");
+    wrong(r#"{"a":[{"value":1},{"value":2}]}"#, "two instances have no datasetId: all but one must have one");
+    wrong(
+        r#"{"a":[{"value":1},{"value":2,"datasetId":"@none"}]}"#,
+        "two instances have no datasetId: all but one must have one",
+    );
     wrong(
         r#"{"a":[{"value":1,"datasetId":"urn:d:1"},{"value":1},{"value":2,"datasetId":"urn:d:1"}]}"#,
         "two instances have the datasetId \"urn:d:1\"",
     );
-    wrong(r#"{"a":[{"value":1},7]}"#, "an array of instances must hold nothing but instances");
+    wrong(
+        r#"{"a":[{"value":1},7]}"#,
+        "an array of instances must hold nothing but objects with a type or a value",
+    );
     let (bare, instance) = (
         r#"{"type":"Point","coordinates":[1,2]}"#,
         r#"{"type":"GeoProperty","value":{"type":"Point","coordinates":[1,2]},"datasetId":"urn:d:1"}"#,
@@ -189,7 +204,10 @@ fn instances_that_are_not_told_apart() {
         "two instances have the datasetId \"urn:d:3\"",
     );
     let nested = r#"{"a":{"dataset":{"urn:d:1":{"dataset":{"urn:d:2":1}}}}}"#;
-    check_simplified(nested, "BadRequestData: attribute \"a\": \"dataset\" stands within \"dataset\"");
+    check_simplified(
+        nested,
+        "BadRequestData: attribute \"a\": \"dataset\" must not be nested in \"dataset\"",
+    );
 }
 
 #[test]
