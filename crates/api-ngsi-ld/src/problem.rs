@@ -5,7 +5,7 @@ use api_http::{
 };
 use http::{HeaderValue, Method, StatusCode, header};
 use lang_json::write_string;
-use model_entities::{Error, StoreErrorKind, TermId, is_outage};
+use model_entities::{Error, Limit, LimitName, StoreErrorKind, TermId, is_outage};
 
 const TYPE_PREFIX: &str = "https://uri.etsi.org/ngsi-ld/errors/";
 
@@ -34,7 +34,7 @@ impl Problem {
         Self::new(StatusCode::BAD_REQUEST, "BadRequestData", "Bad request data", detail)
     }
 
-    /// The request is syntactically wrong: no JSON, a parameter that cannot stand here.
+    /// The request is syntactically wrong: no JSON, a parameter that is not allowed here.
     pub(crate) fn invalid_request(detail: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, "InvalidRequest", "Invalid request", detail)
     }
@@ -172,7 +172,7 @@ impl Problem {
         out.push('}');
     }
 
-    /// The answer that tells the client.
+    /// The answer to the client.
     pub(crate) fn response(&self) -> Response {
         let mut body = String::with_capacity(192 + self.detail.len());
         self.write(&mut body);
@@ -229,24 +229,64 @@ pub(crate) fn problem<'n>(error: &Error, name: impl FnOnce(TermId) -> &'n str) -
         Error::Contention(id) => {
             Problem::unavailable(format!("too many writers of entity {id:?} at once; try again"))
         }
-        Error::Limit(limit) => Problem::too_complex_query(limit.to_string()),
+        Error::Limit(limit) => Problem::too_complex_query(beyond(limit)),
         Error::StrandLimit(detail) => Problem::too_complex_query(detail.as_str()),
         Error::TimedOut(timed_out) => Problem::timed_out(timed_out.to_string()),
         Error::Store(error) => store_problem(error.kind(), error),
     }
 }
 
-/// Words a refusal of a write: a limit there is one on what is stored, not on a query.
+/// Words a refusal of a write: its limits are on what is stored, not on a query.
 pub(crate) fn write_problem<'n>(error: &Error, name: impl FnOnce(TermId) -> &'n str) -> Problem {
     match error {
-        Error::Limit(limit) => Problem::too_large(limit.to_string()),
+        Error::Limit(limit) => Problem::too_large(beyond(limit)),
         Error::StrandLimit(detail) => Problem::too_large(detail.as_str()),
         error => problem(error, name),
     }
 }
 
+/// Words what is beyond a limit, and says which parameter to change where one decides.
+fn beyond(limit: &Limit) -> String {
+    let Limit { name, max, .. } = limit;
+    let label = name.as_str();
+    match name {
+        LimitName::ScannedEntities { is_indexing: false } => format!(
+            "the query looks at more than {max} entities ({label}): narrow it down by type, id or scopeQ"
+        ),
+        LimitName::LinkedEntities => {
+            format!("parameter q follows relationships to more than {max} entities ({label})")
+        }
+        LimitName::SortedEntities => {
+            format!("parameters offset and limit reach beyond {max} sorted entities ({label})")
+        }
+        LimitName::SortKeyBytes => format!(
+            "parameter orderBy: what entities are sorted by takes more than {max} bytes ({label}): ask for fewer entities, or \
+             order by fewer members"
+        ),
+        LimitName::InstancesOfOneTime => format!(
+            "an attribute has more than {max} instances of the same time, which one answer must hold together ({label}): ask for \
+             fewer attributes or datasetIds"
+        ),
+        LimitName::ScannedEntities { is_indexing: true }
+        | LimitName::EntityBytes
+        | LimitName::IdBytes
+        | LimitName::ScopeBytes
+        | LimitName::Types
+        | LimitName::Scopes
+        | LimitName::Attributes
+        | LimitName::SubAttributes
+        | LimitName::Instances
+        | LimitName::IndexRows
+        | LimitName::IndexBytes
+        | LimitName::NameBytes
+        | LimitName::Names
+        | LimitName::ConsumerNameBytes
+        | LimitName::Consumers => limit.to_string(),
+    }
+}
+
 fn store_problem(kind: StoreErrorKind, error: &dyn std::error::Error) -> Problem {
-    // What is too large is the client's affair.
+    // What is too large is the client's fault.
     if kind != StoreErrorKind::TooLarge {
         log_refusal(error, is_outage(kind));
     }
@@ -263,7 +303,7 @@ fn store_problem(kind: StoreErrorKind, error: &dyn std::error::Error) -> Problem
         StoreErrorKind::FolderLost => {
             Problem::unavailable("the server's data folder was removed or replaced: nothing is written")
         }
-        // Whoever asks is told by the model that there is no such tenant.
+        // The model words it as a tenant that does not exist.
         StoreErrorKind::TenantRemoved
         | StoreErrorKind::Conflict
         | StoreErrorKind::Fenced
