@@ -55,9 +55,8 @@ pub fn put_times(
 
 /// Says in a stored form when it was changed.
 pub fn set_modified(stored: &mut [u8], modified: Timestamp) {
-    if let Some(place) = stored.get_mut(MODIFIED_AT..FLAGS_AT) {
-        place.copy_from_slice(&modified.0.to_le_bytes());
-    }
+    let slot = stored.get_mut(MODIFIED_AT..FLAGS_AT).expect("an entity has times");
+    slot.copy_from_slice(&modified.0.to_le_bytes());
 }
 
 /// What stands between the times and the attributes. A type given twice is stored once. `scoped`: since when the entity
@@ -90,9 +89,7 @@ pub fn seal(out: &mut Vec<u8>, start: usize) {
     let length = out.len() - start;
     put_varint(out, length as u64);
     let size = out.len() - start - length;
-    if let Some(tail) = out.get_mut(start..) {
-        tail.rotate_right(size);
-    }
+    out.get_mut(start..).expect("something was appended since").rotate_right(size);
 }
 
 /// Appends an attribute all of whose instances have these times.

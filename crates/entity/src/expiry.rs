@@ -34,9 +34,7 @@ pub fn live(view: &EntityView<'_>, now: Timestamp) -> Live {
     if !instances().any(|instance| is_expired(instance.expires_at(), now)) {
         return Live::Whole;
     }
-    let names_end =
-        view.bytes().len() - view.attributes().map(|attribute| attribute.bytes().len()).sum::<usize>();
-    let mut out = view.bytes().get(..names_end).unwrap_or_default().to_vec();
+    let mut out = view.head().to_vec();
     let mut cut = Vec::new();
     let mut transient = view.expires_at().is_some();
     let mut modified = Timestamp(view.modified_at().0.saturating_add(1));
@@ -70,9 +68,8 @@ pub fn live(view: &EntityView<'_>, now: Timestamp) -> Live {
 
 /// Says in a stored form whether anything of it expires.
 pub fn set_transient(stored: &mut [u8], transient: bool) {
-    if let Some(flags) = stored.get_mut(FLAGS_AT) {
-        *flags = if transient { *flags | FLAG_TRANSIENT } else { *flags & !FLAG_TRANSIENT };
-    }
+    let flags = stored.get_mut(FLAGS_AT).expect("an entity has flags");
+    *flags = if transient { *flags | FLAG_TRANSIENT } else { *flags & !FLAG_TRANSIENT };
 }
 
 /// A stored entity as it is at `now`; `None` if it is gone. Cost: as [`live`].

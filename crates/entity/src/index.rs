@@ -35,6 +35,8 @@ impl Indexed {
     }
 }
 
+const IN_BUFFER: &str = "a row lies in the buffer of keys";
+
 /// Rows, packed into one buffer. Once [`finished`](Self::finish): sorted by key, each key once.
 #[derive(Debug, Default)]
 pub struct IndexRows {
@@ -151,14 +153,11 @@ impl IndexRows {
 
     /// The row at `index` once more, with another type.
     fn copy_for_type(&mut self, index: usize, of_type: TermId) {
-        let Some(row) = self.rows.get(index).copied() else {
-            return;
-        };
+        let row = *self.rows.get(index).expect("one of the rows that are there");
         let start = offset(&self.keys);
         self.keys.extend_from_within(row.start as usize..row.end as usize);
-        if let Some(place) = self.keys.get_mut(start as usize + 1..start as usize + 5) {
-            place.copy_from_slice(&of_type.0.to_be_bytes());
-        }
+        let slot = self.keys.get_mut(start as usize + 1..start as usize + 5);
+        slot.expect("a key by attribute has a type").copy_from_slice(&of_type.0.to_be_bytes());
         self.rows.push(IndexRow { start, end: offset(&self.keys) });
     }
 
@@ -169,33 +168,26 @@ impl IndexRows {
 
     fn sort_from(&mut self, first: usize) {
         let keys = &self.keys;
-        let key = |row: &IndexRow| keys.get(row.start as usize..row.end as usize).unwrap_or_default();
-        let Some(tail) = self.rows.get_mut(first..) else {
-            return;
-        };
+        let key = |row: &IndexRow| keys.get(row.start as usize..row.end as usize).expect(IN_BUFFER);
+        let tail = self.rows.get_mut(first..).expect("a part of the rows");
         if tail.is_sorted_by(|one, two| key(one) < key(two)) {
             return;
         }
         tail.sort_unstable_by(|one, two| key(one).cmp(key(two)));
-        let mut kept = first;
+        let mut end = first;
         for index in first..self.rows.len() {
-            let Some(row) = self.rows.get(index).copied() else {
-                break;
-            };
-            let repeated =
-                kept > first && self.rows.get(kept - 1).is_some_and(|before| key(before) == key(&row));
-            if !repeated {
-                if let Some(place) = self.rows.get_mut(kept) {
-                    *place = row;
-                }
-                kept += 1;
+            let row = *self.rows.get(index).expect("an index of the rows");
+            let before = end.checked_sub(1).filter(|_| end > first).and_then(|before| self.rows.get(before));
+            if before.is_none_or(|before| key(before) != key(&row)) {
+                *self.rows.get_mut(end).expect("not behind the row that is read") = row;
+                end += 1;
             }
         }
-        self.rows.truncate(kept);
+        self.rows.truncate(end);
     }
 
     fn key(&self, row: &IndexRow) -> &[u8] {
-        self.keys.get(row.start as usize..row.end as usize).unwrap_or_default()
+        self.keys.get(row.start as usize..row.end as usize).expect(IN_BUFFER)
     }
 
     /// How many rows there are.
@@ -215,7 +207,7 @@ impl IndexRows {
 }
 
 fn offset(keys: &[u8]) -> u32 {
-    u32::try_from(keys.len()).unwrap_or(u32::MAX)
+    u32::try_from(keys.len()).expect("the index keys of an entity take less than 4 GiB")
 }
 
 fn put_value(out: &mut Vec<u8>, of_type: TermId, name: TermId, value: IndexValue<'_>, id: &str) {

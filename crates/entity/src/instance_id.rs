@@ -23,12 +23,12 @@ impl InstanceId {
         let number = u128::from(self.time.cast_unsigned()) << 32 | u128::from(self.tag);
         let digit = |place: usize| {
             let shifted = number >> (4 * (23 - place));
-            let nibble = usize::try_from(shifted & 0xf).unwrap_or_default();
-            DIGITS.get(nibble).copied().unwrap_or(b'0')
+            let nibble = usize::try_from(shifted & 0xf).expect("four bits");
+            *DIGITS.get(nibble).expect("one of sixteen")
         };
         let digits: [u8; 24] = std::array::from_fn(digit);
         out.push_str(INSTANCE_PREFIX);
-        out.push_str(std::str::from_utf8(&digits).unwrap_or_default());
+        out.push_str(std::str::from_utf8(&digits).expect("digits are ASCII"));
     }
 }
 

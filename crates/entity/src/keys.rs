@@ -410,7 +410,7 @@ pub fn value_bounds(
     let start = match lower {
         Bound::Unbounded => of_class().start,
         Bound::Excluded(value) if value.is_exact() => {
-            value_range(of_type, attribute, value).end.unwrap_or_default()
+            value_range(of_type, attribute, value).end.expect("keys of another kind follow")
         }
         Bound::Included(value) | Bound::Excluded(value) => value_range(of_type, attribute, value).start,
     };

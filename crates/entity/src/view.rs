@@ -148,7 +148,8 @@ impl<'a> EntityView<'a> {
 
     /// The stored bytes before the attributes.
     pub fn head(&self) -> &'a [u8] {
-        self.whole.get(..self.whole.len() - self.attributes.0.len()).unwrap_or_default()
+        let end = self.whole.len() - self.attributes.0.len();
+        self.whole.get(..end).expect("attributes are the end of an entity")
     }
 
     /// The stored bytes of id, types and scopes.

@@ -273,9 +273,7 @@ impl TenantState {
             });
             let found = try_join_all(reads).await?;
             for ((_, index), row) in buckets.iter().copied().flatten().zip(found.into_iter().flatten()) {
-                if let Some(place) = rows.get_mut(*index) {
-                    *place = row;
-                }
+                *rows.get_mut(*index).expect("there is a row for each id") = row;
             }
         }
         Ok(rows)

@@ -110,9 +110,8 @@ impl AggregateHistory {
             None | Some(StoredValue::None) => AggregateValue::None,
             Some(StoredValue::Count(count)) => AggregateValue::Count(*count),
             Some(StoredValue::Number(number)) => AggregateValue::Number(*number),
-            Some(StoredValue::Text(place)) => {
-                let text = usize::try_from(*place).ok().and_then(|place| self.texts.get(place));
-                text.map_or(AggregateValue::None, |text| AggregateValue::Text(text))
+            Some(StoredValue::Text(index)) => {
+                AggregateValue::Text(self.texts.get(*index as usize).expect("the index of a text"))
             }
         }
     }

@@ -71,8 +71,9 @@ impl Class {
             3 => Self::Bool,
             4 => Self::Array,
             5 => Self::Text,
+            6 => Self::Other,
             7 => Self::Removal,
-            _ => Self::Other,
+            8.. => unreachable!("three bits"),
         }
     }
 
@@ -180,7 +181,7 @@ impl PointsBuilder {
             return *place;
         }
         let note = Bytes::copy_from_slice(&self.note);
-        let place = u32::try_from(self.points.notes.dictionary.len()).unwrap_or(u32::MAX);
+        let place = u32::try_from(self.points.notes.dictionary.len()).expect("less notes than points");
         self.points.notes.dictionary.push(note.clone());
         self.places.insert(note, place);
         place
@@ -376,5 +377,5 @@ impl<'a> Point<'a> {
 /// Tells attributes and datasets of entities apart in instance ids.
 pub fn tag_of(id: &str, attribute: TermId, dataset: Option<&str>) -> u32 {
     let hash = xxhash_rust::xxh3::xxh3_64(&crate::keys::strand_name(id, attribute, dataset));
-    u32::try_from(hash >> 32).unwrap_or_default()
+    u32::try_from(hash >> 32).expect("32 bits are left")
 }

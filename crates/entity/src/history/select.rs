@@ -88,7 +88,7 @@ impl Bound {
 impl Selected {
     /// Those of `points` within the span, in order, cut to the bound.
     pub fn new(points: Points, time: TimeProperty, span: TimeSpan, bound: Bound) -> Self {
-        let places = 0..u32::try_from(points.len()).unwrap_or(u32::MAX);
+        let places = 0..u32::try_from(points.len()).expect("points in memory are fewer");
         let found =
             places.zip(0..).filter_map(|(place, index)| Some((time_of(&points, index, time)?, place)));
         let mut order: Vec<(i64, u32)> = found.filter(|(time, _)| span.contains(Timestamp(*time))).collect();
@@ -161,6 +161,8 @@ impl Selected {
     }
 }
 
+const IN_DICTIONARY: &str = "points name notes of their dictionary";
+
 /// The points at these places, in this order, with the notes they use.
 fn pick(points: &Points, order: &[(i64, u32)]) -> Points {
     let places = || order.iter().map(|(_, place)| *place as usize);
@@ -172,13 +174,10 @@ fn pick(points: &Points, order: &[(i64, u32)]) -> Points {
     out.observed.extend(places().filter_map(|place| points.observed.get(place)));
     let mut renamed = vec![u32::MAX; points.notes.dictionary.len()];
     for note in places().filter_map(|place| points.notes.places.get(place)) {
-        let (Some(name), Some(note)) =
-            (renamed.get_mut(*note as usize), points.notes.dictionary.get(*note as usize))
-        else {
-            continue;
-        };
+        let name = renamed.get_mut(*note as usize).expect(IN_DICTIONARY);
+        let note = points.notes.dictionary.get(*note as usize).expect(IN_DICTIONARY);
         if *name == u32::MAX {
-            *name = u32::try_from(out.notes.dictionary.len()).unwrap_or(u32::MAX);
+            *name = u32::try_from(out.notes.dictionary.len()).expect("no more notes than before");
             out.notes.dictionary.push(note.clone());
         }
         out.notes.places.push(*name);

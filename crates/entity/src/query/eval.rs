@@ -228,7 +228,7 @@ struct Leaf {
 }
 
 fn next(leaves: &mut std::slice::Iter<'_, Leaf>) -> Leaf {
-    leaves.next().copied().unwrap_or_default()
+    *leaves.next().expect("there is a leaf for each condition")
 }
 
 /// A condition that holds of all pieces if it holds of one.
@@ -349,9 +349,10 @@ impl Node {
             parts.iter().for_each(|part| part.show(piece, view, walk, leaves));
             return;
         }
-        let Some(leaf) = leaves.next().filter(|leaf| !leaf.held) else {
+        let leaf = leaves.next().expect("there is a leaf for each condition");
+        if leaf.held {
             return;
-        };
+        }
         match self {
             Self::And(_) | Self::Or(_) => {}
             Self::Exists(track) | Self::Missing(track) => {
@@ -411,7 +412,7 @@ impl Node {
                 wants
             }
             Self::Exists(track) | Self::Missing(track) | Self::Compare { track, .. } => {
-                let held = leaves.next().is_none_or(|leaf| leaf.held);
+                let held = next(leaves).held;
                 !held && !track.nowhere && track.attribute == Some(attribute)
             }
         }

@@ -39,14 +39,10 @@ impl FoldQueue {
     pub(crate) fn note(&self, tenant: &Tenant, id: &str) {
         let seed = xxhash_rust::xxh3::xxh3_64(&tenant.number().to_be_bytes());
         let hash = usize::try_from(xxhash_rust::xxh3::xxh3_64_with_seed(id.as_bytes(), seed) >> 32);
-        let hash = hash.unwrap_or_default();
-        let Some(chunk) = self.chunks.get(hash % CHUNKS) else {
-            return;
-        };
+        let hash = hash.expect("32 bits");
+        let chunk = self.chunks.get(hash % CHUNKS).expect("one of the chunks");
         let chunk = chunk.get_or_init(|| (0..CHUNK_COUNTERS).map(|_| AtomicU16::new(0)).collect());
-        let Some(counter) = chunk.get(hash / CHUNKS % CHUNK_COUNTERS) else {
-            return;
-        };
+        let counter = chunk.get(hash / CHUNKS % CHUNK_COUNTERS).expect("one of the counters");
         if counter.fetch_add(1, Ordering::Relaxed) + 1 < FOLD_ROWS_MIN {
             return;
         }

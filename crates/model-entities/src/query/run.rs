@@ -15,7 +15,7 @@ use std::collections::HashSet;
 use super::eval::{Links, Matcher};
 use super::order::Top;
 use super::plan::{Plan, wants_types};
-use super::stream::{Buckets, Candidate, Feed, IdList, Union};
+use super::stream::{Buckets, Candidate, Feed, IdList, Union, id_part};
 use super::{Query, QueryResult};
 use crate::TenantEntities;
 use crate::long_read::{LIGHT_ENTITY_BYTES, LongRead};
@@ -234,7 +234,7 @@ impl<'a> Run<'a> {
                     if let Some(mut ids) = self.probe(&walk.plan, walk.probe_rows).await? {
                         // What both ways led to so far tells whether reading on in both spares
                         // enough entities.
-                        let passed = ids.pass(self.key.get(1..).unwrap_or_default());
+                        let passed = ids.pass(id_part(&self.key));
                         let spared = passed.saturating_sub(self.matched);
                         walk.narrow(ids, self.scanned < spared * ROWS_AN_ENTITY);
                     }

@@ -296,7 +296,7 @@ impl Union {
         let mut stream = self.streams.get(self.heap.first()?)?;
         put_entity_key(key, stream.id()?);
         if self.sources > 0 {
-            stream = self.newest_at(key.get(1..).unwrap_or_default()).unwrap_or(stream);
+            stream = self.newest_at(id_part(key)).unwrap_or(stream);
         }
         let row = stream.page.row(stream.at).filter(|_| with_entity);
         let candidate = Candidate {
@@ -305,9 +305,9 @@ impl Union {
         };
         if self.sources > 0 {
             self.last.clear();
-            self.last.extend_from_slice(key.get(1..).unwrap_or_default());
+            self.last.extend_from_slice(id_part(key));
         }
-        self.pass(key.get(1..).unwrap_or_default());
+        self.pass(id_part(key));
         Some(candidate)
     }
 
@@ -375,11 +375,18 @@ fn id_at(streams: &[Stream], at: usize) -> Option<&[u8]> {
     streams.get(at)?.id()
 }
 
+/// The id in the key of an entity; nothing before the first candidate.
+pub(crate) fn id_part(key: &[u8]) -> &[u8] {
+    key.split_first().map_or(&[], |(_, id)| id)
+}
+
 fn put_entity_key(key: &mut Vec<u8>, id: &[u8]) {
     key.clear();
     key.push(keys::ENTITY);
     key.extend_from_slice(id);
 }
+
+const PACKED: &str = "an id lies in the buffer of its list";
 
 /// Ids packed into one buffer, sorted, each once.
 #[derive(Debug, Default)]
@@ -400,22 +407,23 @@ struct PackedId {
 
 impl IdList {
     pub(crate) fn push(&mut self, partition: usize, id: &[u8]) {
-        let offset = |bytes: &[u8]| u32::try_from(bytes.len()).unwrap_or(u32::MAX);
+        let offset =
+            |bytes: &[u8]| u32::try_from(bytes.len()).expect("the ids of a list take less than 4 GiB");
         let start = offset(&self.bytes);
         self.bytes.extend_from_slice(id);
-        let partition = u32::try_from(partition).unwrap_or(u32::MAX);
+        let partition = u32::try_from(partition).expect("a tenant has fewer buckets");
         self.ids.push(PackedId { head: 0, partition, start, end: offset(&self.bytes) });
     }
 
     pub(crate) fn sort(&mut self) {
         let bytes = &self.bytes;
-        let text = |id: &PackedId| bytes.get(id.start as usize..id.end as usize).unwrap_or_default();
+        let text = |id: &PackedId| bytes.get(id.start as usize..id.end as usize).expect(PACKED);
         let first = self.ids.first().map(text).unwrap_or_default();
         let shared = self.ids.iter().fold(first.len(), |shared, id| {
             first.iter().take(shared).zip(text(id)).take_while(|(one, other)| one == other).count()
         });
         for id in &mut self.ids {
-            let rest = text(id).get(shared..).unwrap_or_default();
+            let rest = text(id).get(shared..).expect("all ids begin with what they share");
             // Shorter ids come first, as zeros do; ids hold none.
             let mut head = [0; 8];
             head.iter_mut().zip(rest).for_each(|(to, from)| *to = *from);

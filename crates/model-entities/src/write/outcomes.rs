@@ -2,7 +2,8 @@
 
 use entity::{Change, Error};
 use parking_lot::Mutex;
-use store::ErrorKind;
+
+const EACH: &str = "each operation has an outcome";
 
 /// Outcomes, in the order of the operations. No lock is held longer than one of them is looked at.
 pub(super) struct Outcomes(Mutex<Vec<Option<Result<Change, Error>>>>);
@@ -15,21 +16,18 @@ impl Outcomes {
 
     /// Sets the outcome of the operation at `index`.
     pub(super) fn set(&self, index: usize, outcome: Result<Change, Error>) {
-        if let Some(slot) = self.0.lock().get_mut(index) {
-            *slot = Some(outcome);
-        }
+        *self.0.lock().get_mut(index).expect(EACH) = Some(outcome);
     }
 
     /// Makes the success of an operation an error. One that was refused keeps its reason.
     pub(super) fn refuse(&self, index: usize, error: Error) {
-        if let Some(slot @ Some(Ok(_))) = self.0.lock().get_mut(index) {
+        if let slot @ Some(Ok(_)) = self.0.lock().get_mut(index).expect(EACH) {
             *slot = Some(Err(error));
         }
     }
 
     /// All of them.
     pub(super) fn into_list(self) -> Vec<Result<Change, Error>> {
-        let lost = || Err(store::Error::new(ErrorKind::Unknown, "apply: no outcome was told").into());
-        self.0.into_inner().into_iter().map(|outcome| outcome.unwrap_or_else(lost)).collect()
+        self.0.into_inner().into_iter().map(|outcome| outcome.expect(EACH)).collect()
     }
 }

@@ -8,7 +8,7 @@ use entity::history::{head::put_entries, header::Header};
 use entity::index::{IndexRows, Indexed, diff, index_rows};
 use entity::{Change, EntityView, Error, Fate, Limit, LimitName, Operation, Precondition, TermId, keys};
 use smallvec::SmallVec;
-use store::{Commit, Condition, Limits, Row, Timestamp, Write, later_wins};
+use store::{Commit, Condition, Limits, Row, Stamp, Timestamp, Write, later_wins};
 
 use super::Request;
 use crate::in_use::{Notes, unnoted};
@@ -24,7 +24,9 @@ const CHAIN_ROWS_MAX: usize = 16 << 10;
 
 /// Conditions and rows in the making.
 pub(super) struct PendingCommit {
-    conditions: Vec<Condition>,
+    /// The key of the entity, and the version that it replaces; `None`: there is none.
+    key: Bytes,
+    stamp: Option<Stamp>,
     writes: Vec<Write>,
     /// Whether the writes of several operations stand one after another.
     is_chain: bool,
@@ -51,17 +53,12 @@ pub(super) struct PendingCommit {
 impl PendingCommit {
     /// `past`: the row of the past of an entity that is not there.
     pub(super) fn new(id: &str, row: Option<Row>, past: Option<Row>, watch: Watch) -> Self {
-        let key = keys::entity(id);
-        let condition = match &row {
-            Some(row) => Condition::Version(key, row.stamp),
-            None => Condition::Absent(key),
-        };
+        let stamp = row.as_ref().map(|row| row.stamp);
         let bytes = row.map(|row| row.value);
         let last = past.as_ref().and_then(|row| Header::parse(&row.value)).map(|header| header.last);
-        let mut conditions = Vec::with_capacity(3);
-        conditions.push(condition);
         Self {
-            conditions,
+            key: keys::entity(id),
+            stamp,
             writes: Vec::new(),
             is_chain: false,
             chain_max: CHAIN_ROWS_MAX,
@@ -227,25 +224,23 @@ impl PendingCommit {
         if self.feed.is_empty() {
             return Ok(None);
         }
-        let Some(entity) = self.conditions.first() else {
-            return Ok(None);
-        };
-        let (key, is_new) = match entity {
-            Condition::Version(key, _) | Condition::Present(key) => (key.clone(), false),
-            Condition::Absent(key) => (key.clone(), true),
-            Condition::Fence(_) => return Ok(None),
-        };
+        let mut conditions = Vec::with_capacity(3);
+        conditions.push(match self.stamp {
+            Some(stamp) => Condition::Version(self.key.clone(), stamp),
+            None => Condition::Absent(self.key.clone()),
+        });
+        let key = self.key.clone();
         self.writes.push(match &self.bytes {
             Some(bytes) => Write::PutStamped(key, bytes.clone()),
             None => Write::Delete(key),
         });
         let reclaims = self.bytes.is_none();
-        self.commit_past(id, is_new);
+        self.commit_history(id, &mut conditions);
         if self.is_chain {
             self.index_anew()?;
             later_wins(&mut self.writes);
         }
-        self.conditions.push(Condition::Fence(self.watch.fence));
+        conditions.push(Condition::Fence(self.watch.fence));
         for write in &self.writes {
             if let Write::Put(key, _) = write
                 && key.first() == Some(&keys::EXPIRY)
@@ -256,7 +251,7 @@ impl PendingCommit {
         let mut commit = Commit {
             partition: state.partition(id)?.clone(),
             write_id: state.write_ids.next(),
-            conditions: self.conditions,
+            conditions,
             writes: self.writes,
             change: None,
             reclaims,
@@ -302,7 +297,7 @@ impl PendingCommit {
         Limit::check(LimitName::IndexBytes, bytes_max, bytes)
     }
 
-    fn commit_past(&mut self, id: &str, is_new: bool) {
+    fn commit_history(&mut self, id: &str, conditions: &mut Vec<Condition>) {
         if !self.head.is_empty() {
             let mut row = Vec::with_capacity(id.len() + 10 + self.head.len());
             keys::put_head(&mut row, id, self.last);
@@ -311,10 +306,10 @@ impl PendingCommit {
             let row = Bytes::from(row);
             self.writes.push(Write::Put(row.slice(..key_length), row.slice(key_length..)));
         }
-        if is_new && (self.past.is_some() || !self.head.is_empty()) {
+        if self.stamp.is_none() && (self.past.is_some() || !self.head.is_empty()) {
             // An entity that comes back goes on behind its past.
             let key = keys::past(id);
-            self.conditions.push(match &self.past {
+            conditions.push(match &self.past {
                 Some(row) => Condition::Version(key, row.stamp),
                 None => Condition::Absent(key),
             });

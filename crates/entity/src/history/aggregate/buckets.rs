@@ -74,11 +74,11 @@ impl Buckets {
     pub fn new(period: Option<&Period>, span: TimeSpan) -> Self {
         let begin = period.and_then(|period| period.begin);
         let period = period.copied().filter(|period| !period.is_zero());
-        let origin = match (span.from.0, period) {
-            _ if begin.is_some() => nanos(begin.unwrap_or_default()),
-            (i64::MIN, Some(Period { months: 0, .. })) => MONDAY_NS,
-            (i64::MIN, _) => 0,
-            _ => nanos(span.from),
+        let origin = match (begin, span.from.0, period) {
+            (Some(begin), ..) => nanos(begin),
+            (None, i64::MIN, Some(Period { months: 0, .. })) => MONDAY_NS,
+            (None, i64::MIN, _) => 0,
+            (None, ..) => nanos(span.from),
         };
         // Nothing is at hand yet, or all is.
         let (start, end) = if period.is_some() { (i64::MAX, i64::MIN) } else { (i64::MIN, i64::MAX) };

@@ -94,7 +94,7 @@ impl Distinct {
         }
         debug_assert!(2 * self.len < self.slots.len(), "room was made");
         let mask = self.slots.len().wrapping_sub(1);
-        let mut at = usize::try_from(self.mix.hash(key) >> self.shift).unwrap_or_default();
+        let mut at = usize::try_from(self.mix.hash(key) >> self.shift).expect("below the number of slots");
         while let Some(slot) = self.slots.get_mut(at & mask) {
             if *slot == FREE {
                 *slot = key;

@@ -182,7 +182,7 @@ impl<'j> Aggregator<'j> {
                 return false;
             }
             let (start, end) = (self.buckets.start.max(from), self.buckets.end.min(to));
-            let rest = times.get(at..).unwrap_or_default();
+            let rest = times.get(at..).expect("the time at `at` is there");
             let run = if is_sorted {
                 rest.partition_point(|time| job.placed(*time) < end)
             } else {
@@ -190,7 +190,7 @@ impl<'j> Aggregator<'j> {
                 rest.iter().position(is_outside).unwrap_or(rest.len())
             };
             if self.buckets.is_one() {
-                let run = rest.get(..run).unwrap_or_default();
+                let run = rest.get(..run).expect("a run is a part of the rest");
                 let first = run.iter().min().unwrap_or(time);
                 self.note_times(*first, *run.iter().max().unwrap_or(time));
             }

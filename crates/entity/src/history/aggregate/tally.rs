@@ -174,7 +174,7 @@ impl Tally {
         let mut text = |text: &Option<Box<str>>| match text {
             Some(text) => {
                 texts.push(text.clone());
-                StoredValue::Text(u32::try_from(texts.len() - 1).unwrap_or(u32::MAX))
+                StoredValue::Text(u32::try_from(texts.len() - 1).expect("two texts a bucket"))
             }
             None => StoredValue::None,
         };
