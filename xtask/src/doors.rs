@@ -4,7 +4,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, ensure};
 
-use crate::process::{cargo, is_strict, root, run, say};
+use crate::process::{cargo, is_strict, root, run, say, with_server};
 
 /// Formatting, lints, edges, and the checkers that are installed.
 pub(crate) fn check() -> anyhow::Result<()> {
@@ -62,6 +62,17 @@ pub(crate) fn properties(rest: &[String]) -> anyhow::Result<()> {
     let times: u32 = rest.first().map_or(Ok(100), |times| times.parse()).context("how many times")?;
     let cases = times.saturating_mul(256).to_string();
     run(cargo(&["test", "--workspace", "--release"]).env("PROPTEST_CASES", cases))
+}
+
+/// Other people's suites, and ours; transcripts against a server that is started for it, unless a URL is given.
+pub(crate) fn conformance(rest: &[String]) -> anyhow::Result<()> {
+    let run_suites = |arguments: &[String]| {
+        run(cargo(&["run", "--quiet", "--package", "conformance", "--"]).args(arguments))
+    };
+    if rest.is_empty() {
+        return with_server(&[], |url| run_suites(&["--url".to_owned(), url.to_owned()]));
+    }
+    run_suites(rest)
 }
 
 /// Benchmarks.

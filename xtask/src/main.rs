@@ -1,5 +1,5 @@
 //! The doors of the house: `cargo xtask check | test | run | golden | fuzz | properties | bench | torture |
-//! examples | clients | layers | shrink`.
+//! examples | clients | conformance | layers | shrink`.
 //! Each is a short list of commands, printed before they run, so that they can be run by hand.
 
 mod clients;
@@ -33,6 +33,8 @@ cargo xtask DOOR [ARGUMENTS]
   examples            load examples/city into a fresh server and compare its answers with those recorded
   clients             public clients (ngsildclient from PyPI) and what others send, against a fresh server; left out, loudly,
                       without Python or its registry, unless TWINFOLD_TEST_STRICT is set
+  conformance [--url URL]
+                      the suites of the folder TWINFOLD_CONFORMANCE_SUITES, and ours; transcripts against URL, or a fresh server
   layers [CRATE]      where a module uses one that is not above it in the list of modules, and a better order
   shrink              take out of xtask/ratchets.toml what is no longer needed
 ";
@@ -52,6 +54,7 @@ fn main() -> ExitCode {
         "torture" => doors::torture(&rest),
         "examples" => examples::load_and_compare(),
         "clients" => clients::check(),
+        "conformance" => doors::conformance(&rest),
         "layers" => layers::report(&rest),
         "shrink" => ratchets::shrink(&rest),
         _ => {
