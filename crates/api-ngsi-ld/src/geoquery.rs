@@ -55,7 +55,7 @@ pub(crate) fn parse_geo(
     Ok(Some(GeoQuery { attribute: names.term(property), relation, geometry: shape }))
 }
 
-/// The geometry of a kind at coordinates that stand in the parameter `name`.
+/// The geometry of a kind with the coordinates of the parameter `name`.
 ///
 /// # Errors
 ///

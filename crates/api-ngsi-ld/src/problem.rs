@@ -49,12 +49,12 @@ impl Problem {
         Self::not_found(format!("entity {id:?} does not exist"))
     }
 
-    /// What is to be created is there.
+    /// What is to be created exists.
     pub(crate) fn already_exists(detail: impl Into<String>) -> Self {
         Self::new(StatusCode::CONFLICT, "AlreadyExists", "Already exists", detail)
     }
 
-    /// What is there is not in a state that the request demands.
+    /// The resource is not in a state that the request demands.
     pub(crate) fn precondition_failed(detail: impl Into<String>) -> Self {
         Self::new(StatusCode::PRECONDITION_FAILED, "InvalidRequest", "Precondition failed", detail)
     }
@@ -109,7 +109,7 @@ impl Problem {
         Self::new(StatusCode::SERVICE_UNAVAILABLE, "InternalError", "Service unavailable", detail)
     }
 
-    /// There is no room for what is to be written; there may be later.
+    /// The disk has no room for a write; it may have later.
     pub(crate) fn disk_full() -> Self {
         let detail =
             "the server's disk is full: nothing was acknowledged; writes are taken again once there is room";
@@ -314,7 +314,7 @@ fn store_problem(kind: StoreErrorKind, error: &dyn std::error::Error) -> Problem
     }
 }
 
-/// Words what the server refuses before or behind a handler.
+/// Words what the server refuses before or after a handler.
 pub(crate) fn refuse(refusal: &Refusal) -> Response {
     let plain = |status: StatusCode, kind: &'static str, title: &'static str, detail: String| {
         Problem::new(status, kind, title, detail).response()

@@ -2,9 +2,9 @@
 //!
 //! `;` binds closer than `|`; parentheses nest. Besides the grammar's short names, attribute names
 //! may be prefixed or IRIs (in `<…>` where they hold characters of the language); blanks around
-//! words and signs count for nothing; a pattern may stand in double quotes. A name that the tenant
+//! words and signs count for nothing; a pattern may be in double quotes. A name that the tenant
 //! never used matches nothing. Members of entities and attributes that are no attributes themselves and cannot be
-//! compared (`id`, `type`, `scope`, `expiresAt`, `valueType`, …) are refused. A dot always stands before a
+//! compared (`id`, `type`, `scope`, `expiresAt`, `valueType`, …) are refused. A dot always begins a
 //! sub-attribute, but in an IRI: no short name that is written has one. Of the
 //! entities that `sensor{Device:humidity}` leads to, only those of the type count.
 

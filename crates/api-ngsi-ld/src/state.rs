@@ -39,7 +39,7 @@ pub struct Api {
     pub(crate) shared: Arc<Shared>,
 }
 
-/// What stands behind an [`Api`].
+/// What clones of an [`Api`] share.
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub(crate) entities: Entities,

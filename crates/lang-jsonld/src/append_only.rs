@@ -51,7 +51,7 @@ impl<T> Slots<T> {
         (chunk, length, page + CHUNK_FIRST - length)
     }
 
-    /// The value at `index`, made and kept if there is none yet; what the table grows by counts in `memory`. Cost when
+    /// The value at `index`, made if there is none yet; what the table grows by counts in `memory`. Cost when
     /// there is one: three indexes. `None` if `make` has none, or if `index` is beyond what the table can hold.
     pub(crate) fn get_or_make(
         &self,
@@ -94,6 +94,7 @@ impl Default for Numbers {
 }
 
 impl Numbers {
+    #[inline]
     fn hash(&self, name: &str) -> u64 {
         xxh3_64_with_seed(name.as_bytes(), self.seed)
     }
@@ -110,6 +111,7 @@ impl Numbers {
     }
 
     /// The number remembered for `name`. Cost: one hash, and mostly one comparison.
+    #[inline]
     pub(crate) fn get(&self, name: &str) -> Option<u32> {
         let hash = self.hash(name);
         for table in &self.tables {
@@ -131,11 +133,11 @@ impl Numbers {
             let length = TABLE_FIRST << (2 * index);
             let table = table.get_or_init(|| empty(length, memory));
             for slot in Self::probes(table, hash) {
-                let held = slot.get_or_init(|| {
+                let known = slot.get_or_init(|| {
                     memory.add(text_bytes(name.len()));
                     Numbered { name: name.into(), number }
                 });
-                if *held.name == *name {
+                if *known.name == *name {
                     return;
                 }
             }

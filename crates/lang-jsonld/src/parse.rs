@@ -27,7 +27,7 @@ const DEFINITIONS_MAX: usize = 400_000;
 /// The most definitions that lean on one another (`a` on prefix `b`, `b` on prefix `c`, ...).
 const DEFINITIONS_DEPTH_MAX: usize = 32;
 
-/// Keywords that may be given as terms' targets or stand in contexts.
+/// The keywords: a term may stand for one, and some may be members of contexts.
 const KEYWORDS: [&str; 23] = [
     "@base",
     "@container",
@@ -254,13 +254,13 @@ impl<'a> Builder<'a> {
         Ok(())
     }
 
-    /// A document at hand, as a tree.
+    /// A given document, as a tree.
     fn document(&self, url: &Url) -> Result<Arc<Value>, ParseError> {
         let missing = || ParseError::Missing(url.as_str().into());
         self.documents.get(url.as_str()).cloned().ok_or_else(missing)
     }
 
-    /// A document that is to be imported: at hand, or built in.
+    /// A document that is to be imported: given, or built in.
     fn importable(&self, url: &Url) -> Result<Arc<Value>, ParseError> {
         let built_in = match Edition::of_url(url.as_str()) {
             Some(edition) => edition.document(),
@@ -363,8 +363,8 @@ impl<'a> Builder<'a> {
             return definition.iri.clone();
         }
         if let Some((prefix, suffix)) = name.split_once(':') {
-            let prefix = self.terms.get(prefix).filter(|held| held.is_prefix && !suffix.starts_with("//"));
-            let whole = prefix.and_then(|held| held.iri.as_deref());
+            let prefix = self.terms.get(prefix).filter(|known| known.is_prefix && !suffix.starts_with("//"));
+            let whole = prefix.and_then(|known| known.iri.as_deref());
             return Some(whole.map_or_else(|| name.into(), |whole| [whole, suffix].concat().into()));
         }
         match &self.vocabulary {
@@ -498,7 +498,7 @@ impl<'a> Builder<'a> {
             None => match term.split_once(':').filter(|(prefix, _)| !prefix.is_empty()) {
                 Some((prefix, suffix)) => {
                     self.define_used(local, prefix)?;
-                    let whole = self.terms.get(prefix).and_then(|held| held.iri.as_deref());
+                    let whole = self.terms.get(prefix).and_then(|known| known.iri.as_deref());
                     Some(whole.map_or_else(|| term.into(), |whole| [whole, suffix].concat().into()))
                 }
                 None => self.vocabulary.as_ref().map(|vocabulary| [vocabulary, term].concat().into()),
@@ -511,11 +511,11 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Takes a definition up.
+    /// Adds a definition.
     fn put(&mut self, term: &str, definition: Definition) -> Result<(), ParseError> {
-        if let Some(held) = self.terms.get(term)
-            && held.is_protected
-            && held.iri != definition.iri
+        if let Some(known) = self.terms.get(term)
+            && known.is_protected
+            && known.iri != definition.iri
         {
             return self.invalid(format_args!("the term {term:?} is protected and cannot be redefined"));
         }

@@ -133,7 +133,7 @@ async fn write(
         let (is_long, flat) = (bytes > LIGHT_BYTES, Flat { order: &linked.order, views });
         return Ok(beside(shown.slot, lane, is_long, || text(reading, shown, Some(&flat), &plan)).await);
     }
-    // What turns out to be long is begun again in a slot.
+    // What takes more steps than a light request may is written again, in a slot of the lane.
     let mut is_long = bytes > LIGHT_BYTES;
     loop {
         let is_light = shown.slot.is_none() && !is_long;

@@ -100,14 +100,14 @@ struct Reader<'a> {
     session: &'a Session,
     params: &'a TemporalParams,
     request: HistoryRequest,
-    held: usize,
+    count: usize,
     pasts: Pasts,
 }
 
 impl<'a> Reader<'a> {
     fn new(session: &'a Session, params: &'a TemporalParams, limits: &Limits) -> Self {
         let request = params.history(limits.temporal_instances_max);
-        Self { session, params, request, held: 0, pasts: Pasts::default() }
+        Self { session, params, request, count: 0, pasts: Pasts::default() }
     }
 
     /// Reads one past; `false` if there is none.
@@ -123,8 +123,8 @@ impl<'a> Reader<'a> {
         let Some(past) = entities.history(id).await.map_err(refused)? else { return Ok(false) };
         let found = entities.aggregate_history(id, request, methods, Some(period)).await.map_err(refused)?;
         let Some(aggregates) = found else { return Ok(false) };
-        self.held += aggregates.iter().map(|one| one.buckets().len()).sum::<usize>();
-        if self.held > request.instances_max {
+        self.count += aggregates.iter().map(|one| one.buckets().len()).sum::<usize>();
+        if self.count > request.instances_max {
             return Err(Problem::too_many_results(format!(
                 "the answer has more than {} periods: ask for a longer aggrPeriodDuration",
                 request.instances_max
@@ -138,9 +138,9 @@ impl<'a> Reader<'a> {
         if let Some(covered) = past.covered {
             self.narrow(covered);
         }
-        self.held += instances(&past);
+        self.count += instances(&past);
         self.pasts.entities.push((past, Vec::new()));
-        if self.held > self.request.instances_max.saturating_mul(2) {
+        if self.count > self.request.instances_max.saturating_mul(2) {
             self.cut();
         }
     }
@@ -148,7 +148,7 @@ impl<'a> Reader<'a> {
     /// Leaves out what lies beyond the part of the span that the limit allows.
     fn cut(&mut self) {
         let time = self.request.time;
-        let mut times: Vec<Timestamp> = Vec::with_capacity(self.held);
+        let mut times: Vec<Timestamp> = Vec::with_capacity(self.count);
         for series in self.pasts.entities.iter().flat_map(|(past, _)| &past.attributes) {
             times.extend(series.instances().filter_map(|instance| instance.time(time)));
         }
@@ -162,12 +162,12 @@ impl<'a> Reader<'a> {
         self.pasts.covered = Some(covered);
         let pasts = &mut self.pasts.entities;
         pasts.iter_mut().for_each(|(past, _)| past.narrow(self.request.time, covered));
-        self.held = pasts.iter().map(|(past, _)| instances(past)).sum();
+        self.count = pasts.iter().map(|(past, _)| instances(past)).sum();
     }
 
     fn finish(mut self) -> Pasts {
         let aggregated = matches!(self.params.form, TemporalForm::Aggregates { .. });
-        if !aggregated && self.held > self.request.instances_max {
+        if !aggregated && self.count > self.request.instances_max {
             self.cut();
         }
         if self.pasts.covered.is_some() && self.pasts.entities.len() > 1 {
@@ -194,8 +194,8 @@ async fn has_any(session: &Session, id: &str, params: &TemporalParams) -> Result
         datasets: Vec::new(),
         ..params.history(1)
     };
-    let held = session.entities.read_history(id, &request).await.map_err(|error| session.problem(&error))?;
-    Ok(held.is_some_and(|past| !past.attributes.is_empty()))
+    let found = session.entities.read_history(id, &request).await.map_err(|error| session.problem(&error))?;
+    Ok(found.is_some_and(|past| !past.attributes.is_empty()))
 }
 
 /// Whether there is an instance of anything but scopes.
@@ -228,8 +228,8 @@ fn write(
 
 fn capacity(pasts: &Pasts) -> usize {
     let aggregated = |all: &[AggregateHistory]| all.iter().map(|one| one.buckets().len()).sum::<usize>();
-    let held = pasts.entities.iter().map(|(past, all)| instances(past) + aggregated(all)).sum::<usize>();
-    held * INSTANCE_BYTES + pasts.entities.len() * 256 + 64
+    let count = pasts.entities.iter().map(|(past, all)| instances(past) + aggregated(all)).sum::<usize>();
+    count * INSTANCE_BYTES + pasts.entities.len() * 256 + 64
 }
 
 /// 200, or 206 with the range of time that the answer holds (6.3.10).
@@ -253,8 +253,8 @@ fn answered(
 /// `date-time <start>-<end>/<size>`: from the begin of the asked span to the last time in the answer; with `lastN` backwards
 /// from its end, and `lastN` is the size. An open begin or end is that of what is in the answer.
 fn content_range(params: &TemporalParams, pasts: &Pasts, now: Timestamp) -> String {
-    let held = pasts.entities.iter().flat_map(|(past, _)| &past.attributes);
-    let times = held.flat_map(|series| {
+    let series = pasts.entities.iter().flat_map(|(past, _)| &past.attributes);
+    let times = series.flat_map(|series| {
         let (mut one, mut other) = (series.instances(), series.instances());
         let ends = [one.next(), other.next_back()];
         ends.into_iter().flatten().filter_map(|instance| instance.time(params.time))

@@ -129,7 +129,7 @@ pub(crate) fn of(contexts: &Contexts) -> TenantContexts<'_> {
     contexts.of(&TENANT)
 }
 
-/// Entities, and with them documents, kept in `store`.
+/// Entities, and with them documents, in `store`.
 pub(crate) fn entities(store: &Store) -> Entities {
     let options = Options {
         buckets: 1,

@@ -32,7 +32,7 @@ pub(crate) fn write_entities<'e>(
     out.push(']');
 }
 
-/// Appends an entity that stands inside of others (`above`), or in none.
+/// Appends an entity that is inside of others (`above`), or of none.
 pub(super) fn write_below(
     out: &mut String,
     entity: &EntityView<'_>,

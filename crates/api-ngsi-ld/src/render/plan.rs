@@ -11,7 +11,7 @@ pub(crate) enum Form {
     /// Everything, with types.
     #[default]
     Normalized,
-    /// Everything, without what can be told from the rest.
+    /// Everything, without what follows from the rest.
     Concise,
     /// Values alone (`keyValues`).
     Simplified,

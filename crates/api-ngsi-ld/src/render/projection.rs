@@ -42,11 +42,11 @@ impl Members {
 
     /// Whether the attribute is among [`Self::names`].
     pub(crate) fn is_whole(&self, name: TermId) -> bool {
-        self.names().any(|held| held == name)
+        self.names().any(|other| other == name)
     }
 
     fn find(&self, name: TermId) -> Option<&(TermId, Option<Box<Members>>)> {
-        self.attributes.iter().find(|(held, _)| *held == name)
+        self.attributes.iter().find(|(other, _)| *other == name)
     }
 
     /// What is named of entities that attribute `name` links to: what is said of them, or else the same as here.

@@ -33,7 +33,7 @@ impl<'a> Release<'a> {
         lacks
     }
 
-    /// What stands for a kind of attribute.
+    /// What is written in place of a kind of attribute.
     pub(super) fn kind(self, kind: Kind) -> Kind {
         let (since, fallback) = match kind {
             Kind::Property | Kind::GeoProperty | Kind::Relationship => return kind,

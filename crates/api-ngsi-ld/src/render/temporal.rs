@@ -49,7 +49,7 @@ pub(crate) fn write_aggregates(
     object.close();
 }
 
-/// Series of the same attribute stand side by side.
+/// Series of the same attribute follow each other.
 fn by_attribute<T>(all: &[T], attribute: impl Fn(&T) -> TermId) -> impl Iterator<Item = &[T]> {
     all.chunk_by(move |one, other| attribute(one) == attribute(other))
 }

@@ -64,9 +64,9 @@ impl Body<'_> {
     ///
     /// # Errors
     ///
-    /// BadRequestData if it must stand there and does not, or the other way round.
+    /// BadRequestData if it must be there and is not, or the other way round.
     pub(crate) fn context_of<'o>(&self, object: &'o str) -> Result<Option<&'o str>, Problem> {
-        // Most bodies have none, which a search tells faster than a walk over the members.
+        // Most bodies have none, which a search finds out faster than a walk over the members.
         let member = match CONTEXT.find(object.as_bytes()) {
             Some(_) => context_member(object)?,
             None => None,
@@ -86,7 +86,7 @@ impl Body<'_> {
     ///
     /// # Errors
     ///
-    /// BadRequestData if it stands there beside an `application/ld+json` body.
+    /// BadRequestData if it is there beside an `application/ld+json` body.
     pub(crate) fn link<'r>(&self, request: &'r Request) -> Result<Option<&'r str>, Problem> {
         match (self.kind, context_link(request)?) {
             (BodyKind::JsonLd, Some(_)) => Err(Problem::bad_request(
@@ -108,7 +108,7 @@ impl Api {
         let link = body.link(request)?;
         let contexts = self.shared.contexts.of(tenant);
         if body.kind == BodyKind::JsonLd {
-            // What is not JSON has no members, and is refused as such before any context is looked for.
+            // A body that is not JSON is refused as such, before a context is looked for.
             check_json(body.text)?;
         }
         match (body.context_of(body.text)?, link) {

@@ -1,4 +1,4 @@
-//! The elements of a batch: each read with its context, of which only the one at work is held.
+//! The elements of a batch: each read with its context, one context in memory at a time.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::wire::{Rules, WireError, parse_entity};
 
 /// The most different contexts that the elements of a batch may carry.
 const CONTEXTS_MAX: usize = 100;
-/// Elements parsed between two chances for other requests to run.
+/// Elements parsed before other requests may run.
 const ELEMENTS_A_TURN: usize = 128;
 
 /// An element, and the text of its own context.
@@ -35,7 +35,7 @@ pub(crate) struct Parsed<'b> {
     pub(crate) refused: Vec<(&'b str, Problem)>,
 }
 
-/// Finds contexts, one after the other: the last one is at hand.
+/// Finds contexts, one after the other; the last one is cached.
 pub(crate) struct Resolver<'a, 'b> {
     all: &'a Contexts,
     contexts: TenantContexts<'a>,
@@ -179,12 +179,12 @@ impl<'a, 'b> Resolver<'a, 'b> {
             Ok(None) => return Ok(Ok(Arc::clone(&self.linked))),
             Ok(Some(member)) => *member,
         };
-        if let Some((held, context)) = &self.last
-            && *held == member
+        if let Some((last, context)) = &self.last
+            && *last == member
         {
             return Ok(context.clone());
         }
-        // What goes goes before the next one comes.
+        // The last one is dropped before the next one is made.
         (self.last, self.names) = (None, None);
         self.turn().await?;
         let context = self.contexts.by_member(member).await;
@@ -207,14 +207,14 @@ impl<'a, 'b> Resolver<'a, 'b> {
         {
             return Ok(Ok(Arc::clone(names)));
         }
-        // What is refused whole is read with the default tenant's names.
+        // Where no element is valid, the tenant is not created, and they are read with the default tenant's names.
         let name = session.entities.tenant().to_name();
         let names = self.all.of(&name).names(&context, &session.entities).await;
         self.names = Some((context, Arc::clone(&names)));
         Ok(Ok(names))
     }
 
-    /// Lets others run after so many elements.
+    /// Lets other requests run after so many elements.
     async fn rest(&self, index: usize) -> Result<(), Problem> {
         if index % ELEMENTS_A_TURN == ELEMENTS_A_TURN - 1 { self.turn().await } else { Ok(()) }
     }

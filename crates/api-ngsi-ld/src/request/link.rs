@@ -32,7 +32,7 @@ fn link_target<'h>(field: &'h str, rel: &str) -> Result<Option<&'h str>, Problem
         while let Some(parameter) = parameters.strip_prefix(';') {
             let (name, value, behind) = link_parameter(parameter).ok_or_else(malformed)?;
             let of_rel = name.eq_ignore_ascii_case("rel");
-            found |= of_rel && value.split_ascii_whitespace().any(|held| held == rel);
+            found |= of_rel && value.split_ascii_whitespace().any(|other| other == rel);
             parameters = behind.trim_start();
         }
         if found {

@@ -106,7 +106,7 @@ impl Api {
                 }
                 shared.entities.tenant_or_create(tenant).await
             }
-            held => held,
+            found => found,
         };
         let entities = entities.map_err(|error| problem(&error, unnamed))?;
         Ok(self.session_over(tenant, entities, context).await)

@@ -13,7 +13,7 @@ pub(crate) fn entity_id(request: &Request) -> Result<&str, Problem> {
     Ok(id)
 }
 
-/// A body may repeat the id that stands in the URL, and no other.
+/// A body may repeat the id in the URL, and have no other.
 pub(crate) fn same_id(id: &str, draft: &Draft) -> Result<(), Problem> {
     if draft.id.is_empty() || *draft.id == *id {
         return Ok(());

@@ -17,7 +17,7 @@ use super::slot::{Slot, kind_of};
 /// From so many on, what must differ is compared by hash.
 const FEW: usize = 16;
 
-/// What an object that stands for an attribute is.
+/// What the object of an attribute is.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Form {
     /// An attribute instance with members of its own.

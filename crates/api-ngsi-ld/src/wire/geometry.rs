@@ -26,7 +26,7 @@ pub(crate) fn is_geometry(value: &str) -> bool {
 ///
 /// # Errors
 ///
-/// What is wrong with it, as the end of a sentence about the member it stands in.
+/// What is wrong with it, as the end of a sentence about the member it is in.
 pub(crate) fn read_geometry(value: &str) -> Result<Geometry<f64>, String> {
     let Some(kind) = lang_json::member(value, "type").and_then(lang_json::string_value) else {
         return Err("a GeoJSON geometry is an object with a type".to_owned());
@@ -45,7 +45,7 @@ pub(crate) fn read_geometry(value: &str) -> Result<Geometry<f64>, String> {
 ///
 /// # Errors
 ///
-/// What is wrong with it, as the end of a sentence about the member it stands in.
+/// What is wrong with it, as the end of a sentence about the member it is in.
 pub(crate) fn read_shape(kind: &str, coordinates: &str) -> Result<Geometry<f64>, String> {
     let mut reader = Reader::new(coordinates, DEPTH_MAX);
     let geometry = shape(kind, &mut reader)?;

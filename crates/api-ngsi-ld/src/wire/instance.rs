@@ -253,7 +253,7 @@ fn refused_null(member: &str, value: &str) -> Box<Fault> {
 
 /// Stores a member that may come once.
 fn put_extra(instance: &mut Instance, extra: Extra, member: &str, value: Box<str>) -> Outcome<()> {
-    if instance.extras.iter().any(|(held, _)| *held == extra) {
+    if instance.extras.iter().any(|(other, _)| *other == extra) {
         return Err(Fault::data(format!("{member:?} is given twice")));
     }
     instance.extras.push((extra, value));
@@ -271,7 +271,7 @@ fn check_members(instance: &Instance, outputs: &[Output]) -> Outcome<()> {
     let Some(kind) = instance.kind else { return Ok(()) };
     let relation = matches!(kind, Kind::Relationship | Kind::ListRelationship);
     let numeric = matches!(kind, Kind::Property | Kind::ListProperty | Kind::GeoProperty);
-    let has = |extra| instance.extras.iter().any(|(held, _)| *held == extra);
+    let has = |extra| instance.extras.iter().any(|(other, _)| *other == extra);
     let wrong = if instance.unit_code.is_some() && !numeric {
         Some("unitCode".to_owned())
     } else if has(Extra::ObjectType) && !relation {

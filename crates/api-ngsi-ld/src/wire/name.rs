@@ -44,7 +44,7 @@ pub(super) fn check_new_name(name: &str) -> Result<(), String> {
     Err(format!("name {name:?} must begin with a letter"))
 }
 
-/// Checks the name of an attribute that is written: a short one has no dot (4.6.2), which in queries stands before a
+/// Checks the name of an attribute that is written: a short one has no dot (4.6.2), which in queries begins a
 /// sub-attribute (4.9). Cost: linear in the name.
 ///
 /// # Errors
@@ -54,7 +54,7 @@ pub(crate) fn check_attribute_name(name: &str) -> Result<(), String> {
     check_new_name(name)?;
     if name.contains('.') && !name.contains(':') {
         return Err(format!(
-            "name {name:?} holds '.', which only IRIs can: in queries it stands before a sub-attribute"
+            "name {name:?} holds '.', which only IRIs can: in queries it begins a sub-attribute"
         ));
     }
     if is_reserved(name) { Err(reserved(name)) } else { Ok(()) }
@@ -110,7 +110,7 @@ pub(super) fn is_stamp(name: &str) -> bool {
     matches!(name, "createdAt" | "modifiedAt" | "deletedAt" | "instanceId")
 }
 
-/// Whether a character can stand in an IRI (RFC 3987, written as it is sent).
+/// Whether an IRI can have a character (RFC 3987, written as it is sent).
 fn is_iri_char(found: char) -> bool {
     found > ' '
         && !matches!(found, '<' | '>' | '"' | '{' | '}' | '|' | '\\' | '^' | '`' | '\u{7f}'..='\u{a0}')

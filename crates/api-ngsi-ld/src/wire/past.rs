@@ -26,7 +26,7 @@ fn series_slot(member: &str) -> Option<Slot> {
     })
 }
 
-/// A value that stands in an object under the name of its kind's member, as series of some kinds have it (4.5.9); bare ones are
+/// A value inside of an object, under the name of its kind's member, as series of some kinds have it (4.5.9); bare ones are
 /// taken, too.
 fn unwrapped(slot: Slot, value: Box<str>) -> Box<str> {
     if !matches!(slot, Slot::LanguageMap | Slot::Vocab | Slot::Json) {

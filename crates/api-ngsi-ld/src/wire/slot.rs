@@ -69,7 +69,7 @@ impl Slot {
     }
 }
 
-/// The slot whose value before a change the member of this name tells in notifications.
+/// The slot whose value before a change is in the member of this name, in notifications.
 pub(super) fn previous_slot(name: &str) -> Option<Slot> {
     Some(match name {
         "previousValue" => Slot::Value,

@@ -20,8 +20,8 @@ fn check(value: &Value, pairs: &[(&str, &str)]) {
     }
 }
 
-fn check_invalid(value: &Value, held: &Documents, said: &str) {
-    match parse(value, held) {
+fn check_invalid(value: &Value, given: &Documents, said: &str) {
+    match parse(value, given) {
         Err(ParseError::Invalid(detail)) => {
             assert!(detail.contains(said), "{value}: {detail:?} lacks {said:?}")
         }
@@ -123,20 +123,20 @@ fn a_bare_name_that_means_something_else_is_not_used_for_the_default_vocabulary(
 
 #[test]
 fn documents_are_read_imported_and_resolved_against_each_other() {
-    let held = documents(&[
+    let given = documents(&[
         ("https://example.org/a/one.jsonld", json!({"@context": ["two.jsonld", {"b": "ex:b"}]})),
         (
             "https://example.org/a/two.jsonld",
             json!({"@context": {"ex": "https://example.org/#", "a": "ex:a"}}),
         ),
     ]);
-    let one = context(&json!("https://example.org/a/one.jsonld"), &held);
+    let one = context(&json!("https://example.org/a/one.jsonld"), &given);
     assert_eq!(one.expand("a"), "https://example.org/#a");
     assert_eq!(one.expand("b"), "https://example.org/#b");
     let imported = json!({"@import": "https://example.org/a/two.jsonld", "a": "ex:other"});
-    let imported = context(&imported, &held);
+    let imported = context(&imported, &given);
     assert_eq!(imported.expand("a"), "https://example.org/#other");
-    let missing = parse(&json!(["https://example.org/three"]), &held).map(drop);
+    let missing = parse(&json!(["https://example.org/three"]), &given).map(drop);
     assert_eq!(missing, Err(ParseError::Missing("https://example.org/three".into())));
 }
 
@@ -191,7 +191,7 @@ fn prefixes_of_more_lengths_than_are_tried_still_go_both_ways() {
 
 #[test]
 fn broken_contexts_are_refused_with_a_reason() {
-    let held = documents(&[
+    let given = documents(&[
         ("https://example.org/self", json!({"@context": ["https://example.org/self"]})),
         ("https://example.org/ping", json!({"@context": "https://example.org/pong"})),
         ("https://example.org/pong", json!({"@context": "ping"})),
@@ -230,7 +230,7 @@ fn broken_contexts_are_refused_with_a_reason() {
         (json!({"a": format!("http://{}", "x".repeat(IRI_BYTES_MAX))}), "longer than 2048 bytes"),
         (json!([{"@protected": true, "a": "x:y"}, {"a": "x:z"}]), "\"a\" is protected"),
     ] {
-        check_invalid(&value, &held, said);
+        check_invalid(&value, &given, said);
     }
 }
 
@@ -261,8 +261,8 @@ fn limits_hold() {
 
     let large: Map<String, Value> =
         (0..DEFINITIONS_MAX / 100).map(|at| (format!("t{at}"), json!("x:y"))).collect();
-    let held = documents(&[("https://example.org/large", json!({"@context": large}))]);
-    check_invalid(&json!(vec!["https://example.org/large"; 101]), &held, "more than 400000 definitions");
+    let given = documents(&[("https://example.org/large", json!({"@context": large}))]);
+    check_invalid(&json!(vec!["https://example.org/large"; 101]), &given, "more than 400000 definitions");
 
     let many: Map<String, Value> = (0..=TERMS_MAX).map(|at| (format!("t{at}"), json!("x:y"))).collect();
     check_invalid(&Value::Object(many), &Documents::new(), "more than 100000 terms");
@@ -344,8 +344,8 @@ fn sound_context() -> impl Strategy<Value = Value> {
 proptest! {
     #[test]
     fn random_json_never_panics_and_what_parses_goes_both_ways(value in context_like(), name in ".{0,8}") {
-        let held = documents(&[("https://example.org/a", json!({"@context": &value}))]);
-        if let Ok(context) = parse(&value, &held) {
+        let given = documents(&[("https://example.org/a", json!({"@context": &value}))]);
+        if let Ok(context) = parse(&value, &given) {
             let iri = context.expand(&name).into_owned();
             let _ = context.compact(&name);
             if iri.contains(':') {

@@ -134,9 +134,9 @@ struct Shape<'i> {
     value_name: &'static str,
     /// The chosen member of a language map.
     text: Option<(std::borrow::Cow<'i, str>, &'i str)>,
-    /// The client's release does not know the kind: one it knows stands for it.
+    /// The client's release does not know the kind: one it knows is written in its place.
     lowered: bool,
-    /// In the concise form, the type cannot be told from the rest.
+    /// In the concise form, the type does not follow from the rest.
     type_needed: bool,
     /// In the concise form, the value alone says everything.
     bare: bool,
@@ -233,7 +233,7 @@ pub(crate) fn names(kind: Kind) -> (&'static str, &'static str) {
     }
 }
 
-/// Whether a value can stand for its attribute without being taken for an instance or for several.
+/// Whether a value can be written in place of its attribute without being read as one instance or several.
 fn is_plain(value: &str) -> bool {
     match lang_json::kind(value) {
         Some(JsonKind::String | JsonKind::Number | JsonKind::Bool) => true,

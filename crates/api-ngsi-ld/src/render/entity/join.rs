@@ -5,7 +5,7 @@ use model_entities::{AttributeView, EntityView, InstanceView, Kind};
 use super::write_below;
 use crate::render::{LinkedViews, Object, RenderPlan, Targets};
 
-/// The chain of entities that one being written stands inside of: none is shown inside of itself.
+/// The chain of entities that the one being written is inside of: none is shown inside of itself.
 pub(crate) struct Above<'a> {
     id: &'a str,
     level: usize,
@@ -64,7 +64,7 @@ fn objects(value: &str) -> impl Iterator<Item = &str> {
     one.into_iter().chain(lang_json::elements(value))
 }
 
-/// Writes the `entity` or `entityList` member of a relationship, if any of its targets is at hand.
+/// Writes the `entity` or `entityList` member of a relationship, if any of its targets was fetched.
 pub(crate) fn write_linked(
     object: &mut Object<'_>,
     attribute: &AttributeView<'_>,
@@ -76,8 +76,8 @@ pub(crate) fn write_linked(
         return;
     }
     let inner = plan.linked_by(attribute.name());
-    let mut held = objects(instance.value()).filter_map(|target| above.entity(plan, target)).peekable();
-    if held.peek().is_none() {
+    let mut found = objects(instance.value()).filter_map(|target| above.entity(plan, target)).peekable();
+    if found.peek().is_none() {
         return;
     }
     let list = instance.kind() == Kind::ListRelationship;
@@ -86,7 +86,7 @@ pub(crate) fn write_linked(
     if many {
         out.push('[');
     }
-    for (index, entity) in held.enumerate() {
+    for (index, entity) in found.enumerate() {
         if has_ended(plan) {
             break;
         }
@@ -100,7 +100,7 @@ pub(crate) fn write_linked(
     }
 }
 
-/// Writes a relationship's value with the entities at hand in place of their ids; `false` (and
+/// Writes a relationship's value with the fetched entities in place of their ids; `false` (and
 /// nothing written) where there is none.
 pub(crate) fn write_simplified(
     out: &mut String,

@@ -162,7 +162,7 @@ impl<'a> Writer<'a> {
             return;
         }
         if plan.sys_attrs {
-            // Their own times stand in the stored form alone.
+            // Their own times are in the stored form alone.
             if let Some(stored) = instance.stored(&mut self.stored) {
                 stored.members().for_each(|member| write_attribute(object, &member, plan, None));
             }
@@ -201,11 +201,11 @@ struct Shared {
     likeness: Option<Option<u32>>,
     /// Whether this is all, but value and times.
     is_plain: bool,
-    /// What stands before the value.
+    /// What comes before the value.
     before: String,
     /// The unit, with the comma before it.
     unit: String,
-    /// What stands between the times and the instance's id.
+    /// What comes between the times and the instance's id.
     behind: String,
 }
 

@@ -59,7 +59,7 @@ fn write_series(
     let (mut any, mut last, mut text) = (false, kind, String::new());
     let mut like = None;
     for instance in series.instances() {
-        // A removal stands with the values of its kind.
+        // A removal is among the values of its kind.
         if like != Some(instance.likeness()) {
             (like, last) = (Some(instance.likeness()), instance.kind());
         }
