@@ -7,17 +7,17 @@
 use std::ops::ControlFlow;
 
 use bytes::Bytes;
-use store::{Direction, Partition, Range, Timestamp};
+use store::rows::{Pages, Rows};
+use store::{Direction, Range, Timestamp};
 
 use crate::audit_rows::{KeptPart, Outline, levels, reach};
 use crate::codec::{Block, Malformed};
 use crate::error::Error;
-use crate::fetch::{Patience, or_gone};
+use crate::fetch::{ReadAttempts, or_gone};
 use crate::fresh::FreshKey;
 use crate::keys;
 use crate::layer::{EncodedLayer, Layer, compose, decode_range};
 use crate::points::{Points, TimeRange};
-use crate::rows::Rows;
 use crate::state::State;
 use crate::strand::{Modification, Strand};
 use crate::strands::Strands;
@@ -100,9 +100,7 @@ impl Gathered {
 
 /// The parts of one level in the order of their first times.
 struct Level<'a> {
-    store: Rows<'a>,
-    partition: &'a Partition,
-    rest: Range,
+    pages: Pages<'a>,
     page: store::Page,
     at: usize,
     rows: usize,
@@ -112,12 +110,12 @@ struct Level<'a> {
 
 impl<'a> Level<'a> {
     /// Parts that begin in `from..to`.
-    async fn open(store: Rows<'a>, strand: &'a Strand, level: u8, from: i64, to: i64) -> Result<Self, Error> {
-        let rest = keys::kept_between(strand, level, from, to);
-        let partition = &strand.partition;
-        let page = store.scan(partition, &rest, Direction::Forward, FIRST_ROWS).await?;
-        let mut level = Self { store, partition, rest, page, at: 0, rows: FIRST_ROWS, first: None };
-        level.first = level.first_of_next()?;
+    async fn open(rows: Rows<'a>, strand: &'a Strand, level: u8, from: i64, to: i64) -> Result<Self, Error> {
+        let range = keys::kept_between(strand, level, from, to);
+        let mut pages = Pages::new(rows, &strand.partition, range, FIRST_ROWS);
+        let page = pages.next().await?.expect("a walk begins with a page");
+        let mut level = Self { pages, page, at: 0, rows: FIRST_ROWS, first: None };
+        level.find_next().await?;
         Ok(level)
     }
 
@@ -125,23 +123,20 @@ impl<'a> Level<'a> {
         self.page.row(self.at)
     }
 
-    fn first_of_next(&self) -> Result<Option<i64>, Malformed> {
-        let place = |(key, _): (&[u8], &[u8])| keys::place_of_kept(key).ok_or(Malformed);
-        Ok(self.next().map(place).transpose()?.map(|(first, _)| first))
-    }
-
     /// Passes over the next part.
     async fn pass(&mut self) -> Result<(), Error> {
         self.at += 1;
-        if self.at == self.page.len()
-            && let Some(last) = self.page.last_key().filter(|_| self.page.more())
-        {
-            self.rest.start = [last, &[0]].concat().into();
+        self.find_next().await
+    }
+
+    async fn find_next(&mut self) -> Result<(), Error> {
+        while self.at >= self.page.len() {
             self.rows = (self.rows * 4).min(PAGE_ROWS);
-            self.page = self.store.scan(self.partition, &self.rest, Direction::Forward, self.rows).await?;
-            self.at = 0;
+            let Some(page) = self.pages.next_up_to(self.rows).await? else { break };
+            (self.page, self.at) = (page, 0);
         }
-        self.first = self.first_of_next()?;
+        let place = |(key, _): (&[u8], &[u8])| keys::place_of_kept(key).ok_or(Malformed);
+        self.first = self.next().map(place).transpose()?.map(|(first, _)| first);
         Ok(())
     }
 }
@@ -187,8 +182,9 @@ impl Strands {
         out: &mut Points,
     ) -> Result<Option<i64>, Error> {
         let before = out.len();
-        let mut patience = Patience::default();
+        let mut attempts = ReadAttempts::new();
         loop {
+            attempts.begin(strand).await?;
             let Some((stamp, state)) = self.state(strand).await?.filter(|_| !range.is_empty()) else {
                 return Ok(None);
             };
@@ -205,12 +201,11 @@ impl Strands {
                 }
                 out.truncate(before);
             }
-            patience.saw(stamp);
+            attempts.saw(stamp);
             if let Some((points, next)) = self.try_as_of(strand, &state, range, at, points_max).await? {
                 out.extend_from_range(&points, 0..points.len());
                 return Ok(next);
             }
-            patience.wait(strand).await?;
         }
     }
 

@@ -1,6 +1,7 @@
 //! Commits of strands: one atom of a state and other rows, what goes ahead of it, and what may be left behind if another
 //! writer comes first.
 
+use store::retry::unless_lost;
 use store::{
     Append, Appended, ChangeRecord, Commit, CommitWithAppends, Condition, Epoch, Removal, Stamp, Write,
     WriteId,
@@ -30,15 +31,6 @@ fn untidy(held: &State, fresh: &Fresh) -> Option<State> {
     let (from, to) = held.untidy.unwrap_or((first, last));
     let span = (from.min(first), to.max(last));
     (held.untidy != Some(span)).then(|| State { untidy: Some(span), ..held.clone() })
-}
-
-/// Whether a commit is done, or must be thought anew. `Err`: it is refused.
-pub(crate) fn settle(outcome: Result<Stamp, store::Error>) -> Result<bool, Error> {
-    match outcome {
-        Ok(_) => Ok(true),
-        Err(error) if error.kind().is_lost_race() => Ok(false),
-        Err(error) => Err(error.into()),
-    }
 }
 
 /// One atom of a state and other rows.
@@ -139,7 +131,7 @@ impl Strands {
 
     /// Whether the commit is done; if not, it must be thought anew.
     pub(crate) async fn try_commit(&self, commit: Commit) -> Result<bool, Error> {
-        settle(self.shared.store.commit_known(commit).await)
+        Ok(unless_lost(self.shared.store.commit_known(commit).await)?.is_some())
     }
 
     /// The same with what goes ahead of it.
@@ -149,7 +141,7 @@ impl Strands {
         is_too_much: bool,
     ) -> Result<bool, Error> {
         let leftovers = self.leftovers(&commit, is_too_much);
-        let is_done = settle(self.shared.store.append_then_commit(commit).await)?;
+        let is_done = unless_lost(self.shared.store.append_then_commit(commit).await)?.is_some();
         if !is_done {
             self.clear_away(leftovers).await;
         }

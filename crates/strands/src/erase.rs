@@ -1,8 +1,10 @@
 //! Erasing: a strand goes with all its rows.
 
+use std::time::Duration;
+
+use store::retry::{RetryBackoff, unless_lost};
 use store::{ChangeRecord, Commit, CommitWithAppends, Condition, Stamp, Write};
 
-use crate::commit::settle;
 use crate::error::Error;
 use crate::fetch::{contention, or_gone};
 use crate::fresh::Fresh;
@@ -14,7 +16,7 @@ use crate::strand::{Strand, StrandVersion};
 use crate::strands::Strands;
 
 /// How often erasing starts again because a writer came first.
-const ATTEMPTS_MAX: usize = 64;
+const ATTEMPTS: RetryBackoff = RetryBackoff::waiting(64, 64, Duration::ZERO);
 /// The most strands whose commits are submitted together.
 const GROUP_STRANDS_MAX: usize = 256;
 /// A group whose commits let more rows go takes no further strand.
@@ -79,7 +81,8 @@ impl Strands {
         beside: &[Write],
         change: Option<&ChangeRecord>,
     ) -> Result<(), Error> {
-        for _ in 0..ATTEMPTS_MAX {
+        let mut attempts = ATTEMPTS.attempts();
+        while attempts.next().await {
             let held = self.state(strand).await?;
             let version = StrandVersion(held.as_ref().map(|(stamp, _)| *stamp));
             if expects.is_some_and(|expected| expected != version) {
@@ -87,7 +90,6 @@ impl Strands {
             }
             let span = held.as_ref().and_then(|(_, state)| self.span_of_leftovers(state));
             let Some(commit) = self.draught_erasure(strand, held, beside, change).await? else {
-                tokio::task::yield_now().await;
                 continue;
             };
             if self.try_append_then_commit(commit, false).await? {
@@ -116,7 +118,7 @@ impl Strands {
         }
         let told = self.shared.store.append_then_commit_all(commits).await;
         for ((strand, span), told) in erasing.into_iter().zip(told) {
-            if settle(told)? {
+            if unless_lost(told)?.is_some() {
                 self.sweep_erased(strand, span).await;
             } else {
                 left.push(strand);

@@ -6,6 +6,8 @@
 use std::ops::ControlFlow;
 
 use bytes::Bytes;
+use store::retry::RetryBackoff;
+use store::rows::Pages;
 use store::{Commit, Condition, Direction, Timestamp, Write, later_wins};
 
 use crate::audit_rows::{KeptPart, levels};
@@ -23,7 +25,7 @@ use crate::strands::Strands;
 /// The most rows of kept writes that are read at once; one commit removes no more (and what stands beside them).
 const PAGE_ROWS_MAX: usize = 1_024;
 /// How often a commit is tried again because a writer came before.
-const COMMIT_ATTEMPTS_MAX: usize = 32;
+const ATTEMPTS: RetryBackoff = RetryBackoff::at_once(32);
 
 impl Strands {
     /// Removes what is older than `before`: points, and kept writes that lie wholly before it, the latter in commits of
@@ -108,10 +110,9 @@ impl Strands {
         // A row, and what stands beside it.
         let page_rows = PAGE_ROWS_MAX.min(self.shared.rules.limits.good_rows / 2);
         for level in levels(state.kept.levels) {
-            let mut rest = keys::kept_between(strand, level, i64::MIN, before);
-            loop {
-                let page =
-                    self.shared.store.scan(&strand.partition, &rest, Direction::Forward, page_rows).await?;
+            let range = keys::kept_between(strand, level, i64::MIN, before);
+            let mut pages = Pages::new(&self.shared.store, &strand.partition, range, page_rows);
+            while let Some(page) = pages.next().await? {
                 let (mut writes, mut spilled) = (Vec::new(), Vec::new());
                 for (key, value) in page.rows() {
                     let part = KeptPart::parse(key, value)?;
@@ -129,8 +130,6 @@ impl Strands {
                 if !writes.is_empty() && !self.drop_rows(strand, state, (writes, spilled)).await? {
                     return Ok(());
                 }
-                let Some(last) = page.last_key().filter(|_| page.more()) else { break };
-                rest.start = [last, &[0]].concat().into();
             }
         }
         self.drop_levels(strand).await
@@ -143,7 +142,8 @@ impl Strands {
         held: &State,
         (writes, spilled): (Vec<Write>, Vec<FreshKey>),
     ) -> Result<bool, Error> {
-        for _ in 0..COMMIT_ATTEMPTS_MAX {
+        let mut attempts = ATTEMPTS.attempts();
+        while attempts.next().await {
             let epoch = self.shared.store.fence(&strand.partition);
             let Some((stamp, now)) = self.state(strand).await? else { return Ok(false) };
             if now.kept.life != held.kept.life {
@@ -168,7 +168,8 @@ impl Strands {
 
     /// Forgets levels without rows.
     async fn drop_levels(&self, strand: &Strand) -> Result<(), Error> {
-        for _ in 0..COMMIT_ATTEMPTS_MAX {
+        let mut attempts = ATTEMPTS.attempts();
+        while attempts.next().await {
             let Some((stamp, held)) = self.state(strand).await? else { return Ok(()) };
             let mut state = held.clone();
             for level in levels(held.kept.levels) {

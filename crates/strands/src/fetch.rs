@@ -7,7 +7,9 @@ use std::ops::{ControlFlow, Range};
 use std::time::Duration;
 
 use bytes::Bytes;
-use store::{Direction, Partition, Stamp};
+use store::retry::{Attempts, RetryBackoff};
+use store::rows::Pages as RowPages;
+use store::{Partition, Stamp};
 
 use crate::audit_rows::{KeptPart, levels};
 use crate::blocks::open_block;
@@ -23,53 +25,53 @@ use crate::strand::Strand;
 use crate::strands::Strands;
 
 /// How often a read starts again because rows went while it read: with the waits between, some seconds.
-const ATTEMPTS_MAX: u32 = 48;
-/// Attempts that follow each other without waiting.
-const ATTEMPTS_AT_ONCE: u32 = 4;
-/// The longest wait between two attempts.
-const WAIT_MAX: Duration = Duration::from_millis(100);
+pub(crate) const READS: RetryBackoff = RetryBackoff::waiting(48, 4, Duration::from_millis(100));
 /// Rows that are scanned at once.
 const SCANNED_ROWS: usize = 256;
 
 /// What is made of a row, and whether that was enough.
 pub(crate) type TakeRow<'a> = dyn FnMut(&[u8], &[u8]) -> Result<ControlFlow<()>, Malformed> + Send + 'a;
 
-/// Waits between attempts, and knows when to give up.
+/// The attempts at one read.
 ///
 /// The store shows a commit's rows to readers one by one, after they are durable: a row that is not in its cache may
 /// be gone some milliseconds before the new state is seen. So a reader that finds a row gone under an unchanged state
 /// waits a little before it calls the strand damaged.
-#[derive(Debug, Default)]
-pub(crate) struct Patience {
-    attempts: u32,
+#[derive(Debug)]
+pub(crate) struct ReadAttempts {
+    attempts: Attempts,
     seen: Option<Stamp>,
     changes: u32,
 }
 
-impl Patience {
+impl ReadAttempts {
+    pub(crate) fn new() -> Self {
+        Self { attempts: READS.attempts(), seen: None, changes: 0 }
+    }
+
+    /// Begins the next attempt, after a wait if it is not the first.
+    ///
+    /// # Errors
+    ///
+    /// After as many as may be: [`Error::Contention`] if the state changed meanwhile, else [`Error::Malformed`].
+    pub(crate) async fn begin(&mut self, strand: &Strand) -> Result<(), Error> {
+        if self.attempts.next().await {
+            return Ok(());
+        }
+        Err(if self.changes > 1 { contention(strand) } else { Malformed.into() })
+    }
+
+    /// Counts anew after an attempt that came further than the one before.
+    pub(crate) async fn renew(&mut self) {
+        *self = Self::new();
+        self.attempts.next().await;
+    }
+
+    /// Notes the version of the state that an attempt reads.
     pub(crate) fn saw(&mut self, stamp: Stamp) {
         if self.seen.replace(stamp) != Some(stamp) {
             self.changes += 1;
         }
-    }
-
-    pub(crate) async fn wait(&mut self, strand: &Strand) -> Result<(), Error> {
-        self.attempts += 1;
-        if self.attempts >= ATTEMPTS_MAX {
-            return Err(if self.changes > 1 { contention(strand) } else { Malformed.into() });
-        }
-        pause(self.attempts).await;
-        Ok(())
-    }
-}
-
-/// Waits after so many attempts that found rows gone: first a moment, then longer and longer.
-pub(crate) async fn pause(attempts: u32) {
-    if attempts <= ATTEMPTS_AT_ONCE {
-        tokio::task::yield_now().await;
-    } else {
-        let wait = Duration::from_millis(1 << (attempts - ATTEMPTS_AT_ONCE).min(7));
-        tokio::time::sleep(wait.min(WAIT_MAX)).await;
     }
 }
 
@@ -106,12 +108,12 @@ impl Strands {
     pub(crate) async fn seen_state(
         &self,
         strand: &Strand,
-        patience: &mut Patience,
+        attempts: &mut ReadAttempts,
     ) -> Result<Option<State>, Error> {
         let Some((stamp, state)) = self.state(strand).await? else {
             return Ok(None);
         };
-        patience.saw(stamp);
+        attempts.saw(stamp);
         self.note_if_due(strand, &state);
         Ok(Some(state))
     }
@@ -166,19 +168,11 @@ impl Strands {
     pub(crate) async fn each_row(
         &self,
         partition: &Partition,
-        mut rest: store::Range,
+        range: store::Range,
         take: &mut TakeRow<'_>,
     ) -> Result<(), Error> {
-        loop {
-            let page = self.reads().scan(partition, &rest, Direction::Forward, SCANNED_ROWS).await?;
-            for (key, value) in page.rows() {
-                if take(key, value)?.is_break() {
-                    return Ok(());
-                }
-            }
-            let Some(last) = page.last_key().filter(|_| page.more()) else { return Ok(()) };
-            rest.start = [last, &[0]].concat().into();
-        }
+        let pages = RowPages::new(self.reads(), partition, range, SCANNED_ROWS);
+        pages.each(|key, value| Ok(take(key, value)?)).await
     }
 
     /// Reads pages of the index; `None` if one is gone.

@@ -6,8 +6,10 @@
 //! add overlays do not disturb it. Whatever ends a fold half-way leaves a right strand.
 
 use std::ops::Range;
+use std::time::Duration;
 
 use bytes::Bytes;
+use store::retry::RetryBackoff;
 
 use crate::blocks::{Swapped, decode_all, encode_runs, swap_blocks};
 use crate::codec::{Encoding, Malformed};
@@ -27,9 +29,9 @@ use crate::strand::{Rules, Strand};
 use crate::strands::Strands;
 
 /// How often a fold starts again because the blocks it read were replaced.
-const ATTEMPTS_MAX: usize = 8;
+const ATTEMPTS: RetryBackoff = RetryBackoff::waiting(8, 8, Duration::ZERO);
 /// How often a commit is tried again because a writer came before.
-const COMMIT_ATTEMPTS_MAX: usize = 32;
+const COMMIT_ATTEMPTS: RetryBackoff = RetryBackoff::at_once(32);
 /// Full blocks whose points one commit of a fold moves, about.
 const PIECE_BLOCKS: usize = 32;
 /// Where the points of a piece are too many bytes for a commit, pieces become smaller by this factor.
@@ -83,17 +85,19 @@ impl Strands {
     pub async fn fold(&self, strand: &Strand, encoding: Encoding) -> Result<bool, Error> {
         let live = self.live();
         let mut piece_points = PIECE_BLOCKS * live.shared.rules.block_points_max();
-        let mut attempts = 0;
-        while attempts < ATTEMPTS_MAX {
-            match live.try_fold(strand, encoding, piece_points).await {
-                Ok(Some(())) => return Ok(true),
-                Ok(None) => attempts += 1,
-                Err(Error::Limit(_)) if piece_points > 1 => {
-                    piece_points = (piece_points / PIECE_SHRINKS_BY).max(1);
+        let mut attempts = ATTEMPTS.attempts();
+        'attempts: while attempts.next().await {
+            loop {
+                match live.try_fold(strand, encoding, piece_points).await {
+                    Ok(Some(())) => return Ok(true),
+                    Ok(None) => continue 'attempts,
+                    Err(Error::Limit(_)) if piece_points > 1 => {
+                        piece_points = (piece_points / PIECE_SHRINKS_BY).max(1);
+                    }
+                    Err(error) => return Err(error),
                 }
-                Err(error) => return Err(error),
+                tokio::task::yield_now().await;
             }
-            tokio::task::yield_now().await;
         }
         Ok(false)
     }
@@ -170,7 +174,8 @@ impl Strands {
         swap: &Swap,
         is_last: bool,
     ) -> Result<Option<()>, Error> {
-        for _ in 0..COMMIT_ATTEMPTS_MAX {
+        let mut attempts = COMMIT_ATTEMPTS.attempts();
+        while attempts.next().await {
             let drafted = or_gone!(self.draught_swap(strand, folded, swap, is_last).await?);
             if let Some(said) = drafted.untidy {
                 self.try_commit(said).await?;

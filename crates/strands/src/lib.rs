@@ -35,8 +35,6 @@ mod pending;
 mod audit_rows;
 mod plan;
 mod queue;
-mod turns;
-mod rows;
 mod strands;
 mod fetch;
 mod walk;

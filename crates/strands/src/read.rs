@@ -4,7 +4,8 @@ use std::ops::ControlFlow;
 
 use bytes::Bytes;
 use futures_util::StreamExt;
-use store::{Direction, Partition};
+use store::Partition;
+use store::rows::Pages;
 
 use crate::codec::{Malformed, Summary};
 use crate::error::Error;
@@ -190,13 +191,11 @@ impl Strands {
         count_max: usize,
     ) -> Result<Vec<Bytes>, Error> {
         let mut names: Vec<Bytes> = Vec::new();
-        let mut range = keys::states(prefix, after);
-        while names.len() < count_max {
-            let left = count_max - names.len();
-            let page = self.reads().scan(partition, &range, Direction::Forward, left).await?;
+        let mut pages = Pages::new(self.reads(), partition, keys::states(prefix, after), count_max);
+        while names.len() < count_max
+            && let Some(page) = pages.next_up_to(count_max - names.len()).await?
+        {
             names.extend(page.rows().filter_map(|(key, _)| keys::name_of(key)).map(Bytes::copy_from_slice));
-            let Some(last) = names.last().filter(|_| page.more()) else { break };
-            range = keys::states(prefix, Some(last));
         }
         Ok(names)
     }

@@ -4,10 +4,11 @@
 //! A commit stands only if the blocks it replaces are still there; else the sweep goes on from there with the strand as
 //! it stands then. What was looked at is noted in the state, so that no process looks again.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use store::ErrorKind;
+use store::retry::RetryBackoff;
 
 use crate::blocks::{decode_all, encode_runs};
 use crate::codec::{Block, Encoding, Malformed};
@@ -29,7 +30,7 @@ const PIECE_PART: usize = 4;
 /// A block is replaced if the new one is smaller by one part in this many (three percent).
 const SAVES_PART: usize = 33;
 /// How often a sweep of a strand goes on with a newer state because blocks were replaced under its hands.
-const ATTEMPTS_MAX: usize = 8;
+const ATTEMPTS: RetryBackoff = RetryBackoff::waiting(8, 8, Duration::ZERO);
 /// After packing, so many times as long as it took is left to others.
 const RESTS: u32 = 3;
 
@@ -62,7 +63,8 @@ impl Strands {
         live.tidy(strand).await?;
         let mut sweep = Sweep { before, from: i64::MIN, seen: 0, swaps: 0, chilled: 0 };
         let mut first_generation = None;
-        for _ in 0..ATTEMPTS_MAX {
+        let mut attempts = ATTEMPTS.attempts();
+        while attempts.next().await {
             let Some((_, state)) = live.state(strand).await? else { break };
             if state.encoding == Encoding::Raw {
                 break;
@@ -74,7 +76,6 @@ impl Strands {
                 }
                 break;
             }
-            tokio::task::yield_now().await;
         }
         Ok(sweep.chilled)
     }
@@ -139,7 +140,8 @@ impl Strands {
 
     /// Notes what was looked at. If writers keep coming first, the next sweep looks again.
     async fn note_chilled(&self, strand: &Strand, generation: u64, sweep: &Sweep) -> Result<(), Error> {
-        for _ in 0..ATTEMPTS_MAX {
+        let mut attempts = ATTEMPTS.attempts();
+        while attempts.next().await {
             let Some((stamp, mut state)) = self.state(strand).await? else { break };
             // If nobody else changed blocks, those that the sweep wrote itself are known too.
             let is_alone = count_of(state.generation) == count_of(generation) + sweep.swaps;

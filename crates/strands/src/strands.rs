@@ -2,16 +2,19 @@
 
 use std::sync::Arc;
 
+use store::retry::{RetryLock, RetryLocks};
+use store::rows::Rows;
 use store::{Snapshot, Store, WriteIds};
 
 use crate::codec::Encoding;
 use crate::error::Error;
 use crate::queue::FoldQueue;
-use crate::rows::Rows;
 use crate::skips::SkipLog;
 use crate::state::State;
 use crate::strand::{Rules, Strand, StrandOptions};
-use crate::turns::Turns;
+
+/// Locks over which strands are spread.
+const LOCKS: u32 = 256;
 
 /// The strands of a store; clones share.
 #[derive(Clone, Debug)]
@@ -26,7 +29,8 @@ pub(crate) struct Shared {
     pub(crate) store: Store,
     pub(crate) rules: Rules,
     pub(crate) write_ids: WriteIds,
-    pub(crate) turns: Turns,
+    /// Where writers queue that lost a race for their strand.
+    pub(crate) locks: RetryLocks,
     pub(crate) queue: FoldQueue,
     pub(crate) skips: Arc<SkipLog>,
 }
@@ -34,9 +38,9 @@ pub(crate) struct Shared {
 impl Strands {
     /// Strands kept in `store`.
     pub fn new(store: Store, options: StrandOptions) -> Self {
-        let (write_ids, turns, queue) = (WriteIds::new(), Turns::new(), FoldQueue::default());
+        let (write_ids, locks, queue) = (WriteIds::new(), RetryLocks::new(LOCKS), FoldQueue::default());
         let (rules, skips) = (Rules::new(options, store.limits()), Arc::default());
-        Self { shared: Arc::new(Shared { store, rules, write_ids, turns, queue, skips }), moment: None }
+        Self { shared: Arc::new(Shared { store, rules, write_ids, locks, queue, skips }), moment: None }
     }
 
     /// The strands as they are: every read of the handle answered, and of its clones, sees all of them as they stand
@@ -60,6 +64,12 @@ impl Strands {
     /// The strands as they are, for what writes.
     pub(crate) fn live(&self) -> Self {
         Self { shared: Arc::clone(&self.shared), moment: None }
+    }
+
+    /// Where writers of a strand queue.
+    pub(crate) fn lock_of(&self, strand: &Strand) -> RetryLock {
+        // Many partitions hold one strand, many strands share a partition: both count.
+        self.shared.locks.of(&[&strand.name, &strand.partition.bucket.to_le_bytes()])
     }
 
     /// Where rows are read from.

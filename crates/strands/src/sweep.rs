@@ -3,7 +3,9 @@
 use std::collections::HashSet;
 
 use bytes::Bytes;
-use store::{Appended, Commit, Condition, Direction, Epoch, Removal, Stamp};
+use store::retry::{RetryBackoff, unless_lost};
+use store::rows::Pages;
+use store::{Appended, Commit, Condition, Epoch, Removal, Stamp};
 
 use crate::commit::commit;
 use crate::error::Error;
@@ -17,7 +19,7 @@ use crate::strands::Strands;
 /// Rows that are looked at together.
 const ROWS_AT_ONCE: usize = 64;
 /// How often a sweep begins anew because the strand was written meanwhile.
-const ATTEMPTS_MAX: usize = 8;
+const ATTEMPTS: RetryBackoff = RetryBackoff::at_once(8);
 
 impl Strands {
     /// Removes fresh rows of `first..=last` that the strand does not name, if sweeping may find some; answers how many.
@@ -50,7 +52,8 @@ impl Strands {
         strand: &Strand,
         (first, last): (i64, i64),
     ) -> Result<usize, Error> {
-        for _ in 0..ATTEMPTS_MAX {
+        let mut attempts = ATTEMPTS.attempts();
+        while attempts.next().await {
             let held = self.state(strand).await?;
             let Some(orphans) = self.orphans(strand, held.as_ref().map(|(_, it)| it), (first, last)).await?
             else {
@@ -60,10 +63,9 @@ impl Strands {
                 return Ok(0);
             }
             let seen = condition(strand, held.map(|(stamp, _)| stamp));
-            match self.shared.store.bump(&strand.partition, vec![seen]).await {
-                Ok(epoch) => return self.remove_orphans(orphans, epoch).await,
-                Err(error) if error.kind().is_lost_race() => {}
-                Err(error) => return Err(error.into()),
+            let bumped = self.shared.store.bump(&strand.partition, vec![seen]).await;
+            if let Some(epoch) = unless_lost(bumped)? {
+                return self.remove_orphans(orphans, epoch).await;
             }
         }
         Err(contention(strand))
@@ -105,15 +107,11 @@ impl Strands {
                 named.extend(spilled.iter().filter(|(of, _)| *of == window).map(|(_, key)| key.clone()));
             }
             let mut keys = Vec::new();
-            for mut rest in keys::all_fresh(strand) {
-                loop {
-                    let store = &self.shared.store;
-                    let page = store.scan(&partition, &rest, Direction::Forward, ROWS_AT_ONCE).await?;
+            for range in keys::all_fresh(strand) {
+                let mut pages = Pages::new(&self.shared.store, &partition, range, ROWS_AT_ONCE);
+                while let Some(page) = pages.next().await? {
                     let found = page.rows().map(|(key, _)| key).filter(|key| !named.contains(*key));
                     keys.extend(found.map(Bytes::copy_from_slice));
-                    let Some(last) = page.last_key().filter(|_| page.more()) else { break };
-                    rest.start = [last, &[0]].concat().into();
-                    tokio::task::yield_now().await;
                 }
             }
             if !keys.is_empty() {

@@ -1,17 +1,19 @@
 //! Writes to many strands of which none is begun if one is beyond a limit: limits are asked before the first commit.
 
+use std::time::Duration;
+
 use bytes::Bytes;
+use store::retry::RetryBackoff;
 
 use crate::blocks::STRAND_BLOCKS_MAX;
 use crate::error::Error;
-use crate::fetch::pause;
 use crate::pending::Order;
 use crate::plan::OVERLAYS_LIMIT;
 use crate::strand::StrandWrite;
 use crate::strands::Strands;
 
 /// How often a draught is tried whose rows went meanwhile.
-const DRAUGHTS_MAX: u32 = 8;
+const DRAUGHTS: RetryBackoff = RetryBackoff::waiting(8, 4, Duration::from_millis(100));
 
 impl Strands {
     /// As [`Strands::write_all`], but if a write is beyond a limit, or makes no sense, nothing of any is written.
@@ -55,9 +57,10 @@ impl Strands {
         if !self.may_be_beyond(order).await {
             return Ok(());
         }
-        for attempt in 1..=DRAUGHTS_MAX {
+        let mut attempts = DRAUGHTS.attempts();
+        while attempts.next().await {
             match self.draught(order).await {
-                Ok(None) => pause(attempt).await,
+                Ok(None) => {}
                 Err(Error::Limit(reason)) => return Err(Error::Limit(reason)),
                 Ok(Some(_)) | Err(_) => break,
             }

@@ -10,7 +10,7 @@ use std::ops::ControlFlow;
 use crate::blocks::open_block;
 use crate::codec::{Block, Malformed, Summary};
 use crate::error::Error;
-use crate::fetch::{Patience, or_gone};
+use crate::fetch::{ReadAttempts, or_gone};
 use crate::index::{Entry, PageRef};
 use crate::layer::{Layer, decode_range, merge_into};
 use crate::points::{ColumnSet, Points, TimeRange};
@@ -182,20 +182,20 @@ impl Strands {
         route: Route,
         visitor: &mut impl Visitor,
     ) -> Result<Walked, Error> {
-        let mut patience = Patience::default();
+        let mut attempts = ReadAttempts::new();
         let mut left = route.range;
         while !left.is_empty() {
+            attempts.begin(strand).await?;
             let from = left.from;
-            let Some(state) = self.seen_state(strand, &mut patience).await? else { break };
+            let Some(state) = self.seen_state(strand, &mut attempts).await? else { break };
             if let Some(walked) = self.walk_state(strand, &state, route, &mut left, visitor).await? {
                 return Ok(walked);
             }
             if visitor.forget() {
                 left = route.range;
             } else if left.from > from {
-                patience = Patience::default();
+                attempts.renew().await;
             }
-            patience.wait(strand).await?;
         }
         Ok(Walked { from: route.range.from, next: None })
     }

@@ -2,11 +2,12 @@
 
 use std::collections::HashSet;
 
-use store::{Commit, Condition, ErrorKind, Write, WriteId};
+use store::retry::{Attempts, HasLost, RetryBackoff, unless_lost};
+use store::{Commit, Condition, Write, WriteId};
 
-use crate::commit::{Drafted, commit, settle};
+use crate::commit::{Drafted, commit};
 use crate::error::Error;
-use crate::fetch::{contention, or_gone, pause};
+use crate::fetch::{READS, contention, or_gone};
 use crate::fields::{first_generation, halves};
 use crate::fresh::Fresh;
 use crate::keys;
@@ -16,10 +17,9 @@ use crate::plan::{pages_needed, think};
 use crate::state::{KeptRows, State};
 use crate::strand::{Strand, StrandOptions, StrandVersion, StrandWrite};
 use crate::strands::Strands;
-use crate::turns::Turns;
 
 /// How often a write starts again because another writer came first.
-const ATTEMPTS_MAX: u32 = 64;
+const ATTEMPTS: RetryBackoff = RetryBackoff::at_once(64);
 /// Strands whose commits are submitted together.
 const GROUP_STRANDS_MAX: usize = 1_024;
 /// A strand with as many times the overlays from which it wants to be folded is folded by who writes it.
@@ -34,7 +34,7 @@ struct Pending {
     /// Its place among the outcomes.
     place: usize,
     order: Order,
-    attempts: u32,
+    attempts: Attempts,
     /// How many of them, the last ones, found rows gone that the state names.
     gone: u32,
 }
@@ -60,8 +60,7 @@ impl Strands {
 
     /// One write that was checked.
     pub(crate) async fn write_order(&self, order: Order) -> Result<(), Error> {
-        let lost = || Err(no_outcome());
-        self.write_orders(vec![Ok(order)]).await.pop().unwrap_or_else(lost)
+        self.write_orders(vec![Ok(order)]).await.pop().expect("one outcome of one write")
     }
 
     pub(crate) async fn write_orders(&self, orders: Vec<Result<Order, Error>>) -> Vec<Result<(), Error>> {
@@ -71,48 +70,55 @@ impl Strands {
             match order {
                 Ok(order) => {
                     outcomes.push(None);
-                    left.push(Pending { place, order, attempts: 0, gone: 0 });
+                    left.push(Pending { place, order, attempts: ATTEMPTS.attempts(), gone: 0 });
                 }
                 Err(error) => outcomes.push(Some(Err(error))),
             }
         }
         while !left.is_empty() {
             let (ready, later) = split_ready(left);
-            let (free, queued) = split_free(&self.shared.turns, ready);
+            let (free, queued) = self.split_free(ready);
             let mut written = Vec::with_capacity(free.len() + queued.len());
             left = self.attempt_group(free, &mut outcomes, &mut written).await;
             left.extend(self.attempt_queued(queued, &mut outcomes, &mut written).await);
-            // A fold takes long: nobody's turn waits for it.
+            // A fold takes long: nobody waits for it.
             for (strand, state) in written {
                 self.after_write(&strand, &state).await;
             }
             // A new state may be a while in coming, if whoever publishes it is not given a processor.
             if let Some(gone) = left.iter().map(|pending| pending.gone).max().filter(|gone| *gone > 0) {
-                pause(gone).await;
+                READS.wait(gone).await;
             }
             left.extend(later);
             left.sort_unstable_by_key(|pending| pending.place);
         }
-        let lost = || Err(no_outcome());
-        outcomes.into_iter().map(|outcome| outcome.unwrap_or_else(lost)).collect()
+        let outcomes = outcomes.into_iter();
+        outcomes
+            .map(|outcome| outcome.expect("each write is done, refused or came too late too often"))
+            .collect()
     }
 
-    /// As [`Strands::attempt_group`], each when it is its turn, which it has until its attempt is over.
+    /// Those for whose strand nobody queues and that have not lost, and the others: they queue.
+    fn split_free(&self, ready: Vec<Pending>) -> (Vec<Pending>, Vec<Pending>) {
+        let locks = &self.shared.locks;
+        let is_free = |pending: &Pending| {
+            pending.attempts.made() == 0 && !locks.is_queued(self.lock_of(&pending.order.strand))
+        };
+        ready.into_iter().partition(is_free)
+    }
+
+    /// As [`Strands::attempt_group`], under the locks of those that lost: each finds what the one before left, and few lose
+    /// again.
     async fn attempt_queued(
         &self,
         queued: Vec<Pending>,
         outcomes: &mut [Option<Result<(), Error>>],
         written: &mut Vec<(Strand, State)>,
     ) -> Vec<Pending> {
-        // Those that lost once wait for their turn: each finds what the one before left, and few lose again. Others
-        // queue up behind them: who wins could else win again and again, and who has the turn lose every time. Only
-        // these wait, not the group they came with: it would hold up others in turn, and they the next.
-        let turns = &self.shared.turns;
-        let places = queued.iter().filter_map(|pending| {
-            let place = Turns::place(&pending.order.strand);
-            (pending.attempts > 0 || turns.is_taken(place)).then_some(place)
-        });
-        let _turns = turns.take(places).await;
+        let writers = queued
+            .iter()
+            .map(|pending| (self.lock_of(&pending.order.strand), HasLost(pending.attempts.made() > 0)));
+        let _locks = self.shared.locks.queue(writers).await;
         self.attempt_group(queued, outcomes, written).await
     }
 
@@ -127,15 +133,16 @@ impl Strands {
             return ready;
         }
         let mut tell = |place: usize, outcome: Result<(), Error>| {
-            if let Some(slot) = outcomes.get_mut(place) {
-                *slot = Some(outcome);
-            }
+            *outcomes.get_mut(place).expect("a place of each write") = Some(outcome);
         };
         let (mut commits, mut committing) =
             (Vec::with_capacity(ready.len()), Vec::with_capacity(ready.len()));
         let mut left = Vec::new();
         for mut pending in ready {
-            pending.attempts += 1;
+            if !pending.attempts.next().await {
+                tell(pending.place, Err(contention(&pending.order.strand)));
+                continue;
+            }
             match self.draught(&pending.order).await {
                 Ok(Some(Drafted { untidy: Some(commit), .. })) => match self.say_untidy(commit).await {
                     Ok(noted) => {
@@ -161,25 +168,18 @@ impl Strands {
         }
         let told = self.shared.store.append_then_commit_all(commits).await;
         for ((pending, state, leftovers), told) in committing.into_iter().zip(told) {
-            match settle(told) {
-                Ok(true) => {
+            match unless_lost(told) {
+                Ok(Some(_)) => {
                     tell(pending.place, Ok(()));
                     written.push((pending.order.strand, state));
                 }
-                Ok(false) => {
+                Ok(None) => {
                     self.clear_away(leftovers).await;
                     left.push(pending);
                 }
-                Err(error) => tell(pending.place, Err(error)),
+                Err(error) => tell(pending.place, Err(error.into())),
             }
         }
-        left.retain(|pending| {
-            let goes_on = pending.attempts < ATTEMPTS_MAX;
-            if !goes_on {
-                tell(pending.place, Err(contention(&pending.order.strand)));
-            }
-            goes_on
-        });
         left
     }
 
@@ -229,11 +229,8 @@ impl Strands {
 
     /// Says that a write may leave rows behind; answers with the version that says so, `None` if another writer came first.
     async fn say_untidy(&self, commit: Commit) -> Result<Option<StrandVersion>, Error> {
-        match self.shared.store.commit_known(commit).await {
-            Ok(stamp) => Ok(Some(StrandVersion(Some(stamp)))),
-            Err(error) if error.kind().is_lost_race() => Ok(None),
-            Err(error) => Err(error.into()),
-        }
+        let stamp = unless_lost(self.shared.store.commit_known(commit).await)?;
+        Ok(stamp.map(|stamp| StrandVersion(Some(stamp))))
     }
 
     /// Notes a strand that wants to be folded; folds it here if nobody else does.
@@ -251,17 +248,6 @@ impl Strands {
             self.shared.skips.note("fold", &strand.partition.tenant, strand, &error);
         }
     }
-}
-
-/// Those whose turn nobody has and that have not lost, and the others: they queue.
-fn split_free(turns: &Turns, ready: Vec<Pending>) -> (Vec<Pending>, Vec<Pending>) {
-    let is_free =
-        |pending: &Pending| pending.attempts == 0 && !turns.is_taken(Turns::place(&pending.order.strand));
-    ready.into_iter().partition(is_free)
-}
-
-fn no_outcome() -> Error {
-    store::Error::new(ErrorKind::Unknown, "write strands: no outcome was told").into()
 }
 
 /// Checks what a caller asks for.

@@ -6,7 +6,6 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::task::Poll;
 
 use super::*;
-use crate::turns::Turns;
 
 const WRITERS: i64 = 4;
 const POINTS: i64 = 20;
@@ -220,8 +219,8 @@ async fn folds_race_with_deletions() {
 async fn who_comes_while_others_queue_queues_too() {
     let strands = Strands::new(memory(), small());
     let (day, other) = (strand(4, "queued"), strand(5, "other"));
-    let queue = strands.shared.turns.take(std::iter::once(Turns::place(&day))).await;
-    assert_ne!(Turns::place(&day), Turns::place(&other));
+    let queue = strands.shared.locks.lock(strands.lock_of(&day)).await;
+    assert_ne!(strands.lock_of(&day), strands.lock_of(&other));
     write_one(&strands, write(&other, vec![Edit::Put(points(0, 1, 1, 0.0))])).await.unwrap();
     let mut waiting = Box::pin(write_one(&strands, write(&day, vec![Edit::Put(points(0, 1, 1, 0.0))])));
     let first = poll_fn(|context| Poll::Ready(waiting.as_mut().poll(context))).await;
@@ -235,7 +234,7 @@ async fn who_comes_while_others_queue_queues_too() {
 async fn a_group_does_not_wait_for_those_of_it_that_queue() {
     let strands = Strands::new(memory(), small());
     let (day, other) = (strand(4, "queued"), strand(5, "other"));
-    let queue = strands.shared.turns.take(std::iter::once(Turns::place(&day))).await;
+    let queue = strands.shared.locks.lock(strands.lock_of(&day)).await;
     let put = |strand: &Strand| write(strand, vec![Edit::Put(points(0, 1, 1, 0.0))]);
     let mut waiting = Box::pin(strands.write_all(vec![put(&day), put(&other)]));
     while read_all(&strands, &other).await.is_empty() {
