@@ -13,26 +13,6 @@ use tokio::sync::watch;
 
 use crate::listen::Listening;
 
-/// Beginnings of requests that are answered at the door.
-const VITAL: [&[u8]; 2] = [b"GET /health/", b"GET /metrics"];
-
-/// Whether a path is answered at the door.
-pub(crate) fn is_vital(path: &str) -> bool {
-    matches!(path, "/health/live" | "/health/ready" | "/metrics")
-}
-
-/// What the first bytes of a connection tell; `None`: too few came.
-pub(crate) fn begins_vital(bytes: &[u8]) -> Option<bool> {
-    let mut open = false;
-    for begin in VITAL {
-        if bytes.starts_with(begin) {
-            return Some(true);
-        }
-        open |= begin.starts_with(bytes);
-    }
-    if open { None } else { Some(false) }
-}
-
 /// How far the door is on its way from open to gone.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 enum Phase {

@@ -19,11 +19,11 @@ use tokio::signal::unix::Signal;
 
 use crate::admin::chain;
 use crate::connection::{Connection, Connections, OpenConnection, Order, Patience};
-use crate::door::begins_vital;
 use crate::service::{App, At, Link, answer};
 use crate::settings::Http;
 use crate::socket::Socket;
 use crate::tls::{HTTP2, Tls};
+use crate::vital::begins_vital;
 
 /// Connections the kernel may hold ready for us (it takes the least of this and `somaxconn`).
 const BACKLOG: u32 = 8192;
@@ -352,7 +352,7 @@ async fn first_bytes(stream: &TcpStream) -> std::io::Result<Begin> {
     let mut bytes = [0; 16];
     for looks in 1.. {
         let count = stream.peek(&mut bytes).await?;
-        let peeked = bytes.get(..count).unwrap_or_default();
+        let peeked = bytes.get(..count).expect("no more is peeked than there is room for");
         if peeked.starts_with(HTTP2_BEGIN) {
             return Ok(Begin::Http2);
         }

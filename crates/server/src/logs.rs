@@ -25,10 +25,10 @@ const PARTS: [&str; 12] = [
 /// The parts that a filter names and that are none.
 fn unknown_parts(filter: &str) -> Vec<&str> {
     let parts = filter.split(',').map(str::trim).filter(|part| part.contains(['=', '[']));
-    let names = parts.map(|part| part.split(['=', '[']).next().unwrap_or_default().trim());
+    let names = parts.map(|part| part.split(['=', '[']).next().unwrap_or(part).trim());
     // A part may be named more closely (`store::embedded`), or by its beginning (`api`).
     let is_known = |name: &str| {
-        let head = name.split("::").next().unwrap_or_default();
+        let head = name.split("::").next().unwrap_or(name);
         PARTS.iter().any(|part| *part == head || part.starts_with(name))
     };
     names.filter(|name| !is_known(name)).collect()
@@ -86,7 +86,7 @@ pub(crate) fn start(settings: &Settings) -> anyhow::Result<()> {
         LogFormat::Json => registry.with(fmt::layer().json().with_writer(std::io::stderr)).init(),
     }
     std::panic::set_hook(Box::new(|panic| {
-        let place = panic.location().map(ToString::to_string).unwrap_or_default();
+        let place = panic.location().map_or_else(String::new, ToString::to_string);
         let message = panic.payload_as_str().unwrap_or("no message");
         let backtrace = std::backtrace::Backtrace::force_capture();
         tracing::error!(target: "panic", message, place, %backtrace, "a bug: please report it");

@@ -1,16 +1,16 @@
 //! The twinfold binary: reads settings, wires stores, models and front ends together, listens.
 
-mod door;
 mod units;
+mod vital;
+mod cors;
+mod settings;
+mod cli;
 mod connection;
 mod metrics;
 mod process;
 mod admin;
 mod jobs;
 mod welcome;
-mod cors;
-mod settings;
-mod cli;
 mod wiring;
 mod storage;
 mod head;
@@ -19,6 +19,7 @@ mod service;
 mod socket;
 mod tls;
 mod listen;
+mod door;
 mod brokers;
 #[cfg(feature = "campaign")]
 mod load_tests;

@@ -7,7 +7,6 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 use api_http::{Router, StreamLimits};
-use model_series::Strands;
 use store::{Clock, Lane, Store};
 use tokio::runtime::Handle;
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -16,7 +15,7 @@ use tokio::task::JoinSet;
 use crate::admin::Admin;
 use crate::connection::{Connections, Order};
 use crate::door::{Door, Listeners};
-use crate::jobs::{Chill, ClockWatch, Fold, History, Hooks, Index, Purge, Rebucket, Removals, Trim};
+use crate::jobs::{Jobs, Work};
 use crate::listen::{self, Listening};
 use crate::metrics::Metrics;
 use crate::service::{App, RequestLimits};
@@ -85,110 +84,6 @@ struct Server {
     jobs: Jobs,
 }
 
-/// What a server does by itself.
-struct Jobs {
-    clock_watch: ClockWatch,
-    purge: Purge,
-    removals: Removals,
-    index: Index,
-    history: History,
-    fold_history: Fold,
-    fold_series: Fold,
-    folds: usize,
-    trim: Trim,
-    chill: Chill,
-    rebucket: Rebucket,
-    /// None if hooks are not sent.
-    hooks: Option<Hooks>,
-}
-
-impl Jobs {
-    fn new(
-        settings: &Settings,
-        store: &Store,
-        clock: &Clock,
-        models: wiring::Models,
-        metrics: &Arc<Metrics>,
-    ) -> anyhow::Result<Self> {
-        let wiring::Models { entities, repositories } = models;
-        let hooks = wiring::hooks_policy(settings).map(|policy| {
-            let sources = (store.clone(), clock.clone());
-            Hooks::new(repositories.clone(), sources, Arc::clone(metrics), policy)
-        });
-        let fold = |strands: &Strands, counters| Fold {
-            strands: strands.clone(),
-            metrics: Arc::clone(metrics),
-            counters,
-        };
-        Ok(Self {
-            clock_watch: ClockWatch { clock: clock.clone(), metrics: Arc::clone(metrics) },
-            history: History {
-                entities: entities.clone(),
-                store: store.clone(),
-                clock: clock.clone(),
-                metrics: Arc::clone(metrics),
-                interval: settings.history.sweep_interval.0,
-                age: settings.history.fresh_duration.0,
-            },
-            fold_history: fold(entities.strands(), |metrics| &metrics.history),
-            fold_series: fold(repositories.strands(), |metrics| &metrics.series),
-            folds: settings.series.folds_max,
-            trim: Trim {
-                repositories: repositories.clone(),
-                store: store.clone(),
-                clock: clock.clone(),
-                metrics: Arc::clone(metrics),
-                interval: settings.series.retention_interval.0,
-            },
-            chill: Chill {
-                repositories,
-                entities: entities.clone(),
-                store: store.clone(),
-                clock: clock.clone(),
-                metrics: Arc::clone(metrics),
-                interval: settings.series.cold_interval.0,
-                age: settings.series.cold_duration.0,
-            },
-            rebucket: Rebucket {
-                entities: entities.clone(),
-                store: store.clone(),
-                metrics: Arc::clone(metrics),
-            },
-            removals: Removals { entities: entities.clone(), metrics: Arc::clone(metrics) },
-            index: Index { entities: entities.clone(), store: store.clone(), metrics: Arc::clone(metrics) },
-            purge: Purge {
-                entities,
-                store: store.clone(),
-                clock: clock.clone(),
-                metrics: Arc::clone(metrics),
-                interval: settings.entities.purge_interval.0,
-            },
-            hooks: hooks.transpose()?,
-        })
-    }
-
-    fn spawn(self, tasks: &mut JoinSet<()>) {
-        let store = self.purge.store.clone();
-        tasks.spawn(self.clock_watch.run());
-        tasks.spawn(self.purge.run());
-        tasks.spawn(self.removals.run());
-        tasks.spawn(self.index.run());
-        tasks.spawn(self.history.clone().fold());
-        tasks.spawn(self.fold_history.run());
-        tasks.spawn(self.history.sweep());
-        for _ in 0..self.folds {
-            tasks.spawn(self.fold_series.clone().run());
-        }
-        tasks.spawn(self.trim.run());
-        tasks.spawn(self.chill.run());
-        tasks.spawn(self.rebucket.run());
-        match self.hooks {
-            Some(hooks) => tasks.spawn(hooks.run()),
-            None => tasks.spawn(Hooks::forget(store)),
-        };
-    }
-}
-
 async fn serve(settings: &Settings, threads: usize) -> anyhow::Result<()> {
     let tls = match (&settings.tls.cert, &settings.tls.key) {
         (Some(certificate), Some(key)) => Some(
@@ -242,7 +137,7 @@ fn announce(settings: &Settings, url: &str, health: Option<SocketAddr>) -> anyho
         Engine::Embedded => settings.general.durability.to_string(),
         Engine::Memory => "none (memory only; everything is forgotten at exit)".to_owned(),
     };
-    let health = health.map(|address| format!("health on http://{address}\n")).unwrap_or_default();
+    let health = health.map_or_else(String::new, |address| format!("health on http://{address}\n"));
     let mut out = std::io::stdout().lock();
     // Scripts wait for the second line.
     write!(out, "durability: {durability}\nlistening on {url}\n{health}")
@@ -286,7 +181,16 @@ impl Server {
         });
         let runtime = Handle::current();
         let listening = Arc::new(Listening::new(app, Arc::clone(&connections), tls, limits, runtime));
-        let jobs = Jobs::new(settings, &store, clock, models, &metrics)?;
+        let wiring::Models { entities, repositories } = models;
+        let work = Work {
+            entities,
+            repositories,
+            store: store.clone(),
+            clock: clock.clone(),
+            metrics,
+            settings: Arc::new(settings.clone()),
+        };
+        let jobs = Jobs::new(work, wiring::hooks_policy(settings))?;
         Ok(Self { store, admin, connections, listening, jobs })
     }
 
@@ -302,7 +206,7 @@ impl Server {
         if let Some(hangup) = signals.reload.take() {
             tasks.spawn(Arc::clone(&listening).reload_tls(hangup));
         }
-        jobs.spawn(&mut tasks);
+        jobs.start(&mut tasks);
         let door = Door::open(listening, listeners)?;
         let signal = tokio::select! {
             name = signals.next() => Some(name),

@@ -27,9 +27,9 @@ use tokio::task::JoinSet;
 
 use crate::connection::{Connection, Order, UnderWay};
 use crate::cors::CorsOrigins;
-use crate::door::is_vital;
 use crate::head::{Fields, RequestName, X_REQUEST_ID};
 use crate::metrics::Metrics;
+use crate::vital::is_vital;
 
 /// Limits on requests, in the units they are checked in.
 #[derive(Clone, Copy, Debug)]

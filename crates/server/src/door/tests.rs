@@ -17,22 +17,6 @@ use crate::service::{App, RequestLimits};
 /// Longer than any test takes.
 const PATIENCE: Duration = Duration::from_secs(300);
 
-fn check(bytes: &str, expected: Option<bool>) {
-    assert_eq!(begins_vital(bytes.as_bytes()), expected, "{bytes}");
-}
-
-#[test]
-fn first_bytes_tell_who_serves() {
-    for begun in ["", "G", "GET /", "GET /health", "GET /metric"] {
-        check(begun, None);
-    }
-    check("GET /health/live HTTP/1.1\r\n", Some(true));
-    check("GET /metrics HTTP/1.1\r\n", Some(true));
-    for other in ["P", "PRI * HTTP/2.0", "GET /n", "GET /healthy", "POST /health/live", "\u{16}\u{3}"] {
-        check(other, Some(false));
-    }
-}
-
 /// Where work that keeps its thread meets the test: when it begins, and when it may end.
 #[derive(Clone)]
 struct Stuck {

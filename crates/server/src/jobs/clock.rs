@@ -7,6 +7,7 @@ use std::time::Duration;
 use store::{Clock, Timestamp};
 use tokio::time::Instant;
 
+use super::job::{Job, ONE, When};
 use crate::metrics::Metrics;
 
 /// How often the clock is looked at.
@@ -14,22 +15,20 @@ const LOOK: Duration = Duration::from_secs(1);
 /// Smaller steps than this are how a time service corrects a clock.
 const JUMP_MIN: Duration = Duration::from_secs(5);
 
-/// Watches the machine's clock.
-pub(crate) struct ClockWatch {
-    pub(crate) clock: Clock,
-    pub(crate) metrics: Arc<Metrics>,
-}
+/// Always, on every node.
+pub(super) const JOB: Job = Job {
+    name: "server/clock",
+    when: When::Always { count: ONE, run: |work| Box::pin(watch(work.clock, work.metrics)) },
+};
 
-impl ClockWatch {
-    /// Runs until the task is dropped.
-    pub(crate) async fn run(self) {
-        let mut seen = Seen { wall: self.clock.now(), at: Instant::now() };
-        loop {
-            tokio::time::sleep(LOOK).await;
-            if let Some(jump) = seen.look(self.clock.now(), Instant::now()) {
-                self.metrics.clock_jumps.fetch_add(1, Ordering::Relaxed);
-                tell(jump);
-            }
+/// Watches the machine's clock.
+async fn watch(clock: Clock, metrics: Arc<Metrics>) {
+    let mut seen = Seen { wall: clock.now(), at: Instant::now() };
+    loop {
+        tokio::time::sleep(LOOK).await;
+        if let Some(jump) = seen.look(clock.now(), Instant::now()) {
+            metrics.clock_jumps.fetch_add(1, Ordering::Relaxed);
+            tell(jump);
         }
     }
 }
@@ -97,8 +96,7 @@ mod tests {
     async fn a_jump_is_counted_once() {
         let clock = Clock::manual(Timestamp(7_200_000_000));
         let metrics = Arc::new(Metrics::new(std::iter::empty(), 1));
-        let watch = ClockWatch { clock: clock.clone(), metrics: Arc::clone(&metrics) };
-        let watching = tokio::spawn(watch.run());
+        let watching = tokio::spawn(watch(clock.clone(), Arc::clone(&metrics)));
         tokio::time::sleep(LOOK / 2).await;
         clock.set(Timestamp(3_600_000_000));
         tokio::time::sleep(LOOK * 3).await;

@@ -1,48 +1,54 @@
 //! Folding overwrites into the blocks of strands, as soon as there are many: of series, and of histories of attributes
 //! (corrections, removals).
 
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use model_series::Strands;
 
+use super::job::{Job, ONE, When};
 use crate::admin::chain;
-use crate::metrics::{Metrics, StrandMetrics};
+use crate::metrics::StrandMetrics;
 
 /// While the store serves nobody: it may be closing.
 const REST: Duration = Duration::from_secs(1);
 
-/// Folds strands one after the other; several of these run beside each other.
-#[derive(Clone)]
-pub(crate) struct Fold {
-    pub(crate) strands: Strands,
-    pub(crate) metrics: Arc<Metrics>,
-    /// Where it counts.
-    pub(crate) counters: fn(&Metrics) -> &StrandMetrics,
-}
+/// Strands of series.
+pub(super) const SERIES: Job = Job {
+    name: "server/fold-series",
+    when: When::Always {
+        count: |settings| settings.series.folds_max,
+        run: |work| Box::pin(async move { fold(work.repositories.strands(), &work.metrics.series).await }),
+    },
+};
 
-impl Fold {
-    /// Runs until the task is dropped. A fold that is broken off leaves the strand as it was.
-    pub(crate) async fn run(self) {
-        let counters = (self.counters)(&self.metrics);
-        loop {
-            let (strand, encoding) = self.strands.next_to_fold().await;
-            match self.strands.fold(&strand, encoding).await {
-                Ok(true) => _ = counters.folds.fetch_add(1, Ordering::Relaxed),
-                // Writers kept coming first, or there was nothing left to fold.
-                Ok(false) => {}
-                // There is nothing left to fold.
-                Err(_) if strand.partition.tenant.is_ended() => {}
-                Err(error) => {
-                    counters.folds_failed.fetch_add(1, Ordering::Relaxed);
-                    if error.is_outage() {
-                        tracing::warn!(error = chain(&error), "cannot fold a strand");
-                        tokio::time::sleep(REST).await;
-                    } else {
-                        // Others are not to wait for it; its next write that wants a fold notes it again.
-                        self.strands.skips().note("fold", &strand.partition.tenant, &strand, &error);
-                    }
+/// Strands of histories.
+pub(super) const HISTORY: Job = Job {
+    name: "server/fold-history",
+    when: When::Always {
+        count: ONE,
+        run: |work| Box::pin(async move { fold(work.entities.strands(), &work.metrics.history).await }),
+    },
+};
+
+/// Folds strands one after the other. A fold that is broken off leaves the strand as it was.
+async fn fold(strands: &Strands, counters: &StrandMetrics) {
+    loop {
+        let (strand, encoding) = strands.next_to_fold().await;
+        match strands.fold(&strand, encoding).await {
+            Ok(true) => _ = counters.folds.fetch_add(1, Ordering::Relaxed),
+            // Writers kept coming first, or there was nothing left to fold.
+            Ok(false) => {}
+            // There is nothing left to fold.
+            Err(_) if strand.partition.tenant.is_ended() => {}
+            Err(error) => {
+                counters.folds_failed.fetch_add(1, Ordering::Relaxed);
+                if error.is_outage() {
+                    tracing::warn!(error = chain(&error), "cannot fold a strand");
+                    tokio::time::sleep(REST).await;
+                } else {
+                    // Others are not to wait for it; its next write that wants a fold notes it again.
+                    strands.skips().note("fold", &strand.partition.tenant, &strand, &error);
                 }
             }
         }

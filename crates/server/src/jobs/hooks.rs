@@ -19,7 +19,7 @@ use model_series::{
 use store::{Change, Clock, Stamp, Store};
 use tokio::task::JoinSet;
 
-use super::turns::JobLease;
+use super::ticker::JobLease;
 use crate::admin::chain;
 use crate::metrics::Metrics;
 use sender::Sender;
