@@ -1,12 +1,15 @@
 //! The NGSI-LD API (ETSI GS CIM 009) over entities.
 //!
-//! [`front_end`] is the route table, one line per endpoint in the order of the standard. A request
-//! walks `routes` (read, call, answer), `wire` and `params` (JSON and parameters in), the model, and
-//! `render` (entities out). `context` knows JSON-LD's names; `problem` words what is refused.
+//! [`front_end`] is the route table, one line per endpoint in the order of the standard. A request enters each room once:
 //!
-//! The past of entities (`/temporal`) is read by `routes::temporal` and written out by
-//! `render::temporal`, straight from the model's columns; `params::temporal` says when and in which
-//! representation.
+//! 1. `routes`: the handler reads, calls the model, and answers;
+//! 2. `params`: the parameters, checked and typed, with the queries in them (`q`, `selection`, `geoquery`);
+//! 3. `request`: the rest of the request: tenant, body, conditions, and the context, which `context` finds;
+//! 4. `wire`: JSON bodies to types of the model;
+//! 5. `answer`: what the model returned, written by `render`, with the headers of the standard.
+//!
+//! `problem` words what is refused, wherever it is. The past of entities (`/temporal`) goes the same way and is written
+//! straight from the model's columns.
 //!
 //! Resources of the standard that are not in the table (subscriptions, registrations, entity maps,
 //! snapshots) have no stubs: they answer 404 in the standard's form, as any other path.

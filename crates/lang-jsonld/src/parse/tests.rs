@@ -1,6 +1,7 @@
 use proptest::prelude::*;
 use serde_json::json;
 
+use super::define::{DEFINITIONS_DEPTH_MAX, DEFINITIONS_MAX, TERMS_MAX};
 use super::*;
 
 fn documents(documents: &[(&str, Value)]) -> Documents {
