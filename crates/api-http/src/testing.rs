@@ -2,9 +2,11 @@
 //!
 //! A case is a file `<folder>/<resource>/<name>.http`: steps on a fresh service, each with a title (`### …`), a request
 //! as in HTTP, and the expected answer in lines that start with `<`. With `UPDATE_GOLDEN=1` in the environment the
-//! answers are rewritten; read the diff. Entity tags are shown by number, and only in a case whose preface speaks of
+//! answers are rewritten; read the diff. The body of an answer stands in lines that start with `<<`; long JSON is laid out on
+//! many lines that start with `<~`, whose indents and ends are no part of it (all else is, byte for byte). Entity tags are shown by number, and only in a case whose preface speaks of
 //! `ETag`.
 
+mod layout;
 mod tags;
 mod transcript;
 

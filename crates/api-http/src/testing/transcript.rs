@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use super::layout::lay_out;
+
 /// A file of steps.
 pub(super) struct Transcript {
     /// What stands before the first step.
@@ -132,8 +134,12 @@ impl fmt::Display for Step {
         for (name, value) in headers {
             writeln!(out, "< {name}: {value}")?;
         }
-        for line in body.lines() {
-            writeln!(out, "<< {line}")?;
+        // Lines of their own mark: what is laid out is told from what came so.
+        let body = body.strip_suffix('\n').unwrap_or(body);
+        let laid_out = lay_out(body).filter(|lines| lines.contains('\n'));
+        let mark = if laid_out.is_some() { "<~" } else { "<<" };
+        for line in laid_out.as_deref().unwrap_or(body).lines() {
+            writeln!(out, "{mark} {line}")?;
         }
         Ok(())
     }
