@@ -7,6 +7,7 @@
 
 mod collation;
 pub mod moment;
+mod wanted;
 mod values;
 mod value;
 pub(crate) mod relation;

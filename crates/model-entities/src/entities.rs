@@ -14,12 +14,14 @@ use store::retry::{RetryBackoff, RetryLocks};
 use store::{ErrorKind, Lane, Store, Tenant, TenantCreation, TenantName, Tenants, Timestamp, WriteIds};
 use tokio::sync::Notify;
 
-use crate::history::{Pasts, TenantPolicy};
+use crate::histories::Pasts;
 use crate::indexes::{IndexPolicy, Indexes};
 use crate::layout::{Layout, Looks};
+use crate::options::Options;
+use crate::policy::TenantPolicy;
 use crate::tenant::TenantState;
 use crate::watch::Watched;
-use crate::{Documents, HistoryPolicy, SkipLog, TenantEntities, Terms};
+use crate::{Documents, SkipLog, TenantEntities, Terms};
 
 /// How often a tenant is looked up again because it was removed meanwhile.
 const BACKOFF: RetryBackoff = RetryBackoff::at_once(16);
@@ -27,28 +29,6 @@ const BACKOFF: RetryBackoff = RetryBackoff::at_once(16);
 const WRITE_LOCKS: u32 = 64;
 /// What it rests between pieces of a removed tenant.
 const REMOVAL_PAUSE: Duration = Duration::from_millis(5);
-
-/// How entities are kept; handed in by the server.
-#[derive(Clone, Debug)]
-pub struct Options {
-    /// Buckets a tenant's entities are spread over: a power of two. Where they are spread over another number, [`Entities::rebucketing`]
-    /// moves them.
-    pub buckets: u32,
-    /// The most tenants beside the default one.
-    pub tenants_max: usize,
-    /// The most types and attribute names a tenant can have.
-    pub terms_max: usize,
-    /// Which attributes are indexed from the beginning.
-    pub index: IndexPolicy,
-    /// The largest stored entity in bytes.
-    pub entity_bytes_max: usize,
-    /// The most entities a query may look at before it is refused.
-    pub scan_entities_max: usize,
-    /// The most matches that can be sorted for `orderBy`.
-    pub sort_entities_max: usize,
-    /// What is recorded of changes, and how long it is kept.
-    pub history: HistoryPolicy,
-}
 
 /// All tenants of a store; clones share.
 #[derive(Clone, Debug)]

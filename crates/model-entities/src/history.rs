@@ -14,9 +14,8 @@
 //! - what is in a strand up to its mark is no longer read from head rows;
 //! - the past outlives the entity: only `delete_history` and its kin, and retention, remove any of it.
 
-mod policy;
-mod queue;
 mod heads;
+mod source;
 mod select;
 mod read;
 mod aggregate;
@@ -30,51 +29,4 @@ mod recompress;
 #[cfg(test)]
 pub(crate) mod tests;
 
-use store::Store;
-use store::retry::RetryLocks;
-use strands::{StrandOptions, Strands};
-
-pub(crate) use policy::TenantPolicy;
-use queue::FoldQueue;
-
-pub use fold::HistoryJob;
-pub use policy::{HistoryPolicy, HistoryRule};
 pub use query::HistoryPage;
-
-/// The most points of a block of a past.
-const BLOCK_POINTS_MAX: usize = 4096;
-/// Overlays, and points in them, from which a strand is folded.
-const OVERLAYS_MAX: usize = 8;
-const OVERLAY_POINTS_MAX: usize = 4096;
-
-/// Locks of folds and edits, which histories share by hash.
-const HISTORY_LOCKS: u32 = 64;
-
-/// What the pasts of all tenants share.
-#[derive(Debug)]
-pub(crate) struct Pasts {
-    pub(crate) strands: Strands,
-    queue: FoldQueue,
-    /// Folds and edits of one history lock each other out.
-    retry_locks: RetryLocks,
-}
-
-impl Pasts {
-    pub(crate) fn new(store: Store) -> Self {
-        let options = StrandOptions {
-            block_points_max: BLOCK_POINTS_MAX,
-            overlays_max: OVERLAYS_MAX,
-            overlay_points_max: OVERLAY_POINTS_MAX,
-        };
-        Self {
-            strands: Strands::new(store, options),
-            queue: FoldQueue::new(),
-            retry_locks: RetryLocks::new(HISTORY_LOCKS),
-        }
-    }
-
-    /// Notes that an entity has a head row more.
-    pub(crate) fn note(&self, tenant: &store::Tenant, id: &str) {
-        self.queue.note(tenant, id);
-    }
-}

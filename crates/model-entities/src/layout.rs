@@ -14,21 +14,15 @@
 //!
 //! Writers remember the layout as they do the register (`consumers.rs`): for as long as the fence of a bucket is not raised. So
 //! none who knows less writes behind the first entity that moved. Readers who find nothing, or read more than one row, ask
-//! afterwards whether the layout still holds ([`TenantState::newer`]): in one process that is a load.
+//! afterwards whether the layout still holds (`TenantState::newer`): in one process that is a load.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytes::Bytes;
-use entity::{Error, keys};
-use futures_util::future::try_join_all;
-use store::{Condition, ErrorKind, Partition, Stamp, Tenant, Write, bucket_of};
-
-use crate::tenant::TenantState;
+use entity::keys;
+use store::{Condition, Partition, Stamp, Tenant, Write, bucket_of};
 
 const FORMAT: u8 = 1;
-/// Fences that are raised together.
-const BUMPS_AT_ONCE: usize = 256;
-
 /// How entities are spread.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct Layout {
@@ -59,7 +53,7 @@ pub(crate) struct Looks {
 impl Looks {
     /// Has a look taken that begins from now on: by the caller, or by another who came meanwhile. Cost: that of a look or two,
     /// and one look for all who come while one is under way.
-    async fn take<E>(&self, look: impl Future<Output = Result<(), E>>) -> Result<(), E> {
+    pub(crate) async fn take<E>(&self, look: impl Future<Output = Result<(), E>>) -> Result<(), E> {
         let since = self.begun.load(Ordering::SeqCst);
         let mut done = self.done.lock().await;
         if *done > since {
@@ -119,7 +113,7 @@ impl Layout {
         is_moved.then(|| bucket.checked_sub(self.buckets).unwrap_or(bucket) as usize)
     }
 
-    fn put(self, is_known: bool) -> Write {
+    pub(crate) fn put(self, is_known: bool) -> Write {
         let mut value = vec![FORMAT];
         value.extend_from_slice(&self.epoch.to_be_bytes());
         value.push(u8::from(is_known));
@@ -130,7 +124,7 @@ impl Layout {
 }
 
 impl StoredLayout {
-    fn parse(value: &Bytes, stamp: Stamp) -> Option<Self> {
+    pub(crate) fn parse(value: &Bytes, stamp: Stamp) -> Option<Self> {
         let (&[FORMAT], rest) = value.split_first_chunk()? else { return None };
         let (epoch, rest) = rest.split_first_chunk()?;
         let (&[known @ (0 | 1)], rest) = rest.split_first_chunk()? else { return None };
@@ -153,74 +147,11 @@ impl StoredLayout {
         }
     }
 
-    fn condition(&self) -> Condition {
+    pub(crate) fn condition(&self) -> Condition {
         match self.stamp {
             Some(stamp) => Condition::Version(keys::layout(), stamp),
             None => Condition::Absent(keys::layout()),
         }
-    }
-}
-
-impl TenantState {
-    /// The layout as it is stored. Cost: one linear read.
-    pub(crate) async fn stored_layout(&self) -> Result<StoredLayout, Error> {
-        let partition = keys::consumers_partition(self.tenant());
-        let Some(row) = self.store.get_linear(&partition, &keys::layout()).await? else {
-            return Ok(StoredLayout { layout: Layout::created(self.created), is_known: true, stamp: None });
-        };
-        let damaged =
-            || store::Error::new(ErrorKind::Corrupt, "reading over how many buckets entities are spread");
-        Ok(StoredLayout::parse(&row.value, row.stamp).ok_or_else(damaged)?)
-    }
-
-    /// Stores what follows on a layout; whether that was still stored.
-    pub(crate) async fn store_layout(
-        &self,
-        before: &StoredLayout,
-        layout: Layout,
-        is_known: bool,
-    ) -> Result<bool, Error> {
-        let writes = vec![layout.put(is_known)];
-        Ok(self.commit_consumers(vec![before.condition()], writes).await?.is_some())
-    }
-
-    /// Has all writers look at the layout again that will hold, and then lets it hold.
-    pub(crate) async fn make_layout_known(&self, stored: &StoredLayout) -> Result<(), Error> {
-        self.bump_all(&stored.layout.partitions(self.tenant())).await?;
-        self.store_layout(stored, stored.layout, true).await.map(drop)
-    }
-
-    /// Begins a new epoch of each partition, many side by side: a writer does not lose to one after the other.
-    pub(crate) async fn bump_all(&self, partitions: &[Partition]) -> Result<(), Error> {
-        for some in partitions.chunks(BUMPS_AT_ONCE) {
-            try_join_all(some.iter().map(|partition| self.store.bump(partition, Vec::new()))).await?;
-        }
-        Ok(())
-    }
-
-    /// Whether this layout holds, for a writer: one that is not known is made known. If not, there is a newer state now, or it is
-    /// to be asked again.
-    pub(crate) async fn is_in_force(&self) -> Result<bool, Error> {
-        let stored = self.stored_layout().await?;
-        if stored.layout.is_moving() && !stored.is_known {
-            self.make_layout_known(&stored).await?;
-            return Ok(false);
-        }
-        self.supersede(stored.layout);
-        Ok(stored.layout == self.layout)
-    }
-
-    /// The state of the layout that holds now, if it is another: asked after reading, by those who found nothing or read more
-    /// than one row. Cost: a load; where a store may lag, a linear read, of which there is one for all who ask meanwhile.
-    pub(crate) async fn newer(&self) -> Result<Option<&Self>, Error> {
-        if self.store.may_lag() && !self.is_superseded() {
-            let look = async {
-                self.supersede(self.stored_layout().await?.in_force());
-                Ok::<_, Error>(())
-            };
-            Box::pin(self.looks.take(look)).await?;
-        }
-        Ok(self.is_superseded().then(|| self.newest()))
     }
 }
 

@@ -20,24 +20,28 @@ mod low_water;
 mod long_read;
 mod term;
 mod documents;
+mod policy;
+mod fold_queue;
+mod histories;
 mod layout;
 mod watch;
 mod indexes;
-mod history;
+mod options;
 mod tenant;
-mod silent;
 mod consumers;
-mod in_use;
 mod entities;
-mod rebucket;
+mod in_use;
+mod index_build;
 mod query;
 mod write;
+mod history;
+mod rebucket;
 mod discovery;
 
 pub use consumers::{CONSUMER_NAME_BYTES_MAX, CONSUMERS_MAX};
 pub use discovery::{AttributeSummary, TypeSummary};
 pub use documents::Documents;
-pub use entities::{Entities, Options};
+pub use entities::Entities;
 pub use entity::{
     ATTRIBUTES_MAX, AggregateHistory, AggregateMethod, AggregateValue, Attribute, AttributeFilter,
     AttributeView, Change, Collation, Comparison, Draft, EntityChange, EntityHistory, EntityView, Error,
@@ -48,8 +52,11 @@ pub use entity::{
     SUB_ATTRIBUTES_MAX, Scalar, ScopeQuery, Selector, States, TYPES_MAX, TermId, TimeProperty, TimeSpan,
     TypeQuery, change_records, encode, scope_value, scopes_of_value,
 };
-pub use history::{HistoryJob, HistoryPage, HistoryPolicy, HistoryRule};
+pub use fold_queue::HistoryJob;
+pub use history::HistoryPage;
 pub use indexes::IndexPolicy;
+pub use options::Options;
+pub use policy::{HistoryPolicy, HistoryRule};
 pub use query::{QueryResult, Sweep, Swept};
 pub use rebucket::Rebucketing;
 pub use store::{

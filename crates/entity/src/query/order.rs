@@ -12,7 +12,8 @@ use store::Pace;
 use super::eval::{Links, Track, Visible, Walk, each_geometry};
 use super::moment::parse_moment;
 use super::shape::Shape;
-use super::value::{Target, parse_number, text_of};
+use super::value::{Target, text_of};
+use super::wanted::parse_number;
 use super::{Collation, OrderBy, OrderKey, Path, Query};
 use crate::{EntityView, Error, Limit, LimitName, TermId};
 

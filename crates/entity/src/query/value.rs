@@ -7,9 +7,9 @@ use regex::Regex;
 use smallvec::SmallVec;
 use store::Timestamp;
 
-use super::moment::parse_moment;
 use super::values::ValueSet;
-use super::{Comparison, Operand, Scalar};
+use super::wanted::Wanted;
+use super::{Comparison, Operand};
 
 /// Longer lists of operands are hashed.
 const LISTED_MAX: usize = 8;
@@ -29,21 +29,6 @@ pub enum Target<'a> {
     Text(&'a str),
 }
 
-/// An operand, made ready for comparing.
-#[derive(Clone, Debug)]
-pub(super) enum Wanted {
-    Number(f64),
-    /// Plain, and as canonical JSON; and the time it denotes, for members that are times.
-    Text {
-        plain: Box<str>,
-        json: Box<str>,
-        time: Option<Timestamp>,
-    },
-    Bool(bool),
-    Time(Timestamp),
-    Null,
-}
-
 /// A comparison, made ready; negation is the caller's.
 #[derive(Clone, Debug)]
 pub(super) enum Test {
@@ -55,56 +40,6 @@ pub(super) enum Test {
     Pattern(Regex),
     /// A comparison that nothing satisfies, such as an order between several operands.
     Never,
-}
-
-impl Wanted {
-    pub(super) fn new(scalar: &Scalar) -> Self {
-        match scalar {
-            Scalar::Number(number) => Self::Number(*number),
-            Scalar::Text(text) | Scalar::TimeText(text) => Self::Text {
-                plain: text.clone(),
-                json: lang_json::string_to(text).into(),
-                time: parse_moment(text),
-            },
-            Scalar::Bool(bool) => Self::Bool(*bool),
-            Scalar::Time(time) => Self::Time(*time),
-            Scalar::Null => Self::Null,
-        }
-    }
-
-    /// Whether a scalar, as canonical text, equals this.
-    fn equals(&self, scalar: &str) -> bool {
-        match self {
-            Self::Text { json, .. } => scalar == &**json,
-            Self::Bool(bool) => scalar == if *bool { "true" } else { "false" },
-            Self::Null => scalar == "null",
-            Self::Number(_) | Self::Time(_) => self.order(scalar) == Some(Ordering::Equal),
-        }
-    }
-
-    /// How a scalar, as canonical text, lies to this; `None` where their types differ or have no order.
-    fn order(&self, scalar: &str) -> Option<Ordering> {
-        match self {
-            Self::Number(number) => parse_number(scalar)?.partial_cmp(number),
-            Self::Text { plain, .. } => Some(lang_json::string_value(scalar)?.as_ref().cmp(plain)),
-            Self::Time(time) => Some(parse_moment(&lang_json::string_value(scalar)?)?.cmp(time)),
-            Self::Bool(_) | Self::Null => None,
-        }
-    }
-
-    fn order_time(&self, found: Timestamp) -> Option<Ordering> {
-        match self {
-            Self::Time(time) | Self::Text { time: Some(time), .. } => Some(found.cmp(time)),
-            _ => None,
-        }
-    }
-
-    fn order_text(&self, found: &str) -> Option<Ordering> {
-        match self {
-            Self::Text { plain, .. } => Some(found.cmp(plain)),
-            _ => None,
-        }
-    }
 }
 
 impl Test {
@@ -191,11 +126,6 @@ impl Test {
             Self::Among(_) | Self::Pattern(_) | Self::Never => false,
         }
     }
-}
-
-/// A number of canonical text; numbers compare by value, in double precision.
-pub(super) fn parse_number(scalar: &str) -> Option<f64> {
-    matches!(scalar.as_bytes().first()?, b'-' | b'0'..=b'9').then(|| scalar.parse().ok()).flatten()
 }
 
 /// Shows `see` every scalar that a stored value holds for comparing, until it says so: the value

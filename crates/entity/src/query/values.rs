@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use store::Timestamp;
 
 use super::moment::parse_moment;
-use super::value::{Wanted, parse_number};
+use super::wanted::{Wanted, parse_number};
 
 /// Operands of which any may equal.
 #[derive(Clone, Debug, Default)]

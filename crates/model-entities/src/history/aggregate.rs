@@ -10,8 +10,9 @@ use entity::{AggregateHistory, AggregateMethod, Error, HistoryRequest, Period, T
 use store::retry::RetryBackoff;
 use strands::{Part, Strand, Summary, TimeRange};
 
-use super::read::{Source, watched};
+use super::read::watched;
 use super::select::Bound;
+use super::source::Source;
 use crate::{TenantEntities, Timestamp};
 
 /// How often aggregates start again because what was fresh was folded meanwhile.

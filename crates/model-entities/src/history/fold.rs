@@ -13,22 +13,14 @@ use std::time::Duration;
 use bytes::Bytes;
 use entity::{Error, keys};
 use store::retry::RetryBackoff;
-use store::{Condition, Direction, Partition, Tenant, Timestamp, Write};
+use store::{Condition, Direction, Partition, Timestamp, Write};
 use strands::{Edit, Encoding, Points, Strand, StrandVersion, StrandWrite, Strands, TimeRange};
 
 use super::heads::{Gathered, Heads, unmarked};
+use crate::fold_queue::HistoryJob;
 use crate::tenant::TenantState;
 use crate::watch::Watch;
 use crate::{Entities, TenantEntities};
-
-/// An entity that has gathered head rows enough to be folded.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub struct HistoryJob {
-    /// Whose.
-    pub tenant: Tenant,
-    /// Its id.
-    pub id: Box<str>,
-}
 
 /// Blocks with fewer points are joined now and then, if they are the last of their strand.
 const SMALL_BLOCK_POINTS: u32 = 2048;
@@ -37,7 +29,7 @@ const JOINED_BLOCKS_MAX: usize = 32;
 /// And of so many bytes: as many as a block has at most, however few its points.
 const JOINED_BYTES_MAX: usize = 1 << 20;
 /// Fewer points do not become a block at once, but an overlay, which the strand folds: they are put plainly.
-const JOINED_POINTS_MIN: usize = super::BLOCK_POINTS_MAX / 16;
+const JOINED_POINTS_MIN: usize = crate::histories::BLOCK_POINTS_MAX / 16;
 /// Points that are read of a small block and what overlays put behind it; where there are more, it is not joined.
 const PART_POINTS_MAX: usize = 4096;
 /// What a point takes beside its note: time, value, flag, time observed and place of the note.

@@ -15,8 +15,8 @@ use entity::{EntityView, Error, ScopeQuery, TermId, keys, scopes_of_value};
 use store::{Pace, Timestamp};
 use strands::Points;
 
-use super::read::Source;
 use super::select::{Bound, Wanted, time_of};
+use super::source::Source;
 use crate::query::{stream::Buckets, stream::Union};
 use crate::tenant::TenantState;
 use crate::{Options, TenantEntities};

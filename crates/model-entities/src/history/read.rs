@@ -13,22 +13,11 @@ use strands::{Points, Strand};
 
 use super::heads::{Gathered, unmarked};
 use super::select::{Bound, Selected, cut};
+use super::source::Source;
 use crate::TenantEntities;
 
 /// Strands of an entity that are named in one page.
 const PAGE_STRANDS: usize = 256;
-
-/// One attribute and dataset of a past: what was folded, and what was not.
-#[derive(Debug)]
-pub(super) struct Source {
-    pub(super) attribute: TermId,
-    pub(super) dataset: Option<Box<str>>,
-    pub(super) strand: Option<Strand>,
-    /// Head rows, without those that the strand holds.
-    pub(super) fresh: Points,
-    /// The strand's mark by which they were told apart.
-    pub(super) mark: Option<i64>,
-}
 
 /// Strands beside which fresh points are read, with their marks: once a mark moves, the fresh points may be in the strand.
 pub(super) fn watched(sources: &[Source]) -> Vec<(Strand, Option<i64>)> {

@@ -15,7 +15,7 @@ use strands::{Points, Strand, Summary, TimeRange};
 
 pub(super) use entity::history::select::{Bound, Selected, Wanted, cut, time_of};
 
-use super::read::Source;
+use super::source::Source;
 use crate::TenantEntities;
 
 /// Points that are read at once, about; few in tests, so that they see pages.

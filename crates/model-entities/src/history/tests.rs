@@ -11,7 +11,7 @@ use entity::{EntityHistory, Fate, HistoryRequest, Kind, Operation, TermId, TimeP
 use proptest::prelude::*;
 use store::{Clock, Durability, EmbeddedOptions, Store, Tenant, TenantName, Timestamp};
 
-use super::*;
+use crate::fold_queue::{FOLD_ROWS_MIN, HistoryJob};
 use crate::write::{tests::options, tests::run, tests::store};
 use crate::{Entities, TenantEntities};
 
@@ -280,12 +280,12 @@ fn an_entity_with_many_head_rows_is_noted() {
     run(async {
         let all = Entities::new(store(), options(1));
         let entities = all.tenant_or_create(&TenantName::default()).await.unwrap();
-        for number in 0..i64::from(queue::FOLD_ROWS_MIN) {
+        for number in 0..i64::from(FOLD_ROWS_MIN) {
             entities.apply("urn:x:1", upsert("1"), Timestamp(number)).await.unwrap();
         }
         let job = all.next_to_fold().await;
         assert_eq!(job, HistoryJob { tenant: Tenant::default(), id: "urn:x:1".into() });
-        assert_eq!(entities.fold_history(&job.id).await.unwrap(), usize::from(queue::FOLD_ROWS_MIN));
+        assert_eq!(entities.fold_history(&job.id).await.unwrap(), usize::from(FOLD_ROWS_MIN));
         assert_eq!(entities.fold_history(&job.id).await.unwrap(), 0);
     });
 }

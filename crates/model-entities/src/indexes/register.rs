@@ -9,7 +9,7 @@ use store::Write;
 use super::IndexPolicy;
 
 /// Stands for all attributes.
-pub(super) const ALL: TermId = TermId(u32::MAX);
+pub(crate) const ALL: TermId = TermId(u32::MAX);
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum State {
@@ -27,12 +27,12 @@ pub(crate) struct Register(Vec<(TermId, State)>);
 
 impl Register {
     /// That of a tenant of which nothing is stored.
-    pub(super) fn created(policy: IndexPolicy) -> Self {
+    pub(crate) fn created(policy: IndexPolicy) -> Self {
         let all = (policy == IndexPolicy::All).then_some((ALL, State::Ready));
         Self(all.into_iter().collect())
     }
 
-    pub(super) fn parse(bytes: &[u8]) -> Option<Self> {
+    pub(crate) fn parse(bytes: &[u8]) -> Option<Self> {
         let (entries, []) = bytes.as_chunks::<5>() else { return None };
         let entry = |[a, b, c, d, state]: &[u8; 5]| {
             let state = match state {
@@ -47,7 +47,7 @@ impl Register {
         entries.is_sorted_by(|one, other| one.0 < other.0).then_some(Self(entries))
     }
 
-    pub(super) fn put(&self) -> Write {
+    pub(crate) fn put(&self) -> Write {
         let entry = |(name, state): &(TermId, State)| {
             let [a, b, c, d] = name.0.to_be_bytes();
             [a, b, c, d, *state as u8]
@@ -70,7 +70,7 @@ impl Register {
         self.of(|state| state == State::Ready)
     }
 
-    pub(super) fn building(&self) -> Indexed {
+    pub(crate) fn building(&self) -> Indexed {
         self.of(|state| state == State::Building)
     }
 
@@ -85,7 +85,7 @@ impl Register {
     }
 
     /// Enters what is wanted and not there; whether there was any.
-    pub(super) fn enter(&mut self, wanted: &BTreeSet<TermId>) -> bool {
+    pub(crate) fn enter(&mut self, wanted: &BTreeSet<TermId>) -> bool {
         let before = self.0.len();
         for name in wanted {
             let is_covered = |(held, _): &(TermId, State)| held == name || *held == ALL;
@@ -98,13 +98,13 @@ impl Register {
     }
 
     /// What was entered is building; whether there was any.
-    pub(super) fn begin(&mut self) -> bool {
+    pub(crate) fn begin(&mut self) -> bool {
         let entered = self.0.iter_mut().filter(|(_, state)| *state == State::Entered);
         entered.map(|(_, state)| *state = State::Building).count() > 0
     }
 
     /// What was building as `built` says is ready; whether there was any.
-    pub(super) fn finish(&mut self, built: &Indexed) -> bool {
+    pub(crate) fn finish(&mut self, built: &Indexed) -> bool {
         let done = self.0.iter_mut().filter(|(name, state)| *state == State::Building && built.holds(*name));
         done.map(|(_, state)| *state = State::Ready).count() > 0
     }

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::history::tests::tenant;
-use crate::history::{HistoryPolicy, HistoryRule};
+use crate::policy::{HistoryPolicy, HistoryRule};
 use crate::write::{tests::options, tests::run, tests::store};
 use crate::{Entities, Options};
 use entity::AggregateMethod;

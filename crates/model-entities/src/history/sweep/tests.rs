@@ -7,7 +7,7 @@ use entity::{Attribute, Draft, Instance, Kind, Operation, TermId, keys};
 use smallvec::smallvec;
 use store::{Direction, Range, Store, Tenant, TenantName, Timestamp};
 
-use crate::history::{HistoryPolicy, HistoryRule};
+use crate::policy::{HistoryPolicy, HistoryRule};
 use crate::write::{tests::options, tests::put_raw, tests::run, tests::store};
 use crate::{Entities, Options};
 

@@ -4,7 +4,7 @@ use entity::Error;
 use store::retry::unless_lost;
 use store::{Commit, Condition, Partition, Stamp, Write};
 
-use crate::tenant::TenantState;
+use super::TenantState;
 
 impl TenantState {
     /// A commit that says nothing; `reclaims`: it is taken, too, where room is short.

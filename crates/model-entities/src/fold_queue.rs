@@ -8,8 +8,6 @@ use parking_lot::Mutex;
 use store::Tenant;
 use tokio::sync::Notify;
 
-use super::HistoryJob;
-
 /// Head rows from which an entity is worth a fold.
 pub(crate) const FOLD_ROWS_MIN: u16 = 256;
 /// Counters, in chunks that are made when they are first needed. Entities that share one are folded early.
@@ -17,6 +15,15 @@ const CHUNKS: usize = 256;
 const CHUNK_COUNTERS: usize = 4096;
 /// The most entities that wait; those beyond are counted anew.
 const WAITING_MAX: usize = 65_536;
+
+/// An entity that has gathered head rows enough to be folded.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct HistoryJob {
+    /// Whose.
+    pub tenant: Tenant,
+    /// Its id.
+    pub id: Box<str>,
+}
 
 /// Counts head rows, and queues entities that have many.
 #[derive(Debug)]

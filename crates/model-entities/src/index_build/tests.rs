@@ -10,6 +10,7 @@ use store::{Clock, Deadline, Store, TenantName, Timestamp};
 
 use super::*;
 use crate::Options;
+use crate::indexes::IndexPolicy;
 use crate::long_read::LongRead;
 use crate::write::{tests::options, tests::run, tests::store, tests::stored};
 
