@@ -5,7 +5,7 @@ use api_http::{
 };
 use http::{HeaderValue, Method, StatusCode, header};
 use lang_json::write_string;
-use model_entities::{Error, Limit, LimitName, StoreErrorKind, TermId, is_outage};
+use model_entities::{Error, Limit, LimitName, StoreErrorKind, TermId};
 
 const TYPE_PREFIX: &str = "https://uri.etsi.org/ngsi-ld/errors/";
 
@@ -288,7 +288,7 @@ fn beyond(limit: &Limit) -> String {
 fn store_problem(kind: StoreErrorKind, error: &dyn std::error::Error) -> Problem {
     // What is too large is the client's fault.
     if kind != StoreErrorKind::TooLarge {
-        log_refusal(error, is_outage(kind));
+        log_refusal(error, kind.is_outage());
     }
     match kind {
         StoreErrorKind::Corrupt => Problem::damaged(),

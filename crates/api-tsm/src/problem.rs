@@ -5,7 +5,7 @@ use api_http::{
     ConditionError, DataDamaged, MemoryFull, Refusal, RequestTimedOut, Response, json_response, log_refusal,
 };
 use http::{HeaderValue, Method, StatusCode, header};
-use model_series::{Error, RefusalKind, StoreErrorKind, is_outage};
+use model_series::{Error, RefusalKind, StoreErrorKind};
 use serde::Serialize;
 
 use crate::wire::WireError;
@@ -258,7 +258,7 @@ fn of_refusals(refusals: &[model_series::Refusal]) -> Problem {
 fn of_store(kind: StoreErrorKind, error: &dyn std::error::Error) -> Problem {
     // What is too large is the client's affair.
     if kind != StoreErrorKind::TooLarge {
-        log_refusal(error, is_outage(kind));
+        log_refusal(error, kind.is_outage());
     }
     match kind {
         StoreErrorKind::Corrupt => Problem::damaged(),

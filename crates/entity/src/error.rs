@@ -1,7 +1,6 @@
 //! Why the model refuses.
 
 use store::ErrorKind;
-use strands::is_outage;
 
 use crate::{Limit, LimitName, Malformed, TermId};
 
@@ -57,7 +56,7 @@ pub enum Error {
 impl Error {
     /// Whether the store serves nobody now, whatever is asked for.
     pub fn is_outage(&self) -> bool {
-        matches!(self, Self::Store(error) if is_outage(error.kind()))
+        matches!(self, Self::Store(error) if error.kind().is_outage())
     }
 }
 

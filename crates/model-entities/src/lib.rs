@@ -63,6 +63,6 @@ pub use store::{
     Clock, Deadline, ErrorKind as StoreErrorKind, Fingerprint, Fingerprints, Lane, Pace, Slot,
     StateCondition, Tenant, TenantName, TenantNameError, TimedOut, Timestamp, rest,
 };
-pub use strands::{SkipLog, is_outage};
+pub use strands::SkipLog;
 pub use tenant::{Entity, TenantEntities};
 pub use term::{NAME_BYTES_MAX, Terms};

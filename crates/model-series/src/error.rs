@@ -37,7 +37,7 @@ pub enum Error {
 impl Error {
     /// Whether the store serves nobody now, whatever is asked for.
     pub fn is_outage(&self) -> bool {
-        matches!(self, Self::Store(error) if crate::is_outage(error.kind()))
+        matches!(self, Self::Store(error) if error.kind().is_outage())
     }
 }
 

@@ -37,6 +37,6 @@ pub use store::{
 };
 pub use strands::{
     ABSENT, Columns, Edit, Encoding, Flag, Malformed, Modification, Points, SkipLog, StrandOptions, Strands,
-    TimeRange, is_outage,
+    TimeRange,
 };
 pub use units::{Conversion, UNIT_BASES_MAX, UNITS_MAX, Unit, UnitRule, Units};

@@ -74,6 +74,11 @@ impl ErrorKind {
         matches!(self, Self::Conflict | Self::Fenced)
     }
 
+    /// Whether a refusal is of the store as a whole, not of what was read or written: a job has nothing to go on with then.
+    pub fn is_outage(self) -> bool {
+        matches!(self, Self::Unavailable | Self::NoSpace | Self::FolderLost | Self::Locked)
+    }
+
     /// `NoSpace` if that is what an engine or the system says, else the kind itself: some engines tell it by words alone.
     pub(crate) fn or_no_space(self, said: &str) -> Self {
         if NO_SPACE.iter().any(|words| said.contains(words)) { Self::NoSpace } else { self }

@@ -18,9 +18,8 @@ use crate::lease::Leases;
 use crate::limits::{
     FEED_PAGE_BYTES_MAX, SKIP_ROWS_MAX, check_append, check_commit, check_reader, check_removal,
 };
-use crate::models::Models;
 use crate::place::{PlaceBytes, bounds, bounds_of_tenant, head_bytes, place};
-use crate::spaces::Spaces;
+use crate::register::{Models, Spaces};
 use crate::{
     Append, Appended, Change, ChangeRecord, Clock, Commit, CommitWithAppends, Condition, Cursor, Direction,
     Epoch, Error, ErrorKind, FeedOptions, FeedPage, Lease, Limits, Outcome, PAGE_BYTES_MAX, Page, Partition,

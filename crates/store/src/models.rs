@@ -1,11 +1,7 @@
 //! What commits say of themselves, and whose words these are: one envelope for all models, so that none reads what
 //! another has written.
 
-use std::sync::OnceLock;
-
 use bytes::Bytes;
-
-use crate::{Error, ErrorKind};
 
 /// A model whose commits say what they changed; declared once in its `keys.rs`.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
@@ -72,67 +68,13 @@ impl ChangeRecord {
         out.extend_from_slice(&self.payload);
     }
 
-    /// The record stored in these bytes, which it shares; `None` if they are none of a model that was ever used.
-    pub(crate) fn parse(mut bytes: Bytes, models: &Models) -> Option<Self> {
+    /// The record stored in these bytes, which it shares; `None` if they are none of a model that was ever used, which is what
+    /// `model_of` tells.
+    pub(crate) fn parse(mut bytes: Bytes, model_of: impl FnOnce(u8) -> Option<Model>) -> Option<Self> {
         let [model, format, kind] = *bytes.first_chunk()?;
         let payload = bytes.split_off(ENVELOPE_BYTES);
-        Some(Self { model: models.named(model)?, format, kind, payload })
+        Some(Self { model: model_of(model)?, format, kind, payload })
     }
-}
-
-/// The models by number.
-#[derive(Debug)]
-pub(crate) struct Models {
-    /// As the running program declares them.
-    used: Box<[OnceLock<Model>]>,
-    /// As an earlier run stored them.
-    stored: Box<[OnceLock<Model>]>,
-}
-
-impl Models {
-    pub(crate) fn new() -> Self {
-        let none = || (0..=u8::MAX).map(|_| OnceLock::new()).collect();
-        Self { used: none(), stored: none() }
-    }
-
-    /// Notes the use of a model.
-    ///
-    /// # Errors
-    ///
-    /// `Misuse` if another model has its number, in this run or an earlier one.
-    pub(crate) fn learn(&self, model: Model) -> Result<(), Error> {
-        let Some(slot) = self.used.get(usize::from(model.id)) else { return Ok(()) };
-        let stored = || self.stored.get(usize::from(model.id)).and_then(OnceLock::get);
-        if let Some(other) = slot.get().or_else(stored).filter(|other| other.name != model.name) {
-            return Err(is_taken(model, *other));
-        }
-        match slot.get_or_init(|| model) {
-            used if used.name == model.name => Ok(()),
-            other => Err(is_taken(model, *other)),
-        }
-    }
-
-    /// Notes what an earlier run stored.
-    pub(crate) fn remember(&self, id: u8, name: &str) {
-        if let Some(slot) = self.stored.get(usize::from(id)) {
-            // Leaked on purpose: at most 256 short names for each opening of a store.
-            slot.get_or_init(|| Model { id, name: Box::leak(name.to_owned().into_boxed_str()) });
-        }
-    }
-
-    /// The model with this number, if any run used it.
-    fn named(&self, id: u8) -> Option<Model> {
-        let stored = self.stored.get(usize::from(id)).and_then(OnceLock::get);
-        stored.or_else(|| self.used.get(usize::from(id)).and_then(OnceLock::get)).copied()
-    }
-}
-
-fn is_taken(model: Model, other: Model) -> Error {
-    let action = format!(
-        "commit a change of model {} (`{}`): the number is that of `{}`",
-        model.id, model.name, other.name
-    );
-    Error::new(ErrorKind::Misuse, action)
 }
 
 #[cfg(test)]
@@ -143,26 +85,13 @@ mod tests {
     const OTHER: Model = Model { id: 1, name: "other" };
 
     #[test]
-    fn two_models_of_one_number_are_refused() {
-        let models = Models::new();
-        assert!(models.learn(ONE).is_ok() && models.learn(ONE).is_ok());
-        assert_eq!(models.learn(OTHER).unwrap_err().kind(), ErrorKind::Misuse);
-        let models = Models::new();
-        models.remember(1, "other");
-        let error = models.learn(ONE).unwrap_err().to_string();
-        assert!(error.contains("model 1 (`one`): the number is that of `other`"), "{error}");
-        assert!(models.learn(OTHER).is_ok());
-    }
-
-    #[test]
     fn a_record_is_read_by_its_model_alone() {
-        let models = Models::new();
-        models.learn(ONE).unwrap();
+        let model_of = |id| (id == ONE.id).then_some(ONE);
         let record = ChangeRecord::new(ONE, 7, 8, "said");
         let mut stored = Vec::new();
         record.put(&mut stored);
         assert_eq!(stored.len(), record.bytes());
-        let read = ChangeRecord::parse(stored.clone().into(), &models).unwrap();
+        let read = ChangeRecord::parse(stored.clone().into(), model_of).unwrap();
         assert_eq!(read, record);
         let own = read.of(ONE).unwrap();
         assert_eq!((own.format, own.kind, &own.payload[..]), (7, 8, &b"said"[..]));
@@ -170,7 +99,7 @@ mod tests {
             assert_eq!(read.of(model), None);
         }
         for bytes in [&[][..], &stored[..2], &[2, 7, 8]] {
-            assert_eq!(ChangeRecord::parse(Bytes::copy_from_slice(bytes), &models), None);
+            assert_eq!(ChangeRecord::parse(Bytes::copy_from_slice(bytes), model_of), None);
         }
     }
 }

@@ -1,7 +1,5 @@
 //! Why strands refuse.
 
-use store::ErrorKind;
-
 /// A refusal; a variant is a decision that the caller can take.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -25,12 +23,6 @@ pub enum Error {
 impl Error {
     /// Whether the store serves nobody now, whatever is asked for.
     pub fn is_outage(&self) -> bool {
-        matches!(self, Self::Store(error) if is_outage(error.kind()))
+        matches!(self, Self::Store(error) if error.kind().is_outage())
     }
-}
-
-/// Whether a refusal of this kind is of the store as a whole, not of what was read or written: a job has nothing to go on
-/// with then.
-pub fn is_outage(kind: ErrorKind) -> bool {
-    matches!(kind, ErrorKind::Unavailable | ErrorKind::NoSpace | ErrorKind::FolderLost | ErrorKind::Locked)
 }

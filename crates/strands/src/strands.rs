@@ -4,17 +4,18 @@ use std::sync::Arc;
 
 use store::retry::{RetryLock, RetryLocks};
 use store::rows::Rows;
-use store::{Snapshot, Store, WriteIds};
+use store::{SkipLog, Snapshot, Store, WorkQueue, WriteIds};
 
 use crate::codec::Encoding;
 use crate::error::Error;
-use crate::queue::FoldQueue;
-use crate::skips::SkipLog;
 use crate::state::State;
 use crate::strand::{Rules, Strand, StrandOptions};
 
 /// Locks over which strands are spread.
 const LOCKS: u32 = 256;
+
+/// Strands that wait for folding; more are not noted until there is room (their next write notes them again).
+const FOLDS_WAITING_MAX: usize = 16_384;
 
 /// The strands of a store; clones share.
 #[derive(Clone, Debug)]
@@ -31,14 +32,15 @@ pub(crate) struct Shared {
     pub(crate) write_ids: WriteIds,
     /// Where writers queue that lost a race for their strand.
     pub(crate) locks: RetryLocks,
-    pub(crate) queue: FoldQueue,
+    pub(crate) queue: WorkQueue<Strand, Encoding>,
     pub(crate) skips: Arc<SkipLog>,
 }
 
 impl Strands {
     /// Strands kept in `store`.
     pub fn new(store: Store, options: StrandOptions) -> Self {
-        let (write_ids, locks, queue) = (WriteIds::new(), RetryLocks::new(LOCKS), FoldQueue::default());
+        let (write_ids, locks, queue) =
+            (WriteIds::new(), RetryLocks::new(LOCKS), WorkQueue::new(FOLDS_WAITING_MAX));
         let (rules, skips) = (Rules::new(options, store.limits()), Arc::default());
         Self { shared: Arc::new(Shared { store, rules, write_ids, locks, queue, skips }), moment: None }
     }
@@ -93,7 +95,7 @@ impl Strands {
         let due = state.overlay_count() > options.overlays_max
             || overlays.points > u64::try_from(options.overlay_points_max).unwrap_or(u64::MAX);
         if due {
-            self.shared.queue.note(strand, state.encoding);
+            self.shared.queue.note(strand, || state.encoding);
         }
         due
     }

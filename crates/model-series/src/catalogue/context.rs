@@ -183,9 +183,7 @@ impl Context {
         if error.is_outage() {
             return Err(error);
         }
-        if !self.tenant.is_ended() {
-            self.strands.skips().note(job, &self.tenant, what, &error);
-        }
+        self.strands.skips().note(job, &self.tenant, what, &error);
         Ok(())
     }
 

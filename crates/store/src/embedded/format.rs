@@ -20,11 +20,11 @@
 use bytes::Bytes;
 
 use crate::incarnation::Incarnation;
-use crate::models::Models;
 use crate::place::{head_bytes, place};
-use crate::spaces::Spaces;
+use crate::register::{Models, Spaces, stored_name};
 use crate::{
-    Change, ChangeRecord, Commit, Error, ErrorKind, Partition, Row, SpaceKind, Tenant, Timestamp, WriteId,
+    Change, ChangeRecord, Commit, Error, ErrorKind, Model, Partition, Row, Space, SpaceKind, Tenant,
+    Timestamp, WriteId,
 };
 
 /// The version of everything stored; another version is not opened.
@@ -142,7 +142,7 @@ pub(crate) fn parse_change(
     let partition = Partition { tenant, space: spaces.named(*space)?, bucket: u32::from_be_bytes(*bucket) };
     let write_id = WriteId(u128::from_be_bytes(*write_id));
     let cursor = incarnation.cursor(number);
-    let record = ChangeRecord::parse(value.slice_ref(record), models)?;
+    let record = ChangeRecord::parse(value.slice_ref(record), |id| models.named(id))?;
     Some(Change { cursor, number, partition, write_id, record })
 }
 
@@ -258,7 +258,7 @@ pub(crate) fn remember_space(spaces: &Spaces, key: &[u8], value: &[u8]) -> bool 
         _ => return false,
     };
     let Ok(name) = std::str::from_utf8(name) else { return false };
-    spaces.remember(*id, kind, name);
+    spaces.remember(Space { id: *id, kind, name: stored_name(name) });
     true
 }
 
@@ -272,7 +272,7 @@ pub(crate) fn remember_model(models: &Models, key: &[u8], name: &[u8]) -> bool {
     let (Some([id]), Ok(name)) = (key.strip_prefix(MODEL), std::str::from_utf8(name)) else {
         return false;
     };
-    models.remember(*id, name);
+    models.remember(Model { id: *id, name: stored_name(name) });
     true
 }
 

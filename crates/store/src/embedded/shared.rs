@@ -24,8 +24,7 @@ use super::state::{State, StateCell};
 use super::{Durability, EmbeddedOptions, directory, incarnation, log, tuning};
 use crate::incarnation::Incarnation;
 use crate::lives::Lives;
-use crate::models::Models;
-use crate::spaces::Spaces;
+use crate::register::{Models, Spaces};
 use crate::{Commit, Epoch, Error, ErrorKind, Statistics};
 
 /// How long an engine that is to be opened again is waited for: a backup may hold it for long.

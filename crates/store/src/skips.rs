@@ -6,8 +6,8 @@ use std::fmt::Display;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use crate::Tenant;
 use parking_lot::Mutex;
-use store::Tenant;
 
 /// A thing is named in the log again only after so long.
 const NAMED_AGAIN_AFTER: Duration = Duration::from_hours(1);
@@ -22,7 +22,8 @@ pub struct SkipLog {
 }
 
 impl SkipLog {
-    /// Notes that `job` failed on a thing of a tenant and goes on with others.
+    /// Notes that `job` failed on a thing of a tenant and goes on with others. Nothing is left to fail on in a tenant that has
+    /// ended.
     pub fn note(
         &self,
         job: &'static str,
@@ -30,6 +31,9 @@ impl SkipLog {
         what: &dyn Display,
         error: &(dyn std::error::Error + 'static),
     ) {
+        if tenant.is_ended() {
+            return;
+        }
         self.count.fetch_add(1, Ordering::Relaxed);
         let (tenant, what) = (tenant.to_string(), what.to_string());
         if self.is_due(format!("{job}\n{tenant}\n{what}").into(), Instant::now()) {
@@ -57,6 +61,7 @@ impl SkipLog {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ErrorKind;
 
     #[test]
     fn things_are_named_once_an_hour_and_not_too_many() {
@@ -74,7 +79,7 @@ mod tests {
     #[test]
     fn everything_skipped_is_counted() {
         let log = SkipLog::default();
-        let error = store::Error::new(store::ErrorKind::Corrupt, "reading");
+        let error = crate::Error::new(ErrorKind::Corrupt, "reading");
         (0..3).for_each(|_| log.note("trim", &Tenant::default(), &"series 1", &error));
         assert_eq!(log.count(), 3);
     }
