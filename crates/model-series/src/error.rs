@@ -47,6 +47,16 @@ impl From<Exhausted> for Error {
     }
 }
 
+impl From<rasters::Error> for Error {
+    fn from(error: rasters::Error) -> Self {
+        match error {
+            rasters::Error::Limit(text) => Self::Limit(text),
+            rasters::Error::Invalid(text) => Self::Invalid(text),
+            rasters::Error::NotFound(name) => Self::NotFound(name),
+        }
+    }
+}
+
 impl From<strands::Error> for Error {
     fn from(error: strands::Error) -> Self {
         match error {

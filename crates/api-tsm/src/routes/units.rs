@@ -32,8 +32,8 @@ pub(crate) async fn create(api: Api, request: Request) -> Result<Response, Probl
 pub(crate) async fn get(api: Api, request: Request) -> Result<Response, Problem> {
     Given::new(&request, &[])?;
     let units = api.repository(&request).await?.units().await?;
-    let unit = units.get(request.capture(1))?;
-    tagged_answer(&request, unit.fingerprint(), ok(&UnitShape::from(unit))?)
+    let unit = units.get(request.capture(1)).map_err(model_series::Error::from)?;
+    tagged_answer(&request, model_series::unit_fingerprint(unit), ok(&UnitShape::from(unit))?)
 }
 
 /// PUT `/repositories/{repository}/units/{unit}`

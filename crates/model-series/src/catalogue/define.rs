@@ -116,7 +116,7 @@ impl Context {
         let known = self.series_of(definitions.iter()).await?;
         for (place, definition) in definitions.iter().enumerate() {
             let unknown = definition.used_units().find_map(|unit| units.get(unit).err());
-            let checked = unknown.map_or(Ok(()), Err);
+            let checked = unknown.map_or(Ok(()), |error| Err(error.into()));
             let checked = checked.and_then(|()| check_attributes(&definition.attributes, &types));
             let checked = checked.and_then(|()| check_series(definition, &known));
             if let Err(error) = checked {

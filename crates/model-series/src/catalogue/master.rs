@@ -14,7 +14,7 @@ use super::encode::{
 };
 use super::keys::{self, Index};
 use super::pending::PendingCommit;
-use super::state::check_state;
+use super::state::{check_state, unit_fingerprint};
 use super::{AttributeKind, AttributeType, HOOKS_MAX, Hook, HookStanding, HookState, MASTER_DATA_BYTES_MAX};
 use crate::{Error, Unit, Units};
 
@@ -335,7 +335,7 @@ impl Context {
 }
 
 fn held_unit<'a>(units: &'a Units, name: &str) -> Option<impl FnOnce() -> Fingerprint + use<'a>> {
-    units.get(name).ok().map(|unit| || unit.fingerprint())
+    units.get(name).ok().map(|unit| || unit_fingerprint(unit))
 }
 
 fn units_pending(units: &Units, condition: Condition) -> Result<PendingCommit, Error> {

@@ -29,6 +29,7 @@ pub(crate) use master::Over;
 pub(crate) use points::shift;
 pub use repositories::{Repositories, RepositoryChange, RepositoryDraft, RepositoryInfo, SeriesOptions};
 pub use search::{AttributeSearch, Search, SearchPage};
+pub use state::unit_fingerprint;
 
 /// The longest name of a repository's things, in bytes.
 pub const NAME_BYTES_MAX: usize = 255;

@@ -13,11 +13,9 @@ impl Definition {
     }
 }
 
-impl Unit {
-    /// Tells this state of the unit from others.
-    pub fn fingerprint(&self) -> Fingerprint {
-        Fingerprint::of(&put_units(std::iter::once(self)))
-    }
+/// Tells this state of a unit from others.
+pub fn unit_fingerprint(unit: &Unit) -> Fingerprint {
+    Fingerprint::of(&put_units(std::iter::once(unit)))
 }
 
 impl AttributeType {
@@ -34,14 +32,14 @@ impl Hook {
     }
 }
 
-/// Refuses a thing that is not in a state that the writer demands; `held`: the state it is in, if it is there.
+/// Refuses a thing that is not in a state that the writer demands; `state`: its current state, if it exists.
 pub(crate) fn check_state(
     condition: &StateCondition,
-    held: Option<impl FnOnce() -> Fingerprint>,
+    state: Option<impl FnOnce() -> Fingerprint>,
     what: &str,
     name: &str,
 ) -> Result<(), Error> {
-    if condition.is_none() || condition.is_met_by(held.map(|held| held())) {
+    if condition.is_none() || condition.is_met_by(state.map(|state| state())) {
         return Ok(());
     }
     Err(Error::StateDiffers(format!("{what} {name}").into()))

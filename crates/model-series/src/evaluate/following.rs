@@ -7,9 +7,9 @@ use lang_formula::{Duration, Offset, Reference};
 
 use super::fetch::{self, State, fetch_held, single_strand};
 use super::{Quotation, ReadRequest};
-use crate::calendar::DAY;
 use crate::catalogue::{Context, DefinedFormula, shift};
 use crate::{Definition, Error, Layout, Raster, SeriesRef, compute};
+use rasters::DAY;
 use strands::TimeRange;
 use strands::is_absent;
 

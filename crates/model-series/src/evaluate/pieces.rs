@@ -8,9 +8,9 @@ use super::fetch::PAGE_POINTS;
 use super::following::Search;
 use super::operands::{self, steps};
 use super::plan::AnswerMaking;
-use crate::calendar::DAY;
 use crate::catalogue::DefinedFormula;
 use crate::{Definition, Error, FORMULA_SLOTS_MAX};
+use rasters::DAY;
 use strands::{Points, TimeRange};
 
 /// Slots that are computed at once behind time that was passed over, of [`Sizes::piece_slots`]: isolated points are not worth

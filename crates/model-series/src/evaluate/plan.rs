@@ -270,7 +270,7 @@ impl Plan {
         range: TimeRange,
         neighbours: Neighbours,
     ) -> Result<Points, Error> {
-        fill_gaps(points, &self.answer, range, self.gaps, neighbours)
+        Ok(fill_gaps(points, &self.answer, range, self.gaps, neighbours)?)
     }
 
     /// The times of an answer before `range`, and how far those behind it reach, that its gaps may be filled from.
@@ -355,7 +355,7 @@ pub(crate) fn check_read(slots: u64) -> Result<(), Error> {
 
 fn raster_of(interval: Interval, shape: &Shape, request: &ReadRequest) -> Result<Raster, Error> {
     let zone = request.zone.clone().unwrap_or_else(|| shape.zone.clone());
-    Raster::new(interval, zone, request.day_start_seconds.unwrap_or(shape.day_start_seconds))
+    Ok(Raster::new(interval, zone, request.day_start_seconds.unwrap_or(shape.day_start_seconds))?)
 }
 
 /// Whether two rasters have the same slots wherever an answer over `range`, or what its gaps are filled from, may lie.
@@ -375,7 +375,7 @@ fn are_alike(one: &Raster, other: &Raster, range: TimeRange) -> bool {
 /// From the unit of the series to the one that is asked for.
 fn conversion(shape: &Shape, request: &ReadRequest, units: &Units) -> Result<Conversion, Error> {
     match (&shape.unit, &request.unit) {
-        (Some(from), Some(to)) => units.conversion(from, to),
+        (Some(from), Some(to)) => Ok(units.conversion(from, to)?),
         (None, Some(to)) => Err(Error::Invalid(format!("values without a unit cannot be told in unit {to}"))),
         (_, None) => Ok(Conversion::IDENTITY),
     }
@@ -383,5 +383,5 @@ fn conversion(shape: &Shape, request: &ReadRequest, units: &Units) -> Result<Con
 
 /// How values of a unit are put together; those without one are levels.
 fn rule(unit: Option<&str>, units: &Units) -> Result<UnitRule, Error> {
-    unit.map_or(Ok(UnitRule::Average), |unit| units.get(unit).map(|unit| unit.aggregation))
+    Ok(unit.map(|unit| units.get(unit)).transpose()?.map_or(UnitRule::Average, |unit| unit.aggregation))
 }

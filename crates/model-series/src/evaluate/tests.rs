@@ -7,11 +7,11 @@ use proptest::prelude::*;
 use store::{Clock, Store, Timestamp};
 
 use super::*;
-use crate::calendar::{DAY, HOUR};
 use crate::{
     Alignment, Definition, DefinitionDraft, IntervalUnit, Repositories, RepositoryDraft, SeriesOptions,
     SeriesWrite, Switches, Unit, UnitRule,
 };
+use rasters::{DAY, HOUR};
 use strands::is_absent;
 use strands::{Edit, Flag, Points, StrandOptions, TimeRange};
 

@@ -28,7 +28,8 @@ async fn check_one_wins<T: Send + 'static>(
 async fn of_writers_of_a_unit_that_demand_one_state_exactly_one_wins() {
     let repository = repository().await;
     for round in 0..30 {
-        let state = repository.units().await.expect("units").get("kWh").expect("kWh").fingerprint();
+        let state =
+            crate::unit_fingerprint(repository.units().await.expect("units").get("kWh").expect("kWh"));
         let writer = |number: u32| {
             let repository = repository.clone().when(read(state));
             let mut unit = unit("kWh");

@@ -1,8 +1,8 @@
 //! An answer in the making: stored points go in, in order and in pieces, slots come out. The one way from points to answers.
 
 use super::{Plan, Way};
-use crate::aggregate::{Making, Stretches, Walk, Whole};
 use crate::{Conversion, Layout};
+use rasters::{Making, Stretches, Walk, Whole};
 use strands::is_absent;
 use strands::{Columns, Flag, Part, Points, Summary, TimeRange};
 
@@ -126,7 +126,7 @@ impl<'a> AnswerMaking<'a> {
 fn convert(values: &mut [f64], times: &[i64], layout: &Layout, conversion: Conversion) {
     let by_slots = if conversion.is_by_hours() { Stretches::new(layout, times) } else { None };
     let Some(mut stretches) = by_slots else {
-        return conversion.apply_all(values, crate::calendar::HOUR);
+        return conversion.apply_all(values, rasters::HOUR);
     };
     for (position, value) in values.iter_mut().enumerate() {
         if let Some((slot, _)) = stretches.of(position) {

@@ -79,7 +79,7 @@ impl Layout {
     }
 
     /// The times of points whose slots lie in `extent`, in part or whole.
-    pub(crate) fn meeting(&self, extent: TimeRange) -> TimeRange {
+    pub fn meeting(&self, extent: TimeRange) -> TimeRange {
         match self {
             Self::Begin(raster) => TimeRange { from: raster.floor(extent.from), to: extent.to },
             Self::End(raster) => {
@@ -123,7 +123,7 @@ impl Layout {
 
     /// What periodic points from `first` to `last` stand for, from end to end, and each of them, in nanoseconds;
     /// `None` if not all that may lie between stand for stretches of one length.
-    pub(crate) fn even_stretch(&self, first: i64, last: i64) -> Option<(TimeRange, i64)> {
+    pub fn even_stretch(&self, first: i64, last: i64) -> Option<(TimeRange, i64)> {
         let (raster, first, last) = match self {
             Self::Begin(raster) => (raster, first, last),
             Self::End(raster) => (raster, first.saturating_sub(1), last.saturating_sub(1)),
@@ -148,7 +148,7 @@ fn ceil(raster: &Raster, time: i64) -> i64 {
 /// The slots that periodic points stand for, asked in ascending order.
 /// Cost: arithmetic; the raster is asked once a run.
 #[derive(Debug)]
-pub(crate) struct Stretches<'a> {
+pub struct Stretches<'a> {
     raster: &'a Raster,
     names_end: bool,
     times: &'a [i64],
@@ -157,13 +157,13 @@ pub(crate) struct Stretches<'a> {
 
 impl<'a> Stretches<'a> {
     /// Of points at `times`; none of spontaneous ones, which have no slots.
-    pub(crate) fn new(layout: &'a Layout, times: &'a [i64]) -> Option<Self> {
+    pub fn new(layout: &'a Layout, times: &'a [i64]) -> Option<Self> {
         let raster = layout.raster()?;
         Some(Self { raster, names_end: matches!(layout, Layout::End(_)), times, run: None })
     }
 
     /// What the point at `position` stands for, and the run of the raster that this is in.
-    pub(crate) fn of(&mut self, position: usize) -> Option<(TimeRange, Run)> {
+    pub fn of(&mut self, position: usize) -> Option<(TimeRange, Run)> {
         let time = self.times.get(position)?;
         let time = if self.names_end { time.saturating_sub(1) } else { *time };
         let run = match self.run {

@@ -10,32 +10,11 @@ mod total;
 
 pub use gaps::{GAP_SLOTS_MAX, Neighbours, fill_gaps};
 pub use layout::Layout;
-pub(crate) use layout::Stretches;
+pub use layout::Stretches;
 pub use resample::resample;
-pub(crate) use resample::{Making, Walk};
+pub use resample::{Making, Walk};
 pub use total::Total;
-pub(crate) use whole::Whole;
-
-/// What is made of the values of a slot.
-#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
-pub enum Aggregation {
-    /// The values added up.
-    Sum,
-    /// Their arithmetic mean.
-    Average,
-    /// The smallest.
-    Minimum,
-    /// The largest.
-    Maximum,
-    /// The earliest.
-    First,
-    /// The latest.
-    Last,
-    /// How many there are.
-    Count,
-    /// Their mean, each weighted by the time it holds.
-    TimeWeightedMean,
-}
+pub use whole::Whole;
 
 /// What is done about slots without a value.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]

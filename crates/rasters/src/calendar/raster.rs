@@ -1,7 +1,7 @@
 //! Rasters: where the slots of an interval lie in a zone. See `docs/decisions/0015-calendar.md`.
 
 use super::interval::Steps;
-use super::{DAY, Interval, IntervalUnit, Runs, Zone};
+use super::{DAY, Interval, IntervalUnit, Zone};
 use crate::Error;
 use strands::TimeRange;
 
@@ -96,7 +96,7 @@ impl Raster {
     }
 
     /// The end of the last slot.
-    pub(crate) fn end(&self) -> i64 {
+    pub fn end(&self) -> i64 {
         self.next(i64::MAX)
     }
 
@@ -238,18 +238,13 @@ impl Raster {
         }
         Ok(())
     }
-
-    /// The runs that slots beginning in `range` lie in; the first may begin before.
-    pub(crate) fn runs(&self, range: TimeRange) -> Runs<'_> {
-        Runs::new(self, range)
-    }
 }
 
 /// The slots of a range, made by [`Raster::slots`].
 #[derive(Clone, Debug)]
 pub struct Slots<'a> {
     raster: &'a Raster,
-    run: super::Run,
+    run: super::run::Run,
     at: i64,
     until: i64,
 }

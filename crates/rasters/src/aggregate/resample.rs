@@ -1,11 +1,12 @@
 //! From one layout to a raster, coarser or finer: every point stands for a stretch of time, stretches are cut at the
 //! boundaries of the raster, and the parts of each slot are put together.
 
+use super::Layout;
 use super::dense;
 use super::layout::Stretches;
 use super::slot::{Part, Slot, share_of};
 use super::whole::Whole;
-use super::{Aggregation, Layout};
+use crate::Aggregation;
 use crate::calendar::Run;
 use crate::{Conversion, Raster};
 use strands::is_absent;
@@ -48,14 +49,17 @@ pub fn resample(
     *out = walk.finish();
 }
 
-/// What is made of points: how they lie, on which slots they are brought, and what of the parts of a slot.
+/// How points become values of slots.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Making<'a> {
-    pub(crate) source: &'a Layout,
-    pub(crate) raster: &'a Raster,
-    pub(crate) how: Aggregation,
+pub struct Making<'a> {
+    /// How the points lie in time.
+    pub source: &'a Layout,
+    /// The slots that they are brought to.
+    pub raster: &'a Raster,
+    /// What is made of the points of a slot.
+    pub how: Aggregation,
     /// Done to what a slot comes to, by the time that its values cover: levels that hold become amounts.
-    pub(crate) amounts: Option<Conversion>,
+    pub amounts: Option<Conversion>,
 }
 
 /// Points on their way to slots: taken in order, in pieces of any size, of which nothing is kept but what the slot at hand
@@ -67,7 +71,7 @@ pub(crate) struct Making<'a> {
 ///
 /// Cost: as [`resample`] for points; some 100 ns for a block.
 #[derive(Debug)]
-pub(crate) struct Walk<'a> {
+pub struct Walk<'a> {
     making: Making<'a>,
     names_end: bool,
     holds: bool,
@@ -83,7 +87,7 @@ pub(crate) struct Walk<'a> {
 
 impl<'a> Walk<'a> {
     /// A walk through `span`, whole slots of the raster, that appends to `out`.
-    pub(crate) fn new(making: Making<'a>, span: TimeRange, out: Points) -> Self {
+    pub fn new(making: Making<'a>, span: TimeRange, out: Points) -> Self {
         Self {
             making,
             names_end: matches!(making.source, Layout::End(_)),
@@ -98,7 +102,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Takes the points that follow.
-    pub(crate) fn points(&mut self, points: &Columns<'_>) {
+    pub fn points(&mut self, points: &Columns<'_>) {
         match Stretches::new(self.making.source, points.times) {
             Some(stretches) => self.periodic(points, stretches),
             None => self.spontaneous(points),
@@ -106,7 +110,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Takes a block that lies inside one slot.
-    pub(crate) fn whole(&mut self, whole: &Whole) {
+    pub fn whole(&mut self, whole: &Whole) {
         if whole.stretch.from >= self.slot.to {
             self.flush();
             self.slot = self.run_of(whole.stretch.from).slot(whole.stretch.from);
@@ -115,7 +119,7 @@ impl<'a> Walk<'a> {
     }
 
     /// The slots, once all points are taken.
-    pub(crate) fn finish(mut self) -> Points {
+    pub fn finish(mut self) -> Points {
         if let Some(held) = self.held.take() {
             self.add_held(held, self.span.to);
         }

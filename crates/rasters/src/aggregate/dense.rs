@@ -1,6 +1,6 @@
 //! The fast way: points at one step without a gap, put together in groups of one size. Straight loops over columns.
 
-use super::Aggregation;
+use crate::Aggregation;
 use crate::calendar::is_evenly_spaced;
 use strands::is_absent;
 use strands::{Columns, Flag, Points};

@@ -265,7 +265,7 @@ fn leads_back(unit: &Unit) -> Error {
         "unit {}: its integral {} leads back to it: a unit and its integral must not be bases of one another, nor \
          integrals of one another",
         unit.name,
-        unit.integral.as_deref().unwrap_or_default()
+        unit.integral.as_deref().expect("what leads back is the integral")
     ))
 }
 
@@ -293,18 +293,18 @@ impl Conversion {
     }
 
     /// Whether levels become amounts.
-    pub(crate) fn is_times_hours(&self) -> bool {
+    pub fn is_times_hours(&self) -> bool {
         self.hours == Hours::Times
     }
 
     /// Whether a sum is converted as each of its terms is, if all are of slots of one length.
-    pub(crate) fn is_linear(&self) -> bool {
+    pub fn is_linear(&self) -> bool {
         self.before.is_linear() && self.after.is_linear()
     }
 
     /// The conversion in two: what must be done to values before they are put together, and what comes to the same (or
     /// nearer: fewer values are rounded) when it is done to what they come to.
-    pub(crate) fn around(self, how: Aggregation) -> (Self, Self) {
+    pub fn around(self, how: Aggregation) -> (Self, Self) {
         let last = if self.hours == Hours::Nothing { self.before } else { self.after };
         let commutes = match how {
             Aggregation::Count => return (Self::IDENTITY, Self::IDENTITY),

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::calendar::{DAY, HOUR};
-use crate::{Interval, IntervalUnit, Raster, Zone};
+use crate::{Aggregation, Interval, IntervalUnit, Raster, Zone};
 use strands::is_absent;
 use strands::{Flag, Points, TimeRange};
 
@@ -326,7 +326,7 @@ fn resampled_naively(
         let covered: f64 = valued.iter().map(|part| part.2).sum();
         let is_missing =
             if of_starts { valued.len() < parts.len() } else { covered < (slot.to - slot.from) as f64 };
-        let worst = parts.iter().map(|part| part.1 & !crate::ABSENT).max().unwrap();
+        let worst = parts.iter().map(|part| part.1 & !strands::ABSENT).max().unwrap();
         let started: Vec<_> = valued.iter().filter(|part| part.4).collect();
         let value = match how {
             Aggregation::Count => Some(started.len() as f64),
@@ -578,7 +578,7 @@ proptest! {
             total.add(&points);
             for (position, time) in points.times.iter().enumerate() {
                 let (sum, worst, count) = expected.entry(*time).or_insert((0.0, 0, 0));
-                *worst = points.flags[position].max(*worst) & !crate::ABSENT;
+                *worst = points.flags[position].max(*worst) & !strands::ABSENT;
                 if !is_absent(points.flags[position]) {
                     *sum += points.values[position];
                     *count += 1;
@@ -592,7 +592,7 @@ proptest! {
             prop_assert_eq!(is_absent(flag), *count == 0);
             prop_assert!(*count == 0 || total.values[position] == *sum);
             let expected = if *count < series.len() { Flag::Missing.number() } else { *worst };
-            prop_assert_eq!(flag & !crate::ABSENT, expected);
+            prop_assert_eq!(flag & !strands::ABSENT, expected);
         }
     }
 }

@@ -1,12 +1,13 @@
 //! Blocks that count whole: their summary stands for their points.
 
-use super::{Aggregation, Layout};
+use super::Layout;
+use crate::Aggregation;
 use crate::{Conversion, Raster};
 use strands::{Summary, TimeRange};
 
 /// A block of periodic points inside one slot of a target, each of which stands for a stretch of one length.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Whole {
+pub struct Whole {
     /// What its points stand for, from end to end.
     pub(super) stretch: TimeRange,
     /// What each of them stands for, in nanoseconds.
@@ -24,7 +25,7 @@ pub(crate) struct Whole {
 impl Whole {
     /// What a block comes to whose points lie as `source` says, inside one slot of `target` that lies in `span`.
     /// `None` where its points must be looked at. Cost: two look-ups in calendars, some 100 ns.
-    pub(crate) fn of(summary: &Summary, source: &Layout, target: &Raster, span: TimeRange) -> Option<Self> {
+    pub fn of(summary: &Summary, source: &Layout, target: &Raster, span: TimeRange) -> Option<Self> {
         let (stretch, length) = source.even_stretch(summary.first, summary.last)?;
         let slot = target.slot(stretch.from);
         let is_inside = stretch.to <= slot.to && span.from <= slot.from && slot.to <= span.to;
@@ -42,7 +43,7 @@ impl Whole {
     }
 
     /// The same in another unit: the conversion must be linear.
-    pub(crate) fn converted(self, conversion: &Conversion) -> Self {
+    pub fn converted(self, conversion: &Conversion) -> Self {
         let of = |value: f64| conversion.apply(value, self.length);
         let (one, other) = (of(self.min), of(self.max));
         Self { sum: of(self.sum), min: one.min(other), max: one.max(other), ..self }
@@ -51,7 +52,7 @@ impl Whole {
 
 impl Aggregation {
     /// Whether the summaries of blocks tell it.
-    pub(crate) fn is_of_summaries(self) -> bool {
+    pub fn is_of_summaries(self) -> bool {
         !matches!(self, Self::First | Self::Last)
     }
 }

@@ -118,9 +118,9 @@ fn value_at(points: &Points, position: usize) -> Option<(i64, f64)> {
 fn fill_line(points: &mut Points, gap: std::ops::Range<usize>, before: (i64, f64), after: (i64, f64)) {
     let slope = after.1 - before.1;
     let length = super::slot::weight(after.0.saturating_sub(before.0));
-    let times = points.times.get(gap.clone()).unwrap_or_default();
-    let values = points.values.get_mut(gap.clone()).unwrap_or_default();
-    let flags = points.flags.get_mut(gap).unwrap_or_default();
+    let times = points.times.get(gap.clone()).expect("a gap of these points");
+    let values = points.values.get_mut(gap.clone()).expect("a gap of these points");
+    let flags = points.flags.get_mut(gap).expect("a gap of these points");
     for ((time, value), flag) in times.iter().zip(values).zip(flags) {
         let way = super::slot::weight(time.saturating_sub(before.0)) / length;
         let on_the_line = before.1 + slope * way;
