@@ -44,9 +44,11 @@ mod tests;
 use std::ops::Bound;
 
 use bytes::Bytes;
+use store::key::{i64_of_ordered, ordered_i64};
 use store::{Model, Partition, Range, Space, SpaceKind, Tenant, Timestamp};
 
-pub use value::{Class, IndexValue, put_escaped};
+pub use store::key::put_escaped;
+pub use value::{Class, IndexValue};
 
 use crate::TermId;
 
@@ -169,7 +171,7 @@ pub fn put_cell(out: &mut Vec<u8>, of_type: TermId, attribute: TermId, cell: u64
 /// Row `X`.
 pub fn put_expiry(out: &mut Vec<u8>, time: Timestamp, id: &str) {
     out.push(EXPIRY);
-    out.extend_from_slice(&value::ordered_time(time));
+    out.extend_from_slice(&ordered_i64(time.0));
     out.extend_from_slice(id.as_bytes());
 }
 
@@ -178,7 +180,7 @@ pub fn put_head(out: &mut Vec<u8>, id: &str, time: Timestamp) {
     out.push(HEAD);
     out.extend_from_slice(id.as_bytes());
     out.push(TERMINATOR);
-    out.extend_from_slice(&value::ordered_time(time));
+    out.extend_from_slice(&ordered_i64(time.0));
 }
 
 /// The head rows of an entity from `time` on.
@@ -198,7 +200,7 @@ pub fn heads_range() -> Range {
 pub fn head_of_key(key: &[u8]) -> Option<(&str, Timestamp)> {
     let (rest, time) = key.strip_prefix(&[HEAD])?.split_last_chunk::<8>()?;
     let id = rest.strip_suffix(&[TERMINATOR])?;
-    Some((std::str::from_utf8(id).ok()?, value::time_of_ordered(*time)))
+    Some((std::str::from_utf8(id).ok()?, Timestamp(i64_of_ordered(*time))))
 }
 
 /// Row `f`.

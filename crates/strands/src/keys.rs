@@ -22,6 +22,7 @@
 //! readers that straddle it find rows of the old life gone.)
 
 use bytes::Bytes;
+use store::key::{i64_of_ordered, ordered_i64};
 use store::{Partition, Range, Space, SpaceKind, Timestamp, bucket_of};
 
 use crate::strand::Strand;
@@ -217,11 +218,11 @@ fn last_numbers(key: &[u8]) -> Option<(u64, u64)> {
 
 /// A time whose bytes sort as times do.
 fn ordered(time: i64) -> u64 {
-    time.cast_unsigned() ^ 1 << 63
+    u64::from_be_bytes(ordered_i64(time))
 }
 
 fn time_of(ordered: u64) -> i64 {
-    (ordered ^ 1 << 63).cast_signed()
+    i64_of_ordered(ordered.to_be_bytes())
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Values as key bytes whose order is the order of the values.
 
-use store::Timestamp;
+use store::key::{ordered_f64, put_escaped};
 
 /// Texts longer than this are cut in keys.
 pub(super) const TEXT_BYTES_MAX: usize = 64;
@@ -62,42 +62,12 @@ impl IndexValue<'_> {
         match self {
             Self::Exists => {}
             Self::Bool(value) => out.push(u8::from(value)),
-            Self::Number(number) => out.extend_from_slice(&ordered_number(number)),
+            Self::Number(number) => out.extend_from_slice(&ordered_f64(number)),
             Self::Text(text) => {
                 put_escaped(out, text.as_bytes().get(..TEXT_BYTES_MAX).unwrap_or(text.as_bytes()))
             }
         }
     }
-}
-
-/// Appends text bytes so that none is zero and order is kept: 0 as 1 1, 1 as 1 2.
-pub fn put_escaped(out: &mut Vec<u8>, text: &[u8]) {
-    if !text.iter().any(|byte| *byte < 2) {
-        return out.extend_from_slice(text);
-    }
-    for byte in text {
-        match byte {
-            0 | 1 => out.extend_from_slice(&[1, byte + 1]),
-            other => out.push(*other),
-        }
-    }
-}
-
-/// A number as bytes in the order of numbers: the sign bit flipped, negatives inverted.
-fn ordered_number(number: f64) -> [u8; 8] {
-    let bits = if number == 0.0 { 0 } else { number.to_bits() };
-    let negative = bits >> 63 == 1;
-    (if negative { !bits } else { bits | 1 << 63 }).to_be_bytes()
-}
-
-/// A time as bytes in the order of time.
-pub(super) fn ordered_time(time: Timestamp) -> [u8; 8] {
-    (time.0 ^ i64::MIN).to_be_bytes()
-}
-
-/// The time of such bytes.
-pub(super) fn time_of_ordered(bytes: [u8; 8]) -> Timestamp {
-    Timestamp(i64::from_be_bytes(bytes) ^ i64::MIN)
 }
 
 /// What follows class and value.
