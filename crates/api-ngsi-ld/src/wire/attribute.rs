@@ -236,9 +236,7 @@ impl Parser<'_> {
             look.skip()?;
         }
         match foreign {
-            Some(name) if !geometry => Err(Fault::data(format!(
-                "\"type\": {name:?} is no kind of attribute (Property, GeoProperty, Relationship, LanguageProperty, VocabProperty, JsonProperty, ListProperty, ListRelationship)"
-            ))),
+            Some(name) if !geometry => Err(Fault::no_kind(&name)),
             Some(_) => Ok(Form::Value),
             None if members => Ok(Form::Instance),
             None => Ok(Form::Value),

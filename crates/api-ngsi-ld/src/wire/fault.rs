@@ -57,6 +57,15 @@ impl Fault {
         Self::data(format!("{member:?} must be {expected}, not {shown}{more}"))
     }
 
+    /// An attribute whose type is none of an attribute.
+    #[cold]
+    pub(super) fn no_kind(name: &str) -> Box<Self> {
+        Self::data(format!(
+            "\"type\": {name:?} is no kind of attribute (Property, GeoProperty, Relationship, LanguageProperty, VocabProperty, \
+             JsonProperty, ListProperty, ListRelationship)"
+        ))
+    }
+
     /// A body that holds more than a limit allows, which the message names.
     pub(super) fn limit(message: impl Into<String>) -> Box<Self> {
         Box::new(Self { path: Vec::new(), what: What::Limit(message.into()) })

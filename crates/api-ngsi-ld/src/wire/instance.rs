@@ -96,9 +96,7 @@ impl Parser<'_> {
         }
         parts.instance.kind = kind_of(&name);
         if parts.instance.kind.is_none() {
-            return Err(Fault::data(format!(
-                "\"type\": {name:?} is no kind of attribute (Property, GeoProperty, Relationship, LanguageProperty, VocabProperty, JsonProperty, ListProperty, ListRelationship)"
-            )));
+            return Err(Fault::no_kind(&name));
         }
         Ok(())
     }

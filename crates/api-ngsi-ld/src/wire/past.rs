@@ -150,11 +150,7 @@ impl Parser<'_> {
             match &*key {
                 "type" | "@type" => {
                     let name = self.text("type")?;
-                    let known = kind_of(&name);
-                    kind =
-                        Some(known.ok_or_else(|| {
-                            Fault::data(format!("\"type\": {name:?} is no kind of attribute"))
-                        })?);
+                    kind = Some(kind_of(&name).ok_or_else(|| Fault::no_kind(&name))?);
                 }
                 "datasetId" => {
                     let text = self.text("datasetId")?;
