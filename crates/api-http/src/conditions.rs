@@ -12,7 +12,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 
 use crate::media::{Coding, accept_coding};
 use crate::stream::Body;
-use crate::{Request, Response, empty_response};
+use crate::{Request, Response, Tagging, empty_response};
 
 /// Digits of a state.
 const STATE_DIGITS: usize = 32;
@@ -192,12 +192,13 @@ fn take_tags(line: &str, tags: &mut Vec<Tag>) -> Option<()> {
     Some(())
 }
 
-/// Refuses a write with `If-Match` on a route about nothing that has tags: no state is the one demanded.
+/// Refuses a write with `If-Match` whose operation is about nothing that has tags: no state is the one demanded.
 ///
 /// # Errors
 ///
 /// [`ConditionError`].
-pub fn check_untagged(request: &Request, has_tags: bool) -> Result<(), ConditionError> {
+pub fn check_untagged(request: &Request) -> Result<(), ConditionError> {
+    let has_tags = request.operation.tagging == Tagging::One;
     let is_write = request.method != Method::GET && request.method != Method::HEAD;
     if !is_write || has_tags || !request.headers.contains_key(header::IF_MATCH) {
         return Ok(());
@@ -252,13 +253,4 @@ fn put_hex<const N: usize>(out: &mut Vec<u8>, bytes: [u8; N]) {
     let digit = |nibble: u8| nibble + b'0' + u8::from(nibble > 9) * (b'a' - b'0' - 10);
     let pairs = bytes.map(|byte| [digit(byte >> 4), digit(byte & 0xf)]);
     out.extend_from_slice(pairs.as_flattened());
-}
-
-/// Says in an answer's tag that it is coded: another representation.
-pub(crate) fn code_tag(headers: &mut HeaderMap, coding: Coding) {
-    let Some(tag) = headers.get(header::ETAG).and_then(|tag| tag.to_str().ok()) else { return };
-    let coded = tag.strip_suffix('"').map(|tag| format!("{tag}-{}\"", coding.name()));
-    if let Some(coded) = coded.and_then(|coded| HeaderValue::try_from(coded).ok()) {
-        headers.insert(header::ETAG, coded);
-    }
 }

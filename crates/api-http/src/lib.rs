@@ -2,9 +2,40 @@
 //! query parameters, the choice of a media type, compression, paging links. No standard's JSON,
 //! no model, no sockets.
 //!
-//! A front end gives a [`FrontEnd`]: its [`Route`]s, made with [`handler`], and the way it words a
-//! [`Refusal`]. The server puts them into one [`Router`], reads bodies with [`read_body`], and
-//! compresses answers with [`compress`].
+//! A front end gives a [`FrontEnd`]: its [`Route`]s, each with the [`Operation`] that it is and a [`handler`], and the way it
+//! words a [`Refusal`]. The server puts them into one [`Router`], reads bodies with [`read_body`], and compresses answers
+//! with [`compress`].
+//!
+//! ```
+//! use api_http::{
+//!     FrontEnd, Given, Operation, Parameter, ParameterValue, Request, Route, Router, check_parameters, handler,
+//!     json_response, plain_refusal,
+//! };
+//! use http::{Method, StatusCode};
+//!
+//! const NAME: Parameter = Parameter::new("name", ParameterValue::Text, "Who is greeted.");
+//! /// GET /greetings
+//! const GREET: Operation = Operation::new("greetings", "greet", "Greets somebody.").query(&[&[NAME]]);
+//!
+//! let greet = |(), request: Request| async move {
+//!     if check_parameters(&request).is_err() {
+//!         return json_response(StatusCode::BAD_REQUEST, "text/plain", "no such parameter");
+//!     }
+//!     let name = Given::of(&request).get(&NAME).unwrap_or("world").to_owned();
+//!     json_response(StatusCode::OK, "text/plain", format!("hello, {name}"))
+//! };
+//! let routes = vec![Route {
+//!     method: Method::GET,
+//!     path: "/greetings",
+//!     operation: &GREET,
+//!     handler: handler(&(), greet),
+//!     is_admin: false,
+//! }];
+//! let router =
+//!     Router::new(vec![FrontEnd { name: "greetings", prefix: "/greetings", routes, refuse: plain_refusal }]);
+//! let found = router.find(&Method::GET, "/greetings/").expect("the route");
+//! assert_eq!(found.operation.id, "greet");
+//! ```
 //!
 //! What may be too large for memory passes in pieces: a route made with [`streamed_handler`] reads its body
 //! from a [`RequestStream`], and an answer may have a body made by [`stream`]. What all bodies and answers hold at once is
@@ -14,13 +45,17 @@ mod budget;
 mod media;
 mod coding;
 mod params;
+mod parameter;
+mod operation;
 mod request;
+mod given;
 mod stream;
-mod conditions;
 mod response;
-mod router;
+mod conditions;
+mod refusal;
 mod body;
 mod incoming;
+mod router;
 mod openapi;
 mod pace;
 mod paging;
@@ -31,22 +66,23 @@ pub mod testing;
 pub use body::{BODY_BYTES_HELD, read_body};
 pub use budget::{MemoryBudget, MemoryFull, RequestMemory, Reservation, SMALL_BYTES, Share};
 pub use conditions::{ConditionError, Conditions, States, check_untagged, tagged};
+pub use given::{Given, ParameterError, check_parameters};
 pub use incoming::{RequestStream, StreamLimits};
 pub use media::{MediaType, accept};
 pub use openapi::{
-    ApiDescription, description_page, parameter_reference, path_parameter, path_parameters, query_parameter,
-    schema_reference,
+    ApiDescription, Document, Line, description_page, document_operation, page_operation, schema_reference,
 };
+pub use operation::{Content, Gives, Header, Operation, Tagging};
 pub use pace::log_refusal;
 pub use paging::{PageLink, next_link, page_link};
+pub use parameter::{Parameter, ParameterValue};
 pub use params::{Params, percent_decode, percent_decode_segment, percent_encode_into};
+pub use refusal::Refusal;
 pub use request::{HeaderError, Request};
 pub use response::{
     DataDamaged, RequestTimedOut, Response, compress, empty_response, end_with_newline, json_response,
 };
-pub use router::{
-    Answer, Found, FrontEnd, Handler, Refusal, Route, Router, handler, plain_refusal, streamed_handler,
-};
+pub use router::{Answer, Found, FrontEnd, Handler, Route, Router, handler, plain_refusal, streamed_handler};
 pub use stream::{
     Body, BrokenOff, EndReason, Gone, STREAM_BYTES_HELD, StreamBody, StreamEnd, StreamSender, stream,
 };

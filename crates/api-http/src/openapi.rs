@@ -1,11 +1,13 @@
-//! APIs described: what the OpenAPI documents of front ends have in common, and the page that shows one to people. Each
-//! front end has a table of its own operations; [`testing::check_description`](crate::testing::check_description) holds
-//! it against the routes.
+//! APIs described: the OpenAPI document that is made of the operations of a route table, and the page that shows it to people.
 
-use http::StatusCode;
+use std::collections::BTreeSet;
+use std::sync::{Arc, OnceLock};
+
+use bytes::Bytes;
+use http::{Method, StatusCode};
 use serde_json::{Map, Value, json};
 
-use crate::{Response, json_response};
+use crate::{Content, Gives, Operation, Response, Route, Tagging, json_response};
 
 /// A page that renders the document at `openapi.json` below its own path; all in one file.
 const PAGE: &str = include_str!("openapi/page.html");
@@ -21,13 +23,53 @@ pub struct ApiDescription {
     pub tags: &'static [(&'static str, &'static str)],
     /// Shapes of bodies by name.
     pub schemas: Value,
-    /// Parameters by key; those in paths as `path.{name}`.
-    pub parameters: Value,
+    /// What stands in the `{name}` places of paths.
+    pub path: &'static [(&'static str, &'static str)],
     /// The shape of the bodies of refusals.
     pub refusal_schema: &'static str,
-    /// Whether an operation (method and path) is about something that has an `ETag`.
-    pub is_conditional: fn(&str, &str) -> bool,
+    /// What a refusal with this status means.
+    pub refusal: fn(u16) -> &'static str,
 }
+
+/// The document of an API, made of its routes when somebody first asks for it. Clones share it.
+#[derive(Clone)]
+pub struct Document(Arc<Shared>);
+
+struct Shared {
+    describe: fn() -> ApiDescription,
+    lines: Vec<Line>,
+    text: OnceLock<Bytes>,
+}
+
+/// A route as it is described: method, path, and what it does.
+pub type Line = (Method, &'static str, &'static Operation);
+
+impl Document {
+    /// The document of these routes.
+    pub fn new(describe: fn() -> ApiDescription, lines: impl IntoIterator<Item = Line>) -> Self {
+        let lines = lines.into_iter().collect();
+        Self(Arc::new(Shared { describe, lines, text: OnceLock::new() }))
+    }
+
+    /// As JSON. Cost: some milliseconds at the first call, a count afterwards.
+    pub fn text(&self) -> Bytes {
+        self.0.text.get_or_init(|| self.make().to_string().into()).clone()
+    }
+
+    fn make(&self) -> Value {
+        (self.0.describe)().document(&self.0.lines)
+    }
+}
+
+impl Route {
+    /// What a description says of it.
+    pub fn line(&self) -> Line {
+        (self.method.clone(), self.path, self.operation)
+    }
+}
+
+/// The name of the refusal that says when to try again.
+const UNAVAILABLE: &str = "Unavailable";
 
 /// What any operation may be refused with: status, name, and what it means.
 const SHARED: &[(&str, &str, &str)] = &[
@@ -38,7 +80,7 @@ const SHARED: &[(&str, &str, &str)] = &[
         "The state is not the one that If-Match or If-None-Match names; nothing was changed.",
     ),
     ("413", "TooLarge", "Beyond a limit, which is named."),
-    ("503", "Unavailable", "Not now: too much is under way, or the store cannot serve."),
+    ("503", UNAVAILABLE, "Not now: too much is under way, or the store cannot serve."),
     ("504", "TimedOut", "The request took longer than request_duration_max."),
     ("507", "DiskFull", "The server's disk is full: nothing was acknowledged."),
 ];
@@ -50,26 +92,27 @@ const CONDITIONS: &[(&str, &str)] = &[
 ];
 
 impl ApiDescription {
-    /// The OpenAPI 3.1 document with these operations: method, path, and what is said of it.
-    pub fn document<'a>(self, operations: impl IntoIterator<Item = (&'a str, &'a str, Value)>) -> Value {
+    /// The OpenAPI 3.1 document of these routes.
+    fn document(self, lines: &[Line]) -> Value {
         let mut paths: Map<String, Value> = Map::new();
-        for (method, path, mut described) in operations {
-            self.share(method, path, &mut described);
-            let item = paths.entry(path).or_insert_with(|| json!({}));
-            if let Some(item) = item.as_object_mut() {
-                item.insert(method.to_ascii_lowercase(), described);
-            }
-        }
-        let (responses, mut parameters) = (self.shared_responses(), self.parameters);
-        if let Some(parameters) = parameters.as_object_mut() {
-            for (name, text) in CONDITIONS {
-                let schema = json!({ "type": "string", "examples": ["\"8c1f3a\""] });
-                let parameter =
-                    json!({ "name": name, "in": "header", "description": text, "schema": schema });
-                parameters.insert(format!("header.{name}"), parameter);
-            }
+        for (method, path, operation) in lines {
+            let described = self.describe(method, path, operation);
+            let item = paths.entry(*path).or_insert_with(|| json!({}));
+            insert(item, &method.as_str().to_ascii_lowercase(), described);
         }
         let tags = self.tags.iter().map(|(name, text)| json!({ "name": name, "description": text }));
+        let tags: Vec<_> = tags.collect();
+        let mut components = json!({
+            "parameters": self.parameters(lines),
+            "responses": self.shared_responses(lines),
+            "headers": {},
+        });
+        insert(&mut components, "schemas", self.schemas);
+        if lines.iter().any(|(method, _, operation)| gives_tag(method, operation)) {
+            let text = "The state, for If-Match and If-None-Match.";
+            let tag = json!({ "description": text, "schema": { "type": "string" } });
+            insert(&mut components, "headers", json!({ "ETag": tag }));
+        }
         json!({
             "openapi": "3.1.0",
             "info": {
@@ -79,88 +122,208 @@ impl ApiDescription {
                 "license": { "name": "Apache-2.0", "identifier": "Apache-2.0" },
             },
             "servers": [{ "url": "/" }],
-            "tags": tags.collect::<Vec<_>>(),
+            "tags": tags,
             "paths": paths,
-            "components": {
-                "schemas": self.schemas,
-                "parameters": parameters,
-                "responses": responses,
-                "headers": { "ETag": {
-                    "description": "The state, for If-Match and If-None-Match.",
-                    "schema": { "type": "string" },
-                } },
-            },
+            "components": components,
         })
     }
 
-    fn shared_responses(&self) -> Map<String, Value> {
-        let schema = schema_reference(self.refusal_schema);
-        let described = |(status, name, text): &(&str, &str, &str)| {
-            let content = json!({ "application/json": { "schema": schema } });
-            let mut response = json!({ "description": text, "content": content });
-            if *status == "503"
-                && let Some(response) = response.as_object_mut()
-            {
-                let retry =
-                    json!({ "description": "Seconds until the next try.", "schema": { "type": "integer" } });
-                response.insert("headers".to_owned(), json!({ "Retry-After": retry }));
-            }
-            ((*name).to_owned(), response)
-        };
-        let unchanged = json!({ "description": "The client has it: If-None-Match names its state." });
-        let unchanged = ("NotModified".to_owned(), unchanged);
-        SHARED.iter().map(described).chain([unchanged]).collect()
+    /// What is said of one route.
+    fn describe(&self, method: &Method, path: &str, operation: &Operation) -> Value {
+        let headers = operation.headers.iter().map(|header| header_key(header.name));
+        let query = operation.query.iter().flat_map(|group| group.iter());
+        let query = query.map(|parameter| parameter.key.to_owned());
+        let conditions = conditions(method, operation.tagging).map(|(name, _)| header_key(name));
+        let keys = path_names(path).map(path_key).chain(headers).chain(query).chain(conditions);
+        let mut described = json!({
+            "tags": [operation.tag],
+            "summary": operation.summary,
+            "operationId": operation.id,
+            "parameters": keys.map(|key| parameter_reference(&key)).collect::<Vec<_>>(),
+            "responses": self.responses(method, operation),
+        });
+        if let Some(body) = operation.body {
+            insert(&mut described, "requestBody", json!({ "required": true, "content": body.described() }));
+        }
+        described
     }
 
-    /// Adds what operations have in common to one of them: refusals that it does not word itself, and conditions.
-    fn share(&self, method: &str, path: &str, described: &mut Value) {
-        let has_body = described.get("requestBody").is_some();
-        let is_conditional = (self.is_conditional)(method, path);
-        let has_answer = |status: &str| described["responses"].get(status).is_some();
-        let makes = method == "POST" && has_answer("201");
-        let writes = matches!(method, "PUT" | "PATCH" | "DELETE") || has_answer("201") || has_answer("204");
-        // Where something is read or made, no state is demanded.
-        let demands_state = is_conditional && method != "GET" && !makes;
-        let demands =
-            CONDITIONS.iter().filter(|(name, _)| is_conditional && (*name != "If-Match" || demands_state));
-        if let Some(parameters) = described.get_mut("parameters").and_then(Value::as_array_mut) {
-            parameters.extend(demands.map(|(name, _)| parameter_reference(&format!("header.{name}"))));
-        }
-        let Some(responses) = described.get_mut("responses").and_then(Value::as_object_mut) else { return };
-        for (status, name, _) in SHARED {
-            let fits = match *status {
-                "408" | "413" => has_body,
-                "412" => is_conditional && method != "GET",
-                "507" => writes,
-                _ => true,
-            };
-            if fits && !responses.contains_key(*status) {
-                responses.insert((*status).to_owned(), response_reference(name));
+    /// What it answers, and what it refuses with: what it words itself, and what any operation may.
+    fn responses(&self, method: &Method, operation: &Operation) -> Value {
+        let mut responses = json!({});
+        for (status, gives) in operation.answers {
+            let mut described = json!({ "description": gives.text });
+            if let Some(content) = gives.content {
+                insert(&mut described, "content", content.described());
             }
-        }
-        if is_conditional && method == "GET" {
-            responses.insert("304".to_owned(), response_reference("NotModified"));
-            if let Some(given) = responses.get_mut("200").and_then(Value::as_object_mut) {
+            if *status == 200 && gives_tag(method, operation) {
                 let tag = json!({ "$ref": "#/components/headers/ETag" });
-                given.insert("headers".to_owned(), json!({ "ETag": tag }));
+                insert(&mut described, "headers", json!({ "ETag": tag }));
+            }
+            insert(&mut responses, &status.to_string(), described);
+        }
+        for status in operation.refusals {
+            let schema = schema_reference(self.refusal_schema);
+            let content = json!({ "application/json": { "schema": schema } });
+            let described = json!({ "description": (self.refusal)(*status), "content": content });
+            insert(&mut responses, &status.to_string(), described);
+        }
+        for (status, name) in shared_refusals(method, operation) {
+            insert(&mut responses, status, response_reference(name));
+        }
+        if gives_tag(method, operation) {
+            insert(&mut responses, "304", response_reference("NotModified"));
+        }
+        responses
+    }
+
+    /// All parameters of the routes by key.
+    ///
+    /// # Panics
+    ///
+    /// If two differ and have one key, or nobody says what a name in a path is: a bug.
+    fn parameters(&self, lines: &[Line]) -> Value {
+        let mut all = Map::new();
+        for (method, path, operation) in lines {
+            for name in path_names(path) {
+                let text = self.path.iter().find(|(known, _)| *known == name);
+                let (_, text) = text.unwrap_or_else(|| panic!("{path}: nobody says what {{{name}}} is"));
+                let schema = json!({ "type": "string" });
+                let parameter = json!({
+                    "name": name, "in": "path", "required": true, "description": text, "schema": schema,
+                });
+                all.insert(path_key(name), parameter);
+            }
+            for header in operation.headers {
+                all.insert(header_key(header.name), described_header(header.name, header.text, json!({})));
+            }
+            for (name, text) in conditions(method, operation.tagging) {
+                let more = json!({ "examples": ["\"8c1f3a\""] });
+                all.insert(header_key(name), described_header(name, text, more));
+            }
+            for parameter in operation.query.iter().flat_map(|group| group.iter()) {
+                let described = parameter.described();
+                let before = all.insert(parameter.key.to_owned(), described.clone());
+                let same = before.is_none_or(|before| before == described);
+                assert!(same, "two parameters have the key {}", parameter.key);
             }
         }
+        Value::Object(all)
+    }
+
+    /// The refusals that operations share, as far as these do.
+    fn shared_responses(&self, lines: &[Line]) -> Value {
+        let mut used: BTreeSet<_> = BTreeSet::new();
+        for (method, _, operation) in lines {
+            used.extend(shared_refusals(method, operation).map(|(_, name)| name));
+        }
+        let mut all = json!({});
+        for (_, name, text) in SHARED.iter().filter(|(_, name, _)| used.contains(name)) {
+            let schema = schema_reference(self.refusal_schema);
+            let content = json!({ "application/json": { "schema": schema } });
+            let mut response = json!({ "description": text, "content": content });
+            if *name == UNAVAILABLE {
+                let retry =
+                    json!({ "description": "Seconds until the next try.", "schema": { "type": "integer" } });
+                insert(&mut response, "headers", json!({ "Retry-After": retry }));
+            }
+            insert(&mut all, name, response);
+        }
+        if lines.iter().any(|(method, _, operation)| gives_tag(method, operation)) {
+            let text = "The client has it: If-None-Match names its state.";
+            insert(&mut all, "NotModified", json!({ "description": text }));
+        }
+        all
     }
 }
+
+/// The refusals that an operation shares with others: those that fit it, and that it does not word itself.
+fn shared_refusals(
+    method: &Method,
+    operation: &Operation,
+) -> impl Iterator<Item = (&'static str, &'static str)> {
+    let has = |status: u16| operation.answers.iter().any(|(answer, _)| *answer == status);
+    let writes = matches!(*method, Method::PUT | Method::PATCH | Method::DELETE) || has(201) || has(204);
+    let (has_body, is_conditional) = (operation.body.is_some(), operation.tagging != Tagging::None);
+    let is_read = method == Method::GET;
+    let fitting = SHARED.iter().filter(move |(status, ..)| match *status {
+        "408" | "413" => has_body,
+        "412" => is_conditional && !is_read,
+        "507" => writes,
+        _ => true,
+    });
+    let answers = operation.answers.iter().map(|(status, _)| *status);
+    let own: Vec<_> = answers.chain(operation.refusals.iter().copied()).map(|own| own.to_string()).collect();
+    fitting
+        .filter(move |(status, ..)| !own.iter().any(|own| own == status))
+        .map(|(status, name, _)| (*status, *name))
+}
+
+/// The conditions that an operation heeds. Where something is read or made, no state is demanded.
+fn conditions(
+    method: &Method,
+    tagging: Tagging,
+) -> impl Iterator<Item = &'static (&'static str, &'static str)> {
+    let demands_state = tagging == Tagging::One && method != Method::GET;
+    CONDITIONS
+        .iter()
+        .filter(move |(name, _)| tagging != Tagging::None && (*name != "If-Match" || demands_state))
+}
+
+/// Whether its answers have entity tags.
+fn gives_tag(method: &Method, operation: &Operation) -> bool {
+    operation.tagging != Tagging::None && method == Method::GET
+}
+
+fn described_header(name: &str, text: &str, more: Value) -> Value {
+    let mut schema = json!({ "type": "string" });
+    if let (Some(schema), Value::Object(more)) = (schema.as_object_mut(), more) {
+        schema.extend(more);
+    }
+    json!({ "name": name, "in": "header", "description": text, "schema": schema })
+}
+
+/// Puts a member into what `json!` made an object.
+fn insert(object: &mut Value, name: &str, value: Value) {
+    let members = object.as_object_mut().expect("an object, by how it was made");
+    members.insert(name.to_owned(), value);
+}
+
+/// The names in a path.
+fn path_names(path: &str) -> impl Iterator<Item = &str> {
+    path.split('/').filter_map(|segment| segment.strip_prefix('{')?.strip_suffix('}'))
+}
+
+fn path_key(name: &str) -> String {
+    format!("path.{name}")
+}
+
+fn header_key(name: &str) -> String {
+    format!("header.{name}")
+}
+
+/// The operation of the page that shows an API to people.
+pub const fn page_operation(tag: &'static str) -> Operation {
+    Operation::new(tag, "docs", "This description, for people.").gives(PAGE_GIVEN).refuses(&[400])
+}
+
+/// The operation of the document that describes an API to programs.
+pub const fn document_operation(tag: &'static str) -> Operation {
+    Operation::new(tag, "openapi", "This description, for programs.").gives(DOCUMENT_GIVEN).refuses(&[400])
+}
+
+const PAGE_GIVEN: &[(u16, Gives)] =
+    &[(200, Gives::new("A page for people.", Content::new("", |_| json!({ "text/html": {} }))))];
+const DOCUMENT_GIVEN: &[(u16, Gives)] =
+    &[(200, Gives::new("This document.", Content::new("", |_| json!({ "application/json": {} }))))];
 
 /// The page that shows the document beside it.
 pub fn description_page() -> Response {
     json_response(StatusCode::OK, "text/html; charset=utf-8", PAGE)
 }
 
-/// References to the parameters in a path.
-pub fn path_parameters(path: &str) -> impl Iterator<Item = Value> {
-    let names = path.split('/').filter_map(|segment| segment.strip_prefix('{')?.strip_suffix('}'));
-    names.map(|name| parameter_reference(&format!("path.{name}")))
-}
-
 /// A reference to a parameter by its key.
-pub fn parameter_reference(key: &str) -> Value {
+pub(crate) fn parameter_reference(key: &str) -> Value {
     json!({ "$ref": format!("#/components/parameters/{key}") })
 }
 
@@ -171,15 +334,4 @@ pub fn schema_reference(name: &str) -> Value {
 
 fn response_reference(name: &str) -> Value {
     json!({ "$ref": format!("#/components/responses/{name}") })
-}
-
-/// A parameter in a path.
-pub fn path_parameter(name: &str, text: &str) -> Value {
-    let schema = json!({ "type": "string" });
-    json!({ "name": name, "in": "path", "required": true, "description": text, "schema": schema })
-}
-
-/// A parameter of the query.
-pub fn query_parameter(name: &str, text: &str, schema: &Value) -> Value {
-    json!({ "name": name, "in": "query", "description": text, "schema": schema })
 }

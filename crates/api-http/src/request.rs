@@ -5,13 +5,15 @@ use std::time::Instant;
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, Method};
 
-use crate::{Params, RequestMemory};
+use crate::{Operation, Params, RequestMemory};
 
 /// A request whose body was read within the limit, whatever its transfer and content coding.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Request {
     /// The method.
     pub method: Method,
+    /// What its route does.
+    pub operation: &'static Operation,
     /// The path as it was sent, without the query.
     pub path: String,
     /// What stood in the route's `{name}` places, percent-decoded, in order.
@@ -28,6 +30,23 @@ pub struct Request {
     pub deadline: Option<Instant>,
     /// The memory it holds, of what bodies and answers share; by default as much as there is.
     pub memory: RequestMemory,
+}
+
+impl Default for Request {
+    fn default() -> Self {
+        Self {
+            method: Method::default(),
+            operation: &Operation::UNDECLARED,
+            path: String::new(),
+            captures: Vec::new(),
+            params: Params::default(),
+            headers: HeaderMap::new(),
+            body: Bytes::new(),
+            id: 0,
+            deadline: None,
+            memory: RequestMemory::default(),
+        }
+    }
 }
 
 /// A header field that may be given once was given twice, or is not visible ASCII.

@@ -5,7 +5,6 @@ use std::io::Write as _;
 use bytes::{Bytes, BytesMut};
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 
-use crate::conditions::code_tag;
 use crate::media::{Coding, accept_coding};
 use crate::stream::Body;
 
@@ -117,6 +116,15 @@ fn set_coding(headers: &mut HeaderMap, coding: Coding) {
     headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static(coding.name()));
     headers.remove(header::CONTENT_LENGTH);
     code_tag(headers, coding);
+}
+
+/// Says in an answer's tag that it is coded: another representation.
+pub(crate) fn code_tag(headers: &mut HeaderMap, coding: Coding) {
+    let Some(tag) = headers.get(header::ETAG).and_then(|tag| tag.to_str().ok()) else { return };
+    let coded = tag.strip_suffix('"').map(|tag| format!("{tag}-{}\"", coding.name()));
+    if let Some(coded) = coded.and_then(|coded| HeaderValue::try_from(coded).ok()) {
+        headers.insert(header::ETAG, coded);
+    }
 }
 
 fn compress_bytes(coding: Coding, plain: &[u8]) -> std::io::Result<Vec<u8>> {

@@ -21,6 +21,7 @@ use serde_json::Value;
 use self::tags::Tags;
 use self::transcript::Transcript;
 pub use self::transcript::{Got, Sent};
+use crate::openapi::parameter_reference;
 use crate::{Params, Refusal, Request, RequestMemory, Response, Router};
 
 /// Runs every case below `folder`, each on a service that `start` makes: `answer` gives the answer to a step and the
@@ -93,9 +94,19 @@ pub async fn respond_within(
     match (router.find(&method, path), Params::parse(query)) {
         (Ok(found), Ok(params)) => {
             let (method, path, captures) = (method.clone(), path.to_owned(), found.captures);
-            let body = body.into();
-            let request =
-                Request { method, path, captures, params, headers, body, id: 1, memory, deadline: None };
+            let (operation, body) = (found.operation, body.into());
+            let request = Request {
+                method,
+                operation,
+                path,
+                captures,
+                params,
+                headers,
+                body,
+                id: 1,
+                memory,
+                deadline: None,
+            };
             (Some(found.index), found.handler.answer(request).await)
         }
         (Err(refusal), _) => {
@@ -150,7 +161,7 @@ pub fn check_description(document: &Value, routes: impl IntoIterator<Item = Stri
             assert!(ids.insert(id), "the id {id} is given twice");
             let parameters = operation["parameters"].as_array().expect("parameters");
             for name in path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}')) {
-                let reference = crate::parameter_reference(&format!("path.{name}"));
+                let reference = parameter_reference(&format!("path.{name}"));
                 assert!(parameters.contains(&reference), "{id} does not say what {name} is");
             }
             assert!(

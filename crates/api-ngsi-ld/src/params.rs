@@ -11,6 +11,7 @@
 //! - `splitEntities` and `local` change nothing while entities are all local and whole, so that an order, which needs the
 //!   local scope (5.7.2.4), is never refused; `jsonKeys` changes nothing because keys of values are never expanded.
 
+mod declared;
 mod given;
 mod writes;
 mod reading;
@@ -25,7 +26,7 @@ use api_http::{MediaType, Request};
 use model_entities::{Deadline, Filter, Order, Path, Query, Selector, TermId, Timestamp};
 
 pub(crate) use body::{parse_query_body, parse_temporal_body};
-pub(crate) use given::check_parameters;
+pub(crate) use declared::*;
 pub(crate) use reading::{Join, Reading};
 pub(crate) use temporal::{TemporalForm, TemporalParams};
 pub(crate) use writes::{WriteOptions, flag, instances, merge_options, write_options};
@@ -40,86 +41,6 @@ use given::Given;
 
 /// The farthest page: beyond any number of entities, and far from where sums would overflow.
 const OFFSET_MAX: usize = u32::MAX as usize;
-
-/// Parameters of GET /entities and POST /entityOperations/query (6.4.3.2, 6.23.3.1).
-pub(crate) const QUERY: &[&str] = &[
-    "attrs",
-    "collation",
-    "containedBy",
-    "coordinates",
-    "count",
-    "csf",
-    "datasetId",
-    "entityMap",
-    "entityMapLifetime",
-    "expandValues",
-    "format",
-    "geometry",
-    "geometryProperty",
-    "geoproperty",
-    "georel",
-    "id",
-    "idPattern",
-    "join",
-    "joinLevel",
-    "jsonKeys",
-    "lang",
-    "limit",
-    "local",
-    "offset",
-    "omit",
-    "options",
-    "orderBy",
-    "orderDirection",
-    "orderFrom",
-    "orderGeometry",
-    "pick",
-    "q",
-    "scopeQ",
-    "splitEntities",
-    "type",
-];
-/// Parameters of GET /entities/{id} (6.5.3.1).
-pub(crate) const ENTITY: &[&str] = &[
-    "attrs",
-    "containedBy",
-    "datasetId",
-    "entityMap",
-    "entityMapLifetime",
-    "format",
-    "geometryProperty",
-    "join",
-    "joinLevel",
-    "jsonKeys",
-    "lang",
-    "local",
-    "omit",
-    "options",
-    "pick",
-    "splitEntities",
-    "type",
-];
-/// Parameters of DELETE /entities (6.4.3.3).
-pub(crate) const PURGE: &[&str] = &[
-    "attrs",
-    "coordinates",
-    "csf",
-    "datasetId",
-    "drop",
-    "expandValues",
-    "geometry",
-    "geometryProperty",
-    "geoproperty",
-    "georel",
-    "id",
-    "idPattern",
-    "jsonKeys",
-    "keep",
-    "local",
-    "q",
-    "scopeQ",
-    "type",
-];
 
 /// What a read asks for.
 #[derive(Debug)]
@@ -137,7 +58,7 @@ impl EntityParams {
     ///
     /// What is wrong, naming the parameter.
     pub(crate) fn of_query(request: &Request, names: &Names, limits: &Limits) -> Result<Self, Problem> {
-        Self::of_given(&Given::of_request(request, QUERY)?, request, names, limits, None)
+        Self::of_given(&Given::of(request), request, names, limits, None)
     }
 
     /// `selected`: entities that a body selects otherwise than by parameters.
@@ -182,9 +103,9 @@ impl EntityParams {
     ///
     /// What is wrong, naming the parameter.
     pub(crate) fn of_entity(request: &Request, names: &Names, limits: &Limits) -> Result<Self, Problem> {
-        let given = Given::of_request(request, ENTITY)?;
+        let given = Given::of(request);
         let mut params = Self::read(&given, request, names, limits)?;
-        if let Some(types) = given.get("type") {
+        if let Some(types) = given.get(&TYPE) {
             params.query.types = crate::selection::parse_types(types, names)?;
         }
         Ok(params)
@@ -201,17 +122,17 @@ impl EntityParams {
         limits: &Limits,
         now: Timestamp,
     ) -> Result<Query, Problem> {
-        let given = Given::of_request(request, PURGE)?;
+        let given = Given::of(request);
         given.refuse_unsupported()?;
-        if given.get("keep").is_some() && given.get("drop").is_some() {
+        if given.get(&KEEP).is_some() && given.get(&DROP).is_some() {
             return Err(Problem::bad_request("parameters keep and drop exclude each other"));
         }
-        for name in ["keep", "drop"] {
-            given.names(name)?;
+        for parameter in [KEEP, DROP] {
+            given.names(&parameter)?;
         }
         let query = parse_query(&given, names, limits)?;
-        let attributes: Vec<_> = given.names("attrs")?.into_iter().map(|name| names.term(name)).collect();
-        let datasets = given.datasets("datasetId")?;
+        let attributes: Vec<_> = given.names(&ATTRS)?.into_iter().map(|name| names.term(name)).collect();
+        let datasets = given.datasets(&DATASET_ID)?;
         let query = Query { attributes, datasets, now, ..query };
         check_width(&given, &query, names)?;
         if query.filter.as_ref().is_some_and(|filter| filter.link_depth() > 0) {
@@ -248,8 +169,8 @@ impl EntityParams {
         media: MediaType,
     ) -> Result<Self, Problem> {
         given.refuse_unsupported()?;
-        given.flag("local")?;
-        given.names("jsonKeys")?;
+        given.flag(&LOCAL)?;
+        given.names(&JSON_KEYS)?;
         let preferences = representation::preferences(request);
         let (join, join_level) = joining(given, limits)?;
         let geometry = geometry_property(given, names, media)?;
@@ -259,12 +180,12 @@ impl EntityParams {
             release: preferences.release,
             form,
             sys_attrs,
-            languages: given.get("lang").map(representation::languages).transpose()?,
-            datasets: given.datasets("datasetId")?,
+            languages: given.get(&LANG).map(representation::languages).transpose()?,
+            datasets: given.datasets(&DATASET_ID)?,
             geometry,
             join,
             join_level,
-            contained_by: given.uris("containedBy")?,
+            contained_by: given.uris(&CONTAINED_BY)?,
             ..Reading::default()
         };
         let shown = projection::parse(given, names, reading.hops())?;
@@ -304,7 +225,7 @@ fn has_instance(query: &Query) -> Option<Filter> {
 
 /// `join` and `joinLevel` (4.5.23).
 fn joining(given: &Given<'_>, limits: &Limits) -> Result<(Join, usize), Problem> {
-    let join = match given.get("join") {
+    let join = match given.get(&JOIN) {
         None | Some("@none") => Join::None,
         Some("inline") => Join::Inline,
         Some("flat") => Join::Flat,
@@ -314,11 +235,11 @@ fn joining(given: &Given<'_>, limits: &Limits) -> Result<(Join, usize), Problem>
             )));
         }
     };
-    let level = given.number("joinLevel")?;
+    let level = given.number(&JOIN_LEVEL)?;
     if level == Some(0) {
         return Err(Problem::bad_request("parameter joinLevel must be at least 1"));
     }
-    if level.is_some() && given.get("join").is_none() {
+    if level.is_some() && given.get(&JOIN).is_none() {
         return Err(Problem::bad_request("parameter joinLevel needs join"));
     }
     let level = level.unwrap_or(1);
@@ -334,7 +255,7 @@ fn joining(given: &Given<'_>, limits: &Limits) -> Result<(Join, usize), Problem>
 /// The GeoProperty that becomes the geometry of GeoJSON.
 fn geometry_property(given: &Given<'_>, names: &Names, media: &str) -> Result<Option<TermId>, Problem> {
     let geo_json = media == GEO_JSON;
-    let Some(name) = given.get("geometryProperty") else {
+    let Some(name) = given.get(&GEOMETRY_PROPERTY) else {
         return Ok(if geo_json { names.term("location") } else { None });
     };
     if !geo_json {
@@ -356,12 +277,12 @@ fn select(query: &mut Query, selectors: Vec<Selector>) {
 
 /// `limit`, `offset` and `count` (6.3.10, 6.3.13).
 fn page(given: &Given<'_>, limits: &Limits, query: &mut Query) -> Result<(), Problem> {
-    query.count = given.flag("count")? || representation::counts(given);
-    query.offset = given.number("offset")?.unwrap_or(0);
+    query.count = given.flag(&COUNT)? || representation::counts(given);
+    query.offset = given.number(&OFFSET)?.unwrap_or(0);
     if query.offset > OFFSET_MAX {
         return Err(Problem::bad_request(format!("parameter offset must not be more than {OFFSET_MAX}")));
     }
-    query.limit = given.number("limit")?.unwrap_or(limits.page_default);
+    query.limit = given.number(&LIMIT)?.unwrap_or(limits.page_default);
     query.page_bytes_max = Some(limits.page_bytes_max);
     if query.limit > limits.page_max {
         let detail = format!("parameter limit must not be more than {} (page_rows_max)", limits.page_max);

@@ -10,7 +10,7 @@ mod body;
 mod elements;
 
 pub(crate) use body::body;
-pub(crate) use conditions::{has_tags, state_condition};
+pub(crate) use conditions::state_condition;
 pub(crate) use elements::{Elements, Parsed, Resolver};
 pub(crate) use load::{LIGHT_BYTES, Memory, beside, deadline, stored_bytes};
 pub(crate) use session::{Session, tenant};

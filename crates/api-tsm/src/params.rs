@@ -1,8 +1,8 @@
 //! Query parameters: names checked, values read. What cannot be read is refused, naming the parameter.
 
-use std::borrow::Cow;
+mod declared;
 
-use api_http::Request;
+use api_http::{Given, Parameter, ParameterError, Request, check_parameters};
 use model_series::{
     Aggregation, Alignment, Duration, Gaps, Interval, IntervalUnit, Quotation, ReadRequest, Search,
     Timestamp, Zone,
@@ -14,181 +14,86 @@ use crate::shapes::{INTERVALS, TYPES, attribute_search, of_number, parse_day_sta
 use crate::state::Limits;
 use crate::times::{Moment, library_zone, parse_moment};
 use crate::wire::Form;
+pub(crate) use declared::*;
 
-/// Parameters of every read of points.
-pub(crate) const READ: &[&str] = &[
-    "from",
-    "to",
-    "interval",
-    "intervalMultiplier",
-    "dayStart",
-    "unit",
-    "timezone",
-    "aggregation",
-    "gaps",
-    "asOf",
-    "quotation",
-    "form",
-    "format",
-    MEDIA_TYPE,
-];
-
-/// What every resource takes: the media type of the answer, for who can set no header.
-pub(crate) const MEDIA_TYPE: &str = "mediaType";
-
-/// Parameters in the address of a read that is told by a body.
-pub(crate) const READ_BY_BODY: &[&str] = &[MEDIA_TYPE];
-
-/// Parameters of a search, apart from those of pages.
-pub(crate) const SEARCH: &[&str] = &[
-    "name",
-    "id",
-    "type",
-    "description",
-    "attribute",
-    "unit",
-    "interval",
-    "intervalMultiplier",
-    "computed",
-    "asOf",
-];
-
-/// Parameters of writes to one series.
-pub(crate) const WRITE: &[&str] = &["from", "to", "quotation"];
-
-/// Parameters that say which series.
-pub(crate) const SELECTION: &[&str] = &["name", "id", "attribute"];
-
-/// Parameters of modifications.
-pub(crate) const MODIFICATIONS: &[&str] = &["from", "to", "writtenFrom", "writtenTo", "quotation"];
-
-/// Parameters of a list of quotations.
-pub(crate) const QUOTATIONS: &[&str] = &["before", "limit"];
-
-/// Parameters of pages.
-pub(crate) const PAGE: &[&str] = &["limit", "after"];
-
-/// Parameters that may be repeated.
-const REPEATABLE: &[&str] = &["name", "id", "attribute"];
-
-/// Parameters as they were given.
-#[derive(Debug, Default)]
-pub(crate) struct Given<'a> {
-    pairs: Vec<(Cow<'a, str>, Cow<'a, str>)>,
+/// Checks the parameters of a request against its operation. Cost: nothing where there are none.
+///
+/// # Errors
+///
+/// `BadRequest`, naming a parameter that the operation does not have, or that is given twice and may not be; `NotAcceptable`
+/// for a media type other than JSON where the answer has no other.
+pub(crate) fn check(request: &Request) -> Result<(), Problem> {
+    check_parameters(request)?;
+    // Where points are answered, their form is chosen by it.
+    let is_chosen = request.operation.query.iter().any(|group| group.contains(&MEDIA_TYPE));
+    match request.params.get(MEDIA_TYPE.name) {
+        Some(media) if !is_chosen => check_json_media(media),
+        _ => Ok(()),
+    }
 }
 
-impl<'a> Given<'a> {
-    /// The parameters of a request, which must be among those `allowed`.
-    ///
-    /// # Errors
-    ///
-    /// `BadRequest`, naming a parameter that is not known, or is given twice and may not be.
-    pub(crate) fn new(request: &'a Request, allowed: &[&[&str]]) -> Result<Self, Problem> {
-        let mut given = Self::default();
-        for (name, value) in request.params.iter() {
-            if name != MEDIA_TYPE && !allowed.iter().any(|names| names.contains(&name)) {
-                return Err(unknown(name, allowed));
+/// Words why parameters are refused.
+impl From<ParameterError> for Problem {
+    fn from(error: ParameterError) -> Self {
+        Self::bad_request(match error {
+            ParameterError::Unknown { name, known } => unknown(&name, known),
+            ParameterError::Twice(name) => format!("parameter {name} is given twice"),
+            ParameterError::NoFlag(name, given) => {
+                format!("parameter {name}: {given:?} is neither true nor false")
             }
-            given.add(name, value)?;
-        }
-        // Where points are answered, their forms are chosen from.
-        let chooses = allowed.iter().any(|names| names.contains(&MEDIA_TYPE));
-        if let Some(media) = given.get(MEDIA_TYPE).filter(|_| !chooses) {
-            check_json_media(media)?;
-        }
-        Ok(given)
-    }
-
-    /// Adds a parameter.
-    ///
-    /// # Errors
-    ///
-    /// `BadRequest` if it is given already and may not be repeated.
-    pub(crate) fn add(
-        &mut self,
-        name: impl Into<Cow<'a, str>>,
-        value: impl Into<Cow<'a, str>>,
-    ) -> Result<(), Problem> {
-        let name = name.into();
-        if !REPEATABLE.contains(&&*name) && self.get(&name).is_some() {
-            return Err(Problem::bad_request(format!("parameter {name} is given twice")));
-        }
-        self.pairs.push((name, value.into()));
-        Ok(())
-    }
-
-    /// The text of a parameter.
-    pub(crate) fn get(&self, name: &str) -> Option<&str> {
-        self.pairs.iter().find(|(given, _)| given == name).map(|(_, value)| &**value)
-    }
-
-    /// The texts of a parameter that may be repeated.
-    pub(crate) fn all(&self, name: &str) -> impl Iterator<Item = &str> {
-        self.pairs.iter().filter(move |(given, _)| given == name).map(|(_, value)| &**value)
-    }
-
-    /// A parameter read by `read`.
-    ///
-    /// # Errors
-    ///
-    /// `BadRequest`, naming the parameter.
-    pub(crate) fn parse<T>(
-        &self,
-        name: &str,
-        read: impl FnOnce(&str) -> Result<T, String>,
-    ) -> Result<Option<T>, Problem> {
-        let read = self.get(name).map(read).transpose();
-        read.map_err(|reason| Problem::bad_request(format!("parameter {name}: {reason}")))
-    }
-
-    /// A whole number between two others.
-    pub(crate) fn number(&self, name: &str, least: u64, most: u64) -> Result<Option<u64>, Problem> {
-        self.parse(name, |text| {
-            let number = text.parse().ok().filter(|number| (least..=most).contains(number));
-            number.ok_or_else(|| match most {
-                u64::MAX => format!("{text:?} is no whole number from {least} on"),
-                _ => format!("{text:?} is no whole number from {least} to {most}"),
-            })
+            ParameterError::NoNumber { name, given, least, most: u64::MAX } => {
+                format!("parameter {name}: {given:?} is no whole number from {least} on")
+            }
+            ParameterError::NoNumber { name, given, least, most } => {
+                format!("parameter {name}: {given:?} is no whole number from {least} to {most}")
+            }
+            ParameterError::Value(name, reason) => format!("parameter {name}: {reason}"),
         })
     }
+}
 
-    /// A time; a date is midnight of `zone`.
-    ///
-    /// # Errors
-    ///
-    /// `BadRequest`, naming the parameter.
-    pub(crate) fn instant(&self, name: &str, zone: &Zone) -> Result<Option<i64>, Problem> {
-        self.parse(name, |text| parse_moment(text)?.in_zone(&library_zone(zone)))
-    }
-
-    /// The same, as a time of the system.
-    ///
-    /// # Errors
-    ///
-    /// `BadRequest`, naming the parameter.
-    pub(crate) fn stamp(&self, name: &str, zone: &Zone) -> Result<Option<Timestamp>, Problem> {
-        Ok(self.instant(name, zone)?.map(stamp))
-    }
-
-    /// `interval` with its multiplier; `Some(None)` for `No`, which nothing multiplies.
-    pub(crate) fn interval(&self) -> Result<Option<Option<Interval>>, Problem> {
-        let unit = self.parse("interval", parse_interval_unit)?;
-        let multiplier = self.number("intervalMultiplier", 1, u64::from(u32::MAX))?;
-        if unit.is_none() && multiplier.is_some() {
-            return Err(Problem::bad_request("parameter intervalMultiplier needs parameter interval"));
-        }
-        let multiplier = multiplier.and_then(|multiplier| u32::try_from(multiplier).ok()).unwrap_or(1);
-        Ok(unit.map(|unit| unit.map(|unit| Interval::new(unit, multiplier))))
+fn unknown(name: &str, known: &[&[Parameter]]) -> String {
+    // What every operation has is not worth a mention.
+    let known = known.iter().filter(|group| **group != ANY).flat_map(|group| group.iter());
+    let known: Vec<_> = known.map(|parameter| parameter.name).collect();
+    match known.is_empty() {
+        true => format!("this resource has no parameters, so not {name:?}"),
+        false => format!("this resource has no parameter {name:?}; it has {}", known.join(", ")),
     }
 }
 
-fn unknown(name: &str, allowed: &[&[&str]]) -> Problem {
-    let known: Vec<_> = allowed.iter().flat_map(|names| names.iter().copied()).collect();
-    if known.is_empty() {
-        return Problem::bad_request(format!("this resource has no parameters, so not {name:?}"));
+/// A time; a date is midnight of `zone`.
+///
+/// # Errors
+///
+/// `BadRequest`, naming the parameter.
+pub(crate) fn instant(given: &Given<'_>, parameter: &Parameter, zone: &Zone) -> Result<Option<i64>, Problem> {
+    Ok(given.parse(parameter, |text| parse_moment(text)?.in_zone(&library_zone(zone)))?)
+}
+
+/// The same, as a time of the system.
+///
+/// # Errors
+///
+/// `BadRequest`, naming the parameter.
+pub(crate) fn stamp(
+    given: &Given<'_>,
+    parameter: &Parameter,
+    zone: &Zone,
+) -> Result<Option<Timestamp>, Problem> {
+    Ok(instant(given, parameter, zone)?.map(system_time))
+}
+
+/// `interval` with its multiplier; `Some(None)` for `No`, which nothing multiplies.
+fn interval_of(given: &Given<'_>) -> Result<Option<Option<Interval>>, Problem> {
+    let unit = given.parse(&INTERVAL, parse_interval_unit)?;
+    let multiplier = given.number(&INTERVAL_MULTIPLIER, u64::from(u32::MAX))?;
+    if unit.is_none() && multiplier.is_some() {
+        return Err(Problem::bad_request("parameter intervalMultiplier needs parameter interval"));
     }
-    let message = format!("this resource has no parameter {name:?}; it has {}", known.join(", "));
-    Problem::bad_request(message)
+    let multiplier = multiplier
+        .map_or(1, |multiplier| u32::try_from(multiplier).expect("the number is checked to be no larger"));
+    Ok(unit.map(|unit| unit.map(|unit| Interval::new(unit, multiplier))))
 }
 
 /// How points are to be read.
@@ -217,20 +122,20 @@ impl ReadGiven {
     /// Reads the parameters.
     pub(crate) fn new(given: &Given<'_>) -> Result<Self, Problem> {
         Ok(Self {
-            from: given.parse("from", parse_moment)?,
-            to: given.parse("to", parse_moment)?,
+            from: given.parse(&FROM, parse_moment)?,
+            to: given.parse(&TO, parse_moment)?,
             form: form(given)?,
             request: ReadRequest {
-                interval: given.interval()?.flatten(),
-                zone: given.parse("timezone", |name| Zone::get(name).map_err(|error| error.to_string()))?,
-                day_start_seconds: given.parse("dayStart", parse_day_start)?,
-                unit: given.get("unit").map(Box::from),
-                aggregation: given.parse("aggregation", parse_aggregation)?,
-                gaps: given.parse("gaps", parse_gaps)?.unwrap_or_default(),
+                interval: interval_of(given)?.flatten(),
+                zone: given.parse(&TIMEZONE, |name| Zone::get(name).map_err(|error| error.to_string()))?,
+                day_start_seconds: given.parse(&DAY_START, parse_day_start)?,
+                unit: given.get(&UNIT).map(Box::from),
+                aggregation: given.parse(&AGGREGATION, parse_aggregation)?,
+                gaps: given.parse(&GAPS, parse_gaps)?.unwrap_or_default(),
                 ..ReadRequest::default()
             },
-            as_of: given.parse("asOf", parse_moment)?,
-            quotation: given.parse("quotation", parse_quotation)?.unwrap_or_default(),
+            as_of: given.parse(&AS_OF, parse_moment)?,
+            quotation: given.parse(&QUOTATION, parse_quotation)?.unwrap_or_default(),
         })
     }
 
@@ -256,20 +161,20 @@ impl ReadGiven {
             QuotationGiven::LatestBefore(moment) => Quotation::LatestBefore(at("quotation", moment)?),
             QuotationGiven::At(moment) => Quotation::At(at("quotation", moment)?),
         };
-        let as_of = self.as_of.map(|moment| at("asOf", moment)).transpose()?.map(stamp);
+        let as_of = self.as_of.map(|moment| at("asOf", moment)).transpose()?.map(system_time);
         Ok(ReadRequest { as_of, quotation, ..self.request })
     }
 }
 
 /// The form that a parameter names: `form`; `format`, as HAKOM TSM calls it; or `mediaType`.
 fn form(given: &Given<'_>) -> Result<Option<Form>, Problem> {
-    let (form, format) = (given.parse("form", parse_form)?, given.parse("format", parse_form)?);
+    let (form, format) = (given.parse(&FORM, parse_form)?, given.parse(&FORMAT, parse_form)?);
     if form.is_some() && format.is_some() {
         return Err(Problem::bad_request(
             "parameter format: it is form by another name, which is given, too",
         ));
     }
-    match (form.or(format), given.get(MEDIA_TYPE)) {
+    match (form.or(format), given.get(&MEDIA_TYPE)) {
         (None, Some(media)) => form_of_media(media).map(Some),
         (form, _) => Ok(form),
     }
@@ -281,34 +186,27 @@ fn form(given: &Given<'_>) -> Result<Option<Form>, Problem> {
 ///
 /// `BadRequest`, naming the parameter.
 pub(crate) fn search(given: &Given<'_>, limits: &Limits) -> Result<Search, Problem> {
-    let sole = |name: &str| {
-        let mut values = given.all(name);
-        match (values.next(), values.next()) {
-            (value, None) => Ok(value),
-            _ => Err(Problem::bad_request(format!("parameter {name} is given twice"))),
-        }
-    };
-    let id = sole("id")?.map(|text| {
+    let id = given.get(&SEARCH_ID).map(|text| {
         text.parse().map_err(|_| Problem::bad_request(format!("parameter id: {text:?} is no ID")))
     });
     Ok(Search {
-        name: sole("name")?.map(Box::from),
+        name: given.get(&SEARCH_NAME).map(Box::from),
         id: id.transpose()?,
-        alignment: given.parse("type", parse_alignment)?,
-        description: given.get("description").map(Box::from),
-        attributes: given.all("attribute").map(attribute_search).collect(),
-        as_of: given.instant("asOf", &Zone::utc())?,
-        unit: given.get("unit").map(Box::from),
-        interval: given.interval()?,
-        is_computed: given.parse("computed", parse_bool)?,
-        after: given.get("after").map(Box::from),
+        alignment: given.parse(&TYPE, parse_alignment)?,
+        description: given.get(&DESCRIPTION).map(Box::from),
+        attributes: given.all(&SEARCH_ATTRIBUTE).map(attribute_search).collect(),
+        as_of: instant(given, &AS_OF, &Zone::utc())?,
+        unit: given.get(&UNIT).map(Box::from),
+        interval: interval_of(given)?,
+        is_computed: given.parse(&COMPUTED, parse_bool)?,
+        after: given.get(&AFTER).map(Box::from),
         limit: page_limit(given, limits)?,
     })
 }
 
 /// Rows of a page.
 pub(crate) fn page_limit(given: &Given<'_>, limits: &Limits) -> Result<usize, Problem> {
-    let Some(limit) = given.number("limit", 1, u64::MAX)? else { return Ok(limits.page_default) };
+    let Some(limit) = given.number(&LIMIT, u64::MAX)? else { return Ok(limits.page_default) };
     let limit = usize::try_from(limit).ok().filter(|limit| *limit <= limits.page_max);
     limit.ok_or_else(|| {
         let most = limits.page_max;
@@ -321,7 +219,7 @@ fn parse_bool(text: &str) -> Result<bool, String> {
 }
 
 /// A time as the system counts: microseconds.
-fn stamp(time: i64) -> Timestamp {
+fn system_time(time: i64) -> Timestamp {
     Timestamp(time.div_euclid(1000))
 }
 
@@ -424,18 +322,23 @@ fn elapsed(duration: Duration) -> Option<i64> {
 
 #[cfg(test)]
 mod tests {
-    use api_http::Params;
+    use api_http::{Operation, Params};
 
     use super::*;
 
-    fn request(query: &str) -> Request {
-        Request { params: Params::parse(query).unwrap(), ..Request::default() }
+    const READING: Operation = Operation::new("", "read", "").query(&[READ]);
+    const SEARCHING: Operation = Operation::new("", "search", "").query(&[SEARCH, PAGE, ANY]);
+    const LISTING: Operation = Operation::new("", "list", "").query(&[QUOTATIONS, ANY]);
+    const GETTING: Operation = Operation::new("", "get", "").query(&[ANY]);
+
+    fn request(operation: &'static Operation, query: &str) -> Request {
+        Request { params: Params::parse(query).unwrap(), operation, ..Request::default() }
     }
 
     fn read(query: &str) -> Result<ReadGiven, String> {
-        let request = request(query);
-        let given = Given::new(&request, &[READ]).map_err(|problem| problem.message)?;
-        ReadGiven::new(&given).map_err(|problem| problem.message)
+        let request = request(&READING, query);
+        check(&request).map_err(|problem| problem.message)?;
+        ReadGiven::new(&Given::of(&request)).map_err(|problem| problem.message)
     }
 
     fn check_refused(query: &str, word: &str) {
@@ -484,9 +387,8 @@ mod tests {
         ] {
             assert_eq!(request(&format!("quotation={text}")).quotation, expected, "{text}");
         }
-        let request = super::tests::request("before=2026-01-01");
-        let given = Given::new(&request, &[QUOTATIONS]).unwrap();
-        assert_eq!(given.instant("before", &berlin).unwrap(), Some(midnight));
+        let request = super::tests::request(&LISTING, "before=2026-01-01");
+        assert_eq!(instant(&Given::of(&request), &BEFORE, &berlin).unwrap(), Some(midnight));
     }
 
     #[test]
@@ -510,10 +412,9 @@ mod tests {
         assert_eq!(form("mediaType=text/csv&form=arrow"), Some(Form::Arrow));
         check_refused("form=csv&format=csv", "parameter format");
         check_refused("mediaType=image/png", "image/png");
-        let search = request("mediaType=application/json");
-        assert!(Given::new(&search, &[SEARCH, PAGE]).is_ok());
-        let search = request("mediaType=text/csv");
-        assert_eq!(Given::new(&search, &[SEARCH, PAGE]).unwrap_err().status, 406);
+        let search = |query| check(&request(&SEARCHING, query));
+        assert!(search("mediaType=application/json").is_ok());
+        assert_eq!(search("mediaType=text/csv").unwrap_err().status, 406);
     }
 
     #[test]
@@ -547,5 +448,8 @@ mod tests {
         check_refused("quotation=before(x)", "no duration");
         check_refused("from=2026-01-01&from=2026-01-02", "given twice");
         check_refused("form=rows&frm=x", "no parameter \"frm\"");
+        let refused = |operation| check(&request(operation, "x=1")).unwrap_err().message;
+        assert_eq!(refused(&GETTING), "this resource has no parameters, so not \"x\"");
+        assert_eq!(refused(&LISTING), "this resource has no parameter \"x\"; it has before, limit");
     }
 }

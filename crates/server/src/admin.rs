@@ -6,13 +6,17 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use api_http::{FrontEnd, MemoryBudget, Refusal, Request, Response, Route, handler, json_response};
+use api_http::{
+    Content, FrontEnd, Gives, MemoryBudget, Operation, Refusal, Request, Response, Route, handler,
+    json_response,
+};
 use http::{Method, StatusCode};
 use parking_lot::Mutex;
 use serde_json::json;
 use store::{Lane, Store};
 
 use crate::connection::Connections;
+use crate::docs::{done, json_of};
 use crate::metrics::{Exposition, Metrics};
 use crate::process;
 
@@ -77,16 +81,20 @@ impl Admin {
 
     /// The routes.
     pub(crate) fn front_end(&self) -> FrontEnd {
-        let route = |method, path, handler| Route { method, path, handler, is_admin: false };
+        let route =
+            |method, path, operation, handler| Route { method, path, operation, handler, is_admin: false };
         FrontEnd {
             name: "server",
             prefix: "/",
             routes: vec![
-                route(Method::GET, "/health/live", handler(self, live)),
-                route(Method::GET, "/health/ready", handler(self, ready)),
-                route(Method::GET, "/metrics", handler(self, metrics)),
-                route(Method::GET, "/version", handler(self, version)),
-                Route { is_admin: true, ..route(Method::POST, "/admin/backup", handler(self, backup)) },
+                route(Method::GET, "/health/live", &LIVE, handler(self, live)),
+                route(Method::GET, "/health/ready", &READY, handler(self, ready)),
+                route(Method::GET, "/metrics", &METRICS, handler(self, metrics)),
+                route(Method::GET, "/version", &VERSION, handler(self, version)),
+                Route {
+                    is_admin: true,
+                    ..route(Method::POST, "/admin/backup", &BACKUP, handler(self, backup))
+                },
             ],
             refuse,
         }
@@ -102,10 +110,19 @@ pub(crate) fn answer(status: StatusCode, body: &serde_json::Value) -> Response {
     json_response(status, JSON, format!("{body}\n"))
 }
 
+/// GET `/health/live`
+const LIVE: Operation =
+    Operation::new("health", "live", "Whether the process lives.").gives(&[(200, done("Health"))]);
+
 /// The process lives: it answers.
 pub(crate) async fn live(_: Admin, _: Request) -> Response {
     answer(StatusCode::OK, &json!({ "status": "UP" }))
 }
+
+/// GET `/health/ready`
+const READY: Operation =
+    Operation::new("health", "ready", "Whether the server takes requests; with a detail if not all of them.")
+        .gives(&[(200, done("Health")), (503, Gives::new("Not now: why.", json_of("Health")))]);
 
 /// The store is open and takes writes, and the server is not stopping.
 pub(crate) async fn ready(admin: Admin, _: Request) -> Response {
@@ -165,15 +182,23 @@ pub(crate) fn chain(error: &dyn std::error::Error) -> String {
     text
 }
 
+/// GET `/version`
+const VERSION: Operation =
+    Operation::new("server", "version", "Name and version of this server.").gives(&[(200, done("Version"))]);
+
 /// Name, version and what it was built as. Clients take a broker with `orionld version` for one that speaks NGSI-LD.
 pub(crate) async fn version(_: Admin, _: Request) -> Response {
-    const VERSION: &str = env!("CARGO_PKG_VERSION");
+    const NUMBER: &str = env!("CARGO_PKG_VERSION");
     let zones = model_series::time_zone_database();
     let body = json!({
-        "name": "twinfold", "version": VERSION, "orionld version": VERSION, "timeZoneDatabase": zones
+        "name": "twinfold", "version": NUMBER, "orionld version": NUMBER, "timeZoneDatabase": zones
     });
     answer(StatusCode::OK, &body)
 }
+
+/// GET `/metrics`
+const METRICS: Operation = Operation::new("server", "metrics", "Everything that is counted, for Prometheus.")
+    .gives(&[(200, Gives::new("Samples as text.", Content::new("", |_| json!({ "text/plain": {} }))))]);
 
 /// Everything that is counted, for Prometheus.
 async fn metrics(admin: Admin, _: Request) -> Response {
@@ -240,6 +265,16 @@ fn write_store(statistics: &store::Statistics, out: &mut Exposition) {
     let help = "1 if the store takes writes; 0 if its disk is full or failed, or its folder is gone.";
     out.gauge("twinfold_store_writable", help, u8::from(is_writable));
 }
+
+/// POST `/admin/backup`
+const BACKUP: Operation = Operation::new(
+    "administration",
+    "backup",
+    "Writes a copy of the store to a new folder of the server's machine while it serves.",
+)
+.sent(json_of("Backup"))
+.gives(&[(200, done("BackupDone"))])
+.refuses(&[400, 409, 507]);
 
 /// Writes a copy of the store to a new folder of this machine while it serves.
 async fn backup(admin: Admin, request: Request) -> Response {

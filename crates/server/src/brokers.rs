@@ -1,30 +1,57 @@
 //! What clients of context brokers ask for beside the standards: which broker this is, whether it lives, which tenants
 //! it has. Each broker has its own habits; clients try one after the other.
 
-use api_http::{FrontEnd, Request, Response, Route, empty_response, handler};
+use api_http::{FrontEnd, Gives, Operation, Request, Response, Route, empty_response, handler};
 use http::{Method, StatusCode};
 use model_entities::{Entities, Error, TenantName};
 use serde_json::json;
 
 use crate::admin::{Admin, answer, chain, live, ready, refuse, refused, version};
+use crate::docs::{done, json_of};
+
+const TENANTS_PATH: &str = "/ngsi-ld/ex/v1/tenants";
+const TENANT_PATH: &str = "/ngsi-ld/ex/v1/tenants/{name}";
+
+/// GET `/actuator/health`
+const HEALTH: Operation = Operation::new("brokers", "actuatorHealth", "The same as /health/ready.")
+    .gives(&[(200, done("Health")), (503, Gives::new("Not now: why.", json_of("Health")))]);
+/// GET `/actuator/info`
+const INFO: Operation = Operation::new("brokers", "actuatorInfo", "What this server is built of.")
+    .gives(&[(200, done("BuildInfo"))]);
+/// GET `/ngsi-ld/ex/v1/ping`
+const PING: Operation =
+    Operation::new("brokers", "ping", "The same as /health/live.").gives(&[(200, done("Health"))]);
+/// GET `/ngsi-ld/ex/v1/version`
+const VERSION: Operation =
+    Operation::new("brokers", "brokerVersion", "The same as /version.").gives(&[(200, done("Version"))]);
+/// GET `/ngsi-ld/ex/v1/tenants`
+const TENANTS: Operation =
+    Operation::new("administration", "listTenants", "The names of all tenants but the default one.")
+        .gives(&[(200, done("Tenants"))]);
+/// DELETE `/ngsi-ld/ex/v1/tenants/{name}`
+const REMOVE_TENANT: Operation =
+    Operation::new("administration", "removeTenant", "Removes a tenant with everything in it.")
+        .gives(&[(204, Gives::nothing("Done."))])
+        .refuses(&[400, 404]);
 
 /// The routes, over those of the server itself.
 pub(crate) fn front_end(admin: &Admin, entities: &Entities) -> FrontEnd {
-    let get = |path, handler| Route { method: Method::GET, path, handler, is_admin: false };
+    let get =
+        |path, operation, handler| Route { method: Method::GET, path, operation, handler, is_admin: false };
     FrontEnd {
         name: "server",
         prefix: "/",
         routes: vec![
-            get("/actuator/health", handler(admin, ready)),
-            get("/actuator/info", handler(admin, info)),
-            get("/ngsi-ld/ex/v1/ping", handler(admin, live)),
-            get("/ngsi-ld/ex/v1/version", handler(admin, version)),
+            get("/actuator/health", &HEALTH, handler(admin, ready)),
+            get("/actuator/info", &INFO, handler(admin, info)),
+            get("/ngsi-ld/ex/v1/ping", &PING, handler(admin, live)),
+            get("/ngsi-ld/ex/v1/version", &VERSION, handler(admin, version)),
             // Names of tenants tell whose data there is.
-            Route { is_admin: true, ..get("/ngsi-ld/ex/v1/tenants", handler(entities, tenants)) },
+            Route { is_admin: true, ..get(TENANTS_PATH, &TENANTS, handler(entities, tenants)) },
             Route {
                 method: Method::DELETE,
                 is_admin: true,
-                ..get("/ngsi-ld/ex/v1/tenants/{name}", handler(entities, remove_tenant))
+                ..get(TENANT_PATH, &REMOVE_TENANT, handler(entities, remove_tenant))
             },
         ],
         refuse,

@@ -8,6 +8,7 @@ mod cli;
 mod connection;
 mod metrics;
 mod process;
+mod docs;
 mod admin;
 mod jobs;
 mod welcome;

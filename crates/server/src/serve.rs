@@ -161,9 +161,13 @@ impl Server {
         let shared = (budget.clone(), lane.clone());
         let admin = Admin::new(store.clone(), Arc::clone(&connections), shared);
         let mut front_ends = wiring::front_ends(settings, &models, clock, threads)?;
-        front_ends.push(admin.front_end());
-        front_ends.push(crate::brokers::front_end(&admin, &models.entities));
-        front_ends.push(crate::welcome::front_end(&wiring::apis(settings)));
+        let own = [
+            crate::welcome::front_end(&wiring::apis(settings)),
+            admin.front_end(),
+            crate::brokers::front_end(&admin, &models.entities),
+        ];
+        front_ends.push(crate::docs::front_end(&own, crate::admin::refuse));
+        front_ends.extend(own);
         let router = Router::new(front_ends);
         let routes = router.routes().map(|(front_end, method, path)| (front_end, method.as_str(), path));
         let mut metrics = Metrics::new(routes, threads);

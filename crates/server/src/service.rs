@@ -307,6 +307,7 @@ impl Link {
             let params = params.map_err(Refusal::BadQuery)?;
             let mut request = Request {
                 method: head.method.clone(),
+                operation: found.operation,
                 path: path.to_owned(),
                 captures: found.captures,
                 params,

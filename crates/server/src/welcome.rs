@@ -2,9 +2,12 @@
 
 use std::fmt::Write as _;
 
-use api_http::{FrontEnd, Request, Response, Route, accept, handler, json_response};
+use api_http::{
+    Content, FrontEnd, Gives, Operation, Request, Response, Route, accept, handler, json_response,
+    schema_reference,
+};
 use http::{HeaderValue, Method, StatusCode, header};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::admin::{answer, refuse};
 
@@ -40,9 +43,19 @@ pub(crate) fn front_end(apis: &[Served]) -> FrontEnd {
         "apis": apis,
     });
     let welcome = Welcome { page: page.into(), facts: facts.into() };
+    let handler = handler(&welcome, greet);
     let routes =
-        vec![Route { method: Method::GET, path: "/", handler: handler(&welcome, greet), is_admin: false }];
+        vec![Route { method: Method::GET, path: "/", operation: &WELCOME, handler, is_admin: false }];
     FrontEnd { name: "server", prefix: "/", routes, refuse }
+}
+
+/// GET `/`
+const WELCOME: Operation =
+    Operation::new("server", "welcome", "What this is: a page for browsers, facts for programs.")
+        .gives(&[(200, Gives::new("First steps.", Content::new("Welcome", page_and_facts)))]);
+
+fn page_and_facts(schema: &str) -> Value {
+    json!({ JSON: { "schema": schema_reference(schema) }, "text/html": {} })
 }
 
 async fn greet(welcome: Welcome, request: Request) -> Response {

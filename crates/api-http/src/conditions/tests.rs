@@ -1,5 +1,6 @@
 use super::*;
 use crate::json_response;
+use crate::response::code_tag;
 
 const STATE: u128 = 0x0123_4567_89ab_cdef_0123_4567_89ab_cdef;
 const STATE_TEXT: &str = "0123456789abcdef0123456789abcdef";

@@ -10,7 +10,8 @@ fn route(method: Method, path: &'static str) -> Route {
     let answer = move |(), request: Request| async move {
         json_response(StatusCode::OK, "text/plain", format!("{path} {:?}", request.captures))
     };
-    Route { method, path, handler: handler(&(), answer), is_admin: path.ends_with("search") }
+    let operation = &Operation::UNDECLARED;
+    Route { method, path, operation, handler: handler(&(), answer), is_admin: path.ends_with("search") }
 }
 
 fn router() -> Router {

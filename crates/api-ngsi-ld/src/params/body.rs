@@ -2,12 +2,17 @@
 
 use std::borrow::Cow;
 
-use api_http::Request;
+use api_http::{Parameter, Request};
 use lang_json::{Kind, elements, member, members, string_value};
 use model_entities::{Selector, TypeQuery};
 
+use super::declared::{
+    AGGR_METHODS, AGGR_PERIOD_DURATION, COLLATION, COORDINATES, END_TIME_AT, GEOMETRY, GEOPROPERTY, GEOREL,
+    LAST_N, ORDER_BY, ORDER_DIRECTION, ORDER_FROM, ORDER_GEOMETRY, PAST_QUERY, QUERY, TIME_AT, TIMEPROPERTY,
+    TIMEREL,
+};
 use super::given::{Given, check};
-use super::{EntityParams, QUERY, TemporalParams, temporal};
+use super::{EntityParams, TemporalParams};
 use crate::context::Names;
 use crate::problem::Problem;
 use crate::q::compile;
@@ -32,7 +37,7 @@ pub(crate) fn parse_query_body(
     limits: &Limits,
 ) -> Result<EntityParams, Problem> {
     let canonical = canonical(body, limits)?;
-    let (given, selected) = given_in(&canonical, Given::of_request(request, QUERY)?, QUERY, names)?;
+    let (given, selected) = given_in(&canonical, Given::of(request), QUERY, names)?;
     EntityParams::of_given(&given, request, names, limits, selected)
 }
 
@@ -48,8 +53,8 @@ pub(crate) fn parse_temporal_body(
     limits: &Limits,
 ) -> Result<TemporalParams, Problem> {
     let canonical = canonical(body, limits)?;
-    let given = Given::of_request(request, temporal::QUERY)?;
-    let (given, selected) = given_in(&canonical, given, temporal::QUERY, names)?;
+    let given = Given::of(request);
+    let (given, selected) = given_in(&canonical, given, PAST_QUERY, names)?;
     TemporalParams::of_given(&given, request, names, limits, selected)
 }
 
@@ -69,7 +74,7 @@ fn canonical(body: &str, limits: &Limits) -> Result<String, Problem> {
 fn given_in<'a>(
     query: &'a str,
     mut given: Given<'a>,
-    known: &[&'static str],
+    known: &'static [Parameter],
     names: &Names,
 ) -> Result<(Given<'a>, Option<Vec<Selector>>), Problem> {
     let (mut selected, mut typed) = (None, false);
@@ -84,18 +89,20 @@ fn given_in<'a>(
             }
             "entities" => selected = Some(selectors(value, names)?),
             "geoQ" => add_parts(&mut given, "geoQ", value, GEO)?,
-            "ordering" if known.contains(&"orderBy") => {
+            "ordering" if known.contains(&ORDER_BY) => {
                 add_parts(&mut given, "ordering", value, ORDERING)?;
             }
-            "temporalQ" | "aggrParams" if !known.contains(&"timerel") => {
+            "temporalQ" | "aggrParams" if !known.contains(&TIMEREL) => {
                 return Err(Problem::bad_request(format!("member {name} belongs to temporal queries")));
             }
             "temporalQ" => add_parts(&mut given, "temporalQ", value, TEMPORAL)?,
             "aggrParams" => add_parts(&mut given, "aggrParams", value, AGGREGATION)?,
-            name => match known.iter().find(|known| **known == name && !matches!(name, "id" | "idPattern")) {
-                Some(known) => given.add(known, text(name, value)?)?,
-                None => return Err(Problem::bad_request(format!("a query has no member {name:?}"))),
-            },
+            name => {
+                match known.iter().find(|known| known.name == name && !matches!(name, "id" | "idPattern")) {
+                    Some(known) => given.add(known, text(name, value)?)?,
+                    None => return Err(Problem::bad_request(format!("a query has no member {name:?}"))),
+                }
+            }
         }
     }
     if !typed {
@@ -105,32 +112,28 @@ fn given_in<'a>(
 }
 
 /// Members of `temporalQ` (5.2.21) as parameters.
-const TEMPORAL: &[(&str, &str)] = &[
-    ("timerel", "timerel"),
-    ("timeAt", "timeAt"),
-    ("endTimeAt", "endTimeAt"),
-    ("timeproperty", "timeproperty"),
-    ("lastN", "lastN"),
-    ("aggrMethods", "aggrMethods"),
-    ("aggrPeriodDuration", "aggrPeriodDuration"),
+const TEMPORAL: &[(&str, Parameter)] = &[
+    ("timerel", TIMEREL),
+    ("timeAt", TIME_AT),
+    ("endTimeAt", END_TIME_AT),
+    ("timeproperty", TIMEPROPERTY),
+    ("lastN", LAST_N),
+    ("aggrMethods", AGGR_METHODS),
+    ("aggrPeriodDuration", AGGR_PERIOD_DURATION),
 ];
 /// Members of `aggrParams` (5.2.44) as parameters.
-const AGGREGATION: &[(&str, &str)] =
-    &[("aggrMethods", "aggrMethods"), ("aggrPeriodDuration", "aggrPeriodDuration")];
+const AGGREGATION: &[(&str, Parameter)] =
+    &[("aggrMethods", AGGR_METHODS), ("aggrPeriodDuration", AGGR_PERIOD_DURATION)];
 /// Members of `geoQ` (5.2.13) as parameters.
-const GEO: &[(&str, &str)] = &[
-    ("geometry", "geometry"),
-    ("coordinates", "coordinates"),
-    ("georel", "georel"),
-    ("geoproperty", "geoproperty"),
-];
+const GEO: &[(&str, Parameter)] =
+    &[("geometry", GEOMETRY), ("coordinates", COORDINATES), ("georel", GEOREL), ("geoproperty", GEOPROPERTY)];
 /// Members of `ordering` (5.2.43) as parameters.
-const ORDERING: &[(&str, &str)] = &[
-    ("orderBy", "orderBy"),
-    ("orderDirection", "orderDirection"),
-    ("coordinates", "orderFrom"),
-    ("geometry", "orderGeometry"),
-    ("collation", "collation"),
+const ORDERING: &[(&str, Parameter)] = &[
+    ("orderBy", ORDER_BY),
+    ("orderDirection", ORDER_DIRECTION),
+    ("coordinates", ORDER_FROM),
+    ("geometry", ORDER_GEOMETRY),
+    ("collation", COLLATION),
 ];
 
 /// Adds the members of an object as parameters of their own.
@@ -138,7 +141,7 @@ fn add_parts<'a>(
     given: &mut Given<'a>,
     name: &str,
     value: &'a str,
-    known: &[(&str, &'static str)],
+    known: &[(&str, Parameter)],
 ) -> Result<(), Problem> {
     if !value.starts_with('{') {
         return Err(Problem::bad_request(format!("member {name} must be an object")));

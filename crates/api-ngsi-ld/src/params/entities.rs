@@ -2,6 +2,9 @@
 
 use model_entities::{Filter, Query};
 
+use super::declared::{
+    ATTRS, COORDINATES, EXPAND_VALUES, GEOMETRY, GEOPROPERTY, GEOREL, ID, ID_PATTERN, LOCAL, Q, SCOPE_Q, TYPE,
+};
 use super::given::{Given, check};
 use crate::context::Names;
 use crate::geoquery::{GeoParts, parse_geo};
@@ -12,7 +15,7 @@ use crate::state::Limits;
 
 /// The query that the parameters are, without order and page.
 pub(super) fn parse_query(given: &Given<'_>, names: &Names, limits: &Limits) -> Result<Query, Problem> {
-    let expanded = given.names("expandValues")?;
+    let expanded = given.names(&EXPAND_VALUES)?;
     let expanded: Vec<_> = expanded.into_iter().filter_map(|name| names.term(name)).collect();
     let options = QueryOptions {
         names,
@@ -21,17 +24,17 @@ pub(super) fn parse_query(given: &Given<'_>, names: &Names, limits: &Limits) -> 
         values_max: limits.q_values_max,
     };
     let geo = GeoParts {
-        relation: given.get("georel"),
-        geometry: given.get("geometry"),
-        coordinates: given.get("coordinates"),
-        property: given.get("geoproperty"),
+        relation: given.get(&GEOREL),
+        geometry: given.get(&GEOMETRY),
+        coordinates: given.get(&COORDINATES),
+        property: given.get(&GEOPROPERTY),
     };
     Ok(Query {
-        ids: given.uris("id")?,
-        id_pattern: given.get("idPattern").map(|text| check("idPattern", compile(text))).transpose()?,
-        types: given.get("type").map(|text| parse_types(text, names)).transpose()?.flatten(),
-        filter: given.get("q").map(|text| parse(text, &options)).transpose()?,
-        scopes: given.get("scopeQ").map(parse_scopes).transpose()?,
+        ids: given.uris(&ID)?,
+        id_pattern: given.get(&ID_PATTERN).map(|text| check("idPattern", compile(text))).transpose()?,
+        types: given.get(&TYPE).map(|text| parse_types(text, names)).transpose()?.flatten(),
+        filter: given.get(&Q).map(|text| parse(text, &options)).transpose()?,
+        scopes: given.get(&SCOPE_Q).map(parse_scopes).transpose()?,
         geo: parse_geo(&geo, names, limits.geo_positions_max)?,
         ..Query::default()
     })
@@ -41,13 +44,13 @@ pub(super) fn parse_query(given: &Given<'_>, names: &Names, limits: &Limits) -> 
 /// attributes, `q`, a geo-query, or local scope. Ids, patterns and scopes narrow it down and do not suffice, nor do
 /// attributes that every entity has.
 pub(super) fn check_width(given: &Given<'_>, query: &Query, names: &Names) -> Result<(), Problem> {
-    let any_type = given.get("type").is_some_and(|types| types.trim() == "*");
-    if any_type && given.get("local") == Some("false") {
+    let any_type = given.get(&TYPE).is_some_and(|types| types.trim() == "*");
+    if any_type && given.get(&LOCAL) == Some("false") {
         return Err(Problem::bad_request("parameter type=* is local, and cannot stand beside local=false"));
     }
-    let attributes = given.names("attrs")?;
+    let attributes = given.names(&ATTRS)?;
     let fits = any_type
-        || given.flag("local")?
+        || given.flag(&LOCAL)?
         || query.types.is_some()
         || attributes.into_iter().any(|name| !is_of_system(&names.iri(name)))
         || query.filter.as_ref().is_some_and(asks_attribute)

@@ -1,128 +1,113 @@
-//! Parameters as they were sent: names checked, values as text.
+//! Parameters as they are given, read as NGSI-LD spells values; and how it words what is wrong with them.
 
 use std::borrow::Cow;
 
-use api_http::Request;
+use api_http::{Parameter, ParameterError, Request};
 
+use super::declared::{CSF, ENTITY_MAP, SPLIT_ENTITIES};
 use crate::problem::Problem;
 use crate::wire::{check_name, check_uri};
 
 /// Parameters of one request, from its URL and perhaps from its body.
-#[derive(Debug, Default)]
-pub(super) struct Given<'a> {
-    pairs: Vec<(&'a str, Cow<'a, str>)>,
-}
-
-/// Checks that a request has no parameter but these, and none twice.
-///
-/// # Errors
-///
-/// InvalidRequest that names the parameter (6.3.20).
-pub(crate) fn check_parameters(request: &Request, allowed: &[&str]) -> Result<(), Problem> {
-    Given::of_request(request, allowed).map(drop)
-}
+#[derive(Debug)]
+pub(super) struct Given<'a>(api_http::Given<'a>);
 
 /// Words what is wrong with the value of a parameter.
 pub(super) fn check<T>(name: &str, found: Result<T, String>) -> Result<T, Problem> {
     found.map_err(|error| Problem::bad_request(format!("parameter {name}: {error}")))
 }
 
-impl<'a> Given<'a> {
-    /// The parameters of the URL, which must be among `allowed`.
-    pub(super) fn of_request(request: &'a Request, allowed: &[&str]) -> Result<Self, Problem> {
-        let mut given = Self::default();
-        for (name, value) in request.params.iter() {
-            if !allowed.contains(&name) {
-                let detail = format!("this operation has no parameter {name:?}");
-                return Err(Problem::invalid_request(detail));
+/// Words why parameters are refused (6.3.20).
+impl From<ParameterError> for Problem {
+    fn from(error: ParameterError) -> Self {
+        match error {
+            ParameterError::Unknown { name, .. } => {
+                Self::invalid_request(format!("this operation has no parameter {name:?}"))
             }
-            given.add(name, Cow::Borrowed(value))?;
+            ParameterError::Twice(name) => Self::invalid_request(format!("parameter {name} is given twice")),
+            ParameterError::NoFlag(name, given) => {
+                Self::bad_request(format!("parameter {name} must be true or false, not {given:?}"))
+            }
+            ParameterError::NoNumber { name, given, least, .. } => Self::bad_request(format!(
+                "parameter {name} must be a whole number of at least {least}, not {given:?}"
+            )),
+            ParameterError::Value(name, reason) => Self::bad_request(format!("parameter {name}: {reason}")),
         }
-        Ok(given)
+    }
+}
+
+impl<'a> Given<'a> {
+    /// The parameters of the URL, which are checked.
+    pub(super) fn of(request: &'a Request) -> Self {
+        Self(api_http::Given::of(request))
     }
 
     /// Adds a parameter, which must be new.
-    pub(super) fn add(&mut self, name: &'a str, value: Cow<'a, str>) -> Result<(), Problem> {
-        if self.get(name).is_some() {
-            return Err(Problem::invalid_request(format!("parameter {name} is given twice")));
-        }
-        self.pairs.push((name, value));
-        Ok(())
+    pub(super) fn add(&mut self, parameter: &Parameter, value: Cow<'a, str>) -> Result<(), Problem> {
+        Ok(self.0.add(parameter, value)?)
     }
 
     /// The text of a parameter. Cost: a few comparisons.
-    pub(super) fn get(&self, name: &str) -> Option<&str> {
-        self.pairs.iter().find(|(given, _)| *given == name).map(|(_, value)| &**value)
+    pub(super) fn get(&self, parameter: &Parameter) -> Option<&str> {
+        self.0.get(parameter)
     }
 
     /// `true` or `false`; `false` where it is not given.
-    pub(super) fn flag(&self, name: &str) -> Result<bool, Problem> {
-        match self.get(name) {
-            None | Some("false") => Ok(false),
-            Some("true") => Ok(true),
-            Some(other) => {
-                Err(Problem::bad_request(format!("parameter {name} must be true or false, not {other:?}")))
-            }
-        }
+    pub(super) fn flag(&self, parameter: &Parameter) -> Result<bool, Problem> {
+        Ok(self.0.flag(parameter)?)
     }
 
     /// A whole number that is not negative.
-    pub(super) fn number(&self, name: &str) -> Result<Option<usize>, Problem> {
-        let Some(text) = self.get(name) else { return Ok(None) };
-        let digits = !text.is_empty() && text.bytes().all(|digit| digit.is_ascii_digit());
-        // What no number holds is more than any parameter's maximum, which the caller names.
-        let number = digits.then(|| text.parse().unwrap_or(usize::MAX));
-        if number.is_none() {
-            let detail = format!("parameter {name} must be a whole number of at least 0, not {text:?}");
-            return Err(Problem::bad_request(detail));
-        }
-        Ok(number)
+    pub(super) fn number(&self, parameter: &Parameter) -> Result<Option<usize>, Problem> {
+        let number = self.0.number(parameter, u64::MAX)?;
+        // What the machine cannot count is more than any parameter's maximum, which the caller names.
+        Ok(number.map(|number| usize::try_from(number).unwrap_or(usize::MAX)))
     }
 
     /// The items of a list, none empty; no items where it is not given.
-    pub(super) fn list(&self, name: &str) -> Result<Vec<&str>, Problem> {
-        let Some(text) = self.get(name) else { return Ok(Vec::new()) };
+    pub(super) fn list(&self, parameter: &Parameter) -> Result<Vec<&str>, Problem> {
+        let Some(text) = self.get(parameter) else { return Ok(Vec::new()) };
         let items: Vec<_> = text.split(',').map(str::trim).collect();
         if items.iter().any(|item| item.is_empty()) {
-            return Err(Problem::bad_request(format!("parameter {name} has an empty item")));
+            return Err(Problem::bad_request(format!("parameter {} has an empty item", parameter.name)));
         }
         Ok(items)
     }
 
     /// A list of names.
-    pub(super) fn names(&self, name: &str) -> Result<Vec<&str>, Problem> {
-        let names = self.list(name)?;
-        names.iter().try_for_each(|item| check(name, check_name(item)))?;
+    pub(super) fn names(&self, parameter: &Parameter) -> Result<Vec<&str>, Problem> {
+        let names = self.list(parameter)?;
+        names.iter().try_for_each(|item| check(parameter.name, check_name(item)))?;
         Ok(names)
     }
 
     /// A list of URIs.
-    pub(super) fn uris(&self, name: &str) -> Result<Vec<Box<str>>, Problem> {
-        let uris = self.list(name)?;
-        uris.into_iter().map(|uri| check(name, check_uri(uri)).map(|()| uri.into())).collect()
+    pub(super) fn uris(&self, parameter: &Parameter) -> Result<Vec<Box<str>>, Problem> {
+        let uris = self.list(parameter)?;
+        uris.into_iter().map(|uri| check(parameter.name, check_uri(uri)).map(|()| uri.into())).collect()
     }
 
     /// A list of datasetIds, `@none` for that of the default instance.
-    pub(super) fn datasets(&self, name: &str) -> Result<Vec<Option<Box<str>>>, Problem> {
-        let items = self.list(name)?;
+    pub(super) fn datasets(&self, parameter: &Parameter) -> Result<Vec<Option<Box<str>>>, Problem> {
+        let items = self.list(parameter)?;
         let dataset = |item: &str| match item {
             "@none" => Ok(None),
-            uri => check(name, check_uri(uri)).map(|()| Some(uri.into())),
+            uri => check(parameter.name, check_uri(uri)).map(|()| Some(uri.into())),
         };
         items.into_iter().map(dataset).collect()
     }
 
     /// Refuses what belongs to parts of the standard that this broker does not have.
     pub(super) fn refuse_unsupported(&self) -> Result<(), Problem> {
-        if self.get("csf").is_some() {
+        if self.get(&CSF).is_some() {
             let detail = "parameter csf: this broker has no context source registrations";
             return Err(Problem::operation_not_supported(detail));
         }
-        if self.flag("entityMap")? {
+        if self.flag(&ENTITY_MAP)? {
             return Err(Problem::operation_not_supported(
                 "parameter entityMap: this broker has no entity maps",
             ));
         }
-        self.flag("splitEntities").map(drop)
+        self.flag(&SPLIT_ENTITIES).map(drop)
     }
 }

@@ -3,6 +3,7 @@
 
 use model_entities::{Collation, Order, OrderBy, OrderKey};
 
+use super::declared::{COLLATION, ORDER_BY, ORDER_DIRECTION, ORDER_FROM, ORDER_GEOMETRY};
 use super::given::{Given, check};
 use crate::context::Names;
 use crate::geoquery::parse_shape;
@@ -23,7 +24,7 @@ struct Direction {
 /// Reads the collation: a wrong one is refused even where nothing is ordered by it.
 pub(super) fn parse_collation(given: &Given<'_>) -> Result<Option<Collation>, Problem> {
     let parse = |name| check("collation", Collation::parse(name).map_err(|error| error.to_string()));
-    given.get("collation").map(parse).transpose()
+    given.get(&COLLATION).map(parse).transpose()
 }
 
 /// Reads the order.
@@ -45,11 +46,11 @@ pub(super) fn parse_past_order(given: &Given<'_>) -> Result<Order, Problem> {
 
 /// The names to order by, each with its direction.
 fn keys<'g>(given: &'g Given<'_>) -> Result<Vec<(&'g str, Direction)>, Problem> {
-    let terms = given.list("orderBy")?;
+    let terms = given.list(&ORDER_BY)?;
     if terms.len() > KEYS_MAX {
         return Err(Problem::too_complex_query(format!("orderBy has more than {KEYS_MAX} keys")));
     }
-    let directions = given.list("orderDirection")?;
+    let directions = given.list(&ORDER_DIRECTION)?;
     let mut keys = Vec::with_capacity(terms.len());
     for (at, term) in terms.into_iter().enumerate() {
         let (name, direction) = match term.split_once(';') {
@@ -112,9 +113,9 @@ fn key(
 
 /// The geometry that distances are measured from.
 fn from(given: &Given<'_>, limits: &Limits) -> Result<geo::Geometry<f64>, Problem> {
-    let Some(coordinates) = given.get("orderFrom") else {
+    let Some(coordinates) = given.get(&ORDER_FROM) else {
         return Err(Problem::bad_request("parameter orderBy: an order by distance needs orderFrom"));
     };
-    let kind = given.get("orderGeometry").unwrap_or("Point");
+    let kind = given.get(&ORDER_GEOMETRY).unwrap_or("Point");
     parse_shape("orderFrom", kind, coordinates, limits.geo_positions_max)
 }

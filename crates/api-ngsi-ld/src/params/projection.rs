@@ -1,7 +1,9 @@
 //! Which members are shown: `pick` and `omit` (the attribute projection language, 4.21) and `attrs`.
 
+use api_http::Parameter;
 use model_entities::TermId;
 
+use super::declared::{ATTRS, OMIT, PICK};
 use super::given::Given;
 use crate::context::Names;
 use crate::problem::Problem;
@@ -23,12 +25,13 @@ pub(super) struct Shown {
 
 /// Reads `pick`, `omit` and `attrs`; projections may reach so many linked entities deep.
 pub(super) fn parse(given: &Given<'_>, names: &Names, hops: usize) -> Result<Shown, Problem> {
-    let items = |name: &'static str| {
-        let whole = |text| Projection { cursor: Cursor::new(name, text), names, hops, count: 0 }.whole();
-        given.get(name).map(whole).transpose()
+    let items = |parameter: &Parameter| {
+        let cursor = |text| Cursor::new(parameter.name, text);
+        let whole = |text| Projection { cursor: cursor(text), names, hops, count: 0 }.whole();
+        given.get(parameter).map(whole).transpose()
     };
-    let (pick, omit) = (items("pick")?, items("omit")?);
-    let attributes = given.names("attrs")?;
+    let (pick, omit) = (items(&PICK)?, items(&OMIT)?);
+    let attributes = given.names(&ATTRS)?;
     if attributes.is_empty() {
         if let Some(name) = pick.as_deref().zip(omit.as_deref()).and_then(|(pick, omit)| in_both(pick, omit))
         {

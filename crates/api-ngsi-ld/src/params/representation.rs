@@ -2,6 +2,7 @@
 
 use api_http::{MediaType, Request, accept};
 
+use super::declared::{FORMAT, OPTIONS};
 use super::given::Given;
 use crate::media::{GEO_JSON, JSON, JSON_LD};
 use crate::problem::Problem;
@@ -13,14 +14,14 @@ const OFFERED: &[MediaType] = &[JSON, JSON_LD, GEO_JSON];
 /// The representation, and whether system attributes are shown (6.3.7, 6.3.11).
 pub(super) fn form(given: &Given<'_>) -> Result<(Form, bool), Problem> {
     let (mut form, mut sys_attrs) = (None, false);
-    for option in given.list("options")? {
+    for option in given.list(&OPTIONS)? {
         match option {
             "sysAttrs" => sys_attrs = true,
             "count" => {}
             option => form = Some(form_of("options", option)?),
         }
     }
-    if let Some(format) = given.get("format") {
+    if let Some(format) = given.get(&FORMAT) {
         form = Some(form_of("format", format)?);
     }
     Ok((form.unwrap_or_default(), sys_attrs))
@@ -28,7 +29,7 @@ pub(super) fn form(given: &Given<'_>) -> Result<(Form, bool), Problem> {
 
 /// `options=count`, as older clients ask for the count.
 pub(super) fn counts(given: &Given<'_>) -> bool {
-    given.get("options").is_some_and(|options| options.split(',').any(|option| option.trim() == "count"))
+    given.get(&OPTIONS).is_some_and(|options| options.split(',').any(|option| option.trim() == "count"))
 }
 
 fn form_of(parameter: &str, text: &str) -> Result<Form, Problem> {

@@ -6,13 +6,17 @@
 //! - `aggrMethods` and `aggrPeriodDuration` are refused beside another representation than `aggregatedValues`;
 //! - GeoJSON is not offered: the standard has it for entities alone (6.3.4).
 
-use api_http::{MediaType, Request, accept};
+use api_http::{MediaType, Parameter, Request, accept};
 use model_entities::{
     AggregateMethod, AttributeFilter, Deadline, HistoryRequest, Period, Query, Selector, TermId,
     TimeProperty, TimeSpan, Timestamp,
 };
 
 use super::EntityParams;
+use super::declared::{
+    AGGR_METHODS, AGGR_PERIOD_DURATION, END_TIME_AT, FORMAT, LAST_N, OPTIONS, TIME_AT, TIMEPROPERTY, TIMEREL,
+    TYPE,
+};
 use super::given::Given;
 use super::order::parse_past_order;
 use super::reading::Reading;
@@ -22,65 +26,6 @@ use crate::problem::Problem;
 use crate::render::Form;
 use crate::state::Limits;
 use crate::wire::time::parse_time;
-
-/// Parameters of GET /temporal/entities and POST /temporal/entityOperations/query (6.18.3.2, 6.24.3.1).
-pub(crate) const QUERY: &[&str] = &[
-    "aggrMethods",
-    "aggrPeriodDuration",
-    "attrs",
-    "collation",
-    "coordinates",
-    "count",
-    "csf",
-    "datasetId",
-    "endTimeAt",
-    "expandValues",
-    "format",
-    "geometry",
-    "geoproperty",
-    "georel",
-    "id",
-    "idPattern",
-    "jsonKeys",
-    "lang",
-    "lastN",
-    "limit",
-    "local",
-    "offset",
-    "omit",
-    "options",
-    "orderBy",
-    "orderDirection",
-    "pick",
-    "q",
-    "scopeQ",
-    "splitEntities",
-    "timeAt",
-    "timeproperty",
-    "timerel",
-    "type",
-];
-/// Parameters of GET /temporal/entities/{id} (6.19.3.1).
-pub(crate) const ENTITY: &[&str] = &[
-    "aggrMethods",
-    "aggrPeriodDuration",
-    "attrs",
-    "csf",
-    "datasetId",
-    "endTimeAt",
-    "format",
-    "lang",
-    "lastN",
-    "local",
-    "omit",
-    "options",
-    "pick",
-    "splitEntities",
-    "timeAt",
-    "timeproperty",
-    "timerel",
-    "type",
-];
 
 /// The media types of temporal representations, the preferred first (6.3.4).
 const OFFERED: &[MediaType] = &[JSON, JSON_LD];
@@ -136,7 +81,7 @@ impl TemporalParams {
     ///
     /// What is wrong, naming the parameter.
     pub(crate) fn of_query(request: &Request, names: &Names, limits: &Limits) -> Result<Self, Problem> {
-        Self::of_given(&Given::of_request(request, QUERY)?, request, names, limits, None)
+        Self::of_given(&Given::of(request), request, names, limits, None)
     }
 
     /// `selected`: entities that a body selects otherwise than by parameters.
@@ -148,7 +93,7 @@ impl TemporalParams {
         selected: Option<Vec<Selector>>,
     ) -> Result<Self, Problem> {
         let mut params = Self::read(given, request, names, limits)?;
-        if given.get("timerel").is_none() {
+        if given.get(&TIMEREL).is_none() {
             return Err(Problem::bad_request("a temporal query needs timerel and timeAt"));
         }
         let order = parse_past_order(given)?;
@@ -162,9 +107,9 @@ impl TemporalParams {
     ///
     /// What is wrong, naming the parameter.
     pub(crate) fn of_entity(request: &Request, names: &Names, limits: &Limits) -> Result<Self, Problem> {
-        let given = Given::of_request(request, ENTITY)?;
+        let given = Given::of(request);
         let mut params = Self::read(&given, request, names, limits)?;
-        if let Some(types) = given.get("type") {
+        if let Some(types) = given.get(&TYPE) {
             params.entities.query.types = crate::selection::parse_types(types, names)?;
         }
         Ok(params)
@@ -179,7 +124,7 @@ impl TemporalParams {
         let media = accept(request.header("accept"), OFFERED)
             .ok_or_else(|| Problem::not_acceptable(&OFFERED.join(", ")))?;
         let entities = EntityParams::read_as(given, request, names, limits, (instances, sys_attrs), media)?;
-        let last_n = given.number("lastN")?;
+        let last_n = given.number(&LAST_N)?;
         if last_n == Some(0) {
             return Err(Problem::bad_request("parameter lastN must be at least 1"));
         }
@@ -230,7 +175,7 @@ impl TemporalParams {
 /// The representation, that of instances, and whether system attributes are shown (6.3.11, 6.3.12).
 fn form(given: &Given<'_>) -> Result<(TemporalForm, Form, bool), Problem> {
     let (mut chosen, mut sys_attrs) = (None, false);
-    for option in given.list("options")? {
+    for option in given.list(&OPTIONS)? {
         match option {
             "sysAttrs" => sys_attrs = true,
             "count" => {}
@@ -243,7 +188,7 @@ fn form(given: &Given<'_>) -> Result<(TemporalForm, Form, bool), Problem> {
             }
         }
     }
-    if let Some(format) = given.get("format") {
+    if let Some(format) = given.get(&FORMAT) {
         chosen = Some(form_of("format", format)?);
     }
     let (mut form, mut instances) = (TemporalForm::Instances, Form::Normalized);
@@ -253,8 +198,9 @@ fn form(given: &Given<'_>) -> Result<(TemporalForm, Form, bool), Problem> {
         Chosen::Aggregates => form = aggregates(given)?,
     }
     let aggregated = matches!(form, TemporalForm::Aggregates { .. });
-    for name in ["aggrMethods", "aggrPeriodDuration"] {
-        if !aggregated && given.get(name).is_some() {
+    for parameter in [AGGR_METHODS, AGGR_PERIOD_DURATION] {
+        if !aggregated && given.get(&parameter).is_some() {
+            let name = parameter.name;
             return Err(Problem::bad_request(format!("parameter {name} needs options=aggregatedValues")));
         }
     }
@@ -287,7 +233,7 @@ fn form_of(parameter: &str, text: &str) -> Result<Chosen, Problem> {
 /// `aggrMethods` and `aggrPeriodDuration` (4.5.19).
 fn aggregates(given: &Given<'_>) -> Result<TemporalForm, Problem> {
     let mut methods = Vec::new();
-    for name in given.list("aggrMethods")? {
+    for name in given.list(&AGGR_METHODS)? {
         let Some((_, method)) = METHODS.iter().find(|(known, _)| *known == name) else {
             let known = METHODS.iter().map(|(known, _)| *known).collect::<Vec<_>>().join(", ");
             return Err(Problem::bad_request(format!("parameter aggrMethods: {name:?} is none of {known}")));
@@ -299,14 +245,14 @@ fn aggregates(given: &Given<'_>) -> Result<TemporalForm, Problem> {
     if methods.is_empty() {
         return Err(Problem::bad_request("options=aggregatedValues needs aggrMethods"));
     }
-    let period = Period::parse(given.get("aggrPeriodDuration").unwrap_or("PT0S"));
+    let period = Period::parse(given.get(&AGGR_PERIOD_DURATION).unwrap_or("PT0S"));
     let period =
         period.map_err(|error| Problem::bad_request(format!("parameter aggrPeriodDuration: {error}")))?;
     Ok(TemporalForm::Aggregates { methods, period })
 }
 
 fn time_property(given: &Given<'_>) -> Result<TimeProperty, Problem> {
-    Ok(match given.get("timeproperty") {
+    Ok(match given.get(&TIMEPROPERTY) {
         None | Some("observedAt") => TimeProperty::ObservedAt,
         Some("createdAt") => TimeProperty::CreatedAt,
         Some("modifiedAt") => TimeProperty::ModifiedAt,
@@ -321,7 +267,8 @@ fn time_property(given: &Given<'_>) -> Result<TimeProperty, Problem> {
 
 /// `timerel`, `timeAt` and `endTimeAt` (4.11): the span, and the time it begins at.
 fn span(given: &Given<'_>) -> Result<(TimeSpan, Option<Timestamp>), Problem> {
-    let time = |name: &str| {
+    let time = |parameter: &Parameter| {
+        let name = parameter.name;
         let parse = |text: &str| {
             let wrong = || {
                 Problem::bad_request(format!(
@@ -330,12 +277,12 @@ fn span(given: &Given<'_>) -> Result<(TimeSpan, Option<Timestamp>), Problem> {
             };
             parse_time(text).ok_or_else(wrong)
         };
-        given.get(name).map(parse).transpose()
+        given.get(parameter).map(parse).transpose()
     };
     let missing =
         |name: &str, relation: &str| Problem::bad_request(format!("timerel={relation} needs {name}"));
-    let (at, end) = (time("timeAt")?, time("endTimeAt")?);
-    let relation = given.get("timerel");
+    let (at, end) = (time(&TIME_AT)?, time(&END_TIME_AT)?);
+    let relation = given.get(&TIMEREL);
     if end.is_some() && relation != Some("between") {
         return Err(Problem::bad_request("parameter endTimeAt needs timerel=between"));
     }

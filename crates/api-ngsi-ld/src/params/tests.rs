@@ -1,6 +1,6 @@
 use std::fmt::Write as _;
 
-use api_http::Params;
+use api_http::{Operation, Params, check_parameters};
 use http::{HeaderMap, HeaderName, HeaderValue};
 use proptest::prelude::*;
 
@@ -28,14 +28,24 @@ fn names() -> Names {
     Names::of(&RequestContext::core(), NAMES)
 }
 
+const QUERYING: Operation = Operation::new("", "query", "").query(&[QUERY]);
+const RETRIEVING: Operation = Operation::new("", "retrieve", "").query(&[ENTITY]);
+const PURGING: Operation = Operation::new("", "purge", "").query(&[PURGE]);
+
 /// A request with this query part, and headers as `name: value` lines.
-fn request(query: &str, headers: &str) -> Request {
+fn request(operation: &'static Operation, query: &str, headers: &str) -> Request {
     let mut map = HeaderMap::new();
     for line in headers.lines() {
         let (name, value) = line.split_once(": ").unwrap();
         map.append(name.parse::<HeaderName>().unwrap(), HeaderValue::from_str(value).unwrap());
     }
-    Request { params: Params::parse(query).unwrap(), headers: map, ..Request::default() }
+    Request { params: Params::parse(query).unwrap(), operation, headers: map, ..Request::default() }
+}
+
+/// What `read` reads of a request whose parameters are checked.
+fn checked<T>(request: &Request, read: impl FnOnce(&Request) -> Result<T, Problem>) -> Result<T, Problem> {
+    check_parameters(request)?;
+    read(request)
 }
 
 fn name(term: TermId) -> &'static str {
@@ -131,7 +141,9 @@ fn printed(params: Result<EntityParams, Problem>) -> String {
 }
 
 fn check_headers(query: &str, headers: &str, expected: &str) {
-    let found = printed(EntityParams::of_query(&request(query, headers), &names(), &LIMITS));
+    let found = printed(checked(&request(&QUERYING, query, headers), |request| {
+        EntityParams::of_query(request, &names(), &LIMITS)
+    }));
     assert_eq!(found, expected, "{query} {headers}");
 }
 
@@ -149,12 +161,14 @@ fn check_beside_type(query: &str, expected: &str) {
 }
 
 fn check_entity(query: &str, headers: &str, expected: &str) {
-    let found = printed(EntityParams::of_entity(&request(query, headers), &names(), &LIMITS));
+    let found = printed(checked(&request(&RETRIEVING, query, headers), |request| {
+        EntityParams::of_entity(request, &names(), &LIMITS)
+    }));
     assert_eq!(found, expected, "{query}");
 }
 
 fn check_body(body: &str, query: &str, expected: &str) {
-    let found = printed(parse_query_body(body, &request(query, ""), &names(), &LIMITS));
+    let found = printed(parse_query_body(body, &request(&QUERYING, query, ""), &names(), &LIMITS));
     assert_eq!(found, expected, "{body} {query}");
 }
 
@@ -436,7 +450,9 @@ fn retrievals() {
 #[test]
 fn purges() {
     let purge = |query: &str| {
-        let query = EntityParams::of_purge(&request(query, ""), &names(), &LIMITS, Timestamp(7));
+        let query = checked(&request(&PURGING, query, ""), |request| {
+            EntityParams::of_purge(request, &names(), &LIMITS, Timestamp(7))
+        });
         query
             .map(|query| (query.types.is_some(), query.filter.is_some(), query.now.0))
             .map_err(|problem| problem.detail)
@@ -541,19 +557,22 @@ fn wrong_bodies_are_named() {
 proptest! {
     #[test]
     fn never_panics_on_parameters(
-        name in prop::sample::select(QUERY),
+        parameter in prop::sample::select(QUERY),
         value in "[ab,;|(){}\\[\\]=<>\"'0-9.:*@#/+-]{0,24}",
     ) {
-        let query = format!("type=T&{name}={}", value.replace('#', "%23").replace('+', "%2B"));
+        let query = format!("type=T&{}={}", parameter.name, value.replace('#', "%23").replace('+', "%2B"));
         if let Ok(params) = Params::parse(&query) {
-            let request = Request { params, ..Request::default() };
+            let request = Request { params, operation: &QUERYING, ..Request::default() };
             let _ = EntityParams::of_query(&request, &names(), &LIMITS);
-            let _ = EntityParams::of_purge(&request, &names(), &LIMITS, Timestamp(0));
+            if PURGING.has(&parameter) {
+                let request = Request { operation: &PURGING, ..request };
+                let _ = EntityParams::of_purge(&request, &names(), &LIMITS, Timestamp(0));
+            }
         }
     }
 
     #[test]
     fn never_panics_on_bodies(body in "(\\{\"type\":\"Query\",)?(\"(q|attrs|entities|geoQ|pick|lang|join)\":)?[\\[\\]{}\",:0-9a-b]{0,30}\\}?") {
-        let _ = parse_query_body(&body, &Request::default(), &names(), &LIMITS);
+        let _ = parse_query_body(&body, &request(&QUERYING, "", ""), &names(), &LIMITS);
     }
 }

@@ -1,8 +1,10 @@
 //! The parameters of writes, and those that are `true` or `false`.
 
-use api_http::Request;
+use api_http::{Parameter, Request};
 use model_entities::{Instances, MergeOptions};
 
+use super::declared::{DATASET_ID, DELETE_ALL, MERGE_LANG, MERGE_OBSERVED_AT};
+use super::given::Given;
 use crate::problem::Problem;
 use crate::wire::{Representation, check_uri, is_language_tag, time};
 
@@ -43,26 +45,21 @@ pub(crate) fn write_options(request: &Request, allowed: &[&str]) -> Result<Write
 }
 
 /// A parameter that is `true` or `false`; `false` if it is not given.
-pub(crate) fn flag(request: &Request, name: &str) -> Result<bool, Problem> {
-    match request.params.get(name) {
-        None | Some("false") => Ok(false),
-        Some("true") => Ok(true),
-        Some(value) => {
-            Err(Problem::invalid_request(format!("parameter {name} must be true or false, not {value:?}")))
-        }
-    }
+pub(crate) fn flag(request: &Request, parameter: &Parameter) -> Result<bool, Problem> {
+    Given::of(request).flag(parameter).map_err(|error| Problem::invalid_request(error.detail))
 }
 
 /// The `observedAt` and `lang` parameters of a merge (6.5.3.4, 6.31.3.1).
 pub(crate) fn merge_options(request: &Request) -> Result<MergeOptions, Problem> {
+    let given = Given::of(request);
     let observed_at =
-        match request.params.get("observedAt") {
+        match given.get(&MERGE_OBSERVED_AT) {
             None => None,
             Some(text) => Some(time::parse_time(text).ok_or_else(|| {
                 Problem::bad_request(format!("parameter observedAt: {text:?} is no DateTime"))
             })?),
         };
-    let lang = request.params.get("lang");
+    let lang = given.get(&MERGE_LANG);
     if let Some(tag) = lang.filter(|tag| !is_language_tag(tag)) {
         return Err(Problem::bad_request(format!(
             "parameter lang: {tag:?} is not a language tag such as en"
@@ -73,7 +70,7 @@ pub(crate) fn merge_options(request: &Request) -> Result<MergeOptions, Problem> 
 
 /// Which instances of an attribute a removal means: `datasetId` and `deleteAll` (6.7.3.2, 6.21.3.1).
 pub(crate) fn instances(request: &Request) -> Result<Instances, Problem> {
-    Ok(match (flag(request, "deleteAll")?, request.params.get("datasetId")) {
+    Ok(match (flag(request, &DELETE_ALL)?, Given::of(request).get(&DATASET_ID)) {
         (true, Some(_)) => {
             return Err(Problem::bad_request("parameters deleteAll and datasetId exclude each other"));
         }

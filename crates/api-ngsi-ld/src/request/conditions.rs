@@ -12,8 +12,3 @@ pub(crate) fn state_condition(request: &Request) -> Result<StateCondition, Probl
     let (one_of, none_of) = Conditions::of(&request.headers)?.states(&Fingerprints::Any, these);
     Ok(StateCondition { one_of, none_of })
 }
-
-/// Whether a route is about one entity, or a hosted context.
-pub(crate) fn has_tags(path: &str) -> bool {
-    path.contains("/{id}") && !path.contains("/temporal/")
-}

@@ -4,27 +4,41 @@ use api_http::{Request, Response};
 use model_entities::{Attribute, Draft, Instances, Operation, TermId};
 
 use crate::answer::{no_content, outcome};
-use crate::params::{check_parameters, instances, write_options};
+use crate::operation::{DONE, NOT_ALL, REMOVE_REFUSALS, WRITE_REFUSALS, declare, json_of, merge_patch};
+use crate::params::{self, instances, write_options};
 use crate::problem::Problem;
 use crate::request::{Session, attribute_name, body, entity_id};
 use crate::state::Api;
 use crate::wire::{Rules, parse_attribute, parse_fragment};
 
-/// Parameters of writes to attributes.
-const PARAMETERS: &[&str] = &["options", "format", "type", "local"];
+/// POST /entities/{id}/attrs
+pub(crate) const APPEND: api_http::Operation =
+    declare("attributes", "appendAttributes", "Adds attributes, and replaces those of the same name.")
+        .query(&[params::WRITING_ONE])
+        .sent(json_of("Fragment"))
+        .gives(&[(204, DONE), (207, NOT_ALL)])
+        .refuses(WRITE_REFUSALS)
+        .about_one();
 
 /// NGSI-LD 6.6.3.1, POST /entities/{id}/attrs: append attributes (5.6.3).
 pub(crate) async fn append(api: Api, request: Request) -> Result<Response, Problem> {
-    check_parameters(&request, PARAMETERS)?;
     let options = write_options(&request, &["noOverwrite"])?;
     let rules = Rules::fragment(api.shared.limits.depth_max).in_representation(options.representation);
     let keep_held = options.keep_held;
     change_entity(&api, &request, &rules, |draft| Operation::Append { draft, keep_existing: keep_held }).await
 }
 
+/// PATCH /entities/{id}/attrs
+pub(crate) const UPDATE: api_http::Operation =
+    declare("attributes", "updateAttributes", "Replaces attributes, and adds those that are not there.")
+        .query(&[params::WRITING_ONE])
+        .sent(json_of("Fragment"))
+        .gives(&[(204, DONE), (207, NOT_ALL)])
+        .refuses(WRITE_REFUSALS)
+        .about_one();
+
 /// NGSI-LD 6.6.3.2, PATCH /entities/{id}/attrs: update attributes, and append those the entity lacks (5.6.2).
 pub(crate) async fn update(api: Api, request: Request) -> Result<Response, Problem> {
-    check_parameters(&request, PARAMETERS)?;
     let options = write_options(&request, &[])?;
     let rules = Rules::update(api.shared.limits.depth_max).in_representation(options.representation);
     change_entity(&api, &request, &rules, Operation::Update).await
@@ -45,11 +59,29 @@ async fn change_entity(
     Ok(outcome(&session, &change))
 }
 
+/// PATCH /entities/{id}/attrs/{attr}
+pub(crate) const PATCH: api_http::Operation =
+    declare("attributes", "updateAttribute", "Changes members of an attribute.")
+        .query(&[params::WRITING_ONE])
+        .sent(merge_patch("Attribute"))
+        .gives(&[(204, DONE)])
+        .refuses(WRITE_REFUSALS)
+        .about_one();
+
 /// NGSI-LD 6.7.3.1, PATCH /entities/{id}/attrs/{attr}: partial update of an attribute (5.6.4).
 pub(crate) async fn patch(api: Api, request: Request) -> Result<Response, Problem> {
     let rules = Rules::patch(api.shared.limits.depth_max);
     change_attribute(&api, &request, rules, Operation::PatchAttribute).await
 }
+
+/// PUT /entities/{id}/attrs/{attr}
+pub(crate) const REPLACE: api_http::Operation =
+    declare("attributes", "replaceAttribute", "Replaces an attribute.")
+        .query(&[params::WRITING_ONE])
+        .sent(json_of("Attribute"))
+        .gives(&[(204, DONE)])
+        .refuses(WRITE_REFUSALS)
+        .about_one();
 
 /// NGSI-LD 6.7.3.3, PUT /entities/{id}/attrs/{attr}: replace an attribute (5.6.19).
 pub(crate) async fn replace(api: Api, request: Request) -> Result<Response, Problem> {
@@ -63,7 +95,6 @@ async fn change_attribute(
     rules: Rules,
     operation: impl FnOnce(Attribute) -> Operation,
 ) -> Result<Response, Problem> {
-    check_parameters(request, PARAMETERS)?;
     let id = entity_id(request)?;
     let name = attribute_name(request)?;
     let rules = rules.in_representation(write_options(request, &[])?.representation);
@@ -81,9 +112,16 @@ async fn change_attribute(
     Ok(outcome(&session, &change))
 }
 
+/// DELETE /entities/{id}/attrs/{attr}
+pub(crate) const DELETE: api_http::Operation =
+    declare("attributes", "deleteAttribute", "Removes an attribute, or an instance of it.")
+        .query(&[&[params::DATASET_ID, params::DELETE_ALL, params::TYPE_WRITE, params::LOCAL]])
+        .gives(&[(204, DONE)])
+        .refuses(REMOVE_REFUSALS)
+        .about_one();
+
 /// NGSI-LD 6.7.3.2, DELETE /entities/{id}/attrs/{attr} (5.6.5).
 pub(crate) async fn delete(api: Api, request: Request) -> Result<Response, Problem> {
-    check_parameters(&request, &["datasetId", "deleteAll", "type", "local"])?;
     let id = entity_id(&request)?;
     let name = attribute_name(&request)?;
     let instances = instances(&request)?;

@@ -5,25 +5,36 @@ use model_entities::{Draft, MergeOptions, Operation, TenantName};
 
 use crate::answer::Tally;
 use crate::context::RequestContext;
-use crate::params::{WriteOptions, check_parameters, merge_options, write_options};
+use crate::operation::{BATCH_REFUSALS, DONE, PARTLY, declare, done, json_list};
+use crate::params::{self, WriteOptions, merge_options, write_options};
 use crate::problem::Problem;
 use crate::request::{Elements, Parsed, Resolver, body, tenant};
 use crate::state::Api;
 use crate::wire::{Rules, parse_ids, refuse_nulls, split_batch};
 
-/// Parameters of batches that write.
-const PARAMETERS: &[&str] = &["options", "format", "local"];
+/// POST /entityOperations/create
+pub(crate) const CREATE: api_http::Operation = declare("batches", "createBatch", "Makes entities.")
+    .query(&[params::WRITING])
+    .sent(json_list("Entity"))
+    .gives(&[(201, done(json_list("Id"))), (207, PARTLY)])
+    .refuses(BATCH_REFUSALS);
 
 /// NGSI-LD 6.14.3.1, POST /entityOperations/create (5.6.7).
 pub(crate) async fn create(api: Api, request: Request) -> Result<Response, Problem> {
-    check_parameters(&request, PARAMETERS)?;
     write_options(&request, &[])?;
     write(&api, &request, &Verb::Create).await
 }
 
+/// POST /entityOperations/upsert
+pub(crate) const UPSERT: api_http::Operation =
+    declare("batches", "upsertBatch", "Makes entities, and replaces or updates those that are there.")
+        .query(&[params::WRITING])
+        .sent(json_list("Entity"))
+        .gives(&[(201, done(json_list("Id"))), (204, DONE), (207, PARTLY)])
+        .refuses(BATCH_REFUSALS);
+
 /// NGSI-LD 6.15.3.1, POST /entityOperations/upsert (5.6.8).
 pub(crate) async fn upsert(api: Api, request: Request) -> Result<Response, Problem> {
-    check_parameters(&request, PARAMETERS)?;
     let verb = match write_options(&request, &["update", "replace"])?.update {
         true => Verb::UpsertUpdate,
         false => Verb::UpsertReplace,
@@ -31,24 +42,44 @@ pub(crate) async fn upsert(api: Api, request: Request) -> Result<Response, Probl
     write(&api, &request, &verb).await
 }
 
+/// POST /entityOperations/update
+pub(crate) const UPDATE: api_http::Operation =
+    declare("batches", "updateBatch", "Adds attributes to entities, and replaces those of the same name.")
+        .query(&[params::WRITING])
+        .sent(json_list("Entity"))
+        .gives(&[(204, DONE), (207, PARTLY)])
+        .refuses(BATCH_REFUSALS);
+
 /// NGSI-LD 6.16.3.1, POST /entityOperations/update (5.6.9).
 pub(crate) async fn update(api: Api, request: Request) -> Result<Response, Problem> {
-    check_parameters(&request, PARAMETERS)?;
     let keep_held = write_options(&request, &["noOverwrite"])?.keep_held;
     write(&api, &request, &Verb::Update { keep_held }).await
 }
 
+/// POST /entityOperations/merge
+pub(crate) const MERGE: api_http::Operation =
+    declare("batches", "mergeBatch", "Merges fragments into entities.")
+        .query(&[params::WRITING, params::MERGING])
+        .sent(json_list("Entity"))
+        .gives(&[(204, DONE), (207, PARTLY)])
+        .refuses(BATCH_REFUSALS);
+
 /// NGSI-LD 6.31.3.1, POST /entityOperations/merge (5.6.20).
 pub(crate) async fn merge(api: Api, request: Request) -> Result<Response, Problem> {
-    check_parameters(&request, &["options", "format", "local", "observedAt", "lang"])?;
     write_options(&request, &[])?;
     let options = merge_options(&request)?;
     write(&api, &request, &Verb::Merge(options)).await
 }
 
+/// POST /entityOperations/delete
+pub(crate) const DELETE: api_http::Operation = declare("batches", "deleteBatch", "Removes entities.")
+    .query(&[params::WRITING])
+    .sent(json_list("Id"))
+    .gives(&[(204, DONE), (207, PARTLY)])
+    .refuses(BATCH_REFUSALS);
+
 /// NGSI-LD 6.17.3.1, POST /entityOperations/delete (5.6.10).
 pub(crate) async fn delete(api: Api, request: Request) -> Result<Response, Problem> {
-    check_parameters(&request, PARAMETERS)?;
     let body = body(&request)?;
     let ids = parse_ids(body.text, api.shared.limits.batch_entities_max)?;
     let session = api.session(&tenant(&request)?, &RequestContext::core()).await?;

@@ -1,15 +1,15 @@
 //! `/jsonldContexts`: the contexts that there are for a tenant (NGSI-LD 5.13, 6.29, 6.30): its own, and those that are
 //! built in or preloaded.
 
-use std::str::FromStr as _;
-
-use api_http::{MediaType, Request, Response, accept, empty_response, json_response, tagged};
+use api_http::{Given, MediaType, Request, Response, accept, empty_response, json_response, tagged};
 use http::{HeaderValue, StatusCode, header};
 use lang_json::write_string;
 use model_entities::Fingerprint;
 
 use crate::context::{ContextEntry, ContextKind, LOCAL_PATH, TenantContexts};
 use crate::media::{JSON, JSON_LD};
+use crate::operation::{DONE, MADE, declare, done, json_list, json_of};
+use crate::params;
 use crate::problem::Problem;
 use crate::render::write_time;
 use crate::request::{state_condition, tenant};
@@ -17,20 +17,50 @@ use crate::state::Api;
 
 const OFFERED: &[MediaType] = &[JSON, JSON_LD];
 
+/// POST /jsonldContexts
+pub(crate) const CREATE: api_http::Operation =
+    declare("names", "hostContext", "Keeps a context for the tenant.")
+        .sent(json_of("ContextDocument"))
+        .gives(&[(201, MADE)])
+        .refuses(&[400, 413, 415, 422, 504]);
+
 /// NGSI-LD 6.29.3.1, POST /jsonldContexts.
 pub(crate) async fn create(api: Api, request: Request) -> Result<Response, Problem> {
     add(api.shared.contexts.of(&tenant(&request)?), &request).await
 }
+
+/// GET /jsonldContexts
+pub(crate) const LIST: api_http::Operation =
+    declare("names", "listContexts", "The contexts that there are for the tenant.")
+        .query(&[&[params::DETAILS, params::KIND]])
+        .gives(&[(200, done(json_list("ContextInfo")))])
+        .refuses(&[400, 404, 406]);
 
 /// NGSI-LD 6.29.3.2, GET /jsonldContexts.
 pub(crate) async fn list(api: Api, request: Request) -> Result<Response, Problem> {
     list_all(api.shared.contexts.of(&tenant(&request)?), &request).await
 }
 
+/// GET /jsonldContexts/{id}
+pub(crate) const GET: api_http::Operation =
+    declare("names", "retrieveContext", "A context, or what is known of it.")
+        .query(&[&[params::DETAILS]])
+        .gives(&[(200, done(json_of("ContextDocument")))])
+        .refuses(&[400, 404, 406, 422])
+        .about_one();
+
 /// NGSI-LD 6.30.3.1, GET /jsonldContexts/{contextId}.
 pub(crate) async fn get(api: Api, request: Request) -> Result<Response, Problem> {
     serve(api.shared.contexts.of(&tenant(&request)?), &request).await
 }
+
+/// DELETE /jsonldContexts/{id}
+pub(crate) const DELETE: api_http::Operation =
+    declare("names", "deleteContext", "Removes a context, or fetches it again.")
+        .query(&[&[params::RELOAD]])
+        .gives(&[(204, DONE)])
+        .refuses(&[400, 404, 422, 504])
+        .about_one();
 
 /// NGSI-LD 6.30.3.2, DELETE /jsonldContexts/{contextId}.
 pub(crate) async fn delete(api: Api, request: Request) -> Result<Response, Problem> {
@@ -54,8 +84,8 @@ async fn add(contexts: TenantContexts<'_>, request: &Request) -> Result<Response
 
 async fn list_all(contexts: TenantContexts<'_>, request: &Request) -> Result<Response, Problem> {
     let media_type = acceptable(request)?;
-    let details = flag(request, "details")?;
-    let kind = match request.params.get("kind") {
+    let details = Given::of(request).flag(&params::DETAILS)?;
+    let kind = match Given::of(request).get(&params::KIND) {
         None => None,
         Some("Cached") => Some(ContextKind::Cached),
         Some("Hosted") => Some(ContextKind::Hosted),
@@ -83,7 +113,7 @@ async fn list_all(contexts: TenantContexts<'_>, request: &Request) -> Result<Res
 
 async fn serve(contexts: TenantContexts<'_>, request: &Request) -> Result<Response, Problem> {
     let media_type = acceptable(request)?;
-    let details = flag(request, "details")?;
+    let details = Given::of(request).flag(&params::DETAILS)?;
     let found = contexts.find(request.capture(0)).await?;
     if details {
         let mut body = String::new();
@@ -116,21 +146,12 @@ async fn remove(contexts: TenantContexts<'_>, request: &Request) -> Result<Respo
             )));
         }
     }
-    contexts.delete(id, flag(request, "reload")?).await?;
+    contexts.delete(id, Given::of(request).flag(&params::RELOAD)?).await?;
     Ok(empty_response(StatusCode::NO_CONTENT))
 }
 
 fn acceptable(request: &Request) -> Result<MediaType, Problem> {
     accept(request.header("accept"), OFFERED).ok_or_else(|| Problem::not_acceptable(&OFFERED.join(", ")))
-}
-
-/// A parameter that is `true` or `false`, and `false` if it is not given.
-fn flag(request: &Request, name: &str) -> Result<bool, Problem> {
-    match request.params.get(name) {
-        None => Ok(false),
-        Some(text) => bool::from_str(text)
-            .map_err(|_| Problem::bad_request(format!("{name} is {text:?}, not true or false"))),
-    }
 }
 
 /// Where the client reached the server, as far as the request tells.

@@ -4,15 +4,21 @@ use api_http::{Request, Response};
 use model_entities::{AttributeSummary, TypeSummary};
 
 use crate::answer::{Sheet, json_media};
-use crate::params::{check_parameters, flag};
+use crate::operation::{READ_REFUSALS, declare, done, json_of};
+use crate::params::{self, flag};
 use crate::problem::Problem;
 use crate::request::deadline;
 use crate::state::Api;
 
+/// GET /types
+pub(crate) const TYPES: api_http::Operation = declare("names", "listTypes", "The types in use.")
+    .query(&[&[params::DETAILS, params::LOCAL]])
+    .gives(&[(200, done(json_of("TypeList")))])
+    .refuses(READ_REFUSALS);
+
 /// NGSI-LD 6.25.3.1, GET /types (5.7.5, 5.7.6).
 pub(crate) async fn types(api: Api, request: Request) -> Result<Response, Problem> {
-    check_parameters(&request, &["details", "local"])?;
-    let (media, details) = (json_media(&request)?, flag(&request, "details")?);
+    let (media, details) = (json_media(&request)?, flag(&request, &params::DETAILS)?);
     let session = api.reading(&request).await?;
     let found = session.entities.types(None, details, &deadline(&request)).await;
     let mut found = found.map_err(|error| session.problem(&error))?;
@@ -32,9 +38,15 @@ pub(crate) async fn types(api: Api, request: Request) -> Result<Response, Proble
     Sheet::new(&session, media).write(&request, names, work).await
 }
 
+/// GET /types/{type}
+pub(crate) const ENTITY_TYPE: api_http::Operation =
+    declare("names", "retrieveType", "A type: how many entities have it, and which attributes they have.")
+        .query(&[&[params::LOCAL]])
+        .gives(&[(200, done(json_of("TypeInfo")))])
+        .refuses(READ_REFUSALS);
+
 /// NGSI-LD 6.26.3.1, GET /types/{type} (5.7.7).
 pub(crate) async fn entity_type(api: Api, request: Request) -> Result<Response, Problem> {
-    check_parameters(&request, &["local"])?;
     let media = json_media(&request)?;
     let session = api.reading(&request).await?;
     let name = request.capture(0);
@@ -53,10 +65,16 @@ pub(crate) async fn entity_type(api: Api, request: Request) -> Result<Response, 
     Sheet::new(&session, media).write(&request, attributes.len(), work).await
 }
 
+/// GET /attributes
+pub(crate) const ATTRIBUTES: api_http::Operation =
+    declare("names", "listAttributes", "The attributes in use.")
+        .query(&[&[params::DETAILS, params::LOCAL]])
+        .gives(&[(200, done(json_of("AttributeList")))])
+        .refuses(READ_REFUSALS);
+
 /// NGSI-LD 6.27.3.1, GET /attributes (5.7.8, 5.7.9).
 pub(crate) async fn attributes(api: Api, request: Request) -> Result<Response, Problem> {
-    check_parameters(&request, &["details", "local"])?;
-    let (media, details) = (json_media(&request)?, flag(&request, "details")?);
+    let (media, details) = (json_media(&request)?, flag(&request, &params::DETAILS)?);
     let session = api.reading(&request).await?;
     let found = session.entities.attributes(None, details, &deadline(&request)).await;
     let mut found = found.map_err(|error| session.problem(&error))?;
@@ -75,9 +93,18 @@ pub(crate) async fn attributes(api: Api, request: Request) -> Result<Response, P
     Sheet::new(&session, media).write(&request, names, work).await
 }
 
+/// GET /attributes/{attr}
+pub(crate) const ATTRIBUTE: api_http::Operation = declare(
+    "names",
+    "retrieveAttribute",
+    "An attribute: how many entities have it, and of which types they are.",
+)
+.query(&[&[params::LOCAL]])
+.gives(&[(200, done(json_of("AttributeInfo")))])
+.refuses(READ_REFUSALS);
+
 /// NGSI-LD 6.28.3.1, GET /attributes/{attr} (5.7.10).
 pub(crate) async fn attribute(api: Api, request: Request) -> Result<Response, Problem> {
-    check_parameters(&request, &["local"])?;
     let media = json_media(&request)?;
     let session = api.reading(&request).await?;
     let name = request.capture(0);

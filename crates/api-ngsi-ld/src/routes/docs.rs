@@ -1,22 +1,25 @@
 //! `/docs`: the API described, for people and for programs.
 
-use api_http::{Request, Response, description_page, json_response};
+use api_http::{
+    Document, Operation, Response, description_page, document_operation, json_response, page_operation,
+};
 use http::StatusCode;
 
 use crate::media::JSON;
-use crate::openapi;
-use crate::params::check_parameters;
 use crate::problem::Problem;
-use crate::state::Api;
+
+/// GET /docs
+pub(crate) const PAGE: Operation = page_operation("broker");
 
 /// GET /ngsi-ld/v1/docs
-pub(crate) async fn page(_: Api, request: Request) -> Result<Response, Problem> {
-    check_parameters(&request, &[])?;
+pub(crate) async fn page() -> Result<Response, Problem> {
     Ok(description_page())
 }
 
+/// GET /docs/openapi.json
+pub(crate) const DOCUMENT: Operation = document_operation("broker");
+
 /// GET /ngsi-ld/v1/docs/openapi.json
-pub(crate) async fn document(_: Api, request: Request) -> Result<Response, Problem> {
-    check_parameters(&request, &[])?;
-    Ok(json_response(StatusCode::OK, JSON, openapi::document().to_string()))
+pub(crate) async fn document(document: Document) -> Result<Response, Problem> {
+    Ok(json_response(StatusCode::OK, JSON, document.text()))
 }

@@ -6,7 +6,11 @@ use model_entities::{Draft, Operation, Precondition};
 
 use crate::answer::{answer_entity, answer_page, answer_plain, created, no_content, outcome};
 use crate::media::{GEO_JSON, JSON, JSON_LD};
-use crate::params::{EntityParams, check_parameters, merge_options, parse_query_body, write_options};
+use crate::operation::{
+    DONE, ENTITIES, ENTITY, MADE, NEW_REFUSALS, READ_REFUSALS, REMOVE_REFUSALS, WRITE_REFUSALS, declare,
+    json_of, merge_patch,
+};
+use crate::params::{self, EntityParams, merge_options, parse_query_body, write_options};
 use crate::problem::Problem;
 use crate::request::{body, entity_id, same_id, state_condition, tenant};
 use crate::state::Api;
@@ -15,9 +19,16 @@ use crate::wire::{Rules, WireError, parse_entity, parse_fragment};
 /// RFC 7240.
 const PREFER: HeaderName = HeaderName::from_static("prefer");
 
+/// POST /entities
+pub(crate) const CREATE: api_http::Operation = declare("entities", "createEntity", "Makes an entity.")
+    .query(&[params::WRITING])
+    .sent(json_of("Entity"))
+    .gives(&[(201, MADE)])
+    .refuses(NEW_REFUSALS)
+    .making_one();
+
 /// NGSI-LD 6.4.3.1, POST /entities: create an entity (5.6.1).
 pub(crate) async fn create(api: Api, request: Request) -> Result<Response, Problem> {
-    check_parameters(&request, &["options", "format", "local"])?;
     let options = write_options(&request, &[])?;
     let rules = Rules::create(api.shared.limits.depth_max).in_representation(options.representation);
     let body = body(&request)?;
@@ -35,6 +46,13 @@ pub(crate) async fn create(api: Api, request: Request) -> Result<Response, Probl
     Ok(created(&id))
 }
 
+/// GET /entities
+pub(crate) const QUERY: api_http::Operation =
+    declare("entities", "queryEntities", "Entities that fit, in pages.")
+        .query(&[params::QUERY])
+        .gives(&[(200, ENTITIES)])
+        .refuses(READ_REFUSALS);
+
 /// NGSI-LD 6.4.3.2, GET /entities: query entities (5.7.2).
 pub(crate) async fn query(api: Api, request: Request) -> Result<Response, Problem> {
     let session = api.reading(&request).await?;
@@ -42,6 +60,14 @@ pub(crate) async fn query(api: Api, request: Request) -> Result<Response, Proble
     let params = EntityParams::of_query(&request, &session.names, limits)?;
     answer_page(&session, &request, &params, limits).await
 }
+
+/// POST /entityOperations/query
+pub(crate) const QUERY_BY_POST: api_http::Operation =
+    declare("entities", "queryEntitiesByPost", "Entities that fit, in pages; the query is the body.")
+        .query(&[params::QUERY])
+        .sent(json_of("Query"))
+        .gives(&[(200, ENTITIES)])
+        .refuses(READ_REFUSALS);
 
 /// NGSI-LD 6.23.3.1, POST /entityOperations/query: query entities by a body (5.7.2).
 pub(crate) async fn query_by_post(api: Api, request: Request) -> Result<Response, Problem> {
@@ -51,6 +77,13 @@ pub(crate) async fn query_by_post(api: Api, request: Request) -> Result<Response
     let params = parse_query_body(body.text, &request, &session.names, limits)?;
     answer_page(&session, &request, &params, limits).await
 }
+
+/// GET /entities/{id}
+pub(crate) const RETRIEVE: api_http::Operation = declare("entities", "retrieveEntity", "One entity.")
+    .query(&[params::ENTITY])
+    .gives(&[(200, ENTITY)])
+    .refuses(READ_REFUSALS)
+    .about_one();
 
 /// NGSI-LD 6.5.3.1, GET /entities/{id}: retrieve an entity (5.7.1). Without parameters, nothing but
 /// the few headers that matter is looked at.
@@ -66,18 +99,34 @@ pub(crate) async fn retrieve(api: Api, request: Request) -> Result<Response, Pro
     Box::pin(answer_entity(&session, &request, &params, limits)).await
 }
 
+/// PATCH /entities/{id}
+pub(crate) const MERGE: api_http::Operation =
+    declare("entities", "mergeEntity", "Merges a fragment into an entity; null markers remove.")
+        .query(&[params::WRITING_ONE, params::MERGING])
+        .sent(merge_patch("Fragment"))
+        .gives(&[(204, DONE)])
+        .refuses(WRITE_REFUSALS)
+        .about_one();
+
 /// NGSI-LD 6.5.3.4, PATCH /entities/{id}: merge into an entity (5.6.17).
 pub(crate) async fn merge(api: Api, request: Request) -> Result<Response, Problem> {
-    check_parameters(&request, &["options", "format", "type", "local", "observedAt", "lang"])?;
     let options = write_options(&request, &[])?;
     let rules = Rules::merge(api.shared.limits.depth_max).in_representation(options.representation);
     let merge_options = merge_options(&request)?;
     write(&api, &request, &rules, |draft| Operation::Merge(draft, merge_options)).await
 }
 
+/// PUT /entities/{id}
+pub(crate) const REPLACE: api_http::Operation =
+    declare("entities", "replaceEntity", "Gives an entity other attributes, all of them.")
+        .query(&[params::WRITING_ONE])
+        .sent(json_of("Entity"))
+        .gives(&[(204, DONE)])
+        .refuses(WRITE_REFUSALS)
+        .about_one();
+
 /// NGSI-LD 6.5.3.3, PUT /entities/{id}: replace an entity (5.6.18).
 pub(crate) async fn replace(api: Api, request: Request) -> Result<Response, Problem> {
-    check_parameters(&request, &["options", "format", "type", "local"])?;
     let options = write_options(&request, &[])?;
     let rules = Rules::fragment(api.shared.limits.depth_max).in_representation(options.representation);
     write(&api, &request, &rules, Operation::Replace).await
@@ -99,9 +148,15 @@ async fn write(
     Ok(outcome(&session, &change))
 }
 
+/// DELETE /entities/{id}
+pub(crate) const DELETE: api_http::Operation = declare("entities", "deleteEntity", "Removes an entity.")
+    .query(&[&[params::TYPE_WRITE, params::LOCAL]])
+    .gives(&[(204, DONE)])
+    .refuses(REMOVE_REFUSALS)
+    .about_one();
+
 /// NGSI-LD 6.5.3.2, DELETE /entities/{id} (5.6.6).
 pub(crate) async fn delete(api: Api, request: Request) -> Result<Response, Problem> {
-    check_parameters(&request, &["type", "local"])?;
     let id = entity_id(&request)?;
     let session = api.reading(&request).await?;
     session.apply(id, &session.precondition(&request)?, Operation::Delete).await?;

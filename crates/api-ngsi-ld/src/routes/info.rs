@@ -5,15 +5,20 @@ use lang_json::write_string;
 
 use crate::answer::{answer, json_media};
 use crate::media::JSON_LD;
-use crate::params::check_parameters;
+use crate::operation::{declare, done, json_of};
 use crate::problem::Problem;
 use crate::render::write_time;
 use crate::request::tenant;
 use crate::state::Api;
 
+/// GET /info/sourceIdentity
+pub(crate) const SOURCE_IDENTITY: api_http::Operation =
+    declare("broker", "sourceIdentity", "Who this broker is, and since when.")
+        .gives(&[(200, done(json_of("SourceIdentity")))])
+        .refuses(&[400, 406]);
+
 /// NGSI-LD 6.36.3.1, GET /info/sourceIdentity (5.15.1): who this broker is, and since when.
 pub(crate) async fn source_identity(api: Api, request: Request) -> Result<Response, Problem> {
-    check_parameters(&request, &[])?;
     let media = json_media(&request)?;
     let context = api.linked_context(&tenant(&request)?, &request).await?;
     let shared = &api.shared;

@@ -1,10 +1,11 @@
 //! DELETE `/entities`: many entities, or some attributes of them, by what they are like.
 
-use api_http::{Request, Response};
+use api_http::{Given, Request, Response};
 use model_entities::{Error, Operation, Query, TermId};
 
 use crate::answer::{Tally, no_content};
-use crate::params::EntityParams;
+use crate::operation::{DONE, PARTLY, REMOVE_REFUSALS, declare};
+use crate::params::{self, EntityParams};
 use crate::problem::Problem;
 use crate::request::{Memory, Session, deadline};
 use crate::state::Api;
@@ -12,6 +13,13 @@ use crate::state::Api;
 /// Entities found and changed in one go: so many, or fewer that are so large together.
 const PAGE: usize = 1000;
 const PAGE_BYTES_MAX: usize = 1 << 20;
+
+/// DELETE /entities
+pub(crate) const PURGE: api_http::Operation =
+    declare("entities", "purgeEntities", "Removes entities that fit, or some attributes of theirs.")
+        .query(&[params::PURGE])
+        .gives(&[(204, DONE), (207, PARTLY)])
+        .refuses(REMOVE_REFUSALS);
 
 /// NGSI-LD 6.4.3.3, DELETE /entities: purge (5.6.21). What is found is changed page by page; an entity that another client
 /// changed in the meantime so that it is none of those asked for stays.
@@ -43,7 +51,8 @@ fn operation(request: &Request, session: &Session) -> Result<Operation, Problem>
         let names = list.split(',').map(str::trim).filter(|name| !name.is_empty());
         names.filter_map(|name| session.names.term(name)).collect()
     };
-    match (request.params.get("keep"), request.params.get("drop")) {
+    let given = Given::of(request);
+    match (given.get(&params::KEEP), given.get(&params::DROP)) {
         (Some(_), Some(_)) => Err(Problem::bad_request("parameters keep and drop exclude each other")),
         (Some(keep), None) => Ok(Operation::Retain { names: named(keep), keep: true }),
         (None, Some(drop)) => Ok(Operation::Retain { names: named(drop), keep: false }),

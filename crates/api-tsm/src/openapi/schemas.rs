@@ -149,7 +149,7 @@ fn points() -> Value {
         "Collection": object(&["TimeSeries"], json!({ "TimeSeries": list("Data") })),
         "Selection": object(&[], json!({
             "Names": names, "IDs": names, "Attributes": names,
-            "From": text, "To": text, "Interval": super::operations::interval(),
+            "From": text, "To": text, "Interval": crate::params::interval(),
             "IntervalMultiplier": { "type": "integer", "minimum": 1 }, "DayStart": text, "Unit": text,
             "Timezone": text, "Aggregation": text, "Gaps": text, "AsOf": time, "Quotation": text, "Form": text, "MediaType": text,
         })),

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use api_http::{Refusal, Request, RequestStream, Response, Share};
+use api_http::{Given, Operation, Parameter, Refusal, Request, RequestStream, Response, Share};
 use model_series::{Definition, Repository, SEARCH_PAGE_MAX, Search, SeriesRef, Zone};
 use serde_json::{Map, Value};
 
@@ -13,7 +13,8 @@ use super::reading::{Reading, common_zone};
 use super::writing::{Purpose, found, named, write};
 use super::{check_json, no_content};
 use crate::media::{answer_form, body_form};
-use crate::params::{self, Given, ReadGiven};
+use crate::operation::{DONE, READ_REFUSALS, WRITE_REFUSALS, gives_points, json_of, operation, points_sent};
+use crate::params::{self, ReadGiven};
 use crate::problem::Problem;
 use crate::shapes::{attribute_search, read_json};
 use crate::state::Api;
@@ -33,8 +34,8 @@ struct Selection {
 
 impl Selection {
     fn of(given: &Given<'_>) -> Self {
-        let all = |name| given.all(name).map(str::to_owned).collect();
-        Self { names: all("name"), ids: all("id"), attributes: all("attribute") }
+        let all = |parameter| given.all(parameter).map(str::to_owned).collect();
+        Self { names: all(&params::NAME), ids: all(&params::ID), attributes: all(&params::ATTRIBUTE) }
     }
 
     /// The series: those with names, those with IDs, those with the attributes; each once.
@@ -85,10 +86,25 @@ impl Selection {
 }
 
 /// GET `/repositories/{repository}/timeseriescollections/data`
+pub(crate) const READ: Operation =
+    operation("bulk", "readMany", "Points of many series, in the order asked for.")
+        .query(&[params::SELECTION, params::READ])
+        .gives(&[(200, gives_points("Collection"))])
+        .refuses(READ_REFUSALS);
+
+/// GET `/repositories/{repository}/timeseriescollections/data`
 pub(crate) async fn read(api: Api, request: Request) -> Result<Response, Problem> {
-    let given = Given::new(&request, &[params::SELECTION, params::READ])?;
+    let given = Given::of(&request);
     answer(&api, &request, &Selection::of(&given), ReadGiven::new(&given)?).await
 }
+
+/// POST `/repositories/{repository}/timeseriescollections/data`
+pub(crate) const READ_BY_BODY: Operation =
+    operation("bulk", "readManyByBody", "The same as GET, for names that fit into no URL.")
+        .query(&[params::READ_BY_BODY])
+        .sent(json_of("Selection"))
+        .gives(&[(200, gives_points("Collection"))])
+        .refuses(&[400, 404, 406, 413, 415]);
 
 /// POST `/repositories/{repository}/timeseriescollections/data`: the same, for names that fit into no URL.
 pub(crate) async fn read_by_body(api: Api, request: Request) -> Result<Response, Problem> {
@@ -123,7 +139,7 @@ async fn begin(
 /// Reads a selection and the parameters of a read from a body: the names of the query in PascalCase. The media type of the
 /// answer may stand in the address, as everywhere.
 fn posted(request: &Request) -> Result<(Selection, ReadGiven), Problem> {
-    let mut given = Given::new(request, &[params::READ_BY_BODY])?;
+    let mut given = Given::of(request);
     check_json(request)?;
     let mut body: Map<String, Value> = read_json(&request.body)?;
     let names = texts(&mut body, "Names")?;
@@ -131,12 +147,12 @@ fn posted(request: &Request) -> Result<(Selection, ReadGiven), Problem> {
     let attributes = texts(&mut body, "Attributes")?;
     for (member, value) in &body {
         let is_pascal = member.starts_with(|first: char| first.is_ascii_uppercase());
-        let known = params::READ.iter().find(|name| is_pascal && name.eq_ignore_ascii_case(member));
-        let Some(name) = known else {
+        let is_named = |known: &&Parameter| is_pascal && known.name.eq_ignore_ascii_case(member);
+        let Some(parameter) = params::READ.iter().find(is_named) else {
             return Err(Problem::bad_request(format!("the body: unknown member {member:?}")));
         };
         if !value.is_null() {
-            given.add(*name, text(member, value)?)?;
+            given.add(parameter, text(member, value)?)?;
         }
     }
     Ok((Selection { names, ids, attributes }, ReadGiven::new(&given)?))
@@ -164,6 +180,17 @@ fn text<'a>(member: &str, value: &'a Value) -> Result<Cow<'a, str>, Problem> {
     }
 }
 
+/// PUT `/repositories/{repository}/timeseriescollections/data`
+pub(crate) const PUT: Operation = operation(
+    "bulk",
+    "putMany",
+    "Puts points of many series. All is checked before anything is stored; then each series is one atom.",
+)
+.query(&[&[params::QUOTATION_TIME], params::ANY])
+.sent(points_sent("Collection"))
+.gives(DONE)
+.refuses(WRITE_REFUSALS);
+
 /// PUT `/repositories/{repository}/timeseriescollections/data`: checked whole, then stored.
 pub(crate) async fn put(api: Api, request: Request, mut body: RequestStream) -> Result<Response, Problem> {
     let read = read_points(&api, &request, &mut body, &mut request.memory.share()).await;
@@ -184,6 +211,11 @@ pub(crate) async fn put(api: Api, request: Request, mut body: RequestStream) -> 
     Ok(no_content())
 }
 
+/// Reads on what is left of a body that is refused before its handler sees it.
+pub(crate) async fn drain(body: RequestStream) {
+    body.drain(DRAIN_BYTES_MAX).await;
+}
+
 /// The issue time of a quotation of many series: a date is midnight of their zone if they have one, else of UTC.
 fn issued(moment: Moment, series: &[Arc<Definition>]) -> Result<i64, Problem> {
     let zone = common_zone(series).unwrap_or_else(Zone::utc);
@@ -197,8 +229,8 @@ async fn read_points(
     body: &mut RequestStream,
     share: &mut Share,
 ) -> Result<(Vec<wire::Given>, Option<Moment>), Problem> {
-    let given = Given::new(request, &[&["quotation"]])?;
-    let quotation = given.parse("quotation", parse_moment)?;
+    let given = Given::of(request);
+    let quotation = given.parse(&params::QUOTATION_TIME, parse_moment)?;
     let mut reader = PointsReader::new(body_form(request)?, Shape::Bulk, api.shared.limits.read())?;
     while let Some(piece) = body.next().await.map_err(|refusal: Refusal| Problem::from(&refusal))? {
         reader.feed(&piece)?;
@@ -208,10 +240,24 @@ async fn read_points(
 }
 
 /// GET `/repositories/{repository}/timeseriescollections/data/sum`
+pub(crate) const SUM: Operation = operation("bulk", "sumMany", "The sum of many series as one.")
+    .query(&[params::SELECTION, params::READ])
+    .gives(&[(200, gives_points("Data"))])
+    .refuses(READ_REFUSALS);
+
+/// GET `/repositories/{repository}/timeseriescollections/data/sum`
 pub(crate) async fn sum(api: Api, request: Request) -> Result<Response, Problem> {
-    let given = Given::new(&request, &[params::SELECTION, params::READ])?;
+    let given = Given::of(&request);
     answer_sum(&api, &request, &Selection::of(&given), ReadGiven::new(&given)?).await
 }
+
+/// POST `/repositories/{repository}/timeseriescollections/data/sum`
+pub(crate) const SUM_BY_BODY: Operation =
+    operation("bulk", "sumManyByBody", "The same as GET, for names that fit into no URL.")
+        .query(&[params::READ_BY_BODY])
+        .sent(json_of("Selection"))
+        .gives(&[(200, gives_points("Data"))])
+        .refuses(&[400, 404, 406, 413, 415]);
 
 /// POST `/repositories/{repository}/timeseriescollections/data/sum`: the same, for names that fit into no URL.
 pub(crate) async fn sum_by_body(api: Api, request: Request) -> Result<Response, Problem> {

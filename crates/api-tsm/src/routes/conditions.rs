@@ -29,8 +29,3 @@ pub(crate) fn only_creates(request: &Request) -> bool {
         && request.headers.contains_key(header::IF_NONE_MATCH)
         && Conditions::of(&request.headers).is_ok_and(|conditions| conditions.none_of() == Some(States::Any))
 }
-
-/// Whether a route is about one repository, series, unit, attribute type or hook.
-pub(crate) fn has_tags(path: &str) -> bool {
-    path.ends_with('}')
-}

@@ -1,6 +1,6 @@
 //! `/timeseries/{series}/data`: points of one series.
 
-use api_http::{Request, Response, Share};
+use api_http::{Given, Operation, Request, Response, Share};
 use model_series::{Definition, TimeRange, Timestamp};
 use serde::Serialize;
 
@@ -9,7 +9,10 @@ use super::reading::Reading;
 use super::writing::{Purpose, write};
 use super::{find_series, no_content, ok};
 use crate::media::{answer_form, body_form};
-use crate::params::{self, Given, ReadGiven};
+use crate::operation::{
+    DONE, FIND_REFUSALS, READ_REFUSALS, WRITE_REFUSALS, done, gives_points, json_of, operation, points_sent,
+};
+use crate::params::{self, ReadGiven};
 use crate::problem::Problem;
 use crate::state::Api;
 use crate::times::{format_stamp, format_time};
@@ -19,8 +22,14 @@ use crate::wire::{self, PointsReader, Shape, WireError};
 const PIECE_BYTES: usize = 256 * 1024;
 
 /// GET `/repositories/{repository}/timeseries/{series}/data`
+pub(crate) const READ: Operation = operation("data", "readData", "Points of a series.")
+    .query(&[params::READ])
+    .gives(&[(200, gives_points("Data"))])
+    .refuses(READ_REFUSALS);
+
+/// GET `/repositories/{repository}/timeseries/{series}/data`
 pub(crate) async fn read(api: Api, request: Request) -> Result<Response, Problem> {
-    let given = ReadGiven::new(&Given::new(&request, &[params::READ])?)?;
+    let given = ReadGiven::new(&Given::of(&request))?;
     let form = answer_form(&request, given.form)?;
     let repository = api.repository(&request).await?;
     let series = find_series(&repository, request.capture(1)).await?;
@@ -29,14 +38,29 @@ pub(crate) async fn read(api: Api, request: Request) -> Result<Response, Problem
     answer_one(reading, &series, form).await
 }
 
+/// PUT `/repositories/{repository}/timeseries/{series}/data`
+pub(crate) const PUT: Operation =
+    operation("data", "putData", "Puts points; with from and to they are all that is left between.")
+        .query(&[params::WRITE, params::ANY])
+        .sent(points_sent("Points"))
+        .gives(DONE)
+        .refuses(WRITE_REFUSALS);
+
+/// PATCH `/repositories/{repository}/timeseries/{series}/data`
+pub(crate) const PATCH: Operation = operation("data", "patchData", "The same as PUT.")
+    .query(&[params::WRITE, params::ANY])
+    .sent(points_sent("Points"))
+    .gives(DONE)
+    .refuses(WRITE_REFUSALS);
+
 /// PUT and PATCH `/repositories/{repository}/timeseries/{series}/data`: points of the times given; with `from` and
 /// `to` the points given are all that is left between them.
 pub(crate) async fn put(api: Api, request: Request) -> Result<Response, Problem> {
-    let given = Given::new(&request, &[params::WRITE])?;
+    let given = Given::of(&request);
     let now = api.shared.clock.now();
     let repository = api.repository(&request).await?;
     let series = find_series(&repository, request.capture(1)).await?;
-    let quotation = given.instant("quotation", &series.zone)?;
+    let quotation = params::instant(&given, &params::QUOTATION_TIME, &series.zone)?;
     let mut body = read_body(&api, &request, &series, &mut request.memory.share()).await?;
     let range = range(&given, &series)?;
     if body.is_empty() && range.is_some() {
@@ -72,12 +96,22 @@ async fn read_body(
     reader.finish().map_err(refuse)
 }
 
+/// DELETE `/repositories/{repository}/timeseries/{series}/data`
+pub(crate) const REMOVE: Operation = operation(
+    "data",
+    "removeData",
+    "Removes the points from from to to, of which at least one must be given.",
+)
+.query(&[params::WRITE, params::ANY])
+.gives(DONE)
+.refuses(FIND_REFUSALS);
+
 /// DELETE `/repositories/{repository}/timeseries/{series}/data`: the points from `from` to `to`.
 pub(crate) async fn remove(api: Api, request: Request) -> Result<Response, Problem> {
-    let given = Given::new(&request, &[params::WRITE])?;
+    let given = Given::of(&request);
     let repository = api.repository(&request).await?;
     let series = find_series(&repository, request.capture(1)).await?;
-    let quotation = given.instant("quotation", &series.zone)?;
+    let quotation = params::instant(&given, &params::QUOTATION_TIME, &series.zone)?;
     let whole = "which points? give from, to, or both (from=1700-01-01 means all that there can be)";
     let range = range(&given, &series)?.ok_or_else(|| Problem::bad_request(whole))?;
     repository.delete_range(&series, quotation, range, api.shared.clock.now()).await?;
@@ -86,7 +120,8 @@ pub(crate) async fn remove(api: Api, request: Request) -> Result<Response, Probl
 
 /// `from` and `to`, if both or one of them is given.
 fn range(given: &Given<'_>, series: &Definition) -> Result<Option<TimeRange>, Problem> {
-    let (from, to) = (given.instant("from", &series.zone)?, given.instant("to", &series.zone)?);
+    let at = |parameter| params::instant(given, parameter, &series.zone);
+    let (from, to) = (at(&params::FROM)?, at(&params::TO)?);
     if from.is_none() && to.is_none() {
         return Ok(None);
     }
@@ -133,13 +168,20 @@ impl From<model_series::Modification> for Modification {
 }
 
 /// GET `/repositories/{repository}/timeseries/{series}/data/modifications`
+pub(crate) const MODIFICATIONS: Operation =
+    operation("data", "listModifications", "When values of an audited series were written.")
+        .query(&[params::MODIFICATIONS, params::ANY])
+        .gives(&[(200, done(json_of("Modifications")))])
+        .refuses(FIND_REFUSALS);
+
+/// GET `/repositories/{repository}/timeseries/{series}/data/modifications`
 pub(crate) async fn modifications(api: Api, request: Request) -> Result<Response, Problem> {
-    let given = Given::new(&request, &[params::MODIFICATIONS])?;
+    let given = Given::of(&request);
     let repository = api.repository(&request).await?;
     let series = find_series(&repository, request.capture(1)).await?;
-    let quotation = given.instant("quotation", &series.zone)?;
-    let since = given.stamp("writtenFrom", &series.zone)?.unwrap_or(Timestamp(i64::MIN));
-    let until = given.stamp("writtenTo", &series.zone)?.unwrap_or(Timestamp(i64::MAX));
+    let quotation = params::instant(&given, &params::QUOTATION_TIME, &series.zone)?;
+    let since = params::stamp(&given, &params::WRITTEN_FROM, &series.zone)?.unwrap_or(Timestamp(i64::MIN));
+    let until = params::stamp(&given, &params::WRITTEN_TO, &series.zone)?.unwrap_or(Timestamp(i64::MAX));
     let range = range(&given, &series)?.unwrap_or(TimeRange::ALL);
     let found = repository.modifications(&series, quotation, range, (since, until)).await?;
     let told = found.into_iter().map(Modification::from);
@@ -156,13 +198,20 @@ struct Quotations<'a> {
     quotations: Vec<String>,
 }
 
+/// GET `/repositories/{repository}/timeseries/{series}/quotations`
+pub(crate) const QUOTATIONS: Operation =
+    operation("data", "listQuotations", "Issue times of the forecasts of a series, latest first.")
+        .query(&[params::QUOTATIONS, params::ANY])
+        .gives(&[(200, done(json_of("Quotations")))])
+        .refuses(FIND_REFUSALS);
+
 /// GET `/repositories/{repository}/timeseries/{series}/quotations`: issue times, latest first.
 pub(crate) async fn quotations(api: Api, request: Request) -> Result<Response, Problem> {
-    let given = Given::new(&request, &[params::QUOTATIONS])?;
+    let given = Given::of(&request);
     let limit = params::page_limit(&given, &api.shared.limits)?;
     let repository = api.repository(&request).await?;
     let series = find_series(&repository, request.capture(1)).await?;
-    let before = given.instant("before", &series.zone)?;
+    let before = params::instant(&given, &params::BEFORE, &series.zone)?;
     let found = repository.quotations(&series, before, limit).await?;
     let quotations = found.into_iter().map(format_time).collect();
     ok(&Quotations { id: series.number.to_string(), name: &series.name, quotations })

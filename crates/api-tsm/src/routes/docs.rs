@@ -1,21 +1,25 @@
 //! `/docs`: the API described, for people and for programs.
 
-use api_http::{Request, Response, description_page};
+use api_http::{
+    Document, Operation, Response, description_page, document_operation, json_response, page_operation,
+};
+use http::StatusCode;
 
-use super::ok;
-use crate::openapi;
-use crate::params::Given;
-use crate::problem::Problem;
-use crate::state::Api;
+use crate::params;
+use crate::problem::{JSON, Problem};
 
 /// GET `/tsm/v1/docs`
-pub(crate) async fn page(_: Api, request: Request) -> Result<Response, Problem> {
-    Given::new(&request, &[])?;
+pub(crate) const PAGE: Operation = page_operation("docs").query(&[params::ANY]);
+
+/// GET `/tsm/v1/docs`
+pub(crate) async fn page() -> Result<Response, Problem> {
     Ok(description_page())
 }
 
 /// GET `/tsm/v1/docs/openapi.json`
-pub(crate) async fn document(_: Api, request: Request) -> Result<Response, Problem> {
-    Given::new(&request, &[])?;
-    ok(openapi::document())
+pub(crate) const DOCUMENT: Operation = document_operation("docs").query(&[params::ANY]);
+
+/// GET `/tsm/v1/docs/openapi.json`
+pub(crate) async fn document(document: Document) -> Result<Response, Problem> {
+    Ok(json_response(StatusCode::OK, JSON, document.text()))
 }

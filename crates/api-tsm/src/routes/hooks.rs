@@ -1,25 +1,38 @@
 //! `/hooks`: who is told of changes.
 
-use api_http::{Request, Response};
+use api_http::{Operation, Request, Response};
 use model_series::HookState;
 
 use super::conditions::tagged_answer;
 use super::{check_json, created, no_content, ok};
-use crate::params::Given;
+use crate::operation::{
+    DONE, FIND_REFUSALS, NEW_REFUSALS, PUT_REFUSALS, done, json_list, json_of, operation,
+};
 use crate::problem::Problem;
 use crate::shapes::{HookGiven, HookShape, read_json};
 use crate::state::Api;
 
 /// GET `/repositories/{repository}/hooks`
+pub(crate) const LIST: Operation = operation("hooks", "listHooks", "All hooks, and how far each was told.")
+    .gives(&[(200, done(json_list("Hook")))])
+    .refuses(FIND_REFUSALS);
+
+/// GET `/repositories/{repository}/hooks`
 pub(crate) async fn list(api: Api, request: Request) -> Result<Response, Problem> {
-    Given::new(&request, &[])?;
     let hooks = api.repository(&request).await?.hooks().await?;
     ok(&hooks.iter().map(|(hook, state)| HookShape::new(hook, state)).collect::<Vec<_>>())
 }
 
 /// POST `/repositories/{repository}/hooks`
+pub(crate) const CREATE: Operation =
+    operation("hooks", "createHook", "Makes a hook, which is told what happens from now on.")
+        .sent(json_of("Hook"))
+        .gives(&[(201, done(json_of("Hook")))])
+        .refuses(NEW_REFUSALS)
+        .making_one();
+
+/// POST `/repositories/{repository}/hooks`
 pub(crate) async fn create(api: Api, request: Request) -> Result<Response, Problem> {
-    Given::new(&request, &[])?;
     check_json(&request)?;
     let hook = read_json::<HookGiven>(&request.body)?.hook(None)?;
     let repository = api.repository_to_fill(&request).await?;
@@ -28,8 +41,13 @@ pub(crate) async fn create(api: Api, request: Request) -> Result<Response, Probl
 }
 
 /// GET `/repositories/{repository}/hooks/{hook}`
+pub(crate) const GET: Operation = operation("hooks", "getHook", "One hook.")
+    .gives(&[(200, done(json_of("Hook")))])
+    .refuses(FIND_REFUSALS)
+    .about_one();
+
+/// GET `/repositories/{repository}/hooks/{hook}`
 pub(crate) async fn get(api: Api, request: Request) -> Result<Response, Problem> {
-    Given::new(&request, &[])?;
     let name = request.capture(1);
     let found = api.repository(&request).await?.hook(name).await?;
     let found = found.ok_or_else(|| Problem::not_found(format!("hook {name} is not known")))?;
@@ -38,8 +56,14 @@ pub(crate) async fn get(api: Api, request: Request) -> Result<Response, Problem>
 }
 
 /// PUT `/repositories/{repository}/hooks/{hook}`
+pub(crate) const PUT: Operation = operation("hooks", "putHook", "Makes or replaces a hook.")
+    .sent(json_of("Hook"))
+    .gives(DONE)
+    .refuses(PUT_REFUSALS)
+    .about_one();
+
+/// PUT `/repositories/{repository}/hooks/{hook}`
 pub(crate) async fn put(api: Api, request: Request) -> Result<Response, Problem> {
-    Given::new(&request, &[])?;
     check_json(&request)?;
     let hook = read_json::<HookGiven>(&request.body)?.hook(Some(request.capture(1)))?;
     api.repository_to_fill(&request).await?.put_hook(hook).await?;
@@ -47,8 +71,11 @@ pub(crate) async fn put(api: Api, request: Request) -> Result<Response, Problem>
 }
 
 /// DELETE `/repositories/{repository}/hooks/{hook}`
+pub(crate) const REMOVE: Operation =
+    operation("hooks", "removeHook", "Removes a hook.").gives(DONE).refuses(FIND_REFUSALS).about_one();
+
+/// DELETE `/repositories/{repository}/hooks/{hook}`
 pub(crate) async fn remove(api: Api, request: Request) -> Result<Response, Problem> {
-    Given::new(&request, &[])?;
     api.repository_to_change(&request).await?.remove_hook(request.capture(1)).await?;
     Ok(no_content())
 }

@@ -1,24 +1,41 @@
 //! `/repositories`: spaces of series.
 
-use api_http::{Request, Response};
+use api_http::{Operation, Request, Response};
 
 use super::conditions::{state_condition, tagged_answer};
 use super::{check_json, created, no_content, ok, tenant};
-use crate::params::Given;
+use crate::operation::{
+    DONE, FIND_REFUSALS, NEW_REFUSALS, PUT_REFUSALS, done, json_list, json_of, operation,
+};
 use crate::problem::Problem;
 use crate::shapes::{RepositoryGiven, RepositoryShape, read_json};
 use crate::state::Api;
 
 /// GET `/repositories`
+pub(crate) const LIST: Operation =
+    operation("repositories", "listRepositories", "All repositories of the tenant.")
+        .gives(&[(200, done(json_list("Repository")))])
+        .refuses(&[400]);
+
+/// GET `/repositories`
 pub(crate) async fn list(api: Api, request: Request) -> Result<Response, Problem> {
-    Given::new(&request, &[])?;
     let all = api.repositories(&request).await?.list().await?;
     ok(&all.into_iter().map(RepositoryShape::from).collect::<Vec<_>>())
 }
 
 /// POST `/repositories`
+pub(crate) const CREATE: Operation = operation(
+    "repositories",
+    "createRepository",
+    "Makes a repository. (Repositories are made on first use, too.)",
+)
+.sent(json_of("Repository"))
+.gives(&[(201, done(json_of("Repository")))])
+.refuses(NEW_REFUSALS)
+.making_one();
+
+/// POST `/repositories`
 pub(crate) async fn create(api: Api, request: Request) -> Result<Response, Problem> {
-    Given::new(&request, &[])?;
     check_json(&request)?;
     let draft = read_json::<RepositoryGiven>(&request.body)?.draft()?;
     let name = draft.name.clone();
@@ -28,15 +45,27 @@ pub(crate) async fn create(api: Api, request: Request) -> Result<Response, Probl
 }
 
 /// GET `/repositories/{repository}`
+pub(crate) const GET: Operation = operation("repositories", "getRepository", "One repository.")
+    .gives(&[(200, done(json_of("Repository")))])
+    .refuses(FIND_REFUSALS)
+    .about_one();
+
+/// GET `/repositories/{repository}`
 pub(crate) async fn get(api: Api, request: Request) -> Result<Response, Problem> {
-    Given::new(&request, &[])?;
     let info = api.repositories(&request).await?.info(request.capture(0)).await?;
     tagged_answer(&request, info.fingerprint(), ok(&RepositoryShape::from(info))?)
 }
 
 /// PUT `/repositories/{repository}`
+pub(crate) const REPLACE: Operation =
+    operation("repositories", "changeRepository", "Changes its description.")
+        .sent(json_of("Repository"))
+        .gives(&[(200, done(json_of("Repository")))])
+        .refuses(PUT_REFUSALS)
+        .about_one();
+
+/// PUT `/repositories/{repository}`
 pub(crate) async fn replace(api: Api, request: Request) -> Result<Response, Problem> {
-    Given::new(&request, &[])?;
     check_json(&request)?;
     let name = request.capture(0);
     let change = read_json::<RepositoryGiven>(&request.body)?.change(name)?;
@@ -46,8 +75,14 @@ pub(crate) async fn replace(api: Api, request: Request) -> Result<Response, Prob
 }
 
 /// DELETE `/repositories/{repository}`
+pub(crate) const REMOVE: Operation =
+    operation("repositories", "removeRepository", "Removes it with all that is in it.")
+        .gives(DONE)
+        .refuses(FIND_REFUSALS)
+        .about_one();
+
+/// DELETE `/repositories/{repository}`
 pub(crate) async fn remove(api: Api, request: Request) -> Result<Response, Problem> {
-    Given::new(&request, &[])?;
     let repositories = api.repositories(&request).await?.when(state_condition(&request)?);
     repositories.remove(request.capture(0)).await?;
     Ok(no_content())

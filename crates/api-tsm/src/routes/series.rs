@@ -1,20 +1,28 @@
 //! `/timeseries`: definitions, searched for, made, changed and removed.
 
-use api_http::{Request, Response, next_link};
+use api_http::{Given, Operation, Request, Response, next_link};
 use http::{StatusCode, header};
 use model_series::{Definition, DefinitionChange, SeriesRef};
 use serde::{Deserialize, Serialize};
 
 use super::conditions::tagged_answer;
 use super::{check_json, created, find_series, json, no_content, ok};
-use crate::params::{self, Given};
+use crate::operation::{DONE, FIND_REFUSALS, NEW_REFUSALS, done, json_list, json_of, operation};
+use crate::params;
 use crate::problem::Problem;
 use crate::shapes::{AttributeContext, SeriesGiven, SeriesShape, read_json, refuse_series};
 use crate::state::Api;
 
 /// GET `/repositories/{repository}/timeseries`
+pub(crate) const SEARCH: Operation =
+    operation("series", "searchSeries", "Series by name, in pages; the header Link leads to the next.")
+        .query(&[params::SEARCH, params::PAGE, params::ANY])
+        .gives(&[(200, done(json_list("Series")))])
+        .refuses(FIND_REFUSALS);
+
+/// GET `/repositories/{repository}/timeseries`
 pub(crate) async fn search(api: Api, request: Request) -> Result<Response, Problem> {
-    let given = Given::new(&request, &[params::SEARCH, params::PAGE])?;
+    let given = Given::of(&request);
     let search = params::search(&given, &api.shared.limits)?;
     let page = api.repository(&request).await?.search(&search).await?;
     let shapes: Vec<_> = page.series.iter().map(|series| SeriesShape::from(&**series)).collect();
@@ -26,8 +34,14 @@ pub(crate) async fn search(api: Api, request: Request) -> Result<Response, Probl
 }
 
 /// POST `/repositories/{repository}/timeseries`
+pub(crate) const DEFINE: Operation = operation("series", "defineSeries", "Defines a series.")
+    .sent(json_of("Series"))
+    .gives(&[(201, done(json_of("Series")))])
+    .refuses(NEW_REFUSALS)
+    .making_one();
+
+/// POST `/repositories/{repository}/timeseries`
 pub(crate) async fn define(api: Api, request: Request) -> Result<Response, Problem> {
-    Given::new(&request, &[])?;
     check_json(&request)?;
     let given: SeriesGiven = read_json(&request.body)?;
     let repository = api.repository_to_fill(&request).await?;
@@ -55,9 +69,15 @@ struct Defined<'a> {
     name: &'a str,
 }
 
+/// POST `/repositories/{repository}/timeseriescollections/definition`
+pub(crate) const DEFINE_MANY: Operation =
+    operation("series", "defineManySeries", "Defines many series, all or none; answers their IDs in order.")
+        .sent(json_of("Definitions"))
+        .gives(&[(201, done(json_list("Defined")))])
+        .refuses(&[400, 404, 409, 413, 415]);
+
 /// POST `/repositories/{repository}/timeseriescollections/definition`: all or none.
 pub(crate) async fn define_many(api: Api, request: Request) -> Result<Response, Problem> {
-    Given::new(&request, &[])?;
     check_json(&request)?;
     let is_list = request.body.trim_ascii_start().starts_with(b"[");
     let given = match is_list {
@@ -88,17 +108,38 @@ pub(crate) async fn define_many(api: Api, request: Request) -> Result<Response, 
 }
 
 /// GET `/repositories/{repository}/timeseries/{series}`
+pub(crate) const GET: Operation = operation("series", "getSeries", "One definition.")
+    .gives(&[(200, done(json_of("Series")))])
+    .refuses(FIND_REFUSALS)
+    .about_one();
+
+/// GET `/repositories/{repository}/timeseries/{series}`
 pub(crate) async fn get(api: Api, request: Request) -> Result<Response, Problem> {
-    Given::new(&request, &[])?;
     let repository = api.repository(&request).await?;
     let series = find_series(&repository, request.capture(1)).await?;
     tagged_answer(&request, series.fingerprint(), ok(&SeriesShape::from(&*series))?)
 }
 
+/// PUT `/repositories/{repository}/timeseries/{series}`
+pub(crate) const REPLACE: Operation =
+    operation("series", "replaceSeries", "Replaces a definition: what is left out goes back to its default.")
+        .sent(json_of("Series"))
+        .gives(&[(200, done(json_of("Series")))])
+        .refuses(NEW_REFUSALS)
+        .about_one();
+
 /// PUT `/repositories/{repository}/timeseries/{series}`: what is left out goes back to its default.
 pub(crate) async fn replace(api: Api, request: Request) -> Result<Response, Problem> {
     change(api, request, SeriesGiven::replacement).await
 }
+
+/// PATCH `/repositories/{repository}/timeseries/{series}`
+pub(crate) const PATCH: Operation =
+    operation("series", "changeSeries", "Changes a definition: what is left out stays, null takes away.")
+        .sent(json_of("Series"))
+        .gives(&[(200, done(json_of("Series")))])
+        .refuses(NEW_REFUSALS)
+        .about_one();
 
 /// PATCH `/repositories/{repository}/timeseries/{series}`: what is left out stays.
 pub(crate) async fn patch(api: Api, request: Request) -> Result<Response, Problem> {
@@ -108,7 +149,6 @@ pub(crate) async fn patch(api: Api, request: Request) -> Result<Response, Proble
 type Read = fn(SeriesGiven, &Definition, &AttributeContext) -> Result<DefinitionChange, String>;
 
 async fn change(api: Api, request: Request, read: Read) -> Result<Response, Problem> {
-    Given::new(&request, &[])?;
     check_json(&request)?;
     let given: SeriesGiven = read_json(&request.body)?;
     let repository = api.repository_to_change(&request).await?;
@@ -120,9 +160,15 @@ async fn change(api: Api, request: Request, read: Read) -> Result<Response, Prob
     ok(&SeriesShape::from(&*changed))
 }
 
+/// DELETE `/repositories/{repository}/timeseries/{series}`
+pub(crate) const REMOVE: Operation =
+    operation("series", "removeSeries", "Removes a series with all its points.")
+        .gives(DONE)
+        .refuses(FIND_REFUSALS)
+        .about_one();
+
 /// DELETE `/repositories/{repository}/timeseries/{series}`: the definition and all points.
 pub(crate) async fn remove(api: Api, request: Request) -> Result<Response, Problem> {
-    Given::new(&request, &[])?;
     let repository = api.repository_to_change(&request).await?;
     let series = find_series(&repository, request.capture(1)).await?;
     repository.remove(SeriesRef::Id(series.number), api.shared.clock.now()).await?;

@@ -1,17 +1,23 @@
 //! `/units`: what values are measured in.
 
-use api_http::{Request, Response};
+use api_http::{Operation, Request, Response};
 
 use super::conditions::tagged_answer;
 use super::{check_json, created, no_content, ok};
-use crate::params::Given;
+use crate::operation::{
+    DONE, FIND_REFUSALS, NEW_REFUSALS, PUT_REFUSALS, done, json_list, json_of, operation,
+};
 use crate::problem::Problem;
 use crate::shapes::{UnitGiven, UnitShape, read_json};
 use crate::state::Api;
 
 /// GET `/repositories/{repository}/units`
+pub(crate) const LIST: Operation = operation("units", "listUnits", "All units.")
+    .gives(&[(200, done(json_list("Unit")))])
+    .refuses(FIND_REFUSALS);
+
+/// GET `/repositories/{repository}/units`
 pub(crate) async fn list(api: Api, request: Request) -> Result<Response, Problem> {
-    Given::new(&request, &[])?;
     let units = api.repository(&request).await?.units().await?;
     let mut units: Vec<_> = units.iter().collect();
     units.sort_unstable_by(|one, other| one.name.cmp(&other.name));
@@ -19,8 +25,14 @@ pub(crate) async fn list(api: Api, request: Request) -> Result<Response, Problem
 }
 
 /// POST `/repositories/{repository}/units`
+pub(crate) const CREATE: Operation = operation("units", "createUnit", "Makes a unit.")
+    .sent(json_of("Unit"))
+    .gives(&[(201, done(json_of("Unit")))])
+    .refuses(NEW_REFUSALS)
+    .making_one();
+
+/// POST `/repositories/{repository}/units`
 pub(crate) async fn create(api: Api, request: Request) -> Result<Response, Problem> {
-    Given::new(&request, &[])?;
     check_json(&request)?;
     let unit = read_json::<UnitGiven>(&request.body)?.unit(None)?;
     let repository = api.repository_to_fill(&request).await?;
@@ -29,16 +41,27 @@ pub(crate) async fn create(api: Api, request: Request) -> Result<Response, Probl
 }
 
 /// GET `/repositories/{repository}/units/{unit}`
+pub(crate) const GET: Operation = operation("units", "getUnit", "One unit.")
+    .gives(&[(200, done(json_of("Unit")))])
+    .refuses(FIND_REFUSALS)
+    .about_one();
+
+/// GET `/repositories/{repository}/units/{unit}`
 pub(crate) async fn get(api: Api, request: Request) -> Result<Response, Problem> {
-    Given::new(&request, &[])?;
     let units = api.repository(&request).await?.units().await?;
     let unit = units.get(request.capture(1)).map_err(model_series::Error::from)?;
     tagged_answer(&request, model_series::unit_fingerprint(unit), ok(&UnitShape::from(unit))?)
 }
 
 /// PUT `/repositories/{repository}/units/{unit}`
+pub(crate) const PUT: Operation = operation("units", "putUnit", "Makes or replaces a unit.")
+    .sent(json_of("Unit"))
+    .gives(DONE)
+    .refuses(PUT_REFUSALS)
+    .about_one();
+
+/// PUT `/repositories/{repository}/units/{unit}`
 pub(crate) async fn put(api: Api, request: Request) -> Result<Response, Problem> {
-    Given::new(&request, &[])?;
     check_json(&request)?;
     let unit = read_json::<UnitGiven>(&request.body)?.unit(Some(request.capture(1)))?;
     let repository = api.repository_to_fill(&request).await?;
@@ -47,8 +70,13 @@ pub(crate) async fn put(api: Api, request: Request) -> Result<Response, Problem>
 }
 
 /// DELETE `/repositories/{repository}/units/{unit}`
+pub(crate) const REMOVE: Operation = operation("units", "removeUnit", "Removes a unit that nothing uses.")
+    .gives(DONE)
+    .refuses(FIND_REFUSALS)
+    .about_one();
+
+/// DELETE `/repositories/{repository}/units/{unit}`
 pub(crate) async fn remove(api: Api, request: Request) -> Result<Response, Problem> {
-    Given::new(&request, &[])?;
     api.repository_to_change(&request).await?.remove_unit(request.capture(1)).await?;
     Ok(no_content())
 }

@@ -10,7 +10,7 @@ use model_series::{
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::series::resolve_text;
+use super::reference::find_series;
 use super::unit::same_name;
 use crate::problem::Problem;
 use crate::times::{format_time, library_zone, parse_moment};
@@ -135,7 +135,7 @@ impl AttributeContext {
         for attribute in attributes {
             let is_series = context.kinds.get(&attribute.name) == Some(&AttributeKind::Series);
             if let (true, Value::String(text)) = (is_series, &attribute.value)
-                && let Some(series) = resolve_text(repository, text).await?
+                && let Some(series) = find_series(repository, text).await?
             {
                 context.series.insert(text.as_str().into(), series);
             }

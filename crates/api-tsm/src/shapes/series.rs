@@ -1,10 +1,8 @@
 //! Definitions: `{"Name":"…","Type":"Begin","Interval":{"Value":"Minute","Multiplier":15},"Unit":"kWh"}`
 
-use std::sync::Arc;
-
 use model_series::{
-    Alignment, Definition, DefinitionChange, DefinitionDraft, Duration, Error, Interval, IntervalUnit,
-    Repository, SeriesRef, Switches, Zone,
+    Alignment, Definition, DefinitionChange, DefinitionDraft, Duration, Interval, IntervalUnit, Switches,
+    Zone,
 };
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -332,26 +330,6 @@ pub(crate) fn parse_day_start(text: &str) -> Result<u32, String> {
 fn format_day_start(seconds: u32) -> String {
     let (hours, minutes, rest) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
     if rest == 0 { format!("{hours:02}:{minutes:02}") } else { format!("{hours:02}:{minutes:02}:{rest:02}") }
-}
-
-/// What a text may mean as a series, likeliest first: digits are an ID before they are a name.
-pub(crate) fn series_refs(text: &str) -> (SeriesRef<'_>, Option<SeriesRef<'_>>) {
-    let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    match text.parse() {
-        Ok(number) if is_number => (SeriesRef::Id(number), Some(SeriesRef::Name(text))),
-        _ => (SeriesRef::Name(text), None),
-    }
-}
-
-/// The series that a text means, if there is one.
-pub(super) async fn resolve_text(
-    repository: &Repository,
-    text: &str,
-) -> Result<Option<Arc<Definition>>, Error> {
-    let (first, second) = series_refs(text);
-    let mut candidates = vec![first];
-    candidates.extend(second);
-    Ok(repository.find_many(&candidates).await?.into_iter().flatten().next())
 }
 
 /// Words what is wrong with a definition.

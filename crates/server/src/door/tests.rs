@@ -54,7 +54,8 @@ fn limits() -> RequestLimits {
 }
 
 fn app(stuck_at: &Stuck) -> App {
-    let route = |path, handler| Route { method: Method::GET, path, handler, is_admin: false };
+    let operation = &api_http::Operation::UNDECLARED;
+    let route = |path, handler| Route { method: Method::GET, path, operation, handler, is_admin: false };
     let routes = vec![
         route("/health/live", handler(&(), ok)),
         route("/plain", handler(&(), ok)),

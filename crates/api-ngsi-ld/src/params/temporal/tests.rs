@@ -1,8 +1,9 @@
-use api_http::Params;
+use api_http::{Operation, Params};
 use proptest::prelude::*;
 
 use super::*;
 use crate::context::RequestContext;
+use crate::params::PAST_QUERY;
 
 const LIMITS: Limits = Limits {
     page_default: 20,
@@ -23,7 +24,8 @@ fn names() -> Names {
 }
 
 fn request(query: &str) -> Request {
-    Request { params: Params::parse(query).unwrap(), ..Request::default() }
+    const QUERYING: Operation = Operation::new("", "query", "").query(&[PAST_QUERY]);
+    Request { params: Params::parse(query).unwrap(), operation: &QUERYING, ..Request::default() }
 }
 
 /// What was understood: representation, time, span, the last so many, attributes.

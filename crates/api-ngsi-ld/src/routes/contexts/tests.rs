@@ -27,7 +27,13 @@ fn request(query: &str, headers: &[(&str, &str)], capture: &str, body: &str) -> 
     for (name, value) in headers {
         fields.insert(HeaderName::from_bytes(name.as_bytes()).unwrap(), value.parse().unwrap());
     }
+    const WHATEVER: api_http::Operation = api_http::Operation::new("", "whatever", "").query(&[&[
+        params::DETAILS,
+        params::KIND,
+        params::RELOAD,
+    ]]);
     Request {
+        operation: &WHATEVER,
         captures: vec![capture.into()],
         params: Params::parse(query).unwrap(),
         headers: fields,

@@ -4,15 +4,23 @@ use api_http::{Request, Response};
 use model_entities::{InstanceId, TermId};
 
 use crate::answer::no_content;
-use crate::params::{check_parameters, instances};
+use crate::operation::{DONE, REMOVE_REFUSALS, WRITE_REFUSALS, declare, json_of};
+use crate::params::{self, instances};
 use crate::problem::Problem;
 use crate::request::{Session, attribute_name, body, entity_id, same_id};
 use crate::state::Api;
 use crate::wire::{Rules, check_uri, parse_past, parse_past_instance};
 
+/// POST /temporal/entities/{id}/attrs
+pub(crate) const APPEND: api_http::Operation =
+    declare("past", "appendPastAttributes", "Adds instances of attributes.")
+        .query(&[&[params::LOCAL]])
+        .sent(json_of("PastFragment"))
+        .gives(&[(204, DONE)])
+        .refuses(WRITE_REFUSALS);
+
 /// NGSI-LD 6.20.3.1, POST /temporal/entities/{id}/attrs: add instances of attributes (5.6.12).
 pub(crate) async fn append(api: Api, request: Request) -> Result<Response, Problem> {
-    check_parameters(&request, &["local"])?;
     let id = entity_id(&request)?;
     let rules = Rules::temporal(api.shared.limits.depth_max).with_id(false);
     let body = body(&request)?;
@@ -25,9 +33,15 @@ pub(crate) async fn append(api: Api, request: Request) -> Result<Response, Probl
     Ok(no_content())
 }
 
+/// DELETE /temporal/entities/{id}/attrs/{attr}
+pub(crate) const DELETE: api_http::Operation =
+    declare("past", "deletePastAttribute", "Removes the past of an attribute.")
+        .query(&[&[params::DATASET_ID, params::DELETE_ALL, params::LOCAL]])
+        .gives(&[(204, DONE)])
+        .refuses(REMOVE_REFUSALS);
+
 /// NGSI-LD 6.21.3.1, DELETE /temporal/entities/{id}/attrs/{attr} (5.6.13).
 pub(crate) async fn delete(api: Api, request: Request) -> Result<Response, Problem> {
-    check_parameters(&request, &["datasetId", "deleteAll", "local"])?;
     let id = entity_id(&request)?;
     let name = attribute_name(&request)?;
     let instances = instances(&request)?;
@@ -38,10 +52,17 @@ pub(crate) async fn delete(api: Api, request: Request) -> Result<Response, Probl
     Ok(no_content())
 }
 
+/// PATCH /temporal/entities/{id}/attrs/{attr}/{instance}
+pub(crate) const PATCH_INSTANCE: api_http::Operation =
+    declare("past", "updatePastInstance", "Corrects an instance.")
+        .query(&[&[params::LOCAL]])
+        .sent(json_of("PastFragment"))
+        .gives(&[(204, DONE)])
+        .refuses(WRITE_REFUSALS);
+
 /// NGSI-LD 6.22.3.1, PATCH /temporal/entities/{id}/attrs/{attr}/{instanceId} (5.6.14). The body is a fragment of an entity
 /// with this attribute alone, or the attribute's instance itself.
 pub(crate) async fn patch_instance(api: Api, request: Request) -> Result<Response, Problem> {
-    check_parameters(&request, &["local"])?;
     let id = entity_id(&request)?;
     let name = attribute_name(&request)?;
     let instance = instance_id(&request)?;
@@ -56,9 +77,15 @@ pub(crate) async fn patch_instance(api: Api, request: Request) -> Result<Respons
     Ok(no_content())
 }
 
+/// DELETE /temporal/entities/{id}/attrs/{attr}/{instance}
+pub(crate) const DELETE_INSTANCE: api_http::Operation =
+    declare("past", "deletePastInstance", "Removes an instance.")
+        .query(&[&[params::LOCAL]])
+        .gives(&[(204, DONE)])
+        .refuses(REMOVE_REFUSALS);
+
 /// NGSI-LD 6.22.3.2, DELETE /temporal/entities/{id}/attrs/{attr}/{instanceId} (5.6.15).
 pub(crate) async fn delete_instance(api: Api, request: Request) -> Result<Response, Problem> {
-    check_parameters(&request, &["local"])?;
     let id = entity_id(&request)?;
     let name = attribute_name(&request)?;
     let instance = instance_id(&request)?;

@@ -3,15 +3,25 @@
 use api_http::{Request, Response};
 
 use crate::answer::{answer_past, answer_pasts, created_at, no_content};
-use crate::params::{TemporalParams, check_parameters, parse_temporal_body};
+use crate::operation::{
+    DONE, MADE, NEW_REFUSALS, READ_REFUSALS, REMOVE_REFUSALS, declare, done, json_list, json_of, part,
+};
+use crate::params::{self, TemporalParams, parse_temporal_body};
 use crate::problem::Problem;
 use crate::request::{body, entity_id, tenant};
 use crate::state::Api;
 use crate::wire::{Rules, WireError, parse_past};
 
+/// POST /temporal/entities
+pub(crate) const CREATE: api_http::Operation =
+    declare("past", "createPast", "Adds to the past of an entity, or makes one.")
+        .query(&[&[params::LOCAL]])
+        .sent(json_of("Past"))
+        .gives(&[(201, MADE), (204, DONE)])
+        .refuses(NEW_REFUSALS);
+
 /// NGSI-LD 6.18.3.1, POST /temporal/entities: create or update the past of an entity (5.6.11).
 pub(crate) async fn create(api: Api, request: Request) -> Result<Response, Problem> {
-    check_parameters(&request, &["local"])?;
     let rules = Rules::temporal(api.shared.limits.depth_max);
     let body = body(&request)?;
     let tenant = tenant(&request)?;
@@ -27,6 +37,12 @@ pub(crate) async fn create(api: Api, request: Request) -> Result<Response, Probl
     Ok(if is_new { created_at("/ngsi-ld/v1/temporal/entities/", &draft.id) } else { no_content() })
 }
 
+/// GET /temporal/entities
+pub(crate) const QUERY: api_http::Operation = declare("past", "queryPast", "The past of entities that fit.")
+    .query(&[params::PAST_QUERY])
+    .gives(&[(200, done(json_list("Past"))), (206, part(json_list("Past")))])
+    .refuses(READ_REFUSALS);
+
 /// NGSI-LD 6.18.3.2, GET /temporal/entities: query the past of entities (5.7.4).
 pub(crate) async fn query(api: Api, request: Request) -> Result<Response, Problem> {
     let session = api.reading(&request).await?;
@@ -34,6 +50,14 @@ pub(crate) async fn query(api: Api, request: Request) -> Result<Response, Proble
     let params = TemporalParams::of_query(&request, &session.names, limits)?;
     answer_pasts(&session, &request, &params, limits).await
 }
+
+/// POST /temporal/entityOperations/query
+pub(crate) const QUERY_BY_POST: api_http::Operation =
+    declare("past", "queryPastByPost", "The past of entities that fit; the query is the body.")
+        .query(&[params::PAST_QUERY])
+        .sent(json_of("Query"))
+        .gives(&[(200, done(json_list("Past"))), (206, part(json_list("Past")))])
+        .refuses(READ_REFUSALS);
 
 /// NGSI-LD 6.24.3.1, POST /temporal/entityOperations/query: the same by a body (5.7.4).
 pub(crate) async fn query_by_post(api: Api, request: Request) -> Result<Response, Problem> {
@@ -44,6 +68,12 @@ pub(crate) async fn query_by_post(api: Api, request: Request) -> Result<Response
     answer_pasts(&session, &request, &params, limits).await
 }
 
+/// GET /temporal/entities/{id}
+pub(crate) const RETRIEVE: api_http::Operation = declare("past", "retrievePast", "The past of one entity.")
+    .query(&[params::PAST_ENTITY])
+    .gives(&[(200, done(json_of("Past"))), (206, part(json_of("Past")))])
+    .refuses(READ_REFUSALS);
+
 /// NGSI-LD 6.19.3.1, GET /temporal/entities/{id}: retrieve the past of an entity (5.7.3).
 pub(crate) async fn retrieve(api: Api, request: Request) -> Result<Response, Problem> {
     let id = entity_id(&request)?;
@@ -53,9 +83,15 @@ pub(crate) async fn retrieve(api: Api, request: Request) -> Result<Response, Pro
     answer_past(&session, id, &params, limits).await
 }
 
+/// DELETE /temporal/entities/{id}
+pub(crate) const DELETE: api_http::Operation =
+    declare("past", "deletePast", "Removes the past of an entity.")
+        .query(&[&[params::LOCAL]])
+        .gives(&[(204, DONE)])
+        .refuses(REMOVE_REFUSALS);
+
 /// NGSI-LD 6.19.3.2, DELETE /temporal/entities/{id} (5.6.16).
 pub(crate) async fn delete(api: Api, request: Request) -> Result<Response, Problem> {
-    check_parameters(&request, &["local"])?;
     let id = entity_id(&request)?;
     let session = api.reading(&request).await?;
     let deleted = session.entities.delete_history(id).await;

@@ -22,7 +22,7 @@ use serde::Serialize;
 
 use self::conditions::state_condition;
 use crate::problem::{JSON, Problem};
-use crate::shapes::series_refs;
+use crate::shapes;
 use crate::state::Api;
 
 /// The tenant that a request names. Cost without the headers: two header look-ups.
@@ -65,10 +65,7 @@ impl Api {
 
 /// The series that a text in an address means: an ID or a name.
 async fn find_series(repository: &Repository, text: &str) -> Result<Arc<Definition>, Problem> {
-    let (first, second) = series_refs(text);
-    let candidates = [Some(first), second];
-    let candidates: Vec<_> = candidates.into_iter().flatten().collect();
-    let found = repository.find_many(&candidates).await?.into_iter().flatten().next();
+    let found = shapes::find_series(repository, text).await?;
     found.ok_or_else(|| Problem::not_found(format!("series {text} is not known")))
 }
 

@@ -4,19 +4,19 @@
 //! (IDs, times) may be sent back as it was got, and is passed over.
 
 mod numbered;
-mod series;
+mod reference;
 mod unit;
 mod attribute;
+mod series;
 mod hook;
 mod repository;
 
 pub(crate) use attribute::{AttributeContext, AttributeTypeShape};
 pub(crate) use hook::{HookGiven, HookShape, attribute_search};
 pub(crate) use numbered::{INTERVALS, TYPES, of_number};
+pub(crate) use reference::{find_series, series_refs};
 pub(crate) use repository::{RepositoryGiven, RepositoryShape};
-pub(crate) use series::{
-    SeriesGiven, SeriesShape, interval_text, parse_day_start, refuse_series, series_refs,
-};
+pub(crate) use series::{SeriesGiven, SeriesShape, interval_text, parse_day_start, refuse_series};
 pub(crate) use unit::{UnitGiven, UnitShape};
 
 use serde::de::{Deserialize, DeserializeOwned, Deserializer};
