@@ -27,7 +27,7 @@ pub enum Error {
     /// The entity has no such attribute, or no instance with that datasetId.
     #[error("no such attribute")]
     NoSuchAttribute(TermId, Option<Box<str>>),
-    /// No instance of the past has this id.
+    /// No instance of the history has this id.
     #[error("no such instance {0}")]
     NoSuchInstance(crate::InstanceId),
     /// The entity is not in a state that the writer demanded.

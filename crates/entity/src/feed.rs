@@ -39,7 +39,7 @@ const KIND_STATES: u8 = 2;
 #[derive(Clone, Debug)]
 pub struct EntityChange<'a> {
     /// How often entities had begun to move to other buckets: of two changes of an entity, the one with the greater number is later;
-    /// those of one number are told in order.
+    /// those of one number are change in order.
     pub moves: u32,
     /// What became of the entity; never `Unchanged`.
     pub fate: Fate,
@@ -69,8 +69,8 @@ impl<'a> States<'a> {
     }
 }
 
-/// An operation that is to be told.
-pub struct Told<'a> {
+/// An operation that is to be change.
+pub struct EntityOutcome<'a> {
     /// What became of the entity.
     pub fate: Fate,
     /// The entity's id.
@@ -105,21 +105,21 @@ impl Records {
         self.brief.is_empty()
     }
 
-    /// Whether states are told.
+    /// Whether states are change.
     pub fn has_states(&self) -> bool {
         self.full.is_some()
     }
 
     /// Adds a record; nothing for what changed nothing. Cost: with states, a copy of the entity.
-    pub fn put(&mut self, told: &Told<'_>) {
-        if self.brief.is_empty() && told.fate != Fate::Unchanged {
+    pub fn put(&mut self, change: &EntityOutcome<'_>) {
+        if self.brief.is_empty() && change.fate != Fate::Unchanged {
             put_varint(&mut self.brief, self.moves.into());
             self.full.iter_mut().for_each(|full| put_varint(full, self.moves.into()));
         }
-        put_record(&mut self.brief, told);
+        put_record(&mut self.brief, change);
         if let Some(full) = &mut self.full {
-            put_record(full, told);
-            put_states(full, told);
+            put_record(full, change);
+            put_states(full, change);
             self.full.take_if(|full| full.len() > ROW_BYTES_MAX);
         }
     }
@@ -133,30 +133,30 @@ impl Records {
     }
 }
 
-fn put_record(out: &mut Vec<u8>, told: &Told<'_>) {
-    let fate = match told.fate {
+fn put_record(out: &mut Vec<u8>, change: &EntityOutcome<'_>) {
+    let fate = match change.fate {
         Fate::Created => 1,
         Fate::Updated => 2,
         Fate::Deleted => 3,
         Fate::Unchanged => return,
     };
     out.push(fate);
-    put_text(out, told.id);
-    for terms in [told.types, told.touched] {
+    put_text(out, change.id);
+    for terms in [change.types, change.touched] {
         put_varint(out, terms.len() as u64);
         terms.iter().for_each(|term| put_varint(out, u64::from(term.0)));
     }
 }
 
-fn put_states(out: &mut Vec<u8>, told: &Told<'_>) {
+fn put_states(out: &mut Vec<u8>, change: &EntityOutcome<'_>) {
     let start = out.len();
-    match (told.before, told.fate) {
+    match (change.before, change.fate) {
         (None, _) => {}
         (Some(before), Fate::Deleted) => out.extend_from_slice(before.bytes()),
-        (Some(before), _) => put_part(out, before, told.touched),
+        (Some(before), _) => put_part(out, before, change.touched),
     }
     seal(out, start);
-    let after = told.after.unwrap_or_default();
+    let after = change.after.unwrap_or_default();
     put_varint(out, after.len() as u64);
     out.extend_from_slice(after);
 }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// Names an instance of the past: when it was written, and a tag of its entity, attribute and dataset.
+/// Names an instance of the history: when it was written, and a tag of its entity, attribute and dataset.
 /// Written `urn:ngsi-ld:Instance:` with 24 hexadecimal digits.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub struct InstanceId {

@@ -12,7 +12,7 @@
 //! entities/{tenant}/{bucket}    H id 00 time                       instances    head row: what a commit did (history/head.rs)
 //! entities/{tenant}/{bucket}    f id                               time         head rows up to it are folded; stamped
 //! entities/{tenant}/{bucket}    o id                               header       past without an entity (history/header.rs), stamped
-//! entities/{tenant}/{bucket}    P type id                          nothing      finds pasts by the types their entity had when it went
+//! entities/{tenant}/{bucket}    P type id                          nothing      finds histories by the types their entity had when it went
 //! entities/{tenant}/{bucket}    k id                               nothing      the entity was moved here (rebucket.rs)
 //! history/{tenant}/{bucket}     rows of `strands`, named            id 00 attribute dataset 00
 //! history/{tenant}/{bucket}     m name                             nothing      the strand holds instances that were changed later
@@ -29,7 +29,7 @@
 //!
 //! Over how many buckets the entities of a tenant are spread is kept in the store's directory of tenants (`u32`).
 //!
-//! The past of an entity is in one partition of its own (its strands), for which the bucket is that of the id among
+//! The history of an entity is in one partition of its own (its strands), for which the bucket is that of the id among
 //! [`HISTORY_BUCKETS`].
 //!
 //! An indexed attribute has at least one `V` row for each type of its entity.
@@ -58,7 +58,7 @@ pub const MODEL: Model = Model { id: 1, name: "entities" };
 pub const ENTITIES: Space = Space { id: 1, kind: SpaceKind::Commit, name: "entities" };
 /// What attributes were: strands.
 pub const HISTORY: Space = Space { id: 4, kind: SpaceKind::Commit, name: "history" };
-/// Buckets that pasts are spread over: a power of two, for ever the same.
+/// Buckets that histories are spread over: a power of two, for ever the same.
 pub const HISTORY_BUCKETS: u32 = 65_536;
 /// Names of types and attributes.
 pub const TERMS: Space = Space { id: 2, kind: SpaceKind::Commit, name: "terms" };
@@ -226,7 +226,7 @@ fn put_past_type(out: &mut Vec<u8>, of_type: TermId, id: &str) {
     out.extend_from_slice(id.as_bytes());
 }
 
-/// Ids of pasts whose entity had this type when it went, in order. It may have come back.
+/// Ids of histories whose entity had this type when it went, in order. It may have come back.
 pub fn past_type_range(of_type: TermId) -> Range {
     prefix(|out| put_past_type(out, of_type, ""))
 }
@@ -241,22 +241,22 @@ pub fn moved_range() -> Range {
     Range::prefix(vec![MOVED])
 }
 
-/// What says up to when pasts are folded, in id order.
+/// What says up to when histories are folded, in id order.
 pub fn folded_range() -> Range {
     Range::prefix(vec![FOLDED])
 }
 
-/// Rows that lead to pasts by types.
+/// Rows that lead to histories by types.
 pub fn past_types_range() -> Range {
     Range::prefix(vec![PAST_TYPE])
 }
 
-/// Rows by which entities and pasts are found, of each kind.
+/// Rows by which entities and histories are found, of each kind.
 pub fn finding_ranges() -> [Range; 6] {
     [TYPE, VALUE, SCOPE, CELL, EXPIRY, PAST_TYPE].map(|row| Range::prefix(vec![row]))
 }
 
-/// Headers of pasts without an entity, in id order.
+/// Headers of histories without an entity, in id order.
 pub fn pasts_range() -> Range {
     Range::prefix(vec![PAST])
 }

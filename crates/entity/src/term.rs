@@ -5,7 +5,7 @@
 pub struct TermId(pub u32);
 
 impl TermId {
-    /// The name of the scopes of an entity among the attributes of its past. No tenant has so many names: it is never
+    /// The name of the scopes of an entity among the attributes of its history. No tenant has so many names: it is never
     /// allotted, and no living entity has an attribute of it.
     pub const SCOPE: Self = Self(u32::MAX);
 }

@@ -163,7 +163,7 @@ impl TenantEntities {
             let held = state.register().await?;
             if !state.has_consumer(name).await? {
                 // The last one may have gone without writers being told.
-                if held.stamp.is_none() && state.may_tell_states() {
+                if held.stamp.is_none() && state.may_record_states() {
                     state.raise_fences().await?;
                 }
                 return Ok(false);

@@ -14,7 +14,7 @@ use store::retry::{RetryBackoff, RetryLocks};
 use store::{ErrorKind, Lane, Store, Tenant, TenantCreation, TenantName, Tenants, Timestamp, WriteIds};
 use tokio::sync::Notify;
 
-use crate::histories::Pasts;
+use crate::histories::Histories;
 use crate::indexes::{IndexPolicy, Indexes};
 use crate::layout::{Layout, Looks};
 use crate::options::Options;
@@ -36,7 +36,7 @@ pub struct Entities {
     store: Store,
     options: Arc<Options>,
     write_ids: WriteIds,
-    pasts: Arc<Pasts>,
+    histories: Arc<Histories>,
     lane: Lane,
     /// The newest life of each, by name.
     tenants: Arc<RwLock<HashMap<TenantName, TenantEntities>>>,
@@ -49,10 +49,19 @@ impl Entities {
     /// Entities kept in `store`.
     pub fn new(store: Store, options: Options) -> Self {
         let (write_ids, tenants) = (WriteIds::new(), Arc::default());
-        let pasts = Arc::new(Pasts::new(store.clone()));
+        let histories = Arc::new(Histories::new(store.clone()));
         let (lane, directory) = (Lane::new(1), Tenants::new(store.clone()));
         let index_alarm = Arc::default();
-        Self { store, options: Arc::new(options), write_ids, pasts, lane, tenants, directory, index_alarm }
+        Self {
+            store,
+            options: Arc::new(options),
+            write_ids,
+            histories,
+            lane,
+            tenants,
+            directory,
+            index_alarm,
+        }
     }
 
     /// The same with long queries in this lane (otherwise there is one of a single slot). Asked for before any tenant.
@@ -215,13 +224,13 @@ impl Entities {
         &self.index_alarm
     }
 
-    /// What jobs on entities and their pasts skip.
+    /// What jobs on entities and their histories skip.
     pub fn skips(&self) -> &Arc<SkipLog> {
-        self.pasts.strands.skips()
+        self.histories.strands.skips()
     }
 
-    pub(crate) fn pasts(&self) -> &Pasts {
-        &self.pasts
+    pub(crate) fn histories(&self) -> &Histories {
+        &self.histories
     }
 
     /// A tenant that is loaded and goes on, with all names that are stored: other nodes store some, too, where a store is shared.
@@ -293,7 +302,7 @@ impl Entities {
             write_ids: self.write_ids.clone(),
             retry_locks: Arc::new(RetryLocks::new(WRITE_LOCKS)),
             policy: TenantPolicy::new(&self.options.history, tenant),
-            pasts: self.pasts.clone(),
+            histories: self.histories.clone(),
             purged: Default::default(),
             lane: self.lane.clone(),
             indexes: Arc::new(Indexes::new(index, Arc::clone(&self.index_alarm))),

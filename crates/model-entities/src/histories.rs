@@ -6,7 +6,7 @@ use strands::{StrandOptions, Strands};
 
 use crate::fold_queue::FoldQueue;
 
-/// The most points of a block of a past.
+/// The most points of a block of a history.
 pub(crate) const BLOCK_POINTS_MAX: usize = 4096;
 /// Overlays, and points in them, from which a strand is folded.
 const OVERLAYS_MAX: usize = 8;
@@ -15,16 +15,16 @@ const OVERLAY_POINTS_MAX: usize = 4096;
 /// Locks of folds and edits, which histories share by hash.
 const HISTORY_LOCKS: u32 = 64;
 
-/// What the pasts of all tenants share.
+/// What the histories of all tenants share.
 #[derive(Debug)]
-pub(crate) struct Pasts {
+pub(crate) struct Histories {
     pub(crate) strands: Strands,
     pub(crate) queue: FoldQueue,
     /// Folds and edits of one history lock each other out.
     pub(crate) retry_locks: RetryLocks,
 }
 
-impl Pasts {
+impl Histories {
     pub(crate) fn new(store: Store) -> Self {
         let options = StrandOptions {
             block_points_max: BLOCK_POINTS_MAX,

@@ -117,8 +117,8 @@ impl TenantState {
             }
         }
         let mut failed = Ok(());
-        for ((watch, pairs), told) in put.into_iter().zip(self.store.commit_all_known(commits).await) {
-            match told {
+        for ((watch, pairs), outcome) in put.into_iter().zip(self.store.commit_all_known(commits).await) {
+            match outcome {
                 Ok(_) => watch.known.learn(&pairs),
                 Err(error) if error.kind().is_lost_race() => {}
                 Err(error) => failed = Err(error.into()),

@@ -215,8 +215,8 @@ impl TenantEntities {
         batches.push(batch);
         batches.retain(|batch| !batch.ids.is_empty());
         let commits = batches.iter_mut().map(|batch| batch.commit(state, partition)).collect();
-        for (batch, told) in batches.iter().zip(state.store.commit_all_known(commits).await) {
-            match told {
+        for (batch, outcome) in batches.iter().zip(state.store.commit_all_known(commits).await) {
+            match outcome {
                 Ok(_) => {}
                 Err(error) if error.kind().is_lost_race() => {
                     for id in &batch.ids {

@@ -115,7 +115,7 @@ impl Moving {
     }
 }
 
-/// The rows by which an entity, or its past, is found, as they lie in a bucket. Cost: a scan of all such rows of the bucket.
+/// The rows by which an entity, or its history, is found, as they lie in a bucket. Cost: a scan of all such rows of the bucket.
 async fn found_by(state: &TenantState, partition: &Partition, id: &str) -> Result<Vec<Bytes>, Error> {
     let mut found = Vec::new();
     for range in keys::finding_ranges() {
@@ -292,12 +292,13 @@ struct Walk {
     has_failed: bool,
 }
 
-/// Kinds of rows that entities and pasts are found by, the least row of most of them first; rows that lead to pasts are left
+/// Kinds of rows that entities and histories are found by, the least row of most of them first; rows that lead to histories are left
 /// where these have gone.
 fn kinds() -> [Range; 5] {
-    let pasts = [keys::pasts_range(), keys::folded_range(), keys::heads_range(), keys::past_types_range()];
-    let [pasts, folded, heads, types] = pasts;
-    [keys::entities_range(), pasts, folded, heads, types]
+    let histories =
+        [keys::pasts_range(), keys::folded_range(), keys::heads_range(), keys::past_types_range()];
+    let [histories, folded, heads, types] = histories;
+    [keys::entities_range(), histories, folded, heads, types]
 }
 
 impl Walk {

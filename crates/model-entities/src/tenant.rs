@@ -15,7 +15,7 @@ use entity::{EntityView, Error, TermId};
 use store::retry::RetryLocks;
 use store::{Fingerprint, Lane, Partition, Row, Store, Tenant, Timestamp, WriteIds, bucket_of};
 
-use crate::histories::Pasts;
+use crate::histories::Histories;
 use crate::indexes::Indexes;
 use crate::layout::{Layout, Looks};
 use crate::low_water::LowWater;
@@ -50,7 +50,7 @@ pub(crate) struct TenantState {
     pub(crate) retry_locks: Arc<RetryLocks>,
     /// What is recorded of changes.
     pub(crate) policy: TenantPolicy,
-    pub(crate) pasts: Arc<Pasts>,
+    pub(crate) histories: Arc<Histories>,
     /// What writers go by, by partition.
     pub(crate) watched: Box<[Watched]>,
     /// Which attributes have index rows for all entities, and which queries want them.
@@ -109,7 +109,7 @@ impl TenantState {
             write_ids: self.write_ids.clone(),
             retry_locks: self.retry_locks.clone(),
             policy: self.policy.clone(),
-            pasts: self.pasts.clone(),
+            histories: self.histories.clone(),
             purged: LowWater::default(),
             lane: self.lane.clone(),
             indexes: self.indexes.clone(),
@@ -175,7 +175,7 @@ impl TenantState {
         if matches!(error, Error::NoSuchTenant(_)) {
             return Ok(());
         }
-        self.pasts.strands.skips().note(job, self.tenant(), what, &error);
+        self.histories.strands.skips().note(job, self.tenant(), what, &error);
         Ok(())
     }
 }

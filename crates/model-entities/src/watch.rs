@@ -22,7 +22,7 @@ pub(crate) struct Watched(RwLock<Option<(Epoch, Arc<Known>)>>);
 /// What was read under a fence, and is so as long as that stands.
 #[derive(Debug, Default)]
 pub(crate) struct Known {
-    pub(crate) tells_states: bool,
+    pub(crate) records_states: bool,
     /// Which attributes have index rows.
     pub(crate) indexed: Indexed,
     /// Types, each with an attribute that is noted as in use.
@@ -51,8 +51,8 @@ impl Watched {
 
 impl Known {
     /// What was read; nothing is known to be in use yet.
-    pub(crate) fn new(tells_states: bool, indexed: Indexed) -> Self {
-        Self { tells_states, indexed, in_use: RwLock::default() }
+    pub(crate) fn new(records_states: bool, indexed: Indexed) -> Self {
+        Self { records_states, indexed, in_use: RwLock::default() }
     }
 
     /// Which of these are not known to be in use. Cost: a look at each.

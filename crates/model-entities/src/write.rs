@@ -97,15 +97,15 @@ impl TenantEntities {
         change.fate != entity::Fate::Unchanged || !self.state().store.may_lag()
     }
 
-    /// `None`: another writer came first, or there is a past that is not at hand: `again` looks it up.
+    /// `None`: another writer came first, or there is a history that is not cached: `again` looks it up.
     async fn attempt(&self, request: Request<'_>, again: bool) -> Result<Option<Change>, Error> {
         let Request { id, operation, now, .. } = request;
         let (state, watch) = self.watch(id).await?;
         let row = if again { state.row_linear(id).await? } else { state.row_at_home(id).await? };
         let past = match &row {
             Some(_) => None,
-            None if again => state.past_row(id).await?,
-            None => state.past_row_cached(id)?,
+            None if again => state.header_row(id).await?,
+            None => state.header_row_cached(id)?,
         };
         if state.is_superseded() {
             // It may have moved before it was read.
@@ -131,7 +131,7 @@ impl TenantEntities {
             return Ok(None);
         }
         if recorded {
-            state.pasts.note(state.tenant(), id);
+            state.histories.note(state.tenant(), id);
         }
         Ok(Some(change))
     }
@@ -188,7 +188,7 @@ impl TenantEntities {
             left = self.attempt_all(&left, Round { attempt, ..round }, outcomes).await;
         }
         for group in left {
-            group.tell(outcomes, || Error::Contention(group.id.into()));
+            group.fail(outcomes, || Error::Contention(group.id.into()));
         }
     }
 
@@ -202,7 +202,7 @@ impl TenantEntities {
     ) -> Vec<&'a Group<'a>> {
         let locks = &self.state().retry_locks;
         let lock_of = |group: &Group<'_>| locks.of(&[group.id.as_bytes()]);
-        // After the first attempt some only look for a past; who is left after the second has lost to others.
+        // After the first attempt some only look for a history; who is left after the second has lost to others.
         let lost = round.attempt > 1;
         let (free, queued): (Vec<&Group<'_>>, Vec<&Group<'_>>) =
             groups.iter().partition(|group| !lost && !locks.is_queued(lock_of(group)));
@@ -228,7 +228,7 @@ impl TenantEntities {
             Ok(None) => return groups.to_vec(),
             Err(error) => {
                 for group in groups {
-                    group.tell(outcomes, || repeat(&error));
+                    group.fail(outcomes, || repeat(&error));
                 }
                 return Vec::new();
             }
@@ -240,7 +240,7 @@ impl TenantEntities {
             let watch = match watch {
                 Ok(watch) => watch,
                 Err(error) => {
-                    group.tell(outcomes, || repeat(&error));
+                    group.fail(outcomes, || repeat(&error));
                     continue;
                 }
             };
@@ -249,7 +249,7 @@ impl TenantEntities {
                 continue;
             }
             if !fits {
-                group.tell(outcomes, || Error::NoSuchEntity(group.id.into()));
+                group.fail(outcomes, || Error::NoSuchEntity(group.id.into()));
                 continue;
             }
             let mut pending = PendingCommit::new(group.id, row, past, watch);
@@ -310,13 +310,13 @@ impl Round<'_> {
         ids: &[&str],
         watches: Vec<Result<Watch, Error>>,
     ) -> Result<Vec<Read>, Error> {
-        // The first attempt goes without pasts that are not at hand.
-        let (rows, pasts) = state.rows_and_pasts(ids, self.attempt > 0).await?;
+        // The first attempt goes without histories that are not cached.
+        let (rows, histories) = state.rows_and_headers(ids, self.attempt > 0).await?;
         let fit = match self.matching {
             Some(matching) => matching.judge(state, &rows).await?,
             None => vec![true; rows.len()],
         };
-        let read = watches.into_iter().zip(rows).zip(pasts).zip(fit);
+        let read = watches.into_iter().zip(rows).zip(histories).zip(fit);
         Ok(read.map(|(((watch, row), past), fits)| Read { watch, row, past, fits }).collect())
     }
 }
@@ -326,7 +326,7 @@ struct Read {
     /// `Err`: it should have moved, and could not.
     watch: Result<Watch, Error>,
     row: Option<Row>,
-    /// The row of its past, if it is not there.
+    /// The row of its history, if it is not there.
     past: Option<Row>,
     /// Whether it is to be written.
     fits: bool,
@@ -356,10 +356,10 @@ impl TenantState {
                 Err(error) => group.refuse(outcomes, &error),
             }
         }
-        let told = self.store.commit_all_known(commits).await;
-        for ((group, recorded), told) in groups.into_iter().zip(told) {
-            match settle(told) {
-                Ok(true) if recorded => self.pasts.note(self.tenant(), group.id),
+        let outcome = self.store.commit_all_known(commits).await;
+        for ((group, recorded), outcome) in groups.into_iter().zip(outcome) {
+            match settle(outcome) {
+                Ok(true) if recorded => self.histories.note(self.tenant(), group.id),
                 Ok(true) => {}
                 Ok(false) => left.push(group),
                 Err(error) => group.refuse(outcomes, &error),
@@ -436,7 +436,7 @@ fn groups(operations: &[(Box<str>, Operation)]) -> Vec<Group<'_>> {
 
 impl Group<'_> {
     /// The same outcome for all operations.
-    fn tell(&self, outcomes: &Outcomes, error: impl Fn() -> Error) {
+    fn fail(&self, outcomes: &Outcomes, error: impl Fn() -> Error) {
         for (index, _) in &self.operations {
             outcomes.set(*index, Err(error()));
         }

@@ -116,7 +116,7 @@ fn first_twice<'g, T, K: Eq + Hash>(given: &'g [T], key: impl Fn(&'g T) -> K) ->
     given.iter().find(|one| !seen.insert(key(one)))
 }
 
-/// Refuses what cannot be written into the past: instances without a value, at any depth. Instances of one dataset may
+/// Refuses what cannot be written into the history: instances without a value, at any depth. Instances of one dataset may
 /// be many; their members' may not. An instance may be a removal.
 ///
 /// # Errors

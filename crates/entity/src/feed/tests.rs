@@ -1,4 +1,4 @@
-//! What is told comes back; other bytes never panic.
+//! What is change comes back; other bytes never panic.
 
 use proptest::prelude::*;
 use store::{Model, Timestamp};
@@ -28,13 +28,13 @@ proptest! {
         with_states: bool,
     ) {
         let fates = [Fate::Created, Fate::Updated, Fate::Deleted];
-        let mut told = Records::new(with_states, 7);
+        let mut change = Records::new(with_states, 7);
         for (fate, id, types, touched, before, after) in &records {
             let before = before.as_ref().map(|bytes| EntityView::parse(bytes).unwrap());
             let after = after.as_deref();
-            told.put(&Told { fate: fates[*fate], id, types, touched, before: before.as_ref(), after });
+            change.put(&EntityOutcome { fate: fates[*fate], id, types, touched, before: before.as_ref(), after });
         }
-        let said = told.into_record(1_000_000);
+        let said = change.into_record(1_000_000);
         let read: Vec<_> = change_records(&said).collect();
         prop_assert_eq!(read.len(), records.len());
         for ((fate, id, types, touched, before, after), read) in records.iter().zip(&read) {
@@ -67,9 +67,15 @@ proptest! {
 #[test]
 fn what_changed_nothing_is_not_told() {
     let mut records = Records::new(false, 0);
-    let told =
-        Told { fate: Fate::Unchanged, id: "urn:x:1", types: &[], touched: &[], before: None, after: None };
-    records.put(&told);
+    let change = EntityOutcome {
+        fate: Fate::Unchanged,
+        id: "urn:x:1",
+        types: &[],
+        touched: &[],
+        before: None,
+        after: None,
+    };
+    records.put(&change);
     assert!(records.is_empty());
 }
 
@@ -83,7 +89,7 @@ fn what_would_be_too_large_goes_without_states() {
         let mut records = Records::new(true, 0);
         for _ in 0..count {
             let (before, after) = (Some(&view), Some(&stored[..]));
-            records.put(&Told {
+            records.put(&EntityOutcome {
                 fate: Fate::Updated,
                 id: "urn:x:1",
                 types: &[],

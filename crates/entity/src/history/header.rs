@@ -16,14 +16,14 @@ use crate::{EntityView, TermId};
 const FORMAT: u8 = 1;
 const FLAG_DELETED: u8 = 1;
 
-/// The header of a past without an entity.
+/// The header of a history without an entity.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Header {
     /// When the entity was created.
     pub created: Timestamp,
     /// A time that no write of the entity goes behind, should it come back.
     pub last: Timestamp,
-    /// When the entity went; `None` for a past that never had one.
+    /// When the entity went; `None` for a history that never had one.
     pub deleted: Option<Timestamp>,
     /// The types it had.
     pub types: SmallVec<[TermId; 2]>,

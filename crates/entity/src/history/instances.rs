@@ -1,4 +1,4 @@
-//! A past as it was read: columns of instances for each attribute and dataset.
+//! A history as it was read: columns of instances for each attribute and dataset.
 
 use smallvec::SmallVec;
 use store::Timestamp;
@@ -9,7 +9,7 @@ use super::{TimeProperty, TimeSpan};
 use crate::view::Fields;
 use crate::{AttributeView, Extra, InstanceId, InstanceView, Kind, TermId};
 
-/// The past of an entity, living or gone, as far as it was asked for.
+/// The history of an entity, living or gone, as far as it was asked for.
 #[derive(Clone, Debug)]
 pub struct EntityHistory {
     /// Its id.
@@ -20,7 +20,7 @@ pub struct EntityHistory {
     pub scopes: Vec<Box<str>>,
     /// When it was created (the last time).
     pub created_at: Timestamp,
-    /// When it was last changed, or its past was.
+    /// When it was last changed, or its history was.
     pub modified_at: Timestamp,
     /// When it went; `None` while it is there.
     pub deleted_at: Option<Timestamp>,

@@ -1,10 +1,10 @@
-//! What is asked of a past.
+//! What is asked of a history.
 
 use store::Timestamp;
 
 use crate::TermId;
 
-/// Which instances of an entity's past.
+/// Which instances of an entity's history.
 #[derive(Clone, Debug)]
 pub struct HistoryRequest {
     /// Of which attributes.

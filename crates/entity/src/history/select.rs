@@ -1,7 +1,7 @@
 //! Instances of one attribute and dataset within a span of time, the first or last of them.
 //!
 //! Blocks are read some at a time, and of what they hold no more is kept than may be among those that are wanted: an
-//! answer costs memory for itself, not for the past it is taken from.
+//! answer costs memory for itself, not for the history it is taken from.
 
 use store::Timestamp;
 use strands::{Points, Summary, TimeRange, UNOBSERVED};

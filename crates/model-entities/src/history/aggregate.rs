@@ -21,10 +21,10 @@ const BACKOFF: RetryBackoff = RetryBackoff::at_once(8);
 const TASKS_MAX: usize = 8;
 
 impl TenantEntities {
-    /// Aggregates of an entity's past: for each attribute and dataset of the request (whose `last_n` takes the last
+    /// Aggregates of an entity's history: for each attribute and dataset of the request (whose `last_n` takes the last
     /// instances first, and whose `instances_max` does not count here). Buckets begin at the begin of the span; where all of
     /// time is asked for, at the first of all instances; where only the begin is open, at whole periods since 1970 (weeks: on
-    /// Mondays). `None`: the entity has no past, and is not there.
+    /// Mondays). `None`: the entity has no history, and is not there.
     ///
     /// Cost: some nanoseconds for each number, read in blocks; blocks that lie inside one bucket are not read, unless for
     /// `distinctCount` and `stddev`, and of others no more columns than are needed. One block of each attribute stands in memory at
@@ -139,7 +139,7 @@ impl TenantEntities {
         source: &Source,
         job: &Aggregation,
     ) -> Result<Option<AggregateHistory>, Error> {
-        let strands = &self.state().pasts.strands;
+        let strands = &self.state().histories.strands;
         let fresh = source.fresh.columns();
         let is_told = kind_of_last(&fresh).is_some();
         let mut aggregator = Aggregator::new(source.attribute, source.dataset.clone(), job);

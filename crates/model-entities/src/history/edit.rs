@@ -1,6 +1,6 @@
-//! Changes to the past itself; the entity as it is stays as it is.
+//! Changes to the history itself; the entity as it is stays as it is.
 //!
-//! Edits change strands: what head rows say is folded before. Instances that are written into the past get times between
+//! Edits change strands: what head rows say is folded before. Instances that are written into the history get times between
 //! those of the entity's own writes, which are whole microseconds.
 
 #[cfg(test)]
@@ -30,16 +30,16 @@ use crate::TenantEntities;
 use crate::tenant::TenantState;
 use crate::watch::Watch;
 
-/// Instances written into the past within one microsecond.
+/// Instances written into the history within one microsecond.
 const INSTANCES_A_MICROSECOND: i64 = MICROSECOND - 1;
 
 /// Strands that are erased side by side.
 const ERASED_AT_ONCE: usize = 32;
 
 impl TenantEntities {
-    /// Adds instances to the past (NGSI-LD 5.6.11 create or update, 5.6.12 add attributes). An attribute of the draft may
+    /// Adds instances to the history (NGSI-LD 5.6.11 create or update, 5.6.12 add attributes). An attribute of the draft may
     /// have many instances of one dataset; they are told apart by the order they stand in; those to be removed are
-    /// recorded as removals at the time of this write (4.5.7). The entity as it is does not change. Answers whether the entity had no past, and is not there: then types are needed. Types and scopes of a
+    /// recorded as removals at the time of this write (4.5.7). The entity as it is does not change. Answers whether the entity had no history, and is not there: then types are needed. Types and scopes of a
     /// past without an entity are added to those known of it; else the entity's own count.
     ///
     /// Cost: a fold, and a commit for each attribute and dataset, each an atom, in one group.
@@ -64,7 +64,7 @@ impl TenantEntities {
             let was_new = self.write_header(id, draft, now, last).await?;
             let is_new = *is_new.get_or_insert(was_new);
             let mut lost = Vec::new();
-            let outcomes = self.state().pasts.strands.write_all(writes).await;
+            let outcomes = self.state().histories.strands.write_all(writes).await;
             for (given, outcome) in left.into_iter().zip(outcomes) {
                 match outcome {
                     Err(strands::Error::Contention(_)) => lost.push(given),
@@ -79,12 +79,12 @@ impl TenantEntities {
         Err(attempts.exhausted(id).into())
     }
 
-    async fn write_one_past(&self, write: StrandWrite) -> Result<(), Error> {
-        let outcomes = self.state().pasts.strands.write_all(vec![write]).await;
+    async fn write_strand(&self, write: StrandWrite) -> Result<(), Error> {
+        let outcomes = self.state().histories.strands.write_all(vec![write]).await;
         outcomes.into_iter().try_for_each(|outcome| outcome.map_err(Error::from))
     }
 
-    /// Makes known what is to be known of a past without an entity; answers whether nothing was known before.
+    /// Makes known what is to be known of a history without an entity; answers whether nothing was known before.
     async fn write_header(
         &self,
         id: &str,
@@ -98,10 +98,10 @@ impl TenantEntities {
             if state.row_linear(id).await?.is_some() {
                 return Ok(false);
             }
-            let row = state.past_row(id).await?;
+            let row = state.header_row(id).await?;
             let held = row.as_ref().map(|row| Header::parse(&row.value).ok_or_else(super::heads::damaged));
             let held = held.transpose()?;
-            let is_new = held.is_none() && !self.has_past(id).await?;
+            let is_new = held.is_none() && !self.has_history(id).await?;
             if is_new && draft.types.is_empty() {
                 return Err(Error::Invalid("type is missing".into()));
             }
@@ -125,7 +125,7 @@ impl TenantEntities {
             let mut writes: Vec<Write> = types.collect();
             writes.push(Write::PutStamped(key, header.encode().into()));
             let conditions = vec![Condition::Absent(keys::entity(id)), condition];
-            if state.commit_past(id, watch, conditions, writes).await? {
+            if state.commit_history(id, watch, conditions, writes).await? {
                 return Ok(is_new);
             }
         }
@@ -158,7 +158,7 @@ impl TenantEntities {
         now: Timestamp,
     ) -> Result<StrandWrite, Error> {
         let strand = self.strand(id, keys::strand_name(id, given.attribute, given.dataset));
-        let strands = &self.state().pasts.strands;
+        let strands = &self.state().histories.strands;
         // Times are chosen behind what is held: what another node writes meanwhile is not to be hit.
         let version = strands.version(&strand).await?;
         let last = strands.extent(&strand).await?.map(|(_, last)| micros(last));
@@ -187,18 +187,18 @@ impl TenantEntities {
         Ok(write_of(strand, vec![Edit::Put(builder.points)], written, Some(version)))
     }
 
-    /// Removes the whole past of an entity (5.6.16); the entity itself stays, if it is there. It is no atom: readers meanwhile, and
+    /// Removes the whole history of an entity (5.6.16); the entity itself stays, if it is there. It is no atom: readers meanwhile, and
     /// those after an error, may find a part of it; what makes it known goes last, so that it can be called again.
     ///
     /// Cost: a commit for each attribute and dataset, [`ERASED_AT_ONCE`] of them side by side.
     ///
     /// # Errors
     ///
-    /// [`Error::NoSuchEntity`] if there is no past; if the store refuses.
+    /// [`Error::NoSuchEntity`] if there is no history; if the store refuses.
     pub async fn delete_history(&self, id: &str) -> Result<(), Error> {
         let _lock = self.lock_history(id).await;
-        let header = self.state().past_row(id).await?;
-        if header.is_none() && !self.has_past(id).await? {
+        let header = self.state().header_row(id).await?;
+        if header.is_none() && !self.has_history(id).await? {
             return Err(Error::NoSuchEntity(id.into()));
         }
         // Head rows first: a strand's mark, which says what of them to pass over, goes with the strand.
@@ -214,7 +214,7 @@ impl TenantEntities {
             // What is still there is read again.
             state.drop_heads(id, &heads, newest, watch).await?;
         }
-        self.erase_pasts(&self.strands_of(id, |_, _| true).await?).await?;
+        self.erase_strands(&self.strands_of(id, |_, _| true).await?).await?;
         // What makes it known goes last, so that it can be deleted again after a crash.
         if let Some(row) = header {
             let header = Header::parse(&row.value).ok_or_else(super::heads::damaged)?;
@@ -226,10 +226,10 @@ impl TenantEntities {
             while attempts.next().await {
                 let (state, watch) = self.watch(id).await?;
                 // If it is another one now, the entity has come back or gone again meanwhile; if it has moved, it is the same.
-                let same = state.past_row(id).await?.filter(|now| now.value == row.value);
+                let same = state.header_row(id).await?.filter(|now| now.value == row.value);
                 let Some(same) = same else { break };
                 let is_same = vec![Condition::Version(key.clone(), same.stamp)];
-                if state.commit_past(id, watch, is_same, writes.clone()).await? {
+                if state.commit_history(id, watch, is_same, writes.clone()).await? {
                     break;
                 }
             }
@@ -237,11 +237,11 @@ impl TenantEntities {
         Ok(())
     }
 
-    /// Removes the past of an attribute (5.6.13), each dataset an atom. Cost: as [`Self::delete_history`], of that attribute.
+    /// Removes the history of an attribute (5.6.13), each dataset an atom. Cost: as [`Self::delete_history`], of that attribute.
     ///
     /// # Errors
     ///
-    /// [`Error::NoSuchEntity`], [`Error::NoSuchAttribute`] if there is no past of it; if the store refuses.
+    /// [`Error::NoSuchEntity`], [`Error::NoSuchAttribute`] if there is no history of it; if the store refuses.
     pub async fn delete_history_attribute(
         &self,
         id: &str,
@@ -258,22 +258,22 @@ impl TenantEntities {
             };
             return Err(Error::NoSuchAttribute(attribute, dataset));
         }
-        self.erase_pasts(&strands).await
+        self.erase_strands(&strands).await
     }
 
     /// Erases strands, some side by side: their commits share syncs. Each is an atom of its own; after an error all those
     /// that were begun with it have been tried, and the rest is there.
-    async fn erase_pasts(&self, strands: &[Strand]) -> Result<(), Error> {
+    async fn erase_strands(&self, strands: &[Strand]) -> Result<(), Error> {
         for some in strands.chunks(ERASED_AT_ONCE) {
-            let outcomes = join_all(some.iter().map(|strand| self.erase_past(strand))).await;
+            let outcomes = join_all(some.iter().map(|strand| self.erase_strand(strand))).await;
             outcomes.into_iter().collect::<Result<(), Error>>()?;
         }
         Ok(())
     }
 
-    async fn erase_past(&self, strand: &Strand) -> Result<(), Error> {
+    async fn erase_strand(&self, strand: &Strand) -> Result<(), Error> {
         let beside = vec![Write::Delete(keys::changed(&strand.name))];
-        Ok(self.state().pasts.strands.erase(strand, beside, None).await?)
+        Ok(self.state().histories.strands.erase(strand, beside, None).await?)
     }
 
     /// Strands that are meant, after a fold: they hold all there is.
@@ -304,7 +304,7 @@ impl TenantEntities {
         let _lock = self.lock_history(id).await;
         let Held { strand, .. } = self.find_instance(id, attribute, instance).await?;
         let edit = Edit::Delete(TimeRange { from: instance.time, to: instance.time.saturating_add(1) });
-        self.write_one_past(write_of(strand, vec![edit], micros(instance.time), None)).await
+        self.write_strand(write_of(strand, vec![edit], micros(instance.time), None)).await
     }
 
     /// Changes one instance (5.6.14): members that are given take the place of held ones. It keeps its name; the
@@ -326,7 +326,7 @@ impl TenantEntities {
         while attempts.next().await {
             let held = self.find_instance(id, attribute, instance).await?;
             let write = patch_write(id, attribute, held, patch, now)?;
-            match self.write_one_past(write).await {
+            match self.write_strand(write).await {
                 Err(Error::Contention(_)) => {}
                 outcome => return outcome,
             }
@@ -346,8 +346,8 @@ impl TenantEntities {
             if tag_of(id, attribute, dataset) != instance.tag {
                 continue;
             }
-            let version = self.state().pasts.strands.version(&strand).await?;
-            let points = self.state().pasts.strands.read_last(&strand, range, 1).await?;
+            let version = self.state().histories.strands.version(&strand).await?;
+            let points = self.state().histories.strands.read_last(&strand, range, 1).await?;
             if !points.is_empty() {
                 return Ok(Held { strand, version, points });
             }
@@ -358,7 +358,7 @@ impl TenantEntities {
 
 impl TenantState {
     /// Answers false if a condition does not hold.
-    async fn commit_past(
+    async fn commit_history(
         &self,
         id: &str,
         watch: Watch,
@@ -430,7 +430,7 @@ fn patch_write(
     Ok(StrandWrite { beside, ..write })
 }
 
-/// What is known of a past, and of the draft.
+/// What is known of a history, and of the draft.
 fn added(held: Option<&Header>, draft: &Draft, now: Timestamp, last: Timestamp) -> Header {
     let new = Header { created: now, last, deleted: None, types: SmallVec::new(), scopes: Vec::new() };
     let mut header = held.cloned().unwrap_or(new);
@@ -443,7 +443,7 @@ fn added(held: Option<&Header>, draft: &Draft, now: Timestamp, last: Timestamp) 
     header
 }
 
-/// An instance as it is written into the past; scopes that do not say when they were observed are observed now.
+/// An instance as it is written into the history; scopes that do not say when they were observed are observed now.
 fn scoped_at(attribute: TermId, instance: &Instance, now: Timestamp) -> Cow<'_, Instance> {
     if attribute != TermId::SCOPE || instance.observed_at.is_some() {
         return Cow::Borrowed(instance);

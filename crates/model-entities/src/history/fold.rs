@@ -2,7 +2,7 @@
 //!
 //! First the strands are written, each with a mark: the newest head row it took in. Then the head rows are deleted. A
 //! crash in between leaves head rows that the marks say are taken in already: readers pass over them, and so does the
-//! next fold. Folds and edits of one entity's past take turns in a process; what two processes do at once is told apart by
+//! next fold. Folds and edits of one entity's history take turns in a process; what two processes do at once is told apart by
 //! the versions of strands: a write that follows from what was read stands only on what was read.
 
 #[cfg(test)]
@@ -42,15 +42,15 @@ pub(super) const BACKOFF: RetryBackoff = RetryBackoff::at_once(64);
 const PAGE_SWEPT: usize = 4096;
 
 impl Entities {
-    /// The strands that pasts are kept in: the server folds their overlays ([`Strands::next_to_fold`]).
+    /// The strands that histories are kept in: the server folds their overlays ([`Strands::next_to_fold`]).
     pub fn strands(&self) -> &Strands {
-        &self.pasts().strands
+        &self.histories().strands
     }
 
     /// The next entity that should be folded ([`TenantEntities::fold_history`]); waits until there is one. Entities are
     /// noted as they are written, in memory and within bounds: [`Self::sweep_history`] finds what was not noted.
     pub async fn next_to_fold(&self) -> HistoryJob {
-        self.pasts().queue.next().await
+        self.histories().queue.next().await
     }
 
     /// Folds every entity whose oldest head row was written `age` before `now` or earlier; answers how many. What fails is
@@ -83,9 +83,9 @@ impl TenantEntities {
         self.fold_now(id).await
     }
 
-    /// Waits until no other fold or edit of the entity's past goes on.
+    /// Waits until no other fold or edit of the entity's history goes on.
     pub(super) async fn lock_history(&self, id: &str) -> tokio::sync::MutexGuard<'_, ()> {
-        let locks = &self.state().pasts.retry_locks;
+        let locks = &self.state().histories.retry_locks;
         locks.lock(locks.of(&[id.as_bytes()])).await
     }
 
@@ -126,7 +126,7 @@ impl TenantEntities {
         heads: &Heads,
         newest: Timestamp,
     ) -> Result<bool, Error> {
-        let strands = &self.state().pasts.strands;
+        let strands = &self.state().histories.strands;
         let mut left = heads.gather(|_, _| true)?;
         let mut joins = xxhash_rust::xxh3::xxh3_64(&newest.0.to_le_bytes()).is_multiple_of(JOIN_FOLDS);
         let mut attempts = BACKOFF.attempts();
@@ -173,7 +173,7 @@ impl TenantEntities {
         newest: Timestamp,
         joins: bool,
     ) -> Result<Option<StrandWrite>, Error> {
-        let strands = &self.state().pasts.strands;
+        let strands = &self.state().histories.strands;
         let points = &gathered.builder.points;
         let strand = self.strand(id, keys::strand_name(id, gathered.attribute, gathered.dataset.as_deref()));
         let version = strands.version(&strand).await?;

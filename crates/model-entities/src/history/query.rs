@@ -1,4 +1,4 @@
-//! Which entities' pasts match a query: each candidate is evaluated as one entity whose attributes have all instances of
+//! Which entities' histories match a query: each candidate is evaluated as one entity whose attributes have all instances of
 //! the span at once, shown to the conditions piece by piece until they are decided.
 
 #[cfg(test)]
@@ -116,7 +116,7 @@ impl TenantEntities {
         time: TimeProperty,
         span: TimeSpan,
     ) -> Result<HistoryPage, Error> {
-        // Nothing of the past expires.
+        // Nothing of the history expires.
         let query = Query { now: Timestamp(i64::MIN), ..query.clone() };
         loop {
             let state = self.state();
@@ -135,7 +135,7 @@ impl TenantEntities {
         time: TimeProperty,
         span: TimeSpan,
     ) -> Result<HistoryPage, Error> {
-        // Scopes have a past of their own.
+        // Scopes have a history of their own.
         let matcher = Matcher::new(&Query { scopes: None, ..query.clone() });
         let search = Search { matcher, query, time, span };
         let scan_max = state.options.scan_entities_max;
@@ -153,14 +153,14 @@ impl TenantEntities {
                 tokio::task::yield_now().await;
                 pace.rest();
             }
-            if self.matches_past(&id, &search, (&mut links, &mut pace)).await? {
+            if self.matches_history(&id, &search, (&mut links, &mut pace)).await? {
                 taken.push(id);
             }
         }
         Ok(taken.page())
     }
 
-    async fn matches_past(
+    async fn matches_history(
         &self,
         id: &str,
         search: &Search<'_>,
@@ -195,7 +195,7 @@ impl TenantEntities {
             };
             let of_name = sources.iter().filter(|source| source.attribute == name);
             for source in of_name.filter(|source| counts(source.dataset.as_deref())) {
-                if self.show_past(&head, source, search, &mut seen).await? {
+                if self.show_source(&head, source, search, &mut seen).await? {
                     met.push(name);
                 }
             }
@@ -278,7 +278,7 @@ impl TenantEntities {
 
     /// Shows the matcher what an attribute and dataset was within the span, in pieces, for as long as it matters; answers
     /// whether there was anything.
-    async fn show_past(
+    async fn show_source(
         &self,
         head: &[u8],
         source: &Source,

@@ -1,4 +1,4 @@
-//! Reads the past of an entity: head rows first, then strands.
+//! Reads the history of an entity: head rows first, then strands.
 
 use std::collections::BTreeMap;
 
@@ -39,7 +39,7 @@ fn cut_all(found: &mut [Found], request: &mut HistoryRequest, covered: &mut Opti
 }
 
 impl TenantEntities {
-    /// What is known of an entity's past as a whole: `EntityHistory` without instances. `None`: it has none, and is not there.
+    /// What is known of an entity's history as a whole: `EntityHistory` without instances. `None`: it has none, and is not there.
     /// Cost: one or two cached reads.
     ///
     /// # Errors
@@ -64,7 +64,7 @@ impl TenantEntities {
             (history.created_at, history.modified_at) = (view.created_at(), view.modified_at());
             return Ok(Some(history));
         }
-        if let Some(row) = state.past_row(id).await? {
+        if let Some(row) = state.header_row(id).await? {
             let header = Header::parse(&row.value).ok_or_else(super::heads::damaged)?;
             (history.types, history.scopes) = (header.types, header.scopes);
             (history.created_at, history.modified_at) = (header.created, header.last);
@@ -72,11 +72,11 @@ impl TenantEntities {
             return Ok(Some(history));
         }
         // It went while changes of its type were not recorded.
-        Ok(self.has_past(id).await?.then_some(history))
+        Ok(self.has_history(id).await?.then_some(history))
     }
 
     /// Whether there is any head row or strand.
-    pub(super) async fn has_past(&self, id: &str) -> Result<bool, Error> {
+    pub(super) async fn has_history(&self, id: &str) -> Result<bool, Error> {
         let heads = keys::heads_from(id, Timestamp(i64::MIN));
         let state = loop {
             let state = self.state();
@@ -91,12 +91,12 @@ impl TenantEntities {
             }
         };
         let partition = keys::history_partition(state.tenant(), id);
-        let names = state.pasts.strands.list(&partition, &keys::strands_prefix(id, 0), None, 1).await?;
+        let names = state.histories.strands.list(&partition, &keys::strands_prefix(id, 0), None, 1).await?;
         Ok(!names.is_empty())
     }
 
-    /// The past of an entity, as far as it is asked for; by attribute and dataset, sorted by the time asked for.
-    /// `None`: the entity has no past, and is not there. Entities that are there and of which nothing was found answer with
+    /// The history of an entity, as far as it is asked for; by attribute and dataset, sorted by the time asked for.
+    /// `None`: the entity has no history, and is not there. Entities that are there and of which nothing was found answer with
     /// no attributes.
     ///
     /// Cost: a scan of the head rows (some hundreds), then the blocks that overlap the span.
@@ -170,7 +170,7 @@ impl TenantEntities {
         Ok((found, covered, is_scoped))
     }
 
-    /// The attributes and datasets of a past that are wanted.
+    /// The attributes and datasets of a history that are wanted.
     pub(super) async fn sources(
         &self,
         id: &str,
@@ -181,7 +181,7 @@ impl TenantEntities {
         let named = heads.gather(&wants)?.into_iter();
         let named = named.map(|one| (keys::strand_name(id, one.attribute, one.dataset.as_deref()), one));
         let mut gathered: BTreeMap<bytes::Bytes, Gathered> = named.collect();
-        let strands = &self.state().pasts.strands;
+        let strands = &self.state().histories.strands;
         let mut sources = Vec::new();
         for strand in self.strands_of(id, &wants).await? {
             let Some((attribute, dataset)) = keys::attribute_of_strand(&strand.name, id) else {
@@ -215,7 +215,7 @@ impl TenantEntities {
     /// Whether the mark of a strand moved: something was folded into it.
     pub(super) async fn has_moved(&self, watched: &[(Strand, Option<i64>)]) -> Result<bool, Error> {
         for (strand, mark) in watched {
-            if self.state().pasts.strands.mark(strand).await? != *mark {
+            if self.state().histories.strands.mark(strand).await? != *mark {
                 return Ok(true);
             }
         }
@@ -234,7 +234,7 @@ impl TenantEntities {
         let (mut strands, mut after) = (Vec::new(), None);
         loop {
             let after_name = after.as_deref();
-            let names = state.pasts.strands.list(&partition, &prefix, after_name, PAGE_STRANDS).await?;
+            let names = state.histories.strands.list(&partition, &prefix, after_name, PAGE_STRANDS).await?;
             let full = names.len() >= PAGE_STRANDS;
             after = names.last().cloned();
             let wanted = |name: &bytes::Bytes| {

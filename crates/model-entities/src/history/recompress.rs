@@ -1,4 +1,4 @@
-//! Packing what is old of pasts smaller.
+//! Packing what is old of histories smaller.
 
 use std::time::Duration;
 
@@ -9,10 +9,10 @@ use super::trim::before;
 use crate::{Entities, TenantEntities};
 
 impl Entities {
-    /// Packs blocks of pasts smaller whose newest instance was written more than `age` before `now`; answers how many blocks.
+    /// Packs blocks of histories smaller whose newest instance was written more than `age` before `now`; answers how many blocks.
     /// For a job: about once a day. Two that do it at once do no harm. What fails is skipped ([`crate::SkipLog`]).
     ///
-    /// Cost: a look at each entity and at the past of each attribute; for the rest see [`strands::Strands::chill`].
+    /// Cost: a look at each entity and at the history of each attribute; for the rest see [`strands::Strands::chill`].
     ///
     /// # Errors
     ///
@@ -29,7 +29,7 @@ impl Entities {
 
 impl TenantEntities {
     async fn chill(&self, before: i64) -> Result<usize, Error> {
-        let (mut ids, mut recompressed) = (self.walk_pasts("recompress"), 0);
+        let (mut ids, mut recompressed) = (self.walk_histories("recompress"), 0);
         while let Some(id) = ids.next().await? {
             match self.recompress_one(&id, before).await {
                 Ok(blocks) => recompressed += blocks,
@@ -43,7 +43,7 @@ impl TenantEntities {
         let state = self.state();
         let mut recompressed = 0;
         for strand in self.strands_of(id, |_, _| true).await? {
-            match state.pasts.strands.chill(&strand, before).await {
+            match state.histories.strands.chill(&strand, before).await {
                 Ok(blocks) => recompressed += blocks,
                 Err(error) => state.skip("recompress", &strand, error.into())?,
             }

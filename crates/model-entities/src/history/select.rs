@@ -1,7 +1,7 @@
 //! Instances of one attribute and dataset within a span of time, the first or last of them.
 //!
 //! Blocks are read some at a time, and of what they hold no more is kept than may be among those that are wanted: an
-//! answer costs memory for itself, not for the past it is taken from.
+//! answer costs memory for itself, not for the history it is taken from.
 
 #[cfg(test)]
 mod tests;
@@ -81,7 +81,7 @@ impl TenantEntities {
         let Some(strand) = &source.strand else {
             return Ok(None);
         };
-        let strands = &self.state().pasts.strands;
+        let strands = &self.state().histories.strands;
         let may_hold = |block: &Summary| wanted.may_hold(block);
         let next = strands.read_wanted(strand, range, &may_hold, PAGE_POINTS, out).await?;
         Ok(next.map(|from| TimeRange { from, ..range }))
@@ -106,7 +106,7 @@ impl TenantEntities {
         let Some(strand) = &source.strand else {
             return Ok(());
         };
-        let strands = &self.state().pasts.strands;
+        let strands = &self.state().histories.strands;
         let count = match bound {
             Bound::Last(count) => {
                 *out = strands.read_last(strand, range, count).await?;
@@ -127,7 +127,7 @@ impl TenantEntities {
         let Some(strand) = &source.strand else {
             return Ok(span);
         };
-        let strands = &self.state().pasts.strands;
+        let strands = &self.state().histories.strands;
         let blocks = strands.blocks(strand).await?;
         let inside = |block: &Summary| {
             span.contains(micros(block.observed_first)) && span.contains(micros(block.observed_last))

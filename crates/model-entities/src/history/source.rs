@@ -3,7 +3,7 @@
 use entity::TermId;
 use strands::{Points, Strand};
 
-/// One attribute and dataset of a past: what was folded, and what was not.
+/// One attribute and dataset of a history: what was folded, and what was not.
 #[derive(Debug)]
 pub(super) struct Source {
     pub(super) attribute: TermId,

@@ -1,4 +1,4 @@
-//! Walks of jobs over the pasts of all entities of a tenant.
+//! Walks of jobs over the histories of all entities of a tenant.
 
 #[cfg(test)]
 pub(super) mod tests;
@@ -12,9 +12,9 @@ use crate::tenant::TenantState;
 /// Ids that are read in the first page of a bucket.
 const PAGE_IDS: usize = 256;
 
-/// Meets every entity and every past of one that is gone, bucket by bucket; buckets that cannot be read (any further) are
+/// Meets every entity and every history of one that is gone, bucket by bucket; buckets that cannot be read (any further) are
 /// skipped.
-pub(super) struct PastWalk<'a> {
+pub(super) struct HistoryWalk<'a> {
     state: &'a TenantState,
     job: &'static str,
     bucket: usize,
@@ -24,12 +24,12 @@ pub(super) struct PastWalk<'a> {
 
 impl TenantEntities {
     /// Begins a walk of a job.
-    pub(super) fn walk_pasts(&self, job: &'static str) -> PastWalk<'_> {
-        PastWalk { state: self.state(), job, bucket: 0, ids: ids_of_bucket(), key: Vec::new() }
+    pub(super) fn walk_histories(&self, job: &'static str) -> HistoryWalk<'_> {
+        HistoryWalk { state: self.state(), job, bucket: 0, ids: ids_of_bucket(), key: Vec::new() }
     }
 }
 
-impl PastWalk<'_> {
+impl HistoryWalk<'_> {
     /// The next id, within its bucket in order.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! The past against a plain list of what was written and removed, over folds, halves of folds, reopenings and deletions.
+//! The history against a plain list of what was written and removed, over folds, halves of folds, reopenings and deletions.
 
 mod nodes;
 
@@ -119,7 +119,7 @@ fn check(mut open: impl FnMut() -> Store, steps: &[Step]) {
         let mut store = open();
         let mut entities = tenant(&store).await;
         let mut plain: BTreeMap<String, PlainEntity> = BTreeMap::new();
-        let mut pasts: BTreeMap<String, PlainPast> = BTreeMap::new();
+        let mut histories: BTreeMap<String, PlainPast> = BTreeMap::new();
         let mut last: BTreeMap<String, i64> = BTreeMap::new();
         let mut clock = 0_i64;
         for step in steps {
@@ -138,7 +138,7 @@ fn check(mut open: impl FnMut() -> Store, steps: &[Step]) {
                     assert_eq!(outcome.unwrap().fate, fate);
                     if fate != Fate::Unchanged {
                         last.insert(id.clone(), now);
-                        note(pasts.entry(id.clone()).or_default(), plain.get(&id), after.as_ref(), now);
+                        note(histories.entry(id.clone()).or_default(), plain.get(&id), after.as_ref(), now);
                     }
                     match after {
                         Some(after) => plain.insert(id, after),
@@ -171,11 +171,11 @@ fn check(mut open: impl FnMut() -> Store, steps: &[Step]) {
                 }
             }
             for id in ["urn:x:0", "urn:x:1"] {
-                check_past(&entities, id, pasts.get(id)).await;
+                check_past(&entities, id, histories.get(id)).await;
             }
         }
         for id in ["urn:x:0", "urn:x:1"] {
-            check_past(&entities, id, pasts.get(id)).await;
+            check_past(&entities, id, histories.get(id)).await;
             let known = entities.history(id).await.unwrap();
             assert_eq!(known.is_some(), last.contains_key(id));
             let types = plain.get(id).map(|entity| entity.types.clone());
@@ -290,7 +290,7 @@ fn an_entity_with_many_head_rows_is_noted() {
     });
 }
 
-/// Spans and pages of a past whose observedAt goes its own way.
+/// Spans and pages of a history whose observedAt goes its own way.
 #[test]
 fn spans_pages_and_last_ones() {
     run(async {

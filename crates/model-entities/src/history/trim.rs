@@ -1,6 +1,6 @@
 //! Retention: instances that are older than the policy keeps them go.
 //!
-//! A removal costs a write for each attribute and dataset, however little goes. So a past waits until its oldest instance is
+//! A removal costs a write for each attribute and dataset, however little goes. So a history waits until its oldest instance is
 //! overdue by a part of what is kept ([`OVERDUE_PART`]), at most a day; then all goes that is due.
 
 use std::time::Duration;
@@ -21,7 +21,7 @@ const OVERDUE_MAX: Duration = Duration::from_hours(24);
 
 impl Entities {
     /// Removes instances that were written longer ago than the policy keeps them, once the oldest of an attribute's past is
-    /// overdue by a sixteenth, or a day; answers from how many attributes' pasts some were. Cost: nothing if all is kept for ever, or else a look at each entity and the past of each attribute.
+    /// overdue by a sixteenth, or a day; answers from how many attributes' histories some were. Cost: nothing if all is kept for ever, or else a look at each entity and the history of each attribute.
     /// What fails is skipped ([`crate::SkipLog`]).
     ///
     /// # Errors
@@ -40,10 +40,10 @@ impl Entities {
 
 impl TenantEntities {
     async fn trim(&self, now: Timestamp) -> Result<usize, Error> {
-        let (mut ids, mut trimmed) = (self.walk_pasts("trim"), 0);
+        let (mut ids, mut trimmed) = (self.walk_histories("trim"), 0);
         while let Some(id) = ids.next().await? {
             match self.trim_one(&id, now).await {
-                Ok(pasts) => trimmed += pasts,
+                Ok(histories) => trimmed += histories,
                 Err(error) => self.state().skip("trim", &id, error)?,
             }
         }
@@ -53,12 +53,12 @@ impl TenantEntities {
     /// Scopes hold until they are set anew or removed (4.18): those that hold at the cutoff stay, however old.
     async fn before_valid(&self, strand: &Strand, cutoff: i64) -> Result<i64, Error> {
         let before = TimeRange { from: i64::MIN, to: cutoff };
-        let last = self.state().pasts.strands.read_last(strand, before, 1).await?;
+        let last = self.state().histories.strands.read_last(strand, before, 1).await?;
         let holds = !last.is_empty() && Point::new(&last, 0).class != Class::Removal;
         Ok(last.times.first().copied().filter(|_| holds).unwrap_or(cutoff))
     }
 
-    /// Trims the past of one entity; answers of how many attributes and datasets. Those that fail are skipped.
+    /// Trims the history of one entity; answers of how many attributes and datasets. Those that fail are skipped.
     async fn trim_one(&self, id: &str, now: Timestamp) -> Result<usize, Error> {
         let Some(known) = self.history(id).await? else {
             return Ok(0);
@@ -92,7 +92,7 @@ impl TenantEntities {
         }
         let mut trimmed = 0;
         let cut: Vec<Strand> = writes.iter().map(|write| write.strand.clone()).collect();
-        for (strand, outcome) in cut.iter().zip(state.pasts.strands.write_all(writes).await) {
+        for (strand, outcome) in cut.iter().zip(state.histories.strands.write_all(writes).await) {
             match outcome {
                 Ok(()) => trimmed += 1,
                 Err(error) => state.skip("trim", strand, error.into())?,
@@ -100,7 +100,7 @@ impl TenantEntities {
         }
         for (strand, version) in emptied {
             let beside = vec![Write::Delete(keys::changed(&strand.name))];
-            match state.pasts.strands.erase_version(&strand, version, beside).await {
+            match state.histories.strands.erase_version(&strand, version, beside).await {
                 // What another node wrote to it meanwhile stays.
                 Ok(is_erased) => trimmed += usize::from(is_erased),
                 Err(error) => state.skip("trim", &strand, error.into())?,
@@ -116,7 +116,7 @@ impl TenantEntities {
         attribute: TermId,
         (cutoff, overdue): (i64, i64),
     ) -> Result<Due, Error> {
-        let strands = &self.state().pasts.strands;
+        let strands = &self.state().histories.strands;
         let version = strands.version(strand).await?;
         let cutoff = match attribute {
             TermId::SCOPE => self.before_valid(strand, cutoff).await?,

@@ -102,7 +102,7 @@ pub(super) struct Run<'a> {
     scanned_max: usize,
     /// Ids of what expired, if the index decides.
     pub(super) expired: Option<HashSet<Box<str>>>,
-    /// The key of the candidate at hand, and of the last one afterwards.
+    /// The key of the candidate cached, and of the last one afterwards.
     key: Vec<u8>,
     pub(super) long: LongRead<'a>,
 }
@@ -123,7 +123,7 @@ enum Pause {
     Long,
 }
 
-/// Candidates in order, with the entities that are at hand.
+/// Candidates in order, with the entities that are cached.
 type Pending = Vec<(Box<str>, Option<Bytes>)>;
 
 /// Where a run is on its way through the candidates.
@@ -296,7 +296,7 @@ impl<'a> Run<'a> {
         Ok(sparse.map_or_else(|| Feed::Ids(IdList::default()), Feed::Rows))
     }
 
-    /// Takes candidates until something must be awaited; evaluates those that are at hand.
+    /// Takes candidates until something must be awaited; evaluates those that are cached.
     fn walk(&mut self, walk: &mut Walk) -> Result<Pause, Error> {
         let probe_at = walk.may_probe().then_some(walk.next_probe);
         let Walk { feed, pending, with_entities, .. } = walk;
@@ -334,7 +334,7 @@ impl<'a> Run<'a> {
         self.wants_all() || self.matched.saturating_mul(100) < self.scanned * POOR_PERCENT
     }
 
-    /// Evaluates a candidate that is at hand, counts one that the index decides, or puts it off.
+    /// Evaluates a candidate that is cached, counts one that the index decides, or puts it off.
     fn meet(&mut self, candidate: Candidate, pending: &mut Pending) -> Result<(), Error> {
         let decided = self.expired.as_ref().is_some_and(|expired| !expired.contains(id_of(&self.key)));
         if decided && pending.is_empty() && self.only_counts() {

@@ -70,7 +70,7 @@ fn step() -> impl Strategy<Value = Step> {
 #[derive(Default)]
 struct Plain {
     entities: BTreeMap<String, PlainEntity>,
-    pasts: BTreeMap<String, PlainPast>,
+    histories: BTreeMap<String, PlainPast>,
     last: BTreeMap<String, i64>,
     /// The types of what went.
     gone: BTreeMap<String, Vec<u32>>,
@@ -87,7 +87,7 @@ impl Plain {
         assert_eq!(outcome.unwrap().fate, fate, "{id} {operation:?}");
         if fate != Fate::Unchanged {
             self.last.insert(id.into(), now);
-            note(self.pasts.entry(id.into()).or_default(), before.as_ref(), after.as_ref(), now);
+            note(self.histories.entry(id.into()).or_default(), before.as_ref(), after.as_ref(), now);
         }
         match after {
             Some(after) => drop(self.entities.insert(id.into(), after)),
@@ -108,7 +108,7 @@ impl Plain {
             };
             let found = found.map(|bytes| PlainEntity::read(&EntityView::parse(&bytes).unwrap()));
             assert_eq!(found.as_ref(), self.entities.get(&id), "{id}");
-            check_past(entities, &id, self.pasts.get(&id)).await;
+            check_past(entities, &id, self.histories.get(&id)).await;
         }
         if lags {
             return;
@@ -164,7 +164,7 @@ impl Plain {
 }
 
 impl Plain {
-    /// Pasts are found by types, and all of them, of what is there and of what is gone.
+    /// Histories are found by types, and all of them, of what is there and of what is gone.
     async fn check_pasts(&self, entities: &TenantEntities) {
         for of_type in [None, Some(1), Some(2)] {
             let has = |id: &String| {
@@ -172,8 +172,12 @@ impl Plain {
                 of_type.is_none_or(|of_type| types.is_some_and(|types| types.contains(&of_type)))
             };
             let told = |past: &PlainPast| past.keys().any(|(name, _, _)| *name != TermId::SCOPE.0);
-            let expected: Vec<&str> =
-                self.pasts.iter().filter(|(id, past)| told(past) && has(id)).map(|(id, _)| &**id).collect();
+            let expected: Vec<&str> = self
+                .histories
+                .iter()
+                .filter(|(id, past)| told(past) && has(id))
+                .map(|(id, _)| &**id)
+                .collect();
             let types = of_type.map(|of_type| TypeQuery::Is(Some(TermId(of_type))));
             let query = Query { types, count: true, limit: 100, ..Query::default() };
             let (time, span) = (TimeProperty::ModifiedAt, TimeSpan::ALL);
@@ -242,7 +246,7 @@ fn check(store: &Store, steps: &[Step], lags: bool) {
                 Step::Fold(id) => drop(entities.fold_history(&name(*id)).await.unwrap()),
                 Step::Forget(id) => {
                     let outcome = entities.delete_history(&name(*id)).await;
-                    let past = plain.pasts.remove(&name(*id)).filter(|past| !past.is_empty());
+                    let past = plain.histories.remove(&name(*id)).filter(|past| !past.is_empty());
                     assert!(
                         outcome.is_ok() || past.is_none() && matches!(outcome, Err(Error::NoSuchEntity(_))),
                         "{outcome:?}"

@@ -8,13 +8,13 @@ use store::{Partition, Row};
 use super::{BUCKETS_AT_ONCE, TenantState, no_bucket};
 
 impl TenantState {
-    /// The row of the past of an entity that is not there, if it is at hand.
-    pub(crate) fn past_row_cached(&self, id: &str) -> Result<Option<Row>, Error> {
+    /// The row of the history of an entity that is not there, if it is cached.
+    pub(crate) fn header_row_cached(&self, id: &str) -> Result<Option<Row>, Error> {
         Ok(self.store.get_cached(self.partition(id)?, &keys::past(id)).flatten())
     }
 
-    /// The row of the past of an entity that is not there. Cost: one linear read.
-    pub(crate) async fn past_row(&self, id: &str) -> Result<Option<Row>, Error> {
+    /// The row of the history of an entity that is not there. Cost: one linear read.
+    pub(crate) async fn header_row(&self, id: &str) -> Result<Option<Row>, Error> {
         self.get_linear(id, &keys::past(id)).await
     }
 
@@ -184,9 +184,9 @@ impl TenantState {
         Ok(rows)
     }
 
-    /// The stored rows of many entities, and of the pasts of those that are not there: all that there are, as any commit left
-    /// them, or if not `all` those at hand.
-    pub(crate) async fn rows_and_pasts(
+    /// The stored rows of many entities, and of the histories of those that are not there: all that there are, as any commit left
+    /// them, or if not `all` those cached.
+    pub(crate) async fn rows_and_headers(
         &self,
         ids: &[&str],
         all: bool,
@@ -195,15 +195,15 @@ impl TenantState {
             true => self.rows_sought(ids, true).await?,
             false => self.rows_at_home(ids, false).await?,
         };
-        let mut pasts = Vec::with_capacity(rows.len());
+        let mut histories = Vec::with_capacity(rows.len());
         for (id, row) in ids.iter().zip(&rows) {
-            pasts.push(match row {
+            histories.push(match row {
                 Some(_) => None,
-                None if all => self.past_row(id).await?,
-                None => self.past_row_cached(id)?,
+                None if all => self.header_row(id).await?,
+                None => self.header_row_cached(id)?,
             });
         }
-        Ok((rows, pasts))
+        Ok((rows, histories))
     }
 
     /// Reads new names if the entity has one that is not known here: another node stored it.

@@ -35,7 +35,7 @@ impl TenantState {
 
     /// Reads what commits go by, in a new epoch.
     async fn watch_anew(&self, watched: Option<&Watched>, fence: Epoch) -> Result<Option<Watch>, Error> {
-        let tells_states = self.has_consumers().await?;
+        let records_states = self.has_consumers().await?;
         let register = self.index_register().await?;
         if register.has_entered() {
             // Under this fence others may not know of it.
@@ -46,7 +46,7 @@ impl TenantState {
         if !self.is_in_force().await? {
             return Ok(None);
         }
-        let known = Arc::new(Known::new(tells_states, indexed));
+        let known = Arc::new(Known::new(records_states, indexed));
         if let Some(watched) = watched {
             watched.set(fence, &known);
         }
@@ -54,10 +54,10 @@ impl TenantState {
     }
 
     /// Whether writers of this process may still tell states.
-    pub(crate) fn may_tell_states(&self) -> bool {
+    pub(crate) fn may_record_states(&self) -> bool {
         let of_bucket = |(partition, watched): (_, &Watched)| watched.get(self.store.fence(partition));
         let mut known = self.partitions.iter().zip(&self.watched).filter_map(of_bucket);
-        known.any(|known| known.tells_states)
+        known.any(|known| known.records_states)
     }
 
     /// Has all writers read again what they go by before they commit: those of the layout that holds, too, if that is another by now.

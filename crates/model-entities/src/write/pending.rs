@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use entity::apply::{Outcome, WriteRules, apply};
 use entity::expiry::live_bytes;
-use entity::feed::{Records, Told};
+use entity::feed::{EntityOutcome, Records};
 use entity::history::{head::put_entries, header::Header};
 use entity::index::{IndexRows, Indexed, diff, index_rows};
 use entity::{Change, EntityView, Error, Fate, Limit, LimitName, Operation, Precondition, TermId, keys};
@@ -15,7 +15,7 @@ use crate::in_use::{Notes, unnoted};
 use crate::tenant::TenantState;
 use crate::watch::Watch;
 
-/// Rows of a commit that are none of the index, at most: the entity, its head row, its past and what finds that.
+/// Rows of a commit that are none of the index, at most: the entity, its head row, its history and what finds that.
 const ROWS_BESIDE_MAX: usize = 128;
 /// What an index key holds beside the id: row, type, attribute, class, and a text of which 64 bytes are kept, escaped.
 const KEY_BESIDE_ID_BYTES_MAX: usize = 160;
@@ -38,11 +38,11 @@ pub(super) struct PendingCommit {
     watch: Watch,
     /// What the entity row holds, or is to hold.
     pub(super) bytes: Option<Bytes>,
-    /// The head row of its past.
+    /// The head row of its history.
     pub(super) head: Vec<u8>,
     /// The time of the newest write of the entity, as far as is known.
     last: Timestamp,
-    /// The row of the past of an entity that is not there.
+    /// The row of the history of an entity that is not there.
     past: Option<Row>,
     /// What that row is to hold, if the entity goes.
     header: Option<Header>,
@@ -51,7 +51,7 @@ pub(super) struct PendingCommit {
 }
 
 impl PendingCommit {
-    /// `past`: the row of the past of an entity that is not there.
+    /// `past`: the row of the history of an entity that is not there.
     pub(super) fn new(id: &str, row: Option<Row>, past: Option<Row>, watch: Watch) -> Self {
         let stamp = row.as_ref().map(|row| row.stamp);
         let bytes = row.map(|row| row.value);
@@ -63,7 +63,7 @@ impl PendingCommit {
             is_chain: false,
             chain_max: CHAIN_ROWS_MAX,
             stored: bytes.clone(),
-            feed: Records::new(watch.known.tells_states, watch.moves),
+            feed: Records::new(watch.known.records_states, watch.moves),
             watch,
             bytes,
             head: Vec::new(),
@@ -176,15 +176,15 @@ impl PendingCommit {
             self.index_anew()?;
             self.chain_max = (2 * self.writes.len()).max(CHAIN_ROWS_MAX);
         }
-        self.tell(id, before.live, &change, &types)?;
+        self.record_change(id, before.live, &change, &types)?;
         if state.policy.records(&state.terms, &types) {
             self.record(id, before.stored, &change, &types)?;
         }
         Ok(change)
     }
 
-    /// Drafts what the feed tells of a change.
-    fn tell(
+    /// Adds a change to the record for the feed.
+    fn record_change(
         &mut self,
         id: &str,
         before: Option<&EntityView<'_>>,
@@ -193,11 +193,11 @@ impl PendingCommit {
     ) -> Result<(), Error> {
         let after = if self.feed.has_states() { self.live(self.last)? } else { None };
         let (fate, touched, after) = (change.fate, &change.updated[..], after.as_deref());
-        self.feed.put(&Told { fate, id, types, touched, before, after });
+        self.feed.put(&EntityOutcome { fate, id, types, touched, before, after });
         Ok(())
     }
 
-    /// Drafts what the past is to know of a change.
+    /// Adds a change to the head row of history.
     fn record(
         &mut self,
         id: &str,
@@ -307,7 +307,7 @@ impl PendingCommit {
             self.writes.push(Write::Put(row.slice(..key_length), row.slice(key_length..)));
         }
         if self.stamp.is_none() && (self.past.is_some() || !self.head.is_empty()) {
-            // An entity that comes back goes on behind its past.
+            // An entity that comes back goes on behind its history.
             let key = keys::past(id);
             conditions.push(match &self.past {
                 Some(row) => Condition::Version(key, row.stamp),
@@ -329,6 +329,6 @@ impl PendingCommit {
 pub(super) struct Before<'a> {
     /// As it is stored.
     pub(super) stored: Option<&'a EntityView<'a>>,
-    /// As it is told: without what has expired, unless that is what happens to it.
+    /// As it is recorded: without what has expired, unless that is what happens to it.
     pub(super) live: Option<&'a EntityView<'a>>,
 }

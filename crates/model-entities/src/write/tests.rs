@@ -73,7 +73,7 @@ pub(crate) async fn stored(entities: &TenantEntities) -> BTreeMap<String, PlainE
         while let Some(rest) = range {
             let page = state.store.scan(partition, &rest, Direction::Forward, 50).await.unwrap();
             for (key, value) in page.rows() {
-                // Rows of the past are looked at in `history`.
+                // Rows of the history are looked at in `history`.
                 if [keys::HEAD, keys::FOLDED, keys::PAST, keys::PAST_TYPE].contains(&key[0]) {
                     continue;
                 }

@@ -55,7 +55,7 @@ impl Period {
     }
 }
 
-/// The buckets of a request; the one last asked for is at hand.
+/// The buckets of a request; the one last asked for is the current one.
 #[derive(Clone, Debug)]
 pub struct Buckets {
     /// `None`: one bucket for all.
@@ -63,7 +63,7 @@ pub struct Buckets {
     origin: i64,
     /// Where the one bucket for all begins, if that is said.
     begin: Option<Timestamp>,
-    /// The bucket at hand, in nanoseconds; the first one behind it.
+    /// The current bucket, in nanoseconds; the first one behind it.
     pub start: i64,
     /// The first instant behind it.
     pub end: i64,
@@ -80,7 +80,7 @@ impl Buckets {
             (None, i64::MIN, _) => 0,
             (None, ..) => nanos(span.from),
         };
-        // Nothing is at hand yet, or all is.
+        // There is no current bucket yet, or it is all of time.
         let (start, end) = if period.is_some() { (i64::MAX, i64::MIN) } else { (i64::MIN, i64::MAX) };
         Self { period, origin, begin, start, end }
     }
@@ -90,7 +90,7 @@ impl Buckets {
         self.period.is_none()
     }
 
-    /// Whether the bucket at hand is the one of `time`.
+    /// Whether the current bucket is the one of `time`.
     pub fn holds(&self, time: i64) -> bool {
         self.start <= time && time < self.end
     }
@@ -140,7 +140,7 @@ impl Buckets {
         moved.map_or(beyond, |moved| moved.saturating_add(period.nanoseconds.saturating_mul(place)))
     }
 
-    /// First instant of the bucket at hand, and the first one behind it; an open end is where the instances end.
+    /// First instant of the current bucket, and the first one behind it; an open end is where the instances end.
     pub fn shown(&self, span: TimeSpan, first: i64, last: i64) -> (Timestamp, Timestamp) {
         if self.period.is_some() {
             return (micros(self.start), micros(self.end));

@@ -123,7 +123,7 @@ impl Aggregation {
 pub struct Aggregator<'j> {
     job: &'j Aggregation,
     buckets: Buckets,
-    /// Whether the bucket at hand is one that was turned to.
+    /// Whether the current bucket is one that was turned to.
     begun: bool,
     tally: Tally,
     found: AggregateHistory,

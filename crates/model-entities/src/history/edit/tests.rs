@@ -1,4 +1,4 @@
-//! The past is changed, and the entity is not.
+//! The history is changed, and the entity is not.
 
 use super::*;
 use crate::history::tests::tenant;
@@ -129,7 +129,7 @@ fn a_past_is_written_without_an_entity() {
         let mut first = String::new();
         found.attributes[0].instances().next().unwrap().write_value(&mut first);
         assert_eq!(first, "2499", "the earliest observed");
-        // The entity comes, and goes on behind its past.
+        // The entity comes, and goes on behind its history.
         entities
             .apply(ID, Operation::Create(draft(vec![instance("8", 9999, None)])), Timestamp(1))
             .await
@@ -264,7 +264,7 @@ fn pasts_are_deleted_whole_and_by_attribute() {
         let found = entities.query_history(&query, TimeProperty::ModifiedAt, span).await.unwrap();
         assert!(found.ids.is_empty());
         assert!(matches!(entities.delete_history(ID).await, Err(Error::NoSuchEntity(_))));
-        // It comes back, earlier than it went, and its past begins anew.
+        // It comes back, earlier than it went, and its history begins anew.
         entities
             .apply(ID, Operation::Create(draft(vec![instance("9", 1, None)])), Timestamp(3))
             .await
@@ -348,7 +348,7 @@ fn scopes_that_hold_outlive_retention() {
     });
 }
 
-/// What is known of a past without an entity are the scopes that were observed last, in whatever order they are written.
+/// What is known of a history without an entity are the scopes that were observed last, in whatever order they are written.
 #[test]
 fn older_scopes_do_not_take_the_place_of_newer_ones() {
     run(async {

@@ -22,7 +22,7 @@ fn upsert(value: i64) -> Operation {
     Operation::UpsertUpdate(Draft { types: smallvec![TermId(1)], attributes, ..Draft::default() })
 }
 
-/// The values of the past, in order.
+/// The values of the history, in order.
 async fn values(entities: &TenantEntities) -> Vec<i64> {
     let history = entities.read_history(ID, &HistoryRequest::all(100_000)).await.unwrap();
     let mut numbers = Vec::new();
@@ -120,7 +120,7 @@ fn a_fold_that_comes_late_changes_nothing() {
 fn writes_stand_on_the_version_they_follow_from() {
     run(async {
         let entities = tenant(&store()).await;
-        let strands = &entities.state().pasts.strands;
+        let strands = &entities.state().histories.strands;
         let strand = entities.strand(ID, keys::strand_name(ID, TermId(10), None));
         let write = |time: i64, version| {
             let mut points = Points::default();
@@ -155,7 +155,7 @@ fn large(number: i64, length: usize) -> String {
 /// Folds so many values of this length, some at a time; answers how often blocks were there to be joined.
 async fn check_large(length: usize, count: i64, fold: i64) -> usize {
     let entities = tenant(&store()).await;
-    let strands = &entities.state().pasts.strands;
+    let strands = &entities.state().histories.strands;
     let strand = entities.strand(ID, keys::strand_name(ID, TermId(10), None));
     let mut joins = 0;
     for number in 1..=count {
@@ -194,7 +194,7 @@ async fn check_large(length: usize, count: i64, fold: i64) -> usize {
     joins
 }
 
-/// Blocks are cut by bytes: of large values each has few points, and the join of those must not grow with the past.
+/// Blocks are cut by bytes: of large values each has few points, and the join of those must not grow with the history.
 #[test]
 fn large_values_are_folded_into_blocks_of_bounded_size() {
     run(check_large(30_000, 900, 18));

@@ -240,7 +240,7 @@ fn entities_are_found_by_the_scopes_they_had() {
     });
 }
 
-/// A past that is written knows the scopes that are written with it; that of an entity gone, those it had.
+/// A history that is written knows the scopes that are written with it; that of an entity gone, those it had.
 #[test]
 fn scopes_are_written_into_the_past() {
     run(async {

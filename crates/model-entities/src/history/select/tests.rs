@@ -1,4 +1,4 @@
-//! Any page of a past is that of a plain list of its instances, sorted and cut.
+//! Any page of a history is that of a plain list of its instances, sorted and cut.
 
 use std::collections::BTreeMap;
 
@@ -30,7 +30,7 @@ type Page = (Vec<(TermId, i64)>, Option<TimeSpan>);
 
 #[derive(Clone, Debug)]
 enum Step {
-    /// Writes to the past: so many instances of an attribute, observed about then, `step` apart (or never).
+    /// Writes to the history: so many instances of an attribute, observed about then, `step` apart (or never).
     Past {
         name: usize,
         count: u8,
@@ -73,7 +73,7 @@ fn draft(name: TermId, observed: impl Iterator<Item = Option<i64>>) -> Draft {
     Draft { id: ID.into(), types: smallvec![TermId(1)], attributes, ..Draft::default() }
 }
 
-/// A trial: the entity, and what is known of its past. The clock stands far behind all times observed.
+/// A trial: the entity, and what is known of its history. The clock stands far behind all times observed.
 struct Trial {
     entities: TenantEntities,
     past: PlainPast,
