@@ -57,6 +57,8 @@ fn build() -> anyhow::Result<PathBuf> {
         .context("copying Cargo.lock")?;
     let mut cargo = Command::new(env!("CARGO"));
     cargo.args(["fuzz", "build", "--fuzz-dir", "fuzz/guided", "--sanitizer", "none", "--release", "guided"]);
+    // As .cargo/config.toml has them, which cargo-fuzz passes over: so the compiler cache knows RocksDB.
+    cargo.env("RUSTFLAGS", "-C target-cpu=x86-64-v2 -C target-feature=+pclmulqdq");
     run(cargo.current_dir(root()).env("RUSTC_BOOTSTRAP", "1").env("CARGO_TARGET_DIR", &folder))
         .context("cargo-fuzz: `cargo install --locked cargo-fuzz` installs it")?;
     let version = Command::new("rustc").arg("-vV").output().context("the compiler's version")?;
