@@ -162,7 +162,7 @@ impl Listening {
         loop {
             ticks.tick().await;
             let ended = u64::try_from(self.connections.sweep(self.patience)).unwrap_or(u64::MAX);
-            self.app.metrics.connections_overdue.fetch_add(ended, Ordering::Relaxed);
+            self.app.metrics.connections.overdue.fetch_add(ended, Ordering::Relaxed);
             crate::process::prompt_allocator();
         }
     }
@@ -176,11 +176,11 @@ impl Listening {
             let metrics = &self.app.metrics;
             match reloaded.map_err(anyhow::Error::from).flatten() {
                 Ok(()) => {
-                    metrics.tls_reloads.fetch_add(1, Ordering::Relaxed);
+                    metrics.connections.tls_reloads.fetch_add(1, Ordering::Relaxed);
                     tracing::info!("TLS certificate and key read anew");
                 }
                 Err(error) => {
-                    metrics.tls_reloads_failed.fetch_add(1, Ordering::Relaxed);
+                    metrics.connections.tls_reloads_failed.fetch_add(1, Ordering::Relaxed);
                     tracing::error!(error = format!("{error:#}"), "TLS stays as it was");
                 }
             }
@@ -190,9 +190,9 @@ impl Listening {
     /// Counts a new connection, or says that there are as many as may be.
     fn welcome(&self, stream: &TcpStream, connections_max: usize) -> Option<OpenConnection> {
         let metrics = &self.app.metrics;
-        metrics.connections_accepted.fetch_add(1, Ordering::Relaxed);
+        metrics.connections.accepted.fetch_add(1, Ordering::Relaxed);
         let Some(open) = self.connections.open(connections_max) else {
-            metrics.connections_refused.fetch_add(1, Ordering::Relaxed);
+            metrics.connections.refused.fetch_add(1, Ordering::Relaxed);
             if self.tls.is_none() {
                 // Best effort: the buffer of a new socket has room for it.
                 let _ = stream.try_write(FULL);
@@ -261,7 +261,7 @@ impl Listening {
     }
 
     fn note_failed_handshake(&self, peer: SocketAddr, error: &str) {
-        self.app.metrics.tls_failed.fetch_add(1, Ordering::Relaxed);
+        self.app.metrics.connections.tls_failed.fetch_add(1, Ordering::Relaxed);
         tracing::debug!(%peer, error, "TLS handshake failed");
     }
 

@@ -1,15 +1,34 @@
-//! Counters of requests and connections, and their Prometheus text.
+//! Counters of requests by route, and the parts of the page of metrics: a part is a file with its counters, a field and a
+//! line in [`Metrics::write_totals`].
 //!
 //! A request adds to three words that only threads of the same shard share; everything is
 //! allotted when the route table is known.
 
-use std::fmt::Write as _;
+mod exposition;
+mod table;
+mod answers;
+mod connections;
+mod history;
+mod hooks;
+mod jobs;
+mod requests;
+mod series;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use http::StatusCode;
 use model_series::SkipLog;
+
+use answers::AnswerCounters;
+use connections::ConnectionCounters;
+pub(crate) use exposition::Exposition;
+use history::HistoryCounters;
+use hooks::HookMetrics;
+use jobs::JobCounters;
+use requests::RequestCounters;
+use series::SeriesCounters;
 
 /// Upper bounds of the latency histogram in microseconds.
 const BOUNDS_US: [u64; 17] = [
@@ -44,48 +63,16 @@ pub(crate) struct Metrics {
     /// For each shard, for each route and last for requests without one.
     shards: Vec<Vec<Counters>>,
     pub(crate) requests_under_way: AtomicUsize,
-    pub(crate) connections_accepted: AtomicU64,
-    pub(crate) connections_refused: AtomicU64,
-    pub(crate) connections_overdue: AtomicU64,
-    pub(crate) tls_failed: AtomicU64,
-    pub(crate) timed_out: AtomicU64,
-    pub(crate) busy: AtomicU64,
-    pub(crate) panics: AtomicU64,
-    pub(crate) damaged: AtomicU64,
-    pub(crate) tls_reloads: AtomicU64,
-    pub(crate) tls_reloads_failed: AtomicU64,
-    pub(crate) answers_cut: AtomicU64,
-    pub(crate) streams_broken: AtomicU64,
-    pub(crate) streams_stalled: AtomicU64,
-    pub(crate) expired: AtomicU64,
-    pub(crate) moved: AtomicU64,
-    pub(crate) removals: AtomicU64,
-    /// Entities looked at to index attributes.
-    pub(crate) indexed: AtomicU64,
-    pub(crate) clock_jumps: AtomicU64,
-    pub(crate) series: StrandMetrics,
-    pub(crate) history: StrandMetrics,
+    pub(crate) connections: ConnectionCounters,
+    pub(crate) requests: RequestCounters,
+    pub(crate) answers: AnswerCounters,
+    pub(crate) jobs: JobCounters,
+    pub(crate) series: SeriesCounters,
+    pub(crate) history: HistoryCounters,
     pub(crate) hooks: HookMetrics,
-}
-
-/// Counters of what is done with strands in the background: of series, or of the history of entities.
-#[derive(Debug, Default)]
-pub(crate) struct StrandMetrics {
-    pub(crate) folds: AtomicU64,
-    pub(crate) folds_failed: AtomicU64,
-    pub(crate) trimmed: AtomicU64,
-    pub(crate) chilled: AtomicU64,
-    /// What jobs skip.
-    pub(crate) skips: Arc<SkipLog>,
-}
-
-/// Counters of what hooks are told.
-#[derive(Debug, Default)]
-pub(crate) struct HookMetrics {
-    pub(crate) notifications: AtomicU64,
-    pub(crate) changes: AtomicU64,
-    pub(crate) failures: AtomicU64,
-    pub(crate) cuts: AtomicU64,
+    /// What jobs skip of series, and of entities.
+    pub(crate) series_skips: Arc<SkipLog>,
+    pub(crate) entity_skips: Arc<SkipLog>,
 }
 
 /// Gives each thread a number, in the order of first use.
@@ -118,27 +105,15 @@ impl Metrics {
             labels,
             shards,
             requests_under_way: AtomicUsize::new(0),
-            connections_accepted: AtomicU64::new(0),
-            connections_refused: AtomicU64::new(0),
-            connections_overdue: AtomicU64::new(0),
-            tls_failed: AtomicU64::new(0),
-            timed_out: AtomicU64::new(0),
-            busy: AtomicU64::new(0),
-            panics: AtomicU64::new(0),
-            damaged: AtomicU64::new(0),
-            tls_reloads: AtomicU64::new(0),
-            tls_reloads_failed: AtomicU64::new(0),
-            answers_cut: AtomicU64::new(0),
-            streams_broken: AtomicU64::new(0),
-            streams_stalled: AtomicU64::new(0),
-            expired: AtomicU64::new(0),
-            moved: AtomicU64::new(0),
-            removals: AtomicU64::new(0),
-            indexed: AtomicU64::new(0),
-            clock_jumps: AtomicU64::new(0),
-            series: StrandMetrics::default(),
-            history: StrandMetrics::default(),
+            connections: ConnectionCounters::default(),
+            requests: RequestCounters::default(),
+            answers: AnswerCounters::default(),
+            jobs: JobCounters::default(),
+            series: SeriesCounters::default(),
+            history: HistoryCounters::default(),
             hooks: HookMetrics::default(),
+            series_skips: Arc::default(),
+            entity_skips: Arc::default(),
         }
     }
 
@@ -202,115 +177,27 @@ impl Metrics {
         out.sample("twinfold_request_duration_seconds_count", labels, total);
     }
 
-    /// Appends what became of large answers.
-    fn write_answers(&self, out: &mut Exposition) {
-        let mut counter =
-            |name, help, word: &AtomicU64| out.counter(name, help, word.load(Ordering::Relaxed));
-        counter(
-            "twinfold_answers_cut_total",
-            "Answers cut off beyond answer_bytes_max or answer_duration_max.",
-            &self.answers_cut,
-        );
-        counter(
-            "twinfold_streams_broken_total",
-            "Streamed answers that failed on the way.",
-            &self.streams_broken,
-        );
-        counter(
-            "twinfold_streams_stalled_total",
-            "Large answers cut off beyond stall_duration_max.",
-            &self.streams_stalled,
-        );
-    }
-
-    fn write_connections(&self, out: &mut Exposition) {
-        let mut counter =
-            |name, help, word: &AtomicU64| out.counter(name, help, word.load(Ordering::Relaxed));
-        counter("twinfold_connections_accepted_total", "Connections accepted.", &self.connections_accepted);
-        counter(
-            "twinfold_connections_refused_total",
-            "Connections refused beyond connections_max.",
-            &self.connections_refused,
-        );
-        counter(
-            "twinfold_connections_overdue_total",
-            "Connections closed beyond header_duration_max or idle_duration_max.",
-            &self.connections_overdue,
-        );
-        counter("twinfold_tls_failed_total", "TLS handshakes that failed.", &self.tls_failed);
-    }
-
-    /// Appends everything that is not by route.
+    /// Appends everything that is not by route: a line for each part.
     pub(crate) fn write_totals(&self, connections_open: usize, out: &mut Exposition) {
         let under_way = self.requests_under_way.load(Ordering::Relaxed);
         out.gauge("twinfold_requests_under_way", "Requests being answered now.", under_way);
         out.gauge("twinfold_connections_open", "Open connections.", connections_open);
-        self.write_answers(out);
-        self.write_connections(out);
-        let mut counter =
-            |name, help, word: &AtomicU64| out.counter(name, help, word.load(Ordering::Relaxed));
-        counter(
-            "twinfold_requests_timed_out_total",
-            "Requests beyond request_duration_max.",
-            &self.timed_out,
-        );
-        counter("twinfold_requests_busy_total", "Requests refused beyond requests_max.", &self.busy);
-        counter("twinfold_request_panics_total", "Requests that met a bug.", &self.panics);
-        counter("twinfold_requests_damaged_total", "Requests that met damaged data.", &self.damaged);
-        counter("twinfold_tls_reloads_total", "Certificates read anew.", &self.tls_reloads);
-        counter("twinfold_tls_reloads_failed_total", "Certificates not read anew.", &self.tls_reloads_failed);
-        counter("twinfold_clock_jumps_total", "Times that the machine's clock was set.", &self.clock_jumps);
-        self.write_jobs(out);
-    }
-
-    /// What background jobs did.
-    fn write_jobs(&self, out: &mut Exposition) {
-        let mut counter =
-            |name, help, word: &AtomicU64| out.counter(name, help, word.load(Ordering::Relaxed));
-        counter("twinfold_expired_total", "Expired entities and attributes removed.", &self.expired);
-        counter("twinfold_entities_moved_total", "Entities moved to other buckets.", &self.moved);
-        counter(
-            "twinfold_removals_total",
-            "Removed tenants and repositories whose data is gone.",
-            &self.removals,
-        );
-        counter("twinfold_entities_indexed_total", "Entities looked at to index attributes.", &self.indexed);
-        let history = &self.history;
-        counter("twinfold_history_folds_total", "Histories of entities folded into blocks.", &history.folds);
-        counter("twinfold_history_folds_failed_total", "Folds that failed.", &history.folds_failed);
-        counter(
-            "twinfold_history_trimmed_total",
-            "Histories of attributes that lost instances beyond retention.",
-            &history.trimmed,
-        );
-        counter(
-            "twinfold_history_chilled_total",
-            "Old blocks of histories packed smaller.",
-            &history.chilled,
-        );
-        let series = &self.series;
-        counter("twinfold_series_folds_total", "Series folded.", &series.folds);
-        counter("twinfold_series_folds_failed_total", "Folds that failed.", &series.folds_failed);
-        counter(
-            "twinfold_series_trimmed_total",
-            "Series that lost points beyond retention.",
-            &series.trimmed,
-        );
-        counter("twinfold_series_chilled_total", "Old blocks of series packed smaller.", &series.chilled);
-        let hooks = &self.hooks;
-        counter("twinfold_hook_notifications_total", "Notifications taken by hooks.", &hooks.notifications);
-        counter("twinfold_hook_changes_total", "Changes told to hooks.", &hooks.changes);
-        counter("twinfold_hook_failures_total", "Notifications that failed.", &hooks.failures);
-        counter("twinfold_hook_cuts_total", "Times a hook lost unseen changes.", &self.hooks.cuts);
+        self.answers.write(out);
+        self.connections.write(out);
+        self.requests.write(out);
+        self.jobs.write(out);
+        self.history.write(out);
+        self.series.write(out);
+        self.hooks.write(out);
         out.counter(
             "twinfold_entities_skipped_total",
             "Entities, or their pasts, that a job failed on and skipped.",
-            history.skips.count(),
+            self.entity_skips.count(),
         );
         out.counter(
             "twinfold_series_skipped_total",
             "Series, hooks or repositories that a job failed on and skipped.",
-            series.skips.count(),
+            self.series_skips.count(),
         );
     }
 }
@@ -329,40 +216,6 @@ fn seconds(micros: u64) -> String {
         return whole.to_string();
     }
     format!("{whole}.{rest:06}").trim_end_matches('0').to_owned()
-}
-
-/// Text in the Prometheus exposition format.
-#[derive(Debug, Default)]
-pub(crate) struct Exposition {
-    pub(crate) text: String,
-}
-
-impl Exposition {
-    /// Begins a family of samples.
-    pub(crate) fn family(&mut self, name: &str, kind: &str, help: &str) {
-        let _ = writeln!(self.text, "# HELP {name} {help}\n# TYPE {name} {kind}");
-    }
-
-    /// One sample; `labels` may be empty.
-    pub(crate) fn sample(&mut self, name: &str, labels: &str, value: impl std::fmt::Display) {
-        let _ = if labels.is_empty() {
-            writeln!(self.text, "{name} {value}")
-        } else {
-            writeln!(self.text, "{name}{{{labels}}} {value}")
-        };
-    }
-
-    /// A family of one gauge.
-    pub(crate) fn gauge(&mut self, name: &str, help: &str, value: impl std::fmt::Display) {
-        self.family(name, "gauge", help);
-        self.sample(name, "", value);
-    }
-
-    /// A family of one counter.
-    pub(crate) fn counter(&mut self, name: &str, help: &str, value: impl std::fmt::Display) {
-        self.family(name, "counter", help);
-        self.sample(name, "", value);
-    }
 }
 
 #[cfg(test)]

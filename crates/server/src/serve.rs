@@ -171,8 +171,8 @@ impl Server {
         let router = Router::new(front_ends);
         let routes = router.routes().map(|(front_end, method, path)| (front_end, method.as_str(), path));
         let mut metrics = Metrics::new(routes, threads);
-        metrics.history.skips = Arc::clone(models.entities.skips());
-        metrics.series.skips = Arc::clone(models.repositories.strands().skips());
+        metrics.entity_skips = Arc::clone(models.entities.skips());
+        metrics.series_skips = Arc::clone(models.repositories.strands().skips());
         let metrics = Arc::new(metrics);
         admin.set_metrics(Arc::clone(&metrics));
         let app = Arc::new(App {

@@ -247,10 +247,10 @@ impl Account {
         let took = started.elapsed();
         link.app.metrics.count(*route, *status, took);
         if *timed_out {
-            link.app.metrics.timed_out.fetch_add(1, Ordering::Relaxed);
+            link.app.metrics.requests.timed_out.fetch_add(1, Ordering::Relaxed);
         }
         if *damaged {
-            link.app.metrics.damaged.fetch_add(1, Ordering::Relaxed);
+            link.app.metrics.requests.damaged.fetch_add(1, Ordering::Relaxed);
             tracing::error!(
                 request = %Id(head.id),
                 method = %head.method,
@@ -336,7 +336,7 @@ impl Link {
             Some(Ok(outcome)) => outcome,
             // The panic hook logged what and where; this line says whose request it was.
             Some(Err(_)) => {
-                self.app.metrics.panics.fetch_add(1, Ordering::Relaxed);
+                self.app.metrics.requests.panics.fetch_add(1, Ordering::Relaxed);
                 tracing::error!(request = %Id(head.id), method = %head.method, path, "request met a bug");
                 Err(Refusal::Internal)
             }
@@ -369,11 +369,11 @@ impl Link {
             match reason {
                 EndReason::Complete => {}
                 EndReason::Broken(reason) => {
-                    metrics.streams_broken.fetch_add(1, Ordering::Relaxed);
+                    metrics.answers.streams_broken.fetch_add(1, Ordering::Relaxed);
                     tracing::error!(request = %Id(*id), %method, %uri, bytes, reason, "answer broke off");
                 }
                 EndReason::Cut(limit) => {
-                    metrics.answers_cut.fetch_add(1, Ordering::Relaxed);
+                    metrics.answers.cut.fetch_add(1, Ordering::Relaxed);
                     tracing::warn!(request = %Id(*id), %method, %uri, bytes, limit, "answer cut off");
                 }
                 EndReason::Dropped => {
@@ -385,7 +385,7 @@ impl Link {
         });
         let link = Arc::clone(self);
         stream.on_stall(move || {
-            link.app.metrics.streams_stalled.fetch_add(1, Ordering::Relaxed);
+            link.app.metrics.answers.streams_stalled.fetch_add(1, Ordering::Relaxed);
             tracing::warn!(connection = link.connection.id, peer = %link.peer, "client takes nothing: cut off");
             link.connection.tell(Order::Kill);
         });
@@ -403,7 +403,7 @@ impl Link {
 impl App {
     fn refuse(&self, head: &Head, refusal: &Refusal) -> Response {
         if *refusal == Refusal::Busy {
-            self.metrics.busy.fetch_add(1, Ordering::Relaxed);
+            self.metrics.requests.busy.fetch_add(1, Ordering::Relaxed);
         }
         let mut response = self.router.refuse(head.uri.path(), refusal);
         if matches!(refusal, Refusal::TimedOut(_)) {

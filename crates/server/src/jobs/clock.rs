@@ -27,7 +27,7 @@ async fn watch(clock: Clock, metrics: Arc<Metrics>) {
     loop {
         tokio::time::sleep(LOOK).await;
         if let Some(jump) = seen.look(clock.now(), Instant::now()) {
-            metrics.clock_jumps.fetch_add(1, Ordering::Relaxed);
+            metrics.jobs.clock_jumps.fetch_add(1, Ordering::Relaxed);
             tell(jump);
         }
     }
@@ -100,7 +100,7 @@ mod tests {
         tokio::time::sleep(LOOK / 2).await;
         clock.set(Timestamp(3_600_000_000));
         tokio::time::sleep(LOOK * 3).await;
-        assert_eq!(metrics.clock_jumps.load(Ordering::Relaxed), 1);
+        assert_eq!(metrics.jobs.clock_jumps.load(Ordering::Relaxed), 1);
         watching.abort();
     }
 }

@@ -39,7 +39,7 @@ async fn run(work: Work) {
             Err(error) => Err(error.into()),
         };
         match entities {
-            Ok(count) => _ = work.metrics.indexed.fetch_add(count as u64, Ordering::Relaxed),
+            Ok(count) => _ = work.metrics.jobs.indexed.fetch_add(count as u64, Ordering::Relaxed),
             Err(error) => tracing::warn!(error = chain(&error), "cannot index attributes"),
         }
     }

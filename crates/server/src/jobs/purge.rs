@@ -18,7 +18,7 @@ async fn purge(work: Work) {
     match work.entities.purge_expired(work.clock.now()).await {
         Ok(0) => {}
         Ok(count) => {
-            work.metrics.expired.fetch_add(count as u64, Ordering::Relaxed);
+            work.metrics.jobs.expired.fetch_add(count as u64, Ordering::Relaxed);
             tracing::info!(count, "expired entities and attributes removed");
         }
         Err(error) => tracing::warn!(error = chain(&error), "cannot remove what expired"),

@@ -29,7 +29,7 @@ async fn walk(work: &Work) -> Result<(), model_entities::Error> {
     loop {
         let begun = Instant::now();
         let Some(moved) = walk.next().await? else { return Ok(()) };
-        work.metrics.moved.fetch_add(moved as u64, Ordering::Relaxed);
+        work.metrics.jobs.moved.fetch_add(moved as u64, Ordering::Relaxed);
         tokio::time::sleep(begun.elapsed().min(PAUSE_MAX)).await;
     }
 }

@@ -17,7 +17,7 @@ pub(super) const JOB: Job =
 async fn run(work: Work) {
     loop {
         match work.entities.finish_removals().await {
-            Ok(count) => _ = work.metrics.removals.fetch_add(count as u64, Ordering::Relaxed),
+            Ok(count) => _ = work.metrics.jobs.removals.fetch_add(count as u64, Ordering::Relaxed),
             Err(error) => {
                 tracing::warn!(error = chain(&error), "cannot remove the rows of a removed tenant");
             }
