@@ -1,6 +1,6 @@
-//! Kept writes: a strand as it stood at a time, and what was written when.
+//! Audited writes: a strand as it stood at a time, and what was written when.
 //!
-//! A page of the past takes the parts of kept writes that touch its beginning, then parts in the order of time until
+//! A page of the past takes the parts of audited writes that touch its beginning, then parts in the order of time until
 //! they hold as many points again (or the page is full), and ends where the next part begins. So however many pages a
 //! read has, it reads each part about twice at most, and holds what one page is made of.
 
@@ -10,7 +10,7 @@ use bytes::Bytes;
 use store::rows::{Pages, Rows};
 use store::{Direction, Range, Timestamp};
 
-use crate::audit_rows::{KeptPart, Outline, levels, reach};
+use crate::audit_rows::{AuditPart, Outline, levels, reach};
 use crate::codec::{Block, Malformed};
 use crate::error::Error;
 use crate::fetch::{ReadAttempts, or_gone};
@@ -36,7 +36,7 @@ fn check_audited(state: &State) -> Result<(), Error> {
     if state.audited && !state.unaudited {
         return Ok(());
     }
-    let text = "a strand whose writes were not all kept (audit) cannot be read as of a time";
+    let text = "a strand whose writes were not all audited cannot be read as of a time";
     Err(Error::Invalid(text.into()))
 }
 
@@ -70,7 +70,7 @@ struct Gathered {
 
 impl Gathered {
     /// A write after the time, or after the state that is read, does not count.
-    fn take(&mut self, strand: &Strand, part: &KeptPart<'_>) {
+    fn take(&mut self, strand: &Strand, part: &AuditPart<'_>) {
         if part.written <= self.at && part.sequence() <= self.sequence {
             let spilled = part.spilled(strand).map(|row| (row, Bytes::new()));
             self.needed.push(Needed { ordinal: part.ordinal, layer: part.layer.into(), spilled });
@@ -111,7 +111,7 @@ struct Level<'a> {
 impl<'a> Level<'a> {
     /// Parts that begin in `from..to`.
     async fn open(rows: Rows<'a>, strand: &'a Strand, level: u8, from: i64, to: i64) -> Result<Self, Error> {
-        let range = keys::kept_between(strand, level, from, to);
+        let range = keys::audit_parts_between(strand, level, from, to);
         let mut pages = Pages::new(rows, &strand.partition, range, FIRST_ROWS);
         let page = pages.next().await?.expect("a walk begins with a page");
         let mut level = Self { pages, page, at: 0, rows: FIRST_ROWS, first: None };
@@ -135,7 +135,7 @@ impl<'a> Level<'a> {
             let Some(page) = self.pages.next_up_to(self.rows).await? else { break };
             (self.page, self.at) = (page, 0);
         }
-        let place = |(key, _): (&[u8], &[u8])| keys::place_of_kept(key).ok_or(Malformed);
+        let place = |(key, _): (&[u8], &[u8])| keys::place_of_audit_part(key).ok_or(Malformed);
         self.first = self.next().map(place).transpose()?.map(|(first, _)| first);
         Ok(())
     }
@@ -148,9 +148,9 @@ impl Strands {
     /// With `as_of`, as the strand stood then: all writes until that time counted.
     ///
     /// Cost: one look-up each for the state and for the blocks touched (and pages of the index beyond a dozen
-    /// blocks); overlays of the strand one each. As of a time: parts of kept writes that touch the page are read, and
+    /// blocks); overlays of the strand one each. As of a time: parts of audited writes that touch the page are read, and
     /// those until then decoded; all pages of a range together about twice each at most. Such a page is longer where many
-    /// kept writes overlap: at least as many points as they have, which stand in memory with it.
+    /// audited writes overlap: at least as many points as they have, which stand in memory with it.
     /// Behind the bound of [`Strands::expire`] nothing is told as of any time.
     ///
     /// # Errors
@@ -171,7 +171,7 @@ impl Strands {
         }
     }
 
-    /// See [`Strands::read_page`]. Cost: that of a read, if nothing was written later; else the parts of kept writes that
+    /// See [`Strands::read_page`]. Cost: that of a read, if nothing was written later; else the parts of audited writes that
     /// touch the page are read, and those until then decoded and merged.
     pub(crate) async fn page_as_of(
         &self,
@@ -190,7 +190,7 @@ impl Strands {
             };
             check_audited(&state)?;
             self.note_if_due(strand, &state);
-            let range = TimeRange { from: range.from.max(state.kept.from), to: range.to };
+            let range = TimeRange { from: range.from.max(state.audit.from), to: range.to };
             if range.is_empty() {
                 return Ok(None);
             }
@@ -209,7 +209,7 @@ impl Strands {
         }
     }
 
-    /// A page of the strand as all writes until `at` left it, and where the next begins; `None` if kept writes went
+    /// A page of the strand as all writes until `at` left it, and where the next begins; `None` if audited writes went
     /// meanwhile.
     async fn try_as_of(
         &self,
@@ -226,7 +226,7 @@ impl Strands {
         let page = TimeRange { from: range.from, to: next.unwrap_or(range.to) };
         // An erased strand's parts may have gone while they were read, or those before a bound.
         let now = or_gone!(self.state_beside_rows(strand).await?);
-        let is_gone = now.kept.life != state.kept.life || now.kept.from > page.from;
+        let is_gone = now.audit.life != state.audit.life || now.audit.from > page.from;
         Ok(if is_gone { None } else { Some((gathered.compose(page)?, next)) })
     }
 
@@ -253,14 +253,14 @@ impl Strands {
         gathered: &mut Gathered,
     ) -> Result<(), Error> {
         let mut take = |key: &[u8], value: &[u8]| {
-            let part = KeptPart::parse(key, value)?;
+            let part = AuditPart::parse(key, value)?;
             if part.last >= from {
                 gathered.take(strand, &part);
             }
             Ok(ControlFlow::Continue(()))
         };
-        for level in levels(state.kept.levels) {
-            let range = keys::kept_between(strand, level, reach(level, from), from);
+        for level in levels(state.audit.levels) {
+            let range = keys::audit_parts_between(strand, level, reach(level, from), from);
             self.each_row(&strand.partition, range, &mut take).await?;
         }
         Ok(())
@@ -277,7 +277,7 @@ impl Strands {
         gathered: &mut Gathered,
     ) -> Result<Option<i64>, Error> {
         let mut open = Vec::new();
-        for level in levels(state.kept.levels) {
+        for level in levels(state.audit.levels) {
             open.push(Level::open(self.reads(), strand, level, range.from, range.to).await?);
         }
         let page = gathered.weight.max(u64::try_from(points_max).unwrap_or(u64::MAX));
@@ -291,7 +291,7 @@ impl Strands {
             }
             reached = first;
             if let Some((key, value)) = level.next() {
-                gathered.take(strand, &KeptPart::parse(key, value)?);
+                gathered.take(strand, &AuditPart::parse(key, value)?);
             }
             level.pass().await?;
         }
@@ -307,7 +307,7 @@ impl Strands {
 
     /// The last point before `time`, as the strand stood then; none if there was none.
     ///
-    /// Cost: that of [`Strands::read_last`], if nothing was written later; else kept writes are read back from `time`, in
+    /// Cost: that of [`Strands::read_last`], if nothing was written later; else audited writes are read back from `time`, in
     /// stretches twice as long each, until one holds a point.
     ///
     /// # Errors
@@ -316,7 +316,7 @@ impl Strands {
     pub async fn read_last_as_of(&self, strand: &Strand, time: i64, at: Timestamp) -> Result<Points, Error> {
         let Some((stamp, state)) = self.state(strand).await? else { return Ok(Points::default()) };
         check_audited(&state)?;
-        let all = TimeRange { from: state.kept.from, to: time };
+        let all = TimeRange { from: state.audit.from, to: time };
         if state.written <= at {
             let last = self.read_last(strand, all, 1).await?;
             if self.state(strand).await?.is_some_and(|(now, _)| now == stamp) {
@@ -346,17 +346,18 @@ impl Strands {
     /// Where the last part begins that begins before `to`. Cost: one seek for each level.
     async fn last_part_before(&self, strand: &Strand, state: &State, to: i64) -> Result<Option<i64>, Error> {
         let mut last = None;
-        for level in levels(state.kept.levels) {
-            let range = keys::kept_between(strand, level, i64::MIN, to);
+        for level in levels(state.audit.levels) {
+            let range = keys::audit_parts_between(strand, level, i64::MIN, to);
             let page = self.reads().scan(&strand.partition, &range, Direction::Backward, 1).await?;
-            let first = page.last_key().map(|key| keys::place_of_kept(key).ok_or(Malformed)).transpose()?;
+            let first =
+                page.last_key().map(|key| keys::place_of_audit_part(key).ok_or(Malformed)).transpose()?;
             last = last.max(first.map(|(first, _)| first));
         }
         Ok(last)
     }
 
     /// What was written to an audited strand: writes in the `written` range (both ends included) that touch `range`,
-    /// oldest first. Cost: a scan of some 30 bytes for each kept write of that time.
+    /// oldest first. Cost: a scan of some 30 bytes for each audited write of that time.
     ///
     /// # Errors
     ///

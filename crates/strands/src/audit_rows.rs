@@ -1,4 +1,4 @@
-//! Rows of kept writes. A kept write lies in parts, each found by the times it touches; beside them stands what the
+//! Rows of audited writes. An audited write lies in parts, each found by the times it touches; beside them stands what the
 //! whole write touched. Pure.
 //!
 //! The parts of a level touch spans that are shorter than two to the power of the level (in nanoseconds), and lie in the
@@ -16,7 +16,7 @@ use crate::fresh::FreshKey;
 use crate::index::Entry;
 use crate::keys;
 use crate::layer::{Layer, join_layer};
-use crate::pending::{Draught, Order};
+use crate::pending::{CheckedWrite, PendingCommit};
 use crate::points::TimeRange;
 use crate::strand::{Modification, Rules, Strand};
 use store::wire::{Reader, put_varint, put_zigzag};
@@ -46,9 +46,9 @@ pub(crate) fn levels(bits: u64) -> impl Iterator<Item = u8> {
     (0..=LEVEL_MAX).filter(move |level| bits >> level & 1 == 1)
 }
 
-/// A part of a kept write. In the order of ordinals, parts over parts make the strand.
+/// A part of an audited write. In the order of ordinals, parts over parts make the strand.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct KeptPart<'a> {
+pub(crate) struct AuditPart<'a> {
     pub(crate) written: Timestamp,
     /// Twice the number of the write; one more for its points, which come after what it clears.
     pub(crate) ordinal: u64,
@@ -62,10 +62,10 @@ pub(crate) struct KeptPart<'a> {
     pub(crate) layer: &'a [u8],
 }
 
-impl<'a> KeptPart<'a> {
+impl<'a> AuditPart<'a> {
     /// Reads a row `A`. Cost: nothing of the layer is looked at.
     pub(crate) fn parse(key: &[u8], value: &'a [u8]) -> Result<Self, Malformed> {
-        let (first, ordinal) = keys::place_of_kept(key).ok_or(Malformed)?;
+        let (first, ordinal) = keys::place_of_audit_part(key).ok_or(Malformed)?;
         let mut reader = Reader::new(value);
         let written = Timestamp(reader.zigzag()?);
         let last = read_last(&mut reader, first)?;
@@ -78,7 +78,7 @@ impl<'a> KeptPart<'a> {
 
     /// The row that its points lie in, if that is not this one.
     pub(crate) fn spilled(&self, strand: &Strand) -> Option<FreshKey> {
-        self.generation.map(|generation| keys::kept_points(strand, self.last, generation))
+        self.generation.map(|generation| keys::audit_points(strand, self.last, generation))
     }
 
     /// The number of the write among those of the strand.
@@ -87,7 +87,7 @@ impl<'a> KeptPart<'a> {
     }
 }
 
-/// What a kept write touched.
+/// What an audited write touched.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Outline {
     points: u64,
@@ -138,55 +138,55 @@ impl Outline {
 
 /// Adds rows that keep a write to what it does. `blocks` are its points, if they are encoded already.
 /// Cost: the points are encoded once.
-pub(crate) fn keep(
-    order: &Order,
+pub(crate) fn put_audit(
+    checked: &CheckedWrite,
     blocks: Option<Vec<(Entry, Bytes)>>,
     rules: &Rules,
-    draught: &mut Draught,
+    pending: &mut PendingCommit,
 ) -> Result<(), Error> {
-    let Layer { clears, points } = &order.layer;
-    let Some((_, end)) = order.layer.bounds() else { return Ok(()) };
+    let Layer { clears, points } = &checked.layer;
+    let Some((_, end)) = checked.layer.bounds() else { return Ok(()) };
     let mut spans: Vec<_> = clears.iter().map(|clear| (clear.from, clear.to - 1)).collect();
     for part in clears.chunks(CLEARS_MAX) {
         if let (Some(first), Some(last)) = (part.first(), part.last()) {
             let layer = join_layer(part, &[] as &[Bytes]);
-            put_part(&order.strand, draught, (first.from, last.to - 1, end), 0, (0, &layer));
+            put_part(&checked.strand, pending, (first.from, last.to - 1, end), 0, (0, &layer));
         }
     }
     let blocks = match blocks {
         Some(blocks) => blocks,
-        None => encode_runs(&[(points, 0..points.len())], 0, order.encoding, rules)?,
+        None => encode_runs(&[(points, 0..points.len())], 0, checked.encoding, rules)?,
     };
     let place = |entry: &Entry| (entry.summary.first, entry.summary.last, end);
     spans.extend(blocks.iter().map(|(entry, _)| (entry.summary.first, entry.summary.last)));
     if rules.are_too_large(&blocks) {
-        draught.state.kept.spilled = true;
-        for entry in draught.spill(&order.strand, blocks, keys::kept_points, rules)? {
+        pending.state.audit.spilled = true;
+        for entry in pending.spill(&checked.strand, blocks, keys::audit_points, rules)? {
             let mut name = Vec::with_capacity(10);
             put_generation(&mut name, entry.generation);
-            put_part(&order.strand, draught, place(&entry), entry.summary.count, (SPILLED, &name));
+            put_part(&checked.strand, pending, place(&entry), entry.summary.count, (SPILLED, &name));
         }
     } else {
         for (entry, bytes) in blocks {
             let layer = join_layer(&[], &[bytes]);
-            put_part(&order.strand, draught, place(&entry), entry.summary.count, (0, &layer));
+            put_part(&checked.strand, pending, place(&entry), entry.summary.count, (0, &layer));
         }
     }
     let outline = Outline { points: points.len() as u64, spans };
-    let key = keys::written(&order.strand, draught.state.written, draught.state.sequence);
-    draught.writes.push(Write::Put(key, outline.to_bytes().into()));
+    let key = keys::written(&checked.strand, pending.state.written, pending.state.sequence);
+    pending.writes.push(Write::Put(key, outline.to_bytes().into()));
     Ok(())
 }
 
 /// Puts a part of a write that ends at `end`.
 fn put_part(
     strand: &Strand,
-    draught: &mut Draught,
+    pending: &mut PendingCommit,
     (first, last, end): (i64, i64, i64),
     points: u32,
     (flags, rest): (u8, &[u8]),
 ) {
-    let state = &mut draught.state;
+    let state = &mut pending.state;
     let ordinal = state.sequence << 1 | u64::from(points > 0);
     let level = level_of(first, last);
     let mut value = Vec::with_capacity(24 + rest.len());
@@ -195,8 +195,8 @@ fn put_part(
     put_varint(&mut value, points.into());
     value.push(if last == end { flags | END } else { flags });
     value.extend_from_slice(rest);
-    draught.writes.push(Write::Put(keys::kept(strand, level, first, ordinal), value.into()));
-    state.kept.levels |= 1 << level;
+    pending.writes.push(Write::Put(keys::audit_part(strand, level, first, ordinal), value.into()));
+    state.audit.levels |= 1 << level;
 }
 
 #[cfg(test)]
@@ -230,7 +230,7 @@ mod tests {
 
         #[test]
         fn any_bytes_are_read_or_refused(bytes: Vec<u8>, key: Vec<u8>) {
-            let _ = (Outline::parse(&bytes), KeptPart::parse(&key, &bytes));
+            let _ = (Outline::parse(&bytes), AuditPart::parse(&key, &bytes));
         }
     }
 }

@@ -132,6 +132,6 @@ pub(crate) fn decode_all(
 /// The block of a row, which must be the one that the index tells of.
 pub(crate) fn open_block<'a>(entry: &Entry, row: &'a [u8]) -> Result<Block<'a>, Malformed> {
     let block = Block::parse(row)?;
-    let told = |summary: &Summary| (summary.first, summary.last, summary.count);
-    if told(&block.summary()) == told(&entry.summary) { Ok(block) } else { Err(Malformed) }
+    let outcome = |summary: &Summary| (summary.first, summary.last, summary.count);
+    if outcome(&block.summary()) == outcome(&entry.summary) { Ok(block) } else { Err(Malformed) }
 }

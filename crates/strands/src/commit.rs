@@ -16,7 +16,7 @@ use crate::strand::Strand;
 use crate::strands::Strands;
 
 /// One attempt of a write.
-pub(crate) struct Drafted {
+pub(crate) struct ReadyCommit {
     pub(crate) commit: CommitWithAppends,
     pub(crate) state: State,
     /// Whether it takes more than one batch.

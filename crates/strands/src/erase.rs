@@ -89,7 +89,7 @@ impl Strands {
                 return Err(contention(strand));
             }
             let span = held.as_ref().and_then(|(_, state)| self.span_of_leftovers(state));
-            let Some(commit) = self.draught_erasure(strand, held, beside, change).await? else {
+            let Some(commit) = self.prepare_erasure(strand, held, beside, change).await? else {
                 continue;
             };
             if self.try_append_then_commit(commit, false).await? {
@@ -107,7 +107,7 @@ impl Strands {
             let Some(strand) = rest.next() else { break };
             let Some(held) = self.state(strand).await? else { continue };
             let span = self.span_of_leftovers(&held.1);
-            match self.draught_erasure(strand, Some(held), &[], None).await? {
+            match self.prepare_erasure(strand, Some(held), &[], None).await? {
                 Some(commit) => {
                     keys += commit.lets_go.iter().map(|removal| removal.keys.len()).sum::<usize>();
                     commits.push(commit);
@@ -116,9 +116,9 @@ impl Strands {
                 None => left.push(strand),
             }
         }
-        let told = self.shared.store.append_then_commit_all(commits).await;
-        for ((strand, span), told) in erasing.into_iter().zip(told) {
-            if unless_lost(told)?.is_some() {
+        let outcome = self.shared.store.append_then_commit_all(commits).await;
+        for ((strand, span), outcome) in erasing.into_iter().zip(outcome) {
+            if unless_lost(outcome)?.is_some() {
                 self.sweep_erased(strand, span).await;
             } else {
                 left.push(strand);
@@ -139,8 +139,8 @@ impl Strands {
         }
     }
 
-    /// Cost: pages of the index are read; every row is deleted by its key (kept writes by range).
-    async fn draught_erasure(
+    /// Cost: pages of the index are read; every row is deleted by its key (audited writes by range).
+    async fn prepare_erasure(
         &self,
         strand: &Strand,
         held: Option<(Stamp, State)>,
@@ -162,7 +162,7 @@ impl Strands {
                 spilled.into_iter().for_each(|row| fresh.remove(strand, row));
                 drop_overlays(strand, &mut state, &mut writes);
                 if state.audited {
-                    writes.extend(keys::all_kept(strand).map(Write::DeleteRange));
+                    writes.extend(keys::all_audit_rows(strand).map(Write::DeleteRange));
                 }
                 Condition::Version(key, stamp)
             }

@@ -1,6 +1,6 @@
-//! Retention: what is older than a bound goes, kept writes too.
+//! Retention: what is older than a bound goes, audited writes too.
 //!
-//! The bound is set in the state, in one commit with the deletion of the points; only then go the rows of kept writes. So
+//! The bound is set in the state, in one commit with the deletion of the points; only then go the rows of audited writes. So
 //! an as-of reader that finds some of them gone finds the bound as well.
 
 use std::ops::ControlFlow;
@@ -10,30 +10,30 @@ use store::retry::RetryBackoff;
 use store::rows::Pages;
 use store::{Commit, Condition, Direction, Timestamp, Write, later_wins};
 
-use crate::audit_rows::{KeptPart, levels};
+use crate::audit_rows::{AuditPart, levels};
 use crate::commit::commit;
 use crate::error::Error;
 use crate::fresh::{Fresh, FreshKey};
 use crate::keys;
 use crate::layer::Layer;
-use crate::pending::Order;
+use crate::pending::CheckedWrite;
 use crate::points::{Points, TimeRange};
 use crate::state::State;
 use crate::strand::{Strand, StrandVersion};
 use crate::strands::Strands;
 
-/// The most rows of kept writes that are read at once; one commit removes no more (and what stands beside them).
+/// The most rows of audited writes that are read at once; one commit removes no more (and what stands beside them).
 const PAGE_ROWS_MAX: usize = 1_024;
 /// How often a commit is tried again because a writer came before.
 const ATTEMPTS: RetryBackoff = RetryBackoff::at_once(32);
 
 impl Strands {
-    /// Removes what is older than `before`: points, and kept writes that lie wholly before it, the latter in commits of
+    /// Removes what is older than `before`: points, and audited writes that lie wholly before it, the latter in commits of
     /// their own (what is left of them when it ends early goes the next time). As-of reads tell nothing before the bound
-    /// from now on, whatever is written there later; kept writes that reach over it stay whole for them. Answers whether
+    /// from now on, whatever is written there later; audited writes that reach over it stay whole for them. Answers whether
     /// there was anything.
     ///
-    /// Cost: one look-up if there is nothing; else one commit, and a read of the kept writes that begin before the bound.
+    /// Cost: one look-up if there is nothing; else one commit, and a read of the audited writes that begin before the bound.
     ///
     /// # Errors
     ///
@@ -46,13 +46,13 @@ impl Strands {
         let is_old = match live.extent(strand).await? {
             Some((first, _)) => first < before,
             // What was kept may outlive the points.
-            None => live.keeps_before(strand, &state, before).await?,
+            None => live.has_audit_part_before(strand, &state, before).await?,
         };
         if !is_old {
             return Ok(false);
         }
         let clear = TimeRange { from: i64::MIN, to: before };
-        live.write_order(Order {
+        live.write_checked(CheckedWrite {
             strand: strand.clone(),
             layer: Layer { clears: vec![clear], points: Points::default() },
             encoding: state.encoding,
@@ -66,7 +66,7 @@ impl Strands {
         })
         .await?;
         if state.audited {
-            live.drop_kept(strand, &state, before).await?;
+            live.drop_audit_parts(strand, &state, before).await?;
         }
         Ok(true)
     }
@@ -80,7 +80,7 @@ impl Strands {
     pub async fn erase_expired(&self, strand: &Strand, before: i64) -> Result<bool, Error> {
         let live = self.live();
         let Some((stamp, state)) = live.state(strand).await? else { return Ok(false) };
-        let is_kept = state.audited && state.kept.levels != 0;
+        let is_kept = state.audited && state.audit.levels != 0;
         if is_kept || live.extent(strand).await?.is_some_and(|(_, last)| last >= before) {
             return Ok(false);
         }
@@ -88,13 +88,18 @@ impl Strands {
         live.erase_version(strand, StrandVersion(Some(stamp)), Vec::new()).await
     }
 
-    /// Whether a part of a kept write ends before the bound. Cost: those that reach over it are passed over.
-    async fn keeps_before(&self, strand: &Strand, state: &State, before: i64) -> Result<bool, Error> {
+    /// Whether a part of an audited write ends before the bound. Cost: those that reach over it are passed over.
+    async fn has_audit_part_before(
+        &self,
+        strand: &Strand,
+        state: &State,
+        before: i64,
+    ) -> Result<bool, Error> {
         let mut is_found = false;
-        for level in levels(state.kept.levels) {
-            let range = keys::kept_between(strand, level, i64::MIN, before);
+        for level in levels(state.audit.levels) {
+            let range = keys::audit_parts_between(strand, level, i64::MIN, before);
             let mut find = |key: &[u8], value: &[u8]| {
-                is_found = KeptPart::parse(key, value)?.last < before;
+                is_found = AuditPart::parse(key, value)?.last < before;
                 Ok(if is_found { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
             };
             self.each_row(&strand.partition, range, &mut find).await?;
@@ -105,17 +110,17 @@ impl Strands {
         Ok(is_found)
     }
 
-    /// Removes parts of kept writes that end before the bound, and with the last part of a write what stands beside it.
-    async fn drop_kept(&self, strand: &Strand, state: &State, before: i64) -> Result<(), Error> {
+    /// Removes parts of audited writes that end before the bound, and with the last part of a write what stands beside it.
+    async fn drop_audit_parts(&self, strand: &Strand, state: &State, before: i64) -> Result<(), Error> {
         // A row, and what stands beside it.
         let page_rows = PAGE_ROWS_MAX.min(self.shared.rules.limits.good_rows / 2);
-        for level in levels(state.kept.levels) {
-            let range = keys::kept_between(strand, level, i64::MIN, before);
+        for level in levels(state.audit.levels) {
+            let range = keys::audit_parts_between(strand, level, i64::MIN, before);
             let mut pages = Pages::new(&self.shared.store, &strand.partition, range, page_rows);
             while let Some(page) = pages.next().await? {
                 let (mut writes, mut spilled) = (Vec::new(), Vec::new());
                 for (key, value) in page.rows() {
-                    let part = KeptPart::parse(key, value)?;
+                    let part = AuditPart::parse(key, value)?;
                     if part.last >= before {
                         continue;
                     }
@@ -146,7 +151,7 @@ impl Strands {
         while attempts.next().await {
             let epoch = self.shared.store.fence(&strand.partition);
             let Some((stamp, now)) = self.state(strand).await? else { return Ok(false) };
-            if now.kept.life != held.kept.life {
+            if now.audit.life != held.audit.life {
                 return Ok(false);
             }
             let commit = Commit {
@@ -172,13 +177,13 @@ impl Strands {
         while attempts.next().await {
             let Some((stamp, held)) = self.state(strand).await? else { return Ok(()) };
             let mut state = held.clone();
-            for level in levels(held.kept.levels) {
-                let all = keys::kept_between(strand, level, i64::MIN, i64::MAX);
+            for level in levels(held.audit.levels) {
+                let all = keys::audit_parts_between(strand, level, i64::MIN, i64::MAX);
                 if self.shared.store.scan(&strand.partition, &all, Direction::Forward, 1).await?.is_empty() {
-                    state.kept.levels &= !(1 << level);
+                    state.audit.levels &= !(1 << level);
                 }
             }
-            state.kept.spilled &= state.kept.levels != 0;
+            state.audit.spilled &= state.audit.levels != 0;
             if state == held {
                 break;
             }

@@ -11,7 +11,7 @@ use store::retry::{Attempts, RetryBackoff};
 use store::rows::Pages as RowPages;
 use store::{Partition, Stamp};
 
-use crate::audit_rows::{KeptPart, levels};
+use crate::audit_rows::{AuditPart, levels};
 use crate::blocks::open_block;
 use crate::codec::Malformed;
 use crate::error::Error;
@@ -274,8 +274,8 @@ impl Strands {
         Ok(Some(named))
     }
 
-    /// Rows that overlays and kept writes name; `None` if an overlay is gone.
-    /// Cost: where a kept write has some, all parts of kept writes are read.
+    /// Rows that overlays and audited writes name; `None` if an overlay is gone.
+    /// Cost: where an audited write has some, all parts of audited writes are read.
     pub(crate) async fn spilled_rows(
         &self,
         strand: &Strand,
@@ -289,11 +289,11 @@ impl Strands {
             None => Vec::new(),
         };
         let mut take = |key: &[u8], value: &[u8]| {
-            named.extend(KeptPart::parse(key, value)?.spilled(strand));
+            named.extend(AuditPart::parse(key, value)?.spilled(strand));
             Ok(ControlFlow::Continue(()))
         };
-        for level in levels(state.kept.levels).filter(|_| state.kept.spilled) {
-            let all = keys::kept_between(strand, level, i64::MIN, i64::MAX);
+        for level in levels(state.audit.levels).filter(|_| state.audit.spilled) {
+            let all = keys::audit_parts_between(strand, level, i64::MIN, i64::MAX);
             self.each_row(&strand.partition, all, &mut take).await?;
         }
         Ok(Some(named))

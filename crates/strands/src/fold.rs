@@ -13,7 +13,7 @@ use store::retry::RetryBackoff;
 
 use crate::blocks::{Swapped, decode_all, encode_runs, swap_blocks};
 use crate::codec::{Encoding, Malformed};
-use crate::commit::{Drafted, commit};
+use crate::commit::{ReadyCommit, commit};
 use crate::error::Error;
 use crate::fetch::or_gone;
 use crate::fields::next_generation;
@@ -176,23 +176,23 @@ impl Strands {
     ) -> Result<Option<()>, Error> {
         let mut attempts = COMMIT_ATTEMPTS.attempts();
         while attempts.next().await {
-            let drafted = or_gone!(self.draught_swap(strand, folded, swap, is_last).await?);
-            if let Some(said) = drafted.untidy {
+            let ready = or_gone!(self.prepare_swap(strand, folded, swap, is_last).await?);
+            if let Some(said) = ready.untidy {
                 self.try_commit(said).await?;
-            } else if self.try_append_then_commit(drafted.commit, drafted.is_too_much).await? {
+            } else if self.try_append_then_commit(ready.commit, ready.is_too_much).await? {
                 return Ok(Some(()));
             }
         }
         Ok(None)
     }
 
-    async fn draught_swap(
+    async fn prepare_swap(
         &self,
         strand: &Strand,
         folded: Option<&State>,
         swap: &Swap,
         is_last: bool,
-    ) -> Result<Option<Drafted>, Error> {
+    ) -> Result<Option<ReadyCommit>, Error> {
         let epoch = self.shared.store.fence(&strand.partition);
         let (stamp, now) = or_gone!(self.state(strand).await?);
         let first_ordinal = |state: &State| state.overlays.map(|overlays| overlays.first_ordinal);
@@ -247,7 +247,7 @@ impl Strands {
         }
         let is_too_much = fresh.is_too_much(&commit, limits);
         let untidy = if is_too_much { self.say_before(strand, Some(stamp), &held, &fresh) } else { None };
-        Ok(Some(Drafted { commit: fresh.with(epoch, commit), state, is_too_much, untidy }))
+        Ok(Some(ReadyCommit { commit: fresh.with(epoch, commit), state, is_too_much, untidy }))
     }
 
     /// What is known of the overlays from `ordinal` on, read from them.

@@ -4,12 +4,12 @@
 //! partition                row                         value
 //! the strand's             s name                      state (state.rs): counters, pages of the index, the newest blocks; stamped
 //! the strand's             o name ordinal              an overlay (layer.rs), stamped
-//! the strand's             A name level first ordinal  a part of a kept write of an audited strand (kept.rs), plain
-//! the strand's             W name written sequence     what a kept write touched (kept.rs), plain
+//! the strand's             A name level first ordinal  a part of an audited write of an audited strand (kept.rs), plain
+//! the strand's             W name written sequence     what an audited write touched (kept.rs), plain
 //! blocks/{tenant}/{hash}   i strand first generation   a page of the block index (index.rs)
 //! blocks/{tenant}/{hash}   b strand last generation    a sealed block (codec)
 //! blocks/{tenant}/{hash}   p strand last generation    a block of a large overlay's points, which the overlay names (spill.rs)
-//! blocks/{tenant}/{hash}   k strand last generation    the same of a kept write, which its part names
+//! blocks/{tenant}/{hash}   k strand last generation    the same of an audited write, which its part names
 //! ```
 //!
 //! `hash` is that of the strand's partition and the window of `first` or `last` (2^55 ns, 417 days); `strand` is the space (one byte) and
@@ -39,12 +39,12 @@ const STATE: u8 = b's';
 const PAGE: u8 = b'i';
 const BLOCK: u8 = b'b';
 const OVERLAY: u8 = b'o';
-const KEPT: u8 = b'A';
+const AUDIT_PART: u8 = b'A';
 const WRITTEN: u8 = b'W';
 /// Of the space of blocks only: callers may have keys that begin so in theirs.
 const OVERLAY_POINTS: u8 = b'p';
 /// See [`OVERLAY_POINTS`].
-const KEPT_POINTS: u8 = b'k';
+const AUDIT_POINTS: u8 = b'k';
 
 const NUMBER_BYTES: usize = 8;
 
@@ -69,13 +69,13 @@ pub(crate) fn overlay_points(strand: &Strand, last: i64, generation: u64) -> (i6
 }
 
 /// Row `k`, and the window it is of.
-pub(crate) fn kept_points(strand: &Strand, last: i64, generation: u64) -> (i64, Bytes) {
-    (window_of(last), fresh_key(KEPT_POINTS, strand, &[ordered(last), generation]))
+pub(crate) fn audit_points(strand: &Strand, last: i64, generation: u64) -> (i64, Bytes) {
+    (window_of(last), fresh_key(AUDIT_POINTS, strand, &[ordered(last), generation]))
 }
 
 /// All fresh rows of the strand in a partition of them, by kind.
 pub(crate) fn all_fresh(strand: &Strand) -> [Range; 4] {
-    [PAGE, BLOCK, OVERLAY_POINTS, KEPT_POINTS].map(|kind| Range::prefix(fresh_key(kind, strand, &[])))
+    [PAGE, BLOCK, OVERLAY_POINTS, AUDIT_POINTS].map(|kind| Range::prefix(fresh_key(kind, strand, &[])))
 }
 
 /// The partition of fresh rows of a window. Cost: one hash.
@@ -115,25 +115,25 @@ pub(crate) fn overlays(strand: &Strand, ordinals: std::ops::Range<u64>) -> Range
 }
 
 /// Row `A`.
-pub(crate) fn kept(strand: &Strand, level: u8, first: i64, ordinal: u64) -> Bytes {
+pub(crate) fn audit_part(strand: &Strand, level: u8, first: i64, ordinal: u64) -> Bytes {
     key_of_level(strand, level, &[ordered(first), ordinal])
 }
 
 /// Rows `A` of a level whose first times lie in `from..to`.
-pub(crate) fn kept_between(strand: &Strand, level: u8, from: i64, to: i64) -> Range {
+pub(crate) fn audit_parts_between(strand: &Strand, level: u8, from: i64, to: i64) -> Range {
     let end = key_of_level(strand, level, &[ordered(to)]);
     Range { start: key_of_level(strand, level, &[ordered(from)]), end: Some(end) }
 }
 
 /// First time and ordinal of a row `A`; `None` if the key is none.
-pub(crate) fn place_of_kept(kept: &[u8]) -> Option<(i64, u64)> {
-    let (first, ordinal) = last_numbers(kept)?;
+pub(crate) fn place_of_audit_part(key: &[u8]) -> Option<(i64, u64)> {
+    let (first, ordinal) = last_numbers(key)?;
     Some((time_of(first), ordinal))
 }
 
 /// All rows `A`, and all rows `W`.
-pub(crate) fn all_kept(strand: &Strand) -> [Range; 2] {
-    [KEPT, WRITTEN].map(|kind| Range::prefix(key(kind, &strand.name, &[])))
+pub(crate) fn all_audit_rows(strand: &Strand) -> [Range; 2] {
+    [AUDIT_PART, WRITTEN].map(|kind| Range::prefix(key(kind, &strand.name, &[])))
 }
 
 /// Row `W`.
@@ -172,7 +172,7 @@ pub(crate) fn name_of(state: &[u8]) -> Option<&[u8]> {
 
 /// Whether a caller's row has a key of a kind that strands use.
 pub(crate) fn is_ours(key: &[u8]) -> bool {
-    matches!(key.first(), Some(&(STATE | PAGE | BLOCK | OVERLAY | KEPT | WRITTEN)))
+    matches!(key.first(), Some(&(STATE | PAGE | BLOCK | OVERLAY | AUDIT_PART | WRITTEN)))
 }
 
 fn key(kind: u8, name: &[u8], numbers: &[u64]) -> Bytes {
@@ -200,7 +200,7 @@ fn fresh_key(kind: u8, strand: &Strand, numbers: &[u64]) -> Bytes {
 
 fn key_of_level(strand: &Strand, level: u8, numbers: &[u64]) -> Bytes {
     let mut key = Vec::with_capacity(2 + strand.name.len() + NUMBER_BYTES * numbers.len());
-    key.push(KEPT);
+    key.push(AUDIT_PART);
     key.extend_from_slice(&strand.name);
     key.push(level);
     for number in numbers {
@@ -243,7 +243,8 @@ mod tests {
         let times = [i64::MIN, -1, 0, 1, i64::MAX];
         assert!(times.map(|time| block(&strand, time, 7)).is_sorted());
         for time in times {
-            let of_kinds = [page, block, overlay_points, kept_points].map(|key| key(&strand, time, u64::MAX));
+            let of_kinds =
+                [page, block, overlay_points, audit_points].map(|key| key(&strand, time, u64::MAX));
             for ((window, key), all) in of_kinds.into_iter().zip(all_fresh(&strand)) {
                 assert!(all.start <= key && Some(key) < all.end);
                 let (first, last) = times_of(window);
@@ -264,20 +265,20 @@ mod tests {
             assert_eq!(when_of_written(&key), Some(Timestamp(time)));
             let range = written_between(&strand, Timestamp(time), Timestamp(time));
             assert!(range.start <= key && key < range.end.unwrap());
-            let key = kept(&strand, 9, time, u64::MAX);
-            assert_eq!(place_of_kept(&key), Some((time, u64::MAX)));
-            let range = kept_between(&strand, 9, time, time + 1);
+            let key = audit_part(&strand, 9, time, u64::MAX);
+            assert_eq!(place_of_audit_part(&key), Some((time, u64::MAX)));
+            let range = audit_parts_between(&strand, 9, time, time + 1);
             assert!(range.start <= key && key < range.end.clone().unwrap());
             assert!(
-                kept(&strand, 8, time, 0) < range.start
-                    && range.end.unwrap() < kept(&strand, 10, i64::MIN, 0)
+                audit_part(&strand, 8, time, 0) < range.start
+                    && range.end.unwrap() < audit_part(&strand, 10, i64::MIN, 0)
             );
-            let [all, _] = all_kept(&strand);
+            let [all, _] = all_audit_rows(&strand);
             assert!(all.start <= key && key < all.end.unwrap());
         }
         let last = written(&strand, Timestamp(i64::MAX), u64::MAX);
         assert!(last < written_between(&strand, Timestamp(0), Timestamp(i64::MAX)).end.unwrap());
-        assert_eq!((when_of_written(b"w"), place_of_kept(b"a1234567")), (None, None));
+        assert_eq!((when_of_written(b"w"), place_of_audit_part(b"a1234567")), (None, None));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Layers: what a write does to the points below it. Overlay rows, kept writes and the edits of one write are all
+//! Layers: what a write does to the points below it. Overlay rows, audited writes and the edits of one write are all
 //! layers, and layers over layers are one layer again. Pure.
 
 use std::collections::BinaryHeap;
@@ -342,7 +342,7 @@ pub(crate) fn merge_into(below: &Points, layer: &Layer, range: TimeRange, out: &
             Some(first) if *first < next => at + rest.partition_point(|time| *time < next),
             _ => at,
         };
-        copy_kept(below, at..stop, &layer.clears, out);
+        copy_uncleared(below, at..stop, &layer.clears, out);
         at = stop;
         // On through the layer, passing over what it replaces, until a point of below comes first.
         let from = over;
@@ -357,11 +357,11 @@ pub(crate) fn merge_into(below: &Points, layer: &Layer, range: TimeRange, out: &
         }
         out.extend_from_range(&layer.points, from..over);
     }
-    copy_kept(below, at..end, &layer.clears, out);
+    copy_uncleared(below, at..end, &layer.clears, out);
 }
 
 /// Appends the points at `places` that no range clears.
-fn copy_kept(points: &Points, places: Range<usize>, clears: &[TimeRange], out: &mut Points) {
+fn copy_uncleared(points: &Points, places: Range<usize>, clears: &[TimeRange], out: &mut Points) {
     let mut at = places.start;
     let time = |place: usize| points.times.get(place).copied().filter(|_| place < places.end);
     let first = time(at).map_or(clears.len(), |first| clears.partition_point(|clear| clear.to <= first));

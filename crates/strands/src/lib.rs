@@ -17,6 +17,41 @@
 //! - no row but the state is ever overwritten, so a reader sees the strand as one state left it, or starts again; reads of
 //!   several pages see one state if they are made [at one moment](Strands::at_one_moment);
 //! - a partial overwrite costs in proportion to its points: no block is read to write.
+//!
+//! ```
+//! use store::{Clock, FeedOptions, MemoryOptions, Partition, Space, SpaceKind, Store, Tenant, Timestamp};
+//! use strands::{Edit, Encoding, Flag, Points, Strand, StrandOptions, StrandWrite, Strands, TimeRange};
+//!
+//! # let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+//! # runtime.block_on(async {
+//! let store = Store::memory(MemoryOptions { clock: Clock::System, feed: FeedOptions::recommended() });
+//! let strands = Strands::new(store, StrandOptions::recommended());
+//! let space = Space { id: 200, kind: SpaceKind::Commit, name: "sensors" };
+//! let partition = Partition { tenant: Tenant::default(), space, bucket: 0 };
+//! let strand = Strand { partition, name: "pm10".into() };
+//!
+//! let mut points = Points::default();
+//! points.push(60, 17.5, Flag::Valid.number());
+//! points.push(120, 18.0, Flag::Estimated.number());
+//! let write = StrandWrite {
+//!     strand: strand.clone(),
+//!     edits: vec![Edit::Put(points.clone())],
+//!     encoding: Encoding::Hot,
+//!     written: Timestamp(1),
+//!     audited: false,
+//!     mark: None,
+//!     beside: Vec::new(),
+//!     change: None,
+//!     expects: None,
+//! };
+//! strands.write_all(vec![write]).await.remove(0)?;
+//!
+//! let mut page = Points::default();
+//! let next = strands.read_page(&strand, TimeRange::ALL, None, 1_000, &mut page).await?;
+//! assert_eq!((page, next), (points, None));
+//! # Ok::<(), strands::Error>(())
+//! # }).unwrap();
+//! ```
 
 mod flags;
 mod points;

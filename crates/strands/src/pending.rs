@@ -19,7 +19,7 @@ const POINT_BYTES_MAX: usize = 48;
 
 /// A write, checked: what does not change while it is thought again.
 #[derive(Debug)]
-pub(crate) struct Order {
+pub(crate) struct CheckedWrite {
     pub(crate) strand: Strand,
     pub(crate) layer: Layer,
     pub(crate) encoding: Encoding,
@@ -35,7 +35,7 @@ pub(crate) struct Order {
 
 /// What a write or a fold is to do in one commit.
 #[derive(Debug)]
-pub(crate) struct Draught {
+pub(crate) struct PendingCommit {
     pub(crate) state: State,
     pub(crate) writes: Vec<Write>,
     pub(crate) fresh: Fresh,
@@ -43,7 +43,7 @@ pub(crate) struct Draught {
     pub(crate) before: (u64, Attempt),
 }
 
-impl Draught {
+impl PendingCommit {
     /// The generation of all fresh rows that it puts.
     pub(crate) fn next_generation(&self) -> Result<u64, Error> {
         let (before, attempt) = self.before;
@@ -72,7 +72,7 @@ impl Rules {
     }
 }
 
-impl Draught {
+impl PendingCommit {
     /// Puts blocks ahead of the commit, under the keys of a kind; answers how they are named.
     pub(crate) fn spill(
         &mut self,

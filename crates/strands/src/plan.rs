@@ -10,7 +10,7 @@ use std::ops::Range;
 
 use store::{Timestamp, Write};
 
-use crate::audit_rows::keep;
+use crate::audit_rows::put_audit;
 use crate::blocks::{Swapped, encode_runs, step_of, swap_blocks};
 use crate::codec::Malformed;
 use crate::error::Error;
@@ -19,7 +19,7 @@ use crate::fresh::Fresh;
 use crate::index::{Entry, PageRef, Pages};
 use crate::keys;
 use crate::layer::{Layer, encode_layer, name_layer};
-use crate::pending::{Draught, Order};
+use crate::pending::{CheckedWrite, PendingCommit};
 use crate::points::{Points, TimeRange};
 use crate::state::{Overlays, State};
 use crate::strand::{Rules, Strand};
@@ -46,12 +46,12 @@ struct Plan {
 /// Pages of the index that [`think`] needs. Over-states a little rather than reads twice.
 pub(crate) fn pages_needed<'a>(
     state: &'a State,
-    order: &Order,
+    checked: &CheckedWrite,
     rules: &Rules,
 ) -> impl Iterator<Item = &'a PageRef> {
-    let points = order.layer.points.len();
-    let plans_blocks = points >= rules.block_points_min() || !order.layer.clears.is_empty();
-    let bounds = order.layer.bounds().filter(|_| plans_blocks && !state.index.pages.is_empty());
+    let points = checked.layer.points.len();
+    let plans_blocks = points >= rules.block_points_min() || !checked.layer.clears.is_empty();
+    let bounds = checked.layer.bounds().filter(|_| plans_blocks && !state.index.pages.is_empty());
     let (first, last) = bounds.unwrap_or((i64::MAX, i64::MIN));
     let added = points.div_ceil(rules.block_points_max());
     // Runs between blocks that stay may be cut once more each: room for as many as there are entries to stay.
@@ -65,69 +65,69 @@ pub(crate) fn pages_needed<'a>(
 /// # Errors
 ///
 /// [`Error::Limit`] beyond a named limit; [`Error::Malformed`] if a page is missing or damaged.
-pub(crate) fn think(
+pub(crate) fn plan_commit(
     held: &State,
     pages: &Pages,
-    order: &Order,
+    checked: &CheckedWrite,
     rules: &Rules,
     attempt: Attempt,
-) -> Result<Draught, Error> {
-    let plan = plan(held, pages, &order.layer, rules)?;
+) -> Result<PendingCommit, Error> {
+    let plan = plan(held, pages, &checked.layer, rules)?;
     let mut state = State {
         sequence: held.sequence + 1,
-        written: time_of(held, order),
-        encoding: order.encoding,
-        audited: held.audited || order.audited,
-        unaudited: held.unaudited || !order.audited,
+        written: time_of(held, checked),
+        encoding: checked.encoding,
+        audited: held.audited || checked.audited,
+        unaudited: held.unaudited || !checked.audited,
         // `None` is below all: a mark never goes back.
-        mark: order.mark.max(held.mark),
+        mark: checked.mark.max(held.mark),
         ..held.clone()
     };
-    if let Some(bound) = order.expires {
+    if let Some(bound) = checked.expires {
         // Not a write that as-of reads would have to know: they end at the bound.
         state.unaudited = held.unaudited;
         state.encoding = held.encoding;
-        state.kept.from = held.kept.from.max(bound);
+        state.audit.from = held.audit.from.max(bound);
     }
     let before = (held.generation, attempt);
-    let mut draught = Draught { state, writes: Vec::with_capacity(4), fresh: Fresh::default(), before };
+    let mut pending = PendingCommit { state, writes: Vec::with_capacity(4), fresh: Fresh::default(), before };
     let mut whole = None;
     if plan.drops_overlays {
-        drop_overlays(&order.strand, &mut draught.state, &mut draught.writes);
+        drop_overlays(&checked.strand, &mut pending.state, &mut pending.writes);
     }
     if !plan.direct.is_empty() || !plan.removed.is_empty() {
-        let strand = &order.strand;
-        let cut = |run: &Range<usize>| (&order.layer.points, run.clone());
+        let strand = &checked.strand;
+        let cut = |run: &Range<usize>| (&checked.layer.points, run.clone());
         let runs: Vec<_> = plan.direct.iter().map(cut).collect();
-        let generation = draught.next_generation()?;
-        let added = encode_runs(&runs, generation, order.encoding, rules)?;
-        whole = (order.audited && runs.len() == 1).then(|| added.clone());
+        let generation = pending.next_generation()?;
+        let added = encode_runs(&runs, generation, checked.encoding, rules)?;
+        whole = (checked.audited && runs.len() == 1).then(|| added.clone());
         let swap = Swapped { removed: &plan.removed, added, generation };
-        swap_blocks(strand, &mut draught.state, pages, swap, &rules.limits, &mut draught.fresh)?;
+        swap_blocks(strand, &mut pending.state, pages, swap, &rules.limits, &mut pending.fresh)?;
     }
-    let overlaid = !order.layer.points.is_empty() && plan.direct.is_empty();
+    let overlaid = !checked.layer.points.is_empty() && plan.direct.is_empty();
     if overlaid || !plan.clears.is_empty() {
-        if draught.state.overlay_count() >= OVERLAYS_LIMIT {
+        if pending.state.overlay_count() >= OVERLAYS_LIMIT {
             let text = format!(
                 "a strand has at most {OVERLAYS_LIMIT} overlays (OVERLAYS_LIMIT): it cannot be folded"
             );
             return Err(Error::Limit(text));
         }
         let none = Points::default();
-        let points = if overlaid { &order.layer.points } else { &none };
-        put_overlay(&mut draught, order, (&plan.clears, points), rules)?;
+        let points = if overlaid { &checked.layer.points } else { &none };
+        put_overlay(&mut pending, checked, (&plan.clears, points), rules)?;
     }
-    if order.audited {
-        keep(order, whole, rules, &mut draught)?;
+    if checked.audited {
+        put_audit(checked, whole, rules, &mut pending)?;
     }
-    Ok(draught)
+    Ok(pending)
 }
 
 /// When a write counts as written: a kept one later than any write before it, even if the clock was set back or stands,
 /// so that as-of reads tell them apart.
-fn time_of(held: &State, order: &Order) -> Timestamp {
-    let earliest = if order.audited { Timestamp(held.written.0.saturating_add(1)) } else { held.written };
-    order.written.max(earliest)
+fn time_of(held: &State, checked: &CheckedWrite) -> Timestamp {
+    let earliest = if checked.audited { Timestamp(held.written.0.saturating_add(1)) } else { held.written };
+    checked.written.max(earliest)
 }
 
 fn plan(held: &State, pages: &Pages, layer: &Layer, rules: &Rules) -> Result<Plan, Malformed> {
@@ -232,8 +232,8 @@ pub(crate) fn remove_overlays(strand: &Strand, ordinals: Range<u64>, writes: &mu
 }
 
 fn put_overlay(
-    draught: &mut Draught,
-    order: &Order,
+    pending: &mut PendingCommit,
+    checked: &CheckedWrite,
     (clears, points): (&[TimeRange], &Points),
     rules: &Rules,
 ) -> Result<(), Error> {
@@ -242,19 +242,19 @@ fn put_overlay(
     let Some((first, last)) = spans.reduce(|one, other| (one.0.min(other.0), one.1.max(other.1))) else {
         return Ok(());
     };
-    let (strand, ordinal) = (&order.strand, draught.state.overlay_next);
-    let too_large = rules.too_large(points, order.encoding)?;
+    let (strand, ordinal) = (&checked.strand, pending.state.overlay_next);
+    let too_large = rules.too_large(points, checked.encoding)?;
     let (count, spilled) = (points.len() as u64, too_large.is_some());
     let value = match too_large {
-        None => encode_layer(clears, points, order.encoding, rules.block_points_max()),
-        Some(parts) => name_layer(clears, &draught.spill(strand, parts, keys::overlay_points, rules)?),
+        None => encode_layer(clears, points, checked.encoding, rules.block_points_max()),
+        Some(parts) => name_layer(clears, &pending.spill(strand, parts, keys::overlay_points, rules)?),
     };
     let newest =
         Overlays { first_ordinal: ordinal, points: count, clears: !clears.is_empty(), first, last, spilled };
-    let held = draught.state.overlays;
-    draught.state.overlays = Some(held.map_or(newest, |held| held.with(newest)));
-    draught.state.overlay_next = ordinal + 1;
-    draught.writes.push(Write::PutStamped(keys::overlay(strand, ordinal), value.into()));
+    let held = pending.state.overlays;
+    pending.state.overlays = Some(held.map_or(newest, |held| held.with(newest)));
+    pending.state.overlay_next = ordinal + 1;
+    pending.writes.push(Write::PutStamped(keys::overlay(strand, ordinal), value.into()));
     Ok(())
 }
 

@@ -15,12 +15,12 @@ const UNAUDITED: u8 = 2;
 const CLEARED: u8 = 4;
 const MARKED: u8 = 8;
 const OVERLAID: u8 = 16;
-const CHILLED: u8 = 32;
+const RECOMPRESSED: u8 = 32;
 const EXPIRED: u8 = 64;
 const UNTIDY: u8 = 128;
 /// These two lie above the encoding.
 const OVERLAYS_SPILLED: u8 = 4;
-const KEPT_SPILLED: u8 = 8;
+const AUDIT_SPILLED: u8 = 8;
 const ENCODING: u8 = 3;
 
 /// The state of a strand.
@@ -41,10 +41,10 @@ pub(crate) struct State {
     pub(crate) audited: bool,
     /// Whether a write was not kept.
     pub(crate) unaudited: bool,
-    /// Where kept writes are; stored once a write was kept.
-    pub(crate) kept: KeptRows,
+    /// Where audited writes are; stored once a write was kept.
+    pub(crate) audit: AuditRows,
     /// How far blocks were looked at to be packed smaller.
-    pub(crate) chilled: Option<Chilled>,
+    pub(crate) recompressed: Option<Recompressed>,
     /// A caller's progress.
     pub(crate) mark: Option<i64>,
     /// The first and last time of writes that may have left fresh rows which no state names.
@@ -57,14 +57,14 @@ pub(crate) struct State {
     pub(crate) index: Index,
 }
 
-/// What is known of the rows of kept writes without reading them.
+/// What is known of the rows of audited writes without reading them.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) struct KeptRows {
+pub(crate) struct AuditRows {
     /// Tells the strand from one of the same name that was erased.
     pub(crate) life: u32,
     /// The levels (bits) of which there may be rows.
     pub(crate) levels: u64,
-    /// Before this time kept writes are gone, or about to go.
+    /// Before this time audited writes are gone, or about to go.
     pub(crate) from: i64,
     /// Whether points of one may lie in rows of their own.
     pub(crate) spilled: bool,
@@ -72,12 +72,12 @@ pub(crate) struct KeptRows {
 
 /// Blocks up to this generation that end before this time are packed as small as they become.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) struct Chilled {
+pub(crate) struct Recompressed {
     pub(crate) generation: u64,
     pub(crate) before: i64,
 }
 
-impl Chilled {
+impl Recompressed {
     pub(crate) fn has_seen(self, generation: u64, last: i64) -> bool {
         generation <= self.generation && last < self.before
     }
@@ -129,8 +129,8 @@ impl State {
             encoding: Encoding::Hot,
             audited: false,
             unaudited: false,
-            kept: KeptRows { life: 0, levels: 0, from: i64::MIN, spilled: false },
-            chilled: None,
+            audit: AuditRows { life: 0, levels: 0, from: i64::MIN, spilled: false },
+            recompressed: None,
             mark: None,
             untidy: None,
             overlay_next: 0,
@@ -166,16 +166,16 @@ impl State {
         out.push(
             encoding
                 | flag(self.overlays.is_some_and(|overlays| overlays.spilled), OVERLAYS_SPILLED)
-                | flag(self.audited && self.kept.spilled, KEPT_SPILLED),
+                | flag(self.audited && self.audit.spilled, AUDIT_SPILLED),
         );
         out.push(
             flag(self.audited, AUDITED)
                 | flag(self.unaudited, UNAUDITED)
                 | flag(self.overlays.is_some_and(|overlays| overlays.clears), CLEARED)
                 | flag(self.mark.is_some(), MARKED)
-                | flag(self.chilled.is_some(), CHILLED)
+                | flag(self.recompressed.is_some(), RECOMPRESSED)
                 | flag(self.untidy.is_some(), UNTIDY)
-                | flag(self.audited && self.kept.from > i64::MIN, EXPIRED)
+                | flag(self.audited && self.audit.from > i64::MIN, EXPIRED)
                 | flag(self.overlays.is_some(), OVERLAID),
         );
         put_varint(&mut out, self.sequence);
@@ -184,19 +184,19 @@ impl State {
         if let Some(mark) = self.mark {
             put_zigzag(&mut out, mark);
         }
-        if let Some(chilled) = self.chilled {
-            put_generation(&mut out, chilled.generation);
-            put_zigzag(&mut out, chilled.before);
+        if let Some(recompressed) = self.recompressed {
+            put_generation(&mut out, recompressed.generation);
+            put_zigzag(&mut out, recompressed.before);
         }
         if let Some((first, last)) = self.untidy {
             put_zigzag(&mut out, first);
             put_last(&mut out, first, last);
         }
         if self.audited {
-            put_varint(&mut out, self.kept.life.into());
-            put_varint(&mut out, self.kept.levels);
-            if self.kept.from > i64::MIN {
-                put_zigzag(&mut out, self.kept.from);
+            put_varint(&mut out, self.audit.life.into());
+            put_varint(&mut out, self.audit.levels);
+            if self.audit.from > i64::MIN {
+                put_zigzag(&mut out, self.audit.from);
             }
         }
         put_varint(&mut out, self.overlay_next);
@@ -228,9 +228,9 @@ impl State {
         let (sequence, generation) = (reader.varint()?, read_generation(&mut reader)?);
         let written = Timestamp(reader.zigzag()?);
         let mark = if flags & MARKED == 0 { None } else { Some(reader.zigzag()?) };
-        let chilled = match flags & CHILLED {
+        let recompressed = match flags & RECOMPRESSED {
             0 => None,
-            _ => Some(Chilled { generation: read_generation(&mut reader)?, before: reader.zigzag()? }),
+            _ => Some(Recompressed { generation: read_generation(&mut reader)?, before: reader.zigzag()? }),
         };
         let untidy = if flags & UNTIDY == 0 {
             None
@@ -238,7 +238,7 @@ impl State {
             let first = reader.zigzag()?;
             Some((first, read_last(&mut reader, first)?))
         };
-        let kept = KeptRows { spilled: packed & KEPT_SPILLED != 0, ..read_kept(&mut reader, flags)? };
+        let audit = AuditRows { spilled: packed & AUDIT_SPILLED != 0, ..read_audit(&mut reader, flags)? };
         let overlay_next = reader.varint()?;
         let overlays = if flags & OVERLAID == 0 {
             None
@@ -265,8 +265,8 @@ impl State {
             encoding,
             audited,
             unaudited,
-            kept,
-            chilled,
+            audit,
+            recompressed,
             mark,
             untidy,
             overlay_next,
@@ -279,20 +279,20 @@ impl State {
 /// What lies in rows of its own is of something that there is.
 fn check_spilled(packed: u8, flags: u8) -> Result<(), Malformed> {
     let is_told = |spilled, whole| packed & spilled == 0 || flags & whole != 0;
-    let is_known = packed & !(ENCODING | OVERLAYS_SPILLED | KEPT_SPILLED) == 0;
-    let is_sound = is_known && is_told(OVERLAYS_SPILLED, OVERLAID) && is_told(KEPT_SPILLED, AUDITED);
+    let is_known = packed & !(ENCODING | OVERLAYS_SPILLED | AUDIT_SPILLED) == 0;
+    let is_sound = is_known && is_told(OVERLAYS_SPILLED, OVERLAID) && is_told(AUDIT_SPILLED, AUDITED);
     is_sound.then_some(()).ok_or(Malformed)
 }
 
-fn read_kept(reader: &mut Reader<'_>, flags: u8) -> Result<KeptRows, Malformed> {
-    let mut kept = State::new().kept;
+fn read_audit(reader: &mut Reader<'_>, flags: u8) -> Result<AuditRows, Malformed> {
+    let mut audit = State::new().audit;
     if flags & AUDITED != 0 {
-        (kept.life, kept.levels) = (reader.varint_u32()?, reader.varint()?);
+        (audit.life, audit.levels) = (reader.varint_u32()?, reader.varint()?);
     }
     if flags & EXPIRED != 0 {
-        kept.from = reader.zigzag()?;
+        audit.from = reader.zigzag()?;
     }
-    Ok(kept)
+    Ok(audit)
 }
 
 #[cfg(test)]
@@ -315,10 +315,10 @@ mod tests {
             state.overlays = overlays;
             state.audited = !state.audited;
             state.untidy = Some((-4, i64::MAX - 1)).filter(|_| !state.audited);
-            state.chilled = Some(Chilled { generation: 3, before: -9 }).filter(|_| state.audited);
-            state.kept = match state.audited {
-                true => KeptRows { life: 77, levels: 1 << 63 | 5, from: 1 << 40, spilled: true },
-                false => State::new().kept,
+            state.recompressed = Some(Recompressed { generation: 3, before: -9 }).filter(|_| state.audited);
+            state.audit = match state.audited {
+                true => AuditRows { life: 77, levels: 1 << 63 | 5, from: 1 << 40, spilled: true },
+                false => State::new().audit,
             };
             let bytes = state.to_bytes();
             assert_eq!(State::parse(&bytes), Ok(state.clone()));

@@ -15,7 +15,7 @@ use store::{
     Store, Tenant, Timestamp,
 };
 
-use super::state::Chilled;
+use super::state::Recompressed;
 use super::{Edit, Strand, StrandOptions, StrandWrite, Strands, keys};
 use crate::{ABSENT, Encoding, Error, Points, TimeRange, UNOBSERVED};
 
@@ -73,7 +73,7 @@ pub(crate) fn write(strand: &Strand, edits: Vec<Edit>) -> StrandWrite {
             Model { id: 240, name: "strands" },
             1,
             1,
-            Bytes::from_static(b"told"),
+            Bytes::from_static(b"outcome"),
         )),
         expects: None,
     }
@@ -260,7 +260,7 @@ async fn a_write_may_be_of_any_size() {
     check_rows(&strands, &day).await;
     // What is kept of it goes ahead, too.
     write_one(&strands, StrandWrite { audited: true, ..huge }).await.unwrap();
-    assert!(strands.state(&day).await.unwrap().unwrap().1.kept.spilled);
+    assert!(strands.state(&day).await.unwrap().unwrap().1.audit.spilled);
     check_rows(&strands, &day).await;
     // And what lies over others.
     let mut late = wide();
@@ -460,7 +460,7 @@ async fn points_at_both_ends_of_time_are_held() {
         assert_eq!((then, next), (ends.clone(), None));
         check_rows(&strands, &day).await;
         assert!(strands.fold(&day, Encoding::Hot).await.unwrap());
-        strands.chill(&day, i64::MAX).await.unwrap();
+        strands.recompress(&day, i64::MAX).await.unwrap();
     }
     let cut = TimeRange { from: i64::MIN, to: i64::MIN + 1 };
     write_one(&strands, audited(3, vec![Edit::Delete(cut)])).await.unwrap();
@@ -513,19 +513,19 @@ async fn blocks_that_do_not_become_smaller_are_looked_at_once() {
     }
     write_one(&strands, write(&day, vec![Edit::Put(noise)])).await.unwrap();
     let before = 64 * 60 * 4;
-    assert_eq!(strands.chill(&day, before).await.unwrap(), 0);
+    assert_eq!(strands.recompress(&day, before).await.unwrap(), 0);
     let whole = replace_block(&strands, &day, 1, Bytes::from_static(b"damaged")).await;
-    assert_eq!(strands.chill(&day, before).await.unwrap(), 0);
+    assert_eq!(strands.recompress(&day, before).await.unwrap(), 0);
     // Of what became old since, only that is looked at.
-    assert_eq!(strands.chill(&day, i64::MAX).await.unwrap(), 0);
+    assert_eq!(strands.recompress(&day, i64::MAX).await.unwrap(), 0);
     let (_, state) = strands.state(&day).await.unwrap().unwrap();
-    assert_eq!(state.chilled, Some(Chilled { generation: state.generation, before: i64::MAX }));
+    assert_eq!(state.recompressed, Some(Recompressed { generation: state.generation, before: i64::MAX }));
     replace_block(&strands, &day, 1, whole).await;
     // What a fold wrote is looked at.
     write_one(&strands, write(&day, vec![Edit::Put(points(30, 60, 2, 1.0))])).await.unwrap();
     assert!(strands.fold(&day, Encoding::Hot).await.unwrap());
     replace_block(&strands, &day, 0, Bytes::from_static(b"damaged")).await;
-    assert!(matches!(strands.chill(&day, i64::MAX).await, Err(Error::Malformed(_) | Error::Store(_))));
+    assert!(matches!(strands.recompress(&day, i64::MAX).await, Err(Error::Malformed(_) | Error::Store(_))));
 }
 
 #[tokio::test]
@@ -553,7 +553,7 @@ async fn blocks_whose_sum_is_no_number_are_joined_and_chilled() {
     let (_, state) = strands.state(&day).await.unwrap().unwrap();
     assert_eq!((state.index.blocks(), state.overlay_count()), (1, 0));
     let all = read_all(&strands, &day).await;
-    assert_eq!(strands.chill(&day, i64::MAX).await.unwrap(), 1);
+    assert_eq!(strands.recompress(&day, i64::MAX).await.unwrap(), 1);
     assert_eq!(read_all(&strands, &day).await, all);
 }
 
@@ -575,29 +575,29 @@ async fn old_blocks_of_decimals_become_smaller_once() {
     let (all, sizes) = (read_all(&strands, &day).await, block_sizes(&strands, &day).await);
     // The block in which the time lies stays, and those behind.
     let before = 512 * 60 * 148 + 60;
-    assert_eq!(strands.chill(&day, before).await.unwrap(), 148);
-    let chilled = block_sizes(&strands, &day).await;
-    assert!(chilled.iter().zip(&sizes).take(148).all(|(new, old)| new * 100 < old * 97));
-    assert_eq!(chilled[148..], sizes[148..]);
+    assert_eq!(strands.recompress(&day, before).await.unwrap(), 148);
+    let recompressed = block_sizes(&strands, &day).await;
+    assert!(recompressed.iter().zip(&sizes).take(148).all(|(new, old)| new * 100 < old * 97));
+    assert_eq!(recompressed[148..], sizes[148..]);
     assert!(read_all(&strands, &day).await == all);
     check_rows(&strands, &day).await;
     // What was looked at is noted: neither this process nor a new one looks again.
     let (_, state) = strands.state(&day).await.unwrap().unwrap();
-    assert_eq!(state.chilled, Some(Chilled { generation: state.generation, before }));
+    assert_eq!(state.recompressed, Some(Recompressed { generation: state.generation, before }));
     let again = Strands::new(strands.shared.store.clone(), options);
     let damaged = replace_block(&strands, &day, 3, Bytes::from_static(b"damaged")).await;
     for strands in [&strands, &again] {
-        assert_eq!(strands.chill(&day, before).await.unwrap(), 0);
+        assert_eq!(strands.recompress(&day, before).await.unwrap(), 0);
     }
     replace_block(&strands, &day, 3, damaged).await;
     // What is folded is hot again, and found.
     assert!(strands.fold(&day, Encoding::Hot).await.unwrap());
-    assert!(strands.chill(&day, before).await.unwrap() > 0);
+    assert!(strands.recompress(&day, before).await.unwrap() > 0);
     let raw =
         StrandWrite { encoding: Encoding::Raw, ..write(&day, vec![Edit::Put(points(-90, 60, 1, 0.0))]) };
     write_one(&strands, raw).await.unwrap();
-    assert_eq!(again.chill(&day, i64::MAX).await.unwrap(), 0);
-    assert_eq!(again.chill(&strand(1, "none"), i64::MAX).await.unwrap(), 0);
+    assert_eq!(again.recompress(&day, i64::MAX).await.unwrap(), 0);
+    assert_eq!(again.recompress(&strand(1, "none"), i64::MAX).await.unwrap(), 0);
 }
 
 #[tokio::test]

@@ -7,13 +7,14 @@ use store::retry::RetryBackoff;
 
 use crate::blocks::STRAND_BLOCKS_MAX;
 use crate::error::Error;
-use crate::pending::Order;
+use crate::pending::CheckedWrite;
 use crate::plan::OVERLAYS_LIMIT;
 use crate::strand::StrandWrite;
 use crate::strands::Strands;
+use crate::write::check_write;
 
-/// How often a draught is tried whose rows went meanwhile.
-const DRAUGHTS: RetryBackoff = RetryBackoff::waiting(8, 4, Duration::from_millis(100));
+/// How often a attempt is tried whose rows went meanwhile.
+const ATTEMPTS: RetryBackoff = RetryBackoff::waiting(8, 4, Duration::from_millis(100));
 
 impl Strands {
     /// As [`Strands::write_all`], but if a write is beyond a limit, or makes no sense, nothing of any is written.
@@ -30,36 +31,36 @@ impl Strands {
         writes: Vec<StrandWrite>,
     ) -> Result<Vec<Result<(), Error>>, Vec<(usize, Error)>> {
         let live = self.live();
-        let (mut orders, mut refused) = (Vec::with_capacity(writes.len()), Vec::new());
-        for (place, order) in writes.into_iter().map(super::write::order_of).enumerate() {
-            match order {
-                Ok(order) => orders.push(order),
+        let (mut all, mut refused) = (Vec::with_capacity(writes.len()), Vec::new());
+        for (place, checked) in writes.into_iter().map(check_write).enumerate() {
+            match checked {
+                Ok(checked) => all.push(checked),
                 Err(error) => refused.push((place, error)),
             }
         }
         // One alone is one atom, whatever it comes to.
-        if orders.len() > 1 && refused.is_empty() {
-            for (place, order) in orders.iter().enumerate() {
-                if let Err(error) = live.check_limits(order).await {
+        if all.len() > 1 && refused.is_empty() {
+            for (place, checked) in all.iter().enumerate() {
+                if let Err(error) = live.check_limits(checked).await {
                     refused.push((place, error));
                 }
             }
         }
         if refused.is_empty() {
-            Ok(live.write_orders(orders.into_iter().map(Ok).collect()).await)
+            Ok(live.write_all_checked(all.into_iter().map(Ok).collect()).await)
         } else {
             Err(refused)
         }
     }
 
     /// Refuses a write that is beyond a limit as the strand stands. What else may go wrong is for the write itself.
-    async fn check_limits(&self, order: &Order) -> Result<(), Error> {
-        if !self.may_be_beyond(order).await {
+    async fn check_limits(&self, checked: &CheckedWrite) -> Result<(), Error> {
+        if !self.may_be_beyond(checked).await {
             return Ok(());
         }
-        let mut attempts = DRAUGHTS.attempts();
+        let mut attempts = ATTEMPTS.attempts();
         while attempts.next().await {
-            match self.draught(order).await {
+            match self.prepare(checked).await {
                 Ok(None) => {}
                 Err(Error::Limit(reason)) => return Err(Error::Limit(reason)),
                 Ok(Some(_)) | Err(_) => break,
@@ -68,18 +69,18 @@ impl Strands {
         Ok(())
     }
 
-    /// Whether it takes a draught to tell that a write keeps to all limits.
-    async fn may_be_beyond(&self, order: &Order) -> bool {
+    /// Whether it takes a attempt to tell that a write keeps to all limits.
+    async fn may_be_beyond(&self, checked: &CheckedWrite) -> bool {
         let rules = &self.shared.rules;
         // Each is named in the commit, by a row if it is kept.
-        let points = &order.layer.points;
+        let points = &checked.layer.points;
         let added = points.len().div_ceil(rules.block_points_max());
         let largest = points.notes.dictionary.iter().map(Bytes::len).max().unwrap_or(0);
         if added > rules.limits.commit_rows / 2 || largest > rules.limits.commit_bytes / 4 {
             return true;
         }
-        let Ok(Some((_, state))) = self.state(&order.strand).await else { return false };
-        let clears = order.layer.clears.len();
+        let Ok(Some((_, state))) = self.state(&checked.strand).await else { return false };
+        let clears = checked.layer.clears.len();
         state.index.blocks() + added > STRAND_BLOCKS_MAX / 2
             || state.overlay_count() + clears > OVERLAYS_LIMIT / 2
     }

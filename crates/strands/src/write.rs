@@ -5,16 +5,16 @@ use std::collections::HashSet;
 use store::retry::{Attempts, HasLost, RetryBackoff, unless_lost};
 use store::{Commit, Condition, Write, WriteId};
 
-use crate::commit::{Drafted, commit};
+use crate::commit::{ReadyCommit, commit};
 use crate::error::Error;
 use crate::fetch::{READS, contention, or_gone};
 use crate::fields::{first_generation, halves};
 use crate::fresh::Fresh;
 use crate::keys;
 use crate::layer::Layer;
-use crate::pending::{Draught, Order, check_size};
-use crate::plan::{pages_needed, think};
-use crate::state::{KeptRows, State};
+use crate::pending::{CheckedWrite, PendingCommit, check_size};
+use crate::plan::{pages_needed, plan_commit};
+use crate::state::{AuditRows, State};
 use crate::strand::{Strand, StrandOptions, StrandVersion, StrandWrite};
 use crate::strands::Strands;
 
@@ -30,10 +30,10 @@ const OVERDUE_POINTS_FACTOR: usize = 64;
 const FIRST_NUMBER_MASK: u64 = 0x1F_FFFF;
 
 /// A write on its way.
-struct Pending {
+struct PendingWrite {
     /// Its place among the outcomes.
     place: usize,
-    order: Order,
+    checked: CheckedWrite,
     attempts: Attempts,
     /// How many of them, the last ones, found rows gone that the state names.
     gone: u32,
@@ -55,22 +55,25 @@ impl Strands {
     /// [`Error::Contention`] if other writers kept coming first, or one did and the write expects another version, or
     /// what the store refuses.
     pub async fn write_all(&self, writes: Vec<StrandWrite>) -> Vec<Result<(), Error>> {
-        self.live().write_orders(writes.into_iter().map(order_of).collect()).await
+        self.live().write_all_checked(writes.into_iter().map(check_write).collect()).await
     }
 
     /// One write that was checked.
-    pub(crate) async fn write_order(&self, order: Order) -> Result<(), Error> {
-        self.write_orders(vec![Ok(order)]).await.pop().expect("one outcome of one write")
+    pub(crate) async fn write_checked(&self, checked: CheckedWrite) -> Result<(), Error> {
+        self.write_all_checked(vec![Ok(checked)]).await.pop().expect("one outcome of one write")
     }
 
-    pub(crate) async fn write_orders(&self, orders: Vec<Result<Order, Error>>) -> Vec<Result<(), Error>> {
-        let mut outcomes: Vec<Option<Result<(), Error>>> = Vec::with_capacity(orders.len());
-        let mut left = Vec::with_capacity(orders.len());
-        for (place, order) in orders.into_iter().enumerate() {
-            match order {
-                Ok(order) => {
+    pub(crate) async fn write_all_checked(
+        &self,
+        checked: Vec<Result<CheckedWrite, Error>>,
+    ) -> Vec<Result<(), Error>> {
+        let mut outcomes: Vec<Option<Result<(), Error>>> = Vec::with_capacity(checked.len());
+        let mut left = Vec::with_capacity(checked.len());
+        for (place, checked) in checked.into_iter().enumerate() {
+            match checked {
+                Ok(checked) => {
                     outcomes.push(None);
-                    left.push(Pending { place, order, attempts: ATTEMPTS.attempts(), gone: 0 });
+                    left.push(PendingWrite { place, checked, attempts: ATTEMPTS.attempts(), gone: 0 });
                 }
                 Err(error) => outcomes.push(Some(Err(error))),
             }
@@ -99,10 +102,10 @@ impl Strands {
     }
 
     /// Those for whose strand nobody queues and that have not lost, and the others: they queue.
-    fn split_free(&self, ready: Vec<Pending>) -> (Vec<Pending>, Vec<Pending>) {
+    fn split_free(&self, ready: Vec<PendingWrite>) -> (Vec<PendingWrite>, Vec<PendingWrite>) {
         let locks = &self.shared.locks;
-        let is_free = |pending: &Pending| {
-            pending.attempts.made() == 0 && !locks.is_queued(self.lock_of(&pending.order.strand))
+        let is_free = |pending: &PendingWrite| {
+            pending.attempts.made() == 0 && !locks.is_queued(self.lock_of(&pending.checked.strand))
         };
         ready.into_iter().partition(is_free)
     }
@@ -111,13 +114,13 @@ impl Strands {
     /// again.
     async fn attempt_queued(
         &self,
-        queued: Vec<Pending>,
+        queued: Vec<PendingWrite>,
         outcomes: &mut [Option<Result<(), Error>>],
         written: &mut Vec<(Strand, State)>,
-    ) -> Vec<Pending> {
+    ) -> Vec<PendingWrite> {
         let writers = queued
             .iter()
-            .map(|pending| (self.lock_of(&pending.order.strand), HasLost(pending.attempts.made() > 0)));
+            .map(|pending| (self.lock_of(&pending.checked.strand), HasLost(pending.attempts.made() > 0)));
         let _locks = self.shared.locks.queue(writers).await;
         self.attempt_group(queued, outcomes, written).await
     }
@@ -125,10 +128,10 @@ impl Strands {
     /// Answers those that other writers came before; adds those that are done to `written`.
     async fn attempt_group(
         &self,
-        ready: Vec<Pending>,
+        ready: Vec<PendingWrite>,
         outcomes: &mut [Option<Result<(), Error>>],
         written: &mut Vec<(Strand, State)>,
-    ) -> Vec<Pending> {
+    ) -> Vec<PendingWrite> {
         if ready.is_empty() {
             return ready;
         }
@@ -140,21 +143,21 @@ impl Strands {
         let mut left = Vec::new();
         for mut pending in ready {
             if !pending.attempts.next().await {
-                tell(pending.place, Err(contention(&pending.order.strand)));
+                tell(pending.place, Err(contention(&pending.checked.strand)));
                 continue;
             }
-            match self.draught(&pending.order).await {
-                Ok(Some(Drafted { untidy: Some(commit), .. })) => match self.say_untidy(commit).await {
+            match self.prepare(&pending.checked).await {
+                Ok(Some(ReadyCommit { untidy: Some(commit), .. })) => match self.say_untidy(commit).await {
                     Ok(noted) => {
-                        if pending.order.expects.is_some() && noted.is_some() {
+                        if pending.checked.expects.is_some() && noted.is_some() {
                             // The version that it expects, and what was said.
-                            pending.order.expects = noted;
+                            pending.checked.expects = noted;
                         }
                         left.push(pending);
                     }
                     Err(error) => tell(pending.place, Err(error)),
                 },
-                Ok(Some(Drafted { commit, state, is_too_much, .. })) => {
+                Ok(Some(ReadyCommit { commit, state, is_too_much, .. })) => {
                     pending.gone = 0;
                     committing.push((pending, state, self.leftovers(&commit, is_too_much)));
                     commits.push(commit);
@@ -166,12 +169,12 @@ impl Strands {
                 Err(error) => tell(pending.place, Err(error)),
             }
         }
-        let told = self.shared.store.append_then_commit_all(commits).await;
-        for ((pending, state, leftovers), told) in committing.into_iter().zip(told) {
-            match unless_lost(told) {
+        let outcome = self.shared.store.append_then_commit_all(commits).await;
+        for ((pending, state, leftovers), outcome) in committing.into_iter().zip(outcome) {
+            match unless_lost(outcome) {
                 Ok(Some(_)) => {
                     tell(pending.place, Ok(()));
-                    written.push((pending.order.strand, state));
+                    written.push((pending.checked.strand, state));
                 }
                 Ok(None) => {
                     self.clear_away(leftovers).await;
@@ -184,47 +187,47 @@ impl Strands {
     }
 
     /// The commit of a write as the strand stands now; `None` if rows went while they were read.
-    pub(crate) async fn draught(&self, order: &Order) -> Result<Option<Drafted>, Error> {
-        let epoch = self.shared.store.fence(&order.strand.partition);
+    pub(crate) async fn prepare(&self, checked: &CheckedWrite) -> Result<Option<ReadyCommit>, Error> {
+        let epoch = self.shared.store.fence(&checked.strand.partition);
         let write_id = self.shared.write_ids.next();
-        let (stamp, held) = match self.state(&order.strand).await? {
+        let (stamp, held) = match self.state(&checked.strand).await? {
             Some((stamp, state)) => (Some(stamp), state),
             None => (None, first_numbers(write_id)),
         };
-        if order.expects.is_some_and(|expected| expected != StrandVersion(stamp)) {
-            return Err(contention(&order.strand));
+        if checked.expects.is_some_and(|expected| expected != StrandVersion(stamp)) {
+            return Err(contention(&checked.strand));
         }
         let rules = &self.shared.rules;
-        let Some(pages) = self.read_pages(&order.strand, pages_needed(&held, order, rules)).await? else {
+        let Some(pages) = self.read_pages(&checked.strand, pages_needed(&held, checked, rules)).await? else {
             return Ok(None);
         };
-        let is_nothing = order.layer.points.is_empty() && !order.audited && order.mark.is_none();
-        let Draught { mut state, writes, mut fresh, .. } = if stamp.is_none() && is_nothing {
+        let is_nothing = checked.layer.points.is_empty() && !checked.audited && checked.mark.is_none();
+        let PendingCommit { mut state, writes, mut fresh, .. } = if stamp.is_none() && is_nothing {
             // What deletes from nothing makes no strand.
-            let commit = Fresh::default().with(epoch, nothing(order, write_id));
-            return Ok(Some(Drafted { commit, state: held, is_too_much: false, untidy: None }));
+            let commit = Fresh::default().with(epoch, nothing(checked, write_id));
+            return Ok(Some(ReadyCommit { commit, state: held, is_too_much: false, untidy: None }));
         } else {
-            think(&held, &pages, order, rules, self.attempt(&held, write_id))?
+            plan_commit(&held, &pages, checked, rules, self.attempt(&held, write_id))?
         };
         self.keep_span(self.span_of_leftovers(&held), &mut state);
-        let writes = writes.into_iter().chain(order.beside.iter().cloned());
-        let commit = commit(&order.strand, stamp, &state, writes, write_id, order.change.clone());
+        let writes = writes.into_iter().chain(checked.beside.iter().cloned());
+        let commit = commit(&checked.strand, stamp, &state, writes, write_id, checked.change.clone());
         check_size(&commit.writes, &rules.limits)?;
         fresh.check_rows(&rules.limits)?;
         let dropped =
             held.overlays.filter(|it| state.overlays.is_none_or(|now| now.first_ordinal != it.first_ordinal));
         if let Some(overlays) = &dropped {
             let gone = overlays.first_ordinal..held.overlay_next;
-            let points = or_gone!(self.overlay_points(&order.strand, overlays, gone).await?);
-            points.into_iter().for_each(|row| fresh.remove(&order.strand, row));
+            let points = or_gone!(self.overlay_points(&checked.strand, overlays, gone).await?);
+            points.into_iter().for_each(|row| fresh.remove(&checked.strand, row));
         }
-        let layer = &order.layer;
+        let layer = &checked.layer;
         let reclaims = layer.points.is_empty() && !layer.clears.is_empty();
         let is_too_much = fresh.is_too_much(&commit, &rules.limits);
         let says_so = is_too_much || self.goes_beyond(&held, &fresh);
-        let untidy = if says_so { self.say_before(&order.strand, stamp, &held, &fresh) } else { None };
+        let untidy = if says_so { self.say_before(&checked.strand, stamp, &held, &fresh) } else { None };
         let commit = fresh.with(epoch, Commit { reclaims, ..commit });
-        Ok(Some(Drafted { commit, state, is_too_much, untidy }))
+        Ok(Some(ReadyCommit { commit, state, is_too_much, untidy }))
     }
 
     /// Says that a write may leave rows behind; answers with the version that says so, `None` if another writer came first.
@@ -251,7 +254,7 @@ impl Strands {
 }
 
 /// Checks what a caller asks for.
-pub(crate) fn order_of(write: StrandWrite) -> Result<Order, Error> {
+pub(crate) fn check_write(write: StrandWrite) -> Result<CheckedWrite, Error> {
     let StrandWrite { strand, edits, encoding, written, audited, mark, beside, change, expects } = write;
     let foreign = |write: &Write| match write {
         Write::Put(key, _) | Write::PutStamped(key, _) | Write::Delete(key) => !keys::is_ours(key),
@@ -261,17 +264,28 @@ pub(crate) fn order_of(write: StrandWrite) -> Result<Order, Error> {
         return Err(Error::Invalid("rows beside a strand with keys of its own kinds".into()));
     }
     let layer = Layer::of_edits(edits)?;
-    Ok(Order { strand, layer, encoding, written, audited, expires: None, mark, beside, change, expects })
+    Ok(CheckedWrite {
+        strand,
+        layer,
+        encoding,
+        written,
+        audited,
+        expires: None,
+        mark,
+        beside,
+        change,
+        expects,
+    })
 }
 
 /// The first write that waits for each strand, and the rest.
-fn split_ready(left: Vec<Pending>) -> (Vec<Pending>, Vec<Pending>) {
+fn split_ready(left: Vec<PendingWrite>) -> (Vec<PendingWrite>, Vec<PendingWrite>) {
     if left.len() == 1 {
         return (left, Vec::new());
     }
     let places: HashSet<usize> = {
         let mut seen: HashSet<&Strand> = HashSet::with_capacity(left.len());
-        let first = left.iter().filter(|pending| seen.insert(&pending.order.strand));
+        let first = left.iter().filter(|pending| seen.insert(&pending.checked.strand));
         first.take(GROUP_STRANDS_MAX).map(|pending| pending.place).collect()
     };
     left.into_iter().partition(|pending| places.contains(&pending.place))
@@ -286,19 +300,19 @@ fn first_numbers(write_id: WriteId) -> State {
     State {
         generation: first_generation(write_id),
         overlay_next: low & FIRST_NUMBER_MASK,
-        kept: KeptRows { life: u32::from_le_bytes([a, b, c, d]), ..new.kept },
+        audit: AuditRows { life: u32::from_le_bytes([a, b, c, d]), ..new.audit },
         ..new
     }
 }
 
 /// A commit of what lies beside alone.
-fn nothing(order: &Order, write_id: WriteId) -> Commit {
+fn nothing(checked: &CheckedWrite, write_id: WriteId) -> Commit {
     Commit {
-        partition: order.strand.partition.clone(),
+        partition: checked.strand.partition.clone(),
         write_id,
-        conditions: vec![Condition::Absent(keys::state(&order.strand))],
-        writes: order.beside.clone(),
-        change: order.change.clone(),
+        conditions: vec![Condition::Absent(keys::state(&checked.strand))],
+        writes: checked.beside.clone(),
+        change: checked.change.clone(),
         reclaims: false,
     }
 }

@@ -12,7 +12,7 @@ impl Entities {
     /// Packs blocks of histories smaller whose newest instance was written more than `age` before `now`; answers how many blocks.
     /// For a job: about once a day. Two that do it at once do no harm. What fails is skipped ([`crate::SkipLog`]).
     ///
-    /// Cost: a look at each entity and at the history of each attribute; for the rest see [`strands::Strands::chill`].
+    /// Cost: a look at each entity and at the history of each attribute; for the rest see [`strands::Strands::recompress`].
     ///
     /// # Errors
     ///
@@ -21,14 +21,14 @@ impl Entities {
         let before = before(now, age);
         let mut recompressed = 0;
         for tenant in self.tenants_for("recompress").await? {
-            recompressed += tenant.chill(before).await?;
+            recompressed += tenant.recompress(before).await?;
         }
         Ok(recompressed)
     }
 }
 
 impl TenantEntities {
-    async fn chill(&self, before: i64) -> Result<usize, Error> {
+    async fn recompress(&self, before: i64) -> Result<usize, Error> {
         let (mut ids, mut recompressed) = (self.walk_histories("recompress"), 0);
         while let Some(id) = ids.next().await? {
             match self.recompress_one(&id, before).await {
@@ -43,7 +43,7 @@ impl TenantEntities {
         let state = self.state();
         let mut recompressed = 0;
         for strand in self.strands_of(id, |_, _| true).await? {
-            match state.histories.strands.chill(&strand, before).await {
+            match state.histories.strands.recompress(&strand, before).await {
                 Ok(blocks) => recompressed += blocks,
                 Err(error) => state.skip("recompress", &strand, error.into())?,
             }

@@ -211,8 +211,8 @@ impl Context {
 
     /// Packs blocks smaller that end before `before`, of all series with compression; answers how many. Those that fail are
     /// skipped.
-    pub(crate) async fn chill(&self, before: i64) -> Result<usize, Error> {
-        let (mut range, mut chilled) = (Some(keys::definitions()), 0);
+    pub(crate) async fn recompress(&self, before: i64) -> Result<usize, Error> {
+        let (mut range, mut recompressed) = (Some(keys::definitions()), 0);
         while let Some(rest) = range {
             let page = self.scan(&rest, PAGE).await?;
             for (key, value) in page.rows() {
@@ -220,34 +220,34 @@ impl Context {
                 let packed = match take_definition(value) {
                     Err(_) => Err(damaged("a definition")),
                     Ok(one) if !one.switches.compression || one.is_computed() => continue,
-                    Ok(_) => self.chill_series(number, before).await,
+                    Ok(_) => self.recompress_series(number, before).await,
                 };
                 match packed {
-                    Ok(blocks) => chilled += blocks,
-                    Err(error) => self.skip("chill", &format_args!("series {number}"), error)?,
+                    Ok(blocks) => recompressed += blocks,
+                    Err(error) => self.skip("recompress", &format_args!("series {number}"), error)?,
                 }
             }
             range = rest.after_page(&page);
         }
-        Ok(chilled)
+        Ok(recompressed)
     }
 
-    async fn chill_series(&self, number: u32, before: i64) -> Result<usize, Error> {
+    async fn recompress_series(&self, number: u32, before: i64) -> Result<usize, Error> {
         let partition = keys::series_partition(&self.tenant, number);
-        let (mut after, mut chilled) = (None::<Bytes>, 0);
+        let (mut after, mut recompressed) = (None::<Bytes>, 0);
         loop {
             let names = self.strands.list(&partition, &[], after.as_deref(), PAGE).await?;
             for name in &names {
                 let strand = Strand { partition: partition.clone(), name: name.clone() };
-                match self.strands.chill(&strand, before).await {
-                    Ok(blocks) => chilled += blocks,
-                    Err(error) => self.skip("chill", &strand, error.into())?,
+                match self.strands.recompress(&strand, before).await {
+                    Ok(blocks) => recompressed += blocks,
+                    Err(error) => self.skip("recompress", &strand, error.into())?,
                 }
             }
             // What is cached is looked up without a pause.
             tokio::task::yield_now().await;
             if names.len() < PAGE {
-                return Ok(chilled);
+                return Ok(recompressed);
             }
             after = names.last().cloned();
         }

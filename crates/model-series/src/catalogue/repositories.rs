@@ -337,22 +337,22 @@ impl Repositories {
     /// blocks. For a job: about once a day. What fails is skipped ([`crate::SkipLog`]).
     ///
     /// Cost: all definitions are read, and the state of every series (of every quotation); for the rest see
-    /// [`Strands::chill`].
+    /// [`Strands::recompress`].
     ///
     /// # Errors
     ///
     /// If the store serves nobody, or its directory of tenants cannot be read.
-    pub async fn chill(&self, now: Timestamp, age: Duration) -> Result<usize, Error> {
+    pub async fn recompress(&self, now: Timestamp, age: Duration) -> Result<usize, Error> {
         let age = i64::try_from(age.as_nanos()).unwrap_or(i64::MAX);
         let before = now.0.saturating_mul(1_000).saturating_sub(age);
-        let mut chilled = 0;
-        for part in self.all_parts("chill").await? {
-            match async { self.context(&part).await?.chill(before).await }.await {
-                Ok(blocks) => chilled += blocks,
-                Err(error) => self.skip("chill", &part, error)?,
+        let mut recompressed = 0;
+        for part in self.all_parts("recompress").await? {
+            match async { self.context(&part).await?.recompress(before).await }.await {
+                Ok(blocks) => recompressed += blocks,
+                Err(error) => self.skip("recompress", &part, error)?,
             }
         }
-        Ok(chilled)
+        Ok(recompressed)
     }
 
     /// The hooks of all repositories of all tenants, each with its repository's name and how far it was told. For the job that serves them: what cannot be read is

@@ -216,7 +216,7 @@ async fn a_replacement_whose_points_end_with_its_range_expires() {
 /// Rows of kept writes, and their bytes.
 async fn kept_rows(strands: &Strands, strand: &Strand) -> (usize, usize) {
     let (mut count, mut bytes) = (0, 0);
-    for mut range in keys::all_kept(strand) {
+    for mut range in keys::all_audit_rows(strand) {
         loop {
             let page = strands
                 .shared
@@ -281,7 +281,7 @@ async fn kept_writes_go_with_the_points_of_their_time() {
     assert!(strands.expire(&day, 99_999).await.unwrap());
     assert_eq!(kept_rows(&strands, &day).await.0, 2);
     let (_, state) = strands.state(&day).await.unwrap().unwrap();
-    assert_eq!((state.kept.levels, state.kept.from), (1 << 63, 99_999));
+    assert_eq!((state.audit.levels, state.audit.from), (1 << 63, 99_999));
     assert!(!strands.expire(&day, 100_000).await.unwrap());
     assert!(!strands.erase_expired(&day, 100_000).await.unwrap(), "a write is kept");
 }

@@ -73,7 +73,7 @@ fn a_strand_that_cannot_be_folded_takes_no_overlay_beyond_the_limit() {
         }),
         ..State::new()
     };
-    let order = |clears: Vec<TimeRange>, points| Order {
+    let checked = |clears: Vec<TimeRange>, points| CheckedWrite {
         strand: strand.clone(),
         layer: Layer { clears, points },
         encoding: Encoding::Hot,
@@ -87,12 +87,14 @@ fn a_strand_that_cannot_be_folded_takes_no_overlay_beyond_the_limit() {
     };
     let rules = Rules::new(StrandOptions::recommended(), Limits::EMBEDDED);
     let limit = OVERLAYS_LIMIT as u64;
-    let think = |count, order: &Order| think(&held(count), &Pages::default(), order, &rules, Attempt::CLEAN);
-    let few = order(Vec::new(), raster(5, 1, 1));
-    assert_eq!(think(limit - 1, &few).unwrap().state.overlay_count(), OVERLAYS_LIMIT);
-    assert!(matches!(think(limit, &few), Err(Error::Limit(text)) if text.contains("OVERLAYS_LIMIT")));
+    let plan_commit = |count, checked: &CheckedWrite| {
+        plan_commit(&held(count), &Pages::default(), checked, &rules, Attempt::CLEAN)
+    };
+    let few = checked(Vec::new(), raster(5, 1, 1));
+    assert_eq!(plan_commit(limit - 1, &few).unwrap().state.overlay_count(), OVERLAYS_LIMIT);
+    assert!(matches!(plan_commit(limit, &few), Err(Error::Limit(text)) if text.contains("OVERLAYS_LIMIT")));
     // What makes all of them needless is taken, and fits in a commit.
-    let all = think(limit, &order(vec![TimeRange::ALL], raster(5, 1, 1))).unwrap();
+    let all = plan_commit(limit, &checked(vec![TimeRange::ALL], raster(5, 1, 1))).unwrap();
     assert_eq!(all.state.overlay_count(), 1);
     assert!(check_size(&all.writes, &Limits::PORTABLE).is_ok());
 }

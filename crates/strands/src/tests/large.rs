@@ -3,7 +3,7 @@
 use store::testing::hostile;
 
 use super::*;
-use crate::write::order_of;
+use crate::write::check_write;
 
 /// More than a portable commit takes, if there are 40.
 pub(super) fn heavy(first: i64, step: i64, count: usize, seed: u8) -> Points {
@@ -43,7 +43,7 @@ async fn what_no_commit_takes_lies_over_others_and_is_kept() {
         write_one(&strands, kept(&day, 1, vec![Edit::Put(below.clone())])).await.unwrap();
         write_one(&other, kept(&day, 2, vec![Edit::Put(over.clone())])).await.unwrap();
         let (_, state) = strands.state(&day).await.unwrap().unwrap();
-        assert!(state.overlays.is_some_and(|overlays| overlays.spilled) && state.kept.spilled);
+        assert!(state.overlays.is_some_and(|overlays| overlays.spilled) && state.audit.spilled);
         let first = rows(&below);
         let both: BTreeMap<_, _> = first.clone().into_iter().chain(rows(&over)).collect();
         let check = async |strands: &Strands, now: &BTreeMap<i64, Held>| {
@@ -57,7 +57,7 @@ async fn what_no_commit_takes_lies_over_others_and_is_kept() {
         assert_eq!(last.times, [19, 20, 21]);
         assert!(strands.fold(&day, Encoding::Hot).await.unwrap());
         let (_, state) = strands.state(&day).await.unwrap().unwrap();
-        assert_eq!((state.overlay_count(), state.kept.spilled), (0, true));
+        assert_eq!((state.overlay_count(), state.audit.spilled), (0, true));
         check(&other, &both).await;
         // What clears all overlays takes their points along.
         write_one(&strands, kept(&day, 3, vec![Edit::Put(heavy(0, 2, 50, 3))])).await.unwrap();
@@ -72,7 +72,7 @@ async fn what_no_commit_takes_lies_over_others_and_is_kept() {
         assert_eq!(all.iter().map(|it| it.points).collect::<Vec<_>>(), [50, 50, 50, 50, 1]);
         assert!(as_of(&other, &day, 2).await == both.range(60..).map(|(at, it)| (*at, it.clone())).collect());
         assert!(strands.expire(&day, 200).await.unwrap());
-        assert!(!strands.state(&day).await.unwrap().unwrap().1.kept.spilled);
+        assert!(!strands.state(&day).await.unwrap().unwrap().1.audit.spilled);
         check_rows(&strands, &day).await;
         write_one(&other, kept(&day, 6, vec![Edit::Put(heavy(300, 2, 50, 6))])).await.unwrap();
         write_one(&other, kept(&day, 7, vec![Edit::Put(heavy(301, 2, 50, 7))])).await.unwrap();
@@ -144,21 +144,21 @@ async fn what_a_large_write_left_behind_is_swept_and_nothing_else() {
     write_one(&strands, kept(&day, 2, vec![Edit::Put(heavy(1, 2, 50, 2))])).await.unwrap();
     let (before, rows) = (read_all(&strands, &day).await, as_of(&strands, &day, 1).await);
     strands.tidy(&day).await.unwrap();
-    let order = order_of(kept(&day, 3, vec![Edit::Put(heavy(1, 2, 50, 3))])).unwrap();
+    let checked = check_write(kept(&day, 3, vec![Edit::Put(heavy(1, 2, 50, 3))])).unwrap();
     loop {
-        let drafted = strands.draught(&order).await.unwrap().expect("nothing is gone");
-        if let Some(said) = drafted.untidy {
+        let ready = strands.prepare(&checked).await.unwrap().expect("nothing is gone");
+        if let Some(said) = ready.untidy {
             assert!(strands.try_commit(said).await.unwrap());
             continue;
         }
-        for append in drafted.commit.appends {
-            strands.shared.store.append(append, drafted.commit.epoch).await.unwrap();
+        for append in ready.commit.appends {
+            strands.shared.store.append(append, ready.commit.epoch).await.unwrap();
         }
         break;
     }
     let (_, state) = strands.state(&day).await.unwrap().unwrap();
     assert!(state.untidy.is_some());
-    assert_eq!(strands.chill(&day, i64::MIN).await.unwrap(), 0);
+    assert_eq!(strands.recompress(&day, i64::MIN).await.unwrap(), 0);
     assert_eq!(strands.state(&day).await.unwrap().unwrap().1.untidy, None);
     assert!(read_all(&strands, &day).await == before && as_of(&strands, &day, 1).await == rows);
     check_rows(&strands, &day).await;

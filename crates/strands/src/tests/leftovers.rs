@@ -1,20 +1,20 @@
 //! Fresh rows that no state names: where writers die, and where they are only slow.
 
 use super::*;
-use crate::commit::{Drafted, commit};
+use crate::commit::{ReadyCommit, commit};
 use crate::state::State;
-use crate::write::order_of;
+use crate::write::check_write;
 
 const YEAR: i64 = 400 * 24 * 3_600_000_000_000;
 
-async fn drafted(strands: &Strands, edits: Vec<Edit>) -> Drafted {
-    let order = order_of(write(&strand(3, "x"), edits)).unwrap();
-    strands.draught(&order).await.unwrap().expect("nothing is gone")
+async fn ready(strands: &Strands, edits: Vec<Edit>) -> ReadyCommit {
+    let checked = check_write(write(&strand(3, "x"), edits)).unwrap();
+    strands.prepare(&checked).await.unwrap().expect("nothing is gone")
 }
 
 /// Appends what goes ahead of a write, and does not commit.
 async fn die(strands: &Strands, edits: Vec<Edit>) {
-    let Drafted { commit, .. } = drafted(strands, edits).await;
+    let ReadyCommit { commit, .. } = ready(strands, edits).await;
     assert!(!commit.appends.is_empty());
     for append in commit.appends {
         strands.shared.store.append(append, commit.epoch).await.unwrap();
@@ -59,13 +59,13 @@ async fn check(store: Store) {
     assert!(fresh_rows(&strands, &day).await > 2 * rows);
     assert!(read_all(&strands, &day).await == before);
     // One who is slow comes to nothing once what he appended is swept, and the rows of who comes after stay.
-    let slow = drafted(&strands, vec![Edit::Replace(TimeRange::ALL, years(3.0))]).await.commit;
+    let slow = ready(&strands, vec![Edit::Replace(TimeRange::ALL, years(3.0))]).await.commit;
     assert!(strands.sweep_fresh(&day, (i64::MIN, i64::MAX)).await.unwrap() > rows);
     assert_eq!(fresh_rows(&strands, &day).await, rows);
     let refused = store.append_then_commit(slow.clone()).await.unwrap_err();
     assert_eq!(refused.kind(), store::ErrorKind::Fenced);
     strands.clear_away(strands.leftovers(&slow, true)).await;
-    let quick = drafted(&strands, vec![Edit::Replace(TimeRange::ALL, years(4.0))]).await.commit;
+    let quick = ready(&strands, vec![Edit::Replace(TimeRange::ALL, years(4.0))]).await.commit;
     for append in quick.appends.clone() {
         store.append(append, quick.epoch).await.unwrap();
     }
@@ -96,7 +96,7 @@ async fn what_writers_leave_behind_is_swept_on_disk() {
 
 /// Says what a writer would, and appends what goes ahead of its write.
 async fn say_and_die(strands: &Strands, edits: Vec<Edit>) {
-    while let Some(said) = drafted(strands, edits.clone()).await.untidy {
+    while let Some(said) = ready(strands, edits.clone()).await.untidy {
         strands.try_commit(said).await.unwrap();
     }
     die(strands, edits).await;
@@ -110,7 +110,7 @@ async fn what_is_left_beyond_a_strand_is_swept_by_the_job() {
         let [strands, other] = [store.beside(), store].map(|store| Strands::new(store, small()));
         let day = strand(3, "x");
         let check = async || {
-            assert_eq!(other.chill(&day, i64::MIN).await.unwrap(), 0);
+            assert_eq!(other.recompress(&day, i64::MIN).await.unwrap(), 0);
             let named = spanned_rows(&other, &day).await;
             assert_eq!(fresh_rows(&other, &day).await, named, "seed {seed}");
         };
@@ -123,7 +123,7 @@ async fn what_is_left_beyond_a_strand_is_swept_by_the_job() {
         say_and_die(&strands, vec![Edit::Put(points(10 * YEAR, YEAR / 20, 40, 1.0))]).await;
         check().await;
         // Where it spans a window nothing is said before; it is once the points go.
-        let here = drafted(&strands, vec![Edit::Replace(TimeRange::ALL, points(5, 1, 40, 1.0))]).await;
+        let here = ready(&strands, vec![Edit::Replace(TimeRange::ALL, points(5, 1, 40, 1.0))]).await;
         assert!(here.untidy.is_none());
         die(&strands, vec![Edit::Put(points(100, 1, 40, 1.0))]).await;
         write_one(&strands, write(&day, vec![Edit::Put(points(20 * YEAR, 1, 40, 2.0))])).await.unwrap();
@@ -148,7 +148,7 @@ async fn a_large_write_that_came_to_nothing_is_swept_by_the_job() {
     write_one(&strands, write(&day, vec![Edit::Put(points(0, 1, 100, 0.0))])).await.unwrap();
     mark_untidy(&strands, (1_000, 1_099)).await;
     die(&strands, vec![Edit::Put(points(1_000, 1, 100, 1.0))]).await;
-    assert_eq!(strands.chill(&day, i64::MIN).await.unwrap(), 0);
+    assert_eq!(strands.recompress(&day, i64::MIN).await.unwrap(), 0);
     assert_eq!(strands.state(&day).await.unwrap().unwrap().1.untidy, None);
     check_rows(&strands, &day).await;
 }

@@ -195,7 +195,7 @@ impl Trial {
                     audited: self.audited,
                     encoding: match self.now % 5 {
                         0 => Encoding::Cold,
-                        // Such blocks become smaller when they are chilled.
+                        // Such blocks become smaller when they are recompressed.
                         1 => Encoding::Raw,
                         _ => Encoding::Hot,
                     },
@@ -204,7 +204,7 @@ impl Trial {
                 write_one(&self.strands, write).await.unwrap();
                 edits.iter().for_each(|edit| edit.apply(&mut self.model));
                 let layer = Layer::of_edits(edits.iter().map(PlainEdit::edit).collect()).unwrap();
-                // The clock may stand: kept writes are told apart all the same.
+                // The clock may stand: audited writes are told apart all the same.
                 self.last = self.now.max(self.last.saturating_add(i64::from(self.audited)));
                 self.written.push((self.last, layer));
                 self.past.retain(|(written, _)| *written != self.last);
@@ -218,7 +218,7 @@ impl Trial {
             Operation::FoldOn(steps) => self.fold_on(*steps).await,
             Operation::FoldEnd | Operation::Reopen => self.folding = None,
             Operation::Chill(before) => {
-                self.strands.chill(&self.strand, *before).await.unwrap();
+                self.strands.recompress(&self.strand, *before).await.unwrap();
             }
             Operation::Expire(before) => {
                 if self.strands.expire(&self.strand, *before).await.unwrap() {
@@ -354,7 +354,7 @@ impl Trial {
                     inside
                 }
             };
-            assert!(end <= inside.from, "parts come in order");
+            assert!(end <= inside.from, "parts come in checked");
             end = inside.to;
             expected.retain(|time, _| !inside.contains(*time));
             if parts == enough { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
@@ -399,7 +399,7 @@ impl Trial {
         if !self.audited {
             return;
         }
-        let told = async |range| {
+        let outcome = async |range| {
             let written = (Timestamp(from), Timestamp(i64::MAX));
             self.strands.modifications(&self.strand, range, written).await.unwrap()
         };
@@ -412,9 +412,9 @@ impl Trial {
             };
             touched.filter_map(tell).collect()
         };
-        assert_eq!(told(TimeRange::ALL).await, expected(&|_| true));
+        assert_eq!(outcome(TimeRange::ALL).await, expected(&|_| true));
         let (first, last) = (range.from, range.to - 1);
-        let some = told(range).await;
+        let some = outcome(range).await;
         let most = expected(&|layer| layer.bounds().is_some_and(|it| it.0 <= last && first <= it.1));
         let least = expected(&|layer| first <= last && layer.touches(first, last));
         // Between the points of a part may be gaps.

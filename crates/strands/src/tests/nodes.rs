@@ -21,7 +21,7 @@ fn kept(mut held: BTreeMap<i64, Held>) -> BTreeMap<i64, Held> {
 async fn jobs(strands: &Strands, strand: &Strand, seed: i64) {
     for turn in 0..10 {
         let done = match (seed + turn) % 4 {
-            0 => strands.chill(strand, 400 + turn * 20).await.map(drop),
+            0 => strands.recompress(strand, 400 + turn * 20).await.map(drop),
             1 => strands.expire(strand, BOUND - turn % 3).await.map(drop),
             _ => strands.fold(strand, Encoding::Hot).await.map(drop),
         };

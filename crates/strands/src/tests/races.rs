@@ -97,7 +97,7 @@ async fn folds_race_with_writers_and_readers_on_disk() {
 /// Blocks are packed smaller while others write to them, fold them, delete some and read them.
 async fn chill_race(store: Store) {
     let strands = Strands::new(store, StrandOptions { block_points_max: 64, ..small() });
-    let day = strand(9, "chilled");
+    let day = strand(9, "recompressed");
     let count = 64 * 40;
     let profile = |value: f64| {
         let mut profile = points(0, 1, count, 0.0);
@@ -110,14 +110,14 @@ async fn chill_race(store: Store) {
     };
     write_one(&strands, write(&day, vec![Edit::Put(profile(0.0))])).await.unwrap();
     let done = Arc::new(std::sync::atomic::AtomicBool::new(false));
-    // Two that chill, as two nodes would; one that folds; one that reads.
+    // Two that recompress, as two nodes would; one that folds; one that reads.
     let task = |kind: u8| {
         let (strands, day, done) = (strands.clone(), day.clone(), Arc::clone(&done));
         tokio::spawn(async move {
             let mut work = 0;
             while !done.load(std::sync::atomic::Ordering::SeqCst) {
                 work += match kind {
-                    0 => strands.chill(&day, i64::MAX).await.unwrap(),
+                    0 => strands.recompress(&day, i64::MAX).await.unwrap(),
                     1 => usize::from(strands.fold(&day, Encoding::Hot).await.unwrap()),
                     _ => {
                         let held = read_all(&strands, &day).await;
@@ -161,9 +161,9 @@ async fn chill_race(store: Store) {
     assert_eq!(read_all(&strands, &day).await, expected);
     // In quiet, one sweep packs all that is left, and knows it.
     strands.fold(&day, Encoding::Hot).await.unwrap();
-    strands.chill(&day, i64::MAX).await.unwrap();
+    strands.recompress(&day, i64::MAX).await.unwrap();
     let (_, state) = strands.state(&day).await.unwrap().unwrap();
-    assert_eq!(state.chilled.map(|chilled| chilled.generation), Some(state.generation));
+    assert_eq!(state.recompressed.map(|recompressed| recompressed.generation), Some(state.generation));
     assert_eq!(read_all(&strands, &day).await, expected);
     check_rows(&strands, &day).await;
 }

@@ -1,4 +1,4 @@
-//! Two nodes that fold, sweep and chill the same histories at once, over the worst store, while they are written and read.
+//! Two nodes that fold, sweep and recompress the same histories at once, over the worst store, while they are written and read.
 
 use std::cell::{Cell, RefCell};
 

@@ -63,7 +63,7 @@ async fn points_of_others_are_packed_and_trimmed() {
 
     let fresh = repositories(&store);
     let (later, age) = (Timestamp(NOW.0 + 120 * 86_400_000_000), std::time::Duration::from_hours(1_440));
-    assert_eq!(fresh.chill(later, age).await.expect("goes on"), 1);
+    assert_eq!(fresh.recompress(later, age).await.expect("goes on"), 1);
     assert_eq!(fresh.strands().skips().count(), 3);
     let soon = Timestamp(NOW.0 + 90 * 60_000_000);
     assert_eq!(fresh.trim_expired(soon).await.expect("goes on"), 1);

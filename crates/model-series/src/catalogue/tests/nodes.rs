@@ -1,4 +1,4 @@
-//! Two nodes that sweep, trim and chill at once, over the worst store, while series come, are written and go.
+//! Two nodes that sweep, trim and recompress at once, over the worst store, while series come, are written and go.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -70,7 +70,7 @@ async fn do_jobs(all: &Repositories, turn: &Cell<i64>, late: i64) {
         let now = at(turn.get() - late);
         all.sweep(now).await.expect("swept");
         all.trim_expired(now).await.expect("trimmed");
-        all.chill(now, std::time::Duration::ZERO).await.expect("chilled");
+        all.recompress(now, std::time::Duration::ZERO).await.expect("recompressed");
         tokio::task::yield_now().await;
     }
 }
@@ -90,7 +90,7 @@ async fn check(repository: &Repository, plain: &Plain, seed: u64) {
 }
 
 #[test]
-fn two_nodes_that_sweep_trim_and_chill_at_once_lose_nothing() {
+fn two_nodes_that_sweep_trim_and_recompress_at_once_lose_nothing() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime");
     for seed in 0..40 {
         runtime.block_on(async {

@@ -217,7 +217,7 @@ async fn points_past_their_retention_go() {
 }
 
 #[tokio::test]
-async fn old_blocks_of_series_with_compression_are_chilled() {
+async fn old_blocks_of_series_with_compression_are_recompressed() {
     let all = repositories(&memory());
     let repository = all.get_or_create("grid", NOW).await.expect("made");
     let kept = |name: &str, compression, quotation| DefinitionDraft {
@@ -238,9 +238,9 @@ async fn old_blocks_of_series_with_compression_are_chilled() {
     }
     let day = std::time::Duration::from_secs(86_400);
     let later = |days: i64| Timestamp(NOW.0 + days * 86_400_000_000);
-    assert_eq!(all.chill(later(30), day * 60).await.expect("chilled"), 0);
-    assert_eq!(all.chill(later(120), day * 60).await.expect("chilled"), 3);
-    assert_eq!(all.chill(later(120), day * 60).await.expect("chilled"), 0);
+    assert_eq!(all.recompress(later(30), day * 60).await.expect("recompressed"), 0);
+    assert_eq!(all.recompress(later(120), day * 60).await.expect("recompressed"), 3);
+    assert_eq!(all.recompress(later(120), day * 60).await.expect("recompressed"), 0);
     assert_eq!(read(&repository, &packed, Source::default()).await.values, values);
 }
 
