@@ -213,7 +213,7 @@ fn own(arguments: &[String], parent: Option<&PathBuf>) -> Result<Target> {
         .args(["serve", "--listen", "127.0.0.1:0", "--data"])
         .arg(folder.path().join("data"))
         // The points of load tests are old: packing them smaller would come in the middle of a row.
-        .args(["--series-cold-duration", "36500d"])
+        .args(["--series-recompress-age", "36500d"])
         .args(arguments)
         .stdin(Stdio::null())
         .stdout(Stdio::piped())

@@ -3,7 +3,7 @@
 
 mod ticker;
 mod job;
-mod chill;
+mod recompress;
 mod clock;
 mod fold;
 mod history;
@@ -34,7 +34,7 @@ const JOBS: &[Job] = &[
     fold::HISTORY,
     fold::SERIES,
     trim::JOB,
-    chill::JOB,
+    recompress::JOB,
     rebucket::JOB,
 ];
 

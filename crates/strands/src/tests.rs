@@ -529,7 +529,7 @@ async fn blocks_that_do_not_become_smaller_are_looked_at_once() {
 }
 
 #[tokio::test]
-async fn blocks_whose_sum_is_no_number_are_joined_and_chilled() {
+async fn blocks_whose_sum_is_no_number_are_joined_and_recompressed() {
     let strands =
         Strands::new(memory(), StrandOptions { block_points_max: 512, ..StrandOptions::recommended() });
     let day = strand(1, "");

@@ -97,7 +97,8 @@ mod tests {
 
     #[test]
     fn jobs_begin_at_different_times() {
-        let leases = ["server/chill", "server/sweep-history", "server/purge-expired", "server/trim-series"];
+        let leases =
+            ["server/recompress", "server/sweep-history", "server/purge-expired", "server/trim-series"];
         let mut begins = leases.map(soon);
         begins.sort_unstable();
         assert!(begins.iter().all(|begin| (SOON..SOON + SPREAD).contains(begin)), "{begins:?}");

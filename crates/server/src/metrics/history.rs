@@ -8,6 +8,6 @@ counters! {
         folds: "twinfold_history_folds_total", "Histories of entities folded into blocks.";
         folds_failed: "twinfold_history_folds_failed_total", "Folds that failed.";
         trimmed: "twinfold_history_trimmed_total", "Histories of attributes that lost instances beyond retention.";
-        chilled: "twinfold_history_chilled_total", "Old blocks of histories packed smaller.";
+        recompressed: "twinfold_history_recompressed_total", "Old blocks of histories packed smaller.";
     }
 }

@@ -8,6 +8,6 @@ counters! {
         folds: "twinfold_series_folds_total", "Series folded.";
         folds_failed: "twinfold_series_folds_failed_total", "Folds that failed.";
         trimmed: "twinfold_series_trimmed_total", "Series that lost points beyond retention.";
-        chilled: "twinfold_series_chilled_total", "Old blocks of series packed smaller.";
+        recompressed: "twinfold_series_recompressed_total", "Old blocks of series packed smaller.";
     }
 }

@@ -26,10 +26,10 @@ settings_table! {
         retention_interval: Span = "5m", "SPAN";
 
         /// How often old blocks of series and of histories of attributes are looked for, to pack them smaller
-        cold_interval: Span = "24h", "SPAN";
+        recompress_interval: Span = "24h", "SPAN";
 
         /// How old the newest point of such a block is (of a history: when it was written) when it is packed smaller
-        cold_duration: Span = "90d", "SPAN";
+        recompress_age: Span = "90d", "SPAN";
     }
 }
 
@@ -49,7 +49,7 @@ impl Series {
         ])?;
         above_zero(&[
             ("series_retention_interval", self.retention_interval),
-            ("series_cold_interval", self.cold_interval),
+            ("series_recompress_interval", self.recompress_interval),
         ])
     }
 }

@@ -27,7 +27,7 @@ enum Operation {
     /// The fold that is going on ends where it is, as a crash would end it.
     FoldEnd,
     /// Blocks before a time are packed smaller.
-    Chill(i64),
+    Recompress(i64),
     /// What is before a time is beyond retention.
     Expire(i64),
     Erase,
@@ -146,7 +146,7 @@ fn operation() -> impl Strategy<Value = Operation> {
         2 => Just(Operation::Fold),
         4 => (1..5_usize).prop_map(Operation::FoldOn),
         1 => Just(Operation::FoldEnd),
-        3 => (0..TIMES + 4_000).prop_map(Operation::Chill),
+        3 => (0..TIMES + 4_000).prop_map(Operation::Recompress),
         1 => (0..TIMES).prop_map(Operation::Expire),
         1 => prop_oneof![3 => Just(Operation::Reopen), 1 => Just(Operation::Erase)],
         2 => (range(), 1..700_usize)
@@ -217,7 +217,7 @@ impl Trial {
             }
             Operation::FoldOn(steps) => self.fold_on(*steps).await,
             Operation::FoldEnd | Operation::Reopen => self.folding = None,
-            Operation::Chill(before) => {
+            Operation::Recompress(before) => {
                 self.strands.recompress(&self.strand, *before).await.unwrap();
             }
             Operation::Expire(before) => {
@@ -493,7 +493,7 @@ fn a_strand_that_began_again_elsewhere_is_read_as_it_is() {
         Operation::Reopen,
         Operation::Reopen,
         Operation::Page { from: 9779, to: 3778, points_max: 408 },
-        Operation::Chill(5977),
+        Operation::Recompress(5977),
         Operation::Erase,
         Operation::Visit { from: 4943, to: 218, seed: 173 },
         Operation::Write {
@@ -503,10 +503,10 @@ fn a_strand_that_began_again_elsewhere_is_read_as_it_is() {
             ],
             later: 2,
         },
-        Operation::Chill(3562),
+        Operation::Recompress(3562),
         Operation::AsOf { back: 3, from: 7297, to: 7878, points_max: 696 },
         Operation::Write { edits: vec![edit(0, (4572, 1, 18), (30, 8), 7, false)], later: 2 },
-        Operation::Chill(7395),
+        Operation::Recompress(7395),
         Operation::Last { from: 2149, to: 1891, count: 166 },
         Operation::Fold,
         Operation::Write {

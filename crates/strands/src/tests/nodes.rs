@@ -67,7 +67,7 @@ async fn read_while_written(strands: &Strands, strand: &Strand, states: &States)
 }
 
 #[test]
-fn two_nodes_that_fold_chill_and_expire_at_once_lose_nothing() {
+fn two_nodes_that_fold_recompress_and_expire_at_once_lose_nothing() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
     for seed in 0..30 {
         runtime.block_on(async {

@@ -95,7 +95,7 @@ async fn folds_race_with_writers_and_readers_on_disk() {
 }
 
 /// Blocks are packed smaller while others write to them, fold them, delete some and read them.
-async fn chill_race(store: Store) {
+async fn recompress_race(store: Store) {
     let strands = Strands::new(store, StrandOptions { block_points_max: 64, ..small() });
     let day = strand(9, "recompressed");
     let count = 64 * 40;
@@ -169,14 +169,14 @@ async fn chill_race(store: Store) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 3)]
-async fn chilling_races_with_writers_readers_and_folds_in_memory() {
-    chill_race(memory()).await;
+async fn recompressing_races_with_writers_readers_and_folds_in_memory() {
+    recompress_race(memory()).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 3)]
-async fn chilling_races_with_writers_readers_and_folds_on_disk() {
+async fn recompressing_races_with_writers_readers_and_folds_on_disk() {
     let folder = tempfile::tempdir().unwrap();
-    chill_race(embedded(folder.path())).await;
+    recompress_race(embedded(folder.path())).await;
 }
 
 /// Deletions drop blocks and overlays under a fold's hands; what is read is one of the two states.

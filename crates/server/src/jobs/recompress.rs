@@ -7,7 +7,7 @@ use super::job::{Job, ONE, When, Work};
 use super::ticker::LeasedTicker;
 use crate::admin::chain;
 
-const LEASE: &str = "server/chill";
+const LEASE: &str = "server/recompress";
 /// How often it is looked whether a sweep is due: restarts do not put it off, and it knows what the last did.
 const LOOK: Duration = Duration::from_secs(60);
 
@@ -17,7 +17,7 @@ pub(super) const JOB: Job =
 
 /// Not by ticks of the whole interval: it may be days, for which no other node would take over.
 async fn run(work: Work) {
-    let interval = work.settings.series.cold_interval.0;
+    let interval = work.settings.series.recompress_interval.0;
     let mut ticker = LeasedTicker::new(work.store.clone(), LEASE, interval.min(LOOK));
     let mut last: Option<Instant> = None;
     loop {
@@ -31,14 +31,16 @@ async fn run(work: Work) {
 
 /// May outlast the lease: another node then sweeps meanwhile, which does no harm.
 async fn sweep(work: &Work) {
-    let (now, age) = (work.clock.now(), work.settings.series.cold_duration.0);
-    match work.repositories.chill(now, age).await {
-        Ok(count) => note(&work.metrics.series.chilled, count, "old blocks of series were packed smaller"),
+    let (now, age) = (work.clock.now(), work.settings.series.recompress_age.0);
+    match work.repositories.recompress(now, age).await {
+        Ok(count) => {
+            note(&work.metrics.series.recompressed, count, "old blocks of series were packed smaller")
+        }
         Err(error) => tracing::warn!(error = chain(&error), "cannot pack old blocks of series smaller"),
     }
     match work.entities.recompress_history(now, age).await {
         Ok(count) => {
-            note(&work.metrics.history.chilled, count, "old blocks of histories were packed smaller");
+            note(&work.metrics.history.recompressed, count, "old blocks of histories were packed smaller");
         }
         Err(error) => {
             tracing::warn!(error = chain(&error), "cannot pack old blocks of histories smaller");
@@ -46,9 +48,9 @@ async fn sweep(work: &Work) {
     }
 }
 
-fn note(chilled: &AtomicU64, count: usize, what: &'static str) {
+fn note(recompressed: &AtomicU64, count: usize, what: &'static str) {
     if count > 0 {
-        chilled.fetch_add(count as u64, Ordering::Relaxed);
+        recompressed.fetch_add(count as u64, Ordering::Relaxed);
         tracing::info!(count, what);
     }
 }
