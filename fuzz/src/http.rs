@@ -1,8 +1,8 @@
 //! Parameters, paths and headers of requests.
 
 use api_http::{
-    Conditions, FrontEnd, Params, Request, Route, Router, accept, empty_response, handler, percent_decode,
-    percent_decode_segment, percent_encode_into, plain_refusal,
+    Conditions, FrontEnd, Operation, Params, Request, Route, Router, accept, empty_response, handler,
+    percent_decode, percent_decode_segment, percent_encode_into, plain_refusal,
 };
 use http::header::{IF_MATCH, IF_NONE_MATCH};
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
@@ -75,7 +75,8 @@ fn route(bytes: &[u8]) {
 
 fn one(path: &'static str) -> Route {
     let answer = |(): (), _: Request| async { empty_response(StatusCode::NO_CONTENT) };
-    Route { method: Method::GET, path, handler: handler(&(), answer), is_admin: false }
+    let operation = &Operation::UNDECLARED;
+    Route { method: Method::GET, path, operation, handler: handler(&(), answer), is_admin: false }
 }
 
 fn headers(bytes: &[u8]) {
