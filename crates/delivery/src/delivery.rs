@@ -295,7 +295,7 @@ impl Delivery {
     ///
     /// # Errors
     ///
-    /// Those of a scan.
+    /// Those of a scan; `Conflict` if another follower has taken over: this one is to be dropped.
     pub async fn batches(&mut self, now: Timestamp) -> Result<Vec<Batch>, Error> {
         let mut batches = Vec::new();
         let behind = self.active.range(..=self.served);

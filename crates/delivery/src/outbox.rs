@@ -4,7 +4,9 @@ use std::collections::VecDeque;
 
 use bytes::Bytes;
 use store::rows::Pages;
-use store::{Commit, Condition, Direction, Error, Limits, Partition, Stamp, Store, Write, WriteIds};
+use store::{
+    Commit, Condition, Direction, Error, ErrorKind, Limits, Partition, Stamp, Store, Write, WriteIds,
+};
 
 use crate::keys;
 use crate::queue::Message;
@@ -36,18 +38,26 @@ pub(crate) async fn open_slot(
     let next = status.next_at(advance);
     let counted = count(store, &partition, receiver.id, next).await?;
     (status.rows, status.bytes) = (counted.rows, counted.bytes);
-    if counted.is_beyond {
+    let mut version = row.stamp;
+    if counted.is_beyond || status.advance > advance {
+        // Said in the status, too: then the follower that was taken over can write nothing more.
+        (status.advance, status.next, status.before) = (advance, next, next);
+        status.pending = status.rows;
+        let mut writes = vec![Write::PutStamped(keys::status(receiver.id), status.to_value())];
+        if counted.is_beyond {
+            writes.push(Write::DeleteRange(keys::messages_from(receiver.id, next)));
+        }
         let commit = Commit {
             partition,
             write_id: write_ids.next(),
             conditions: vec![Condition::Version(keys::status(receiver.id), row.stamp)],
-            writes: vec![Write::DeleteRange(keys::messages_from(receiver.id, next))],
+            writes,
             change: None,
             reclaims: true,
         };
-        store.commit_known(commit).await?;
+        version = store.commit_known(commit).await?;
     }
-    Ok(Slot::new(receiver, status, Some(row.stamp), advance, options))
+    Ok(Slot::new(receiver, status, Some(version), advance, options))
 }
 
 #[derive(Default)]
@@ -80,11 +90,11 @@ fn message_of(key: &[u8], value: &[u8]) -> Result<Message, Error> {
     Message::of_row(sequence, value).ok_or_else(damaged)
 }
 
-/// Loads the next messages of an outbox into the slot. Cost: one page of a scan.
+/// Loads the next messages of an outbox into the slot. Cost: one page of a scan, and a look-up.
 ///
 /// # Errors
 ///
-/// Those of a scan; `Corrupt`.
+/// Those of a scan; `Corrupt`; `Conflict` if another follower has taken over.
 pub(crate) async fn load(store: &Store, slot: &mut Slot, options: &Options) -> Result<(), Error> {
     let partition = keys::outbox(&slot.receiver.tenant, slot.receiver.id);
     let mut range = keys::messages_from(slot.receiver.id, slot.load_from);
@@ -93,6 +103,11 @@ pub(crate) async fn load(store: &Store, slot: &mut Slot, options: &Options) -> R
     let rows = options.window_messages_max.saturating_sub(slot.queue.len()).max(1);
     let page = store.scan(&partition, &range, Direction::Forward, rows).await?;
     let messages = page.rows().map(|(key, value)| message_of(key, value)).collect::<Result<_, _>>()?;
+    // Who takes over removes messages, and stores some of them again: what comes behind the others must not be sent before them.
+    let status = store.get_linear(&partition, &keys::status(slot.receiver.id)).await?;
+    if status.map(|row| row.stamp) != slot.version {
+        return Err(Error::new(ErrorKind::Conflict, "load an outbox: another follower has taken over"));
+    }
     slot.load(messages, page.more());
     Ok(())
 }

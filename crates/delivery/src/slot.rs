@@ -75,8 +75,6 @@ impl Slot {
         if is_behind {
             queue.slow_down();
         }
-        // A move that did not come about: said once, so that no later one of its number counts it.
-        let is_dirty = status.advance > advance;
         Self {
             receiver,
             queue,
@@ -91,8 +89,9 @@ impl Slot {
             load_from: 0,
             stored_end: next,
             loaded: BTreeMap::new(),
-            is_dirty,
-            status: Status { advance: status.advance.min(advance), next, before: next, ..status },
+            // What was in the memory of the follower before is counted again.
+            is_dirty: status.pending != status.rows,
+            status,
         }
     }
 
@@ -183,7 +182,7 @@ impl Slot {
             }
         }
         if !more && self.load_end() == self.stored_end {
-            // A follower that was taken over may have left rows that nobody counted, or have removed some.
+            // A follower that was taken over may have left rows that nobody counted.
             self.status.rows = (self.loaded.len() + self.acknowledged.len()) as u64;
             self.status.bytes = self.loaded.values().chain(self.acknowledged.values()).sum();
         }

@@ -45,6 +45,8 @@ pub(crate) struct World {
     pub(crate) expected: Vec<Expected>,
     pub(crate) under_way: Vec<Batch>,
     count: u32,
+    /// Times that another follower got in the way.
+    pub(crate) conflicts: usize,
     /// Whether messages may be lost.
     pub(crate) is_lossy: bool,
 }
@@ -59,6 +61,7 @@ impl World {
             store,
             clock,
             count: 0,
+            conflicts: 0,
             is_lossy: false,
         }
     }
@@ -120,7 +123,10 @@ impl World {
             let matches = self.matches(&page);
             delivery.offer(&page, matches, self.now());
         }
-        let batches = delivery.batches(self.now()).await.unwrap();
+        let batches = match delivery.batches(self.now()).await {
+            Ok(batches) => batches,
+            Err(error) => return self.begin_anew(delivery, &error).await,
+        };
         for batch in &batches {
             self.check_order(batch);
         }
@@ -128,7 +134,7 @@ impl World {
     }
 
     /// Nothing is sent before all earlier messages of its key were acknowledged.
-    fn check_order(&self, batch: &Batch) {
+    pub(crate) fn check_order(&self, batch: &Batch) {
         if self.is_lossy {
             return;
         }
@@ -161,24 +167,31 @@ impl World {
         delivery.settle(batch.number, if is_taken { Ok(()) } else { Err("refused") }, self.now());
     }
 
-    /// Flushes; one that was disturbed by another follower begins anew. Whether it was not.
-    pub(crate) async fn flush(&mut self, delivery: &mut Delivery) -> bool {
-        let Err(error) = delivery.flush(self.now()).await else { return true };
+    /// Flushes; one that was disturbed by another follower begins anew.
+    pub(crate) async fn flush(&mut self, delivery: &mut Delivery) {
+        if let Err(error) = delivery.flush(self.now()).await {
+            self.begin_anew(delivery, &error).await;
+        }
+    }
+
+    async fn begin_anew(&mut self, delivery: &mut Delivery, error: &store::Error) {
         assert_eq!(error.kind(), ErrorKind::Conflict, "{error}");
+        self.conflicts += 1;
         self.under_way.clear();
         *delivery = self.open(options()).await;
-        false
     }
 
     /// Takes everything from here on, until nothing is left.
     pub(crate) async fn finish(&mut self, delivery: &mut Delivery) {
         for _ in 0..1_000 {
+            let conflicts = self.conflicts;
             self.step(delivery).await;
             let was_idle = self.under_way.is_empty();
             while !self.under_way.is_empty() {
                 self.settle(delivery, 0, true);
             }
-            let was_alone = self.flush(delivery).await;
+            self.flush(delivery).await;
+            let was_alone = conflicts == self.conflicts;
             self.clock.pass(Duration::from_secs(1));
             let mut pending = 0;
             for receiver in &self.receivers {
