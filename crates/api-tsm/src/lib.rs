@@ -17,7 +17,7 @@ mod operation;
 mod openapi;
 mod routes;
 
-pub use notification::notification;
+pub use notification::{change_body, notification};
 pub use state::{Api, Limits};
 
 use api_http::{

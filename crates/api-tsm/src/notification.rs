@@ -1,19 +1,11 @@
 //! What hooks are told: `{"Repository":"default","Hook":"billing","Changes":[{"Cursor":7,"Kind":"Put","ID":"17",
 //! "Name":"…","From":"…","To":"…","Points":96}]}`. Values are not told: whoever wants them reads them.
 
+use lang_json::{ArrayWriter, ObjectWriter};
 use model_series::{HookEvent, PointsChange, SeriesChange};
 use serde::Serialize;
 
 use crate::times::format_time;
-
-/// What a hook is told.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "PascalCase")]
-struct Notification<'a> {
-    repository: &'a str,
-    hook: &'a str,
-    changes: Vec<Told<'a>>,
-}
 
 /// One change.
 #[derive(Debug, Serialize)]
@@ -33,15 +25,32 @@ struct Told<'a> {
     points: Option<u32>,
 }
 
-/// The body that tells a hook these changes, in order. Cost: linear.
-pub fn notification(repository: &str, hook: &str, events: &[HookEvent]) -> Vec<u8> {
-    let changes = events.iter().map(told).collect();
-    // Texts and numbers can always be written.
-    serde_json::to_vec(&Notification { repository, hook, changes }).unwrap_or_default()
+/// One change as it stands in a notification. Cost: linear.
+pub fn change_body(event: &HookEvent) -> Vec<u8> {
+    serde_json::to_vec(&told(event)).expect("texts and numbers can always be written")
+}
+
+/// The body that notifies a hook of these changes, each a [`change_body`], in order. Cost: linear.
+pub fn notification<'a>(
+    repository: &str,
+    hook: &str,
+    changes: impl IntoIterator<Item = &'a [u8]>,
+) -> Vec<u8> {
+    let mut body = Vec::new();
+    let mut members = ObjectWriter::begin(&mut body);
+    members.string("Repository", repository);
+    members.string("Hook", hook);
+    let mut items = ArrayWriter::begin(members.literal("\"Changes\":"));
+    for change in changes {
+        items.item().extend_from_slice(change);
+    }
+    items.end();
+    members.end();
+    body
 }
 
 fn told(event: &HookEvent) -> Told<'_> {
-    let HookEvent { number, change, series, .. } = event;
+    let HookEvent { number, change, series } = event;
     let (kind, points) = match change {
         SeriesChange::Put(points) => ("Put", Some(points)),
         SeriesChange::Deleted(points) => ("Deleted", Some(points)),

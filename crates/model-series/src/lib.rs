@@ -13,12 +13,12 @@ mod evaluate;
 pub mod testing;
 
 pub use catalogue::{
-    ATTRIBUTES_MAX, Attribute, AttributeKind, AttributeSearch, AttributeType, AttributeValue, BackOff,
+    ATTRIBUTES_MAX, Attribute, AttributeKind, AttributeSearch, AttributeType, AttributeValue,
     CATALOGUE_BUCKETS_MAX, DRAFTS_MAX, DefinedFormula, Definition, DefinitionChange, DefinitionDraft,
     FORMULA_DEPTH_MAX, FORMULA_READS_MAX, FORMULA_SERIES_MAX, FORMULA_SLOTS_MAX, FORMULA_USERS_MAX,
-    HOOKS_MAX, Hook, HookEvent, HookFilter, HookStanding, HookState, MASTER_DATA_BYTES_MAX, NAME_BYTES_MAX,
-    Repositories, RepositoryChange, RepositoryDraft, RepositoryInfo, SEARCH_PAGE_MAX, Search, SearchPage,
-    SeriesOptions, Switches, TEXT_BYTES_MAX, WRITES_MAX, unit_fingerprint,
+    HOOKS_MAX, Hook, HookEvent, HookStatus, MASTER_DATA_BYTES_MAX, NAME_BYTES_MAX, Repositories,
+    RepositoryChange, RepositoryDraft, RepositoryInfo, SEARCH_PAGE_MAX, Search, SearchPage, SeriesOptions,
+    ServedHook, ServedHooks, Switches, TEXT_BYTES_MAX, WRITES_MAX, unit_fingerprint,
 };
 pub use error::{Error, Refusal, RefusalKind};
 pub use evaluate::{ANSWER_SLOTS_MAX, Answer, Progress, Quotation, ReadRequest, Reader, TotalPages};

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use store::{Change, Stamp, StateCondition, Tenant, Timestamp};
+use store::{StateCondition, Tenant, Timestamp};
 
 use crate::catalogue::{Context, Over};
 use crate::{
-    AttributeType, Definition, DefinitionChange, DefinitionDraft, Error, Hook, HookEvent, HookStanding,
-    HookState, Search, SearchPage, Unit, Units,
+    AttributeType, Definition, DefinitionChange, DefinitionDraft, Error, Hook, HookStatus, Search,
+    SearchPage, Unit, Units,
 };
 use strands::{Edit, Modification, Points, TimeRange};
 
@@ -221,25 +221,25 @@ impl Repository {
         self.context.remove_attribute_type(name, &self.condition).await
     }
 
-    /// All hooks with how far they were told, by name.
+    /// All hooks with their statuses, by name. Cost: a scan, and two cached look-ups each.
     ///
     /// # Errors
     ///
     /// If the store refuses.
-    pub async fn hooks(&self) -> Result<Vec<(Hook, HookState)>, Error> {
+    pub async fn hooks(&self) -> Result<Vec<(Hook, HookStatus)>, Error> {
         self.context.hooks().await
     }
 
-    /// One hook as it stands. Cost: two cached look-ups.
+    /// One hook with its status. Cost: three cached look-ups.
     ///
     /// # Errors
     ///
     /// If the store refuses.
-    pub async fn hook(&self, name: &str) -> Result<Option<HookStanding>, Error> {
+    pub async fn hook(&self, name: &str) -> Result<Option<(Hook, HookStatus)>, Error> {
         self.context.hook(name).await
     }
 
-    /// Stores a hook under a name that has none. It is told what happens from now on.
+    /// Stores a hook under a name that has none. It is notified of what happens from now on.
     ///
     /// # Errors
     ///
@@ -248,7 +248,7 @@ impl Repository {
         self.context.put_hook(hook, Over::Nothing, &self.condition).await
     }
 
-    /// Stores a hook, new or in place of the one of its name. A new one is told what happens from now on.
+    /// Stores a hook, new or in place of the one of its name. A new one is notified of what happens from now on.
     ///
     /// # Errors
     ///
@@ -264,26 +264,6 @@ impl Repository {
     /// [`Error::NotFound`]; if the store refuses.
     pub async fn remove_hook(&self, name: &str) -> Result<(), Error> {
         self.context.remove_hook(name, &self.condition).await
-    }
-
-    /// What of some changes of the feed a hook is to be told, in order. Of a series whose definition cannot be read nothing
-    /// is told but what became of its definition ([`crate::SkipLog`]). Cost: one cached look-up for each record.
-    ///
-    /// # Errors
-    ///
-    /// If the store serves nobody.
-    pub async fn hook_events(&self, hook: &Hook, changes: &[Change]) -> Result<Vec<HookEvent>, Error> {
-        self.context.hook_events(hook, changes).await
-    }
-
-    /// Stores how far a hook was told, in place of what [`Repository::hook`] found in this version; `false` if the
-    /// hook is gone, or another of its name is there now.
-    ///
-    /// # Errors
-    ///
-    /// If the store refuses.
-    pub async fn put_hook_state(&self, name: &str, version: Stamp, state: &HookState) -> Result<bool, Error> {
-        self.context.put_hook_state(name, version, state).await
     }
 
     /// Writes points of many series. All is checked before anything is stored; then each series is its own atom, all

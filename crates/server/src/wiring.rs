@@ -1,10 +1,13 @@
 //! Which front ends there are, and what of the settings each model and front end is given.
 
+use std::time::Duration;
+
 use anyhow::Context as _;
 use api_http::{FrontEnd, MemoryBudget};
 use api_ngsi_ld::{Api, ContextOptions, Contexts, FetchPolicy};
+use delivery::BackOff;
 use model_entities::{Entities, IndexPolicy, Options};
-use model_series::{BackOff, Repositories, SeriesOptions, StrandOptions};
+use model_series::{Repositories, SeriesOptions, StrandOptions};
 use store::{Clock, Lane, Store};
 
 use crate::jobs::HooksPolicy;
@@ -12,8 +15,8 @@ use crate::settings::{AttributeIndexes, ContextFetch, HookSend, Settings};
 use crate::units::Switch;
 use crate::welcome::Served;
 
-/// The first pause of a hook that failed, in microseconds.
-const HOOK_PAUSE_FIRST_US: i64 = 1_000_000;
+/// The first pause of a hook that failed.
+const HOOK_PAUSE_FIRST: Duration = Duration::from_secs(1);
 
 /// The models that front ends and jobs share.
 #[derive(Clone)]
@@ -121,11 +124,11 @@ fn series_options(settings: &Settings) -> SeriesOptions {
 
 /// Whom hooks may call; `None`: nobody.
 pub(crate) fn hooks_policy(settings: &Settings) -> Option<HooksPolicy> {
-    let longest = i64::try_from(settings.hooks.pause_max.0.as_micros()).unwrap_or(i64::MAX);
+    let longest = settings.hooks.pause_max.0;
     (settings.hooks.send != HookSend::Off).then(|| HooksPolicy {
         private_addresses: settings.hooks.send == HookSend::Any,
         duration_max: settings.hooks.duration_max.0,
-        back_off: BackOff { first_us: HOOK_PAUSE_FIRST_US.min(longest), longest_us: longest },
+        back_off: BackOff { first: HOOK_PAUSE_FIRST.min(longest), longest },
         changes_max: settings.hooks.changes_max,
     })
 }

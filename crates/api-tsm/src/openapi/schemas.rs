@@ -96,6 +96,7 @@ fn kinds_and_lists() -> Value {
             "Signed": read_only(&json!({ "type": "boolean" })),
             "State": read_only(&object(&[], json!({
                 "Delivered": { "type": "integer" }, "Failed": { "type": "integer" }, "Cuts": { "type": "integer" },
+                "Pending": { "type": "integer" }, "Overflowed": { "type": "integer" },
                 "RetryAt": time, "LastError": text,
             }))),
         })),

@@ -1,7 +1,7 @@
 //! `/hooks`: who is told of changes.
 
 use api_http::{Operation, Request, Response};
-use model_series::HookState;
+use model_series::HookStatus;
 
 use super::conditions::tagged_answer;
 use super::{check_json, created, no_content, ok};
@@ -37,7 +37,7 @@ pub(crate) async fn create(api: Api, request: Request) -> Result<Response, Probl
     let hook = read_json::<HookGiven>(&request.body)?.hook(None)?;
     let repository = api.repository_to_fill(&request).await?;
     repository.create_hook(&hook).await?;
-    created(&request, &hook.name, &HookShape::new(&hook, &HookState::default()))
+    created(&request, &hook.name, &HookShape::new(&hook, &HookStatus::default()))
 }
 
 /// GET `/repositories/{repository}/hooks/{hook}`
@@ -50,9 +50,9 @@ pub(crate) const GET: Operation = operation("hooks", "getHook", "One hook.")
 pub(crate) async fn get(api: Api, request: Request) -> Result<Response, Problem> {
     let name = request.capture(1);
     let found = api.repository(&request).await?.hook(name).await?;
-    let found = found.ok_or_else(|| Problem::not_found(format!("hook {name} is not known")))?;
-    let answer = ok(&HookShape::new(&found.hook, &found.state))?;
-    tagged_answer(&request, found.hook.fingerprint(), answer)
+    let (hook, status) = found.ok_or_else(|| Problem::not_found(format!("hook {name} is not known")))?;
+    let answer = ok(&HookShape::new(&hook, &status))?;
+    tagged_answer(&request, hook.fingerprint(), answer)
 }
 
 /// PUT `/repositories/{repository}/hooks/{hook}`

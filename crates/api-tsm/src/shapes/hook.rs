@@ -1,7 +1,7 @@
 //! `{"Name":"billing","Url":"https://…","Series":"Meter %","Attributes":["Region|North"],"Active":true}`
 
 use http::Uri;
-use model_series::{AttributeSearch, Hook, HookState};
+use model_series::{AttributeSearch, Hook, HookStatus};
 use serde::{Deserialize, Serialize};
 
 use super::unit::same_name;
@@ -29,14 +29,23 @@ struct StateShape<'a> {
     delivered: u64,
     failed: u64,
     cuts: u64,
+    #[serde(skip_serializing_if = "is_zero")]
+    pending: u64,
+    #[serde(skip_serializing_if = "is_zero")]
+    overflowed: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     retry_at: Option<String>,
     #[serde(skip_serializing_if = "str::is_empty")]
     last_error: &'a str,
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
 impl<'a> HookShape<'a> {
-    pub(crate) fn new(hook: &'a Hook, state: &'a HookState) -> Self {
+    pub(crate) fn new(hook: &'a Hook, status: &'a HookStatus) -> Self {
         let attributes = hook.attributes.iter().map(|attribute| match &attribute.value {
             Some(value) => format!("{}|{value}", attribute.name),
             None => attribute.name.to_string(),
@@ -49,11 +58,13 @@ impl<'a> HookShape<'a> {
             active: hook.is_active,
             signed: hook.secret.is_some(),
             state: StateShape {
-                delivered: state.delivered,
-                failed: state.failed,
-                cuts: state.cuts,
-                retry_at: (state.failures > 0).then(|| format_stamp(state.retry_at)),
-                last_error: &state.last_error,
+                delivered: status.delivered,
+                failed: status.failed,
+                cuts: status.cuts,
+                pending: status.pending,
+                overflowed: status.overflowed,
+                retry_at: (status.failures > 0).then(|| format_stamp(status.retry_at)),
+                last_error: &status.last_error,
             },
         }
     }

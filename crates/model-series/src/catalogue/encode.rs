@@ -17,10 +17,11 @@ use lang_formula::{Duration, Formula};
 use store::wire::{Malformed, Reader, put_f64, put_i64, put_text, put_varint};
 use store::{Cursor, ErrorKind, Timestamp};
 
+use super::hooks::Registration;
 use super::{
     Attribute, AttributeKind, AttributeSearch, AttributeType, AttributeValue, DefinedFormula, Definition,
 };
-use super::{Hook, HookState, Switches};
+use super::{Hook, Switches};
 use crate::{Alignment, Error, Interval, IntervalUnit, Raster, Unit, UnitRule, Zone};
 
 const FORMAT: u8 = 1;
@@ -344,38 +345,39 @@ pub(crate) fn take_hook(bytes: &[u8]) -> Result<Hook, Malformed> {
     })
 }
 
-/// How far a hook was told, as bytes.
-pub(crate) fn put_hook_state(state: &HookState) -> Vec<u8> {
+/// The registration of a hook, as bytes. The row once said how far the hook was notified: those fields are zero now, and passed over.
+pub(crate) fn put_registration(registration: &Registration) -> Vec<u8> {
     let mut out = begin();
-    out.extend_from_slice(&state.cursor(0).to_bytes());
-    for number in [state.failures.into(), state.delivered, state.failed, state.cuts] {
-        put_varint(&mut out, number);
+    let (first, others) = match registration.since.split_first() {
+        Some((first, others)) => (*first, others),
+        None => (Cursor::default(), &[][..]),
+    };
+    out.extend_from_slice(&first.to_bytes());
+    for _ in 0..4 {
+        put_varint(&mut out, 0);
     }
-    put_i64(&mut out, state.retry_at.0);
-    put_text(&mut out, &state.last_error);
+    put_i64(&mut out, 0);
+    put_text(&mut out, "");
     // Those of other shards, up to the end: stores with one shard have none.
-    for cursor in state.cursors.iter().skip(1) {
+    for cursor in others {
         out.extend_from_slice(&cursor.to_bytes());
     }
     out
 }
 
-/// What the bytes say of how far a hook was told.
-pub(crate) fn take_hook_state(bytes: &[u8]) -> Result<HookState, Malformed> {
+/// The registration of a hook in the bytes.
+pub(crate) fn take_registration(bytes: &[u8]) -> Result<Registration, Malformed> {
     let fields = &mut read(bytes)?;
-    let mut state = HookState {
-        cursors: vec![take_cursor(fields)?],
-        failures: fields.varint_u32()?,
-        delivered: fields.varint()?,
-        failed: fields.varint()?,
-        cuts: fields.varint()?,
-        retry_at: Timestamp(fields.i64()?),
-        last_error: take_owned(fields)?,
-    };
-    while !fields.is_empty() {
-        state.cursors.push(take_cursor(fields)?);
+    let mut since = vec![take_cursor(fields)?];
+    for _ in 0..4 {
+        fields.varint()?;
     }
-    Ok(state)
+    fields.i64()?;
+    take_owned(fields)?;
+    while !fields.is_empty() {
+        since.push(take_cursor(fields)?);
+    }
+    Ok(Registration { since })
 }
 
 fn take_cursor(fields: &mut Reader<'_>) -> Result<Cursor, Malformed> {

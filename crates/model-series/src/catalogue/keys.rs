@@ -14,7 +14,7 @@
 //! catalogue/{repository}/0            u                     units, stamped       all of them in one row
 //!                                     t name                attribute type, stamped
 //!                                     h name                hook, stamped
-//!                                     k name                how far a hook was told, stamped
+//!                                     k name                when a hook was made, stamped
 //!                                     i                     the intent under way (intent.rs), stamped
 //! catalogue/{repository}/{each}       p                     how far intents were carried out here, stamped
 //! intents/{repository}/0              w write id, piece     a piece of an intent; fresh rows
@@ -61,7 +61,7 @@ const REMOVAL: u8 = b'x';
 const UNITS: u8 = b'u';
 const ATTRIBUTE_TYPE: u8 = b't';
 const HOOK: u8 = b'h';
-const HOOK_STATE: u8 = b'k';
+const HOOK_REGISTRATION: u8 = b'k';
 const INTENT: u8 = b'i';
 const PROGRESS: u8 = b'p';
 const PIECE: u8 = b'w';
@@ -168,8 +168,8 @@ pub(crate) fn hook(name: &str) -> Bytes {
 }
 
 /// Row `k`.
-pub(crate) fn hook_state(name: &str) -> Bytes {
-    named(HOOK_STATE, name)
+pub(crate) fn hook_registration(name: &str) -> Bytes {
+    named(HOOK_REGISTRATION, name)
 }
 
 /// Row `i`.
@@ -331,7 +331,7 @@ mod tests {
                 let next = number.wrapping_add(buckets);
                 assert_eq!(bucket_of_number(next, buckets), bucket_of_number(number, buckets));
             }
-            for key in [units(), attribute_type("Region"), hook("h"), hook_state("h"), intent()] {
+            for key in [units(), attribute_type("Region"), hook("h"), hook_registration("h"), intent()] {
                 assert_eq!(bucket_of_key(&key, buckets), 0);
             }
         }

@@ -2,27 +2,26 @@
 
 use bytes::Bytes;
 use store::rows::Pages;
-use store::{
-    Condition, Cursor, Direction, Fingerprint, ReadAttempts, Row, Snapshot, Stamp, StateCondition, Write,
-};
+use store::{Condition, Cursor, Direction, Fingerprint, ReadAttempts, Row, Snapshot, StateCondition, Write};
 
 use super::check::{check_name, check_text};
 use super::context::{BACKOFF, Context};
 use super::encode::{
-    damaged, put_attribute_type, put_hook, put_hook_state, put_units, take_attribute_type, take_hook,
-    take_hook_state,
+    damaged, put_attribute_type, put_hook, put_registration, put_units, take_attribute_type, take_hook,
+    take_registration,
 };
+use super::hooks::{Registration, hook_registry};
 use super::keys::{self, Index};
 use super::pending::PendingCommit;
 use super::state::{check_state, unit_fingerprint};
-use super::{AttributeKind, AttributeType, HOOKS_MAX, Hook, HookStanding, HookState, MASTER_DATA_BYTES_MAX};
+use super::{AttributeKind, AttributeType, HOOKS_MAX, Hook, HookStatus, MASTER_DATA_BYTES_MAX, ServedHook};
 use crate::{Error, Unit, Units};
 
 /// Rows that are scanned in one page.
 const PAGE: usize = 512;
 
-/// A hook and how far it was told, or why that cannot be read; with its name.
-pub(crate) type HookOfName = (Box<str>, Result<(Hook, HookState), Error>);
+/// A hook, or why it cannot be read; with its name.
+pub(crate) type HookOfName = (Box<str>, Result<ServedHook, Error>);
 
 /// What may stand under a name when something is stored under it.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -216,42 +215,48 @@ impl Context {
         }
     }
 
-    /// All hooks with how far they were told, by name.
-    pub(crate) async fn hooks(&self) -> Result<Vec<(Hook, HookState)>, Error> {
-        self.hooks_each().await?.into_iter().map(|(_, hook)| hook).collect()
+    /// All hooks with their statuses, by name.
+    pub(crate) async fn hooks(&self) -> Result<Vec<(Hook, HookStatus)>, Error> {
+        let mut hooks = Vec::new();
+        for (_, hook) in self.hooks_each().await? {
+            let ServedHook { hook, receiver, .. } = hook?;
+            hooks.push((hook, delivery::read_status(&self.store, &self.tenant, receiver).await?));
+        }
+        Ok(hooks)
     }
 
-    /// The same with their names, each with an error of its own.
+    /// All hooks with their names, each with an error of its own.
     pub(crate) async fn hooks_each(&self) -> Result<Vec<HookOfName>, Error> {
         let page =
             self.store.scan(self.first_partition(), &keys::hooks(), Direction::Forward, HOOKS_MAX).await?;
         let name = |key| keys::name_of_key(key, 1).ok_or_else(|| damaged("a hook"));
         let names = page.rows().map(|(key, _)| name(key)).collect::<Result<Vec<&str>, Error>>()?;
-        let states: Vec<Bytes> = names.iter().map(|name| keys::hook_state(name)).collect();
-        let states = self.rows_each(&states).await?;
-        let stands = |value: &[u8], state: Result<Option<Row>, Error>| {
+        let registrations: Vec<Bytes> = names.iter().map(|name| keys::hook_registration(name)).collect();
+        let registrations = self.rows_each(&registrations).await?;
+        let served = |value: &[u8], registration: Result<Option<Row>, Error>| {
             let hook = take_hook(value).map_err(|_| damaged("a hook"))?;
-            let state = state?.map_or(Ok(HookState::default()), |row| self.hook_state_of(&row))?;
-            Ok((hook, state))
+            self.served_hook(hook, &registration?.ok_or_else(|| damaged("the registration of a hook"))?)
         };
-        let hooks = page.rows().zip(names).zip(states);
-        Ok(hooks.map(|(((_, value), name), state)| (name.into(), stands(value, state))).collect())
+        let hooks = page.rows().zip(names).zip(registrations);
+        Ok(hooks.map(|(((_, value), name), row)| (name.into(), served(value, row))).collect())
     }
 
-    /// One hook as it stands; see [`crate::Repository::hook`].
-    pub(crate) async fn hook(&self, name: &str) -> Result<Option<HookStanding>, Error> {
-        // Both rows are written and removed together; what comes between two reads is seen by the version.
+    /// One hook with its status; see [`crate::Repository::hook`].
+    pub(crate) async fn hook(&self, name: &str) -> Result<Option<(Hook, HookStatus)>, Error> {
         let Some(row) = self.row(&keys::hook(name)).await? else { return Ok(None) };
-        let Some(told) = self.row(&keys::hook_state(name)).await? else { return Ok(None) };
+        // Both rows are written and removed together.
+        let Some(registration) = self.row(&keys::hook_registration(name)).await? else { return Ok(None) };
         let hook = take_hook(&row.value).map_err(|_| damaged("a hook"))?;
-        let state = self.hook_state_of(&told)?;
-        Ok(Some(HookStanding { hook, state, version: told.stamp }))
+        let ServedHook { hook, receiver, .. } = self.served_hook(hook, &registration)?;
+        Ok(Some((hook, delivery::read_status(&self.store, &self.tenant, receiver).await?)))
     }
 
-    fn hook_state_of(&self, row: &Row) -> Result<HookState, Error> {
-        let state = take_hook_state(&row.value).map_err(|_| damaged("the state of a hook"))?;
-        let cursors = state.cursors.iter().map(|cursor| self.store.adopt_cursor(*cursor)).collect();
-        Ok(HookState { cursors, ..state })
+    /// The commit that registered it names a hook for ever.
+    fn served_hook(&self, hook: Hook, row: &Row) -> Result<ServedHook, Error> {
+        let registration =
+            take_registration(&row.value).map_err(|_| damaged("the registration of a hook"))?;
+        let since = registration.since.iter().map(|cursor| self.store.adopt_cursor(*cursor)).collect();
+        Ok(ServedHook::new(&self.tenant, hook, row.write_id.0, Registration { since }))
     }
 
     /// Stores a hook; see [`crate::Repository::put_hook`].
@@ -282,16 +287,16 @@ impl Context {
                     if self.hooks().await?.len() >= HOOKS_MAX {
                         return Err(Error::Limit(format!("a repository has at most {HOOKS_MAX} hooks")));
                     }
-                    // Told from here on: the feed's end before the hook is there.
-                    let state = HookState { cursors: self.feed_ends(), ..HookState::default() };
+                    // It is notified of what comes after the feed's end of now.
+                    let registration = Registration { since: self.feed_ends() };
                     pending.conditions.push(Condition::Absent(key.clone()));
-                    let (state_key, state) = (keys::hook_state(&hook.name), put_hook_state(&state));
-                    pending.writes.push(Write::PutStamped(state_key, state.into()));
+                    let row_key = keys::hook_registration(&hook.name);
+                    pending.writes.push(Write::PutStamped(row_key, put_registration(&registration).into()));
                 }
             }
             pending.writes.push(Write::PutStamped(key.clone(), put_hook(hook).into()));
             if self.commit(pending).await? {
-                return Ok(());
+                return Ok(hook_registry(&self.store).note_change().await?);
             }
         }
         Err(attempts.exhausted(hook.name.clone()).into())
@@ -311,26 +316,19 @@ impl Context {
                 return Err(Error::NotFound(format!("hook {name}").into()));
             };
             check_state(condition, Some(|| Fingerprint::of(&row.value)), "hook", name)?;
+            let registration = self.row(&keys::hook_registration(name)).await?;
             let conditions = vec![Condition::Version(key.clone(), row.stamp)];
-            let writes = vec![Write::Delete(key.clone()), Write::Delete(keys::hook_state(name))];
-            if self.commit(PendingCommit { conditions, writes, ..PendingCommit::default() }).await? {
-                return Ok(());
+            let writes = vec![Write::Delete(key.clone()), Write::Delete(keys::hook_registration(name))];
+            if !self.commit(PendingCommit { conditions, writes, ..PendingCommit::default() }).await? {
+                continue;
             }
+            hook_registry(&self.store).note_change().await?;
+            if let Some(registration) = registration {
+                delivery::forget(&self.store, &self.tenant, registration.write_id.0).await?;
+            }
+            return Ok(());
         }
         Err(attempts.exhausted(name).into())
-    }
-
-    /// Stores how far a hook was told; see [`crate::Repository::put_hook_state`].
-    pub(crate) async fn put_hook_state(
-        &self,
-        name: &str,
-        version: Stamp,
-        state: &HookState,
-    ) -> Result<bool, Error> {
-        let key = keys::hook_state(name);
-        let conditions = vec![Condition::Version(key.clone(), version)];
-        let writes = vec![Write::PutStamped(key, put_hook_state(state).into())];
-        self.commit(PendingCommit { conditions, writes, ..PendingCommit::default() }).await
     }
 }
 

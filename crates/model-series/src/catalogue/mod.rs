@@ -21,10 +21,12 @@ mod master;
 mod points;
 mod repositories;
 
+mod matches;
+
 pub use attributes::{Attribute, AttributeKind, AttributeType, AttributeValue};
 pub(crate) use context::Context;
 pub use definition::{DefinedFormula, Definition, DefinitionChange, DefinitionDraft, Switches};
-pub use hooks::{BackOff, Hook, HookEvent, HookFilter, HookStanding, HookState};
+pub use hooks::{Hook, HookEvent, HookStatus, ServedHook, ServedHooks};
 pub(crate) use master::Over;
 pub(crate) use points::shift;
 pub use repositories::{Repositories, RepositoryChange, RepositoryDraft, RepositoryInfo, SeriesOptions};

@@ -17,9 +17,10 @@ use super::CATALOGUE_BUCKETS_MAX;
 use super::check::check_text;
 use super::context::{BACKOFF, Context};
 use super::encode::{begin, damaged, read};
+use super::hooks::{ServedHook, hook_registry};
 use super::keys::MODEL;
 use super::state::check_state;
-use crate::{Error, Hook, HookState, Repository};
+use crate::{Error, Repository};
 use strands::{StrandOptions, Strands};
 
 /// The repository that a tenant may have beside the most of others.
@@ -247,7 +248,7 @@ impl Repositories {
             check_state(&self.condition, Some(|| info.fingerprint()), "repository", name)?;
             if self.directory().remove_if(&part, MODEL, Some(&kept)).await? {
                 self.forget_removed();
-                return Ok(());
+                return Ok(hook_registry(self.store()).note_change().await?);
             }
         }
         Err(attempts.exhausted("the repositories").into())
@@ -355,13 +356,8 @@ impl Repositories {
         Ok(recompressed)
     }
 
-    /// The hooks of all repositories of all tenants, each with its repository's name and how far it was told. For the job that serves them: what cannot be read is
-    /// skipped ([`crate::SkipLog`]).
-    ///
-    /// # Errors
-    ///
-    /// If the store serves nobody, or its directory of tenants cannot be read.
-    pub async fn all_hooks(&self) -> Result<Vec<(Box<str>, Repository, Hook, HookState)>, Error> {
+    /// The hooks of all repositories of all tenants. What cannot be read is skipped ([`crate::SkipLog`]).
+    pub(crate) async fn all_hooks(&self) -> Result<Vec<ServedHook>, Error> {
         let mut all = Vec::new();
         for part in self.all_parts("hooks").await? {
             let hooks = async {
@@ -377,14 +373,16 @@ impl Repositories {
             };
             for (name, hook) in hooks {
                 match hook {
-                    Ok((hook, state)) => {
-                        all.push((part.name().into(), Repository::new(context.clone()), hook, state));
-                    }
+                    Ok(hook) => all.push(hook),
                     Err(error) => context.skip("hooks", &format_args!("hook {name}"), error)?,
                 }
             }
         }
         Ok(all)
+    }
+
+    pub(crate) fn store(&self) -> &Store {
+        &self.shared.store
     }
 
     /// The strands that points are kept in: the server folds their overlays ([`Strands::next_to_fold`]).
@@ -415,7 +413,7 @@ impl Repositories {
 
     /// What all work on a repository needs; of one that is known already the same. Cost: a look-up; a linear read for one that
     /// is not known.
-    async fn context(&self, part: &Tenant) -> Result<Arc<Context>, Error> {
+    pub(crate) async fn context(&self, part: &Tenant) -> Result<Arc<Context>, Error> {
         let shared = &*self.shared;
         let (number, name) = (part.within().map_or(0, Tenant::number), part.name());
         let is_it = |context: &&Arc<Context>| context.tenant == *part;

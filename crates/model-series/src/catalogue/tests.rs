@@ -18,9 +18,9 @@ use std::sync::Arc;
 use store::{Change, Clock, Store, Timestamp};
 
 use crate::{
-    Alignment, Attribute, AttributeKind, AttributeType, AttributeValue, Definition, DefinitionDraft, Error,
-    HookState, Interval, IntervalUnit, Repositories, Repository, RepositoryDraft, SeriesOptions, SeriesRef,
-    Unit, UnitRule,
+    Alignment, Attribute, AttributeKind, AttributeType, AttributeValue, Cursor, Definition, DefinitionDraft,
+    Error, Interval, IntervalUnit, Repositories, Repository, RepositoryDraft, SeriesOptions, SeriesRef, Unit,
+    UnitRule,
 };
 use strands::{Points, StrandOptions};
 
@@ -114,11 +114,11 @@ pub(crate) async fn find(repository: &Repository, name: &str) -> Arc<Definition>
     repository.find(SeriesRef::Name(name)).await.expect(name)
 }
 
-/// What all shards tell behind a hook's cursors: once each, in the order of their commits.
-pub(crate) async fn changes_since(store: &Store, state: &HookState) -> Vec<Change> {
+/// All changes of all shards: once each, in the order of their commits.
+pub(crate) async fn all_changes(store: &Store) -> Vec<Change> {
     let mut changes = Vec::new();
     for shard in 0..store.feed_shards() {
-        changes.extend(store.feed(shard, state.cursor(shard), 1_000).await.expect("the feed").changes);
+        changes.extend(store.feed(shard, Cursor::default(), 1_000).await.expect("the feed").changes);
     }
     changes.sort_by_key(|change| change.number);
     changes.dedup_by_key(|change| change.number);

@@ -30,6 +30,11 @@ impl JobLease {
         Self { store, name, ttl, lease: None }
     }
 
+    /// Whether it was ours when it was asked for last.
+    pub(crate) fn is_held(&self) -> bool {
+        self.lease.is_some()
+    }
+
     /// Renews the lease, or takes it; whether it is ours.
     ///
     /// # Errors

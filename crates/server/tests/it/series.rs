@@ -288,7 +288,7 @@ fn hooks_are_told_until_they_take_it() {
         let state = server.get("/repositories/default/hooks/billing").text();
         state.contains("\"Delivered\":1").then_some(state)
     });
-    assert!(state.contains("\"Delivered\":1,\"Failed\":1,\"Cuts\":0}"), "{state}");
+    assert!(state.contains("\"Delivered\":1,\"Failed\":1,\"Cuts\":0}"), "nothing is pending: {state}");
     assert_eq!(server.metric("twinfold_hook_notifications_total") as u64, 1);
     assert_eq!(server.metric("twinfold_hook_failures_total") as u64, 1);
 }

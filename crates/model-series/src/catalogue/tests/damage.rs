@@ -5,7 +5,7 @@ use store::{Commit, Direction, Partition, Range, Timestamp, Write, WriteIds};
 
 use super::*;
 use crate::catalogue::keys;
-use crate::{Duration, Hook, SeriesWrite, Switches};
+use crate::{Duration, Hook, SeriesWrite, ServedHooks, Switches};
 use strands::Edit;
 
 async fn rows(store: &Store, partition: &Partition, range: Range) -> Vec<Bytes> {
@@ -118,14 +118,16 @@ async fn other_hooks_are_served_and_told_of_other_series() {
     spoil_definition(&store, (&repository, &damaged)).await;
 
     let fresh = repositories(&store);
-    let hooks = fresh.all_hooks().await.expect("goes on");
-    let names: Vec<_> = hooks.iter().map(|(name, _, hook, _)| (&**name, &*hook.name)).collect();
+    let mut hooks = ServedHooks::default();
+    assert!(fresh.refresh_hooks(&mut hooks).await.expect("goes on"));
+    let names: Vec<_> = hooks.iter().map(|hook| (&*hook.repository_name, &*hook.hook.name)).collect();
     assert_eq!(names, [("grid", "sound")]);
     assert_eq!(fresh.strands().skips().count(), 1);
     let repository = fresh.get("grid").await.expect("there");
     assert!(repository.hooks().await.is_err(), "whoever lists them is told so");
-    let changes = changes_since(&store, &HookState::default()).await;
-    let events = repository.hook_events(&hooks[0].2, &changes).await.expect("goes on");
+    let changes = all_changes(&store).await;
+    let matches = fresh.match_hooks(&hooks, (0, &changes)).await.expect("goes on");
+    let events: Vec<_> = matches.into_iter().map(|(_, event)| event).collect();
     let told: Vec<_> =
         events.iter().map(|event| (event.series.number, event.change.definition().is_some())).collect();
     assert_eq!(told, [(damaged.number, true), (sound.number, true), (sound.number, false)]);

@@ -1,4 +1,8 @@
-use model_series::{Alignment, DefinitionDraft, Hook, SeriesOptions, StrandOptions, Timestamp};
+use std::sync::atomic::Ordering;
+
+use model_series::{
+    Alignment, DefinitionDraft, Hook, HookStatus, Repository, SeriesOptions, StrandOptions, Timestamp,
+};
 use store::{FeedOptions, MemoryOptions};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
@@ -42,7 +46,7 @@ impl Scene {
         let policy = HooksPolicy {
             private_addresses,
             duration_max: Duration::from_secs(5),
-            back_off: BackOff { first_us: SECOND, longest_us: 60 * SECOND },
+            back_off: BackOff { first: Duration::from_secs(1), longest: Duration::from_secs(60) },
             changes_max: 10,
         };
         let metrics = Arc::new(Metrics::new(std::iter::empty(), 1));
@@ -57,13 +61,41 @@ impl Scene {
         self.repository.define(vec![draft], self.clock.now()).await.unwrap();
     }
 
-    async fn turns(&self) -> Vec<Turn> {
-        let hooks = self.hooks.shared.hooks().await.unwrap();
-        self.hooks.shared.turns(hooks, &HashMap::new())
+    async fn serving(&self) -> Serving {
+        Serving::open(Arc::clone(&self.hooks.shared)).await.unwrap()
     }
 
-    async fn state(&self) -> HookState {
+    async fn status(&self) -> HookStatus {
         self.repository.hooks().await.unwrap().remove(0).1
+    }
+}
+
+impl Serving {
+    /// Notifies until hooks have taken or refused what is there now.
+    async fn notify(&mut self) {
+        self.turn(true).await.unwrap();
+        while let Some(ended) = self.sends.join_next().await {
+            self.settle(ended);
+            self.turn(true).await.unwrap();
+        }
+        self.turn(true).await.unwrap();
+    }
+
+    /// The same until `done` is.
+    async fn notify_until<T>(&mut self, done: impl Future<Output = T>) -> T {
+        let notify = Box::pin(async {
+            loop {
+                self.turn(false).await.unwrap();
+                match self.sends.join_next().await {
+                    Some(ended) => self.settle(ended),
+                    None => tokio::task::yield_now().await,
+                }
+            }
+        });
+        tokio::select! {
+            done = Box::pin(done) => done,
+            () = notify => unreachable!("it goes on for ever"),
+        }
     }
 }
 
@@ -90,7 +122,7 @@ impl Called {
         Self { url: format!("http://{}/", listener.local_addr().unwrap()), listener }
     }
 
-    /// Takes one notification after `first` was done; how many changes it told.
+    /// Takes one notification after `first` was done; how many changes it had.
     async fn take(&self, first: impl Future<Output = ()>) -> usize {
         let (mut stream, _) = self.listener.accept().await.unwrap();
         let mut received = Vec::new();
@@ -110,20 +142,7 @@ impl Called {
 }
 
 #[tokio::test]
-async fn how_far_a_hook_was_seen_is_forgotten_with_it() {
-    let scene = Scene::new(true, FeedOptions::recommended()).await;
-    let mut round = Round::default();
-    let key = (scene.repository.tenant().number(), "billing".into());
-    round.seen.extend([(key, Vec::new()), ((u32::MAX, "billing".into()), Vec::new())]);
-    round.begin(&scene.hooks.shared).await;
-    assert_eq!(round.seen.len(), 1, "that of a life that is over went");
-    scene.repository.remove_hook("billing").await.unwrap();
-    round.begin(&scene.hooks.shared).await;
-    assert!(round.seen.is_empty());
-}
-
-#[tokio::test]
-async fn a_hook_that_is_changed_is_told_at_its_new_address() {
+async fn a_hook_that_is_changed_is_notified_at_its_new_address() {
     let scene = Scene::new(true, FeedOptions::recommended()).await;
     let (before, after) = (Called::new().await, Called::new().await);
     scene.repository.put_hook(hook_at(&before.url)).await.unwrap();
@@ -135,122 +154,97 @@ async fn a_hook_that_is_changed_is_told_at_its_new_address() {
         let first = before.take(change).await;
         (first, after.take(async {}).await, after.take(async {}).await)
     };
-    let turn = scene.turns().await.remove(0);
-    let (_, told) = tokio::join!(scene.hooks.shared.serve(turn), called);
-    assert_eq!(told, (10, 10, 5), "what was taken is not told again");
-    let state = scene.state().await;
-    assert_eq!((state.delivered, state.failures), (25, 0));
+    let mut serving = scene.serving().await;
+    assert_eq!(serving.notify_until(called).await, (10, 10, 5), "what was taken is not sent again");
+    serving.notify().await;
+    let status = scene.status().await;
+    assert_eq!((status.delivered, status.failures, status.pending), (25, 0, 0));
 }
 
 #[tokio::test]
-async fn a_hook_that_is_changed_is_told_what_it_now_chooses() {
+async fn a_hook_made_anew_is_notified_of_what_happens_from_then_on() {
     let scene = Scene::new(true, FeedOptions::recommended()).await;
     let called = Called::new().await;
     scene.repository.put_hook(hook_at(&called.url)).await.unwrap();
     for number in 0..25 {
         scene.define(&format!("series {number}")).await;
     }
-    let narrower = Hook { series: Some("%24".into()), ..hook_at(&called.url) };
-    let change = async { scene.repository.put_hook(narrower).await.unwrap() };
-    let told = async { (called.take(change).await, called.take(async {}).await) };
-    let turn = scene.turns().await.remove(0);
-    let (_, told) = tokio::join!(scene.hooks.shared.serve(turn), told);
-    assert_eq!(told, (10, 1));
-}
-
-#[tokio::test]
-async fn a_hook_made_anew_is_told_what_happens_from_then_on() {
-    let scene = Scene::new(true, FeedOptions::recommended()).await;
-    let called = Called::new().await;
-    scene.repository.put_hook(hook_at(&called.url)).await.unwrap();
-    for number in 0..25 {
-        scene.define(&format!("series {number}")).await;
-    }
-    let mut made_at = Cursor::default();
     let renewed = async {
         scene.repository.remove_hook("billing").await.unwrap();
-        made_at = scene.hooks.shared.store.feed_end(0);
         scene.repository.put_hook(hook_at(&called.url)).await.unwrap();
     };
-    let turn = scene.turns().await.remove(0);
-    let (_, told) = tokio::join!(scene.hooks.shared.serve(turn), called.take(renewed));
-    assert_eq!(told, 10);
-    let fresh = HookState { cursors: vec![made_at], ..HookState::default() };
-    assert_eq!(scene.state().await, fresh, "nothing of the one before is left");
-    scene.hooks.shared.serve(scene.turns().await.remove(0)).await;
-    assert_eq!(scene.state().await, fresh, "nothing of before is told");
+    let mut serving = scene.serving().await;
+    assert_eq!(serving.notify_until(called.take(renewed)).await, 10);
+    serving.notify().await;
+    assert_eq!(scene.status().await, HookStatus::default(), "nothing of the one before is left");
+    scene.define("another").await;
+    assert_eq!(serving.notify_until(called.take(async {})).await, 1);
+}
+
+/// Though the follower reads the changes only after the hook was made.
+#[tokio::test]
+async fn a_hook_is_not_notified_of_what_was_before_it() {
+    let clock = Clock::manual(Timestamp(SECOND));
+    let feed = FeedOptions::recommended();
+    let scene = Scene::on(Store::memory(MemoryOptions { clock: clock.clone(), feed }), clock, true).await;
+    let called = Called::new().await;
+    let first = Hook { name: "first".into(), series: Some("none".into()), ..hook_at(&called.url) };
+    scene.repository.put_hook(first).await.unwrap();
+    scene.define("before").await;
+    scene.repository.put_hook(hook_at(&called.url)).await.unwrap();
+    scene.define("after").await;
+    let mut serving = scene.serving().await;
+    assert_eq!(serving.notify_until(called.take(async {})).await, 1);
 }
 
 #[tokio::test]
 async fn a_hook_is_tried_again_after_a_pause() {
     let scene = Scene::new(true, FeedOptions::recommended()).await;
     scene.define("a").await;
+    let mut serving = scene.serving().await;
     for (failures, pause) in [(1, 1), (2, 2), (3, 4)] {
-        let turn = scene.turns().await.remove(0);
-        let before = turn.standing.state.cursor(0);
-        assert_eq!(scene.hooks.shared.serve(turn).await, [Seen::at(before)], "it stays where it is");
-        let state = scene.state().await;
-        assert_eq!((state.cursor(0), state.failures, state.delivered), (before, failures, 0));
-        assert!(!state.last_error.is_empty());
-        assert!(scene.turns().await.is_empty(), "it rests");
+        serving.notify().await;
+        serving.notify().await;
+        let status = scene.status().await;
+        assert_eq!((status.failures, status.failed, status.delivered), (failures, failures.into(), 0));
+        assert_eq!(status.pending, 1);
+        assert!(!status.last_error.is_empty());
         scene.clock.set(Timestamp(scene.clock.now().0 + pause * SECOND));
     }
     assert_eq!(scene.hooks.shared.metrics.hooks.failures.load(Ordering::Relaxed), 3);
+    // Another node goes on where this one was.
+    let mut other = scene.serving().await;
+    other.notify().await;
+    assert_eq!(scene.status().await.failures, 4);
 }
 
 #[tokio::test]
 async fn private_addresses_are_not_called() {
     let scene = Scene::new(false, FeedOptions::recommended()).await;
     scene.define("a").await;
-    scene.hooks.shared.serve(scene.turns().await.remove(0)).await;
-    let state = scene.state().await;
-    assert!(state.last_error.contains("127.0.0.1 is not a public address"), "{}", state.last_error);
+    scene.serving().await.notify().await;
+    let status = scene.status().await;
+    assert!(status.last_error.contains("127.0.0.1 is not a public address"), "{}", status.last_error);
 }
 
 #[tokio::test]
-async fn a_hook_behind_the_feed_goes_on_at_its_end() {
-    let nothing = FeedOptions { bytes_min: 0, age_min: Duration::ZERO, bytes_max: 1 << 20 };
+async fn hooks_behind_the_feed_go_on_at_its_end() {
+    let nothing = FeedOptions { bytes_min: 0, age_min: Duration::ZERO, bytes_max: 1 << 12 };
     let scene = Scene::new(true, nothing).await;
-    for number in 0..20 {
+    for number in 0..200 {
         scene.define(&format!("series {number}")).await;
     }
-    let seen = scene.hooks.shared.serve(scene.turns().await.remove(0)).await;
-    let state = scene.state().await;
-    assert_eq!((state.cuts, state.failures), (1, 0));
-    assert_eq!([Seen::at(state.cursor(0))], *seen);
+    scene.serving().await.notify().await;
+    let status = scene.status().await;
+    assert_eq!((status.cuts, status.failures), (1, 0));
     assert_eq!(scene.hooks.shared.metrics.hooks.cuts.load(Ordering::Relaxed), 1);
 }
 
 #[tokio::test]
-async fn what_hooks_were_not_told_is_kept_for_them() {
-    let little = FeedOptions { bytes_min: 200, age_min: Duration::ZERO, bytes_max: 1 << 20 };
-    let scene = Scene::new(false, little).await;
-    let keep = async || {
-        let ends = scene.hooks.shared.feed_ends();
-        let hooks = scene.hooks.shared.hooks().await.unwrap();
-        scene.hooks.shared.keep_feed(&hooks, &ends).await;
-    };
-    keep().await;
-    for number in 0..20 {
-        scene.define(&format!("series {number}")).await;
-    }
-    scene.hooks.shared.serve(scene.turns().await.remove(0)).await;
-    assert_eq!((scene.state().await.cuts, scene.state().await.failures), (0, 1), "it was tried");
-    scene.repository.remove_hook("billing").await.unwrap();
-    keep().await;
-    scene.define("another").await;
-    let store = &scene.hooks.shared.store;
-    assert_eq!(store.feed(0, Cursor::default(), 9).await.unwrap_err().kind(), StoreErrorKind::TooLarge);
-}
-
-#[tokio::test]
-async fn changes_of_other_tenants_are_passed_over() {
+async fn a_hook_that_is_not_active_is_notified_of_nothing() {
     let scene = Scene::new(true, FeedOptions::recommended()).await;
-    let other = scene.hooks.shared.repositories.get_or_create("other", scene.clock.now()).await.unwrap();
-    let draft = DefinitionDraft::new("a", Alignment::Spontaneous, None);
-    other.define(vec![draft], scene.clock.now()).await.unwrap();
-    let end = scene.hooks.shared.store.feed_end(0);
-    assert_eq!(scene.hooks.shared.serve(scene.turns().await.remove(0)).await[0].upto, end);
-    let state = scene.state().await;
-    assert_eq!((state.failures, state.delivered), (0, 0));
+    scene.repository.put_hook(Hook { is_active: false, ..hook_at("http://127.0.0.1:1/") }).await.unwrap();
+    scene.define("a").await;
+    scene.serving().await.notify().await;
+    assert_eq!(scene.status().await, HookStatus::default());
 }

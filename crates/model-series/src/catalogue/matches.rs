@@ -1,0 +1,104 @@
+//! Which hooks a change of the feed concerns: all hooks are in memory, and read anew when one was made, changed or removed.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use store::Change;
+
+use super::Repositories;
+use super::context::Context;
+use super::hooks::{HookEvent, ServedHook, ServedHooks, hook_registry};
+use crate::{Error, SeriesChange, change_records};
+
+impl Repositories {
+    /// Reads all hooks anew, if any was made, changed or removed since; whether that was so. Once it was asked after a page of the feed was
+    /// read, no hook is missed that was there before a change of that page. Cost: a cached look-up, if there is no news; else one scan for each repository.
+    /// What cannot be read is skipped ([`crate::SkipLog`]).
+    ///
+    /// # Errors
+    ///
+    /// If the store serves nobody, or its directory of tenants cannot be read.
+    pub async fn refresh_hooks(&self, known: &mut ServedHooks) -> Result<bool, Error> {
+        let version = hook_registry(self.store()).version().await?;
+        if known.version == Some(version) {
+            return Ok(false);
+        }
+        let mut hooks: HashMap<u32, Vec<Arc<ServedHook>>> = HashMap::new();
+        for hook in self.all_hooks().await? {
+            hooks.entry(hook.tenant.number()).or_default().push(Arc::new(hook));
+        }
+        *known = ServedHooks { version: Some(version), hooks };
+        Ok(true)
+    }
+
+    /// Which hooks some changes of a shard of the feed concern, in the order of the changes. Of a series whose definition cannot be read only
+    /// changes of its definition are matched ([`crate::SkipLog`]). Cost: a look-up for each change, and for each of a
+    /// repository with hooks one of its definition, and the patterns of those hooks.
+    ///
+    /// # Errors
+    ///
+    /// If the store serves nobody.
+    pub async fn match_hooks(
+        &self,
+        known: &ServedHooks,
+        (shard, changes): (u32, &[Change]),
+    ) -> Result<Vec<(Arc<ServedHook>, HookEvent)>, Error> {
+        let mut by_repository: HashMap<u32, Vec<&Change>> = HashMap::new();
+        for change in changes {
+            let number = change.partition.tenant.number();
+            if known.hooks.contains_key(&number) {
+                by_repository.entry(number).or_default().push(change);
+            }
+        }
+        let mut matches = Vec::new();
+        for (number, changes) in by_repository {
+            let Some(hooks) = known.hooks.get(&number) else { continue };
+            let Some(tenant) = hooks.first().map(|hook| &hook.tenant) else { continue };
+            let context = self.context(tenant).await?;
+            match context.match_hooks(hooks, (shard, &changes)).await {
+                Ok(matched) => matches.extend(matched),
+                // It was removed meanwhile, and its hooks with it.
+                Err(_) if tenant.is_ended() => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(matches)
+    }
+}
+
+impl Context {
+    async fn match_hooks(
+        &self,
+        hooks: &[Arc<ServedHook>],
+        (shard, changes): (u32, &[&Change]),
+    ) -> Result<Vec<(Arc<ServedHook>, HookEvent)>, Error> {
+        let records =
+            changes.iter().flat_map(|change| change_records(change).map(move |record| (*change, record)));
+        let records: Vec<(&Change, SeriesChange)> = records.collect();
+        let numbers: Vec<u32> = records.iter().map(|(_, record)| record.series()).collect();
+        let found = self.find_each(&numbers).await?;
+        let mut matches = Vec::new();
+        for ((of, change), found) in records.into_iter().zip(found) {
+            // Points of a series that is gone by now: the record of its removal follows.
+            let named = change.definition().cloned();
+            let found = match found {
+                Ok(found) => found.map(|found| found.definition),
+                Err(error) => {
+                    let number = change.series();
+                    self.skip("hooks", &format_args!("changes of series {number}"), error)?;
+                    None
+                }
+            };
+            let Some(series) = named.or(found) else { continue };
+            for hook in hooks.iter().filter(|hook| hook.filter.wants(&series)) {
+                let since = hook.since.get(shard as usize);
+                if !since.is_some_and(|since| self.store.came_before(of, *since)) {
+                    let event =
+                        HookEvent { number: of.number, series: series.clone(), change: change.clone() };
+                    matches.push((Arc::clone(hook), event));
+                }
+            }
+        }
+        Ok(matches)
+    }
+}
