@@ -148,7 +148,7 @@ impl Problem {
 
     /// The answer that tells the client.
     pub(crate) fn response(&self) -> Response {
-        let body = serde_json::to_vec(self).unwrap_or_default();
+        let body = serde_json::to_vec(self).expect("texts and numbers are always JSON");
         let mut response = json_response(self.status, JSON, body);
         if self.status == StatusCode::SERVICE_UNAVAILABLE {
             response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));

@@ -71,7 +71,7 @@ impl Building {
     fn sort(&mut self) -> Result<Vec<u32>, WireError> {
         let count = u32::try_from(self.points.len()).map_err(|_| WireError::new("too many points"))?;
         let times = std::mem::take(&mut self.points.times);
-        let time = |place: u32| times.get(place as usize).copied().unwrap_or_default();
+        let time = |place: u32| *times.get(place as usize).expect("the place of one of these points");
         let mut order: Vec<u32> = (0..count).collect();
         order.sort_by_key(|place| time(*place));
         for (first, second) in order.iter().zip(order.get(1..).unwrap_or_default()) {

@@ -145,7 +145,8 @@ impl ParquetWriter {
                 column.close()?;
             }
             let names = flags::NAMES.map(ByteArray::from);
-            let flag = |flag: &u8| names.get(usize::from(flag & !ABSENT)).cloned().unwrap_or_default();
+            let name = |flag: &u8| names.get(usize::from(flag & !ABSENT)).cloned();
+            let flag = |flag: &u8| name(flag).expect("only flags with a name are stored");
             write_texts(&mut group, self.flags.iter().map(flag))?;
             group.close()?;
         }

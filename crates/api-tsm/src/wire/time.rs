@@ -50,7 +50,9 @@ impl TimeWriter {
         put(out, &self.text, CIVIL);
         out.push(b'.');
         out.extend_from_slice(digits.as_bytes());
-        out.extend_from_slice(self.text.get(CIVIL..self.length).unwrap_or_default());
+        out.extend_from_slice(
+            self.text.get(CIVIL..self.length).expect("an offset stands behind the seconds"),
+        );
     }
 
     /// Makes `text` say `seconds`.

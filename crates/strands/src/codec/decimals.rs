@@ -219,7 +219,7 @@ fn pack(values: &[f64], exponent: Exponent, out: &mut Vec<u8>) -> Exceptions {
         packer.group(&integers, out);
     }
     let mut integers = [0; GROUP];
-    let integers = integers.get_mut(..tail.len()).unwrap_or_default();
+    let integers = integers.get_mut(..tail.len()).expect("less than a group");
     patch(tail, exponent, &packer, groups.len() * GROUP, (integers, &mut exceptions));
     packer.tail(integers, out);
     exceptions

@@ -52,7 +52,7 @@ pub(super) fn encode(values: &[f64], encoding: Encoding, out: &mut Vec<u8>) -> u
     }
     out.truncate(before);
     out.resize(before + raw_len, 0);
-    let (places, _) = out.get_mut(before..).unwrap_or_default().as_chunks_mut();
+    let (places, _) = out.get_mut(before..).expect("grown from there").as_chunks_mut();
     for (place, value) in places.iter_mut().zip(values) {
         *place = value.to_le_bytes();
     }
@@ -112,7 +112,7 @@ pub(super) fn decode(
     }
     let before = out.len();
     out.resize(before + count, 0.0);
-    let values = out.get_mut(before..).unwrap_or_default();
+    let values = out.get_mut(before..).expect("grown from there");
     match codec {
         DECIMALS => decimals::decode(cursor, values),
         SQUEEZED_DECIMALS => {

@@ -50,7 +50,7 @@ pub(super) fn encode(flags: &[u8], out: &mut Vec<u8>) -> u8 {
     }
     put_varint(out, listed.len() as u64);
     out.extend_from_slice(&listed);
-    let place = |flag: &u8| listed.iter().position(|it| it == flag).unwrap_or(0);
+    let place = |flag: &u8| listed.iter().position(|it| it == flag).expect("all flags were listed");
     bits::pack(flags.iter().map(|flag| place(flag) as u64), width, out);
     PLACES
 }

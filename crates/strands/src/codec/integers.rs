@@ -54,7 +54,7 @@ pub(super) fn unpack(
         unpacker.group(cursor, &mut group, |number| number)?;
         sink(&group);
     }
-    let tail = group.get_mut(..count % GROUP).unwrap_or_default();
+    let tail = group.get_mut(..count % GROUP).expect("less than a group");
     unpacker.tail(cursor, tail, |number| number)?;
     sink(tail);
     Ok(())
@@ -214,7 +214,7 @@ fn pack_differences(values: &[i64], mut before: i64, spread: &Spread, out: &mut 
 fn grow(out: &mut Vec<u8>, width: u32) -> &mut [u8] {
     let before = out.len();
     out.resize(before + bits::packed_len(GROUP, width), 0);
-    out.get_mut(before..).unwrap_or_default()
+    out.get_mut(before..).expect("grown from there")
 }
 
 /// How wide the numbers and the differences of a group are.

@@ -101,7 +101,7 @@ pub(super) fn decode(
         PACKED => {
             let (unit, from_times) = read_head(cursor)?;
             out.resize(before + count, 0);
-            let column = out.get_mut(before..).unwrap_or_default();
+            let column = out.get_mut(before..).expect("grown from there");
             integers::unpack_scaled(cursor, unit, 0, column)?;
             if from_times {
                 column.iter_mut().zip(times).for_each(|(value, time)| *value = value.wrapping_add(*time));

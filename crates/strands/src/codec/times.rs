@@ -49,7 +49,7 @@ pub(super) fn encode(times: &[i64], encoding: Encoding, out: &mut Vec<u8>) -> u8
     if encoding == Encoding::Raw {
         let before = out.len();
         out.resize(before + size_of_val(times), 0);
-        let (places, _) = out.get_mut(before..).unwrap_or_default().as_chunks_mut();
+        let (places, _) = out.get_mut(before..).expect("grown from there").as_chunks_mut();
         for (place, time) in places.iter_mut().zip(times) {
             *place = time.to_le_bytes();
         }
@@ -121,11 +121,16 @@ pub(super) fn decode(
         PACKED => {
             let unit = cursor.varint()?.cast_signed();
             out.resize(before + frame.count, 0);
-            integers::unpack_scaled(cursor, unit, frame.first, out.get_mut(before..).unwrap_or_default())?;
+            integers::unpack_scaled(
+                cursor,
+                unit,
+                frame.first,
+                out.get_mut(before..).expect("grown from there"),
+            )?;
         }
         _ => return Err(Malformed),
     }
-    let times = out.get(before..).unwrap_or_default();
+    let times = out.get(before..).expect("grown from there");
     let ends = times.first() == Some(&frame.first) && times.last() == Some(&frame.last);
     let ascending =
         times.iter().zip(times.iter().skip(1)).fold(true, |all, (time, next)| all & (time < next));
@@ -166,7 +171,7 @@ fn raster(frame: Frame, out: &mut Vec<i64>) -> Result<(), Malformed> {
     let before = out.len();
     out.resize(before + frame.count, 0);
     let mut time = frame.first;
-    for slot in out.get_mut(before..).unwrap_or_default() {
+    for slot in out.get_mut(before..).expect("grown from there") {
         *slot = time;
         time = time.wrapping_add(step.cast_signed());
     }

@@ -116,7 +116,7 @@ fn run_length<K: Copy + PartialEq>(keys: &[K]) -> usize {
     let whole =
         blocks.iter().take_while(|block| block.iter().fold(true, |all, key| all & (key == first))).count()
             * 64;
-    whole + keys.get(whole..).unwrap_or_default().iter().take_while(|key| *key == first).count()
+    whole + keys.iter().skip(whole).take_while(|key| *key == first).count()
 }
 
 fn each_key_run<K: Copy + PartialEq + TryInto<usize>>(
@@ -207,7 +207,7 @@ impl<'a> Rows<'a> {
         if let Some(row) = self.time_nulls.and_then(|nulls| run.clone().find(|row| nulls.is_null(*row))) {
             return Err(refuse(series, row, "the point has no time"));
         }
-        let values = self.values.get(run.clone()).unwrap_or_default();
+        let values = self.values.get(run.clone()).expect("rows of this batch");
         let absent = |row: usize| self.value_nulls.is_some_and(|nulls| nulls.is_null(row));
         if !all_finite(values)
             && let Some((row, value)) =
@@ -216,7 +216,7 @@ impl<'a> Rows<'a> {
             return Err(refuse(series, row, &format!("the value {value} is not finite")));
         }
         if let Some(flags) = &self.flags {
-            let flags = flags.get(run.clone()).unwrap_or_default();
+            let flags = flags.get(run.clone()).expect("rows of this batch");
             if let Some((row, _)) = run.clone().zip(flags).find(|(_, flag)| **flag == UNKNOWN) {
                 return Err(refuse(series, row, &self.unknown_flag(row)));
             }
@@ -242,7 +242,7 @@ impl<'a> Rows<'a> {
         } else {
             series.points.values.extend_from_slice(values);
         }
-        series.extend_times(self.times.get(run).unwrap_or_default());
+        series.extend_times(self.times.get(run).expect("rows of this batch"));
         Ok(())
     }
 

@@ -67,7 +67,7 @@ impl Layout {
 pub(crate) fn write_description(out: &mut Vec<u8>, description: &[u8]) {
     let padded = description.len().next_multiple_of(8);
     out.extend_from_slice(&CONTINUATION);
-    out.extend_from_slice(&u32::try_from(padded).unwrap_or_default().to_le_bytes());
+    out.extend_from_slice(&u32::try_from(padded).expect("a description of less than 4 GiB").to_le_bytes());
     out.extend_from_slice(description);
     pad(out, description.len());
 }

@@ -136,8 +136,8 @@ impl ArrowReader {
         let Some((continuation, length)) = self.message.as_slice().split_first_chunk::<4>() else {
             return Ok(());
         };
-        let length =
-            length.first_chunk::<4>().map(|bytes| u32::from_le_bytes(*bytes)).unwrap_or_default() as usize;
+        let Some(length) = length.first_chunk::<4>() else { return Ok(()) };
+        let length = u32::from_le_bytes(*length) as usize;
         if *continuation != CONTINUATION {
             return Err(self.refuse("no Arrow stream"));
         }

@@ -76,7 +76,7 @@ impl ArrowWriter {
                     room = BATCH_POINTS_MAX;
                 }
                 room -= times.len();
-                let key = i16::try_from(names.len()).unwrap_or_default();
+                let key = i16::try_from(names.len()).expect("a batch has fewer series than an i16 counts");
                 names.push(name);
                 parts.push((key, Part { times, values, flags }));
             }

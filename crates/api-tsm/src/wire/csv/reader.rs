@@ -62,7 +62,7 @@ impl CsvReader {
     pub(crate) fn feed(&mut self, chunk: &[u8]) -> Result<(), WireError> {
         if self.rest.is_empty() {
             let used = self.parse(chunk)?;
-            self.rest.extend_from_slice(chunk.get(used..).unwrap_or_default());
+            self.rest.extend_from_slice(chunk.get(used..).expect("no more is used than there is"));
         } else {
             self.rest.extend_from_slice(chunk);
             if self.rest.len() < self.wanted.min(self.limits.item_bytes_max) {

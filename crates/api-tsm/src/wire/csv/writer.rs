@@ -46,7 +46,9 @@ impl CsvWriter {
             if *flag == flags::VALID {
                 put(out, b"Valid\r\n", 7);
             } else {
-                out.extend_from_slice(flags::name(*flag).unwrap_or_default().as_bytes());
+                out.extend_from_slice(
+                    flags::name(*flag).expect("only flags with a name are stored").as_bytes(),
+                );
                 put(out, b"\r\n", 2);
             }
         }
