@@ -151,7 +151,7 @@ impl World {
     /// A number below `bound`, or 0.
     fn below(&self, bound: usize) -> usize {
         let bound = bound.max(1) as u64;
-        usize::try_from(self.dice.lock().next() % bound).unwrap_or_default()
+        usize::try_from(self.dice.lock().next() % bound).expect("less than a usize")
     }
 
     fn roll(&self, chance: u64) -> bool {

@@ -287,7 +287,9 @@ impl Memory {
         let mut rows = state.rows.range::<[u8], _>((Bound::Included(&start[..]), Bound::Excluded(&end[..])));
         let passed = rows.by_ref().take(rows_max.min(SKIP_ROWS_MAX)).count();
         let head = head_bytes(partition);
-        let key = |place: &PlaceBytes| Bytes::copy_from_slice(place.get(head..).unwrap_or_default());
+        let key = |place: &PlaceBytes| {
+            Bytes::copy_from_slice(place.get(head..).expect("a place of this partition"))
+        };
         Ok(Skipped { rows: passed, next: rows.next().map(|(place, _)| key(place)) })
     }
 
@@ -551,7 +553,7 @@ fn fill<'a>(
             page.set_more(true);
             return;
         }
-        page.push(place.get(head..).unwrap_or_default(), &row.value);
+        page.push(place.get(head..).expect("a place of this partition"), &row.value);
     }
 }
 

@@ -276,7 +276,7 @@ impl Page {
 
     /// Keys and values, in the order of the scan.
     pub fn rows(&self) -> impl DoubleEndedIterator<Item = (&[u8], &[u8])> + ExactSizeIterator {
-        (0..self.len()).map(|index| self.row(index).unwrap_or_default())
+        (0..self.len()).map(|index| self.row(index).expect("an index below the length"))
     }
 
     /// The last key of the page: a forward scan goes on just behind it, a backward scan just before.

@@ -39,5 +39,5 @@ pub struct Partition {
 pub fn bucket_of(id: &[u8], buckets: u32) -> u32 {
     debug_assert!(buckets.is_power_of_two(), "buckets are a power of two");
     let hash = xxhash_rust::xxh3::xxh3_64(id);
-    u32::try_from(hash & u64::from(buckets.saturating_sub(1))).unwrap_or_default()
+    u32::try_from(hash & u64::from(buckets.saturating_sub(1))).expect("less than the buckets")
 }

@@ -50,7 +50,7 @@ pub(crate) fn bounds_of_tenant(number: u32) -> (PlaceBytes, PlaceBytes) {
     let mut start = PlaceBytes::new();
     put_number(&mut start, number);
     // A number's first byte is never the last one there is.
-    let end = prefix_end(&start).unwrap_or_default();
+    let end = prefix_end(&start).expect("the first byte of a number is not the last there is");
     (start, end.as_ref().into())
 }
 
@@ -59,8 +59,10 @@ fn put_number(bytes: &mut PlaceBytes, number: u32) {
         Ok(short) if short < LONG_NUMBER => bytes.push(short),
         _ => {
             let long = long_bytes(number);
-            bytes.push(LONG_NUMBER + u8::try_from(long - 1).unwrap_or_default());
-            bytes.extend_from_slice(number.to_be_bytes().get(4 - long..).unwrap_or_default());
+            bytes.push(LONG_NUMBER + u8::try_from(long - 1).expect("a number of at most four bytes"));
+            bytes.extend_from_slice(
+                number.to_be_bytes().get(4 - long..).expect("a number of at most four bytes"),
+            );
         }
     }
 }

@@ -48,7 +48,7 @@ fn encode_block_to(
         encode_block_to(blocks, points, places.start..middle, (generation, encoding), rules)?;
         return encode_block_to(blocks, points, middle..places.end, (generation, encoding), rules);
     }
-    let step = step_of(points.times.get(places).unwrap_or_default());
+    let step = step_of(points.times.get(places).expect("places of these points"));
     let summary = Block::parse(&bytes)?.summary();
     blocks.push((Entry { generation, step, summary }, bytes.into()));
     Ok(())

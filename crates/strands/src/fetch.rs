@@ -130,7 +130,7 @@ impl Strands {
                 Some(Some(row)) => values.push(row.value),
                 Some(None) => return Ok(None),
                 None => {
-                    let rest = keys.get(at..).unwrap_or_default();
+                    let rest = keys.get(at..).expect("from one of the keys on");
                     let rows = self.reads().get_many_linear(partition, rest).await?;
                     for row in rows {
                         values.push(or_gone!(row).value);
@@ -153,7 +153,7 @@ impl Strands {
         for run in windows.chunk_by(|one, other| one == other) {
             let Some(window) = run.first() else { continue };
             let partition = keys::fresh_partition(strand, *window);
-            let run_keys = keys.get(from..from + run.len()).unwrap_or_default();
+            let run_keys = keys.get(from..from + run.len()).expect("a key for each window");
             let rows = or_gone!(self.rows(&partition, run_keys).await?);
             if from == 0 && rows.len() == keys.len() {
                 return Ok(Some(rows));

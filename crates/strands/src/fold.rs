@@ -318,10 +318,10 @@ fn put_block(items: &mut Vec<Item>, layer: &Layer, at: &mut usize, entry: &Entry
 /// Points of the layer before `to`, in items of bounded size.
 fn put_gap(items: &mut Vec<Item>, layer: &Layer, at: &mut usize, to: i64, piece_points: usize) {
     let from = *at;
-    let rest = layer.points.times.get(from..).unwrap_or_default();
-    let run = rest.get(..rest.partition_point(|time| *time < to)).unwrap_or_default();
+    let rest = layer.points.times.get(from..).expect("a place in the layer, or its end");
+    let (run, _) = rest.split_at(rest.partition_point(|time| *time < to));
     for part in balanced(run.len(), piece_points) {
-        let part = run.get(part).unwrap_or_default();
+        let part = run.get(part).expect("a part of the run");
         if let (Some(first), Some(last)) = (part.first(), part.last()) {
             items.push(Item { first: *first, last: *last, points: part.len(), what: What::Gap });
         }

@@ -305,7 +305,7 @@ impl Index {
         let tail = entries.split_off(entries.len() - kept);
         let mut put = Vec::new();
         for part in balanced(entries.len(), PAGE_ENTRIES_MAX) {
-            let part = entries.get(part).unwrap_or_default();
+            let part = entries.get(part).expect("a part of the entries");
             let page = PageRef::of(part, generation).ok_or(Malformed)?;
             let mut bytes = Vec::with_capacity(part.len() * 64);
             put_entries(&mut bytes, part);

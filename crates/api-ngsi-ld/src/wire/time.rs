@@ -43,7 +43,7 @@ pub(crate) fn write_time(out: &mut String, time: Timestamp) {
     if !(0..=9999).contains(&year) {
         out.push(if year < 0 { '-' } else { '+' });
         write_digits(out, year.unsigned_abs() / 10_000, 1);
-        year = i64::try_from(year.unsigned_abs() % 10_000).unwrap_or_default();
+        year = i64::try_from(year.unsigned_abs() % 10_000).expect("four digits");
     }
     let (hour, minute, second) = (clock / 3600, clock / 60 % 60, clock % 60);
     // One append of a fixed length: answers are full of times.
@@ -61,13 +61,13 @@ pub(crate) fn write_time(out: &mut String, time: Timestamp) {
         micros if micros % 1000 == 0 => 23,
         _ => 26,
     };
-    out.push_str(text.get(..length).and_then(|text| std::str::from_utf8(text).ok()).unwrap_or_default());
+    out.push_str(text.get(..length).and_then(|text| std::str::from_utf8(text).ok()).expect("ASCII"));
     out.push('Z');
 }
 
 /// Two digits of a number below 100.
 fn pair(number: i64) -> [u8; 2] {
-    let number = u8::try_from(number).unwrap_or_default();
+    let number = u8::try_from(number).expect("below 100");
     [b'0' + number / 10, b'0' + number % 10]
 }
 
@@ -78,7 +78,7 @@ fn write_digits(out: &mut String, number: u64, width: u32) {
         unit *= 10;
     }
     while unit > 0 {
-        out.push(char::from(b'0' + u8::try_from(number / unit % 10).unwrap_or_default()));
+        out.push(char::from(b'0' + u8::try_from(number / unit % 10).expect("a digit")));
         unit /= 10;
     }
 }

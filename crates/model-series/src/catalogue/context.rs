@@ -262,8 +262,9 @@ impl Context {
             }
         }
         if !unread.is_empty() {
-            let key =
-                |(place, _): &(usize, _)| keys::definition(numbers.get(*place).copied().unwrap_or_default());
+            let key = |(place, _): &(usize, _)| {
+                keys::definition(*numbers.get(*place).expect("the place of one of the numbers"))
+            };
             let keys: Vec<Bytes> = unread.iter().map(key).collect();
             for ((place, kept), row) in unread.into_iter().zip(self.rows(&keys).await?) {
                 if let Some(found) = found.get_mut(place) {

@@ -354,7 +354,10 @@ impl Batch {
         let cache = &self.shared.cache;
         cache.publish_ranges(self.rows.ranges());
         for row in self.touched.rows.drain(..) {
-            cache.forget(row.hash, self.touched.places.get(row.start..row.end).unwrap_or_default());
+            cache.forget(
+                row.hash,
+                self.touched.places.get(row.start..row.end).expect("the place of a touched row"),
+            );
         }
     }
 

@@ -433,7 +433,7 @@ impl Slot {
     }
 
     fn place(&self) -> &[u8] {
-        self.held.get(..self.place_bytes as usize).unwrap_or_default()
+        self.held.get(..self.place_bytes as usize).expect("a place stands before its value")
     }
 
     fn row(&self) -> Option<Row> {

@@ -225,7 +225,11 @@ impl Committer {
         for commit in commits {
             if self.batch.bytes() >= BATCH_BYTES_MAX {
                 let written = self.write();
-                settle(&self.shared, outcomes.get_mut(settled..).unwrap_or_default(), written);
+                settle(
+                    &self.shared,
+                    outcomes.get_mut(settled..).expect("no more are settled than there are"),
+                    written,
+                );
                 settled = outcomes.len();
             }
             outcomes.push(self.batch.append_then_commit(commit));
@@ -236,7 +240,11 @@ impl Committer {
             return;
         }
         let written = self.write();
-        settle(&self.shared, outcomes.get_mut(settled..).unwrap_or_default(), written);
+        settle(
+            &self.shared,
+            outcomes.get_mut(settled..).expect("no more are settled than there are"),
+            written,
+        );
         let _ = answer.send(outcomes);
     }
 

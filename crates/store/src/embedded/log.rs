@@ -126,7 +126,7 @@ struct Look {
 
 impl Look {
     fn at(mut file: impl Read, number: u64) -> io::Result<Self> {
-        let number = u32::try_from(number & u64::from(u32::MAX)).unwrap_or_default();
+        let number = u32::try_from(number & u64::from(u32::MAX)).expect("its low half");
         let mut look = Self::default();
         let mut senseless = None;
         // Where the record began that goes on.
@@ -260,7 +260,7 @@ const fn tables() -> [[u32; 256]; 8] {
 /// The Castagnoli sum, eight bytes at a step.
 fn crc32c(bytes: &[u8]) -> u32 {
     let [t0, t1, t2, t3, t4, t5, t6, t7] = &TABLES;
-    let at = |table: &[u32; 256], byte: u8| table.get(usize::from(byte)).copied().unwrap_or_default();
+    let at = |table: &[u32; 256], byte: u8| *table.get(usize::from(byte)).expect("an entry for each byte");
     let (chunks, rest) = bytes.as_chunks::<8>();
     let mut sum = u32::MAX;
     for [b0, b1, b2, b3, b4, b5, b6, b7] in chunks {

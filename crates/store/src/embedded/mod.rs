@@ -189,7 +189,7 @@ impl Embedded {
         self.shared.warm(commits.iter().map(|it| &it.commit)).await;
         let (answer, outcomes) = oneshot::channel();
         match self.submit(bytes, Request::Group(commits, answer)).await {
-            Ok(()) => outcomes.await.unwrap_or_default(),
+            Ok(()) => outcomes.await.unwrap_or_else(|_| (0..count).map(|_| Err(lost())).collect()),
             Err(error) => (0..count).map(|_| Err(Error::new(error.kind(), error.action()))).collect(),
         }
     }

@@ -63,7 +63,8 @@ impl Rows {
     /// The places from one up to another whose rows were written, in order, once [`Rows::write_to`] has sorted them. Cost: two
     /// look-ups.
     pub(crate) fn places_within(&self, start: &[u8], end: &[u8]) -> impl Iterator<Item = &[u8]> + use<'_> {
-        let place = |entry: &Entry| self.bytes.get(entry.start..entry.place_end).unwrap_or_default();
+        let place =
+            |entry: &Entry| self.bytes.get(entry.start..entry.place_end).expect("the bytes of an entry");
         let first = self.entries.partition_point(|entry| place(entry) < start);
         let last = self.entries.partition_point(|entry| place(entry) < end);
         let within = self.entries.get(first..last).unwrap_or_default();
@@ -81,7 +82,7 @@ impl Rows {
     /// Copies everything into an engine write. Of changes of one place the last stays the last.
     pub(crate) fn write_to(&mut self, batch: &mut WriteBatch) {
         let bytes = &self.bytes;
-        let place = |entry: &Entry| bytes.get(entry.start..entry.place_end).unwrap_or_default();
+        let place = |entry: &Entry| bytes.get(entry.start..entry.place_end).expect("the bytes of an entry");
         // By their bytes' places among equals: it comes to a stable sort, without the memory that one takes.
         self.entries.sort_unstable_by(|a, b| place(a).cmp(place(b)).then(a.start.cmp(&b.start)));
         for (start, end) in &self.ranges {
@@ -93,7 +94,9 @@ impl Rows {
                 continue;
             }
             match entry.is_put {
-                true => batch.put(place, bytes.get(entry.place_end..entry.end).unwrap_or_default()),
+                true => {
+                    batch.put(place, bytes.get(entry.place_end..entry.end).expect("the bytes of an entry"))
+                }
                 false => batch.delete(place),
             }
         }

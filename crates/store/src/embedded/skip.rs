@@ -49,7 +49,7 @@ impl Shared {
             }
         };
         let key = |place: PlaceBytes| {
-            Bytes::copy_from_slice(place.get(head_bytes(partition)..).unwrap_or_default())
+            Bytes::copy_from_slice(place.get(head_bytes(partition)..).expect("a place of this partition"))
         };
         Ok(Skipped { rows, next: next.map(key) })
     }
