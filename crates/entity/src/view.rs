@@ -34,31 +34,37 @@ impl<'a> Fields<'a> {
     }
 
     /// One byte.
+    #[inline]
     pub fn byte(&mut self) -> Option<u8> {
         self.read(Reader::byte)
     }
 
     /// A time of eight bytes.
+    #[inline]
     pub fn time(&mut self) -> Option<Timestamp> {
         self.read(Reader::i64).map(Timestamp)
     }
 
     /// A number of variable length.
+    #[inline]
     pub fn number(&mut self) -> Option<u64> {
         self.read(Reader::varint)
     }
 
     /// A term.
+    #[inline]
     pub fn term(&mut self) -> Option<TermId> {
         self.read(Reader::varint_u32).map(TermId)
     }
 
     /// Bytes with their length before them.
+    #[inline]
     pub fn bytes(&mut self) -> Option<&'a [u8]> {
         self.read(Reader::bytes)
     }
 
     /// A text with its length before it.
+    #[inline]
     pub fn text(&mut self) -> Option<&'a str> {
         self.read(Reader::text)
     }
@@ -86,6 +92,7 @@ impl<'a> EntityView<'a> {
     /// # Errors
     ///
     /// If the bytes are no entity of a known format.
+    #[inline]
     pub fn parse(bytes: &'a [u8]) -> Result<Self, Malformed> {
         let view = Self::peek(bytes)?;
         std::str::from_utf8(view.id).map_err(|_| Malformed)?;
@@ -102,6 +109,7 @@ impl<'a> EntityView<'a> {
     /// # Errors
     ///
     /// If the header is none of a known format.
+    #[inline]
     pub fn peek(bytes: &'a [u8]) -> Result<Self, Malformed> {
         Self::header(bytes).ok_or(Malformed)
     }
@@ -142,69 +150,82 @@ impl<'a> EntityView<'a> {
     }
 
     /// The stored bytes.
+    #[inline]
     pub fn bytes(&self) -> &'a [u8] {
         self.whole
     }
 
     /// The stored bytes before the attributes.
+    #[inline]
     pub fn head(&self) -> &'a [u8] {
         let end = self.whole.len() - self.attributes.0.len();
         self.whole.get(..end).expect("attributes are the end of an entity")
     }
 
     /// The stored bytes of id, types and scopes.
+    #[inline]
     pub fn names(&self) -> &'a [u8] {
         self.names
     }
 
     /// The id.
+    #[inline]
     pub fn id(&self) -> &'a str {
         std::str::from_utf8(self.id).unwrap_or_default()
     }
 
     /// When it was created.
+    #[inline]
     pub fn created_at(&self) -> Timestamp {
         self.created_at
     }
 
     /// When it was last changed.
+    #[inline]
     pub fn modified_at(&self) -> Timestamp {
         self.modified_at
     }
 
     /// When it ceases to be.
+    #[inline]
     pub fn expires_at(&self) -> Option<Timestamp> {
         self.expires_at
     }
 
     /// Whether it, or an instance of one of its attributes, ceases to be at some time.
+    #[inline]
     pub fn is_transient(&self) -> bool {
         self.transient
     }
 
     /// The types, in the order they were given.
+    #[inline]
     pub fn types(&self) -> impl Iterator<Item = TermId> + use<'a> {
         let (count, mut fields) = self.types;
         (0..count).map_while(move |_| fields.term())
     }
 
     /// The scopes, in the order they were given.
+    #[inline]
     pub fn scopes(&self) -> impl Iterator<Item = &'a str> + use<'a> {
         let (count, mut fields) = self.scopes;
         (0..count).map_while(move |_| fields.text())
     }
 
     /// Since when it has had scopes, whichever; `None` if it has none.
+    #[inline]
     pub fn scoped_at(&self) -> Option<Timestamp> {
         self.scoped_at
     }
 
     /// The attributes, in the order they were first written.
+    #[inline]
     pub fn attributes(&self) -> impl Iterator<Item = AttributeView<'a>> + Clone + use<'a> {
         attributes(self.attributes)
     }
 
     /// The attribute of this name. Cost: passes over those before it.
+    #[inline]
     pub fn attribute(&self, name: TermId) -> Option<AttributeView<'a>> {
         self.attributes().find(|attribute| attribute.name == name)
     }
@@ -232,16 +253,19 @@ pub struct AttributeView<'a> {
 
 impl<'a> AttributeView<'a> {
     /// The name.
+    #[inline]
     pub fn name(&self) -> TermId {
         self.name
     }
 
     /// The stored bytes: name, length and instances.
+    #[inline]
     pub fn bytes(&self) -> &'a [u8] {
         self.whole
     }
 
     /// The instances, in the order they were first written.
+    #[inline]
     pub fn instances(&self) -> impl Iterator<Item = InstanceView<'a>> + use<'a> {
         let mut fields = self.instances;
         std::iter::from_fn(move || {
@@ -253,6 +277,7 @@ impl<'a> AttributeView<'a> {
     }
 
     /// The instance with this datasetId (`None`: the default instance).
+    #[inline]
     pub fn instance(&self, dataset: Option<&str>) -> Option<InstanceView<'a>> {
         self.instances().find(|instance| instance.dataset == dataset.map(str::as_bytes))
     }
@@ -309,72 +334,86 @@ impl<'a> InstanceView<'a> {
     }
 
     /// The stored bytes: length and body.
+    #[inline]
     pub fn bytes(&self) -> &'a [u8] {
         self.whole
     }
 
     /// What kind of value it holds.
+    #[inline]
     pub fn kind(&self) -> Kind {
         self.kind
     }
 
     /// When it was created.
+    #[inline]
     pub fn created_at(&self) -> Timestamp {
         self.created_at
     }
 
     /// When it was last changed.
+    #[inline]
     pub fn modified_at(&self) -> Timestamp {
         self.modified_at
     }
 
     /// When the value was observed.
+    #[inline]
     pub fn observed_at(&self) -> Option<Timestamp> {
         self.observed_at
     }
 
     /// When it ceases to be.
+    #[inline]
     pub fn expires_at(&self) -> Option<Timestamp> {
         self.expires_at
     }
 
     /// The datasetId; `None` for the default instance.
+    #[inline]
     pub fn dataset(&self) -> Option<&'a str> {
         self.dataset.and_then(|dataset| std::str::from_utf8(dataset).ok())
     }
 
     /// The unit.
+    #[inline]
     pub fn unit_code(&self) -> Option<&'a str> {
         self.unit_code.and_then(|unit| std::str::from_utf8(unit).ok())
     }
 
     /// The value: canonical JSON text. Cost: a check of its bytes; damaged ones read as `null`.
+    #[inline]
     pub fn value(&self) -> &'a str {
         std::str::from_utf8(self.value).unwrap_or("null")
     }
 
     /// Members that ride along: canonical JSON text by tag.
+    #[inline]
     pub fn extras(&self) -> impl Iterator<Item = (Extra, &'a str)> + use<'a> {
         let (count, mut fields) = self.extras;
         (0..count).map_while(move |_| Some((Extra::from_stored(fields.byte()?)?, fields.text()?)))
     }
 
     /// How many extras there are, and the stored bytes of extras and members.
+    #[inline]
     pub fn tail(&self) -> (u64, &'a [u8]) {
         (self.extras.0, self.extras.1.0)
     }
 
     /// The stored bytes of the members.
+    #[inline]
     pub fn member_bytes(&self) -> &'a [u8] {
         self.members.0
     }
 
     /// Sub-attributes.
+    #[inline]
     pub fn members(&self) -> impl Iterator<Item = AttributeView<'a>> + Clone + use<'a> {
         attributes(self.members)
     }
 
     /// The sub-attribute of this name.
+    #[inline]
     pub fn member(&self, name: TermId) -> Option<AttributeView<'a>> {
         self.members().find(|member| member.name == name)
     }
