@@ -35,7 +35,7 @@ use crate::{
 use check::{check_new, check_operation, check_scopes_count, check_types_count};
 use edit::{Cut, Editor, OnExisting, OnMissing, Rules};
 
-pub use check::check_past;
+pub use check::check_history;
 pub use check::{
     ATTRIBUTES_MAX, ID_BYTES_MAX, INSTANCES_MAX, SCOPE_BYTES_MAX, SCOPES_MAX, SUB_ATTRIBUTES_MAX, TYPES_MAX,
 };

@@ -83,15 +83,15 @@ impl From<Malformed> for Error {
 
 impl From<strands::Error> for Error {
     fn from(error: strands::Error) -> Self {
-        use strands::Error as Past;
-        let unexpected = |kind, error: Past| {
-            store::Error::new(kind, "reading or writing the past of an entity").with_source(error).into()
+        use strands::Error as Strands;
+        let unexpected = |kind, error: Strands| {
+            store::Error::new(kind, "reading or writing the history of an entity").with_source(error).into()
         };
         match error {
-            Past::Store(error) => error.into(),
-            Past::Limit(text) => Self::StrandLimit(text),
-            Past::Contention(name) => Self::Contention(name),
-            error @ Past::Malformed(_) => unexpected(ErrorKind::Corrupt, error),
+            Strands::Store(error) => error.into(),
+            Strands::Limit(text) => Self::StrandLimit(text),
+            Strands::Contention(name) => Self::Contention(name),
+            error @ Strands::Malformed(_) => unexpected(ErrorKind::Corrupt, error),
             error => unexpected(ErrorKind::Misuse, error),
         }
     }

@@ -12,5 +12,5 @@ pub mod select;
 pub mod aggregate;
 
 pub use aggregate::{AggregateHistory, AggregateMethod, AggregateValue, Period};
-pub use instances::{EntityHistory, InstanceHistory, PastInstance, PastInstances};
+pub use instances::{EntityHistory, InstanceHistory, RecordedInstance, RecordedInstances};
 pub use request::{AttributeFilter, HistoryRequest, TimeProperty, TimeSpan};

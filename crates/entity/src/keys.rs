@@ -11,7 +11,7 @@
 //! entities/{tenant}/{bucket}    X time id                          nothing      finds what expires
 //! entities/{tenant}/{bucket}    H id 00 time                       instances    head row: what a commit did (history/head.rs)
 //! entities/{tenant}/{bucket}    f id                               time         head rows up to it are folded; stamped
-//! entities/{tenant}/{bucket}    o id                               header       past without an entity (history/header.rs), stamped
+//! entities/{tenant}/{bucket}    o id                               header       history without an entity (history/header.rs), stamped
 //! entities/{tenant}/{bucket}    P type id                          nothing      finds histories by the types their entity had when it went
 //! entities/{tenant}/{bucket}    k id                               nothing      the entity was moved here (rebucket.rs)
 //! history/{tenant}/{bucket}     rows of `strands`, named            id 00 attribute dataset 00
@@ -78,9 +78,9 @@ pub const HEAD: u8 = b'H';
 /// Row `f`: up to when head rows are folded.
 pub const FOLDED: u8 = b'f';
 /// Row `o`: history without an entity.
-pub const PAST: u8 = b'o';
+pub const HISTORY_HEADER: u8 = b'o';
 /// Row `P`: finds history without an entity by type.
-pub const PAST_TYPE: u8 = b'P';
+pub const HISTORY_TYPE: u8 = b'P';
 const MOVED: u8 = b'k';
 /// Row `u`: an attribute that entities of a type have.
 pub const IN_USE: u8 = b'u';
@@ -209,26 +209,26 @@ pub fn folded(id: &str) -> Bytes {
 }
 
 /// Row `o`.
-pub fn past(id: &str) -> Bytes {
-    of_id(PAST, id)
+pub fn history_header(id: &str) -> Bytes {
+    of_id(HISTORY_HEADER, id)
 }
 
 /// Row `P`.
-pub fn past_type(of_type: TermId, id: &str) -> Bytes {
+pub fn history_type(of_type: TermId, id: &str) -> Bytes {
     let mut key = Vec::with_capacity(5 + id.len());
-    put_past_type(&mut key, of_type, id);
+    put_history_type(&mut key, of_type, id);
     key.into()
 }
 
-fn put_past_type(out: &mut Vec<u8>, of_type: TermId, id: &str) {
-    out.push(PAST_TYPE);
+fn put_history_type(out: &mut Vec<u8>, of_type: TermId, id: &str) {
+    out.push(HISTORY_TYPE);
     out.extend_from_slice(&of_type.0.to_be_bytes());
     out.extend_from_slice(id.as_bytes());
 }
 
 /// Ids of histories whose entity had this type when it went, in order. It may have come back.
-pub fn past_type_range(of_type: TermId) -> Range {
-    prefix(|out| put_past_type(out, of_type, ""))
+pub fn history_type_range(of_type: TermId) -> Range {
+    prefix(|out| put_history_type(out, of_type, ""))
 }
 
 /// Row `k`.
@@ -247,18 +247,18 @@ pub fn folded_range() -> Range {
 }
 
 /// Rows that lead to histories by types.
-pub fn past_types_range() -> Range {
-    Range::prefix(vec![PAST_TYPE])
+pub fn history_types_range() -> Range {
+    Range::prefix(vec![HISTORY_TYPE])
 }
 
 /// Rows by which entities and histories are found, of each kind.
 pub fn finding_ranges() -> [Range; 6] {
-    [TYPE, VALUE, SCOPE, CELL, EXPIRY, PAST_TYPE].map(|row| Range::prefix(vec![row]))
+    [TYPE, VALUE, SCOPE, CELL, EXPIRY, HISTORY_TYPE].map(|row| Range::prefix(vec![row]))
 }
 
 /// Headers of histories without an entity, in id order.
-pub fn pasts_range() -> Range {
-    Range::prefix(vec![PAST])
+pub fn history_headers_range() -> Range {
+    Range::prefix(vec![HISTORY_HEADER])
 }
 
 fn of_id(row: u8, id: &str) -> Bytes {
@@ -481,8 +481,8 @@ pub fn id_of_key(key: &[u8]) -> Option<&str> {
 pub fn id_bytes_of_key(key: &[u8]) -> Option<&[u8]> {
     let (row, rest) = key.split_first()?;
     Some(match *row {
-        ENTITY | PAST | FOLDED | MOVED => rest,
-        TYPE | PAST_TYPE => rest.get(4..)?,
+        ENTITY | HISTORY_HEADER | FOLDED | MOVED => rest,
+        TYPE | HISTORY_TYPE => rest.get(4..)?,
         VALUE => value::skip(rest.get(8..)?)?,
         SCOPE => rest.get(memchr::memchr(0, rest)? + 1..)?,
         CELL => rest.get(16..)?,

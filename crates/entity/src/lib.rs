@@ -34,7 +34,7 @@ pub use error::Error;
 pub use feed::{EntityChange, States, change_records};
 pub use history::{
     AggregateHistory, AggregateMethod, AggregateValue, AttributeFilter, EntityHistory, HistoryRequest,
-    InstanceHistory, PastInstance, PastInstances, Period, TimeProperty, TimeSpan,
+    InstanceHistory, Period, RecordedInstance, RecordedInstances, TimeProperty, TimeSpan,
 };
 pub use instance_id::{InstanceId, InstanceIdError};
 pub use limit::{Limit, LimitName};

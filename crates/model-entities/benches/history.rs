@@ -1,4 +1,4 @@
-//! What recording costs a partial update, and what it costs to aggregate a long past.
+//! What recording costs a partial update, and what it costs to aggregate a long history.
 //!
 //! `cargo bench -p model-entities --bench history [patches]`: first partial updates on an embedded store by 64 writers, with
 //! recording off and on in turns; then the eight methods over five attributes of as many patches (100,000 by default)
@@ -113,7 +113,7 @@ async fn updates(history: HistoryPolicy) -> (f64, f64) {
     (rate, cost)
 }
 
-async fn long_past(patches: i64) -> TenantEntities {
+async fn long_history(patches: i64) -> TenantEntities {
     let store =
         Store::memory(MemoryOptions { clock: Clock::System, feed: store::FeedOptions::recommended() });
     let entities = Entities::new(store, options(HistoryPolicy::default()));
@@ -140,7 +140,7 @@ async fn long_past(patches: i64) -> TenantEntities {
 
 async fn aggregates(patches: i64) {
     let begin = Instant::now();
-    let entities = long_past(patches).await;
+    let entities = long_history(patches).await;
     say(&format!(
         "{patches} patches of five instances: {:.1} us each, folded",
         begin.elapsed().as_secs_f64() * 1e6 / patches as f64

@@ -97,7 +97,7 @@ pub use entity::{
     Extra, Fate, Field, Filter, GeoQuery, GeoRelation, HistoryRequest, ID_BYTES_MAX, INSTANCES_MAX, Instance,
     InstanceHistory, InstanceId, InstanceIdError, InstanceView, Instances, Kind, Limit, LimitName,
     LinkedPath, Malformed, MergeOptions, Meta, NotUpdated, Operand, Operation, Order, OrderBy, OrderKey,
-    PastInstance, PastInstances, Path, Period, Precondition, Query, SCOPE_BYTES_MAX, SCOPES_MAX,
+    Path, Period, Precondition, Query, RecordedInstance, RecordedInstances, SCOPE_BYTES_MAX, SCOPES_MAX,
     SUB_ATTRIBUTES_MAX, Scalar, ScopeQuery, Selector, States, TYPES_MAX, TermId, TimeProperty, TimeSpan,
     TypeQuery, change_records, encode, scope_value, scopes_of_value,
 };

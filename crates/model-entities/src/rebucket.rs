@@ -43,7 +43,7 @@ const FOUND_PAGE_ROWS: usize = 4_096;
 /// The rows of an entity where it was; those by which it is found follow from them.
 struct Moving {
     entity: Option<Row>,
-    past: Option<Row>,
+    header: Option<Row>,
     folded: Option<Row>,
     /// Head rows.
     heads: Vec<(Bytes, Bytes)>,
@@ -53,10 +53,10 @@ struct Moving {
 
 impl Moving {
     async fn read(state: &TenantState, source: &Partition, id: &str) -> Result<Option<Self>, Error> {
-        let keys = [keys::entity(id), keys::past(id), keys::folded(id)];
+        let keys = [keys::entity(id), keys::history_header(id), keys::folded(id)];
         let mut rows = state.store.get_many_linear(source, &keys).await?.into_iter();
         let mut next = || rows.next().flatten();
-        let (entity, past, folded) = (next(), next(), next());
+        let (entity, header, folded) = (next(), next(), next());
         let (mut heads, mut range) = (Vec::new(), Some(keys::heads_from(id, Timestamp(i64::MIN))));
         while let Some(rest) = range {
             let page = state.store.scan(source, &rest, Direction::Forward, PAGE_ROWS).await?;
@@ -64,8 +64,8 @@ impl Moving {
             heads.extend(page.rows().map(copy));
             range = rest.after_page(&page);
         }
-        let is_there = entity.is_some() || past.is_some() || folded.is_some() || !heads.is_empty();
-        let mut moving = Self { entity, past, folded, heads, found_by: None };
+        let is_there = entity.is_some() || header.is_some() || folded.is_some() || !heads.is_empty();
+        let mut moving = Self { entity, header, folded, heads, found_by: None };
         if moving.is_damaged() {
             moving.found_by = Some(found_by(state, source, id).await?);
         }
@@ -75,8 +75,8 @@ impl Moving {
     /// Whether it cannot be read what the rows say.
     fn is_damaged(&self) -> bool {
         let is_entity = |row: &Row| EntityView::parse(&row.value).is_ok();
-        let is_past = |row: &Row| Header::parse(&row.value).is_some();
-        !self.entity.as_ref().is_none_or(is_entity) || !self.past.as_ref().is_none_or(is_past)
+        let is_header = |row: &Row| Header::parse(&row.value).is_some();
+        !self.entity.as_ref().is_none_or(is_entity) || !self.header.as_ref().is_none_or(is_header)
     }
 
     /// All but the head rows.
@@ -88,7 +88,7 @@ impl Moving {
         let mut writes: Vec<Write> = keys.into_iter().map(|key| Write::Put(key, Bytes::new())).collect();
         let stamped = [
             (keys::entity(id), &self.entity),
-            (keys::past(id), &self.past),
+            (keys::history_header(id), &self.header),
             (keys::folded(id), &self.folded),
         ];
         for (key, row) in stamped {
@@ -104,12 +104,12 @@ impl Moving {
             let rows = index_rows(&EntityView::parse(&row.value)?, indexed);
             keys.extend(rows.keys().map(Bytes::copy_from_slice));
         }
-        if let Some(row) = &self.past {
-            let damaged = || store::Error::new(ErrorKind::Corrupt, "moving what is known of a past");
+        if let Some(row) = &self.header {
+            let damaged = || store::Error::new(ErrorKind::Corrupt, "moving the header of a history");
             let mut types = Header::parse(&row.value).ok_or_else(damaged)?.types;
             types.sort_unstable();
             types.dedup();
-            keys.extend(types.iter().map(|of_type| keys::past_type(*of_type, id)));
+            keys.extend(types.iter().map(|of_type| keys::history_type(*of_type, id)));
         }
         Ok(keys)
     }
@@ -295,8 +295,12 @@ struct Walk {
 /// Kinds of rows that entities and histories are found by, the least row of most of them first; rows that lead to histories are left
 /// where these have gone.
 fn kinds() -> [Range; 5] {
-    let histories =
-        [keys::pasts_range(), keys::folded_range(), keys::heads_range(), keys::past_types_range()];
+    let histories = [
+        keys::history_headers_range(),
+        keys::folded_range(),
+        keys::heads_range(),
+        keys::history_types_range(),
+    ];
     let [histories, folded, heads, types] = histories;
     [keys::entities_range(), histories, folded, heads, types]
 }

@@ -102,7 +102,7 @@ impl TenantEntities {
         let Request { id, operation, now, .. } = request;
         let (state, watch) = self.watch(id).await?;
         let row = if again { state.row_linear(id).await? } else { state.row_at_home(id).await? };
-        let past = match &row {
+        let header = match &row {
             Some(_) => None,
             None if again => state.header_row(id).await?,
             None => state.header_row_cached(id)?,
@@ -111,7 +111,7 @@ impl TenantEntities {
             // It may have moved before it was read.
             return Ok(None);
         }
-        let mut pending = PendingCommit::new(id, row, past, watch);
+        let mut pending = PendingCommit::new(id, row, header, watch);
         pending.check(request)?;
         let change = pending.think(state, id, operation, now)?;
         let recorded = !pending.head.is_empty();
@@ -236,7 +236,7 @@ impl TenantEntities {
         let (mut gathered, mut left) = (Gathered::of(groups.len()), Vec::new());
         // Judged by rows that may be out of date, as long as no commit says that they are not.
         let may_lag = round.attempt == 0 && state.store.may_lag();
-        for (group, Read { watch, row, past, fits }) in groups.iter().zip(read) {
+        for (group, Read { watch, row, header, fits }) in groups.iter().zip(read) {
             let watch = match watch {
                 Ok(watch) => watch,
                 Err(error) => {
@@ -252,7 +252,7 @@ impl TenantEntities {
                 group.fail(outcomes, || Error::NoSuchEntity(group.id.into()));
                 continue;
             }
-            let mut pending = PendingCommit::new(group.id, row, past, watch);
+            let mut pending = PendingCommit::new(group.id, row, header, watch);
             for (index, operation) in &group.operations {
                 let outcome = pending.think(state, group.id, operation, round.now);
                 outcomes.set(*index, outcome);
@@ -317,7 +317,7 @@ impl Round<'_> {
             None => vec![true; rows.len()],
         };
         let read = watches.into_iter().zip(rows).zip(histories).zip(fit);
-        Ok(read.map(|(((watch, row), past), fits)| Read { watch, row, past, fits }).collect())
+        Ok(read.map(|(((watch, row), header), fits)| Read { watch, row, header, fits }).collect())
     }
 }
 
@@ -326,8 +326,8 @@ struct Read {
     /// `Err`: it should have moved, and could not.
     watch: Result<Watch, Error>,
     row: Option<Row>,
-    /// The row of its history, if it is not there.
-    past: Option<Row>,
+    /// The header of its history, if there is no such entity.
+    header: Option<Row>,
     /// Whether it is to be written.
     fits: bool,
 }

@@ -122,7 +122,7 @@ fn first_twice<'g, T, K: Eq + Hash>(given: &'g [T], key: impl Fn(&'g T) -> K) ->
 /// # Errors
 ///
 /// [`Error::Invalid`], [`Error::Limit`].
-pub fn check_past(id: &str, draft: &Draft) -> Result<(), Error> {
+pub fn check_history(id: &str, draft: &Draft) -> Result<(), Error> {
     check_header(id, draft)?;
     check_attributes_count(draft.attributes.len(), 0)?;
     for attribute in &draft.attributes {

@@ -1,4 +1,4 @@
-//! What is known of an entity whose past is all there is of it.
+//! What is known of an entity of which only history is left.
 //!
 //! ```text
 //! header = format:u8=1  created:i64  last:i64  flags:u8  [deleted:i64]  types:(count, term*)  scopes:(count, text*)

@@ -47,14 +47,14 @@ pub struct InstanceHistory {
 
 /// One instance as it was once written, or its removal.
 #[derive(Clone, Copy, Debug)]
-pub struct PastInstance<'a> {
+pub struct RecordedInstance<'a> {
     of: &'a InstanceHistory,
     index: usize,
 }
 
 /// The instances of an [`InstanceHistory`], in order.
 #[derive(Clone, Debug)]
-pub struct PastInstances<'a> {
+pub struct RecordedInstances<'a> {
     of: &'a InstanceHistory,
     places: std::ops::Range<usize>,
 }
@@ -87,7 +87,7 @@ impl InstanceHistory {
         let (mut low, mut high) = (0, self.len());
         while low < high {
             let index = low.midpoint(high);
-            match (PastInstance { of: self, index }).time(time) {
+            match (RecordedInstance { of: self, index }).time(time) {
                 Some(at) if at >= from => high = index,
                 _ => low = index + 1,
             }
@@ -134,16 +134,16 @@ impl InstanceHistory {
     }
 
     /// The instances, in order.
-    pub fn instances(&self) -> PastInstances<'_> {
-        PastInstances { of: self, places: 0..self.len() }
+    pub fn instances(&self) -> RecordedInstances<'_> {
+        RecordedInstances { of: self, places: 0..self.len() }
     }
 }
 
-impl<'a> Iterator for PastInstances<'a> {
-    type Item = PastInstance<'a>;
+impl<'a> Iterator for RecordedInstances<'a> {
+    type Item = RecordedInstance<'a>;
 
-    fn next(&mut self) -> Option<PastInstance<'a>> {
-        Some(PastInstance { of: self.of, index: self.places.next()? })
+    fn next(&mut self) -> Option<RecordedInstance<'a>> {
+        Some(RecordedInstance { of: self.of, index: self.places.next()? })
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
@@ -151,15 +151,15 @@ impl<'a> Iterator for PastInstances<'a> {
     }
 }
 
-impl ExactSizeIterator for PastInstances<'_> {}
+impl ExactSizeIterator for RecordedInstances<'_> {}
 
-impl DoubleEndedIterator for PastInstances<'_> {
+impl DoubleEndedIterator for RecordedInstances<'_> {
     fn next_back(&mut self) -> Option<Self::Item> {
-        Some(PastInstance { of: self.of, index: self.places.next_back()? })
+        Some(RecordedInstance { of: self.of, index: self.places.next_back()? })
     }
 }
 
-impl<'a> PastInstance<'a> {
+impl<'a> RecordedInstance<'a> {
     fn point(&self) -> Point<'a> {
         Point::new(&self.of.points, self.index)
     }

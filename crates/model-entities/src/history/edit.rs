@@ -10,7 +10,7 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use bytes::Bytes;
-use entity::apply::{WriteRules, apply, check_past};
+use entity::apply::{WriteRules, apply, check_history};
 use entity::encode::{put_instance, put_names, put_times, put_varint, seal};
 use entity::history::note::{MICROSECOND, Point, PointsBuilder, micros, nanos, tag_of};
 use entity::index::Indexed;
@@ -38,9 +38,10 @@ const ERASED_AT_ONCE: usize = 32;
 
 impl TenantEntities {
     /// Adds instances to the history (NGSI-LD 5.6.11 create or update, 5.6.12 add attributes). An attribute of the draft may
-    /// have many instances of one dataset; they are told apart by the order they stand in; those to be removed are
-    /// recorded as removals at the time of this write (4.5.7). The entity as it is does not change. Answers whether the entity had no history, and is not there: then types are needed. Types and scopes of a
-    /// past without an entity are added to those known of it; else the entity's own count.
+    /// have many instances of one dataset, told apart by their order; those to be removed are recorded as removals at the
+    /// time of this write (4.5.7). The current entity does not change. Answers whether there was neither a history nor an
+    /// entity: then types are needed. Types and scopes are added to the header of a history without an entity; else the
+    /// entity's own count.
     ///
     /// Cost: a fold, and a commit for each attribute and dataset, each an atom, in one group.
     ///
@@ -48,7 +49,7 @@ impl TenantEntities {
     ///
     /// [`Error::Invalid`] if a value or, for a new one, the types are missing; if the store refuses.
     pub async fn write_history(&self, id: &str, draft: &Draft, now: Timestamp) -> Result<bool, Error> {
-        check_past(id, draft)?;
+        check_history(id, draft)?;
         let _lock = self.lock_history(id).await;
         self.fold_now(id).await?;
         let mut left = given_strands(draft);
@@ -57,7 +58,7 @@ impl TenantEntities {
         while attempts.next().await {
             let mut writes = Vec::with_capacity(left.len());
             for given in &left {
-                writes.push(self.past_write(id, given, now).await?);
+                writes.push(self.history_write(id, given, now).await?);
             }
             // An entity that comes goes on behind all that is written.
             let last = writes.iter().map(|write| write.written).max().unwrap_or(now);
@@ -115,13 +116,13 @@ impl TenantEntities {
             if held.as_ref() == Some(&header) {
                 return Ok(false);
             }
-            let key = keys::past(id);
+            let key = keys::history_header(id);
             let condition = match row {
                 Some(row) => Condition::Version(key.clone(), row.stamp),
                 None => Condition::Absent(key.clone()),
             };
             let types = header.types.iter();
-            let types = types.map(|of_type| Write::Put(keys::past_type(*of_type, id), Bytes::new()));
+            let types = types.map(|of_type| Write::Put(keys::history_type(*of_type, id), Bytes::new()));
             let mut writes: Vec<Write> = types.collect();
             writes.push(Write::PutStamped(key, header.encode().into()));
             let conditions = vec![Condition::Absent(keys::entity(id)), condition];
@@ -151,7 +152,7 @@ impl TenantEntities {
     }
 
     /// The instances of one dataset, at times behind those that are held there.
-    async fn past_write(
+    async fn history_write(
         &self,
         id: &str,
         given: &GivenStrand<'_>,
@@ -219,8 +220,8 @@ impl TenantEntities {
         if let Some(row) = header {
             let header = Header::parse(&row.value).ok_or_else(super::heads::damaged)?;
             let mut writes: Vec<Write> =
-                header.types.iter().map(|of_type| Write::Delete(keys::past_type(*of_type, id))).collect();
-            let key = keys::past(id);
+                header.types.iter().map(|of_type| Write::Delete(keys::history_type(*of_type, id))).collect();
+            let key = keys::history_header(id);
             writes.extend([Write::Delete(key.clone()), Write::Delete(keys::folded(id))]);
             let mut attempts = BACKOFF.attempts();
             while attempts.next().await {

@@ -263,7 +263,7 @@ impl TenantState {
     }
 }
 
-/// A write to the strand of an attribute's past.
+/// A write to the strand of an attribute's history.
 pub(super) fn write_of(
     strand: Strand,
     edits: Vec<Edit>,

@@ -137,5 +137,5 @@ pub(super) fn unmarked(mark: Option<i64>) -> i64 {
 }
 
 pub(super) fn damaged() -> Error {
-    store::Error::new(store::ErrorKind::Corrupt, "reading what an entity's past says of itself").into()
+    store::Error::new(store::ErrorKind::Corrupt, "reading the header of an entity's history").into()
 }

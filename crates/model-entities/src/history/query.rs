@@ -97,7 +97,7 @@ impl<'q> Taken<'q> {
 }
 
 impl TenantEntities {
-    /// The entities, living or gone, that match the query by their past: some instance within the span satisfies each
+    /// The entities, living or gone, that match the query by their history: some instance within the span satisfies each
     /// condition (for negated ones, some is there and none is equal). An entity without any instance within the span does
     /// not match. Paged by `offset` and `limit` in id order, or against it if the query's order begins with the id, descending;
     /// other orders and the query's time are not looked at. Types and scopes are those the entity has, or had when it went.
@@ -367,7 +367,7 @@ fn candidates(state: &TenantState, query: &Query) -> Candidates {
         match way {
             Way::Ids(found) => ids.extend_from_slice(found),
             Way::Types(types) => ranges.extend(
-                types.iter().flat_map(|name| [keys::type_range(*name), keys::past_type_range(*name)]),
+                types.iter().flat_map(|name| [keys::type_range(*name), keys::history_type_range(*name)]),
             ),
         }
     }
@@ -377,7 +377,7 @@ fn candidates(state: &TenantState, query: &Query) -> Candidates {
         return Candidates::Ids(ids.into_iter());
     }
     if ways.is_none() || !ids.is_empty() {
-        ranges = vec![keys::entities_range(), keys::pasts_range()];
+        ranges = vec![keys::entities_range(), keys::history_headers_range()];
     }
     Candidates::Rows(Union::new(Buckets::of(state), &ranges, PAGE_ROWS))
 }

@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn a_damaged_past_keeps_no_other_from_being_packed() {
+    fn a_damaged_history_keeps_no_other_from_being_packed() {
         run(async {
             let store = store();
             let entities = tenant(&store).await;

@@ -57,5 +57,5 @@ impl HistoryWalk<'_> {
 }
 
 fn ids_of_bucket() -> Union {
-    Union::new(Buckets::ONE, &[keys::entities_range(), keys::pasts_range()], PAGE_IDS)
+    Union::new(Buckets::ONE, &[keys::entities_range(), keys::history_headers_range()], PAGE_IDS)
 }

@@ -16,7 +16,7 @@ use crate::write::{tests::options, tests::run, tests::store};
 use crate::{Entities, TenantEntities};
 
 /// What was written, or removed (`None`), by attribute, dataset and time.
-pub(crate) type PlainPast = BTreeMap<(u32, Option<String>, i64), Option<PlainInstance>>;
+pub(crate) type PlainHistory = BTreeMap<(u32, Option<String>, i64), Option<PlainInstance>>;
 
 #[derive(Clone, Debug)]
 enum Step {
@@ -68,7 +68,7 @@ fn scope(scopes: &[String], scoped: Option<i64>, now: i64) -> PlainInstance {
 
 /// Notes what a write that made `after` of `before` did.
 pub(crate) fn note(
-    past: &mut PlainPast,
+    history: &mut PlainHistory,
     before: Option<&PlainEntity>,
     after: Option<&PlainEntity>,
     now: i64,
@@ -77,24 +77,24 @@ pub(crate) fn note(
         entity.map(|entity| (entity.scopes.clone(), entity.scoped)).filter(|(_, scoped)| scoped.is_some())
     };
     if scopes(before) != scopes(after) {
-        past.insert(
+        history.insert(
             (TermId::SCOPE.0, None, now),
             scopes(after).map(|(scopes, scoped)| scope(&scopes, scoped, now)),
         );
     }
     let (before, after) = (instances(before), instances(after));
     for (name, dataset) in before.into_keys().filter(|key| !after.contains_key(key)) {
-        past.insert((name, dataset, now), None);
+        history.insert((name, dataset, now), None);
     }
     for ((name, dataset), instance) in after {
         if instance.modified == now {
-            past.insert((name, dataset, now), Some(instance));
+            history.insert((name, dataset, now), Some(instance));
         }
     }
 }
 
-pub(super) fn plain_past(history: &EntityHistory) -> PlainPast {
-    let mut past = PlainPast::new();
+pub(super) fn plain_history(history: &EntityHistory) -> PlainHistory {
+    let mut plain = PlainHistory::new();
     let mut scratch = Vec::new();
     for attribute in &history.attributes {
         for instance in attribute.instances() {
@@ -102,16 +102,16 @@ pub(super) fn plain_past(history: &EntityHistory) -> PlainPast {
             assert_eq!(stored.is_none(), instance.is_deleted());
             let key =
                 (attribute.attribute().0, attribute.dataset().map(Into::into), instance.modified_at().0);
-            assert!(past.insert(key, stored).is_none(), "shown twice");
+            assert!(plain.insert(key, stored).is_none(), "shown twice");
         }
     }
-    past
+    plain
 }
 
-pub(crate) async fn check_past(entities: &TenantEntities, id: &str, expected: Option<&PlainPast>) {
+pub(crate) async fn check_history(entities: &TenantEntities, id: &str, expected: Option<&PlainHistory>) {
     let history = entities.read_history(id, &HistoryRequest::all(usize::MAX - 1)).await.unwrap();
-    let found = history.as_ref().map(plain_past).unwrap_or_default();
-    assert_eq!(&found, expected.unwrap_or(&PlainPast::new()));
+    let found = history.as_ref().map(plain_history).unwrap_or_default();
+    assert_eq!(&found, expected.unwrap_or(&PlainHistory::new()));
 }
 
 fn check(mut open: impl FnMut() -> Store, steps: &[Step]) {
@@ -119,7 +119,7 @@ fn check(mut open: impl FnMut() -> Store, steps: &[Step]) {
         let mut store = open();
         let mut entities = tenant(&store).await;
         let mut plain: BTreeMap<String, PlainEntity> = BTreeMap::new();
-        let mut histories: BTreeMap<String, PlainPast> = BTreeMap::new();
+        let mut histories: BTreeMap<String, PlainHistory> = BTreeMap::new();
         let mut last: BTreeMap<String, i64> = BTreeMap::new();
         let mut clock = 0_i64;
         for step in steps {
@@ -171,11 +171,11 @@ fn check(mut open: impl FnMut() -> Store, steps: &[Step]) {
                 }
             }
             for id in ["urn:x:0", "urn:x:1"] {
-                check_past(&entities, id, histories.get(id)).await;
+                check_history(&entities, id, histories.get(id)).await;
             }
         }
         for id in ["urn:x:0", "urn:x:1"] {
-            check_past(&entities, id, histories.get(id)).await;
+            check_history(&entities, id, histories.get(id)).await;
             let known = entities.history(id).await.unwrap();
             assert_eq!(known.is_some(), last.contains_key(id));
             let types = plain.get(id).map(|entity| entity.types.clone());
@@ -191,7 +191,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases((96 * ProptestConfig::default().cases).div_ceil(256)))]
 
     #[test]
-    fn the_past_is_what_was_written(steps in prop::collection::vec(step(), 1..40)) {
+    fn the_history_is_what_was_written(steps in prop::collection::vec(step(), 1..40)) {
         let store = store();
         let steps: Vec<_> = steps.into_iter().filter(|step| !matches!(step, Step::Reopen)).collect();
         check(|| store.clone(), &steps);
@@ -199,7 +199,7 @@ proptest! {
 
     /// Two processes take turns.
     #[test]
-    fn the_past_is_what_was_written_to_the_worst_store(
+    fn the_history_is_what_was_written_to_the_worst_store(
         steps in prop::collection::vec(step(), 1..40),
         seed: u64,
     ) {
@@ -213,7 +213,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases((8 * ProptestConfig::default().cases).div_ceil(256)))]
 
     #[test]
-    fn the_past_outlives_the_process(steps in prop::collection::vec(step(), 1..40)) {
+    fn the_history_outlives_the_process(steps in prop::collection::vec(step(), 1..40)) {
         let folder = tempfile::tempdir().unwrap();
         let options = EmbeddedOptions {
             durability: Durability::Interval(Duration::from_millis(50)),

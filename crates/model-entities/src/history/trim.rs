@@ -20,7 +20,7 @@ const OVERDUE_PART: u32 = 16;
 const OVERDUE_MAX: Duration = Duration::from_hours(24);
 
 impl Entities {
-    /// Removes instances that were written longer ago than the policy keeps them, once the oldest of an attribute's past is
+    /// Removes instances that were written longer ago than the policy keeps them, once the oldest of an attribute's history is
     /// overdue by a sixteenth, or a day; answers from how many attributes' histories some were. Cost: nothing if all is kept for ever, or else a look at each entity and the history of each attribute.
     /// What fails is skipped ([`crate::SkipLog`]).
     ///

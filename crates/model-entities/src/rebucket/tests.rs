@@ -18,7 +18,7 @@ use store::{
 };
 
 use super::*;
-use crate::history::{tests::PlainPast, tests::check_past, tests::note};
+use crate::history::{tests::PlainHistory, tests::check_history, tests::note};
 use crate::query::{stream::Buckets, stream::Union};
 use crate::write::{
     tests::options, tests::plain_store, tests::put_raw, tests::run, tests::store, tests::stored,
@@ -70,7 +70,7 @@ fn step() -> impl Strategy<Value = Step> {
 #[derive(Default)]
 struct Plain {
     entities: BTreeMap<String, PlainEntity>,
-    histories: BTreeMap<String, PlainPast>,
+    histories: BTreeMap<String, PlainHistory>,
     last: BTreeMap<String, i64>,
     /// The types of what went.
     gone: BTreeMap<String, Vec<u32>>,
@@ -108,7 +108,7 @@ impl Plain {
             };
             let found = found.map(|bytes| PlainEntity::read(&EntityView::parse(&bytes).unwrap()));
             assert_eq!(found.as_ref(), self.entities.get(&id), "{id}");
-            check_past(entities, &id, self.histories.get(&id)).await;
+            check_history(entities, &id, self.histories.get(&id)).await;
         }
         if lags {
             return;
@@ -128,7 +128,7 @@ impl Plain {
                 assert_eq!(read(entities, &page).await, (vec![entity.clone()], None), "{ids:?}");
             }
         }
-        self.check_pasts(entities).await;
+        self.check_histories(entities).await;
         let instances = |name: u32| {
             let all = self.entities.values().flat_map(|entity| &entity.attributes);
             all.filter(|attribute| attribute.name == name)
@@ -165,17 +165,18 @@ impl Plain {
 
 impl Plain {
     /// Histories are found by types, and all of them, of what is there and of what is gone.
-    async fn check_pasts(&self, entities: &TenantEntities) {
+    async fn check_histories(&self, entities: &TenantEntities) {
         for of_type in [None, Some(1), Some(2)] {
             let has = |id: &String| {
                 let types = self.entities.get(id).map(|entity| &entity.types).or(self.gone.get(id));
                 of_type.is_none_or(|of_type| types.is_some_and(|types| types.contains(&of_type)))
             };
-            let told = |past: &PlainPast| past.keys().any(|(name, _, _)| *name != TermId::SCOPE.0);
+            let is_seen =
+                |history: &PlainHistory| history.keys().any(|(name, _, _)| *name != TermId::SCOPE.0);
             let expected: Vec<&str> = self
                 .histories
                 .iter()
-                .filter(|(id, past)| told(past) && has(id))
+                .filter(|(id, history)| is_seen(history) && has(id))
                 .map(|(id, _)| &**id)
                 .collect();
             let types = of_type.map(|of_type| TypeQuery::Is(Some(TermId(of_type))));
@@ -246,9 +247,10 @@ fn check(store: &Store, steps: &[Step], lags: bool) {
                 Step::Fold(id) => drop(entities.fold_history(&name(*id)).await.unwrap()),
                 Step::Forget(id) => {
                     let outcome = entities.delete_history(&name(*id)).await;
-                    let past = plain.histories.remove(&name(*id)).filter(|past| !past.is_empty());
+                    let history = plain.histories.remove(&name(*id)).filter(|history| !history.is_empty());
                     assert!(
-                        outcome.is_ok() || past.is_none() && matches!(outcome, Err(Error::NoSuchEntity(_))),
+                        outcome.is_ok()
+                            || history.is_none() && matches!(outcome, Err(Error::NoSuchEntity(_))),
                         "{outcome:?}"
                     );
                 }

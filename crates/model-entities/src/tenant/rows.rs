@@ -10,12 +10,12 @@ use super::{BUCKETS_AT_ONCE, TenantState, no_bucket};
 impl TenantState {
     /// The row of the history of an entity that is not there, if it is cached.
     pub(crate) fn header_row_cached(&self, id: &str) -> Result<Option<Row>, Error> {
-        Ok(self.store.get_cached(self.partition(id)?, &keys::past(id)).flatten())
+        Ok(self.store.get_cached(self.partition(id)?, &keys::history_header(id)).flatten())
     }
 
     /// The row of the history of an entity that is not there. Cost: one linear read.
     pub(crate) async fn header_row(&self, id: &str) -> Result<Option<Row>, Error> {
-        self.get_linear(id, &keys::past(id)).await
+        self.get_linear(id, &keys::history_header(id)).await
     }
 
     /// The stored row of an entity as any commit left it: for what is refused or found unchanged by it. Cost: one linear read.

@@ -42,20 +42,20 @@ pub(super) struct PendingCommit {
     pub(super) head: Vec<u8>,
     /// The time of the newest write of the entity, as far as is known.
     last: Timestamp,
-    /// The row of the history of an entity that is not there.
-    past: Option<Row>,
-    /// What that row is to hold, if the entity goes.
+    /// The header of the history of an entity that is not there, as it is stored.
+    header_row: Option<Row>,
+    /// What that row is to become, if the entity is deleted.
     header: Option<Header>,
     /// Attributes that the entity may have been given; `None`: any.
     given: Option<SmallVec<[TermId; 8]>>,
 }
 
 impl PendingCommit {
-    /// `past`: the row of the history of an entity that is not there.
-    pub(super) fn new(id: &str, row: Option<Row>, past: Option<Row>, watch: Watch) -> Self {
+    /// `header_row`: the header of the history of an entity that is not there.
+    pub(super) fn new(id: &str, row: Option<Row>, header_row: Option<Row>, watch: Watch) -> Self {
         let stamp = row.as_ref().map(|row| row.stamp);
         let bytes = row.map(|row| row.value);
-        let last = past.as_ref().and_then(|row| Header::parse(&row.value)).map(|header| header.last);
+        let last = header_row.as_ref().and_then(|row| Header::parse(&row.value)).map(|header| header.last);
         Self {
             key: keys::entity(id),
             stamp,
@@ -68,7 +68,7 @@ impl PendingCommit {
             bytes,
             head: Vec::new(),
             last: last.unwrap_or(Timestamp(i64::MIN)),
-            past,
+            header_row,
             header: None,
             given: Some(SmallVec::new()),
         }
@@ -213,7 +213,7 @@ impl PendingCommit {
             _ => None,
         };
         if after.is_none() {
-            let rows = types.iter().map(|of_type| Write::Put(keys::past_type(*of_type, id), Bytes::new()));
+            let rows = types.iter().map(|of_type| Write::Put(keys::history_type(*of_type, id), Bytes::new()));
             self.writes.extend(rows);
         }
         Ok(())
@@ -306,18 +306,20 @@ impl PendingCommit {
             let row = Bytes::from(row);
             self.writes.push(Write::Put(row.slice(..key_length), row.slice(key_length..)));
         }
-        if self.stamp.is_none() && (self.past.is_some() || !self.head.is_empty()) {
+        if self.stamp.is_none() && (self.header_row.is_some() || !self.head.is_empty()) {
             // An entity that comes back goes on behind its history.
-            let key = keys::past(id);
-            conditions.push(match &self.past {
+            let key = keys::history_header(id);
+            conditions.push(match &self.header_row {
                 Some(row) => Condition::Version(key, row.stamp),
                 None => Condition::Absent(key),
             });
         }
         match (&self.bytes, &self.header) {
-            (Some(_), _) if self.past.is_some() => self.writes.push(Write::Delete(keys::past(id))),
+            (Some(_), _) if self.header_row.is_some() => {
+                self.writes.push(Write::Delete(keys::history_header(id)))
+            }
             (None, Some(header)) => {
-                self.writes.push(Write::PutStamped(keys::past(id), header.encode().into()));
+                self.writes.push(Write::PutStamped(keys::history_header(id), header.encode().into()));
             }
             _ => {}
         }

@@ -74,7 +74,7 @@ pub(crate) async fn stored(entities: &TenantEntities) -> BTreeMap<String, PlainE
             let page = state.store.scan(partition, &rest, Direction::Forward, 50).await.unwrap();
             for (key, value) in page.rows() {
                 // Rows of the history are looked at in `history`.
-                if [keys::HEAD, keys::FOLDED, keys::PAST, keys::PAST_TYPE].contains(&key[0]) {
+                if [keys::HEAD, keys::FOLDED, keys::HISTORY_HEADER, keys::HISTORY_TYPE].contains(&key[0]) {
                     continue;
                 }
                 if key[0] == keys::IN_USE {

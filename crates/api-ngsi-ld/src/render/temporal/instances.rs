@@ -1,7 +1,7 @@
 //! Instances whole: an array of them for each attribute (NGSI-LD 4.5.6 to 4.5.8).
 
 use lang_json::write_string;
-use model_entities::{InstanceHistory, Kind, PastInstance, TimeProperty};
+use model_entities::{InstanceHistory, Kind, RecordedInstance, TimeProperty};
 
 use crate::render::entity::{is_geometry, names, write_attribute, write_extras, write_objects};
 use crate::render::{Form, Object, RenderPlan, write_iris, write_time};
@@ -58,7 +58,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    fn write(&mut self, out: &mut String, instance: &PastInstance<'_>) {
+    fn write(&mut self, out: &mut String, instance: &RecordedInstance<'_>) {
         if !instance.is_deleted() && self.shared.likeness != Some(instance.likeness()) {
             self.kind = instance.kind();
             self.shared = Shared::new(instance, self.attribute.dataset(), self.plan);
@@ -71,7 +71,7 @@ impl<'a> Writer<'a> {
     }
 
     /// An instance of which nothing differs from others but value and times.
-    fn write_plain(&self, out: &mut String, instance: &PastInstance<'_>) {
+    fn write_plain(&self, out: &mut String, instance: &RecordedInstance<'_>) {
         out.push_str(&self.shared.before);
         instance.write_value(out);
         out.push_str(&self.shared.unit);
@@ -93,7 +93,7 @@ impl<'a> Writer<'a> {
         out.push_str("\"}");
     }
 
-    fn write_members(&mut self, out: &mut String, instance: &PastInstance<'_>) {
+    fn write_members(&mut self, out: &mut String, instance: &RecordedInstance<'_>) {
         let mut object = Object::open(out);
         if instance.is_deleted() {
             let (kind_name, value_name) = names(self.plan.release.kind(instance.kind()));
@@ -115,7 +115,7 @@ impl<'a> Writer<'a> {
     }
 
     /// Type and value.
-    fn write_value(&mut self, object: &mut Object<'_>, instance: &PastInstance<'_>) {
+    fn write_value(&mut self, object: &mut Object<'_>, instance: &RecordedInstance<'_>) {
         let plan = self.plan;
         let normalized = plan.form == Form::Normalized;
         let known = plan.release.kind(self.kind);
@@ -151,7 +151,7 @@ impl<'a> Writer<'a> {
     }
 
     /// What is neither type, value nor name.
-    fn write_rest(&mut self, object: &mut Object<'_>, instance: &PastInstance<'_>) {
+    fn write_rest(&mut self, object: &mut Object<'_>, instance: &RecordedInstance<'_>) {
         let plan = self.plan;
         if let Some(unit) = instance.unit_code() {
             write_string(object.member("\"unitCode\":"), unit);
@@ -172,7 +172,7 @@ impl<'a> Writer<'a> {
     }
 
     /// The times: those that the client may see, and the one it asked for.
-    fn write_times(&self, object: &mut Object<'_>, instance: &PastInstance<'_>) {
+    fn write_times(&self, object: &mut Object<'_>, instance: &RecordedInstance<'_>) {
         if let Some(observed) = instance.observed_at() {
             write_time(object.member("\"observedAt\":"), observed);
         }
@@ -210,7 +210,7 @@ struct Shared {
 }
 
 impl Shared {
-    fn new(instance: &PastInstance<'_>, dataset: Option<&str>, plan: &RenderPlan<'_>) -> Self {
+    fn new(instance: &RecordedInstance<'_>, dataset: Option<&str>, plan: &RenderPlan<'_>) -> Self {
         let kind = instance.kind();
         let is_plain = plan.form == Form::Normalized
             && matches!(kind, Kind::Property | Kind::GeoProperty | Kind::Relationship)

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use entity::AggregateValue;
 use entity::history::aggregate::Buckets;
-use entity::{Attribute, Draft, Instance, Kind, Operation, PastInstance};
+use entity::{Attribute, Draft, Instance, Kind, Operation, RecordedInstance};
 use entity::{HistoryRequest, TimeProperty, TimeSpan};
 use proptest::prelude::*;
 use smallvec::smallvec;
@@ -111,7 +111,7 @@ fn same(found: AggregateValue<'_>, expected: &Found) -> bool {
 async fn check(entities: &TenantEntities, request: &HistoryRequest, period: Option<&str>) {
     let period = period.map(|period| Period::parse(period).unwrap());
     let history = entities.read_history(ID, request).await.unwrap().unwrap();
-    let time_of = |instance: PastInstance<'_>| match request.time {
+    let time_of = |instance: RecordedInstance<'_>| match request.time {
         TimeProperty::ObservedAt => instance.observed_at().unwrap(),
         TimeProperty::CreatedAt => instance.created_at(),
         _ => instance.modified_at(),

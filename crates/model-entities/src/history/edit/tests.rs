@@ -32,7 +32,7 @@ async fn values(entities: &TenantEntities, time: TimeProperty) -> Vec<(String, I
         return Vec::new();
     };
     let instances = history.attributes.iter().flat_map(|attribute| attribute.instances());
-    let value = |instance: entity::PastInstance<'_>| {
+    let value = |instance: entity::RecordedInstance<'_>| {
         let mut value = String::new();
         instance.write_value(&mut value);
         (value, instance.instance_id())
@@ -46,7 +46,7 @@ fn texts(values: &[(String, InstanceId)]) -> Vec<&str> {
 
 /// The commits of many attributes share syncs.
 #[test]
-fn a_past_of_many_attributes_goes_with_few_syncs() {
+fn a_history_of_many_attributes_goes_with_few_syncs() {
     let folder = tempfile::tempdir().unwrap();
     let options = store::EmbeddedOptions {
         cache_bytes: 1 << 20,
@@ -76,7 +76,7 @@ fn a_past_of_many_attributes_goes_with_few_syncs() {
 
 /// A commit whose outcome nobody knew must not leave what comes back later.
 #[test]
-fn a_past_that_was_deleted_stays_so_on_the_worst_store() {
+fn a_history_that_was_deleted_stays_so_on_the_worst_store() {
     for seed in 0..60 {
         run(async {
             let store = store::testing::hostile(store::Clock::manual(Timestamp(0)), seed);
@@ -101,7 +101,7 @@ fn a_past_that_was_deleted_stays_so_on_the_worst_store() {
 }
 
 #[test]
-fn a_past_is_written_without_an_entity() {
+fn a_history_is_written_without_an_entity() {
     run(async {
         let entities = tenant(&store()).await;
         let mut nothing = draft(vec![instance("1", 10, None)]);
@@ -219,9 +219,9 @@ fn a_removal_keeps_the_kind_of_what_went() {
     });
 }
 
-/// What two nodes write into one attribute's past at the same time is all kept.
+/// What two nodes write into one attribute's history at the same time is all kept.
 #[test]
-fn pasts_that_two_nodes_write_at_once_are_kept() {
+fn histories_that_two_nodes_write_at_once_are_kept() {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(3).build().unwrap();
     runtime.block_on(async {
         let store = store();
@@ -229,8 +229,8 @@ fn pasts_that_two_nodes_write_at_once_are_kept() {
         let writers = nodes.clone().map(|entities| {
             tokio::spawn(async move {
                 for number in 0..100 {
-                    let past = draft(vec![instance("1", number, None), instance("2", number, None)]);
-                    entities.write_history(ID, &past, Timestamp(5)).await.unwrap();
+                    let history = draft(vec![instance("1", number, None), instance("2", number, None)]);
+                    entities.write_history(ID, &history, Timestamp(5)).await.unwrap();
                 }
             })
         });
@@ -242,7 +242,7 @@ fn pasts_that_two_nodes_write_at_once_are_kept() {
 }
 
 #[test]
-fn pasts_are_deleted_whole_and_by_attribute() {
+fn histories_are_deleted_whole_and_by_attribute() {
     run(async {
         let entities = tenant(&store()).await;
         let both = draft(vec![instance("1", 10, None), instance("2", 10, Some("urn:d:1"))]);

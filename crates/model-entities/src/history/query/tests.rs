@@ -126,7 +126,7 @@ proptest! {
 
     /// In pieces, entities match as they do whole.
     #[test]
-    fn pasts_match_in_pieces_as_they_do_whole(
+    fn histories_match_in_pieces_as_they_do_whole(
         values in prop::collection::vec((0..2_u32, 0..9_u32, prop::bool::weighted(0.1)), 0..60),
         filters in prop::collection::vec(conditions(), 8),
         (from, to) in (0..60_i64, 0..70_i64),
@@ -242,7 +242,7 @@ fn entities_are_found_by_the_scopes_they_had() {
 
 /// A history that is written knows the scopes that are written with it; that of an entity gone, those it had.
 #[test]
-fn scopes_are_written_into_the_past() {
+fn scopes_are_written_into_the_history() {
     run(async {
         let entities = tenant(&store()).await;
         let of = |name, value: &str, at| {

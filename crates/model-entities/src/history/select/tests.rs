@@ -24,7 +24,7 @@ struct Plain {
     is_removal: bool,
 }
 
-type PlainPast = BTreeMap<(TermId, i64), Plain>;
+type PlainHistory = BTreeMap<(TermId, i64), Plain>;
 /// What a read is to show, by attribute and the time of the first write; and the part of the span it was cut to.
 type Page = (Vec<(TermId, i64)>, Option<TimeSpan>);
 
@@ -76,7 +76,7 @@ fn draft(name: TermId, observed: impl Iterator<Item = Option<i64>>) -> Draft {
 /// A trial: the entity, and what is known of its history. The clock stands far behind all times observed.
 struct Trial {
     entities: TenantEntities,
-    past: PlainPast,
+    history: PlainHistory,
     living: BTreeMap<TermId, i64>,
     clock: i64,
 }
@@ -93,7 +93,7 @@ impl Trial {
                 self.entities.write_history(ID, &draft(name, all.clone()), now).await.unwrap();
                 for (place, observed) in (1..).zip(all) {
                     let plain = Plain { created: now.0, modified: now.0, observed, is_removal: false };
-                    self.past.insert((name, now.0 * 1000 + place), plain);
+                    self.history.insert((name, now.0 * 1000 + place), plain);
                 }
             }
             Step::Update { name, observed } => {
@@ -103,7 +103,7 @@ impl Trial {
                 self.entities.apply(ID, operation, now).await.unwrap();
                 let created = *self.living.entry(name).or_insert(now.0);
                 let plain = Plain { created, modified: now.0, observed, is_removal: false };
-                self.past.insert((name, now.0 * 1000), plain);
+                self.history.insert((name, now.0 * 1000), plain);
             }
             Step::Remove { name } => {
                 let name = NAMES[*name];
@@ -112,11 +112,11 @@ impl Trial {
                         Operation::DeleteAttribute { name, instances: entity::Instances::Default };
                     self.entities.apply(ID, operation, now).await.unwrap();
                     let plain = Plain { created: now.0, modified: now.0, observed: None, is_removal: true };
-                    self.past.insert((name, now.0 * 1000), plain);
+                    self.history.insert((name, now.0 * 1000), plain);
                 }
             }
             Step::Patch { place, observed } => {
-                let values = self.past.iter_mut().filter(|(_, plain)| !plain.is_removal);
+                let values = self.history.iter_mut().filter(|(_, plain)| !plain.is_removal);
                 let mut values: Vec<_> = values.collect();
                 if values.is_empty() {
                     return;
@@ -139,7 +139,7 @@ impl Trial {
 
     async fn check(&self, request: &HistoryRequest) {
         let found = match (self.entities.read_history(ID, request).await, self.expected(request)) {
-            (Ok(None), _) => return assert!(self.past.is_empty()),
+            (Ok(None), _) => return assert!(self.history.is_empty()),
             (Ok(Some(found)), Some(_)) => found,
             (Err(Error::Limit(_)), None) => return,
             (found, expected) => panic!("{request:?}: {found:?}, {expected:?} expected"),
@@ -166,7 +166,7 @@ impl Trial {
         let mut all: Vec<(TermId, i64, i64)> = Vec::new();
         let mut left_out = Vec::new();
         for name in NAMES {
-            let of_name = self.past.iter().filter(|((held, _), _)| *held == name);
+            let of_name = self.history.iter().filter(|((held, _), _)| *held == name);
             let mut of_name: Vec<(i64, i64)> =
                 of_name.filter_map(|((_, time), plain)| Some((time_of(plain)?, *time))).collect();
             of_name.retain(|(at, _)| request.span.contains(Timestamp(*at)));
@@ -234,8 +234,8 @@ proptest! {
     ) {
         run(async {
             let entities = tenant(&store()).await;
-            let (past, living) = (PlainPast::new(), BTreeMap::new());
-            let mut trial = Trial { entities, past, living, clock: 0 };
+            let (history, living) = (PlainHistory::new(), BTreeMap::new());
+            let mut trial = Trial { entities, history, living, clock: 0 };
             for step in &steps {
                 trial.carry_out(step).await;
             }

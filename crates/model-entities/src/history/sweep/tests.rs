@@ -25,7 +25,7 @@ pub(in crate::history) async fn spoil_strand(store: &Store, id: &str, attribute:
 }
 
 #[test]
-fn pasts_of_others_are_folded_and_trimmed() {
+fn histories_of_others_are_folded_and_trimmed() {
     run(async {
         let store = store();
         let rule = HistoryRule { keep: Some(Duration::from_micros(100)), ..HistoryRule::default() };
@@ -53,8 +53,8 @@ fn pasts_of_others_are_folded_and_trimmed() {
         assert_eq!(all.skips().count(), 3, "the fold of the first, and a strand of the second");
 
         let lens = async |id: &str| {
-            let past = entities.read_history(id, &HistoryRequest::all(9)).await?.unwrap();
-            Ok::<_, entity::Error>(past.attributes.iter().map(|one| one.len()).collect::<Vec<_>>())
+            let history = entities.read_history(id, &HistoryRequest::all(9)).await?.unwrap();
+            Ok::<_, entity::Error>(history.attributes.iter().map(|one| one.len()).collect::<Vec<_>>())
         };
         assert!(lens("urn:x:1").await.is_err() && lens("urn:x:2").await.is_err(), "readers are told");
         assert_eq!(lens("urn:x:3").await.unwrap(), [1, 1]);

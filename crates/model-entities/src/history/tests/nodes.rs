@@ -10,7 +10,7 @@ use super::*;
 #[derive(Default)]
 struct Written {
     plain: Option<PlainEntity>,
-    past: PlainPast,
+    history: PlainHistory,
     last: Option<i64>,
 }
 
@@ -49,10 +49,10 @@ async fn write(nodes: [&Entities; 2], operations: &[Operation], written: &RefCel
             continue;
         };
         assert_eq!(outcome.unwrap().fate, fate);
-        let Written { plain, past, last } = &mut *written;
+        let Written { plain, history, last } = &mut *written;
         if fate != Fate::Unchanged {
             *last = Some(now);
-            note(past, plain.as_ref(), after.as_ref(), now);
+            note(history, plain.as_ref(), after.as_ref(), now);
         }
         *plain = after;
     }
@@ -61,10 +61,10 @@ async fn write(nodes: [&Entities; 2], operations: &[Operation], written: &RefCel
 async fn read(all: &Entities, is_over: &Cell<bool>, written: &RefCell<Written>) {
     let entities = all.tenant(&TenantName::default()).await.unwrap();
     while !is_over.get() {
-        let before = written.borrow().past.clone();
+        let before = written.borrow().history.clone();
         let found = entities.read_history(ID, &HistoryRequest::all(usize::MAX - 1)).await.unwrap();
         // Nothing is shown twice: the map is asked for that as it is made.
-        let found = found.as_ref().map(plain_past).unwrap_or_default();
+        let found = found.as_ref().map(plain_history).unwrap_or_default();
         assert!(before.iter().all(|one| found.get(one.0) == Some(one.1)), "an acknowledged write is missed");
         tokio::task::yield_now().await;
     }
@@ -95,10 +95,10 @@ proptest! {
                 read(one, &is_over, &written),
                 read(other, &is_over, &written),
             );
-            let expected = written.into_inner().past;
+            let expected = written.into_inner().history;
             for node in &nodes {
                 let entities = node.tenant(&TenantName::default()).await.unwrap();
-                check_past(&entities, ID, Some(&expected)).await;
+                check_history(&entities, ID, Some(&expected)).await;
             }
         });
     }
