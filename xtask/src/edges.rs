@@ -20,8 +20,9 @@ mod tests {
         ("model-series", &["delivery", "lang-formula", "rasters", "store", "strands"]),
         ("entity", &["lang-json", "store", "strands"]),
         ("model-entities", &["entity", "lang-json", "store", "strands"]),
+        ("tenant-contexts", &["egress", "lang-json", "lang-jsonld", "model-entities"]),
         ("api-http", &[]),
-        ("api-ngsi-ld", &["api-http", "egress", "lang-json", "lang-jsonld", "model-entities"]),
+        ("api-ngsi-ld", &["api-http", "lang-json", "model-entities", "tenant-contexts"]),
         ("api-tsm", &["api-http", "lang-json", "model-series"]),
         ("campaign", &[]),
         ("campaign-peers", &["campaign"]),
@@ -38,6 +39,7 @@ mod tests {
                 "model-entities",
                 "model-series",
                 "store",
+                "tenant-contexts",
             ],
         ),
     ];

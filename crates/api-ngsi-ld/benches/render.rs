@@ -6,10 +6,11 @@ use std::io::Write as _;
 use std::time::{Duration, Instant};
 
 use api_http::{Params, Request, Router};
-use api_ngsi_ld::{Api, ContextOptions, Contexts, FetchPolicy, Limits, front_end};
+use api_ngsi_ld::{Api, Limits, front_end};
 use http::{HeaderMap, HeaderValue, Method, header};
 use model_entities::{Clock, Entities, IndexPolicy, Options, TenantName, Timestamp};
 use store::{MemoryOptions, Store};
+use tenant_contexts::{ContextOptions, Contexts, FetchPolicy};
 
 const ENTITIES: usize = 1_000;
 const ROUNDS: u32 = 20_000;

@@ -18,8 +18,8 @@ use api_http::{
 };
 use http::{HeaderName, HeaderValue, StatusCode, header};
 use model_entities::Entity;
+use tenant_contexts::RequestContext;
 
-use crate::context::RequestContext;
 use crate::media::{JSON, JSON_LD};
 use crate::problem::Problem;
 

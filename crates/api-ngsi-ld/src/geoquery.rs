@@ -4,8 +4,8 @@
 
 use geo::CoordsIter as _;
 use model_entities::{GeoQuery, GeoRelation};
+use tenant_contexts::Names;
 
-use crate::context::Names;
 use crate::problem::Problem;
 use crate::wire::{check_name, read_shape};
 
@@ -129,9 +129,9 @@ fn near(distances: &str) -> Result<GeoRelation, Problem> {
 mod tests {
     use model_entities::TermId;
     use proptest::prelude::*;
+    use tenant_contexts::RequestContext;
 
     use super::*;
-    use crate::context::RequestContext;
 
     fn parse(
         relation: &str,

@@ -4,7 +4,7 @@
 //!
 //! 1. `routes`: the handler reads, calls the model, and answers;
 //! 2. `params`: the parameters, checked and typed, with the queries in them (`q`, `selection`, `geoquery`);
-//! 3. `request`: the rest of the request: tenant, body, conditions, and the context, which `context` finds;
+//! 3. `request`: the rest of the request: tenant, body, conditions, and the context, which `tenant-contexts` finds;
 //! 4. `wire`: JSON bodies to types of the model;
 //! 5. `answer`: what the model returned, written by `render`, with the headers of the standard.
 //!
@@ -16,7 +16,6 @@
 
 mod media;
 mod problem;
-mod context;
 mod state;
 mod wire;
 mod q;
@@ -32,7 +31,6 @@ mod routes;
 #[cfg(feature = "testing")]
 pub mod testing;
 
-pub use context::{ContextError, ContextOptions, Contexts, FetchPolicy};
 pub use state::{Api, Limits};
 
 use api_http::{

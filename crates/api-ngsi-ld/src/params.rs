@@ -31,13 +31,13 @@ pub(crate) use reading::{Join, Reading};
 pub(crate) use temporal::{TemporalForm, TemporalParams};
 pub(crate) use writes::{WriteOptions, flag, instances, merge_options, write_options};
 
-use crate::context::Names;
 use crate::media::GEO_JSON;
 use crate::problem::Problem;
 use crate::render::Form;
 use crate::state::Limits;
 use entities::{check_width, parse_query};
 use given::Given;
+use tenant_contexts::Names;
 
 /// The farthest page: beyond any number of entities, and far from where sums would overflow.
 const OFFSET_MAX: usize = u32::MAX as usize;

@@ -6,6 +6,7 @@ use api_http::{
 use http::{HeaderValue, Method, StatusCode, header};
 use lang_json::write_string;
 use model_entities::{Error, Limit, LimitName, StoreErrorKind, TermId};
+use tenant_contexts::Error as ContextError;
 
 const TYPE_PREFIX: &str = "https://uri.etsi.org/ngsi-ld/errors/";
 
@@ -196,6 +197,23 @@ impl From<ConditionError> for Problem {
         match error {
             ConditionError::Malformed(_) => Self::invalid_request(error.to_string()),
             ConditionError::Failed(_) => Self::precondition_failed(error.to_string()),
+        }
+    }
+}
+
+/// Words a refusal of the contexts.
+impl From<ContextError> for Problem {
+    fn from(error: ContextError) -> Self {
+        match error {
+            ContextError::NotJson(detail) => Self::invalid_request(detail),
+            ContextError::Invalid(detail) => Self::bad_request(detail),
+            ContextError::Unavailable(detail) => Self::ld_context_not_available(detail),
+            ContextError::NotAllowed(detail) => Self::operation_not_supported(detail),
+            ContextError::TooLarge(detail) => Self::too_large(detail),
+            ContextError::NoSuchContext(_) => Self::not_found(error.to_string()),
+            ContextError::Damaged => Self::damaged(),
+            ContextError::Failed => Self::internal(),
+            ContextError::Model(error) => write_problem(&error, unnamed),
         }
     }
 }

@@ -13,12 +13,12 @@ mod path;
 mod value;
 
 use model_entities::{Comparison, Filter, Operand, TermId};
+use tenant_contexts::Names;
 
 pub(crate) use cursor::Cursor;
 pub(crate) use path::path;
 pub(crate) use value::compile;
 
-use crate::context::Names;
 use crate::problem::Problem;
 
 /// How deep parentheses and linked entities may nest.

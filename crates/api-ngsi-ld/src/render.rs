@@ -63,7 +63,7 @@ impl<'o> Object<'o> {
 }
 
 /// Writes IRIs (a canonical JSON string, or an array of them) as the context shortens them.
-fn write_iris(out: &mut String, text: &str, names: &crate::context::Names) {
+fn write_iris(out: &mut String, text: &str, names: &tenant_contexts::Names) {
     if let Some(iri) = lang_json::string_value(text) {
         lang_json::write_string(out, &names.compact_iri(&iri));
     } else if text.starts_with('[') {

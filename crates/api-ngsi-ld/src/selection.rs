@@ -5,8 +5,8 @@
 //! `(`, `)`, `;`, `,` and `|` end it).
 
 use model_entities::{ScopeQuery, TypeQuery};
+use tenant_contexts::Names;
 
-use crate::context::Names;
 use crate::problem::Problem;
 use crate::q::Cursor;
 use crate::wire::{check_name, is_scope_level};
@@ -128,9 +128,9 @@ impl Selection<'_> {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
+    use tenant_contexts::RequestContext;
 
     use super::*;
-    use crate::context::RequestContext;
 
     const NAMES: &[&str] = &["Building", "House", "Home", "https://a.example/ns#T"];
 

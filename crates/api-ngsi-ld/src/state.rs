@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use model_entities::{Clock, Entities, Timestamp};
-
-use crate::context::Contexts;
+use tenant_contexts::Contexts;
 
 /// Limits with names; handed in by the server.
 #[derive(Clone, Debug)]

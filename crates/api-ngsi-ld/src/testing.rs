@@ -1,8 +1,8 @@
 //! Doors for benchmarks and fuzzing, which try from outside what is private. Not part of the API.
 
 use model_entities::{Timestamp, encode};
+use tenant_contexts::{Names, RequestContext};
 
-use crate::context::{Names, RequestContext};
 use crate::geoquery::parse_shape;
 use crate::q::{QueryOptions, parse};
 use crate::selection::{parse_scopes, parse_types};

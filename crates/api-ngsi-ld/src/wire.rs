@@ -33,8 +33,8 @@ pub(crate) use name::{check_name, check_uri, is_attribute_member, is_language_ta
 pub(crate) use rules::{Representation, Rules};
 
 use model_entities::{Attribute, Draft, Instance};
+use tenant_contexts::Names;
 
-use crate::context::Names;
 use crate::problem::Problem;
 use parser::Parser;
 

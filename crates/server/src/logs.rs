@@ -7,7 +7,7 @@ use tracing_subscriber::prelude::*;
 use crate::settings::{LogFormat, Settings};
 
 /// What logs, by the beginnings of its names: what is made for reading, our crates, and libraries.
-const PARTS: [&str; 12] = [
+const PARTS: [&str; 13] = [
     "access",
     "panic",
     "twinfold",
@@ -17,6 +17,7 @@ const PARTS: [&str; 12] = [
     "model_entities",
     "model_series",
     "store",
+    "tenant_contexts",
     "hyper",
     "hyper_util",
     "h2",

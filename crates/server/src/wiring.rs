@@ -4,11 +4,12 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use api_http::{FrontEnd, MemoryBudget};
-use api_ngsi_ld::{Api, ContextOptions, Contexts, FetchPolicy};
+use api_ngsi_ld::Api;
 use delivery::BackOff;
 use model_entities::{Entities, IndexPolicy, Options};
 use model_series::{Repositories, SeriesOptions, StrandOptions};
 use store::{Clock, Lane, Store};
+use tenant_contexts::{ContextOptions, Contexts, FetchPolicy};
 
 use crate::jobs::HooksPolicy;
 use crate::settings::{AttributeIndexes, ContextFetch, HookSend, Settings};

@@ -4,9 +4,9 @@ use api_http::{Response, json_response};
 use http::StatusCode;
 use lang_json::write_string;
 use model_entities::{Change, NotUpdated, TermId};
+use tenant_contexts::SCOPE_IRI;
 
 use super::no_content;
-use crate::context::SCOPE_IRI;
 use crate::media::JSON;
 use crate::request::Session;
 

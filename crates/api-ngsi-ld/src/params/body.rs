@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use api_http::{Parameter, Request};
 use lang_json::{Kind, elements, member, members, string_value};
 use model_entities::{Selector, TypeQuery};
+use tenant_contexts::Names;
 
 use super::declared::{
     AGGR_METHODS, AGGR_PERIOD_DURATION, COLLATION, COORDINATES, END_TIME_AT, GEOMETRY, GEOPROPERTY, GEOREL,
@@ -13,7 +14,6 @@ use super::declared::{
 };
 use super::given::{Given, check};
 use super::{EntityParams, TemporalParams};
-use crate::context::Names;
 use crate::problem::Problem;
 use crate::q::compile;
 use crate::selection::parse_types;

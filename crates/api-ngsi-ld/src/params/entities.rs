@@ -1,12 +1,12 @@
 //! Which entities: id, idPattern, type, q, scopeQ and geo-query.
 
 use model_entities::{Filter, Query};
+use tenant_contexts::Names;
 
 use super::declared::{
     ATTRS, COORDINATES, EXPAND_VALUES, GEOMETRY, GEOPROPERTY, GEOREL, ID, ID_PATTERN, LOCAL, Q, SCOPE_Q, TYPE,
 };
 use super::given::{Given, check};
-use crate::context::Names;
 use crate::geoquery::{GeoParts, parse_geo};
 use crate::problem::Problem;
 use crate::q::{QueryOptions, compile, parse};

@@ -2,10 +2,10 @@
 //! collation of texts (4.23).
 
 use model_entities::{Collation, Order, OrderBy, OrderKey};
+use tenant_contexts::Names;
 
 use super::declared::{COLLATION, ORDER_BY, ORDER_DIRECTION, ORDER_FROM, ORDER_GEOMETRY};
 use super::given::{Given, check};
-use crate::context::Names;
 use crate::geoquery::parse_shape;
 use crate::problem::Problem;
 use crate::q::{Cursor, path};

@@ -2,10 +2,10 @@
 
 use api_http::Parameter;
 use model_entities::TermId;
+use tenant_contexts::Names;
 
 use super::declared::{ATTRS, OMIT, PICK};
 use super::given::Given;
-use crate::context::Names;
 use crate::problem::Problem;
 use crate::q::Cursor;
 use crate::render::Members;

@@ -11,6 +11,7 @@ use model_entities::{
     AggregateMethod, AttributeFilter, Deadline, HistoryRequest, Period, Query, Selector, TermId,
     TimeProperty, TimeSpan, Timestamp,
 };
+use tenant_contexts::Names;
 
 use super::EntityParams;
 use super::declared::{
@@ -20,7 +21,6 @@ use super::declared::{
 use super::given::Given;
 use super::order::parse_past_order;
 use super::reading::Reading;
-use crate::context::Names;
 use crate::media::{JSON, JSON_LD};
 use crate::problem::Problem;
 use crate::render::Form;

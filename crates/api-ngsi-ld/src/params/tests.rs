@@ -3,9 +3,9 @@ use std::fmt::Write as _;
 use api_http::{Operation, Params, check_parameters};
 use http::{HeaderMap, HeaderName, HeaderValue};
 use proptest::prelude::*;
+use tenant_contexts::RequestContext;
 
 use super::*;
-use crate::context::RequestContext;
 use crate::render::Members;
 
 const NAMES: &[&str] = &["T", "U", "a", "b", "location", "https://uri.fiware.org/ns/data-models#owner"];

@@ -1,9 +1,9 @@
 //! Paths in queries: attributes, sub-attributes, members of values, linked entities.
 
 use model_entities::{LinkedPath, Meta, Path, TermId};
+use tenant_contexts::Names;
 
 use super::{Cursor, DEPTH_MAX};
-use crate::context::Names;
 use crate::problem::Problem;
 use crate::wire::{check_name, is_attribute_member};
 

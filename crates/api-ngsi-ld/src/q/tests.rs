@@ -2,9 +2,9 @@ use std::fmt::Write as _;
 
 use model_entities::{Meta, Path, Scalar};
 use proptest::prelude::*;
+use tenant_contexts::RequestContext;
 
 use super::*;
-use crate::context::RequestContext;
 
 const NAMES: &[&str] = &[
     "a",

@@ -4,9 +4,9 @@ use lang_json::Reader;
 use model_entities::{Operand, Scalar};
 use regex::{Regex, RegexBuilder};
 use smallvec::smallvec;
+use tenant_contexts::Names;
 
 use super::Cursor;
-use crate::context::Names;
 use crate::problem::Problem;
 use crate::wire::is_uri;
 use crate::wire::time::{is_date, is_time_of_day, parse_time};

@@ -1,8 +1,8 @@
 //! How a request wants its entities written; made once a request.
 
 use model_entities::{InstanceView, TermId, Timestamp};
+use tenant_contexts::Names;
 
-use crate::context::Names;
 use crate::render::{LinkedViews, Projection, Release};
 
 /// The representation of attributes (NGSI-LD 4.5.2 to 4.5.4).

@@ -4,10 +4,10 @@ use std::sync::{Arc, LazyLock};
 
 use api_http::Request;
 use model_entities::TenantName;
+use tenant_contexts::RequestContext;
 
 use super::link::context_link;
 use super::session::{Session, tenant};
-use crate::context::RequestContext;
 use crate::problem::Problem;
 use crate::state::Api;
 use crate::wire::{check_json, context_member};
@@ -112,8 +112,8 @@ impl Api {
             check_json(body.text)?;
         }
         match (body.context_of(body.text)?, link) {
-            (Some(member), _) => contexts.by_member(member).await,
-            (None, Some(url)) => contexts.by_link(url).await,
+            (Some(member), _) => Ok(contexts.by_member(member).await?),
+            (None, Some(url)) => Ok(contexts.by_link(url).await?),
             (None, None) => Ok(RequestContext::core()),
         }
     }

@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use api_http::Request;
 use model_entities::{Deadline, Draft, TenantName, rest};
+use tenant_contexts::{Contexts, Names, RequestContext, TenantContexts};
 
 use super::body::Body;
 use super::load::deadline;
 use super::session::Session;
-use crate::context::{Contexts, Names, RequestContext, TenantContexts};
 use crate::problem::{Problem, problem, unnamed};
 use crate::wire::{Rules, WireError, parse_entity};
 
@@ -187,7 +187,7 @@ impl<'a, 'b> Resolver<'a, 'b> {
         // The last one is dropped before the next one is made.
         (self.last, self.names) = (None, None);
         self.turn().await?;
-        let context = self.contexts.by_member(member).await;
+        let context = self.contexts.by_member(member).await.map_err(Problem::from);
         self.last = Some((member, context.clone()));
         Ok(context)
     }
@@ -227,9 +227,10 @@ impl<'a, 'b> Resolver<'a, 'b> {
 
 #[cfg(test)]
 mod tests {
+    use tenant_contexts::ContextOptions;
+    use tenant_contexts::testing::options;
+
     use super::*;
-    use crate::context::ContextOptions;
-    use crate::context::testing::options;
     use crate::request::body::BodyKind;
 
     fn elements(count: usize) -> String {

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use api_http::Request;
 use model_entities::{Change, Entity, Error, Operation, Precondition, TenantEntities, TenantName, Timestamp};
+use tenant_contexts::{Names, RequestContext};
 
 use super::conditions::state_condition;
 use super::link::context_link;
-use crate::context::{Names, RequestContext};
 use crate::problem::{Problem, problem, unnamed, write_problem};
 use crate::selection::parse_types;
 use crate::state::Api;
@@ -48,7 +48,7 @@ impl Api {
     ) -> Result<Arc<RequestContext>, Problem> {
         match context_link(request)? {
             None => Ok(RequestContext::core()),
-            Some(url) => self.shared.contexts.of(tenant).by_link(url).await,
+            Some(url) => Ok(self.shared.contexts.of(tenant).by_link(url).await?),
         }
     }
 

@@ -2,9 +2,9 @@
 
 use api_http::{Request, Response};
 use model_entities::{Draft, MergeOptions, Operation, TenantName};
+use tenant_contexts::RequestContext;
 
 use crate::answer::Tally;
-use crate::context::RequestContext;
 use crate::operation::{BATCH_REFUSALS, DONE, PARTLY, declare, done, json_list};
 use crate::params::{self, WriteOptions, merge_options, write_options};
 use crate::problem::Problem;

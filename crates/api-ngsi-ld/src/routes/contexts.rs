@@ -5,8 +5,8 @@ use api_http::{Given, MediaType, Request, Response, accept, empty_response, json
 use http::{HeaderValue, StatusCode, header};
 use lang_json::write_string;
 use model_entities::Fingerprint;
+use tenant_contexts::{ContextEntry, ContextKind, LOCAL_PATH, TenantContexts};
 
-use crate::context::{ContextEntry, ContextKind, LOCAL_PATH, TenantContexts};
 use crate::media::{JSON, JSON_LD};
 use crate::operation::{DONE, MADE, declare, done, json_list, json_of};
 use crate::params;

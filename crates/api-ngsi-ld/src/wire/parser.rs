@@ -4,11 +4,11 @@ use std::collections::HashMap;
 
 use lang_json::{Kind, Reader};
 use model_entities::TermId;
+use tenant_contexts::Names;
 
 use super::fault::{Fault, Outcome, WireError};
 use super::name::{CORE, check_attribute_name, check_new_name, is_reserved, reserved};
 use super::rules::{NULL, Rules};
-use crate::context::Names;
 
 /// The NGSI-LD null as it is written.
 const QUOTED: &str = "\"urn:ngsi-ld:null\"";

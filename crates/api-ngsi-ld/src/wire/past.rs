@@ -3,13 +3,13 @@
 use lang_json::{Kind as Json, Reader};
 use model_entities::{Attribute, Instance, TermId};
 use smallvec::SmallVec;
+use tenant_contexts::Names;
 
 use super::attribute::{dataset, removed};
 use super::fault::{Fault, Outcome};
 use super::parser::Parser;
 use super::rules::asks_removal;
 use super::slot::{Slot, kind_of};
-use crate::context::Names;
 use crate::problem::Problem;
 
 /// The member of a series that holds values of this slot.

@@ -3,13 +3,13 @@
 
 use lang_json::Kind as Json;
 use model_entities::{Attribute, Draft, Instance, Kind, TermId, scope_value, scopes_of_value};
+use tenant_contexts::Names;
 
 use super::entity::{SCOPES, check_count};
 use super::fault::{Fault, Outcome, WireError};
 use super::name::scope;
 use super::parser::Parser;
 use super::rules::{NULL, Rules};
-use crate::context::Names;
 
 /// The name of the member.
 const SCOPE: &str = "scope";

@@ -8,9 +8,9 @@ mod refuses;
 use std::fmt::Write as _;
 
 use model_entities::{Attribute, Draft, Instance};
+use tenant_contexts::RequestContext;
 
 use super::*;
-use crate::context::RequestContext;
 
 /// Terms 0, 1, 2, … of all tests.
 const NAMES: &[&str] = &[

@@ -5,9 +5,10 @@ use std::time::Duration;
 
 use api_http::Router;
 use api_http::testing::{Got, Sent};
-use api_ngsi_ld::{Api, ContextOptions, Contexts, FetchPolicy, Limits, front_end};
+use api_ngsi_ld::{Api, Limits, front_end};
 use model_entities::{Clock, Entities, IndexPolicy, Options, TenantName, Timestamp};
 use store::Store;
+use tenant_contexts::{ContextOptions, Contexts, FetchPolicy};
 
 /// 2026-01-01T00:00:00Z.
 const START: i64 = 1_767_225_600_000_000;

@@ -1,8 +1,8 @@
 use api_http::{Operation, Params};
 use proptest::prelude::*;
+use tenant_contexts::RequestContext;
 
 use super::*;
-use crate::context::RequestContext;
 use crate::params::PAST_QUERY;
 
 const LIMITS: Limits = Limits {

@@ -4,9 +4,9 @@ use model_entities::{
     Attribute, Deadline, Draft, Entity, Extra, Instance, Kind, Pace, TermId, Timestamp, encode,
 };
 use smallvec::smallvec;
+use tenant_contexts::{Names, RequestContext};
 
 use super::*;
-use crate::context::{Names, RequestContext};
 use crate::render::{
     Ended, Form, Languages, Linked, LinkedViews, Members, Projection, Targets, Work, targets, write_feature,
     write_features,

@@ -1,21 +1,20 @@
-//! For tests: a web server on the loopback, and options of contexts.
+//! For tests of this crate and of front ends: a web server on the loopback, and options of contexts.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
-use model_entities::{Entities, HistoryPolicy, IndexPolicy, Options, TenantName};
+use model_entities::{HistoryPolicy, IndexPolicy, Options, TenantName};
 use parking_lot::Mutex;
-use store::Store;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 
-use super::{ContextOptions, Contexts, FetchPolicy, TenantContexts};
+use crate::{ContextOptions, Contexts, FetchPolicy, TenantContexts};
 
 /// What a page of the server does.
 #[derive(Clone, Debug)]
-pub(crate) enum Page {
+pub enum Page {
     /// Gives this text.
     Text(String),
     /// Gives this text in chunks, without saying how long it is.
@@ -30,7 +29,7 @@ pub(crate) enum Page {
 
 /// A web server with these pages; it stops with the runtime.
 #[derive(Clone, Debug)]
-pub(crate) struct WebServer {
+pub struct WebServer {
     address: std::net::SocketAddr,
     requests: Arc<AtomicUsize>,
     pages: Pages,
@@ -39,9 +38,10 @@ pub(crate) struct WebServer {
 type Pages = Arc<Mutex<HashMap<String, Page>>>;
 
 impl WebServer {
-    pub(crate) async fn start(pages: &[(&str, Page)]) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let address = listener.local_addr().unwrap();
+    /// Serves these pages by their paths, on a free port.
+    pub async fn start(pages: &[(&str, Page)]) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+        let address = listener.local_addr().expect("the listener has an address");
         let pages: HashMap<String, Page> =
             pages.iter().map(|(path, page)| ((*path).into(), page.clone())).collect();
         let pages = Arc::new(Mutex::new(pages));
@@ -50,7 +50,7 @@ impl WebServer {
         let counted = Arc::clone(&requests);
         tokio::spawn(async move {
             loop {
-                let (stream, _) = listener.accept().await.unwrap();
+                let (stream, _) = listener.accept().await.expect("a connection");
                 tokio::spawn(serve(stream, Arc::clone(&shared), Arc::clone(&counted)));
             }
         });
@@ -58,17 +58,17 @@ impl WebServer {
     }
 
     /// Gives another page from here on.
-    pub(crate) fn change(&self, path: &str, page: Page) {
+    pub fn change(&self, path: &str, page: Page) {
         self.pages.lock().insert(path.into(), page);
     }
 
     /// The URL of a path.
-    pub(crate) fn url(&self, path: &str) -> String {
+    pub fn url(&self, path: &str) -> String {
         format!("http://{}{path}", self.address)
     }
 
     /// How many requests came.
-    pub(crate) fn requests(&self) -> usize {
+    pub fn requests(&self) -> usize {
         self.requests.load(Ordering::SeqCst)
     }
 }
@@ -82,8 +82,8 @@ async fn serve(mut stream: TcpStream, pages: Pages, requests: Arc<AtomicUsize>) 
         }
     }
     requests.fetch_add(1, Ordering::SeqCst);
-    let head = String::from_utf8(head).unwrap();
-    let path = head.split(' ').nth(1).unwrap();
+    let head = String::from_utf8(head).expect("the head of a request is text");
+    let path = head.split(' ').nth(1).expect("the second word is the path");
     let page = pages.lock().get(path).cloned();
     let answer = match page {
         None => "HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\nconnection: close\r\n\r\n".into(),
@@ -106,7 +106,7 @@ async fn serve(mut stream: TcpStream, pages: Pages, requests: Arc<AtomicUsize>) 
 }
 
 /// A policy that fetches from the loopback. Chooses the process's TLS provider as the server does.
-pub(crate) fn policy() -> FetchPolicy {
+pub fn policy() -> FetchPolicy {
     // A second choice of the same provider is refused, and changes nothing.
     let _ = rustls::crypto::ring::default_provider().install_default();
     FetchPolicy {
@@ -119,19 +119,19 @@ pub(crate) fn policy() -> FetchPolicy {
 }
 
 /// Options with that policy and no folder.
-pub(crate) fn options() -> ContextOptions {
+pub fn options() -> ContextOptions {
     ContextOptions { folder: None, fetch: policy(), cache_entries: 100 }
 }
 
 /// The default tenant's contexts.
-pub(crate) fn of(contexts: &Contexts) -> TenantContexts<'_> {
+pub fn of(contexts: &Contexts) -> TenantContexts<'_> {
     static TENANT: LazyLock<TenantName> = LazyLock::new(TenantName::default);
     contexts.of(&TENANT)
 }
 
-/// Entities, and with them documents, in `store`.
-pub(crate) fn entities(store: &Store) -> Entities {
-    let options = Options {
+/// Options of the entities that contexts are stored beside.
+pub fn entity_options() -> Options {
+    Options {
         buckets: 1,
         tenants_max: 1_000,
         terms_max: 1000,
@@ -140,6 +140,5 @@ pub(crate) fn entities(store: &Store) -> Entities {
         scan_entities_max: 1000,
         sort_entities_max: 1000,
         history: HistoryPolicy::default(),
-    };
-    Entities::new(store.clone(), options)
+    }
 }

@@ -8,10 +8,9 @@ use model_entities::{Tenant, TenantName};
 use parking_lot::Mutex;
 use tokio::sync::OnceCell;
 
-use super::bounded::Bounded;
-use super::fetch::Fetcher;
-use super::pool::Document;
-use crate::problem::Problem;
+use crate::bounded::Bounded;
+use crate::fetch::{FetchError, Fetcher};
+use crate::pool::Document;
 
 /// The most failed fetches that are remembered.
 const FAILURES_MAX: usize = 1000;
@@ -22,10 +21,10 @@ const FAILURE_AGE_MAX: Duration = Duration::from_secs(5);
 
 /// Fetches documents, each once at a time.
 #[derive(Debug)]
-pub(super) struct Fetches {
-    pub(super) fetcher: Fetcher,
+pub(crate) struct Fetches {
+    pub(crate) fetcher: Fetcher,
     /// What could not be fetched a short while ago, by tenant and URL.
-    failures: Mutex<Bounded<(Instant, Problem)>>,
+    failures: Mutex<Bounded<(Instant, FetchError)>>,
     pending: Pending,
 }
 
@@ -36,36 +35,36 @@ type Pending = Mutex<HashMap<Key, Fetch>>;
 type Key = (TenantName, Option<Tenant>, Box<str>);
 
 /// One fetch that many may wait for.
-type Fetch = Arc<OnceCell<Result<Document, Problem>>>;
+type Fetch = Arc<OnceCell<Result<Document, FetchError>>>;
 
 impl Fetches {
-    pub(super) fn new(fetcher: Fetcher) -> Self {
+    pub(crate) fn new(fetcher: Fetcher) -> Self {
         let failures = Mutex::new(Bounded::new(FAILURES_MAX, FAILURES_BYTES_MAX));
         Self { fetcher, failures, pending: Mutex::default() }
     }
 
     /// Why the document could not be fetched a short while ago.
-    pub(super) fn failure(&self, tenant: &TenantName, url: &str) -> Option<Problem> {
-        let (since, problem) = self.failures.lock().get(&failure_key(tenant, url))?;
-        (since.elapsed() < FAILURE_AGE_MAX).then_some(problem)
+    pub(crate) fn failure(&self, tenant: &TenantName, url: &str) -> Option<FetchError> {
+        let (since, error) = self.failures.lock().get(&failure_key(tenant, url))?;
+        (since.elapsed() < FAILURE_AGE_MAX).then_some(error)
     }
 
     /// Remembers why a document cannot be fetched.
-    pub(super) fn remember_failure(&self, tenant: &TenantName, url: &str, problem: Problem) {
-        let bytes = problem.detail.len();
-        self.failures.lock().put(&failure_key(tenant, url), (Instant::now(), problem), bytes);
+    pub(crate) fn remember_failure(&self, tenant: &TenantName, url: &str, error: FetchError) {
+        let bytes = error.text().len();
+        self.failures.lock().put(&failure_key(tenant, url), (Instant::now(), error), bytes);
     }
 
     /// The pending fetch of a document, which is begun if there is none. Dropping it removes the fetch, if it is done or
     /// nobody else waits for it.
-    pub(super) fn pending(&self, tenant: &TenantName, life: Option<&Tenant>, url: &str) -> Waiting<'_> {
+    pub(crate) fn pending(&self, tenant: &TenantName, life: Option<&Tenant>, url: &str) -> Waiting<'_> {
         let key = (tenant.clone(), life.cloned(), url.into());
         let fetch = Arc::clone(self.pending.lock().entry(key.clone()).or_default());
         Waiting { pending: &self.pending, key, fetch }
     }
 
     #[cfg(test)]
-    pub(super) fn is_idle(&self) -> bool {
+    pub(crate) fn is_idle(&self) -> bool {
         self.pending.lock().is_empty()
     }
 }
@@ -75,7 +74,7 @@ fn failure_key(tenant: &TenantName, url: &str) -> String {
 }
 
 /// One of those who wait for a fetch.
-pub(super) struct Waiting<'a> {
+pub(crate) struct Waiting<'a> {
     pending: &'a Pending,
     key: Key,
     fetch: Fetch,
@@ -83,9 +82,9 @@ pub(super) struct Waiting<'a> {
 
 impl Waiting<'_> {
     /// What the fetch gives; `fetch` is run by the first who waits for it.
-    pub(super) async fn result<F>(&self, fetch: impl FnOnce() -> F) -> Result<Document, Problem>
+    pub(crate) async fn result<F>(&self, fetch: impl FnOnce() -> F) -> Result<Document, FetchError>
     where
-        F: Future<Output = Result<Document, Problem>>,
+        F: Future<Output = Result<Document, FetchError>>,
     {
         self.fetch.get_or_init(fetch).await.clone()
     }

@@ -12,11 +12,11 @@ use serde_json::Value;
 const INDEX: &str = "contexts.toml";
 
 /// Texts of documents, by URL.
-pub(super) type Texts = HashMap<Box<str>, Arc<str>>;
+pub(crate) type Texts = HashMap<Box<str>, Arc<str>>;
 
-/// Why contexts cannot be set up.
+/// Why the folder of contexts cannot be used.
 #[derive(Debug, thiserror::Error)]
-pub enum ContextError {
+pub enum FolderError {
     /// A file of the folder of contexts cannot be read.
     #[error("reading context file {}", file.display())]
     Read {
@@ -42,9 +42,9 @@ pub enum ContextError {
 /// # Errors
 ///
 /// The first broken or missing file.
-pub(super) fn load(folder: &Path, may_fetch: bool) -> Result<Texts, ContextError> {
+pub(crate) fn load(folder: &Path, may_fetch: bool) -> Result<Texts, FolderError> {
     let index = folder.join(INDEX);
-    let broken = |problem: String| ContextError::Broken { file: index.clone(), problem };
+    let broken = |problem: String| FolderError::Broken { file: index.clone(), problem };
     let entries: BTreeMap<String, String> =
         toml::from_str(&read_file(&index)?).map_err(|error| broken(error.to_string()))?;
     let mut texts = Texts::new();
@@ -70,12 +70,12 @@ pub(super) fn load(folder: &Path, may_fetch: bool) -> Result<Texts, ContextError
     let mut trees = Documents::new();
     for (url, file) in &files {
         let text = texts.get(url.as_str()).expect("each file was read above");
-        let broken = |problem| ContextError::Broken { file: file.clone(), problem };
+        let broken = |problem| FolderError::Broken { file: file.clone(), problem };
         let tree = read(text).map_err(|problem| broken(format!("@context {url} {problem}")))?;
         trees.insert(url.as_str().into(), tree.into());
     }
     for (url, file) in files {
-        let broken = |problem: String| ContextError::Broken { file, problem };
+        let broken = |problem: String| FolderError::Broken { file, problem };
         match parse(&Value::String(url.into()), &trees) {
             Err(ParseError::Missing(_)) if may_fetch => {}
             Err(ParseError::Missing(missing)) => {
@@ -90,8 +90,8 @@ pub(super) fn load(folder: &Path, may_fetch: bool) -> Result<Texts, ContextError
     Ok(texts)
 }
 
-fn read_file(file: &Path) -> Result<String, ContextError> {
-    fs::read_to_string(file).map_err(|source| ContextError::Read { file: file.into(), source })
+fn read_file(file: &Path) -> Result<String, FolderError> {
+    fs::read_to_string(file).map_err(|source| FolderError::Read { file: file.into(), source })
 }
 
 /// Whether a file name stays inside the folder.

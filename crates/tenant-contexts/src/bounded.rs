@@ -6,7 +6,7 @@ use lru::LruCache;
 
 /// Values by text.
 #[derive(Debug)]
-pub(super) struct Bounded<T> {
+pub(crate) struct Bounded<T> {
     entries: LruCache<Box<str>, (T, usize)>,
     bytes: usize,
     bytes_max: usize,
@@ -14,19 +14,19 @@ pub(super) struct Bounded<T> {
 
 impl<T: Clone> Bounded<T> {
     /// An empty map for so many entries (at least one) of so many bytes in all.
-    pub(super) fn new(entries_max: usize, bytes_max: usize) -> Self {
+    pub(crate) fn new(entries_max: usize, bytes_max: usize) -> Self {
         let entries_max = NonZeroUsize::new(entries_max).unwrap_or(NonZeroUsize::MIN);
         Self { entries: LruCache::new(entries_max), bytes: 0, bytes_max }
     }
 
     /// The value of `key`, which counts as used. Cost: one hash look-up.
-    pub(super) fn get(&mut self, key: &str) -> Option<T> {
+    pub(crate) fn get(&mut self, key: &str) -> Option<T> {
         self.entries.get(key).map(|(value, _)| value.clone())
     }
 
     /// Puts a value of so many bytes; the least recently used values are evicted until there is room. A value
     /// larger than the whole cache is not put.
-    pub(super) fn put(&mut self, key: &str, value: T, bytes: usize) {
+    pub(crate) fn put(&mut self, key: &str, value: T, bytes: usize) {
         self.remove(key);
         let bytes = bytes.saturating_add(key.len());
         if bytes > self.bytes_max {
@@ -43,7 +43,7 @@ impl<T: Clone> Bounded<T> {
     }
 
     /// Removes `key`; `false`: it was not there.
-    pub(super) fn remove(&mut self, key: &str) -> bool {
+    pub(crate) fn remove(&mut self, key: &str) -> bool {
         let removed = self.entries.pop(key);
         if let Some((_, freed)) = &removed {
             self.bytes -= freed;

@@ -1,5 +1,5 @@
-use super::super::testing::{Page, WebServer, policy};
 use super::*;
+use crate::testing::{Page, WebServer, policy};
 
 async fn refused(policy: FetchPolicy, url: &str, said: &str) -> FetchError {
     let refused = Fetcher::new(policy).fetch(url).await.unwrap_err();

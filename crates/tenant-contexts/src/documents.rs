@@ -7,30 +7,30 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use lang_jsonld::{
     Documents, Edition, REFERENCES_MAX, Url, document_references, fiware, parse, read, references,
 };
-use model_entities::Error;
+use model_entities::Error as ModelError;
 use serde_json::Value;
 
-use super::contexts::TenantContexts;
-use super::fetch::FetchError;
-use super::hosted::Stored;
-use super::pool::Document;
-use super::source::local_id;
-use crate::problem::Problem;
+use crate::contexts::TenantContexts;
+use crate::error::Error;
+use crate::fetch::FetchError;
+use crate::hosted::Stored;
+use crate::pool::Document;
+use crate::source::local_id;
 
 /// The documents that a context refers to, directly or through others.
-pub(super) struct Gathered {
-    pub(super) trees: Documents,
+pub(crate) struct Gathered {
+    pub(crate) trees: Documents,
     /// The URLs of those that are neither built in nor preloaded.
-    pub(super) uses: Vec<Box<str>>,
+    pub(crate) uses: Vec<Box<str>>,
     /// How much there is to read: documents that are built in count as if they were texts, too.
-    pub(super) bytes: usize,
+    pub(crate) bytes: usize,
     /// Whether a document is referred to more than once: it is then read as often.
-    pub(super) repeats: bool,
+    pub(crate) repeats: bool,
 }
 
 impl TenantContexts<'_> {
     /// Reads what a context refers to, each document once. Parsing then says what is wrong with it.
-    pub(super) async fn gather(self, context: &Value) -> Result<Gathered, Problem> {
+    pub(crate) async fn gather(self, context: &Value) -> Result<Gathered, Error> {
         let preloaded = &self.all.shared.preloaded;
         let mut gathered = Gathered { trees: Documents::new(), uses: Vec::new(), bytes: 0, repeats: false };
         let mut seen = HashSet::new();
@@ -62,8 +62,7 @@ impl TenantContexts<'_> {
                 }
             };
             gathered.bytes += text.len();
-            let tree =
-                read(&text).map_err(|problem| Problem::bad_request(format!("@context {url} {problem}")))?;
+            let tree = read(&text).map_err(|problem| Error::Invalid(format!("@context {url} {problem}")))?;
             wanted.extend(document_references(&tree, &url));
             gathered.trees.insert(url.as_str().into(), tree.into());
         }
@@ -71,7 +70,7 @@ impl TenantContexts<'_> {
     }
 
     /// The document at a URL that is not preloaded: hosted here, part of an earlier request, or from elsewhere.
-    async fn text(self, url: &str) -> Result<Arc<str>, Problem> {
+    async fn text(self, url: &str) -> Result<Arc<str>, Error> {
         if let Some(id) = local_id(url) {
             if let Some(stored) = self.hosted_document(id).await? {
                 return Ok(stored.text);
@@ -80,8 +79,7 @@ impl TenantContexts<'_> {
                 return Ok(text);
             }
             if is_own(url) {
-                let detail = format!("@context {url}: this tenant has no such context");
-                return Err(Problem::bad_request(detail));
+                return Err(Error::Invalid(format!("@context {url}: this tenant has no such context")));
             }
         }
         let document = self.all.shared.pool.lock().document(self.tenant, url);
@@ -93,26 +91,26 @@ impl TenantContexts<'_> {
             self.cache(url, Document { stored, is_stored: Arc::new(AtomicBool::new(true)) });
             return Ok(text);
         }
-        self.fetch(url).await.map(|document| document.stored.text)
+        Ok(self.fetch(url).await?.stored.text)
     }
 
     /// Puts a document into the cache.
-    pub(super) fn cache(self, url: &str, document: Document) {
+    pub(crate) fn cache(self, url: &str, document: Document) {
         self.all.shared.pool.lock().put_document(self.tenant, self.life, url, document);
         self.all.trim();
     }
 
     /// Fetches a document; whoever asks for it meanwhile waits for the same fetch.
-    async fn fetch(self, url: &str) -> Result<Document, Problem> {
+    async fn fetch(self, url: &str) -> Result<Document, FetchError> {
         let fetches = &self.all.shared.fetches;
-        if let Some(problem) = fetches.failure(self.tenant, url) {
-            return Err(problem);
+        if let Some(error) = fetches.failure(self.tenant, url) {
+            return Err(error);
         }
         let fetch = || async {
             let fetched = self.fetch_now(url).await;
             match &fetched {
                 Ok(document) => self.cache(url, document.clone()),
-                Err(problem) => fetches.remember_failure(self.tenant, url, problem.clone()),
+                Err(error) => fetches.remember_failure(self.tenant, url, error.clone()),
             }
             fetched
         };
@@ -120,7 +118,7 @@ impl TenantContexts<'_> {
     }
 
     /// Fetches a document, without storing or caching it.
-    pub(super) async fn fetch_now(self, url: &str) -> Result<Document, Problem> {
+    pub(crate) async fn fetch_now(self, url: &str) -> Result<Document, FetchError> {
         match self.all.shared.fetches.fetcher.fetch(url).await {
             Ok(text) => {
                 tracing::info!(
@@ -129,26 +127,20 @@ impl TenantContexts<'_> {
                     bytes = text.len(),
                     "fetched a remote context"
                 );
-                check_document(&text)
-                    .map_err(|reason| Problem::bad_request(format!("@context {url}: {reason}")))?;
+                check_document(&text).map_err(|reason| FetchError::Invalid(reason).of(url))?;
                 let stored = Stored { text: text.into(), created: self.all.clock.now() };
                 Ok(Document { stored, is_stored: Arc::default() })
             }
             Err(error) => {
                 tracing::warn!(url, tenant = self.tenant.as_str(), %error, "cannot get a remote context");
-                let detail = format!("@context {url}: {error}");
-                Err(match error {
-                    FetchError::Forbidden(_) => Problem::operation_not_supported(detail),
-                    FetchError::Invalid(_) => Problem::bad_request(detail),
-                    FetchError::Failed(_) => Problem::ld_context_not_available(detail),
-                })
+                Err(error.of(url))
             }
         }
     }
 
     /// Stores those of these documents that were fetched, so that they are there after a restart. For a tenant that does
     /// not exist it does nothing.
-    pub(super) async fn store(self, urls: &[Box<str>]) {
+    pub(crate) async fn store(self, urls: &[Box<str>]) {
         for url in urls {
             let document = self.all.shared.pool.lock().document(self.tenant, url);
             if let Some(document) = document
@@ -166,7 +158,7 @@ impl TenantContexts<'_> {
         match hosted.put_fetched(self.tenant, url, stored).await {
             Ok(true) => return true,
             Ok(false) => tracing::warn!(url, "a fetched context is not stored: the tenant has too many"),
-            Err(Error::NoSuchTenant(_)) => {}
+            Err(ModelError::NoSuchTenant(_)) => {}
             Err(error) => tracing::warn!(url, %error, "a fetched context is not stored"),
         }
         false
@@ -174,19 +166,19 @@ impl TenantContexts<'_> {
 
     /// Removes those of these fetched documents that are no contexts in themselves from the cache, and remembers them as
     /// failed fetches: they are fetched again later, when their owner may have corrected them.
-    pub(super) fn blame(self, urls: &[Box<str>], trees: &Documents) {
+    pub(crate) fn blame(self, urls: &[Box<str>], trees: &Documents) {
         for url in urls {
             let is_fetched = self.all.shared.pool.lock().document(self.tenant, url).is_some();
             if is_fetched && let Err(failure) = parse(&Value::String(url.to_string()), trees) {
                 self.all.shared.pool.lock().remove_document(self.tenant, url);
-                let problem = Problem::bad_request(failure.to_string());
-                self.all.shared.fetches.remember_failure(self.tenant, url, problem);
+                let error = FetchError::Invalid(failure.to_string());
+                self.all.shared.fetches.remember_failure(self.tenant, url, error);
             }
         }
     }
 
     /// The document that this tenant hosts under an id.
-    pub(super) async fn hosted_document(self, id: &str) -> Result<Option<Stored>, Problem> {
+    pub(crate) async fn hosted_document(self, id: &str) -> Result<Option<Stored>, Error> {
         match &self.all.hosted {
             None => Ok(None),
             Some(hosted) => hosted.get(self.tenant, id).await,
@@ -194,7 +186,7 @@ impl TenantContexts<'_> {
     }
 
     /// The document of this URL that was fetched earlier, perhaps before a restart.
-    async fn stored_document(self, url: &str) -> Result<Option<Stored>, Problem> {
+    async fn stored_document(self, url: &str) -> Result<Option<Stored>, Error> {
         match &self.all.hosted {
             None => Ok(None),
             Some(hosted) => hosted.get_fetched(self.tenant, url).await,

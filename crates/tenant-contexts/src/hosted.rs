@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use model_entities::{Entities, Error, Tenant, TenantName, Timestamp};
+use model_entities::{Entities, Error as ModelError, Tenant, TenantName, Timestamp};
 use xxhash_rust::xxh3::xxh3_128_with_seed;
 
-use super::source::id_of;
-use crate::problem::{Problem, problem, unnamed};
+use crate::error::Error;
+use crate::source::id_of;
 
 /// The collection of hosted contexts, by id.
 const HOSTED: &str = "contexts";
@@ -29,32 +29,32 @@ pub(crate) struct Stored {
 
 /// The contexts of each tenant; clones share.
 #[derive(Clone, Debug)]
-pub(super) struct Hosted {
+pub(crate) struct Hosted {
     entities: Entities,
 }
 
 impl Hosted {
-    pub(super) fn new(entities: Entities) -> Self {
+    pub(crate) fn new(entities: Entities) -> Self {
         Self { entities }
     }
 
     /// The life of a tenant; `None`: there is no such tenant. Cost: a look-up, and a read if there is none.
-    pub(super) async fn life(&self, tenant: &TenantName) -> Result<Option<Tenant>, Error> {
+    pub(crate) async fn life(&self, tenant: &TenantName) -> Result<Option<Tenant>, ModelError> {
         match self.entities.tenant(tenant).await {
             Ok(entities) => Ok(Some(entities.tenant().clone())),
-            Err(Error::NoSuchTenant(_)) => Ok(None),
+            Err(ModelError::NoSuchTenant(_)) => Ok(None),
             Err(error) => Err(error),
         }
     }
 
     /// Stores a document of a tenant, which is created if it is new, and returns its new id. The id is made of text and
     /// time, so that the same requests at the same times have the same answers.
-    pub(super) async fn add(
+    pub(crate) async fn add(
         &self,
         tenant: &TenantName,
         text: &str,
         now: Timestamp,
-    ) -> Result<Box<str>, Error> {
+    ) -> Result<Box<str>, ModelError> {
         self.entities.tenant_or_create(tenant).await?;
         let documents = self.entities.documents(tenant).await?;
         let mut number = xxh3_128_with_seed(text.as_bytes(), now.0.cast_unsigned());
@@ -72,30 +72,24 @@ impl Hosted {
     ///
     /// # Errors
     ///
-    /// 500 if it is damaged; if the store refuses.
-    pub(super) async fn get(&self, tenant: &TenantName, id: &str) -> Result<Option<Stored>, Problem> {
+    /// [`Error::Damaged`]; if the store refuses.
+    pub(crate) async fn get(&self, tenant: &TenantName, id: &str) -> Result<Option<Stored>, Error> {
         self.read(tenant, HOSTED, id).await
     }
 
-    async fn read(
-        &self,
-        tenant: &TenantName,
-        collection: &str,
-        name: &str,
-    ) -> Result<Option<Stored>, Problem> {
+    async fn read(&self, tenant: &TenantName, collection: &str, name: &str) -> Result<Option<Stored>, Error> {
         let value = match self.entities.documents(tenant).await {
-            Err(Error::NoSuchTenant(_)) => return Ok(None),
+            Err(ModelError::NoSuchTenant(_)) => return Ok(None),
             Ok(documents) => documents.get(collection, name).await,
             Err(error) => Err(error),
         };
-        let value = value.map_err(|error| problem(&error, unnamed))?;
-        value.map(|value| decode(&value).ok_or_else(|| damaged(collection, name))).transpose()
+        value?.map(|value| decode(&value).ok_or_else(|| damaged(collection, name))).transpose()
     }
 
     /// How many documents a tenant hosts; one that does not exist hosts none.
-    pub(super) async fn count(&self, tenant: &TenantName) -> Result<usize, Error> {
+    pub(crate) async fn count(&self, tenant: &TenantName) -> Result<usize, ModelError> {
         match self.entities.documents(tenant).await {
-            Err(Error::NoSuchTenant(_)) => Ok(0),
+            Err(ModelError::NoSuchTenant(_)) => Ok(0),
             documents => Ok(documents?.heads(HOSTED, 0).await?.len()),
         }
     }
@@ -104,36 +98,31 @@ impl Hosted {
     ///
     /// # Errors
     ///
-    /// 404 if the tenant does not exist; 500 if one is damaged; if the store refuses.
-    pub(super) async fn list(&self, tenant: &TenantName) -> Result<Vec<(Box<str>, Timestamp)>, Problem> {
+    /// If the tenant does not exist; [`Error::Damaged`]; if the store refuses.
+    pub(crate) async fn list(&self, tenant: &TenantName) -> Result<Vec<(Box<str>, Timestamp)>, Error> {
         self.all(tenant, HOSTED).await
     }
 
-    async fn all(
-        &self,
-        tenant: &TenantName,
-        collection: &str,
-    ) -> Result<Vec<(Box<str>, Timestamp)>, Problem> {
+    async fn all(&self, tenant: &TenantName, collection: &str) -> Result<Vec<(Box<str>, Timestamp)>, Error> {
         let heads = async { self.entities.documents(tenant).await?.heads(collection, TIME_BYTES).await };
-        let heads = heads.await.map_err(|error| problem(&error, unnamed))?;
-        let dated = heads.into_iter().map(|(name, head)| match time_of(&head) {
+        let dated = heads.await?.into_iter().map(|(name, head)| match time_of(&head) {
             Some(time) => Ok((name.into(), time)),
             None => Err(damaged(collection, &name)),
         });
         dated.collect()
     }
 
-    pub(super) async fn delete(&self, tenant: &TenantName, id: &str) -> Result<bool, Error> {
+    pub(crate) async fn delete(&self, tenant: &TenantName, id: &str) -> Result<bool, ModelError> {
         self.entities.documents(tenant).await?.delete(HOSTED, id).await
     }
 
     /// Stores a fetched document, unless there are too many already; `false`: it did not.
-    pub(super) async fn put_fetched(
+    pub(crate) async fn put_fetched(
         &self,
         tenant: &TenantName,
         url: &str,
         stored: &Stored,
-    ) -> Result<bool, Error> {
+    ) -> Result<bool, ModelError> {
         let documents = self.entities.documents(tenant).await?;
         let has_room = documents.get(FETCHED, url).await?.is_some()
             || documents.heads(FETCHED, 0).await?.len() < FETCHED_MAX;
@@ -148,11 +137,7 @@ impl Hosted {
     /// # Errors
     ///
     /// As [`Hosted::get`].
-    pub(super) async fn get_fetched(
-        &self,
-        tenant: &TenantName,
-        url: &str,
-    ) -> Result<Option<Stored>, Problem> {
+    pub(crate) async fn get_fetched(&self, tenant: &TenantName, url: &str) -> Result<Option<Stored>, Error> {
         self.read(tenant, FETCHED, url).await
     }
 
@@ -161,22 +146,22 @@ impl Hosted {
     /// # Errors
     ///
     /// As [`Hosted::list`].
-    pub(super) async fn list_fetched(
+    pub(crate) async fn list_fetched(
         &self,
         tenant: &TenantName,
-    ) -> Result<Vec<(Box<str>, Timestamp)>, Problem> {
+    ) -> Result<Vec<(Box<str>, Timestamp)>, Error> {
         self.all(tenant, FETCHED).await
     }
 
-    pub(super) async fn delete_fetched(&self, tenant: &TenantName, url: &str) -> Result<bool, Error> {
+    pub(crate) async fn delete_fetched(&self, tenant: &TenantName, url: &str) -> Result<bool, ModelError> {
         self.entities.documents(tenant).await?.delete(FETCHED, url).await
     }
 }
 
 #[cold]
-fn damaged(collection: &str, name: &str) -> Problem {
+fn damaged(collection: &str, name: &str) -> Error {
     tracing::error!(collection, name, "a stored context is damaged");
-    Problem::damaged()
+    Error::Damaged
 }
 
 fn encode(stored: &Stored) -> Bytes {

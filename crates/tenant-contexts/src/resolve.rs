@@ -6,12 +6,13 @@ use lang_jsonld::{Context, Documents, Edition, parse, read};
 use model_entities::TenantEntities;
 use serde_json::Value;
 
-use super::contexts::TenantContexts;
-use super::names::Names;
-use super::pool::{Form, Key};
-use super::request_context::RequestContext;
-use super::source::ContextSource;
-use crate::problem::Problem;
+use crate::contexts::TenantContexts;
+use crate::error::Error;
+use crate::fetch::FetchError;
+use crate::names::Names;
+use crate::pool::{Form, Key};
+use crate::request_context::RequestContext;
+use crate::source::ContextSource;
 
 /// The deepest nesting of an `@context` member.
 const DEPTH_MAX: usize = 32;
@@ -26,8 +27,9 @@ impl TenantContexts<'_> {
     ///
     /// # Errors
     ///
-    /// 504 if the document cannot be had, 422 if it may not be, 400 if it (or the URL) is no context.
-    pub(crate) async fn by_link(self, url: &str) -> Result<Arc<RequestContext>, Problem> {
+    /// [`Error::Unavailable`] if the document cannot be had, [`Error::NotAllowed`] if it may not be, [`Error::Invalid`] if it
+    /// (or the URL) is no context.
+    pub async fn by_link(self, url: &str) -> Result<Arc<RequestContext>, Error> {
         if Edition::of_url(url).is_some_and(Edition::is_in_newest) {
             return Ok(RequestContext::core());
         }
@@ -40,7 +42,7 @@ impl TenantContexts<'_> {
     }
 
     /// Makes the context at a URL.
-    async fn link(self, url: &str) -> Result<Arc<RequestContext>, Problem> {
+    async fn link(self, url: &str) -> Result<Arc<RequestContext>, Error> {
         let life = self.now().await?;
         let of = TenantContexts { life: life.as_ref(), ..self };
         let value = Value::String(absolute(url).into());
@@ -56,8 +58,8 @@ impl TenantContexts<'_> {
     ///
     /// # Errors
     ///
-    /// As [`TenantContexts::by_link`]; 413 if the text is too large.
-    pub(crate) async fn by_member(self, json: &str) -> Result<Arc<RequestContext>, Problem> {
+    /// As [`TenantContexts::by_link`]; [`Error::TooLarge`].
+    pub async fn by_member(self, json: &str) -> Result<Arc<RequestContext>, Error> {
         if let Some(url) = plain_string(json) {
             return self.by_link(url).await;
         }
@@ -70,16 +72,16 @@ impl TenantContexts<'_> {
                 "@context is {} bytes long, and may have {MEMBER_BYTES_MAX}: host it, or refer to its URL",
                 json.len()
             );
-            return Err(Problem::too_large(detail));
+            return Err(Error::TooLarge(detail));
         }
         Box::pin(self.member(json)).await
     }
 
     /// Makes the context that a member describes.
-    async fn member(self, json: &str) -> Result<Arc<RequestContext>, Problem> {
+    async fn member(self, json: &str) -> Result<Arc<RequestContext>, Error> {
         let text = lang_json::canonical(json, DEPTH_MAX)
-            .map_err(|error| Problem::bad_request(format!("@context: {error}")))?;
-        let value = read(&text).map_err(|reason| Problem::bad_request(format!("@context {reason}")))?;
+            .map_err(|error| Error::Invalid(format!("@context: {error}")))?;
+        let value = read(&text).map_err(|reason| Error::Invalid(format!("@context {reason}")))?;
         let life = self.now().await?;
         let of = TenantContexts { life: life.as_ref(), ..self };
         let context = match only_url(&value) {
@@ -99,7 +101,7 @@ impl TenantContexts<'_> {
     }
 
     /// The names of the tenant, which exists, in a context. Cost: one look-up, once they were met.
-    pub(crate) async fn names(self, context: &Arc<RequestContext>, entities: &TenantEntities) -> Arc<Names> {
+    pub async fn names(self, context: &Arc<RequestContext>, entities: &TenantEntities) -> Arc<Names> {
         let make = |total: &_| Names::new(Arc::clone(context), entities.terms().clone(), total);
         let ((names, is_new), is_beyond) = {
             let mut pool = self.all.shared.pool.lock();
@@ -117,12 +119,12 @@ impl TenantContexts<'_> {
     }
 
     /// Parses the value of an `@context` member of so many bytes, with all documents that it refers to.
-    pub(super) async fn build(
+    pub(crate) async fn build(
         self,
         value: Value,
         source: ContextSource,
         bytes: usize,
-    ) -> Result<RequestContext, Problem> {
+    ) -> Result<RequestContext, Error> {
         let gathered = self.gather(&value).await?;
         let is_large = gathered.repeats || bytes.saturating_add(gathered.bytes) >= ASIDE_BYTES_MIN;
         let (value, trees) = (Arc::new(value), Arc::new(gathered.trees));
@@ -137,7 +139,7 @@ impl TenantContexts<'_> {
             }
             Err(detail) => {
                 self.blame(&gathered.uses, &trees);
-                Err(Problem::bad_request(detail))
+                Err(Error::Invalid(detail))
             }
         }
     }
@@ -147,16 +149,15 @@ impl TenantContexts<'_> {
     /// # Errors
     ///
     /// If it cannot be had, or is no context: the one that is there stays.
-    pub(super) async fn refetch(self, url: &str) -> Result<(), Problem> {
+    pub(crate) async fn refetch(self, url: &str) -> Result<(), Error> {
         let life = self.now().await?;
         TenantContexts { life: life.as_ref(), ..self }.take_afresh(url).await
     }
 
-    async fn take_afresh(self, url: &str) -> Result<(), Problem> {
-        let unavailable = |problem: Problem| Problem::ld_context_not_available(problem.detail);
-        let fresh = self.fetch_now(url).await.map_err(|problem| match problem.status {
-            http::StatusCode::BAD_REQUEST => unavailable(problem),
-            _ => problem,
+    async fn take_afresh(self, url: &str) -> Result<(), Error> {
+        let fresh = self.fetch_now(url).await.map_err(|error| match error {
+            FetchError::Invalid(text) => Error::Unavailable(text),
+            error => error.into(),
         })?;
         let pool = || self.all.shared.pool.lock();
         let before = pool().document(self.tenant, url);
@@ -164,14 +165,26 @@ impl TenantContexts<'_> {
         self.cache(url, fresh);
         match self.build(Value::String(url.into()), ContextSource::url(url), bytes).await {
             Ok(_) => Ok(()),
-            Err(problem) => {
+            Err(error) => {
                 match before {
                     Some(before) => self.cache(url, before),
                     None => pool().remove_document(self.tenant, url),
                 }
-                Err(unavailable(problem))
+                Err(not_any_more(error))
             }
         }
+    }
+}
+
+/// Why a document that was fetched again is not taken: what is wrong with it, or with what it refers to, may be corrected.
+fn not_any_more(error: Error) -> Error {
+    match error {
+        Error::NotJson(text)
+        | Error::Invalid(text)
+        | Error::Unavailable(text)
+        | Error::NotAllowed(text)
+        | Error::TooLarge(text) => Error::Unavailable(text),
+        error @ (Error::NoSuchContext(_) | Error::Damaged | Error::Failed | Error::Model(_)) => error,
     }
 }
 
@@ -180,14 +193,14 @@ async fn parse_aside(
     value: Arc<Value>,
     trees: Arc<Documents>,
     is_large: bool,
-) -> Result<Result<Context, String>, Problem> {
+) -> Result<Result<Context, String>, Error> {
     let work = move || parse(&value, &trees).map_err(|error| error.to_string());
     if !is_large {
         return Ok(work());
     }
     tokio::task::spawn_blocking(work).await.map_err(|error| {
         tracing::error!(%error, "parsing a context failed");
-        Problem::internal()
+        Error::Failed
     })
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use lang_jsonld::{MemoryTotal, NameCache, Spelling};
 use model_entities::{TermId, Terms};
 
-use super::request_context::RequestContext;
+use crate::request_context::RequestContext;
 
 /// Answered where a stored entity uses a term that its tenant does not have (a damaged store): alone, and as a key.
 const UNKNOWN: (&str, &str) = ("urn:twinfold:unknown-term", "\"urn:twinfold:unknown-term\":");
@@ -21,7 +21,7 @@ fn unknown(term: TermId) -> (&'static str, &'static str) {
 /// How the reserved name of scopes is spelled, alone and as a key, in every context.
 const SCOPE: (&str, &str) = ("scope", "\"scope\":");
 /// Its IRI.
-pub(crate) const SCOPE_IRI: &str = "https://uri.etsi.org/ngsi-ld/scope";
+pub const SCOPE_IRI: &str = "https://uri.etsi.org/ngsi-ld/scope";
 
 /// Where a tenant's terms come from.
 #[derive(Debug)]
@@ -56,7 +56,7 @@ impl Interned {
 
 /// The names of one tenant as one context spells them; cached per context and tenant, shared by [`Arc`]. Readers take no lock.
 #[derive(Debug)]
-pub(crate) struct Names {
+pub struct Names {
     context: Arc<RequestContext>,
     interned: Interned,
     cache: NameCache,
@@ -64,7 +64,7 @@ pub(crate) struct Names {
 
 impl Names {
     /// The names of `terms` in `context`; what they take in memory counts in `total`.
-    pub(super) fn new(context: Arc<RequestContext>, terms: Terms, total: &MemoryTotal) -> Self {
+    pub(crate) fn new(context: Arc<RequestContext>, terms: Terms, total: &MemoryTotal) -> Self {
         Self::over(context, Interned::Terms(terms), total)
     }
 
@@ -75,39 +75,43 @@ impl Names {
 
     /// Names for tests: these short names (or IRIs), expanded by `context`, are terms 0, 1, 2, ...
     #[cfg(any(test, feature = "testing"))]
-    pub(crate) fn of(context: &Arc<RequestContext>, names: &[&str]) -> Self {
+    pub fn of(context: &Arc<RequestContext>, names: &[&str]) -> Self {
         let iris = names.iter().map(|name| context.expand(name).as_ref().into()).collect();
         Self::over(Arc::clone(context), Interned::Given(iris), &MemoryTotal::default())
     }
 
     /// The context.
-    pub(crate) fn context(&self) -> &Arc<RequestContext> {
+    #[inline]
+    pub fn context(&self) -> &Arc<RequestContext> {
         &self.context
     }
 
     /// The term of a short name or IRI; `None`: not in use in this tenant. Cost: one hash look-up,
     /// once the name was met; the first time, and while it is not in use, its expansion and a second one.
-    pub(crate) fn term(&self, name: &str) -> Option<TermId> {
+    #[inline]
+    pub fn term(&self, name: &str) -> Option<TermId> {
         let find = |iri: &str| self.interned.id(iri).map(|term| term.0);
         self.cache.number(self.context.terms(), name, find).map(TermId)
     }
 
     /// Whether a name in an address, short or whole, is that of the scopes of an entity (4.18). Cost: a look-up.
-    pub(crate) fn is_scope(&self, name: &str) -> bool {
+    pub fn is_scope(&self, name: &str) -> bool {
         name == SCOPE.0 || self.term(name).is_none() && self.context.expand(name) == SCOPE_IRI
     }
 
     /// The IRI of a short name.
-    pub(crate) fn iri<'a>(&'a self, name: &'a str) -> Cow<'a, str> {
+    pub fn iri<'a>(&'a self, name: &'a str) -> Cow<'a, str> {
         self.context.expand(name)
     }
 
+    #[inline]
     fn spelling(&self, term: TermId) -> Option<&Spelling> {
         self.cache.spelling(self.context.terms(), term.0, || self.interned.iri(term))
     }
 
     /// The short name of a term. Cost: two indexes, once the term was met.
-    pub(crate) fn compact(&self, term: TermId) -> &str {
+    #[inline]
+    pub fn compact(&self, term: TermId) -> &str {
         if term == TermId::SCOPE {
             return SCOPE.0;
         }
@@ -116,7 +120,8 @@ impl Names {
 
     /// The short name of a term as the key of a JSON member: escaped, in quotes, with the colon.
     /// Cost: as [`Names::compact`].
-    pub(crate) fn key(&self, term: TermId) -> &str {
+    #[inline]
+    pub fn key(&self, term: TermId) -> &str {
         if term == TermId::SCOPE {
             return SCOPE.1;
         }
@@ -124,12 +129,12 @@ impl Names {
     }
 
     /// The IRI of a term.
-    pub(crate) fn iri_of(&self, term: TermId) -> Arc<str> {
+    pub fn iri_of(&self, term: TermId) -> Arc<str> {
         self.interned.iri(term).unwrap_or_else(|| unknown(term).0.into())
     }
 
     /// The short name of any IRI, be it in use or not.
-    pub(crate) fn compact_iri<'a>(&'a self, iri: &'a str) -> Cow<'a, str> {
+    pub fn compact_iri<'a>(&'a self, iri: &'a str) -> Cow<'a, str> {
         self.context.compact(iri)
     }
 }

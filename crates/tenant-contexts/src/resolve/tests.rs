@@ -1,17 +1,22 @@
 use std::fs;
 
-use http::StatusCode;
 use lang_jsonld::CORE_URL;
-use model_entities::{Clock, TenantName, Timestamp};
+use model_entities::{Clock, Entities, TenantName, Timestamp};
+use store::Store;
 
-use super::super::hosted::Stored;
-use super::super::pool::Document;
-use super::super::testing::{Page, WebServer, entities, of, options, policy};
-use super::super::{ContextKind, ContextOptions, Contexts, FetchPolicy};
 use super::*;
+use crate::hosted::Stored;
+use crate::pool::Document;
+use crate::testing::{Page, WebServer, entity_options, of, options, policy};
+use crate::{ContextKind, ContextOptions, Contexts, FetchPolicy};
 
 fn contexts() -> Contexts {
     Contexts::new(options()).unwrap()
+}
+
+/// Entities, and with them documents, in `store`.
+fn entities(store: &Store) -> Entities {
+    Entities::new(store.clone(), entity_options())
 }
 
 /// Checks what a context answers with: the reference of its `Link`, and its `@context` member.
@@ -21,7 +26,7 @@ fn check_echo(context: &RequestContext, link: &str, member: &str) {
 }
 
 #[tokio::test]
-async fn the_core_context_in_any_spelling_is_the_one_at_hand() {
+async fn the_core_context_in_any_spelling_is_the_cached_one() {
     let contexts = contexts();
     let core = RequestContext::core();
     for url in [CORE_URL, "http://uri.etsi.org/ngsi-ld/v1/ngsi-ld-core-context-v1.3.jsonld"] {
@@ -89,9 +94,8 @@ async fn broken_contexts_are_the_clients_fault() {
         ("[[\"no url\"]]", "\"no url\" is no URL"),
         (r#"{"a": "b"}"#, "\"a\" stands for \"b\""),
     ] {
-        let problem = of(&contexts()).by_member(member).await.unwrap_err();
-        assert_eq!(problem.status, StatusCode::BAD_REQUEST, "{member}");
-        assert!(problem.detail.contains(said), "{member}: {:?}", problem.detail);
+        let error = of(&contexts()).by_member(member).await.unwrap_err();
+        assert!(matches!(&error, Error::Invalid(text) if text.contains(said)), "{member}: {error:?}");
     }
 }
 
@@ -149,19 +153,14 @@ async fn what_cannot_be_had_is_not_asked_for_again_at_once() {
     let server = WebServer::start(&[("/a", Page::Status(500)), ("/b", Page::Text("[]".into()))]).await;
     let contexts = contexts();
     for _ in 0..3 {
-        let problem = of(&contexts).by_link(&server.url("/a")).await.unwrap_err();
-        assert_eq!(problem.status, StatusCode::GATEWAY_TIMEOUT);
-        assert_eq!(problem.kind, "LdContextNotAvailable");
-        assert!(
-            problem.detail.starts_with(&format!("@context {}: ", server.url("/a"))),
-            "{}",
-            problem.detail
-        );
+        let error = of(&contexts).by_link(&server.url("/a")).await.unwrap_err();
+        let start = format!("@context {}: ", server.url("/a"));
+        assert!(matches!(&error, Error::Unavailable(text) if text.starts_with(&start)), "{error:?}");
     }
     assert_eq!(server.requests(), 1);
-    let problem = of(&contexts).by_link(&server.url("/b")).await.unwrap_err();
-    assert_eq!((problem.status, problem.kind), (StatusCode::BAD_REQUEST, "BadRequestData"));
-    assert!(problem.detail.contains("no object with a member @context"), "{}", problem.detail);
+    let error = of(&contexts).by_link(&server.url("/b")).await.unwrap_err();
+    let said = "no object with a member @context";
+    assert!(matches!(&error, Error::Invalid(text) if text.contains(said)), "{error:?}");
 }
 
 #[tokio::test]
@@ -169,10 +168,9 @@ async fn nothing_is_fetched_unless_it_is_allowed() {
     let server = WebServer::start(&[("/a", Page::Text(r#"{"@context": {}}"#.into()))]).await;
     let fetch = FetchPolicy { allowed: false, ..policy() };
     let contexts = Contexts::new(ContextOptions { fetch, ..options() }).unwrap();
-    let problem = of(&contexts).by_link(&server.url("/a")).await.unwrap_err();
-    assert_eq!((problem.status, problem.kind), (StatusCode::UNPROCESSABLE_ENTITY, "OperationNotSupported"));
+    let error = of(&contexts).by_link(&server.url("/a")).await.unwrap_err();
     for said in [&*server.url("/a"), "--context-fetch", "--contexts"] {
-        assert!(problem.detail.contains(said), "{}", problem.detail);
+        assert!(matches!(&error, Error::NotAllowed(text) if text.contains(said)), "{error:?}");
     }
     assert_eq!(server.requests(), 0);
     let fiware = of(&contexts).by_link("https://fiware.github.io/data-models/context.jsonld").await.unwrap();
@@ -194,7 +192,7 @@ async fn preloaded_contexts_need_no_network() {
 }
 
 #[tokio::test]
-async fn names_are_kept_for_each_context_and_tenant() {
+async fn names_are_cached_for_each_context_and_tenant() {
     let contexts = contexts();
     let entities = entities(&store::testing::memory(Clock::System));
     let other = TenantName::new("other").unwrap();
@@ -222,8 +220,8 @@ async fn what_is_fetched_or_written_by_one_tenant_is_no_others() {
     assert_eq!(server.requests(), 2);
     let inline = of(&contexts).by_member(member).await.unwrap();
     of(&contexts).by_link(&inline.link()).await.unwrap();
-    let problem = contexts.of(&other).by_link(&inline.link()).await.unwrap_err();
-    assert!(problem.detail.contains("this tenant has no such context"), "{}", problem.detail);
+    let error = contexts.of(&other).by_link(&inline.link()).await.unwrap_err();
+    assert!(error.to_string().contains("this tenant has no such context"), "{error}");
     assert_eq!(contexts.of(&other).list(Some(ContextKind::ImplicitlyCreated)).await.unwrap(), []);
 }
 
@@ -266,9 +264,8 @@ async fn a_fetched_document_that_is_no_context_is_forgotten_and_asked_for_again_
     let contexts = contexts().hosting(entities(&store), Clock::System);
     let both = format!(r#"["{}", "{}"]"#, server.url("/b"), server.url("/a"));
     for _ in 0..2 {
-        let problem = of(&contexts).by_member(&both).await.unwrap_err();
-        assert_eq!((problem.status, problem.kind), (StatusCode::BAD_REQUEST, "BadRequestData"));
-        assert!(problem.detail.contains("scoped @context"), "{}", problem.detail);
+        let error = of(&contexts).by_member(&both).await.unwrap_err();
+        assert!(matches!(&error, Error::Invalid(text) if text.contains("scoped @context")), "{error:?}");
     }
     assert_eq!(server.requests(), 2);
     let urls: Vec<String> =
@@ -293,7 +290,6 @@ async fn what_was_fetched_before_there_was_a_tenant_is_stored_once_there_is() {
 #[tokio::test]
 async fn a_member_beyond_the_limit_is_refused() {
     let member = format!(r#"{{"a": "x:{}"}}"#, "y".repeat(MEMBER_BYTES_MAX));
-    let problem = of(&contexts()).by_member(&member).await.unwrap_err();
-    assert_eq!(problem.status, StatusCode::PAYLOAD_TOO_LARGE);
-    assert!(problem.detail.contains("1048576"), "{}", problem.detail);
+    let error = of(&contexts()).by_member(&member).await.unwrap_err();
+    assert!(matches!(&error, Error::TooLarge(text) if text.contains("1048576")), "{error:?}");
 }

@@ -13,9 +13,9 @@ use lang_jsonld::{MemoryTotal, MemoryUse, text_bytes};
 use lru::LruCache;
 use model_entities::{Tenant, TenantName};
 
-use super::hosted::Stored;
-use super::names::Names;
-use super::request_context::RequestContext;
+use crate::hosted::Stored;
+use crate::names::Names;
+use crate::request_context::RequestContext;
 
 /// What an entry takes in its list, beside the text of its key and its value.
 const ENTRY_BYTES: usize = 192;
@@ -24,7 +24,7 @@ const LIVES_UNCHECKED_MAX: usize = 64;
 
 /// How something is named.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
-pub(super) enum Form {
+pub(crate) enum Form {
     /// A context, by the URL of a `Link`.
     Link,
     /// A context, by the text of an `@context` member.
@@ -35,14 +35,14 @@ pub(super) enum Form {
 
 /// Whose something is (`None`: all tenants'), and how it is named.
 #[derive(Clone, Debug)]
-pub(super) struct Key {
+pub(crate) struct Key {
     owner: Option<TenantName>,
     form: Form,
     text: Box<str>,
 }
 
 impl Key {
-    pub(super) fn new(owner: Option<&TenantName>, form: Form, text: &str) -> Self {
+    pub(crate) fn new(owner: Option<&TenantName>, form: Form, text: &str) -> Self {
         Self { owner: owner.cloned(), form, text: text.into() }
     }
 }
@@ -108,10 +108,10 @@ impl<'a> Borrow<dyn Named + 'a> for Key {
 
 /// A document from elsewhere.
 #[derive(Clone, Debug)]
-pub(super) struct Document {
-    pub(super) stored: Stored,
+pub(crate) struct Document {
+    pub(crate) stored: Stored,
     /// Whether the store has it, or is being given it.
-    pub(super) is_stored: Arc<AtomicBool>,
+    pub(crate) is_stored: Arc<AtomicBool>,
 }
 
 /// A value in a list.
@@ -125,11 +125,11 @@ struct Entry<T> {
 }
 
 /// What was evicted: to be dropped after the lock is released.
-pub(super) type Evicted = Arc<dyn Any + Send + Sync>;
+pub(crate) type Evicted = Arc<dyn Any + Send + Sync>;
 
 /// Everything in memory.
 #[derive(Debug)]
-pub(super) struct Pool {
+pub(crate) struct Pool {
     contexts: LruCache<Key, Entry<Arc<RequestContext>>>,
     names: LruCache<(u64, Tenant), Entry<Arc<Names>>>,
     documents: LruCache<Key, Entry<Document>>,
@@ -144,7 +144,7 @@ pub(super) struct Pool {
 
 impl Pool {
     /// An empty pool for so many contexts, and documents (at least one each), and so many bytes in all.
-    pub(super) fn new(entries_max: usize, bytes_max: usize) -> Self {
+    pub(crate) fn new(entries_max: usize, bytes_max: usize) -> Self {
         let entries_max = NonZeroUsize::new(entries_max).unwrap_or(NonZeroUsize::MIN);
         Self {
             contexts: LruCache::new(entries_max),
@@ -159,7 +159,7 @@ impl Pool {
     }
 
     /// Counts the memory of everything in the pool.
-    pub(super) fn memory_total(&self) -> &MemoryTotal {
+    pub(crate) fn memory_total(&self) -> &MemoryTotal {
         &self.memory
     }
 
@@ -169,7 +169,7 @@ impl Pool {
     }
 
     /// A context of the tenant's, or of everybody's. Cost: a hash look-up or two.
-    pub(super) fn context(
+    pub(crate) fn context(
         &mut self,
         tenant: &TenantName,
         form: Form,
@@ -203,7 +203,7 @@ impl Pool {
     }
 
     /// Puts a context that was made for this life of its owner, unless it alone takes more memory than all may.
-    pub(super) fn put_context(
+    pub(crate) fn put_context(
         &mut self,
         key: Key,
         life: Option<&Tenant>,
@@ -263,7 +263,7 @@ impl Pool {
 
     /// The names of a tenant in the context of this number, made if they are not here, and whether they were. Cost: a
     /// hash look-up.
-    pub(super) fn names(
+    pub(crate) fn names(
         &mut self,
         context: u64,
         tenant: &Tenant,
@@ -285,7 +285,7 @@ impl Pool {
     }
 
     /// A document from elsewhere.
-    pub(super) fn document(&mut self, tenant: &TenantName, url: &str) -> Option<Document> {
+    pub(crate) fn document(&mut self, tenant: &TenantName, url: &str) -> Option<Document> {
         self.forget_removed(tenant);
         self.uses += 1;
         let name = Name { owner: Some(tenant), form: Form::Document, text: url };
@@ -295,7 +295,7 @@ impl Pool {
     }
 
     /// Keeps a document that came for this life of a tenant.
-    pub(super) fn put_document(
+    pub(crate) fn put_document(
         &mut self,
         tenant: &TenantName,
         life: Option<&Tenant>,
@@ -310,13 +310,13 @@ impl Pool {
     }
 
     /// Forgets a document.
-    pub(super) fn remove_document(&mut self, tenant: &TenantName, url: &str) {
+    pub(crate) fn remove_document(&mut self, tenant: &TenantName, url: &str) {
         let name = Name { owner: Some(tenant), form: Form::Document, text: url };
         self.documents.pop(&name as &dyn Named);
     }
 
     /// The tenant's own documents with their URLs, the most recently used first.
-    pub(super) fn documents<'a>(
+    pub(crate) fn documents<'a>(
         &'a mut self,
         tenant: &'a TenantName,
     ) -> impl Iterator<Item = (&'a str, &'a Document)> {
@@ -327,7 +327,7 @@ impl Pool {
     }
 
     /// The tenant's own contexts, the most recently used first.
-    pub(super) fn contexts<'a>(
+    pub(crate) fn contexts<'a>(
         &'a mut self,
         tenant: &'a TenantName,
     ) -> impl Iterator<Item = &'a Arc<RequestContext>> {
@@ -337,7 +337,7 @@ impl Pool {
     }
 
     /// Forgets those of the tenant's own contexts that fit; answers what left.
-    pub(super) fn remove_contexts(
+    pub(crate) fn remove_contexts(
         &mut self,
         tenant: &TenantName,
         fits: impl Fn(&RequestContext) -> bool,
@@ -351,13 +351,13 @@ impl Pool {
     }
 
     /// Whether everything weighs more than it may. Cost: one atomic load.
-    pub(super) fn is_beyond(&self) -> bool {
+    pub(crate) fn is_beyond(&self) -> bool {
         self.memory.bytes() > self.bytes_max
     }
 
     /// What was used longest ago, if everything weighs more than it may; it is out of the pool by now. Dropping it
     /// makes the rest lighter, unless a request is using it.
-    pub(super) fn pop_beyond(&mut self) -> Option<Evicted> {
+    pub(crate) fn pop_beyond(&mut self) -> Option<Evicted> {
         if !self.is_beyond() {
             return None;
         }
@@ -379,8 +379,8 @@ impl Pool {
 mod tests {
     use model_entities::{Terms, Timestamp};
 
-    use super::super::source::ContextSource;
     use super::*;
+    use crate::source::ContextSource;
 
     const MAX: usize = 20_000;
 

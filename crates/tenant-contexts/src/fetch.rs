@@ -8,6 +8,8 @@ use egress::{Client, ClientOptions, Names, Others, Policy, Redirects, Request};
 use http::{HeaderMap, HeaderValue, Method, header};
 use tokio::sync::Semaphore;
 
+use crate::error::Error;
+
 /// The most fetches under way at once.
 const FETCHES_MAX: usize = 16;
 
@@ -23,7 +25,7 @@ const NOT_PUBLIC: &str = "not a public address, and this server asks no others (
 
 /// Why a document cannot be had, in words for the client.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
-pub(super) enum FetchError {
+pub(crate) enum FetchError {
     /// A setting forbids to ask: which.
     #[error("{0}")]
     Forbidden(String),
@@ -50,9 +52,38 @@ pub struct FetchPolicy {
     pub private_addresses: bool,
 }
 
+impl FetchError {
+    /// What was wrong.
+    pub(crate) fn text(&self) -> &str {
+        match self {
+            Self::Forbidden(text) | Self::Invalid(text) | Self::Failed(text) => text,
+        }
+    }
+
+    /// The same, with the URL of the document.
+    pub(crate) fn of(self, url: &str) -> Self {
+        let text = format!("@context {url}: {self}");
+        match self {
+            Self::Forbidden(_) => Self::Forbidden(text),
+            Self::Invalid(_) => Self::Invalid(text),
+            Self::Failed(_) => Self::Failed(text),
+        }
+    }
+}
+
+impl From<FetchError> for Error {
+    fn from(error: FetchError) -> Self {
+        match error {
+            FetchError::Forbidden(text) => Self::NotAllowed(text),
+            FetchError::Invalid(text) => Self::Invalid(text),
+            FetchError::Failed(text) => Self::Unavailable(text),
+        }
+    }
+}
+
 /// Fetches documents; shared.
 #[derive(Debug)]
-pub(super) struct Fetcher {
+pub(crate) struct Fetcher {
     policy: FetchPolicy,
     /// Made at the first fetch: the server has chosen its TLS provider by then.
     client: OnceLock<Result<Client, egress::Error>>,
@@ -60,7 +91,7 @@ pub(super) struct Fetcher {
 }
 
 impl Fetcher {
-    pub(super) fn new(policy: FetchPolicy) -> Self {
+    pub(crate) fn new(policy: FetchPolicy) -> Self {
         Self { policy, client: OnceLock::new(), permits: Semaphore::new(FETCHES_MAX) }
     }
 
@@ -69,7 +100,7 @@ impl Fetcher {
     /// # Errors
     ///
     /// Why it cannot be had.
-    pub(super) async fn fetch(&self, url: &str) -> Result<String, FetchError> {
+    pub(crate) async fn fetch(&self, url: &str) -> Result<String, FetchError> {
         if !self.policy.allowed {
             return Err(FetchError::Forbidden(NOT_ALLOWED.into()));
         }

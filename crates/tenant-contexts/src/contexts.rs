@@ -6,12 +6,12 @@ use std::sync::Arc;
 use model_entities::{Clock, Entities, Tenant, TenantName, Timestamp};
 use parking_lot::Mutex;
 
-use super::fetch::{FetchPolicy, Fetcher};
-use super::fetches::Fetches;
-use super::folder::{self, ContextError, Texts};
-use super::hosted::Hosted;
-use super::pool::{Evicted, Pool};
-use crate::problem::{Problem, problem, unnamed};
+use crate::error::Error;
+use crate::fetch::{FetchPolicy, Fetcher};
+use crate::fetches::Fetches;
+use crate::folder::{self, FolderError, Texts};
+use crate::hosted::Hosted;
+use crate::pool::{Evicted, Pool};
 
 /// What parsed contexts, the names in them, and fetched documents may take in memory, together.
 const POOL_BYTES_MAX: usize = 64 << 20;
@@ -30,17 +30,17 @@ pub struct ContextOptions {
 /// Resolves what requests say of their contexts; clones share.
 #[derive(Clone, Debug)]
 pub struct Contexts {
-    pub(super) shared: Arc<Shared>,
-    pub(super) hosted: Option<Hosted>,
-    pub(super) clock: Clock,
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) hosted: Option<Hosted>,
+    pub(crate) clock: Clock,
 }
 
 #[derive(Debug)]
-pub(super) struct Shared {
-    pub(super) started: Timestamp,
-    pub(super) preloaded: Texts,
-    pub(super) fetches: Fetches,
-    pub(super) pool: Mutex<Pool>,
+pub(crate) struct Shared {
+    pub(crate) started: Timestamp,
+    pub(crate) preloaded: Texts,
+    pub(crate) fetches: Fetches,
+    pub(crate) pool: Mutex<Pool>,
 }
 
 /// The contexts of one tenant: its own, and those that are everybody's.
@@ -48,11 +48,11 @@ pub(super) struct Shared {
 /// Invariant: what was hosted, fetched or made for one tenant is seen by no other; what is built in or preloaded, and
 /// what was parsed from nothing else, is everybody's.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct TenantContexts<'a> {
-    pub(super) all: &'a Contexts,
-    pub(super) tenant: &'a TenantName,
+pub struct TenantContexts<'a> {
+    pub(crate) all: &'a Contexts,
+    pub(crate) tenant: &'a TenantName,
     /// The life of the tenant in which something is made; `None`: there was no such tenant.
-    pub(super) life: Option<&'a Tenant>,
+    pub(crate) life: Option<&'a Tenant>,
 }
 
 impl Contexts {
@@ -61,7 +61,7 @@ impl Contexts {
     /// # Errors
     ///
     /// If a file of the folder is broken or missing: names the file and the position.
-    pub fn new(options: ContextOptions) -> Result<Self, ContextError> {
+    pub fn new(options: ContextOptions) -> Result<Self, FolderError> {
         let preloaded = match &options.folder {
             Some(folder) => folder::load(folder, options.fetch.allowed)?,
             None => Texts::new(),
@@ -82,12 +82,12 @@ impl Contexts {
     }
 
     /// The contexts of a tenant.
-    pub(crate) fn of<'a>(&'a self, tenant: &'a TenantName) -> TenantContexts<'a> {
+    pub fn of<'a>(&'a self, tenant: &'a TenantName) -> TenantContexts<'a> {
         TenantContexts { all: self, tenant, life: None }
     }
 
     /// Evicts what is beyond the limit of memory, and drops it without the lock.
-    pub(super) fn trim(&self) {
+    pub(crate) fn trim(&self) {
         while let Some(evicted) = self.pop_beyond() {
             drop(evicted);
         }
@@ -100,11 +100,9 @@ impl Contexts {
 
 impl TenantContexts<'_> {
     /// The tenant as it is now: what is made from here on is cached for it alone. Cost: a look-up, and a read if there is none.
-    pub(super) async fn now(self) -> Result<Option<Tenant>, Problem> {
+    pub(crate) async fn now(self) -> Result<Option<Tenant>, Error> {
         match &self.all.hosted {
-            Some(hosted) if !self.tenant.is_default() => {
-                hosted.life(self.tenant).await.map_err(|error| problem(&error, unnamed))
-            }
+            Some(hosted) if !self.tenant.is_default() => Ok(hosted.life(self.tenant).await?),
             _ => Ok(None),
         }
     }

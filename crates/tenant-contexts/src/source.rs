@@ -19,17 +19,17 @@ pub(crate) enum ContextSource {
 
 impl ContextSource {
     /// A URL as it was given.
-    pub(super) fn url(url: &str) -> Self {
+    pub(crate) fn url(url: &str) -> Self {
         Self::Url(url.into())
     }
 
     /// The canonical text of an `@context` member.
-    pub(super) fn inline(text: &str) -> Self {
+    pub(crate) fn inline(text: &str) -> Self {
         Self::Inline { id: identify(text), text: text.into() }
     }
 
     /// How much memory the source takes on the heap, in bytes.
-    pub(super) fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         match self {
             Self::Url(url) => text_bytes(url.len()),
             Self::Inline { id, text } => text_bytes(id.len()) + text_bytes(text.len()),
@@ -37,7 +37,7 @@ impl ContextSource {
     }
 
     /// The URL of the context, or its path on this server; visible ASCII characters only.
-    pub(super) fn link(&self) -> Box<str> {
+    pub(crate) fn link(&self) -> Box<str> {
         match self {
             Self::Url(url) if url.contains(|c: char| !c.is_ascii_graphic() || matches!(c, '<' | '>')) => {
                 // A path of this server is no URL.
@@ -51,7 +51,7 @@ impl ContextSource {
 
     /// The JSON text of the `@context` member. The core context comes last (4.4), unless the user's contexts refer to it
     /// anyway: its terms are protected, wherever it is named.
-    pub(super) fn member(&self, reaches_core: bool) -> Box<str> {
+    pub(crate) fn member(&self, reaches_core: bool) -> Box<str> {
         match self {
             Self::Url(url) if reaches_core => lang_json::string_to(url).into(),
             Self::Url(url) => format!("[{},\"{CORE_URL}\"]", lang_json::string_to(url)).into(),
@@ -74,23 +74,23 @@ fn with_core(text: &str) -> Box<str> {
 const NOT_IN_LINKS: &AsciiSet = &CONTROLS.add(b' ').add(b'<').add(b'>');
 
 /// Where the server serves contexts by their ids.
-pub(crate) const LOCAL_PATH: &str = "/ngsi-ld/v1/jsonldContexts/";
+pub const LOCAL_PATH: &str = "/ngsi-ld/v1/jsonldContexts/";
 
 /// What ids of contexts start with.
 const ID_PREFIX: &str = "urn:ngsi-ld:jsonldContext:";
 
 /// The id of a context that is known by a text: its URL, or its own.
-pub(super) fn identify(text: &str) -> Box<str> {
+pub(crate) fn identify(text: &str) -> Box<str> {
     id_of(xxhash_rust::xxh3::xxh3_128(text.as_bytes()))
 }
 
 /// The id of this number.
-pub(super) fn id_of(number: u128) -> Box<str> {
+pub(crate) fn id_of(number: u128) -> Box<str> {
     format!("{ID_PREFIX}{number:032x}").into()
 }
 
 /// The id in a URL that is, by its path, one of a context on this server.
-pub(super) fn local_id(url: &str) -> Option<&str> {
+pub(crate) fn local_id(url: &str) -> Option<&str> {
     let (_, id) = url.split_once(LOCAL_PATH)?;
     id.starts_with(ID_PREFIX).then_some(id)
 }

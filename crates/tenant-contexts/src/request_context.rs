@@ -8,7 +8,7 @@ use http::HeaderValue;
 use lang_jsonld::{CORE_URL, Context, MemoryTotal, MemoryUse, text_bytes};
 use model_entities::Timestamp;
 
-use super::source::ContextSource;
+use crate::source::ContextSource;
 
 /// The relation type of a `Link` to a context.
 const LINK_RELATION: &str = "http://www.w3.org/ns/json-ld#context";
@@ -25,7 +25,7 @@ static NEXT_NUMBER: AtomicU64 = AtomicU64::new(0);
 ///
 /// Invariant: it never changes.
 #[derive(Debug)]
-pub(crate) struct RequestContext {
+pub struct RequestContext {
     number: u64,
     terms: Context,
     source: ContextSource,
@@ -39,7 +39,7 @@ pub(crate) struct RequestContext {
 
 impl RequestContext {
     /// A context with these terms, made from `source`.
-    pub(super) fn new(terms: Context, source: ContextSource, created: Timestamp) -> Self {
+    pub(crate) fn new(terms: Context, source: ContextSource, created: Timestamp) -> Self {
         let number = NEXT_NUMBER.fetch_add(1, Ordering::Relaxed);
         let (link, member) = (source.link(), source.member(terms.reaches_core()));
         let link_field = format!("<{link}>; rel=\"{LINK_RELATION}\"; type=\"application/ld+json\"");
@@ -49,12 +49,12 @@ impl RequestContext {
     }
 
     /// The same, made from the documents with these URLs.
-    pub(super) fn using(self, uses: Vec<Box<str>>) -> Self {
+    pub(crate) fn using(self, uses: Vec<Box<str>>) -> Self {
         Self { uses: uses.into(), ..self }
     }
 
     /// The same, its memory counted in `total` for as long as it lives.
-    pub(super) fn counted(self, total: &MemoryTotal) -> Self {
+    pub(crate) fn counted(self, total: &MemoryTotal) -> Self {
         let texts: usize = self.uses.iter().map(|url| text_bytes(url.len()) + size_of::<Box<str>>()).sum();
         let bytes = size_of::<Self>() + self.terms.bytes() + self.source.bytes() + texts;
         let bytes = bytes + text_bytes(self.member.len()) + text_bytes(self.link_field.len());
@@ -62,64 +62,68 @@ impl RequestContext {
     }
 
     /// The core context alone. Cost: a reference count.
-    pub(crate) fn core() -> Arc<Self> {
+    pub fn core() -> Arc<Self> {
         Arc::clone(&CORE)
     }
 
     /// Tells this context from all others of this process.
-    pub(super) fn number(&self) -> u64 {
+    pub(crate) fn number(&self) -> u64 {
         self.number
     }
 
     /// When the context was made.
-    pub(super) fn created(&self) -> Timestamp {
+    pub(crate) fn created(&self) -> Timestamp {
         self.created
     }
 
     /// How much memory the context takes, in bytes, if it was counted.
-    pub(super) fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         self.memory.bytes()
     }
 
     /// The URLs of the documents it was made from, except those that are built in or preloaded.
-    pub(super) fn uses(&self) -> &[Box<str>] {
+    pub(crate) fn uses(&self) -> &[Box<str>] {
         &self.uses
     }
 
     /// What the context was made from.
-    pub(super) fn source(&self) -> &ContextSource {
+    pub(crate) fn source(&self) -> &ContextSource {
         &self.source
     }
 
-    /// The URL in [`RequestContext::link_field`].
-    #[cfg(test)]
-    pub(crate) fn link(&self) -> Box<str> {
+    /// The URL of the context, or its path on this server: that of [`RequestContext::link_field`]. Cost: makes it anew.
+    pub fn link(&self) -> Box<str> {
         self.source.link()
     }
 
     /// The value of the `Link` header that names the context: by its URL, or, for an inline context, by
     /// a reference relative to the server, which serves it for as long as it is cached.
-    pub(crate) fn link_field(&self) -> &HeaderValue {
+    #[inline]
+    pub fn link_field(&self) -> &HeaderValue {
         &self.link_field
     }
 
     /// The JSON text of the `@context` member of an answer; it always leads to the core context.
-    pub(crate) fn member(&self) -> &str {
+    #[inline]
+    pub fn member(&self) -> &str {
         &self.member
     }
 
     /// The terms.
-    pub(super) fn terms(&self) -> &Context {
+    #[inline]
+    pub(crate) fn terms(&self) -> &Context {
         &self.terms
     }
 
     /// The IRI of a name, as [`Context::expand`] says.
-    pub(crate) fn expand<'a>(&'a self, name: &'a str) -> Cow<'a, str> {
+    #[inline]
+    pub fn expand<'a>(&'a self, name: &'a str) -> Cow<'a, str> {
         self.terms.expand(name)
     }
 
     /// The shortest name of an IRI, as [`Context::compact`] says.
-    pub(crate) fn compact<'a>(&'a self, iri: &'a str) -> Cow<'a, str> {
+    #[inline]
+    pub fn compact<'a>(&'a self, iri: &'a str) -> Cow<'a, str> {
         self.terms.compact(iri)
     }
 }

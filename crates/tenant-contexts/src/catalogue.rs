@@ -6,11 +6,11 @@ use std::sync::Arc;
 use lang_jsonld::{CORE_URL, Edition, fiware, read};
 use model_entities::Timestamp;
 
-use super::contexts::TenantContexts;
-use super::hosted::Hosted;
-use super::request_context::RequestContext;
-use super::source::{ContextSource, LOCAL_PATH, identify, local_id};
-use crate::problem::{Problem, problem, unnamed, write_problem};
+use crate::contexts::TenantContexts;
+use crate::error::Error;
+use crate::hosted::Hosted;
+use crate::request_context::RequestContext;
+use crate::source::{ContextSource, LOCAL_PATH, identify, local_id};
 
 /// The largest hosted context in bytes.
 const HOSTED_BYTES_MAX: usize = 1 << 20;
@@ -19,7 +19,7 @@ const HOSTED_MAX: usize = 10_000;
 
 /// What kinds of contexts there are (NGSI-LD 5.13.1).
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum ContextKind {
+pub enum ContextKind {
     /// From elsewhere: built in, preloaded or fetched.
     Cached,
     /// Stored by a client (POST /jsonldContexts).
@@ -30,7 +30,7 @@ pub(crate) enum ContextKind {
 
 /// What a list says of a context.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub(crate) struct ContextEntry {
+pub struct ContextEntry {
     /// Where it came from; a path of this server for those it serves itself.
     pub url: Box<str>,
     /// What the server calls it.
@@ -43,7 +43,7 @@ pub(crate) struct ContextEntry {
 
 /// A context found by its id or URL.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub(crate) struct FoundContext {
+pub struct FoundContext {
     /// What a list says of it.
     pub entry: ContextEntry,
     /// The document, of contexts that this server serves: all but those of kind `Cached` that came
@@ -53,7 +53,7 @@ pub(crate) struct FoundContext {
 
 impl ContextKind {
     /// As the standard spells it.
-    pub(crate) fn name(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         match self {
             Self::Cached => "Cached",
             Self::Hosted => "Hosted",
@@ -73,13 +73,13 @@ impl ContextEntry {
 }
 
 impl TenantContexts<'_> {
-    fn hosted(&self) -> Result<&Hosted, Problem> {
-        let none = || Problem::operation_not_supported("this server is set up without a store for contexts");
+    fn hosted(&self) -> Result<&Hosted, Error> {
+        let none = || Error::NotAllowed("this server is set up without a store for contexts".into());
         self.all.hosted.as_ref().ok_or_else(none)
     }
 
     /// The document made of the `@context` member of an earlier request.
-    pub(super) fn implicit(self, id: &str) -> Option<Arc<str>> {
+    pub(crate) fn implicit(self, id: &str) -> Option<Arc<str>> {
         let mut pool = self.all.shared.pool.lock();
         pool.contexts(self.tenant).find_map(|context| match context.source() {
             ContextSource::Inline { id: own, text } if **own == *id => {
@@ -94,41 +94,40 @@ impl TenantContexts<'_> {
     ///
     /// # Errors
     ///
-    /// 400 if it is no context; 504 if it refers to what cannot be had; 413 beyond a limit.
-    pub(crate) async fn add(self, document: &str) -> Result<Box<str>, Problem> {
+    /// [`Error::NotJson`] or [`Error::Invalid`] if it is no context; [`Error::Unavailable`] if it refers to what cannot be had;
+    /// [`Error::TooLarge`].
+    pub async fn add(self, document: &str) -> Result<Box<str>, Error> {
         let hosted = self.hosted()?;
         if document.len() > HOSTED_BYTES_MAX {
-            return Err(Problem::too_large(format!(
+            return Err(Error::TooLarge(format!(
                 "the context has {} bytes: at most {HOSTED_BYTES_MAX} are allowed",
                 document.len()
             )));
         }
-        let value =
-            read(document).map_err(|problem| Problem::invalid_request(format!("the body {problem}")))?;
+        let value = read(document).map_err(|problem| Error::NotJson(format!("the body {problem}")))?;
         let members = value
             .as_object()
-            .ok_or_else(|| Problem::bad_request("the body must be an object with the member @context"))?;
+            .ok_or_else(|| Error::Invalid("the body must be an object with the member @context".into()))?;
         let context = members
             .get("@context")
-            .ok_or_else(|| Problem::bad_request("the body must have the member @context"))?;
+            .ok_or_else(|| Error::Invalid("the body must have the member @context".into()))?;
         let life = self.now().await?;
         let of = TenantContexts { life: life.as_ref(), ..self };
         of.build(context.clone(), ContextSource::url(LOCAL_PATH), document.len()).await?;
-        let count = hosted.count(self.tenant).await.map_err(|error| problem(&error, unnamed))?;
+        let count = hosted.count(self.tenant).await?;
         if count >= HOSTED_MAX {
-            return Err(Problem::too_large(format!("this tenant already hosts {HOSTED_MAX} contexts")));
+            return Err(Error::TooLarge(format!("this tenant already hosts {HOSTED_MAX} contexts")));
         }
         let text = serde_json::json!({ "@context": context }).to_string();
-        let added = hosted.add(self.tenant, &text, self.all.clock.now()).await;
-        added.map_err(|error| write_problem(&error, unnamed))
+        Ok(hosted.add(self.tenant, &text, self.all.clock.now()).await?)
     }
 
     /// All contexts of a kind, or of all kinds: the core context first. Cost: reads the hosted ones.
     ///
     /// # Errors
     ///
-    /// 404 if the tenant does not exist; if the store refuses.
-    pub(crate) async fn list(self, kind: Option<ContextKind>) -> Result<Vec<ContextEntry>, Problem> {
+    /// If the tenant does not exist; if the store refuses.
+    pub async fn list(self, kind: Option<ContextKind>) -> Result<Vec<ContextEntry>, Error> {
         let mut entries = self.cached().await?;
         if let Some(hosted) = &self.all.hosted {
             let stored = hosted.list(self.tenant).await?;
@@ -144,7 +143,7 @@ impl TenantContexts<'_> {
     }
 
     /// Contexts from elsewhere: built in, preloaded, fetched.
-    async fn cached(self) -> Result<Vec<ContextEntry>, Problem> {
+    async fn cached(self) -> Result<Vec<ContextEntry>, Error> {
         let shared = &self.all.shared;
         let mut urls: Vec<&str> = shared.preloaded.keys().map(|url| &**url).collect();
         urls.sort_unstable();
@@ -157,7 +156,7 @@ impl TenantContexts<'_> {
     }
 
     /// Fetched contexts, in memory or in the store.
-    async fn fetched(self) -> Result<Vec<ContextEntry>, Problem> {
+    async fn fetched(self) -> Result<Vec<ContextEntry>, Error> {
         let stored = match &self.all.hosted {
             None => Vec::new(),
             Some(hosted) => hosted.list_fetched(self.tenant).await?,
@@ -189,8 +188,8 @@ impl TenantContexts<'_> {
     ///
     /// # Errors
     ///
-    /// 404 if there is none, or no such tenant.
-    pub(crate) async fn find(self, id: &str) -> Result<FoundContext, Problem> {
+    /// [`Error::NoSuchContext`]; if the tenant does not exist.
+    pub async fn find(self, id: &str) -> Result<FoundContext, Error> {
         let id = local_id(id).unwrap_or(id);
         if let Some(stored) = self.hosted_document(id).await? {
             let entry = ContextEntry::local(id, ContextKind::Hosted, stored.created);
@@ -202,13 +201,13 @@ impl TenantContexts<'_> {
                 return Ok(FoundContext { entry, document: Some(text) });
             }
         }
-        let entry = self.cached_entry(id).await?.ok_or_else(|| no_such(id))?;
+        let entry = self.cached_entry(id).await?.ok_or_else(|| Error::NoSuchContext(id.into()))?;
         let document = self.built_in(&entry.url);
         Ok(FoundContext { entry, document })
     }
 
     /// The context of kind `Cached` with this id or URL.
-    async fn cached_entry(self, id: &str) -> Result<Option<ContextEntry>, Problem> {
+    async fn cached_entry(self, id: &str) -> Result<Option<ContextEntry>, Error> {
         let found = self.cached().await?.into_iter().find(|entry| *entry.id == *id || *entry.url == *id);
         let built_in = || Edition::of_url(id).map(|_| ContextEntry::cached(id, self.all.shared.started));
         Ok(found.or_else(built_in))
@@ -227,20 +226,19 @@ impl TenantContexts<'_> {
     ///
     /// # Errors
     ///
-    /// 404 if there is none; 400 if `reload` does not apply; 422 if it is not the users' to remove; 504 if it cannot be
-    /// fetched again, or is no context any more (it then stays as it is).
-    pub(crate) async fn delete(self, id: &str, reload: bool) -> Result<(), Problem> {
+    /// [`Error::NoSuchContext`]; [`Error::Invalid`] if `reload` does not apply; [`Error::NotAllowed`] if it is not the users' to
+    /// remove; [`Error::Unavailable`] if it cannot be fetched again, or is no context any more (it then stays as it is).
+    pub async fn delete(self, id: &str, reload: bool) -> Result<(), Error> {
         let found = self.find(id).await?;
         let ContextEntry { url, id, kind, .. } = found.entry;
         if reload && kind != ContextKind::Cached {
             let detail =
                 format!("reload applies to contexts of kind Cached; {id} is of kind {}", kind.name());
-            return Err(Problem::bad_request(detail));
+            return Err(Error::Invalid(detail));
         }
         match kind {
             ContextKind::Hosted => {
-                let deleted = self.hosted()?.delete(self.tenant, &id).await;
-                deleted.map_err(|error| write_problem(&error, unnamed))?;
+                self.hosted()?.delete(self.tenant, &id).await?;
             }
             ContextKind::ImplicitlyCreated => {}
             ContextKind::Cached => self.delete_cached(&url, reload).await?,
@@ -256,23 +254,18 @@ impl TenantContexts<'_> {
         Ok(())
     }
 
-    async fn delete_cached(self, url: &str, reload: bool) -> Result<(), Problem> {
+    async fn delete_cached(self, url: &str, reload: bool) -> Result<(), Error> {
         if !self.fetched().await?.iter().any(|entry| *entry.url == *url) {
             let detail = format!("{url} is built in or preloaded; it stays as the operator set it up");
-            return Err(Problem::operation_not_supported(detail));
+            return Err(Error::NotAllowed(detail));
         }
         if reload {
             return self.refetch(url).await;
         }
         if let Some(hosted) = &self.all.hosted {
-            let deleted = hosted.delete_fetched(self.tenant, url).await;
-            deleted.map_err(|error| write_problem(&error, unnamed))?;
+            hosted.delete_fetched(self.tenant, url).await?;
         }
         self.all.shared.pool.lock().remove_document(self.tenant, url);
         Ok(())
     }
-}
-
-fn no_such(id: &str) -> Problem {
-    Problem::not_found(format!("no context has the id or URL {id:?}"))
 }
