@@ -2,7 +2,7 @@
 //!
 //! The same targets run in two ways. `cargo test -p fuzz` mutates their seeds and `fuzz/corpus/NAME/*` at random, in
 //! process, for a number of cases or a time (`TWINFOLD_FUZZ_SECONDS`). `cargo xtask fuzz` lets libFuzzer guide the
-//! mutations by coverage (`fuzz/guided`, a workspace of its own). What they find becomes a named test where the
+//! mutations by coverage (`src/bin/guided.rs`, behind the feature `guided`). What they find becomes a named test where the
 //! bug was, and its input a file of the corpus.
 
 mod entities;
@@ -14,7 +14,7 @@ mod run;
 mod series;
 mod stored;
 
-pub use mutate::Mutator;
+pub use mutate::{Mutator, dictionary};
 pub use run::{Plan, check};
 
 /// A parser or decoder, and what must hold of it.

@@ -59,6 +59,16 @@ const TURNING: &[&[u8]] = &[
     b"urn:x:1",
 ];
 
+/// These bytes, as a dictionary of libFuzzer.
+pub fn dictionary() -> String {
+    let mut lines = String::new();
+    for word in TURNING {
+        let bytes: String = word.iter().map(|byte| format!("\\x{byte:02x}")).collect();
+        lines.extend(["\"", &bytes, "\"\n"]);
+    }
+    lines
+}
+
 /// Bytes of an input at most; longer ones are cut.
 const BYTES_MAX: usize = 16 * 1024;
 

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use anyhow::bail;
 
-use crate::process::{is_strict, root, run, say, with_server};
+use crate::process::{is_strict, root, run, say, target, with_server};
 
 /// What is installed.
 const PACKAGES: [&str; 1] = ["ngsildclient==0.5.2"];
@@ -54,11 +54,4 @@ fn install() -> anyhow::Result<PathBuf> {
 fn works(python: &Path) -> bool {
     let imported = Command::new(python).args(["-c", "import ngsildclient"]).output();
     imported.is_ok_and(|output| output.status.success())
-}
-
-/// Where cargo builds.
-fn target() -> PathBuf {
-    #[expect(clippy::disallowed_methods, reason = "cargo's own setting")]
-    let chosen = std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
-    chosen.unwrap_or_else(|| root().join("target"))
 }

@@ -24,8 +24,9 @@ cargo xtask DOOR [ARGUMENTS]
   test [ARGUMENTS]    all tests, as `cargo test --workspace`
   run [ARGUMENTS]     the server in release: `twinfold serve ARGUMENTS`
   golden              rewrite the golden transcripts; read the diff before you commit it
-  fuzz [TARGET] [SECONDS]
-                      the targets of fuzz/, guided by coverage (cargo-fuzz), or one of them; each for SECONDS (default 60)
+  fuzz [TARGET] [SECONDS] [keep]
+                      the targets of fuzz/, guided by coverage (libFuzzer), or one of them; each for SECONDS (default 60);
+                      `keep` adds short inputs that reach something new to fuzz/corpus
   properties [TIMES]  all tests in release, with TIMES as many cases of every property test (default 100)
   bench [NAME]        the benchmarks of all crates, or of one
   torture [ARGUMENTS] kill the store's process at random moments, 5000 times;
@@ -41,6 +42,10 @@ cargo xtask DOOR [ARGUMENTS]
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1);
+    if fuzz::is_compiler() {
+        let arguments: Vec<String> = arguments.collect();
+        return fuzz::compile(&arguments).map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS);
+    }
     let door = arguments.next().unwrap_or_default();
     let rest: Vec<String> = arguments.collect();
     let outcome = match door.as_str() {

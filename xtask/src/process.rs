@@ -18,6 +18,13 @@ pub(crate) fn root() -> PathBuf {
     PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
 }
 
+/// Where cargo builds.
+pub(crate) fn target() -> PathBuf {
+    #[expect(clippy::disallowed_methods, reason = "cargo's own setting")]
+    let chosen = std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
+    chosen.unwrap_or_else(|| root().join("target"))
+}
+
 /// The names of all crates of ours, in order.
 ///
 /// # Errors
