@@ -18,8 +18,8 @@ use std::sync::Arc;
 use store::wire::{Malformed, Reader};
 use store::{Change, ChangeRecord};
 
-use crate::catalogue::encode::take_definition;
-use crate::catalogue::keys::MODEL;
+use crate::encode::take_definition;
+use crate::keys::MODEL;
 use crate::{Definition, Layout};
 use strands::{Edit, TimeRange};
 

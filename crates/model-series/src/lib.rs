@@ -5,21 +5,26 @@
 //! tenants), [`Repository`] (its series: defined, written, read as stored) and [`Reader`] (answers made of them).
 
 mod error;
+mod keys;
+mod attributes;
+mod definition;
+mod encode;
 mod feed;
-mod repository;
 mod catalogue;
+mod repository;
+mod repositories;
 mod evaluate;
 #[cfg(feature = "testing")]
 pub mod testing;
 
+pub use attributes::{Attribute, AttributeKind, AttributeType, AttributeValue};
 pub use catalogue::{
-    ATTRIBUTES_MAX, Attribute, AttributeKind, AttributeSearch, AttributeType, AttributeValue,
-    CATALOGUE_BUCKETS_MAX, DRAFTS_MAX, DefinedFormula, Definition, DefinitionChange, DefinitionDraft,
-    FORMULA_DEPTH_MAX, FORMULA_READS_MAX, FORMULA_SERIES_MAX, FORMULA_SLOTS_MAX, FORMULA_USERS_MAX,
-    HOOKS_MAX, Hook, HookEvent, HookStatus, MASTER_DATA_BYTES_MAX, NAME_BYTES_MAX, Repositories,
-    RepositoryChange, RepositoryDraft, RepositoryInfo, SEARCH_PAGE_MAX, Search, SearchPage, SeriesOptions,
-    ServedHook, ServedHooks, Switches, TEXT_BYTES_MAX, WRITES_MAX, unit_fingerprint,
+    ATTRIBUTES_MAX, AttributeSearch, CATALOGUE_BUCKETS_MAX, DRAFTS_MAX, FORMULA_DEPTH_MAX, FORMULA_READS_MAX,
+    FORMULA_SERIES_MAX, FORMULA_SLOTS_MAX, FORMULA_USERS_MAX, HOOKS_MAX, Hook, HookEvent, HookStatus,
+    MASTER_DATA_BYTES_MAX, NAME_BYTES_MAX, SEARCH_PAGE_MAX, Search, SearchPage, SeriesWrite, ServedHook,
+    ServedHooks, Source, TEXT_BYTES_MAX, WRITES_MAX, unit_fingerprint,
 };
+pub use definition::{DefinedFormula, Definition, DefinitionChange, DefinitionDraft, SeriesRef, Switches};
 pub use error::{Error, Refusal, RefusalKind};
 pub use evaluate::{ANSWER_SLOTS_MAX, Answer, Progress, Quotation, ReadRequest, Reader, TotalPages};
 pub use feed::{PointsChange, SeriesChange, change_records};
@@ -29,7 +34,8 @@ pub use rasters::{
     Raster, Slots, Total, UNIT_BASES_MAX, UNITS_MAX, Unit, UnitRule, Units, Zone, compute, fill_gaps,
     resample, time_zone_database,
 };
-pub use repository::{Repository, SeriesRef, SeriesWrite, Source};
+pub use repositories::{Repositories, RepositoryChange, RepositoryDraft, RepositoryInfo, SeriesOptions};
+pub use repository::Repository;
 pub use store::{
     Clock, Cursor, ErrorKind as StoreErrorKind, Fingerprint, Fingerprints, StateCondition, Tenant,
     TenantName, Timestamp,

@@ -7,7 +7,7 @@ use store::{StateCondition, Tenant, Timestamp};
 use crate::catalogue::{Context, Over};
 use crate::{
     AttributeType, Definition, DefinitionChange, DefinitionDraft, Error, Hook, HookStatus, Search,
-    SearchPage, Unit, Units,
+    SearchPage, SeriesRef, SeriesWrite, Source, Unit, Units,
 };
 use strands::{Edit, Modification, Points, TimeRange};
 
@@ -17,35 +17,6 @@ pub struct Repository {
     pub(crate) context: Arc<Context>,
     /// What changes of definitions and master data through this handle demand.
     condition: StateCondition,
-}
-
-/// A series by what a client calls it.
-#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
-pub enum SeriesRef<'a> {
-    /// By name.
-    Name(&'a str),
-    /// By number.
-    Id(u32),
-}
-
-impl std::fmt::Display for SeriesRef<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Name(name) => f.write_str(name),
-            Self::Id(number) => write!(f, "{number}"),
-        }
-    }
-}
-
-/// A write to one series: one atom.
-#[derive(Clone, Debug)]
-pub struct SeriesWrite {
-    /// Which, as [`Repository::find_many`] found it.
-    pub series: Arc<Definition>,
-    /// The issue time of the quotation in nanoseconds; exactly for series with quotations.
-    pub quotation: Option<i64>,
-    /// What is written. Ranges are those of clients: see [`crate::Layout::selected`].
-    pub edit: Edit,
 }
 
 impl Repository {
@@ -357,13 +328,4 @@ impl Repository {
     ) -> Result<Vec<Modification>, Error> {
         self.context.modifications(series, quotation, range, written).await
     }
-}
-
-/// Which state of a series is read.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub struct Source {
-    /// The issue time of a quotation; exactly for series with quotations.
-    pub quotation: Option<i64>,
-    /// As the series stood then; only for audited series.
-    pub as_of: Option<Timestamp>,
 }

@@ -5,10 +5,10 @@ use jiff::civil::date;
 use store::Timestamp;
 use store::wire::Malformed;
 
-use crate::catalogue::encode::{
+use crate::catalogue::intent;
+use crate::encode::{
     put_attribute_type, put_definition, put_units, take_attribute_type, take_definition, take_units,
 };
-use crate::catalogue::intent;
 use crate::{
     Alignment, Attribute, AttributeKind, AttributeType, AttributeValue, DefinedFormula, Definition, Interval,
     IntervalUnit, Raster, Switches, Unit, UnitRule, Zone, feed,

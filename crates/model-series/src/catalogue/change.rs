@@ -6,16 +6,18 @@ use std::sync::Arc;
 use bytes::Bytes;
 use store::{Condition, StateCondition, Timestamp, Write};
 
+use super::FORMULA_DEPTH_MAX;
 use super::check::{check_attributes, checked, index_rows};
-use super::context::{BACKOFF, Context, Versioned};
+use super::context::{BACKOFF, Context};
 use super::define::check_series;
-use super::encode::{damaged, put_definition};
+use super::find::Versioned;
 use super::formulas::check_depth;
-use super::keys;
 use super::pending::PendingCommit;
 use super::state::check_state;
-use super::{DefinedFormula, Definition, DefinitionChange, FORMULA_DEPTH_MAX};
+use crate::encode::{damaged, put_definition};
 use crate::feed::{self, DefinitionFate};
+use crate::keys;
+use crate::{DefinedFormula, Definition, DefinitionChange};
 use crate::{Error, SeriesRef};
 use strands::Strand;
 

@@ -6,12 +6,13 @@ use std::sync::Arc;
 use bytes::Bytes;
 use store::Timestamp;
 
-use super::keys::{self, Index};
-use super::{
-    ATTRIBUTES_MAX, Attribute, AttributeKind, AttributeType, AttributeValue, DefinedFormula, Definition,
-    DefinitionChange, DefinitionDraft, NAME_BYTES_MAX, Switches, TEXT_BYTES_MAX,
-};
+use super::{ATTRIBUTES_MAX, NAME_BYTES_MAX, TEXT_BYTES_MAX};
+use crate::keys::{self, Index};
 use crate::{Alignment, Error, Raster, Zone};
+use crate::{
+    Attribute, AttributeKind, AttributeType, AttributeValue, DefinedFormula, Definition, DefinitionChange,
+    DefinitionDraft, Switches,
+};
 
 /// Refuses names that no thing of a repository can have.
 pub(crate) fn check_name(what: &str, name: &str) -> Result<(), Error> {

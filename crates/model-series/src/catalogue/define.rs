@@ -6,15 +6,17 @@ use std::sync::Arc;
 use bytes::Bytes;
 use store::{Condition, Timestamp, Write};
 
+use super::DRAFTS_MAX;
 use super::check::{check_attributes, checked, index_rows};
-use super::context::{BACKOFF, Context, Versioned, put_users};
-use super::encode::put_definition;
+use super::context::{BACKOFF, Context, put_users};
+use super::find::Versioned;
 use super::formulas::{Ground, check_depth, check_users, operands};
-use super::keys;
 use super::pending::PendingCommit;
 use super::refusals::Refusals;
-use super::{AttributeType, AttributeValue, DRAFTS_MAX, Definition, DefinitionDraft};
+use crate::encode::put_definition;
 use crate::feed::{self, DefinitionFate};
+use crate::keys;
+use crate::{AttributeType, AttributeValue, Definition, DefinitionDraft};
 use crate::{Error, SeriesRef};
 
 impl Context {

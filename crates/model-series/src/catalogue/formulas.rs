@@ -3,9 +3,11 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::context::{Context, Versioned, put_users};
+use super::context::{Context, put_users};
+use super::find::Versioned;
 use super::pending::PendingCommit;
-use super::{DefinedFormula, Definition, FORMULA_DEPTH_MAX, FORMULA_SERIES_MAX, FORMULA_USERS_MAX};
+use super::{FORMULA_DEPTH_MAX, FORMULA_SERIES_MAX, FORMULA_USERS_MAX};
+use crate::{DefinedFormula, Definition};
 use crate::{Error, SeriesRef};
 
 /// The stored series that formulas stand on, at all depths, by name.

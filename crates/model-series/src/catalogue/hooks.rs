@@ -1,6 +1,7 @@
 //! Hooks: who is notified of changes. The model decides whom; `delivery` keeps what they have not acknowledged, and sending is the
 //! server's business.
 
+pub(super) mod encode;
 #[cfg(test)]
 mod tests;
 
@@ -12,8 +13,7 @@ use store::{Cursor, Stamp, Store, Tenant};
 
 use super::pattern::Pattern;
 use super::search::AttributeFilter;
-use super::{AttributeSearch, Definition};
-use crate::SeriesChange;
+use crate::{AttributeSearch, Definition, SeriesChange};
 
 /// Whom to tell of changes of which series.
 #[derive(Clone, Debug, PartialEq)]
@@ -55,16 +55,16 @@ pub struct ServedHook {
     pub receiver: u128,
     /// By shard of the feed, its end before the hook was there.
     pub since: Vec<Cursor>,
-    pub(super) filter: HookFilter,
+    pub(crate) filter: HookFilter,
 }
 
 /// All hooks of all repositories, as they were read last.
 #[derive(Clone, Debug, Default)]
 pub struct ServedHooks {
     /// Of the set that was read; `None` if none was.
-    pub(super) version: Option<Option<Stamp>>,
+    pub(crate) version: Option<Option<Stamp>>,
     /// By the number of the repository.
-    pub(super) hooks: HashMap<u32, Vec<Arc<ServedHook>>>,
+    pub(crate) hooks: HashMap<u32, Vec<Arc<ServedHook>>>,
 }
 
 impl ServedHooks {

@@ -4,7 +4,7 @@
 //! and row `i` of the first bucket, the *head*, says how far it is:
 //!
 //! 1. *Preparing*: it is there. New epochs of its buckets begin, so that nobody commits in them who does not know it
-//!    (`pending.rs`). Then its conditions are looked at.
+//!    (`commit.rs`). Then its conditions are looked at.
 //! 2. *Decided*, if they hold: that is the moment at which all of it happens. If not it is over, and did nothing.
 //! 3. Its chunks are committed, bucket by bucket; row `p` of a bucket says how many were, so that each is, once.
 //! 4. The head is *idle* again, and says what became of the last 64 intents.
@@ -16,6 +16,7 @@
 //! change, or uses a repository for the first time, carries it out first. So what is acknowledged is seen, and nothing stays half
 //! done or to be done. Where it cannot be carried out (the disk is full) readers are served as it is: nobody was told that it happened.
 
+mod head;
 mod body;
 
 use std::collections::BTreeSet;
@@ -24,18 +25,19 @@ use bytes::Bytes;
 use futures_util::future::try_join_all;
 use store::retry::unless_lost;
 use store::rows::Pages;
-use store::wire::{Malformed, put_varint};
+#[cfg(feature = "testing")]
+use store::wire::Malformed;
 use store::{
     Append, Appended, Commit, CommitWithAppends, Condition, ErrorKind, Range, Removal, Row, Write, WriteId,
 };
 
 use self::body::{Body, Chunk};
+use self::head::{Head, State, put_progress, take_progress};
 use super::context::{BACKOFF, Context};
-use super::encode::{begin, damaged, read};
-use super::keys;
 use super::pending::{PendingCommit, holds, outcome_of};
-use crate::Error;
+use crate::encode::damaged;
 use crate::feed::of_definitions;
+use crate::{Error, keys};
 
 /// The largest intent in bytes: that of some ten thousand large definitions.
 const INTENT_BYTES_MAX: usize = 64 * 1024 * 1024;
@@ -47,93 +49,6 @@ const BUCKETS_AT_ONCE: usize = 64;
 const PAGE: usize = 16;
 /// Rows of conditions that are looked at together.
 const ROWS_AT_ONCE: usize = 1_024;
-/// Intents whose outcome is remembered.
-const OUTCOMES: u64 = 64;
-
-/// Row `i`.
-///
-/// ```text
-/// head = format:u8=1  state:u8 (0 idle, 1 preparing, 2 decided)  number  outcomes:u64  id:u128  pieces
-/// ```
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-struct Head {
-    state: State,
-    /// Intents so far, this one counted.
-    number: u64,
-    /// What became of those that are over: the lowest bit tells of the last, one if it happened.
-    outcomes: u64,
-    /// Of this one, or the last.
-    id: WriteId,
-    pieces: u32,
-}
-
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-enum State {
-    #[default]
-    Idle = 0,
-    Preparing = 1,
-    Decided = 2,
-}
-
-impl Head {
-    fn next(self, id: WriteId, pieces: u32) -> Self {
-        Self { state: State::Preparing, number: self.number + 1, outcomes: self.outcomes, id, pieces }
-    }
-
-    fn decided(self) -> Self {
-        Self { state: State::Decided, ..self }
-    }
-
-    fn over(self, has_happened: bool) -> Self {
-        Self { state: State::Idle, outcomes: self.outcomes << 1 | u64::from(has_happened), ..self }
-    }
-
-    /// Whether an intent is over.
-    fn is_behind(self, number: u64) -> bool {
-        self.last_over() >= number
-    }
-
-    fn last_over(self) -> u64 {
-        self.number - u64::from(self.state != State::Idle)
-    }
-
-    /// Whether an intent that is over happened; `None` if it is too long ago to say.
-    fn outcome_of(self, number: u64) -> Option<bool> {
-        let ago = self.last_over().checked_sub(number).filter(|ago| *ago < OUTCOMES)?;
-        Some(self.outcomes >> ago & 1 == 1)
-    }
-
-    fn keys(self) -> Vec<Bytes> {
-        (0..self.pieces).map(|piece| keys::piece(self.id, piece)).collect()
-    }
-
-    fn to_bytes(self) -> Bytes {
-        let mut out = begin();
-        out.push(self.state as u8);
-        put_varint(&mut out, self.number);
-        out.extend_from_slice(&self.outcomes.to_le_bytes());
-        out.extend_from_slice(&self.id.0.to_le_bytes());
-        put_varint(&mut out, self.pieces.into());
-        out.into()
-    }
-
-    fn parse(bytes: &[u8]) -> Result<Self, Malformed> {
-        let fields = &mut read(bytes)?;
-        let state = match fields.byte()? {
-            0 => State::Idle,
-            1 => State::Preparing,
-            2 => State::Decided,
-            _ => return Err(Malformed),
-        };
-        let number = fields.varint()?;
-        if number == 0 && state != State::Idle {
-            return Err(Malformed);
-        }
-        let outcomes = u64::from_le_bytes(fields.array()?);
-        let id = WriteId(u128::from_le_bytes(fields.array()?));
-        Ok(Self { state, number, outcomes, id, pieces: fields.varint_u32()? })
-    }
-}
 
 impl Context {
     /// Carries out a change that is not one commit; `false` if another writer came first. Cost: a commit before, a small one for each
@@ -147,7 +62,7 @@ impl Context {
             return Ok(false);
         };
         let reclaims = pending.reclaims;
-        let _turn = self.settled.starting.lock().await;
+        let _turn = self.intents.starting.lock().await;
         let body = Body::new(pending, seen, buckets, self.buckets(), &self.store.limits())?.to_bytes();
         if body.len() > INTENT_BYTES_MAX {
             let bytes = body.len();
@@ -208,13 +123,13 @@ impl Context {
     /// Carries out the intent of a number, if it is under way.
     async fn carry_out(&self, number: u64) -> Result<(), Error> {
         // One task of a process reads it; the others find it done.
-        let _turn = self.settled.carrying.lock().await;
+        let _turn = self.intents.carrying.lock().await;
         // A step that is lost was taken by another, and an intent has three.
         let mut attempts = BACKOFF.attempts();
         while attempts.next().await {
             let (head, unchanged) = self.head().await?;
             if head.is_behind(number) {
-                self.settled.note_over(head.last_over());
+                self.intents.note_over(head.last_over());
                 return Ok(());
             }
             self.carry_on(head, unchanged).await?;
@@ -226,7 +141,7 @@ impl Context {
     pub(super) async fn carry_out_met(&self) -> Result<bool, Error> {
         let (head, _) = self.head().await?;
         if head.state == State::Idle {
-            self.settled.note_over(head.number);
+            self.intents.note_over(head.number);
             return Ok(false);
         }
         Box::pin(self.carry_out(head.number)).await?;
@@ -235,11 +150,11 @@ impl Context {
 
     /// The same for readers, who are served if it cannot be carried out now (on a full disk, say): nobody was told that it happened.
     /// Answers the number of the last intent that is over.
-    pub(super) async fn carry_out_for_reader(&self) -> u64 {
+    pub(crate) async fn carry_out_for_reader(&self) -> u64 {
         if let Err(error) = self.carry_out_met().await {
             tracing::debug!(%error, tenant = self.tenant.name(), "a change of the catalogue is not carried out yet");
         }
-        self.settled.over()
+        self.intents.over()
     }
 
     async fn head(&self) -> Result<(Head, Condition), Error> {
@@ -397,7 +312,7 @@ impl Context {
 
     /// Carries out an intent whose writer died, and removes pieces that no head names. For a job. Cost: a look-up and a scan, where
     /// there are none.
-    pub(super) async fn sweep_intents(&self) -> Result<(), Error> {
+    pub(crate) async fn sweep_intents(&self) -> Result<(), Error> {
         self.carry_out_met().await?;
         let (head, unchanged) = self.head().await?;
         if head.state != State::Idle {
@@ -423,18 +338,6 @@ impl Context {
         }
         Ok(())
     }
-}
-
-fn put_progress(number: u64, chunks: usize) -> Bytes {
-    let mut out = begin();
-    put_varint(&mut out, number);
-    put_varint(&mut out, chunks as u64);
-    out.into()
-}
-
-fn take_progress(bytes: &[u8]) -> Result<(u64, usize), Malformed> {
-    let fields = &mut read(bytes)?;
-    Ok((fields.varint()?, fields.length(usize::MAX)?))
 }
 
 /// What an intent in these bytes is written as.

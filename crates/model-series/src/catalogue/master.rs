@@ -6,15 +6,14 @@ use store::{Condition, Cursor, Direction, Fingerprint, ReadAttempts, Row, Snapsh
 
 use super::check::{check_name, check_text};
 use super::context::{BACKOFF, Context};
-use super::encode::{
-    damaged, put_attribute_type, put_hook, put_registration, put_units, take_attribute_type, take_hook,
-    take_registration,
-};
+use super::hooks::encode::{put_hook, put_registration, take_hook, take_registration};
 use super::hooks::{Registration, hook_registry};
-use super::keys::{self, Index};
 use super::pending::PendingCommit;
 use super::state::{check_state, unit_fingerprint};
-use super::{AttributeKind, AttributeType, HOOKS_MAX, Hook, HookStatus, MASTER_DATA_BYTES_MAX, ServedHook};
+use super::{HOOKS_MAX, Hook, HookStatus, MASTER_DATA_BYTES_MAX, ServedHook};
+use crate::encode::{damaged, put_attribute_type, put_units, take_attribute_type};
+use crate::keys::{self, Index};
+use crate::{AttributeKind, AttributeType};
 use crate::{Error, Unit, Units};
 
 /// Rows that are scanned in one page.

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
+use super::SEARCH_PAGE_MAX;
 use super::context::Context;
-use super::encode::damaged;
-use super::keys::{self, Index};
 use super::pattern::Pattern;
-use super::{Definition, SEARCH_PAGE_MAX};
+use crate::Definition;
+use crate::encode::damaged;
+use crate::keys::{self, Index};
 use crate::{Alignment, Error, Interval, SeriesRef};
 
 /// Candidates that are read in one page of the index.

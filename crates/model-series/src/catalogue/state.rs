@@ -2,8 +2,10 @@
 
 use store::{Fingerprint, StateCondition};
 
-use super::encode::{put_attribute_type, put_definition, put_hook, put_units};
-use super::{AttributeType, Definition, Hook};
+use super::Hook;
+use super::hooks::encode::put_hook;
+use crate::encode::{put_attribute_type, put_definition, put_units};
+use crate::{AttributeType, Definition};
 use crate::{Error, Unit};
 
 impl Definition {

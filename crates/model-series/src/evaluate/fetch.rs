@@ -5,11 +5,11 @@ use std::ops::ControlFlow;
 use futures_util::StreamExt as _;
 
 use super::Quotation;
-use super::pieces::rest_after;
+use super::pace::rest_after;
 use super::plan::AnswerMaking;
 use super::quotations::merge_older;
 use crate::catalogue::Context;
-use crate::catalogue::keys;
+use crate::keys;
 use crate::{Alignment, Definition, Error, Timestamp};
 use strands::{ColumnSet, Part, Points, Strand, Summary, TimeRange, Wanted};
 

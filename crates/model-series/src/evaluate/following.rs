@@ -7,7 +7,8 @@ use lang_formula::{Duration, Offset, Reference};
 
 use super::fetch::{self, State, fetch_held, single_strand};
 use super::{Quotation, ReadRequest};
-use crate::catalogue::{Context, DefinedFormula, shift};
+use crate::DefinedFormula;
+use crate::catalogue::{Context, shift};
 use crate::{Definition, Error, Layout, Raster, SeriesRef, compute};
 use rasters::DAY;
 use strands::TimeRange;

@@ -7,9 +7,10 @@ use std::sync::Arc;
 use lang_formula::{Duration, Offset, Reference, Rule};
 
 use super::fetch::{self, State};
-use super::pieces::rest_after;
+use super::pace::rest_after;
 use super::{Quotation, ReadRequest, Reader};
-use crate::catalogue::{Context, DefinedFormula, shift};
+use crate::DefinedFormula;
+use crate::catalogue::{Context, shift};
 use crate::{
     Aggregation, Alignment, Definition, Error, FORMULA_SLOTS_MAX, Layout, Raster, SeriesRef, compute,
 };

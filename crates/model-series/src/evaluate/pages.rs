@@ -2,11 +2,10 @@
 
 use std::sync::Arc;
 
-use super::Reader;
 use super::around::Around;
-use super::fetch::{append, fetch_page, is_of_blocks};
-use super::following::Search;
+use super::fetch::append;
 use super::plan::Plan;
+use super::reader::Reader;
 use crate::{Definition, Error};
 use strands::{Points, TimeRange};
 
@@ -119,53 +118,5 @@ impl Reader {
         append(out, answer);
         progress.around = around;
         Ok(next)
-    }
-
-    /// The first page of an answer over `rest`, with its gaps as they are, and its times; what is known of the last point before
-    /// is used, and told for what follows.
-    pub(super) async fn page(
-        &self,
-        series: &Arc<Definition>,
-        plan: &Plan,
-        rest: TimeRange,
-        points_max: usize,
-        around: &mut Around,
-    ) -> Result<(TimeRange, Points), Error> {
-        if plan.answer().raster().is_some() || series.is_computed() {
-            let page = TimeRange { to: self.page_end(series, plan, rest, points_max), ..rest };
-            plan.check_slots(page)?;
-            return Ok((page, self.unfilled(series, plan, page, around).await?));
-        }
-        // Points without slots: how many there are, only reading tells.
-        let (points, next) = fetch_page(self.context(), series, rest, points_max, self.state()).await?;
-        let page = TimeRange { to: next.unwrap_or(rest.to), ..rest };
-        let mut making = plan.making(page);
-        making.take_points(points);
-        Ok((page, making.finish()))
-    }
-
-    /// Where the first page of an answer over `rest` ends.
-    pub(super) fn page_end(
-        &self,
-        series: &Definition,
-        plan: &Plan,
-        rest: TimeRange,
-        points_max: usize,
-    ) -> i64 {
-        plan.page_end(rest, points_max, is_of_blocks(series, self.state()))
-    }
-
-    /// Where to read on from `from` after a page without a point: nothing is told before.
-    pub(super) async fn following(
-        &self,
-        series: &Arc<Definition>,
-        plan: &Plan,
-        from: i64,
-        to: i64,
-    ) -> Result<Option<i64>, Error> {
-        let times = plan.times(TimeRange { from, to });
-        let next = Search::new(self.context(), self.request()).next(series, times.from).await?;
-        let named = next.map(|next| plan.names(TimeRange { from: next, to: next.saturating_add(1) }).from);
-        Ok(named.map(|named| named.max(from)).filter(|named| *named < to))
     }
 }

@@ -4,46 +4,17 @@
 use std::sync::Arc;
 
 use super::Reader;
-use super::fetch::PAGE_POINTS;
 use super::following::Search;
 use super::operands::{self, steps};
 use super::plan::AnswerMaking;
-use crate::catalogue::DefinedFormula;
+use crate::DefinedFormula;
 use crate::{Definition, Error, FORMULA_SLOTS_MAX};
 use rasters::DAY;
 use strands::{Points, TimeRange};
 
-/// Slots that are computed at once behind time that was passed over, of [`Sizes::piece_slots`]: isolated points are not worth
+/// Slots that are computed at once behind time that was passed over, of [`super::reader::Sizes::piece_slots`]: isolated points are not worth
 /// a whole piece.
 const FIRST_PIECES: u64 = 64;
-/// Points after which work should let others run, and how many of them are worth one of the steps that a task may do in a row: a
-/// point is some 100 ns of work, as steps of [`store::Pace`] are.
-const SLICE_POINTS: usize = 8_192;
-const STEP_POINTS: usize = 64;
-
-/// How much a reader does at once.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Sizes {
-    /// Slots that are computed at once where there are more, if the formula does not look further around.
-    pub(super) piece_slots: u64,
-    /// Points that are read at once to find the next value.
-    pub(super) search_points: usize,
-    /// Points of quotations that are read at once.
-    pub(super) page_points: usize,
-}
-
-impl Sizes {
-    pub(super) const USUAL: Self =
-        Self { piece_slots: 64 * 1_024, search_points: 16 * 1_024, page_points: PAGE_POINTS };
-}
-
-/// Lets others run if it is their turn, after work on so many points.
-pub(super) async fn rest_after(points: usize) {
-    for _ in 0..=points.min(SLICE_POINTS) / STEP_POINTS {
-        tokio::task::coop::consume_budget().await;
-    }
-}
-
 impl Reader {
     /// Has an answer made of what a formula comes to in `times`, and adds to `computed` how many slots that took. Not for an
     /// operand, it is computed in pieces, each of which may read as many operands as any; behind a piece without a point, from

@@ -6,13 +6,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use parking_lot::RwLock;
 
 use super::ReadRequest;
-use super::around::Around;
-use super::fetch::{State, all_of, single_strand, take_quotations, take_strand};
+use super::fetch::{PAGE_POINTS, State, single_strand};
 use super::following::tells_of_nothing;
-use super::operands;
-use super::pages::Progress;
-use super::pieces::Sizes;
-use super::plan::{ANSWER_SLOTS_MAX, Plan, Shape, check_read};
+use super::plan::{ANSWER_SLOTS_MAX, Plan, Shape};
 use crate::catalogue::Context;
 use crate::{Alignment, Definition, Error, FORMULA_READS_MAX, Raster, Units};
 use strands::is_absent;
@@ -21,8 +17,21 @@ use strands::{Points, Strand, TimeRange};
 /// Plans that are kept; a request over more shapes than that works some of them out anew.
 const PLANS_MAX: usize = 64;
 
-/// Points that are read at once where all are wanted.
-const READ_POINTS: usize = 1024 * 1024;
+/// How much a reader does at once.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sizes {
+    /// Slots that are computed at once where there are more, if the formula does not look further around.
+    pub(super) piece_slots: u64,
+    /// Points that are read at once to find the next value.
+    pub(super) search_points: usize,
+    /// Points of quotations that are read at once.
+    pub(super) page_points: usize,
+}
+
+impl Sizes {
+    pub(super) const USUAL: Self =
+        Self { piece_slots: 64 * 1_024, search_points: 16 * 1_024, page_points: PAGE_POINTS };
+}
 
 /// Reads series as a [`ReadRequest`] says. What the request comes to is worked out once for all series that are alike
 /// (raster, unit); a request that asks for nothing answers stored points as they are, at the cost of the strands alone.
@@ -160,105 +169,6 @@ impl Reader {
     /// The most slots of one answer that are told or computed whether or not anything is held there.
     pub(super) fn answer_slots_max(&self) -> u64 {
         self.request.answer_slots_max.unwrap_or(ANSWER_SLOTS_MAX)
-    }
-
-    /// All points of `range`, which stand in memory; those they are made of do so page by page.
-    ///
-    /// # Errors
-    ///
-    /// As [`Reader::read_page`]; [`Error::Limit`] for a range of too many slots, or too many points.
-    pub async fn read(&self, series: &Arc<Definition>, range: TimeRange) -> Result<Points, Error> {
-        if range.from > i64::MIN && range.to < i64::MAX {
-            self.plan(series, range)?.check_slots(range)?;
-        }
-        let (mut points, mut progress) = (Points::default(), Progress::new(range));
-        while self.read_page(series, &mut progress, READ_POINTS, &mut points).await? {
-            check_read(points.len() as u64)?;
-        }
-        Ok(points)
-    }
-
-    /// All points of `range` of many series, outcomes in order. All stand in memory: the caller bounds what it asks
-    /// for. Cost: as [`Reader::read`]; series answered as they are stored come from the strands in one go.
-    pub async fn read_many(
-        &self,
-        series: &[Arc<Definition>],
-        range: TimeRange,
-    ) -> Vec<Result<Points, Error>> {
-        let stored: Vec<_> = series.iter().map(|series| self.as_stored(series, range)).collect();
-        let wanted: Vec<_> = stored.iter().flatten().cloned().collect();
-        let others = series.iter().zip(&stored).filter(|(_, stored)| stored.is_none());
-        let others: Vec<_> = others.map(|(series, _)| Box::pin(self.read(series, range))).collect();
-        let mut others = all_of(others).await.into_iter();
-        let mut fetched = self.fetch_many(&wanted).await.into_iter();
-        let outcomes = stored.iter().map(|stored| {
-            let outcome = if stored.is_some() { fetched.next() } else { others.next() };
-            outcome.expect("each series was read in one of two ways")
-        });
-        outcomes.collect()
-    }
-
-    async fn fetch_many(&self, wanted: &[(Strand, TimeRange)]) -> Vec<Result<Points, Error>> {
-        if wanted.is_empty() {
-            return Vec::new();
-        }
-        let outcomes = self.context.strands.read_many(wanted).await;
-        outcomes.into_iter().map(|outcome| outcome.map_err(Error::from)).collect()
-    }
-
-    /// The strand that holds the answer as it is, and its times; `None` if something is to be made of it.
-    fn as_stored(&self, series: &Definition, range: TimeRange) -> Option<(Strand, TimeRange)> {
-        let plan = self.plan(series, range).ok()?;
-        let is_plain = plan.is_identity() && self.request.as_of.is_none() && range.to < i64::MAX;
-        let strand = self.single_strand(series).ok()??;
-        is_plain.then(|| (strand, plan.selected(range)))
-    }
-
-    /// The answer named by times of `range`, which has both ends, with its gaps as they are: stored or computed points go in,
-    /// slots come out. What is known of the last point before is used, and told for what follows.
-    pub(super) async fn unfilled(
-        &self,
-        series: &Arc<Definition>,
-        plan: &Plan,
-        range: TimeRange,
-        around: &mut Around,
-    ) -> Result<Points, Error> {
-        let times = plan.times(range);
-        let mut making = plan.making(range);
-        if plan.wants_held() {
-            making.take_points(self.held_before(series, times.from, &around.held).await?);
-        }
-        if let Some(formula) = &series.formula {
-            self.take_computed(series, formula, times, (&mut making, &mut around.computed)).await?;
-        } else if let Some(strand) = self.single_strand(series)? {
-            take_strand(&self.context, &strand, times, self.request.as_of, &mut making).await?;
-        } else {
-            let page_points = self.sizes.page_points;
-            take_quotations(&self.context, series, (times, page_points), self.state(), &mut making).await?;
-        }
-        if plan.wants_held() {
-            around.held.note(times.to, making.last());
-        }
-        Ok(making.finish())
-    }
-
-    /// `range` with ends where there are points; `None` if there are none. Ranges with ends are left alone.
-    pub(super) async fn bounded(
-        &self,
-        series: &Arc<Definition>,
-        plan: &Plan,
-        range: TimeRange,
-    ) -> Result<Option<TimeRange>, Error> {
-        if range.from > i64::MIN && range.to < i64::MAX {
-            return Ok(Some(range));
-        }
-        let Some(extent) = operands::extent(&self.context, series, self.state()).await? else {
-            return Ok(None);
-        };
-        let ends = plan.names(extent);
-        let from = if range.from == i64::MIN { ends.from } else { range.from };
-        let to = if range.to == i64::MAX { ends.to } else { range.to };
-        Ok((from < to).then_some(TimeRange { from, to }))
     }
 
     pub(super) fn single_strand(&self, series: &Definition) -> Result<Option<Strand>, Error> {

@@ -3,7 +3,7 @@ use proptest::prelude::*;
 use store::{Cursor, Model, Partition, Tenant, WriteId};
 
 use super::*;
-use crate::catalogue::keys::SERIES;
+use crate::keys::SERIES;
 use strands::Points;
 
 fn change(model: Model, format: u8, payload: Bytes) -> Change {

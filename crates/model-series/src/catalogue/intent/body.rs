@@ -16,11 +16,10 @@ use bytes::Bytes;
 use store::wire::{Malformed, Reader, put_bytes, put_varint};
 use store::{ErrorKind, Limits, Write, WriteId};
 
-use super::super::encode::{begin, read, take_list};
-use super::super::keys;
 use super::super::pending::{PendingCommit, bytes_of};
-use crate::Error;
+use crate::encode::{begin, read, take_list};
 use crate::feed::part_definitions;
+use crate::{Error, keys};
 
 /// An intent.
 #[derive(Debug, Eq, PartialEq)]

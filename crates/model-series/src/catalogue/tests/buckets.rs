@@ -11,10 +11,10 @@ use rand::rngs::StdRng;
 use rand::{Rng as _, SeedableRng as _};
 use store::{Direction, Range, Tenants, Write};
 
-use super::super::encode::take_definition;
-use super::super::keys;
 use super::super::pending::PendingCommit;
 use super::*;
+use crate::encode::take_definition;
+use crate::keys;
 use crate::{DefinitionChange, Search};
 
 const BUCKETS: u32 = 4;

@@ -4,7 +4,7 @@ use bytes::Bytes;
 use store::{Commit, Direction, Partition, Range, Timestamp, Write, WriteIds};
 
 use super::*;
-use crate::catalogue::keys;
+use crate::keys;
 use crate::{Duration, Hook, SeriesWrite, ServedHooks, Switches};
 use strands::Edit;
 

@@ -208,7 +208,7 @@ async fn towers_of_formulas_end() {
 async fn numbers_that_are_taken_are_passed_over() {
     let repository = repository().await;
     // Two names of one home number, found by search.
-    let home = crate::catalogue::keys::home_number;
+    let home = crate::keys::home_number;
     let mut seen = std::collections::HashMap::new();
     let (one, other) = (0..)
         .find_map(|number| seen.insert(home(&format!("n{number}")), number).map(|before| (before, number)))

@@ -3,7 +3,7 @@
 use super::against::{assert_rows, range_of, request_of};
 use super::oracle::{Calendar, Question, Series, UnitName, Written};
 use super::*;
-use crate::evaluate::pieces::Sizes;
+use crate::evaluate::reader::Sizes;
 
 /// What the operands hold, by the number of an hour: `a` itself, of `b` its day's.
 struct Held {

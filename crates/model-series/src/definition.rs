@@ -1,4 +1,4 @@
-//! What a series is: its definition, and drafts and changes of one.
+//! What a series is: its definition, drafts and changes of one, and how clients call it.
 
 use std::sync::Arc;
 
@@ -7,6 +7,24 @@ use store::Timestamp;
 
 use crate::{Alignment, Attribute, Interval, Layout, Raster, Zone};
 use strands::TimeRange;
+
+/// A series by what a client calls it.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub enum SeriesRef<'a> {
+    /// By name.
+    Name(&'a str),
+    /// By number.
+    Id(u32),
+}
+
+impl std::fmt::Display for SeriesRef<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Name(name) => f.write_str(name),
+            Self::Id(number) => write!(f, "{number}"),
+        }
+    }
+}
 
 /// A series, as it is stored. Shared: thousands of requests read one.
 #[derive(Clone, Debug, PartialEq)]

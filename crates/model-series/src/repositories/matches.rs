@@ -6,9 +6,8 @@ use std::sync::Arc;
 use store::Change;
 
 use super::Repositories;
-use super::context::Context;
-use super::hooks::{HookEvent, ServedHook, ServedHooks, hook_registry};
-use crate::{Error, SeriesChange, change_records};
+use crate::catalogue::{Context, hook_registry};
+use crate::{Error, HookEvent, SeriesChange, ServedHook, ServedHooks, change_records};
 
 impl Repositories {
     /// Reads all hooks anew, if any was made, changed or removed since; whether that was so. Once it was asked after a page of the feed was

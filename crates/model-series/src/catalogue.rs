@@ -1,37 +1,35 @@
 //! The catalogue: which series there are, what they are like, and where their points lie.
 
-mod attributes;
-mod definition;
 mod cache;
-pub(crate) mod keys;
+mod intents;
 mod context;
+mod pending;
+pub(crate) mod intent;
+mod commit;
+mod find;
 mod check;
 mod pattern;
 mod search;
 mod hooks;
-pub(crate) mod encode;
-mod pending;
 mod formulas;
 mod refusals;
 mod define;
 mod state;
 mod change;
-pub(crate) mod intent;
 mod master;
 mod points;
-mod repositories;
+mod upkeep;
 
-mod matches;
-
-pub use attributes::{Attribute, AttributeKind, AttributeType, AttributeValue};
-pub(crate) use context::Context;
-pub use definition::{DefinedFormula, Definition, DefinitionChange, DefinitionDraft, Switches};
+pub(crate) use check::check_text;
+pub(crate) use context::{BACKOFF, Context};
+pub(crate) use hooks::hook_registry;
 pub use hooks::{Hook, HookEvent, HookStatus, ServedHook, ServedHooks};
 pub(crate) use master::Over;
-pub(crate) use points::shift;
-pub use repositories::{Repositories, RepositoryChange, RepositoryDraft, RepositoryInfo, SeriesOptions};
+pub use points::{SeriesWrite, Source};
 pub use search::{AttributeSearch, Search, SearchPage};
+pub(crate) use state::check_state;
 pub use state::unit_fingerprint;
+pub(crate) use upkeep::shift;
 
 /// The longest name of a repository's things, in bytes.
 pub const NAME_BYTES_MAX: usize = 255;

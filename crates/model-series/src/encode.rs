@@ -1,4 +1,4 @@
-//! How the catalogue's things lie in rows.
+//! How the catalogue's things lie in rows: definitions, units, attribute types, and what all rows are made of.
 //!
 //! ```text
 //! definition = format:u8=1  number  switches:u8  alignment:u8  interval  day-start  name  unit?  description  zone
@@ -15,14 +15,12 @@ use std::sync::Arc;
 
 use lang_formula::{Duration, Formula};
 use store::wire::{Malformed, Reader, put_f64, put_i64, put_text, put_varint};
-use store::{Cursor, ErrorKind, Timestamp};
+use store::{ErrorKind, Timestamp};
 
-use super::hooks::Registration;
-use super::{
-    Attribute, AttributeKind, AttributeSearch, AttributeType, AttributeValue, DefinedFormula, Definition,
+use crate::{
+    Alignment, Attribute, AttributeKind, AttributeType, AttributeValue, DefinedFormula, Definition, Error,
+    Interval, IntervalUnit, Raster, Switches, Unit, UnitRule, Zone,
 };
-use super::{Hook, Switches};
-use crate::{Alignment, Error, Interval, IntervalUnit, Raster, Unit, UnitRule, Zone};
 
 const FORMAT: u8 = 1;
 
@@ -83,7 +81,7 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Reader<'_>, Malformed> {
     bytes.strip_prefix(&[FORMAT]).map(Reader::new).ok_or(Malformed)
 }
 
-fn put_option<T>(out: &mut Vec<u8>, value: Option<T>, put: impl FnOnce(&mut Vec<u8>, T)) {
+pub(crate) fn put_option<T>(out: &mut Vec<u8>, value: Option<T>, put: impl FnOnce(&mut Vec<u8>, T)) {
     out.push(u8::from(value.is_some()));
     if let Some(value) = value {
         put(out, value);
@@ -95,7 +93,7 @@ fn put_texts(out: &mut Vec<u8>, texts: &[Box<str>]) {
     texts.iter().for_each(|text| put_text(out, text));
 }
 
-fn take_option<'a, T>(
+pub(crate) fn take_option<'a, T>(
     fields: &mut Reader<'a>,
     take: impl FnOnce(&mut Reader<'a>) -> Result<T, Malformed>,
 ) -> Result<Option<T>, Malformed> {
@@ -114,7 +112,7 @@ pub(crate) fn take_list<'a, T>(
     (0..count).map(|_| take(fields)).collect()
 }
 
-fn take_owned(fields: &mut Reader<'_>) -> Result<Box<str>, Malformed> {
+pub(crate) fn take_owned(fields: &mut Reader<'_>) -> Result<Box<str>, Malformed> {
     fields.text().map(Box::from)
 }
 
@@ -312,76 +310,6 @@ pub(crate) fn take_attribute_type(bytes: &[u8]) -> Result<AttributeType, Malform
         _ => return Err(Malformed),
     };
     Ok(AttributeType { name, kind, is_multiple: fields.byte()? != 0, description: take_owned(fields)? })
-}
-
-/// A hook as bytes.
-pub(crate) fn put_hook(hook: &Hook) -> Vec<u8> {
-    let mut out = begin();
-    put_text(&mut out, &hook.name);
-    put_text(&mut out, &hook.url);
-    put_option(&mut out, hook.series.as_deref(), put_text);
-    put_varint(&mut out, hook.attributes.len() as u64);
-    for attribute in &hook.attributes {
-        put_text(&mut out, &attribute.name);
-        put_option(&mut out, attribute.value.as_deref(), put_text);
-    }
-    put_option(&mut out, hook.secret.as_deref(), put_text);
-    out.push(u8::from(hook.is_active));
-    out
-}
-
-/// The hook that the bytes are.
-pub(crate) fn take_hook(bytes: &[u8]) -> Result<Hook, Malformed> {
-    let fields = &mut read(bytes)?;
-    Ok(Hook {
-        name: take_owned(fields)?,
-        url: take_owned(fields)?,
-        series: take_option(fields, take_owned)?,
-        attributes: take_list(fields, |fields| {
-            Ok(AttributeSearch { name: take_owned(fields)?, value: take_option(fields, take_owned)? })
-        })?,
-        secret: take_option(fields, take_owned)?,
-        is_active: fields.byte()? != 0,
-    })
-}
-
-/// The registration of a hook, as bytes. The row once said how far the hook was notified: those fields are zero now, and passed over.
-pub(crate) fn put_registration(registration: &Registration) -> Vec<u8> {
-    let mut out = begin();
-    let (first, others) = match registration.since.split_first() {
-        Some((first, others)) => (*first, others),
-        None => (Cursor::default(), &[][..]),
-    };
-    out.extend_from_slice(&first.to_bytes());
-    for _ in 0..4 {
-        put_varint(&mut out, 0);
-    }
-    put_i64(&mut out, 0);
-    put_text(&mut out, "");
-    // Those of other shards, up to the end: stores with one shard have none.
-    for cursor in others {
-        out.extend_from_slice(&cursor.to_bytes());
-    }
-    out
-}
-
-/// The registration of a hook in the bytes.
-pub(crate) fn take_registration(bytes: &[u8]) -> Result<Registration, Malformed> {
-    let fields = &mut read(bytes)?;
-    let mut since = vec![take_cursor(fields)?];
-    for _ in 0..4 {
-        fields.varint()?;
-    }
-    fields.i64()?;
-    take_owned(fields)?;
-    while !fields.is_empty() {
-        since.push(take_cursor(fields)?);
-    }
-    Ok(Registration { since })
-}
-
-fn take_cursor(fields: &mut Reader<'_>) -> Result<Cursor, Malformed> {
-    fields.array().map(Cursor::from_bytes)
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 //!
 //! Fetch, then think: points come from strands, all else is columns ([`plan`], [`quotations`], [`operands`]).
 
+mod pace;
 mod plan;
 mod quotations;
 mod fetch;
@@ -10,7 +11,10 @@ mod reader;
 mod operands;
 mod pieces;
 mod around;
+mod slots;
+mod gaps;
 mod pages;
+mod whole;
 mod total;
 
 pub use pages::Progress;

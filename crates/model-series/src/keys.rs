@@ -18,7 +18,7 @@
 //!                                     i                     the intent under way (intent.rs), stamped
 //! catalogue/{repository}/{each}       p                     how far intents were carried out here, stamped
 //! intents/{repository}/0              w write id, piece     a piece of an intent; fresh rows
-//! series/{repository}/{number} (of strands)           points: see `strand/keys.rs`
+//! series/{repository}/{number} (of strands)           points: see `strands/src/keys.rs`
 //! blocks/{repository}/{hash}   (of strands)           their blocks
 //! ```
 //!

@@ -1,26 +1,26 @@
 //! Repositories: names inside a tenant, each with series and all that is known of them. The store's directory of tenants names them,
 //! gives each life of one a number of its own, and removes their rows.
 
+mod info;
+mod jobs;
+mod matches;
+
+pub use info::{RepositoryChange, RepositoryDraft, RepositoryInfo};
+
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::Duration;
 
 use bytes::Bytes;
 use parking_lot::RwLock;
-use store::wire::{Malformed, put_i64, put_text, put_varint};
 use store::{
-    ErrorKind, Fingerprint, StateCondition, Store, Tenant, TenantCreation, TenantInfo, TenantName, Tenants,
-    Timestamp,
+    ErrorKind, StateCondition, Store, Tenant, TenantCreation, TenantInfo, TenantName, Tenants, Timestamp,
 };
 
-use super::CATALOGUE_BUCKETS_MAX;
-use super::check::check_text;
-use super::context::{BACKOFF, Context};
-use super::encode::{begin, damaged, read};
-use super::hooks::{ServedHook, hook_registry};
-use super::keys::MODEL;
-use super::state::check_state;
-use crate::{Error, Repository};
+use self::info::{put_info, take_info};
+use crate::catalogue::{BACKOFF, Context, check_state, check_text, hook_registry};
+use crate::encode::damaged;
+use crate::keys::MODEL;
+use crate::{CATALOGUE_BUCKETS_MAX, Error, Repository};
 use strands::{StrandOptions, Strands};
 
 /// The repository that a tenant may have beside the most of others.
@@ -72,55 +72,6 @@ struct Entry {
     info: RepositoryInfo,
     /// The part of it that is ours, as it is stored.
     kept: Bytes,
-}
-
-/// A repository to be made.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub struct RepositoryDraft {
-    /// `default`, or 1 to 128 of the characters A-Z a-z 0-9 _ - . :
-    pub name: Box<str>,
-    /// For people.
-    pub description: Box<str>,
-}
-
-impl RepositoryDraft {
-    /// One without a description.
-    pub fn named(name: &str) -> Self {
-        Self { name: name.into(), description: "".into() }
-    }
-
-    /// Its name, if it can be.
-    fn check(&self) -> Result<TenantName, Error> {
-        check_text("a description", &self.description)?;
-        part_name(&self.name)
-    }
-}
-
-/// What is to be different of a repository; `None` leaves it as it is.
-#[derive(Clone, Debug, Default, Eq, PartialEq)]
-pub struct RepositoryChange {
-    /// Another text.
-    pub description: Option<Box<str>>,
-}
-
-/// A repository, as the directory tells it.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub struct RepositoryInfo {
-    /// Its name.
-    pub name: Box<str>,
-    /// For people.
-    pub description: Box<str>,
-    /// When it was made.
-    pub created: Timestamp,
-    /// Over how many buckets its definitions are spread.
-    pub buckets: u32,
-}
-
-impl RepositoryInfo {
-    /// Tells this state of the repository from others; what is in it does not count.
-    pub fn fingerprint(&self) -> Fingerprint {
-        Fingerprint::of(&put_info(self))
-    }
 }
 
 impl Repositories {
@@ -295,92 +246,6 @@ impl Repositories {
         Ok(self.entry(name).await?.info)
     }
 
-    /// Finishes removals of series that were broken off, and gives their numbers free. For a job: every minute. What
-    /// fails is skipped ([`crate::SkipLog`]).
-    ///
-    /// # Errors
-    ///
-    /// If the store serves nobody, or its directory of tenants cannot be read.
-    pub async fn sweep(&self, now: Timestamp) -> Result<(), Error> {
-        self.forget_removed();
-        for part in self.all_parts("sweep").await? {
-            let sweep = async || {
-                let context = self.context(&part).await?;
-                let swept = context.sweep_intents().await;
-                context.sweep_removals(now).await.and(swept)
-            };
-            if let Err(error) = sweep().await {
-                self.skip("sweep", &part, error)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Removes points that are older than their series keep them, in all repositories; answers how many series lost
-    /// some. For a job: every few minutes. What fails is skipped ([`crate::SkipLog`]). Cost: one cached read for each
-    /// series with a retention.
-    ///
-    /// # Errors
-    ///
-    /// If the store serves nobody, or its directory of tenants cannot be read.
-    pub async fn trim_expired(&self, now: Timestamp) -> Result<usize, Error> {
-        let mut trimmed = 0;
-        for part in self.all_parts("trim").await? {
-            match async { self.context(&part).await?.trim_expired(now).await }.await {
-                Ok(count) => trimmed += count,
-                Err(error) => self.skip("trim", &part, error)?,
-            }
-        }
-        Ok(trimmed)
-    }
-
-    /// Packs blocks smaller that end more than `age` before `now`, of all series with compression; answers how many
-    /// blocks. For a job: about once a day. What fails is skipped ([`crate::SkipLog`]).
-    ///
-    /// Cost: all definitions are read, and the state of every series (of every quotation); for the rest see
-    /// [`Strands::recompress`].
-    ///
-    /// # Errors
-    ///
-    /// If the store serves nobody, or its directory of tenants cannot be read.
-    pub async fn recompress(&self, now: Timestamp, age: Duration) -> Result<usize, Error> {
-        let age = i64::try_from(age.as_nanos()).unwrap_or(i64::MAX);
-        let before = now.0.saturating_mul(1_000).saturating_sub(age);
-        let mut recompressed = 0;
-        for part in self.all_parts("recompress").await? {
-            match async { self.context(&part).await?.recompress(before).await }.await {
-                Ok(blocks) => recompressed += blocks,
-                Err(error) => self.skip("recompress", &part, error)?,
-            }
-        }
-        Ok(recompressed)
-    }
-
-    /// The hooks of all repositories of all tenants. What cannot be read is skipped ([`crate::SkipLog`]).
-    pub(crate) async fn all_hooks(&self) -> Result<Vec<ServedHook>, Error> {
-        let mut all = Vec::new();
-        for part in self.all_parts("hooks").await? {
-            let hooks = async {
-                let context = self.context(&part).await?;
-                Ok((context.hooks_each().await?, context))
-            };
-            let (hooks, context) = match hooks.await {
-                Ok(found) => found,
-                Err(error) => {
-                    self.skip("hooks", &part, error)?;
-                    continue;
-                }
-            };
-            for (name, hook) in hooks {
-                match hook {
-                    Ok(hook) => all.push(hook),
-                    Err(error) => context.skip("hooks", &format_args!("hook {name}"), error)?,
-                }
-            }
-        }
-        Ok(all)
-    }
-
     pub(crate) fn store(&self) -> &Store {
         &self.shared.store
     }
@@ -462,64 +327,14 @@ impl Repositories {
             Err(error) => Err(error.into()),
         }
     }
-
-    /// The repositories of all tenants, for jobs.
-    async fn all_parts(&self, job: &'static str) -> Result<Vec<Tenant>, Error> {
-        let mut parts = Vec::new();
-        for part in self.shared.tenants.all_within(MODEL).await? {
-            match part {
-                Ok(part) => parts.push(part),
-                Err(error) => self.skip(job, &Tenant::default(), error.into())?,
-            }
-        }
-        Ok(parts)
-    }
-
-    /// Notes that a job failed on a repository and goes on; the error if the store serves nobody.
-    fn skip(&self, job: &'static str, part: &Tenant, error: Error) -> Result<(), Error> {
-        if error.is_outage() {
-            return Err(error);
-        }
-        if !part.is_ended() {
-            self.shared.strands.skips().note(job, part, &"the repository", &error);
-        }
-        Ok(())
-    }
 }
 
 fn not_found(name: &str) -> Error {
     Error::NotFound(format!("repository {name}").into())
 }
 
-/// The name of a repository, checked.
-fn part_name(name: &str) -> Result<TenantName, Error> {
-    let name = TenantName::new(name).ok().filter(|name| !name.as_str().is_empty());
-    name.ok_or_else(|| Error::Invalid("the name of a repository has 1 to 128 of A-Z a-z 0-9 _ - . :".into()))
-}
-
 fn entry_of(found: TenantInfo) -> Result<Entry, Error> {
     let kept = found.kept(MODEL).cloned().ok_or_else(|| damaged("a repository"))?;
     let info = take_info(found.tenant.name(), &kept).map_err(|_| damaged("a repository"))?;
     Ok(Entry { part: found.tenant, info, kept })
-}
-
-/// What the directory keeps of a repository for this model.
-fn put_info(info: &RepositoryInfo) -> Bytes {
-    let mut out = begin();
-    put_text(&mut out, &info.description);
-    put_i64(&mut out, info.created.0);
-    put_varint(&mut out, info.buckets.into());
-    out.into()
-}
-
-fn take_info(name: &str, bytes: &[u8]) -> Result<RepositoryInfo, Malformed> {
-    let fields = &mut read(bytes)?;
-    let description = fields.text()?.into();
-    let created = Timestamp(fields.i64()?);
-    // One that was made before there were several says nothing.
-    let buckets = if fields.is_empty() { 1 } else { fields.varint_u32()? };
-    if !buckets.is_power_of_two() || buckets > CATALOGUE_BUCKETS_MAX {
-        return Err(Malformed);
-    }
-    Ok(RepositoryInfo { name: name.into(), description, created, buckets })
 }
