@@ -345,10 +345,12 @@ impl TenantEntities {
     async fn fetch_links(&self, links: &mut Links) -> Result<(), Error> {
         let wanted = std::mem::take(&mut links.wanted);
         let linked_max = self.state().options.scan_entities_max;
-        Limit::check(LimitName::LinkedEntities, linked_max, links.held.len() + wanted.len())?;
+        Limit::check(LimitName::LinkedEntities, linked_max, links.fetched.len() + wanted.len())?;
         let ids: Vec<&str> = wanted.iter().map(|id| &**id).collect();
         let rows = self.state().rows(&ids).await?;
-        links.held.extend(wanted.iter().cloned().zip(rows.into_iter().map(|row| row.map(|row| row.value))));
+        links
+            .fetched
+            .extend(wanted.iter().cloned().zip(rows.into_iter().map(|row| row.map(|row| row.value))));
         Ok(())
     }
 }

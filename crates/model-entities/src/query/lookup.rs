@@ -1,12 +1,13 @@
-//! What a plan and its run want to know of the index beforehand: types in use, what expired, the ids behind a way.
+//! What a plan and its run want to know of the index beforehand: types in use, what expired, the ids that an access path leads to.
 
 use std::collections::HashSet;
 
 use entity::{Error, TermId, keys};
 use futures_util::future::try_join_all;
+use store::rows::Pages;
 use store::{Direction, Partition, Timestamp};
 
-use super::plan::Way;
+use super::plan::AccessPath;
 use super::stream::IdList;
 use crate::tenant::TenantState;
 
@@ -18,26 +19,26 @@ const TYPES_MAX: usize = 64;
 const EXPIRED_MAX: usize = 4096;
 
 impl TenantState {
-    /// All ids behind a way, unless they are more rows than this.
-    pub(super) async fn ids_behind(&self, way: &Way, rows_max: usize) -> Result<Option<IdList>, Error> {
+    /// All ids that an access path leads to, unless they are more rows than this.
+    pub(super) async fn ids_of_path(
+        &self,
+        path: &AccessPath,
+        rows_max: usize,
+    ) -> Result<Option<IdList>, Error> {
         let (mut list, mut rows) = (IdList::default(), 0);
         for (at, partition) in self.partitions.iter().enumerate() {
-            for range in &way.ranges {
-                let mut range = range.clone();
-                loop {
+            for range in &path.ranges {
+                let mut pages = Pages::new(&self.store, partition, range.clone(), PROBE_PAGE_ROWS);
+                while pages.rest().is_some() {
                     let left = rows_max.saturating_sub(rows).min(PROBE_PAGE_ROWS);
                     if left == 0 {
                         return Ok(None);
                     }
-                    let page = self.store.scan(partition, &range, Direction::Forward, left).await?;
+                    let Some(page) = pages.next_up_to(left).await? else { break };
                     rows += page.len();
                     for id in page.rows().filter_map(|(key, _)| keys::id_bytes_of_key(key)) {
                         list.push(at, id);
                     }
-                    let Some(last) = page.last_key().filter(|_| page.more()) else {
-                        break;
-                    };
-                    range = range.after_key(last);
                 }
             }
         }

@@ -431,10 +431,10 @@ impl<'a> Run<'a> {
                 return Ok(());
             }
             let linked_max = self.state.options.scan_entities_max;
-            Limit::check(LimitName::LinkedEntities, linked_max, self.links.held.len() + wanted.len())?;
+            Limit::check(LimitName::LinkedEntities, linked_max, self.links.fetched.len() + wanted.len())?;
             let ids: Vec<&str> = wanted.iter().map(|id| &**id).collect();
             let found = self.state.rows(&ids).await?.into_iter().map(|row| row.map(|row| row.value));
-            self.links.held.extend(wanted.into_iter().zip(found));
+            self.links.fetched.extend(wanted.into_iter().zip(found));
         }
     }
 
@@ -478,7 +478,7 @@ impl<'a> Run<'a> {
         let mut best: Option<IdList> = None;
         for way in plan.probes.iter().take(WAYS_MAX) {
             let bound = best.as_ref().map_or(rows_max, IdList::len);
-            if let Some(list) = self.state.ids_behind(way, bound).await? {
+            if let Some(list) = self.state.ids_of_path(way, bound).await? {
                 best = Some(list);
             }
         }

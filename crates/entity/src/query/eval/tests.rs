@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::*;
-use crate::TypeQuery;
 use crate::testing::query::{entity, filter, path, query, term};
+use crate::{Filter, TypeQuery};
 use regex::Regex;
 use store::Deadline;
 
@@ -381,8 +381,8 @@ fn links_are_wanted_and_then_followed() {
     };
     assert!(!ask("owner{name} == \"Bob\"", &mut links));
     assert_eq!(links.wanted, ["urn:p:1".into(), "urn:p:2".into()]);
-    links.held.insert("urn:p:1".into(), None);
-    links.held.insert("urn:p:2".into(), Some(entity(&person).into()));
+    links.fetched.insert("urn:p:1".into(), None);
+    links.fetched.insert("urn:p:2".into(), Some(entity(&person).into()));
     assert!(ask("owner{name} == \"Bob\"", &mut links));
     assert!(ask("owner{name}", &mut links));
     assert!(!ask("a{name}", &mut links), "a Property leads nowhere");
@@ -390,7 +390,7 @@ fn links_are_wanted_and_then_followed() {
     assert!(!ask("owner{Car:name}", &mut links) && !ask("owner{unknown:name}", &mut links));
     assert!(!ask("owner{owner{name}} == \"Eve\"", &mut links));
     assert_eq!(links.wanted, ["urn:p:3".into()]);
-    links.held.insert("urn:p:3".into(), Some(entity(&boss).into()));
+    links.fetched.insert("urn:p:3".into(), Some(entity(&boss).into()));
     assert!(ask("owner{owner{name}} == \"Eve\"", &mut links));
     assert!(!ask("owner{owner{name}} == \"Bob\"", &mut links));
     assert!(ask("owner{modifiedAt} == 1970-01-01T00:00:02Z", &mut links));

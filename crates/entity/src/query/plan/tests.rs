@@ -1,8 +1,11 @@
 //! Which ways a query finds, as its plan explains them.
 
+use regex::Regex;
 use serde_json::json;
+use store::Range;
 
 use super::*;
+use crate::query::{Filter, GeoQuery, GeoRelation, ScopeQuery, Selector};
 use crate::testing::query::{filter, query, term};
 
 fn plan(condition: Option<&str>, change: impl FnOnce(&mut Query)) -> Plan {

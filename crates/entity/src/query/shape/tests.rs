@@ -1,6 +1,6 @@
 //! Prepared geometries answer as those that are looked at whole, for fewer steps.
 
-use geo::{LineString, MultiLineString, MultiPoint, MultiPolygon, Point, Polygon};
+use geo::{Coord, LineString, MultiLineString, MultiPoint, MultiPolygon, Point, Polygon};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use store::Deadline;
