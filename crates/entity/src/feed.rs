@@ -176,7 +176,7 @@ fn put_part(out: &mut Vec<u8>, entity: &EntityView<'_>, names: &[TermId]) {
 pub fn change_records(record: &ChangeRecord) -> impl Iterator<Item = EntityChange<'_>> {
     let own = record.of(MODEL).filter(|own| own.format == FORMAT);
     let has_states = own.is_some_and(|own| own.kind == KIND_STATES);
-    let mut fields = Fields(own.map_or(&[], |own| own.payload));
+    let mut fields = Fields::new(own.map_or(&[], |own| own.payload));
     let moves = fields.number().and_then(|moves| u32::try_from(moves).ok());
     std::iter::from_fn(move || take_record(&mut fields, moves?, has_states))
 }

@@ -17,56 +17,63 @@ use crate::{Extra, Kind, TermId};
 #[error("stored bytes are no entity")]
 pub struct Malformed;
 
-/// Reads fields off the front of a slice.
+/// Reads fields off the front of stored bytes: [`Reader`] with `Option` for its answers, and the fields of an entity.
 #[derive(Clone, Copy, Debug)]
-pub struct Fields<'a>(pub &'a [u8]);
+pub struct Fields<'a>(Reader<'a>);
 
 impl<'a> Fields<'a> {
-    #[inline]
-    fn read<T>(
-        &mut self,
-        read: impl FnOnce(&mut Reader<'a>) -> Result<T, store::wire::Malformed>,
-    ) -> Option<T> {
-        let mut reader = Reader::new(self.0);
-        let read = read(&mut reader).ok()?;
-        self.0 = reader.rest();
-        Some(read)
+    /// Begins at the first byte.
+    #[inline(always)]
+    pub fn new(bytes: &'a [u8]) -> Self {
+        Self(Reader::new(bytes))
+    }
+
+    /// What was not read yet.
+    #[inline(always)]
+    pub fn rest(&self) -> &'a [u8] {
+        self.0.rest()
+    }
+
+    /// Whether everything was read.
+    #[inline(always)]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
     }
 
     /// One byte.
-    #[inline]
+    #[inline(always)]
     pub fn byte(&mut self) -> Option<u8> {
-        self.read(Reader::byte)
+        self.0.byte().ok()
     }
 
     /// A time of eight bytes.
-    #[inline]
+    #[inline(always)]
     pub fn time(&mut self) -> Option<Timestamp> {
-        self.read(Reader::i64).map(Timestamp)
+        self.0.i64().ok().map(Timestamp)
     }
 
     /// A number of variable length.
-    #[inline]
+    #[inline(always)]
     pub fn number(&mut self) -> Option<u64> {
-        self.read(Reader::varint)
+        self.0.varint().ok()
     }
 
     /// A term.
-    #[inline]
+    #[inline(always)]
     pub fn term(&mut self) -> Option<TermId> {
-        self.read(Reader::varint_u32).map(TermId)
+        self.0.varint_u32().ok().map(TermId)
     }
 
     /// Bytes with their length before them.
-    #[inline]
+    #[inline(always)]
     pub fn bytes(&mut self) -> Option<&'a [u8]> {
-        self.read(Reader::bytes)
+        self.0.bytes().ok()
     }
 
     /// A text with its length before it.
-    #[inline]
+    #[inline(always)]
     pub fn text(&mut self) -> Option<&'a str> {
-        self.read(Reader::text)
+        self.0.text().ok()
     }
 }
 
@@ -97,7 +104,7 @@ impl<'a> EntityView<'a> {
         let view = Self::peek(bytes)?;
         std::str::from_utf8(view.id).map_err(|_| Malformed)?;
         let mut rest = view.attributes;
-        while !rest.0.is_empty() {
+        while !rest.is_empty() {
             rest.term().and_then(|_| rest.bytes()).ok_or(Malformed)?;
         }
         Ok(view)
@@ -115,14 +122,14 @@ impl<'a> EntityView<'a> {
     }
 
     fn header(bytes: &'a [u8]) -> Option<Self> {
-        let mut fields = Fields(bytes);
+        let mut fields = Fields::new(bytes);
         if fields.byte()? != FORMAT {
             return None;
         }
         let (created_at, modified_at) = (fields.time()?, fields.time()?);
         let flags = fields.byte()?;
         let expires_at = if flags & FLAG_EXPIRES == 0 { None } else { Some(fields.time()?) };
-        let names = fields.0;
+        let names = fields.rest();
         let id = fields.bytes()?;
         let types = (fields.number()?, fields);
         for _ in 0..types.0 {
@@ -140,7 +147,7 @@ impl<'a> EntityView<'a> {
             modified_at,
             expires_at,
             transient: flags & FLAG_TRANSIENT != 0,
-            names: names.get(..names.len() - fields.0.len())?,
+            names: names.get(..names.len() - fields.rest().len())?,
             id,
             types,
             scopes,
@@ -158,7 +165,7 @@ impl<'a> EntityView<'a> {
     /// The stored bytes before the attributes.
     #[inline]
     pub fn head(&self) -> &'a [u8] {
-        let end = self.whole.len() - self.attributes.0.len();
+        let end = self.whole.len() - self.attributes.rest().len();
         self.whole.get(..end).expect("attributes are the end of an entity")
     }
 
@@ -235,11 +242,11 @@ pub(crate) fn attributes<'a>(
     mut fields: Fields<'a>,
 ) -> impl Iterator<Item = AttributeView<'a>> + Clone + use<'a> {
     std::iter::from_fn(move || {
-        let whole = fields.0;
+        let whole = fields.rest();
         let name = fields.term()?;
         let instances = fields.bytes()?;
-        let length = whole.len() - fields.0.len();
-        Some(AttributeView { name, whole: whole.get(..length)?, instances: Fields(instances) })
+        let length = whole.len() - fields.rest().len();
+        Some(AttributeView { name, whole: whole.get(..length)?, instances: Fields::new(instances) })
     })
 }
 
@@ -269,9 +276,9 @@ impl<'a> AttributeView<'a> {
     pub fn instances(&self) -> impl Iterator<Item = InstanceView<'a>> + use<'a> {
         let mut fields = self.instances;
         std::iter::from_fn(move || {
-            let whole = fields.0;
+            let whole = fields.rest();
             let body = fields.bytes()?;
-            let length = whole.len() - fields.0.len();
+            let length = whole.len() - fields.rest().len();
             InstanceView::body(body, whole.get(..length)?)
         })
     }
@@ -303,7 +310,7 @@ pub struct InstanceView<'a> {
 impl<'a> InstanceView<'a> {
     /// Reads the body of an instance; `whole` is what [`Self::bytes`] answers.
     pub fn body(body: &'a [u8], whole: &'a [u8]) -> Option<Self> {
-        let mut fields = Fields(body);
+        let mut fields = Fields::new(body);
         let kind = Kind::from_stored(fields.byte()?)?;
         let flags = fields.byte()?;
         let (created_at, modified_at) = (fields.time()?, fields.time()?);
@@ -387,6 +394,12 @@ impl<'a> InstanceView<'a> {
         std::str::from_utf8(self.value).unwrap_or("null")
     }
 
+    /// How many bytes the value takes. Cost: none of them is read.
+    #[inline]
+    pub fn value_length(&self) -> usize {
+        self.value.len()
+    }
+
     /// Members that ride along: canonical JSON text by tag.
     #[inline]
     pub fn extras(&self) -> impl Iterator<Item = (Extra, &'a str)> + use<'a> {
@@ -397,13 +410,13 @@ impl<'a> InstanceView<'a> {
     /// How many extras there are, and the stored bytes of extras and members.
     #[inline]
     pub fn tail(&self) -> (u64, &'a [u8]) {
-        (self.extras.0, self.extras.1.0)
+        (self.extras.0, self.extras.1.rest())
     }
 
     /// The stored bytes of the members.
     #[inline]
     pub fn member_bytes(&self) -> &'a [u8] {
-        self.members.0
+        self.members.rest()
     }
 
     /// Sub-attributes.

@@ -133,12 +133,24 @@ impl<'a> Reader<'a> {
     /// A number of variable length. One that has more than 64 bits is malformed, however it is spelled.
     #[inline]
     pub fn varint(&mut self) -> Result<u64, Malformed> {
-        let first = self.byte()?;
-        if first < 0x80 {
-            return Ok(u64::from(first));
+        match *self.rest {
+            [low, ref rest @ ..] if low < 0x80 => {
+                self.rest = rest;
+                Ok(u64::from(low))
+            }
+            [low, high, ref rest @ ..] if high < 0x80 => {
+                self.rest = rest;
+                Ok(u64::from(low & 0x7f) | u64::from(high) << 7)
+            }
+            _ => self.long_varint(),
         }
-        let mut number = u64::from(first & 0x7f);
-        for shift in (7..63).step_by(7) {
+    }
+
+    /// Out of line, so that numbers below 16,384, which most are, are read where they are asked for.
+    #[inline(never)]
+    fn long_varint(&mut self) -> Result<u64, Malformed> {
+        let mut number = 0;
+        for shift in (0..63).step_by(7) {
             let byte = self.byte()?;
             number |= u64::from(byte & 0x7f) << shift;
             if byte < 0x80 {

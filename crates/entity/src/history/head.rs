@@ -178,17 +178,17 @@ fn put_removal(out: &mut Vec<u8>, attribute: TermId, kind: Kind, dataset: Option
 ///
 /// If the bytes are no head row of a known format. Entries end early where they are damaged behind that.
 pub fn entries(value: &[u8]) -> Result<impl Iterator<Item = Result<Entry<'_>, Malformed>>, Malformed> {
-    let mut fields = Fields(value);
+    let mut fields = Fields::new(value);
     if fields.byte() != Some(FORMAT) {
         return Err(Malformed);
     }
     Ok(std::iter::from_fn(move || {
-        if fields.0.is_empty() {
+        if fields.is_empty() {
             return None;
         }
         let entry = entry(&mut fields);
         if entry.is_none() {
-            fields.0 = &[];
+            fields = Fields::new(&[]);
         }
         Some(entry.ok_or(Malformed))
     }))
@@ -196,14 +196,14 @@ pub fn entries(value: &[u8]) -> Result<impl Iterator<Item = Result<Entry<'_>, Ma
 
 fn entry<'a>(fields: &mut Fields<'a>) -> Option<Entry<'a>> {
     let attribute = fields.term()?;
-    let whole = fields.0;
+    let whole = fields.rest();
     let body = fields.bytes()?;
-    let whole = whole.get(..whole.len() - fields.0.len())?;
+    let whole = whole.get(..whole.len() - fields.rest().len())?;
     if body.first() == Some(&REMOVAL) {
-        let mut rest = Fields(body.get(1..)?);
+        let mut rest = Fields::new(body.get(1..)?);
         let kind = Kind::from_stored(rest.byte()?)?;
         let time = rest.time()?;
-        let dataset = std::str::from_utf8(rest.0).ok()?;
+        let dataset = std::str::from_utf8(rest.rest()).ok()?;
         let dataset = Some(dataset).filter(|dataset| !dataset.is_empty());
         return Some(Entry { attribute, dataset, time, what: What::Removed(kind) });
     }

@@ -62,7 +62,7 @@ impl Header {
 
     /// That of a stored form; `None` if the bytes are none.
     pub fn parse(bytes: &[u8]) -> Option<Self> {
-        let mut fields = Fields(bytes);
+        let mut fields = Fields::new(bytes);
         if fields.byte()? != FORMAT {
             return None;
         }

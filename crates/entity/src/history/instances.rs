@@ -253,7 +253,7 @@ impl<'a> RecordedInstance<'a> {
     pub fn stored<'s>(&self, scratch: &'s mut Vec<u8>) -> Option<InstanceView<'s>> {
         scratch.clear();
         self.point().put_stored(scratch, self.of.dataset());
-        let body = Fields(scratch).bytes()?;
+        let body = Fields::new(scratch).bytes()?;
         InstanceView::body(body, scratch)
     }
 }

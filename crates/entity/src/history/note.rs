@@ -245,15 +245,15 @@ fn put_tail(out: &mut Vec<u8>, instance: &InstanceView<'_>, becomes: &dyn Fn(i64
 
 /// Where `createdAt` and `modifiedAt` of all instances in `members` stand, at all depths.
 fn find_times(members: &[u8], base: usize, places: &mut SmallVec<[usize; 8]>) -> Option<()> {
-    let mut fields = Fields(members);
-    while !fields.0.is_empty() {
+    let mut fields = Fields::new(members);
+    while !fields.is_empty() {
         fields.term()?;
-        let mut instances = Fields(fields.bytes()?);
-        let mut at = base + members.len() - fields.0.len() - instances.0.len();
-        while !instances.0.is_empty() {
-            let before = instances.0.len();
+        let mut instances = Fields::new(fields.bytes()?);
+        let mut at = base + members.len() - fields.rest().len() - instances.rest().len();
+        while !instances.is_empty() {
+            let before = instances.rest().len();
             let body = instances.bytes()?;
-            at += before - instances.0.len();
+            at += before - instances.rest().len();
             let start = at - body.len();
             places.extend([start + 2, start + 10]);
             let inner = InstanceView::body(body, body)?.member_bytes();

@@ -453,7 +453,7 @@ fn scoped_at(attribute: TermId, instance: &Instance, now: Timestamp) -> Cow<'_, 
 }
 
 fn read_instance(stored: &[u8]) -> Option<InstanceView<'_>> {
-    InstanceView::body(Fields(stored).bytes()?, stored)
+    InstanceView::body(Fields::new(stored).bytes()?, stored)
 }
 
 /// An entity with one attribute of one instance, after that was patched.

@@ -14,7 +14,7 @@ fn stored(instance: &Instance, created: Timestamp, modified: Timestamp) -> Vec<u
 }
 
 fn view(stored: &[u8]) -> InstanceView<'_> {
-    InstanceView::body(Fields(stored).bytes().unwrap(), stored).unwrap()
+    InstanceView::body(Fields::new(stored).bytes().unwrap(), stored).unwrap()
 }
 
 #[track_caller]

@@ -78,7 +78,7 @@ impl Track {
             return match &self.linked {
                 Some(linked) => linked.each(instance, view, walk, see),
                 None => {
-                    walk.pace.spend(1 + instance.value().len() / BYTES_A_STEP)
+                    walk.pace.spend(1 + instance.value_length() / BYTES_A_STEP)
                         && self.in_instance(instance, see)
                 }
             };
