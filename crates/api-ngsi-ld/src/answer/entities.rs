@@ -171,7 +171,7 @@ struct Flat<'l> {
 
 /// Writes entities, and after them those of `flat`.
 fn text(reading: &Reading, shown: &Shown<'_>, flat: Option<&Flat<'_>>, plan: &RenderPlan<'_>) -> String {
-    let mut out = String::with_capacity(shown.bytes * 3 / 2 + 65);
+    let mut out = String::with_capacity(shown.bytes * 2 + 65);
     let (views, is_geo) = (shown.views, reading.media == GEO_JSON);
     match (flat, views) {
         (Some(flat), _) => write_flat(&mut out, views, flat, plan, is_geo.then_some(reading.geometry)),
