@@ -3,23 +3,25 @@
 //! Decisions where the standard leaves room (NGSI-LD, ETSI GS CIM 009):
 //! - writing a value equal to the existing one is a change: `modifiedAt` moves, subscribers hear of it.
 //!   `Unchanged` is only what touches no attribute, type, scope or expiry;
-//! - an instance keeps its place and its createdAt for as long as an instance of that attribute with
-//!   that datasetId is existing, whatever operation writes it; `modifiedAt` of other instances stays;
-//! - what an operation gives is checked before what it is given to: a draft that no entity could take is refused as such
+//! - an instance keeps its position and its createdAt for as long as there is an instance of that attribute with
+//!   that datasetId, whatever operation writes it; `modifiedAt` of other instances stays;
+//! - what an operation gives is checked before the entity is: a draft that no entity could take is refused as such
 //!   even where there is no entity;
 //! - Merge (5.6.17) of an instance of another kind replaces it; PatchAttribute (5.6.4) refuses it;
 //! - types given are added by Append, Merge and Update, and set by Replace; scopes given are set, but added by an Append
-//!   that overwrites nothing, and passed over by an Update of an entity without scopes;
+//!   that overwrites nothing, and ignored by an Update of an entity without scopes;
 //! - what has expired is not there: it is not merged with, and its rows go with the next write.
 
+mod given;
 mod check;
+mod header;
 mod merge;
+mod rules;
 mod edit;
+mod cut;
 
 #[cfg(test)]
 mod tests;
-
-use std::collections::HashSet;
 
 use smallvec::SmallVec;
 use store::{Timestamp, Write};
@@ -28,12 +30,13 @@ use crate::encode::{any_expires, encode_as, put_names, put_times};
 use crate::expiry::{Live, live, set_transient};
 use crate::index::{IndexRows, Indexed, diff, index_rows};
 use crate::{
-    Attribute, AttributeView, Change, Draft, EntityView, Error, Fate, Instances, Limit, LimitName, Operation,
-    TermId,
+    Attribute, AttributeView, Change, Draft, EntityView, Error, Fate, Limit, LimitName, Operation, TermId,
 };
 
-use check::{check_new, check_operation, check_scopes_count, check_types_count};
-use edit::{Cut, Editor, OnExisting, OnMissing, Rules};
+use check::{check_new, check_operation};
+use edit::Editor;
+use header::{Header, Scopes};
+use rules::{Cut, OnExisting, OnMissing, Rules};
 
 pub use check::check_history;
 pub use check::{
@@ -44,13 +47,13 @@ pub use check::{
 #[derive(Debug)]
 pub struct Outcome {
     /// The new stored form; `None` if the entity is to be removed, or nothing is to be written
-    /// ([`Fate`] tells).
+    /// ([`Fate`] says which).
     pub bytes: Option<Vec<u8>>,
     /// Index rows to put and to delete.
     pub writes: Vec<Write>,
-    /// What to tell.
+    /// What to report.
     pub change: Change,
-    /// The types before and after, each once: whom it concerns.
+    /// The types before and after, each once.
     pub types: SmallVec<[TermId; 2]>,
 }
 
@@ -69,7 +72,7 @@ impl WriteRules<'static> {
     pub const FREE: Self = Self { entity_bytes_max: usize::MAX, indexed: &Indexed::All };
 }
 
-/// What `operation` makes of the entity `id`, of which `stored` is existing.
+/// What `operation` makes of the entity `id`, which is stored as `stored`.
 /// Cost: untouched attributes are copied, touched ones written anew; index rows of touched ones are compared.
 ///
 /// # Errors
@@ -163,39 +166,7 @@ fn delete(stored: &EntityView<'_>, indexed: &Indexed) -> Outcome {
     Outcome { bytes: None, writes, change, types: stored.types().collect() }
 }
 
-/// What becomes of id, types, scopes and expiry.
-#[derive(Default)]
-struct Header<'a> {
-    add_types: &'a [TermId],
-    set_types: &'a [TermId],
-    scopes: Scopes<'a>,
-    /// Whether an expiry that is not given is taken away.
-    set_expiry: bool,
-    expires: Option<Timestamp>,
-}
-
-/// What becomes of scopes.
-#[derive(Clone, Copy, Default)]
-enum Scopes<'a> {
-    /// They stay.
-    #[default]
-    Keep,
-    /// These are added.
-    Add(&'a [Box<str>]),
-    /// These take their place.
-    Set(&'a [Box<str>]),
-    /// The same, if there are any.
-    Update(&'a [Box<str>]),
-}
-
-impl<'a> Scopes<'a> {
-    /// What `way` makes of those that were given, if any were.
-    fn given(draft: &'a Draft, way: fn(&'a [Box<str>]) -> Self) -> Self {
-        draft.scopes.as_deref().map_or(Self::Keep, way)
-    }
-}
-
-/// What an operation on a existing entity comes to.
+/// What an operation on an existing entity comes to.
 struct Plan<'a> {
     header: Header<'a>,
     given: &'a [Attribute],
@@ -224,8 +195,8 @@ fn plan(operation: &Operation) -> Plan<'_> {
         },
         Operation::Append { draft, keep_existing } => {
             let on_existing = if *keep_existing { OnExisting::Keep } else { OnExisting::Replace };
-            let way = if *keep_existing { Scopes::Add } else { Scopes::Set };
-            let header = Header::adding(draft, Scopes::given(draft, way));
+            let change = if *keep_existing { Scopes::Add } else { Scopes::Set };
+            let header = Header::adding(draft, Scopes::given(draft, change));
             Plan { header, ..edit(draft, on_existing, OnMissing::Add) }
         }
         Operation::UpsertUpdate(draft) => edit(draft, OnExisting::Replace, OnMissing::Add),
@@ -258,66 +229,6 @@ impl<'a> Plan<'a> {
 
     fn cutting(cut: Cut<'a>) -> Self {
         Self { header: Header::default(), given: &[], rules: Rules::replacing(), cut: Some(cut) }
-    }
-}
-
-impl<'a> Header<'a> {
-    fn adding(draft: &'a Draft, scopes: Scopes<'a>) -> Self {
-        Self { add_types: &draft.types, scopes, expires: draft.expires_at, ..Self::default() }
-    }
-
-    fn setting(draft: &'a Draft) -> Self {
-        Self {
-            set_types: &draft.types,
-            scopes: Scopes::Set(draft.scopes.as_deref().unwrap_or_default()),
-            set_expiry: true,
-            expires: draft.expires_at,
-            ..Self::default()
-        }
-    }
-
-    /// The types, where they change.
-    fn types(&self, existing: &EntityView<'_>) -> Result<Option<SmallVec<[TermId; 4]>>, Error> {
-        let mut types: SmallVec<[TermId; 4]> = SmallVec::new();
-        if self.set_types.is_empty() {
-            types.extend(existing.types());
-        }
-        for given in self.set_types.iter().chain(self.add_types) {
-            if !types.contains(given) {
-                types.push(*given);
-            }
-        }
-        let same = existing.types().eq(types.iter().copied());
-        if same {
-            return Ok(None);
-        }
-        check_types_count(types.len())?;
-        Ok(Some(types))
-    }
-
-    /// The scopes, where they change.
-    fn scopes<'b>(&self, existing: &EntityView<'b>) -> Result<Option<Vec<&'b str>>, Error>
-    where
-        'a: 'b,
-    {
-        let given = match self.scopes {
-            Scopes::Keep => return Ok(None),
-            Scopes::Update(_) if existing.scoped_at().is_none() => return Ok(None),
-            Scopes::Update(given) | Scopes::Set(given) => {
-                let same = existing.scopes().eq(given.iter().map(|scope| &**scope));
-                return Ok((!same).then(|| given.iter().map(|scope| &**scope).collect()));
-            }
-            Scopes::Add(given) => given,
-        };
-        let mut scopes: Vec<&str> = existing.scopes().collect();
-        let count = scopes.len();
-        let mut seen: HashSet<&str> = scopes.iter().copied().collect();
-        scopes.extend(given.iter().map(|scope| &**scope).filter(|scope| seen.insert(scope)));
-        if scopes.len() == count {
-            return Ok(None);
-        }
-        check_scopes_count(scopes.len())?;
-        Ok(Some(scopes))
     }
 }
 
@@ -411,16 +322,4 @@ fn touched_rows(
     }
     rows.finish();
     rows
-}
-
-/// Which instances a removal means.
-impl Instances {
-    /// Whether an instance of this datasetId is meant.
-    pub fn means(&self, dataset: Option<&str>) -> bool {
-        match self {
-            Self::All => true,
-            Self::Default => dataset.is_none(),
-            Self::Dataset(named) => dataset == Some(named),
-        }
-    }
 }

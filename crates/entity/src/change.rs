@@ -1,4 +1,4 @@
-//! What can be asked of an entity, and what came of it. The thinking is in `apply.rs`.
+//! Operations on an entity, and their outcomes; `apply.rs` carries them out.
 
 use smallvec::SmallVec;
 use store::StateCondition;
@@ -15,29 +15,29 @@ pub enum Operation {
     /// 5.6.17 (PATCH of an entity): merge, RFC 7396 per attribute instance; refused if absent.
     Merge(Draft, MergeOptions),
     /// 5.6.3 (POST attrs): add attributes; existing instances are replaced, or kept if `keep_existing`.
-    /// Types given are added; scopes given take the place of the existing ones, or are added if `keep_existing`.
+    /// Types given are added; scopes given replace the existing ones, or are added if `keep_existing`.
     Append {
         /// What to add.
         draft: Draft,
         /// `noOverwrite`: existing instances stay and are reported.
         keep_existing: bool,
     },
-    /// 5.6.2 (PATCH attrs): replace instances that are existing, and add the others. Types given are added; scopes given take
-    /// the place of existing ones, and are passed over where none are existing.
+    /// 5.6.2 (PATCH attrs): replace instances that exist, and add the others. Types given are added; scopes given
+    /// replace existing ones, and are ignored where there are none.
     Update(Draft),
     /// 5.6.4 (PATCH of one attribute): change members of the instance that are given, keep the rest;
-    /// refused if the attribute or that instance is not existing.
+    /// refused if the attribute or that instance does not exist.
     PatchAttribute(Attribute),
-    /// 5.6.19 (PUT of one attribute): replace the instance; refused if not existing.
+    /// 5.6.19 (PUT of one attribute): replace the instance; refused if it does not exist.
     ReplaceAttribute(Attribute),
-    /// 5.6.5: remove an attribute's instances; refused if none is existing.
+    /// 5.6.5: remove an attribute's instances; refused if there is none.
     DeleteAttribute {
         /// The attribute.
         name: TermId,
         /// Which instances.
         instances: Instances,
     },
-    /// 5.6.5 of the scopes: remove them; refused if none are existing.
+    /// 5.6.5 of the scopes: remove them; refused if there are none.
     DeleteScopes,
     /// 5.6.6: remove the entity; refused if absent.
     Delete,
@@ -73,10 +73,21 @@ pub enum Instances {
     All,
 }
 
+impl Instances {
+    /// Whether an instance of this datasetId is meant.
+    pub fn means(&self, dataset: Option<&str>) -> bool {
+        match self {
+            Self::All => true,
+            Self::Default => dataset.is_none(),
+            Self::Dataset(named) => dataset == Some(named),
+        }
+    }
+}
+
 /// Options of a merge (NGSI-LD 6.5.3.4).
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MergeOptions {
-    /// observedAt for merged attributes that hold one and were sent none.
+    /// observedAt for merged attributes that have one and were sent none.
     pub observed_at: Option<store::Timestamp>,
     /// A language for plain strings merged into LanguageProperties.
     pub lang: Option<Box<str>>,
@@ -143,6 +154,6 @@ pub enum Fate {
 /// Why an attribute was left as it is.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum NotUpdated {
-    /// It is existing, and the operation overwrites none.
+    /// It exists, and the operation overwrites none.
     Exists,
 }

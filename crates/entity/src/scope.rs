@@ -1,21 +1,17 @@
 //! Scopes as an attribute of history (NGSI-LD 4.18): the value that stands for several scopes.
 
+use lang_json::ArrayWriter;
+
 /// Scopes as the value of a Property, canonical JSON text: one as a text, several as an array.
 pub fn scope_value<'a>(mut scopes: impl Iterator<Item = &'a str>) -> String {
+    let (first, rest) = (scopes.next(), scopes.next());
+    if let (Some(only), None) = (first, rest) {
+        return lang_json::string_to(only);
+    }
     let mut text = String::with_capacity(64);
-    let Some(first) = scopes.next() else {
-        return "[]".to_owned();
-    };
-    lang_json::write_string(&mut text, first);
-    let one = text.len();
-    for scope in scopes {
-        text.push(',');
-        lang_json::write_string(&mut text, scope);
-    }
-    if text.len() > one {
-        text.insert(0, '[');
-        text.push(']');
-    }
+    let mut array = ArrayWriter::begin(&mut text);
+    first.into_iter().chain(rest).chain(scopes).for_each(|scope| array.string(scope));
+    array.end();
     text
 }
 

@@ -2,9 +2,10 @@
 //!
 //! Cost: linear in what is given. What must differ is compared pair by pair while it is little, and by hash beyond.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::hash::Hash;
 
+use super::given::FEW;
 use crate::{Attribute, Draft, Error, Instance, Limit, LimitName, Operation};
 
 /// The longest entity id in bytes: it must fit into keys beside a scope.
@@ -21,9 +22,6 @@ pub const ATTRIBUTES_MAX: usize = 5000;
 pub const INSTANCES_MAX: usize = 5000;
 /// The most sub-attributes of one instance of an attribute.
 pub const SUB_ATTRIBUTES_MAX: usize = 1000;
-
-/// From so many on, what must differ is compared by hash.
-const FEW: usize = 16;
 
 /// Checks what an operation gives, whatever it is given to.
 pub(super) fn check_operation(id: &str, operation: &Operation) -> Result<(), Error> {
@@ -159,23 +157,4 @@ pub(super) fn check_instance(given: &Instance) -> Result<(), Error> {
         return Err(Error::Invalid("an attribute has no value".into()));
     }
     check_new(&given.members)
-}
-
-/// Finds what is given by its key; no table is made for few.
-pub(super) struct Lookup<K>(Option<HashMap<K, usize>>);
-
-impl<K: Eq + Hash> Lookup<K> {
-    /// Over what is given; keys differ.
-    pub(super) fn of<'g, T>(given: &'g [T], key: impl Fn(&'g T) -> K) -> Self {
-        let table = || given.iter().enumerate().map(|(place, one)| (key(one), place)).collect();
-        Self((given.len() > FEW).then(table))
-    }
-
-    /// Where what has the `wanted` key stands in `given`, which this was made of with the same `key`.
-    pub(super) fn place<'g, T>(&self, given: &'g [T], key: impl Fn(&'g T) -> K, wanted: &K) -> Option<usize> {
-        match &self.0 {
-            None => given.iter().position(|one| key(one) == *wanted),
-            Some(places) => places.get(wanted).copied(),
-        }
-    }
 }

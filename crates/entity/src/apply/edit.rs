@@ -2,72 +2,25 @@
 
 use std::borrow::Cow;
 
-use smallvec::{SmallVec, smallvec};
+use lang_json::ObjectWriter;
 use store::Timestamp;
 
-use super::check::{Lookup, check_attributes_count, check_instance, check_instances_count, check_new};
+use super::check::{check_attributes_count, check_instance, check_instances_count, check_new};
+use super::given::Given;
 use super::merge::{merged_value, settled_attribute, settled_instance};
+use super::rules::{OnExisting, OnMissing, Rules};
 use crate::encode::{InstanceHead, put_attribute, put_instance, put_text, put_varint, seal};
 use crate::{
-    Attribute, AttributeView, Change, EntityView, Error, Extra, Field, Instance, InstanceView, Instances,
-    Kind, MergeOptions, NotUpdated, TermId,
+    Attribute, AttributeView, Change, Error, Extra, Field, Instance, InstanceView, Kind, MergeOptions,
+    NotUpdated, TermId,
 };
-
-/// What happens to what is existing, and to what is not.
-#[derive(Clone, Copy)]
-pub(super) struct Rules<'a> {
-    /// Attributes that are not given stay.
-    pub others_stay: bool,
-    /// Instances that are not given stay, in attributes that are.
-    pub siblings_stay: bool,
-    pub on_existing: OnExisting<'a>,
-    pub on_missing: OnMissing,
-}
-
-/// What happens to a existing instance that is given.
-#[derive(Clone, Copy)]
-pub(super) enum OnExisting<'a> {
-    /// It stays, and that is reported.
-    Keep,
-    /// The given one takes its place.
-    Replace,
-    /// Members given take the place of existing ones; its kind stays.
-    Patch,
-    /// The given one is merged into it, at all depths.
-    Merge(&'a MergeOptions),
-}
-
-/// What happens to a given instance that is not existing.
-#[derive(Clone, Copy, PartialEq)]
-pub(super) enum OnMissing {
-    Add,
-    Refuse,
-}
-
-/// What a removal removes.
-pub(super) enum Cut<'a> {
-    Instances(TermId, &'a Instances),
-    Attributes { names: &'a [TermId], keep: bool },
-}
-
-impl Rules<'_> {
-    /// What is given is all there is.
-    pub(super) fn replacing() -> Self {
-        Self {
-            others_stay: false,
-            siblings_stay: false,
-            on_existing: OnExisting::Replace,
-            on_missing: OnMissing::Add,
-        }
-    }
-}
 
 /// A stored form in the making.
 pub(super) struct Editor {
     pub out: Vec<u8>,
     pub change: Change,
     now: Timestamp,
-    /// Within an attribute: what happens there is told of the attribute, not of its members.
+    /// Within an attribute: what happens there is reported of the attribute, not of its members.
     depth: usize,
 }
 
@@ -83,28 +36,24 @@ impl Editor {
         given: &[Attribute],
         rules: Rules<'_>,
     ) -> Result<(), Error> {
-        let name = |given: &Attribute| given.name;
-        let lookup = Lookup::of(given, name);
-        let mut met: SmallVec<[bool; 16]> = smallvec![false; given.len()];
+        let mut given = Given::new(given, |given: &Attribute| given.name);
         let (mut count, mut added) = (0, false);
         for attribute in existing.clone() {
             let start = self.out.len();
-            let place = lookup.place(given, name, &attribute.name());
-            match place.and_then(|place| given.get(place)) {
+            match given.take(&attribute.name()) {
                 Some(given) => self.edit_attribute(&attribute, given, rules)?,
                 None if rules.others_stay => self.out.extend_from_slice(attribute.bytes()),
                 None => self.touched(attribute.name()),
             }
-            place.and_then(|place| met.get_mut(place)).into_iter().for_each(|met| *met = true);
             count += usize::from(self.out.len() > start);
         }
-        for (attribute, _) in given.iter().zip(&met).filter(|(_, met)| !**met) {
+        for attribute in given.left() {
             let start = self.out.len();
             self.add_attribute(attribute, rules)?;
             count += usize::from(self.out.len() > start);
             added |= self.out.len() > start;
         }
-        // What is existing from before there was the limit may stay.
+        // What was stored before there was the limit may stay.
         if added { check_attributes_count(count, self.depth) } else { Ok(()) }
     }
 
@@ -115,39 +64,56 @@ impl Editor {
         rules: Rules<'_>,
     ) -> Result<(), Error> {
         let start = self.out.len();
-        put_varint(&mut self.out, u64::from(given.name.0));
-        let body = self.out.len();
-        let lookup = Lookup::of(&given.instances, instance_dataset);
-        let mut met: SmallVec<[bool; 16]> = smallvec![false; given.instances.len()];
-        let (mut changed, mut count, mut added) = (false, 0, false);
-        for instance in existing.instances() {
-            let place = lookup.place(&given.instances, instance_dataset, &instance.dataset());
-            let wanted = place.and_then(|place| given.instances.get(place));
-            changed |= self.edit_instance(given.name, &instance, wanted, rules)?;
-            place.and_then(|place| met.get_mut(place)).into_iter().for_each(|met| *met = true);
-            count += 1;
-        }
-        for (instance, _) in given.instances.iter().zip(&met).filter(|(_, met)| !**met) {
-            let adds = self.add_missing(given.name, instance, rules)?;
-            changed |= adds;
-            added |= adds;
-            count += usize::from(adds);
-        }
-        if added {
-            check_instances_count(count)?;
-        }
-        if !changed {
+        let changed =
+            self.put_instances(given.name, |editor| editor.edit_instances(existing, given, rules))?;
+        if changed {
+            self.touched(given.name);
+        } else {
             self.out.truncate(start);
             self.out.extend_from_slice(existing.bytes());
-            return Ok(());
         }
+        Ok(())
+    }
+
+    /// Appends an attribute with the instances that `put` appends, or nothing if that appends none.
+    pub(super) fn put_instances<T>(
+        &mut self,
+        name: TermId,
+        put: impl FnOnce(&mut Self) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        let start = self.out.len();
+        put_varint(&mut self.out, u64::from(name.0));
+        let body = self.out.len();
+        let answer = put(self)?;
         if self.out.len() == body {
             self.out.truncate(start);
         } else {
             seal(&mut self.out, body);
         }
-        self.touched(given.name);
-        Ok(())
+        Ok(answer)
+    }
+
+    /// Appends what becomes of existing instances, and those that are added; answers whether anything changed.
+    fn edit_instances(
+        &mut self,
+        existing: &AttributeView<'_>,
+        given: &Attribute,
+        rules: Rules<'_>,
+    ) -> Result<bool, Error> {
+        let mut instances = Given::new(&given.instances, |given: &Instance| given.dataset.as_deref());
+        let (mut changed, mut count, mut added) = (false, 0, 0);
+        for instance in existing.instances() {
+            let wanted = instances.take(&instance.dataset());
+            changed |= self.edit_instance(given.name, &instance, wanted, rules)?;
+            count += 1;
+        }
+        for instance in instances.left() {
+            added += usize::from(self.add_missing(given.name, instance, rules)?);
+        }
+        if added > 0 {
+            check_instances_count(count + added)?;
+        }
+        Ok(changed || added > 0)
     }
 
     /// Answers whether anything changed.
@@ -167,7 +133,7 @@ impl Editor {
             }
             (Some(given), _) if given.remove => return Ok(true),
             (Some(given), on_existing) => {
-                self.put_over(existing, given, on_existing)?;
+                self.put_instead(existing, given, on_existing)?;
                 return Ok(true);
             }
         }
@@ -193,21 +159,18 @@ impl Editor {
             return Ok(());
         }
         let start = self.out.len();
-        put_varint(&mut self.out, u64::from(given.name.0));
-        let body = self.out.len();
-        for instance in &given.instances {
-            self.add_instance(given.name, instance, rules.on_missing)?;
-        }
-        if self.out.len() == body {
-            self.out.truncate(start);
-        } else {
-            seal(&mut self.out, body);
+        self.put_instances(given.name, |editor| {
+            given.instances.iter().try_for_each(|instance| {
+                editor.add_instance(given.name, instance, rules.on_missing).map(|_| ())
+            })
+        })?;
+        if self.out.len() > start {
             self.touched(given.name);
         }
         Ok(())
     }
 
-    /// Answers whether it was added. Removing what is not existing does nothing, where instances may be added.
+    /// Answers whether it was added. Removing what does not exist does nothing, where instances may be added.
     fn add_instance(&mut self, name: TermId, given: &Instance, on_missing: OnMissing) -> Result<bool, Error> {
         match on_missing {
             OnMissing::Refuse => return Err(Error::NoSuchAttribute(name, given.dataset.clone())),
@@ -221,8 +184,8 @@ impl Editor {
         Ok(false)
     }
 
-    /// Appends `given` in the place of `existing`.
-    fn put_over(
+    /// Appends `given` instead of `existing`.
+    fn put_instead(
         &mut self,
         existing: &InstanceView<'_>,
         given: &Instance,
@@ -233,7 +196,7 @@ impl Editor {
             _ => None,
         };
         let other_kind = given.kind.is_some_and(|kind| kind != existing.kind()) && text.is_none();
-        // What takes a place whole has nothing to remove from; a merge removes as it goes.
+        // What replaces an instance has nothing to remove from; a merge removes as it goes.
         let settles = other_kind && matches!(on_existing, OnExisting::Merge(_));
         let on_existing = match on_existing {
             OnExisting::Patch if other_kind => {
@@ -266,18 +229,18 @@ impl Editor {
             _ => observed,
         };
         let merged = matches!(on_existing, OnExisting::Merge(_) | OnExisting::Patch);
-        let kept = |field: Field| base.filter(|_| !given.remove_fields.contains(&field));
+        let staying = |field: Field| base.filter(|_| !given.remove_fields.contains(&field));
         let head = InstanceHead {
             kind: given.kind.filter(|_| !merged).unwrap_or(existing.kind()),
             created: existing.created_at(),
             modified: self.now,
             observed: given
                 .observed_at
-                .or(kept(Field::ObservedAt).and_then(|base| base.observed_at()).map(default_time)),
-            expires: given.expires_at.or(kept(Field::ExpiresAt).and_then(|base| base.expires_at())),
+                .or(staying(Field::ObservedAt).and_then(|base| base.observed_at()).map(default_time)),
+            expires: given.expires_at.or(staying(Field::ExpiresAt).and_then(|base| base.expires_at())),
             dataset: existing.dataset(),
-            unit: given.unit_code.as_deref().or(kept(Field::UnitCode).and_then(|base| base.unit_code())),
-            has_extras: !given.extras.is_empty() || kept_extras(base, given).next().is_some(),
+            unit: given.unit_code.as_deref().or(staying(Field::UnitCode).and_then(|base| base.unit_code())),
+            has_extras: !given.extras.is_empty() || staying_extras(base, given).next().is_some(),
         };
         head.put(&mut self.out);
     }
@@ -302,13 +265,13 @@ impl Editor {
     }
 
     fn put_extras(&mut self, base: Option<&InstanceView<'_>>, given: &Instance) {
-        let kept = || kept_extras(base, given);
-        let count = kept().count() + given.extras.len();
+        let staying = || staying_extras(base, given);
+        let count = staying().count() + given.extras.len();
         if count == 0 {
             return;
         }
         put_varint(&mut self.out, count as u64);
-        for (tag, text) in kept().chain(given.extras.iter().map(|(tag, text)| (*tag, &**text))) {
+        for (tag, text) in staying().chain(given.extras.iter().map(|(tag, text)| (*tag, &**text))) {
             self.out.push(tag as u8);
             put_text(&mut self.out, text);
         }
@@ -336,50 +299,9 @@ impl Editor {
         edited
     }
 
-    /// Appends what a removal leaves.
-    pub(super) fn cut_attributes(&mut self, existing: &EntityView<'_>, cut: &Cut<'_>) -> Result<(), Error> {
-        for attribute in existing.attributes() {
-            let name = attribute.name();
-            match cut {
-                Cut::Instances(cut_name, instances) if *cut_name == name => {
-                    self.cut_instances(&attribute, instances);
-                }
-                Cut::Attributes { names, keep } if names.contains(&name) != *keep => self.touched(name),
-                _ => self.out.extend_from_slice(attribute.bytes()),
-            }
-        }
-        match cut {
-            Cut::Instances(name, instances) if self.change.updated.is_empty() => {
-                let dataset = match instances {
-                    Instances::Dataset(dataset) => Some(dataset.clone()),
-                    Instances::Default | Instances::All => None,
-                };
-                Err(Error::NoSuchAttribute(*name, dataset))
-            }
-            _ => Ok(()),
-        }
-    }
-
-    fn cut_instances(&mut self, attribute: &AttributeView<'_>, instances: &Instances) {
-        let start = self.out.len();
-        put_varint(&mut self.out, u64::from(attribute.name().0));
-        let body = self.out.len();
-        for instance in attribute.instances() {
-            if instances.means(instance.dataset()) {
-                self.touched(attribute.name());
-            } else {
-                self.out.extend_from_slice(instance.bytes());
-            }
-        }
-        if self.out.len() == body {
-            self.out.truncate(start);
-        } else {
-            seal(&mut self.out, body);
-        }
-    }
-
-    fn touched(&mut self, name: TermId) {
-        // One attribute after the other: if it was told of, it was last.
+    /// Reports that an attribute was written or removed.
+    pub(super) fn touched(&mut self, name: TermId) {
+        // One attribute after the other: if it was reported, it was last.
         if self.depth == 0 && self.change.updated.last() != Some(&name) {
             self.change.updated.push(name);
         }
@@ -392,27 +314,21 @@ impl Editor {
     }
 }
 
-/// What tells an instance apart from others of its attribute.
-fn instance_dataset(given: &Instance) -> Option<&str> {
-    given.dataset.as_deref()
-}
-
 /// The value of a plain text merged into a LanguageProperty: the text in the language of the options.
 fn merge_text(existing: &InstanceView<'_>, given: &Instance, options: &MergeOptions) -> Option<String> {
     let plain =
         matches!(given.kind, None | Some(Kind::Property)) && existing.kind() == Kind::LanguageProperty;
     let value = given.value.as_deref().filter(|value| plain && value.starts_with('"'))?;
     let lang = options.lang.as_deref()?;
-    let mut text = String::from("{");
-    lang_json::write_string(&mut text, lang);
-    text.push(':');
-    text.push_str(value);
-    text.push('}');
+    let mut text = String::with_capacity(value.len() + lang.len() + 5);
+    let mut object = ObjectWriter::begin(&mut text);
+    object.raw(lang, value);
+    object.end();
     Some(text)
 }
 
 /// Extras of the existing instance that are neither given anew nor removed.
-fn kept_extras<'b>(
+fn staying_extras<'b>(
     base: Option<&'b InstanceView<'_>>,
     given: &Instance,
 ) -> impl Iterator<Item = (Extra, &'b str)> {

@@ -3,14 +3,15 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
+use lang_json::ObjectWriter;
+
+use super::given::FEW;
 use crate::{Attribute, Instance, Kind};
 
-/// What NGSI-LD writes for a member to be removed, where JSON's null may not stand.
+/// What NGSI-LD writes for a member to be removed, where JSON's null is not allowed.
 const REMOVED: &str = "\"urn:ngsi-ld:null\"";
 /// Deeper members are replaced, not merged: stored values are no deeper.
 const MERGE_DEPTH_MAX: usize = 256;
-/// From so many members on, those of an object are found by hash.
-const FEW: usize = 16;
 
 /// The value that a merge of `given` into `existing` leaves. Objects are merged, member by member, where
 /// their members mean something by themselves: geometries and typed values are replaced whole.
@@ -28,52 +29,53 @@ pub(super) fn merged_value<'a>(kind: Kind, existing: &str, given: &'a str) -> Co
 /// The members of an object, in order, and found by name. Of a name that comes twice the first member counts.
 struct Members<'a> {
     all: Vec<(Cow<'a, str>, &'a str)>,
-    places: Option<HashMap<String, usize>>,
+    /// Indexes by name; none are made for few.
+    indexes: Option<HashMap<String, usize>>,
 }
 
 impl<'a> Members<'a> {
     fn of(object: &'a str) -> Self {
         let all: Vec<_> = lang_json::members(object).collect();
-        let places = (all.len() > FEW).then(|| {
+        let indexes = (all.len() > FEW).then(|| {
             let backwards = all.iter().enumerate().rev();
-            backwards.map(|(place, (key, _))| (key.clone().into_owned(), place)).collect()
+            backwards.map(|(index, (key, _))| (key.clone().into_owned(), index)).collect()
         });
-        Self { all, places }
+        Self { all, indexes }
     }
 
     fn get(&self, key: &str) -> Option<&'a str> {
-        let place = match &self.places {
+        let index = match &self.indexes {
             None => self.all.iter().position(|(existing, _)| existing == key),
-            Some(places) => places.get(key).copied(),
+            Some(indexes) => indexes.get(key).copied(),
         };
-        place.and_then(|place| self.all.get(place)).map(|(_, value)| *value)
+        index.and_then(|index| self.all.get(index)).map(|(_, value)| *value)
     }
 }
 
 /// Appends the object `given` merged into the object `existing`: existing members keep their order.
 /// Cost: linear in both.
 fn merge(out: &mut String, existing: &str, given: &str, depth_left: usize) {
-    out.push('{');
+    let mut object = ObjectWriter::begin(out);
     let (existing, given) = (Members::of(existing), Members::of(given));
     for (key, value) in &existing.all {
         match given.get(key) {
-            None => put_member(out, key, |out| out.push_str(value)),
+            None => object.raw(key, value),
             Some(removed) if is_removed(removed) => {}
             Some(given) if depth_left > 0 && value.starts_with('{') && given.starts_with('{') => {
-                put_member(out, key, |out| merge(out, value, given, depth_left - 1));
+                merge(object.member(key), value, given, depth_left - 1);
             }
-            Some(given) => put_member(out, key, |out| put_new(out, given, depth_left)),
+            Some(given) => put_new(object.member(key), given, depth_left),
         }
     }
     for (key, value) in &given.all {
         if !is_removed(value) && existing.get(key).is_none() {
-            put_member(out, key, |out| put_new(out, value, depth_left));
+            put_new(object.member(key), value, depth_left);
         }
     }
-    out.push('}');
+    object.end();
 }
 
-/// Appends a value that nothing was existing for: an object loses the members it would remove.
+/// Appends a value that replaces none: an object loses the members it would remove.
 fn put_new(out: &mut String, value: &str, depth_left: usize) {
     if depth_left > 0 && value.starts_with('{') {
         merge(out, "{}", value, depth_left - 1);
@@ -82,7 +84,7 @@ fn put_new(out: &mut String, value: &str, depth_left: usize) {
     }
 }
 
-/// A value without the members that it asks to be removed, where nothing is existing that has them.
+/// A value without the members that it asks to be removed, where nothing exists that has them.
 /// Cost: a search, and only in objects.
 fn settled(value: &str) -> Cow<'_, str> {
     if !asks_removal(value) {
@@ -129,20 +131,11 @@ fn settle(out: &mut String, value: &str, depth_left: usize) {
         out.push_str(value);
         return;
     }
-    out.push('{');
+    let mut object = ObjectWriter::begin(out);
     for (key, value) in lang_json::members(value).filter(|(_, value)| *value != REMOVED) {
-        put_member(out, &key, |out| settle(out, value, depth_left - 1));
+        settle(object.member(&key), value, depth_left - 1);
     }
-    out.push('}');
-}
-
-fn put_member(out: &mut String, key: &str, put: impl FnOnce(&mut String)) {
-    if !out.ends_with('{') {
-        out.push(',');
-    }
-    lang_json::write_string(out, key);
-    out.push(':');
-    put(out);
+    object.end();
 }
 
 fn is_removed(value: &str) -> bool {

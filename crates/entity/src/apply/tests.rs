@@ -4,7 +4,7 @@ use store::Timestamp;
 
 use super::*;
 use crate::testing::plain::{PlainEntity, PlainInstance};
-use crate::{Extra, Instance, Kind, MergeOptions, NotUpdated};
+use crate::{Extra, Instance, Instances, Kind, MergeOptions, NotUpdated};
 
 const NOW: Timestamp = Timestamp(200);
 const BEFORE: Timestamp = Timestamp(100);
