@@ -7,7 +7,7 @@ use tracing_subscriber::prelude::*;
 use crate::settings::{LogFormat, Settings};
 
 /// What logs, by the beginnings of its names: what is made for reading, our crates, and libraries.
-const PARTS: [&str; 13] = [
+const PARTS: [&str; 14] = [
     "access",
     "panic",
     "twinfold",
@@ -17,6 +17,7 @@ const PARTS: [&str; 13] = [
     "model_entities",
     "model_series",
     "store",
+    "store_embedded",
     "tenant_contexts",
     "hyper",
     "hyper_util",
@@ -27,7 +28,7 @@ const PARTS: [&str; 13] = [
 fn unknown_parts(filter: &str) -> Vec<&str> {
     let parts = filter.split(',').map(str::trim).filter(|part| part.contains(['=', '[']));
     let names = parts.map(|part| part.split(['=', '[']).next().unwrap_or(part).trim());
-    // A part may be named more closely (`store::embedded`), or by its beginning (`api`).
+    // A part may be named more closely (`store::retry`), or by its beginning (`api`).
     let is_known = |name: &str| {
         let head = name.split("::").next().unwrap_or(name);
         PARTS.iter().any(|part| *part == head || part.starts_with(name))
@@ -102,7 +103,7 @@ mod tests {
     #[test]
     fn parts_that_log_nothing_are_noticed() {
         for filter in
-            ["info", "info,access=debug", "warn,store::embedded=trace,api=debug", "off", "twinfold[x]=info"]
+            ["info", "info,access=debug", "warn,store_embedded=trace,api=debug", "off", "twinfold[x]=info"]
         {
             assert!(unknown_parts(filter).is_empty(), "{filter}");
         }

@@ -25,13 +25,13 @@ use std::sync::Arc;
 use bytes::Bytes;
 use parking_lot::Mutex;
 
-use crate::limits::check_commit;
 use crate::memory::{Memory, MemoryOptions};
-use crate::place::{PlaceBytes, bounds, place};
 use crate::{
     Append, Appended, Commit, Condition, Epoch, Error, ErrorKind, Lease, Limits, Outcome, Partition, Row,
     Stamp, Ticket, Write, WriteId,
 };
+use store_contract::limits::check_commit;
+use store_contract::place::{PlaceBytes, bounds, place};
 
 /// More rows are not remembered, so that tests with many stay small.
 const ROWS_SEEN_MAX: usize = 10_000;

@@ -12,19 +12,20 @@ use parking_lot::RwLock;
 
 pub(crate) use self::snapshot::MemorySnapshot;
 use self::snapshot::Snapshots;
-use crate::feed::bytes_of;
-use crate::incarnation::Incarnation;
-use crate::lease::Leases;
-use crate::limits::{
-    FEED_PAGE_BYTES_MAX, SKIP_ROWS_MAX, check_append, check_commit, check_reader, check_removal,
-};
-use crate::place::{PlaceBytes, bounds, bounds_of_tenant, head_bytes, place};
-use crate::register::{Models, Spaces};
 use crate::{
     Append, Appended, Change, ChangeRecord, Clock, Commit, CommitWithAppends, Condition, Cursor, Direction,
     Epoch, Error, ErrorKind, FeedOptions, FeedPage, Lease, Limits, Outcome, PAGE_BYTES_MAX, Page, Partition,
     Range, Row, Skipped, Stamp, Statistics, Tenant, Timestamp, Write, WriteId,
 };
+use store_contract::feed::bytes_of;
+use store_contract::fence::{epoch_of, number_of_epoch};
+use store_contract::incarnation::{Incarnation, number_of_stamp};
+use store_contract::lease::Leases;
+use store_contract::limits::{
+    FEED_PAGE_BYTES_MAX, SKIP_ROWS_MAX, check_append, check_commit, check_reader, check_removal,
+};
+use store_contract::place::{PlaceBytes, bounds, bounds_of_tenant, head_bytes, place};
+use store_contract::register::{Models, Spaces};
 
 /// Rows of a removed tenant that go at once.
 const ERASED_ROWS: usize = 4_096;
@@ -199,7 +200,7 @@ impl Memory {
     pub(crate) fn bump(&self, partition: &Partition, seen: Vec<Condition>) -> Result<Epoch, Error> {
         let mut state = self.state.write();
         let stamp = self.commit(&mut state, &[], Commit::of_bump(partition, seen))?;
-        let epoch = Epoch(stamp.sequence);
+        let epoch = epoch_of(number_of_stamp(stamp));
         state.epochs.insert(partition.clone(), epoch);
         Ok(epoch)
     }
@@ -226,8 +227,8 @@ impl Memory {
         state.check(partition)?;
         self.note_write(&mut state, partition);
         let before = match appended {
-            Appended::Before(Epoch(epoch)) => epoch,
-            Appended::Until(Epoch(epoch)) => epoch.saturating_add(1),
+            Appended::Before(epoch) => number_of_epoch(epoch),
+            Appended::Until(epoch) => number_of_epoch(epoch).saturating_add(1),
         };
         for key in keys {
             let place = place(partition, key);
@@ -484,15 +485,17 @@ impl State {
 
     /// The epoch of a partition.
     fn epoch(&self, partition: &Partition) -> Epoch {
-        self.epochs.get(partition).copied().unwrap_or(Epoch(0))
+        self.epochs.get(partition).copied().unwrap_or(epoch_of(0))
     }
 
     /// Puts rows of an append space; what was put in a newer epoch stays.
     fn append(&mut self, append: &Append, epoch: Epoch) {
         for (key, value) in &append.rows {
             let place = place(&append.partition, key);
-            let is_gone = self.removed.get(&place).is_some_and(|bound| epoch.0 < *bound);
-            if !is_gone && self.appended.get(&place).is_none_or(|held| held.0 <= epoch.0) {
+            let is_gone = self.removed.get(&place).is_some_and(|bound| number_of_epoch(epoch) < *bound);
+            if !is_gone
+                && self.appended.get(&place).is_none_or(|put| number_of_epoch(*put) <= number_of_epoch(epoch))
+            {
                 self.appended.insert(place.clone(), epoch);
                 self.put(place, plain(value.clone()));
             }
@@ -501,7 +504,7 @@ impl State {
 
     /// Removes a row of an append space if it was put before this epoch.
     fn remove(&mut self, place: &PlaceBytes, before: u64) {
-        if self.appended.get(place).is_some_and(|held| held.0 < before) {
+        if self.appended.get(place).is_some_and(|put| number_of_epoch(*put) < before) {
             self.appended.remove(place);
             self.snapshots.note(place, &self.rows);
             self.rows.remove(place);

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
+use store_embedded::EmbeddedSnapshot;
 
-use crate::embedded::EmbeddedSnapshot;
 use crate::hostile::Hostile;
 use crate::memory::MemorySnapshot;
 use crate::{Direction, Error, Page, Partition, Range, Row};
@@ -24,7 +24,7 @@ pub struct Snapshot {
 #[derive(Clone, Debug)]
 enum Engine {
     Memory(Arc<MemorySnapshot>),
-    Embedded(Arc<EmbeddedSnapshot>),
+    Embedded(EmbeddedSnapshot),
     Hostile(Arc<Hostile>, Arc<MemorySnapshot>),
 }
 
@@ -34,8 +34,8 @@ impl From<MemorySnapshot> for Snapshot {
     }
 }
 
-impl From<Arc<EmbeddedSnapshot>> for Snapshot {
-    fn from(snapshot: Arc<EmbeddedSnapshot>) -> Self {
+impl From<EmbeddedSnapshot> for Snapshot {
+    fn from(snapshot: EmbeddedSnapshot) -> Self {
         Self { engine: Engine::Embedded(snapshot) }
     }
 }

@@ -8,10 +8,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use store_contract::lives::Lives;
+use store_embedded::{Embedded, EmbeddedOptions};
 
-use crate::embedded::{Embedded, EmbeddedOptions, EmbeddedSnapshot};
 use crate::hostile::{Hostile, HostileOptions};
-use crate::lives::Lives;
 use crate::memory::{Memory, MemoryOptions, MemorySnapshot};
 use crate::{
     Change, Commit, Cursor, Direction, Error, ErrorKind, FeedPage, Lease, Limits, Page, Partition, Range,
@@ -36,7 +36,7 @@ enum Engine {
 impl From<Engine> for Store {
     fn from(engine: Engine) -> Self {
         let lives = match &engine {
-            Engine::Embedded(embedded) => Arc::clone(&embedded.shared().lives),
+            Engine::Embedded(embedded) => Arc::clone(embedded.lives()),
             Engine::Memory(_) | Engine::Hostile(_) => Arc::new(Lives::new()),
         };
         Self { engine, lives }
@@ -96,7 +96,7 @@ impl Store {
     pub(crate) fn now(&self) -> Timestamp {
         match &self.engine {
             Engine::Memory(memory) => memory.now(),
-            Engine::Embedded(embedded) => embedded.shared().options.clock.now(),
+            Engine::Embedded(embedded) => embedded.now(),
             Engine::Hostile(hostile) => hostile.memory().now(),
         }
     }
@@ -130,7 +130,7 @@ impl Store {
     pub(crate) fn count_tenant_rows(&self, number: u32) -> Result<usize, Error> {
         match &self.engine {
             Engine::Memory(memory) => Ok(memory.count_tenant_rows(number)),
-            Engine::Embedded(embedded) => embedded.shared().count_tenant_rows(number),
+            Engine::Embedded(embedded) => embedded.count_tenant_rows(number),
             Engine::Hostile(hostile) => Ok(hostile.memory().count_tenant_rows(number)),
         }
     }
@@ -189,7 +189,7 @@ impl Store {
     pub async fn get(&self, partition: &Partition, key: &[u8]) -> Result<Option<Row>, Error> {
         let read = match &self.engine {
             Engine::Memory(memory) => memory.get(partition, key),
-            Engine::Embedded(embedded) => embedded.shared().get(partition, key).await,
+            Engine::Embedded(embedded) => embedded.get(partition, key).await,
             Engine::Hostile(hostile) => {
                 hostile.pause().await;
                 hostile.get(partition, key)
@@ -243,7 +243,7 @@ impl Store {
     pub fn get_cached(&self, partition: &Partition, key: &[u8]) -> Option<Option<Row>> {
         let read = match &self.engine {
             Engine::Memory(memory) => memory.get(partition, key).ok(),
-            Engine::Embedded(embedded) => embedded.shared().get_cached(partition, key),
+            Engine::Embedded(embedded) => embedded.get_cached(partition, key),
             Engine::Hostile(_) => None,
         };
         read.filter(|_| !partition.tenant.is_ended())
@@ -257,7 +257,7 @@ impl Store {
     pub async fn get_many(&self, partition: &Partition, keys: &[Bytes]) -> Result<Vec<Option<Row>>, Error> {
         let read = match &self.engine {
             Engine::Memory(memory) => keys.iter().map(|key| memory.get(partition, key)).collect(),
-            Engine::Embedded(embedded) => embedded.shared().get_many(partition, keys).await,
+            Engine::Embedded(embedded) => embedded.get_many(partition, keys).await,
             Engine::Hostile(hostile) => {
                 hostile.pause().await;
                 hostile.get_many(partition, keys)
@@ -281,7 +281,7 @@ impl Store {
     ) -> Result<Page, Error> {
         let read = match &self.engine {
             Engine::Memory(memory) => memory.scan(partition, range, direction, rows_max),
-            Engine::Embedded(embedded) => embedded.shared().scan(partition, range, direction, rows_max).await,
+            Engine::Embedded(embedded) => embedded.scan(partition, range, direction, rows_max).await,
             Engine::Hostile(hostile) => {
                 hostile.pause().await;
                 hostile.memory().scan(partition, range, direction, rows_max)
@@ -309,7 +309,7 @@ impl Store {
     ) -> Result<Skipped, Error> {
         let read = match &self.engine {
             Engine::Memory(memory) => memory.skip(partition, range, from, rows_max),
-            Engine::Embedded(embedded) => embedded.shared().skip(partition, range, from, rows_max).await,
+            Engine::Embedded(embedded) => embedded.skip(partition, range, from, rows_max).await,
             Engine::Hostile(hostile) => {
                 hostile.pause().await;
                 hostile.memory().skip(partition, range, from, rows_max)
@@ -329,7 +329,7 @@ impl Store {
     pub fn snapshot(&self) -> Result<Snapshot, Error> {
         match &self.engine {
             Engine::Memory(memory) => Ok(MemorySnapshot::new(memory)?.into()),
-            Engine::Embedded(embedded) => Ok(EmbeddedSnapshot::new(embedded.shared())?.into()),
+            Engine::Embedded(embedded) => Ok(embedded.snapshot()?.into()),
             Engine::Hostile(hostile) => {
                 Ok(Snapshot::hostile(hostile, MemorySnapshot::new(hostile.memory())?))
             }
@@ -396,7 +396,7 @@ impl Store {
         debug_assert!(shard < self.feed_shards(), "no such shard");
         match &self.engine {
             Engine::Memory(memory) => memory.feed_end(),
-            Engine::Embedded(embedded) => embedded.shared().feed_end(),
+            Engine::Embedded(embedded) => embedded.feed_end(),
             Engine::Hostile(hostile) => hostile.memory().feed_end(),
         }
     }
@@ -418,7 +418,7 @@ impl Store {
     pub fn adopt_cursor(&self, cursor: Cursor) -> Cursor {
         match &self.engine {
             Engine::Memory(memory) => memory.adopt_cursor(cursor),
-            Engine::Embedded(embedded) => embedded.shared().adopt_cursor(cursor),
+            Engine::Embedded(embedded) => embedded.adopt_cursor(cursor),
             Engine::Hostile(hostile) => hostile.memory().adopt_cursor(cursor),
         }
     }
@@ -499,3 +499,6 @@ impl Store {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -15,13 +15,13 @@ mod tests;
 use bytes::Bytes;
 
 pub use self::listing::TenantPage;
-use crate::lives::Directory;
 use crate::retry::{RetryBackoff, unless_lost};
-use crate::tenant_rows::{self, Entry};
 use crate::{
     Commit, Condition, Error, ErrorKind, Model, Stamp, Store, Tenant, TenantName, TenantPlace, Timestamp,
     Write, WriteIds,
 };
+use store_contract::lives::Directory;
+use store_contract::tenant_rows::{self, Entry};
 
 /// How often a change of the directory starts again because another came first.
 const BACKOFF: RetryBackoff = RetryBackoff::at_once(16);

@@ -11,34 +11,15 @@ mod reads;
 mod snapshots;
 mod sweeps;
 
-use std::time::Duration;
-
 use bytes::Bytes;
+pub use store_contract::testing::{
+    BLOCKS, FEED, FEED_RECORDS_MIN, OTHERS, TESTS, THINGS, commit, directory_row, record, tenant, things,
+};
 
-use crate::lives::Directory;
-use crate::tenant_rows;
 use crate::{
-    Append, ChangeRecord, Clock, Commit, Condition, Error, ErrorKind, FeedOptions, HostileOptions,
-    MemoryOptions, Model, Partition, Space, SpaceKind, Stamp, Store, Tenant, TenantName, Timestamp, Write,
-    WriteId,
+    Append, Clock, Commit, Error, ErrorKind, FeedOptions, HostileOptions, MemoryOptions, Partition, Stamp,
+    Store, Timestamp, Write,
 };
-
-/// What the feed of a store under test keeps: some [`FEED_RECORDS_MIN`] changes of the suite, and more if somebody has
-/// not read them.
-pub const FEED: FeedOptions = FeedOptions {
-    bytes_min: FEED_RECORDS_MIN * 48,
-    age_min: Duration::ZERO,
-    bytes_max: FEED_RECORDS_MIN * 96,
-};
-/// How many changes of the suite are kept at least.
-pub const FEED_RECORDS_MIN: u64 = 64;
-
-/// A commit space of the suite.
-pub const THINGS: Space = Space { id: 200, kind: SpaceKind::Commit, name: "things" };
-/// Another commit space of the suite, the neighbour of [`THINGS`].
-pub const OTHERS: Space = Space { id: 201, kind: SpaceKind::Commit, name: "others" };
-/// An append space of the suite.
-pub const BLOCKS: Space = Space { id: 202, kind: SpaceKind::Append, name: "blocks" };
 
 /// Runs the whole contract; `make_store` makes an empty store for each part.
 ///
@@ -152,17 +133,6 @@ pub fn hostile(clock: Clock, seed: u64) -> Store {
     Store::hostile(HostileOptions::new(MemoryOptions { clock, feed: FeedOptions::recommended() }, seed))
 }
 
-/// A tenant that is in no directory; number 0 is the default one.
-pub fn tenant(number: u32) -> Tenant {
-    Tenant::numbered(number, TenantName::new(&format!("t{number}")).unwrap_or_default(), None)
-}
-
-/// Where the directory has a tenant, or a part of one: `within` names the tenant and the model.
-pub fn directory_row(within: Option<(&Tenant, Model)>, name: &str) -> (Partition, Bytes) {
-    let directory = Directory { within: within.map(|(tenant, model)| (tenant.clone(), model.id)) };
-    (tenant_rows::partition(), tenant_rows::named(&directory, name))
-}
-
 /// How many rows lie under the number of a tenant, in all partitions of all spaces.
 ///
 /// # Panics
@@ -170,31 +140,6 @@ pub fn directory_row(within: Option<(&Tenant, Model)>, name: &str) -> (Partition
 /// If the engine cannot be read.
 pub fn rows_of_tenant(store: &Store, number: u32) -> usize {
     store.count_tenant_rows(number).expect("an engine that can be read")
-}
-
-/// A partition of [`THINGS`] of the default tenant.
-pub fn things(bucket: u32) -> Partition {
-    Partition { tenant: Tenant::default(), space: THINGS, bucket }
-}
-
-/// The model of [`record`].
-pub const TESTS: Model = Model { id: 200, name: "tests" };
-
-/// What a commit says of itself.
-pub fn record(said: impl Into<Bytes>) -> ChangeRecord {
-    ChangeRecord::new(TESTS, 1, 2, said)
-}
-
-/// A commit in bucket 0 of [`THINGS`] that says nothing of itself.
-pub fn commit(write_id: u128, conditions: Vec<Condition>, writes: Vec<Write>) -> Commit {
-    Commit {
-        partition: things(0),
-        write_id: WriteId(write_id),
-        conditions,
-        writes,
-        change: Some(record(format!("change {write_id}"))),
-        reclaims: false,
-    }
 }
 
 fn bytes(text: &str) -> Bytes {

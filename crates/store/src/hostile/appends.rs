@@ -27,7 +27,7 @@ impl Hostile {
 
     pub(crate) fn append(&self, append: &Append, epoch: Epoch) -> Result<(), Error> {
         self.world.memory.check_open()?;
-        crate::limits::check_append(&append.partition, &append.rows, &Limits::PORTABLE)?;
+        store_contract::limits::check_append(&append.partition, &append.rows, &Limits::PORTABLE)?;
         let world = &self.world;
         let mut rows: Vec<_> = append.rows.iter().map(|row| (world.dice.lock().next(), row)).collect();
         rows.sort_unstable_by_key(|(rank, _)| *rank);

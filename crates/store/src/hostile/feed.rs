@@ -4,8 +4,9 @@
 use std::collections::VecDeque;
 
 use super::Hostile;
-use crate::place::place;
 use crate::{Change, Cursor, Error, FeedPage, Partition};
+use store_contract::incarnation::{incarnation_of_cursor, number_of_cursor};
+use store_contract::place::place;
 
 /// At most so many commits before the cursor begins what is told again.
 const BACK_MAX: usize = 8;
@@ -45,13 +46,13 @@ impl Hostile {
     fn told_before(&self, shard: u32, cursor: Cursor, changes_max: usize) -> Result<Vec<Change>, Error> {
         let world = &self.world;
         let back = 1 + world.below(BACK_MAX) as u64;
-        if changes_max < 2 || !world.roll(world.options.twice) || cursor.sequence < back {
+        if changes_max < 2 || !world.roll(world.options.twice) || number_of_cursor(cursor) < back {
             return Ok(Vec::new());
         }
-        let from = Cursor { sequence: cursor.sequence - back, ..cursor };
+        let from = incarnation_of_cursor(cursor).cursor(number_of_cursor(cursor) - back);
         match self.page(shard, from, BACK_MAX) {
             Ok(FeedPage { mut changes, .. }) => {
-                changes.retain(|change| change.number <= cursor.sequence);
+                changes.retain(|change| change.number <= number_of_cursor(cursor));
                 let surplus = changes.len().saturating_sub(changes_max - 1);
                 changes.drain(..surplus);
                 Ok(changes)
@@ -89,9 +90,10 @@ impl Hostile {
 /// Gives each change the newest cursor behind which nothing lies that is told later in the page.
 fn place_cursors(changes: &mut [Change], asked: Cursor, end: Cursor) {
     let newest = changes.iter().map(|change| change.number).max().unwrap_or_default();
-    let mut upto = newest.max(asked.sequence);
+    let asked = number_of_cursor(asked);
+    let mut upto = newest.max(asked);
     for change in changes.iter_mut().rev() {
-        change.cursor = Cursor { sequence: upto, ..end };
-        upto = upto.min((change.number - 1).max(asked.sequence));
+        change.cursor = incarnation_of_cursor(end).cursor(upto);
+        upto = upto.min((change.number - 1).max(asked));
     }
 }

@@ -9,8 +9,8 @@ use std::sync::{Arc, Weak};
 use parking_lot::Mutex;
 
 use super::{Memory, State, fill};
-use crate::place::{PlaceBytes, bounds, head_bytes, place};
 use crate::{Direction, Error, ErrorKind, Page, Partition, Range, Row, SpaceKind};
+use store_contract::place::{PlaceBytes, bounds, head_bytes, place};
 
 /// What rows were at the moment of a snapshot, of those that were written since.
 type Undone = Mutex<BTreeMap<PlaceBytes, Option<Row>>>;

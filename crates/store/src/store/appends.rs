@@ -16,7 +16,7 @@ impl Store {
         match &self.engine {
             Engine::Memory(memory) => memory.fence(partition),
             // One for all partitions does: a newer one refuses more commits than it must, once each.
-            Engine::Embedded(embedded) => embedded.shared().fence(),
+            Engine::Embedded(embedded) => embedded.fence(),
             Engine::Hostile(hostile) => hostile.fence(partition),
         }
     }

@@ -1,10 +1,10 @@
 //! What is in a directory, page by page.
 
 use super::{Found, PAGE_TENANTS, TenantInfo, Tenants, damaged};
-use crate::lives::Directory;
 use crate::rows::Pages;
-use crate::tenant_rows::{self, Entry};
 use crate::{Direction, Error, Model, Tenant, TenantName};
+use store_contract::lives::Directory;
+use store_contract::tenant_rows::{self, Entry};
 
 /// A page of a directory.
 #[derive(Debug)]

@@ -6,8 +6,8 @@ use bytes::Bytes;
 
 use super::{BACKOFF, DIRECTORY, Found, PAGE_TENANTS, Tenants, damaged, is_default};
 use crate::rows::Pages;
-use crate::tenant_rows::{self, Entry};
 use crate::{Error, ErrorKind, Model, Tenant, TenantName, Write};
+use store_contract::tenant_rows::{self, Entry};
 
 impl Tenants {
     /// Removes a tenant, with all its parts: from now on it is not there, on any node, and its name is free. Its rows go with

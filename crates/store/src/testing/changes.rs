@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use store_contract::incarnation::{incarnation_of_cursor, number_of_cursor, number_of_stamp};
+
 use super::{
     BLOCKS, FEED_RECORDS_MIN, TESTS, append, bytes, commit, done, kind, put, record, stamped, things,
 };
@@ -11,7 +13,7 @@ use crate::{
 };
 
 pub(super) async fn check_feed(store: &Store) {
-    assert_eq!(store.feed_end(0).sequence, 0);
+    assert_eq!(number_of_cursor(store.feed_end(0)), 0);
     assert!(store.feed(0, Cursor::default(), 10).await.expect("feed").changes.is_empty());
     let mut stamps = Vec::new();
     for n in 1..=10_u32 {
@@ -40,14 +42,22 @@ pub(super) async fn check_feed(store: &Store) {
         assert_eq!(change.write_id, WriteId(n));
         assert_eq!(change.record, record(format!("change {n}")));
         assert_eq!(change.partition, things(u32::try_from(n % 3).expect("small")));
-        assert_eq!((change.number, change.cursor.sequence), (stamp.sequence, stamp.sequence));
+        assert_eq!(
+            (change.number, number_of_cursor(change.cursor)),
+            (number_of_stamp(stamp), number_of_stamp(stamp))
+        );
     }
     assert_eq!(kind(store.feed(1, Cursor::default(), 3).await), ErrorKind::Misuse);
 }
 
 /// The cursor so many commits before this one.
+/// The cursor of the same incarnation behind the commit of this number.
+fn at(cursor: Cursor, number: u64) -> Cursor {
+    incarnation_of_cursor(cursor).cursor(number)
+}
+
 fn back(cursor: Cursor, commits: u64) -> Cursor {
-    Cursor { sequence: cursor.sequence - commits, ..cursor }
+    at(cursor, number_of_cursor(cursor) - commits)
 }
 
 /// What is of another store, or of another life of this one, is refused as such.
@@ -58,7 +68,7 @@ pub(super) async fn check_incarnation(store: &Store, other: &Store) {
     let commit_on = |stamp| commit(2, vec![Condition::Version(bytes("a"), stamp)], vec![stamped("a", "2")]);
     assert_eq!(kind(store.commit(commit_on(foreign)).await), ErrorKind::OtherIncarnation);
     assert_eq!(kind(store.feed(0, other.feed_end(0), 9).await), ErrorKind::OtherIncarnation);
-    let beyond = Cursor { sequence: 2, ..store.feed_end(0) };
+    let beyond = at(store.feed_end(0), 2);
     assert_eq!(kind(store.feed(0, beyond, 9).await), ErrorKind::OtherIncarnation, "nobody was there");
     assert_eq!(store.feed(0, Cursor::default(), 9).await.expect("the beginning").changes.len(), 1);
     done(store, commit_on(stamp)).await;
@@ -66,7 +76,7 @@ pub(super) async fn check_incarnation(store: &Store, other: &Store) {
     let held = Cursor::from_bytes(other.feed_end(0).to_bytes());
     assert_eq!(held, other.feed_end(0));
     assert_eq!(store.feed(0, store.adopt_cursor(held), 9).await.expect("adopted").changes.len(), 1);
-    assert_eq!(store.adopt_cursor(Cursor { sequence: 3, ..held }), Cursor { sequence: 3, ..held });
+    assert_eq!(store.adopt_cursor(at(held, 3)), at(held, 3));
 }
 
 /// A commit that says nothing of itself.
@@ -84,7 +94,7 @@ pub(super) async fn check_feed_readers(store: &Store) {
     let silent_end = done(store, silent(21)).await;
     let page = store.feed(0, Cursor::default(), 9).await.expect("feed");
     let numbers: Vec<_> = page.changes.iter().map(|change| change.number).collect();
-    assert_eq!(numbers, [first.sequence, last.sequence]);
+    assert_eq!(numbers, [first, last].map(number_of_stamp));
     assert_eq!(page.cursor, store.feed_end(0), "behind what says nothing, too");
     let seen = page.changes.first().expect("the first change").cursor;
     assert_eq!(store.feed(0, seen, 1).await.expect("feed").changes.len(), 1);

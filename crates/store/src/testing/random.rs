@@ -6,13 +6,12 @@ use std::ops::Bound;
 use bytes::Bytes;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestCaseError, TestRunner};
+use store_contract::incarnation::{Incarnation, incarnation_of_cursor, number_of_stamp};
 
 use super::{FEED, FEED_RECORDS_MIN, record, things};
-use crate::embedded::EmbeddedOptions;
-use crate::incarnation::Incarnation;
 use crate::{
-    Change, Clock, Commit, Condition, Direction, ErrorKind, MemoryOptions, Range, Row, Stamp, Store,
-    Timestamp, Write, WriteId, later_wins,
+    Change, Clock, Commit, Condition, Direction, EmbeddedOptions, ErrorKind, MemoryOptions, Range, Row,
+    Stamp, Store, Timestamp, Write, WriteId, later_wins,
 };
 
 #[derive(Clone, Debug)]
@@ -95,7 +94,7 @@ impl Model {
             Demand::Present => Condition::Present(key.clone()),
             Demand::Version(age) => {
                 let row = self.rows.get(&(plan.bucket, key.clone()));
-                let sequence = row.map_or(1, |row| row.stamp.sequence).saturating_sub(*age);
+                let sequence = row.map_or(1, |row| number_of_stamp(row.stamp)).saturating_sub(*age);
                 Condition::Version(key.clone(), self.incarnation.stamp(sequence))
             }
         });
@@ -120,7 +119,7 @@ impl Model {
             Condition::Version(key, stamp) => self
                 .rows
                 .get(&(bucket, key.clone()))
-                .is_some_and(|row| row.stamp == *stamp && stamp.sequence > 0),
+                .is_some_and(|row| row.stamp == *stamp && number_of_stamp(*stamp) > 0),
             Condition::Fence(_) => unreachable!("no plan has one"),
         });
         if !holds {
@@ -174,7 +173,7 @@ async fn check(
     mut store: Store,
     reopen: impl Fn(Store) -> Store,
 ) -> Result<(), TestCaseError> {
-    let incarnation = store.feed_end(0).incarnation;
+    let incarnation = incarnation_of_cursor(store.feed_end(0));
     let mut model = Model { incarnation, rows: BTreeMap::new(), changes: Vec::new() };
     let mut number = 0;
     for step in steps {

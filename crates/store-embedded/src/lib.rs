@@ -1,0 +1,50 @@
+//! The embedded engine of the store: RocksDB behind one committer thread and a cache of hot rows.
+//!
+//! Writes go down a bounded queue to the committer (`committer.rs`), which makes one engine write
+//! and one sync of all that waits. Reads go to the cache (`cache.rs`), then to the engine on the
+//! caller's thread as long as no disk is needed, then to a thread that may block (`read.rs`).
+//! With [`Durability::Sync`] the engine shows a write only after its sync, so no reader ever sees
+//! what a crash could take away.
+//!
+//! Models do not use this crate: they open a store with `store::Store::open`.
+
+mod options;
+mod failure;
+mod ranges;
+mod cache;
+mod format;
+mod rows;
+mod counted;
+mod read_options;
+mod directory;
+mod disk;
+mod feed_log;
+mod folder;
+mod incarnation;
+mod log;
+mod snapshots;
+mod state;
+mod tuning;
+mod shared;
+mod read;
+mod snapshot;
+mod erasure;
+mod batch;
+mod request;
+mod keeper;
+mod tidy;
+mod warm;
+mod committer;
+mod feed;
+mod skip;
+mod embedded;
+mod backup;
+
+pub use backup::restore;
+pub use embedded::{Embedded, QUEUE_BYTES_MAX, QUEUE_REQUESTS_MAX};
+pub use options::{Durability, EmbeddedOptions};
+pub use snapshot::EmbeddedSnapshot;
+pub use snapshots::SNAPSHOT_AGE_MAX;
+
+#[cfg(test)]
+mod tests;

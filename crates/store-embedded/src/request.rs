@@ -1,0 +1,49 @@
+//! What the committer is asked for.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use store_contract::{
+    Append, Appended, Commit, CommitWithAppends, Cursor, Epoch, Error, Lease, Partition, Stamp,
+};
+use tokio::sync::{OwnedSemaphorePermit, oneshot};
+
+/// A request on its way, with the room it takes in the queue.
+#[derive(Debug)]
+pub(crate) struct Queued {
+    pub(crate) request: Request,
+    pub(crate) room: Option<OwnedSemaphorePermit>,
+}
+
+/// Where the outcome of a request goes.
+pub(crate) type Answer<T> = oneshot::Sender<Result<T, Error>>;
+
+/// What the committer does.
+#[derive(Debug)]
+pub(crate) enum Request {
+    One(Commit, Answer<Stamp>),
+    Group(Vec<CommitWithAppends>, oneshot::Sender<Vec<Result<Stamp, Error>>>),
+    Append(Append, Epoch, Answer<()>),
+    Remove(Partition, Vec<Bytes>, Appended, Answer<()>),
+    /// Begins an epoch.
+    Bump(Commit, Answer<Epoch>),
+    /// Removes all rows of the tenant of this number, which has ended.
+    Erase(u32, Answer<()>),
+    Lease {
+        name: String,
+        ttl: Duration,
+        answer: Answer<Option<Lease>>,
+    },
+    Renew {
+        lease: Lease,
+        ttl: Duration,
+        answer: Answer<bool>,
+    },
+    /// Notes where a reader of the feed stands.
+    KeepFeed(Box<str>, Vec<Cursor>, Answer<()>),
+    /// Answers when everything before it is settled: an error if the batch with it failed, so that some of it is not.
+    Settle(Answer<()>),
+    /// Opens the engine again if the disk was full.
+    Reopen,
+    Close(Answer<()>),
+}

@@ -1,0 +1,166 @@
+//! The rows of a batch, gathered so that they can go to the engine in the order of their places:
+//! neighbours in the memtable are then written one after another, which spares most of the misses of
+//! the processor's cache that make up half the cost of a write.
+
+//!
+//! Removed ranges go first; rows that came before a range around them are left out.
+
+use rocksdb::WriteBatch;
+
+use super::ranges::Ranges;
+use store_contract::place::PlaceBytes;
+
+#[derive(Default)]
+pub(crate) struct Rows {
+    bytes: Vec<u8>,
+    entries: Vec<Entry>,
+    ranges: Vec<(PlaceBytes, PlaceBytes)>,
+    /// The same ranges; the moment is how many there were.
+    removed: Ranges,
+}
+
+struct Entry {
+    start: usize,
+    place_end: usize,
+    end: usize,
+    /// How many ranges were removed before.
+    moment: u64,
+    is_put: bool,
+}
+
+impl Rows {
+    /// Puts a stored value at a place.
+    pub(crate) fn put(&mut self, place: &[u8], value: &[u8]) {
+        self.push(place, value, true);
+    }
+
+    /// Removes the row at a place.
+    pub(crate) fn delete(&mut self, place: &[u8]) {
+        self.push(place, &[], false);
+    }
+
+    /// Removes the rows from a place up to another.
+    pub(crate) fn delete_range(&mut self, start: PlaceBytes, end: PlaceBytes) {
+        self.removed.insert(&start, &end, self.moment() + 1);
+        self.ranges.push((start, end));
+    }
+
+    /// How many ranges were removed.
+    pub(crate) fn moment(&self) -> u64 {
+        self.ranges.len() as u64
+    }
+
+    /// Whether a place lies in a range that was removed after a moment.
+    pub(crate) fn is_removed_since(&self, place: &[u8], moment: u64) -> bool {
+        !self.ranges.is_empty() && self.removed.newest(place) > moment
+    }
+
+    /// The removed ranges.
+    pub(crate) fn ranges(&self) -> &[(PlaceBytes, PlaceBytes)] {
+        &self.ranges
+    }
+
+    /// The places from one up to another whose rows were written, in order, once [`Rows::write_to`] has sorted them. Cost: two
+    /// look-ups.
+    pub(crate) fn places_within(&self, start: &[u8], end: &[u8]) -> impl Iterator<Item = &[u8]> + use<'_> {
+        let place =
+            |entry: &Entry| self.bytes.get(entry.start..entry.place_end).expect("the bytes of an entry");
+        let first = self.entries.partition_point(|entry| place(entry) < start);
+        let last = self.entries.partition_point(|entry| place(entry) < end);
+        let within = self.entries.get(first..last).unwrap_or_default();
+        within.iter().map(place)
+    }
+
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes.len()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.entries.is_empty() && self.ranges.is_empty()
+    }
+
+    /// Copies everything into an engine write. Of changes of one place the last stays the last.
+    pub(crate) fn write_to(&mut self, batch: &mut WriteBatch) {
+        let bytes = &self.bytes;
+        let place = |entry: &Entry| bytes.get(entry.start..entry.place_end).expect("the bytes of an entry");
+        // By their bytes' places among equals: it comes to a stable sort, without the memory that one takes.
+        self.entries.sort_unstable_by(|a, b| place(a).cmp(place(b)).then(a.start.cmp(&b.start)));
+        for (start, end) in &self.ranges {
+            batch.delete_range(start, end);
+        }
+        for entry in &self.entries {
+            let place = place(entry);
+            if self.is_removed_since(place, entry.moment) {
+                continue;
+            }
+            match entry.is_put {
+                true => {
+                    batch.put(place, bytes.get(entry.place_end..entry.end).expect("the bytes of an entry"))
+                }
+                false => batch.delete(place),
+            }
+        }
+    }
+
+    /// Forgets everything.
+    pub(crate) fn clear(&mut self) {
+        self.bytes.clear();
+        self.entries.clear();
+        self.ranges.clear();
+        self.removed.clear();
+    }
+
+    fn push(&mut self, place: &[u8], value: &[u8], is_put: bool) {
+        let start = self.bytes.len();
+        self.bytes.extend_from_slice(place);
+        let place_end = self.bytes.len();
+        self.bytes.extend_from_slice(value);
+        self.entries.push(Entry { start, place_end, end: self.bytes.len(), moment: self.moment(), is_put });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use rocksdb::WriteBatchIterator;
+
+    use super::*;
+
+    /// What a batch leaves under its keys.
+    #[derive(Default)]
+    struct Left(BTreeMap<Box<[u8]>, Option<Box<[u8]>>>);
+
+    impl WriteBatchIterator for Left {
+        fn put(&mut self, key: &[u8], value: &[u8]) {
+            self.0.insert(key.into(), Some(value.into()));
+        }
+
+        fn delete(&mut self, key: &[u8]) {
+            self.0.insert(key.into(), None);
+        }
+    }
+
+    #[test]
+    fn of_many_changes_of_one_place_the_last_is_left() {
+        let (mut rows, mut batch, mut left) = (Rows::default(), WriteBatch::default(), Left::default());
+        let mut expected = Left::default();
+        for change in 0..5_000_u32 {
+            let (place, value) = ([b'p', u8::try_from(change * 7 % 31).unwrap()], change.to_be_bytes());
+            match change % 3 {
+                0 => {
+                    rows.delete(&place);
+                    expected.delete(&place);
+                }
+                _ => {
+                    rows.put(&place, &value);
+                    expected.put(&place, &value);
+                }
+            }
+        }
+        rows.write_to(&mut batch);
+        batch.iterate(&mut left);
+        assert_eq!(left.0, expected.0);
+        assert!(left.0.values().any(Option::is_none) && left.0.values().any(Option::is_some));
+    }
+}
