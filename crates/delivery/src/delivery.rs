@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use bytes::Bytes;
-use store::{Change, Cursor, Error, ErrorKind, FeedPage, Stamp, Store, Tenant, Timestamp, WriteIds};
+use store::{Change, Cursor, Error, ErrorKind, FeedPage, SkipLog, Stamp, Store, Tenant, Timestamp, WriteIds};
 
 use crate::options::Options;
 use crate::outbox::{Commits, load, open_slot};
@@ -104,6 +104,8 @@ pub struct Delivery {
     batches: HashMap<u64, u128>,
     next_batch: u64,
     counters: Counters,
+    /// Receivers that nothing can be read of.
+    skips: SkipLog,
 }
 
 impl Delivery {
@@ -144,6 +146,7 @@ impl Delivery {
             batches: HashMap::new(),
             next_batch: 0,
             counters: Counters::default(),
+            skips: SkipLog::default(),
         };
         delivery.set_receivers(receivers).await?;
         delivery.keep_feed().await?;
@@ -151,7 +154,7 @@ impl Delivery {
     }
 
     /// The receivers, all of them, as they were read after the last page. One that is gone is forgotten with its rows; its
-    /// batches under way need not be settled. Without any, the feed is passed over up to `ends`, which were asked for before the receivers were read.
+    /// batches under way need not be settled. One whose rows are damaged is skipped, and sent nothing. After an error, to be called again.
     ///
     /// # Errors
     ///
@@ -167,7 +170,7 @@ impl Delivery {
                 slot.receiver = receiver;
                 continue;
             }
-            let id = receiver.id;
+            let (id, tenant) = (receiver.id, receiver.tenant.clone());
             let context = (&self.options, &self.write_ids);
             match open_slot(&self.store, receiver, self.position.advance, context).await {
                 Ok(slot) => {
@@ -177,26 +180,27 @@ impl Delivery {
                     self.slots.insert(id, slot);
                 }
                 Err(error) if error.kind() == ErrorKind::TenantRemoved => {}
+                Err(error) if error.kind() == ErrorKind::Corrupt => self.note_skip(id, &tenant, &error),
                 Err(error) => return Err(error),
             }
         }
         for id in gone {
-            let tenant = self.remove(id);
-            match forget(&self.store, &tenant, id).await {
+            // Known until its rows are gone: who calls again after an error has them removed.
+            let slot = self.slots.get(&id).expect("one that is known");
+            match forget(&self.store, &slot.receiver.tenant, id).await {
                 Err(error) if error.kind() != ErrorKind::TenantRemoved => return Err(error),
-                Ok(()) | Err(_) => {}
+                Ok(()) | Err(_) => self.remove(id),
             }
         }
         Ok(())
     }
 
-    /// Forgets a receiver; answers its tenant.
-    fn remove(&mut self, id: u128) -> Tenant {
+    /// Forgets a receiver.
+    fn remove(&mut self, id: u128) {
         let slot = self.slots.remove(&id).expect("one that is known");
         self.active.remove(&id);
         slot.open_pages().for_each(|page| self.pages.settle(page));
         self.batches.retain(|_, receiver| *receiver != id);
-        slot.receiver.tenant
     }
 
     /// Passes the feed over up to these ends of its shards, for there is no receiver: the ends were asked for before that was seen.
@@ -291,11 +295,11 @@ impl Delivery {
     }
 
     /// What is to be sent now: a batch at a time of each receiver that may be tried, so that none waits for another. Cost: O(receivers with
-    /// something to send); a scan for each that is sent from its outbox.
+    /// something to send); a scan for each that is sent from its outbox. A receiver whose outbox cannot be read is skipped.
     ///
     /// # Errors
     ///
-    /// Those of a scan; `Conflict` if another follower has taken over: this one is to be dropped.
+    /// `Conflict` if another follower has taken over: this one is to be dropped.
     pub async fn batches(&mut self, now: Timestamp) -> Result<Vec<Batch>, Error> {
         let mut batches = Vec::new();
         let behind = self.active.range(..=self.served);
@@ -308,7 +312,17 @@ impl Delivery {
                 if self.batches.len() >= self.options.sends_max {
                     break;
                 }
-                let Some(batch) = self.next_batch_of(*id, now).await? else { continue };
+                let batch = match self.next_batch_of(*id, now).await {
+                    Ok(Some(batch)) => batch,
+                    Ok(None) => continue,
+                    Err(error) if error.kind() == ErrorKind::Conflict => return Err(error),
+                    // The others do not wait for it, and batches that were taken are sent.
+                    Err(error) => {
+                        let slot = self.slots.get(id).expect("its outbox was looked at");
+                        self.note_skip(*id, &slot.receiver.tenant, &error);
+                        continue;
+                    }
+                };
                 found = true;
                 self.served = *id;
                 batches.push(batch);
@@ -316,6 +330,10 @@ impl Delivery {
         }
         self.active.retain(|id| self.slots.get(id).is_some_and(|slot| !slot.is_idle()));
         Ok(batches)
+    }
+
+    fn note_skip(&self, id: u128, tenant: &Tenant, error: &Error) {
+        self.skips.note(self.options.name, tenant, &format_args!("the outbox of receiver {id:032x}"), error);
     }
 
     async fn next_batch_of(&mut self, id: u128, now: Timestamp) -> Result<Option<Batch>, Error> {
@@ -409,9 +427,7 @@ impl Delivery {
         for ((id, plan), outcome) in planned.into_iter().zip(outcomes) {
             match outcome {
                 Ok(version) => self.apply(id, plan, version),
-                Err(error) if error.kind() == ErrorKind::TenantRemoved => {
-                    self.remove(id);
-                }
+                Err(error) if error.kind() == ErrorKind::TenantRemoved => self.remove(id),
                 Err(error) => failed = Err(error),
             }
         }

@@ -286,7 +286,9 @@ impl Slot {
         let mut status = self.status.clone();
         let mut settled_next = self.settled_next;
         if let Some((advance, next)) = moved {
-            (status.advance, status.next, status.before) = (advance, next, self.settled_next);
+            // A move that is tried again begins where it began at first.
+            let before = if status.advance == advance { status.before } else { self.settled_next };
+            (status.advance, status.next, status.before) = (advance, next, before);
             settled_next = next;
         }
         let deletes: Vec<u64> = self.acknowledged.keys().copied().collect();
@@ -352,5 +354,42 @@ impl Slot {
             }
         }
         (pages, lost)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use store::{FeedOptions, MemoryOptions, Store, Tenant};
+
+    use super::*;
+    use crate::BackOff;
+
+    /// Statuses are written, then the position cannot be, twice: matches get the numbers again that they had.
+    #[test]
+    fn a_move_of_the_position_that_is_tried_again_begins_where_it_began() {
+        let (wait, now) = (Duration::from_secs(1), Timestamp(1));
+        let options = Options {
+            name: "tests",
+            batch_messages_max: 2,
+            in_flight_max: 1,
+            sends_max: 1,
+            window_messages_max: 6,
+            memory_bytes_max: 1 << 20,
+            outbox_messages_max: 100,
+            outbox_bytes_max: 1 << 20,
+            patience: wait,
+            back_off: BackOff { first: wait, longest: wait },
+        };
+        let clock = store::Clock::manual(now);
+        let limits = Store::memory(MemoryOptions { clock, feed: FeedOptions::recommended() }).limits();
+        let receiver = Receiver { id: 1, tenant: Tenant::default(), since: Vec::new(), is_paused: false };
+        let mut slot = Slot::new(receiver, Status::default(), None, 0, &options);
+        for (page, next) in [(0, 1), (1, 2)] {
+            slot.offer(page, 0, bytes::Bytes::new(), now, &options);
+            slot.fall_behind();
+            let plan = slot.plan(Some((1, next)), now, (&options, &limits));
+            slot.apply(plan, Stamp::default());
+        }
+        assert_eq!((slot.status.next_at(0), slot.status.next_at(1)), (0, 2));
     }
 }

@@ -2,9 +2,13 @@
 
 use std::time::Duration;
 
+use bytes::Bytes;
 use delivery::{Options, read_status};
 use store::testing::plain;
-use store::{Clock, FeedOptions, MemoryOptions, Store, Tenant, Timestamp};
+use store::{
+    Clock, Commit, Direction, FeedOptions, MemoryOptions, Partition, Range, Space, SpaceKind, Store,
+};
+use store::{Tenant, Timestamp, Write, WriteIds, bucket_of};
 
 use crate::world::{World, options};
 
@@ -120,4 +124,52 @@ async fn a_receiver_that_goes_takes_its_rows_along() {
     assert_eq!(read_status(&world.store, &gone.tenant, gone.id).await.unwrap().pending, 0);
     assert!(!delivery.is_sending());
     delivery.flush(world.now()).await.unwrap();
+}
+
+/// One receiver's row is damaged; the batches of others are handed out, and the position moves.
+#[tokio::test]
+async fn a_damaged_outbox_delays_nobody_else() {
+    let mut world = world(3);
+    let mut delivery = world.open(options()).await;
+    world.change(2, 0).await;
+    world.step(&mut delivery).await;
+    world.settle(&mut delivery, 0, false);
+    delivery.flush(world.now()).await.unwrap();
+    let id = 2_u128.to_be_bytes();
+    damage(&world.store, 2, [b"M", &id[..], &0_u64.to_be_bytes()].concat()).await;
+    world.clock.pass(Duration::from_secs(2));
+    for round in 0..4 {
+        if round == 2 {
+            damage(&world.store, 2, [b"s", &id[..]].concat()).await;
+            delivery = world.open(options()).await;
+        }
+        world.change(7, 0).await;
+        world.step(&mut delivery).await;
+        let sent: Vec<u128> = world.under_way.iter().map(|batch| batch.receiver).collect();
+        assert!(sent.contains(&1) && sent.contains(&3) && !sent.contains(&2), "{sent:?}");
+        while !world.under_way.is_empty() {
+            world.settle(&mut delivery, 0, true);
+        }
+        delivery.flush(world.now()).await.unwrap();
+    }
+}
+
+async fn damage(store: &Store, receiver: u128, key: Vec<u8>) {
+    let is_message = key[0] == b'M';
+    let space = Space { id: 49, kind: SpaceKind::Commit, name: "outboxes" };
+    let bucket = bucket_of(&receiver.to_be_bytes(), 1 << 31);
+    let partition = Partition { tenant: Tenant::default(), space, bucket };
+    let page = store.scan(&partition, &Range::prefix(key.clone()), Direction::Forward, 1).await.unwrap();
+    assert_eq!(page.len(), 1);
+    let (key, value) = (Bytes::from(key), Bytes::from_static(b"?"));
+    let write = if is_message { Write::Put(key, value) } else { Write::PutStamped(key, value) };
+    let commit = Commit {
+        partition,
+        write_id: WriteIds::new().next(),
+        conditions: Vec::new(),
+        writes: vec![write],
+        change: None,
+        reclaims: false,
+    };
+    store.commit_known(commit).await.unwrap();
 }
