@@ -1,12 +1,13 @@
 //! What jobs do in the repositories of all tenants. What fails in one of them is skipped.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use store::{Tenant, Timestamp};
 
 use super::Repositories;
 use crate::keys::MODEL;
-use crate::{Error, ServedHook};
+use crate::{Error, ServedHook, ServedHooks};
 
 impl Repositories {
     /// Finishes removals of series that were broken off, and gives their numbers free. For a job: every minute. What
@@ -70,25 +71,31 @@ impl Repositories {
         Ok(recompressed)
     }
 
-    /// The hooks of all repositories of all tenants. What cannot be read is skipped ([`crate::SkipLog`]).
-    pub(crate) async fn all_hooks(&self) -> Result<Vec<ServedHook>, Error> {
-        let mut all = Vec::new();
-        for part in self.all_parts("hooks").await? {
+    /// The hooks of all repositories of all tenants. What cannot be read is skipped ([`crate::SkipLog`]), and stays as it is `known`:
+    /// only a hook that is seen to be gone is no longer there.
+    pub(crate) async fn all_hooks(&self, known: &ServedHooks) -> Result<Vec<Arc<ServedHook>>, Error> {
+        let (parts, mut all) = (self.all_parts("hooks").await?, Vec::new());
+        let of = |part: &Tenant| known.hooks.get(&part.number()).into_iter().flatten().cloned();
+        for part in &parts {
             let hooks = async {
-                let context = self.context(&part).await?;
+                let context = self.context(part).await?;
                 Ok((context.hooks_each().await?, context))
             };
             let (hooks, context) = match hooks.await {
                 Ok(found) => found,
                 Err(error) => {
-                    self.skip("hooks", &part, error)?;
+                    self.skip("hooks", part, error)?;
+                    all.extend(of(part).filter(|hook| !hook.tenant.is_ended()));
                     continue;
                 }
             };
             for (name, hook) in hooks {
                 match hook {
-                    Ok(hook) => all.push(hook),
-                    Err(error) => context.skip("hooks", &format_args!("hook {name}"), error)?,
+                    Ok(hook) => all.push(Arc::new(hook)),
+                    Err(error) => {
+                        context.skip("hooks", &format_args!("hook {name}"), error)?;
+                        all.extend(of(part).filter(|hook| hook.hook.name == name));
+                    }
                 }
             }
         }

@@ -12,7 +12,7 @@ use crate::{Error, HookEvent, SeriesChange, ServedHook, ServedHooks, change_reco
 impl Repositories {
     /// Reads all hooks anew, if any was made, changed or removed since; whether that was so. Once it was asked after a page of the feed was
     /// read, no hook is missed that was there before a change of that page. Cost: a cached look-up, if there is no news; else one scan for each repository.
-    /// What cannot be read is skipped ([`crate::SkipLog`]).
+    /// What cannot be read is skipped ([`crate::SkipLog`]), and stays as it was known.
     ///
     /// # Errors
     ///
@@ -23,8 +23,8 @@ impl Repositories {
             return Ok(false);
         }
         let mut hooks: HashMap<u32, Vec<Arc<ServedHook>>> = HashMap::new();
-        for hook in self.all_hooks().await? {
-            hooks.entry(hook.tenant.number()).or_default().push(Arc::new(hook));
+        for hook in self.all_hooks(known).await? {
+            hooks.entry(hook.tenant.number()).or_default().push(hook);
         }
         *known = ServedHooks { version: Some(version), hooks };
         Ok(true)

@@ -112,6 +112,8 @@ async fn other_hooks_are_served_and_told_of_other_series() {
     for name in ["damaged", "sound"] {
         repository.put_hook(hook(name)).await.expect("a hook");
     }
+    let mut served = ServedHooks::default();
+    assert!(all.refresh_hooks(&mut served).await.expect("read"));
     let partition = keys::catalogue_partition(repository.tenant(), 0);
     spoil(&store, &partition, vec![keys::hook("damaged")]).await;
     let [damaged, sound] = [filled(&repository, "a").await, filled(&repository, "b").await];
@@ -123,6 +125,13 @@ async fn other_hooks_are_served_and_told_of_other_series() {
     let names: Vec<_> = hooks.iter().map(|hook| (&*hook.repository_name, &*hook.hook.name)).collect();
     assert_eq!(names, [("grid", "sound")]);
     assert_eq!(fresh.strands().skips().count(), 1);
+    // Who knew it before does not take it for one that is gone: its outbox stays.
+    let other = all.get_or_create("other", NOW).await.expect("made");
+    other.put_hook(hook("new")).await.expect("a hook");
+    assert!(all.refresh_hooks(&mut served).await.expect("goes on"));
+    let mut names: Vec<_> = served.iter().map(|hook| &*hook.hook.name).collect();
+    names.sort_unstable();
+    assert_eq!(names, ["damaged", "new", "sound"]);
     let repository = fresh.get("grid").await.expect("there");
     assert!(repository.hooks().await.is_err(), "whoever lists them is told so");
     let changes = all_changes(&store).await;

@@ -33,6 +33,8 @@ pub(super) struct Serving {
     shared: Arc<Shared>,
     delivery: Delivery,
     hooks: ServedHooks,
+    /// Whether the delivery does not know all of these hooks yet.
+    is_news: bool,
     by_receiver: HashMap<u128, Arc<ServedHook>>,
     pub(super) sends: JoinSet<Sent>,
     /// What was added to the metrics.
@@ -61,7 +63,7 @@ impl Serving {
         let delivery = Delivery::open(shared.store.clone(), options, receivers(&hooks)).await?;
         let by_receiver = by_receiver(&hooks);
         let (sends, counted) = (JoinSet::new(), Counters::default());
-        Ok(Self { shared, delivery, hooks, by_receiver, sends, counted })
+        Ok(Self { shared, delivery, hooks, is_news: false, by_receiver, sends, counted })
     }
 
     /// Waits for the next look, or for an answer.
@@ -100,9 +102,11 @@ impl Serving {
     }
 
     async fn refresh(&mut self) -> Result<(), Error> {
-        if self.shared.repositories.refresh_hooks(&mut self.hooks).await? {
+        self.is_news |= self.shared.repositories.refresh_hooks(&mut self.hooks).await?;
+        if self.is_news {
             self.delivery.set_receivers(receivers(&self.hooks)).await?;
             self.by_receiver = by_receiver(&self.hooks);
+            self.is_news = false;
         }
         Ok(())
     }
