@@ -16,7 +16,7 @@ pub(crate) fn run(folder: &Path) -> anyhow::Result<Vec<Case>> {
     let mut cases = Vec::new();
     for entry in fs::read_dir(folder).with_context(|| format!("reading {}", folder.display()))? {
         let path = entry?.path();
-        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let name = path.file_name().context("an entry without a name")?.to_string_lossy().into_owned();
         if !name.ends_with(".json") {
             continue;
         }
@@ -36,6 +36,7 @@ fn check(name: &str, bytes: &[u8]) -> Option<String> {
     match (name.get(..2), taken) {
         (Some("y_"), false) => Some("is refused".to_owned()),
         (Some("n_"), true) => Some("is taken".to_owned()),
-        _ => None,
+        (Some("y_" | "n_" | "i_"), _) => None,
+        _ => Some("does not say whether it is to be taken".to_owned()),
     }
 }

@@ -1,4 +1,5 @@
-//! `conformance [--url URL]`: runs the suites of the folder that `TWINFOLD_CONFORMANCE_SUITES` names, and ours.
+//! `conformance [--url URL]`: runs the suites of the folder that `TWINFOLD_CONFORMANCE_SUITES` names, and ours. With
+//! `TWINFOLD_TEST_STRICT` no public suite may be missing.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -34,18 +35,28 @@ fn run() -> anyhow::Result<bool> {
         }
     }
     let home = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
-    let mut is_good = run_suites(&home.join("small"), None, url.as_deref())?;
+    let is_strict = std::env::var_os("TWINFOLD_TEST_STRICT").is_some();
+    let mut is_good = run_suites(&home.join("small"), None, url.as_deref(), is_strict)?;
     match std::env::var_os("TWINFOLD_CONFORMANCE_SUITES") {
         Some(suites) => {
-            is_good &= run_suites(Path::new(&suites), Some(&home.join("expected")), url.as_deref())?
+            let lists = home.join("expected");
+            is_good &= run_suites(Path::new(&suites), Some(&lists), url.as_deref(), is_strict)?;
         }
-        None => say("TWINFOLD_CONFORMANCE_SUITES is not set: only ours were run"),
+        None => {
+            say("TWINFOLD_CONFORMANCE_SUITES is not set: only ours were run");
+            is_good &= !is_strict;
+        }
     }
     Ok(is_good)
 }
 
 /// Runs the suites of a folder; without lists all must pass.
-fn run_suites(suites: &Path, lists: Option<&Path>, url: Option<&str>) -> anyhow::Result<bool> {
+fn run_suites(
+    suites: &Path,
+    lists: Option<&Path>,
+    url: Option<&str>,
+    is_strict: bool,
+) -> anyhow::Result<bool> {
     let mut is_good = true;
     for suite in SUITES {
         let Some(cases) = suite.run(suites, url)? else {
@@ -54,10 +65,14 @@ fn run_suites(suites: &Path, lists: Option<&Path>, url: Option<&str>) -> anyhow:
                 suite.name,
                 suites.join(suite.folder).display()
             ));
+            is_good &= !(is_strict && suite.is_public);
             continue;
         };
-        let list = lists.map(|lists| Expected::read(&lists.join(format!("{}.txt", suite.name))));
-        let judgement = judge(&cases, &list.transpose()?.unwrap_or_default());
+        let expected = match lists {
+            Some(lists) => Expected::read(&lists.join(format!("{}.txt", suite.name)))?,
+            None => Expected::default(),
+        };
+        let judgement = judge(&cases, &expected);
         say(&format!("{}: {} passed, {} failed as listed", suite.name, judgement.passed, judgement.listed));
         for line in judgement.failed.iter().chain(&judgement.outdated) {
             say(&format!("  {line}"));

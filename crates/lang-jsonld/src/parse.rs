@@ -162,6 +162,9 @@ impl<'a> Builder<'a> {
     fn context(&mut self, context: &Value) -> Result<(), ParseError> {
         match context {
             Value::Null => {
+                if self.terms.values().any(|known| known.is_protected) {
+                    return self.invalid("null would take terms away that are protected");
+                }
                 self.terms.clear();
                 (self.vocabulary, self.reaches_core) = (None, false);
                 Ok(())

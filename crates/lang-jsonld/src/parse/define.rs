@@ -60,7 +60,11 @@ impl Builder<'_> {
 
     /// Defines a name, or its prefix, if this context object has it.
     fn define_used<'l>(&mut self, local: &mut Local<'l>, name: &str) -> Result<(), ParseError> {
-        let prefix = name.split_once(':').map_or(name, |(prefix, _)| prefix);
+        // What begins like `http://` is an IRI, whatever terms there are.
+        let prefix = match name.split_once(':') {
+            Some((prefix, rest)) if !rest.starts_with("//") => prefix,
+            _ => name,
+        };
         for name in [name, prefix] {
             if let Some((term, _)) = local.members.get_key_value(name) {
                 self.define(local, term)?;

@@ -79,6 +79,14 @@ fn terms_prefixes_and_vocabularies() {
 }
 
 #[test]
+fn an_iri_with_an_authority_has_no_prefix() {
+    check(
+        &json!({"http": "http://example.org/http/"}),
+        &[("http", "http://example.org/http/"), ("http://example.org/x", "http://example.org/x")],
+    );
+}
+
+#[test]
 fn core_terms_are_not_overridden() {
     let value = json!({
         "location": "https://example.org/location",
@@ -230,6 +238,7 @@ fn broken_contexts_are_refused_with_a_reason() {
         (json!({"a": "b:x", "b": "a:x"}), "defined by each other: a, b"),
         (json!({"a": format!("http://{}", "x".repeat(IRI_BYTES_MAX))}), "longer than 2048 bytes"),
         (json!([{"@protected": true, "a": "x:y"}, {"a": "x:z"}]), "\"a\" is protected"),
+        (json!([{"@protected": true, "a": "x:y"}, null]), "terms away that are protected"),
     ] {
         check_invalid(&value, &given, said);
     }
