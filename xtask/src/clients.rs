@@ -1,57 +1,101 @@
 //! Public clients against a fresh server: what others wrote must work unchanged.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::bail;
+use anyhow::Context;
 
 use crate::process::{is_strict, root, run, say, target, with_server};
 
-/// What is installed.
-const PACKAGES: [&str; 1] = ["ngsildclient==0.5.2"];
-/// Origin that the server is told to let in, for what the script asks as a browser does.
+/// A client of a registry of packages, and the script in `xtask/clients` that uses it.
+struct Client {
+    /// Name and version of its package.
+    package: (&'static str, &'static str),
+    script: &'static str,
+    registry: Registry,
+}
+
+/// Where a client comes from, and so what runs it.
+#[derive(Clone, Copy)]
+enum Registry {
+    Python,
+    Npm,
+}
+
+/// Each has an environment of its own: two of them do not agree about what they need.
+const CLIENTS: [Client; 3] = [
+    Client { package: ("ngsildclient", "0.5.2"), script: "ngsi_ld.py", registry: Registry::Python },
+    Client { package: ("filip", "0.8.1"), script: "filip_ld.py", registry: Registry::Python },
+    Client { package: ("ngsijs", "1.4.1"), script: "ngsijs.js", registry: Registry::Npm },
+];
+/// Origin that the server is told to let in, for what a script asks as a browser does.
 const ORIGIN: &str = "https://app.example.org";
 
-/// Installs the client from the registry of Python packages into the target folder, and runs `xtask/clients/ngsi_ld.py`
-/// with it. Without Python or the registry nothing is shown: that is said, and with `TWINFOLD_TEST_STRICT`, as in CI, it is a failure.
+/// Installs each client into the target folder, and runs its script. What cannot be installed is not tried: that is said, and with
+/// `TWINFOLD_TEST_STRICT`, as in CI, it is a failure.
+///
+/// # Errors
+///
+/// A client that does not work as its users expect.
 pub(crate) fn check() -> anyhow::Result<()> {
-    let strict = is_strict();
-    let python = match install() {
-        Ok(python) => python,
-        Err(error) if strict => {
-            return Err(
-                error.context("public clients cannot be installed, and TWINFOLD_TEST_STRICT asks for them")
-            );
+    let mut installed = Vec::new();
+    for client in &CLIENTS {
+        match client.install() {
+            Ok(folder) => installed.push((client, folder)),
+            Err(error) if is_strict() => {
+                return Err(error.context(format!(
+                    "{} cannot be installed, and TWINFOLD_TEST_STRICT asks for it",
+                    client.package.0
+                )));
+            }
+            Err(error) => say(&format!("SKIPPED: {} was not tried: {error:#}\n", client.package.0)),
         }
-        Err(error) => {
-            say(&format!("SKIPPED: public clients were not tried: {error:#}\n"));
-            return Ok(());
-        }
-    };
+    }
+    if installed.is_empty() {
+        return Ok(());
+    }
     with_server(&["--cors-origins", ORIGIN], |url| {
-        let mut script = Command::new(&python);
-        script.arg(root().join("xtask/clients/ngsi_ld.py")).args([url, ORIGIN]);
-        // The server is on this machine, whatever stands between it and others.
-        run(script.env("no_proxy", "*").env("NO_PROXY", "*").env("PYTHONDONTWRITEBYTECODE", "1"))
+        installed.iter().try_for_each(|(client, folder)| client.run(folder, url))
     })
 }
 
-/// The Python of an environment that has the client.
-fn install() -> anyhow::Result<PathBuf> {
-    let folder = target().join("clients");
-    let python = folder.join("bin/python");
-    if !works(&python) {
-        run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&folder))?;
-        let mut pip = Command::new(&python);
-        run(pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]).args(PACKAGES))?;
+impl Client {
+    /// The folder that it is installed in, once.
+    fn install(&self) -> anyhow::Result<PathBuf> {
+        let (name, version) = self.package;
+        let folder = target().join("clients").join(format!("{name}-{version}"));
+        // Written last: a folder without it is half done.
+        let done = folder.join("installed");
+        if done.is_file() {
+            return Ok(folder);
+        }
+        fs::create_dir_all(&folder).with_context(|| format!("making {}", folder.display()))?;
+        match self.registry {
+            Registry::Python => {
+                run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&folder))?;
+                let mut pip = Command::new(folder.join("bin/python"));
+                pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]);
+                run(pip.arg(format!("{name}=={version}")))?;
+            }
+            Registry::Npm => {
+                let mut npm = Command::new("npm");
+                npm.args(["install", "--silent", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix"]);
+                run(npm.arg(&folder).arg(format!("{name}@{version}")))?;
+            }
+        }
+        fs::write(&done, "").with_context(|| format!("writing {}", done.display()))?;
+        Ok(folder)
     }
-    if !works(&python) {
-        bail!("ngsildclient is installed in {} and cannot be imported", folder.display());
-    }
-    Ok(python)
-}
 
-fn works(python: &Path) -> bool {
-    let imported = Command::new(python).args(["-c", "import ngsildclient"]).output();
-    imported.is_ok_and(|output| output.status.success())
+    fn run(&self, folder: &Path, url: &str) -> anyhow::Result<()> {
+        let mut script = match self.registry {
+            Registry::Python => Command::new(folder.join("bin/python")),
+            Registry::Npm => Command::new("node"),
+        };
+        script.env("PYTHONDONTWRITEBYTECODE", "1").env("NODE_PATH", folder.join("node_modules"));
+        script.arg(root().join("xtask/clients").join(self.script)).args([url, ORIGIN]);
+        // The server is on this machine, whatever stands between it and others.
+        run(script.env("no_proxy", "*").env("NO_PROXY", "*"))
+    }
 }

@@ -5,6 +5,7 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, ensure};
 
 use crate::process::{cargo, is_strict, root, run, say, with_server};
+use crate::suites;
 
 /// Formatting, lints, edges, and the checkers that are installed.
 pub(crate) fn check() -> anyhow::Result<()> {
@@ -67,8 +68,14 @@ pub(crate) fn properties(rest: &[String]) -> anyhow::Result<()> {
 
 /// Other people's suites, and ours; transcripts against a server that is started for it, unless a URL is given.
 pub(crate) fn conformance(rest: &[String]) -> anyhow::Result<()> {
+    let suites = suites::folder()?;
     let run_suites = |arguments: &[String]| {
-        run(cargo(&["run", "--quiet", "--package", "conformance", "--"]).args(arguments))
+        let mut conformance = cargo(&["run", "--quiet", "--package", "conformance", "--"]);
+        conformance.args(arguments);
+        if let Some(suites) = &suites {
+            conformance.env("TWINFOLD_CONFORMANCE_SUITES", suites);
+        }
+        run(&mut conformance)
     };
     if rest.is_empty() {
         return with_server(&[], |url| run_suites(&["--url".to_owned(), url.to_owned()]));

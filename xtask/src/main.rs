@@ -14,6 +14,7 @@ mod layers;
 mod process;
 mod ratchets;
 mod source;
+mod suites;
 
 use std::process::ExitCode;
 
@@ -32,10 +33,11 @@ cargo xtask DOOR [ARGUMENTS]
   torture [ARGUMENTS] kill the store's process at random moments, 5000 times;
                       or as told: --rounds N, --seed S, and which of kill, power, failing
   examples            load examples/city into a fresh server and compare its answers with those recorded
-  clients             public clients (ngsildclient from PyPI) and what others send, against a fresh server; left out, loudly,
-                      without Python or its registry, unless TWINFOLD_TEST_STRICT is set
+  clients             public clients (ngsildclient and filip from PyPI, ngsijs from npm) and what others send, against a fresh server;
+                      left out, loudly, without their registries, unless TWINFOLD_TEST_STRICT is set
   conformance [--url URL]
-                      the suites of the folder TWINFOLD_CONFORMANCE_SUITES, and ours; transcripts against URL, or a fresh server
+                      public suites (of the folder TWINFOLD_CONFORMANCE_SUITES, or fetched from the registries of crates and of
+                      Python packages), and ours; transcripts against URL, or a fresh server
   layers [CRATE]      where a module uses one that is not above it in the list of modules, and a better order
   shrink              take out of xtask/ratchets.toml what is no longer needed
 ";
