@@ -1,6 +1,7 @@
-//! JSON text, formulas, contexts.
+//! JSON text, formulas, contexts, times and durations.
 
 use lang_jsonld::Documents;
+use lang_time::{Fraction, LeapSecond, Offsets, Rules, TimeReader};
 
 use crate::{Target, texts};
 
@@ -12,6 +13,10 @@ pub(crate) const JSON_STRING: Target = Target { name: "json_string", run: json_s
 pub(crate) const FORMULA: Target = Target { name: "formula", run: formula, seeds: formula_seeds };
 /// A context gives every name back that it made of an IRI.
 pub(crate) const CONTEXT: Target = Target { name: "context", run: context, seeds: context_seeds };
+/// A date-time that is written is read, by whichever rules it was read.
+pub(crate) const TIME: Target = Target { name: "time", run: time, seeds: time_seeds };
+/// A duration that is printed is parsed to the same parts.
+pub(crate) const DURATION: Target = Target { name: "duration", run: duration, seeds: duration_seeds };
 
 /// Containers inside each other.
 const DEPTH_MAX: usize = 32;
@@ -99,4 +104,55 @@ fn context(bytes: &[u8]) {
         let name = context.compact(&iri).into_owned();
         assert_eq!(context.expand(&name), iri, "{word:?} is {name:?}");
     }
+}
+
+fn time_seeds() -> Vec<Vec<u8>> {
+    texts(&[
+        "2026-05-04T10:00:00.123456789Z",
+        "1969-12-31t23:59:59,5+0130",
+        "2024-02-29 24:00:00-23:59",
+        "2016-12-31T23:59:60z",
+        "0000-01-01T00:00:00+01",
+    ])
+}
+
+fn time(bytes: &[u8]) {
+    let offsets = [Offsets::Z, Offsets::Rfc3339, Offsets::Iso8601];
+    let leap_seconds = [LeapSecond::Refused, LeapSecond::Before, LeapSecond::After];
+    for (offsets, leap_second) in offsets.into_iter().zip(leap_seconds) {
+        let rules = Rules { separators: b"Tt ", comma: true, fraction_digits_max: 12, offsets, leap_second };
+        let Some(time) = lang_time::parse(bytes, &rules) else { continue };
+        for fraction in [Fraction::Groups, Fraction::Shortest] {
+            let written = lang_time::format(time, fraction);
+            // An offset may lead out of the years of four digits.
+            let expected = Some(time).filter(|_| !written.starts_with(['+', '-']));
+            assert_eq!(lang_time::parse(written.as_bytes(), &rules), expected, "{written}");
+        }
+    }
+    let rules = Rules {
+        separators: b"T",
+        comma: false,
+        fraction_digits_max: 0,
+        offsets: Offsets::Rfc3339,
+        leap_second: LeapSecond::Refused,
+    };
+    if let Some((time, length)) = TimeReader::default().read(bytes) {
+        let whole = bytes.get(..length).and_then(|text| lang_time::parse(text, &rules));
+        assert_eq!(
+            whole.and_then(lang_time::UnixTime::nanoseconds),
+            Some(time),
+            "the cached way reads the same"
+        );
+    }
+}
+
+fn duration_seeds() -> Vec<Vec<u8>> {
+    texts(&["P1Y2M3W4DT5H6M7.5S", "-pt15m", "+P0D", "PT0.000000001S", "P10000000W"])
+}
+
+fn duration(bytes: &[u8]) {
+    let Some(duration) = std::str::from_utf8(bytes).ok().and_then(lang_time::Duration::parse) else { return };
+    let printed = duration.to_string();
+    assert_eq!(lang_time::Duration::parse(&printed), Some(duration), "{printed}");
+    assert_eq!(duration.reversed().reversed(), duration);
 }

@@ -34,6 +34,8 @@ pub const TARGETS: &[Target] = &[
     languages::JSON_STRING,
     languages::FORMULA,
     languages::CONTEXT,
+    languages::TIME,
+    languages::DURATION,
     http::PARAMETERS,
     http::PERCENT,
     http::ROUTE,

@@ -1,8 +1,8 @@
 //! Times as clients write them: RFC 3339, or a date that means midnight of some zone.
 
-use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
+use lang_time::{Fraction, UnixTime};
 use model_series::Zone;
 
 use crate::wire::read_time;
@@ -70,15 +70,14 @@ pub(crate) fn library_zone(zone: &Zone) -> TimeZone {
     TimeZone::get(zone.name()).unwrap_or(TimeZone::UTC)
 }
 
-/// A time as RFC 3339 writes it, in UTC.
+/// A time, nanoseconds since 1970, as RFC 3339 writes it in UTC.
 pub(crate) fn format_time(nanoseconds: i64) -> String {
-    Timestamp::from_nanosecond(i128::from(nanoseconds))
-        .map_or_else(|_| String::new(), |time| time.to_string())
+    lang_time::format(UnixTime::from_nanoseconds(nanoseconds), Fraction::Shortest)
 }
 
-/// A time of the system as RFC 3339 writes it, in UTC.
+/// A time of the system as RFC 3339 writes it in UTC.
 pub(crate) fn format_stamp(stamp: model_series::Timestamp) -> String {
-    Timestamp::from_microsecond(stamp.0).map_or_else(|_| String::new(), |time| time.to_string())
+    lang_time::format(UnixTime::from_micros(stamp.0), Fraction::Shortest)
 }
 
 #[cfg(test)]

@@ -29,8 +29,9 @@ mod tests;
 
 pub use error::ParseError;
 pub use function::Function;
+pub use lang_time::Duration;
 pub use limits::{DEPTH_MAX, REFERENCES_MAX, STACK_MAX, STEPS_MAX, TEXT_BYTES_MAX};
-pub use offset::{Duration, Offset};
+pub use offset::Offset;
 pub use parser::parse;
 pub use reference::{Reference, Rule};
 pub use tree::{Binary, Formula, Step, Unary};

@@ -1,7 +1,9 @@
 //! Characters to tokens.
 
+use lang_time::Duration;
+
 use crate::error::ParseError;
-use crate::offset::{Duration, Offset};
+use crate::offset::Offset;
 use crate::reference::{Reference, Rule};
 
 /// A piece of a formula.

@@ -42,7 +42,7 @@ macro_rules! targets {
 }
 
 targets! {
-    json json_string formula context
+    json json_string formula context time duration
     parameters percent route headers
     ngsi_ld_entity ngsi_ld_fragment ngsi_ld_attribute ngsi_ld_q ngsi_ld_types ngsi_ld_scopes ngsi_ld_geometry ngsi_ld_time
     points_json points_csv points_arrow points_rendered

@@ -1,9 +1,11 @@
 //! Reads CSV: a header that names the columns in any order, then a line for each point.
 
+use lang_time::TimeReader;
+
 use super::record::{fields, record_length};
 use crate::wire::gather::Gather;
 use crate::wire::number::{read_decimal, read_number, shorten};
-use crate::wire::time::TimeReader;
+use crate::wire::time::read_cached;
 use crate::wire::{Given, NO_VALUE, ReadLimits, Shape, WireError, flags};
 
 /// Where the columns of a record stand.
@@ -213,7 +215,7 @@ impl CsvReader {
         let position = series.points.len();
         let refuse = |reason: String| format!("{reason}, in line {line}");
         let read = || -> Result<_, String> {
-            let time = self.times.read_whole(time)?;
+            let time = read_cached(&mut self.times, time)?;
             let value = if value.is_empty() { None } else { Some(read_number(value)?) };
             let flag =
                 flag.map(|flag| flags::number(flag).ok_or_else(|| format!("{:?} is no flag", shorten(flag))));

@@ -5,20 +5,20 @@ use model_series::{ABSENT, Points};
 
 use super::record::write_field;
 use crate::wire::number::{put, write_number};
-use crate::wire::time::TimeWriter;
+use crate::wire::time::ZoneWriter;
 use crate::wire::{SeriesHead, flags};
 
 /// Appends CSV to a buffer.
 #[derive(Clone)]
 pub(crate) struct CsvWriter {
-    times: TimeWriter,
+    times: ZoneWriter,
     /// The first field of the series' lines, with its comma.
     name: Vec<u8>,
 }
 
 impl CsvWriter {
     pub(crate) fn new(zone: &TimeZone) -> Self {
-        Self { times: TimeWriter::new(zone), name: Vec::new() }
+        Self { times: ZoneWriter::new(zone), name: Vec::new() }
     }
 
     pub(crate) fn begin(out: &mut Vec<u8>) {

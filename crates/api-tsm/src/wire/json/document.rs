@@ -4,13 +4,14 @@
 //! ways of `row` and `number` where the text is as most clients write it, and `lang_json` otherwise.
 
 use lang_json::Reader;
+use lang_time::TimeReader;
 
 use super::cursor::Cursor;
 use super::entry::Entry;
 use super::extent::value_length;
 use super::row::Refusal;
 use crate::wire::gather::{Building, over_limit};
-use crate::wire::time::TimeReader;
+use crate::wire::time::read_cached;
 use crate::wire::{Given, ReadLimits, Shape, WireError};
 
 /// Where in the body the next item stands.
@@ -389,7 +390,7 @@ impl JsonReader {
             "ID" => self.entry.id.replace(found.into()).is_some(),
             "Name" => self.entry.name.replace(found.into()).is_some(),
             _ => {
-                let start = self.times.read_whole(&found).map_err(|reason| self.refuse(reason))?;
+                let start = read_cached(&mut self.times, &found).map_err(|reason| self.refuse(reason))?;
                 self.entry.start.replace(start).is_some()
             }
         };

@@ -1,11 +1,12 @@
 //! One row: the exact shape that most clients send, and any other that means the same.
 
 use lang_json::{Kind, Reader};
+use lang_time::TimeReader;
 
 use crate::wire::NO_VALUE;
 use crate::wire::flags;
 use crate::wire::number::{read_decimal, read_number};
-use crate::wire::time::TimeReader;
+use crate::wire::time::read_cached;
 
 /// A point as it was given: time, value, flag byte.
 pub(crate) type Row = (i64, f64, u8);
@@ -101,7 +102,7 @@ pub(crate) fn read_row(times: &mut TimeReader, text: &str, depth_max: usize) -> 
     reader.begin_object()?;
     while let Some(member) = reader.next_key()? {
         let twice = match &*member {
-            "From" => time.replace(times.read_whole(&reader.string()?)?).is_some(),
+            "From" => time.replace(read_cached(times, &reader.string()?)?).is_some(),
             "Value" => value.replace(read_value(&mut reader)?).is_some(),
             "Flag" => flag.replace(read_flag(&mut reader)?).is_some(),
             other => return Err(Refusal::Reason(format!("a point has From, Value and Flag, not {other:?}"))),

@@ -6,7 +6,7 @@ use model_series::{ABSENT, Points};
 
 use super::flag_runs::FlagRuns;
 use crate::wire::number::{put, write_number};
-use crate::wire::time::TimeWriter;
+use crate::wire::time::ZoneWriter;
 use crate::wire::{SeriesHead, Shape, Tail, WireError};
 
 /// What stands between the value and the end of a row, for each flag.
@@ -43,7 +43,7 @@ const fn end<const N: usize>(text: &[u8; N]) -> [u8; 32] {
 #[derive(Clone)]
 pub(crate) struct JsonWriter {
     compact: bool,
-    times: TimeWriter,
+    times: ZoneWriter,
     /// Of the series begun: the commas between its points, and (compact) the flags so far.
     commas: Commas,
     flags: FlagRuns,
@@ -51,7 +51,7 @@ pub(crate) struct JsonWriter {
 
 impl JsonWriter {
     pub(crate) fn new(compact: bool, zone: &TimeZone) -> Self {
-        Self { compact, times: TimeWriter::new(zone), commas: Commas::default(), flags: FlagRuns::default() }
+        Self { compact, times: ZoneWriter::new(zone), commas: Commas::default(), flags: FlagRuns::default() }
     }
 
     /// What stands before and after the series of a body.
