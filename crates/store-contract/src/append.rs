@@ -48,6 +48,10 @@ impl CommitWithAppends {
     }
 
     /// Checks what goes ahead and what is let go, and makes the epoch a condition; answers with the bytes of each append.
+    ///
+    /// # Errors
+    ///
+    /// `TooLarge`, `Misuse`.
     pub fn prepare(&mut self, limits: &Limits) -> Result<Vec<usize>, Error> {
         let check = |append: &Append| check_append(&append.partition, &append.rows, limits);
         let bytes = self.appends.iter().map(check).collect::<Result<_, _>>()?;

@@ -7,8 +7,33 @@ pub struct Error {
     kind: ErrorKind,
     action: String,
     ticket: Option<Ticket>,
+    limit: Option<Box<LimitExceeded>>,
     #[source]
     source: Option<Box<dyn std::error::Error + Send + Sync>>,
+}
+
+/// More than a limit allows: of whatever has a limit with a name. Whoever words it says what was counted.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
+#[error("at most {max} are allowed ({name})")]
+pub struct LimitExceeded {
+    /// The name of the limit: that of a constant or a setting.
+    pub name: &'static str,
+    /// The most that it allows.
+    pub max: u64,
+    /// What there was; at least so much, if it was not counted to its end.
+    pub got: u64,
+}
+
+impl LimitExceeded {
+    /// Refuses more than `max`.
+    ///
+    /// # Errors
+    ///
+    /// The limit, with what there was.
+    #[inline]
+    pub fn check(name: &'static str, max: usize, got: usize) -> Result<(), Self> {
+        if got > max { Err(Self { name, max: max as u64, got: got as u64 }) } else { Ok(()) }
+    }
 }
 
 /// What an engine remembers a commit by whose outcome it does not know, and asks for when it is resolved. Engines differ in
@@ -88,7 +113,13 @@ impl ErrorKind {
 impl Error {
     /// A refusal of `kind` while doing `action`.
     pub fn new(kind: ErrorKind, action: impl Into<String>) -> Self {
-        Self { kind, action: action.into(), ticket: None, source: None }
+        Self { kind, action: action.into(), ticket: None, limit: None, source: None }
+    }
+
+    /// The refusal to do `action` for its size. The text of the limit follows that of the action.
+    pub fn too_large(action: impl std::fmt::Display, limit: LimitExceeded) -> Self {
+        let refusal = Self::new(ErrorKind::TooLarge, format!("{action}: {limit}"));
+        Self { limit: Some(Box::new(limit)), ..refusal }
     }
 
     /// The same, with what lies beneath.
@@ -108,6 +139,11 @@ impl Error {
     /// What to resolve a commit with whose outcome is not known, if the engine has it.
     pub fn ticket(&self) -> Option<Ticket> {
         self.ticket
+    }
+
+    /// The limit that was exceeded, of what is `TooLarge` and was counted.
+    pub fn limit(&self) -> Option<LimitExceeded> {
+        self.limit.as_deref().copied()
     }
 
     /// What was being done.

@@ -42,6 +42,10 @@ struct Held {
 
 impl Leases {
     /// Takes a lease; `None` while somebody holds it. `epoch`: the last one of earlier runs, if there was none in this.
+    ///
+    /// # Errors
+    ///
+    /// `TooLarge` for a long name, and what `epoch` answers.
     pub fn take(
         &mut self,
         name: &str,

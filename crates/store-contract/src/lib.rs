@@ -47,7 +47,7 @@ mod work;
 pub mod testing;
 
 pub use append::{Append, Appended, CommitWithAppends, Removal};
-pub use error::{Error, ErrorKind, Ticket};
+pub use error::{Error, ErrorKind, LimitExceeded, Ticket};
 pub use feed::{FeedOptions, FeedPage};
 pub use fence::Epoch;
 pub use incarnation::{Cursor, Stamp};

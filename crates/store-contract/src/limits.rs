@@ -4,7 +4,7 @@ use bytes::Bytes;
 
 use crate::place::is_scanned;
 use crate::writes::check_set;
-use crate::{Commit, Condition, Error, ErrorKind, Partition, SpaceKind, Write};
+use crate::{Commit, Condition, Error, ErrorKind, LimitExceeded, Partition, SpaceKind, Write};
 
 /// The longest row key in bytes.
 pub const KEY_BYTES_MAX: usize = 4 * 1024;
@@ -57,12 +57,7 @@ impl Limits {
     ///
     /// `TooLarge`, which names the limit in force.
     pub fn check_rows(&self, rows: usize) -> Result<(), Error> {
-        let most = self.commit_rows;
-        if rows > most {
-            let action = format!("write {rows} rows at once: at most {most} are allowed (COMMIT_ROWS_MAX)");
-            return Err(Error::new(ErrorKind::TooLarge, action));
-        }
-        Ok(())
+        check("COMMIT_ROWS_MAX", self.commit_rows, rows, |got| format!("write {got} rows at once"))
     }
 
     /// Refuses so many bytes in one commit or append.
@@ -71,18 +66,16 @@ impl Limits {
     ///
     /// `TooLarge`, which names the limit in force.
     pub fn check_bytes(&self, bytes: usize) -> Result<(), Error> {
-        let most = self.commit_bytes;
-        if bytes > most {
-            let action =
-                format!("write {bytes} bytes at once: at most {most} are allowed (COMMIT_BYTES_MAX)");
-            return Err(Error::new(ErrorKind::TooLarge, action));
-        }
-        Ok(())
+        check("COMMIT_BYTES_MAX", self.commit_bytes, bytes, |got| format!("write {got} bytes at once"))
     }
 }
 
 /// The size of a commit, if it keeps to the limits and to its kind of space, and its writes are a set: they are brought into
 /// the order of their keys.
+///
+/// # Errors
+///
+/// `TooLarge`, which names the limit; `Misuse`.
 pub fn check_commit(commit: &mut Commit, limits: &Limits) -> Result<usize, Error> {
     check_space(&commit.partition, SpaceKind::Commit)?;
     limits.check_rows(commit.conditions.len().saturating_add(commit.writes.len()))?;
@@ -100,6 +93,10 @@ pub fn check_commit(commit: &mut Commit, limits: &Limits) -> Result<usize, Error
 }
 
 /// The size of an append, if it keeps to the limits and to its kind of space.
+///
+/// # Errors
+///
+/// `TooLarge`, which names the limit; `Misuse`.
 pub fn check_append(partition: &Partition, rows: &[(Bytes, Bytes)], limits: &Limits) -> Result<usize, Error> {
     check_space(partition, SpaceKind::Append)?;
     limits.check_rows(rows.len())?;
@@ -112,6 +109,10 @@ pub fn check_append(partition: &Partition, rows: &[(Bytes, Bytes)], limits: &Lim
 }
 
 /// Refuses a removal of rows that is beyond the limits, or not from an append space; answers with its size.
+///
+/// # Errors
+///
+/// `TooLarge`, which names the limit; `Misuse`.
 pub fn check_removal(partition: &Partition, keys: &[Bytes], limits: &Limits) -> Result<usize, Error> {
     check_space(partition, SpaceKind::Append)?;
     limits.check_rows(keys.len())?;
@@ -121,26 +122,38 @@ pub fn check_removal(partition: &Partition, keys: &[Bytes], limits: &Limits) -> 
 }
 
 /// Refuses one reader of the feed too many, or one with too long a name.
+///
+/// # Errors
+///
+/// `TooLarge`, which names the limit.
 pub fn check_reader(name: &str, others: usize) -> Result<(), Error> {
-    if name.len() > FEED_READER_NAME_BYTES_MAX {
-        let action =
-            format!("register a reader: a name of at most {FEED_READER_NAME_BYTES_MAX} bytes is allowed");
-        return Err(Error::new(ErrorKind::TooLarge, action));
-    }
-    if others >= FEED_READERS_MAX {
-        let action = format!("register a reader: there are {FEED_READERS_MAX} already");
-        return Err(Error::new(ErrorKind::TooLarge, action));
-    }
-    Ok(())
+    check("FEED_READER_NAME_BYTES_MAX", FEED_READER_NAME_BYTES_MAX, name.len(), |got| {
+        format!("register a reader of the feed under a name of {got} bytes")
+    })?;
+    check("FEED_READERS_MAX", FEED_READERS_MAX, others.saturating_add(1), |got| {
+        format!("register {got} readers of the feed")
+    })
 }
 
 /// Refuses a lease whose name is longer than the limit.
+///
+/// # Errors
+///
+/// `TooLarge`, which names the limit.
 pub fn check_lease(name: &str) -> Result<(), Error> {
-    if name.len() > LEASE_NAME_BYTES_MAX {
-        let action = format!("take a lease: a name of at most {LEASE_NAME_BYTES_MAX} bytes is allowed");
-        return Err(Error::new(ErrorKind::TooLarge, action));
-    }
-    Ok(())
+    check("LEASE_NAME_BYTES_MAX", LEASE_NAME_BYTES_MAX, name.len(), |got| {
+        format!("take a lease under a name of {got} bytes")
+    })
+}
+
+/// Refuses more than a limit allows; `action` says what was to be done with so much.
+fn check(
+    name: &'static str,
+    max: usize,
+    got: usize,
+    action: impl FnOnce(usize) -> String,
+) -> Result<(), Error> {
+    LimitExceeded::check(name, max, got).map_err(|limit| Error::too_large(action(got), limit))
 }
 
 fn check_space(partition: &Partition, kind: SpaceKind) -> Result<(), Error> {
@@ -179,23 +192,11 @@ fn check_point(key: &[u8], action: &str) -> Result<(), Error> {
 }
 
 fn check_key(key: &[u8]) -> Result<usize, Error> {
-    if key.len() > KEY_BYTES_MAX {
-        let action = format!(
-            "write a key of {} bytes: at most {KEY_BYTES_MAX} are allowed (KEY_BYTES_MAX)",
-            key.len()
-        );
-        return Err(Error::new(ErrorKind::TooLarge, action));
-    }
+    check("KEY_BYTES_MAX", KEY_BYTES_MAX, key.len(), |got| format!("write a key of {got} bytes"))?;
     Ok(key.len())
 }
 
 fn check_value(value: &[u8]) -> Result<usize, Error> {
-    if value.len() > ROW_BYTES_MAX {
-        let action = format!(
-            "write a value of {} bytes: at most {ROW_BYTES_MAX} are allowed (ROW_BYTES_MAX)",
-            value.len()
-        );
-        return Err(Error::new(ErrorKind::TooLarge, action));
-    }
+    check("ROW_BYTES_MAX", ROW_BYTES_MAX, value.len(), |got| format!("write a value of {got} bytes"))?;
     Ok(value.len())
 }

@@ -87,7 +87,7 @@ impl Tenant {
 
     /// Its name.
     pub fn to_name(&self) -> TenantName {
-        self.0.as_ref().map(|life| life.name.clone()).unwrap_or_default()
+        self.0.as_ref().map_or_else(TenantName::default, |life| life.name.clone())
     }
 
     /// The number in the keys of its rows: 0 for the default tenant, and never that of another life.

@@ -139,7 +139,11 @@ fn is_on_disk_of(folder: &Path, other: &Path) -> bool {
 
 /// An empty folder beside the one to be made; what an earlier attempt left is removed.
 fn begin(folder: &Path) -> Result<PathBuf, Error> {
-    let mut name = folder.file_name().unwrap_or_default().to_owned();
+    let Some(name) = folder.file_name() else {
+        let action = format!("create {}: the path must end with the name of the folder", folder.display());
+        return Err(Error::new(ErrorKind::Misuse, action));
+    };
+    let mut name = name.to_owned();
     name.push(UNFINISHED);
     let unfinished = folder.with_file_name(name);
     let begun = match fs::remove_dir_all(&unfinished) {

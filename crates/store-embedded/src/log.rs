@@ -148,7 +148,7 @@ impl Look {
             });
             look.has_records |= begins;
             look.damaged = senseless.filter(|_| begins);
-            if senseless.is_none() && !is_filler(block.get(end..).unwrap_or_default()) {
+            if senseless.is_none() && !is_filler(block.get(end..).expect("a walk ends within its block")) {
                 let place = before + end as u64;
                 senseless = Some(place);
                 if (end + 1..block.len()).any(|at| walk(&block, at, number, |_, _| {}).1) {

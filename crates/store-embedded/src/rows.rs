@@ -67,7 +67,9 @@ impl Rows {
             |entry: &Entry| self.bytes.get(entry.start..entry.place_end).expect("the bytes of an entry");
         let first = self.entries.partition_point(|entry| place(entry) < start);
         let last = self.entries.partition_point(|entry| place(entry) < end);
-        let within = self.entries.get(first..last).unwrap_or_default();
+        // A range that ends before it begins holds nothing.
+        let within =
+            self.entries.get(first..last.max(first)).expect("points of partition within the entries");
         within.iter().map(place)
     }
 

@@ -35,23 +35,17 @@ impl Shared {
         };
         let at = place(partition, from).max(start.clone());
         let inline = self.pass((&start, &end), at.clone(), rows_max, (ROWS_INLINE_MAX, TIER_MEMORY))?;
-        let (rows, next) = match inline {
-            Some((rows, next)) if rows == rows_max || next.is_none() => (rows, next),
-            inline => {
-                let (done, at) = inline.map_or((0, at), |(rows, next)| (rows, next.unwrap_or_default()));
-                let shared = Arc::clone(self);
-                let walk =
-                    move || shared.pass((&start, &end), at, rows_max - done, (SKIP_ROWS_MAX, TIER_DISK));
-                let passed = self.block(walk).await?;
-                let (rows, next) = passed
-                    .ok_or_else(|| Error::new(ErrorKind::Unavailable, "skip: the engine read no disk"))?;
-                (done + rows, next)
-            }
+        let (done, at) = match inline {
+            Some((rows, Some(next))) if rows < rows_max => (rows, next),
+            Some((rows, next)) => return Ok(skipped(partition, (rows, next))),
+            None => (0, at),
         };
-        let key = |place: PlaceBytes| {
-            Bytes::copy_from_slice(place.get(head_bytes(partition)..).expect("a place of this partition"))
-        };
-        Ok(Skipped { rows, next: next.map(key) })
+        let shared = Arc::clone(self);
+        let walk = move || shared.pass((&start, &end), at, rows_max - done, (SKIP_ROWS_MAX, TIER_DISK));
+        let passed = self.block(walk).await?;
+        let (rows, next) =
+            passed.ok_or_else(|| Error::new(ErrorKind::Unavailable, "skip: the engine read no disk"))?;
+        Ok(skipped(partition, (done + rows, next)))
     }
 
     /// Passes over rows until a part of them was walked; `None` if the tier is too low.
@@ -122,4 +116,12 @@ impl Shared {
         }
         Ok(Some((count, next, cost)))
     }
+}
+
+/// What was passed over, in keys of the partition.
+fn skipped(partition: &Partition, (rows, next): Passed) -> Skipped {
+    let key = |place: PlaceBytes| {
+        Bytes::copy_from_slice(place.get(head_bytes(partition)..).expect("a place of this partition"))
+    };
+    Skipped { rows, next: next.map(key) }
 }

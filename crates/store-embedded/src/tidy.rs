@@ -59,7 +59,7 @@ pub(crate) fn tidy(shared: &Shared, bytes_max: u64) -> Result<bool, Error> {
     }
     let engine = shared.engine()?;
     let failed = |error| engine_failed(shared.path(), "look at the files of", error);
-    let bytes = number(&engine, properties::TOTAL_SST_FILES_SIZE);
+    let bytes = number(&engine, properties::TOTAL_SST_FILES_SIZE)?;
     if bytes > bytes_max {
         return Ok(true);
     }
@@ -67,9 +67,9 @@ pub(crate) fn tidy(shared: &Shared, bytes_max: u64) -> Result<bool, Error> {
     let mut rows: Vec<&LiveFile> =
         files.iter().filter(|file| file.column_family_name == DEFAULT_COLUMN_FAMILY_NAME).collect();
     let mut weights = Weights::of(&mut rows);
-    let memtable_bytes = number(&engine, properties::CUR_SIZE_ACTIVE_MEM_TABLE);
+    let memtable_bytes = number(&engine, properties::CUR_SIZE_ACTIVE_MEM_TABLE)?;
     weights.above_bytes += memtable_bytes.saturating_sub(MEMTABLE_BYTES_MIN);
-    weights.removals += number(&engine, properties::NUM_DELETES_ACTIVE_MEM_TABLE);
+    weights.removals += number(&engine, properties::NUM_DELETES_ACTIVE_MEM_TABLE)?;
     weights.erased_bytes = shared.counters.erased_bytes.load(Ordering::Relaxed);
     if weights.are_untidy() {
         // The old files go only after the new ones are whole.
@@ -85,10 +85,12 @@ pub(crate) fn tidy(shared: &Shared, bytes_max: u64) -> Result<bool, Error> {
     Ok(true)
 }
 
-/// A number that the engine tells of the rows' family.
-fn number(engine: &Engine<'_>, property: &properties::PropName) -> u64 {
+/// A property of the rows' family.
+fn number(engine: &Engine<'_>, property: &properties::PropName) -> Result<u64, Error> {
     let rows = family(engine, DEFAULT_COLUMN_FAMILY_NAME);
-    engine.property_int_value_cf(rows, property).ok().flatten().unwrap_or_default()
+    let value = engine.property_int_value_cf(rows, property);
+    let value = value.map_err(|error| engine_failed(engine.path(), "read a property of", error))?;
+    Ok(value.expect("a property that this engine has"))
 }
 
 /// What the files of rows weigh.

@@ -40,10 +40,10 @@ pub use store_contract::{
     Append, Appended, COMMIT_BYTES_MAX, COMMIT_ROWS_MAX, Change, ChangeRecord, Clock, Commit,
     CommitWithAppends, Condition, Cursor, Deadline, Direction, Epoch, Error, ErrorKind, FEED_PAGE_BYTES_MAX,
     FEED_READER_NAME_BYTES_MAX, FEED_READERS_MAX, FeedOptions, FeedPage, KEY_BYTES_MAX, LEASE_NAME_BYTES_MAX,
-    Lane, Lease, Limits, Model, Outcome, OwnRecord, PAGE_BYTES_MAX, Pace, Page, Partition, ROW_BYTES_MAX,
-    Range, Recount, Removal, Row, Skipped, Slot, Space, SpaceKind, Stamp, Statistics, TENANT_BYTES_MAX,
-    Tenant, TenantName, TenantNameError, TenantPlace, TenantPlaces, Ticket, TimedOut, Timestamp, Write,
-    WriteId, WriteIds, bucket_of, later_wins, rest,
+    Lane, Lease, LimitExceeded, Limits, Model, Outcome, OwnRecord, PAGE_BYTES_MAX, Pace, Page, Partition,
+    ROW_BYTES_MAX, Range, Recount, Removal, Row, Skipped, Slot, Space, SpaceKind, Stamp, Statistics,
+    TENANT_BYTES_MAX, Tenant, TenantName, TenantNameError, TenantPlace, TenantPlaces, Ticket, TimedOut,
+    Timestamp, Write, WriteId, WriteIds, bucket_of, later_wins, rest,
 };
 pub use store_embedded::{
     Durability, EmbeddedOptions, QUEUE_BYTES_MAX, QUEUE_REQUESTS_MAX, SNAPSHOT_AGE_MAX, restore,

@@ -17,8 +17,8 @@ use bytes::Bytes;
 pub use self::listing::TenantPage;
 use crate::retry::{RetryBackoff, unless_lost};
 use crate::{
-    Commit, Condition, Error, ErrorKind, Model, Stamp, Store, Tenant, TenantName, TenantPlace, Timestamp,
-    Write, WriteIds,
+    Commit, Condition, Error, ErrorKind, LimitExceeded, Model, Stamp, Store, Tenant, TenantName, TenantPlace,
+    Timestamp, Write, WriteIds,
 };
 use store_contract::lives::Directory;
 use store_contract::tenant_rows::{self, Entry};
@@ -339,14 +339,8 @@ impl Tenants {
 }
 
 fn check_kept(bytes: &Bytes) -> Result<(), Error> {
-    if bytes.len() > TENANT_KEPT_BYTES_MAX {
-        let action = format!(
-            "keep {} bytes of a tenant: at most {TENANT_KEPT_BYTES_MAX} are allowed (TENANT_KEPT_BYTES_MAX)",
-            bytes.len()
-        );
-        return Err(Error::new(ErrorKind::TooLarge, action));
-    }
-    Ok(())
+    LimitExceeded::check("TENANT_KEPT_BYTES_MAX", TENANT_KEPT_BYTES_MAX, bytes.len())
+        .map_err(|limit| Error::too_large(format!("store {} bytes of a tenant", bytes.len()), limit))
 }
 
 fn is_default() -> Error {

@@ -89,7 +89,7 @@ impl Hostile {
 
 /// Gives each change the newest cursor behind which nothing lies that is told later in the page.
 fn place_cursors(changes: &mut [Change], asked: Cursor, end: Cursor) {
-    let newest = changes.iter().map(|change| change.number).max().unwrap_or_default();
+    let newest = changes.iter().map(|change| change.number).max().unwrap_or(0);
     let asked = number_of_cursor(asked);
     let mut upto = newest.max(asked);
     for change in changes.iter_mut().rev() {

@@ -71,7 +71,7 @@ impl MemorySnapshot {
             // Rows of append spaces are reached through others: what those mean is there, or they are changed by now.
             Kept::Seen(_) if partition.space.kind == SpaceKind::Append => Ok(Arc::default()),
             Kept::Seen(seen) => {
-                let now = state.versions.get(partition).copied().unwrap_or_default();
+                let now = state.versions.get(partition).copied().unwrap_or(0);
                 if *seen.lock().entry(partition.clone()).or_insert(now) == now {
                     return Ok(Arc::default());
                 }
