@@ -272,11 +272,11 @@ impl Entities {
     /// What a tenant was created with: what is wanted now if there was nothing yet. Cost: a linear read.
     async fn created(&self, tenant: &Tenant) -> Result<Created, Error> {
         let info = self.directory.info(tenant).await?;
-        let kept = match info.kept(keys::MODEL) {
+        let kept = match info.stored(keys::MODEL) {
             Some(kept) => Some(kept.clone()),
             None => {
                 let wanted = self.to_create().put();
-                self.directory.keep(tenant, keys::MODEL, None, &wanted).await?
+                self.directory.put(tenant, keys::MODEL, None, &wanted).await?
             }
         };
         let damaged = || store::Error::new(ErrorKind::Corrupt, "reading the directory of tenants").into();

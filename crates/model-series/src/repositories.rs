@@ -179,7 +179,7 @@ impl Repositories {
                 info.description.clone_from(description);
             }
             let becomes = put_info(&info);
-            if self.directory().keep(&part, MODEL, Some(&kept), &becomes).await? == Some(becomes) {
+            if self.directory().put(&part, MODEL, Some(&kept), &becomes).await? == Some(becomes) {
                 return Ok(info);
             }
         }
@@ -334,7 +334,7 @@ fn not_found(name: &str) -> Error {
 }
 
 fn entry_of(found: TenantInfo) -> Result<Entry, Error> {
-    let kept = found.kept(MODEL).cloned().ok_or_else(|| damaged("a repository"))?;
+    let kept = found.stored(MODEL).cloned().ok_or_else(|| damaged("a repository"))?;
     let info = take_info(found.tenant.name(), &kept).map_err(|_| damaged("a repository"))?;
     Ok(Entry { part: found.tenant, info, kept })
 }

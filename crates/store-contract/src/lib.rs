@@ -52,18 +52,15 @@ pub use feed::{FeedOptions, FeedPage};
 pub use fence::Epoch;
 pub use incarnation::{Cursor, Stamp};
 pub use lease::Lease;
-pub use limits::{
-    COMMIT_BYTES_MAX, COMMIT_ROWS_MAX, FEED_PAGE_BYTES_MAX, FEED_READER_NAME_BYTES_MAX, FEED_READERS_MAX,
-    KEY_BYTES_MAX, LEASE_NAME_BYTES_MAX, Limits, ROW_BYTES_MAX,
-};
+pub use limits::{COMMIT_BYTES_MAX, Limits, ROW_BYTES_MAX};
 pub use models::{ChangeRecord, Model, OwnRecord};
 pub use operation::{
     Change, Commit, Condition, Direction, Outcome, PAGE_BYTES_MAX, Page, Range, Row, Skipped, Write, WriteId,
 };
 pub use partition::{Partition, Space, SpaceKind, bucket_of};
-pub use places::{Recount, TenantPlace, TenantPlaces};
+pub use places::{TenantPlace, TenantPlaces};
 pub use statistics::Statistics;
-pub use tenant::{TENANT_BYTES_MAX, Tenant, TenantName, TenantNameError};
+pub use tenant::{Tenant, TenantName, TenantNameError};
 pub use time::{Clock, Timestamp};
 pub use work::{Deadline, Lane, Pace, Slot, TimedOut, rest};
 pub use write_id::WriteIds;

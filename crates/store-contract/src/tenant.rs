@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering as Memory};
 use crate::{Error, ErrorKind};
 
 /// The longest tenant name in bytes.
-pub const TENANT_BYTES_MAX: usize = 128;
+pub(crate) const TENANT_BYTES_MAX: usize = 128;
 
 /// The name of a tenant: ASCII letters, digits, `_`, `-`, `.`, `:`, or empty for the default tenant.
 ///

@@ -116,12 +116,12 @@ impl Entry {
     }
 
     /// What a model keeps of it.
-    pub fn kept(&self, model: Model) -> Option<&Bytes> {
+    pub fn stored(&self, model: Model) -> Option<&Bytes> {
         self.kept.iter().find(|(id, _)| *id == model.id).map(|(_, bytes)| bytes)
     }
 
     /// Has a model keep something else of it.
-    pub fn keep(&mut self, model: Model, bytes: Bytes) {
+    pub fn put(&mut self, model: Model, bytes: Bytes) {
         match self.kept.iter_mut().find(|(id, _)| *id == model.id) {
             Some((_, kept)) => *kept = bytes,
             None => self.kept.push((model.id, bytes)),
@@ -165,12 +165,12 @@ mod tests {
         let mut entry = Entry::new(7, Timestamp(-1));
         assert_eq!(Entry::parse(&entry.to_bytes()).as_ref(), Some(&entry));
         let (one, two) = (Model { id: 1, name: "one" }, Model { id: 2, name: "two" });
-        entry.keep(one, Bytes::from_static(b"kept"));
-        entry.keep(two, Bytes::new());
-        entry.keep(one, Bytes::from_static(b"other"));
+        entry.put(one, Bytes::from_static(b"kept"));
+        entry.put(two, Bytes::new());
+        entry.put(one, Bytes::from_static(b"other"));
         let bytes = entry.to_bytes();
         let read = Entry::parse(&bytes).unwrap();
-        assert_eq!((&read, read.kept(one).unwrap().as_ref()), (&entry, &b"other"[..]));
+        assert_eq!((&read, read.stored(one).unwrap().as_ref()), (&entry, &b"other"[..]));
         for end in [0, 5, bytes.len() - 1] {
             assert_eq!(Entry::parse(&bytes[..end]), None);
         }

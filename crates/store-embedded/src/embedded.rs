@@ -25,9 +25,9 @@ use crate::shared::Shared;
 use crate::snapshot::EmbeddedSnapshot;
 
 /// How many requests may wait for the committer; more wait for a place.
-pub const QUEUE_REQUESTS_MAX: usize = 4_096;
+const QUEUE_REQUESTS_MAX: usize = 4_096;
 /// How many bytes of requests may wait for the committer; a larger request waits until it is alone.
-pub const QUEUE_BYTES_MAX: usize = 64 * 1024 * 1024;
+const QUEUE_BYTES_MAX: usize = 64 * 1024 * 1024;
 /// Bytes are counted in units of this many, at least one for each request.
 const QUEUE_UNIT_BYTES: usize = 1024;
 

@@ -41,7 +41,7 @@ mod embedded;
 mod backup;
 
 pub use backup::restore;
-pub use embedded::{Embedded, QUEUE_BYTES_MAX, QUEUE_REQUESTS_MAX};
+pub use embedded::Embedded;
 pub use options::{Durability, EmbeddedOptions};
 pub use snapshot::EmbeddedSnapshot;
 pub use snapshots::SNAPSHOT_AGE_MAX;

@@ -28,8 +28,9 @@ use parking_lot::Mutex;
 use crate::memory::{Memory, MemoryOptions};
 use crate::{
     Append, Appended, Commit, Condition, Epoch, Error, ErrorKind, Lease, Limits, Outcome, Partition, Row,
-    Stamp, Ticket, Write, WriteId,
+    Stamp, Write, WriteId,
 };
+use store_contract::Ticket;
 use store_contract::limits::check_commit;
 use store_contract::place::{PlaceBytes, bounds, place};
 

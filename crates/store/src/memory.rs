@@ -14,9 +14,10 @@ pub(crate) use self::snapshot::MemorySnapshot;
 use self::snapshot::Snapshots;
 use crate::{
     Append, Appended, Change, ChangeRecord, Clock, Commit, CommitWithAppends, Condition, Cursor, Direction,
-    Epoch, Error, ErrorKind, FeedOptions, FeedPage, Lease, Limits, Outcome, PAGE_BYTES_MAX, Page, Partition,
-    Range, Row, Skipped, Stamp, Statistics, Tenant, Timestamp, Write, WriteId,
+    Epoch, Error, ErrorKind, FeedOptions, FeedPage, Lease, Limits, Outcome, Page, Partition, Range, Row,
+    Skipped, Stamp, Statistics, Tenant, Timestamp, Write, WriteId,
 };
+use store_contract::PAGE_BYTES_MAX;
 use store_contract::feed::bytes_of;
 use store_contract::fence::{epoch_of, number_of_epoch};
 use store_contract::incarnation::{Incarnation, number_of_stamp};

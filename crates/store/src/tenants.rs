@@ -17,9 +17,10 @@ use bytes::Bytes;
 pub use self::listing::TenantPage;
 use crate::retry::{RetryBackoff, unless_lost};
 use crate::{
-    Commit, Condition, Error, ErrorKind, LimitExceeded, Model, Stamp, Store, Tenant, TenantName, TenantPlace,
-    Timestamp, Write, WriteIds,
+    Commit, Condition, Error, ErrorKind, LimitExceeded, Model, Stamp, Store, Tenant, TenantName, Timestamp,
+    Write, WriteIds,
 };
+use store_contract::TenantPlace;
 use store_contract::lives::Directory;
 use store_contract::tenant_rows::{self, Entry};
 
@@ -31,8 +32,8 @@ const DIRECTORY: &str = "the directory of tenants";
 const NUMBERS_TAKEN: u32 = 16;
 /// The most tenants in a page, and removals looked at at once.
 const PAGE_TENANTS: usize = 1_024;
-/// The most bytes that a model keeps of a tenant in the directory.
-pub const TENANT_KEPT_BYTES_MAX: usize = 16 * 1_024;
+/// The most bytes that a model stores of a tenant in the directory.
+const TENANT_MODEL_BYTES_MAX: usize = 16 * 1_024;
 
 /// The directory of the tenants of a store, or of what a model keeps under names inside one; clones share.
 #[derive(Clone, Debug)]
@@ -59,8 +60,8 @@ impl TenantInfo {
     }
 
     /// What a model keeps of it in the directory.
-    pub fn kept(&self, model: Model) -> Option<&Bytes> {
-        self.entry.kept(model)
+    pub fn stored(&self, model: Model) -> Option<&Bytes> {
+        self.entry.stored(model)
     }
 }
 
@@ -148,8 +149,8 @@ impl Tenants {
             };
             let mut entry = Entry::new(self.take_number().await?, self.store.now());
             if let Some((model, bytes)) = kept.clone() {
-                check_kept(&bytes)?;
-                entry.keep(model, bytes);
+                check_model_bytes(&bytes)?;
+                entry.put(model, bytes);
             }
             let key = self.key(name);
             let mut conditions = vec![Condition::Absent(key.clone())];
@@ -178,27 +179,27 @@ impl Tenants {
         Ok(TenantInfo { tenant: tenant.clone(), entry })
     }
 
-    /// Has a model keep `becomes` of a tenant, if what it keeps is `was`; answers what it keeps then, which is another's word if
-    /// that came first.
+    /// Stores what a model wants known of a tenant, if `was` is what is stored. Answers with what is stored then: the word of another
+    /// writer who came first, or `becomes`.
     ///
     /// # Errors
     ///
-    /// `TenantRemoved`; `TooLarge` beyond [`TENANT_KEPT_BYTES_MAX`]; if the store refuses.
-    pub async fn keep(
+    /// `TenantRemoved`; `TooLarge` beyond `TENANT_MODEL_BYTES_MAX`; if the store refuses.
+    pub async fn put(
         &self,
         tenant: &Tenant,
         model: Model,
         was: Option<&Bytes>,
         becomes: &Bytes,
     ) -> Result<Option<Bytes>, Error> {
-        check_kept(becomes)?;
+        check_model_bytes(becomes)?;
         let mut attempts = BACKOFF.attempts();
         while attempts.next().await {
             let (mut entry, condition) = self.entry(tenant).await?;
-            if entry.kept(model) != was {
-                return Ok(entry.kept(model).cloned());
+            if entry.stored(model) != was {
+                return Ok(entry.stored(model).cloned());
             }
-            entry.keep(model, becomes.clone());
+            entry.put(model, becomes.clone());
             let write = Write::PutStamped(self.key(&tenant.to_name()), entry.to_bytes());
             if self.commit(vec![condition], vec![write], false).await?.is_some() {
                 return Ok(Some(becomes.clone()));
@@ -338,8 +339,8 @@ impl Tenants {
     }
 }
 
-fn check_kept(bytes: &Bytes) -> Result<(), Error> {
-    LimitExceeded::check("TENANT_KEPT_BYTES_MAX", TENANT_KEPT_BYTES_MAX, bytes.len())
+fn check_model_bytes(bytes: &Bytes) -> Result<(), Error> {
+    LimitExceeded::check("TENANT_MODEL_BYTES_MAX", TENANT_MODEL_BYTES_MAX, bytes.len())
         .map_err(|limit| Error::too_large(format!("store {} bytes of a tenant", bytes.len()), limit))
 }
 

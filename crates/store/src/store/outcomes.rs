@@ -1,7 +1,8 @@
 //! What became of commits whose acknowledgement was lost.
 
 use super::{Engine, Store};
-use crate::{Commit, Error, ErrorKind, Outcome, Partition, Stamp, Ticket, WriteId};
+use crate::{Commit, Error, ErrorKind, Outcome, Partition, Stamp, WriteId};
+use store_contract::Ticket;
 
 impl Store {
     /// [`Store::commit`], and where the outcome is not known asks for it: a commit that was not carried out, and never will be,

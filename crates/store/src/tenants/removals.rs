@@ -44,7 +44,7 @@ impl Tenants {
                 return Err(is_default());
             }
             let (entry, condition) = self.entry(tenant).await?;
-            if entry.kept(model) != was {
+            if entry.stored(model) != was {
                 return Ok(false);
             }
             if self.remove_found(Found { tenant: tenant.clone(), entry, condition }).await? {

@@ -37,7 +37,7 @@ async fn all(tenants: &Tenants) -> Vec<Tenant> {
 }
 
 async fn kept(tenants: &Tenants, tenant: &Tenant, model: Model) -> Result<Option<Bytes>, Error> {
-    Ok(tenants.info(tenant).await?.kept(model).cloned())
+    Ok(tenants.info(tenant).await?.stored(model).cloned())
 }
 
 async fn put(store: &Store, partition: Partition, key: &str, value: &str) -> Result<(), Error> {
@@ -91,15 +91,15 @@ async fn what_models_keep_is_changed_on_condition_of_what_it_was() {
         for tenant in [&city, &Tenant::default()] {
             let was = kept(&tenants, tenant, ONE).await.unwrap();
             assert_eq!(was, (!tenant.is_default()).then(|| bytes("4")));
-            assert_eq!(tenants.keep(tenant, ONE, was.as_ref(), &bytes("8")).await.unwrap(), Some(bytes("8")));
-            assert_eq!(tenants.keep(tenant, ONE, was.as_ref(), &bytes("9")).await.unwrap(), Some(bytes("8")));
-            assert_eq!(tenants.keep(tenant, TWO, None, &bytes("two")).await.unwrap(), Some(bytes("two")));
+            assert_eq!(tenants.put(tenant, ONE, was.as_ref(), &bytes("8")).await.unwrap(), Some(bytes("8")));
+            assert_eq!(tenants.put(tenant, ONE, was.as_ref(), &bytes("9")).await.unwrap(), Some(bytes("8")));
+            assert_eq!(tenants.put(tenant, TWO, None, &bytes("two")).await.unwrap(), Some(bytes("two")));
             assert_eq!(kept(&tenants, tenant, ONE).await.unwrap(), Some(bytes("8")));
         }
-        let large = Bytes::from(vec![0; TENANT_KEPT_BYTES_MAX + 1]);
-        assert_eq!(tenants.keep(&city, TWO, None, &large).await.unwrap_err().kind(), ErrorKind::TooLarge);
+        let large = Bytes::from(vec![0; TENANT_MODEL_BYTES_MAX + 1]);
+        assert_eq!(tenants.put(&city, TWO, None, &large).await.unwrap_err().kind(), ErrorKind::TooLarge);
         tenants.remove(&name("city")).await.unwrap();
-        let refused = tenants.keep(&city, ONE, None, &bytes("1")).await.unwrap_err();
+        let refused = tenants.put(&city, ONE, None, &bytes("1")).await.unwrap_err();
         assert_eq!((refused.kind(), refused.action()), (ErrorKind::TenantRemoved, "city"));
         assert_eq!(kept(&tenants, &city, ONE).await.unwrap_err().kind(), ErrorKind::TenantRemoved);
     }

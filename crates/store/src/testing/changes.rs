@@ -125,7 +125,7 @@ pub(super) async fn check_feed_readers(store: &Store) {
         fill().await;
     }
     assert_eq!(kind(store.feed(0, end, 3).await), ErrorKind::TooLarge, "the cap holds");
-    let long = "x".repeat(crate::FEED_READER_NAME_BYTES_MAX + 1);
+    let long = "x".repeat(store_contract::limits::FEED_READER_NAME_BYTES_MAX + 1);
     assert_eq!(kind(store.keep_feed(&long, 0, &[end]).await), ErrorKind::TooLarge);
     assert_eq!(kind(store.keep_feed("reader", store.feed_shards(), &[end]).await), ErrorKind::Misuse);
 }
@@ -188,7 +188,7 @@ pub(super) async fn check_leases(store: &Store, clock: &Clock) {
     assert!(store.renew(&second, Duration::ZERO).await.expect("given back"));
     let third = take("job").await.expect("free again");
     assert!(third.epoch() > second.epoch() && !renew(&second).await && renew(&third).await);
-    let long = "x".repeat(crate::LEASE_NAME_BYTES_MAX + 1);
+    let long = "x".repeat(store_contract::limits::LEASE_NAME_BYTES_MAX + 1);
     assert_eq!(kind(store.lease(&long, ttl).await), ErrorKind::TooLarge);
 }
 

@@ -5,9 +5,9 @@ use store_contract::incarnation::{incarnation_of_stamp, number_of_stamp};
 
 use super::{BLOCKS, append, bytes, commit, done, kind, put, stamped, things, value};
 use crate::{
-    Condition, Direction, ErrorKind, KEY_BYTES_MAX, Limits, Partition, ROW_BYTES_MAX, Range, Stamp, Store,
-    Write, WriteId,
+    Condition, Direction, ErrorKind, Limits, Partition, ROW_BYTES_MAX, Range, Stamp, Store, Write, WriteId,
 };
+use store_contract::limits::KEY_BYTES_MAX;
 
 pub(super) async fn check_stamps_and_rows(store: &Store) {
     let first = done(store, commit(1, vec![], vec![stamped("a", "one"), put("i", "")])).await;

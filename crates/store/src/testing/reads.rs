@@ -3,7 +3,8 @@
 use bytes::Bytes;
 
 use super::{OTHERS, bytes, commit, done, put, stamped, things};
-use crate::{Direction, PAGE_BYTES_MAX, Page, Partition, Range, Store, Write};
+use crate::{Direction, Page, Partition, Range, Store, Write};
+use store_contract::PAGE_BYTES_MAX;
 
 fn keys(page: &Page) -> Vec<String> {
     page.rows().map(|(key, _)| String::from_utf8(key.to_vec()).expect("text")).collect()

@@ -1,7 +1,8 @@
 //! Snapshots: what was acknowledged before is in them whole, and nothing of what came later.
 
 use super::{bytes, commit, done, put, stamped, things};
-use crate::{Direction, ErrorKind, READ_ATTEMPTS_MAX, Range, ReadAttempts, Snapshot, Store, Write};
+use crate::retry::READ_ATTEMPTS_MAX;
+use crate::{Direction, ErrorKind, Range, ReadAttempts, Snapshot, Store, Write};
 
 async fn was(snapshot: &Snapshot, key: &str) -> Option<String> {
     let row = snapshot.get(&things(0), key.as_bytes()).await.expect("get");

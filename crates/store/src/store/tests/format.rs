@@ -46,7 +46,7 @@ async fn a_store_of_format_6_opens() {
     let store = Store::open(folder.path(), options(Clock::System)).unwrap();
     let tenants = Tenants::new(store.clone());
     let tenant = tenants.get(&TenantName::new("Erde").unwrap()).await.unwrap().unwrap();
-    let kept = tenants.info(&tenant).await.unwrap().kept(testing::TESTS).cloned();
+    let kept = tenants.info(&tenant).await.unwrap().stored(testing::TESTS).cloned();
     assert_eq!((tenant.number(), kept), (7, Some(Bytes::from_static(b"kept"))));
     let partition = Partition { tenant, ..testing::things(1) };
     let keys = ["a", "b", "c"].map(|key| Bytes::copy_from_slice(key.as_bytes()));
