@@ -6,7 +6,7 @@ use entity::{AttributeView, EntityView, TermId, change_records, feed, keys};
 use store::ChangeRecord;
 
 use crate::Target;
-use api_ngsi_ld::testing::Bench;
+use crate::ngsi_ld;
 
 /// A stored entity.
 pub(crate) const ENTITY: Target = Target { name: "stored_entity", run: entity, seeds: stored };
@@ -14,12 +14,11 @@ pub(crate) const ENTITY: Target = Target { name: "stored_entity", run: entity, s
 pub(crate) const CHANGES: Target = Target { name: "entity_changes", run: changes, seeds: records };
 
 fn stored() -> Vec<Vec<u8>> {
-    let bench = Bench::new(&["Station", "pm10", "name"]);
     let bodies = [
         r#"{"id": "urn:x:1", "type": "Station", "scope": "/a", "pm10": [{"value": 1, "unitCode": "GQ"}, {"value": "x", "datasetId": "urn:d:1"}]}"#,
         r#"{"id": "urn:x:2", "type": "Station", "expiresAt": "2030-01-01T00:00:00Z", "name": {"value": {"a": [1]}, "pm10": {"object": "urn:x:1"}}}"#,
     ];
-    bodies.iter().filter_map(|body| bench.stored(body)).collect()
+    bodies.iter().filter_map(|body| ngsi_ld::stored(body)).collect()
 }
 
 fn records() -> Vec<Vec<u8>> {

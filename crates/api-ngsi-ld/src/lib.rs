@@ -3,9 +3,9 @@
 //! [`front_end`] is the route table, one line per endpoint in the order of the standard. A request enters each room once:
 //!
 //! 1. `routes`: the handler reads, calls the model, and answers;
-//! 2. `params`: the parameters, checked and typed, with the queries in them (`q`, `selection`, `geoquery`);
+//! 2. `params`: the parameters, checked and typed; the queries in them are read by `lang-ngsi-ld`;
 //! 3. `request`: the rest of the request: tenant, body, conditions, and the context, which `tenant-contexts` finds;
-//! 4. `wire`: JSON bodies to types of the model;
+//! 4. `lang-ngsi-ld` turns JSON bodies into types of the model;
 //! 5. `answer`: what the model returned, written by `render`, with the headers of the standard.
 //!
 //! `problem` words what is refused, wherever it is. The past of entities (`/temporal`) goes the same way and is written
@@ -17,10 +17,6 @@
 mod media;
 mod problem;
 mod state;
-mod wire;
-mod q;
-mod selection;
-mod geoquery;
 mod render;
 mod params;
 mod request;
@@ -28,8 +24,6 @@ mod answer;
 mod operation;
 mod openapi;
 mod routes;
-#[cfg(feature = "testing")]
-pub mod testing;
 
 pub use state::{Api, Limits};
 

@@ -106,7 +106,7 @@ impl EntityParams {
         let given = Given::of(request);
         let mut params = Self::read(&given, request, names, limits)?;
         if let Some(types) = given.get(&TYPE) {
-            params.query.types = crate::selection::parse_types(types, names)?;
+            params.query.types = lang_ngsi_ld::parse_types(types, names)?;
         }
         Ok(params)
     }
@@ -261,7 +261,7 @@ fn geometry_property(given: &Given<'_>, names: &Names, media: &str) -> Result<Op
     if !geo_json {
         return Err(Problem::bad_request("parameter geometryProperty needs Accept: application/geo+json"));
     }
-    given::check("geometryProperty", crate::wire::check_name(name))?;
+    given::check("geometryProperty", lang_ngsi_ld::check_name(name))?;
     Ok(names.term(name))
 }
 

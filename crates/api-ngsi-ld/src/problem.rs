@@ -5,6 +5,7 @@ use api_http::{
 };
 use http::{HeaderValue, Method, StatusCode, header};
 use lang_json::write_string;
+use lang_ngsi_ld::Error as TextError;
 use model_entities::{Error, Limit, LimitName, StoreErrorKind, TermId};
 use tenant_contexts::Error as ContextError;
 
@@ -214,6 +215,18 @@ impl From<ContextError> for Problem {
             ContextError::Damaged => Self::damaged(),
             ContextError::Failed => Self::internal(),
             ContextError::Model(error) => write_problem(&error, unnamed),
+        }
+    }
+}
+
+/// Words a text that is refused.
+impl From<TextError> for Problem {
+    fn from(error: TextError) -> Self {
+        match error {
+            TextError::NotJson(detail) => Self::invalid_request(detail),
+            TextError::Invalid(detail) => Self::bad_request(detail),
+            TextError::TooLarge(detail) => Self::too_large(detail),
+            TextError::TooComplex(detail) => Self::too_complex_query(detail),
         }
     }
 }

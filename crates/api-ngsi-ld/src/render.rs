@@ -19,7 +19,7 @@ pub(crate) use temporal::{write_aggregates, write_past};
 /// Appends a time as a JSON string.
 pub(crate) fn write_time(out: &mut String, time: model_entities::Timestamp) {
     out.push('"');
-    crate::wire::time::write_time(out, time);
+    lang_ngsi_ld::time::write_time(out, time);
     out.push('"');
 }
 

@@ -4,6 +4,7 @@ use std::sync::atomic::AtomicBool;
 
 use api_http::{Request, Response};
 use http::{HeaderValue, StatusCode, header};
+use lang_ngsi_ld::time::write_time;
 use model_entities::{
     AggregateHistory, AttributeFilter, EntityHistory, HistoryRequest, TermId, TimeProperty, TimeSpan,
     Timestamp,
@@ -16,7 +17,6 @@ use crate::problem::Problem;
 use crate::render::{RenderPlan, write_aggregates, write_past};
 use crate::request::{Session, deadline};
 use crate::state::Limits;
-use crate::wire::time::write_time;
 
 /// About how long an instance is in an answer, to begin with.
 const INSTANCE_BYTES: usize = 160;

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use api_http::{Parameter, Request};
 use lang_json::{Kind, elements, member, members, string_value};
+use lang_ngsi_ld::{check_uri, compile_pattern, parse_types};
 use model_entities::{Selector, TypeQuery};
 use tenant_contexts::Names;
 
@@ -15,10 +16,7 @@ use super::declared::{
 use super::given::{Given, check};
 use super::{EntityParams, TemporalParams};
 use crate::problem::Problem;
-use crate::q::compile;
-use crate::selection::parse_types;
 use crate::state::Limits;
-use crate::wire::check_uri;
 
 /// The most selectors of a query, and the most ids in them.
 const SELECTORS_MAX: usize = 1000;
@@ -217,7 +215,8 @@ fn selectors(value: &str, names: &Names) -> Result<Vec<Selector>, Problem> {
         // Once, not at each union.
         selected.ids.sort_unstable();
         selected.ids.dedup();
-        let id_pattern = selected.pattern.map(|pattern| check("idPattern", compile(&pattern))).transpose()?;
+        let id_pattern =
+            selected.pattern.map(|pattern| check("idPattern", compile_pattern(&pattern))).transpose()?;
         Ok(Selector { ids: selected.ids, id_pattern, types: selected.types })
     };
     found.into_iter().map(ready).collect()
@@ -238,7 +237,7 @@ fn selected<'a>(value: &'a str, names: &Names) -> Result<Selected<'a>, Problem> 
     let mut pattern = part("idPattern")?;
     if !ids.is_empty() {
         // Ids go before a pattern (5.2.33), which must be one all the same.
-        pattern.take().map(|pattern| check("idPattern", compile(&pattern))).transpose()?;
+        pattern.take().map(|pattern| check("idPattern", compile_pattern(&pattern))).transpose()?;
     }
     let Some(types) = part("type")? else {
         return Err(Problem::bad_request("an entity selector must have a type (\"*\" for any)"));

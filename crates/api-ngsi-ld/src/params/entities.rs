@@ -1,5 +1,6 @@
 //! Which entities: id, idPattern, type, q, scopeQ and geo-query.
 
+use lang_ngsi_ld::{GeoParts, QueryOptions, compile_pattern, parse_geo, parse_scopes, parse_types};
 use model_entities::{Filter, Query};
 use tenant_contexts::Names;
 
@@ -7,10 +8,7 @@ use super::declared::{
     ATTRS, COORDINATES, EXPAND_VALUES, GEOMETRY, GEOPROPERTY, GEOREL, ID, ID_PATTERN, LOCAL, Q, SCOPE_Q, TYPE,
 };
 use super::given::{Given, check};
-use crate::geoquery::{GeoParts, parse_geo};
 use crate::problem::Problem;
-use crate::q::{QueryOptions, compile, parse};
-use crate::selection::{parse_scopes, parse_types};
 use crate::state::Limits;
 
 /// The query that the parameters are, without order and page.
@@ -31,9 +29,12 @@ pub(super) fn parse_query(given: &Given<'_>, names: &Names, limits: &Limits) -> 
     };
     Ok(Query {
         ids: given.uris(&ID)?,
-        id_pattern: given.get(&ID_PATTERN).map(|text| check("idPattern", compile(text))).transpose()?,
+        id_pattern: given
+            .get(&ID_PATTERN)
+            .map(|text| check("idPattern", compile_pattern(text)))
+            .transpose()?,
         types: given.get(&TYPE).map(|text| parse_types(text, names)).transpose()?.flatten(),
-        filter: given.get(&Q).map(|text| parse(text, &options)).transpose()?,
+        filter: given.get(&Q).map(|text| lang_ngsi_ld::parse_query(text, &options)).transpose()?,
         scopes: given.get(&SCOPE_Q).map(parse_scopes).transpose()?,
         geo: parse_geo(&geo, names, limits.geo_positions_max)?,
         ..Query::default()

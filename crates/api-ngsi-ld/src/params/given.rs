@@ -3,10 +3,10 @@
 use std::borrow::Cow;
 
 use api_http::{Parameter, ParameterError, Request};
+use lang_ngsi_ld::{check_name, check_uri};
 
 use super::declared::{CSF, ENTITY_MAP, SPLIT_ENTITIES};
 use crate::problem::Problem;
-use crate::wire::{check_name, check_uri};
 
 /// Parameters of one request, from its URL and perhaps from its body.
 #[derive(Debug)]

@@ -1,14 +1,13 @@
 //! The order of entities: `orderBy`, its directions, where distances are measured from, and the
 //! collation of texts (4.23).
 
+use lang_ngsi_ld::{Cursor, parse_path, parse_shape};
 use model_entities::{Collation, Order, OrderBy, OrderKey};
 use tenant_contexts::Names;
 
 use super::declared::{COLLATION, ORDER_BY, ORDER_DIRECTION, ORDER_FROM, ORDER_GEOMETRY};
 use super::given::{Given, check};
-use crate::geoquery::parse_shape;
 use crate::problem::Problem;
-use crate::q::{Cursor, path};
 use crate::state::Limits;
 
 /// The most keys of an order.
@@ -94,12 +93,13 @@ fn key(
         "scope" => OrderKey::Scope,
         name => {
             let mut cursor = Cursor::new("orderBy", name);
-            let path = path(&mut cursor, names, 0)?;
+            let path = parse_path(&mut cursor, names, 0)?;
             if !cursor.is_done() {
-                return Err(cursor.expected("\";\", \",\" or the end"));
+                return Err(cursor.expected("\";\", \",\" or the end").into());
             }
             if path.linked.is_some() {
-                return Err(cursor.wrong("entities are not ordered by what others have that they link to"));
+                let detail = "entities are not ordered by what others have that they link to";
+                return Err(cursor.wrong(detail).into());
             }
             if distance {
                 OrderKey::Distance(path.attribute, from(given, limits)?)
@@ -117,5 +117,5 @@ fn from(given: &Given<'_>, limits: &Limits) -> Result<geo::Geometry<f64>, Proble
         return Err(Problem::bad_request("parameter orderBy: an order by distance needs orderFrom"));
     };
     let kind = given.get(&ORDER_GEOMETRY).unwrap_or("Point");
-    parse_shape("orderFrom", kind, coordinates, limits.geo_positions_max)
+    Ok(parse_shape("orderFrom", kind, coordinates, limits.geo_positions_max)?)
 }

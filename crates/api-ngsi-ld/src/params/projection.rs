@@ -1,15 +1,14 @@
 //! Which members are shown: `pick` and `omit` (the attribute projection language, 4.21) and `attrs`.
 
 use api_http::Parameter;
+use lang_ngsi_ld::{Cursor, Error, check_name};
 use model_entities::TermId;
 use tenant_contexts::Names;
 
 use super::declared::{ATTRS, OMIT, PICK};
 use super::given::Given;
 use crate::problem::Problem;
-use crate::q::Cursor;
 use crate::render::Members;
-use crate::wire::check_name;
 
 /// The most members of a projection.
 const MEMBERS_MAX: usize = 1000;
@@ -123,12 +122,12 @@ struct Projection<'a> {
 }
 
 impl Projection<'_> {
-    fn whole(&mut self) -> Result<Vec<Item>, Problem> {
+    fn whole(&mut self) -> Result<Vec<Item>, Error> {
         let items = self.items(0)?;
         if self.cursor.is_done() { Ok(items) } else { Err(self.cursor.expected("\",\", \"|\" or the end")) }
     }
 
-    fn items(&mut self, depth: usize) -> Result<Vec<Item>, Problem> {
+    fn items(&mut self, depth: usize) -> Result<Vec<Item>, Error> {
         let mut items = Vec::new();
         loop {
             items.push(self.item(depth)?);
@@ -139,11 +138,11 @@ impl Projection<'_> {
     }
 
     /// A member; an attribute perhaps with the projection of the entities it links to.
-    fn item(&mut self, depth: usize) -> Result<Item, Problem> {
+    fn item(&mut self, depth: usize) -> Result<Item, Error> {
         self.count += 1;
         if self.count > MEMBERS_MAX {
             let detail = format!("a projection names more than {MEMBERS_MAX} members");
-            return Err(Problem::too_complex_query(detail));
+            return Err(Error::TooComplex(detail));
         }
         let name = self.cursor.word();
         if name.is_empty() {

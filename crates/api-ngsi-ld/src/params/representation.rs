@@ -103,7 +103,7 @@ pub(super) fn languages(text: &str) -> Result<Languages, Problem> {
                 (tag.trim(), weight.ok_or_else(|| wrong(item))?)
             }
         };
-        if tag != "*" && !crate::wire::is_language_tag(tag) {
+        if tag != "*" && !lang_ngsi_ld::is_language_tag(tag) {
             return Err(wrong(item));
         }
         if weight > 0.0 {

@@ -7,6 +7,7 @@
 //! - GeoJSON is not offered: the standard has it for entities alone (6.3.4).
 
 use api_http::{MediaType, Parameter, Request, accept};
+use lang_ngsi_ld::time::parse_time;
 use model_entities::{
     AggregateMethod, AttributeFilter, Deadline, HistoryRequest, Period, Query, Selector, TermId,
     TimeProperty, TimeSpan, Timestamp,
@@ -25,7 +26,6 @@ use crate::media::{JSON, JSON_LD};
 use crate::problem::Problem;
 use crate::render::Form;
 use crate::state::Limits;
-use crate::wire::time::parse_time;
 
 /// The media types of temporal representations, the preferred first (6.3.4).
 const OFFERED: &[MediaType] = &[JSON, JSON_LD];
@@ -110,7 +110,7 @@ impl TemporalParams {
         let given = Given::of(request);
         let mut params = Self::read(&given, request, names, limits)?;
         if let Some(types) = given.get(&TYPE) {
-            params.entities.query.types = crate::selection::parse_types(types, names)?;
+            params.entities.query.types = lang_ngsi_ld::parse_types(types, names)?;
         }
         Ok(params)
     }

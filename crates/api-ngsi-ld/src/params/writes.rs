@@ -1,12 +1,12 @@
 //! The parameters of writes, and those that are `true` or `false`.
 
 use api_http::{Parameter, Request};
+use lang_ngsi_ld::{Representation, check_uri, is_language_tag, time};
 use model_entities::{Instances, MergeOptions};
 
 use super::declared::{DATASET_ID, DELETE_ALL, MERGE_LANG, MERGE_OBSERVED_AT};
 use super::given::Given;
 use crate::problem::Problem;
-use crate::wire::{Representation, check_uri, is_language_tag, time};
 
 /// What `options` and `format` say of a write (NGSI-LD 6.3.9 and the operations' own tables).
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

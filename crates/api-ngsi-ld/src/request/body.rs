@@ -3,6 +3,7 @@
 use std::sync::{Arc, LazyLock};
 
 use api_http::Request;
+use lang_ngsi_ld::{check_json, context_member};
 use model_entities::TenantName;
 use tenant_contexts::RequestContext;
 
@@ -10,7 +11,6 @@ use super::link::context_link;
 use super::session::{Session, tenant};
 use crate::problem::Problem;
 use crate::state::Api;
-use crate::wire::{check_json, context_member};
 
 /// Finds the name of the context member.
 static CONTEXT: LazyLock<memchr::memmem::Finder<'static>> =

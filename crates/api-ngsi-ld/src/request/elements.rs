@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use api_http::Request;
+use lang_ngsi_ld::{BodyError, Rules, parse_entity};
 use model_entities::{Deadline, Draft, TenantName, rest};
 use tenant_contexts::{Contexts, Names, RequestContext, TenantContexts};
 
@@ -11,7 +12,6 @@ use super::body::Body;
 use super::load::deadline;
 use super::session::Session;
 use crate::problem::{Problem, problem, unnamed};
-use crate::wire::{Rules, WireError, parse_entity};
 
 /// The most different contexts that the elements of a batch may carry.
 const CONTEXTS_MAX: usize = 100;
@@ -45,6 +45,21 @@ pub(crate) struct Resolver<'a, 'b> {
     /// The names in the context of the last element that was read.
     names: Option<(Arc<RequestContext>, Arc<Names>)>,
     deadline: Deadline,
+}
+
+impl Element<'_> {
+    /// The entity, read with the names of its context; or the IRIs of names to intern first.
+    fn parse(
+        &self,
+        names: Result<Arc<Names>, Problem>,
+        rules: &Rules,
+    ) -> Result<Result<Draft, Vec<String>>, Problem> {
+        match parse_entity(self.text, &*names?, rules) {
+            Ok(draft) => Ok(Ok(draft)),
+            Err(BodyError::Unknown(iris)) => Ok(Err(iris)),
+            Err(BodyError::Refused(error)) => Err(error.into()),
+        }
+    }
 }
 
 impl<'b> Elements<'b> {
@@ -89,7 +104,7 @@ impl<'b> Elements<'b> {
     ) -> Result<bool, Problem> {
         for (index, element) in self.0.iter().enumerate() {
             contexts.rest(index).await?;
-            if matches!(parse_entity(element.text, names, rules), Err(WireError::Problem(_))) {
+            if matches!(parse_entity(element.text, names, rules), Err(BodyError::Refused(_))) {
                 continue;
             }
             if contexts.of(element).await?.is_ok() {
@@ -116,17 +131,15 @@ impl<'b> Elements<'b> {
         for (index, element) in self.0.iter().enumerate() {
             contexts.rest(index).await?;
             let names = contexts.names(session, element).await?;
-            let parsed = names.map_err(WireError::Problem);
-            let parsed = parsed.and_then(|names| parse_entity(element.text, &names, rules));
-            slots.push(match parsed {
-                Ok(draft) => Some(draft),
-                Err(WireError::Problem(problem)) => {
-                    refused.push((element.text, problem));
-                    None
-                }
-                Err(WireError::Unknown(iris)) => {
+            slots.push(match element.parse(names, rules) {
+                Ok(Ok(draft)) => Some(draft),
+                Ok(Err(iris)) => {
                     unknown.extend(iris);
                     again.push((index, element));
+                    None
+                }
+                Err(problem) => {
+                    refused.push((element.text, problem));
                     None
                 }
             });
@@ -137,15 +150,10 @@ impl<'b> Elements<'b> {
         for (index, element) in again {
             contexts.rest(index).await?;
             let names = contexts.names(session, element).await?;
-            let parsed = names.map_err(WireError::Problem);
-            match parsed.and_then(|names| parse_entity(element.text, &names, rules)) {
-                Ok(draft) => {
-                    if let Some(slot) = slots.get_mut(index) {
-                        *slot = Some(draft);
-                    }
-                }
-                Err(WireError::Problem(problem)) => refused.push((element.text, problem)),
-                Err(WireError::Unknown(_)) => refused.push((element.text, Problem::internal())),
+            match element.parse(names, rules) {
+                Ok(Ok(draft)) => *slots.get_mut(index).expect("each element has a slot") = Some(draft),
+                Ok(Err(_)) => refused.push((element.text, Problem::internal())),
+                Err(problem) => refused.push((element.text, problem)),
             }
         }
         Ok(Parsed { drafts: slots.into_iter().flatten().collect(), refused })
@@ -243,7 +251,7 @@ mod tests {
         let contexts = Contexts::new(ContextOptions { cache_entries: 1, ..options() }).unwrap();
         let (text, request, tenant) = (elements(3), Request::default(), TenantName::default());
         let body = Body { text: &text, kind: BodyKind::JsonLd };
-        let texts = crate::wire::split_batch(&text, 10).unwrap();
+        let texts = lang_ngsi_ld::split_batch(&text, 10).unwrap();
         let elements = Elements::new(body, &texts).unwrap();
         let mut resolver = Resolver::new(&contexts, &tenant, &request, body).await.unwrap();
         let mut before = std::sync::Weak::new();
@@ -261,7 +269,7 @@ mod tests {
         let (text, request) =
             (elements(2), Request { deadline: Some(std::time::Instant::now()), ..Request::default() });
         let (tenant, body) = (TenantName::default(), Body { text: &text, kind: BodyKind::JsonLd });
-        let texts = crate::wire::split_batch(&text, 10).unwrap();
+        let texts = lang_ngsi_ld::split_batch(&text, 10).unwrap();
         let elements = Elements::new(body, &texts).unwrap();
         let mut resolver = Resolver::new(&contexts, &tenant, &request, body).await.unwrap();
         let problem = resolver.of(&elements.0[0]).await.unwrap_err();
@@ -274,7 +282,7 @@ mod tests {
             let text = elements(count);
             let body = Body { text: &text, kind: BodyKind::JsonLd };
             // The same ones twice are no more.
-            let texts = crate::wire::split_batch(&text, 1000).unwrap().repeat(2);
+            let texts = lang_ngsi_ld::split_batch(&text, 1000).unwrap().repeat(2);
             assert_eq!(Elements::new(body, &texts).is_ok(), fits, "{count}");
         }
     }

@@ -3,15 +3,14 @@
 use std::sync::Arc;
 
 use api_http::Request;
+use lang_ngsi_ld::{BodyError, parse_types};
 use model_entities::{Change, Entity, Error, Operation, Precondition, TenantEntities, TenantName, Timestamp};
 use tenant_contexts::{Names, RequestContext};
 
 use super::conditions::state_condition;
 use super::link::context_link;
 use crate::problem::{Problem, problem, unnamed, write_problem};
-use crate::selection::parse_types;
 use crate::state::Api;
-use crate::wire::WireError;
 
 /// One tenant's entities and names, for the length of a request.
 pub(crate) struct Session {
@@ -146,18 +145,18 @@ impl Session {
     /// What `parse` reads; names that the tenant never used are interned on the way.
     pub(crate) async fn parse<T>(
         &self,
-        parse: impl Fn(&Names) -> Result<T, WireError> + Send,
+        parse: impl Fn(&Names) -> Result<T, BodyError> + Send,
     ) -> Result<T, Problem> {
         let unknown = match parse(&self.names) {
             Ok(parsed) => return Ok(parsed),
-            Err(WireError::Problem(problem)) => return Err(problem),
-            Err(WireError::Unknown(iris)) => iris,
+            Err(BodyError::Refused(error)) => return Err(error.into()),
+            Err(BodyError::Unknown(iris)) => iris,
         };
         self.intern(&unknown).await?;
         match parse(&self.names) {
             Ok(parsed) => Ok(parsed),
-            Err(WireError::Problem(problem)) => Err(problem),
-            Err(WireError::Unknown(iris)) => {
+            Err(BodyError::Refused(error)) => Err(error.into()),
+            Err(BodyError::Unknown(iris)) => {
                 tracing::error!(?iris, "names are unknown after they were interned");
                 Err(Problem::internal())
             }

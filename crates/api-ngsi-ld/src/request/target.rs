@@ -1,10 +1,10 @@
 //! What the URL of a request is about: an entity, an attribute of it.
 
 use api_http::Request;
+use lang_ngsi_ld::{check_name, check_uri};
 use model_entities::Draft;
 
 use crate::problem::Problem;
-use crate::wire::{check_name, check_uri};
 
 /// The id in the URL.
 pub(crate) fn entity_id(request: &Request) -> Result<&str, Problem> {

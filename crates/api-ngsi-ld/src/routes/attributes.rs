@@ -1,6 +1,7 @@
 //! `/entities/{id}/attrs` and `/entities/{id}/attrs/{attr}`.
 
 use api_http::{Request, Response};
+use lang_ngsi_ld::{Rules, parse_attribute, parse_fragment};
 use model_entities::{Attribute, Draft, Instances, Operation, TermId};
 
 use crate::answer::{no_content, outcome};
@@ -9,7 +10,6 @@ use crate::params::{self, instances, write_options};
 use crate::problem::Problem;
 use crate::request::{Session, attribute_name, body, entity_id};
 use crate::state::Api;
-use crate::wire::{Rules, parse_attribute, parse_fragment};
 
 /// POST /entities/{id}/attrs
 pub(crate) const APPEND: api_http::Operation =

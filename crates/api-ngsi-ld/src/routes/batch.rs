@@ -1,6 +1,7 @@
 //! `/entityOperations/…`: many entities in one request (NGSI-LD 5.6.7 to 5.6.10, 5.6.20).
 
 use api_http::{Request, Response};
+use lang_ngsi_ld::{Rules, parse_ids, refuse_nulls, split_batch};
 use model_entities::{Draft, MergeOptions, Operation, TenantName};
 use tenant_contexts::RequestContext;
 
@@ -10,7 +11,6 @@ use crate::params::{self, WriteOptions, merge_options, write_options};
 use crate::problem::Problem;
 use crate::request::{Elements, Parsed, Resolver, body, tenant};
 use crate::state::Api;
-use crate::wire::{Rules, parse_ids, refuse_nulls, split_batch};
 
 /// POST /entityOperations/create
 pub(crate) const CREATE: api_http::Operation = declare("batches", "createBatch", "Makes entities.")
@@ -88,7 +88,7 @@ pub(crate) async fn delete(api: Api, request: Request) -> Result<Response, Probl
     for id in ids {
         match id {
             Ok(id) => operations.push((id, Operation::Delete)),
-            Err((id, problem)) => tally.fail(id, problem),
+            Err((id, error)) => tally.fail(id, error.into()),
         }
     }
     tally.apply(&session, operations).await;

@@ -2,6 +2,7 @@
 
 use api_http::{Request, Response, accept};
 use http::HeaderName;
+use lang_ngsi_ld::{BodyError, Rules, parse_entity, parse_fragment};
 use model_entities::{Draft, Operation, Precondition};
 
 use crate::answer::{answer_entity, answer_page, answer_plain, created, no_content, outcome};
@@ -14,7 +15,6 @@ use crate::params::{self, EntityParams, merge_options, parse_query_body, write_o
 use crate::problem::Problem;
 use crate::request::{body, entity_id, same_id, state_condition, tenant};
 use crate::state::Api;
-use crate::wire::{Rules, WireError, parse_entity, parse_fragment};
 
 /// RFC 7240.
 const PREFER: HeaderName = HeaderName::from_static("prefer");
@@ -35,8 +35,8 @@ pub(crate) async fn create(api: Api, request: Request) -> Result<Response, Probl
     let tenant = tenant(&request)?;
     let context = api.body_context(&tenant, &request, body).await?;
     let check = |names: &_| match parse_entity(body.text, names, &rules) {
-        Err(WireError::Problem(problem)) => Err(problem),
-        Ok(_) | Err(WireError::Unknown(_)) => Ok(true),
+        Err(BodyError::Refused(error)) => Err(error.into()),
+        Ok(_) | Err(BodyError::Unknown(_)) => Ok(true),
     };
     let session = api.session_or_create(&tenant, &context, check).await?;
     let draft = session.parse(|names| parse_entity(body.text, names, &rules)).await?;

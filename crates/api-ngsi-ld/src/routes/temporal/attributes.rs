@@ -1,6 +1,7 @@
 //! `/temporal/entities/{id}/attrs` and what is below.
 
 use api_http::{Request, Response};
+use lang_ngsi_ld::{Rules, check_uri, parse_past, parse_past_instance};
 use model_entities::{InstanceId, TermId};
 
 use crate::answer::no_content;
@@ -9,7 +10,6 @@ use crate::params::{self, instances};
 use crate::problem::Problem;
 use crate::request::{Session, attribute_name, body, entity_id, same_id};
 use crate::state::Api;
-use crate::wire::{Rules, check_uri, parse_past, parse_past_instance};
 
 /// POST /temporal/entities/{id}/attrs
 pub(crate) const APPEND: api_http::Operation =

@@ -1,6 +1,7 @@
 //! `/temporal/entities`, `/temporal/entities/{id}` and `/temporal/entityOperations/query`.
 
 use api_http::{Request, Response};
+use lang_ngsi_ld::{BodyError, Rules, parse_past};
 
 use crate::answer::{answer_past, answer_pasts, created_at, no_content};
 use crate::operation::{
@@ -10,7 +11,6 @@ use crate::params::{self, TemporalParams, parse_temporal_body};
 use crate::problem::Problem;
 use crate::request::{body, entity_id, tenant};
 use crate::state::Api;
-use crate::wire::{Rules, WireError, parse_past};
 
 /// POST /temporal/entities
 pub(crate) const CREATE: api_http::Operation =
@@ -27,8 +27,8 @@ pub(crate) async fn create(api: Api, request: Request) -> Result<Response, Probl
     let tenant = tenant(&request)?;
     let context = api.body_context(&tenant, &request, body).await?;
     let check = |names: &_| match parse_past(body.text, names, &rules) {
-        Err(WireError::Problem(problem)) => Err(problem),
-        Ok(_) | Err(WireError::Unknown(_)) => Ok(true),
+        Err(BodyError::Refused(error)) => Err(error.into()),
+        Ok(_) | Err(BodyError::Unknown(_)) => Ok(true),
     };
     let session = api.session_or_create(&tenant, &context, check).await?;
     let draft = session.parse(|names| parse_past(body.text, names, &rules)).await?;

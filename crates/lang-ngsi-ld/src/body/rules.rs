@@ -5,7 +5,7 @@ pub(crate) const NULL: &str = "urn:ngsi-ld:null";
 
 /// In which representation attributes are sent.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Representation {
+pub enum Representation {
     /// Normalized (4.5.2.2) or concise (4.5.2.3), told apart attribute by attribute.
     Normalized,
     /// Simplified (4.5.4), `keyValues`: the value alone.
@@ -14,7 +14,7 @@ pub(crate) enum Representation {
 
 /// What `urn:ngsi-ld:null` does (5.5.4).
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Nulls {
+pub enum Nulls {
     /// It is refused.
     Refused,
     /// It asks for the removal of an attribute or of a member of one, and must not be within a value (5.5.8).
@@ -37,26 +37,26 @@ impl Nulls {
 
 /// What an operation asks of a body.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Rules {
+pub struct Rules {
     /// The body must name the entity.
-    pub(crate) id_required: bool,
+    pub id_required: bool,
     /// The body must name a type.
-    pub(crate) type_required: bool,
+    pub type_required: bool,
     /// How attributes are written.
-    pub(crate) representation: Representation,
+    pub representation: Representation,
     /// What `urn:ngsi-ld:null` does.
-    pub(crate) nulls: Nulls,
+    pub nulls: Nulls,
     /// Instances may come without value or type and are laid over stored ones.
-    pub(crate) partial: bool,
+    pub partial: bool,
     /// An attribute may have several instances of one datasetId: its past (4.5.6).
-    pub(crate) temporal: bool,
+    pub temporal: bool,
     /// The most nested containers in the body.
-    pub(crate) depth_max: usize,
+    pub depth_max: usize,
 }
 
 impl Rules {
     /// A whole entity (5.6.1, batch creation and upsert): id and type are required.
-    pub(crate) const fn create(depth_max: usize) -> Self {
+    pub const fn create(depth_max: usize) -> Self {
         Self {
             id_required: true,
             type_required: true,
@@ -69,38 +69,38 @@ impl Rules {
     }
 
     /// An entity or fragment for a URL that names it (5.6.18 replacing, 5.6.3 appending).
-    pub(crate) const fn fragment(depth_max: usize) -> Self {
+    pub const fn fragment(depth_max: usize) -> Self {
         Self { id_required: false, type_required: false, ..Self::create(depth_max) }
     }
 
     /// A fragment that replaces stored attributes whole (5.6.2): nulls remove.
-    pub(crate) const fn update(depth_max: usize) -> Self {
+    pub const fn update(depth_max: usize) -> Self {
         Self { nulls: Nulls::Deletes, ..Self::fragment(depth_max) }
     }
 
     /// A fragment of an attribute that is laid over what is stored (5.6.4, 5.6.14): nulls remove members, and what is left
     /// out stays.
-    pub(crate) const fn patch(depth_max: usize) -> Self {
+    pub const fn patch(depth_max: usize) -> Self {
         Self { partial: true, ..Self::update(depth_max) }
     }
 
     /// A fragment that is merged into what is stored (5.6.17): nulls remove at any depth, and what is left out stays.
-    pub(crate) const fn merge(depth_max: usize) -> Self {
+    pub const fn merge(depth_max: usize) -> Self {
         Self { nulls: Nulls::Merges, ..Self::patch(depth_max) }
     }
 
     /// The past of an entity (5.6.11, 5.6.12).
-    pub(crate) const fn temporal(depth_max: usize) -> Self {
+    pub const fn temporal(depth_max: usize) -> Self {
         Self { id_required: true, temporal: true, nulls: Nulls::Records, ..Self::fragment(depth_max) }
     }
 
     /// The same rules for a body that must name its entity, as an element of a batch must; or need not.
-    pub(crate) const fn with_id(self, id_required: bool) -> Self {
+    pub const fn with_id(self, id_required: bool) -> Self {
         Self { id_required, ..self }
     }
 
     /// The same rules for another representation.
-    pub(crate) const fn in_representation(self, representation: Representation) -> Self {
+    pub const fn in_representation(self, representation: Representation) -> Self {
         Self { representation, ..self }
     }
 }

@@ -3,7 +3,7 @@
 //! Bodies are read in one pass, without a tree. Normalized and concise representations are told
 //! apart attribute by attribute and may be mixed; the simplified one must be asked for. A name that
 //! no entity of the tenant ever used stops nothing: all of them are collected, so that the caller
-//! interns them once and parses again ([`WireError::Unknown`]).
+//! interns them once and parses again ([`BodyError::Unknown`]).
 //!
 //! Decisions where the standard leaves room or clients go beyond it: JSON `null` is refused as a
 //! value (in merges it removes, as `urn:ngsi-ld:null` does) but stored inside of arrays and objects;
@@ -16,7 +16,7 @@ mod slot;
 mod name;
 mod fault;
 mod geometry;
-pub(crate) mod time;
+pub mod time;
 mod parser;
 mod value;
 mod entity;
@@ -26,16 +26,17 @@ mod instance;
 mod past;
 mod scope;
 
-pub(crate) use batch::{check_json, context_member, parse_ids, refuse_nulls, split_batch};
-pub(crate) use fault::WireError;
+pub use batch::{BatchId, check_json, context_member, parse_ids, refuse_nulls, split_batch};
+pub use fault::BodyError;
 pub(crate) use geometry::read_shape;
-pub(crate) use name::{check_name, check_uri, is_attribute_member, is_language_tag, is_scope_level, is_uri};
-pub(crate) use rules::{Representation, Rules};
+pub use name::{check_name, check_uri, is_language_tag, is_uri};
+pub(crate) use name::{is_attribute_member, is_scope_level};
+pub use rules::{Nulls, Representation, Rules};
 
 use model_entities::{Attribute, Draft, Instance};
 use tenant_contexts::Names;
 
-use crate::problem::Problem;
+use crate::error::Error;
 use parser::Parser;
 
 /// Reads a whole entity. Cost: one pass over the body; allocations for what is stored of it.
@@ -43,7 +44,7 @@ use parser::Parser;
 /// # Errors
 ///
 /// What is wrong with the body, naming the member; or names to intern first.
-pub(crate) fn parse_entity(body: &str, names: &Names, rules: &Rules) -> Result<Draft, WireError> {
+pub fn parse_entity(body: &str, names: &Names, rules: &Rules) -> Result<Draft, BodyError> {
     let mut parser = Parser::new(body, names, rules);
     let draft = parser.entity();
     parser.finish(draft)
@@ -55,7 +56,7 @@ pub(crate) fn parse_entity(body: &str, names: &Names, rules: &Rules) -> Result<D
 /// # Errors
 ///
 /// What is wrong with the body, naming the member; or names to intern first.
-pub(crate) fn parse_fragment(body: &str, names: &Names, rules: &Rules) -> Result<Draft, WireError> {
+pub fn parse_fragment(body: &str, names: &Names, rules: &Rules) -> Result<Draft, BodyError> {
     parse_entity(body, names, &Rules { id_required: false, type_required: false, ..*rules })
 }
 
@@ -64,12 +65,7 @@ pub(crate) fn parse_fragment(body: &str, names: &Names, rules: &Rules) -> Result
 /// # Errors
 ///
 /// What is wrong with the body, naming the member; or names to intern first.
-pub(crate) fn parse_attribute(
-    body: &str,
-    name: &str,
-    names: &Names,
-    rules: &Rules,
-) -> Result<Attribute, WireError> {
+pub fn parse_attribute(body: &str, name: &str, names: &Names, rules: &Rules) -> Result<Attribute, BodyError> {
     let mut parser = Parser::new(body, names, rules);
     let attribute = parser.whole_attribute(name);
     parser.finish(attribute)
@@ -81,7 +77,7 @@ pub(crate) fn parse_attribute(
 /// # Errors
 ///
 /// What is wrong with the body, naming the member; or names to intern first.
-pub(crate) fn parse_past(body: &str, names: &Names, rules: &Rules) -> Result<Draft, WireError> {
+pub fn parse_past(body: &str, names: &Names, rules: &Rules) -> Result<Draft, BodyError> {
     let mut draft = parse_entity(body, names, rules)?;
     draft.attributes.retain(|attribute| !attribute.instances.is_empty());
     Ok(draft)
@@ -93,12 +89,12 @@ pub(crate) fn parse_past(body: &str, names: &Names, rules: &Rules) -> Result<Dra
 /// # Errors
 ///
 /// What is wrong with the body, naming the member; or names to intern first.
-pub(crate) fn parse_past_instance(
+pub fn parse_past_instance(
     body: &str,
     name: &str,
     names: &Names,
     rules: &Rules,
-) -> Result<Instance, WireError> {
+) -> Result<Instance, BodyError> {
     let of_scopes = names.is_scope(name);
     let rules = &Rules { temporal: rules.temporal || of_scopes, ..*rules };
     let attribute = if past::is_fragment(body, name, names) {
@@ -115,7 +111,7 @@ pub(crate) fn parse_past_instance(
     match attribute.instances.into_inner() {
         Ok([instance]) if instance.remove => {
             let detail = "an instance of the past is removed by DELETE, not by urn:ngsi-ld:null";
-            Err(Problem::bad_request(detail).into())
+            Err(Error::invalid(detail).into())
         }
         Ok([instance]) => Ok(instance),
         Err(_) => Err(past::one_instance(name).into()),

@@ -7,9 +7,9 @@
 use model_entities::{ScopeQuery, TypeQuery};
 use tenant_contexts::Names;
 
-use crate::problem::Problem;
+use crate::body::{check_name, is_scope_level};
+use crate::error::Error;
 use crate::q::Cursor;
-use crate::wire::{check_name, is_scope_level};
 
 /// How deep parentheses may nest.
 const DEPTH_MAX: usize = 16;
@@ -20,8 +20,8 @@ const NODES_MAX: usize = 1000;
 ///
 /// # Errors
 ///
-/// BadRequestData that says what was expected where.
-pub(crate) fn parse_types(text: &str, names: &Names) -> Result<Option<TypeQuery>, Problem> {
+/// [`Error::Invalid`] says what was expected where.
+pub fn parse_types(text: &str, names: &Names) -> Result<Option<TypeQuery>, Error> {
     if text.trim() == "*" {
         return Ok(None);
     }
@@ -41,13 +41,13 @@ pub(crate) fn parse_types(text: &str, names: &Names) -> Result<Option<TypeQuery>
 ///
 /// # Errors
 ///
-/// BadRequestData that says what was expected where.
-pub(crate) fn parse_scopes(text: &str) -> Result<ScopeQuery, Problem> {
+/// [`Error::Invalid`] says what was expected where.
+pub fn parse_scopes(text: &str) -> Result<ScopeQuery, Error> {
     let mut reader = Selection { cursor: Cursor::new("scopeQ", text), nodes: 0 };
     reader.whole(&scope, &Joins { any: ScopeQuery::Any, all: ScopeQuery::All })
 }
 
-fn scope(cursor: &mut Cursor<'_>) -> Result<ScopeQuery, Problem> {
+fn scope(cursor: &mut Cursor<'_>) -> Result<ScopeQuery, Error> {
     let text = cursor.word();
     if text.is_empty() {
         return Err(cursor.expected("a scope such as /Madrid/Gardens"));
@@ -74,10 +74,10 @@ struct Selection<'a> {
     nodes: usize,
 }
 
-type Leaf<'f, T> = &'f dyn Fn(&mut Cursor<'_>) -> Result<T, Problem>;
+type Leaf<'f, T> = &'f dyn Fn(&mut Cursor<'_>) -> Result<T, Error>;
 
 impl Selection<'_> {
-    fn whole<T>(&mut self, leaf: Leaf<'_, T>, joins: &Joins<T>) -> Result<T, Problem> {
+    fn whole<T>(&mut self, leaf: Leaf<'_, T>, joins: &Joins<T>) -> Result<T, Error> {
         let found = self.any(leaf, joins, 0)?;
         if self.cursor.is_done() {
             Ok(found)
@@ -86,7 +86,7 @@ impl Selection<'_> {
         }
     }
 
-    fn any<T>(&mut self, leaf: Leaf<'_, T>, joins: &Joins<T>, depth: usize) -> Result<T, Problem> {
+    fn any<T>(&mut self, leaf: Leaf<'_, T>, joins: &Joins<T>, depth: usize) -> Result<T, Error> {
         let first = self.all(leaf, joins, depth)?;
         if !matches!(self.cursor.peek(), Some(',' | '|')) {
             return Ok(first);
@@ -98,7 +98,7 @@ impl Selection<'_> {
         Ok((joins.any)(parts))
     }
 
-    fn all<T>(&mut self, leaf: Leaf<'_, T>, joins: &Joins<T>, depth: usize) -> Result<T, Problem> {
+    fn all<T>(&mut self, leaf: Leaf<'_, T>, joins: &Joins<T>, depth: usize) -> Result<T, Error> {
         let first = self.part(leaf, joins, depth)?;
         if self.cursor.peek() != Some(';') {
             return Ok(first);
@@ -110,12 +110,12 @@ impl Selection<'_> {
         Ok((joins.all)(parts))
     }
 
-    fn part<T>(&mut self, leaf: Leaf<'_, T>, joins: &Joins<T>, depth: usize) -> Result<T, Problem> {
+    fn part<T>(&mut self, leaf: Leaf<'_, T>, joins: &Joins<T>, depth: usize) -> Result<T, Error> {
         self.nodes += 1;
         if depth >= DEPTH_MAX || self.nodes > NODES_MAX {
             let detail =
                 format!("a selection must not have more than {NODES_MAX} parts or {DEPTH_MAX} levels");
-            return Err(Problem::too_complex_query(detail));
+            return Err(Error::TooComplex(detail));
         }
         if !self.cursor.eat('(') {
             return leaf(&mut self.cursor);
@@ -148,8 +148,7 @@ mod tests {
             }
         }
         let names = Names::of(&RequestContext::core(), NAMES);
-        let found =
-            parse_types(text, &names).map_err(|problem| format!("{}: {}", problem.kind, problem.detail))?;
+        let found = parse_types(text, &names).map_err(|problem| problem.shown())?;
         Ok(found.as_ref().map_or_else(|| "any".to_owned(), print))
     }
 
@@ -165,9 +164,7 @@ mod tests {
                 }
             }
         }
-        parse_scopes(text)
-            .map(|query| print(&query))
-            .map_err(|problem| format!("{}: {}", problem.kind, problem.detail))
+        parse_scopes(text).map(|query| print(&query)).map_err(|problem| problem.shown())
     }
 
     fn check(found: &Result<String, String>, expected: Result<&str, &str>) {
@@ -188,23 +185,20 @@ mod tests {
 
     #[test]
     fn refuses_what_is_no_type_selection() {
-        check(&types(""), Err("BadRequestData: type: expected an entity type, found the end"));
-        check(&types("A,"), Err("BadRequestData: type: expected an entity type, found the end"));
-        check(&types("(A"), Err("BadRequestData: type: expected \")\", found the end"));
+        check(&types(""), Err("Invalid: type: expected an entity type, found the end"));
+        check(&types("A,"), Err("Invalid: type: expected an entity type, found the end"));
+        check(&types("(A"), Err("Invalid: type: expected \")\", found the end"));
         check(
             &types("A)"),
-            Err("BadRequestData: type: expected \",\", \"|\", \";\" or the end at byte 1, found ')'"),
+            Err("Invalid: type: expected \",\", \"|\", \";\" or the end at byte 1, found ')'"),
         );
         check(
             &types("A=B"),
-            Err("BadRequestData: type: expected \",\", \"|\", \";\" or the end at byte 1, found '='"),
+            Err("Invalid: type: expected \",\", \"|\", \";\" or the end at byte 1, found '='"),
         );
-        check(&types("A?"), Err("BadRequestData: type: name \"A?\" holds '?', which no name can"));
+        check(&types("A?"), Err("Invalid: type: name \"A?\" holds '?', which no name can"));
         let deep = "(".repeat(99_999);
-        check(
-            &types(&deep),
-            Err("TooComplexQuery: a selection must not have more than 1000 parts or 16 levels"),
-        );
+        check(&types(&deep), Err("TooComplex: a selection must not have more than 1000 parts or 16 levels"));
     }
 
     #[test]
@@ -226,14 +220,9 @@ mod tests {
     #[test]
     fn refuses_what_is_no_scope_query() {
         let no_scope = |text| {
-            format!(
-                "BadRequestData: scopeQ: {text:?} is not a scope such as /Madrid/+/ParqueNorte or /Madrid/#"
-            )
+            format!("Invalid: scopeQ: {text:?} is not a scope such as /Madrid/+/ParqueNorte or /Madrid/#")
         };
-        check(
-            &scopes(""),
-            Err("BadRequestData: scopeQ: expected a scope such as /Madrid/Gardens, found the end"),
-        );
+        check(&scopes(""), Err("Invalid: scopeQ: expected a scope such as /Madrid/Gardens, found the end"));
         for text in ["/", "//a", "/a/", "/#/a", "/a+", "/a/-b"] {
             check(&scopes(text), Err(&no_scope(text)));
         }

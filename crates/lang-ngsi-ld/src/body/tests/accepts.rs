@@ -280,7 +280,8 @@ fn contexts_batches_and_ids_are_found_without_parsing() {
     assert!(refuse_nulls(&["1", "\"null\""]).is_ok() && refuse_nulls(&["1", "null"]).is_err());
     assert_eq!(split_batch(r#" [ {"a":1} , 2,"x"] "#, 3).unwrap(), [r#"{"a":1}"#, "2", "\"x\""]);
     let ids = parse_ids(r#"["urn:x:1",{"id":"urn:x:2"},"y"]"#, 9).unwrap();
-    let ids: Vec<_> = ids.into_iter().map(|id| id.map_err(|(id, problem)| (id, problem.detail))).collect();
+    let ids: Vec<_> =
+        ids.into_iter().map(|id| id.map_err(|(id, problem)| (id, problem.to_string()))).collect();
     let refused = ("y".to_owned(), "\"y\" is not a URI".to_owned());
     assert_eq!(ids, [Ok("urn:x:1".into()), Ok("urn:x:2".into()), Err(refused)]);
 }

@@ -7,9 +7,9 @@ use smallvec::smallvec;
 use tenant_contexts::Names;
 
 use super::Cursor;
-use crate::problem::Problem;
-use crate::wire::is_uri;
-use crate::wire::time::{is_date, is_time_of_day, parse_time};
+use crate::body::is_uri;
+use crate::body::time::{is_date, is_time_of_day, parse_time};
+use crate::error::Error;
 
 /// The longest pattern of a client, in bytes.
 const PATTERN_BYTES_MAX: usize = 512;
@@ -25,7 +25,7 @@ pub(super) struct Reading<'a> {
 }
 
 /// One value that has an order.
-pub(super) fn ordering(cursor: &mut Cursor<'_>, reading: &Reading<'_>) -> Result<Operand, Problem> {
+pub(super) fn ordering(cursor: &mut Cursor<'_>, reading: &Reading<'_>) -> Result<Operand, Error> {
     let before = cursor.clone();
     let value = scalar(cursor, reading)?;
     if matches!(value, Scalar::Bool(_)) {
@@ -38,7 +38,7 @@ pub(super) fn ordering(cursor: &mut Cursor<'_>, reading: &Reading<'_>) -> Result
 }
 
 /// A value, a list of values, or a range.
-pub(super) fn equality(cursor: &mut Cursor<'_>, reading: &Reading<'_>) -> Result<Operand, Problem> {
+pub(super) fn equality(cursor: &mut Cursor<'_>, reading: &Reading<'_>) -> Result<Operand, Error> {
     let first = scalar(cursor, reading)?;
     if cursor.eat_text("..") {
         let last = scalar(cursor, reading)?;
@@ -56,7 +56,7 @@ pub(super) fn equality(cursor: &mut Cursor<'_>, reading: &Reading<'_>) -> Result
 }
 
 /// A pattern, in quotes or bare.
-pub(super) fn pattern(cursor: &mut Cursor<'_>) -> Result<Operand, Problem> {
+pub(super) fn pattern(cursor: &mut Cursor<'_>) -> Result<Operand, Error> {
     let text = match cursor.peek() {
         Some('"') => quoted(cursor)?,
         _ => {
@@ -67,7 +67,7 @@ pub(super) fn pattern(cursor: &mut Cursor<'_>) -> Result<Operand, Problem> {
     if text.is_empty() {
         return Err(cursor.expected("a pattern"));
     }
-    compile(&text).map(Operand::Pattern).map_err(|error| cursor.wrong(&error))
+    compile_pattern(&text).map(Operand::Pattern).map_err(|error| cursor.wrong(&error))
 }
 
 /// A client's pattern, within limits.
@@ -75,7 +75,7 @@ pub(super) fn pattern(cursor: &mut Cursor<'_>) -> Result<Operand, Problem> {
 /// # Errors
 ///
 /// What is wrong with it, as the end of a sentence.
-pub(crate) fn compile(text: &str) -> Result<Regex, String> {
+pub fn compile_pattern(text: &str) -> Result<Regex, String> {
     if text.len() > PATTERN_BYTES_MAX {
         return Err(format!("a pattern must not be longer than {PATTERN_BYTES_MAX} bytes"));
     }
@@ -106,7 +106,7 @@ fn pattern_length(text: &str) -> usize {
     text.len()
 }
 
-fn quoted(cursor: &mut Cursor<'_>) -> Result<String, Problem> {
+fn quoted(cursor: &mut Cursor<'_>) -> Result<String, Error> {
     let mut reader = Reader::new(cursor.rest(), 1);
     let Ok(text) = reader.string() else {
         return Err(cursor.expected("a text in double quotes, escaped as in JSON"));
@@ -115,7 +115,7 @@ fn quoted(cursor: &mut Cursor<'_>) -> Result<String, Problem> {
     Ok(text.into_owned())
 }
 
-fn scalar(cursor: &mut Cursor<'_>, reading: &Reading<'_>) -> Result<Scalar, Problem> {
+fn scalar(cursor: &mut Cursor<'_>, reading: &Reading<'_>) -> Result<Scalar, Error> {
     if cursor.peek() == Some('"') {
         let text = quoted(cursor)?;
         if let Some(time) = parse_time(&text).filter(|_| reading.time) {
@@ -149,7 +149,7 @@ fn bare(word: &str, reading: &Reading<'_>) -> Option<Scalar> {
     if is_date(word) || is_time_of_day(word) {
         return Some(Scalar::TimeText(word.into()));
     }
-    let name = reading.names.is_some() && crate::wire::check_name(word).is_ok();
+    let name = reading.names.is_some() && crate::body::check_name(word).is_ok();
     (name || is_uri(word)).then(|| Scalar::Text(expanded(word, reading).into()))
 }
 

@@ -6,7 +6,7 @@ use model_entities::{Attribute, Draft, Instance, Kind, TermId, scope_value, scop
 use tenant_contexts::Names;
 
 use super::entity::{SCOPES, check_count};
-use super::fault::{Fault, Outcome, WireError};
+use super::fault::{BodyError, Fault, Outcome};
 use super::name::scope;
 use super::parser::Parser;
 use super::rules::{NULL, Rules};
@@ -15,7 +15,7 @@ use super::rules::{NULL, Rules};
 const SCOPE: &str = "scope";
 
 /// Reads one instance of scopes, or scopes alone, as a whole body.
-pub(super) fn parse_instance(body: &str, names: &Names, rules: &Rules) -> Result<Attribute, WireError> {
+pub(super) fn parse_instance(body: &str, names: &Names, rules: &Rules) -> Result<Attribute, BodyError> {
     let mut parser = Parser::new(body, names, rules);
     let attribute = parser.scope_instances();
     parser.finish(attribute)

@@ -2,20 +2,20 @@
 
 use lang_json::Problem as JsonProblem;
 
-use crate::problem::Problem;
+use crate::error::Error;
 
 /// Why a body was not taken.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub(crate) enum WireError {
+pub enum BodyError {
     /// It is wrong.
-    Problem(Problem),
+    Refused(Error),
     /// It uses names (IRIs, each once) that must be interned first; then it can be parsed again.
     Unknown(Vec<String>),
 }
 
-impl From<Problem> for WireError {
-    fn from(problem: Problem) -> Self {
-        Self::Problem(problem)
+impl From<Error> for BodyError {
+    fn from(error: Error) -> Self {
+        Self::Refused(error)
     }
 }
 
@@ -77,18 +77,18 @@ impl Fault {
         self
     }
 
-    /// The answer to the client.
-    pub(super) fn into_problem(self) -> Problem {
-        let (message, worded): (String, fn(String) -> Problem) = match self.what {
+    /// In words.
+    pub(super) fn into_error(self) -> Error {
+        let (message, worded): (String, fn(String) -> Error) = match self.what {
             What::Json(error) if !matches!(error.problem, JsonProblem::Depth | JsonProblem::Range) => {
-                return Problem::invalid_request(format!("the body is not JSON: {error}"));
+                return Error::NotJson(format!("the body is not JSON: {error}"));
             }
             What::Json(error) if error.problem == JsonProblem::Depth => {
-                (format!("{error} (depth_max)"), Problem::bad_request)
+                (format!("{error} (depth_max)"), Error::Invalid)
             }
-            What::Json(error) => (error.to_string(), Problem::bad_request),
-            What::Data(message) => (message, Problem::bad_request),
-            What::Limit(message) => (message, Problem::too_large),
+            What::Json(error) => (error.to_string(), Error::Invalid),
+            What::Data(message) => (message, Error::Invalid),
+            What::Limit(message) => (message, Error::TooLarge),
         };
         if self.path.is_empty() {
             return worded(message);

@@ -4,8 +4,8 @@ use model_entities::{LinkedPath, Meta, Path, TermId};
 use tenant_contexts::Names;
 
 use super::{Cursor, DEPTH_MAX};
-use crate::problem::Problem;
-use crate::wire::{check_name, is_attribute_member};
+use crate::body::{check_name, is_attribute_member};
+use crate::error::Error;
 
 /// The namespace of the core vocabulary.
 const CORE: &str = "https://uri.etsi.org/ngsi-ld/";
@@ -14,10 +14,10 @@ const CORE: &str = "https://uri.etsi.org/ngsi-ld/";
 ///
 /// # Errors
 ///
-/// BadRequestData that says what was expected where.
-pub(crate) fn path(cursor: &mut Cursor<'_>, names: &Names, depth: usize) -> Result<Path, Problem> {
+/// [`Error::Invalid`] says what was expected where.
+pub fn parse_path(cursor: &mut Cursor<'_>, names: &Names, depth: usize) -> Result<Path, Error> {
     if depth >= DEPTH_MAX {
-        return Err(Problem::too_complex_query(format!("a path nests more than {DEPTH_MAX} deep")));
+        return Err(Error::TooComplex(format!("a path nests more than {DEPTH_MAX} deep")));
     }
     let mut path = match bracketed_iri(cursor)? {
         Some(iri) => named(cursor, iri, names)?,
@@ -34,7 +34,7 @@ pub(crate) fn path(cursor: &mut Cursor<'_>, names: &Names, depth: usize) -> Resu
     }
     if path.json.is_empty() && cursor.eat('{') {
         let types = types(cursor, names)?;
-        path.linked = Some(Box::new(LinkedPath { types, path: self::path(cursor, names, depth + 1)? }));
+        path.linked = Some(Box::new(LinkedPath { types, path: parse_path(cursor, names, depth + 1)? }));
         if !cursor.eat('}') {
             return Err(cursor.expected("\"}\""));
         }
@@ -51,7 +51,7 @@ pub(super) fn is_time(meta: Meta) -> bool {
 }
 
 /// `<iri>`
-fn bracketed_iri<'a>(cursor: &mut Cursor<'a>) -> Result<Option<&'a str>, Problem> {
+fn bracketed_iri<'a>(cursor: &mut Cursor<'a>) -> Result<Option<&'a str>, Error> {
     if !cursor.eat('<') {
         return Ok(None);
     }
@@ -63,7 +63,7 @@ fn bracketed_iri<'a>(cursor: &mut Cursor<'a>) -> Result<Option<&'a str>, Problem
 }
 
 /// The path of dotted names that `word` holds.
-fn named(cursor: &Cursor<'_>, word: &str, names: &Names) -> Result<Path, Problem> {
+fn named(cursor: &Cursor<'_>, word: &str, names: &Names) -> Result<Path, Error> {
     let (first, rest) = split_name(word, names);
     let mut path = Path {
         attribute: names.term(first),
@@ -124,7 +124,7 @@ fn split_name<'a>(word: &'a str, names: &Names) -> (&'a str, Option<&'a str>) {
 }
 
 /// `member.member]`, members of the value.
-fn trailing(cursor: &mut Cursor<'_>, path: &mut Path) -> Result<(), Problem> {
+fn trailing(cursor: &mut Cursor<'_>, path: &mut Path) -> Result<(), Error> {
     let Some(end) = cursor.rest().find(']') else { return Err(cursor.expected("a member and \"]\"")) };
     let inner = cursor.rest().get(..end).expect("a bracket was found there");
     for member in inner.split('.').map(str::trim) {
@@ -139,7 +139,7 @@ fn trailing(cursor: &mut Cursor<'_>, path: &mut Path) -> Result<(), Problem> {
 }
 
 /// The types of `Type,Type:` in front of a path in a linked entity; none where there is no such thing.
-fn types(cursor: &mut Cursor<'_>, names: &Names) -> Result<Vec<Option<TermId>>, Problem> {
+fn types(cursor: &mut Cursor<'_>, names: &Names) -> Result<Vec<Option<TermId>>, Error> {
     let mut types = Vec::new();
     loop {
         let mut look = cursor.clone();

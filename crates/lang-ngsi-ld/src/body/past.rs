@@ -10,7 +10,7 @@ use super::fault::{Fault, Outcome};
 use super::parser::Parser;
 use super::rules::asks_removal;
 use super::slot::{Slot, kind_of};
-use crate::problem::Problem;
+use crate::error::Error;
 
 /// The member of a series that holds values of this slot.
 fn series_slot(member: &str) -> Option<Slot> {
@@ -62,8 +62,8 @@ pub(super) fn is_fragment(body: &str, name: &str, names: &Names) -> bool {
 }
 
 /// A patch of one instance names other attributes, or several instances.
-pub(super) fn one_instance(name: &str) -> Problem {
-    Problem::bad_request(format!("the body must be one instance of attribute {name:?}, and nothing else"))
+pub(super) fn one_instance(name: &str) -> Error {
+    Error::invalid(format!("the body must be one instance of attribute {name:?}, and nothing else"))
 }
 
 impl Parser<'_> {

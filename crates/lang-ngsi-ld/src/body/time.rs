@@ -15,17 +15,17 @@ const RULES: Rules = Rules {
 /// The time that `text` denotes: `2023-04-01T12:00:00Z`, with an optional fraction of the second; `None` if it denotes none.
 ///
 /// Cost: one pass, some ten nanoseconds.
-pub(crate) fn parse_time(text: &str) -> Option<Timestamp> {
+pub fn parse_time(text: &str) -> Option<Timestamp> {
     lang_time::parse(text.as_bytes(), &RULES).map(|time| Timestamp(time.micros()))
 }
 
 /// Whether `text` is a calendar date, `2023-04-01`.
-pub(crate) fn is_date(text: &str) -> bool {
+pub fn is_date(text: &str) -> bool {
     text.as_bytes().try_into().is_ok_and(|date| Date::parse(date).is_some())
 }
 
 /// Whether `text` is a time of day in UTC, `12:00:00Z`, with an optional fraction of the second.
-pub(crate) fn is_time_of_day(text: &str) -> bool {
+pub fn is_time_of_day(text: &str) -> bool {
     text.as_bytes().split_first_chunk().is_some_and(|(clock, rest)| {
         let zone = parse_fraction(rest, &RULES).map(|(_, zone)| zone);
         seconds_of_day(clock).is_some() && zone == Some(b"Z")
@@ -34,7 +34,8 @@ pub(crate) fn is_time_of_day(text: &str) -> bool {
 
 /// Appends `time` as `2023-04-01T12:00:00Z`; a fraction follows the seconds only where it is not
 /// zero, in three digits, or in six where three would lose some. Cost: some ten nanoseconds.
-pub(crate) fn write_time(out: &mut String, time: Timestamp) {
+#[inline]
+pub fn write_time(out: &mut String, time: Timestamp) {
     lang_time::write(out, UnixTime::from_micros(time.0), Fraction::Groups);
 }
 

@@ -60,7 +60,7 @@ fn print_scalar(scalar: &Scalar) -> String {
         Scalar::Bool(value) => value.to_string(),
         Scalar::Time(time) => {
             let mut out = String::new();
-            crate::wire::time::write_time(&mut out, *time);
+            crate::body::time::write_time(&mut out, *time);
             out
         }
         Scalar::TimeText(text) => text.to_string(),
@@ -101,9 +101,7 @@ fn print(filter: &Filter) -> String {
 fn try_parse(text: &str) -> Result<String, String> {
     let names = names();
     let options = QueryOptions { names: &names, expand_values: &[TermId(2)], nodes_max: 20, values_max: 30 };
-    parse(text, &options)
-        .map(|filter| print(&filter))
-        .map_err(|problem| format!("{}: {}", problem.kind, problem.detail))
+    parse_query(text, &options).map(|filter| print(&filter)).map_err(|problem| problem.shown())
 }
 
 fn check(text: &str, expected: &str) {
@@ -212,56 +210,50 @@ fn values_of_every_kind() {
 fn says_what_was_expected_where() {
     let signs = "a comparison (==, !=, <, <=, >, >=, ~=, !~=)";
     let value = "a value: a number, true, false, a date, time or URI, or a text in double quotes";
-    check_refused("", "BadRequestData: q: expected an attribute name, found the end");
-    check_refused("a;", "BadRequestData: q: expected an attribute name, found the end");
-    check_refused("a;;b", "BadRequestData: q: expected an attribute name at byte 2, found ';'");
-    check_refused("(a", "BadRequestData: q: expected \")\", found the end");
-    check_refused("a)", "BadRequestData: q: expected \";\", \"|\" or the end at byte 1, found ')'");
-    check_refused("a=1", &format!("BadRequestData: q: expected {signs} at byte 1, found '='"));
-    check_refused("a b", &format!("BadRequestData: q: expected {signs} at byte 2, found 'b'"));
-    check_refused("a==", &format!("BadRequestData: q: expected {value}, found the end"));
-    check_refused("a==x", &format!("BadRequestData: q: expected {value} at byte 3, found 'x'"));
-    check_refused("a==01", &format!("BadRequestData: q: expected {value} at byte 3, found '0'"));
-    check_refused("a==1,", &format!("BadRequestData: q: expected {value}, found the end"));
+    check_refused("", "Invalid: q: expected an attribute name, found the end");
+    check_refused("a;", "Invalid: q: expected an attribute name, found the end");
+    check_refused("a;;b", "Invalid: q: expected an attribute name at byte 2, found ';'");
+    check_refused("(a", "Invalid: q: expected \")\", found the end");
+    check_refused("a)", "Invalid: q: expected \";\", \"|\" or the end at byte 1, found ')'");
+    check_refused("a=1", &format!("Invalid: q: expected {signs} at byte 1, found '='"));
+    check_refused("a b", &format!("Invalid: q: expected {signs} at byte 2, found 'b'"));
+    check_refused("a==", &format!("Invalid: q: expected {value}, found the end"));
+    check_refused("a==x", &format!("Invalid: q: expected {value} at byte 3, found 'x'"));
+    check_refused("a==01", &format!("Invalid: q: expected {value} at byte 3, found '0'"));
+    check_refused("a==1,", &format!("Invalid: q: expected {value}, found the end"));
     check_refused(
         "a==\"x",
-        "BadRequestData: q: expected a text in double quotes, escaped as in JSON at byte 3, found '\"'",
+        "Invalid: q: expected a text in double quotes, escaped as in JSON at byte 3, found '\"'",
     );
     check_refused(
         "a>true",
-        "BadRequestData: q: expected a number, a text or a time, which have an order at byte 2, found 't'",
+        "Invalid: q: expected a number, a text or a time, which have an order at byte 2, found 't'",
     );
     let lists = "the end of the value (lists and ranges go with == and != only)";
-    check_refused("a>1,2", &format!("BadRequestData: q: expected {lists} at byte 3, found ','"));
-    check_refused("a>1..2", &format!("BadRequestData: q: expected {lists} at byte 3, found '.'"));
-    check_refused("a==1..\"x\"", "BadRequestData: q: both ends of a range must be numbers, texts, or times");
-    check_refused(
-        "a==true..false",
-        "BadRequestData: q: both ends of a range must be numbers, texts, or times",
-    );
-    check_refused("a..b", "BadRequestData: q: \"a..b\": a name must not be empty");
-    check_refused("a?b", "BadRequestData: q: \"a?b\": name \"a?b\" holds '?', which no name can");
-    check_refused("a[]", "BadRequestData: q: expected a member's name at byte 2, found ']'");
-    check_refused("a[b", "BadRequestData: q: expected a member and \"]\" at byte 2, found 'b'");
-    check_refused("a{b", "BadRequestData: q: expected \"}\", found the end");
-    check_refused("a~=", "BadRequestData: q: expected a pattern, found the end");
-    check_refused(
-        "a~=[",
-        "BadRequestData: q: \"[\" is not a pattern that can be used: unclosed character class",
-    );
+    check_refused("a>1,2", &format!("Invalid: q: expected {lists} at byte 3, found ','"));
+    check_refused("a>1..2", &format!("Invalid: q: expected {lists} at byte 3, found '.'"));
+    check_refused("a==1..\"x\"", "Invalid: q: both ends of a range must be numbers, texts, or times");
+    check_refused("a==true..false", "Invalid: q: both ends of a range must be numbers, texts, or times");
+    check_refused("a..b", "Invalid: q: \"a..b\": a name must not be empty");
+    check_refused("a?b", "Invalid: q: \"a?b\": name \"a?b\" holds '?', which no name can");
+    check_refused("a[]", "Invalid: q: expected a member's name at byte 2, found ']'");
+    check_refused("a[b", "Invalid: q: expected a member and \"]\" at byte 2, found 'b'");
+    check_refused("a{b", "Invalid: q: expected \"}\", found the end");
+    check_refused("a~=", "Invalid: q: expected a pattern, found the end");
+    check_refused("a~=[", "Invalid: q: \"[\" is not a pattern that can be used: unclosed character class");
     let long = format!("a~={}", "x".repeat(600));
-    check_refused(&long, "BadRequestData: q: a pattern must not be longer than 512 bytes");
+    check_refused(&long, "Invalid: q: a pattern must not be longer than 512 bytes");
     assert!(try_parse("a~=((x{100}){100}){100}").unwrap_err().contains("size limit"));
 }
 
 #[test]
 fn limits_have_names() {
     let wide = vec!["a"; 21].join(";");
-    check_refused(&wide, "TooComplexQuery: q has more than 20 terms (q_nodes_max)");
+    check_refused(&wide, "TooComplex: q has more than 20 terms (q_nodes_max)");
     let deep = "(".repeat(100_000);
-    check_refused(&deep, "TooComplexQuery: q nests more than 32 deep");
+    check_refused(&deep, "TooComplex: q nests more than 32 deep");
     let linked = "a{".repeat(100_000);
-    check_refused(&linked, "TooComplexQuery: a path nests more than 32 deep");
+    check_refused(&linked, "TooComplex: a path nests more than 32 deep");
 }
 
 /// Queries by the grammar.

@@ -1,9 +1,9 @@
 //! Bodies that hold more than one thing: their `@context`, the elements of a batch, lists of ids.
 
-use lang_json::{Error, Kind, Reader};
+use lang_json::{Error as JsonError, Kind, Problem as JsonProblem, Reader};
 
 use super::name::check_uri;
-use crate::problem::Problem;
+use crate::error::Error;
 
 /// The deepest JSON that is passed over here; parsing proper has its own, smaller limit.
 const DEPTH_MAX: usize = 512;
@@ -13,8 +13,8 @@ const DEPTH_MAX: usize = 512;
 ///
 /// # Errors
 ///
-/// InvalidRequest if what was passed over is not JSON.
-pub(crate) fn context_member(body: &str) -> Result<Option<&str>, Problem> {
+/// [`Error::NotJson`] if what was passed over is not JSON.
+pub fn context_member(body: &str) -> Result<Option<&str>, Error> {
     let mut reader = Reader::new(body, DEPTH_MAX);
     let mut find = || {
         if reader.peek()? != Kind::Object {
@@ -36,8 +36,8 @@ pub(crate) fn context_member(body: &str) -> Result<Option<&str>, Problem> {
 ///
 /// # Errors
 ///
-/// InvalidRequest if it is not; BadRequestData if it is nested too deeply.
-pub(crate) fn check_json(body: &str) -> Result<(), Problem> {
+/// [`Error::NotJson`]; [`Error::Invalid`] if it is nested too deeply.
+pub fn check_json(body: &str) -> Result<(), Error> {
     let mut reader = Reader::new(body, DEPTH_MAX);
     reader.skip().and_then(|()| reader.end()).map_err(|error| malformed(&error))
 }
@@ -47,19 +47,18 @@ pub(crate) fn check_json(body: &str) -> Result<(), Problem> {
 ///
 /// # Errors
 ///
-/// InvalidRequest if the body is not JSON; BadRequestData if it is no array, is empty, or has more
-/// than `count_max` elements.
-pub(crate) fn split_batch(body: &str, count_max: usize) -> Result<Vec<&str>, Problem> {
+/// [`Error::NotJson`]; [`Error::Invalid`] if it is no array, is empty, or has more than `count_max` elements.
+pub fn split_batch(body: &str, count_max: usize) -> Result<Vec<&str>, Error> {
     let mut reader = Reader::new(body, DEPTH_MAX);
     if reader.peek().map_err(|error| malformed(&error))? != Kind::Array {
         reader.skip().and_then(|()| reader.end()).map_err(|error| malformed(&error))?;
-        return Err(Problem::bad_request("a batch must be a JSON array"));
+        return Err(Error::invalid("a batch must be a JSON array"));
     }
     let mut elements = Vec::new();
     reader.begin_array().map_err(|error| malformed(&error))?;
     while reader.next_element().map_err(|error| malformed(&error))? {
         if elements.len() == count_max {
-            return Err(Problem::bad_request(format!(
+            return Err(Error::invalid(format!(
                 "a batch must not have more than {count_max} elements (batch_entities_max)"
             )));
         }
@@ -67,7 +66,7 @@ pub(crate) fn split_batch(body: &str, count_max: usize) -> Result<Vec<&str>, Pro
     }
     reader.end().map_err(|error| malformed(&error))?;
     if elements.is_empty() {
-        return Err(Problem::bad_request("a batch must not be empty"));
+        return Err(Error::invalid("a batch must not be empty"));
     }
     Ok(elements)
 }
@@ -76,46 +75,46 @@ pub(crate) fn split_batch(body: &str, count_max: usize) -> Result<Vec<&str>, Pro
 ///
 /// # Errors
 ///
-/// BadRequestData that says which.
-pub(crate) fn refuse_nulls(elements: &[&str]) -> Result<(), Problem> {
+/// [`Error::Invalid`] says which.
+pub fn refuse_nulls(elements: &[&str]) -> Result<(), Error> {
     match elements.iter().position(|element| *element == "null") {
         None => Ok(()),
         Some(at) => {
             let detail = format!("a batch must not hold null: element {at} (counted from 0) is");
-            Err(Problem::bad_request(detail))
+            Err(Error::invalid(detail))
         }
     }
 }
 
 /// An id of a batch deletion; or its text, and why it is none.
-pub(crate) type BatchId = Result<Box<str>, (String, Problem)>;
+pub type BatchId = Result<Box<str>, (String, Error)>;
 
 /// The entity ids of a batch deletion: strings, or objects that have one as `id`. An id that is no
 /// URI is an outcome of its own, not the fault of the batch.
 ///
 /// # Errors
 ///
-/// As [`split_batch`]; BadRequestData if an element is neither.
-pub(crate) fn parse_ids(body: &str, count_max: usize) -> Result<Vec<BatchId>, Problem> {
+/// As [`split_batch`]; [`Error::Invalid`] if an element is neither.
+pub fn parse_ids(body: &str, count_max: usize) -> Result<Vec<BatchId>, Error> {
     let elements = split_batch(body, count_max)?;
     refuse_nulls(&elements)?;
     elements.into_iter().map(parse_id).collect()
 }
 
-fn parse_id(element: &str) -> Result<BatchId, Problem> {
+fn parse_id(element: &str) -> Result<BatchId, Error> {
     let text = if element.starts_with('{') { lang_json::member(element, "id") } else { Some(element) };
     let id = text
         .and_then(lang_json::string_value)
-        .ok_or_else(|| Problem::bad_request("a batch deletion must be an array of entity ids"))?;
+        .ok_or_else(|| Error::invalid("a batch deletion must be an array of entity ids"))?;
     Ok(match check_uri(&id) {
         Ok(()) => Ok(id.into()),
-        Err(error) => Err((id.into_owned(), Problem::bad_request(error))),
+        Err(error) => Err((id.into_owned(), Error::invalid(error))),
     })
 }
 
-fn malformed(error: &Error) -> Problem {
-    if matches!(error.problem, lang_json::Problem::Depth | lang_json::Problem::Range) {
-        return Problem::bad_request(error.to_string());
+fn malformed(error: &JsonError) -> Error {
+    if matches!(error.problem, JsonProblem::Depth | JsonProblem::Range) {
+        return Error::invalid(error.to_string());
     }
-    Problem::invalid_request(format!("the body is not JSON: {error}"))
+    Error::NotJson(format!("the body is not JSON: {error}"))
 }

@@ -8,7 +8,7 @@ use super::slot::{Slot, previous_slot};
 /// # Errors
 ///
 /// What is wrong, as the end of a sentence.
-pub(crate) fn check_name(name: &str) -> Result<(), String> {
+pub fn check_name(name: &str) -> Result<(), String> {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
     if name.bytes().all(plain) && !name.is_empty() {
         return Ok(());
@@ -119,7 +119,7 @@ fn is_iri_char(found: char) -> bool {
 
 /// Whether `text` has the form of a URI or IRI: a scheme, `:`, and something behind.
 /// Cost: linear in the text.
-pub(crate) fn is_uri(text: &str) -> bool {
+pub fn is_uri(text: &str) -> bool {
     let Some((scheme, rest)) = text.split_once(':') else { return false };
     let scheme_char = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.');
     let plain =
@@ -135,7 +135,7 @@ pub(crate) fn is_uri(text: &str) -> bool {
 /// # Errors
 ///
 /// What is wrong, as the end of a sentence that names the member.
-pub(crate) fn check_uri(text: &str) -> Result<(), String> {
+pub fn check_uri(text: &str) -> Result<(), String> {
     if is_uri(text) { Ok(()) } else { Err(format!("{text:?} is not a URI")) }
 }
 
@@ -154,7 +154,7 @@ pub(crate) fn is_scope_level(text: &str) -> bool {
 }
 
 /// Whether `text` has the form of a language tag (RFC 5646), or is `@none`.
-pub(crate) fn is_language_tag(text: &str) -> bool {
+pub fn is_language_tag(text: &str) -> bool {
     text == "@none"
         || text.split('-').all(|part| {
             (1..=8).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_alphanumeric())

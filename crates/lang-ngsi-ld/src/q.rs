@@ -15,34 +15,34 @@ mod value;
 use model_entities::{Comparison, Filter, Operand, TermId};
 use tenant_contexts::Names;
 
-pub(crate) use cursor::Cursor;
-pub(crate) use path::path;
-pub(crate) use value::compile;
+pub use cursor::Cursor;
+pub use path::parse_path;
+pub use value::compile_pattern;
 
-use crate::problem::Problem;
+use crate::error::Error;
 
 /// How deep parentheses and linked entities may nest.
 const DEPTH_MAX: usize = 32;
 
 /// What a query is read with.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct QueryOptions<'a> {
+pub struct QueryOptions<'a> {
     /// Spells names.
-    pub(crate) names: &'a Names,
+    pub names: &'a Names,
     /// Attributes whose values are expanded to IRIs by the context (`expandValues`).
-    pub(crate) expand_values: &'a [TermId],
+    pub expand_values: &'a [TermId],
     /// The most terms.
-    pub(crate) nodes_max: usize,
+    pub nodes_max: usize,
     /// The most values in lists.
-    pub(crate) values_max: usize,
+    pub values_max: usize,
 }
 
 /// The filter that `text` denotes. Cost: linear in the text, but for its patterns.
 ///
 /// # Errors
 ///
-/// BadRequestData that says what was expected where; TooComplexQuery beyond `nodes_max` terms and `values_max` values of lists.
-pub(crate) fn parse(text: &str, options: &QueryOptions<'_>) -> Result<Filter, Problem> {
+/// [`Error::Invalid`] says what was expected where; [`Error::TooComplex`] beyond `nodes_max` terms and `values_max` values of lists.
+pub fn parse_query(text: &str, options: &QueryOptions<'_>) -> Result<Filter, Error> {
     let mut parser = Parser { cursor: Cursor::new("q", text), options, nodes: 0, values: 0 };
     let filter = parser.any(0)?;
     if !parser.cursor.is_done() {
@@ -60,7 +60,7 @@ struct Parser<'a> {
 
 impl Parser<'_> {
     /// Terms joined by `|`.
-    fn any(&mut self, depth: usize) -> Result<Filter, Problem> {
+    fn any(&mut self, depth: usize) -> Result<Filter, Error> {
         let first = self.all(depth)?;
         let mut rest = Vec::new();
         while self.cursor.eat('|') {
@@ -70,7 +70,7 @@ impl Parser<'_> {
     }
 
     /// Terms joined by `;`.
-    fn all(&mut self, depth: usize) -> Result<Filter, Problem> {
+    fn all(&mut self, depth: usize) -> Result<Filter, Error> {
         let first = self.term(depth)?;
         let mut rest = Vec::new();
         while self.cursor.eat(';') {
@@ -80,9 +80,9 @@ impl Parser<'_> {
     }
 
     /// One term, or terms in parentheses.
-    fn term(&mut self, depth: usize) -> Result<Filter, Problem> {
+    fn term(&mut self, depth: usize) -> Result<Filter, Error> {
         if depth >= DEPTH_MAX {
-            return Err(Problem::too_complex_query(format!("q nests more than {DEPTH_MAX} deep")));
+            return Err(Error::TooComplex(format!("q nests more than {DEPTH_MAX} deep")));
         }
         if self.cursor.eat('(') {
             let inner = self.any(depth + 1)?;
@@ -94,9 +94,9 @@ impl Parser<'_> {
         self.nodes += 1;
         if self.nodes > self.options.nodes_max {
             let detail = format!("q has more than {} terms (q_nodes_max)", self.options.nodes_max);
-            return Err(Problem::too_complex_query(detail));
+            return Err(Error::TooComplex(detail));
         }
-        let path = path(&mut self.cursor, self.options.names, depth)?;
+        let path = parse_path(&mut self.cursor, self.options.names, depth)?;
         let Some(comparison) = self.comparison()? else { return Ok(Filter::Exists(path)) };
         let operand = self.operand(comparison, &path)?;
         if let Operand::Values(values) = &operand
@@ -107,12 +107,12 @@ impl Parser<'_> {
         if self.values > self.options.values_max {
             let detail =
                 format!("lists of q have more than {} values (q_values_max)", self.options.values_max);
-            return Err(Problem::too_complex_query(detail));
+            return Err(Error::TooComplex(detail));
         }
         Ok(Filter::Compare(path, comparison, operand))
     }
 
-    fn comparison(&mut self) -> Result<Option<Comparison>, Problem> {
+    fn comparison(&mut self) -> Result<Option<Comparison>, Error> {
         for (sign, comparison) in [
             ("==", Comparison::Equal),
             ("!~=", Comparison::NotMatch),
@@ -133,7 +133,7 @@ impl Parser<'_> {
         }
     }
 
-    fn operand(&mut self, comparison: Comparison, path: &model_entities::Path) -> Result<Operand, Problem> {
+    fn operand(&mut self, comparison: Comparison, path: &model_entities::Path) -> Result<Operand, Error> {
         let expand = path.attribute.is_some_and(|name| self.options.expand_values.contains(&name));
         let reading = value::Reading {
             names: expand.then_some(self.options.names),

@@ -6,8 +6,8 @@ use geo::CoordsIter as _;
 use model_entities::{GeoQuery, GeoRelation};
 use tenant_contexts::Names;
 
-use crate::problem::Problem;
-use crate::wire::{check_name, read_shape};
+use crate::body::{check_name, read_shape};
+use crate::error::Error;
 
 /// The GeoProperty that is meant where none is named.
 const LOCATION: &str = "location";
@@ -17,15 +17,15 @@ const KINDS: &[&str] = &["Point", "MultiPoint", "LineString", "MultiLineString",
 
 /// The parts of a geo-query as they were sent.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct GeoParts<'a> {
+pub struct GeoParts<'a> {
     /// `georel`
-    pub(crate) relation: Option<&'a str>,
+    pub relation: Option<&'a str>,
     /// `geometry`
-    pub(crate) geometry: Option<&'a str>,
+    pub geometry: Option<&'a str>,
     /// `coordinates`, JSON
-    pub(crate) coordinates: Option<&'a str>,
+    pub coordinates: Option<&'a str>,
     /// `geoproperty`
-    pub(crate) property: Option<&'a str>,
+    pub property: Option<&'a str>,
 }
 
 /// The geo-query that the parts denote; none if there is neither relation, geometry nor coordinates.
@@ -33,14 +33,14 @@ pub(crate) struct GeoParts<'a> {
 ///
 /// # Errors
 ///
-/// BadRequestData that names the part that is missing or wrong; TooComplexQuery beyond `positions_max` positions.
-pub(crate) fn parse_geo(
+/// [`Error::Invalid`] names the part that is missing or wrong; [`Error::TooComplex`] beyond `positions_max` positions.
+pub fn parse_geo(
     parts: &GeoParts<'_>,
     names: &Names,
     positions_max: usize,
-) -> Result<Option<GeoQuery>, Problem> {
+) -> Result<Option<GeoQuery>, Error> {
     let missing = |part: &str| {
-        Problem::bad_request(format!("a geo-query needs georel, geometry and coordinates: {part} is missing"))
+        Error::invalid(format!("a geo-query needs georel, geometry and coordinates: {part} is missing"))
     };
     let (relation, geometry, coordinates) = (parts.relation, parts.geometry, parts.coordinates);
     if relation.or(geometry).or(coordinates).is_none() {
@@ -51,7 +51,7 @@ pub(crate) fn parse_geo(
     let coordinates = coordinates.ok_or_else(|| missing("coordinates"))?;
     let shape = parse_shape("coordinates", kind, coordinates, positions_max)?;
     let property = parts.property.unwrap_or(LOCATION);
-    check_name(property).map_err(|error| Problem::bad_request(format!("geoproperty: {error}")))?;
+    check_name(property).map_err(|error| Error::invalid(format!("geoproperty: {error}")))?;
     Ok(Some(GeoQuery { attribute: names.term(property), relation, geometry: shape }))
 }
 
@@ -59,31 +59,31 @@ pub(crate) fn parse_geo(
 ///
 /// # Errors
 ///
-/// BadRequestData that names the parameter; TooComplexQuery beyond `positions_max` positions.
-pub(crate) fn parse_shape(
+/// [`Error::Invalid`] names the parameter; [`Error::TooComplex`] beyond `positions_max` positions.
+pub fn parse_shape(
     name: &str,
     kind: &str,
     coordinates: &str,
     positions_max: usize,
-) -> Result<geo::Geometry<f64>, Problem> {
+) -> Result<geo::Geometry<f64>, Error> {
     if kind == "GeometryCollection" {
-        return Err(Problem::bad_request("geometry: a GeometryCollection cannot be queried with"));
+        return Err(Error::invalid("geometry: a GeometryCollection cannot be queried with"));
     }
     if !KINDS.contains(&kind) {
-        return Err(Problem::bad_request(format!("geometry {kind:?} is none of {}", KINDS.join(", "))));
+        return Err(Error::invalid(format!("geometry {kind:?} is none of {}", KINDS.join(", "))));
     }
     let shape = read_shape(kind, coordinates.trim());
-    let shape = shape.map_err(|error| Problem::bad_request(format!("{name}: {error}")))?;
+    let shape = shape.map_err(|error| Error::invalid(format!("{name}: {error}")))?;
     let positions = shape.coords_count();
     if positions > positions_max {
         let detail =
             format!("{name}: {positions} positions are more than {positions_max} (geo_positions_max)");
-        return Err(Problem::too_complex_query(detail));
+        return Err(Error::TooComplex(detail));
     }
     Ok(shape)
 }
 
-fn parse_relation(text: &str) -> Result<GeoRelation, Problem> {
+fn parse_relation(text: &str) -> Result<GeoRelation, Error> {
     Ok(match text.trim() {
         "within" => GeoRelation::Within,
         "contains" => GeoRelation::Contains,
@@ -94,7 +94,7 @@ fn parse_relation(text: &str) -> Result<GeoRelation, Problem> {
         text => match text.strip_prefix("near;") {
             Some(distances) => near(distances)?,
             None => {
-                return Err(Problem::bad_request(format!(
+                return Err(Error::invalid(format!(
                     "georel: {text:?} is none of near;maxDistance==…, near;minDistance==…, within, contains, \
                      intersects, equals, disjoint, overlaps"
                 )));
@@ -103,11 +103,11 @@ fn parse_relation(text: &str) -> Result<GeoRelation, Problem> {
     })
 }
 
-fn near(distances: &str) -> Result<GeoRelation, Problem> {
+fn near(distances: &str) -> Result<GeoRelation, Error> {
     let (mut max, mut min) = (None, None);
     for distance in distances.split(';') {
         let wrong = || {
-            Problem::bad_request(format!(
+            Error::invalid(format!(
                 "georel: {distance:?} is neither maxDistance==… nor minDistance==…, once each, in metres"
             ))
         };
@@ -138,7 +138,7 @@ mod tests {
         geometry: &str,
         coordinates: &str,
         property: &str,
-    ) -> Result<Option<GeoQuery>, Problem> {
+    ) -> Result<Option<GeoQuery>, Error> {
         let given = |text: &'static str| move |other: &str| other != text;
         let part = |text| Some(text).filter(|text: &&str| given("-")(text));
         let parts = GeoParts {
@@ -159,7 +159,7 @@ mod tests {
 
     fn check_refused(relation: &str, geometry: &str, coordinates: &str, expected: &str) {
         let problem = parse(relation, geometry, coordinates, "-").unwrap_err();
-        assert_eq!(format!("{}: {}", problem.kind, problem.detail), format!("BadRequestData: {expected}"));
+        assert_eq!(problem.shown(), format!("Invalid: {expected}"));
     }
 
     #[test]
@@ -240,8 +240,8 @@ mod tests {
         };
         assert!(parse("within", "Polygon", &ring(7), "-").is_ok());
         let problem = parse("within", "Polygon", &ring(8), "-").unwrap_err();
-        assert_eq!(problem.kind, "TooComplexQuery");
-        assert_eq!(problem.detail, "coordinates: 9 positions are more than 8 (geo_positions_max)");
+        let expected = "TooComplex: coordinates: 9 positions are more than 8 (geo_positions_max)";
+        assert_eq!(problem.shown(), expected);
     }
 
     proptest! {

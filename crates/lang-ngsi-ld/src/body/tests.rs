@@ -110,11 +110,11 @@ fn print_instance(out: &mut String, instance: &Instance, indent: &str) {
     print_attributes(out, &instance.members, &format!("{indent}  "));
 }
 
-fn printed<T>(found: Result<T, WireError>, print: impl Fn(&T) -> String) -> String {
+fn printed<T>(found: Result<T, BodyError>, print: impl Fn(&T) -> String) -> String {
     match found {
         Ok(found) => print(&found),
-        Err(WireError::Problem(problem)) => format!("{}: {}", problem.kind, problem.detail),
-        Err(WireError::Unknown(iris)) => format!("new: {}", iris.join(" ")),
+        Err(BodyError::Refused(problem)) => problem.shown(),
+        Err(BodyError::Unknown(iris)) => format!("new: {}", iris.join(" ")),
     }
 }
 

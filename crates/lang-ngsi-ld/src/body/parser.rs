@@ -6,7 +6,7 @@ use lang_json::{Kind, Reader};
 use model_entities::TermId;
 use tenant_contexts::Names;
 
-use super::fault::{Fault, Outcome, WireError};
+use super::fault::{BodyError, Fault, Outcome};
 use super::name::{CORE, check_attribute_name, check_new_name, is_reserved, reserved};
 use super::rules::{NULL, Rules};
 
@@ -31,15 +31,15 @@ impl<'a> Parser<'a> {
     }
 
     /// The end of the body, and with it the outcome.
-    pub(super) fn finish<T>(mut self, outcome: Outcome<T>) -> Result<T, WireError> {
+    pub(super) fn finish<T>(mut self, outcome: Outcome<T>) -> Result<T, BodyError> {
         let ended = outcome.and_then(|found| Ok(self.reader.end().map(|()| found)?));
-        let found = ended.map_err(|fault| WireError::Problem(fault.into_problem()))?;
+        let found = ended.map_err(|fault| BodyError::Refused(fault.into_error()))?;
         if self.unknown.is_empty() {
             return Ok(found);
         }
         let mut unknown: Vec<_> = self.unknown.into_iter().collect();
         unknown.sort_by_key(|(_, order)| *order);
-        Err(WireError::Unknown(unknown.into_iter().map(|(iri, _)| iri).collect()))
+        Err(BodyError::Unknown(unknown.into_iter().map(|(iri, _)| iri).collect()))
     }
 
     /// The term of a type or attribute name; a new one gets a placeholder, and is interned after the parse.
