@@ -18,6 +18,7 @@
 mod error;
 mod limits;
 mod function;
+mod aggregation;
 mod offset;
 mod reference;
 mod reader;
@@ -27,11 +28,12 @@ mod print;
 #[cfg(test)]
 mod tests;
 
+pub use aggregation::Aggregation;
 pub use error::ParseError;
 pub use function::Function;
 pub use lang_time::Duration;
 pub use limits::{DEPTH_MAX, REFERENCES_MAX, STACK_MAX, STEPS_MAX, TEXT_BYTES_MAX};
 pub use offset::Offset;
 pub use parser::parse;
-pub use reference::{Reference, Rule};
+pub use reference::Reference;
 pub use tree::{Binary, Formula, Step, Unary};

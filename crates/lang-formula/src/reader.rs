@@ -2,9 +2,10 @@
 
 use lang_time::Duration;
 
+use crate::aggregation::Aggregation;
 use crate::error::ParseError;
 use crate::offset::Offset;
-use crate::reference::{Reference, Rule};
+use crate::reference::Reference;
 
 /// A piece of a formula.
 #[derive(Clone, Debug, PartialEq)]
@@ -123,7 +124,7 @@ impl<'a> Reader<'a> {
             name: name.into(),
             offset: offset.map(|(position, text)| self.offset(position, &text)).transpose()?,
             unit: unit.map(|(_, unit)| unit.into()),
-            aggregation: aggregation.map(|(position, text)| self.rule(position, &text)).transpose()?,
+            aggregation: aggregation.map(|(position, text)| self.aggregation(position, &text)).transpose()?,
         })
     }
 
@@ -166,9 +167,9 @@ impl<'a> Reader<'a> {
         })
     }
 
-    fn rule(&self, position: usize, text: &str) -> Result<Rule, ParseError> {
-        Rule::of(text).ok_or_else(|| {
-            let names: Vec<&str> = Rule::ALL.into_iter().map(Rule::name).collect();
+    fn aggregation(&self, position: usize, text: &str) -> Result<Aggregation, ParseError> {
+        Aggregation::of(text).ok_or_else(|| {
+            let names: Vec<&str> = Aggregation::ALL.into_iter().map(Aggregation::name).collect();
             self.error(position, format!("expected an aggregation: {}", names.join(", ")))
         })
     }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::Offset;
+use crate::{Aggregation, Offset};
 
 /// A series as a formula sees it.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
@@ -13,69 +13,15 @@ pub struct Reference {
     pub offset: Option<Offset>,
     /// The unit its values are converted to; its own if none is given.
     pub unit: Option<Box<str>>,
-    /// How its values are put together on a coarser raster; by its unit's rule if none is given.
-    pub aggregation: Option<Rule>,
-}
-
-/// How values of a finer raster are put together.
-#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
-pub enum Rule {
-    /// `SUM`: added up.
-    Sum,
-    /// `AVG`: the arithmetic mean.
-    Average,
-    /// `MIN`: the smallest.
-    Minimum,
-    /// `MAX`: the largest.
-    Maximum,
-    /// `FIRST`: the earliest.
-    First,
-    /// `LAST`: the latest.
-    Last,
-    /// `COUNT`: how many there are.
-    Count,
-    /// `TWA`: the mean weighted by time.
-    TimeWeightedMean,
-}
-
-impl Rule {
-    /// All rules.
-    pub const ALL: [Self; 8] = [
-        Self::Sum,
-        Self::Average,
-        Self::Minimum,
-        Self::Maximum,
-        Self::First,
-        Self::Last,
-        Self::Count,
-        Self::TimeWeightedMean,
-    ];
-
-    /// Its name; names are read in any case.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Sum => "SUM",
-            Self::Average => "AVG",
-            Self::Minimum => "MIN",
-            Self::Maximum => "MAX",
-            Self::First => "FIRST",
-            Self::Last => "LAST",
-            Self::Count => "COUNT",
-            Self::TimeWeightedMean => "TWA",
-        }
-    }
-
-    /// The rule of a name, in any case.
-    pub fn of(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|rule| rule.name().eq_ignore_ascii_case(name))
-    }
+    /// How its values are put together on a coarser raster; by the rule of its unit if none is given.
+    pub aggregation: Option<Aggregation>,
 }
 
 impl fmt::Display for Reference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let offset = self.offset.map(|offset| offset.to_string());
         let unit = self.unit.as_deref().map(quoted);
-        let fields = [offset.as_deref(), unit.as_deref(), self.aggregation.map(Rule::name)];
+        let fields = [offset.as_deref(), unit.as_deref(), self.aggregation.map(Aggregation::name)];
         let count = fields.iter().rposition(Option::is_some).map_or(0, |last| last + 1);
         write!(f, "[{}", quoted(&self.name))?;
         for field in fields.iter().take(count) {

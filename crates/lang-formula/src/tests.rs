@@ -1,8 +1,8 @@
 use proptest::prelude::*;
 
 use crate::{
-    Binary, DEPTH_MAX, Duration, Formula, Function, Offset, Reference, Rule, STACK_MAX, STEPS_MAX, Step,
-    Unary, parse,
+    Aggregation, Binary, DEPTH_MAX, Duration, Formula, Function, Offset, Reference, STACK_MAX, STEPS_MAX,
+    Step, Unary, parse,
 };
 
 /// The printed form of a formula; printing it again changes nothing.
@@ -66,7 +66,7 @@ fn references_say_name_offset_unit_and_aggregation() {
         name: "Load North".into(),
         offset: Some(Offset::Duration(offset)),
         unit: Some("kWh".into()),
-        aggregation: Some(Rule::Sum),
+        aggregation: Some(Aggregation::Sum),
     };
     assert_eq!(whole.references(), [reference]);
     let slots = check("[a,-4]", "[a, -4]");

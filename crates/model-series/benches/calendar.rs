@@ -15,10 +15,10 @@ use std::time::Instant;
 
 use model_series::{
     Aggregation, Alignment, Clock, Definition, DefinitionDraft, Edit, Flag, Gaps, Interval, IntervalUnit,
-    Layout, Neighbours, Points, Progress, Raster, ReadRequest, Repositories, Repository, SeriesOptions,
-    SeriesWrite, Source, StrandOptions, TimeRange, Timestamp, Total, Unit, UnitRule, Units, Zone, fill_gaps,
-    resample,
+    Layout, Points, Progress, Raster, ReadRequest, Repositories, Repository, SeriesOptions, SeriesWrite,
+    Source, StrandOptions, TimeRange, Timestamp, Unit, UnitRule, Units, Zone,
 };
+use rasters::{Neighbours, Total, fill_gaps, resample};
 use store::{MemoryOptions, Store};
 
 const NOW: Timestamp = Timestamp(1_767_225_600_000_000);

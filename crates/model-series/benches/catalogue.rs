@@ -14,8 +14,9 @@ use std::time::{Duration, Instant};
 use model_series::{
     Alignment, Attribute, AttributeKind, AttributeSearch, AttributeType, AttributeValue, DRAFTS_MAX,
     DefinitionDraft, Interval, IntervalUnit, Points, Repositories, Repository, Search, SeriesOptions,
-    SeriesRef, StrandOptions, Timestamp, compute,
+    SeriesRef, StrandOptions, Timestamp,
 };
+use rasters::compute;
 use store::{EmbeddedOptions, Store};
 
 /// Series of the repository.

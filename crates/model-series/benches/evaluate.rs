@@ -16,8 +16,9 @@ use std::time::{Duration, Instant};
 use model_series::{
     Aggregation, Alignment, Definition, DefinitionDraft, Edit, Interval, IntervalUnit, Layout, Points,
     Progress, Raster, ReadRequest, Repositories, Repository, SeriesOptions, SeriesWrite, StrandOptions,
-    TimeRange, Timestamp, Zone, resample,
+    TimeRange, Timestamp, Zone,
 };
+use rasters::resample;
 use store::{EmbeddedOptions, Store};
 
 /// Series of each kind.

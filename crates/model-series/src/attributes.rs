@@ -64,7 +64,7 @@ pub struct AttributeType {
 
 impl Attribute {
     /// Whether it holds at `time`.
-    pub fn holds_at(&self, time: i64) -> bool {
+    pub(crate) fn holds_at(&self, time: i64) -> bool {
         self.from.is_none_or(|from| from <= time) && self.to.is_none_or(|to| time < to)
     }
 }

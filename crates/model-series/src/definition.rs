@@ -184,7 +184,7 @@ impl Definition {
     }
 
     /// The attributes that hold at `time` (nanoseconds); all, whenever they hold, for `None`.
-    pub fn attributes_at(&self, time: Option<i64>) -> impl Iterator<Item = &Attribute> {
+    pub(crate) fn attributes_at(&self, time: Option<i64>) -> impl Iterator<Item = &Attribute> {
         self.attributes.iter().filter(move |attribute| time.is_none_or(|time| attribute.holds_at(time)))
     }
 }

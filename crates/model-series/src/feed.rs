@@ -87,9 +87,10 @@ pub(crate) enum DefinitionFate {
 
 /// Appends the record of a definition.
 pub(crate) fn put_definition(out: &mut Vec<u8>, fate: DefinitionFate, number: u32, definition: &[u8]) {
+    let length = u32::try_from(definition.len()).expect("a definition fits into a row");
     out.push(fate as u8);
     out.extend_from_slice(&number.to_le_bytes());
-    out.extend_from_slice(&u32::try_from(definition.len()).unwrap_or(u32::MAX).to_le_bytes());
+    out.extend_from_slice(&length.to_le_bytes());
     out.extend_from_slice(definition);
 }
 
@@ -116,12 +117,11 @@ pub(crate) fn edit_record(number: u32, layout: &Layout, edit: &Edit) -> Vec<u8> 
         Layout::Begin(_) | Layout::End(_) | Layout::Spontaneous => *range,
     };
     let (kind, range, points) = match edit {
-        Edit::Put(points) => match points.times.as_slice() {
-            [] => return Vec::new(),
-            [first, ..] => {
-                let last = points.times.last().copied().unwrap_or(*first);
+        Edit::Put(points) => match (points.times.first(), points.times.last()) {
+            (Some(first), Some(last)) => {
                 (1, TimeRange { from: *first, to: last.saturating_add(1) }, points.len())
             }
+            _ => return Vec::new(),
         },
         Edit::Delete(range) => (2, of_slots(range), 0),
         Edit::Replace(range, points) => (3, of_slots(range), points.len()),
@@ -147,7 +147,7 @@ pub(crate) fn of_definitions(records: Vec<u8>) -> Option<ChangeRecord> {
 
 /// The changes of series that a record of the feed tells, in order; none for records of other models.
 /// Ends early at bytes that are none.
-pub fn change_records(change: &Change) -> impl Iterator<Item = SeriesChange> + '_ {
+pub(crate) fn change_records(change: &Change) -> impl Iterator<Item = SeriesChange> + '_ {
     let own = change.record.of(MODEL).filter(|own| own.format == FORMAT);
     let mut fields = Reader::new(own.map_or(&[], |own| own.payload));
     std::iter::from_fn(move || take_record(&mut fields).ok())

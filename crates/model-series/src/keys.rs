@@ -85,7 +85,7 @@ pub(crate) fn bucket_of_key(key: &[u8], buckets: u32) -> u32 {
         }
         Some((&NAME, name)) => of_name(name),
         Some((&(ATTRIBUTE | VALUE | UNIT | FORMULA_UNIT), rest)) => {
-            of_name(rest.rsplit(|byte| *byte == 0).next().unwrap_or(rest))
+            of_name(rest.rsplit(|byte| *byte == 0).next().expect("a split has a part"))
         }
         // Of the whole repository.
         _ => 0,
@@ -238,12 +238,8 @@ impl Index<'_> {
 
 /// The part of a value that is in a key: whole characters, no zero.
 fn cut(value: &str) -> &str {
-    let value = value.split('\0').next().unwrap_or_default();
-    let mut end = value.len().min(VALUE_BYTES_MAX);
-    while !value.is_char_boundary(end) {
-        end -= 1;
-    }
-    value.get(..end).unwrap_or_default()
+    let value = value.split('\0').next().expect("a split has a part");
+    value.split_at(value.floor_char_boundary(VALUE_BYTES_MAX)).0
 }
 
 /// All attribute types, by name.

@@ -27,20 +27,16 @@ pub use catalogue::{
 pub use definition::{DefinedFormula, Definition, DefinitionChange, DefinitionDraft, SeriesRef, Switches};
 pub use error::{Error, Refusal, RefusalKind};
 pub use evaluate::{ANSWER_SLOTS_MAX, Answer, Progress, Quotation, ReadRequest, Reader, TotalPages};
-pub use feed::{PointsChange, SeriesChange, change_records};
-pub use lang_formula::Duration;
+pub use feed::{PointsChange, SeriesChange};
+pub use lang_formula::{Aggregation, Duration};
 pub use rasters::{
-    Aggregation, Alignment, Conversion, GAP_SLOTS_MAX, Gaps, Interval, IntervalUnit, Layout, Neighbours,
-    Raster, Slots, Total, UNIT_BASES_MAX, UNITS_MAX, Unit, UnitRule, Units, Zone, compute, fill_gaps,
-    resample, time_zone_database,
+    Alignment, Gaps, Interval, IntervalUnit, Layout, Raster, Unit, UnitRule, Units, Zone, time_zone_database,
 };
 pub use repositories::{Repositories, RepositoryChange, RepositoryDraft, RepositoryInfo, SeriesOptions};
 pub use repository::Repository;
 pub use store::{
-    Clock, Cursor, ErrorKind as StoreErrorKind, Fingerprint, Fingerprints, StateCondition, Tenant,
-    TenantName, Timestamp,
+    Clock, ErrorKind as StoreErrorKind, Fingerprint, Fingerprints, StateCondition, TenantName, Timestamp,
 };
 pub use strands::{
-    ABSENT, Columns, Edit, Encoding, Flag, Malformed, Modification, Points, SkipLog, StrandOptions, Strands,
-    TimeRange,
+    ABSENT, Edit, Flag, Malformed, Modification, Points, SkipLog, StrandOptions, Strands, TimeRange,
 };

@@ -10,7 +10,8 @@ mod alike;
 
 pub use interval::{Alignment, Interval, IntervalUnit};
 pub use raster::{Raster, Slots};
-pub use run::{Run, is_evenly_spaced};
+pub use run::Run;
+pub(crate) use run::is_evenly_spaced;
 pub use runs::Runs;
 pub use zones::{Zone, time_zone_database};
 

@@ -27,7 +27,7 @@ pub fn compute(formula: &Formula, times: &[i64], operands: &[Points]) -> Points 
     let count = times.len();
     let mut stack: Vec<Column<'_>> = Vec::new();
     for step in formula.steps() {
-        let mut taken = stack.split_off(stack.len().saturating_sub(step.operands()));
+        let mut taken = taken_by(&mut stack, step);
         let column = match step {
             Step::Number(number) => Column::Same(*number, 0),
             Step::Null => NOTHING,
@@ -55,9 +55,15 @@ pub fn compute(formula: &Formula, times: &[i64], operands: &[Points]) -> Points 
     Points { times: times.to_vec(), values, flags, ..Points::default() }
 }
 
+/// The operands of a step.
+fn taken_by<'a>(stack: &mut Vec<Column<'a>>, step: &Step) -> Vec<Column<'a>> {
+    let left = stack.len().checked_sub(step.operands()).expect("the parser counted the operands");
+    stack.split_off(left)
+}
+
 /// The top of the stack; the parser saw to it that there is one.
 fn last<'a>(stack: &mut Vec<Column<'a>>) -> Column<'a> {
-    stack.pop().unwrap_or(NOTHING)
+    stack.pop().expect("the parser counted the operands")
 }
 
 /// 1 for true, 0 for false.
@@ -93,7 +99,10 @@ fn binary<'a>(operator: Binary, left: Column<'a>, right: Column<'a>, count: usiz
 
 fn call<'a>(function: Function, arguments: Vec<Column<'a>>, count: usize) -> Column<'a> {
     let mut arguments = arguments.into_iter();
-    let first = arguments.next().unwrap_or(NOTHING);
+    let next = |arguments: &mut std::vec::IntoIter<Column<'a>>| {
+        arguments.next().expect("the parser counted the arguments")
+    };
+    let first = next(&mut arguments);
     match function {
         Function::Abs => first.map(f64::abs),
         Function::Sign => first.map(|value| if value == 0.0 { 0.0 } else { value.signum() }),
@@ -103,7 +112,7 @@ fn call<'a>(function: Function, arguments: Vec<Column<'a>>, count: usize) -> Col
         Function::Exp => first.map(f64::exp),
         Function::Round => {
             let digits = arguments.next().map_or(0, |digits| digits.count());
-            let scale = 10_f64.powi(i32::try_from(digits).unwrap_or(0));
+            let scale = 10_f64.powi(i32::try_from(digits).expect("the parser bounds it"));
             first.map(|value| round(value, scale))
         }
         Function::Log => match arguments.next() {
@@ -111,11 +120,11 @@ fn call<'a>(function: Function, arguments: Vec<Column<'a>>, count: usize) -> Col
             Some(base) => first.zip(base, count, |value, base| value.ln() / base.ln()),
         },
         Function::Mod => {
-            let divisor = arguments.next().unwrap_or(NOTHING);
+            let divisor = next(&mut arguments);
             first.zip(divisor, count, |value, divisor| ((value % divisor) + divisor) % divisor)
         }
         Function::Clamp => {
-            let (low, high) = (arguments.next().unwrap_or(NOTHING), arguments.next().unwrap_or(NOTHING));
+            let (low, high) = (next(&mut arguments), next(&mut arguments));
             first.zip(low, count, f64::max).zip(high, count, f64::min)
         }
         Function::Min => arguments.fold(first, |least, next| least.zip(next, count, f64::min)),
@@ -123,7 +132,7 @@ fn call<'a>(function: Function, arguments: Vec<Column<'a>>, count: usize) -> Col
         Function::Sum => arguments.fold(first, |sum, next| sum.zip_points(&next, count, add_present)),
         Function::Average => average(first, arguments, count),
         Function::If => {
-            let (yes, no) = (arguments.next().unwrap_or(NOTHING), arguments.next().unwrap_or(NOTHING));
+            let (yes, no) = (next(&mut arguments), next(&mut arguments));
             choose(first, yes, no, count)
         }
         Function::Coalesce => arguments.fold(first, |found, next| {
@@ -132,8 +141,8 @@ fn call<'a>(function: Function, arguments: Vec<Column<'a>>, count: usize) -> Col
         Function::IsNull => {
             first.map_points(|(_, flag)| if is_absent(flag) { (1.0, 0) } else { (0.0, flag) })
         }
-        Function::Lag => window::shift(first, arguments.next().map_or(0, |count| count.count()), count),
-        Function::Lead => window::shift_back(first, arguments.next().map_or(0, |count| count.count()), count),
+        Function::Lag => window::shift(first, next(&mut arguments).count(), count),
+        Function::Lead => window::shift_back(first, next(&mut arguments).count(), count),
         Function::Delta => {
             let (values, flags) = first.into_own(count);
             let before = window::shift(Column::Own(values.clone(), flags.clone()), 1, count);

@@ -20,7 +20,6 @@
 
 mod error;
 mod calendar;
-mod aggregation;
 mod units;
 mod aggregate;
 mod formula;
@@ -28,10 +27,8 @@ mod formula;
 pub use aggregate::{
     GAP_SLOTS_MAX, Gaps, Layout, Making, Neighbours, Stretches, Total, Walk, Whole, fill_gaps, resample,
 };
-pub use aggregation::Aggregation;
 pub use calendar::{
-    Alignment, DAY, HOUR, Interval, IntervalUnit, Raster, Run, Runs, SECOND, Slots, Zone, is_evenly_spaced,
-    time_zone_database,
+    Alignment, DAY, HOUR, Interval, IntervalUnit, Raster, Run, Runs, SECOND, Slots, Zone, time_zone_database,
 };
 pub use error::Error;
 pub use formula::compute;

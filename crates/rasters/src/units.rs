@@ -3,7 +3,9 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::calendar::HOUR;
-use crate::{Aggregation, Error};
+use lang_formula::Aggregation;
+
+use crate::Error;
 
 /// The longest way from a unit to the last of its bases.
 pub const UNIT_BASES_MAX: usize = 16;

@@ -32,7 +32,7 @@ const LEVEL_MAX: u8 = 63;
 /// The level of what touches `first..=last`.
 fn level_of(first: i64, last: i64) -> u8 {
     let bits = u64::BITS - last.abs_diff(first).leading_zeros();
-    u8::try_from(bits).unwrap_or(LEVEL_MAX).min(LEVEL_MAX)
+    u8::try_from(bits).expect("at most 64").min(LEVEL_MAX)
 }
 
 /// The earliest first time of a part of the level that touches `time` or a later one.

@@ -269,7 +269,7 @@ impl Index {
     /// The pages that [`Index::splice`] will need.
     pub(crate) fn pages_to_splice(&self, first: i64, last: i64, added: usize) -> &[PageRef] {
         let (range, _) = self.working((first, last), added, |_| true);
-        self.pages.get(range).unwrap_or_default()
+        self.pages.get(range).expect("a range of pages")
     }
 
     /// The index without the entries that `is_removed` names, and with `added`; all inside `span`.
@@ -283,7 +283,7 @@ impl Index {
         generation: u64,
     ) -> Result<Splice, Malformed> {
         let (range, with_tail) = self.working(span, added.len(), |page| pages.holds(page));
-        let gone = self.pages.get(range.clone()).unwrap_or_default();
+        let gone = self.pages.get(range.clone()).expect("a range of pages");
         let mut entries = Vec::new();
         for page in gone {
             entries.extend(pages.entries(page)?.iter().filter(|entry| !is_removed(entry)));

@@ -333,11 +333,11 @@ fn union(mut ranges: Vec<TimeRange>) -> Vec<TimeRange> {
 pub(crate) fn merge_into(below: &Points, layer: &Layer, range: TimeRange, out: &mut Points) {
     let Range { start: mut at, end } = below.range_of(range);
     let Range { start: mut over, end: over_end } = layer.points.range_of(range);
-    let time_over = |place: usize| layer.points.times.get(place).copied().unwrap_or(i64::MAX);
+    let time_over = |place: usize| *layer.points.times.get(place).expect("before the end of the range");
     let time_below = |place: usize| below.times.get(place).copied().filter(|_| place < end);
     while over < over_end {
         let next = time_over(over);
-        let rest = below.times.get(at..end).unwrap_or_default();
+        let rest = below.times.get(at..end).expect("inside the range");
         let stop = match rest.first() {
             Some(first) if *first < next => at + rest.partition_point(|time| *time < next),
             _ => at,
@@ -365,11 +365,11 @@ fn copy_uncleared(points: &Points, places: Range<usize>, clears: &[TimeRange], o
     let mut at = places.start;
     let time = |place: usize| points.times.get(place).copied().filter(|_| place < places.end);
     let first = time(at).map_or(clears.len(), |first| clears.partition_point(|clear| clear.to <= first));
-    for clear in clears.get(first..).unwrap_or_default() {
-        let rest = points.times.get(at..places.end).unwrap_or_default();
+    for clear in clears.get(first..).expect("a place in the list") {
+        let rest = points.times.get(at..places.end).expect("inside the places");
         let stop = at + rest.partition_point(|time| *time < clear.from);
         out.extend_from_range(points, at..stop);
-        let rest = points.times.get(stop..places.end).unwrap_or_default();
+        let rest = points.times.get(stop..places.end).expect("inside the places");
         at = stop + rest.partition_point(|time| *time < clear.to);
         if at == places.end {
             return;

@@ -85,7 +85,7 @@ mod recompress;
 #[cfg(test)]
 mod tests;
 
-pub use codec::{Block, Encoding, Malformed, Summary, encode_block, encode_part};
+pub use codec::{Block, Encoding, Malformed, Summary, encode_block};
 pub use error::Error;
 pub use flags::{ABSENT, Flag, is_absent, overflown, worse};
 pub use points::{ColumnSet, Columns, Notes, Points, TimeRange, UNOBSERVED};

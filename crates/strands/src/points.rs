@@ -301,7 +301,7 @@ impl Notes {
         let searched = self.dictionary.len() <= SEARCHED_MAX && dictionary.len() <= SEARCHED_MAX;
         let mut renamed = vec![None; dictionary.len()];
         let places = places.iter().map(|theirs| {
-            let at = usize::try_from(*theirs).unwrap_or(usize::MAX);
+            let at = *theirs as usize;
             let name = renamed.get_mut(at).expect("places lie inside the dictionary");
             *name.get_or_insert_with(|| {
                 let note = dictionary.get(at).expect("places lie inside the dictionary");

@@ -199,7 +199,7 @@ pub(crate) fn index_rows(definition: &Definition) -> BTreeSet<(Bytes, bool)> {
 
 impl Definition {
     /// The draft that would make it.
-    pub fn to_draft(&self) -> DefinitionDraft {
+    pub(crate) fn to_draft(&self) -> DefinitionDraft {
         DefinitionDraft {
             name: self.name.clone(),
             alignment: self.alignment,

@@ -69,7 +69,7 @@ impl Context {
     pub(crate) fn strand(&self, number: u32, quotation: Option<i64>) -> Strand {
         Strand {
             partition: keys::series_partition(&self.tenant, number),
-            name: quotation.map(keys::quotation).unwrap_or_default(),
+            name: quotation.map_or_else(Bytes::new, keys::quotation),
         }
     }
 
@@ -118,9 +118,7 @@ impl Context {
         };
         let mut rows = vec![None; keys.len()];
         for (place, row) in try_join_all(by_bucket.iter().map(read)).await?.into_iter().flatten() {
-            if let Some(slot) = rows.get_mut(place) {
-                *slot = row;
-            }
+            *rows.get_mut(place).expect("as many as keys") = row;
         }
         Ok(rows)
     }

@@ -205,9 +205,7 @@ impl Context {
                 left.into_iter().zip(defined.into_iter().zip(removed))
             {
                 if defined.is_none() && removed.is_none() && given.insert(number) {
-                    if let Some(definition) = definitions.get_mut(place) {
-                        definition.number = number;
-                    }
+                    definitions.get_mut(place).expect("a place among them").number = number;
                 } else {
                     taken.push((place, number.wrapping_add(self.buckets())));
                 }

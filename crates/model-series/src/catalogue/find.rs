@@ -68,9 +68,7 @@ impl Context {
             for (place, astray) in places.into_iter().zip(self.find_numbers(&numbers).await?) {
                 let name = series.get(place);
                 let is_it = |one: &Versioned| name == Some(&SeriesRef::Name(&one.definition.name));
-                if let Some(found) = found.get_mut(place) {
-                    *found = astray.filter(is_it);
-                }
+                *found.get_mut(place).expect("as many as series") = astray.filter(is_it);
             }
         }
         Ok(found)
@@ -105,9 +103,7 @@ impl Context {
             };
             let keys: Vec<Bytes> = unread.iter().map(key).collect();
             for ((place, kept), row) in unread.into_iter().zip(self.rows(&keys).await?) {
-                if let Some(found) = found.get_mut(place) {
-                    *found = Self::versioned(row, kept, &mut fresh)?;
-                }
+                *found.get_mut(place).expect("as many as numbers") = Self::versioned(row, kept, &mut fresh)?;
             }
         }
         if !fresh.is_empty() {

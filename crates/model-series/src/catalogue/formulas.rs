@@ -236,7 +236,7 @@ impl<'a> Walk<'a> {
         let definition = fresh.get(name).copied().or_else(stored);
         self.path.push(name);
         let mut depth = 0;
-        for operand in definition.map(operands).unwrap_or_default() {
+        for operand in operands(definition.expect("what a formula stands on was looked up")) {
             depth = depth.max(self.depth(operand)? + 1);
         }
         self.path.pop();

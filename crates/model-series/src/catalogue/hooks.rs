@@ -105,7 +105,7 @@ pub struct HookEvent {
 
 /// A hook's choice of series, ready to match.
 #[derive(Clone, Debug)]
-pub struct HookFilter {
+pub(crate) struct HookFilter {
     is_active: bool,
     name: Option<Pattern>,
     attributes: AttributeFilter,
@@ -113,7 +113,7 @@ pub struct HookFilter {
 
 impl HookFilter {
     /// Whether changes of this series are for the hook. Cost: matching the name; attributes count whenever they hold.
-    pub fn wants(&self, series: &Definition) -> bool {
+    pub(crate) fn wants(&self, series: &Definition) -> bool {
         self.is_active
             && self.name.as_ref().is_none_or(|name| name.matches(&series.name))
             && self.attributes.matches(series, None)
@@ -122,7 +122,7 @@ impl HookFilter {
 
 impl Hook {
     /// The hook's choice, ready to match.
-    pub fn filter(&self) -> HookFilter {
+    pub(crate) fn filter(&self) -> HookFilter {
         HookFilter {
             is_active: self.is_active,
             name: self.series.as_deref().map(Pattern::new),

@@ -50,8 +50,6 @@ impl KnownIntents {
     }
 
     pub(super) fn note(&self, bucket: u32, epoch: Epoch) {
-        if let Some(slot) = self.epochs.write().get_mut(bucket as usize) {
-            *slot = Some(epoch);
-        }
+        *self.epochs.write().get_mut(bucket as usize).expect("buckets are below their number") = Some(epoch);
     }
 }

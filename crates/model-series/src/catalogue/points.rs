@@ -78,9 +78,7 @@ impl Context {
             match atoms.get_mut(place) {
                 Some(atom) => {
                     atom.edits.push(edit);
-                    if let Some(record) = records.get_mut(place) {
-                        record.extend_from_slice(&added);
-                    }
+                    records.get_mut(place).expect("one for each atom").extend_from_slice(&added);
                 }
                 None => {
                     atoms.push(self.strand_write(&series, quotation, edit, now));
@@ -93,12 +91,12 @@ impl Context {
             atom.change = of_points(record);
         }
         let refused = match self.strands.write_all_or_none(atoms).await {
-            Ok(outcomes) => return Ok(told(&of_writes, outcomes)),
+            Ok(outcomes) => return Ok(outcomes_of(&of_writes, outcomes)),
             Err(refused) => refused,
         };
         let mut refusals = Refusals::of(0);
         for (atom, error) in refused {
-            let (place, series) = firsts.get(atom).ok_or_else(|| damaged("which write is refused"))?;
+            let (place, series) = firsts.get(atom).expect("one for each atom");
             refusals.add(*place, &series.name, error.into())?;
         }
         refusals.settle().map(|()| Vec::new())
@@ -219,23 +217,19 @@ fn tell_by_slots(modification: &mut Modification, raster: &Raster) {
 }
 
 /// The outcome of each write, given the atom it went into and the outcomes of atoms.
-fn told(of_writes: &[usize], atoms: Vec<Result<(), strands::Error>>) -> Vec<Result<(), Error>> {
+fn outcomes_of(of_writes: &[usize], atoms: Vec<Result<(), strands::Error>>) -> Vec<Result<(), Error>> {
     let mut atoms: Vec<Result<(), Option<Error>>> =
         atoms.into_iter().map(|outcome| outcome.map_err(|error| Some(error.into()))).collect();
-    let lost = || store::Error::new(ErrorKind::Unknown, "write points: no outcome was told");
-    let tell = |place: &usize| match atoms.get_mut(*place) {
-        Some(Ok(())) => Ok(()),
-        // An error is told once in full; other writes of the same atom hear its kind and words.
-        Some(Err(error)) => Err(match error.take() {
-            Some(told) => {
-                *error = Some(store::Error::new(kind_of(&told), told.to_string()).into());
-                told
-            }
-            None => lost().into(),
-        }),
-        None => Err(lost().into()),
+    let outcome = |place: &usize| match atoms.get_mut(*place).expect("each write went into an atom") {
+        Ok(()) => Ok(()),
+        // The first write of an atom gets its error in full; the others get its kind and text.
+        Err(error) => {
+            let first = error.take().expect("an error is put back");
+            *error = Some(store::Error::new(kind_of(&first), first.to_string()).into());
+            Err(first)
+        }
     };
-    of_writes.iter().map(tell).collect()
+    of_writes.iter().map(outcome).collect()
 }
 
 fn kind_of(error: &Error) -> ErrorKind {

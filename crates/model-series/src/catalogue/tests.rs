@@ -18,10 +18,11 @@ use std::sync::Arc;
 use store::{Change, Clock, Store, Timestamp};
 
 use crate::{
-    Alignment, Attribute, AttributeKind, AttributeType, AttributeValue, Cursor, Definition, DefinitionDraft,
-    Error, Interval, IntervalUnit, Repositories, Repository, RepositoryDraft, SeriesOptions, SeriesRef, Unit,
+    Alignment, Attribute, AttributeKind, AttributeType, AttributeValue, Definition, DefinitionDraft, Error,
+    Interval, IntervalUnit, Repositories, Repository, RepositoryDraft, SeriesOptions, SeriesRef, Unit,
     UnitRule,
 };
+use store::Cursor;
 use strands::{Points, StrandOptions};
 
 /// 2026-01-01T00:00:00Z in microseconds.

@@ -9,8 +9,9 @@ use super::fetch::{self, State, fetch_held, single_strand};
 use super::{Quotation, ReadRequest};
 use crate::DefinedFormula;
 use crate::catalogue::{Context, shift};
-use crate::{Definition, Error, Layout, Raster, SeriesRef, compute};
+use crate::{Definition, Error, Layout, Raster, SeriesRef};
 use rasters::DAY;
+use rasters::compute;
 use strands::TimeRange;
 use strands::is_absent;
 
@@ -84,7 +85,7 @@ impl<'a> Search<'a> {
                 return Ok(Some(from));
             };
             let (before, after) = formula.tree.reach();
-            let seen = raster.shift(from, -slots(before));
+            let seen = raster.shift(from, -steps(before));
             let mut next: Option<i64> = None;
             for reference in formula.tree.references() {
                 let Some(left) = self.looks_left.checked_sub(1) else {
@@ -95,7 +96,7 @@ impl<'a> Search<'a> {
                 let Some(time) = self.operand(&operand, looked_at(seen, reference, raster)).await? else {
                     continue;
                 };
-                let at = raster.shift(looking_at(time, reference, raster), -slots(after)).max(from);
+                let at = raster.shift(looking_at(time, reference, raster), -steps(after)).max(from);
                 next = Some(next.map_or(at, |next| next.min(at)));
             }
             Ok(next)
@@ -128,8 +129,9 @@ pub(super) fn tells_of_nothing(formula: &DefinedFormula) -> bool {
     result.flags.first().is_some_and(|flag| !is_absent(*flag))
 }
 
-fn slots(count: u64) -> i64 {
-    i64::try_from(count).unwrap_or(i64::MAX)
+/// A count of slots, as shifts take it.
+pub(super) fn steps(slots: u64) -> i64 {
+    i64::try_from(slots).unwrap_or(i64::MAX)
 }
 
 /// A time no later than any that a reference looks at from slots at `from` and later.

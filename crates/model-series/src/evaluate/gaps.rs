@@ -6,7 +6,8 @@ use super::around::Around;
 use super::pace::rest_after;
 use super::plan::Plan;
 use super::reader::{Reader, valued};
-use crate::{Definition, Error, Gaps, Neighbours};
+use crate::{Definition, Error, Gaps};
+use rasters::Neighbours;
 use strands::{Points, TimeRange};
 
 impl Reader {

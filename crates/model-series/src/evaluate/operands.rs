@@ -4,16 +4,16 @@ use std::collections::HashMap;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use lang_formula::{Duration, Offset, Reference, Rule};
+use lang_formula::{Duration, Offset, Reference};
 
 use super::fetch::{self, State};
+use super::following::steps;
 use super::pace::rest_after;
 use super::{Quotation, ReadRequest, Reader};
 use crate::DefinedFormula;
 use crate::catalogue::{Context, shift};
-use crate::{
-    Aggregation, Alignment, Definition, Error, FORMULA_SLOTS_MAX, Layout, Raster, SeriesRef, compute,
-};
+use crate::{Alignment, Definition, Error, FORMULA_SLOTS_MAX, Layout, Raster, SeriesRef};
+use rasters::compute;
 use strands::is_absent;
 use strands::{Points, TimeRange};
 
@@ -183,7 +183,7 @@ fn request_of(
         zone: Some(series.zone.clone()),
         day_start_seconds: Some(series.day_start_seconds),
         unit: reference.unit.clone(),
-        aggregation: reference.aggregation.map(aggregation),
+        aggregation: reference.aggregation,
         gaps: crate::Gaps::None,
         as_of,
         quotation,
@@ -195,19 +195,6 @@ fn request_of(
 fn state_of(operand: &Definition, state: State) -> State {
     let has_quotations = operand.switches.quotation || operand.is_computed();
     State { quotation: if has_quotations { state.quotation } else { Quotation::Latest }, ..state }
-}
-
-fn aggregation(rule: Rule) -> Aggregation {
-    match rule {
-        Rule::Sum => Aggregation::Sum,
-        Rule::Average => Aggregation::Average,
-        Rule::Minimum => Aggregation::Minimum,
-        Rule::Maximum => Aggregation::Maximum,
-        Rule::First => Aggregation::First,
-        Rule::Last => Aggregation::Last,
-        Rule::Count => Aggregation::Count,
-        Rule::TimeWeightedMean => Aggregation::TimeWeightedMean,
-    }
 }
 
 /// The time that the points of a series stand for, from the first to the last; for a computed one, that of its
@@ -263,11 +250,6 @@ fn widened(seen: TimeRange, formula: &DefinedFormula, series: &Definition) -> Ti
         },
         _ => seen,
     }
-}
-
-/// A count of slots, as shifts take it.
-pub(super) fn steps(slots: u64) -> i64 {
-    i64::try_from(slots).unwrap_or(i64::MAX)
 }
 
 /// The time from which a reference looks at `time`.

@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use super::Reader;
-use super::following::Search;
-use super::operands::{self, steps};
+use super::following::{Search, steps};
+use super::operands;
 use super::plan::AnswerMaking;
 use crate::DefinedFormula;
 use crate::{Definition, Error, FORMULA_SLOTS_MAX};

@@ -7,9 +7,9 @@ pub(crate) use making::AnswerMaking;
 
 use super::ReadRequest;
 use crate::{
-    Aggregation, Alignment, Conversion, Definition, Error, Gaps, Interval, Layout, Neighbours, Raster,
-    UnitRule, Units, Zone, fill_gaps,
+    Aggregation, Alignment, Definition, Error, Gaps, Interval, Layout, Raster, UnitRule, Units, Zone,
 };
+use rasters::{Conversion, Neighbours, Whole, fill_gaps};
 use strands::is_absent;
 use strands::{Points, TimeRange};
 
@@ -224,7 +224,7 @@ impl Plan {
 
     /// Whether summaries of blocks may stand for their points.
     pub(crate) fn takes_summaries(&self) -> bool {
-        self.resampling().is_some_and(|(how, _)| how.is_of_summaries())
+        self.resampling().is_some_and(|(how, _)| Whole::serves(how))
             && self.source.raster().is_some()
             && self.before.is_linear()
     }

@@ -9,7 +9,8 @@ use super::around::Around;
 use super::fetch::{all_of, append};
 use super::plan::check_read;
 use super::{Answer, Reader};
-use crate::{Definition, Error, Total};
+use crate::{Definition, Error};
+use rasters::Total;
 use strands::{Points, TimeRange};
 
 /// Series that are added up one after the other; what they come to is added to that of the series before.

@@ -7,7 +7,8 @@ use store::Change;
 
 use super::Repositories;
 use crate::catalogue::{Context, hook_registry};
-use crate::{Error, HookEvent, SeriesChange, ServedHook, ServedHooks, change_records};
+use crate::feed::change_records;
+use crate::{Error, HookEvent, SeriesChange, ServedHook, ServedHooks};
 
 impl Repositories {
     /// Reads all hooks anew, if any was made, changed or removed since; whether that was so. Once it was asked after a page of the feed was

@@ -1,9 +1,9 @@
 //! The fast way: points at one step without a gap, put together in groups of one size. Straight loops over columns.
 
-use crate::Aggregation;
 use crate::calendar::is_evenly_spaced;
+use lang_formula::Aggregation;
 use strands::is_absent;
-use strands::{Columns, Flag, Points};
+use strands::{Columns, Points};
 
 /// Fewer points are not worth finding out that they are dense.
 pub(super) const POINTS_MIN: usize = 16;
@@ -100,7 +100,7 @@ impl<'a> Chunk<'a> {
     }
 
     fn put_flags(&self, groups: usize, out: &mut Vec<u8>) {
-        let first = self.flags.first().copied().unwrap_or(Flag::Valid.number());
+        let first = *self.flags.first().expect("a group has points");
         let is_uniform = self.flags.iter().fold(true, |all, flag| all & (*flag == first));
         if is_uniform {
             out.resize(out.len() + groups, first);

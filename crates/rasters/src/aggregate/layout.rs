@@ -123,7 +123,7 @@ impl Layout {
 
     /// What periodic points from `first` to `last` stand for, from end to end, and each of them, in nanoseconds;
     /// `None` if not all that may lie between stand for stretches of one length.
-    pub fn even_stretch(&self, first: i64, last: i64) -> Option<(TimeRange, i64)> {
+    pub(crate) fn even_stretch(&self, first: i64, last: i64) -> Option<(TimeRange, i64)> {
         let (raster, first, last) = match self {
             Self::Begin(raster) => (raster, first, last),
             Self::End(raster) => (raster, first.saturating_sub(1), last.saturating_sub(1)),
@@ -169,7 +169,7 @@ impl<'a> Stretches<'a> {
         let run = match self.run {
             Some(run) if run.from <= time && time < run.to => run,
             _ => {
-                let last = self.times.last().copied().unwrap_or(time);
+                let last = *self.times.last().expect("there is one at the position");
                 *self.run.insert(self.raster.run_at(time, last))
             }
         };

@@ -6,9 +6,9 @@ use super::dense;
 use super::layout::Stretches;
 use super::slot::{Part, Slot, share_of};
 use super::whole::Whole;
-use crate::Aggregation;
 use crate::calendar::Run;
 use crate::{Conversion, Raster};
+use lang_formula::Aggregation;
 use strands::is_absent;
 use strands::{Columns, Points, TimeRange};
 

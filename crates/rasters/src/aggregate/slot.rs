@@ -1,7 +1,7 @@
 //! One slot of the target: what has been put into it so far, and what comes of that.
 
 use super::whole::Whole;
-use crate::Aggregation;
+use lang_formula::Aggregation;
 use strands::{ABSENT, Flag, TimeRange};
 use strands::{is_absent, worse};
 

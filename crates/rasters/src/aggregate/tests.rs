@@ -4,7 +4,9 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::calendar::{DAY, HOUR};
-use crate::{Aggregation, Interval, IntervalUnit, Raster, Zone};
+use lang_formula::Aggregation;
+
+use crate::{Interval, IntervalUnit, Raster, Zone};
 use strands::is_absent;
 use strands::{Flag, Points, TimeRange};
 
@@ -364,17 +366,6 @@ fn resampled_naively(
     out
 }
 
-const ALL_FUNCTIONS: [Aggregation; 8] = [
-    Aggregation::Sum,
-    Aggregation::Average,
-    Aggregation::Minimum,
-    Aggregation::Maximum,
-    Aggregation::First,
-    Aggregation::Last,
-    Aggregation::Count,
-    Aggregation::TimeWeightedMean,
-];
-
 fn any_raster() -> impl Strategy<Value = Raster> {
     use IntervalUnit::{Day, Hour, Minute, Month, Week};
     let intervals = prop::sample::select(vec![
@@ -456,7 +447,7 @@ proptest! {
     fn resamples_as_one_would_by_hand(
         source in (any_raster(), 0..3_u8),
         target in any_raster(),
-        how in prop::sample::select(ALL_FUNCTIONS.to_vec()),
+        how in prop::sample::select(Aggregation::ALL.to_vec()),
         beginning in any_beginning(),
         kinds in any_kinds(),
         cut in (-3..40_i64, 0..400_i64),

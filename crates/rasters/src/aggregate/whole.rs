@@ -1,8 +1,8 @@
 //! Blocks that count whole: their summary stands for their points.
 
 use super::Layout;
-use crate::Aggregation;
 use crate::{Conversion, Raster};
+use lang_formula::Aggregation;
 use strands::{Summary, TimeRange};
 
 /// A block of periodic points inside one slot of a target, each of which stands for a stretch of one length.
@@ -42,17 +42,15 @@ impl Whole {
         })
     }
 
+    /// Whether the summaries of blocks say what an aggregation comes to.
+    pub fn serves(how: Aggregation) -> bool {
+        !matches!(how, Aggregation::First | Aggregation::Last)
+    }
+
     /// The same in another unit: the conversion must be linear.
     pub fn converted(self, conversion: &Conversion) -> Self {
         let of = |value: f64| conversion.apply(value, self.length);
         let (one, other) = (of(self.min), of(self.max));
         Self { sum: of(self.sum), min: one.min(other), max: one.max(other), ..self }
-    }
-}
-
-impl Aggregation {
-    /// Whether the summaries of blocks tell it.
-    pub fn is_of_summaries(self) -> bool {
-        !matches!(self, Self::First | Self::Last)
     }
 }

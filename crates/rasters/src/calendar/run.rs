@@ -24,12 +24,12 @@ impl Run {
     }
 
     /// The end of the slot that begins at `start`.
-    pub fn end_of(&self, start: i64) -> i64 {
+    pub(crate) fn end_of(&self, start: i64) -> i64 {
         start.saturating_add(self.step).min(self.to)
     }
 
     /// The first boundary inside both the run and `range`, and how many there are.
-    pub fn starts_within(&self, range: TimeRange) -> Option<(i64, i64)> {
+    pub(crate) fn starts_within(&self, range: TimeRange) -> Option<(i64, i64)> {
         let missed = range.from.saturating_sub(self.from).max(0);
         let skipped = missed / self.step + i64::from(missed % self.step != 0);
         let first = self.from.checked_add(skipped.checked_mul(self.step)?)?;
@@ -38,7 +38,7 @@ impl Run {
     }
 
     /// How many of the ascending `times` lie before the end.
-    pub fn points_inside(&self, times: &[i64]) -> usize {
+    pub(crate) fn points_inside(&self, times: &[i64]) -> usize {
         match times.last() {
             Some(last) if *last < self.to => times.len(),
             _ => times.partition_point(|time| *time < self.to),
@@ -46,7 +46,7 @@ impl Run {
     }
 
     /// The position of the first of `times`, all inside the run, that is no boundary.
-    pub fn position_off(&self, times: &[i64]) -> Option<usize> {
+    pub(crate) fn position_off(&self, times: &[i64]) -> Option<usize> {
         let first = times.first()?;
         let is_boundary = |time: &i64| (time - self.from) % self.step == 0;
         let is_dense = is_boundary(first) && is_evenly_spaced(times, self.step);
@@ -55,7 +55,7 @@ impl Run {
 }
 
 /// Whether each of `times` is `step` after the one before. Cost: a third of a nanosecond a point.
-pub fn is_evenly_spaced(times: &[i64], step: i64) -> bool {
+pub(crate) fn is_evenly_spaced(times: &[i64], step: i64) -> bool {
     let later = times.get(1..).unwrap_or_default();
     // No early exit: the loop without one is made of wide instructions.
     times.iter().zip(later).fold(true, |all, (one, next)| all & (next.wrapping_sub(*one) == step))

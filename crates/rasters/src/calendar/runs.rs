@@ -67,7 +67,7 @@ impl Raster {
     }
 
     /// The run that `time` lies in; it reaches to the end of the slot of `until` where arithmetic reaches so far.
-    pub fn run_at(&self, time: i64, until: i64) -> Run {
+    pub(crate) fn run_at(&self, time: i64, until: i64) -> Run {
         let time = time.clamp(TIME_MIN, TIME_MAX);
         let until = until.clamp(time, TIME_MAX.min(time.saturating_add(RUN_LENGTH_MAX)));
         match self.steps() {

@@ -79,13 +79,13 @@ impl Zone {
     }
 
     /// Whether its clock always shows what that of `other` does, whatever their names. Cost: under a microsecond.
-    pub fn is_like(&self, other: &Self) -> bool {
+    pub(crate) fn is_like(&self, other: &Self) -> bool {
         self == other
             || (&self.table.starts, &self.table.offsets) == (&other.table.starts, &other.table.offsets)
     }
 
     /// Nanoseconds that the local clock is ahead of UTC at `time`. Cost: a binary search, about 10 ns.
-    pub fn offset_at(&self, time: i64) -> i64 {
+    pub(crate) fn offset_at(&self, time: i64) -> i64 {
         self.segment_at(time).offset
     }
 
@@ -106,8 +106,8 @@ impl Zone {
     }
 
     fn of(zone: &TimeZone) -> Self {
-        let name = zone.iana_name().unwrap_or("UTC").into();
-        let first = jiff::Timestamp::from_nanosecond(i64::MIN.into()).unwrap_or(jiff::Timestamp::MIN);
+        let name = zone.iana_name().expect("a zone of the database has a name").into();
+        let first = jiff::Timestamp::from_nanosecond(i64::MIN.into()).expect("jiff reaches further");
         let mut starts = vec![i64::MIN];
         let mut offsets = vec![nanoseconds(zone.to_offset(first))];
         for transition in zone.following(first) {

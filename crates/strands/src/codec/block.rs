@@ -55,7 +55,7 @@ impl Codecs {
 /// # Panics
 ///
 /// If the range holds no point or too many, or lies outside the points.
-pub fn encode_part(points: &Points, range: Range<usize>, encoding: Encoding) -> Vec<u8> {
+pub(crate) fn encode_part(points: &Points, range: Range<usize>, encoding: Encoding) -> Vec<u8> {
     assert!((1..=POINTS_MAX).contains(&range.len()), "a block holds 1 to 65,535 points");
     let instants = part(&points.times, &range);
     let flag_column = part(&points.flags, &range);
@@ -79,9 +79,7 @@ pub fn encode_part(points: &Points, range: Range<usize>, encoding: Encoding) -> 
         observed: observed::encode(observed_column, instants, &mut block),
         notes: notes::encode(&points.notes.dictionary, part(&points.notes.places, &range), &mut block),
     };
-    if let Some(place) = block.get_mut(codecs_at) {
-        place.copy_from_slice(&codecs.to_bytes());
-    }
+    block.get_mut(codecs_at).expect("room was left for them").copy_from_slice(&codecs.to_bytes());
     seal(&mut block);
     block
 }
@@ -207,7 +205,7 @@ impl<'a> Block<'a> {
         }
         flags::decode(codecs.flags, &mut cursor, count, &mut out.flags)?;
         doubles::decode(codecs.values, &mut cursor, count, &mut out.values)?;
-        self.check_flags(out.flags.get(before..).unwrap_or_default())?;
+        self.check_flags(out.flags.get(before..).expect("columns only grow"))?;
         if summary.values < summary.count {
             let pairs = out.values.iter_mut().zip(&out.flags).skip(before);
             pairs.filter(|(_, flag)| **flag & ABSENT != 0).for_each(|(value, _)| *value = 0.0);
@@ -220,7 +218,7 @@ impl<'a> Block<'a> {
                 times::decode(codecs.times, &mut times, frame, &mut out.times)?;
             }
             out.observed.resize(before, UNOBSERVED);
-            let instants = out.times.get(before..).unwrap_or_default();
+            let instants = out.times.get(before..).expect("columns only grow");
             observed::decode(codecs.observed, &mut cursor, count, instants, &mut out.observed)?;
         } else if !out.observed.is_empty() {
             out.observed.resize(before + count, UNOBSERVED);

@@ -33,11 +33,11 @@ pub(super) struct Exponent(usize);
 
 impl Exponent {
     fn power(self) -> f64 {
-        POWERS.get(self.0).copied().unwrap_or(f64::NAN)
+        *POWERS.get(self.0).expect("exponents are places of the table")
     }
 
     fn byte(self) -> u8 {
-        u8::try_from(self.0).unwrap_or(u8::MAX)
+        u8::try_from(self.0).expect("the table is short")
     }
 
     pub(super) fn read(cursor: &mut Reader<'_>) -> Result<Self, Malformed> {

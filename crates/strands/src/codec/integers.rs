@@ -147,7 +147,7 @@ impl Packer {
         put_zigzag(out, curve.low);
         put_zigzag(out, curve.slope);
         let before = self.last.unwrap_or_else(|| {
-            let first = values.first().copied().unwrap_or(0);
+            let [first, ..] = *values;
             put_zigzag(out, first);
             first.wrapping_sub(curve.slope).wrapping_sub(curve.low)
         });
@@ -189,7 +189,7 @@ impl Packer {
         out.push(low_8(spread.difference_width));
         put_zigzag(out, spread.difference_low);
         before.unwrap_or_else(|| {
-            let first = values.first().copied().unwrap_or(0);
+            let first = *values.first().expect("a group has numbers");
             put_zigzag(out, first);
             first.wrapping_sub(spread.difference_low)
         })
@@ -233,13 +233,14 @@ impl Spread {
     /// Of numbers, and of their differences, the first of which counts only if there is a number `before`.
     #[inline]
     fn of<T: Whole>(values: impl Iterator<Item = T> + Clone, before: Option<T>) -> Self {
-        let first = values.clone().next().unwrap_or_default();
+        let first = values.clone().next().expect("a group has numbers");
         let (mut low, mut high) = (first, first);
         for value in values.clone() {
             low = low.min(value);
             high = high.max(value);
         }
         let mut differences = values.clone().skip(1).zip(values).map(|(value, before)| value.less(before));
+        // One number alone has no difference, which counts as none.
         let start =
             before.map(|before| first.less(before)).or_else(|| differences.next()).unwrap_or_default();
         let (mut difference_low, mut difference_high) = (start, start);

@@ -52,13 +52,13 @@ fn in_use<'a>(dictionary: &'a [Bytes], places: &[u32]) -> (Vec<&'a Bytes>, Vec<i
     let mut names: HashMap<&Bytes, i64> = HashMap::new();
     let mut renamed = vec![None; dictionary.len()];
     let places = places.iter().map(|place| {
-        let place = usize::try_from(*place).unwrap_or(usize::MAX);
+        let place = *place as usize;
         let name = renamed.get_mut(place).expect("places lie inside the dictionary");
         *name.get_or_insert_with(|| {
             let note = dictionary.get(place).expect("as many names as strings");
             *names.entry(note).or_insert_with(|| {
                 used.push(note);
-                i64::try_from(used.len() - 1).unwrap_or(i64::MAX)
+                i64::try_from(used.len() - 1).expect("no more than there are points")
             })
         })
     });

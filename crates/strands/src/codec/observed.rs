@@ -52,11 +52,10 @@ pub(super) fn encode(observed: &[i64], times: &[i64], out: &mut Vec<u8>) -> u8 {
 fn packed(mut values: Vec<i64>, mark: u8) -> Vec<u8> {
     let divides =
         |unit: &i64| values.iter().all(|value| quotient(*value, *unit).wrapping_mul(*unit) == *value);
-    let place = UNITS.iter().position(divides).unwrap_or(UNITS.len() - 1);
-    let unit = UNITS.get(place).copied().unwrap_or(1);
+    let (place, unit) = (0_u64..).zip(UNITS).find(|(_, unit)| divides(unit)).expect("the last unit is 1");
     values.iter_mut().for_each(|value| *value = quotient(*value, unit));
     let mut bytes = Vec::new();
-    put_varint(&mut bytes, place as u64);
+    put_varint(&mut bytes, place);
     bytes.iter_mut().for_each(|first| *first |= mark);
     integers::pack(&values, &mut bytes);
     bytes

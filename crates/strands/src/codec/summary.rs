@@ -33,8 +33,9 @@ pub struct Summary {
     pub flag_max: u8,
 }
 
-/// Sums up the columns of a block; `observed` may be empty.
+/// Sums up the columns of a block, which has a point; `observed` may be empty.
 pub(super) fn summarize(times: &[i64], values: &[f64], flags: &[u8], observed: &[i64]) -> Summary {
+    let (Some(&first), Some(&last)) = (times.first(), times.last()) else { panic!("a block has a point") };
     let valued = valued(flags);
     let numbers = if valued == values.len() {
         Numbers::of(values.iter().copied())
@@ -44,10 +45,10 @@ pub(super) fn summarize(times: &[i64], values: &[f64], flags: &[u8], observed: &
     };
     let said = || observed.iter().copied().filter(|it| *it != UNOBSERVED);
     Summary {
-        count: u32::try_from(times.len()).unwrap_or(u32::MAX),
-        values: u32::try_from(valued).unwrap_or(u32::MAX),
-        first: times.first().copied().unwrap_or(0),
-        last: times.last().copied().unwrap_or(0),
+        count: count_of(times.len()),
+        values: count_of(valued),
+        first,
+        last,
         observed_first: said().min().unwrap_or(UNOBSERVED),
         observed_last: said().max().unwrap_or(UNOBSERVED),
         min: numbers.min,
@@ -56,6 +57,10 @@ pub(super) fn summarize(times: &[i64], values: &[f64], flags: &[u8], observed: &
         sum_of_squares: numbers.sum_of_squares,
         flag_max: worst(flags),
     }
+}
+
+fn count_of(points: usize) -> u32 {
+    u32::try_from(points).expect("blocks are small")
 }
 
 /// How many points have a value. Mostly all have, which is told sixteen at a time.

@@ -1,7 +1,8 @@
 use store::Timestamp;
 
 use super::*;
-use crate::{DefinitionChange, Duration, PointsChange, SeriesChange, SeriesWrite, Source, change_records};
+use crate::feed::change_records;
+use crate::{DefinitionChange, Duration, PointsChange, SeriesChange, SeriesWrite, Source};
 use strands::{ABSENT, Edit, TimeRange};
 
 fn put(series: &Arc<Definition>, points: Points) -> SeriesWrite {

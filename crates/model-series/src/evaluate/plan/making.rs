@@ -1,7 +1,8 @@
 //! An answer in the making: stored points go in, in order and in pieces, slots come out. The one way from points to answers.
 
 use super::{Plan, Way};
-use crate::{Conversion, Layout};
+use crate::Layout;
+use rasters::Conversion;
 use rasters::{Making, Stretches, Walk, Whole};
 use strands::is_absent;
 use strands::{Columns, Flag, Part, Points, Summary, TimeRange};

@@ -33,17 +33,6 @@ const INTERVALS: [Interval; 15] = [
     Interval::new(IntervalUnit::Year, 2),
 ];
 
-const AGGREGATIONS: [Aggregation; 8] = [
-    Aggregation::Sum,
-    Aggregation::Average,
-    Aggregation::Minimum,
-    Aggregation::Maximum,
-    Aggregation::First,
-    Aggregation::Last,
-    Aggregation::Count,
-    Aggregation::TimeWeightedMean,
-];
-
 /// With units whose way has an offset.
 async fn repository_of_oracle() -> Repository {
     let strands = StrandOptions { block_points_max: 16, overlays_max: 100, overlay_points_max: 100_000 };
@@ -586,7 +575,7 @@ fn any_trial() -> impl Strategy<Value = Trial> {
         prop::option::of(any_calendar()),
     );
     let how = (
-        prop::option::of(prop::sample::select(AGGREGATIONS.to_vec())),
+        prop::option::of(prop::sample::select(Aggregation::ALL.to_vec())),
         prop::sample::select(vec![Gaps::None, Gaps::None, Gaps::Null, Gaps::Previous, Gaps::Linear]),
         0..5_usize,
     );
