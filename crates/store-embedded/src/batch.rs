@@ -4,14 +4,16 @@
 //! Conditions are checked against the batch, then the cache, then the engine. Rows that are found by scans only pass
 //! through: no condition names them.
 
+mod touched;
+
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use bytes::Bytes;
-use hashbrown::HashTable;
 use rocksdb::WriteBatch;
 
+use self::touched::{Becomes, Touched};
 use super::cache::hash_of;
 use super::failure::{engine_failed, family};
 use super::format::{
@@ -57,30 +59,6 @@ pub(crate) struct Batch {
     spaces: Box<[bool; 256]>,
     models: Box<[bool; 256]>,
     scratch: Vec<u8>,
-}
-
-/// What the batch makes of the rows that are asked for one by one.
-#[derive(Default)]
-struct Touched {
-    places: Vec<u8>,
-    rows: Vec<TouchedRow>,
-    by_place: HashTable<usize>,
-}
-
-struct TouchedRow {
-    hash: u64,
-    start: usize,
-    end: usize,
-    /// How many ranges were removed before.
-    moment: u64,
-    becomes: Becomes,
-}
-
-#[derive(Clone)]
-enum Becomes {
-    Stamped(Row),
-    Plain,
-    Absent,
 }
 
 /// What is known of a row when a condition is checked.
@@ -329,8 +307,7 @@ impl Batch {
     /// Puts the rows that readers may have cached in flight, before the engine shows them; `before` is what the engine says of
     /// its newest write.
     pub(crate) fn announce(&self, before: u64) {
-        let hashes = self.touched.rows.iter().map(|row| row.hash);
-        self.shared.cache.announce(before, self.rows.ranges(), hashes);
+        self.shared.cache.announce(before, self.rows.ranges(), self.touched.hashes());
     }
 
     /// Publishes to readers what the batch, now durable, made of rows they may have cached.
@@ -338,8 +315,7 @@ impl Batch {
         self.shared.counted.touch(&self.rows);
         let cache = &self.shared.cache;
         cache.publish_ranges(self.rows.ranges());
-        for row in self.touched.rows.drain(..) {
-            let Some(place) = self.touched.places.get(row.start..row.end) else { continue };
+        for (row, place) in self.touched.drain() {
             match row.becomes {
                 _ if self.rows.is_removed_since(place, row.moment) => cache.publish(row.hash, place, None),
                 Becomes::Stamped(stamped) => cache.publish(row.hash, place, Some(&stamped)),
@@ -356,11 +332,8 @@ impl Batch {
         self.shared.counted.touch(&self.rows);
         let cache = &self.shared.cache;
         cache.publish_ranges(self.rows.ranges());
-        for row in self.touched.rows.drain(..) {
-            cache.forget(
-                row.hash,
-                self.touched.places.get(row.start..row.end).expect("the place of a touched row"),
-            );
+        for (row, place) in self.touched.drain() {
+            cache.forget(row.hash, place);
         }
     }
 
@@ -375,9 +348,7 @@ impl Batch {
         for lease in self.taken.drain(..) {
             self.leases.end(&lease);
         }
-        self.touched.rows.clear();
-        self.touched.places.clear();
-        self.touched.by_place.clear();
+        self.touched.clear();
     }
 
     /// Begins again on an engine that was opened anew: of what earlier batches noted, some may not be there.
@@ -404,7 +375,7 @@ impl Batch {
     fn known(&self, partition: &Partition, key: &[u8]) -> Result<Known, Error> {
         let place = place(partition, key);
         let hash = hash_of(&place);
-        let row = self.touched.find(hash, &place).and_then(|index| self.touched.rows.get(index));
+        let row = self.touched.get(hash, &place);
         if self.rows.is_removed_since(&place, row.map_or(0, |row| row.moment)) {
             return Ok(Known::Absent);
         }
@@ -485,30 +456,5 @@ impl Batch {
             *noted = true;
             self.write.put_cf(family(engine, META), model_key(model.id), model.name);
         }
-    }
-}
-
-impl Touched {
-    fn find(&self, hash: u64, place: &[u8]) -> Option<usize> {
-        self.by_place.find(hash, |index| self.place_at(*index) == Some(place)).copied()
-    }
-
-    fn place_at(&self, index: usize) -> Option<&[u8]> {
-        let row = self.rows.get(index)?;
-        self.places.get(row.start..row.end)
-    }
-
-    fn set(&mut self, place: &[u8], becomes: Becomes, moment: u64) {
-        let hash = hash_of(place);
-        if let Some(row) = self.find(hash, place).and_then(|index| self.rows.get_mut(index)) {
-            (row.becomes, row.moment) = (becomes, moment);
-            return;
-        }
-        let start = self.places.len();
-        self.places.extend_from_slice(place);
-        self.rows.push(TouchedRow { hash, start, end: self.places.len(), moment, becomes });
-        let rows = &self.rows;
-        let hash_at = |index: &usize| rows.get(*index).map_or(0, |row| row.hash);
-        self.by_place.insert_unique(hash, rows.len() - 1, hash_at);
     }
 }

@@ -18,12 +18,13 @@ use super::folder::rows_of;
 use super::format::{FEED, META};
 use super::keeper::ROOM_AGAIN;
 use super::options::Durability;
+use super::reply::{Reply, refuse, send, settle};
 use super::request::{Answer, Queued, Request};
 use super::shared::Shared;
 use super::state::State;
 use super::warm::LARGE_ROWS;
 use super::{keeper, tidy};
-use store_contract::{Appended, Commit, CommitWithAppends, Epoch, Error, ErrorKind, Lease, Partition, Stamp};
+use store_contract::{Appended, Commit, CommitWithAppends, Error, ErrorKind, Partition, Stamp};
 
 /// What the engine says of a log that it could not write to before.
 const FAILED_BEFORE: &str = "Writer has previous error";
@@ -31,16 +32,6 @@ const FAILED_BEFORE: &str = "Writer has previous error";
 /// A write is acknowledged if its folder was there so long ago at most: a look costs some microseconds, and batches may
 /// follow each other faster than that pays.
 const FOLDER_LOOK_MIN: Duration = Duration::from_millis(1);
-
-/// An answer that waits for the batch to be durable. A caller who went away is not told.
-enum Reply {
-    One(Answer<Stamp>, Result<Stamp, Error>),
-    Group(oneshot::Sender<Vec<Result<Stamp, Error>>>, Vec<Result<Stamp, Error>>),
-    Epoch(Answer<Epoch>, Result<Epoch, Error>),
-    Lease(Answer<Option<Lease>>, Result<Option<Lease>, Error>),
-    Renew(Answer<bool>, bool),
-    Done(Answer<()>, Result<(), Error>),
-}
 
 /// Starts the committer, the thread that tidies the store at rest, the thread that looks after folder and disk, and the
 /// thread that syncs at intervals if the durability asks for it.
@@ -362,75 +353,6 @@ fn sync_at_intervals(shared: &Shared, interval: Duration, stopped: &StopReceiver
             Err(error) => shared.note_failure(&engine_failed(shared.path(), "sync", error)),
         }
     }
-}
-
-/// What was thought of commits becomes true or not with their batch.
-fn settle(shared: &Shared, outcomes: &mut [Result<Stamp, Error>], written: bool) {
-    if written {
-        return;
-    }
-    for outcome in outcomes {
-        *outcome = Err(match (&*outcome, shared.check_commits()) {
-            (Err(_), Err(refused)) => refused,
-            (_, _) => under_way(shared),
-        });
-    }
-}
-
-/// Answers; with the lease that was taken for somebody who went away.
-fn send(shared: &Shared, reply: Reply, written: bool) -> Option<Lease> {
-    match reply {
-        Reply::One(answer, mut outcome) => {
-            settle(shared, std::slice::from_mut(&mut outcome), written);
-            let _ = answer.send(outcome);
-        }
-        Reply::Group(answer, mut outcomes) => {
-            settle(shared, &mut outcomes, written);
-            let _ = answer.send(outcomes);
-        }
-        Reply::Epoch(answer, outcome) => {
-            let _ = answer.send(if written { outcome } else { Err(under_way(shared)) });
-        }
-        Reply::Lease(answer, outcome) => {
-            let untold = answer.send(if written { outcome } else { Err(under_way(shared)) });
-            return untold.err()?.ok()?;
-        }
-        Reply::Renew(answer, is_held) => {
-            let _ = answer.send(if written { Ok(is_held) } else { Err(under_way(shared)) });
-        }
-        Reply::Done(answer, outcome) => {
-            let _ = answer.send(if written { outcome } else { Err(under_way(shared)) });
-        }
-    }
-    None
-}
-
-/// Tells requests that came too late that nothing of them was written.
-fn refuse(request: Request, closing: &mut Vec<Answer<()>>) {
-    let closed = || Error::new(ErrorKind::Unavailable, "write: the store is closed");
-    match request {
-        Request::One(_, answer) => drop(answer.send(Err(closed()))),
-        Request::Group(commits, answer) => {
-            drop(answer.send(commits.iter().map(|_| Err(closed())).collect()));
-        }
-        Request::Append(_, _, answer)
-        | Request::Remove(_, _, _, answer)
-        | Request::Erase(_, answer)
-        | Request::KeepFeed(_, _, answer) => {
-            drop(answer.send(Err(closed())));
-        }
-        Request::Bump(_, answer) => drop(answer.send(Err(closed()))),
-        Request::Lease { answer, .. } => drop(answer.send(Err(closed()))),
-        Request::Renew { answer, .. } => drop(answer.send(Err(closed()))),
-        Request::Settle(answer) => drop(answer.send(Err(closed()))),
-        Request::Reopen => {}
-        Request::Close(answer) => closing.push(answer),
-    }
-}
-
-/// The refusal of a commit whose batch failed: the log may hold it or not.
-fn under_way(shared: &Shared) -> Error {
-    shared.state().refusal_under_way(shared.path())
 }
 
 fn repeat(outcome: &Result<(), Error>) -> Result<(), Error> {

@@ -31,6 +31,7 @@ mod snapshot;
 mod erasure;
 mod batch;
 mod request;
+mod reply;
 mod keeper;
 mod tidy;
 mod warm;

@@ -1,11 +1,12 @@
 //! What readers, the committer and the handle share: the open engine, its state, its counters.
 
-use std::io;
+mod health;
+mod reopen;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use parking_lot::{Mutex, RwLock, RwLockReadGuard};
 use rocksdb::{DB, IteratorMode};
@@ -15,11 +16,11 @@ use super::counted::{Counted, RUN_ROWS};
 use super::disk::{Ballast, Disk, makes_room};
 use super::failure::{engine_failed, family};
 use super::feed_log::FeedLog;
-use super::folder::{Folder, Identity, Presence, rows_of};
+use super::folder::{Folder, Identity};
 use super::format::{
     FEED, FEED_FIRST, META, MODEL, damaged, parse_sequence, remember_model, remember_space, sequence_of_key,
 };
-use super::options::{Durability, EmbeddedOptions};
+use super::options::EmbeddedOptions;
 use super::snapshots::Snapshots;
 use super::state::{State, StateCell};
 use super::{directory, incarnation, log, tuning};
@@ -28,17 +29,6 @@ use store_contract::incarnation::Incarnation;
 use store_contract::lives::Lives;
 use store_contract::register::{Models, Spaces};
 use store_contract::{Commit, Epoch, Error, ErrorKind, Statistics};
-
-/// How long an engine that is to be opened again is waited for: a backup may hold it for long.
-const REOPEN_WAIT: Duration = Duration::from_millis(100);
-/// How long readers are kept out at once meanwhile, so that those who hold the engine come to an end.
-const READERS_WAIT: Duration = Duration::from_millis(1);
-/// How long an engine that is closed is waited for.
-const CLOSE_WAIT: Duration = Duration::from_secs(10);
-/// How long to wait before a look whether the engine is free.
-const FREE_PAUSE: Duration = Duration::from_millis(1);
-/// How often it is said that the folder cannot be looked at.
-const LOOK_WARNING_PAUSE: Duration = Duration::from_secs(10);
 
 /// The open store.
 #[derive(Debug)]
@@ -217,190 +207,6 @@ impl Shared {
         }
     }
 
-    /// Takes note that the disk is nearly full.
-    pub(crate) fn note_low(&self) {
-        if self.state.worsen(State::Low) {
-            self.counters.times_full.fetch_add(1, Ordering::Relaxed);
-            tracing::error!(path = %self.path.display(), "the disk is nearly full: the store only reads and removes until there is room");
-        }
-    }
-
-    /// Takes note that the disk has room again; whether writes are taken.
-    pub(crate) fn note_room(&self) -> bool {
-        self.state.recover(State::Low, State::Serving)
-    }
-
-    /// From now on nothing is written: what is on disk is no longer known.
-    pub(crate) fn fail(&self) {
-        self.state.worsen(State::Failed);
-    }
-
-    /// Takes note of a write or sync that failed: a full disk may have room again, any other failure is not got over.
-    pub(crate) fn note_failure(&self, error: &Error) {
-        if error.kind() != ErrorKind::NoSpace {
-            self.fail();
-            tracing::error!(%error, "the store only reads until it is opened again");
-        } else if self.state.worsen(State::Full) {
-            self.counters.times_full.fetch_add(1, Ordering::Relaxed);
-            self.ballast.give_back();
-            tracing::error!(%error, "the disk is full: the store only reads until there is room");
-        }
-    }
-
-    /// Whether the folder is known to be where it was. If it is not there, the store writes nothing any more: its path may
-    /// belong to another store by now. If the file system does not say, the next look may tell. Cost: two look-ups of a
-    /// path.
-    pub(crate) fn check_folder(&self) -> bool {
-        self.check_found(Identity::look)
-    }
-
-    /// The same of the folder's lock alone, which goes and is replaced with it. Cost: one look-up of a path.
-    pub(crate) fn check_lock(&self) -> bool {
-        self.check_found(Identity::look_at_lock)
-    }
-
-    fn check_found(&self, look: impl Fn(&Identity) -> Presence) -> bool {
-        if self.state() >= State::Lost {
-            return false;
-        }
-        match look(&self.identity) {
-            Presence::Same => return true,
-            Presence::Gone => {}
-            Presence::Unknown(error) => {
-                self.warn_of_look(&error);
-                return false;
-            }
-        }
-        if self.state.worsen(State::Lost) {
-            self.leave_folder();
-            if let Some(error) = State::Lost.refusal(&self.path) {
-                tracing::error!(%error, "the data folder is lost: the store only reads what is open");
-            }
-        }
-        false
-    }
-
-    /// Says at most every [`LOOK_WARNING_PAUSE`] that the folder cannot be looked at: each batch looks.
-    fn warn_of_look(&self, error: &io::Error) {
-        let mut warned = self.look_warned.lock();
-        if warned.is_none_or(|warned| warned.elapsed() >= LOOK_WARNING_PAUSE) {
-            *warned = Some(Instant::now());
-            let path = self.path.display();
-            tracing::warn!(%error, %path, "the data folder cannot be looked at: no write is acknowledged meanwhile");
-        }
-    }
-
-    /// Why nothing is done by the folder's path, after a look that did not find it there.
-    pub(crate) fn not_there(&self) -> Error {
-        let state = self.state();
-        let refusal = if state >= State::Lost { state.refusal(&self.path) } else { None };
-        refusal.unwrap_or_else(|| {
-            let path = self.path.display();
-            let action =
-                format!("look at {path}: the file system does not say whether it is the same folder");
-            Error::new(ErrorKind::Unavailable, action)
-        })
-    }
-
-    /// Keeps the engine from making and removing files by their names.
-    fn leave_folder(&self) {
-        let Ok(engine) = self.engine() else { return };
-        if let Err(error) = engine.disable_file_deletions() {
-            tracing::warn!(%error, "the engine may remove files at the path of the lost folder");
-        }
-        engine.cancel_all_background_work(false);
-    }
-
-    /// Opens a store anew whose disk was full: what its log holds is read again and written to tables that are synced, so
-    /// that what it shows from then on is on disk, whatever became of the write that failed. Where there is no room for
-    /// that, the store goes on reading. To be called by the only writer.
-    ///
-    /// # Errors
-    ///
-    /// `NoSpace` if there is no room yet, `Unavailable` if a reader holds the engine for long, `Locked` if somebody else has
-    /// the rows open: to be tried again; anything else for ever.
-    pub(crate) fn reopen(&self) -> Result<(), Error> {
-        // Readers are told to come again rather than kept waiting.
-        if let Some(opened) = self.take_engine()? {
-            self.snapshots.end();
-            if let Err(opened) = close_engine(opened, REOPEN_WAIT) {
-                *self.open.write() = Some(opened);
-                return Err(engine_held());
-            }
-        }
-        let rows = rows_of(&self.path);
-        // Whatever the durability: the system has not lost power since this process wrote the logs.
-        log::check(&rows, Durability::Sync, || tuning::oldest_log_needed(&rows, &self.options))?;
-        match tuning::open(&rows, false, &self.options) {
-            Ok(db) => self.take_in(db)?,
-            Err(error) => {
-                self.take_in(tuning::open_to_read(&rows, &self.options)?)?;
-                return Err(error);
-            }
-        }
-        let is_low = self.disk().is_some_and(|disk| disk.is_low(&self.options));
-        self.state.recover(State::Full, if is_low { State::Low } else { State::Serving });
-        Ok(())
-    }
-
-    /// Takes the engine from its readers once none of them holds it.
-    fn take_engine(&self) -> Result<Option<Arc<DB>>, Error> {
-        let begun = Instant::now();
-        loop {
-            // Not for longer at once: whoever waits to write keeps new readers out.
-            if let Some(mut open) = self.open.try_write_for(READERS_WAIT) {
-                return Ok(open.take());
-            }
-            if begun.elapsed() >= REOPEN_WAIT {
-                return Err(engine_held());
-            }
-            thread::sleep(FREE_PAUSE);
-        }
-    }
-
-    /// Shows what an engine holds that was opened anew.
-    fn take_in(&self, db: DB) -> Result<(), Error> {
-        let (sequence, feed_first) = recover(&db, (&self.spaces, &self.models))?;
-        let shown = self.sequence.load(Ordering::Acquire);
-        if sequence < shown {
-            let action = format!(
-                "open {} again: commit {shown} was acknowledged, and {sequence} is the last one found",
-                self.path.display()
-            );
-            return Err(Error::new(ErrorKind::Corrupt, action));
-        }
-        *self.feed_log.lock() = FeedLog::recover(&db)?;
-        directory::end_removed(&db, &self.lives)?;
-        // Before the engine can be read: what a reader found in the old one does not settle in the cache.
-        self.cache.clear();
-        self.counted.clear();
-        self.feed_first.store(feed_first, Ordering::Release);
-        self.sequence.store(sequence, Ordering::Release);
-        self.written.store(sequence, Ordering::SeqCst);
-        *self.open.write() = Some(Arc::new(db));
-        Ok(())
-    }
-
-    /// Waits for reads that run, and gives engine and folder free.
-    pub(crate) fn close(&self) {
-        let is_lost = self.state() == State::Lost;
-        self.state.worsen(State::Closed);
-        let opened = self.open.write().take();
-        self.snapshots.end();
-        let folder = self.folder.lock().take();
-        if is_lost {
-            // An engine that is closed looks its files up by their names, and writes those anew that it finds changed:
-            // those of whoever owns the path by now. The process is about to end.
-            std::mem::forget(opened);
-        } else if let Some(Err(_held)) = opened.map(|opened| close_engine(opened, CLOSE_WAIT)) {
-            // Nobody may open the folder while this engine may write there: it stays locked until the process ends.
-            tracing::error!(path = %self.path.display(), "a read does not end: the folder stays locked");
-            std::mem::forget(folder);
-            return;
-        }
-        drop(folder);
-    }
-
     /// Bytes in memtables.
     pub(crate) fn memtable_bytes(&self) -> u64 {
         self.property("rocksdb.size-all-mem-tables")
@@ -485,31 +291,6 @@ impl std::ops::Deref for Engine<'_> {
     fn deref(&self) -> &DB {
         self.opened()
     }
-}
-
-/// Closes an engine that no reader can get hold of any more. A snapshot that nobody can read may be about to go still, and
-/// holds the engine until it has: it is waited for.
-///
-/// # Errors
-///
-/// The engine, if it is still held after `wait`.
-fn close_engine(mut engine: Arc<DB>, wait: Duration) -> Result<(), Arc<DB>> {
-    let begun = Instant::now();
-    loop {
-        match Arc::try_unwrap(engine) {
-            Ok(engine) => {
-                drop(engine);
-                return Ok(());
-            }
-            Err(held) if begun.elapsed() >= wait => return Err(held),
-            Err(held) => engine = held,
-        }
-        thread::sleep(FREE_PAUSE);
-    }
-}
-
-fn engine_held() -> Error {
-    Error::new(ErrorKind::Unavailable, "open again: a reader or a backup is under way")
 }
 
 fn reopening() -> Error {

@@ -1,0 +1,82 @@
+//! What a batch makes of the rows that are asked for one by one.
+
+use hashbrown::HashTable;
+use store_contract::Row;
+
+use crate::cache::hash_of;
+
+/// Rows that the batch writes, by their places.
+#[derive(Default)]
+pub(super) struct Touched {
+    places: Vec<u8>,
+    rows: Vec<TouchedRow>,
+    by_place: HashTable<usize>,
+}
+
+pub(super) struct TouchedRow {
+    pub(super) hash: u64,
+    start: usize,
+    end: usize,
+    /// How many ranges were removed before.
+    pub(super) moment: u64,
+    pub(super) becomes: Becomes,
+}
+
+#[derive(Clone)]
+pub(super) enum Becomes {
+    Stamped(Row),
+    Plain,
+    Absent,
+}
+
+impl Touched {
+    /// The row at a place, if the batch writes it.
+    pub(super) fn get(&self, hash: u64, place: &[u8]) -> Option<&TouchedRow> {
+        self.find(hash, place).and_then(|index| self.rows.get(index))
+    }
+
+    /// The hashes of all.
+    pub(super) fn hashes(&self) -> impl ExactSizeIterator<Item = u64> + '_ {
+        self.rows.iter().map(|row| row.hash)
+    }
+
+    /// Takes all, each with its place.
+    pub(super) fn drain(&mut self) -> impl Iterator<Item = (TouchedRow, &[u8])> {
+        let places = &self.places;
+        self.rows.drain(..).map(|row| {
+            let place = places.get(row.start..row.end).expect("the place of a touched row");
+            (row, place)
+        })
+    }
+
+    /// Forgets all.
+    pub(super) fn clear(&mut self) {
+        self.rows.clear();
+        self.places.clear();
+        self.by_place.clear();
+    }
+
+    fn find(&self, hash: u64, place: &[u8]) -> Option<usize> {
+        self.by_place.find(hash, |index| self.place_at(*index) == Some(place)).copied()
+    }
+
+    fn place_at(&self, index: usize) -> Option<&[u8]> {
+        let row = self.rows.get(index)?;
+        self.places.get(row.start..row.end)
+    }
+
+    /// Notes what becomes of a row.
+    pub(super) fn set(&mut self, place: &[u8], becomes: Becomes, moment: u64) {
+        let hash = hash_of(place);
+        if let Some(row) = self.find(hash, place).and_then(|index| self.rows.get_mut(index)) {
+            (row.becomes, row.moment) = (becomes, moment);
+            return;
+        }
+        let start = self.places.len();
+        self.places.extend_from_slice(place);
+        self.rows.push(TouchedRow { hash, start, end: self.places.len(), moment, becomes });
+        let rows = &self.rows;
+        let hash_at = |index: &usize| rows.get(*index).map_or(0, |row| row.hash);
+        self.by_place.insert_unique(hash, rows.len() - 1, hash_at);
+    }
+}
