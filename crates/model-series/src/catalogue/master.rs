@@ -232,12 +232,17 @@ impl Context {
         let names = page.rows().map(|(key, _)| name(key)).collect::<Result<Vec<&str>, Error>>()?;
         let registrations: Vec<Bytes> = names.iter().map(|name| keys::hook_registration(name)).collect();
         let registrations = self.rows_each(&registrations).await?;
-        let served = |value: &[u8], registration: Result<Option<Row>, Error>| {
+        let served = |value: &[u8], registration: Row| {
             let hook = take_hook(value).map_err(|_| damaged("a hook"))?;
-            self.served_hook(hook, &registration?.ok_or_else(|| damaged("the registration of a hook"))?)
+            self.served_hook(hook, &registration)
         };
         let hooks = page.rows().zip(names).zip(registrations);
-        Ok(hooks.map(|(((_, value), name), row)| (name.into(), served(value, row))).collect())
+        // Both rows are removed together: one without its registration was removed since the scan.
+        let hooks = hooks.filter_map(|(((_, value), name), row)| {
+            let row = row.transpose()?;
+            Some((name.into(), row.and_then(|row| served(value, row))))
+        });
+        Ok(hooks.collect())
     }
 
     /// One hook with its status; see [`crate::Repository::hook`].

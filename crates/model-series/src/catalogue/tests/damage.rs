@@ -141,3 +141,33 @@ async fn other_hooks_are_served_and_told_of_other_series() {
         events.iter().map(|event| (event.series.number, event.change.definition().is_some())).collect();
     assert_eq!(told, [(damaged.number, true), (sound.number, true), (sound.number, false)]);
 }
+
+/// Its rows are read one after the other.
+#[tokio::test]
+async fn a_hook_that_is_removed_while_hooks_are_read_is_gone() {
+    let store = memory();
+    let repository = repositories(&store).get_or_create("grid", NOW).await.expect("made");
+    for name in ["going", "staying"] {
+        let hook = Hook {
+            name: name.into(),
+            url: "http://x".into(),
+            series: None,
+            attributes: Vec::new(),
+            secret: None,
+            is_active: true,
+        };
+        repository.put_hook(hook).await.expect("a hook");
+    }
+    let removed = Commit {
+        partition: keys::catalogue_partition(repository.tenant(), 0),
+        write_id: WriteIds::new().next(),
+        conditions: Vec::new(),
+        writes: vec![Write::Delete(keys::hook_registration("going"))],
+        change: None,
+        reclaims: false,
+    };
+    store.commit_known(removed).await.expect("removed");
+    let hooks = repository.hooks().await.expect("read");
+    let names: Vec<&str> = hooks.iter().map(|(hook, _)| &*hook.name).collect();
+    assert_eq!(names, ["staying"]);
+}
