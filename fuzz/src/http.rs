@@ -1,8 +1,9 @@
 //! Parameters, paths and headers of requests.
 
 use api_http::{
-    Conditions, FrontEnd, Operation, Params, Request, Route, Router, accept, empty_response, handler,
-    percent_decode, percent_decode_segment, percent_encode_into, plain_refusal,
+    Conditions, FrontEnd, Given, Operation, Parameter, ParameterValue, Params, Request, Route, Router,
+    accept, check_parameters, empty_response, handler, percent_decode, percent_decode_segment,
+    percent_encode_into, plain_refusal,
 };
 use http::header::{IF_MATCH, IF_NONE_MATCH};
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
@@ -13,7 +14,7 @@ use crate::{Target, texts};
 pub(crate) const PARAMETERS: Target = Target {
     name: "parameters",
     run: parameters,
-    seeds: || texts(&["a=1&b=%20x+y&c&=d&a=2", "q=a%3E%3D1%3Bb&x="]),
+    seeds: || texts(&["a=7&b=true&c=x&c=", "a=1&b=%20x+y&c&=d&a=2", "q=a%3E%3D1%3Bb&x="]),
 };
 /// What is encoded is decoded.
 pub(crate) const PERCENT: Target =
@@ -43,6 +44,23 @@ fn parameters(bytes: &[u8]) {
         assert!(params.get(name).is_some());
         assert!(params.get_all(name).any(|other| other == value));
     }
+    checked(params);
+}
+
+/// Checked parameters are read without a panic, and each that may be given once has one value.
+fn checked(params: Params) {
+    const A: Parameter = Parameter::new("a", ParameterValue::Number(1), "");
+    const B: Parameter = Parameter::new("b", ParameterValue::Flag, "");
+    const C: Parameter = Parameter::new("c", ParameterValue::Text, "").repeatable();
+    const READ: Operation = Operation::new("", "read", "").query(&[&[A, B], &[C]]);
+    let request = Request { params, operation: &READ, ..Request::default() };
+    if check_parameters(&request).is_err() {
+        return;
+    }
+    let given = Given::of(&request);
+    assert!(given.number(&A, 100).is_err() || given.all(&A).count() <= 1);
+    assert!(given.flag(&B).is_err() || given.all(&B).count() <= 1);
+    assert_eq!(given.all(&C).next(), given.get(&C));
 }
 
 fn percent(bytes: &[u8]) {

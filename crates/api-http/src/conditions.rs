@@ -224,16 +224,18 @@ pub fn tagged(request: &Request, state: u128, mut response: Response) -> Result<
     let conditions = Conditions::of(&request.headers)?;
     if !conditions.is_empty() {
         let own = quoted.get(1..quoted.len() - 1).and_then(|own| std::str::from_utf8(own).ok());
-        let held = conditions.judge(own.unwrap_or_default(), request.header("accept-encoding"))?;
-        if let Some(held) = held.and_then(|held| HeaderValue::try_from(format!("\"{held}\"")).ok()) {
+        let own = own.expect("hexadecimal digits and a hyphen between quotes");
+        if let Some(cached) = conditions.judge(own, request.header("accept-encoding"))? {
+            let cached = HeaderValue::try_from(format!("\"{cached}\""));
             let mut unchanged = empty_response(StatusCode::NOT_MODIFIED);
-            unchanged.headers_mut().insert(header::ETAG, held);
+            unchanged
+                .headers_mut()
+                .insert(header::ETAG, cached.expect("our own tag, or one of a header field"));
             return Ok(unchanged);
         }
     }
-    if let Ok(tag) = HeaderValue::from_maybe_shared(Bytes::from(quoted)) {
-        response.headers_mut().insert(header::ETAG, tag);
-    }
+    let tag = HeaderValue::from_maybe_shared(Bytes::from(quoted)).expect("ASCII between quotes");
+    response.headers_mut().insert(header::ETAG, tag);
     Ok(response)
 }
 

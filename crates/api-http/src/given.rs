@@ -1,5 +1,5 @@
-//! Parameters as a request gives them: checked against what its operation declares, and read. How a refusal is worded is the
-//! front end's affair.
+//! The parameters of a request: checked against those that its operation declares, and read. The front end words what is
+//! refused.
 
 use std::borrow::Cow;
 
@@ -17,9 +17,9 @@ pub enum ParameterError {
     },
     /// It is given twice, and may not be.
     Twice(&'static str),
-    /// It is neither `true` nor `false`, but this.
+    /// It is neither `true` nor `false` but this.
     NoFlag(&'static str, String),
-    /// It is no whole number from `least` to `most` (`u64::MAX`: no most), but this.
+    /// It is not a whole number from `least` to `most` (`u64::MAX`: no upper limit).
     NoNumber {
         /// The parameter.
         name: &'static str,
@@ -133,8 +133,8 @@ impl<'a> Given<'a> {
         }
     }
 
-    /// A whole number, at least what the parameter's declaration says and `most` at the most. What no number of the machine
-    /// holds is taken for the largest: it is beyond any limit that is smaller.
+    /// A whole number, at least what the parameter's declaration says and at most `most`. One beyond 64 bits is read as
+    /// `u64::MAX`, which exceeds every smaller limit.
     ///
     /// # Errors
     ///
@@ -158,6 +158,8 @@ impl<'a> Given<'a> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
     use crate::Operation;
 
@@ -209,6 +211,56 @@ mod tests {
         given.add(&COUNT, "true").unwrap();
         assert_eq!(given.all(&NAME).collect::<Vec<_>>(), ["a", "b"]);
         assert_eq!(given.flag(&COUNT), Ok(true));
+    }
+
+    /// What `check_parameters` must say, by counting.
+    fn expected(pairs: &[(&str, String)]) -> Result<(), ParameterError> {
+        for (place, (name, _)) in pairs.iter().enumerate() {
+            let once = match *name {
+                "limit" => LIMIT.name,
+                "count" => COUNT.name,
+                "name" => continue,
+                other => return Err(ParameterError::Unknown { name: other.into(), known: SEARCH.query }),
+            };
+            if pairs.iter().take(place).any(|(before, _)| *before == once) {
+                return Err(ParameterError::Twice(once));
+            }
+        }
+        Ok(())
+    }
+
+    proptest! {
+        #[test]
+        fn any_parameters_are_checked_and_read(
+            pairs in prop::collection::vec((prop::sample::select(vec!["limit", "count", "name", "Limit", ""]), "[0-9]{1,22}|true|false|[a-z-]{0,3}"), 0..5),
+            most in 1_u64..,
+        ) {
+            let query: Vec<_> = pairs.iter().map(|(name, value)| format!("{name}={value}")).collect();
+            let request = request(&query.join("&"));
+            let checked = check_parameters(&request);
+            prop_assert_eq!(&checked, &expected(&pairs));
+            if checked.is_err() {
+                return Ok(());
+            }
+            let given = Given::of(&request);
+            let text = |name: &str| pairs.iter().find(|(other, _)| *other == name).map(|(_, value)| value.as_str());
+            let number = text("limit").map(|text| text.parse::<u128>().map(|number| number.min(u64::MAX.into())));
+            match (given.number(&LIMIT, most), number) {
+                (Ok(None), None) => {}
+                (Ok(Some(found)), Some(Ok(number))) => {
+                    prop_assert_eq!(u128::from(found), number);
+                    prop_assert!((1..=most).contains(&found));
+                }
+                (Err(_), Some(number)) => {
+                    prop_assert!(number.is_err() || number.is_ok_and(|number| number < 1 || number > most.into()));
+                }
+                (found, number) => prop_assert!(false, "{:?} of {:?}", found, number),
+            }
+            let flag = text("count").map_or(Some(false), |text| text.parse::<bool>().ok());
+            prop_assert_eq!(given.flag(&COUNT).ok(), flag);
+            let names: Vec<_> = pairs.iter().filter(|(name, _)| *name == "name").map(|(_, value)| value).collect();
+            prop_assert_eq!(given.all(&NAME).collect::<Vec<_>>(), names);
+        }
     }
 
     #[test]

@@ -68,7 +68,7 @@ pub use budget::{MemoryBudget, MemoryFull, RequestMemory, Reservation, SMALL_BYT
 pub use conditions::{ConditionError, Conditions, States, check_untagged, tagged};
 pub use given::{Given, ParameterError, check_parameters};
 pub use incoming::{RequestStream, StreamLimits};
-pub use media::{MediaType, accept};
+pub use media::{MediaType, accept, essence};
 pub use openapi::{
     ApiDescription, Document, Line, description_page, document_operation, page_operation, schema_reference,
 };

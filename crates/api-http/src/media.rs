@@ -114,7 +114,7 @@ pub(crate) fn accept_coding(accept_encoding: &str) -> Option<Coding> {
         let mut wildcard = 0;
         for item in accept_encoding.split(',') {
             let mut parts = item.split(';');
-            let coding = parts.next().unwrap_or_default().trim();
+            let coding = parts.next().expect("a split has a first piece").trim();
             if coding.eq_ignore_ascii_case(name) {
                 return quality(parts);
             }
@@ -130,6 +130,11 @@ pub(crate) fn accept_coding(accept_encoding: &str) -> Option<Coding> {
         _ if zstd >= gzip => Some(Coding::Zstd),
         _ => Some(Coding::Gzip),
     }
+}
+
+/// The essence of a media type: what stands before its parameters, trimmed.
+pub fn essence(media: &str) -> &str {
+    media.split_once(';').map_or(media, |(essence, _)| essence).trim()
 }
 
 /// Splits at `separator` where it is not inside a quoted string.

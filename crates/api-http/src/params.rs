@@ -76,7 +76,7 @@ impl Params {
             }
             ends.push((name_end, value_end));
         }
-        let text = String::from_utf8(text).map_err(|_| query.to_owned())?;
+        let text = String::from_utf8(text).expect("names and values were checked one by one");
         Ok(Self { text, ends })
     }
 
@@ -94,9 +94,11 @@ impl Params {
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
         let mut start = 0;
         self.ends.iter().map(move |(name_end, value_end)| {
-            let name = self.text.get(start..*name_end).unwrap_or_default();
+            let between =
+                |from, to| self.text.get(from..to).expect("names and values end between characters");
+            let name = between(start, *name_end);
             start = *value_end;
-            (name, self.text.get(*name_end..*value_end).unwrap_or_default())
+            (name, between(*name_end, *value_end))
         })
     }
 
@@ -115,7 +117,8 @@ pub(crate) fn broken_coding(text: &str) -> String {
     let broken = signs.find(|at| !text.get(at + 1..at + 3).is_some_and(is_code));
     match broken {
         Some(at) => {
-            let code: String = text.get(at..).unwrap_or_default().chars().take(3).collect();
+            let code = text.get(at..).expect("a percent sign begins there");
+            let code: String = code.chars().take(3).collect();
             format!(
                 "the percent encoding of {shown:?} is broken at byte {at}: {code:?} is not % and two hexadecimal digits"
             )

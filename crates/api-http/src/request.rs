@@ -5,6 +5,7 @@ use std::time::Instant;
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, Method};
 
+use crate::media::essence;
 use crate::{Operation, Params, RequestMemory};
 
 /// A request whose body was read within the limit, whatever its transfer and content coding.
@@ -83,8 +84,7 @@ impl Request {
 
     /// The essence of the body's media type: `Content-Type` without parameters, trimmed.
     pub fn content_type(&self) -> Option<&str> {
-        let field = self.header("content-type")?;
-        Some(field.split_once(';').map_or(field, |(essence, _)| essence).trim())
+        self.header("content-type").map(essence)
     }
 }
 

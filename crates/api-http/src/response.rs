@@ -5,7 +5,7 @@ use std::io::Write as _;
 use bytes::{Bytes, BytesMut};
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 
-use crate::media::{Coding, accept_coding};
+use crate::media::{Coding, accept_coding, essence};
 use crate::stream::Body;
 
 /// In the extensions of an answer: its cause is that stored data is damaged, which is no bug of the server.
@@ -41,8 +41,7 @@ pub fn end_with_newline(response: &mut Response) {
         return;
     }
     let media = response.headers().get(header::CONTENT_TYPE).and_then(|media| media.to_str().ok());
-    let essence = media.map(|media| media.split(';').next().unwrap_or_default().trim());
-    if !essence.is_some_and(|essence| essence.ends_with("json")) {
+    if !media.is_some_and(|media| essence(media).ends_with("json")) {
         return;
     }
     match response.body_mut() {

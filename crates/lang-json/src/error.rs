@@ -16,7 +16,7 @@ pub enum Problem {
     /// The text ends within a value.
     #[error("unexpected end of JSON")]
     End,
-    /// A byte that cannot stand here.
+    /// A byte that is not allowed here.
     #[error("unexpected character in JSON")]
     Unexpected,
     /// A string with a bare control character or a bad escape.

@@ -37,25 +37,25 @@ const CONTROLS: [&str; 32] = [
 pub fn write_string<B: Buffer>(out: &mut B, value: &str) {
     out.put("\"");
     let mut rest = value;
-    while let Some((plain, escape, behind)) = split_at_escape(rest) {
+    while let Some((plain, escape, after)) = split_at_escape(rest) {
         out.put(plain);
         out.put(escape);
-        rest = behind;
+        rest = after;
     }
     out.put(rest);
     out.put("\"");
 }
 
-/// The escape of the first character of `text` that needs one, and what is before and behind it.
+/// The escape of the first character of `text` that needs one, and the text before and after it.
 fn split_at_escape(text: &str) -> Option<(&str, &'static str, &str)> {
     let at = text.bytes().position(|byte| byte < 0x20 || byte == b'"' || byte == b'\\')?;
     let escape = match text.as_bytes().get(at)? {
         b'"' => "\\\"",
         b'\\' => "\\\\",
-        control => CONTROLS.get(usize::from(*control))?,
+        control => CONTROLS.get(usize::from(*control)).expect("below 0x20"),
     };
-    // An ASCII character: text before and behind it is whole.
-    Some((text.get(..at)?, escape, text.get(at + 1..)?))
+    let (plain, rest) = text.split_at(at);
+    Some((plain, escape, rest.get(1..).expect("an ASCII character begins it")))
 }
 
 /// The canonical JSON string of `value`, quotes included.
