@@ -98,7 +98,7 @@ pub(crate) fn content_coding(headers: &HeaderMap) -> Result<Option<Coding>, Refu
     }
 }
 
-/// Unpacks piece by piece, so that other requests of the same thread get their turn, and a deadline its own, however much
+/// Unpacks piece by piece, so that other requests of the same thread can run, and a deadline can end it, however much
 /// a few bytes unpack to.
 async fn decompress(
     coding: Coding,

@@ -50,7 +50,7 @@ struct Inner {
 pub struct Reservation {
     budget: MemoryBudget,
     common: usize,
-    /// What is held of the reserve; `None` while another may have it.
+    /// Units taken from the reserve; `None` while another may have it.
     reserve: Option<usize>,
     overdrawn: usize,
     /// What it is to hold, small or not.
@@ -62,7 +62,7 @@ pub struct Reservation {
 #[derive(Clone, Debug)]
 pub struct RequestMemory(Arc<Mutex<Reservation>>);
 
-/// What one part of a request's work holds of its memory. What it held stays reserved until the request's answer is made.
+/// The memory that one part of a request's work uses. It stays reserved until the request's answer is made.
 #[derive(Debug)]
 pub struct Share {
     memory: RequestMemory,
@@ -136,7 +136,7 @@ impl Reservation {
         if grown { Ok(()) } else { Err(self.refused()) }
     }
 
-    /// The same, but for what is there now: for what is made already, and would be held while waiting.
+    /// The same without waiting: for memory that is in use already, and would be in use while it waits.
     ///
     /// # Errors
     ///
@@ -165,7 +165,7 @@ impl Reservation {
         }
     }
 
-    /// Gives back so many units of what is held: first what was not there, then of the reserve.
+    /// Gives back so many units: first those that were overdrawn, then those of the reserve.
     fn give_back(&mut self, surplus: usize) {
         if surplus == 0 && self.reserve.is_none() {
             return;
@@ -192,7 +192,7 @@ impl Reservation {
         self.common + self.reserve.unwrap_or_default() + self.overdrawn
     }
 
-    /// Notes what is to be held, and answers how many units of it are not.
+    /// Notes what is needed, and returns how many units of it are missing.
     fn missing(&mut self, bytes: usize) -> Option<usize> {
         self.bytes = self.bytes.max(bytes);
         units(bytes).checked_sub(self.held()).filter(|more| *more > 0 && bytes > SMALL_BYTES)
@@ -278,7 +278,7 @@ impl Drop for Reservation {
 }
 
 impl RequestMemory {
-    /// Memory for another `bytes`, beside what is held. Cost: nothing while all of it is small, else one atomic operation if
+    /// Memory for another `bytes`, in addition to what is reserved. Cost: nothing while all of it is small, else one atomic operation if
     /// there is memory left.
     ///
     /// # Errors
@@ -295,7 +295,7 @@ impl RequestMemory {
         Share { memory: self.clone(), bytes: 0 }
     }
 
-    /// What is held, for the answer, when the request's work is done. Cost: next to nothing if none of it is left.
+    /// Hands over what is reserved to the answer, when the request's work is done. Cost: next to nothing if none of it is left.
     pub async fn into_reservation(self) -> Reservation {
         match Arc::try_unwrap(self.0) {
             Ok(held) => held.into_inner(),
@@ -303,7 +303,7 @@ impl RequestMemory {
         }
     }
 
-    /// What is held. What the request's work may still ask for is held beside it.
+    /// Bytes that are reserved. What the request's work may still ask for comes on top.
     pub async fn take(&self) -> Reservation {
         let mut held = self.0.lock().await;
         let empty = held.budget.reservation();
@@ -448,7 +448,7 @@ mod tests {
         second.grow(3 * PART).await.expect("room");
         assert_eq!((second.common, second.reserve), (3 * PART / UNIT_BYTES, None));
         assert_eq!(budget.reserved_bytes(), 3 * PART);
-        // Whoever gives up waiting leaves nothing behind.
+        // A cancelled wait reserves nothing.
         let mut third = budget.reservation();
         third.grow(4 * PART).await.expect("the reserve");
         let waiting = tokio::spawn({

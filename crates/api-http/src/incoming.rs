@@ -89,7 +89,7 @@ impl RequestStream {
                 Some(decoder) => decoder.decode(&mut self.packed).map_err(|error| bad_coding(&error))?.into(),
             };
             if self.decoder.is_some() && !self.packed.is_empty() {
-                // More is here already, perhaps much more than came: others get their turn, and the deadline its own.
+                // More is unpacked already, perhaps much more than was received: other tasks may run, and the deadline may end this.
                 tokio::task::yield_now().await;
             }
             if !piece.is_empty() {

@@ -132,7 +132,7 @@ pub(crate) fn accept_coding(accept_encoding: &str) -> Option<Coding> {
     }
 }
 
-/// The essence of a media type: what stands before its parameters, trimmed.
+/// The essence of a media type: the type without its parameters, trimmed.
 pub fn essence(media: &str) -> &str {
     media.split_once(';').map_or(media, |(essence, _)| essence).trim()
 }

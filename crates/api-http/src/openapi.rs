@@ -23,7 +23,7 @@ pub struct ApiDescription {
     pub tags: &'static [(&'static str, &'static str)],
     /// Shapes of bodies by name.
     pub schemas: Value,
-    /// What stands in the `{name}` places of paths.
+    /// The descriptions of the `{name}` segments of paths.
     pub path: &'static [(&'static str, &'static str)],
     /// The shape of the bodies of refusals.
     pub refusal_schema: &'static str,
@@ -181,13 +181,13 @@ impl ApiDescription {
     ///
     /// # Panics
     ///
-    /// If two differ and have one key, or nobody says what a name in a path is: a bug.
+    /// If two parameters differ and have one key, or a name in a path has no description: a bug.
     fn parameters(&self, lines: &[Line]) -> Value {
         let mut all = Map::new();
         for (method, path, operation) in lines {
             for name in path_names(path) {
                 let text = self.path.iter().find(|(known, _)| *known == name);
-                let (_, text) = text.unwrap_or_else(|| panic!("{path}: nobody says what {{{name}}} is"));
+                let (_, text) = text.unwrap_or_else(|| panic!("{path}: {{{name}}} has no description"));
                 let schema = json!({ "type": "string" });
                 let parameter = json!({
                     "name": name, "in": "path", "required": true, "description": text, "schema": schema,

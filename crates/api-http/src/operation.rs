@@ -84,7 +84,7 @@ pub enum Tagging {
 }
 
 impl Operation {
-    /// What nobody declared: of requests that were made without a route, in tests.
+    /// An undeclared operation, for requests that tests make without a route.
     pub const UNDECLARED: Self = Self::new("", "undeclared", "");
 
     /// An operation without parameters, body and answers.

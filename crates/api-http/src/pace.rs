@@ -7,7 +7,7 @@ use parking_lot::Mutex;
 /// The shortest time between two lines.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// Lets a line through once a second, and counts those it held back: for what every request may meet at once.
+/// Lets one line a second through to the log, and counts the others: for causes that many requests meet at once.
 #[derive(Debug)]
 struct LogPace(Mutex<Passed>);
 
@@ -23,7 +23,7 @@ impl LogPace {
         Self(Mutex::new(Passed { last: None, suppressed: 0 }))
     }
 
-    /// Whether a line may be written now; if so, how many were held back since the last one. Cost: one lock that nobody
+    /// Whether a line may be written now; if so, how many were suppressed since the last one. Cost: one lock that nobody
     /// holds for long.
     fn admit(&self) -> Option<u64> {
         self.admit_at(Instant::now())
@@ -40,7 +40,7 @@ impl LogPace {
     }
 }
 
-/// Logs why a store refused a request. Refusals that every request meets as long as their cause `lasts` are told at a pace.
+/// Logs why a store refused a request. Refusals that every request meets as long as their cause `lasts` are logged once a second.
 pub fn log_refusal(error: &dyn std::error::Error, lasts: bool) {
     static LASTING: LogPace = LogPace::new();
     let source = error.source().map(tracing::field::display);

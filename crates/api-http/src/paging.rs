@@ -21,7 +21,7 @@ pub struct PageLink<'a> {
 }
 
 /// A `Link` field that repeats the request with another `offset` and `limit`:
-/// `</path?type=T&limit=20&offset=20>; rel="next"`. `None` if the path cannot stand in a header
+/// `</path?type=T&limit=20&offset=20>; rel="next"`. `None` if the path is not allowed in a header
 /// (it was sent with bytes beyond ASCII).
 pub fn page_link(request: &Request, link: PageLink<'_>) -> Option<HeaderValue> {
     let PageLink { rel, offset, limit, media_type } = link;
@@ -34,7 +34,7 @@ pub fn page_link(request: &Request, link: PageLink<'_>) -> Option<HeaderValue> {
 }
 
 /// A `Link` field that leads to the page behind `after`: the request with this value of the parameter.
-/// `None` if the path cannot stand in a header.
+/// `None` if the path is not allowed in a header.
 pub fn next_link(request: &Request, after: &str) -> Option<HeaderValue> {
     let (mut field, separator) = begin_link(request, &["after"]);
     write!(field, "{separator}after=").ok()?;
@@ -43,7 +43,7 @@ pub fn next_link(request: &Request, after: &str) -> Option<HeaderValue> {
     link_value(field)
 }
 
-/// The request's address up to the parameters that differ, and what stands before the next.
+/// The request's address up to the parameters that differ, and the separator before the next.
 fn begin_link(request: &Request, differing: &[&str]) -> (String, char) {
     let mut field = String::with_capacity(request.path.len() + 96);
     field.push('<');

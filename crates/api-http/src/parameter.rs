@@ -61,7 +61,7 @@ impl Parameter {
     }
 }
 
-/// Names are enough to tell parameters of one operation apart, keys those of one API.
+/// Keys are unique within an API, names only within an operation.
 impl PartialEq for Parameter {
     fn eq(&self, other: &Self) -> bool {
         self.key == other.key

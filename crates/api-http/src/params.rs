@@ -24,7 +24,7 @@ pub fn percent_decode(text: &str) -> Option<Cow<'_, str>> {
     String::from_utf8(decoded).ok().map(Cow::Owned)
 }
 
-/// The same for a segment of a path, where `+` stands for itself.
+/// The same for a segment of a path, where `+` is a plus sign.
 pub fn percent_decode_segment(text: &str) -> Option<Cow<'_, str>> {
     if memchr::memchr(b'%', text.as_bytes()).is_none() {
         return Some(Cow::Borrowed(text));
@@ -35,7 +35,7 @@ pub fn percent_decode_segment(text: &str) -> Option<Cow<'_, str>> {
 }
 
 /// Appends `text` to `out` so that [`percent_decode`] (and [`percent_decode_segment`]) gives it back:
-/// letters, digits, `-._~:*` stand for themselves, everything else as `%XX`.
+/// letters, digits and `-._~:*` as they are, everything else as `%XX`.
 pub fn percent_encode_into(text: &str, out: &mut String) {
     for byte in text.bytes() {
         match byte {
@@ -123,7 +123,7 @@ pub(crate) fn broken_coding(text: &str) -> String {
                 "the percent encoding of {shown:?} is broken at byte {at}: {code:?} is not % and two hexadecimal digits"
             )
         }
-        None => format!("what the percent encoding of {shown:?} stands for is not UTF-8"),
+        None => format!("the percent encoding of {shown:?} does not decode to UTF-8"),
     }
 }
 

@@ -17,7 +17,7 @@ pub struct Request {
     pub operation: &'static Operation,
     /// The path as it was sent, without the query.
     pub path: String,
-    /// What stood in the route's `{name}` places, percent-decoded, in order.
+    /// The values of the route's `{name}` segments, percent-decoded, in order.
     pub captures: Vec<String>,
     /// The query, decoded.
     pub params: Params,
@@ -77,7 +77,7 @@ impl Request {
         Ok((!value.is_empty()).then_some(value))
     }
 
-    /// What stood in the route's place number `index`; empty if there is none.
+    /// The value of the route's `{name}` segment number `index`; empty if there is none.
     pub fn capture(&self, index: usize) -> &str {
         self.captures.get(index).map_or("", String::as_str)
     }

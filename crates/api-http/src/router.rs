@@ -118,13 +118,13 @@ struct Mounted {
 
 /// The route of a request.
 pub struct Found<'router> {
-    /// Its place in [`Router::routes`].
+    /// Its index in [`Router::routes`].
     pub index: usize,
     /// What it does.
     pub operation: &'static Operation,
     /// What answers.
     pub handler: &'router Handler,
-    /// What stood in the `{name}` places, decoded.
+    /// The values of the `{name}` segments, decoded.
     pub captures: Vec<String>,
     /// Whether it is for administrators only.
     pub is_admin: bool,
@@ -275,7 +275,7 @@ fn without_last_slash(path: &str) -> &str {
     path.strip_suffix('/').filter(|rest| !rest.is_empty()).unwrap_or(path)
 }
 
-/// Whether nothing stands between two slashes of a path, or behind its last.
+/// Whether a segment of a path is empty: between two slashes, or after the last.
 fn has_empty_segment(path: &str) -> bool {
     path.len() > 1 && (path.ends_with('/') || path.contains("//"))
 }

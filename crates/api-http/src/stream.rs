@@ -2,7 +2,7 @@
 //!
 //! A stream is a bounded channel: what makes the chunks waits for the client, so an answer of any size
 //! holds a few chunks of memory. Who reads nothing for long enough is given up. A large answer that is whole in memory is
-//! handed out in pieces ([`Body::in_pieces`]), so that the same can be told of it.
+//! handed out in pieces ([`Body::in_pieces`]), so that its end can be observed in the same way.
 //!
 //! Both may be limited in bytes and time. What is cut is never taken for whole: its connection breaks off.
 
@@ -80,7 +80,7 @@ pub struct StreamSender {
     shared: Arc<Shared>,
 }
 
-/// How a stream ended, told to whoever asked by [`StreamBody::on_end`].
+/// How a stream ended: the argument of the callback of [`StreamBody::on_end`].
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct StreamEnd {
     /// Bytes handed on, as compressed.
@@ -102,7 +102,7 @@ pub enum EndReason {
     Dropped,
 }
 
-/// Nobody reads the stream any more: stop making it.
+/// The reader of the stream is gone: stop producing.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("the client has gone")]
 pub struct Gone;
@@ -225,17 +225,17 @@ impl StreamBody {
         Ok(())
     }
 
-    /// Has `told` called when the stream ends, however it ends.
-    pub fn on_end(&mut self, told: impl FnOnce(StreamEnd) + Send + 'static) {
-        self.on_end = Some(Box::new(told));
+    /// Calls `callback` when the stream ends, however it ends.
+    pub fn on_end(&mut self, callback: impl FnOnce(StreamEnd) + Send + 'static) {
+        self.on_end = Some(Box::new(callback));
     }
 
-    /// Has `told` called when the client took nothing for too long; it should end the connection.
-    pub fn on_stall(&self, told: impl FnOnce() + Send + 'static) {
-        *self.shared.on_stall.lock() = Some(Box::new(told));
+    /// Calls `callback` when the client took nothing for too long; it should end the connection.
+    pub fn on_stall(&self, callback: impl FnOnce() + Send + 'static) {
+        *self.shared.on_stall.lock() = Some(Box::new(callback));
     }
 
-    /// Sees to it that the last byte is a newline.
+    /// Makes a newline the last byte.
     pub(crate) fn end_with_newline(&mut self) {
         self.wants_newline = true;
     }
@@ -382,7 +382,7 @@ impl Body {
     }
 }
 
-/// Tells when no piece was taken for `stall_max`.
+/// Calls back when no piece was taken for `stall_max`.
 async fn watch(shared: Arc<Shared>, taken: Arc<AtomicU64>, stall_max: Duration) {
     let mut before = taken.load(Ordering::Relaxed);
     loop {
@@ -390,7 +390,7 @@ async fn watch(shared: Arc<Shared>, taken: Arc<AtomicU64>, stall_max: Duration) 
         let now = taken.load(Ordering::Relaxed);
         if now == before {
             let on_stall = shared.on_stall.lock().take();
-            return on_stall.into_iter().for_each(|told| told());
+            return on_stall.into_iter().for_each(|callback| callback());
         }
         before = now;
     }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::{ArrayWriter, Error, ObjectWriter, Problem, text, write_string};
 
-/// The kind of a JSON value, told by its first byte.
+/// The kind of a JSON value, known from its first byte.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Kind {
     /// `{…}`

@@ -30,7 +30,7 @@ pub(crate) fn number_length(bytes: &[u8]) -> Option<usize> {
     Some(at)
 }
 
-/// Where the first byte from `at` on may stand that means something in a string: a quote, a backslash, a control character; all before
+/// The position of the first byte from `at` on that means something in a string: a quote, a backslash, a control character; all before
 /// are plain. Cost: some steps for eight bytes; the last seven of `bytes` are not looked at.
 pub(crate) fn plain_until(bytes: &[u8], mut at: usize) -> usize {
     const EACH: u64 = u64::from_le_bytes([1; 8]);

@@ -1,5 +1,5 @@
 //! Entity tags in transcripts: hashes are shown as `"tag-1"`, `"tag-2"`, … in the order they are first met, so that a
-//! transcript tells which are the same.
+//! transcript shows which are the same.
 
 use super::{Got, Sent};
 

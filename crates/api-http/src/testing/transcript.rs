@@ -6,7 +6,7 @@ use super::layout::lay_out;
 
 /// A file of steps.
 pub(super) struct Transcript {
-    /// What stands before the first step.
+    /// The text before the first step.
     pub(super) preface: String,
     pub(super) steps: Vec<Step>,
 }
@@ -134,7 +134,7 @@ impl fmt::Display for Step {
         for (name, value) in headers {
             writeln!(out, "< {name}: {value}")?;
         }
-        // Lines of their own mark: what is laid out is told from what came so.
+        // Lines with a mark of their own: a body that is laid out differs from one that came so.
         let body = body.strip_suffix('\n').unwrap_or(body);
         let laid_out = lay_out(body).filter(|lines| lines.contains('\n'));
         let mark = if laid_out.is_some() { "<~" } else { "<<" };
