@@ -1,36 +1,36 @@
-//! What the OpenAPI document of the API says beside its operations, which are declared with their handlers.
+//! The OpenAPI document, apart from its operations, which are declared with their handlers.
 
 mod schemas;
 
 use api_http::ApiDescription;
 
-/// What the operations are grouped by.
+/// The groups of operations.
 const TAGS: &[(&str, &str)] = &[
-    ("repositories", "Spaces of series."),
-    ("series", "Definitions: searched for, made, changed, removed."),
+    ("repositories", "Named collections of series."),
+    ("series", "Definitions of series: find, create, change, delete."),
     ("data", "Points of one series."),
     ("bulk", "Points of many series in one request, and their sum."),
-    ("units", "What values are measured in."),
-    ("attributes", "What can be said of series."),
-    ("hooks", "Who is told of changes."),
+    ("units", "Units of measurement."),
+    ("attributes", "Types of the attributes that series have."),
+    ("hooks", "Receivers that are notified of changes."),
     ("docs", "This description."),
 ];
 
 const PATH: &[(&str, &str)] = &[
-    ("repository", "The repository's name."),
-    ("series", "The series' ID or name; digits are an ID before they are a name."),
-    ("unit", "The unit's name."),
-    ("attribute", "The type's name."),
-    ("hook", "The hook's name."),
+    ("repository", "Name of the repository."),
+    ("series", "ID or name of the series; digits are tried as an ID first."),
+    ("unit", "Name of the unit."),
+    ("attribute", "Name of the attribute type."),
+    ("hook", "Name of the hook."),
 ];
 
-/// What is said of the API.
+/// The description of the API.
 pub(crate) fn description() -> ApiDescription {
     ApiDescription {
         title: "TSM: time series",
-        description: "Series of energy data: defined in repositories, written and read in bulk or one by one, on any \
-            raster, in any unit. Everything below /tsm/v1/repositories is below /repositories, too. A path answers other methods than \
-            those below with 405 and Allow.",
+        description: "Time series of energy data: defined in repositories, written and read one by one or in bulk, at any \
+            interval and in any unit. All paths below /tsm/v1/repositories are also available below /repositories. Other methods \
+            than those listed are answered with 405 and the header Allow.",
         tags: TAGS,
         schemas: schemas::schemas(),
         path: PATH,
@@ -41,12 +41,12 @@ pub(crate) fn description() -> ApiDescription {
 
 fn refusal(status: u16) -> &'static str {
     match status {
-        400 => "The request is malformed; the message names what.",
-        404 => "Something that is named is not known.",
-        406 => "None of the accepted media types is given.",
-        409 => "Something of this name exists already.",
-        413 => "Beyond a limit; the message names it.",
-        415 => "The body's media type is not read here.",
+        400 => "The request is malformed; the message says what is wrong.",
+        404 => "Something that the request names does not exist.",
+        406 => "None of the accepted media types is available.",
+        409 => "Something with this name exists already.",
+        413 => "A limit is exceeded; the message names it.",
+        415 => "The media type of the body is not supported here.",
         _ => unreachable!("no operation declares that it refuses with {status}"),
     }
 }

@@ -1,4 +1,4 @@
-//! What operations have in common: whose data they are about, and how bodies and answers are described.
+//! What operations have in common: the tenant, and how bodies and answers are described.
 
 use api_http::{Content, Gives, Header, Operation, schema_reference};
 use serde_json::{Value, json};
@@ -7,10 +7,10 @@ use crate::media::{ARROW, CSV, PARQUET};
 use crate::params;
 use crate::problem::JSON;
 
-/// The header that says whose repositories are meant.
+/// The header that names the tenant.
 const TENANT: Header = Header {
     name: "NGSILD-Tenant",
-    text: "Whose repositories are meant; Fiware-Service is another name for it. Nobody's: the default tenant's.",
+    text: "Tenant of the repositories; Fiware-Service is another name for this header. Default: the default tenant.",
 };
 
 pub(crate) const READ_REFUSALS: &[u16] = &[400, 404, 406, 413];
@@ -66,7 +66,10 @@ pub(crate) const fn gives_points(schema: &'static str) -> Gives {
             PARQUET: binary("The same columns."),
         })
     });
-    Gives::new("Points. Large answers are streamed; one that breaks off ends its connection.", content)
+    Gives::new(
+        "Points. Large answers are streamed; if one cannot be completed, the connection is closed early.",
+        content,
+    )
 }
 
 fn binary(text: &str) -> Value {

@@ -6,9 +6,7 @@ use serde_json::{Value, json};
 pub(super) fn schemas() -> Value {
     let mut all = master_data();
     for more in [kinds_and_lists(), points()] {
-        if let (Some(all), Value::Object(more)) = (all.as_object_mut(), more) {
-            all.extend(more);
-        }
+        extend(&mut all, more);
     }
     all
 }
@@ -127,18 +125,14 @@ fn points() -> Value {
         "Flags": { "type": "array", "items": { "oneOf": [flag, { "type": "null" }] } },
     });
     let mut data = points.clone();
-    if let (Some(data), Value::Object(head)) = (
-        data.as_object_mut(),
-        json!({
-            "ID": text,
-            "Name": text,
-            "Unit": text,
-            "Interval": { "$ref": "#/components/schemas/Interval" },
-            "TimeZone": text,
-        }),
-    ) {
-        data.extend(head);
-    }
+    let head = json!({
+        "ID": text,
+        "Name": text,
+        "Unit": text,
+        "Interval": { "$ref": "#/components/schemas/Interval" },
+        "TimeZone": text,
+    });
+    extend(&mut data, head);
     let names = json!({ "type": "array", "items": { "type": "string" } });
     json!({
         "Flag": { "enum": [
@@ -157,6 +151,14 @@ fn points() -> Value {
     })
 }
 
+/// Adds the members of one object to another.
+fn extend(object: &mut Value, more: Value) {
+    let (Value::Object(object), Value::Object(more)) = (object, more) else {
+        panic!("schemas and their members are objects")
+    };
+    object.extend(more);
+}
+
 #[expect(clippy::needless_pass_by_value, reason = "made by json! where it is used")]
 fn object(required: &[&str], properties: Value) -> Value {
     json!({ "type": "object", "required": required, "properties": properties })
@@ -168,8 +170,6 @@ fn list(schema: &str) -> Value {
 
 fn read_only(schema: &Value) -> Value {
     let mut schema = schema.clone();
-    if let Some(schema) = schema.as_object_mut() {
-        schema.insert("readOnly".to_owned(), Value::Bool(true));
-    }
+    extend(&mut schema, json!({ "readOnly": true }));
     schema
 }

@@ -1,4 +1,5 @@
-//! The query parameters of all operations, each declared once: checked, read and described by what stands here.
+//! The query parameters of all operations, each declared once: requests are checked against these lines, and the OpenAPI
+//! document is made of them.
 
 use api_http::{Parameter, ParameterValue};
 use serde_json::{Value, json};
@@ -9,7 +10,7 @@ const TIME: ParameterValue = ParameterValue::Like(&["2026-01-01T00:00:00Z", "202
 const FORMS: ParameterValue =
     ParameterValue::Word(&["rows", "timestamp", "compact", "arrow", "csv", "parquet"]);
 
-/// What an interval counts, or that there is none.
+/// The schema of what an interval counts; `No` is none.
 pub(crate) fn interval() -> Value {
     json!({ "anyOf": [{ "$ref": "#/components/schemas/IntervalValue" }, { "const": "No" }] })
 }
@@ -17,109 +18,125 @@ pub(crate) fn interval() -> Value {
 pub(crate) const FROM: Parameter = Parameter::new(
     "from",
     TIME,
-    "The first instant; of right-aligned series slots that lie in the range are meant. A date is its midnight in the zone that is read in.",
+    "Start of the time range, included. Of series with type End, the range selects the slots that lie in it. A date means its midnight in the time zone of the answer.",
 );
-pub(crate) const TO: Parameter = Parameter::new("to", TIME, "The first instant that is not meant any more.");
+pub(crate) const TO: Parameter = Parameter::new("to", TIME, "End of the time range, not included.");
 pub(crate) const INTERVAL: Parameter = Parameter::new(
     "interval",
     ParameterValue::Schema(interval),
-    "Reads on this raster instead of the series' own; No is as if it were left out.",
+    "Resamples the points to this interval instead of the series' own; No is the same as leaving it out.",
 );
 pub(crate) const INTERVAL_MULTIPLIER: Parameter = Parameter::new(
     "intervalMultiplier",
     ParameterValue::Number(1),
-    "How many of interval; 1 if it is left out.",
+    "Multiplies interval: 15 and Minute are quarter hours. Default: 1.",
 );
 pub(crate) const DAY_START: Parameter =
-    Parameter::new("dayStart", ParameterValue::Text, "When days begin, 06:00 for gas days.");
+    Parameter::new("dayStart", ParameterValue::Text, "Local time at which days begin: 06:00 for gas days.");
 pub(crate) const UNIT: Parameter =
-    Parameter::new("unit", ParameterValue::Text, "Reads in this unit instead of the series' own.");
-pub(crate) const TIMEZONE: Parameter =
-    Parameter::new("timezone", ParameterValue::Text, "Reads in this IANA zone instead of the series' own.");
+    Parameter::new("unit", ParameterValue::Text, "Converts values to this unit instead of the series' own.");
+pub(crate) const TIMEZONE: Parameter = Parameter::new(
+    "timezone",
+    ParameterValue::Text,
+    "IANA time zone for days and for the times in the answer, instead of the series' own.",
+);
 pub(crate) const AGGREGATION: Parameter = Parameter::new(
     "aggregation",
     ParameterValue::Word(&["Sum", "Avg", "Min", "Max", "First", "Last", "Count", "TimeWeightedMean"]),
-    "How values are put together; by the unit's rule if it is left out.",
+    "How the values within an interval are aggregated. Default: the aggregation of the unit.",
 );
 pub(crate) const GAPS: Parameter = Parameter::new(
     "gaps",
     ParameterValue::Word(&["None", "Null", "Previous", "Linear"]),
-    "What is done about slots without a value.",
+    "How slots without a value are filled.",
 );
-pub(crate) const AS_OF: Parameter = Parameter::new("asOf", TIME, "Reads an audited series as it stood then.");
+pub(crate) const AS_OF: Parameter =
+    Parameter::new("asOf", TIME, "Reads an audited series as it was stored at this time.");
 pub(crate) const QUOTATION: Parameter = Parameter::new(
     "quotation",
     ParameterValue::Text,
-    "Which forecast: latest, before(N), latestBefore(TIME), at(TIME) or a time.",
+    "Which forecast: latest, before(DURATION), latestBefore(TIME), at(TIME), or its issue time.",
 );
 pub(crate) const QUOTATION_TIME: Parameter =
-    Parameter::new("quotation", TIME, "Which forecast, by its issue time; for series with quotations.")
+    Parameter::new("quotation", TIME, "Issue time of the forecast; for series with quotations.")
         .keyed("quotation.time");
-pub(crate) const FORM: Parameter =
-    Parameter::new("form", FORMS, "The form of the answer, before what Accept says; timestamp is rows.");
-pub(crate) const FORMAT: Parameter = Parameter::new("format", FORMS, "The same as form.");
+pub(crate) const FORM: Parameter = Parameter::new(
+    "form",
+    FORMS,
+    "Format of the answer; takes precedence over the header Accept. timestamp is another name for rows.",
+);
+pub(crate) const FORMAT: Parameter = Parameter::new("format", FORMS, "Another name for form.");
 pub(crate) const MEDIA_TYPE: Parameter = Parameter::new(
     "mediaType",
     ParameterValue::Text,
-    "The media type of the answer, in place of the header Accept.",
+    "Media type of the answer, instead of the header Accept.",
 );
 pub(crate) const NAME: Parameter =
-    Parameter::new("name", ParameterValue::Text, "A series by name; may be repeated.").repeatable();
+    Parameter::new("name", ParameterValue::Text, "Name of a series; may be repeated.").repeatable();
 pub(crate) const ID: Parameter =
-    Parameter::new("id", ParameterValue::Text, "A series by ID; may be repeated.").repeatable();
+    Parameter::new("id", ParameterValue::Text, "ID of a series; may be repeated.").repeatable();
 pub(crate) const ATTRIBUTE: Parameter = Parameter::new(
     "attribute",
     ParameterValue::Text,
-    "All series with this attribute, A or A|value; those with all of them if it is repeated.",
+    "Selects all series with this attribute: NAME or NAME|VALUE. If repeated, series must have all of them.",
 )
 .repeatable();
-pub(crate) const SEARCH_NAME: Parameter =
-    Parameter::new("name", ParameterValue::Text, "A pattern: % stands for any characters, _ for one.")
-        .keyed("search.name");
+pub(crate) const SEARCH_NAME: Parameter = Parameter::new(
+    "name",
+    ParameterValue::Text,
+    "Pattern for the name: % matches any characters, _ exactly one.",
+)
+.keyed("search.name");
 pub(crate) const SEARCH_ID: Parameter =
-    Parameter::new("id", ParameterValue::Text, "An ID.").keyed("search.id");
+    Parameter::new("id", ParameterValue::Text, "ID of the series.").keyed("search.id");
 pub(crate) const SEARCH_ATTRIBUTE: Parameter = Parameter::new(
     "attribute",
     ParameterValue::Text,
-    "An attribute that the series have, A or A|value; may be repeated.",
+    "An attribute that the series must have: NAME or NAME|VALUE. May be repeated.",
 )
 .keyed("search.attribute")
 .repeatable();
 pub(crate) const SEARCH_UNIT: Parameter =
-    Parameter::new("unit", ParameterValue::Text, "Their unit.").keyed("search.unit");
+    Parameter::new("unit", ParameterValue::Text, "Unit of the series.").keyed("search.unit");
 pub(crate) const SEARCH_INTERVAL: Parameter = Parameter::new(
     "interval",
     ParameterValue::Schema(interval),
-    "Their interval; No finds those without one.",
+    "Interval of the series; No finds series without one.",
 )
 .keyed("search.interval");
 pub(crate) const SEARCH_AS_OF: Parameter =
-    Parameter::new("asOf", TIME, "When the attributes hold; at any time if it is left out.")
+    Parameter::new("asOf", TIME, "Time at which the attributes must be valid. Default: any time.")
         .keyed("search.asOf");
 pub(crate) const TYPE: Parameter = Parameter::new(
     "type",
     ParameterValue::Word(&["Begin", "End", "Spontaneous"]),
-    "What the times of points mean.",
+    "Whether the time of a point is the begin or the end of its slot, or of no slot.",
 );
-pub(crate) const DESCRIPTION: Parameter = Parameter::new("description", ParameterValue::Text, "A pattern.");
+pub(crate) const DESCRIPTION: Parameter = Parameter::new(
+    "description",
+    ParameterValue::Text,
+    "Pattern for the description: % matches any characters, _ exactly one.",
+);
 pub(crate) const COMPUTED: Parameter = Parameter::new(
     "computed",
     ParameterValue::Flag,
-    "Only series that have a formula, or only such that have none.",
+    "true: only series with a formula; false: only series without one.",
 );
 pub(crate) const LIMIT: Parameter =
-    Parameter::new("limit", ParameterValue::Number(1), "The most rows of a page.");
+    Parameter::new("limit", ParameterValue::Number(1), "Maximum number of rows on a page.");
 pub(crate) const AFTER: Parameter =
-    Parameter::new("after", ParameterValue::Text, "Goes on behind this name.");
-pub(crate) const BEFORE: Parameter = Parameter::new("before", TIME, "Goes on before this issue time.");
-pub(crate) const WRITTEN_FROM: Parameter = Parameter::new("writtenFrom", TIME, "Writes from then on.");
-pub(crate) const WRITTEN_TO: Parameter = Parameter::new("writtenTo", TIME, "Writes before then.");
+    Parameter::new("after", ParameterValue::Text, "Continues after this name.");
+pub(crate) const BEFORE: Parameter = Parameter::new("before", TIME, "Continues before this issue time.");
+pub(crate) const WRITTEN_FROM: Parameter =
+    Parameter::new("writtenFrom", TIME, "Only writes made at or after this time.");
+pub(crate) const WRITTEN_TO: Parameter =
+    Parameter::new("writtenTo", TIME, "Only writes made before this time.");
 
-/// Of answers that are given as JSON alone.
+/// For answers that are JSON only.
 const MEDIA_TYPE_JSON: Parameter = Parameter::new(
     "mediaType",
     ParameterValue::Word(&["application/json"]),
-    "The media type of the answer, as everywhere in place of the header Accept.",
+    "Media type of the answer, instead of the header Accept; this resource has only JSON.",
 )
 .keyed("mediaType.json");
 
@@ -144,7 +161,7 @@ pub(crate) const READ: &[Parameter] = &[
     MEDIA_TYPE,
 ];
 
-/// Parameters in the address of a read whose parameters are in its body.
+/// Parameters in the address of a read whose other parameters are in its body.
 pub(crate) const READ_BY_BODY: &[Parameter] = &[MEDIA_TYPE];
 
 /// Parameters of a search, apart from those of pages.

@@ -14,12 +14,12 @@ use crate::state::Api;
 
 /// GET `/repositories/{repository}/attributes`
 pub(crate) const LIST_ALIAS: Operation =
-    operation("attributes", "listAttributes", "The same as attributetypes.")
+    operation("attributes", "listAttributes", "Another name for the same operation on attributetypes.")
         .gives(&[(200, done(json_list("AttributeType")))])
         .refuses(FIND_REFUSALS);
 
 /// GET `/repositories/{repository}/attributetypes`
-pub(crate) const LIST: Operation = operation("attributes", "listAttributeTypes", "All types of attributes.")
+pub(crate) const LIST: Operation = operation("attributes", "listAttributeTypes", "All attribute types.")
     .gives(&[(200, done(json_list("AttributeType")))])
     .refuses(FIND_REFUSALS);
 
@@ -35,7 +35,7 @@ async fn find(repository: &Repository, name: &str) -> Result<Option<AttributeTyp
 
 /// POST `/repositories/{repository}/attributes`
 pub(crate) const CREATE_ALIAS: Operation =
-    operation("attributes", "createAttribute", "The same as attributetypes.")
+    operation("attributes", "createAttribute", "Another name for the same operation on attributetypes.")
         .sent(json_of("AttributeType"))
         .gives(&[(201, done(json_of("AttributeType")))])
         .refuses(NEW_REFUSALS)
@@ -43,7 +43,7 @@ pub(crate) const CREATE_ALIAS: Operation =
 
 /// POST `/repositories/{repository}/attributetypes`
 pub(crate) const CREATE: Operation =
-    operation("attributes", "createAttributeType", "Makes a type of attributes.")
+    operation("attributes", "createAttributeType", "Creates an attribute type.")
         .sent(json_of("AttributeType"))
         .gives(&[(201, done(json_of("AttributeType")))])
         .refuses(NEW_REFUSALS)
@@ -61,13 +61,13 @@ pub(crate) async fn create(api: Api, request: Request) -> Result<Response, Probl
 
 /// GET `/repositories/{repository}/attributes/{attribute}`
 pub(crate) const GET_ALIAS: Operation =
-    operation("attributes", "getAttribute", "The same as attributetypes.")
+    operation("attributes", "getAttribute", "Another name for the same operation on attributetypes.")
         .gives(&[(200, done(json_of("AttributeType")))])
         .refuses(FIND_REFUSALS)
         .about_one();
 
 /// GET `/repositories/{repository}/attributetypes/{attribute}`
-pub(crate) const GET: Operation = operation("attributes", "getAttributeType", "One type of attributes.")
+pub(crate) const GET: Operation = operation("attributes", "getAttributeType", "One attribute type.")
     .gives(&[(200, done(json_of("AttributeType")))])
     .refuses(FIND_REFUSALS)
     .about_one();
@@ -82,7 +82,7 @@ pub(crate) async fn get(api: Api, request: Request) -> Result<Response, Problem>
 
 /// PUT `/repositories/{repository}/attributes/{attribute}`
 pub(crate) const PUT_ALIAS: Operation =
-    operation("attributes", "putAttribute", "The same as attributetypes.")
+    operation("attributes", "putAttribute", "Another name for the same operation on attributetypes.")
         .sent(json_of("AttributeType"))
         .gives(DONE)
         .refuses(PUT_REFUSALS)
@@ -90,7 +90,7 @@ pub(crate) const PUT_ALIAS: Operation =
 
 /// PUT `/repositories/{repository}/attributetypes/{attribute}`
 pub(crate) const PUT: Operation =
-    operation("attributes", "putAttributeType", "Makes or replaces a type of attributes.")
+    operation("attributes", "putAttributeType", "Creates or replaces an attribute type.")
         .sent(json_of("AttributeType"))
         .gives(DONE)
         .refuses(PUT_REFUSALS)
@@ -106,14 +106,14 @@ pub(crate) async fn put(api: Api, request: Request) -> Result<Response, Problem>
 
 /// DELETE `/repositories/{repository}/attributes/{attribute}`
 pub(crate) const REMOVE_ALIAS: Operation =
-    operation("attributes", "removeAttribute", "The same as attributetypes.")
+    operation("attributes", "removeAttribute", "Another name for the same operation on attributetypes.")
         .gives(DONE)
         .refuses(FIND_REFUSALS)
         .about_one();
 
 /// DELETE `/repositories/{repository}/attributetypes/{attribute}`
 pub(crate) const REMOVE: Operation =
-    operation("attributes", "removeAttributeType", "Removes a type that no series has.")
+    operation("attributes", "removeAttributeType", "Deletes an attribute type that no series uses.")
         .gives(DONE)
         .refuses(FIND_REFUSALS)
         .about_one();

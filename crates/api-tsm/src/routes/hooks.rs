@@ -1,4 +1,4 @@
-//! `/hooks`: who is told of changes.
+//! `/hooks`: receivers that are notified of changes.
 
 use api_http::{Operation, Request, Response};
 use model_series::HookStatus;
@@ -13,7 +13,7 @@ use crate::shapes::{HookGiven, HookShape, read_json};
 use crate::state::Api;
 
 /// GET `/repositories/{repository}/hooks`
-pub(crate) const LIST: Operation = operation("hooks", "listHooks", "All hooks, and how far each was told.")
+pub(crate) const LIST: Operation = operation("hooks", "listHooks", "All hooks and their delivery status.")
     .gives(&[(200, done(json_list("Hook")))])
     .refuses(FIND_REFUSALS);
 
@@ -25,7 +25,7 @@ pub(crate) async fn list(api: Api, request: Request) -> Result<Response, Problem
 
 /// POST `/repositories/{repository}/hooks`
 pub(crate) const CREATE: Operation =
-    operation("hooks", "createHook", "Makes a hook, which is told what happens from now on.")
+    operation("hooks", "createHook", "Creates a hook, which is notified of changes from now on.")
         .sent(json_of("Hook"))
         .gives(&[(201, done(json_of("Hook")))])
         .refuses(NEW_REFUSALS)
@@ -56,7 +56,7 @@ pub(crate) async fn get(api: Api, request: Request) -> Result<Response, Problem>
 }
 
 /// PUT `/repositories/{repository}/hooks/{hook}`
-pub(crate) const PUT: Operation = operation("hooks", "putHook", "Makes or replaces a hook.")
+pub(crate) const PUT: Operation = operation("hooks", "putHook", "Creates or replaces a hook.")
     .sent(json_of("Hook"))
     .gives(DONE)
     .refuses(PUT_REFUSALS)
@@ -72,7 +72,7 @@ pub(crate) async fn put(api: Api, request: Request) -> Result<Response, Problem>
 
 /// DELETE `/repositories/{repository}/hooks/{hook}`
 pub(crate) const REMOVE: Operation =
-    operation("hooks", "removeHook", "Removes a hook.").gives(DONE).refuses(FIND_REFUSALS).about_one();
+    operation("hooks", "removeHook", "Deletes a hook.").gives(DONE).refuses(FIND_REFUSALS).about_one();
 
 /// DELETE `/repositories/{repository}/hooks/{hook}`
 pub(crate) async fn remove(api: Api, request: Request) -> Result<Response, Problem> {

@@ -1,4 +1,4 @@
-//! `/repositories`: spaces of series.
+//! `/repositories`: named collections of series.
 
 use api_http::{Operation, Request, Response};
 
@@ -27,7 +27,7 @@ pub(crate) async fn list(api: Api, request: Request) -> Result<Response, Problem
 pub(crate) const CREATE: Operation = operation(
     "repositories",
     "createRepository",
-    "Makes a repository. (Repositories are made on first use, too.)",
+    "Creates a repository. (Repositories are also created by the first write to them.)",
 )
 .sent(json_of("Repository"))
 .gives(&[(201, done(json_of("Repository")))])
@@ -58,7 +58,7 @@ pub(crate) async fn get(api: Api, request: Request) -> Result<Response, Problem>
 
 /// PUT `/repositories/{repository}`
 pub(crate) const REPLACE: Operation =
-    operation("repositories", "changeRepository", "Changes its description.")
+    operation("repositories", "changeRepository", "Replaces the description of a repository.")
         .sent(json_of("Repository"))
         .gives(&[(200, done(json_of("Repository")))])
         .refuses(PUT_REFUSALS)
@@ -76,7 +76,7 @@ pub(crate) async fn replace(api: Api, request: Request) -> Result<Response, Prob
 
 /// DELETE `/repositories/{repository}`
 pub(crate) const REMOVE: Operation =
-    operation("repositories", "removeRepository", "Removes it with all that is in it.")
+    operation("repositories", "removeRepository", "Deletes a repository and everything in it.")
         .gives(DONE)
         .refuses(FIND_REFUSALS)
         .about_one();

@@ -14,11 +14,14 @@ use crate::shapes::{AttributeContext, SeriesGiven, SeriesShape, read_json, refus
 use crate::state::Api;
 
 /// GET `/repositories/{repository}/timeseries`
-pub(crate) const SEARCH: Operation =
-    operation("series", "searchSeries", "Series by name, in pages; the header Link leads to the next.")
-        .query(&[params::SEARCH, params::PAGE, params::ANY])
-        .gives(&[(200, done(json_list("Series")))])
-        .refuses(FIND_REFUSALS);
+pub(crate) const SEARCH: Operation = operation(
+    "series",
+    "searchSeries",
+    "Finds series, in order of their names. The header Link leads to the next page.",
+)
+.query(&[params::SEARCH, params::PAGE, params::ANY])
+.gives(&[(200, done(json_list("Series")))])
+.refuses(FIND_REFUSALS);
 
 /// GET `/repositories/{repository}/timeseries`
 pub(crate) async fn search(api: Api, request: Request) -> Result<Response, Problem> {
@@ -71,7 +74,7 @@ struct Defined<'a> {
 
 /// POST `/repositories/{repository}/timeseriescollections/definition`
 pub(crate) const DEFINE_MANY: Operation =
-    operation("series", "defineManySeries", "Defines many series, all or none; answers their IDs in order.")
+    operation("series", "defineManySeries", "Defines many series, all or none; returns their IDs in order.")
         .sent(json_of("Definitions"))
         .gives(&[(201, done(json_list("Defined")))])
         .refuses(&[400, 404, 409, 413, 415]);
@@ -121,12 +124,15 @@ pub(crate) async fn get(api: Api, request: Request) -> Result<Response, Problem>
 }
 
 /// PUT `/repositories/{repository}/timeseries/{series}`
-pub(crate) const REPLACE: Operation =
-    operation("series", "replaceSeries", "Replaces a definition: what is left out goes back to its default.")
-        .sent(json_of("Series"))
-        .gives(&[(200, done(json_of("Series")))])
-        .refuses(NEW_REFUSALS)
-        .about_one();
+pub(crate) const REPLACE: Operation = operation(
+    "series",
+    "replaceSeries",
+    "Replaces a definition: members that are left out get their defaults.",
+)
+.sent(json_of("Series"))
+.gives(&[(200, done(json_of("Series")))])
+.refuses(NEW_REFUSALS)
+.about_one();
 
 /// PUT `/repositories/{repository}/timeseries/{series}`: what is left out goes back to its default.
 pub(crate) async fn replace(api: Api, request: Request) -> Result<Response, Problem> {
@@ -134,12 +140,15 @@ pub(crate) async fn replace(api: Api, request: Request) -> Result<Response, Prob
 }
 
 /// PATCH `/repositories/{repository}/timeseries/{series}`
-pub(crate) const PATCH: Operation =
-    operation("series", "changeSeries", "Changes a definition: what is left out stays, null takes away.")
-        .sent(json_of("Series"))
-        .gives(&[(200, done(json_of("Series")))])
-        .refuses(NEW_REFUSALS)
-        .about_one();
+pub(crate) const PATCH: Operation = operation(
+    "series",
+    "changeSeries",
+    "Changes a definition: members that are left out stay; null removes.",
+)
+.sent(json_of("Series"))
+.gives(&[(200, done(json_of("Series")))])
+.refuses(NEW_REFUSALS)
+.about_one();
 
 /// PATCH `/repositories/{repository}/timeseries/{series}`: what is left out stays.
 pub(crate) async fn patch(api: Api, request: Request) -> Result<Response, Problem> {
@@ -162,7 +171,7 @@ async fn change(api: Api, request: Request, read: Read) -> Result<Response, Prob
 
 /// DELETE `/repositories/{repository}/timeseries/{series}`
 pub(crate) const REMOVE: Operation =
-    operation("series", "removeSeries", "Removes a series with all its points.")
+    operation("series", "removeSeries", "Deletes a series and all its points.")
         .gives(DONE)
         .refuses(FIND_REFUSALS)
         .about_one();

@@ -25,7 +25,7 @@ pub(crate) async fn list(api: Api, request: Request) -> Result<Response, Problem
 }
 
 /// POST `/repositories/{repository}/units`
-pub(crate) const CREATE: Operation = operation("units", "createUnit", "Makes a unit.")
+pub(crate) const CREATE: Operation = operation("units", "createUnit", "Creates a unit.")
     .sent(json_of("Unit"))
     .gives(&[(201, done(json_of("Unit")))])
     .refuses(NEW_REFUSALS)
@@ -54,7 +54,7 @@ pub(crate) async fn get(api: Api, request: Request) -> Result<Response, Problem>
 }
 
 /// PUT `/repositories/{repository}/units/{unit}`
-pub(crate) const PUT: Operation = operation("units", "putUnit", "Makes or replaces a unit.")
+pub(crate) const PUT: Operation = operation("units", "putUnit", "Creates or replaces a unit.")
     .sent(json_of("Unit"))
     .gives(DONE)
     .refuses(PUT_REFUSALS)
@@ -70,7 +70,7 @@ pub(crate) async fn put(api: Api, request: Request) -> Result<Response, Problem>
 }
 
 /// DELETE `/repositories/{repository}/units/{unit}`
-pub(crate) const REMOVE: Operation = operation("units", "removeUnit", "Removes a unit that nothing uses.")
+pub(crate) const REMOVE: Operation = operation("units", "removeUnit", "Deletes a unit that is not in use.")
     .gives(DONE)
     .refuses(FIND_REFUSALS)
     .about_one();
