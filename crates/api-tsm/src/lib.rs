@@ -3,7 +3,31 @@
 //! [`front_ends`] is the route table, one line per endpoint; each answers below `/tsm/v1` and, as HAKOM spells it,
 //! below `/repositories`. A request walks `params` (query), `shapes` (master data) or [`wire`] (points), the model,
 //! and back. Reads and writes of many series stream: `routes/answer` groups, reads and renders them on several
-//! tasks in order, so an answer of any size holds a few chunks of memory.
+//! tasks in order, so an answer of any size needs the memory of a few chunks.
+//!
+//! ```
+//! use api_http::Router;
+//! use api_tsm::{Api, Limits, front_ends};
+//! use http::Method;
+//! # use model_series::{Clock, Repositories, SeriesOptions, StrandOptions, Timestamp};
+//! # let clock = Clock::manual(Timestamp(0));
+//! # let strands = StrandOptions { block_points_max: 4096, overlays_max: 32, overlay_points_max: 16_384 };
+//! # let options = SeriesOptions {
+//! #     strands, tenants_max: 10, repositories_max: 10, catalogue_buckets: 1, definitions_cached_max: 10,
+//! # };
+//! # let repositories = Repositories::new(store::testing::memory(clock.clone()), options);
+//! # let limits = Limits {
+//! #     page_default: 20, page_max: 1000, request_series_max: 1000, answer_slots_max: 1_000_000,
+//! #     write_points_max: 1_000_000, depth_max: 64, item_bytes_max: 1 << 16, batch_bytes_max: 1 << 22,
+//! #     stall_max: std::time::Duration::from_secs(10), read_tasks: 2,
+//! # };
+//! let router = Router::new(front_ends(&Api::new(repositories, clock, limits)));
+//! for path in ["/tsm/v1/repositories/grid/units/kWh", "/repositories/grid/units/kWh"] {
+//!     let found = router.find(&Method::GET, path).expect("a route");
+//!     assert_eq!(found.operation.id, "getUnit");
+//!     assert_eq!(found.captures, ["grid", "kWh"]);
+//! }
+//! ```
 
 pub mod wire;
 mod problem;
@@ -30,12 +54,12 @@ use problem::{Problem, refuse};
 use routes::conditions::only_creates;
 use routes::{attributes, bulk, data, docs, hooks, repositories, series, units};
 
-/// Where the API lies.
+/// The path below which the API is.
 const BASE: &str = "/tsm/v1";
-/// Where it lies without a base.
+/// The same resources without that base.
 const PLAIN: &str = "/repositories";
 
-/// Where it is described, for people and for programs.
+/// Its description, for people and for programs.
 const DOCS: &str = "/tsm/v1/docs";
 const DOCUMENT: &str = "/tsm/v1/docs/openapi.json";
 

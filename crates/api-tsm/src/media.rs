@@ -1,6 +1,6 @@
 //! Media types of points, both ways.
 
-use api_http::{MediaType, Request, accept};
+use api_http::{MediaType, Request, accept, essence};
 
 use crate::problem::{JSON, Problem};
 use crate::wire::Form;
@@ -40,7 +40,7 @@ pub(crate) fn answer_form(request: &Request, given: Option<Form>) -> Result<Form
 /// `NotAcceptable`.
 pub(crate) fn form_of_media(media: &str) -> Result<Form, Problem> {
     let forms = [(JSON, Form::Rows), (ARROW, Form::Arrow), (CSV, Form::Csv), (PARQUET, Form::Parquet)];
-    let found = forms.iter().find(|(name, _)| name.eq_ignore_ascii_case(bare(media)));
+    let found = forms.iter().find(|(name, _)| name.eq_ignore_ascii_case(essence(media)));
     found.map(|(_, form)| *form).ok_or_else(|| not_offered(media, &OFFERED))
 }
 
@@ -50,12 +50,7 @@ pub(crate) fn form_of_media(media: &str) -> Result<Form, Problem> {
 ///
 /// `NotAcceptable`.
 pub(crate) fn check_json_media(media: &str) -> Result<(), Problem> {
-    if bare(media).eq_ignore_ascii_case(JSON) { Ok(()) } else { Err(not_offered(media, &[JSON])) }
-}
-
-/// A media type without its parameters.
-fn bare(media: &str) -> &str {
-    media.split(';').next().unwrap_or_default().trim()
+    if essence(media).eq_ignore_ascii_case(JSON) { Ok(()) } else { Err(not_offered(media, &[JSON])) }
 }
 
 fn not_offered(media: &str, offered: &[MediaType]) -> Problem {
@@ -85,7 +80,7 @@ pub(crate) fn body_form(request: &Request) -> Result<Form, Problem> {
         (JSON, Form::Rows),
         (ARROW, Form::Arrow),
         (CSV, Form::Csv),
-        // What curl says where nobody said anything.
+        // The default of curl.
         ("application/x-www-form-urlencoded", Form::Rows),
         ("", Form::Rows),
     ];

@@ -1,5 +1,5 @@
-//! What hooks are told: `{"Repository":"default","Hook":"billing","Changes":[{"Cursor":7,"Kind":"Put","ID":"17",
-//! "Name":"…","From":"…","To":"…","Points":96}]}`. Values are not told: whoever wants them reads them.
+//! The body of a notification: `{"Repository":"default","Hook":"billing","Changes":[{"Cursor":7,"Kind":"Put","ID":"17",
+//! "Name":"…","From":"…","To":"…","Points":96}]}`. It has no values: receivers read them.
 
 use lang_json::{ArrayWriter, ObjectWriter};
 use model_series::{HookEvent, PointsChange, SeriesChange};
@@ -10,7 +10,7 @@ use crate::times::format_time;
 /// One change.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "PascalCase")]
-struct Told<'a> {
+struct ChangeShape<'a> {
     /// Grows from change to change until a backup is restored; repeated if a notification is repeated.
     cursor: u64,
     kind: &'static str,
@@ -25,9 +25,9 @@ struct Told<'a> {
     points: Option<u32>,
 }
 
-/// One change as it stands in a notification. Cost: linear.
+/// One change as it is written in a notification. Cost: linear.
 pub fn change_body(event: &HookEvent) -> Vec<u8> {
-    serde_json::to_vec(&told(event)).expect("texts and numbers can always be written")
+    serde_json::to_vec(&change_shape(event)).expect("texts and numbers can always be written")
 }
 
 /// The body that notifies a hook of these changes, each a [`change_body`], in order. Cost: linear.
@@ -49,7 +49,7 @@ pub fn notification<'a>(
     body
 }
 
-fn told(event: &HookEvent) -> Told<'_> {
+fn change_shape(event: &HookEvent) -> ChangeShape<'_> {
     let HookEvent { number, change, series } = event;
     let (kind, points) = match change {
         SeriesChange::Put(points) => ("Put", Some(points)),
@@ -60,12 +60,12 @@ fn told(event: &HookEvent) -> Told<'_> {
         SeriesChange::Removed(_) => ("Removed", None),
     };
     let range = points.map(|PointsChange { range, .. }| range);
-    Told {
+    ChangeShape {
         cursor: *number,
         kind,
         id: series.number.to_string(),
         name: &series.name,
-        // A range without an end on one side has none to tell.
+        // An open range has no `From` or no `To`.
         from: range.filter(|range| range.from > i64::MIN).map(|range| format_time(range.from)),
         to: range.filter(|range| range.to < i64::MAX).map(|range| format_time(range.to)),
         points: points.map(|change| change.points),

@@ -38,7 +38,7 @@ pub(crate) struct Detail {
     /// The series as the client named it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub series: Option<String>,
-    /// The place of the point among those given for the series, counted from 0.
+    /// The position of the point among those given for the series, counted from 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub position: Option<usize>,
     /// What is wrong.
@@ -134,7 +134,7 @@ impl Problem {
         self
     }
 
-    /// With one thing more to say.
+    /// With one more detail.
     pub(crate) fn with(mut self, detail: Detail) -> Self {
         self.details.push(detail);
         self
@@ -146,7 +146,7 @@ impl Problem {
         self
     }
 
-    /// The answer that tells the client.
+    /// The answer to the client.
     pub(crate) fn response(&self) -> Response {
         let body = serde_json::to_vec(self).expect("texts and numbers are always JSON");
         let mut response = json_response(self.status, JSON, body);
@@ -234,7 +234,7 @@ impl From<WireError> for Problem {
     }
 }
 
-/// Words a request of which parts are refused: the first decides the status, all are told.
+/// Words a request of which parts are refused: the first decides the status, all are listed.
 fn of_refusals(refusals: &[model_series::Refusal]) -> Problem {
     let Some(first) = refusals.first() else { return Problem::internal() };
     let message = Error::Refused(refusals.to_vec()).to_string();
@@ -256,7 +256,7 @@ fn of_refusals(refusals: &[model_series::Refusal]) -> Problem {
 }
 
 fn of_store(kind: StoreErrorKind, error: &dyn std::error::Error) -> Problem {
-    // What is too large is the client's affair.
+    // What is too large is the client's error: it is not logged.
     if kind != StoreErrorKind::TooLarge {
         log_refusal(error, kind.is_outage());
     }

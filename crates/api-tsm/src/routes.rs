@@ -2,6 +2,7 @@
 
 pub(crate) mod conditions;
 pub(crate) mod attributes;
+mod slots;
 mod reading;
 mod answer;
 mod writing;
@@ -99,18 +100,20 @@ fn no_content() -> Response {
     empty_response(StatusCode::NO_CONTENT)
 }
 
-/// Refuses bodies of a media type other than JSON. What is not said is taken for JSON, but not with POST: a page in
-/// a browser can send that to another origin without leave, if only it says nothing or calls the body a form.
+/// Refuses bodies of a media type other than JSON. A missing media type, or that of a form, is taken for JSON, but not with
+/// POST: a page in a browser may send such a request to another origin without asking it first (CORS).
 fn check_json(request: &Request) -> Result<(), Problem> {
     match request.content_type() {
         Some(media) if media.eq_ignore_ascii_case(JSON) => Ok(()),
         None | Some("" | FORM) if request.method != Method::POST => Ok(()),
         media => {
             let media = media.unwrap_or("nothing");
-            Err(Problem::unsupported_media_type(format!("the body must be called {JSON}, not {media}")))
+            Err(Problem::unsupported_media_type(format!(
+                "the media type of the body must be {JSON}, not {media}"
+            )))
         }
     }
 }
 
-/// What curl calls a body where nobody said anything.
+/// The media type that curl sends by default.
 const FORM: &str = "application/x-www-form-urlencoded";

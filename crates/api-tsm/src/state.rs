@@ -56,7 +56,7 @@ pub struct Api {
     pub(crate) shared: Arc<Shared>,
 }
 
-/// What stands behind an [`Api`].
+/// The state that the clones of an [`Api`] share.
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub(crate) repositories: Repositories,

@@ -1,4 +1,4 @@
-//! Times as clients write them: RFC 3339, or a date that means midnight of some zone.
+//! Times in parameters and master data: RFC 3339, or a date, which means midnight of a zone.
 
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
@@ -16,15 +16,14 @@ pub(crate) enum Moment {
     Day(Date),
 }
 
-/// Reads `2026-01-01T00:00:00+01:00`, with `Z` or an offset, or a date `2026-01-01`. A blank where the sign of
-/// the offset should stand is taken for the `+` that a URL makes a blank of.
+/// Reads `2026-01-01T00:00:00+01:00`, with `Z` or an offset, or a date `2026-01-01`. A blank in place of the
+/// sign of the offset is read as `+`, which becomes a blank where a URL does not encode it.
 ///
 /// # Errors
 ///
 /// What is wrong, for the client.
 pub(crate) fn parse_moment(text: &str) -> Result<Moment, String> {
-    let wrong =
-        || format!("{text:?} is neither a time as RFC 3339 writes it (2026-01-01T00:00:00Z) nor a date");
+    let wrong = || format!("{text:?} is neither a date-time (2026-01-01T00:00:00Z) nor a date (2026-01-01)");
     if let Ok(day) = text.parse::<Date>()
         && text.len() == "2026-01-01".len()
     {
@@ -52,14 +51,14 @@ impl Moment {
     ///
     /// # Errors
     ///
-    /// If the day is beyond what can be told in nanoseconds.
+    /// If the day is outside of the years that 64 bits of nanoseconds can express.
     pub(crate) fn in_zone(self, zone: &TimeZone) -> Result<i64, String> {
         match self {
             Self::Instant(time) => Ok(time),
             Self::Day(day) => {
                 let time = day.to_zoned(zone.clone()).map(|zoned| zoned.timestamp().as_nanosecond());
                 let time = time.ok().and_then(|time| i64::try_from(time).ok());
-                time.ok_or_else(|| format!("{day} is beyond the years 1678 to 2261"))
+                time.ok_or_else(|| format!("{day} is outside of the years 1678 to 2261"))
             }
         }
     }
@@ -67,7 +66,7 @@ impl Moment {
 
 /// The zone as the library knows it, for civil dates and for writing times.
 pub(crate) fn library_zone(zone: &Zone) -> TimeZone {
-    TimeZone::get(zone.name()).unwrap_or(TimeZone::UTC)
+    TimeZone::get(zone.name()).expect("the zones of the model are the library's")
 }
 
 /// A time, nanoseconds since 1970, as RFC 3339 writes it in UTC.

@@ -48,7 +48,7 @@ async fn answer_pages(reading: &Reading, pages: Pages, form: Form) -> Result<Res
     let body = OneBody {
         series: LongSeries::new(pages),
         writer: reading.writer(form, Shape::Single),
-        place: Place::Begin,
+        part: Part::Begin,
     };
     let chunks = futures_util::stream::try_unfold(body, |mut body| async move {
         let chunk = body.next().await?;
@@ -125,13 +125,13 @@ async fn send(sender: StreamSender, first: Vec<u8>, mut chunks: Chunks) {
         }
         next = chunks.next().await;
     }
-    // If the client left, there is nobody to tell.
+    // If the client left, nobody reads the end.
     let _ = sender.finish().await;
 }
 
 /// How far a body is written.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum Place {
+enum Part {
     Begin,
     Series,
     End,
@@ -191,25 +191,25 @@ impl LongSeries {
 struct OneBody {
     series: LongSeries,
     writer: PointsWriter,
-    place: Place,
+    part: Part,
 }
 
 impl OneBody {
     async fn next(&mut self) -> Result<Option<Vec<u8>>, Problem> {
         let mut out = Vec::with_capacity(self.series.pages.bytes_guessed());
-        match self.place {
-            Place::End => return Ok(None),
-            Place::Begin => {
+        match self.part {
+            Part::End => return Ok(None),
+            Part::Begin => {
                 self.writer.begin(&mut out)?;
                 self.writer.begin_series(&mut out, self.series.pages.head());
-                self.place = Place::Series;
+                self.part = Part::Series;
             }
-            Place::Series => {}
+            Part::Series => {}
         }
         while out.len() < CHUNK_BYTES {
             if !self.series.write(&mut self.writer, &mut out).await? {
                 self.writer.end(&mut out)?;
-                self.place = Place::End;
+                self.part = Part::End;
                 break;
             }
         }
@@ -223,7 +223,7 @@ struct ManyBody {
     writer: PointsWriter,
     /// The series that is written page by page.
     long: Option<LongSeries>,
-    place: Place,
+    part: Part,
 }
 
 /// A part of a body.
@@ -263,18 +263,18 @@ impl ManyBody {
             })
             .buffered(tasks.max(1))
             .flat_map(futures_util::stream::iter);
-        Self { pieces: Box::pin(pieces), writer, long: None, place: Place::Begin }
+        Self { pieces: Box::pin(pieces), writer, long: None, part: Part::Begin }
     }
 
     async fn next(&mut self) -> Result<Option<Vec<u8>>, Problem> {
         let mut out = Vec::new();
-        match self.place {
-            Place::End => return Ok(None),
-            Place::Begin => {
+        match self.part {
+            Part::End => return Ok(None),
+            Part::Begin => {
                 self.writer.begin(&mut out)?;
-                self.place = Place::Series;
+                self.part = Part::Series;
             }
-            Place::Series => {}
+            Part::Series => {}
         }
         while out.len() < CHUNK_BYTES {
             if let Some(long) = &mut self.long {
@@ -299,7 +299,7 @@ impl ManyBody {
                 Some(Piece::Failed(problem)) => return Err(problem),
                 None => {
                     self.writer.end(&mut out)?;
-                    self.place = Place::End;
+                    self.part = Part::End;
                     break;
                 }
             }

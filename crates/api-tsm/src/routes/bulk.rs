@@ -42,7 +42,7 @@ impl Selection {
     async fn resolve(&self, api: &Api, repository: &Repository) -> Result<Vec<Arc<Definition>>, Problem> {
         let mut refs: Vec<_> = self.names.iter().map(|name| SeriesRef::Name(name)).collect();
         for id in &self.ids {
-            let number = id.parse().map_err(|_| Problem::bad_request(format!("{id:?} is no ID")))?;
+            let number = id.parse().map_err(|_| Problem::bad_request(format!("{id:?} is not an ID")))?;
             refs.push(SeriesRef::Id(number));
         }
         if refs.is_empty() && self.attributes.is_empty() {
@@ -87,7 +87,7 @@ impl Selection {
 
 /// GET `/repositories/{repository}/timeseriescollections/data`
 pub(crate) const READ: Operation =
-    operation("bulk", "readMany", "Points of many series, in the order asked for.")
+    operation("bulk", "readMany", "Points of many series, in the order requested.")
         .query(&[params::SELECTION, params::READ])
         .gives(&[(200, gives_points("Collection"))])
         .refuses(READ_REFUSALS);
@@ -100,7 +100,7 @@ pub(crate) async fn read(api: Api, request: Request) -> Result<Response, Problem
 
 /// POST `/repositories/{repository}/timeseriescollections/data`
 pub(crate) const READ_BY_BODY: Operation =
-    operation("bulk", "readManyByBody", "The same as GET, for names that fit into no URL.")
+    operation("bulk", "readManyByBody", "The same as GET, for selections that are too long for a URL.")
         .query(&[params::READ_BY_BODY])
         .sent(json_of("Selection"))
         .gives(&[(200, gives_points("Collection"))])
@@ -137,7 +137,7 @@ async fn begin(
 }
 
 /// Reads a selection and the parameters of a read from a body: the names of the query in PascalCase. The media type of the
-/// answer may stand in the address, as everywhere.
+/// answer may also be in the address, as everywhere.
 fn posted(request: &Request) -> Result<(Selection, ReadGiven), Problem> {
     let mut given = Given::of(request);
     check_json(request)?;
@@ -174,9 +174,7 @@ fn text<'a>(member: &str, value: &'a Value) -> Result<Cow<'a, str>, Problem> {
     match value {
         Value::String(text) => Ok(Cow::Borrowed(text)),
         Value::Number(number) => Ok(Cow::Owned(number.to_string())),
-        _ => {
-            Err(Problem::bad_request(format!("the body: {member:?} holds {value} where a text should stand")))
-        }
+        _ => Err(Problem::bad_request(format!("the body: {member:?} must be a text, not {value}"))),
     }
 }
 
@@ -184,7 +182,7 @@ fn text<'a>(member: &str, value: &'a Value) -> Result<Cow<'a, str>, Problem> {
 pub(crate) const PUT: Operation = operation(
     "bulk",
     "putMany",
-    "Puts points of many series. All is checked before anything is stored; then each series is one atom.",
+    "Writes points of many series. Everything is checked before anything is stored; then each series is written atomically.",
 )
 .query(&[&[params::QUOTATION_TIME], params::ANY])
 .sent(points_sent("Collection"))
@@ -240,7 +238,7 @@ async fn read_points(
 }
 
 /// GET `/repositories/{repository}/timeseriescollections/data/sum`
-pub(crate) const SUM: Operation = operation("bulk", "sumMany", "The sum of many series as one.")
+pub(crate) const SUM: Operation = operation("bulk", "sumMany", "The sum of many series as one series.")
     .query(&[params::SELECTION, params::READ])
     .gives(&[(200, gives_points("Data"))])
     .refuses(READ_REFUSALS);
@@ -253,7 +251,7 @@ pub(crate) async fn sum(api: Api, request: Request) -> Result<Response, Problem>
 
 /// POST `/repositories/{repository}/timeseriescollections/data/sum`
 pub(crate) const SUM_BY_BODY: Operation =
-    operation("bulk", "sumManyByBody", "The same as GET, for names that fit into no URL.")
+    operation("bulk", "sumManyByBody", "The same as GET, for selections that are too long for a URL.")
         .query(&[params::READ_BY_BODY])
         .sent(json_of("Selection"))
         .gives(&[(200, gives_points("Data"))])

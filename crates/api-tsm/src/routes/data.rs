@@ -40,21 +40,21 @@ pub(crate) async fn read(api: Api, request: Request) -> Result<Response, Problem
 
 /// PUT `/repositories/{repository}/timeseries/{series}/data`
 pub(crate) const PUT: Operation =
-    operation("data", "putData", "Puts points; with from and to they are all that is left between.")
+    operation("data", "putData", "Writes points. With from and to, they replace all points in that range.")
         .query(&[params::WRITE, params::ANY])
         .sent(points_sent("Points"))
         .gives(DONE)
         .refuses(WRITE_REFUSALS);
 
 /// PATCH `/repositories/{repository}/timeseries/{series}/data`
-pub(crate) const PATCH: Operation = operation("data", "patchData", "The same as PUT.")
+pub(crate) const PATCH: Operation = operation("data", "patchData", "Another name for PUT.")
     .query(&[params::WRITE, params::ANY])
     .sent(points_sent("Points"))
     .gives(DONE)
     .refuses(WRITE_REFUSALS);
 
-/// PUT and PATCH `/repositories/{repository}/timeseries/{series}/data`: points of the times given; with `from` and
-/// `to` the points given are all that is left between them.
+/// PUT and PATCH `/repositories/{repository}/timeseries/{series}/data`: writes points; with `from` and `to` they replace
+/// all points in that range.
 pub(crate) async fn put(api: Api, request: Request) -> Result<Response, Problem> {
     let given = Given::of(&request);
     let now = api.shared.clock.now();
@@ -100,7 +100,7 @@ async fn read_body(
 pub(crate) const REMOVE: Operation = operation(
     "data",
     "removeData",
-    "Removes the points from from to to, of which at least one must be given.",
+    "Deletes the points in a time range; from or to, or both, must be given.",
 )
 .query(&[params::WRITE, params::ANY])
 .gives(DONE)
@@ -112,7 +112,7 @@ pub(crate) async fn remove(api: Api, request: Request) -> Result<Response, Probl
     let repository = api.repository(&request).await?;
     let series = find_series(&repository, request.capture(1)).await?;
     let quotation = params::instant(&given, &params::QUOTATION_TIME, &series.zone)?;
-    let whole = "which points? give from, to, or both (from=1700-01-01 means all that there can be)";
+    let whole = "parameter from or to, or both, must be given (from=1700-01-01 selects all points)";
     let range = range(&given, &series)?.ok_or_else(|| Problem::bad_request(whole))?;
     repository.delete_range(&series, quotation, range, api.shared.clock.now()).await?;
     Ok(no_content())
@@ -127,12 +127,12 @@ fn range(given: &Given<'_>, series: &Definition) -> Result<Option<TimeRange>, Pr
     }
     let range = TimeRange { from: from.unwrap_or(i64::MIN), to: to.unwrap_or(i64::MAX) };
     match range.is_empty() {
-        true => Err(Problem::bad_request("parameter to: it is not behind from")),
+        true => Err(Problem::bad_request("parameter to: it must be after from")),
         false => Ok(Some(range)),
     }
 }
 
-/// When values changed.
+/// The writes to an audited series.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "PascalCase")]
 struct Modifications<'a> {
@@ -169,7 +169,7 @@ impl From<model_series::Modification> for Modification {
 
 /// GET `/repositories/{repository}/timeseries/{series}/data/modifications`
 pub(crate) const MODIFICATIONS: Operation =
-    operation("data", "listModifications", "When values of an audited series were written.")
+    operation("data", "listModifications", "Lists the writes to an audited series.")
         .query(&[params::MODIFICATIONS, params::ANY])
         .gives(&[(200, done(json_of("Modifications")))])
         .refuses(FIND_REFUSALS);
@@ -184,11 +184,11 @@ pub(crate) async fn modifications(api: Api, request: Request) -> Result<Response
     let until = params::stamp(&given, &params::WRITTEN_TO, &series.zone)?.unwrap_or(Timestamp(i64::MAX));
     let range = range(&given, &series)?.unwrap_or(TimeRange::ALL);
     let found = repository.modifications(&series, quotation, range, (since, until)).await?;
-    let told = found.into_iter().map(Modification::from);
-    ok(&Modifications { id: series.number.to_string(), name: &series.name, modifications: told.collect() })
+    let modifications = found.into_iter().map(Modification::from).collect();
+    ok(&Modifications { id: series.number.to_string(), name: &series.name, modifications })
 }
 
-/// Forecasts held of a series.
+/// The stored forecasts of a series.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "PascalCase")]
 struct Quotations<'a> {
@@ -200,7 +200,7 @@ struct Quotations<'a> {
 
 /// GET `/repositories/{repository}/timeseries/{series}/quotations`
 pub(crate) const QUOTATIONS: Operation =
-    operation("data", "listQuotations", "Issue times of the forecasts of a series, latest first.")
+    operation("data", "listQuotations", "Lists the issue times of the forecasts of a series, latest first.")
         .query(&[params::QUOTATIONS, params::ANY])
         .gives(&[(200, done(json_of("Quotations")))])
         .refuses(FIND_REFUSALS);

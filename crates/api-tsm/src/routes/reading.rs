@@ -5,23 +5,21 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use model_series::{
-    Answer, Definition, Interval, Points, Progress, Raster, ReadRequest, Reader, Repository, TimeRange,
-    TotalPages, Zone,
+    Answer, Definition, Points, Progress, Raster, ReadRequest, Reader, Repository, TimeRange, TotalPages,
+    Zone,
 };
 
+use super::slots::Slots;
 use crate::params::ReadGiven;
 use crate::problem::Problem;
-use crate::shapes::interval_text;
 use crate::state::Limits;
 use crate::times::{Moment, library_zone};
-use crate::wire::{Form, PointsWriter, SeriesHead, Shape, on_raster};
+use crate::wire::{Form, PointsWriter, SeriesHead, Shape};
 
 /// Points of a page.
 const PAGE_POINTS: usize = 16 * 1024;
 /// Slots up to which a series is read at once with others.
 const TOGETHER_SLOTS_MAX: u64 = 16 * 1024;
-/// The most slots of the compact form from the first point of a page to its last.
-const COMPACT_SLOTS_MAX: u64 = 1_000_000;
 /// Bytes of text that a point takes, about.
 const POINT_BYTES: usize = 64;
 
@@ -34,9 +32,9 @@ pub(super) struct Reading {
     /// In which times are written.
     zone: Zone,
     pub(super) stall_max: Duration,
-    /// The most slots of the answer, and those that were told.
+    /// The most slots of the answer, and those that were counted so far.
     slots_max: u64,
-    slots_told: Arc<AtomicU64>,
+    slots_counted: Arc<AtomicU64>,
 }
 
 impl Reading {
@@ -59,11 +57,11 @@ impl Reading {
         let slots_max = limits.answer_slots_max;
         let request = ReadRequest { answer_slots_max: Some(slots_max), ..request };
         let reader = Arc::new(repository.reader(request).await?);
-        let slots_told = Arc::default();
-        Ok(Self { reader, from, to, zone, stall_max: limits.stall_max, slots_max, slots_told })
+        let slots_counted = Arc::default();
+        Ok(Self { reader, from, to, zone, stall_max: limits.stall_max, slots_max, slots_counted })
     }
 
-    /// Refuses so many slots more than were told if an answer has no room for them.
+    /// Refuses an answer of so many slots if they are more than the limit.
     fn check_slots(&self, slots: u64) -> Result<(), Problem> {
         if slots <= self.slots_max {
             return Ok(());
@@ -74,10 +72,10 @@ impl Reading {
         )))
     }
 
-    /// Counts slots that are told.
-    fn tell(&self, points: &Points) -> Result<(), Problem> {
+    /// Counts the slots of a page.
+    fn count_slots(&self, points: &Points) -> Result<(), Problem> {
         let count = points.len() as u64;
-        self.check_slots(self.slots_told.fetch_add(count, Ordering::Relaxed).saturating_add(count))
+        self.check_slots(self.slots_counted.fetch_add(count, Ordering::Relaxed).saturating_add(count))
     }
 
     /// What writes the body.
@@ -101,7 +99,7 @@ impl Reading {
         };
         let range = TimeRange { from: at("from", self.from, i64::MIN)?, to: at("to", self.to, i64::MAX)? };
         if range.from > range.to {
-            return Err(Problem::bad_request("parameter to: it lies before from"));
+            return Err(Problem::bad_request("parameter to: it must not be before from"));
         }
         Ok(range)
     }
@@ -118,7 +116,7 @@ impl Reading {
         Ok((answer, range))
     }
 
-    /// Refuses series that cannot be read as it is asked for, and more slots than an answer has where they can be told
+    /// Refuses series that cannot be read as it is asked for, and too many slots where they can be counted
     /// before anything is read.
     pub(super) fn check(&self, series: &[Arc<Definition>], form: Form) -> Result<(), Problem> {
         let mut slots = 0_u64;
@@ -263,14 +261,14 @@ impl TotalOfSeries {
         }
         let points = self.slots.lay_out(points, &self.series)?;
         if !self.is_again {
-            self.reading.tell(&points)?;
+            self.reading.count_slots(&points)?;
         }
         Ok(Some(points))
     }
 
     fn rewind(&mut self) {
         self.pages.rewind();
-        self.slots.next = None;
+        self.slots.rewind();
         self.is_again = true;
     }
 }
@@ -286,61 +284,6 @@ pub(super) fn common_zone(series: &[Arc<Definition>]) -> Option<Zone> {
 fn about(error: &model_series::Error, series: &Definition) -> Problem {
     let problem = Problem::from(error).mentioned();
     if problem.details.is_empty() { problem.about(&*series.name) } else { problem }
-}
-
-/// How the points of an answer lie, and how far the compact form was laid out.
-pub(super) struct Slots {
-    answer: Answer,
-    is_compact: bool,
-    /// The slot behind the page before.
-    next: Option<i64>,
-}
-
-impl Slots {
-    fn new(answer: Answer, form: Form) -> Self {
-        Self { answer, is_compact: form == Form::Compact, next: None }
-    }
-
-    fn unit(&self) -> &str {
-        self.answer.unit.as_deref().unwrap_or_default()
-    }
-
-    fn interval(&self) -> Option<(&'static str, u32)> {
-        let Interval { unit, multiplier } = self.answer.raster.as_ref()?.interval();
-        Some((interval_text(unit), multiplier))
-    }
-
-    /// The points of a page as the form has them: the compact one has an entry for each slot between the first point
-    /// and the last.
-    fn lay_out(&mut self, mut points: Points, series: &Definition) -> Result<Points, Problem> {
-        points.settle();
-        let (Some(first), Some(last)) = (points.times.first(), points.times.last()) else {
-            return Ok(points);
-        };
-        if !self.is_compact {
-            return Ok(points);
-        }
-        let off = || {
-            let message = format!(
-                "series {} has points off its raster: it cannot be given in compact form",
-                series.name
-            );
-            Problem::bad_request(message).about(&*series.name)
-        };
-        let raster = self.answer.raster.as_ref().ok_or_else(off)?;
-        let range = TimeRange { from: self.next.unwrap_or(*first), to: last.saturating_add(1) };
-        if raster.count(range) > COMPACT_SLOTS_MAX {
-            let message = format!(
-                "series {} has a gap of more than {COMPACT_SLOTS_MAX} slots: it cannot be given in compact form",
-                series.name
-            );
-            return Err(Problem::too_large(message).about(&*series.name));
-        }
-        let slots = raster.slots(range).map(|slot| slot.from);
-        let filled = on_raster(&points, slots).ok_or_else(off)?;
-        self.next = Some(raster.next(*last));
-        Ok(filled)
-    }
 }
 
 /// The points of one series, page by page.
@@ -366,7 +309,7 @@ impl SeriesPages {
         }
     }
 
-    /// Slots of the answer and of what is stored, about, whichever are more; none if nobody can tell.
+    /// Slots of the answer and of what is stored, about, whichever are more; `None` if the range is open.
     fn slots_max(&self) -> Option<u64> {
         let TimeRange { from, to } = self.range;
         if from == i64::MIN || to == i64::MAX {
@@ -378,7 +321,7 @@ impl SeriesPages {
             to.abs_diff(from) / slot.to.abs_diff(slot.from).max(1) + 1
         };
         let stored = about(self.series.raster.as_ref()?);
-        Some(stored.max(about(self.slots.answer.raster.as_ref()?)))
+        Some(stored.max(about(self.slots.raster()?)))
     }
 
     /// Whether all points fit into a page, so that the series may be read at once with others.
@@ -394,7 +337,7 @@ impl SeriesPages {
 
     fn rewind(&mut self) {
         self.progress.rewind();
-        self.slots.next = None;
+        self.slots.rewind();
         self.is_again = true;
     }
 
@@ -407,7 +350,7 @@ impl SeriesPages {
         let read = reader.read_page(&self.series, &mut self.progress, PAGE_POINTS, &mut points).await;
         read.map_err(|error| about(&error, &self.series))?;
         if points.is_empty() {
-            // A long range with few points is many pages that come from memory: others get their turn.
+            // A long range with few points is many pages that come from memory: other tasks may run in between.
             tokio::task::yield_now().await;
         }
         self.laid_out(points).map(Some)
@@ -417,7 +360,7 @@ impl SeriesPages {
     fn laid_out(&mut self, points: Points) -> Result<Points, Problem> {
         let points = self.slots.lay_out(points, &self.series)?;
         if !self.is_again {
-            self.reading.tell(&points)?;
+            self.reading.count_slots(&points)?;
         }
         Ok(points)
     }

@@ -9,7 +9,7 @@ use model_series::{
 
 use crate::problem::{Detail, Problem, is_damage};
 use crate::shapes::series_refs;
-use crate::wire::{Given, NO_POINT, SeriesName, Timing};
+use crate::wire::{Given, NO_POINT, SeriesName, Timing, sent_position};
 
 /// What a body of points is to do.
 #[derive(Clone, Copy, Debug)]
@@ -54,12 +54,12 @@ pub(super) async fn write(
         .iter()
         .zip(&names)
         .filter_map(|(outcome, series)| outcome.as_ref().err().map(|error| (error, &*series.name)));
-    told(failed)
+    check_outcomes(failed)
 }
 
 /// Words the writes that failed though nothing was wrong with them (too many writers, a store that cannot). The first
 /// decides the status; damage counts wherever it is.
-fn told<'a>(failed: impl Iterator<Item = (&'a Error, &'a str)> + Clone) -> Result<(), Problem> {
+fn check_outcomes<'a>(failed: impl Iterator<Item = (&'a Error, &'a str)> + Clone) -> Result<(), Problem> {
     let Some((first, _)) = failed.clone().next() else { return Ok(()) };
     let damage = failed.clone().any(|(error, _)| is_damage(error));
     let mut problem = Problem::from(first).with_damage(damage);
@@ -70,15 +70,12 @@ fn told<'a>(failed: impl Iterator<Item = (&'a Error, &'a str)> + Clone) -> Resul
     Err(problem)
 }
 
-/// Puts the positions of a refusal back to where the points stood in the body.
+/// Turns the positions of a refusal back into those of the body.
 fn as_sent(error: Error, orders: &[Vec<u32>]) -> Problem {
     let Error::Refused(mut refusals) = error else { return error.into() };
     for refusal in &mut refusals {
-        let order = orders.get(refusal.place);
-        let place = refusal.position.and_then(|position| order?.get(position).copied());
-        if let Some(place) = place.and_then(|place| usize::try_from(place).ok()) {
-            refusal.position = Some(place);
-        }
+        let order = orders.get(refusal.place).expect("a refusal is about one of these writes");
+        refusal.position = refusal.position.map(|position| sent_position(order, position));
     }
     Error::Refused(refusals).into()
 }
@@ -98,7 +95,7 @@ fn timed(series: &Definition, given: Given) -> Result<(Points, Vec<u32>), Proble
     let slots = raster.slots(TimeRange { from: start, to: i64::MAX });
     points.times = slots.map(|slot| slot.from).take(points.values.len()).collect();
     if points.times.len() < points.values.len() {
-        return Err(Problem::bad_request("the values go beyond the year 2261").about(&*series.name));
+        return Err(Problem::bad_request("the values extend beyond the year 2261").about(&*series.name));
     }
     if !points.flags.contains(&NO_POINT) {
         return Ok((points, order));
@@ -128,7 +125,7 @@ fn check_inside(
 ) -> Result<(), Problem> {
     let range = series.selected(range);
     let Some(index) = points.times.iter().position(|time| !range.contains(*time)) else { return Ok(()) };
-    let position = order.get(index).map_or(index, |place| usize::try_from(*place).unwrap_or(index));
+    let position = sent_position(order, index);
     let reason = match series.alignment {
         Alignment::End => "its slot, which ends with its time, does not lie between from and to",
         Alignment::Begin | Alignment::Spontaneous => "the point is outside of from and to",
@@ -151,10 +148,10 @@ pub(super) async fn named(repository: &Repository, given: &[Given]) -> Result<Ve
             Some(SeriesName::Name(name)) => SeriesRef::Name(name),
             Some(SeriesName::Id(id)) => match series_refs(id) {
                 (SeriesRef::Id(number), _) => SeriesRef::Id(number),
-                _ => return Err(Problem::bad_request(format!("{id:?} is no ID")).about(&**id)),
+                _ => return Err(Problem::bad_request(format!("{id:?} is not an ID")).about(&**id)),
             },
             None => {
-                let message = format!("the series at place {place} has neither \"Name\" nor \"ID\"");
+                let message = format!("the series at position {place} has neither \"Name\" nor \"ID\"");
                 return Err(Problem::bad_request(message));
             }
         });
@@ -216,11 +213,11 @@ mod tests {
     fn damage_counts_behind_other_failures() {
         let contention = Error::Contention("a".into());
         let damage = Error::Store(store::Error::new(store::ErrorKind::Corrupt, "read a row"));
-        // Also where there are more failures than are told.
+        // Also where there are more failures than are listed.
         for others in [1, Refusal::REFUSALS_MAX + 1] {
             let others = std::iter::repeat_n((&contention, "a"), others);
             for (last, is_damage) in [(&contention, false), (&damage, true)] {
-                let response = told(others.clone().chain([(last, "b")])).unwrap_err().response();
+                let response = check_outcomes(others.clone().chain([(last, "b")])).unwrap_err().response();
                 assert_eq!(response.status(), StatusCode::SERVICE_UNAVAILABLE);
                 assert_eq!(response.extensions().get::<DataDamaged>().is_some(), is_damage);
             }

@@ -170,7 +170,7 @@ impl AttributeContext {
             (AttributeKind::YesOrNo, Value::Bool(value)) => Ok(AttributeValue::YesOrNo(*value)),
             (AttributeKind::Date, Value::String(text)) => {
                 let day = text.parse().map(AttributeValue::Date);
-                day.map_err(|_| format!("{text:?} is no date"))
+                day.map_err(|_| format!("{text:?} is not a date"))
             }
             (AttributeKind::Series, Value::String(text)) => {
                 let series =

@@ -31,7 +31,7 @@ pub(crate) const INTERVALS: [Word<Option<IntervalUnit>>; 10] = [
     ("No", Some(0), None),
 ];
 
-/// The meaning of a word's number, written as text; `None` if it is no number of the list.
+/// The meaning of a word's number, written as text; `None` if it is not a number of the list.
 pub(crate) fn of_number<T: Copy>(text: &str, words: &[Word<T>]) -> Option<T> {
     let number = text.parse().ok()?;
     words.iter().find(|(_, known, _)| *known == Some(number)).map(|(_, _, meaning)| *meaning)
@@ -59,7 +59,7 @@ pub(super) fn word<'de, T: Copy, D: Deserializer<'de>>(
     })
 }
 
-/// Reads an ID, text or number; `None` for -1, which stands for none yet.
+/// Reads an ID, text or number; `None` for -1, which means that there is none yet.
 pub(super) fn id<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Box<str>>, D::Error> {
     let id = match Value::deserialize(deserializer)? {
         Value::Null => return Ok(None),

@@ -263,7 +263,7 @@ impl SeriesGiven {
         })
     }
 
-    /// What is to be different of `series`: what is not given goes back to what it is when nobody says anything.
+    /// What is to be different of `series`: members that are not given get their defaults.
     ///
     /// # Errors
     ///
@@ -307,7 +307,7 @@ fn zone(name: &str) -> Result<Zone, String> {
 }
 
 fn retention(text: &str) -> Result<Duration, String> {
-    let wrong = || format!("\"Retention\" is {text:?}, no duration as ISO 8601 writes it (P10Y)");
+    let wrong = || format!("\"Retention\" must be an ISO 8601 duration such as P10Y, not {text:?}");
     Duration::parse(text).filter(|duration| !duration.is_negative && !duration.is_zero()).ok_or_else(wrong)
 }
 
@@ -317,7 +317,7 @@ fn retention(text: &str) -> Result<Duration, String> {
 ///
 /// What is wrong, for the client.
 pub(crate) fn parse_day_start(text: &str) -> Result<u32, String> {
-    let wrong = || format!("{text:?} is no time of day (06:00)");
+    let wrong = || format!("{text:?} is not a time of day such as 06:00");
     let time: jiff::civil::Time = text.parse().map_err(|_| wrong())?;
     if time.subsec_nanosecond() != 0 || !text.starts_with(|first: char| first.is_ascii_digit()) {
         return Err(wrong());

@@ -81,7 +81,7 @@ impl UnitGiven {
     }
 }
 
-/// The name of a thing, which may stand in the address, in the body, or in both alike.
+/// The name of a thing: given in the address, in the body, or the same in both.
 pub(super) fn same_name(given: Option<Box<str>>, addressed: Option<&str>) -> Result<Box<str>, Problem> {
     match (given, addressed) {
         (Some(given), Some(addressed)) if *given != *addressed => {

@@ -74,7 +74,7 @@ impl Building {
         let time = |place: u32| *times.get(place as usize).expect("the place of one of these points");
         let mut order: Vec<u32> = (0..count).collect();
         order.sort_by_key(|place| time(*place));
-        for (first, second) in order.iter().zip(order.get(1..).unwrap_or_default()) {
+        for (first, second) in order.iter().zip(order.iter().skip(1)) {
             if time(*first) == time(*second) {
                 let at = Timestamp::from_nanosecond(i128::from(time(*first)));
                 let at = at.map_or_else(|_| time(*first).to_string(), |at| at.to_string());
@@ -82,13 +82,18 @@ impl Building {
                 return Err(self.refuse(*second as usize, reason));
             }
         }
-        let pick = |place: &u32| *place as usize;
         let Points { values, flags, .. } = &mut self.points;
-        *values = order.iter().filter_map(|place| values.get(pick(place)).copied()).collect();
-        *flags = order.iter().filter_map(|place| flags.get(pick(place)).copied()).collect();
+        *values = in_order(&order, values);
+        *flags = in_order(&order, flags);
         self.points.times = order.iter().map(|place| time(*place)).collect();
         Ok(order)
     }
+}
+
+/// A column of points in another order.
+fn in_order<T: Copy>(order: &[u32], column: &[T]) -> Vec<T> {
+    let at = |place: &u32| *column.get(*place as usize).expect("columns are of one length");
+    order.iter().map(at).collect()
 }
 
 /// The series of a body whose rows name them one by one, in any mixture.
@@ -115,7 +120,7 @@ impl Gather {
         }
     }
 
-    /// Whether a name (or none: an empty cell) may stand for the series of the address; `None` in a body of many.
+    /// Whether a name (or none: an empty cell) means the series of the address; `None` in a body of many.
     pub(crate) fn is_addressed(&self, name: &str) -> Option<bool> {
         let addressed = self.addressed.as_ref()?;
         Some(name.is_empty() || addressed.iter().any(|one| **one == *name))
@@ -140,14 +145,17 @@ impl Gather {
 
     /// The place of the series of this name (`None`: the one that the address names), new at its first mention.
     pub(crate) fn place(&mut self, mut name: Option<&str>) -> Result<usize, WireError> {
-        if let Some(is_addressed) = name.and_then(|name| self.is_addressed(name)) {
+        if let Some(given) = name
+            && let Some(is_addressed) = self.is_addressed(given)
+        {
             if !is_addressed {
                 let position = self.series.first().map_or(0, |series| series.points.len());
-                return Err(Self::refuse_other(name.unwrap_or_default(), position));
+                return Err(Self::refuse_other(given, position));
             }
             name = None;
         }
-        let key = name.unwrap_or_default();
+        // Only the series of the address has no name, and only in a body of one series.
+        let key = name.unwrap_or("");
         if let Some(place) = self.places.get(key) {
             return Ok(*place);
         }

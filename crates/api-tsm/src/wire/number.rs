@@ -106,7 +106,7 @@ fn write_any(out: &mut Vec<u8>, value: f64) {
     out.extend_from_slice(plain.as_bytes());
 }
 
-/// Powers of ten that are exact doubles and may stand below a mantissa of fewer than 16 digits.
+/// Powers of ten that are exact doubles, by which a mantissa of fewer than 16 digits may be divided.
 const POWERS: [f64; 16] =
     [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15];
 
@@ -176,7 +176,7 @@ fn long_digits(window: u128) -> Option<(u64, u32, u32)> {
     Some((sixteen_digits(closed << (8 * (16 - whole - fraction))), fraction, end))
 }
 
-/// Whether digits stand on both sides of a point, and no zero in front of others (RFC 8259, section 6).
+/// Whether there are digits on both sides of a point, and no leading zero (RFC 8259, section 6).
 #[inline]
 fn well_formed(first: u8, whole: u32, point: bool, fraction: u32) -> bool {
     whole > 0 && !(point && fraction == 0) && !(whole > 1 && first == 0)
@@ -211,7 +211,7 @@ pub(crate) fn read_number(text: &str) -> Result<f64, String> {
             Err(reason)
         }
         Ok(_) => Err(format!("the value {} is not finite", shorten(text))),
-        Err(_) => Err(format!("{:?} is no number", shorten(text))),
+        Err(_) => Err(format!("{:?} is not a number", shorten(text))),
     }
 }
 

@@ -17,13 +17,17 @@ use super::{WireError, flags};
 const GROUP_POINTS_MAX: usize = 256 * 1024;
 /// Texts handed to a column's writer at a time.
 const TEXTS_MAX: usize = 4096;
+/// Why there is a file writer.
+const BEGUN: &str = "`begin` made the writer, which only `end` takes";
+/// Why there is another column.
+const COLUMN: &str = "the schema has four columns, written in turn";
 
 /// Writes a Parquet file through buffers of the caller.
 pub(crate) struct ParquetWriter {
     /// `None` after the end.
     writer: Option<SerializedFileWriter<Vec<u8>>>,
     name: ByteArray,
-    /// The names of the points at hand, and how many points each has.
+    /// The names of the series whose points are buffered, and how many points each has.
     names: Vec<(ByteArray, usize)>,
     times: Vec<i64>,
     /// Only values that are there; `present` says of which points.
@@ -116,40 +120,33 @@ impl ParquetWriter {
         if !self.times.is_empty() {
             self.write_group(out)?;
         }
-        if let Some(writer) = self.writer.take() {
-            out.append(&mut writer.into_inner()?);
-        }
+        out.append(&mut self.writer.take().expect(BEGUN).into_inner()?);
         Ok(())
     }
 
     /// Hands the caller what the file writer has written.
     fn ship(&mut self, out: &mut Vec<u8>) -> Result<(), WireError> {
-        if let Some(writer) = &mut self.writer {
-            writer.flush().map_err(ParquetError::from)?;
-            out.append(writer.inner_mut());
-        }
+        let writer = self.writer.as_mut().expect(BEGUN);
+        writer.flush().map_err(ParquetError::from)?;
+        out.append(writer.inner_mut());
         Ok(())
     }
 
     fn write_group(&mut self, out: &mut Vec<u8>) -> Result<(), WireError> {
-        if let Some(writer) = &mut self.writer {
-            let mut group = writer.next_row_group()?;
-            let names = self.names.drain(..).flat_map(|(name, count)| std::iter::repeat_n(name, count));
-            write_texts(&mut group, names)?;
-            if let Some(mut column) = group.next_column()? {
-                column.typed::<Int64Type>().write_batch(&self.times, None, None)?;
-                column.close()?;
-            }
-            if let Some(mut column) = group.next_column()? {
-                column.typed::<DoubleType>().write_batch(&self.values, Some(&self.present), None)?;
-                column.close()?;
-            }
-            let names = flags::NAMES.map(ByteArray::from);
-            let name = |flag: &u8| names.get(usize::from(flag & !ABSENT)).cloned();
-            let flag = |flag: &u8| name(flag).expect("only flags with a name are stored");
-            write_texts(&mut group, self.flags.iter().map(flag))?;
-            group.close()?;
-        }
+        let mut group = self.writer.as_mut().expect(BEGUN).next_row_group()?;
+        let names = self.names.drain(..).flat_map(|(name, count)| std::iter::repeat_n(name, count));
+        write_texts(&mut group, names)?;
+        let mut column = group.next_column()?.expect(COLUMN);
+        column.typed::<Int64Type>().write_batch(&self.times, None, None)?;
+        column.close()?;
+        let mut column = group.next_column()?.expect(COLUMN);
+        column.typed::<DoubleType>().write_batch(&self.values, Some(&self.present), None)?;
+        column.close()?;
+        let names = flags::NAMES.map(ByteArray::from);
+        let name = |flag: &u8| names.get(usize::from(flag & !ABSENT)).cloned();
+        let flag = |flag: &u8| name(flag).expect("only flags with a name are stored");
+        write_texts(&mut group, self.flags.iter().map(flag))?;
+        group.close()?;
         self.times.clear();
         self.values.clear();
         self.present.clear();
@@ -162,7 +159,7 @@ fn write_texts(
     group: &mut SerializedRowGroupWriter<'_, Vec<u8>>,
     mut texts: impl Iterator<Item = ByteArray>,
 ) -> Result<(), WireError> {
-    let Some(mut column) = group.next_column()? else { return Ok(()) };
+    let mut column = group.next_column()?.expect(COLUMN);
     let mut some = Vec::with_capacity(TEXTS_MAX);
     loop {
         some.extend(texts.by_ref().take(TEXTS_MAX));

@@ -62,7 +62,7 @@ pub(crate) fn read_cached(times: &mut TimeReader, text: &str) -> Result<i64, Str
 pub(crate) fn read_time(text: &str) -> Result<i64, String> {
     let time = lang_time::parse(text.as_bytes(), &RULES).ok_or_else(|| {
         let got = shorten(text);
-        format!("{got:?} is no time such as 2026-01-01T00:00:00Z or 2026-01-01T00:00:00+01:00")
+        format!("{got:?} is not a date-time such as 2026-01-01T00:00:00Z or 2026-01-01T00:00:00+01:00")
     })?;
     time.nanoseconds()
         .ok_or_else(|| format!("the time {} is outside of the years 1678 to 2261", shorten(text)))
@@ -87,7 +87,7 @@ mod tests {
     #[test]
     fn times_out_of_range_are_refused() {
         assert!(read_time("9999-01-01T00:00:00Z").unwrap_err().contains("outside"));
-        assert!(read_time("2026-01-01T00:00:00").unwrap_err().contains("no time"));
+        assert!(read_time("2026-01-01T00:00:00").unwrap_err().contains("not a date-time"));
         assert_eq!(
             read_time("2026-01-01T00:00:00.123456789+01:00"),
             Ok(oracle("2025-12-31T23:00:00.123456789Z").unwrap())

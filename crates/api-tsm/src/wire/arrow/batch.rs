@@ -38,7 +38,8 @@ pub(super) fn take_batch(
                     Some(place) => place,
                     None => *known.insert(gather.place(Some(name))?),
                 };
-                gather.series.get_mut(place).map_or(Ok(()), |series| rows.append(series, run))
+                let series = gather.series.get_mut(place).expect("the place of a known series");
+                rows.append(series, run)
             })
         }
         _ if batch.num_rows() == 0 => Ok(()),
@@ -47,31 +48,35 @@ pub(super) fn take_batch(
                 check_addressed(gather, named.as_ref())?;
             }
             let place = gather.place(None)?;
-            gather.series.get_mut(place).map_or(Ok(()), |series| rows.append(series, 0..batch.num_rows()))
+            let series = gather.series.get_mut(place).expect("the series of the address was just added");
+            rows.append(series, 0..batch.num_rows())
         }
     }
 }
 
+/// The name, if it is of another series than the address names.
+fn other_name<'n>(gather: &Gather, name: &'n str) -> Option<&'n str> {
+    (gather.is_addressed(name) == Some(false)).then_some(name)
+}
+
 /// Refuses the first row that names another series than the address; empty cells and nulls name none.
 fn check_addressed(gather: &Gather, named: &dyn Array) -> Result<(), WireError> {
-    let is_other = |name: Option<&str>| name.is_some_and(|name| gather.is_addressed(name) == Some(false));
-    let other = match named.as_any_dictionary_opt() {
-        None => text_rows(named)?.enumerate().find(|(_, name)| is_other(*name)),
+    let found = match named.as_any_dictionary_opt() {
+        None => text_rows(named)?.enumerate().find_map(|(row, name)| Some((row, other_name(gather, name?)?))),
         Some(dictionary) => {
             let names = texts(dictionary.values().as_ref())?;
-            let others: Vec<bool> = names.iter().map(|name| is_other(*name)).collect();
-            if !others.contains(&true) {
+            let others: Vec<Option<&str>> = names.iter().map(|name| other_name(gather, (*name)?)).collect();
+            if others.iter().all(Option::is_none) {
                 return Ok(());
             }
             let keys = dictionary.normalized_keys().into_iter().enumerate();
             let mut keys = keys.filter(|(row, _)| !named.is_null(*row));
-            let other = keys.find(|(_, key)| others.get(*key) == Some(&true));
-            other.map(|(row, key)| (row, names.get(key).copied().flatten()))
+            keys.find_map(|(row, key)| Some((row, (*others.get(key)?)?)))
         }
     };
-    let Some((row, name)) = other else { return Ok(()) };
+    let Some((row, name)) = found else { return Ok(()) };
     let before = gather.series.first().map_or(0, |series| series.points.len());
-    Err(Gather::refuse_other(name.unwrap_or_default(), before + row))
+    Err(Gather::refuse_other(name, before + row))
 }
 
 /// What is done with a run of rows of the named series; its place is kept with the dictionary's entry.
@@ -84,7 +89,7 @@ fn no_name(row: usize) -> WireError {
 /// Calls `each` for every run of equal names.
 fn each_run(series: &dyn Array, each: &mut EachRun<'_>) -> Result<(), WireError> {
     if let Some(nulls) = series.logical_nulls().filter(|nulls| nulls.null_count() > 0) {
-        return Err(no_name(nulls.iter().position(|valid| !valid).unwrap_or_default()));
+        return Err(no_name(nulls.iter().position(|valid| !valid).expect("nulls were counted")));
     }
     let Some(dictionary) = series.as_any_dictionary_opt() else {
         return each_text_run(series, each);
@@ -154,7 +159,7 @@ fn text_rows(array: &dyn Array) -> Result<Box<dyn Iterator<Item = Option<&str>> 
         DataType::Utf8 => Ok(Box::new(array.as_string::<i32>().iter())),
         DataType::LargeUtf8 => Ok(Box::new(array.as_string::<i64>().iter())),
         DataType::Utf8View => Ok(Box::new(array.as_string_view().iter())),
-        other => Err(WireError::new(format!("a column of {other} is no text"))),
+        other => Err(WireError::new(format!("a column of {other} cannot be read as text"))),
     }
 }
 
@@ -168,14 +173,14 @@ struct Rows<'a> {
     time_nulls: Option<&'a NullBuffer>,
     values: &'a [f64],
     value_nulls: Option<&'a NullBuffer>,
-    /// Flags as given: [`UNGIVEN`] for null, [`UNKNOWN`] for what is no flag.
+    /// Flags as given: [`UNGIVEN`] for null, [`UNKNOWN`] for what is not a flag.
     flags: Option<Vec<u8>>,
     flag_column: Option<&'a dyn Array>,
 }
 
 /// A null in the column of flags.
 const UNGIVEN: u8 = 0x7f;
-/// What is no flag.
+/// What is not a flag.
 const UNKNOWN: u8 = 0x7e;
 /// The most entries of a dictionary of flags; it is walked for each batch.
 const FLAG_NAMES_MAX: usize = 1_024;
@@ -269,7 +274,7 @@ impl<'a> Rows<'a> {
                 .unwrap_or_default()
                 .to_owned(),
         };
-        format!("{:?} is no flag", shorten(&text))
+        format!("{:?} is not a flag", shorten(&text))
     }
 }
 
@@ -294,7 +299,7 @@ fn read_times(array: &dyn Array) -> Result<Cow<'_, [i64]>, WireError> {
     let scaled: Option<Vec<i64>> = times
         .iter()
         .enumerate()
-        // What stands under a null means nothing.
+        // The value under a null means nothing.
         .map(|(row, time)| if array.is_null(row) { Some(0) } else { time.checked_mul(factor) })
         .collect();
     scaled.map(Cow::Owned).ok_or_else(|| WireError::new("a time is outside of the years 1678 to 2261"))

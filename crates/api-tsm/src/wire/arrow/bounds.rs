@@ -30,10 +30,15 @@ impl Buffers {
             DataType::Utf8 => Self::Texts(4),
             DataType::LargeUtf8 => Self::Texts(8),
             DataType::Utf8View => Self::Views,
-            DataType::Dictionary(keys, _) => Self::Entries(keys.primitive_width().unwrap_or_default()),
-            other => Self::Entries(other.primitive_width().unwrap_or_default()),
+            DataType::Dictionary(keys, _) => Self::Entries(width(keys)),
+            other => Self::Entries(width(other)),
         }
     }
+}
+
+/// Bytes of an entry of a type that [`Columns`](super::schema::Columns) takes and that is no text.
+fn width(data_type: &DataType) -> usize {
+    data_type.primitive_width().expect("keys, times, values and numbers of flags have a width")
 }
 
 /// The buffers of batches and of dictionaries.

@@ -78,5 +78,5 @@ pub(crate) fn pad(out: &mut Vec<u8>, length: usize) {
 }
 
 fn signed(length: usize) -> i64 {
-    i64::try_from(length).unwrap_or(i64::MAX)
+    i64::try_from(length).expect("a length of something in memory")
 }

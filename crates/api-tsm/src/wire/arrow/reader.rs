@@ -106,7 +106,7 @@ impl ArrowReader {
         WireError::new(format!("{reason}, in the message at byte {}", self.base))
     }
 
-    /// Goes on with `length` bytes at hand: finds out how long the message is, or takes it.
+    /// Continues once `length` bytes are received: finds out how long the message is, or takes it.
     fn advance(&mut self) -> Result<(), WireError> {
         if self.length == PREFIX {
             return self.read_prefix();
@@ -133,13 +133,11 @@ impl ArrowReader {
     }
 
     fn read_prefix(&mut self) -> Result<(), WireError> {
-        let Some((continuation, length)) = self.message.as_slice().split_first_chunk::<4>() else {
-            return Ok(());
-        };
-        let Some(length) = length.first_chunk::<4>() else { return Ok(()) };
-        let length = u32::from_le_bytes(*length) as usize;
+        let prefix = self.message.as_slice().split_first_chunk::<4>();
+        let (continuation, length) = prefix.expect("a prefix has eight bytes");
+        let length = u32::from_le_bytes(*length.first_chunk().expect("a prefix has eight bytes")) as usize;
         if *continuation != CONTINUATION {
-            return Err(self.refuse("no Arrow stream"));
+            return Err(self.refuse("this is not an Arrow stream"));
         }
         if length == 0 {
             self.ended = true;
@@ -159,7 +157,7 @@ impl ArrowReader {
 
     /// Looks at the description: what the message is, and how long its body.
     fn inspect(&mut self) -> Result<usize, WireError> {
-        let description = self.message.as_slice().get(PREFIX..).unwrap_or_default();
+        let description = self.message.as_slice().get(PREFIX..).expect("a prefix begins each message");
         let malformed = || self.refuse("a malformed description");
         let message = arrow_ipc::root_as_message(description).map_err(|_| malformed())?;
         let body = usize::try_from(message.bodyLength()).map_err(|_| malformed())?;

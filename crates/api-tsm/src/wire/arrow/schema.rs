@@ -18,7 +18,7 @@ pub(crate) fn written() -> Schema {
     ])
 }
 
-/// Where the columns of a stream stand.
+/// The positions of the columns of a stream.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Columns {
     pub(crate) series: Option<usize>,
@@ -53,7 +53,7 @@ impl Columns {
                 return Err(WireError::new(reason));
             }
             if slot.replace(place).is_some() {
-                return Err(WireError::new(format!("the column {} is there twice", field.name())));
+                return Err(WireError::new(format!("the column {} is given twice", field.name())));
             }
         }
         let needed = |column: Option<usize>, name| {

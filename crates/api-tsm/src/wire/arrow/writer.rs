@@ -155,7 +155,7 @@ fn write_dictionary(out: &mut Vec<u8>, number: i64, texts: &[&str]) {
     let mut offset = 0_u32;
     out.extend_from_slice(&offset.to_le_bytes());
     for text in texts {
-        offset = offset.saturating_add(u32::try_from(text.len()).unwrap_or(u32::MAX));
+        offset += u32::try_from(text.len()).expect("names of one batch have less than 4 GiB");
         out.extend_from_slice(&offset.to_le_bytes());
     }
     pad(out, (texts.len() + 1) * 4);

@@ -8,7 +8,7 @@ use crate::wire::number::{read_decimal, read_number, shorten};
 use crate::wire::time::read_cached;
 use crate::wire::{Given, NO_VALUE, ReadLimits, Shape, WireError, flags};
 
-/// Where the columns of a record stand.
+/// The positions of the columns in a record.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 struct Columns {
     series: Option<usize>,
@@ -197,12 +197,13 @@ impl CsvReader {
             let reason = format!("{} fields, where the header has {}", fields.len(), columns.count);
             return Err(self.refuse(&reason));
         }
-        let field = |place: usize| fields.get(place).map_or("", |field| &**field);
+        let field = |place: usize| &**fields.get(place).expect("as many fields as columns");
         self.place = self.find_place(columns.series.map(field))?;
         self.name.clear();
         if columns == USUAL {
             let written = if text.starts_with('"') { quoted_length(text) } else { field(0).len() };
-            self.name.extend_from_slice(text.get(..written + 1).unwrap_or_default().as_bytes());
+            let name = text.get(..written + 1).expect("a comma follows the first of several fields");
+            self.name.extend_from_slice(name.as_bytes());
         }
         let flag = columns.flag.map(field).filter(|flag| !flag.is_empty());
         self.point(field(columns.time), field(columns.value), flag)
@@ -211,14 +212,14 @@ impl CsvReader {
     fn point(&mut self, time: &str, value: &str, flag: Option<&str>) -> Result<(), WireError> {
         self.gather.count(1)?;
         let line = self.line;
-        let Some(series) = self.gather.series.get_mut(self.place) else { return Ok(()) };
+        let series = self.gather.series.get_mut(self.place).expect("the series was just found");
         let position = series.points.len();
         let refuse = |reason: String| format!("{reason}, in line {line}");
         let read = || -> Result<_, String> {
             let time = read_cached(&mut self.times, time)?;
             let value = if value.is_empty() { None } else { Some(read_number(value)?) };
-            let flag =
-                flag.map(|flag| flags::number(flag).ok_or_else(|| format!("{:?} is no flag", shorten(flag))));
+            let flag = flag
+                .map(|flag| flags::number(flag).ok_or_else(|| format!("{:?} is not a flag", shorten(flag))));
             Ok((time, value, flag.transpose()?))
         };
         let (time, value, flag) = { read }().map_err(|reason| series.refuse(position, refuse(reason)))?;

@@ -16,7 +16,7 @@ pub(crate) fn record_length(bytes: &[u8]) -> Option<usize> {
 ///
 /// # Errors
 ///
-/// The reason, if quotes stand where none can.
+/// The reason, if a quote is where none may be.
 pub(crate) fn fields(record: &str) -> Result<Vec<Cow<'_, str>>, &'static str> {
     let mut fields = Vec::with_capacity(4);
     let mut rest = record;

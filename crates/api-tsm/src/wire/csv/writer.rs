@@ -38,7 +38,7 @@ impl CsvWriter {
             out.extend_from_slice(&self.name);
             self.times.write(out, *time);
             out.push(b',');
-            // Not even `null` stands for a value that is not there.
+            // A missing value is an empty field, not `null`.
             if *flag & ABSENT == 0 && value.is_finite() {
                 write_number(out, *value);
             }

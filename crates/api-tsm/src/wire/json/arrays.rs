@@ -3,7 +3,7 @@
 use lang_json::Reader;
 
 use super::cursor::Cursor;
-use super::document::{After, JsonReader, Place, Turn};
+use super::document::{After, JsonReader, Next, State};
 use super::row::{Dense, Frame, Spaced, read_exact_row, read_flag, read_row, read_value};
 use crate::wire::gather::over_limit;
 use crate::wire::number::read_decimal;
@@ -13,13 +13,13 @@ impl JsonReader {
     pub(super) fn rows(&mut self, cursor: &mut Cursor<'_>) -> Result<bool, WireError> {
         self.exact_rows::<Dense>(cursor);
         self.exact_rows::<Spaced>(cursor);
-        match self.turn(cursor, b']')? {
-            Turn::Wait => Ok(false),
-            Turn::Closed => {
-                self.leave(Place::Series);
+        match self.next_item(cursor, b']')? {
+            Next::Wait => Ok(false),
+            Next::Closed => {
+                self.leave(State::Series);
                 Ok(true)
             }
-            Turn::Item => {
+            Next::Item => {
                 let Some(text) = self.value(cursor)? else { return Ok(false) };
                 let row = read_row(&mut self.times, text, self.limits.depth_max);
                 let row = row.map_err(|refusal| self.malformed(cursor, refusal))?;
@@ -62,13 +62,13 @@ impl JsonReader {
         if self.after != After::Item {
             self.exact_values(cursor)?;
         }
-        match self.turn(cursor, b']')? {
-            Turn::Wait => Ok(false),
-            Turn::Closed => {
-                self.leave(Place::Series);
+        match self.next_item(cursor, b']')? {
+            Next::Wait => Ok(false),
+            Next::Closed => {
+                self.leave(State::Series);
                 Ok(true)
             }
-            Turn::Item => {
+            Next::Item => {
                 let Some(text) = self.value(cursor)? else { return Ok(false) };
                 let mut reader = Reader::new(text, 1);
                 let value = read_value(&mut reader).and_then(|value| Ok(reader.end().map(|()| value)?));
@@ -105,13 +105,13 @@ impl JsonReader {
         if self.after != After::Item {
             self.exact_flags(cursor);
         }
-        match self.turn(cursor, b']')? {
-            Turn::Wait => Ok(false),
-            Turn::Closed => {
-                self.leave(Place::Series);
+        match self.next_item(cursor, b']')? {
+            Next::Wait => Ok(false),
+            Next::Closed => {
+                self.leave(State::Series);
                 Ok(true)
             }
-            Turn::Item => {
+            Next::Item => {
                 let Some(text) = self.value(cursor)? else { return Ok(false) };
                 let mut reader = Reader::new(text, 1);
                 let flag = read_flag(&mut reader).and_then(|flag| Ok(reader.end().map(|()| flag)?));

@@ -1,6 +1,6 @@
-//! A place in the bytes at hand.
+//! A position in the received bytes.
 
-/// The bytes at hand and how many of them are done with.
+/// The received bytes, and how many of them are read.
 pub(super) struct Cursor<'a> {
     pub(super) bytes: &'a [u8],
     pub(super) at: usize,
@@ -8,7 +8,7 @@ pub(super) struct Cursor<'a> {
 
 impl<'a> Cursor<'a> {
     pub(super) fn rest(&self) -> &'a [u8] {
-        self.bytes.get(self.at..).unwrap_or_default()
+        self.bytes.get(self.at..).expect("only received bytes are read")
     }
 
     /// The next byte that is no white space.

@@ -1,7 +1,7 @@
 //! The JSON body as it comes: a machine over its outer structure that takes one whole item at a time.
 //!
-//! Between items the machine stands at a [`Place`]; what is not yet a whole item waits in `rest`. Points take the short
-//! ways of `row` and `number` where the text is as most clients write it, and `lang_json` otherwise.
+//! Between items the machine is in a [`State`]; the bytes of an incomplete item wait in `rest`. Points take the fast paths of
+//! `row` and `number` where the text is as most clients write it, and `lang_json` otherwise.
 
 use lang_json::Reader;
 use lang_time::TimeReader;
@@ -14,9 +14,9 @@ use crate::wire::gather::{Building, over_limit};
 use crate::wire::time::read_cached;
 use crate::wire::{Given, ReadLimits, Shape, WireError};
 
-/// Where in the body the next item stands.
+/// Which part of the body the next item belongs to.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) enum Place {
+pub(super) enum State {
     /// Before everything.
     Top,
     /// A member of the object around a bulk body.
@@ -35,7 +35,7 @@ pub(super) enum Place {
     End,
 }
 
-/// What stands before the next item.
+/// What came before the next item.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum After {
     /// The bracket that opened the container.
@@ -46,12 +46,13 @@ pub(super) enum After {
     Comma,
 }
 
-pub(super) enum Turn {
+/// What comes next in a container.
+pub(super) enum Next {
     /// An item begins.
     Item,
     /// The container ended.
     Closed,
-    /// More bytes are needed to tell.
+    /// More bytes are needed to know.
     Wait,
 }
 
@@ -64,9 +65,9 @@ pub(crate) struct JsonReader {
     rest: Vec<u8>,
     base: usize,
     wanted: usize,
-    place: Place,
+    state: State,
     pub(super) after: After,
-    /// Whether the list of series stands in an object.
+    /// Whether the list of series is in an object.
     wrapped: bool,
     pub(super) entry: Entry,
     done: Vec<Given>,
@@ -82,7 +83,7 @@ impl JsonReader {
             rest: Vec::new(),
             base: 0,
             wanted: 0,
-            place: Place::Top,
+            state: State::Top,
             after: After::Open,
             wrapped: false,
             entry: Entry::default(),
@@ -123,7 +124,7 @@ impl JsonReader {
 
     pub(crate) fn finish(mut self) -> Result<Vec<Given>, WireError> {
         self.parse_rest()?;
-        if self.place != Place::End {
+        if self.state != State::End {
             let reason = format!("the JSON text ends early, at byte {}", self.base + self.rest.len());
             return Err(WireError { series: self.label(), position: None, reason, is_limit: false });
         }
@@ -140,15 +141,15 @@ impl JsonReader {
 
     /// Takes what comes next; `false` if that needs more bytes.
     fn step(&mut self, cursor: &mut Cursor<'_>) -> Result<bool, WireError> {
-        match self.place {
-            Place::Top => self.top(cursor),
-            Place::Wrapper => self.wrapper(cursor),
-            Place::List => self.list(cursor),
-            Place::Series => self.member(cursor),
-            Place::Rows => self.rows(cursor),
-            Place::Values => self.values(cursor),
-            Place::Flags => self.flags(cursor),
-            Place::End => match cursor.peek() {
+        match self.state {
+            State::Top => self.top(cursor),
+            State::Wrapper => self.wrapper(cursor),
+            State::List => self.list(cursor),
+            State::Series => self.member(cursor),
+            State::Rows => self.rows(cursor),
+            State::Values => self.values(cursor),
+            State::Flags => self.flags(cursor),
+            State::End => match cursor.peek() {
                 None => Ok(false),
                 Some(_) => Err(self.unexpected(cursor, "nothing more")),
             },
@@ -156,16 +157,16 @@ impl JsonReader {
     }
 
     fn label(&self) -> Option<String> {
-        let inside = matches!(self.place, Place::Series | Place::Rows | Place::Values | Place::Flags);
+        let inside = matches!(self.state, State::Series | State::Rows | State::Values | State::Flags);
         self.entry.label(self.shape).filter(|_| inside)
     }
 
-    /// The place of the point that comes next, where points come.
+    /// The position of the next point, where points come.
     fn position(&self) -> Option<usize> {
-        match self.place {
-            Place::Rows => Some(self.entry.rows.points.len()),
-            Place::Values => Some(self.entry.slots()),
-            Place::Flags => Some(self.entry.flags.len()),
+        match self.state {
+            State::Rows => Some(self.entry.rows.points.len()),
+            State::Values => Some(self.entry.slots()),
+            State::Flags => Some(self.entry.flags.len()),
             _ => None,
         }
     }
@@ -189,37 +190,38 @@ impl JsonReader {
     }
 
     /// Goes into a container whose bracket is next.
-    fn enter(&mut self, cursor: &mut Cursor<'_>, place: Place) {
+    fn enter(&mut self, cursor: &mut Cursor<'_>, state: State) {
         cursor.at += 1;
-        self.place = place;
+        self.state = state;
         self.after = After::Open;
     }
 
     /// Goes back to the container around the one that just ended.
-    pub(super) fn leave(&mut self, place: Place) {
-        self.place = place;
+    pub(super) fn leave(&mut self, state: State) {
+        self.state = state;
         self.after = After::Item;
     }
 
-    pub(super) fn turn(&mut self, cursor: &mut Cursor<'_>, close: u8) -> Result<Turn, WireError> {
+    /// Passes a comma, and finds whether an item or the end of the container comes.
+    pub(super) fn next_item(&mut self, cursor: &mut Cursor<'_>, close: u8) -> Result<Next, WireError> {
         loop {
             match (cursor.peek(), self.after) {
-                (None, _) => return Ok(Turn::Wait),
+                (None, _) => return Ok(Next::Wait),
                 (Some(byte), After::Open | After::Item) if byte == close => {
                     cursor.at += 1;
-                    return Ok(Turn::Closed);
+                    return Ok(Next::Closed);
                 }
                 (Some(b','), After::Item) => {
                     cursor.at += 1;
                     self.after = After::Comma;
                 }
                 (Some(_), After::Item) => return Err(self.unexpected(cursor, "a comma or the end")),
-                (Some(_), After::Open | After::Comma) => return Ok(Turn::Item),
+                (Some(_), After::Open | After::Comma) => return Ok(Next::Item),
             }
         }
     }
 
-    /// Refuses an item that reaches from `start` to `end` of the bytes at hand (and perhaps further) if that is too far:
+    /// Refuses an item that reaches from `start` to `end` of the bytes received (and perhaps further) if that is too far:
     /// wherever the body is cut, the same items are refused.
     fn check_item(&self, start: usize, end: usize) -> Result<(), WireError> {
         let max = self.limits.item_bytes_max;
@@ -277,10 +279,10 @@ impl JsonReader {
             (None, _) => return Ok(false),
             (Some(b'{'), Shape::Single) => {
                 self.entry = Entry::new(0);
-                self.enter(cursor, Place::Series);
+                self.enter(cursor, State::Series);
             }
-            (Some(b'{'), Shape::Bulk) => self.enter(cursor, Place::Wrapper),
-            (Some(b'['), Shape::Bulk) => self.enter(cursor, Place::List),
+            (Some(b'{'), Shape::Bulk) => self.enter(cursor, State::Wrapper),
+            (Some(b'['), Shape::Bulk) => self.enter(cursor, State::List),
             (Some(_), Shape::Single) => return Err(self.unexpected(cursor, "an object")),
             (Some(_), Shape::Bulk) => {
                 return Err(self.unexpected(cursor, "an object with TimeSeries, or an array,"));
@@ -290,11 +292,11 @@ impl JsonReader {
     }
 
     fn wrapper(&mut self, cursor: &mut Cursor<'_>) -> Result<bool, WireError> {
-        match self.turn(cursor, b'}')? {
-            Turn::Wait => return Ok(false),
-            Turn::Closed if !self.wrapped => return Err(self.refuse("the body has no TimeSeries".to_owned())),
-            Turn::Closed => self.leave(Place::End),
-            Turn::Item => {
+        match self.next_item(cursor, b'}')? {
+            Next::Wait => return Ok(false),
+            Next::Closed if !self.wrapped => return Err(self.refuse("the body has no TimeSeries".to_owned())),
+            Next::Closed => self.leave(State::End),
+            Next::Item => {
                 let Some((name, at)) = self.key(cursor)? else { return Ok(false) };
                 if name != "TimeSeries" {
                     return self.pass_over(cursor, at);
@@ -304,13 +306,13 @@ impl JsonReader {
                     return Err(self.unexpected(cursor, "one array TimeSeries"));
                 }
                 self.wrapped = true;
-                self.enter(cursor, Place::List);
+                self.enter(cursor, State::List);
             }
         }
         Ok(true)
     }
 
-    /// Passes over the value at `at`, which nobody reads.
+    /// Skips the value at `at`, which is not used.
     fn pass_over(&mut self, cursor: &mut Cursor<'_>, at: usize) -> Result<bool, WireError> {
         let value = Cursor { bytes: cursor.bytes, at };
         let Some(text) = self.value_of(&value, cursor.at)? else { return Ok(false) };
@@ -322,31 +324,31 @@ impl JsonReader {
     }
 
     fn list(&mut self, cursor: &mut Cursor<'_>) -> Result<bool, WireError> {
-        match self.turn(cursor, b']')? {
-            Turn::Wait => return Ok(false),
-            Turn::Closed => self.leave(if self.wrapped { Place::Wrapper } else { Place::End }),
-            Turn::Item => {
+        match self.next_item(cursor, b']')? {
+            Next::Wait => return Ok(false),
+            Next::Closed => self.leave(if self.wrapped { State::Wrapper } else { State::End }),
+            Next::Item => {
                 if cursor.peek() != Some(b'{') {
                     return Err(self.unexpected(cursor, "a series"));
                 }
                 over_limit(self.done.len() + 1, self.limits.series_max, "series", "request_series_max")?;
                 self.entry = Entry::new(self.done.len());
-                self.enter(cursor, Place::Series);
+                self.enter(cursor, State::Series);
             }
         }
         Ok(true)
     }
 
     fn member(&mut self, cursor: &mut Cursor<'_>) -> Result<bool, WireError> {
-        match self.turn(cursor, b'}')? {
-            Turn::Wait => Ok(false),
-            Turn::Closed => {
+        match self.next_item(cursor, b'}')? {
+            Next::Wait => Ok(false),
+            Next::Closed => {
                 let entry = std::mem::take(&mut self.entry);
                 self.done.push(entry.finish(self.shape)?);
-                self.leave(if self.shape == Shape::Single { Place::End } else { Place::List });
+                self.leave(if self.shape == Shape::Single { State::End } else { State::List });
                 Ok(true)
             }
-            Turn::Item => {
+            Next::Item => {
                 let Some((name, at)) = self.key(cursor)? else { return Ok(false) };
                 self.named_member(cursor, &name, at)
             }
@@ -354,10 +356,10 @@ impl JsonReader {
     }
 
     fn named_member(&mut self, cursor: &mut Cursor<'_>, name: &str, at: usize) -> Result<bool, WireError> {
-        let (seen, place) = match name {
-            "Data" => (&mut self.entry.has_rows, Place::Rows),
-            "Values" => (&mut self.entry.has_values, Place::Values),
-            "Flags" => (&mut self.entry.has_flags, Place::Flags),
+        let (seen, state) = match name {
+            "Data" => (&mut self.entry.has_rows, State::Rows),
+            "Values" => (&mut self.entry.has_values, State::Values),
+            "Flags" => (&mut self.entry.has_flags, State::Flags),
             "ID" | "Name" | "Start" => return self.text_member(cursor, name, at),
             _ => return self.pass_over(cursor, at),
         };
@@ -368,12 +370,12 @@ impl JsonReader {
         if cursor.peek() != Some(b'[') {
             return Err(self.unexpected(cursor, &format!("an array {name}")));
         }
-        if place == Place::Rows {
+        if state == State::Rows {
             // As much room as the series before had points: together never more than there were points.
             let room = self.done.last().map_or(0, |last| last.points.times.len());
             self.entry.rows = Building::with_room(None, room);
         }
-        self.enter(cursor, place);
+        self.enter(cursor, state);
         Ok(true)
     }
 

@@ -8,8 +8,8 @@ use crate::wire::{Given, NO_POINT, NO_VALUE, SeriesName, Shape, Timing, WireErro
 /// A series object: some of its members, in the order in which the text has them.
 #[derive(Debug, Default)]
 pub(crate) struct Entry {
-    /// Its place in the body.
-    place: usize,
+    /// Its index among the series of the body.
+    index: usize,
     pub(crate) id: Option<Box<str>>,
     pub(crate) name: Option<Box<str>>,
     /// The rows of `Data`.
@@ -26,8 +26,8 @@ pub(crate) struct Entry {
 }
 
 impl Entry {
-    pub(crate) fn new(place: usize) -> Self {
-        Self { place, ..Self::default() }
+    pub(crate) fn new(index: usize) -> Self {
+        Self { index, ..Self::default() }
     }
 
     /// What an error calls this series.
@@ -36,7 +36,7 @@ impl Entry {
             return None;
         }
         let known = self.name.as_deref().or(self.id.as_deref()).map(str::to_owned);
-        Some(known.unwrap_or_else(|| format!("TimeSeries[{}]", self.place)))
+        Some(known.unwrap_or_else(|| format!("TimeSeries[{}]", self.index)))
     }
 
     #[inline]

@@ -50,7 +50,7 @@ impl FlagRuns {
         }
     }
 
-    /// Whether the flags must be told: not if all are Valid.
+    /// Whether the flags must be written: not if all are Valid.
     pub(crate) fn is_needed(&self) -> bool {
         self.is_needed
     }

@@ -141,6 +141,6 @@ pub(crate) fn read_flag(reader: &mut Reader<'_>) -> Result<Option<u8>, Refusal> 
     let name = reader.string()?;
     match flags::number(&name) {
         Some(flag) => Ok(Some(flag)),
-        None => Err(Refusal::Reason(format!("{name:?} is no flag"))),
+        None => Err(Refusal::Reason(format!("{name:?} is not a flag"))),
     }
 }

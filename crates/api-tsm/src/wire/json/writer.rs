@@ -9,7 +9,7 @@ use crate::wire::number::{put, write_number};
 use crate::wire::time::ZoneWriter;
 use crate::wire::{SeriesHead, Shape, Tail, WireError};
 
-/// What stands between the value and the end of a row, for each flag.
+/// The text between the value and the end of a row, for each flag.
 const ENDS: [&[u8; 32]; 9] = [
     &end(b",\"Flag\":\"NoValue\"}"),
     &end(b",\"Flag\":\"Accounted\"}"),
@@ -54,7 +54,7 @@ impl JsonWriter {
         Self { compact, times: ZoneWriter::new(zone), commas: Commas::default(), flags: FlagRuns::default() }
     }
 
-    /// What stands before and after the series of a body.
+    /// The text before and after the series of a body.
     pub(crate) fn frame(shape: Shape) -> (&'static [u8], &'static [u8]) {
         match shape {
             Shape::Single => (b"", b""),

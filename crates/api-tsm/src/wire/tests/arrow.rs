@@ -266,7 +266,7 @@ fn unknown_flags_are_named() {
         vec![("series", aab()), ("time", three()), ("value", values(&[1.0, 2.0, 3.0])), ("flag", flag)],
         Some("a"),
         Some(1),
-        "\"good\" is no flag",
+        "\"good\" is not a flag",
     );
     let flag: ArrayRef =
         Arc::new(["Valid", "Valid", "good"].into_iter().collect::<DictionaryArray<Int8Type>>());
@@ -275,7 +275,7 @@ fn unknown_flags_are_named() {
         vec![("series", aab()), ("time", three()), ("value", values(&[1.0, 2.0, 3.0])), ("flag", flag)],
         Some("b"),
         Some(0),
-        "\"good\" is no flag",
+        "\"good\" is not a flag",
     );
     let flag: ArrayRef = Arc::new(UInt8Array::from(vec![1, 9, 3]));
     check(

@@ -197,7 +197,7 @@ fn points_come_in_any_order_but_once() {
     let found = read(Form::Csv, Shape::Bulk, csv.as_bytes(), &[]).unwrap();
     assert_eq!(found[0].points.values, [1.0, 2.0, 3.0]);
     assert_eq!(found[0].order, [1, 0, 2]);
-    assert_eq!((found[0].position(0), found[0].position(2), found[1].position(0)), (1, 2, 0));
+    assert_eq!((found[0].sent_position(0), found[0].sent_position(2), found[1].sent_position(0)), (1, 2, 0));
     assert!(found[1].order.is_empty());
     let twice = csv.replace("00:03Z,3", "00:02Z,3");
     let error = read(Form::Csv, Shape::Bulk, twice.as_bytes(), &[]).unwrap_err();
@@ -263,13 +263,13 @@ fn csv_errors_name_the_line() {
             "series,time,value,flag\n\"a\nb\",2026-01-01T00:00:00Z,1,Valid\n\"a\nb\",2026-01-01,1,Valid\n",
             Some("a\nb"),
             Some(1),
-            "\"2026-01-01\" is no time such as 2026-01-01T00:00:00Z or 2026-01-01T00:00:00+01:00, in line 4",
+            "\"2026-01-01\" is not a date-time such as 2026-01-01T00:00:00Z or 2026-01-01T00:00:00+01:00, in line 4",
         ),
         (
             "series,time,value,flag\na,2026-01-01T00:00:00Z,1,valid\n",
             Some("a"),
             Some(0),
-            "\"valid\" is no flag, in line 2",
+            "\"valid\" is not a flag, in line 2",
         ),
         (
             "series,time,value\na,2026-01-01T00:00:00Z\n",

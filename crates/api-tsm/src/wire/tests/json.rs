@@ -157,7 +157,7 @@ fn refusals_name_the_point() {
         1,
         "unexpected character in JSON at byte 131",
     );
-    at(&format!("{row},{}", row.replace("Valid", "valid")), 1, "\"valid\" is no flag");
+    at(&format!("{row},{}", row.replace("Valid", "valid")), 1, "\"valid\" is not a flag");
     at(
         &format!("{row},{}", row.replace("Value", "value")),
         1,
@@ -175,7 +175,7 @@ fn refusals_name_the_point() {
     at(
         r#"{"From":"2026-01-01T00:00:00","Value":1}"#,
         0,
-        "\"2026-01-01T00:00:00\" is no time such as 2026-01-01T00:00:00Z or 2026-01-01T00:00:00+01:00",
+        "\"2026-01-01T00:00:00\" is not a date-time such as 2026-01-01T00:00:00Z or 2026-01-01T00:00:00+01:00",
     );
     at(&format!("{row}{row}"), 1, "a comma or the end expected in JSON at byte 91");
     at(&format!("{row},]"), 1, "unexpected character in JSON at byte 92");
@@ -201,7 +201,7 @@ fn refusals_name_the_series() {
         r#"{"Name":"a","Start":"x","Values":[1,2]}"#,
         "a",
         None,
-        "\"x\" is no time such as 2026-01-01T00:00:00Z or 2026-01-01T00:00:00+01:00",
+        "\"x\" is not a date-time such as 2026-01-01T00:00:00Z or 2026-01-01T00:00:00+01:00",
     );
     at(r#"{"Name":"a","Values":[1,2e400]}"#, "a", Some(1), "the value 2e400 is beyond the range of a double");
     at(r#"{"Name":"a","Data":[],"Data":[]}"#, "a", None, "Data is given twice");
