@@ -78,7 +78,7 @@ pub enum ErrorKind {
     /// Stored bytes are damaged, or of another format version.
     #[error("store damaged or of another format")]
     Corrupt,
-    /// The folder is held by another server.
+    /// Another server has locked the folder.
     #[error("store in use by another process")]
     Locked,
     /// The tenant was removed: nothing was done. The action is its name.

@@ -1,11 +1,11 @@
-//! What the feed keeps, and how it is told.
+//! The feed: what it stores, and its pages.
 
 use std::time::Duration;
 
 use crate::{Change, Commit, Cursor};
 
-/// What the feed keeps: the newest changes, young ones, and those that a registered reader has not seen; all that only up to a
-/// cap. More may be kept for a while.
+/// What the feed stores: the newest changes, young ones, and those that a registered reader has not seen; all that only up to a
+/// cap. Older changes may be there for a while.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct FeedOptions {
     /// So many bytes of the newest changes.
@@ -32,7 +32,7 @@ impl FeedOptions {
 pub struct FeedPage {
     /// Changes, those of each partition oldest first.
     pub changes: Vec<Change>,
-    /// Where to go on: behind all that was looked at, which may be more than is told. The cursor that was asked with: there
+    /// Where to go on: behind all that was looked at, which may be more than is in the page. The cursor that was asked with: there
     /// is nothing more.
     pub cursor: Cursor,
 }

@@ -7,7 +7,7 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 use crate::{Error, ErrorKind};
 
 /// The version of a row written with [`crate::Write::PutStamped`]: no other write has the same, nor has the same write in another
-/// incarnation of the store. Nothing else can be told of two of them. The default one is that of plain rows.
+/// incarnation of the store. They can be compared for equality alone. The default one is that of plain rows.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
 pub struct Stamp {
     pub(crate) incarnation: Incarnation,
@@ -22,7 +22,7 @@ impl fmt::Display for Stamp {
     }
 }
 
-/// Where a reader of the feed stands: everything up to it was seen. The default one is the beginning. It is of one incarnation
+/// How far a reader of the feed has come: it has seen everything up to here. The default one is the beginning. It is of one incarnation
 /// of the store.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
 pub struct Cursor {
@@ -32,12 +32,12 @@ pub struct Cursor {
 }
 
 impl Cursor {
-    /// Bytes to keep it in.
+    /// Bytes to store it in.
     pub fn to_bytes(self) -> [u8; 16] {
         (u128::from(self.incarnation.0) << 64 | u128::from(self.sequence)).to_be_bytes()
     }
 
-    /// The cursor kept in these bytes.
+    /// The cursor stored in these bytes.
     pub fn from_bytes(bytes: [u8; 16]) -> Self {
         let [i0, i1, i2, i3, i4, i5, i6, i7, sequence @ ..] = bytes;
         let incarnation = Incarnation(u64::from_be_bytes([i0, i1, i2, i3, i4, i5, i6, i7]));

@@ -31,17 +31,17 @@ impl Lease {
 
 /// The leases of a store that one process has, as it is open: they end with it. Times are of a clock that nobody sets.
 #[derive(Debug, Default)]
-pub struct Leases(HashMap<Arc<str>, Held>);
+pub struct Leases(HashMap<Arc<str>, Taken>);
 
 #[derive(Debug)]
-struct Held {
+struct Taken {
     holder: u64,
     epoch: u64,
     until: Duration,
 }
 
 impl Leases {
-    /// Takes a lease; `None` while somebody holds it. `epoch`: the last one of earlier runs, if there was none in this.
+    /// Takes a lease; `None` while somebody has it. `epoch`: the last one of earlier runs, if there was none in this.
     ///
     /// # Errors
     ///
@@ -54,8 +54,8 @@ impl Leases {
     ) -> Result<Option<Lease>, Error> {
         check_lease(name)?;
         let before = match self.0.get(name) {
-            Some(held) if now < held.until => return Ok(None),
-            Some(held) => held.epoch,
+            Some(taken) if now < taken.until => return Ok(None),
+            Some(taken) => taken.epoch,
             None => epoch()?,
         };
         let epoch = before.checked_add(1);
@@ -63,24 +63,24 @@ impl Leases {
             epoch.ok_or_else(|| Error::new(ErrorKind::Corrupt, "take a lease: its epochs are used up"))?;
         let lease = Lease { name: name.into(), holder: random_u64(), epoch };
         let until = now.saturating_add(ttl);
-        self.0.insert(Arc::clone(&lease.name), Held { holder: lease.holder, epoch, until });
+        self.0.insert(Arc::clone(&lease.name), Taken { holder: lease.holder, epoch, until });
         Ok(Some(lease))
     }
 
     /// Renews a lease; false if it has run out, or is somebody else's.
     pub fn renew(&mut self, lease: &Lease, (now, ttl): (Duration, Duration)) -> bool {
-        let held = self.0.get_mut(&lease.name);
-        let Some(held) = held.filter(|held| held.holder == lease.holder && now < held.until) else {
+        let taken = self.0.get_mut(&lease.name);
+        let Some(taken) = taken.filter(|taken| taken.holder == lease.holder && now < taken.until) else {
             return false;
         };
-        held.until = now.saturating_add(ttl);
+        taken.until = now.saturating_add(ttl);
         true
     }
 
     /// Gives back what was taken and could not be stored.
     pub fn end(&mut self, lease: &Lease) {
-        if let Some(held) = self.0.get_mut(&lease.name).filter(|held| held.holder == lease.holder) {
-            held.until = Duration::ZERO;
+        if let Some(taken) = self.0.get_mut(&lease.name).filter(|taken| taken.holder == lease.holder) {
+            taken.until = Duration::ZERO;
         }
     }
 }

@@ -36,7 +36,7 @@ pub mod limits;
 mod append;
 pub mod feed;
 pub mod lease;
-mod places;
+mod slots;
 pub mod lives;
 mod statistics;
 mod time;
@@ -58,7 +58,7 @@ pub use operation::{
     Change, Commit, Condition, Direction, Outcome, PAGE_BYTES_MAX, Page, Range, Row, Skipped, Write, WriteId,
 };
 pub use partition::{Partition, Space, SpaceKind, bucket_of};
-pub use places::{TenantPlace, TenantPlaces};
+pub use slots::{TenantSlot, TenantSlots};
 pub use statistics::Statistics;
 pub use tenant::{Tenant, TenantName, TenantNameError};
 pub use time::{Clock, Timestamp};

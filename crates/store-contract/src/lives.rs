@@ -5,21 +5,21 @@ use std::ops::Range;
 
 use parking_lot::{Mutex, RwLock};
 
-use crate::{Tenant, TenantName, TenantPlaces};
+use crate::{Tenant, TenantName, TenantSlots};
 
 /// What all handles of a store in a process share of its tenants.
 #[derive(Debug, Default)]
 pub struct Lives {
     known: RwLock<Known>,
     /// How many names are taken in each directory; the most is said by whoever asks.
-    places: Mutex<HashMap<Directory, TenantPlaces>>,
+    places: Mutex<HashMap<Directory, TenantSlots>>,
     /// Numbers that are this process's to give.
     pub numbers: tokio::sync::Mutex<Range<u32>>,
-    /// Told of each removal.
+    /// Notified of each removal.
     pub removed: tokio::sync::Notify,
 }
 
-/// Where names are told from each other: those of tenants, or those that a model gives inside a tenant.
+/// Inside which names are unique: those of tenants, or those that a model gives inside a tenant.
 #[derive(Clone, Debug, Default, Eq, Hash, PartialEq)]
 pub struct Directory {
     /// The tenant, and the number of the model.
@@ -44,12 +44,12 @@ impl Lives {
     }
 
     /// The places for names of a directory.
-    pub fn places(&self, directory: &Directory) -> TenantPlaces {
+    pub fn places(&self, directory: &Directory) -> TenantSlots {
         let mut places = self.places.lock();
         if !places.contains_key(directory) {
             places.retain(|other, _| other.within.as_ref().is_none_or(|(tenant, _)| !tenant.is_ended()));
         }
-        places.entry(directory.clone()).or_insert_with(|| TenantPlaces::new(usize::MAX)).clone()
+        places.entry(directory.clone()).or_insert_with(|| TenantSlots::new(usize::MAX)).clone()
     }
 
     /// What has this name, if it is known here.

@@ -37,7 +37,7 @@ impl Condition {
         }
     }
 
-    /// What a commit is told of which this does not hold.
+    /// Why a commit is refused of which this does not hold.
     pub fn refusal(&self) -> Error {
         match self {
             Self::Absent(_) | Self::Present(_) | Self::Version(..) => {
@@ -168,8 +168,8 @@ impl Range {
 
 /// The first key after all keys with this prefix; `None` if there is none.
 pub(crate) fn prefix_end(prefix: &[u8]) -> Option<Bytes> {
-    let kept = prefix.iter().rposition(|byte| *byte != u8::MAX)?;
-    let (last, head) = prefix.get(..=kept)?.split_last()?;
+    let last = prefix.iter().rposition(|byte| *byte != u8::MAX)?;
+    let (last, head) = prefix.get(..=last)?.split_last()?;
     let mut end = head.to_vec();
     end.push(last.saturating_add(1));
     Some(end.into())
@@ -309,8 +309,8 @@ pub struct Skipped {
 /// One commit as the feed tells it.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Change {
-    /// Whoever goes on from here has been told this change and misses none: what is behind it in the page follows, and some of what is
-    /// before it may be told again. Changes in the order of a page never have an older one than those before them.
+    /// A reader that goes on from here has seen this change and misses none: what is behind it in the page follows, and some of what is
+    /// before it may come again. Changes in the order of a page never have an older one than those before them.
     pub cursor: Cursor,
     /// Its number: it grows from change to change of its partition, with gaps, and is given again only in another incarnation.
     pub number: u64,

@@ -1,4 +1,4 @@
-//! Which spaces and models a store has seen, by the number that stands in stored bytes: so that no two share one, commit
+//! Which spaces and models a store has seen, by the number in stored bytes: so that no two share one, commit
 //! and append spaces never mix, and the feed can name what it tells of.
 
 use std::sync::OnceLock;
@@ -10,7 +10,7 @@ pub type Spaces = Register<Space>;
 /// The models by number.
 pub type Models = Register<Model>;
 
-/// What a number stands for.
+/// What has a number.
 pub trait Numbered: Copy + PartialEq {
     /// The number.
     fn id(self) -> u8;

@@ -19,7 +19,7 @@ pub struct Statistics {
     pub cache_hits: u64,
     /// Point reads that went to the engine.
     pub cache_misses: u64,
-    /// Bytes held by the cache of hot rows, now.
+    /// Bytes in the cache of hot rows, now.
     pub cache_bytes: u64,
     /// Requests waiting for the committer, now.
     pub queue_requests: u64,

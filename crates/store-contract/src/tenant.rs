@@ -1,4 +1,4 @@
-//! Whose data: the name that clients say, and the handle of one life of a tenant, which stands in every partition.
+//! Whose data: the name that clients say, and the handle of one life of a tenant, which is part of every partition.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -55,8 +55,8 @@ impl fmt::Display for TenantName {
 }
 
 /// One life of a tenant: from its creation to its removal. A tenant that is created again under the same name is another one. The default
-/// value is the default tenant, which has one life. What a model keeps under names inside a tenant (a repository of series, say)
-/// has lives of its own, which end with that of the tenant at the latest: they are told by handles of the same kind.
+/// value is the default tenant, which has one life. What a model has under names inside a tenant (a repository of series, say)
+/// has lives of its own, which end with that of the tenant at the latest: their handles are of the same type.
 ///
 /// Handles come from the directory (`store::Tenants`), which has one of each life in a process. They are compared by number alone.
 /// Cost of a clone: none for the default tenant, else that of an `Arc`.

@@ -3,20 +3,20 @@
 //! ```text
 //! partition     row          value
 //! tenants//0    d name       a tenant that is there: format 1, number (u32), created in microseconds (i64), then for each model
-//!                            that keeps something of it: model (u8), length (u16), bytes; stamped
-//! tenants//0    p number model name    what a model keeps under a name inside a tenant: the same
+//!                            that stores something of it: model (u8), length (u16), bytes; stamped
+//! tenants//0    p number model name    what a model has under a name inside a tenant: the same
 //! tenants//0    n            the first number that nobody has taken (u32), stamped
 //! tenants//0    r number     a tenant, or part of one, that is being removed: its name
 //! ```
 //!
-//! Numbers are four bytes, big-endian, models one. The default tenant has number 0 for ever, and a row `d` only once a model keeps something of it.
+//! Numbers are four bytes, big-endian, models one. The default tenant has number 0 for ever, and a row `d` only once a model stores something of it.
 
 use bytes::Bytes;
 
 use crate::lives::Directory;
 use crate::{Model, Partition, Range, Space, SpaceKind, Tenant, TenantName, Timestamp};
 
-/// The directory of tenants, kept under the default tenant.
+/// The directory of tenants, stored under the default tenant.
 pub const TENANTS: Space = Space { id: 3, kind: SpaceKind::Commit, name: "tenants" };
 
 const TENANT: u8 = b'd';
@@ -105,26 +105,26 @@ pub struct Entry {
     pub number: u32,
     /// When it was created.
     pub created: Timestamp,
-    /// What models keep of it, by their numbers.
-    kept: Vec<(u8, Bytes)>,
+    /// What models store of it, by their numbers.
+    stored: Vec<(u8, Bytes)>,
 }
 
 impl Entry {
-    /// One of which no model keeps anything.
+    /// One of which no model stores anything.
     pub fn new(number: u32, created: Timestamp) -> Self {
-        Self { number, created, kept: Vec::new() }
+        Self { number, created, stored: Vec::new() }
     }
 
-    /// What a model keeps of it.
+    /// What a model stores of it.
     pub fn stored(&self, model: Model) -> Option<&Bytes> {
-        self.kept.iter().find(|(id, _)| *id == model.id).map(|(_, bytes)| bytes)
+        self.stored.iter().find(|(id, _)| *id == model.id).map(|(_, bytes)| bytes)
     }
 
-    /// Has a model keep something else of it.
+    /// Replaces what a model stores of it.
     pub fn put(&mut self, model: Model, bytes: Bytes) {
-        match self.kept.iter_mut().find(|(id, _)| *id == model.id) {
-            Some((_, kept)) => *kept = bytes,
-            None => self.kept.push((model.id, bytes)),
+        match self.stored.iter_mut().find(|(id, _)| *id == model.id) {
+            Some((_, stored)) => *stored = bytes,
+            None => self.stored.push((model.id, bytes)),
         }
     }
 
@@ -133,7 +133,7 @@ impl Entry {
         let mut out = vec![FORMAT];
         out.extend_from_slice(&self.number.to_be_bytes());
         out.extend_from_slice(&self.created.0.to_be_bytes());
-        for (model, bytes) in &self.kept {
+        for (model, bytes) in &self.stored {
             out.push(*model);
             out.extend_from_slice(&u16::try_from(bytes.len()).unwrap_or(u16::MAX).to_be_bytes());
             out.extend_from_slice(bytes);
@@ -148,8 +148,8 @@ impl Entry {
         let mut entry = Self::new(u32::from_be_bytes(*number), Timestamp(i64::from_be_bytes(*created)));
         while let Some((model, more)) = rest.split_first() {
             let (length, more) = more.split_first_chunk()?;
-            let (kept, more) = more.split_at_checked(usize::from(u16::from_be_bytes(*length)))?;
-            entry.kept.push((*model, Bytes::copy_from_slice(kept)));
+            let (stored, more) = more.split_at_checked(usize::from(u16::from_be_bytes(*length)))?;
+            entry.stored.push((*model, Bytes::copy_from_slice(stored)));
             rest = more;
         }
         Some(entry)
@@ -165,7 +165,7 @@ mod tests {
         let mut entry = Entry::new(7, Timestamp(-1));
         assert_eq!(Entry::parse(&entry.to_bytes()).as_ref(), Some(&entry));
         let (one, two) = (Model { id: 1, name: "one" }, Model { id: 2, name: "two" });
-        entry.put(one, Bytes::from_static(b"kept"));
+        entry.put(one, Bytes::from_static(b"stored"));
         entry.put(two, Bytes::new());
         entry.put(one, Bytes::from_static(b"other"));
         let bytes = entry.to_bytes();

@@ -27,7 +27,7 @@ pub struct ManualTime {
 }
 
 impl Clock {
-    /// A clock that stands at `now` until it is set again.
+    /// A clock that says `now` until it is set again.
     pub fn manual(now: Timestamp) -> Self {
         Self::Manual(Arc::new(ManualTime { wall: AtomicI64::new(now.0), ..ManualTime::default() }))
     }
@@ -48,7 +48,7 @@ impl Clock {
         }
     }
 
-    /// How long ago a moment of the past was, the same one for all: it goes on whatever the clock is set to.
+    /// The time since a fixed moment, the same one for all: it goes on whatever the clock is set to.
     pub fn steady(&self) -> Duration {
         static BEGUN: OnceLock<Instant> = OnceLock::new();
         match self {

@@ -152,7 +152,9 @@ struct LaneState {
 
 /// A slot of a [`Lane`], free again when it is dropped.
 #[derive(Debug)]
-pub struct Slot(#[expect(dead_code, reason = "held, not looked at")] Option<OwnedSemaphorePermit>);
+pub struct Slot(
+    #[expect(dead_code, reason = "gives its slot back when dropped")] Option<OwnedSemaphorePermit>,
+);
 
 impl Lane {
     /// A lane of so many slots, at least one.
@@ -162,7 +164,7 @@ impl Lane {
     }
 
     /// A slot, as soon as one is free; first come, first served. Work that is driven in a slot has one, and gets no
-    /// second: who held one and waited for another could wait for ever.
+    /// second: work that has one and waits for another could wait for ever.
     pub async fn enter(&self) -> Slot {
         if IN_SLOT.with_borrow(Option::is_some) {
             return Slot(None);

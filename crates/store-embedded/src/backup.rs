@@ -102,7 +102,7 @@ pub fn restore(backup: &Path, target: &Path) -> Result<(), Error> {
     let unfinished = begin(target)?;
     let filled = fill(&unfinished, backup, target);
     if filled.is_err() {
-        // What failed is told; what cannot be removed now is removed by the next attempt.
+        // The failure is answered; what cannot be removed now is removed by the next attempt.
         let _ = fs::remove_dir_all(&unfinished);
     }
     filled

@@ -147,7 +147,7 @@ impl Batch {
         Ok(shared.incarnation.stamp(self.sequence))
     }
 
-    /// Begins an epoch, for which a commit that writes nothing stands.
+    /// Begins an epoch, by a commit that writes nothing.
     pub(crate) fn bump(&mut self, commit: &Commit) -> Result<Epoch, Error> {
         let stamp = self.commit(&[], commit)?;
         self.epoch = epoch_of(number_of_stamp(stamp));
@@ -265,7 +265,7 @@ impl Batch {
     }
 
     /// Adds what the feed keeps beside the changes: the commits that say nothing, a mark if one is due, and the trimming of what
-    /// need not be kept; answers with the sequence from which changes are kept, if some go.
+    /// are no longer needed; answers with the sequence of the first change that stays, if some go.
     pub(crate) fn end_feed(&mut self) -> Option<u64> {
         let shared = Arc::clone(&self.shared);
         let engine = shared.engine().ok()?;
@@ -291,7 +291,7 @@ impl Batch {
         }
         self.write.delete_range_cf(feed, first.to_be_bytes(), new_first.to_be_bytes());
         self.write.put_cf(meta, FEED_FIRST, new_first.to_be_bytes());
-        // Readers are told before the rows go: they may refuse too early, never skip.
+        // Readers see the new start before the rows go: they may refuse too early, never skip.
         shared.feed_first.store(new_first, Ordering::Release);
         Some(new_first)
     }
@@ -337,7 +337,7 @@ impl Batch {
         }
     }
 
-    /// Makes the batch empty, whatever became of it. Leases that are not to be kept are given back.
+    /// Makes the batch empty, whatever became of it. Leases that were not written are given back.
     pub(crate) fn clear(&mut self) {
         self.write.clear();
         self.rows.clear();

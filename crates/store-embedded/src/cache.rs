@@ -108,7 +108,7 @@ pub(crate) enum Found {
     Unknown(Option<Ticket>),
 }
 
-/// Where a place stands in its shard.
+/// The index of a place in its shard.
 enum Standing {
     Valid(usize),
     /// With what the engine said before.
@@ -240,7 +240,7 @@ impl Cache {
         }
     }
 
-    /// Hits, misses and bytes held.
+    /// Hits, misses and bytes in use.
     pub(crate) fn counts(&self) -> (u64, u64, u64) {
         self.shards.iter().fold((0, 0, 0), |(hits, misses, bytes), shard| {
             let shard = shard.lock();
@@ -253,7 +253,7 @@ impl Cache {
         self.shards.get((hash >> 32) as usize & (SHARDS - 1)).map(Mutex::lock)
     }
 
-    /// Where a place stands; what a range removed goes on the way.
+    /// The index of a place; what a range removed goes on the way.
     fn standing(&self, shard: &mut Shard, hash: u64, place: &[u8]) -> Standing {
         let mut in_flight = shard.in_flight.find(hash, |other| *other == hash).is_some();
         // Of this batch and no later one: the shard is locked, and `removed` below.

@@ -16,14 +16,14 @@ use super::batch::{BATCH_BYTES_MAX, Batch};
 use super::failure::{engine_failed, family};
 use super::folder::rows_of;
 use super::format::{FEED, META};
-use super::keeper::ROOM_AGAIN;
+use super::monitor::ROOM_AGAIN;
 use super::options::Durability;
 use super::reply::{Reply, refuse, send, settle};
 use super::request::{Answer, Queued, Request};
 use super::shared::Shared;
 use super::state::State;
 use super::warm::LARGE_ROWS;
-use super::{keeper, tidy};
+use super::{monitor, tidy};
 use store_contract::{Appended, Commit, CommitWithAppends, Error, ErrorKind, Partition, Stamp};
 
 /// What the engine says of a log that it could not write to before.
@@ -44,10 +44,10 @@ pub(crate) fn start(
     let (mut stops, mut threads) = (vec![tidier], Vec::new());
     let resting = Arc::clone(shared);
     threads.push(thread(shared, "store-tidier", move || tidy::whenever_at_rest(&resting, &stopped))?);
-    let (keeper, stopped) = sync_channel(0);
-    stops.push(keeper);
-    let (kept, queue) = (Arc::clone(shared), queue.downgrade());
-    threads.push(thread(shared, "store-keeper", move || keeper::keep(&kept, &queue, &stopped))?);
+    let (monitor_stop, stopped) = sync_channel(0);
+    stops.push(monitor_stop);
+    let (monitored, queue) = (Arc::clone(shared), queue.downgrade());
+    threads.push(thread(shared, "store-monitor", move || monitor::run(&monitored, &queue, &stopped))?);
     if let Durability::Interval(interval) = shared.options.durability {
         let (syncer, stopped) = sync_channel(0);
         stops.push(syncer);
@@ -69,13 +69,13 @@ struct Committer {
     shared: Arc<Shared>,
     batch: Batch,
     replies: Vec<Reply>,
-    /// When the folder was last seen; `None` before the first look, and after one that told nothing.
+    /// When the folder was last seen; `None` before the first look, and after one that failed.
     looked: Option<Instant>,
 }
 
 impl Committer {
     fn run(mut self, mut requests: mpsc::Receiver<Queued>, stops: Vec<SyncSender<()>>) {
-        // If this thread panics, nothing is written any more, and later callers are told.
+        // If this thread panics, nothing is written any more, and later callers are refused.
         let mut guard = FailOnPanic { shared: Arc::clone(&self.shared), armed: true };
         let mut closing = Vec::new();
         while closing.is_empty() {
@@ -165,7 +165,7 @@ impl Committer {
         }
     }
 
-    /// A group may be larger than a batch: what is settled on the way is kept until all is.
+    /// A group may be larger than a batch: outcomes that are settled on the way wait until all are.
     fn accept_group(
         &mut self,
         commits: &[CommitWithAppends],
@@ -234,7 +234,7 @@ impl Committer {
         if self.shared.check_commits().is_err() {
             return false;
         }
-        // After a look that told nothing, what would not be acknowledged is not written either.
+        // After a look that failed, what would not be acknowledged is not written either.
         if self.looked.is_none() && !self.look_at_folder() {
             self.batch.begin_anew();
             return false;
@@ -293,7 +293,7 @@ impl Committer {
         let Ok(engine) = self.shared.engine() else { return };
         let (start, end) = (0_u64.to_be_bytes(), first.saturating_sub(1).to_be_bytes());
         if let Err(error) = engine.delete_file_in_range_cf(family(&engine, FEED), start, end) {
-            tracing::warn!(%error, "files of the feed's past were not given back");
+            tracing::warn!(%error, "files of trimmed changes of the feed were not removed");
         }
     }
 
@@ -380,12 +380,12 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (_shared, mut batch) = batch(folder.path());
         assert!(batch.lease("job", LONG).unwrap().is_some());
-        // As after a look at the folder that told nothing.
+        // As after a look at the folder that failed.
         batch.begin_anew();
         assert!(batch.lease("job", LONG).unwrap().is_some());
         batch.keep_leases();
         batch.clear();
-        assert!(batch.lease("job", LONG).unwrap().is_none(), "one that was written is held");
+        assert!(batch.lease("job", LONG).unwrap().is_none(), "one that was written is taken");
     }
 
     #[test]

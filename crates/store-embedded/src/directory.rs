@@ -22,7 +22,7 @@ pub(crate) fn recover(db: &DB, lives: &Lives) -> Result<(), Error> {
             let entry = Stored::parse(value).and_then(|stored| tenant_rows::Entry::parse(stored.value));
             let learnt = place.get(head..).zip(entry).and_then(|(key, entry)| learn(lives, key, &entry));
             if learnt.is_none() {
-                // Who asks for it is told.
+                // Who asks for it gets the error.
                 tracing::error!(row = %place.escape_ascii(), "a row of the directory of tenants is damaged");
             }
             rows.next();

@@ -14,13 +14,13 @@ use rustix::io::Errno;
 use super::options::EmbeddedOptions;
 use store_contract::{Commit, Write};
 
-/// What is kept free if nobody says how much, at most ...
+/// What stays free if nobody says how much, at most ...
 const FREE_BYTES_MIN: u64 = 1024 * 1024 * 1024;
 /// ... and at most this part of the disk.
 const FREE_PART: u64 = 20;
 /// The ballast is at most this part of the disk.
 const BALLAST_PART: u64 = 100;
-/// Writes are taken again once so much more is free than is kept: this part of it.
+/// Writes are taken again once so much more is free than must stay free: this part of it.
 const SLACK_PART: u64 = 8;
 const BALLAST: &str = "BALLAST";
 /// After an attempt to set the ballast aside, the next comes so much later: it may have written all its bytes for nothing.
@@ -49,20 +49,20 @@ impl Disk {
         self.free_bytes
     }
 
-    /// Bytes that are kept free.
-    pub(crate) fn kept_bytes(self, options: &EmbeddedOptions) -> u64 {
+    /// Bytes that must stay free.
+    pub(crate) fn reserved_bytes(self, options: &EmbeddedOptions) -> u64 {
         options.disk_free_min.unwrap_or_else(|| FREE_BYTES_MIN.min(self.bytes / FREE_PART))
     }
 
-    /// Whether less is free than is kept.
+    /// Whether less is free than must stay free.
     pub(crate) fn is_low(self, options: &EmbeddedOptions) -> bool {
-        self.free_bytes < self.kept_bytes(options)
+        self.free_bytes < self.reserved_bytes(options)
     }
 
     /// Whether writes may begin again.
     pub(crate) fn has_room(self, options: &EmbeddedOptions) -> bool {
-        let kept = self.kept_bytes(options);
-        self.free_bytes >= kept.saturating_add(kept / SLACK_PART)
+        let reserved = self.reserved_bytes(options);
+        self.free_bytes >= reserved.saturating_add(reserved / SLACK_PART)
     }
 
     fn ballast_bytes(self, options: &EmbeddedOptions) -> u64 {
@@ -110,9 +110,9 @@ impl Ballast {
         }
         // A copied file may have a length and no bytes.
         let taken = |found: fs::Metadata| found.len().min(found.blocks().saturating_mul(BLOCK_BYTES));
-        let held = fs::metadata(&self.path).map_or(0, taken);
-        let needed = disk.kept_bytes(options).saturating_add(bytes.saturating_mul(2));
-        if held >= bytes || disk.free_bytes < needed {
+        let present = fs::metadata(&self.path).map_or(0, taken);
+        let needed = disk.reserved_bytes(options).saturating_add(bytes.saturating_mul(2));
+        if present >= bytes || disk.free_bytes < needed {
             return Ok(());
         }
         let now = Instant::now();
@@ -188,7 +188,7 @@ mod tests {
     fn check(disk_free_min: Option<u64>, bytes: u64, low_below: u64, room_from: u64) {
         let options = EmbeddedOptions { disk_free_min, ..EmbeddedOptions::recommended() };
         let free = |free_bytes| Disk { free_bytes, bytes };
-        assert_eq!(free(0).kept_bytes(&options), low_below);
+        assert_eq!(free(0).reserved_bytes(&options), low_below);
         assert!(!free(low_below).is_low(&options));
         assert!(low_below == 0 || free(low_below - 1).is_low(&options));
         assert!(free(room_from).has_room(&options));

@@ -371,5 +371,5 @@ fn merge(refused: Vec<Option<Error>>, submitted: Vec<Result<Stamp, Error>>) -> V
 
 /// The committer went away with a request in hand.
 fn lost() -> Error {
-    Error::new(ErrorKind::Unknown, "write: the committer ended before it told the outcome")
+    Error::new(ErrorKind::Unknown, "write: the committer ended before it acknowledged")
 }

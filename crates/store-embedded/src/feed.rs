@@ -14,7 +14,7 @@ use super::shared::Shared;
 use store_contract::limits::FEED_PAGE_BYTES_MAX;
 use store_contract::{Change, Cursor, Error, ErrorKind, FeedPage, Outcome, Partition, WriteId};
 
-/// Rows of the feed that are looked at for one page, told or not.
+/// Rows of the feed that are looked at for one page, whether they are part of it or not.
 const ROWS_LOOKED_AT_MAX: usize = 65_536;
 
 impl Shared {
@@ -98,5 +98,8 @@ impl Shared {
 }
 
 fn too_old() -> Error {
-    Error::new(ErrorKind::TooLarge, "read the feed: the cursor is older than what is kept")
+    Error::new(
+        ErrorKind::TooLarge,
+        "read the feed: the cursor is older than the oldest change that is stored",
+    )
 }

@@ -11,9 +11,9 @@ use super::failure::{engine_failed, family};
 use super::format::{FEED, MARK, META, Mark, READER, damaged, parse_mark, parse_sequence, sequence_of_key};
 use store_contract::{Error, FeedOptions, Timestamp};
 
-/// A mark stands behind this part of what is kept at most.
+/// There is a mark for each such part of the most bytes that the feed stores.
 const MARK_PART: u64 = 4_096;
-/// Changes go when there are so many of them: this part of what is kept at most, or at least.
+/// Changes go when there are so many of them: this part of the most that is stored, or of the least.
 const TRIM_PART: u64 = 16;
 
 /// What the feed holds.
@@ -82,13 +82,13 @@ impl FeedLog {
         Some(mark)
     }
 
-    /// Takes away the oldest marks whose changes need not be kept. Cost: none to speak of, if there are none.
+    /// Takes away the oldest marks whose changes are no longer needed. Cost: none to speak of, if there are none.
     pub(crate) fn trim(&mut self, now: Timestamp, options: FeedOptions) -> Vec<Mark> {
         let FeedOptions { bytes_min, age_min, bytes_max } = options;
         let (mut count, mut bytes) = (0, 0);
         if self.bytes > bytes_max {
-            let kept = bytes_max - bytes_max / TRIM_PART;
-            while let Some(mark) = self.marks.get(count).filter(|_| self.bytes - bytes > kept) {
+            let rest = bytes_max - bytes_max / TRIM_PART;
+            while let Some(mark) = self.marks.get(count).filter(|_| self.bytes - bytes > rest) {
                 bytes += mark.bytes;
                 count += 1;
             }

@@ -2,7 +2,7 @@
 //!
 //! | file       | what it says                                                               |
 //! |------------|----------------------------------------------------------------------------|
-//! | `LOCK`     | held, by a lock of the system, by the process that serves the store         |
+//! | `LOCK`     | locked by the process that serves the store                                 |
 //! | `FORMAT`   | this is a store of Twinfold, of this format version, created by this version; `copy`, if it is one |
 //! | `CREATING` | the creation did not finish: nothing was acknowledged, begin again          |
 //! | `BALLAST`  | nothing: bytes that are given back when the disk is full                    |
@@ -28,7 +28,7 @@ const FORMAT_WRITTEN: &str = "FORMAT.unfinished";
 /// No FORMAT file is longer; anything longer is not ours.
 const FORMAT_BYTES_MAX: u64 = 1024;
 
-/// A folder held by this process until it is dropped.
+/// A folder locked by this process until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Folder {
     path: PathBuf,
@@ -39,7 +39,7 @@ pub(crate) struct Folder {
 }
 
 /// What tells a store's folder from another one at the same path: the lock file and the folder of rows that lie in it.
-/// Their numbers are given to no other file as long as both are open, as the lock is while it is held.
+/// Their numbers are given to no other file as long as both are open, as the lock is while it is locked.
 #[derive(Debug)]
 pub(crate) struct Identity {
     lock: Member,

@@ -9,7 +9,7 @@
 //! | meta    | `r` name                     | sequence of the last commit that a reader of the feed has seen (u64) |
 //! | meta    | `s` space (u8)               | kind (u8: 0 commit, 1 append), name                     |
 //! | meta    | `d` model (u8)               | name of the model that has the number in change records |
-//! | meta    | `f`                          | sequence of the oldest change kept (u64)                |
+//! | meta    | `f`                          | sequence of the oldest change stored (u64)              |
 //! | meta    | `i`                          | incarnation (u64), whether an end without closing loses it (u8: 0, 1) |
 //! | meta    | `l` name                     | epoch of the lease when it was last taken (u64)         |
 //!
@@ -43,7 +43,7 @@ pub(crate) const MARK: &[u8] = b"m";
 pub(crate) const READER: &[u8] = b"r";
 /// Keys in [`META`] of models begin so.
 pub(crate) const MODEL: &[u8] = b"d";
-/// The key in [`META`] of the oldest change kept.
+/// The key in [`META`] of the oldest change stored.
 pub(crate) const FEED_FIRST: &[u8] = b"f";
 
 const PLAIN: u8 = 0;

@@ -22,15 +22,15 @@ pub(super) fn begin(
     is_cut: bool,
 ) -> Result<Incarnation, Error> {
     let failed = |error| engine_failed(db.path(), "open", error);
-    let held = db.get_pinned_cf(family(db, META), INCARNATION).map_err(failed)?;
-    let held = held.map(|row| parse_incarnation(&row).ok_or_else(unsaid)).transpose()?;
-    if held.is_none() && !folder.is_creating() {
+    let stored = db.get_pinned_cf(family(db, META), INCARNATION).map_err(failed)?;
+    let stored = stored.map(|row| parse_incarnation(&row).ok_or_else(unsaid)).transpose()?;
+    if stored.is_none() && !folder.is_creating() {
         return Err(unsaid());
     }
-    let going_on = held.filter(|(_, is_fragile)| !is_fragile && !folder.is_copy() && !is_cut);
+    let going_on = stored.filter(|(_, is_fragile)| !is_fragile && !folder.is_copy() && !is_cut);
     let incarnation = going_on.map_or_else(Incarnation::new, |(incarnation, _)| incarnation);
     let is_fragile = durability != Durability::Sync;
-    if held != Some((incarnation, is_fragile)) {
+    if stored != Some((incarnation, is_fragile)) {
         write(db, incarnation, is_fragile)?;
     }
     Ok(incarnation)

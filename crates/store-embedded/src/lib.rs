@@ -32,7 +32,7 @@ mod erasure;
 mod batch;
 mod request;
 mod reply;
-mod keeper;
+mod monitor;
 mod tidy;
 mod warm;
 mod committer;

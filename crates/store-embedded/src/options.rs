@@ -27,17 +27,17 @@ pub struct EmbeddedOptions {
     pub cache_bytes: usize,
     /// Bytes of RocksDB's cache of blocks.
     pub block_cache_bytes: usize,
-    /// Bytes of one memtable of rows; up to three are kept while they are flushed.
+    /// Bytes of one memtable of rows; up to three exist while they are flushed.
     pub memtable_bytes: usize,
     /// Bytes of log after which memtables are flushed: bounds the time to open after a kill.
     pub log_bytes_max: u64,
-    /// How many old log files are kept to be written over (0: none).
+    /// How many old log files are left to be written over (0: none).
     pub log_files_kept: usize,
     /// A store without a commit for so long is looked over, and merged if much of it is garbage.
     pub rest: Duration,
     /// How often the store looks whether its folder is still there, and whether a full disk has room again.
     pub look: Duration,
-    /// Bytes of the disk that are kept free: with less, only removals are written. `None`: the smaller of 1 GiB and a twentieth
+    /// Bytes of the disk that must stay free: with less, only removals are written. `None`: the smaller of 1 GiB and a twentieth
     /// of the disk.
     pub disk_free_min: Option<u64>,
     /// The largest file that is set aside and given back if the disk is full all the same; at most a hundredth of the disk.

@@ -46,7 +46,7 @@ impl Ranges {
         self.floor = self.floor.max(moment);
     }
 
-    /// How many parts are kept.
+    /// How many parts there are.
     pub(crate) fn len(&self) -> usize {
         self.parts.len()
     }

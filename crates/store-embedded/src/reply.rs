@@ -44,8 +44,8 @@ pub(crate) fn send(shared: &Shared, reply: Reply, written: bool) -> Option<Lease
             let _ = answer.send(if written { outcome } else { Err(under_way(shared)) });
         }
         Reply::Lease(answer, outcome) => {
-            let untold = answer.send(if written { outcome } else { Err(under_way(shared)) });
-            return untold.err()?.ok()?;
+            let unsent = answer.send(if written { outcome } else { Err(under_way(shared)) });
+            return unsent.err()?.ok()?;
         }
         Reply::Renew(answer, is_held) => {
             let _ = answer.send(if written { Ok(is_held) } else { Err(under_way(shared)) });

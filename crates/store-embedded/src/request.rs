@@ -39,7 +39,7 @@ pub(crate) enum Request {
         ttl: Duration,
         answer: Answer<bool>,
     },
-    /// Notes where a reader of the feed stands.
+    /// Notes how far a reader of the feed has come.
     KeepFeed(Box<str>, Vec<Cursor>, Answer<()>),
     /// Answers when everything before it is settled: an error if the batch with it failed, so that some of it is not.
     Settle(Answer<()>),

@@ -63,7 +63,7 @@ pub(crate) struct Shared {
     identity: Identity,
     /// When it was last said that the folder cannot be looked at.
     look_warned: Mutex<Option<Instant>>,
-    /// The engine, until the store is closed, and not while it is opened again. The guard is held for one call each.
+    /// The engine, until the store is closed, and not while it is opened again. Each call takes the guard once.
     /// Snapshots share it: they end before it is closed.
     open: RwLock<Option<Arc<DB>>>,
     /// The right to the folder, until the store is closed.
@@ -271,11 +271,11 @@ fn open_engine(
     Ok((db, incarnation))
 }
 
-/// The engine, held open.
+/// The engine; it is not closed before this is dropped.
 pub(crate) struct Engine<'a>(RwLockReadGuard<'a, Option<Arc<DB>>>);
 
 impl Engine<'_> {
-    /// The engine, for a snapshot, which must be noted while this is held.
+    /// The engine, for a snapshot, which must be noted before this is dropped.
     pub(crate) fn share(&self) -> Arc<DB> {
         Arc::clone(self.opened())
     }
@@ -301,7 +301,7 @@ fn closed() -> Error {
     Error::new(ErrorKind::Unavailable, "use a store that was closed")
 }
 
-/// Newest commit and oldest change kept; notes the spaces and models that were used.
+/// Newest commit and oldest change stored; notes the spaces and models that were used.
 fn recover(db: &DB, (spaces, models): (&Spaces, &Models)) -> Result<(u64, u64), Error> {
     let failed = |error| engine_failed(db.path(), "open", error);
     let newest = db.iterator_cf(family(db, FEED), IteratorMode::End).next().transpose().map_err(failed)?;

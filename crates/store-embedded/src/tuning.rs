@@ -20,7 +20,7 @@ const MEMTABLE_FILTER_SHARE: f64 = 0.005;
 const FILTERED: &str = "twinfold.point-rows";
 const BLOCK_BYTES: usize = 16 * 1024;
 /// A batch is written in the order of its places: the search for the next one begins where the one before was put.
-/// One such place is kept for all keys that begin with the same byte.
+/// One such place is remembered for all keys that begin with the same byte.
 const INSERT_HINTS: &str = "memtable_insert_with_hint_prefix_extractor=rocksdb.FixedPrefix.1";
 const FEED_MEMTABLE_BYTES: usize = 16 * 1024 * 1024;
 const META_MEMTABLE_BYTES: usize = 1024 * 1024;

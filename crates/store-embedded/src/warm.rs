@@ -12,7 +12,7 @@ use store_contract::{Commit, Condition, Error, Limits, rest};
 
 /// A commit of more rows is large.
 pub(crate) const LARGE_ROWS: usize = 4_000;
-/// So many rows are read on the caller's thread before others have a turn.
+/// So many rows are read on the caller's thread before others may run.
 const READ_AT_ONCE: usize = 64;
 
 impl Shared {

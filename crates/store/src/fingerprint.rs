@@ -1,4 +1,4 @@
-//! What a writer demands of the state that it finds, told by the bytes that are stored, not by when they were:
+//! What a writer demands of the state that it finds, by the bytes that are stored, not by when they were:
 //! what is restored from a backup, or read on another node, is the same state.
 
 /// Tells states apart: a hash of stored bytes.
@@ -23,10 +23,10 @@ pub enum Fingerprints {
 }
 
 impl Fingerprints {
-    fn hold(&self, held: Fingerprint) -> bool {
+    fn hold(&self, stored: Fingerprint) -> bool {
         match self {
             Self::Any => true,
-            Self::These(these) => these.contains(&held),
+            Self::These(these) => these.contains(&stored),
         }
     }
 }
@@ -51,14 +51,14 @@ impl StateCondition {
     }
 
     /// Whether this state is as demanded; `None`: nothing is stored.
-    pub fn is_met_by(&self, held: Option<Fingerprint>) -> bool {
-        let is = |wanted: &Fingerprints| held.is_some_and(|held| wanted.hold(held));
+    pub fn is_met_by(&self, stored: Option<Fingerprint>) -> bool {
+        let is = |wanted: &Fingerprints| stored.is_some_and(|stored| wanted.hold(stored));
         self.one_of.as_ref().is_none_or(is) && !self.none_of.as_ref().is_some_and(is)
     }
 
     /// The same, of stored bytes that are hashed only if it matters.
-    pub fn is_met_by_bytes(&self, held: Option<&[u8]>) -> bool {
-        self.is_none() || self.is_met_by(held.map(Fingerprint::of))
+    pub fn is_met_by_bytes(&self, stored: Option<&[u8]>) -> bool {
+        self.is_none() || self.is_met_by(stored.map(Fingerprint::of))
     }
 }
 

@@ -8,7 +8,7 @@
 //!   later; the commit may never follow. An epoch that another handle began is known late.
 //! - Commits submitted together keep their order inside a partition only.
 //! - The feed has several shards. One shard tells what happened in several partitions in another order than it happened, that of
-//!   each partition kept; and tells again what it told ([`feed`]).
+//!   each partition stays; and a page may repeat earlier changes ([`feed`]).
 //! - Leases are lost before their time, and then given to another, or to two ([`leases`]).
 //! - A call lets others go on first, so tasks of one thread meet in any order, and each seed gives another.
 //! - Nothing is cached; reads of several pages are validated; limits are the portable ones.
@@ -47,7 +47,7 @@ pub struct HostileOptions {
     pub seed: u64,
     /// Shards of the feed; a power of two.
     pub feed_shards: u32,
-    /// The chance that a row is told as this handle read it last.
+    /// The chance that a row is answered as this handle read it last.
     pub stale: u64,
     /// The chance that a commit was decided and nobody says how.
     pub lost: u64,
@@ -55,7 +55,7 @@ pub struct HostileOptions {
     pub late: u64,
     /// The chance that a page of the feed tells the changes of its partitions in another order.
     pub shuffled: u64,
-    /// The chance that a page of the feed begins with what was told before.
+    /// The chance that a page of the feed begins with changes of the page before.
     pub twice: u64,
     /// The chance that a lease is given though another holds it; and that a holder that renews it has lost it.
     pub unleased: u64,
@@ -111,7 +111,7 @@ struct World {
     options: HostileOptions,
     dice: Mutex<Dice>,
     late: Mutex<Vec<Late>>,
-    /// What became of commits of whom nobody was told, by their tickets.
+    /// What became of commits that were not acknowledged, by their tickets.
     decided: Mutex<HashMap<Ticket, Decided>>,
     /// By its name, who was given a lease last.
     holders: Mutex<HashMap<Box<str>, Lease>>,
@@ -168,7 +168,7 @@ impl World {
         let place = self.below(late.len());
         if place < late.len() {
             let one = late.swap_remove(place);
-            // Whatever becomes of it, nobody is told.
+            // Whatever becomes of it is not acknowledged.
             match one {
                 Late::Commit(ticket, commit) => drop(self.carry_out(ticket, commit)),
                 Late::Append(append, epoch) => drop(self.memory.append(&append, epoch)),
@@ -203,7 +203,7 @@ impl World {
         self.with_ticket(ticket)
     }
 
-    /// Some are told without a ticket.
+    /// Some errors have no ticket.
     fn with_ticket(&self, ticket: Ticket) -> Error {
         let error = Error::new(ErrorKind::Unknown, "commit: nobody said what became of it");
         if self.roll(PER_MILLE / 2) { error.with_ticket(ticket) } else { error }
@@ -249,7 +249,7 @@ impl Hostile {
         outcomes.into_iter().map(|outcome| outcome.unwrap_or_else(lost)).collect()
     }
 
-    /// In which order commits are carried out that were submitted together: that inside a partition is kept.
+    /// In which order commits are carried out that were submitted together: that inside a partition stays.
     fn order<'a>(&self, partitions: impl Iterator<Item = &'a Partition>) -> Vec<usize> {
         let mut order: Vec<(u64, usize)> = Vec::new();
         let mut ranks: HashMap<&Partition, u64> = HashMap::new();
@@ -310,8 +310,8 @@ impl Hostile {
 
     pub(crate) fn get(&self, partition: &Partition, key: &[u8]) -> Result<Option<Row>, Error> {
         self.world.memory.check_open()?;
-        let told = self.seen.lock().get(&place(partition, key)).cloned();
-        match told.filter(|_| self.world.roll(self.world.options.stale)) {
+        let seen = self.seen.lock().get(&place(partition, key)).cloned();
+        match seen.filter(|_| self.world.roll(self.world.options.stale)) {
             Some(row) => Ok(row),
             None => self.get_linear(partition, key),
         }
@@ -340,10 +340,10 @@ impl Hostile {
         ticket: Option<Ticket>,
     ) -> Result<Outcome, Error> {
         let world = &self.world;
-        let told = |stamp: Option<Stamp>| stamp.map_or(Outcome::NotCommitted, Outcome::Committed);
+        let outcome = |stamp: Option<Stamp>| stamp.map_or(Outcome::NotCommitted, Outcome::Committed);
         if let Some(decided) = ticket.and_then(|ticket| world.decided.lock().remove(&ticket)) {
             assert_eq!(decided.write_id, write_id, "a ticket of another commit");
-            return Ok(told(decided.stamp));
+            return Ok(outcome(decided.stamp));
         }
         let mut late = world.late.lock();
         let is_it = |late: &Late| match late {

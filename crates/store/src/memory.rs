@@ -52,7 +52,7 @@ struct Recorded {
     at: Timestamp,
 }
 
-/// The engine; everything behind one lock, held for one call each.
+/// The engine; everything behind one lock, which each call takes once.
 #[derive(Debug)]
 pub(crate) struct Memory {
     options: MemoryOptions,
@@ -60,7 +60,7 @@ pub(crate) struct Memory {
     spaces: Spaces,
     models: Models,
     state: RwLock<State>,
-    /// Whether snapshots are validated: what a later commit replaces is not kept, and reads end with `Changed`.
+    /// Whether snapshots are validated: what a later commit replaces is gone, and reads end with `Changed`.
     validates: bool,
     limits: Limits,
 }
@@ -324,7 +324,7 @@ impl Memory {
         if next < first {
             return Err(Error::new(
                 ErrorKind::TooLarge,
-                "read the feed: the cursor is older than what is kept",
+                "read the feed: the cursor is older than the oldest change that is stored",
             ));
         }
         let skip = usize::try_from(next - first).unwrap_or(usize::MAX);

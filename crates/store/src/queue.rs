@@ -74,7 +74,7 @@ impl<K: Clone + Eq + Hash, V> WorkQueue<K, V> {
         let more = !waiting.order.is_empty();
         drop(waiting);
         if more {
-            // A note wakes one waiter, and one permit is all that is kept: pass it on.
+            // A note wakes one waiter, and there is one permit at most: pass it on.
             self.arrived.notify_one();
         }
         Some((key, value))

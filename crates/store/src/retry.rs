@@ -203,12 +203,12 @@ impl ReadAttempts {
 
 /// Where writers queue that lost a race, and those who meet them there; where nobody lost, nobody waits.
 ///
-/// Who passed by a queue could win again and again, and who stands in it lose every time. So writers ask
+/// A writer that passed by a queue could win again and again, and those in it lose every time. So writers ask
 /// [`RetryLocks::is_queued`] before their first attempt, and [queue](RetryLocks::queue) if somebody does. Only these wait, not those they
-/// came with: they would hold up others in turn, and these the next.
+/// came with: they would hold up others, and these the next.
 ///
 /// A fixed number of locks is shared by hash: two that share one only wait longer. They are async mutexes and may be
-/// held over an await.
+/// locked over an await.
 #[derive(Debug)]
 pub struct RetryLocks(Box<[Mutex<()>]>);
 

@@ -146,14 +146,16 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// `Conflict` if a condition does not hold (told only after the winner is durable), `Fenced` if its epoch is over,
+    /// `Conflict` if a condition does not hold (answered only after the winner is durable), `Fenced` if its epoch is over,
     /// `OtherIncarnation` if it names a version of another incarnation, `Unknown` (callers had better take
     /// [`Store::commit_known`]), `Unavailable`, `TooLarge`.
     pub async fn commit(&self, commit: Commit) -> Result<Stamp, Error> {
         match &self.engine {
             Engine::Memory(memory) => {
                 let outcome = memory.commit_all(vec![commit]).pop();
-                outcome.unwrap_or_else(|| Err(Error::new(ErrorKind::Unknown, "commit: no outcome was told")))
+                outcome.unwrap_or_else(|| {
+                    Err(Error::new(ErrorKind::Unknown, "commit: the engine gave no outcome"))
+                })
             }
             Engine::Embedded(embedded) => embedded.commit(commit).await,
             Engine::Hostile(hostile) => {
@@ -176,7 +178,7 @@ impl Store {
         }
     }
 
-    /// Takes the lease `name`; `None` while it is held, be it by this process. It runs out by a clock that nobody sets, and ends
+    /// Takes the lease `name`; `None` while somebody has it, be it this process. It runs out by a clock that nobody sets, and ends
     /// with a process that has the store to itself. Cost: a small write.
     ///
     /// # Errors

@@ -1,10 +1,10 @@
 //! The directory of tenants, one for all models: made, listed, removed with everything.
 //!
-//! A tenant that is created has a number of its own, its *life*, which stands in the keys of all its rows. A removal moves its row of
+//! A tenant that is created has a number of its own, its *life*, which is in the keys of all its rows. A removal moves its row of
 //! the directory, in one commit, to those of removals: from then on the name is free, and what comes late for the old
 //! life is refused, or touches rows that nobody reads. Its rows go behind, piece by piece ([`Tenants::finish_removals`]).
 //!
-//! What a model keeps under names inside a tenant (repositories of series, say) is named in a directory of the same kind
+//! What a model has under names inside a tenant (repositories of series, say) is named in a directory of the same kind
 //! ([`Tenants::within`]): each has a life and a number of its own, and can go alone or with its tenant.
 
 mod listing;
@@ -20,7 +20,7 @@ use crate::{
     Commit, Condition, Error, ErrorKind, LimitExceeded, Model, Stamp, Store, Tenant, TenantName, Timestamp,
     Write, WriteIds,
 };
-use store_contract::TenantPlace;
+use store_contract::TenantSlot;
 use store_contract::lives::Directory;
 use store_contract::tenant_rows::{self, Entry};
 
@@ -133,7 +133,7 @@ impl Tenants {
         &self,
         name: &TenantName,
         names_max: usize,
-        kept: Option<(Model, Bytes)>,
+        stored: Option<(Model, Bytes)>,
     ) -> Result<TenantCreation, Error> {
         let mut attempts = BACKOFF.attempts();
         while attempts.next().await {
@@ -148,7 +148,7 @@ impl Tenants {
                 return Ok(TenantCreation::Full);
             };
             let mut entry = Entry::new(self.take_number().await?, self.store.now());
-            if let Some((model, bytes)) = kept.clone() {
+            if let Some((model, bytes)) = stored.clone() {
                 check_model_bytes(&bytes)?;
                 entry.put(model, bytes);
             }
@@ -156,9 +156,9 @@ impl Tenants {
             let mut conditions = vec![Condition::Absent(key.clone())];
             conditions.extend(self.tenant_is_there().await?);
             match self.commit(conditions, vec![Write::PutStamped(key, entry.to_bytes())], false).await? {
-                Some(_) => place.into_iter().for_each(TenantPlace::keep),
+                Some(_) => place.into_iter().for_each(TenantSlot::keep),
                 None => {
-                    place.into_iter().for_each(TenantPlace::give_back);
+                    place.into_iter().for_each(TenantSlot::give_back);
                     continue;
                 }
             }
@@ -281,7 +281,7 @@ impl Tenants {
         &self,
         name: &TenantName,
         names_max: usize,
-    ) -> Result<Option<Option<TenantPlace>>, Error> {
+    ) -> Result<Option<Option<TenantSlot>>, Error> {
         if name.as_str() == self.uncounted {
             return Ok(Some(None));
         }

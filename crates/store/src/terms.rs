@@ -47,7 +47,7 @@ pub const NAME_BYTES_MAX: usize = 2048;
 const COMMIT_NAMES_MAX: usize = 512;
 /// Rows and conditions of a name in a commit.
 const NAME_ROWS: usize = 4;
-/// How often a name stands in a commit, and what stands beside it each time at most.
+/// How often a name is in a commit, and how many bytes beside it each time at most.
 const NAME_COPIES: usize = 3;
 const NAME_BESIDE_BYTES: usize = 16;
 /// Names that are read in one page.

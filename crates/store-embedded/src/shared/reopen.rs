@@ -17,7 +17,7 @@ use crate::{directory, log, tuning};
 
 /// How long an engine that is to be opened again is waited for: a backup may hold it for long.
 const REOPEN_WAIT: Duration = Duration::from_millis(100);
-/// How long readers are kept out at once meanwhile, so that those who hold the engine come to an end.
+/// How long readers wait at once meanwhile, so that those who use the engine come to an end.
 const READERS_WAIT: Duration = Duration::from_millis(1);
 /// How long an engine that is closed is waited for.
 const CLOSE_WAIT: Duration = Duration::from_secs(10);
@@ -34,12 +34,12 @@ impl Shared {
     /// `NoSpace` if there is no room yet, `Unavailable` if a reader holds the engine for long, `Locked` if somebody else has
     /// the rows open: to be tried again; anything else for ever.
     pub(crate) fn reopen(&self) -> Result<(), Error> {
-        // Readers are told to come again rather than kept waiting.
+        // Readers are refused for a moment rather than made to wait.
         if let Some(opened) = self.take_engine()? {
             self.snapshots.end();
             if let Err(opened) = close_engine(opened, REOPEN_WAIT) {
                 *self.open.write() = Some(opened);
-                return Err(engine_held());
+                return Err(engine_in_use());
             }
         }
         let rows = rows_of(&self.path);
@@ -66,7 +66,7 @@ impl Shared {
                 return Ok(open.take());
             }
             if begun.elapsed() >= REOPEN_WAIT {
-                return Err(engine_held());
+                return Err(engine_in_use());
             }
             thread::sleep(FREE_PAUSE);
         }
@@ -106,7 +106,7 @@ impl Shared {
             // An engine that is closed looks its files up by their names, and writes those anew that it finds changed:
             // those of whoever owns the path by now. The process is about to end.
             std::mem::forget(opened);
-        } else if let Some(Err(_held)) = opened.map(|opened| close_engine(opened, CLOSE_WAIT)) {
+        } else if let Some(Err(_in_use)) = opened.map(|opened| close_engine(opened, CLOSE_WAIT)) {
             // Nobody may open the folder while this engine may write there: it stays locked until the process ends.
             tracing::error!(path = %self.path.display(), "a read does not end: the folder stays locked");
             std::mem::forget(folder);
@@ -121,7 +121,7 @@ impl Shared {
 ///
 /// # Errors
 ///
-/// The engine, if it is still held after `wait`.
+/// The engine, if it is still in use after `wait`.
 fn close_engine(mut engine: Arc<DB>, wait: Duration) -> Result<(), Arc<DB>> {
     let begun = Instant::now();
     loop {
@@ -130,13 +130,13 @@ fn close_engine(mut engine: Arc<DB>, wait: Duration) -> Result<(), Arc<DB>> {
                 drop(engine);
                 return Ok(());
             }
-            Err(held) if begun.elapsed() >= wait => return Err(held),
-            Err(held) => engine = held,
+            Err(in_use) if begun.elapsed() >= wait => return Err(in_use),
+            Err(in_use) => engine = in_use,
         }
         thread::sleep(FREE_PAUSE);
     }
 }
 
-fn engine_held() -> Error {
+fn engine_in_use() -> Error {
     Error::new(ErrorKind::Unavailable, "open again: a reader or a backup is under way")
 }

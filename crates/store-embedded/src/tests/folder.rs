@@ -8,7 +8,7 @@ const PATIENCE: Duration = Duration::from_secs(300);
 async fn check_lost(how: impl Fn(&Path)) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("data");
-    // The keeper never looks: the write itself must notice.
+    // The monitor never looks: the write itself must notice.
     let store = Embedded::open(&path, EmbeddedOptions { look: PATIENCE, ..options(Clock::System) }).unwrap();
     fill(&store, 20).await;
     assert!(store.statistics().is_writable);
@@ -89,7 +89,7 @@ async fn a_lost_folder_is_noticed_without_a_write() {
         fs::rename(path.join(part), &elsewhere).unwrap();
         let started = std::time::Instant::now();
         while store.statistics().is_writable {
-            assert!(started.elapsed() < PATIENCE, "the keeper does not look");
+            assert!(started.elapsed() < PATIENCE, "the monitor does not look");
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
         drop(store);

@@ -65,7 +65,7 @@ async fn a_snapshot_that_goes_in_time_is_waited_for() {
     let shared = Arc::clone(store.shared());
     let held = shared.engine().unwrap().share();
     let going = std::thread::spawn(move || drop(held));
-    // The thread may be late on a busy machine: recovery is tried again then, as the keeper does.
+    // The thread may be late on a busy machine: recovery is tried again then, as the monitor does.
     let begun = Instant::now();
     while let Err(error) = shared.reopen() {
         assert_eq!(error.kind(), ErrorKind::Unavailable, "{error}");

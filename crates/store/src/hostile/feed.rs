@@ -8,7 +8,7 @@ use crate::{Change, Cursor, Error, FeedPage, Partition};
 use store_contract::incarnation::{incarnation_of_cursor, number_of_cursor};
 use store_contract::place::place;
 
-/// At most so many commits before the cursor begins what is told again.
+/// Changes come again from at most so many commits before the cursor on.
 const BACK_MAX: usize = 8;
 
 impl Hostile {
@@ -57,7 +57,7 @@ impl Hostile {
                 changes.drain(..surplus);
                 Ok(changes)
             }
-            // It is no longer kept; what is wrong with the cursor itself is said to whoever reads on from it.
+            // It is no longer stored; what is wrong with the cursor itself is said to whoever reads on from it.
             Err(_) => Ok(Vec::new()),
         }
     }
@@ -87,7 +87,7 @@ impl Hostile {
     }
 }
 
-/// Gives each change the newest cursor behind which nothing lies that is told later in the page.
+/// Gives each change the newest cursor behind which nothing lies that comes later in the page.
 fn place_cursors(changes: &mut [Change], asked: Cursor, end: Cursor) {
     let newest = changes.iter().map(|change| change.number).max().unwrap_or(0);
     let asked = number_of_cursor(asked);

@@ -101,10 +101,10 @@ impl State {
         self.feed.push_back(recorded);
         while let Some(Recorded { number, bytes, at, .. }) = self.feed.front() {
             let age = u64::try_from(now.0.saturating_sub(at.0)).unwrap_or(0);
-            let is_kept = *number > slowest
+            let is_needed = *number > slowest
                 || Duration::from_micros(age) < age_min
                 || self.feed_bytes < bytes_min.saturating_add(*bytes);
-            if is_kept && self.feed_bytes <= bytes_max {
+            if is_needed && self.feed_bytes <= bytes_max {
                 break;
             }
             self.feed_bytes -= bytes;
@@ -112,7 +112,7 @@ impl State {
         }
     }
 
-    /// The sequence of the oldest change that is kept (or would be the first).
+    /// The sequence of the oldest change that is stored (or would be the first).
     pub(super) fn feed_first(&self) -> u64 {
         self.feed.front().map_or(self.sequence + 1, |recorded| recorded.number)
     }

@@ -91,7 +91,7 @@ impl Store {
     ///
     /// As [`Store::commit_known`]; `Fenced` if the epoch is over.
     pub async fn append_then_commit(&self, commit: CommitWithAppends) -> Result<Stamp, Error> {
-        let lost = || Err(Error::new(ErrorKind::Unknown, "commit: no outcome was told"));
+        let lost = || Err(Error::new(ErrorKind::Unknown, "commit: the engine gave no outcome"));
         self.append_then_commit_all(vec![commit]).await.pop().unwrap_or_else(lost)
     }
 

@@ -17,7 +17,7 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// `Unavailable`; `TooLarge` if the cursor is older than what is kept; `OtherIncarnation` if it is of another incarnation;
+    /// `Unavailable`; `TooLarge` if the cursor is older than the oldest change stored; `OtherIncarnation` if it is of another incarnation;
     /// `Misuse` if there is no such shard.
     pub async fn feed(&self, shard: u32, cursor: Cursor, changes_max: usize) -> Result<FeedPage, Error> {
         self.check_shard("read", shard)?;
@@ -32,8 +32,8 @@ impl Store {
     }
 
     /// Registers a reader of a shard of the feed by its name, or acknowledges how far it has come, by one or many cursors of that
-    /// shard: what lies behind the slowest is kept for it up to the cap ([`crate::FeedOptions`]), also over restarts. Without a
-    /// cursor of this incarnation nothing is kept for it any more. What several say of one reader counts as said last: who says it
+    /// shard: changes behind the slowest stay for it up to the cap ([`crate::FeedOptions`]), also over restarts. Without a
+    /// cursor of this incarnation nothing stays for it any more. If several acknowledge for one reader the last one counts: it
     /// names a cursor that is not newer than the shard's end before he looked how far the reader has come. Cost: a small
     /// write, if that is news.
     ///
@@ -81,7 +81,7 @@ impl Store {
     }
 
     /// A cursor that was read from a row of this store, as one of the store's present incarnation: what a restore brings back, or
-    /// the end of a process leaves, it leaves whole, the row and what it points at. Never for one kept elsewhere. One that
+    /// the end of a process leaves, it leaves whole, the row and what it points at. Never for one stored elsewhere. One that
     /// points behind the end stays as it is.
     pub fn adopt_cursor(&self, cursor: Cursor) -> Cursor {
         match &self.engine {

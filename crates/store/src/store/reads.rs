@@ -150,7 +150,7 @@ impl Store {
 
     /// The store as it is: for reads of several pages that are to see one state. An engine that cannot keep what is
     /// overwritten meanwhile ends such a read with `Changed` instead; [`crate::ReadAttempts`] says how often to begin anew. Cost: some 100 ns; rows that are
-    /// removed or overwritten meanwhile are kept until the snapshot ends.
+    /// removed or overwritten meanwhile stay on disk until the snapshot ends.
     ///
     /// # Errors
     ///

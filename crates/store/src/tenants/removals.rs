@@ -121,7 +121,7 @@ impl Tenants {
         Ok(is_done)
     }
 
-    /// Removes the parts of a removed tenant, rows first, so that a break leaves none without its name. A damaged one is told of
+    /// Removes the parts of a removed tenant, rows first, so that a break leaves none without its name. A damaged one is logged
     /// once the others are gone.
     async fn erase_parts(&self, tenant: u32, pause: Duration) -> Result<(), Error> {
         let (mut damage, partition) = (Ok(()), tenant_rows::partition());

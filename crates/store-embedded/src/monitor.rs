@@ -1,4 +1,4 @@
-//! The thread that looks after the store while it is open: whether its folder is still there, whether the disk has room, and
+//! The monitor: the thread that looks, while the store is open, whether its folder is still there, whether the disk has room, and
 //! whether one that was full has room again.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
@@ -19,7 +19,7 @@ pub(crate) const ROOM_AGAIN: &str = "there is room on the disk again: the store 
 const PAUSE_MAX: Duration = Duration::from_secs(30);
 
 /// Looks at folder and disk every [`super::options::EmbeddedOptions::look`], until it is stopped.
-pub(crate) fn keep(shared: &Shared, queue: &WeakSender<Queued>, stopped: &Receiver<()>) {
+pub(crate) fn run(shared: &Shared, queue: &WeakSender<Queued>, stopped: &Receiver<()>) {
     let look = shared.options.look;
     let mut attempts = Attempts { pause: look, next: None };
     while stopped.recv_timeout(look) == Err(RecvTimeoutError::Timeout) {

@@ -1,18 +1,18 @@
-//! How many tenants there may be: places that creators take before they create.
+//! How many tenants there may be: slots that creators take before they create.
 
 use std::sync::Arc;
 
 use parking_lot::Mutex;
 
-/// Places for the tenants of one directory; clones share.
+/// Slots for the tenants of one directory; clones share.
 ///
-/// Invariant: a count that another's change may or may not be part of is not used. Each change that no place stands for,
+/// Invariant: a count that another's change may or may not be part of is not used. Each change that has no slot,
 /// and each whose outcome is not known, begins another generation, in which the tenants are counted anew.
 #[derive(Clone, Debug)]
-pub struct TenantPlaces {
+pub struct TenantSlots {
     max: usize,
     taken: Arc<Mutex<Taken>>,
-    /// Held by who counts: others wait for what it finds.
+    /// Locked by who counts: others wait for what it finds.
     counting: Arc<tokio::sync::Mutex<()>>,
 }
 
@@ -23,12 +23,12 @@ struct Taken {
     count: Option<usize>,
 }
 
-/// A place for one tenant. Dropped without [`TenantPlace::keep`] or [`TenantPlace::give_back`] it has the tenants counted
+/// A slot for one tenant. Dropped without [`TenantSlot::keep`] or [`TenantSlot::give_back`] it has the tenants counted
 /// anew: it is not known whether this one was created.
 #[derive(Debug)]
 #[must_use]
-pub struct TenantPlace {
-    places: TenantPlaces,
+pub struct TenantSlot {
+    places: TenantSlots,
     generation: u64,
     is_settled: bool,
 }
@@ -36,15 +36,15 @@ pub struct TenantPlace {
 /// Has the tenants counted anew when it is dropped.
 #[derive(Debug)]
 #[must_use]
-pub struct Recount(TenantPlaces);
+pub struct Recount(TenantSlots);
 
-impl TenantPlaces {
-    /// Places for at most `max` tenants.
+impl TenantSlots {
+    /// Slots for at most `max` tenants.
     pub fn new(max: usize) -> Self {
         Self { max, taken: Arc::default(), counting: Arc::default() }
     }
 
-    /// The same places, of which at most `max` may be taken.
+    /// The same slots, of which at most `max` may be taken.
     #[must_use]
     pub fn up_to(&self, max: usize) -> Self {
         Self { max, ..self.clone() }
@@ -55,13 +55,13 @@ impl TenantPlaces {
         self.max
     }
 
-    /// Takes a place; `None` if all are taken. Cost: a lock; where it is not known how many there are, one caller counts
+    /// Takes a slot; `None` if all are taken. Cost: a lock; where it is not known how many there are, one caller counts
     /// them with `count`, and the others wait for it.
     ///
     /// # Errors
     ///
     /// What `count` says.
-    pub async fn take<E, C>(&self, count: impl Fn() -> C + Send) -> Result<Option<TenantPlace>, E>
+    pub async fn take<E, C>(&self, count: impl Fn() -> C + Send) -> Result<Option<TenantSlot>, E>
     where
         C: Future<Output = Result<usize, E>> + Send,
     {
@@ -86,8 +86,8 @@ impl TenantPlaces {
         }
     }
 
-    /// Takes a place, or finds that there is none; `None` if they are not counted.
-    fn take_counted(&self) -> Option<Option<TenantPlace>> {
+    /// Takes a slot, or finds that there is none; `None` if they are not counted.
+    fn take_counted(&self) -> Option<Option<TenantSlot>> {
         let mut taken = self.taken.lock();
         let generation = taken.generation;
         let count = taken.count.as_mut()?;
@@ -95,10 +95,10 @@ impl TenantPlaces {
             return Some(None);
         }
         *count += 1;
-        Some(Some(TenantPlace { places: self.clone(), generation, is_settled: false }))
+        Some(Some(TenantSlot { places: self.clone(), generation, is_settled: false }))
     }
 
-    /// For who removes a tenant: to be had before, and held until it is removed.
+    /// To be taken before a tenant is removed, and dropped after.
     pub fn recount_after(&self) -> Recount {
         Recount(self.clone())
     }
@@ -109,7 +109,7 @@ impl TenantPlaces {
     }
 }
 
-impl TenantPlace {
+impl TenantSlot {
     /// The tenant was created.
     pub fn keep(mut self) {
         // A later count may have seen the tenant already: then it is left to the next.
@@ -128,7 +128,7 @@ impl TenantPlace {
     }
 }
 
-impl Drop for TenantPlace {
+impl Drop for TenantSlot {
     fn drop(&mut self) {
         if !self.is_settled {
             self.places.recount();
@@ -157,7 +157,7 @@ mod tests {
     }
 
     impl There {
-        async fn take(&self, places: &TenantPlaces) -> Option<TenantPlace> {
+        async fn take(&self, places: &TenantSlots) -> Option<TenantSlot> {
             let count = || async {
                 self.counts.fetch_add(1, Ordering::Relaxed);
                 Ok::<_, Infallible>(self.tenants.load(Ordering::Relaxed))
@@ -166,10 +166,10 @@ mod tests {
         }
 
         /// Creates a tenant, if there is a place.
-        async fn create(&self, places: &TenantPlaces) -> bool {
+        async fn create(&self, places: &TenantSlots) -> bool {
             let place = self.take(places).await;
             self.tenants.fetch_add(usize::from(place.is_some()), Ordering::Relaxed);
-            place.map(TenantPlace::keep).is_some()
+            place.map(TenantSlot::keep).is_some()
         }
 
         fn counts(&self) -> usize {
@@ -179,7 +179,7 @@ mod tests {
 
     #[tokio::test]
     async fn places_are_taken_kept_and_given_back() {
-        let (places, there) = (TenantPlaces::new(3), There { tenants: 1.into(), ..There::default() });
+        let (places, there) = (TenantSlots::new(3), There { tenants: 1.into(), ..There::default() });
         assert!(there.create(&places).await);
         let place = there.take(&places).await.unwrap();
         assert!(there.take(&places).await.is_none(), "all are taken");
@@ -195,7 +195,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_tenant_whose_creation_has_no_known_outcome_is_counted() {
-        let (places, there) = (TenantPlaces::new(2), There::default());
+        let (places, there) = (TenantSlots::new(2), There::default());
         for _ in 0..2 {
             // It was created, and nobody was told.
             drop(there.take(&places).await.unwrap());
@@ -206,7 +206,7 @@ mod tests {
 
     #[tokio::test]
     async fn what_changes_while_tenants_are_counted_is_not_counted_twice_nor_missed() {
-        let (places, there) = (TenantPlaces::new(2), There::default());
+        let (places, there) = (TenantSlots::new(2), There::default());
         let older = there.take(&places).await.unwrap();
         drop(places.recount_after());
         there.tenants.fetch_add(1, Ordering::Relaxed);
