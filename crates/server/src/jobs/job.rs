@@ -1,9 +1,11 @@
 //! What a job is, and what jobs work with.
 
+use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::FutureExt;
 use model_entities::Entities;
 use model_series::Repositories;
 use store::{Clock, Store};
@@ -43,28 +45,60 @@ pub(super) enum When {
     Always { count: fn(&Settings) -> usize, run: fn(Work) -> Running },
 }
 
+/// After a bug in a job.
+const REST: Duration = Duration::from_secs(10);
+
 /// For jobs that run once in each process.
 pub(super) const ONE: fn(&Settings) -> usize = |_| 1;
 
 impl Job {
     /// Starts it; it runs until `tasks` are dropped.
     pub(super) fn start(&self, work: &Work, tasks: &mut JoinSet<()>) {
+        let name = self.name;
         match self.when {
             When::Leased { interval, once } => {
                 let work = work.clone();
-                let mut ticker = LeasedTicker::new(work.store.clone(), self.name, interval(&work.settings));
+                let mut ticker = LeasedTicker::new(work.store.clone(), name, interval(&work.settings));
                 tasks.spawn(async move {
                     loop {
                         ticker.next().await;
-                        once(work.clone()).await;
+                        survive(name, once(work.clone())).await;
                     }
                 });
             }
             When::Always { count, run } => {
                 for _ in 0..count(&work.settings) {
-                    tasks.spawn(run(work.clone()));
+                    let work = work.clone();
+                    tasks.spawn(async move {
+                        loop {
+                            survive(name, run(work.clone())).await;
+                        }
+                    });
                 }
             }
         }
+    }
+}
+
+/// What a job does, up to its end or to a bug: that ends this run alone, and after a rest the job begins again.
+async fn survive(name: &'static str, run: Running) {
+    if AssertUnwindSafe(run).catch_unwind().await.is_err() {
+        // The panic hook logged what and where.
+        tracing::error!(job = name, "a job met a bug, and begins again");
+        tokio::time::sleep(REST).await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_bug_ends_one_run_of_a_job() {
+        let start = tokio::time::Instant::now();
+        survive("test", Box::pin(async { panic!("a bug") })).await;
+        assert_eq!(start.elapsed(), REST);
+        survive("test", Box::pin(async {})).await;
+        assert_eq!(start.elapsed(), REST);
     }
 }
