@@ -7,6 +7,36 @@
 //! what a crash could take away.
 //!
 //! Models do not use this crate: they open a store with `store::Store::open`.
+//!
+//! ```
+//! use store_contract::{Commit, Partition, Space, SpaceKind, Tenant, Write, WriteIds};
+//! use store_embedded::{Embedded, EmbeddedOptions};
+//!
+//! const NOTES: Space = Space { id: 200, kind: SpaceKind::Commit, name: "notes" };
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let folder = tempfile::tempdir()?;
+//! let options = EmbeddedOptions { ballast_bytes_max: 0, ..EmbeddedOptions::recommended() };
+//! let partition = Partition { tenant: Tenant::default(), space: NOTES, bucket: 0 };
+//! let engine = Embedded::open(folder.path(), options.clone())?;
+//! engine
+//!     .commit(Commit {
+//!         partition: partition.clone(),
+//!         write_id: WriteIds::new().next(),
+//!         conditions: vec![],
+//!         writes: vec![Write::PutStamped("note".into(), "text".into())],
+//!         change: None,
+//!         reclaims: false,
+//!     })
+//!     .await?;
+//! // Acknowledged means durable: it is there when the folder is opened again.
+//! engine.close().await?;
+//! let engine = Embedded::open(folder.path(), options)?;
+//! assert_eq!(engine.get(&partition, b"note").await?.unwrap().value, "text");
+//! # Ok(())
+//! # }
+//! ```
 
 mod options;
 mod failure;
