@@ -148,7 +148,7 @@ fn failed(error: &anyhow::Error) -> RowReport {
     }
 }
 
-/// What reading series `index` must give from a peer that keeps so much; names are not told apart by text.
+/// What reading series `index` must give from a peer that stores so much; names are not distinguished by text.
 pub(crate) fn expected(data: &Data, index: usize, keeps: Keeps) -> Tally {
     if keeps == (Keeps { missing: true, flags: true }) {
         return Tally { name: 0, ..data.expected(index, &Versions::default()) };

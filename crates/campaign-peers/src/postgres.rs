@@ -160,7 +160,7 @@ async fn connect(address: SocketAddr) -> Result<Client> {
     loop {
         match config.connect(NoTls).await {
             Ok((client, connection)) => {
-                // That it broke is told by the request under way.
+                // That it broke is reported by the request under way.
                 tokio::spawn(async { drop(connection.await) });
                 return Ok(client);
             }

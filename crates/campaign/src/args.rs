@@ -30,7 +30,7 @@ pub enum CampaignCommand {
 /// What to run, and how.
 #[derive(Debug, clap::Args)]
 pub struct RunArgs {
-    /// A family, or some of its rows, as `campaign list` names them; the beginning of a name stands for all rows that
+    /// A family, or some of its rows, as `campaign list` names them; the beginning of a name means all rows that
     /// begin so.
     #[arg(value_name = "FAMILY[/ROW,...]")]
     pub selection: String,

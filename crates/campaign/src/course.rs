@@ -45,7 +45,7 @@ pub struct Course {
     pub with_floor: bool,
 }
 
-/// What a campaign found, and what the server told of itself.
+/// What a campaign found, and what the server reported of itself.
 #[derive(Debug, Clone, Default)]
 pub struct Results {
     /// One report a row.
@@ -145,7 +145,7 @@ impl Course {
     }
 }
 
-/// Runs `job`; and the most memory that the server had meanwhile, if it can be told.
+/// Runs `job`; and the most memory that the server had meanwhile, if that is known.
 ///
 /// # Errors
 ///
@@ -180,5 +180,24 @@ pub fn data_folder(source: &Source) -> PathBuf {
     match source {
         Source::Own { parent: Some(parent), .. } => parent.clone(),
         _ => std::env::temp_dir(),
+    }
+}
+
+#[cfg(test)]
+impl Course {
+    /// A small course against a toy server.
+    pub(crate) fn of_toy(toy: &crate::toy::Toy) -> Self {
+        Self {
+            source: Source::from_url(&format!("http://{}", toy.address()), None).unwrap(),
+            profile: Profile::Smoke,
+            setup: Setup::Sequential,
+            seed: 42,
+            runs: 1,
+            users: None,
+            threads: 1,
+            timeout: Duration::from_secs(10),
+            observed: Observed::Now,
+            with_floor: false,
+        }
     }
 }

@@ -163,7 +163,7 @@ fn drive(
         let _ = start.set(begun);
         go.wait();
         let pacer = pace.start_pacer(scope, begun);
-        // Counted, not only looked at: a thread that has told us is not gone yet, and what the server does in one
+        // Counted, not only looked at: a thread that has reported its end is not gone yet, and what the server does in one
         // more tick would be added to its CPU time. One that panicked never counts.
         let over = || done.load(Ordering::Acquire) >= threads;
         while !over() && !workers.iter().all(thread::ScopedJoinHandle::is_finished) {

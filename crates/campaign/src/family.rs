@@ -19,7 +19,7 @@ use crate::workloads::{Named, Workload};
 pub struct Sharing {
     /// Further arguments of our own server.
     pub server: Vec<String>,
-    /// The set that it runs on, told by its shape; rows of one set share a server. `None`: the row has a server of its
+    /// The set that it runs on, known by its shape; rows of one set share a server. `None`: the row has a server of its
     /// own.
     pub set: Option<String>,
 }
@@ -76,7 +76,7 @@ pub trait Family: Sync {
     /// The heads of the columns by which `campaign list` describes rows, behind the row's name.
     fn columns(&self) -> &'static [&'static str];
 
-    /// What stands under these heads for `row`.
+    /// The cells under these heads for `row`.
     fn cells(&self, row: &Self::Row) -> Vec<String>;
 
     /// What `row` shares with its neighbours.

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 
-/// Faults kept in words.
+/// Faults recorded in words.
 const EXAMPLES_MAX: usize = 5;
 
 /// What the checks of a row found.

@@ -5,7 +5,7 @@
 //! the [`executors`] send what the users of a [`scenario::Scenario`] draft through a cheap [`client`], and measures the
 //! [`floor`] with the same requests. [`report`] writes what came out.
 //!
-//! The modules below stand from the ground up; those of the families, and [`families`] with a line for each of them,
+//! The modules below are listed from the ground up; those of the families, and [`families`] with a line for each of them,
 //! come last, because families know the frame, never the other way.
 //!
 //! Invariants: nothing here knows our server but by HTTP, its command line and its output; latencies are of

@@ -95,7 +95,7 @@ fn disk_of(mounts: &str, folder: &Path) -> Option<String> {
     best.map(|(_, text)| text)
 }
 
-/// The commit given when this was compiled, else that of the source tree we stand in.
+/// The commit given when this was compiled, else that of the source tree around us.
 fn commit() -> String {
     if let Some(commit) = option_env!("TWINFOLD_COMMIT") {
         return commit.to_owned();

@@ -53,7 +53,7 @@ impl Profile {
         }
     }
 
-    /// How often a row that is set beside another turn by turn is repeated unless told otherwise.
+    /// How often a row that alternates with another is repeated by default.
     pub fn turns(self) -> u32 {
         match self {
             Self::Smoke => 1,
@@ -80,7 +80,7 @@ impl Profile {
         }
     }
 
-    /// Runs of each row unless told otherwise; the published figures are means of three.
+    /// Runs of each row by default; the published figures are means of three.
     pub fn runs(self) -> u32 {
         match self {
             Self::Smoke | Self::Short => 1,

@@ -8,13 +8,13 @@ use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
 use serde::Serialize;
 
-/// Examples kept of each kind of error.
+/// Examples recorded of each kind of error.
 const EXAMPLES_MAX: usize = 3;
-/// Characters kept of an example.
+/// Characters recorded of an example.
 const EXAMPLE_CHARS_MAX: usize = 300;
-/// Seconds of a load that are kept apart; later ones fall into the last.
+/// Seconds of a load that are counted separately; later ones fall into the last.
 const SECONDS_MAX: usize = 4 * 3600;
-/// The longest latency told apart: an hour, in nanoseconds.
+/// The longest latency that is distinguished: an hour, in nanoseconds.
 const NANOSECONDS_MAX: u64 = 3_600_000_000_000;
 
 /// Errors of one kind.
@@ -79,7 +79,7 @@ impl Record {
         second.microseconds_max = second.microseconds_max.max(micros);
     }
 
-    /// Notes an error of `kind` that ended `at` after the start; `example` is asked for only if it is kept.
+    /// Notes an error of `kind` that ended `at` after the start; `example` is asked for only if it is recorded.
     pub fn failure(&mut self, kind: &str, at: Duration, example: impl FnOnce() -> String) {
         self.second(at).errors += 1;
         if !self.errors.contains_key(kind) {

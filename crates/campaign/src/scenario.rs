@@ -43,7 +43,7 @@ pub struct Call {
     /// Whether its latency belongs to the figure (a session's own preparations do not).
     pub measured: bool,
     /// Whether the body of the hoped-for answer goes to [`Session::part`] as it arrives; it may then be of any
-    /// length, and is not kept.
+    /// length, and is not stored.
     pub streams: bool,
 }
 

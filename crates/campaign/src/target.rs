@@ -17,7 +17,7 @@ const START_TIME_MAX: Duration = Duration::from_secs(120);
 const REACH_TIME_MAX: Duration = Duration::from_secs(5);
 /// How long a server may take to stop after SIGTERM before it is killed.
 const STOP_TIME_MAX: Duration = Duration::from_secs(60);
-/// Lines of a server's output that are kept.
+/// Lines of a server's output that are stored.
 const LINES_MAX: usize = 200;
 
 /// How to come by a server.
@@ -294,7 +294,7 @@ fn find(lines: &[String], before: &str) -> Option<String> {
     Some(rest.trim().trim_end_matches('/').to_owned())
 }
 
-/// Reads `from` up to the first line that holds `before`; what stands behind it.
+/// Reads `from` up to the first line that contains `before`; what follows it.
 pub(crate) fn first_line_with(from: impl Read, before: &str) -> Result<String> {
     for line in BufReader::new(from).lines() {
         if let Some((_, rest)) = line?.split_once(before) {

@@ -66,6 +66,20 @@ impl<R: Named> Workload<R> {
     }
 }
 
+#[cfg(test)]
+impl<R: Named> Workload<R> {
+    /// Only the rows that `beginnings` name.
+    pub(crate) fn narrowed(self, beginnings: &str) -> Self {
+        let selection = self.selection().narrowed(beginnings).unwrap();
+        self.of(&selection)
+    }
+
+    /// Checks which rows `beginnings` name.
+    pub(crate) fn check_named(&self, beginnings: &str, expected: &[&str]) {
+        assert_eq!(self.selection().narrowed(beginnings).unwrap().rows, expected, "{beginnings}");
+    }
+}
+
 impl Selection {
     /// Only the rows that `beginnings` name, joined by commas: a whole name or the beginning of some, in any case.
     ///

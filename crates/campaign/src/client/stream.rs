@@ -1,4 +1,4 @@
-//! Answers of any length: their bodies are handed over part by part and never stand whole in memory.
+//! Answers of any length: their bodies are handed over part by part and are never whole in memory.
 
 use super::framing::{self, Framing, Head};
 use super::{CallError, Connection, STREAM_BYTES};

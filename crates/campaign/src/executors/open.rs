@@ -1,5 +1,5 @@
 //! Arrivals at a given rate: an open loop. Latency counts from the moment a request was due, so a server that
-//! stalls is seen to stall; the generator's own delay is told apart.
+//! stalls is seen to stall; the generator's own delay is reported separately.
 
 pub use super::pacer::Arrivals;
 use super::pacer::Pacer;

@@ -1,6 +1,6 @@
 //! The largest rate within a rule: doubling until a step breaks it, then halving the gap.
 
-/// When a step counts as kept.
+/// When a step fulfils the rule.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Rule {
     /// The largest share of errors, 0 to 1.
@@ -33,12 +33,12 @@ impl Rule {
     }
 }
 
-/// All steps in the order they were run, and the best that kept the rule.
+/// All steps in the order they were run, and the best that fulfilled the rule.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Found {
     /// Every step tried.
     pub steps: Vec<Step>,
-    /// The step of the largest rate that kept the rule.
+    /// The step of the largest rate that fulfilled the rule.
     pub best: Option<Step>,
 }
 

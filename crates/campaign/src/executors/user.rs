@@ -1,4 +1,4 @@
-//! One virtual user: waits for its turn, sends, notes the outcome, thinks.
+//! One virtual user: waits until it may send, sends, notes the outcome, thinks.
 
 use std::cell::{Cell, RefCell};
 use std::sync::{Barrier, OnceLock};

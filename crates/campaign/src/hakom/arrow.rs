@@ -84,7 +84,7 @@ fn columns(
             flags.push(flag.number());
         }
     }
-    // Values are numbers, so NaN can stand for none meanwhile.
+    // Values are numbers, so NaN can mean none meanwhile.
     let values = if holes {
         Float64Array::from_iter(values.into_iter().map(|value| (!value.is_nan()).then_some(value)))
     } else {

@@ -1,5 +1,5 @@
 //! The compression table: a share of each day is overwritten, then all is read, with series that are compressed and
-//! with series that are not; turn by turn on two servers, so that both meet the same machine.
+//! with series that are not; alternately on two servers, so that both meet the same machine.
 
 use std::time::Duration;
 
@@ -111,7 +111,7 @@ fn side(course: &Course, row: &Row, compressed: bool, results: &mut Results) -> 
     Ok(Side { compressed, target, data, setup, versions: Versions::default(), version: 0 })
 }
 
-/// All repetitions of one row, turn by turn on both sides; who begins changes from turn to turn.
+/// All repetitions of one row, alternately on both sides; who begins alternates, too.
 fn turns(course: &Course, row: &Row, sides: &mut [Side; 2]) -> Result<[Runs; 2]> {
     let repetitions = course.runs.max(course.profile.turns());
     let (_, request_series) = row.sizes(course.profile);

@@ -1,4 +1,4 @@
-//! Two ways of doing one thing, measured turn by turn: how much longer the one takes, and how sure that is. By ranks
+//! Two ways of doing one thing, measured alternately: how much longer the one takes, and how sure that is. By ranks
 //! alone: neither a stall in one turn nor the shape of the noise decides.
 
 /// So much longer is still taken as equal.

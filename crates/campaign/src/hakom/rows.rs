@@ -186,13 +186,13 @@ mod tests {
 
     #[test]
     fn rows_are_named_by_how_they_begin() {
-        let check =
-            |rows: &str, expected: &[&str]| assert_eq!(selected(rows).selection().rows, expected, "{rows}");
+        let rows = selected("");
+        let check = |names: &str, expected: &[&str]| rows.check_named(names, expected);
         check("H-W1", &["H-W1", "H-W1-compact", "H-W1-arrow"]);
         check("h-w1-ARROW", &["H-W1-arrow"]);
         check("H-C100", &["H-C100", "H-C100-arrow"]);
         check("H-C75", &["H-C75", "H-C75-arrow", "H-C75-scattered", "H-C75-scattered-arrow"]);
-        assert_eq!(selected("").rows.len(), 14 * 3 + 3 * 4 + 2);
+        assert_eq!(rows.rows.len(), 14 * 3 + 3 * 4 + 2);
     }
 
     #[test]

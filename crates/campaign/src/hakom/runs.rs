@@ -24,7 +24,7 @@ const SETUP_USERS: usize = 4;
 /// Series of one request of theirs.
 pub(super) const SETUP_SERIES: usize = 100;
 
-/// What our own server is told for `row`.
+/// The arguments of our own server for `row`.
 pub(super) fn server_arguments(row: &Row) -> Vec<String> {
     row.workers.map_or_else(Vec::new, |workers| vec!["--threads".to_owned(), workers.to_string()])
 }

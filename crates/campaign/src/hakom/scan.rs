@@ -14,7 +14,7 @@ const SEAM_BYTES: usize = 512;
 /// `2026-01-01T`
 const DAY_BYTES: usize = 11;
 
-/// Where in the answer the scan stands.
+/// Where in the answer the scan is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Place {
     Between,
@@ -410,7 +410,7 @@ fn thousandths(bytes: &[u8]) -> Option<(Option<i64>, usize)> {
 
 const POWERS: [i64; 4] = [1, 10, 100, 1_000];
 
-/// The first byte that is no white space, and what stands behind it.
+/// The first byte that is no white space, and what follows it.
 fn token(bytes: &[u8]) -> Option<(u8, &[u8])> {
     let rest = bytes.trim_ascii_start();
     rest.split_first().map(|(first, rest)| (*first, rest))
@@ -428,7 +428,7 @@ fn string_end(text: &[u8]) -> Option<usize> {
     }
 }
 
-/// The day of `time` as it stands there, and its first second.
+/// The day of `time` as it is written, and its first second.
 #[cold]
 fn day(time: &[u8; TIME_BYTES]) -> ([u8; DAY_BYTES], i64) {
     let text = *time.first_chunk().expect("a time is longer than its day");

@@ -1,5 +1,5 @@
 //! The points of these tests: daily curves with noise, three decimals, and runs of flags. Each point is a function
-//! of seed, series, place and version; nothing is kept.
+//! of seed, series, place and version; nothing is stored.
 
 use std::f64::consts::TAU;
 

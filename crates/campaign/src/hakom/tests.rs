@@ -3,7 +3,6 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use arrow_array::cast::AsArray as _;
 use arrow_array::types::{Float64Type, TimestampSecondType, UInt8Type, UInt16Type};
@@ -16,16 +15,12 @@ use super::Hakom;
 use super::rows::Row;
 use crate::course::{Course, Results};
 use crate::family::Family as _;
-use crate::profile::{Observed, Profile, Setup};
-use crate::target::Source;
 use crate::toy::{Reply, Toy};
 use crate::workloads::Workload;
 
 /// The rows that `rows` names.
 pub(crate) fn selected(rows: &str) -> Workload<Row> {
-    let workload = Hakom.workload().unwrap();
-    let selection = workload.selection().narrowed(rows).unwrap();
-    workload.of(&selection)
+    Hakom.workload().unwrap().narrowed(rows)
 }
 
 /// What a toy does wrong.
@@ -239,21 +234,6 @@ fn read(found: &[(String, Points)], arrow: bool, compact: bool, single: bool) ->
     Reply::chunked(body.as_bytes(), 777)
 }
 
-fn course(toy: &Toy) -> Course {
-    Course {
-        source: Source::from_url(&format!("http://{}", toy.address()), None).unwrap(),
-        profile: Profile::Smoke,
-        setup: Setup::Sequential,
-        seed: 42,
-        runs: 1,
-        users: None,
-        threads: 1,
-        timeout: Duration::from_secs(10),
-        observed: Observed::Now,
-        with_floor: false,
-    }
-}
-
 /// The rows of `selection` shrunk to what a toy bears, run against a repository with `defect`.
 fn run_rows(selection: &str, defect: Defect) -> Results {
     let toy = repository(defect);
@@ -263,7 +243,7 @@ fn run_rows(selection: &str, defect: Defect) -> Results {
         row.values = 192;
         row.request_series = row.request_series.min(20);
     }
-    course(&toy).run(&Hakom, &family).unwrap()
+    Course::of_toy(&toy).run(&Hakom, &family).unwrap()
 }
 
 #[test]

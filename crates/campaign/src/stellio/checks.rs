@@ -75,22 +75,22 @@ pub fn check(set: &Set, samples: Vec<Sample>, get: &mut Get<'_>) -> Findings {
 fn created(id: &[u8], get: &mut Get<'_>) -> Result<()> {
     let mut sent = Vec::new();
     payload::template_entity(&mut sent, id);
-    let (sent, held) = (serde_json::from_slice(&sent)?, fetch(id, get)?);
-    same_members(&sent, &held).with_context(|| format!("entity {}", String::from_utf8_lossy(id)))
+    let (sent, stored) = (serde_json::from_slice(&sent)?, fetch(id, get)?);
+    same_members(&sent, &stored).with_context(|| format!("entity {}", String::from_utf8_lossy(id)))
 }
 
-/// Every member of `sent` is in `held` as it was sent; the server may add some (`@context`, system attributes).
-fn same_members(sent: &Json, held: &Json) -> Result<()> {
+/// Every member of `sent` is in `stored` as it was sent; the server may add some (`@context`, system attributes).
+fn same_members(sent: &Json, stored: &Json) -> Result<()> {
     for (name, value) in sent.as_object().context("not an object")? {
-        let found = held.get(name).with_context(|| format!("{name} is missing"))?;
+        let found = stored.get(name).with_context(|| format!("{name} is missing"))?;
         ensure!(alike(value, found), "{name} is {found}, sent was {value}");
     }
     Ok(())
 }
 
 /// Equality, with numbers by value and instances in any order.
-fn alike(sent: &Json, held: &Json) -> bool {
-    match (sent, held) {
+fn alike(sent: &Json, stored: &Json) -> bool {
+    match (sent, stored) {
         (Json::Number(one), Json::Number(two)) => one.as_f64() == two.as_f64(),
         (Json::Object(one), Json::Object(two)) => {
             one.len() == two.len()
@@ -105,22 +105,22 @@ fn alike(sent: &Json, held: &Json) -> bool {
                     one.iter().all(|one| two.iter().any(|two| alike(one, two)))
                 }
         }
-        _ => sent == held,
+        _ => sent == stored,
     }
 }
 
 /// An entity got by id is the one asked for, whole.
 fn got(set: &Set, index: usize, body: &[u8]) -> Result<()> {
-    let held: Json = serde_json::from_slice(body).context("the answer is not JSON")?;
+    let stored: Json = serde_json::from_slice(body).context("the answer is not JSON")?;
     let mut sent = Vec::new();
     set.entity(index, &mut sent);
     let sent: Json = serde_json::from_slice(&sent)?;
-    let (wanted, id) = (text_of(&sent, "id"), text_of(&held, "id"));
+    let (wanted, id) = (text_of(&sent, "id"), text_of(&stored, "id"));
     ensure!(id == wanted, "asked for {wanted}, answered was {id:?}");
-    let missing = sent.as_object().and_then(|sent| sent.keys().find(|name| held.get(*name).is_none()));
+    let missing = sent.as_object().and_then(|sent| sent.keys().find(|name| stored.get(*name).is_none()));
     ensure!(missing.is_none(), "{id} has no {}", missing.map_or("", String::as_str));
     // Updates leave it alone, whatever they did to the readings meanwhile.
-    ensure!(held.get("location") == sent.get("location"), "{id}: another location than was sent");
+    ensure!(stored.get("location") == sent.get("location"), "{id}: another location than was sent");
     Ok(())
 }
 
@@ -130,13 +130,17 @@ fn text_of<'a>(entity: &'a Json, name: &str) -> &'a str {
 
 /// After the loop an entity holds the last update of one of the users.
 fn updated(set: &Set, index: usize, kind: Kind, last: &[Values], get: &mut Get<'_>) -> Result<()> {
-    let held = fetch(&set.id(index), get)?;
-    let held = READINGS.map(|(name, _)| readings(&held, name)).concat();
+    let stored = fetch(&set.id(index), get)?;
+    let stored = READINGS.map(|(name, _)| readings(&stored, name)).concat();
     let matches = |values: &Values| {
         let sent = values.map(|value| number(&value));
-        if kind == Kind::PartialUpdate { held.get(2) == sent.get(2) } else { sorted(&held) == sorted(&sent) }
+        if kind == Kind::PartialUpdate {
+            stored.get(2) == sent.get(2)
+        } else {
+            sorted(&stored) == sorted(&sent)
+        }
     };
-    ensure!(last.iter().any(matches), "entity {index} of the set holds {held:?}, which no user sent last");
+    ensure!(last.iter().any(matches), "entity {index} of the set has {stored:?}, which no user sent last");
     Ok(())
 }
 

@@ -41,7 +41,7 @@ const OBSERVED: [Observed; 5] = {
     ]
 };
 
-/// What an answer about the past held.
+/// What an answer about the history contained.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Seen {
     /// Entities of the set.
@@ -138,7 +138,7 @@ impl Pasts {
     }
 }
 
-/// All instances of an attribute in an answer, whether they stand in an array or alone.
+/// All instances of an attribute in an answer, whether they are in an array or alone.
 fn members<'a>(entity: &'a Json, name: &str) -> Vec<&'a Json> {
     match entity.get(name) {
         Some(Json::Array(instances)) => instances.iter().collect(),

@@ -155,13 +155,13 @@ mod tests {
 
     #[test]
     fn rows_are_named_by_how_they_begin() {
-        let check =
-            |rows: &str, expected: &[&str]| assert_eq!(selected(rows).selection().rows, expected, "{rows}");
+        let rows = selected("");
+        let check = |names: &str, expected: &[&str]| rows.check_named(names, expected);
         check("s-c3,S-P3", &["S-C3", "S-P3"]);
         check("S-C", &["S-C1", "S-C2", "S-C3"]);
         check("S-TN,S-TV", &["S-TN1", "S-TV1", "S-TN2", "S-TV2"]);
         check("S-TQ", &["S-TQ1", "S-TQN1", "S-TQV1", "S-TQ2", "S-TQN2", "S-TQV2"]);
-        assert_eq!(selected("").rows.len(), 30);
+        assert_eq!(rows.rows.len(), 30);
     }
 
     #[test]

@@ -1,5 +1,5 @@
 //! The users of the suite: one request each time round, drawn from the user's own sequence. A few requests and
-//! answers are kept aside for [`super::checks`], which looks at them after the loop.
+//! answers are collected for [`super::checks`], which looks at them after the loop.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};

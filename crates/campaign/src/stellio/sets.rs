@@ -1,4 +1,4 @@
-//! The entities a row runs on. Nothing is kept: entity number `n` of a set follows from the seed, so the
+//! The entities a row runs on. Nothing is stored: entity number `n` of a set follows from the seed, so the
 //! generator and the checks agree on a hundred thousand entities without holding one.
 
 use crate::draws::Draws;
@@ -53,7 +53,7 @@ pub struct Member {
 impl Set {
     /// The set of `shape` that follows from `seed`. Cost: its types and targets only.
     pub fn new(shape: SetShape, seed: u64) -> Self {
-        // Sets of other shapes have other entities: a server that is kept may get one after the other.
+        // Sets of other shapes have other entities: a server that goes on running may get one after the other.
         let sizes = [shape.entities, shape.types, shape.instances];
         let stream = sizes
             .iter()

@@ -31,7 +31,7 @@ pub(super) fn check(
     for moment in found.chunk_by(|one, two| one.0 == two.0) {
         seen += moment.len();
         if partial && seen == found.len() {
-            // Which instances of its last moment a part holds, cannot be told.
+            // Which instances of its last moment a part contains is not known.
             break;
         }
         same_values(moment, expected.by_ref().take(moment.len()).collect())?;
