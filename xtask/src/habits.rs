@@ -57,6 +57,18 @@ fn failures_of_property_tests_are_kept() {
 }
 
 #[test]
+fn seeds_are_named_and_can_be_given() {
+    let loops = lines(|line| {
+        line.contains("for seed in ") && number_after(line, "for seed in ") && !line.contains("_u32")
+    });
+    assert!(
+        loops.is_empty(),
+        "seeds that nobody can give; loop over store::testing::seeds:\n{}",
+        loops.join("\n")
+    );
+}
+
+#[test]
 fn no_test_is_switched_off() {
     // What makes a fixture is no test.
     let ignored =

@@ -159,7 +159,7 @@ mod tests {
     /// None that was put before comes after it, though nobody said what became of it.
     #[tokio::test]
     async fn the_document_that_was_put_last_stays_on_the_worst_store() {
-        for seed in 0..40 {
+        for seed in store::testing::seeds(40) {
             let store = store::testing::hostile(Clock::System, seed);
             let both = [documents(&store, 1), documents(&store.beside(), 1)];
             for (number, writer) in (0..20_u8).zip(both.iter().cycle()) {

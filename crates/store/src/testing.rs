@@ -8,10 +8,12 @@ mod fences;
 #[cfg(test)]
 mod random;
 mod reads;
+mod seeds;
 mod snapshots;
 mod sweeps;
 
 use bytes::Bytes;
+pub use seeds::{Seeds, seeds};
 pub use store_contract::testing::{
     BLOCKS, FEED, FEED_RECORDS_MIN, OTHERS, TESTS, THINGS, commit, directory_row, record, tenant, things,
 };

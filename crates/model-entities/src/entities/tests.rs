@@ -38,7 +38,7 @@ fn tenants_are_created_once_and_keep_their_buckets() {
 /// What one process makes, changes and removes, another knows that asked for it before.
 #[test]
 fn processes_know_of_each_other() {
-    for seed in 0..40 {
+    for seed in store::testing::seeds(40) {
         run(async {
             let store = store::testing::hostile(store::Clock::manual(Timestamp(0)), seed);
             let all = [store.beside(), store]
@@ -74,7 +74,7 @@ fn processes_know_of_each_other() {
 /// tenant what a plain map does, whatever late writers try; at the end it holds nothing else.
 #[test]
 fn tenants_come_and_go_as_in_a_map() {
-    for seed in 0..40_u64 {
+    for seed in store::testing::seeds(40) {
         run(async {
             let store = match seed % 2 {
                 0 => store::testing::hostile(store::Clock::manual(Timestamp(0)), seed),

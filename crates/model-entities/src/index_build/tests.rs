@@ -307,7 +307,7 @@ async fn build_all(tenant: &TenantEntities, left: &Cell<u32>) {
 
 #[test]
 fn two_nodes_that_build_while_others_write_miss_nothing() {
-    for seed in 0..200 {
+    for seed in store::testing::seeds(200) {
         run(async {
             let store = store::testing::hostile(Clock::manual(Timestamp(0)), seed);
             let (one, other) = (by_use(&store, 4), by_use(&store.beside(), 4));

@@ -393,7 +393,7 @@ fn moving_id() -> String {
 /// What is swept while entities move is met once, in order.
 #[test]
 fn a_sweep_meets_each_entity_once() {
-    for seed in 0..40 {
+    for seed in store::testing::seeds(40) {
         let store = if seed % 2 == 0 { plain_store() } else { hostile(seed, false) };
         let mut random = StdRng::seed_from_u64(seed);
         run(async {

@@ -304,7 +304,7 @@ mod tests {
 
     #[tokio::test]
     async fn nothing_is_lost_and_nothing_is_left_in_memory() {
-        for seed in 0..2_000 {
+        for seed in crate::testing::seeds(2_000) {
             let faults = play_on(Store::memory(memory()), seed, true).await;
             assert!(faults.is_empty(), "seed {seed}: {faults:?}");
         }
@@ -312,7 +312,7 @@ mod tests {
 
     #[tokio::test]
     async fn nothing_is_lost_and_nothing_is_left_in_a_hostile_store() {
-        for seed in 0..2_000 {
+        for seed in crate::testing::seeds(2_000) {
             let store = Store::hostile(HostileOptions::new(memory(), seed));
             let faults = play_on(store, seed, true).await;
             assert!(faults.is_empty(), "seed {seed}: {faults:?}");
@@ -323,7 +323,7 @@ mod tests {
     #[tokio::test]
     async fn without_epochs_rows_are_lost() {
         let (mut lost_in_memory, mut lost) = (0, 0);
-        for seed in 0..300 {
+        for seed in crate::testing::seeds(300) {
             let store = Store::hostile(HostileOptions::new(memory(), seed));
             lost_in_memory += usize::from(!play_on(Store::memory(memory()), seed, false).await.is_empty());
             lost += usize::from(!play_on(store, seed, false).await.is_empty());

@@ -35,7 +35,7 @@ async fn as_of(strands: &Strands, strand: &Strand, at: i64) -> BTreeMap<i64, Hel
 
 #[tokio::test]
 async fn what_no_commit_takes_lies_over_others_and_is_kept() {
-    for seed in 0..6 {
+    for seed in store::testing::seeds(6) {
         let store = hostile(Clock::manual(Timestamp(0)), seed);
         let [strands, other] = [store.beside(), store].map(|store| Strands::new(store, small()));
         let day = strand(3, "large");
@@ -83,7 +83,7 @@ async fn what_no_commit_takes_lies_over_others_and_is_kept() {
 
 #[tokio::test]
 async fn a_large_write_stands_on_the_version_that_it_expects() {
-    for seed in 0..6 {
+    for seed in store::testing::seeds(6) {
         let store = hostile(Clock::manual(Timestamp(0)), seed);
         let [strands, other] = [store.beside(), store].map(|store| Strands::new(store, small()));
         let day = strand(3, "large");
@@ -106,7 +106,7 @@ async fn a_large_write_stands_on_the_version_that_it_expects() {
 /// All that lies in the span of one block goes together.
 #[tokio::test]
 async fn a_fold_of_one_block_may_be_more_than_a_batch() {
-    for seed in 0..6 {
+    for seed in store::testing::seeds(6) {
         let strands = Strands::new(hostile(Clock::manual(Timestamp(0)), seed), small());
         let day = strand(3, "large");
         write_one(&strands, write(&day, vec![Edit::Put(points(0, 20, 8, 0.0))])).await.unwrap();

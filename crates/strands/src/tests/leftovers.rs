@@ -105,7 +105,7 @@ async fn say_and_die(strands: &Strands, edits: Vec<Edit>) {
 /// On a cluster: in windows that the strand does not span, and in those that it spans no more.
 #[tokio::test]
 async fn what_is_left_beyond_a_strand_is_swept_by_the_job() {
-    for seed in 0..8 {
+    for seed in store::testing::seeds(8) {
         let store = store::testing::hostile(Clock::manual(Timestamp(0)), seed);
         let [strands, other] = [store.beside(), store].map(|store| Strands::new(store, small()));
         let day = strand(3, "x");

@@ -69,7 +69,7 @@ async fn read_while_written(strands: &Strands, strand: &Strand, states: &States)
 #[test]
 fn two_nodes_that_fold_recompress_and_expire_at_once_lose_nothing() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
-    for seed in 0..30 {
+    for seed in store::testing::seeds(30) {
         runtime.block_on(async {
             let store = hostile(Clock::manual(Timestamp(0)), seed);
             let nodes = [store.beside(), store].map(|store| small_or_spilling(store, seed % 2 == 0));

@@ -104,7 +104,7 @@ fn relations(random: &mut StdRng) -> [GeoRelation; 9] {
 #[test]
 fn prepared_geometries_answer_as_plain_ones() {
     let mut indexed = 0;
-    for seed in 0..100 {
+    for seed in store::testing::seeds(100) {
         let random = &mut StdRng::seed_from_u64(seed);
         let asked = geometry(random);
         let shape = Shape::new(&asked);

@@ -77,7 +77,7 @@ fn a_history_of_many_attributes_goes_with_few_syncs() {
 /// A commit whose outcome nobody knew must not leave what comes back later.
 #[test]
 fn a_history_that_was_deleted_stays_so_on_the_worst_store() {
-    for seed in 0..60 {
+    for seed in store::testing::seeds(60) {
         run(async {
             let store = store::testing::hostile(store::Clock::manual(Timestamp(0)), seed);
             let (one, other) = (tenant(&store).await, tenant(&store.beside()).await);

@@ -76,7 +76,7 @@ fn numbered(id: &str, number: i64) -> Operation {
 /// A reader of several shards who goes by the number of moves tells the changes of each entity in their order.
 #[test]
 fn changes_are_told_in_their_order() {
-    for seed in 0..60 {
+    for seed in store::testing::seeds(60) {
         let store = hostile(seed, false);
         let mut random = StdRng::seed_from_u64(seed);
         run(async {
@@ -119,7 +119,7 @@ fn changes_are_told_in_their_order() {
 /// From a registration on all changes tell states, though the one who registers learns late that entities move.
 #[test]
 fn a_late_registration_misses_no_writer() {
-    for seed in 0..60 {
+    for seed in store::testing::seeds(60) {
         let store = hostile(seed, false);
         let mut random = StdRng::seed_from_u64(seed);
         run(async {

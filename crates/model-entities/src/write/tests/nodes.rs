@@ -46,7 +46,7 @@ async fn purge_all(entities: &TenantEntities, clock: &Cell<i64>, late: i64) {
 
 #[test]
 fn two_nodes_that_purge_at_once_remove_nothing_that_lives() {
-    for seed in 0..200 {
+    for seed in store::testing::seeds(200) {
         run(async {
             let store = store::testing::hostile(Clock::manual(Timestamp(0)), seed);
             let (one, other) = (tenant(&store, 4).await, tenant(&store.beside(), 4).await);

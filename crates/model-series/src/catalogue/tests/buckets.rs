@@ -445,7 +445,7 @@ async fn take_many(repository: &Repository, random: &mut StdRng) {
 #[test]
 fn changes_of_many_buckets_at_once_leave_no_row_without_the_other() {
     let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
-    for seed in 0..120 {
+    for seed in store::testing::seeds(120) {
         runtime.block_on(async {
             let buckets = [1, 4, 16][usize::try_from(seed % 3).expect("small")];
             let store = store::testing::hostile(Clock::manual(NOW), seed);
@@ -479,7 +479,7 @@ fn a_task_that_sleeps_in_the_middle_does_nothing_twice_and_nothing_late() {
         (vec![Step::Define(vec![3], 1)], vec![Step::Remove(3), Step::Remove(1)]),
         (vec![Step::Rename(1, 4)], vec![Step::Rename(4, 3), Step::Define(vec![1, 6], 1)]),
     ];
-    for seed in 0..1_200 {
+    for seed in store::testing::seeds(1_200) {
         runtime.block_on(async {
             let mut random = StdRng::seed_from_u64(seed);
             let store = store::testing::hostile(Clock::manual(NOW), seed);
@@ -519,7 +519,7 @@ fn who_sees_a_part_of_a_change_finds_the_rest() {
         let found = repository.find_many(&[SeriesRef::Name(name)]).await.expect("looked for");
         found.iter().any(Option::is_some)
     };
-    for seed in 0..200 {
+    for seed in store::testing::seeds(200) {
         runtime.block_on(async {
             let store = store::testing::hostile(Clock::manual(NOW), seed);
             let all = [spread(&store.beside(), 16), spread(&store, 16)];

@@ -92,7 +92,7 @@ async fn check(repository: &Repository, plain: &Plain, seed: u64) {
 #[test]
 fn two_nodes_that_sweep_trim_and_recompress_at_once_lose_nothing() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime");
-    for seed in 0..40 {
+    for seed in store::testing::seeds(40) {
         runtime.block_on(async {
             let store = store::testing::hostile(Clock::manual(NOW), seed);
             let all = [repositories(&store.beside()), repositories(&store)];
