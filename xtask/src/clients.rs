@@ -29,7 +29,7 @@ const CLIENTS: [Client; 3] = [
     Client { package: ("filip", "0.8.1"), script: "filip_ld.py", registry: Registry::Python },
     Client { package: ("ngsijs", "1.4.1"), script: "ngsijs.js", registry: Registry::Npm },
 ];
-/// Origin that the server is told to let in, for what a script asks as a browser does.
+/// Origin that the server lets in, for what a script asks as a browser does.
 const ORIGIN: &str = "https://app.example.org";
 
 /// Installs each client into the target folder, and runs its script. What cannot be installed is not tried: that is said, and with
@@ -95,7 +95,7 @@ impl Client {
         };
         script.env("PYTHONDONTWRITEBYTECODE", "1").env("NODE_PATH", folder.join("node_modules"));
         script.arg(root().join("xtask/clients").join(self.script)).args([url, ORIGIN]);
-        // The server is on this machine, whatever stands between it and others.
+        // The server is on this machine, whatever proxy is between it and others.
         run(script.env("no_proxy", "*").env("NO_PROXY", "*"))
     }
 }

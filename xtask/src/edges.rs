@@ -74,8 +74,7 @@ mod tests {
     fn every_crate_leans_only_on_storeys_below() {
         let allowed: BTreeMap<_, _> = ALLOWED.iter().copied().collect();
         for name in ours() {
-            let may =
-                allowed.get(name.as_str()).unwrap_or_else(|| panic!("{name} has no place in the floor plan"));
+            let may = allowed.get(name.as_str()).unwrap_or_else(|| panic!("{name} is not in the floor plan"));
             for used in uses(&name, "dependencies") {
                 assert!(may.contains(&used.as_str()), "{name} must not lean on {used}");
             }
@@ -99,7 +98,7 @@ mod tests {
         for (at, (name, may)) in ALLOWED.iter().enumerate() {
             for used in *may {
                 let place = order.iter().position(|other| other == used).expect("a crate of the plan");
-                assert!(place < at, "{name} stands before {used} in the plan");
+                assert!(place < at, "{name} is before {used} in the plan");
             }
         }
     }

@@ -18,7 +18,7 @@ fn load_and_ask(url: &str, example: &str) -> anyhow::Result<()> {
     let script = |name: &str| {
         let path = format!("examples/{example}/{name}");
         let mut command = Command::new("sh");
-        // The server is on this machine, whatever stands between it and others.
+        // The server is on this machine, whatever proxy is between it and others.
         command.arg(path).arg(url).current_dir(root()).env("no_proxy", "*").env("NO_PROXY", "*");
         let output = command.output();
         let output = output.with_context(|| format!("running {example}/{name}"))?;

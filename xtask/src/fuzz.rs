@@ -1,6 +1,6 @@
 //! The targets of `fuzz`, guided by coverage: libFuzzer through `libfuzzer-sys`, without a sanitizer, since our code has no `unsafe`.
 //!
-//! The toolchain of every other build is enough: this program stands before the compiler for the crates of the workspace
+//! The toolchain of every other build is enough: this program wraps the compiler for the crates of the workspace
 //! (`RUSTC_WORKSPACE_WRAPPER`) and adds the flags of coverage. Dependencies are those that the tests have built.
 
 use std::fs;
@@ -24,10 +24,10 @@ const FLAGS: [&str; 7] = [
     "-Cllvm-args=-sanitizer-coverage-trace-compares",
     "-Ccodegen-units=8",
 ];
-/// Variable under which this program stands before the compiler.
+/// Variable under which this program wraps the compiler.
 const WRAPPER: &str = "TWINFOLD_FUZZ_COMPILER";
 
-/// Runs a target, or all in turn, for so many seconds each. What is found stays in `target/fuzz`, what fails in
+/// Runs a target, or one after the other, for so many seconds each. What is found stays in `target/fuzz`, what fails in
 /// `fuzz/artifacts`; `keep` adds to `fuzz/corpus` the short inputs that reach something new.
 ///
 /// # Errors

@@ -74,7 +74,7 @@ impl Edge {
     fn is_upward(&self, modules: &Modules) -> bool {
         let listed = modules.get(&self.within).map(|module| module.children.as_slice()).unwrap_or_default();
         let place = |name: &str| listed.iter().position(|child| child == name);
-        // The front door is in no list: it stands above all.
+        // The front door is in no list: it is above all.
         place(&self.used).is_none() || place(&self.used) > place(&self.module)
     }
 }

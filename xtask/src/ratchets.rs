@@ -14,7 +14,7 @@ use anyhow::{Context, ensure};
 use crate::layers::upward;
 use crate::process::{root, say};
 
-/// Where the numbers stand, in the workspace.
+/// Where the numbers are, in the workspace.
 const FILE: &str = "xtask/ratchets.toml";
 /// What the file says of itself.
 const HEAD: &str = "\

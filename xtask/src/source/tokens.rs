@@ -22,7 +22,7 @@ pub(crate) enum Found {
     Mention(Mention),
 }
 
-/// Words that stand before the name of what is defined.
+/// Words before the name of what is defined.
 const DEFINING: [&str; 8] = ["struct", "enum", "union", "trait", "type", "fn", "const", "static"];
 
 /// Reads the tokens of a module.
@@ -39,7 +39,7 @@ pub(crate) fn read(tokens: &TokenStream) -> Vec<Found> {
                 found.extend(trees.peek().and_then(|tree| word(tree)).map(Found::Item));
             }
             Some(defining) if DEFINING.contains(&defining) => {
-                // `const fn`, `const _`: the word after the next is looked at in its turn.
+                // `const fn`, `const _`: the word after the next is looked at next.
                 found.extend(trees.peek().and_then(|tree| word(tree)).map(Found::Item));
             }
             _ => read_path(tree, &mut trees, &mut found),
@@ -57,7 +57,7 @@ fn read_module(trees: &mut Peekable<Iter<'_, TokenTree>>, found: &mut Vec<Found>
     found.push(Found::Module { name, body });
 }
 
-/// Paths inside bodies, arguments and macros: found wherever they stand, and so is a `use` in a function.
+/// Paths inside bodies, arguments and macros: found wherever they are, and so is a `use` in a function.
 fn read_inside(tokens: &TokenStream, found: &mut Vec<Found>) {
     let trees = tested_out(tokens);
     let mut trees = trees.iter().peekable();
@@ -155,7 +155,7 @@ fn mention(segments: &[String], line: usize, found: &mut Vec<Found>) {
     }
 }
 
-/// The trees of a stream without those that stand under `#[cfg(test)]` and its like, and without attributes.
+/// The trees of a stream without those under `#[cfg(test)]` and its like, and without attributes.
 fn tested_out(tokens: &TokenStream) -> Vec<TokenTree> {
     let mut trees = tokens.clone().into_iter().peekable();
     let mut kept = Vec::new();
