@@ -5,6 +5,7 @@ use api_http::{
     accept, check_parameters, empty_response, handler, percent_decode, percent_decode_segment,
     percent_encode_into, plain_refusal,
 };
+use egress::{Others, Policy, Target as Host};
 use http::header::{IF_MATCH, IF_NONE_MATCH};
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
 
@@ -34,6 +35,19 @@ pub(crate) const HEADERS: Target = Target {
     seeds: || {
         let tags = "\"0123456789abcdef0123456789abcdef\", W/\"x\", *";
         texts(&[tags, "application/ld+json;q=0.5, */*;q=0.1, text/html", "application/json; charset=utf-8"])
+    },
+};
+/// URLs that others give us to call.
+pub(crate) const URL: Target = Target {
+    name: "egress_url",
+    run: url,
+    seeds: || {
+        texts(&[
+            "https://user@example.org:8443/a?b#c",
+            "http://[::ffff:10.0.0.1]/",
+            "http://0x7f.1/",
+            "mqtt://localhost",
+        ])
     },
 };
 
@@ -105,4 +119,13 @@ fn headers(bytes: &[u8]) {
     let _ = Conditions::of(&headers);
     headers.insert(IF_NONE_MATCH, value);
     let _ = Conditions::of(&headers);
+}
+
+/// What only the public may be is allowed to all, too; hosts of lists are read.
+fn url(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    let check = |others| Policy::of_others(others).check_url(text).is_ok();
+    let (everyone, public) = (check(Others::Any), check(Others::Public));
+    assert!(everyone || !public, "what is public is somewhere");
+    let _ = text.parse::<Host>();
 }

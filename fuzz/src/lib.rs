@@ -10,6 +10,7 @@ mod http;
 mod languages;
 mod mutate;
 mod ngsi_ld;
+mod rows;
 mod run;
 mod series;
 mod stored;
@@ -40,6 +41,7 @@ pub const TARGETS: &[Target] = &[
     http::PERCENT,
     http::ROUTE,
     http::HEADERS,
+    http::URL,
     ngsi_ld::ENTITY,
     ngsi_ld::FRAGMENT,
     ngsi_ld::ATTRIBUTE,
@@ -48,10 +50,18 @@ pub const TARGETS: &[Target] = &[
     ngsi_ld::SCOPES,
     ngsi_ld::GEOMETRY,
     ngsi_ld::TIME,
+    ngsi_ld::PARAMETERS,
+    ngsi_ld::QUERY_BODY,
+    ngsi_ld::LINK,
+    ngsi_ld::BATCH,
+    ngsi_ld::PAST,
     series::JSON,
     series::CSV,
     series::ARROW,
     series::RENDERED,
+    series::PARAMETERS,
+    series::MASTER_DATA,
+    series::MOMENT,
     entities::ENTITY,
     entities::CHANGES,
     stored::BLOCK,
@@ -60,6 +70,13 @@ pub const TARGETS: &[Target] = &[
     stored::CATALOGUE,
     stored::SERIES_CHANGES,
     stored::CURSOR,
+    rows::STRANDS,
+    rows::DELIVERIES,
+    rows::HISTORY,
+    rows::KEY,
+    rows::ENTITY_KEYS,
+    rows::TENANTS,
+    rows::ENGINE,
 ];
 
 /// The target of a name.

@@ -9,7 +9,7 @@ pub struct Mutator {
     random: StdRng,
 }
 
-/// Bytes at which parsers turn.
+/// Bytes that mean something to parsers.
 const TURNING: &[&[u8]] = &[
     b"\"",
     b"\\",

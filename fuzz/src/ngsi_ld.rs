@@ -2,11 +2,12 @@
 
 use std::sync::LazyLock;
 
+use api_ngsi_ld::testing;
 use entity::{EntityView, encode};
 use lang_ngsi_ld::time::{parse_time, write_time};
 use lang_ngsi_ld::{
-    QueryOptions, Rules, parse_attribute, parse_entity, parse_fragment, parse_query, parse_scopes,
-    parse_shape, parse_types,
+    QueryOptions, Rules, parse_attribute, parse_entity, parse_fragment, parse_ids, parse_past, parse_query,
+    parse_scopes, parse_shape, parse_types, split_batch,
 };
 use store::Timestamp;
 use tenant_contexts::{Names, RequestContext};
@@ -91,6 +92,71 @@ pub(crate) const TIME: Target = Target {
             "1969-12-31T23:59:59,5Z",
             "2024-02-29T24:00:00Z",
             "2016-12-31T23:59:60Z",
+        ])
+    },
+};
+/// The parameters of a query, of the present and of the past.
+pub(crate) const PARAMETERS: Target = Target {
+    name: "ngsi_ld_parameters",
+    run: |bytes| with_text(bytes, |text| _ = testing::parameters(text, &NAMES)),
+    seeds: || {
+        texts(&[
+            "type=Station&q=pm10>40&orderBy=pm10;desc,name&limit=7&offset=3&options=count,keyValues&lang=de,en;q=0.5",
+            "georel=near;maxDistance==1000&geometry=Point&coordinates=[8,47]&orderBy=location;dist-asc&orderFrom=[8,47]&collation=de",
+            "type=A&timerel=between&timeAt=2026-05-04T10:00:00Z&endTimeAt=2026-05-05T10:00:00Z&lastN=3&timeproperty=modifiedAt",
+            "type=A&timerel=after&timeAt=2026-05-04T10:00:00Z&options=aggregatedValues&aggrMethods=avg,max&aggrPeriodDuration=P1MT2H",
+            "id=urn:x:1,urn:x:2&idPattern=^urn.*$&attrs=a,b&pick=a&omit=d&datasetId=@none,urn:d:1&scopeQ=/a/%23&join=inline&joinLevel=2&expandValues=a",
+        ])
+    },
+};
+/// The body of a query, of the present and of the past.
+pub(crate) const QUERY_BODY: Target = Target {
+    name: "ngsi_ld_query_body",
+    run: |bytes| with_text(bytes, |text| _ = testing::query_body(text, &NAMES)),
+    seeds: || {
+        texts(&[
+            r#"{"type": "Query", "entities": [{"type": "Station", "id": "urn:x:1"}, {"idPattern": "^urn", "type": "A|B"}], "q": "pm10>4", "attrs": ["a"]}"#,
+            r#"{"type": "Query", "geoQ": {"georel": "within", "geometry": "Polygon", "coordinates": [[[0,0],[1,0],[1,1],[0,0]]]}, "scopeQ": "/a/#"}"#,
+            r#"{"type": "Query", "entities": [{"type": "A"}], "temporalQ": {"timerel": "before", "timeAt": "2026-05-04T10:00:00Z"}, "orderBy": ["id;desc"]}"#,
+        ])
+    },
+};
+/// A header `Link`.
+pub(crate) const LINK: Target = Target {
+    name: "ngsi_ld_link",
+    run: |bytes| {
+        if let Ok(value) = http::HeaderValue::from_bytes(bytes) {
+            let _ = testing::link(value);
+        }
+    },
+    seeds: || {
+        texts(&[
+            r#"<https://example.org/c.jsonld>; rel="http://www.w3.org/ns/json-ld#context"; type="application/ld+json""#,
+            r#"<a>; rel=next, <b>;title="x;y,z" ; REL="a http://www.w3.org/ns/json-ld#context""#,
+        ])
+    },
+};
+/// Batches: of entities, and of ids.
+pub(crate) const BATCH: Target = Target {
+    name: "ngsi_ld_batch",
+    run: |bytes| {
+        with_text(bytes, |text| {
+            let (elements, ids) = (split_batch(text, 100), parse_ids(text, 100));
+            if let Ok(ids) = ids {
+                assert_eq!(elements.map(|elements| elements.len()), Ok(ids.len()), "ids are elements");
+            }
+        });
+    },
+    seeds: || texts(&[r#"[{"id": "urn:x:1", "type": "A"}, {}]"#, r#"["urn:x:1", {"id": "urn:x:2"}, "x y"]"#]),
+};
+/// The past of an entity.
+pub(crate) const PAST: Target = Target {
+    name: "ngsi_ld_past",
+    run: |bytes| with_text(bytes, |text| _ = parse_past(text, &NAMES, &Rules::temporal(DEPTH_MAX))),
+    seeds: || {
+        texts(&[
+            r#"{"id": "urn:x:1", "type": "Station", "pm10": [{"value": 1, "observedAt": "2026-05-04T10:00:00Z"}, {"value": 2, "observedAt": "2026-05-04T11:00:00Z"}]}"#,
+            r#"{"id": "urn:x:1", "type": "Station", "pm10": {"type": "Property", "values": [[1, "2026-05-04T10:00:00Z"], [2.5, "2026-05-04T11:00:00Z"]]}}"#,
         ])
     },
 };

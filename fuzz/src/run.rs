@@ -66,7 +66,7 @@ fn run(target: &Target, input: &[u8], name: &str) {
     }
     let path = keep(target, input);
     let shown: String = input.escape_ascii().to_string().chars().take(400).collect();
-    panic!("{} fails on {name}, kept as {}: {shown}", target.name, path.display());
+    panic!("{} fails on {name}, stored as {}: {shown}", target.name, path.display());
 }
 
 fn keep(target: &Target, input: &[u8]) -> PathBuf {

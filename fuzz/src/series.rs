@@ -1,5 +1,6 @@
 //! Points on the wire of the TSM API: a body is the same to its reader however it is cut, and what is written is read.
 
+use api_tsm::testing;
 use api_tsm::wire::{
     Form, Given, PointsReader, PointsWriter, ReadLimits, SeriesHead, Shape, Timing, WireError,
 };
@@ -44,6 +45,45 @@ pub(crate) const RENDERED: Target = Target {
     name: "points_rendered",
     run: rendered,
     seeds: || vec![vec![7, 1, 60, 200, 9, 33], (0..=255).collect()],
+};
+/// The parameters of reads and of searches.
+pub(crate) const PARAMETERS: Target = Target {
+    name: "tsm_parameters",
+    run: |bytes| _ = std::str::from_utf8(bytes).map(testing::parameters),
+    seeds: || {
+        texts(&[
+            "from=2026-03-01&to=2026-04-01T00:00:00+02:00&interval=day&intervalMultiplier=2&dayStart=06:00&unit=MWh&timezone=Europe/Berlin",
+            "aggregation=avg&gaps=Linear&asOf=2026-01-01T00:00:00.5Z&quotation=latestBefore(2026-01-01T00:00:00Z)&form=compact",
+            "quotation=before(P1DT12H)&interval=2&format=csv",
+            "name=a*&attribute=Grid=a/b&type=Begin&interval=hour&limit=7&after=x&computed=true&id=7",
+        ])
+    },
+};
+/// Repositories, series, units, attribute types and hooks.
+pub(crate) const MASTER_DATA: Target = Target {
+    name: "tsm_master_data",
+    run: |bytes| _ = testing::master_data(bytes),
+    seeds: || {
+        texts(&[
+            r#"{"Name": "Load", "Type": "Begin", "Interval": {"Unit": "Minute", "Multiplier": 15}, "DayStart": "06:00", "Unit": "kWh", "TimeZone": "Europe/Zurich", "Formula": "[a] + 2", "Retention": "P1Y"}"#,
+            r#"{"Name": "r", "Description": "d", "TimeZone": "UTC"}"#,
+            r#"{"Name": "kWh", "Base": "Wh", "Factor": 1000, "Offset": 0, "Aggregation": "Sum"}"#,
+            r#"{"Name": "Grid", "Type": "Node", "Nodes": ["a/b"], "IsMultiple": true}"#,
+            r#"{"Name": "h", "Url": "https://example.org/", "Filter": "name=a*", "Headers": {"a": "b"}}"#,
+        ])
+    },
+};
+/// Moments and times of day.
+pub(crate) const MOMENT: Target = Target {
+    name: "tsm_moment",
+    run: |bytes| {
+        let Ok(text) = std::str::from_utf8(bytes) else { return };
+        let _ = testing::moment(text);
+        assert!(testing::day_start(text).is_none_or(|seconds| seconds < 24 * 60 * 60));
+    },
+    seeds: || {
+        texts(&["2026-01-01T00:00:00 01:00", "2026-01-01", "2261-12-31T23:59:59.999999999Z", "06:00:30"])
+    },
 };
 
 const LIMITS: ReadLimits = ReadLimits {

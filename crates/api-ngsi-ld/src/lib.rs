@@ -24,6 +24,8 @@ mod answer;
 mod operation;
 mod openapi;
 mod routes;
+#[cfg(feature = "testing")]
+pub mod testing;
 
 pub use state::{Api, Limits};
 

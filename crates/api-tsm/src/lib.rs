@@ -40,6 +40,8 @@ mod params;
 mod operation;
 mod openapi;
 mod routes;
+#[cfg(feature = "testing")]
+pub mod testing;
 
 pub use notification::{change_body, notification};
 pub use state::{Api, Limits};

@@ -35,6 +35,8 @@ mod registry;
 mod seen;
 
 mod delivery;
+#[cfg(feature = "testing")]
+pub mod testing;
 
 pub use delivery::{Batch, Counters, Delivery, Match, Page};
 pub use options::{BackOff, Options};

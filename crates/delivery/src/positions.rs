@@ -17,7 +17,7 @@ pub(crate) struct Position {
 }
 
 impl Position {
-    fn to_value(&self) -> Bytes {
+    pub(crate) fn to_value(&self) -> Bytes {
         let mut value = vec![FORMAT];
         value.extend_from_slice(&self.advance.to_be_bytes());
         for cursor in &self.cursors {
@@ -26,7 +26,7 @@ impl Position {
         value.into()
     }
 
-    fn of_value(store: &Store, value: &[u8]) -> Option<Self> {
+    pub(crate) fn of_value(store: &Store, value: &[u8]) -> Option<Self> {
         let (&FORMAT, rest) = value.split_first()? else { return None };
         let (advance, cursors) = rest.split_first_chunk()?;
         let (cursors, rest) = cursors.as_chunks();

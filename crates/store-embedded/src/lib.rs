@@ -70,6 +70,8 @@ mod feed;
 mod skip;
 mod embedded;
 mod backup;
+#[cfg(feature = "testing")]
+pub mod testing;
 
 pub use backup::restore;
 pub use embedded::Embedded;

@@ -95,7 +95,7 @@ pub(crate) struct Outline {
 }
 
 impl Outline {
-    fn to_bytes(&self) -> Vec<u8> {
+    pub(crate) fn to_bytes(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(8 + 12 * self.spans.len());
         put_varint(&mut out, self.points);
         put_varint(&mut out, self.spans.len() as u64);

@@ -81,6 +81,8 @@ mod together;
 mod erase;
 mod expire;
 mod recompress;
+#[cfg(feature = "testing")]
+pub mod testing;
 
 #[cfg(test)]
 mod tests;

@@ -1,5 +1,7 @@
 //! Every target, for a number of cases or a time.
 
+mod parsers;
+
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -43,9 +45,12 @@ macro_rules! targets {
 
 targets! {
     json json_string formula context time duration
-    parameters percent route headers
+    parameters percent route headers egress_url
     ngsi_ld_entity ngsi_ld_fragment ngsi_ld_attribute ngsi_ld_q ngsi_ld_types ngsi_ld_scopes ngsi_ld_geometry ngsi_ld_time
+    ngsi_ld_parameters ngsi_ld_query_body ngsi_ld_link ngsi_ld_batch ngsi_ld_past
     points_json points_csv points_arrow points_rendered
+    tsm_parameters tsm_master_data tsm_moment
     stored_entity entity_changes
     block block_of_points stored_numbers catalogue series_changes cursor
+    strand_rows delivery_rows history_rows store_key entity_keys tenant_rows engine_rows
 }
