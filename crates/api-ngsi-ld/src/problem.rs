@@ -4,7 +4,7 @@ use api_http::{
     ConditionError, DataDamaged, MemoryFull, Refusal, RequestTimedOut, Response, json_response, log_refusal,
 };
 use http::{HeaderValue, Method, StatusCode, header};
-use lang_json::write_string;
+use lang_json::ObjectWriter;
 use lang_ngsi_ld::Error as TextError;
 use model_entities::{Error, Limit, LimitName, StoreErrorKind, TermId};
 use tenant_contexts::Error as ContextError;
@@ -162,16 +162,12 @@ impl Problem {
 
     /// Appends the problem as a JSON object.
     pub(crate) fn write(&self, out: &mut String) {
-        out.push_str("{\"type\":\"");
-        out.push_str(TYPE_PREFIX);
-        out.push_str(self.kind);
-        out.push_str("\",\"title\":");
-        write_string(out, self.title);
-        out.push_str(",\"detail\":");
-        write_string(out, &self.detail);
-        out.push_str(",\"status\":");
-        out.push_str(self.status.as_str());
-        out.push('}');
+        let mut problem = ObjectWriter::begin(out);
+        problem.string("type", &[TYPE_PREFIX, self.kind].concat());
+        problem.string("title", self.title);
+        problem.string("detail", &self.detail);
+        problem.raw("status", self.status.as_str());
+        problem.end();
     }
 
     /// The answer to the client.

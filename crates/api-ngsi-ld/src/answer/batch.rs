@@ -1,10 +1,11 @@
 //! The answer to an operation on many entities: what became of each (5.2.16).
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 
 use api_http::{DataDamaged, Response, json_response};
 use http::StatusCode;
-use lang_json::write_string;
+use lang_json::{ArrayWriter, ObjectWriter};
 use model_entities::{Change, Fate, NotUpdated, Operation};
 
 use super::no_content;
@@ -39,7 +40,8 @@ impl Tally {
     /// Notes an element that could not be read.
     pub(crate) fn refuse(&mut self, element: &str, problem: Problem) {
         let id = lang_json::member(element, "id").and_then(lang_json::string_value);
-        self.errors.push((id.unwrap_or_default().into_owned(), problem));
+        // Of an element without an id nothing else can be said.
+        self.errors.push((id.map_or_else(String::new, Cow::into_owned), problem));
     }
 
     /// Notes an entity that was changed.
@@ -118,45 +120,35 @@ impl Tally {
 
     /// BatchOperationResult (5.2.16).
     fn result(&self) -> String {
-        let mut out = String::from("{\"success\":");
-        write_strings(&mut out, &self.success);
-        out.push_str(",\"errors\":[");
-        for (index, (id, problem)) in self.errors.iter().enumerate() {
-            if index > 0 {
-                out.push(',');
-            }
-            out.push_str("{\"entityId\":");
-            write_string(&mut out, id);
-            out.push_str(",\"error\":");
-            problem.write(&mut out);
-            out.push('}');
+        let mut out = String::new();
+        let mut result = ObjectWriter::begin(&mut out);
+        write_strings(result.member("success"), &self.success);
+        let mut errors = ArrayWriter::begin(result.member("errors"));
+        for (id, problem) in &self.errors {
+            let mut error = ObjectWriter::begin(errors.item());
+            error.string("entityId", id);
+            problem.write(error.member("error"));
+            error.end();
         }
-        out.push_str("]}");
+        errors.end();
+        result.end();
         out
     }
 }
 
 /// Says which attributes were left as they are, and why.
 fn left(session: &Session, change: &Change) -> Problem {
-    let mut why = String::new();
-    for (term, NotUpdated::Exists) in &change.not_updated {
-        why.push_str(if why.is_empty() { "" } else { ", " });
-        why.push_str(session.names.compact(*term));
-    }
+    let names = change.not_updated.iter().map(|(term, NotUpdated::Exists)| session.names.compact(*term));
+    let names = names.collect::<Vec<_>>().join(", ");
     Problem::already_exists(format!(
-        "the entity has these attributes already, and noOverwrite was asked for: {why}"
+        "the entity has these attributes already, and noOverwrite was asked for: {names}"
     ))
 }
 
 fn write_strings(out: &mut String, texts: &[Box<str>]) {
-    out.push('[');
-    for (index, text) in texts.iter().enumerate() {
-        if index > 0 {
-            out.push(',');
-        }
-        write_string(out, text);
-    }
-    out.push(']');
+    let mut array = ArrayWriter::begin(out);
+    texts.iter().for_each(|text| array.string(text));
+    array.end();
 }
 
 #[cfg(test)]

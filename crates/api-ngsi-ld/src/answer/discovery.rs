@@ -1,7 +1,7 @@
 //! The answers about what is in use: types and attributes (NGSI-LD 5.2.24 to 5.2.28).
 
 use api_http::{MediaType, Request, Response};
-use lang_json::write_string;
+use lang_json::{ArrayWriter, Commas, write_string};
 use model_entities::{Kind, TermId};
 
 use super::answer;
@@ -17,11 +17,13 @@ pub(crate) struct Sheet<'s> {
     session: &'s Session,
     media: MediaType,
     out: String,
+    /// Those between the members of the object that is being written.
+    commas: Commas,
 }
 
 impl<'s> Sheet<'s> {
     pub(crate) fn new(session: &'s Session, media: MediaType) -> Self {
-        Self { session, media, out: String::with_capacity(512) }
+        Self { session, media, out: String::with_capacity(512), commas: Commas::default() }
     }
 
     /// Has it written, about so many names: within the memory that requests share, and in a slot of the lane if it is long.
@@ -44,56 +46,73 @@ impl<'s> Sheet<'s> {
 
     /// An object; JSON-LD wants its context first.
     pub(crate) fn object(&mut self, body: impl FnOnce(&mut Self)) {
+        let context = (self.media == JSON_LD).then(|| self.session.names.context().member());
+        self.inner(|sheet| {
+            if let Some(context) = context {
+                sheet.member("@context").push_str(context);
+            }
+            body(sheet);
+        });
+    }
+
+    /// An object in an object.
+    fn inner(&mut self, body: impl FnOnce(&mut Self)) {
+        let outer = std::mem::take(&mut self.commas);
         self.out.push('{');
-        if self.media == JSON_LD {
-            self.out.push_str("\"@context\":");
-            self.out.push_str(self.session.names.context().member());
-            self.out.push(',');
-        }
         body(self);
         self.out.push('}');
+        self.commas = outer;
     }
 
     pub(crate) fn array<T>(&mut self, items: impl Iterator<Item = T>, body: impl Fn(&mut Self, T)) {
+        let mut commas = Commas::default();
         self.out.push('[');
-        for (index, item) in items.enumerate() {
-            if index > 0 {
-                self.out.push(',');
-            }
+        for item in items {
+            commas.next(&mut self.out);
             self.object(|sheet| body(sheet, item));
         }
         self.out.push(']');
     }
 
+    /// Starts the member of this name.
+    fn member(&mut self, name: &str) -> &mut String {
+        self.commas.next(&mut self.out);
+        write_string(&mut self.out, name);
+        self.out.push(':');
+        &mut self.out
+    }
+
     /// EntityTypeList (5.2.24) or AttributeList (5.2.27).
     pub(crate) fn list(&mut self, kind: &str, member: &str, names: impl Iterator<Item = TermId>) {
         self.object(|sheet| {
-            let id = format!("\"id\":\"urn:ngsi-ld:{kind}:all\",\"type\":\"{kind}\"");
-            sheet.out.push_str(&id);
+            write_string(sheet.member("id"), &format!("urn:ngsi-ld:{kind}:all"));
+            write_string(sheet.member("type"), kind);
             sheet.names(member, names);
         });
     }
 
     /// `id`, `type` and the short name.
     pub(crate) fn head(&mut self, term: TermId, kind: &str, name_member: &str) {
-        self.out.push_str("\"id\":");
-        write_string(&mut self.out, &self.session.names.iri_of(term));
-        self.out.push_str(&format!(",\"type\":\"{kind}\",\"{name_member}\":"));
-        write_string(&mut self.out, self.session.names.compact(term));
+        let names = &self.session.names;
+        write_string(self.member("id"), &names.iri_of(term));
+        write_string(self.member("type"), kind);
+        write_string(self.member(name_member), names.compact(term));
     }
 
     pub(crate) fn number(&mut self, member: &str, number: usize) {
-        self.out.push_str(&format!(",\"{member}\":{number}"));
+        self.member(member).push_str(&number.to_string());
     }
 
     /// What is known of the attributes of a type.
     pub(crate) fn details(&mut self, attributes: &[(TermId, Vec<Kind>)]) {
-        self.out.push_str(",\"attributeDetails\":[");
-        for (index, (attribute, kinds)) in self.sorted(attributes).into_iter().enumerate() {
-            self.out.push_str(if index > 0 { ",{" } else { "{" });
-            self.head(*attribute, "Attribute", "attributeName");
-            self.kinds(kinds);
-            self.out.push('}');
+        let mut commas = Commas::default();
+        self.member("attributeDetails").push('[');
+        for (attribute, kinds) in self.sorted(attributes) {
+            commas.next(&mut self.out);
+            self.inner(|sheet| {
+                sheet.head(*attribute, "Attribute", "attributeName");
+                sheet.kinds(kinds);
+            });
         }
         self.out.push(']');
     }
@@ -110,14 +129,9 @@ impl<'s> Sheet<'s> {
     }
 
     fn strings<'t>(&mut self, member: &str, texts: impl IntoIterator<Item = &'t str>) {
-        self.out.push_str(&format!(",\"{member}\":["));
-        for (index, text) in texts.into_iter().enumerate() {
-            if index > 0 {
-                self.out.push(',');
-            }
-            write_string(&mut self.out, text);
-        }
-        self.out.push(']');
+        let mut array = ArrayWriter::begin(self.member(member));
+        texts.into_iter().for_each(|text| array.string(text));
+        array.end();
     }
 
     fn sorted<'a>(&self, attributes: &'a [(TermId, Vec<Kind>)]) -> Vec<&'a (TermId, Vec<Kind>)> {

@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::atomic::AtomicBool;
 
 use api_http::{MediaType, Request, Response};
+use lang_json::Commas;
 use model_entities::{EntityView, Error, Pace, Slot, TermId, TimedOut};
 
 use super::reads::{no_such_attributes, plan, read_answer};
@@ -270,11 +271,9 @@ fn write_flat(
     let context = plan.context.filter(|_| features.is_some());
     let plan = if features.is_some() { &collection } else { plan };
     out.push_str(if features.is_some() { "{\"type\":\"FeatureCollection\",\"features\":[" } else { "[" });
-    let mut any = false;
+    let mut commas = Commas::default();
     let mut write = |out: &mut String, view: &EntityView<'_>, plan: &RenderPlan<'_>| {
-        if std::mem::replace(&mut any, true) {
-            out.push(',');
-        }
+        commas.next(out);
         match features {
             Some(geometry) => write_feature(out, view, geometry, plan),
             None => write_entity(out, view, plan),

@@ -2,8 +2,8 @@
 
 use api_http::{Response, json_response};
 use http::StatusCode;
-use lang_json::write_string;
-use model_entities::{Change, NotUpdated, TermId};
+use lang_json::{ArrayWriter, ObjectWriter};
+use model_entities::{Change, NotUpdated};
 use tenant_contexts::SCOPE_IRI;
 
 use super::no_content;
@@ -15,29 +15,24 @@ pub(crate) fn outcome(session: &Session, change: &Change) -> Response {
     if change.not_updated.is_empty() {
         return no_content();
     }
-    let iri = |out: &mut String, term: TermId| write_string(out, &session.names.iri_of(term));
-    let mut out = String::from("{\"updated\":[");
-    for (index, term) in change.updated.iter().enumerate() {
-        if index > 0 {
-            out.push(',');
-        }
-        iri(&mut out, *term);
+    let mut out = String::new();
+    let mut result = ObjectWriter::begin(&mut out);
+    let mut updated = ArrayWriter::begin(result.member("updated"));
+    for term in &change.updated {
+        updated.string(&session.names.iri_of(*term));
     }
     if change.scoped {
-        out.push_str(if change.updated.is_empty() { "" } else { "," });
-        write_string(&mut out, SCOPE_IRI);
+        updated.string(SCOPE_IRI);
     }
-    out.push_str("],\"notUpdated\":[");
-    for (index, (term, NotUpdated::Exists)) in change.not_updated.iter().enumerate() {
-        if index > 0 {
-            out.push(',');
-        }
-        out.push_str("{\"attributeName\":");
-        iri(&mut out, *term);
-        out.push_str(",\"reason\":");
-        write_string(&mut out, "the entity has this attribute already, and noOverwrite was asked for");
-        out.push('}');
+    updated.end();
+    let mut not_updated = ArrayWriter::begin(result.member("notUpdated"));
+    for (term, NotUpdated::Exists) in &change.not_updated {
+        let mut left = ObjectWriter::begin(not_updated.item());
+        left.string("attributeName", &session.names.iri_of(*term));
+        left.string("reason", "the entity has this attribute already, and noOverwrite was asked for");
+        left.end();
     }
-    out.push_str("]}");
+    not_updated.end();
+    result.end();
     json_response(StatusCode::MULTI_STATUS, JSON, out)
 }

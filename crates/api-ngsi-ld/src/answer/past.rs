@@ -4,6 +4,7 @@ use std::sync::atomic::AtomicBool;
 
 use api_http::{Request, Response};
 use http::{HeaderValue, StatusCode, header};
+use lang_json::ArrayWriter;
 use lang_ngsi_ld::time::write_time;
 use model_entities::{
     AggregateHistory, AttributeFilter, EntityHistory, HistoryRequest, TermId, TimeProperty, TimeSpan,
@@ -75,14 +76,11 @@ pub(crate) async fn answer_pasts(
     let altered = AtomicBool::new(false);
     let plan = past_plan(session, params, &altered);
     let mut out = String::with_capacity(capacity(&pasts));
-    out.push('[');
-    for (index, (past, aggregates)) in pasts.entities.iter().enumerate() {
-        if index > 0 {
-            out.push(',');
-        }
-        write(&mut out, past, aggregates, params, &plan);
+    let mut array = ArrayWriter::begin(&mut out);
+    for (past, aggregates) in &pasts.entities {
+        write(array.item(), past, aggregates, params, &plan);
     }
-    out.push(']');
+    array.end();
     let mut response = answered(session, params, &pasts, &altered, out);
     let page = Page {
         offset: query.offset,

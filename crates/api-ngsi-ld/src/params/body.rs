@@ -10,7 +10,7 @@ use tenant_contexts::Names;
 
 use super::declared::{
     AGGR_METHODS, AGGR_PERIOD_DURATION, COLLATION, COORDINATES, END_TIME_AT, GEOMETRY, GEOPROPERTY, GEOREL,
-    LAST_N, ORDER_BY, ORDER_DIRECTION, ORDER_FROM, ORDER_GEOMETRY, PAST_QUERY, QUERY, TIME_AT, TIMEPROPERTY,
+    LAST_N, ORDER_BY, ORDER_DIRECTION, ORDER_FROM, ORDER_GEOMETRY, HISTORY_QUERY, QUERY, TIME_AT, TIMEPROPERTY,
     TIMEREL,
 };
 use super::given::{Given, check};
@@ -52,7 +52,7 @@ pub(crate) fn parse_temporal_body(
 ) -> Result<TemporalParams, Problem> {
     let canonical = canonical(body, limits)?;
     let given = Given::of(request);
-    let (given, selected) = given_in(&canonical, given, PAST_QUERY, names)?;
+    let (given, selected) = given_in(&canonical, given, HISTORY_QUERY, names)?;
     TemporalParams::of_given(&given, request, names, limits, selected)
 }
 
@@ -72,9 +72,11 @@ fn canonical(body: &str, limits: &Limits) -> Result<String, Problem> {
 fn given_in<'a>(
     query: &'a str,
     mut given: Given<'a>,
-    known: &'static [Parameter],
+    known: &'static [&'static [Parameter]],
     names: &Names,
 ) -> Result<(Given<'a>, Option<Vec<Selector>>), Problem> {
+    let known = || known.iter().copied().flatten();
+    let has = |parameter: &Parameter| known().any(|known| known == parameter);
     let (mut selected, mut typed) = (None, false);
     for (name, value) in members(query) {
         match &*name {
@@ -87,16 +89,16 @@ fn given_in<'a>(
             }
             "entities" => selected = Some(selectors(value, names)?),
             "geoQ" => add_parts(&mut given, "geoQ", value, GEO)?,
-            "ordering" if known.contains(&ORDER_BY) => {
+            "ordering" if has(&ORDER_BY) => {
                 add_parts(&mut given, "ordering", value, ORDERING)?;
             }
-            "temporalQ" | "aggrParams" if !known.contains(&TIMEREL) => {
+            "temporalQ" | "aggrParams" if !has(&TIMEREL) => {
                 return Err(Problem::bad_request(format!("member {name} belongs to temporal queries")));
             }
             "temporalQ" => add_parts(&mut given, "temporalQ", value, TEMPORAL)?,
             "aggrParams" => add_parts(&mut given, "aggrParams", value, AGGREGATION)?,
             name => {
-                match known.iter().find(|known| known.name == name && !matches!(name, "id" | "idPattern")) {
+                match known().find(|known| known.name == name && !matches!(name, "id" | "idPattern")) {
                     Some(known) => given.add(known, text(name, value)?)?,
                     None => return Err(Problem::bad_request(format!("a query has no member {name:?}"))),
                 }

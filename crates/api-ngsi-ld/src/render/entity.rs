@@ -6,6 +6,7 @@ mod attribute;
 pub(super) use attribute::{is_geometry, names, write_attribute, write_extras, write_objects};
 pub(crate) use join::targets;
 
+use lang_json::ArrayWriter;
 use model_entities::{EntityView, TermId};
 
 use crate::render::{Object, RenderPlan, write_time};
@@ -22,14 +23,11 @@ pub(crate) fn write_entities<'e>(
     entities: impl Iterator<Item = EntityView<'e>>,
     plan: &RenderPlan<'_>,
 ) {
-    out.push('[');
-    for (index, entity) in entities.enumerate() {
-        if index > 0 {
-            out.push(',');
-        }
-        write_entity(out, &entity, plan);
+    let mut array = ArrayWriter::begin(out);
+    for entity in entities {
+        write_entity(array.item(), &entity, plan);
     }
-    out.push(']');
+    array.end();
 }
 
 /// Appends an entity that is inside of others (`above`), or of none.
@@ -39,15 +37,15 @@ pub(super) fn write_below(
     plan: &RenderPlan<'_>,
     above: Option<&Above<'_>>,
 ) {
-    let mut object = Object::open(out);
+    let mut object = Object::begin(out);
     if let Some(context) = plan.context {
-        object.member("\"@context\":").push_str(context);
+        object.literal("\"@context\":").push_str(context);
     }
     if plan.projection.shows(|members| members.id) {
-        lang_json::write_string(object.member("\"id\":"), entity.id());
+        lang_json::write_string(object.literal("\"id\":"), entity.id());
     }
     write_members(&mut object, entity, plan, above);
-    object.close();
+    object.end();
 }
 
 /// Writes all members of an entity but its id.
@@ -58,7 +56,7 @@ pub(super) fn write_members(
     above: Option<&Above<'_>>,
 ) {
     if plan.projection.shows(|members| members.types) {
-        write_types(object.member("\"type\":"), entity.types(), plan);
+        write_types(object.literal("\"type\":"), entity.types(), plan);
     }
     if plan.projection.shows(|members| members.scope) {
         write_scopes(object, entity.scopes(), plan);
@@ -66,14 +64,14 @@ pub(super) fn write_members(
     if plan.projection.shows(|members| members.expires_at)
         && let Some(expires) = plan.shown_expiry(entity.expires_at())
     {
-        write_time(object.member("\"expiresAt\":"), expires);
+        write_time(object.literal("\"expiresAt\":"), expires);
     }
     if plan.sys_attrs {
         if plan.projection.shows(|members| members.created_at) {
-            write_time(object.member("\"createdAt\":"), entity.created_at());
+            write_time(object.literal("\"createdAt\":"), entity.created_at());
         }
         if plan.projection.shows(|members| members.modified_at) {
-            write_time(object.member("\"modifiedAt\":"), entity.modified_at());
+            write_time(object.literal("\"modifiedAt\":"), entity.modified_at());
         }
     }
     let here = Above::new(entity.id(), above);
@@ -111,7 +109,7 @@ pub(super) fn write_scopes<'s>(
     plan: &RenderPlan<'_>,
 ) {
     let Some(first) = scopes.next().filter(|_| !plan.release.lacks(4)) else { return };
-    let out = object.member("\"scope\":");
+    let out = object.literal("\"scope\":");
     let start = out.len();
     lang_json::write_string(out, first);
     let mut many = false;

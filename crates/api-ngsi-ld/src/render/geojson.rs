@@ -1,5 +1,6 @@
 //! Entities as GeoJSON features (NGSI-LD 4.5.16).
 
+use lang_json::ArrayWriter;
 use model_entities::{EntityView, Kind, TermId};
 
 use crate::render::entity::write_members;
@@ -12,17 +13,17 @@ pub(crate) fn write_feature(
     geometry: Option<TermId>,
     plan: &RenderPlan<'_>,
 ) {
-    let mut feature = Object::open(out);
-    lang_json::write_string(feature.member("\"id\":"), entity.id());
-    feature.member("\"type\":\"Feature\"");
-    feature.member("\"geometry\":").push_str(geometry_of(entity, geometry, plan).unwrap_or("null"));
-    let mut properties = Object::open(feature.member("\"properties\":"));
+    let mut feature = Object::begin(out);
+    lang_json::write_string(feature.literal("\"id\":"), entity.id());
+    feature.literal("\"type\":").push_str("\"Feature\"");
+    feature.literal("\"geometry\":").push_str(geometry_of(entity, geometry, plan).unwrap_or("null"));
+    let mut properties = Object::begin(feature.literal("\"properties\":"));
     write_members(&mut properties, entity, plan, None);
-    properties.close();
+    properties.end();
     if let Some(context) = plan.context {
-        feature.member("\"@context\":").push_str(context);
+        feature.literal("\"@context\":").push_str(context);
     }
-    feature.close();
+    feature.end();
 }
 
 /// Appends entities as a FeatureCollection.
@@ -32,20 +33,18 @@ pub(crate) fn write_features<'e>(
     geometry: Option<TermId>,
     plan: &RenderPlan<'_>,
 ) {
-    out.push_str("{\"type\":\"FeatureCollection\",\"features\":[");
+    let mut collection = Object::begin(out);
+    collection.literal("\"type\":").push_str("\"FeatureCollection\"");
+    let mut features = ArrayWriter::begin(collection.literal("\"features\":"));
     let inner = RenderPlan { context: None, ..*plan };
-    for (index, entity) in entities.enumerate() {
-        if index > 0 {
-            out.push(',');
-        }
-        write_feature(out, &entity, geometry, &inner);
+    for entity in entities {
+        write_feature(features.item(), &entity, geometry, &inner);
     }
-    out.push(']');
+    features.end();
     if let Some(context) = plan.context {
-        out.push_str(",\"@context\":");
-        out.push_str(context);
+        collection.literal("\"@context\":").push_str(context);
     }
-    out.push('}');
+    collection.end();
 }
 
 /// 4.5.16.1: the default instance, or the first that is shown.

@@ -23,14 +23,14 @@ pub(crate) fn write_past(
     let mut object = open(out, past, plan);
     for series in by_attribute(&past.attributes, InstanceHistory::attribute) {
         let Some(name) = series.first().map(InstanceHistory::attribute) else { continue };
-        let out = object.member(plan.names.key(name));
+        let out = object.literal(plan.names.key(name));
         if values {
             values::write(out, series, time, plan);
         } else {
             instances::write(out, series, time, plan);
         }
     }
-    object.close();
+    object.end();
 }
 
 /// Appends an entity with aggregates of its past (4.5.19), a series for each of the `methods`.
@@ -44,9 +44,9 @@ pub(crate) fn write_aggregates(
     let mut object = open(out, past, plan);
     for series in by_attribute(aggregates, AggregateHistory::attribute) {
         let Some(name) = series.first().map(AggregateHistory::attribute) else { continue };
-        aggregates::write(object.member(plan.names.key(name)), series, methods, plan);
+        aggregates::write(object.literal(plan.names.key(name)), series, methods, plan);
     }
-    object.close();
+    object.end();
 }
 
 /// Series of the same attribute follow each other.
@@ -56,29 +56,29 @@ fn by_attribute<T>(all: &[T], attribute: impl Fn(&T) -> TermId) -> impl Iterator
 
 /// Begins an entity and writes all that is no attribute.
 fn open<'o>(out: &'o mut String, past: &EntityHistory, plan: &RenderPlan<'_>) -> Object<'o> {
-    let mut object = Object::open(out);
+    let mut object = Object::begin(out);
     if let Some(context) = plan.context {
-        object.member("\"@context\":").push_str(context);
+        object.literal("\"@context\":").push_str(context);
     }
     if plan.projection.shows(|members| members.id) {
-        lang_json::write_string(object.member("\"id\":"), &past.id);
+        lang_json::write_string(object.literal("\"id\":"), &past.id);
     }
     if plan.projection.shows(|members| members.types) && !past.types.is_empty() {
-        write_types(object.member("\"type\":"), past.types.iter().copied(), plan);
+        write_types(object.literal("\"type\":"), past.types.iter().copied(), plan);
     }
     if plan.projection.shows(|members| members.scope) {
         write_scopes(&mut object, past.scopes.iter().map(|scope| &**scope), plan);
     }
     if plan.sys_attrs {
         if plan.projection.shows(|members| members.created_at) {
-            write_time(object.member("\"createdAt\":"), past.created_at);
+            write_time(object.literal("\"createdAt\":"), past.created_at);
         }
         if plan.projection.shows(|members| members.modified_at) {
-            write_time(object.member("\"modifiedAt\":"), past.modified_at);
+            write_time(object.literal("\"modifiedAt\":"), past.modified_at);
         }
     }
     if let Some(deleted) = past.deleted_at {
-        write_time(object.member("\"deletedAt\":"), deleted);
+        write_time(object.literal("\"deletedAt\":"), deleted);
     }
     object
 }

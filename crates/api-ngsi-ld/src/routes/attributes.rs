@@ -24,8 +24,8 @@ pub(crate) const APPEND: api_http::Operation =
 pub(crate) async fn append(api: Api, request: Request) -> Result<Response, Problem> {
     let options = write_options(&request, &["noOverwrite"])?;
     let rules = Rules::fragment(api.shared.limits.depth_max).in_representation(options.representation);
-    let keep_held = options.keep_held;
-    change_entity(&api, &request, &rules, |draft| Operation::Append { draft, keep_existing: keep_held }).await
+    let keep_existing = options.keep_existing;
+    change_entity(&api, &request, &rules, |draft| Operation::Append { draft, keep_existing }).await
 }
 
 /// PATCH /entities/{id}/attrs
@@ -70,8 +70,9 @@ pub(crate) const PATCH: api_http::Operation =
 
 /// NGSI-LD 6.7.3.1, PATCH /entities/{id}/attrs/{attr}: partial update of an attribute (5.6.4).
 pub(crate) async fn patch(api: Api, request: Request) -> Result<Response, Problem> {
-    let rules = Rules::patch(api.shared.limits.depth_max);
-    change_attribute(&api, &request, rules, Operation::PatchAttribute).await
+    let options = write_options(&request, &[])?;
+    let rules = Rules::patch(api.shared.limits.depth_max).in_representation(options.representation);
+    change_attribute(&api, &request, &rules, Operation::PatchAttribute).await
 }
 
 /// PUT /entities/{id}/attrs/{attr}
@@ -85,19 +86,19 @@ pub(crate) const REPLACE: api_http::Operation =
 
 /// NGSI-LD 6.7.3.3, PUT /entities/{id}/attrs/{attr}: replace an attribute (5.6.19).
 pub(crate) async fn replace(api: Api, request: Request) -> Result<Response, Problem> {
-    let rules = Rules::fragment(api.shared.limits.depth_max);
-    change_attribute(&api, &request, rules, Operation::ReplaceAttribute).await
+    let options = write_options(&request, &[])?;
+    let rules = Rules::fragment(api.shared.limits.depth_max).in_representation(options.representation);
+    change_attribute(&api, &request, &rules, Operation::ReplaceAttribute).await
 }
 
 async fn change_attribute(
     api: &Api,
     request: &Request,
-    rules: Rules,
+    rules: &Rules,
     operation: impl FnOnce(Attribute) -> Operation,
 ) -> Result<Response, Problem> {
     let id = entity_id(request)?;
     let name = attribute_name(request)?;
-    let rules = rules.in_representation(write_options(request, &[])?.representation);
     let body = body(request)?;
     let session = api.writing(request, body).await?;
     if session.names.is_scope(name) {
@@ -107,7 +108,7 @@ async fn change_attribute(
     }
     let required = session.precondition(request)?;
     attribute_in_use(&session, id, name).await?;
-    let attribute = session.parse(|names| parse_attribute(body.text, name, names, &rules)).await?;
+    let attribute = session.parse(|names| parse_attribute(body.text, name, names, rules)).await?;
     let change = session.apply(id, &required, operation(attribute)).await?;
     Ok(outcome(&session, &change))
 }
@@ -122,9 +123,9 @@ pub(crate) const DELETE: api_http::Operation =
 
 /// NGSI-LD 6.7.3.2, DELETE /entities/{id}/attrs/{attr} (5.6.5).
 pub(crate) async fn delete(api: Api, request: Request) -> Result<Response, Problem> {
+    let instances = instances(&request)?;
     let id = entity_id(&request)?;
     let name = attribute_name(&request)?;
-    let instances = instances(&request)?;
     let session = api.reading(&request).await?;
     let required = session.precondition(&request)?;
     if session.names.is_scope(name) && !matches!(instances, Instances::Dataset(_)) {
@@ -142,8 +143,8 @@ async fn attribute_in_use(session: &Session, id: &str, name: &str) -> Result<Ter
     if let Some(term) = session.names.term(name) {
         return Ok(term);
     }
-    let held = session.entities.get(id, session.now).await.map_err(|error| session.problem(&error))?;
-    Err(Problem::not_found(match held {
+    let entity = session.entities.get(id, session.now).await.map_err(|error| session.problem(&error))?;
+    Err(Problem::not_found(match entity {
         Some(_) => format!("the entity has no attribute {name:?}"),
         None => format!("entity {id:?} does not exist"),
     }))

@@ -3,7 +3,7 @@
 
 use api_http::{Given, MediaType, Request, Response, accept, empty_response, json_response, tagged};
 use http::{HeaderValue, StatusCode, header};
-use lang_json::write_string;
+use lang_json::{ArrayWriter, ObjectWriter};
 use model_entities::Fingerprint;
 use tenant_contexts::{ContextEntry, ContextKind, LOCAL_PATH, TenantContexts};
 
@@ -96,18 +96,16 @@ async fn list_all(contexts: TenantContexts<'_>, request: &Request) -> Result<Res
         }
     };
     let origin = origin(request);
-    let mut body = String::from("[");
-    for (index, entry) in contexts.list(kind).await?.iter().enumerate() {
-        if index > 0 {
-            body.push(',');
-        }
+    let mut body = String::new();
+    let mut list = ArrayWriter::begin(&mut body);
+    for entry in &contexts.list(kind).await? {
         if details {
-            write_entry(&mut body, entry, &origin);
+            write_entry(list.item(), entry, &origin);
         } else {
-            write_string(&mut body, &url(entry, &origin));
+            list.string(&url(entry, &origin));
         }
     }
-    body.push(']');
+    list.end();
     Ok(json_response(StatusCode::OK, media_type, body))
 }
 
@@ -168,15 +166,12 @@ fn url(entry: &ContextEntry, origin: &str) -> String {
 }
 
 fn write_entry(out: &mut String, entry: &ContextEntry, origin: &str) {
-    out.push_str("{\"URL\":");
-    write_string(out, &url(entry, origin));
-    out.push_str(",\"localId\":");
-    write_string(out, &entry.id);
-    out.push_str(",\"kind\":");
-    write_string(out, entry.kind.name());
-    out.push_str(",\"createdAt\":");
-    write_time(out, entry.created);
-    out.push('}');
+    let mut object = ObjectWriter::begin(out);
+    object.string("URL", &url(entry, origin));
+    object.string("localId", &entry.id);
+    object.string("kind", entry.kind.name());
+    write_time(object.member("createdAt"), entry.created);
+    object.end();
 }
 
 #[cfg(test)]

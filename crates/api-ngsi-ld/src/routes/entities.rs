@@ -49,7 +49,7 @@ pub(crate) async fn create(api: Api, request: Request) -> Result<Response, Probl
 /// GET /entities
 pub(crate) const QUERY: api_http::Operation =
     declare("entities", "queryEntities", "Entities that fit, in pages.")
-        .query(&[params::QUERY])
+        .query(params::QUERY)
         .gives(&[(200, ENTITIES)])
         .refuses(READ_REFUSALS);
 
@@ -64,7 +64,7 @@ pub(crate) async fn query(api: Api, request: Request) -> Result<Response, Proble
 /// POST /entityOperations/query
 pub(crate) const QUERY_BY_POST: api_http::Operation =
     declare("entities", "queryEntitiesByPost", "Entities that fit, in pages; the query is the body.")
-        .query(&[params::QUERY])
+        .query(params::QUERY)
         .sent(json_of("Query"))
         .gives(&[(200, ENTITIES)])
         .refuses(READ_REFUSALS);
@@ -80,7 +80,7 @@ pub(crate) async fn query_by_post(api: Api, request: Request) -> Result<Response
 
 /// GET /entities/{id}
 pub(crate) const RETRIEVE: api_http::Operation = declare("entities", "retrieveEntity", "One entity.")
-    .query(&[params::ENTITY])
+    .query(params::ENTITY)
     .gives(&[(200, ENTITY)])
     .refuses(READ_REFUSALS)
     .about_one();

@@ -1,7 +1,7 @@
 //! `/info/sourceIdentity`.
 
 use api_http::{Request, Response};
-use lang_json::write_string;
+use lang_json::ObjectWriter;
 
 use crate::answer::{answer, json_media};
 use crate::media::JSON_LD;
@@ -23,21 +23,17 @@ pub(crate) async fn source_identity(api: Api, request: Request) -> Result<Respon
     let context = api.linked_context(&tenant(&request)?, &request).await?;
     let shared = &api.shared;
     let now = shared.clock.now();
-    let mut out = String::from("{");
+    let mut out = String::new();
+    let mut identity = ObjectWriter::begin(&mut out);
     if media == JSON_LD {
-        out.push_str("\"@context\":");
-        out.push_str(context.member());
-        out.push(',');
+        identity.raw("@context", context.member());
     }
-    out.push_str("\"id\":");
-    write_string(&mut out, &format!("urn:ngsi-ld:ContextSourceIdentity:{}", shared.alias));
-    out.push_str(",\"type\":\"ContextSourceIdentity\",\"contextSourceAlias\":");
-    write_string(&mut out, &shared.alias);
+    identity.string("id", &format!("urn:ngsi-ld:ContextSourceIdentity:{}", shared.alias));
+    identity.string("type", "ContextSourceIdentity");
+    identity.string("contextSourceAlias", &shared.alias);
     let seconds = now.0.saturating_sub(shared.started.0).max(0) / 1_000_000;
-    out.push_str(",\"contextSourceUptime\":");
-    write_string(&mut out, &format!("PT{seconds}S"));
-    out.push_str(",\"contextSourceTimeAt\":");
-    write_time(&mut out, now);
-    out.push('}');
+    identity.string("contextSourceUptime", &format!("PT{seconds}S"));
+    write_time(identity.member("contextSourceTimeAt"), now);
+    identity.end();
     Ok(answer(media, media == JSON_LD, &context, out))
 }

@@ -17,7 +17,7 @@ const PAGE_BYTES_MAX: usize = 1 << 20;
 /// DELETE /entities
 pub(crate) const PURGE: api_http::Operation =
     declare("entities", "purgeEntities", "Removes entities that fit, or some attributes of theirs.")
-        .query(&[params::PURGE])
+        .query(params::PURGE)
         .gives(&[(204, DONE), (207, PARTLY)])
         .refuses(REMOVE_REFUSALS);
 

@@ -3,7 +3,7 @@ use proptest::prelude::*;
 use tenant_contexts::RequestContext;
 
 use super::*;
-use crate::params::PAST_QUERY;
+use crate::params::HISTORY_QUERY;
 
 const LIMITS: Limits = Limits {
     page_default: 20,
@@ -24,7 +24,7 @@ fn names() -> Names {
 }
 
 fn request(query: &str) -> Request {
-    const QUERYING: Operation = Operation::new("", "query", "").query(&[PAST_QUERY]);
+    const QUERYING: Operation = Operation::new("", "query", "").query(HISTORY_QUERY);
     Request { params: Params::parse(query).unwrap(), operation: &QUERYING, ..Request::default() }
 }
 

@@ -20,7 +20,7 @@ pub(crate) fn write_attribute(
     };
     let mut instances = attribute.instances().filter(shown);
     let Some(first) = instances.next() else { return };
-    let out = object.member(plan.names.key(attribute.name()));
+    let out = object.literal(plan.names.key(attribute.name()));
     let start = out.len();
     let write = |out: &mut String, instance: &InstanceView<'_>| {
         write_instance(out, attribute, instance, plan, above);
@@ -33,11 +33,11 @@ pub(crate) fn write_attribute(
     let rest = std::iter::once(second).chain(instances);
     if plan.form == Form::Simplified {
         out.push_str("{\"dataset\":");
-        let mut datasets = Object::open(out);
+        let mut datasets = Object::begin(out);
         for instance in std::iter::once(first).chain(rest) {
-            write(datasets.named(instance.dataset().unwrap_or("@none")), &instance);
+            write(datasets.member(instance.dataset().unwrap_or("@none")), &instance);
         }
-        datasets.close();
+        datasets.end();
         out.push('}');
         return;
     }
@@ -62,16 +62,16 @@ fn write_instance(
         Form::Simplified => write_simplified(out, attribute, instance, plan, above),
         Form::Concise if shape.bare => shape.write_value(out, instance, plan),
         Form::Concise | Form::Normalized => {
-            let mut object = Object::open(out);
+            let mut object = Object::begin(out);
             if plan.form == Form::Normalized || shape.type_needed {
-                object.member("\"type\":").push_str(shape.type_name);
+                object.literal("\"type\":").push_str(shape.type_name);
             }
-            shape.write_value(object.member(shape.value_name), instance, plan);
+            shape.write_value(object.literal(shape.value_name), instance, plan);
             if let (Kind::Relationship | Kind::ListRelationship, Some(above)) = (instance.kind(), above) {
                 write_linked(&mut object, attribute, instance, plan, above);
             }
             write_rest(&mut object, instance, plan, &shape);
-            object.close();
+            object.end();
         }
     }
 }
@@ -84,25 +84,25 @@ fn write_rest(
     shape: &Shape<'_>,
 ) {
     if let Some((tag, _)) = &shape.text {
-        write_string(object.member("\"lang\":"), tag);
+        write_string(object.literal("\"lang\":"), tag);
     }
     let release = plan.release;
     if let Some(unit) = instance.unit_code().filter(|_| !release.lacks(3)) {
-        write_string(object.member("\"unitCode\":"), unit);
+        write_string(object.literal("\"unitCode\":"), unit);
     }
     if let Some(observed) = instance.observed_at().filter(|_| !release.lacks(3)) {
-        write_time(object.member("\"observedAt\":"), observed);
+        write_time(object.literal("\"observedAt\":"), observed);
     }
     if let Some(dataset) = instance.dataset().filter(|_| !release.lacks(3)) {
-        write_string(object.member("\"datasetId\":"), dataset);
+        write_string(object.literal("\"datasetId\":"), dataset);
     }
     if let Some(expires) = plan.shown_expiry(instance.expires_at()) {
-        write_time(object.member("\"expiresAt\":"), expires);
+        write_time(object.literal("\"expiresAt\":"), expires);
     }
     write_extras(object, instance.extras(), plan);
     if plan.sys_attrs {
-        write_time(object.member("\"createdAt\":"), instance.created_at());
-        write_time(object.member("\"modifiedAt\":"), instance.modified_at());
+        write_time(object.literal("\"createdAt\":"), instance.created_at());
+        write_time(object.literal("\"modifiedAt\":"), instance.modified_at());
     }
     for member in instance.members() {
         write_attribute(object, &member, plan, None);
@@ -118,10 +118,10 @@ pub(crate) fn write_extras<'e>(
     for (tag, text) in extras {
         match tag {
             Extra::ObjectType if plan.release.lacks(8) => {}
-            Extra::ObjectType => write_iris(object.member("\"objectType\":"), text, plan.names),
+            Extra::ObjectType => write_iris(object.literal("\"objectType\":"), text, plan.names),
             Extra::ValueType if plan.release.lacks(9) => {}
-            Extra::ValueType => write_iris(object.member("\"valueType\":"), text, plan.names),
-            Extra::Proof => object.member("\"ngsildproof\":").push_str(text),
+            Extra::ValueType => write_iris(object.literal("\"valueType\":"), text, plan.names),
+            Extra::Proof => object.literal("\"ngsildproof\":").push_str(text),
             // NGSIv2 alone knows this member.
             Extra::V2Type => {}
         }
@@ -212,9 +212,9 @@ fn write_simplified(
             }
         }
         Kind::LanguageProperty | Kind::VocabProperty | Kind::JsonProperty => {
-            let mut object = Object::open(out);
-            shape.write_value(object.member(shape.value_name), instance, plan);
-            object.close();
+            let mut object = Object::begin(out);
+            shape.write_value(object.literal(shape.value_name), instance, plan);
+            object.end();
         }
     }
 }

@@ -81,7 +81,7 @@ pub(crate) fn write_linked(
         return;
     }
     let list = instance.kind() == Kind::ListRelationship;
-    let out = object.member(if list { "\"entityList\":" } else { "\"entity\":" });
+    let out = object.literal(if list { "\"entityList\":" } else { "\"entity\":" });
     let many = list || instance.value().starts_with('[');
     if many {
         out.push('[');

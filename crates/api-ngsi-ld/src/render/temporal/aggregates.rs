@@ -33,15 +33,15 @@ pub(super) fn write(
     plan: &RenderPlan<'_>,
 ) {
     write_each(out, series.iter(), |out, one| {
-        let mut object = Object::open(out);
-        object.member("\"type\":").push_str(names(plan.release.kind(one.kind())).0);
+        let mut object = Object::begin(out);
+        object.literal("\"type\":").push_str(names(plan.release.kind(one.kind())).0);
         if let Some(dataset) = one.dataset() {
-            write_string(object.member("\"datasetId\":"), dataset);
+            write_string(object.literal("\"datasetId\":"), dataset);
         }
         for (place, method) in methods.iter().enumerate() {
-            write_method(object.member(member(*method)), one, place);
+            write_method(object.literal(member(*method)), one, place);
         }
-        object.close();
+        object.end();
     });
 }
 

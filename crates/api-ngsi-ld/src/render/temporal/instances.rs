@@ -1,6 +1,6 @@
 //! Instances whole: an array of them for each attribute (NGSI-LD 4.5.6 to 4.5.8).
 
-use lang_json::write_string;
+use lang_json::{ArrayWriter, write_string};
 use model_entities::{InstanceHistory, Kind, RecordedInstance, TimeProperty};
 
 use crate::render::entity::{is_geometry, names, write_attribute, write_extras, write_objects};
@@ -17,18 +17,14 @@ pub(super) fn null(kind: Kind) -> &'static str {
 
 /// Appends the instances of one attribute, those of each datasetId together.
 pub(super) fn write(out: &mut String, series: &[InstanceHistory], time: TimeProperty, plan: &RenderPlan<'_>) {
-    out.push('[');
-    let mut any = false;
+    let mut array = ArrayWriter::begin(out);
     for one in series {
         let mut writer = Writer::new(one, time, plan);
         for instance in one.instances() {
-            if std::mem::replace(&mut any, true) {
-                out.push(',');
-            }
-            writer.write(out, &instance);
+            writer.write(array.item(), &instance);
         }
     }
-    out.push(']');
+    array.end();
 }
 
 /// Writes the instances of one attribute and datasetId.
@@ -94,24 +90,24 @@ impl<'a> Writer<'a> {
     }
 
     fn write_members(&mut self, out: &mut String, instance: &RecordedInstance<'_>) {
-        let mut object = Object::open(out);
+        let mut object = Object::begin(out);
         if instance.is_deleted() {
             let (kind_name, value_name) = names(self.plan.release.kind(instance.kind()));
-            object.member("\"type\":").push_str(kind_name);
-            object.member(value_name).push_str(null(instance.kind()));
+            object.literal("\"type\":").push_str(kind_name);
+            object.literal(value_name).push_str(null(instance.kind()));
             self.write_times(&mut object, instance);
         } else {
             self.write_value(&mut object, instance);
             self.write_rest(&mut object, instance);
         }
         if let Some(dataset) = self.attribute.dataset() {
-            write_string(object.member("\"datasetId\":"), dataset);
+            write_string(object.literal("\"datasetId\":"), dataset);
         }
-        let out = object.member("\"instanceId\":");
+        let out = object.literal("\"instanceId\":");
         out.push('"');
         instance.instance_id().write(out);
         out.push('"');
-        object.close();
+        object.end();
     }
 
     /// Type and value.
@@ -121,8 +117,8 @@ impl<'a> Writer<'a> {
         let known = plan.release.kind(self.kind);
         let (kind_name, value_name) = names(known);
         if normalized && matches!(self.kind, Kind::Property | Kind::GeoProperty | Kind::Relationship) {
-            object.member("\"type\":").push_str(kind_name);
-            instance.write_value(object.member(value_name));
+            object.literal("\"type\":").push_str(kind_name);
+            instance.write_value(object.literal(value_name));
             return;
         }
         self.value.clear();
@@ -133,16 +129,16 @@ impl<'a> Writer<'a> {
             // A text in one language is a Property.
             let (kind_name, value_name) = names(Kind::Property);
             if normalized {
-                object.member("\"type\":").push_str(kind_name);
+                object.literal("\"type\":").push_str(kind_name);
             }
-            object.member(value_name).push_str(text);
-            write_string(object.member("\"lang\":"), &tag);
+            object.literal(value_name).push_str(text);
+            write_string(object.literal("\"lang\":"), &tag);
             return;
         }
         if normalized || self.kind == Kind::Property && is_geometry(value) {
-            object.member("\"type\":").push_str(kind_name);
+            object.literal("\"type\":").push_str(kind_name);
         }
-        let out = object.member(value_name);
+        let out = object.literal(value_name);
         match self.kind {
             Kind::VocabProperty => write_iris(out, value, plan.names),
             Kind::ListRelationship if normalized && known == self.kind => write_objects(out, value),
@@ -154,7 +150,7 @@ impl<'a> Writer<'a> {
     fn write_rest(&mut self, object: &mut Object<'_>, instance: &RecordedInstance<'_>) {
         let plan = self.plan;
         if let Some(unit) = instance.unit_code() {
-            write_string(object.member("\"unitCode\":"), unit);
+            write_string(object.literal("\"unitCode\":"), unit);
         }
         self.write_times(object, instance);
         write_extras(object, instance.extras(), plan);
@@ -174,19 +170,19 @@ impl<'a> Writer<'a> {
     /// The times: those that the client may see, and the one it asked for.
     fn write_times(&self, object: &mut Object<'_>, instance: &RecordedInstance<'_>) {
         if let Some(observed) = instance.observed_at() {
-            write_time(object.member("\"observedAt\":"), observed);
+            write_time(object.literal("\"observedAt\":"), observed);
         }
         if let Some(expires) = self.plan.shown_expiry(instance.expires_at()) {
-            write_time(object.member("\"expiresAt\":"), expires);
+            write_time(object.literal("\"expiresAt\":"), expires);
         }
         if self.shows(TimeProperty::CreatedAt) {
-            write_time(object.member("\"createdAt\":"), instance.created_at());
+            write_time(object.literal("\"createdAt\":"), instance.created_at());
         }
         if self.shows(TimeProperty::ModifiedAt) {
-            write_time(object.member("\"modifiedAt\":"), instance.modified_at());
+            write_time(object.literal("\"modifiedAt\":"), instance.modified_at());
         }
         if let Some(deleted) = instance.deleted_at() {
-            write_time(object.member("\"deletedAt\":"), deleted);
+            write_time(object.literal("\"deletedAt\":"), deleted);
         }
     }
 

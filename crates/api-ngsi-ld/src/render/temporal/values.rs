@@ -49,12 +49,12 @@ fn write_series(
     let texts = plan.languages.filter(|_| kind == Kind::LanguageProperty);
     let shown = if texts.is_some() { Kind::Property } else { plan.release.kind(kind) };
     let wrapper = wrapper(shown);
-    let mut object = Object::open(out);
-    object.member("\"type\":").push_str(names(shown).0);
+    let mut object = Object::begin(out);
+    object.literal("\"type\":").push_str(names(shown).0);
     if let Some(dataset) = series.dataset() {
-        write_string(object.member("\"datasetId\":"), dataset);
+        write_string(object.literal("\"datasetId\":"), dataset);
     }
-    let out = object.member(plural(shown));
+    let out = object.literal(plural(shown));
     out.push('[');
     let (mut any, mut last, mut text) = (false, kind, String::new());
     let mut like = None;
@@ -87,5 +87,5 @@ fn write_series(
         out.push(']');
     }
     out.push(']');
-    object.close();
+    object.end();
 }

@@ -42,9 +42,9 @@ pub(crate) const DELETE: api_http::Operation =
 
 /// NGSI-LD 6.21.3.1, DELETE /temporal/entities/{id}/attrs/{attr} (5.6.13).
 pub(crate) async fn delete(api: Api, request: Request) -> Result<Response, Problem> {
+    let instances = instances(&request)?;
     let id = entity_id(&request)?;
     let name = attribute_name(&request)?;
-    let instances = instances(&request)?;
     let session = api.reading(&request).await?;
     let name = attribute_in_use(&session, id, name).await?;
     let deleted = session.entities.delete_history_attribute(id, name, &instances).await;
@@ -109,8 +109,8 @@ fn no_such_instance(text: &str) -> Problem {
 }
 
 async fn must_have_past(session: &Session, id: &str) -> Result<(), Problem> {
-    let held = session.entities.history(id).await.map_err(|error| session.problem(&error))?;
-    held.map(drop).ok_or_else(|| Problem::no_such_entity(id))
+    let history = session.entities.history(id).await.map_err(|error| session.problem(&error))?;
+    history.map(drop).ok_or_else(|| Problem::no_such_entity(id))
 }
 
 /// The term of an attribute; a name that the tenant never used is not interned for a removal or a patch.

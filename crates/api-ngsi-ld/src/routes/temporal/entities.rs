@@ -39,7 +39,7 @@ pub(crate) async fn create(api: Api, request: Request) -> Result<Response, Probl
 
 /// GET /temporal/entities
 pub(crate) const QUERY: api_http::Operation = declare("past", "queryPast", "The past of entities that fit.")
-    .query(&[params::PAST_QUERY])
+    .query(params::HISTORY_QUERY)
     .gives(&[(200, done(json_list("Past"))), (206, part(json_list("Past")))])
     .refuses(READ_REFUSALS);
 
@@ -54,7 +54,7 @@ pub(crate) async fn query(api: Api, request: Request) -> Result<Response, Proble
 /// POST /temporal/entityOperations/query
 pub(crate) const QUERY_BY_POST: api_http::Operation =
     declare("past", "queryPastByPost", "The past of entities that fit; the query is the body.")
-        .query(&[params::PAST_QUERY])
+        .query(params::HISTORY_QUERY)
         .sent(json_of("Query"))
         .gives(&[(200, done(json_list("Past"))), (206, part(json_list("Past")))])
         .refuses(READ_REFUSALS);
@@ -70,7 +70,7 @@ pub(crate) async fn query_by_post(api: Api, request: Request) -> Result<Response
 
 /// GET /temporal/entities/{id}
 pub(crate) const RETRIEVE: api_http::Operation = declare("past", "retrievePast", "The past of one entity.")
-    .query(&[params::PAST_ENTITY])
+    .query(params::HISTORY)
     .gives(&[(200, done(json_of("Past"))), (206, part(json_of("Past")))])
     .refuses(READ_REFUSALS);
 
