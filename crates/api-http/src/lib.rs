@@ -2,8 +2,8 @@
 //! query parameters, the choice of a media type, compression, paging links. No standard's JSON,
 //! no model, no sockets.
 //!
-//! A front end gives a [`FrontEnd`]: its [`Route`]s, each with the [`Operation`] that it is and a [`handler`], and the way it
-//! words a [`Refusal`]. The server puts them into one [`Router`], reads bodies with [`read_body`], and compresses answers
+//! A front end gives a [`FrontEnd`]: its [`Route`]s, each with the [`Operation`] that it is and a [`handler`] (or made in its
+//! [`Frame`], where handlers may refuse), and the way it words a [`Refusal`]. The server puts them into one [`Router`], reads bodies with [`read_body`], and compresses answers
 //! with [`compress`].
 //!
 //! ```
@@ -56,6 +56,7 @@ mod refusal;
 mod body;
 mod incoming;
 mod router;
+mod frame;
 mod openapi;
 mod pace;
 mod paging;
@@ -66,6 +67,7 @@ pub mod testing;
 pub use body::{BODY_BYTES_HELD, read_body};
 pub use budget::{MemoryBudget, MemoryFull, RequestMemory, Reservation, SMALL_BYTES, Share};
 pub use conditions::{ConditionError, Conditions, States, check_untagged, tagged};
+pub use frame::{DRAIN_BYTES_MAX, Frame};
 pub use given::{Given, ParameterError, check_parameters};
 pub use incoming::{RequestStream, StreamLimits};
 pub use media::{MediaType, accept, essence};
@@ -81,6 +83,7 @@ pub use refusal::Refusal;
 pub use request::{HeaderError, Request};
 pub use response::{
     DataDamaged, RequestTimedOut, Response, compress, empty_response, end_with_newline, json_response,
+    located, no_content,
 };
 pub use router::{Answer, Found, FrontEnd, Handler, Route, Router, handler, plain_refusal, streamed_handler};
 pub use stream::{

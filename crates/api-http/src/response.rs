@@ -6,6 +6,7 @@ use bytes::{Bytes, BytesMut};
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 
 use crate::media::{Coding, accept_coding, essence};
+use crate::params::percent_encode_into;
 use crate::stream::Body;
 
 /// In the extensions of an answer: its cause is that stored data is damaged, which is no bug of the server.
@@ -31,6 +32,23 @@ pub fn json_response(status: StatusCode, media_type: &'static str, body: impl In
 pub fn empty_response(status: StatusCode) -> Response {
     let mut response = Response::new(Body::default());
     *response.status_mut() = status;
+    response
+}
+
+/// 204.
+pub fn no_content() -> Response {
+    empty_response(StatusCode::NO_CONTENT)
+}
+
+/// The answer with the header `Location`: what has this name below `path`, which ends in `/`.
+pub fn located(mut response: Response, path: &str, name: &str) -> Response {
+    let mut location = String::with_capacity(path.len() + name.len());
+    location.push_str(path);
+    percent_encode_into(name, &mut location);
+    // A path of a request that is no header's text leads nowhere that could be named.
+    if let Ok(location) = HeaderValue::try_from(location) {
+        response.headers_mut().insert(header::LOCATION, location);
+    }
     response
 }
 

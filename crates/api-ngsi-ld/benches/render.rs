@@ -1,6 +1,6 @@
-//! How long an answer takes, from the request's handler to its bytes: one entity by id, a page of thirty, and pasts in
+//! How long an answer takes, from the request's handler to its bytes: one entity by id, a page of thirty, and histories in
 //! every representation, over a memory store. `cargo bench -p api-ngsi-ld --bench render [patches]`: so many partial
-//! updates (10,000 by default), 300 in a second, of five instances each make up the past of each of ten entities.
+//! updates (10,000 by default), 300 in a second, of five instances each make up the history of each of ten entities.
 
 use std::io::Write as _;
 use std::time::{Duration, Instant};
@@ -117,7 +117,7 @@ async fn fold(entities: &Entities, ids: &[String]) {
     }
 }
 
-async fn measure_pasts(router: &Router, entities: &Entities, clock: &Clock, patches: u32) {
+async fn measure_histories(router: &Router, entities: &Entities, clock: &Clock, patches: u32) {
     let ids: Vec<String> = (0..10).map(|n| format!("urn:ngsi-ld:Entity:{n:08}")).collect();
     for n in 0..patches {
         let now = START + i64::from(n) * 1_000_000 / 300;
@@ -139,20 +139,20 @@ async fn measure_pasts(router: &Router, entities: &Entities, clock: &Clock, patc
     }
     let after = "timerel=after&timeAt=2023-01-01T00:00:00Z";
     let aggregated = format!("{after}&aggrMethods=sum&aggrPeriodDuration=PT1S&options=aggregatedValues");
-    let past = |id: u32, query: &str| {
+    let history = |id: u32, query: &str| {
         format!("/ngsi-ld/v1/temporal/entities/urn:ngsi-ld:Entity:{:08}?{query}", id % 10)
     };
     let rounds = (2_000_000 / patches).clamp(10, 2_000);
     for (name, query) in [
-        ("past aggregated", aggregated.clone()),
-        ("past as values", format!("{after}&options=temporalValues")),
-        ("past whole", after.to_owned()),
+        ("history aggregated", aggregated.clone()),
+        ("history as values", format!("{after}&options=temporalValues")),
+        ("history whole", after.to_owned()),
         ("the last 100 as values", format!("{after}&lastN=100&options=temporalValues")),
     ] {
-        measure(router, name, rounds, |round| past(round, &query)).await;
+        measure(router, name, rounds, |round| history(round, &query)).await;
     }
     let query = format!("/ngsi-ld/v1/temporal/entities?type=Entity&limit=10&attrs=ammonium&{aggregated}");
-    measure(router, "ten pasts of an attribute aggregated", rounds, |_| query.clone()).await;
+    measure(router, "ten histories of an attribute aggregated", rounds, |_| query.clone()).await;
 }
 
 fn main() {
@@ -169,6 +169,6 @@ fn main() {
         measure(&router, "count of a type", ROUNDS, |_| "/ngsi-ld/v1/entities?type=Entity&limit=1".into())
             .await;
         measure(&router, "page of 30", 2_000, |_| "/ngsi-ld/v1/entities?type=Entity&limit=30".into()).await;
-        measure_pasts(&router, &entities, &clock, patches).await;
+        measure_histories(&router, &entities, &clock, patches).await;
     });
 }

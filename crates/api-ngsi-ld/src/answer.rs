@@ -4,17 +4,17 @@ mod reads;
 mod outcome;
 mod batch;
 mod entities;
-mod past;
+mod history;
 mod discovery;
 
 pub(crate) use batch::Tally;
 pub(crate) use discovery::Sheet;
 pub(crate) use entities::{answer_entity, answer_page, answer_plain};
+pub(crate) use history::{answer_histories, answer_history};
 pub(crate) use outcome::outcome;
-pub(crate) use past::{answer_past, answer_pasts};
 
 use api_http::{
-    MediaType, PageLink, Request, Response, accept, empty_response, json_response, page_link, tagged,
+    MediaType, PageLink, Request, Response, accept, empty_response, json_response, located, page_link, tagged,
 };
 use http::{HeaderName, HeaderValue, StatusCode, header};
 use model_entities::Entity;
@@ -107,11 +107,6 @@ pub(crate) struct Page {
     pub(crate) more: bool,
 }
 
-/// 204.
-pub(crate) fn no_content() -> Response {
-    empty_response(StatusCode::NO_CONTENT)
-}
-
 /// 201 with the new entity's URL.
 pub(crate) fn created(id: &str) -> Response {
     created_at("/ngsi-ld/v1/entities/", id)
@@ -119,11 +114,5 @@ pub(crate) fn created(id: &str) -> Response {
 
 /// 201 with the URL of what has this id below `path`.
 pub(crate) fn created_at(path: &str, id: &str) -> Response {
-    let mut response = empty_response(StatusCode::CREATED);
-    let mut location = String::with_capacity(id.len() + path.len());
-    location.push_str(path);
-    api_http::percent_encode_into(id, &mut location);
-    let location = HeaderValue::try_from(location).expect("a percent-encoded path is visible ASCII");
-    response.headers_mut().insert(header::LOCATION, location);
-    response
+    located(empty_response(StatusCode::CREATED), path, id)
 }

@@ -8,7 +8,7 @@
 //! 4. `lang-ngsi-ld` turns JSON bodies into types of the model;
 //! 5. `answer`: what the model returned, written by `render`, with the headers of the standard.
 //!
-//! `problem` words what is refused, wherever it is. The past of entities (`/temporal`) goes the same way and is written
+//! `problem` words what is refused, wherever it is. The history of entities (`/temporal`) goes the same way and is written
 //! straight from the model's columns.
 //!
 //! Resources of the standard that are not in the table (subscriptions, registrations, entity maps,
@@ -29,97 +29,131 @@ pub mod testing;
 
 pub use state::{Api, Limits};
 
-use api_http::{
-    Document, FrontEnd, Operation, Request, Response, Route, check_parameters, check_untagged, handler,
-};
-use http::Method;
+use api_http::{Document, Frame, FrontEnd, Request, Response, Route, check_parameters, check_untagged};
+use http::{HeaderValue, Method};
 
 use problem::{Problem, refuse};
-use routes::temporal::{attributes as past_attributes, entities as past};
+use routes::temporal::{attributes as history_attributes, entities as history};
 use routes::{attributes, batch, contexts, discovery, docs, entities, info, purge};
 
 const ENTITIES: &str = "/ngsi-ld/v1/entities";
 const ENTITY: &str = "/ngsi-ld/v1/entities/{id}";
 const ATTRIBUTES: &str = "/ngsi-ld/v1/entities/{id}/attrs";
 const ATTRIBUTE: &str = "/ngsi-ld/v1/entities/{id}/attrs/{attr}";
-const PASTS: &str = "/ngsi-ld/v1/temporal/entities";
-const PAST: &str = "/ngsi-ld/v1/temporal/entities/{id}";
-const PAST_ATTRIBUTES: &str = "/ngsi-ld/v1/temporal/entities/{id}/attrs";
-const PAST_ATTRIBUTE: &str = "/ngsi-ld/v1/temporal/entities/{id}/attrs/{attr}";
-const PAST_INSTANCE: &str = "/ngsi-ld/v1/temporal/entities/{id}/attrs/{attr}/{instance}";
+const HISTORIES: &str = "/ngsi-ld/v1/temporal/entities";
+const HISTORY: &str = "/ngsi-ld/v1/temporal/entities/{id}";
+const HISTORY_ATTRIBUTES: &str = "/ngsi-ld/v1/temporal/entities/{id}/attrs";
+const HISTORY_ATTRIBUTE: &str = "/ngsi-ld/v1/temporal/entities/{id}/attrs/{attr}";
+const HISTORY_INSTANCE: &str = "/ngsi-ld/v1/temporal/entities/{id}/attrs/{attr}/{instance}";
 const CONTEXTS: &str = "/ngsi-ld/v1/jsonldContexts";
 const CONTEXT: &str = "/ngsi-ld/v1/jsonldContexts/{id}";
 const DOCUMENT: &str = "/ngsi-ld/v1/docs/openapi.json";
 
 /// The front end: its routes, and how it words refusals.
 pub fn front_end(api: &Api) -> FrontEnd {
-    let mut routes = [entities_and_batches(api), pasts(api), names_and_broker(api)].concat();
+    let mut routes = [entities_and_batches(api), histories(api), names_and_broker(api)].concat();
     let lines = routes.iter().map(Route::line).chain([(Method::GET, DOCUMENT, &docs::DOCUMENT)]);
     let document = Document::new(openapi::description, lines);
     let give = move |_, _| docs::document(document.clone());
-    routes.push(route(api, Method::GET, DOCUMENT, &docs::DOCUMENT, give));
+    routes.push(NgsiLd::route(api, Method::GET, DOCUMENT, &docs::DOCUMENT, give));
     FrontEnd { name: "ngsi-ld", prefix: "/ngsi-ld/v1", routes, refuse }
 }
 
 /// What entities are (6.4 to 6.7, 6.14 to 6.17, 6.23, 6.31).
 fn entities_and_batches(api: &Api) -> Vec<Route> {
     vec![
-        route(api, Method::POST, ENTITIES, &entities::CREATE, entities::create),
-        route(api, Method::GET, ENTITIES, &entities::QUERY, entities::query),
-        route(api, Method::DELETE, ENTITIES, &purge::PURGE, purge::purge),
-        route(api, Method::GET, ENTITY, &entities::RETRIEVE, entities::retrieve),
-        route(api, Method::DELETE, ENTITY, &entities::DELETE, entities::delete),
-        route(api, Method::PUT, ENTITY, &entities::REPLACE, entities::replace),
-        route(api, Method::PATCH, ENTITY, &entities::MERGE, entities::merge),
-        route(api, Method::POST, ATTRIBUTES, &attributes::APPEND, attributes::append),
-        route(api, Method::PATCH, ATTRIBUTES, &attributes::UPDATE, attributes::update),
-        route(api, Method::PATCH, ATTRIBUTE, &attributes::PATCH, attributes::patch),
-        route(api, Method::DELETE, ATTRIBUTE, &attributes::DELETE, attributes::delete),
-        route(api, Method::PUT, ATTRIBUTE, &attributes::REPLACE, attributes::replace),
-        route(api, Method::POST, "/ngsi-ld/v1/entityOperations/create", &batch::CREATE, batch::create),
-        route(api, Method::POST, "/ngsi-ld/v1/entityOperations/upsert", &batch::UPSERT, batch::upsert),
-        route(api, Method::POST, "/ngsi-ld/v1/entityOperations/update", &batch::UPDATE, batch::update),
-        route(api, Method::POST, "/ngsi-ld/v1/entityOperations/delete", &batch::DELETE, batch::delete),
-        route(
+        NgsiLd::route(api, Method::POST, ENTITIES, &entities::CREATE, entities::create),
+        NgsiLd::route(api, Method::GET, ENTITIES, &entities::QUERY, entities::query),
+        NgsiLd::route(api, Method::DELETE, ENTITIES, &purge::PURGE, purge::purge),
+        NgsiLd::route(api, Method::GET, ENTITY, &entities::RETRIEVE, entities::retrieve),
+        NgsiLd::route(api, Method::DELETE, ENTITY, &entities::DELETE, entities::delete),
+        NgsiLd::route(api, Method::PUT, ENTITY, &entities::REPLACE, entities::replace),
+        NgsiLd::route(api, Method::PATCH, ENTITY, &entities::MERGE, entities::merge),
+        NgsiLd::route(api, Method::POST, ATTRIBUTES, &attributes::APPEND, attributes::append),
+        NgsiLd::route(api, Method::PATCH, ATTRIBUTES, &attributes::UPDATE, attributes::update),
+        NgsiLd::route(api, Method::PATCH, ATTRIBUTE, &attributes::PATCH, attributes::patch),
+        NgsiLd::route(api, Method::DELETE, ATTRIBUTE, &attributes::DELETE, attributes::delete),
+        NgsiLd::route(api, Method::PUT, ATTRIBUTE, &attributes::REPLACE, attributes::replace),
+        NgsiLd::route(
+            api,
+            Method::POST,
+            "/ngsi-ld/v1/entityOperations/create",
+            &batch::CREATE,
+            batch::create,
+        ),
+        NgsiLd::route(
+            api,
+            Method::POST,
+            "/ngsi-ld/v1/entityOperations/upsert",
+            &batch::UPSERT,
+            batch::upsert,
+        ),
+        NgsiLd::route(
+            api,
+            Method::POST,
+            "/ngsi-ld/v1/entityOperations/update",
+            &batch::UPDATE,
+            batch::update,
+        ),
+        NgsiLd::route(
+            api,
+            Method::POST,
+            "/ngsi-ld/v1/entityOperations/delete",
+            &batch::DELETE,
+            batch::delete,
+        ),
+        NgsiLd::route(
             api,
             Method::POST,
             "/ngsi-ld/v1/entityOperations/query",
             &entities::QUERY_BY_POST,
             entities::query_by_post,
         ),
-        route(api, Method::POST, "/ngsi-ld/v1/entityOperations/merge", &batch::MERGE, batch::merge),
+        NgsiLd::route(api, Method::POST, "/ngsi-ld/v1/entityOperations/merge", &batch::MERGE, batch::merge),
     ]
 }
 
 /// What entities were (6.18 to 6.22, 6.24).
-fn pasts(api: &Api) -> Vec<Route> {
+fn histories(api: &Api) -> Vec<Route> {
     vec![
-        route(api, Method::POST, PASTS, &past::CREATE, past::create),
-        route(api, Method::GET, PASTS, &past::QUERY, past::query),
-        route(api, Method::GET, PAST, &past::RETRIEVE, past::retrieve),
-        route(api, Method::DELETE, PAST, &past::DELETE, past::delete),
-        route(api, Method::POST, PAST_ATTRIBUTES, &past_attributes::APPEND, past_attributes::append),
-        route(api, Method::DELETE, PAST_ATTRIBUTE, &past_attributes::DELETE, past_attributes::delete),
-        route(
+        NgsiLd::route(api, Method::POST, HISTORIES, &history::CREATE, history::create),
+        NgsiLd::route(api, Method::GET, HISTORIES, &history::QUERY, history::query),
+        NgsiLd::route(api, Method::GET, HISTORY, &history::RETRIEVE, history::retrieve),
+        NgsiLd::route(api, Method::DELETE, HISTORY, &history::DELETE, history::delete),
+        NgsiLd::route(
             api,
-            Method::PATCH,
-            PAST_INSTANCE,
-            &past_attributes::PATCH_INSTANCE,
-            past_attributes::patch_instance,
+            Method::POST,
+            HISTORY_ATTRIBUTES,
+            &history_attributes::APPEND,
+            history_attributes::append,
         ),
-        route(
+        NgsiLd::route(
             api,
             Method::DELETE,
-            PAST_INSTANCE,
-            &past_attributes::DELETE_INSTANCE,
-            past_attributes::delete_instance,
+            HISTORY_ATTRIBUTE,
+            &history_attributes::DELETE,
+            history_attributes::delete,
         ),
-        route(
+        NgsiLd::route(
+            api,
+            Method::PATCH,
+            HISTORY_INSTANCE,
+            &history_attributes::PATCH_INSTANCE,
+            history_attributes::patch_instance,
+        ),
+        NgsiLd::route(
+            api,
+            Method::DELETE,
+            HISTORY_INSTANCE,
+            &history_attributes::DELETE_INSTANCE,
+            history_attributes::delete_instance,
+        ),
+        NgsiLd::route(
             api,
             Method::POST,
             "/ngsi-ld/v1/temporal/entityOperations/query",
-            &past::QUERY_BY_POST,
-            past::query_by_post,
+            &history::QUERY_BY_POST,
+            history::query_by_post,
         ),
     ]
 }
@@ -127,61 +161,65 @@ fn pasts(api: &Api) -> Vec<Route> {
 /// Types, attributes and contexts (6.25 to 6.30), and the broker itself.
 fn names_and_broker(api: &Api) -> Vec<Route> {
     vec![
-        route(api, Method::GET, "/ngsi-ld/v1/types", &discovery::TYPES, discovery::types),
-        route(api, Method::GET, "/ngsi-ld/v1/types/{type}", &discovery::ENTITY_TYPE, discovery::entity_type),
-        route(api, Method::GET, "/ngsi-ld/v1/attributes", &discovery::ATTRIBUTES, discovery::attributes),
-        route(api, Method::GET, "/ngsi-ld/v1/attributes/{attr}", &discovery::ATTRIBUTE, discovery::attribute),
-        route(api, Method::POST, CONTEXTS, &contexts::CREATE, contexts::create),
-        route(api, Method::GET, CONTEXTS, &contexts::LIST, contexts::list),
-        route(api, Method::GET, CONTEXT, &contexts::GET, contexts::get),
-        route(api, Method::DELETE, CONTEXT, &contexts::DELETE, contexts::delete),
-        route(
+        NgsiLd::route(api, Method::GET, "/ngsi-ld/v1/types", &discovery::TYPES, discovery::types),
+        NgsiLd::route(
+            api,
+            Method::GET,
+            "/ngsi-ld/v1/types/{type}",
+            &discovery::ENTITY_TYPE,
+            discovery::entity_type,
+        ),
+        NgsiLd::route(
+            api,
+            Method::GET,
+            "/ngsi-ld/v1/attributes",
+            &discovery::ATTRIBUTES,
+            discovery::attributes,
+        ),
+        NgsiLd::route(
+            api,
+            Method::GET,
+            "/ngsi-ld/v1/attributes/{attr}",
+            &discovery::ATTRIBUTE,
+            discovery::attribute,
+        ),
+        NgsiLd::route(api, Method::POST, CONTEXTS, &contexts::CREATE, contexts::create),
+        NgsiLd::route(api, Method::GET, CONTEXTS, &contexts::LIST, contexts::list),
+        NgsiLd::route(api, Method::GET, CONTEXT, &contexts::GET, contexts::get),
+        NgsiLd::route(api, Method::DELETE, CONTEXT, &contexts::DELETE, contexts::delete),
+        NgsiLd::route(
             api,
             Method::GET,
             "/ngsi-ld/v1/info/sourceIdentity",
             &info::SOURCE_IDENTITY,
             info::source_identity,
         ),
-        route(api, Method::GET, "/ngsi-ld/v1/docs", &docs::PAGE, |_, _| docs::page()),
+        NgsiLd::route(api, Method::GET, "/ngsi-ld/v1/docs", &docs::PAGE, |_, _| docs::page()),
     ]
 }
 
-/// A route whose answers, problems included, name the tenant that the request named (6.3.14).
-fn route<F, A>(
-    api: &Api,
-    method: Method,
-    path: &'static str,
-    operation: &'static Operation,
-    function: F,
-) -> Route
-where
-    F: Fn(Api, Request) -> A + Clone + Send + Sync + 'static,
-    A: Future<Output = Result<Response, Problem>> + Send + 'static,
-{
-    let answer = move |api: Api, request: Request| {
-        let function = function.clone();
-        async move {
-            let tenant = request
-                .headers
-                .get(api_http::TENANT)
-                .or_else(|| request.headers.get(api_http::FIWARE_SERVICE));
-            let tenant = tenant.cloned();
-            let answered = match check(&request) {
-                Ok(()) => function(api, request).await,
-                Err(problem) => Err(problem),
-            };
-            let mut response = answered.unwrap_or_else(|problem| problem.response());
-            if let Some(tenant) = tenant {
-                response.headers_mut().insert(api_http::TENANT, tenant);
-            }
-            response
-        }
-    };
-    Route { method, path, operation, handler: handler(api, answer), is_admin: false }
-}
+/// Answers, problems included, name the tenant that the request named (6.3.14).
+struct NgsiLd;
 
-/// Checks what can be checked of any request before its handler sees it.
-fn check(request: &Request) -> Result<(), Problem> {
-    check_untagged(request)?;
-    Ok(check_parameters(request)?)
+impl Frame for NgsiLd {
+    type Problem = Problem;
+    type Note = Option<HeaderValue>;
+
+    fn note(request: &Request) -> Option<HeaderValue> {
+        let headers = &request.headers;
+        headers.get(api_http::TENANT).or_else(|| headers.get(api_http::FIWARE_SERVICE)).cloned()
+    }
+
+    fn check(request: &Request) -> Result<(), Problem> {
+        check_untagged(request)?;
+        Ok(check_parameters(request)?)
+    }
+
+    fn answer(tenant: Option<HeaderValue>, answered: Result<Response, Problem>) -> Response {
+        let mut response = answered.unwrap_or_else(|problem| problem.response());
+        if let Some(tenant) = tenant {
+            response.headers_mut().insert(api_http::TENANT, tenant);
+        }
+        response
+    }
 }

@@ -25,7 +25,7 @@ const PATH: &[(&str, &str)] = &[
 pub(crate) fn description() -> ApiDescription {
     ApiDescription {
         title: "NGSI-LD",
-        description: "Entities of digital twins, their past, and their names (ETSI GS CIM 009). Subscriptions, \
+        description: "Entities of digital twins, their history, and their names (ETSI GS CIM 009). Subscriptions, \
             registrations, entity maps and snapshots are not there yet. A path answers other methods than those below with \
             405 and Allow.",
         tags: TAGS,

@@ -1,7 +1,8 @@
 //! Errors as NGSI-LD words them (ETSI GS CIM 009, 5.5.2 and 6.3.2): a problem body and a status.
 
 use api_http::{
-    ConditionError, DataDamaged, MemoryFull, Refusal, RequestTimedOut, Response, json_response, log_refusal,
+    ConditionError, DataDamaged, MemoryFull, Refusal, RequestTimedOut, Response, TenantError, json_response,
+    log_refusal,
 };
 use http::{HeaderValue, Method, StatusCode, header};
 use lang_json::ObjectWriter;
@@ -188,6 +189,13 @@ impl Problem {
     }
 }
 
+/// Words headers that do not say whose data is meant.
+impl From<TenantError> for Problem {
+    fn from(error: TenantError) -> Self {
+        Self::bad_request(error.to_string())
+    }
+}
+
 /// Words a condition that does not hold, or cannot be read.
 impl From<ConditionError> for Problem {
     fn from(error: ConditionError) -> Self {
@@ -227,7 +235,7 @@ impl From<TextError> for Problem {
     }
 }
 
-/// Stands for the name of an attribute where no names are at work.
+/// The name of an attribute where there are no names.
 pub(crate) fn unnamed(_: TermId) -> &'static str {
     "attribute"
 }
@@ -403,7 +411,7 @@ mod tests {
     }
 
     #[test]
-    fn who_may_try_again_is_told_when() {
+    fn an_answer_says_when_to_try_again() {
         for (problem, retry_after) in [
             (Problem::memory_full(), Some("1")),
             (store_problem(StoreErrorKind::Unavailable, &std::io::Error::other("read a row")), Some("1")),
@@ -412,13 +420,13 @@ mod tests {
             (Problem::internal(), None),
         ] {
             let response = problem.response();
-            let told = response.headers().get(header::RETRY_AFTER);
-            assert_eq!(told.and_then(|told| told.to_str().ok()), retry_after, "{problem:?}");
+            let given = response.headers().get(header::RETRY_AFTER);
+            assert_eq!(given.and_then(|given| given.to_str().ok()), retry_after, "{problem:?}");
         }
     }
 
     #[test]
-    fn a_request_beyond_its_time_is_told_from_a_context_that_cannot_be_had() {
+    fn a_request_beyond_its_time_is_no_context_that_cannot_be_had() {
         for (problem, is_timed_out) in
             [(Problem::timed_out("the query"), true), (Problem::ld_context_not_available("it"), false)]
         {
@@ -429,7 +437,7 @@ mod tests {
     }
 
     #[test]
-    fn damage_is_told_from_bugs() {
+    fn damage_differs_from_bugs() {
         for (kind, is_damage) in [(StoreErrorKind::Corrupt, true), (StoreErrorKind::Misuse, false)] {
             let problem = store_problem(kind, &std::io::Error::other("read a row"));
             assert_eq!(problem.detail.contains("stored data is damaged"), is_damage);

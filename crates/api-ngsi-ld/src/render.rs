@@ -14,7 +14,7 @@ pub(crate) use linked::{Ended, Linked, LinkedViews, Targets, Work};
 pub(crate) use plan::{Form, Languages, RenderPlan};
 pub(crate) use projection::{Members, Projection};
 pub(crate) use release::{RELEASE, Release};
-pub(crate) use temporal::{write_aggregates, write_past};
+pub(crate) use temporal::{write_aggregates, write_history};
 
 use lang_json::{ArrayWriter, ObjectWriter};
 

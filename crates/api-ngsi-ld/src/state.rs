@@ -20,7 +20,7 @@ pub struct Limits {
     pub join_level_max: usize,
     /// The most linked entities that one answer may contain.
     pub join_entities_max: usize,
-    /// The most instances of attributes, or periods of aggregates, in an answer about the past.
+    /// The most instances of attributes, or periods of aggregates, in an answer about history.
     pub temporal_instances_max: usize,
     /// The most terms of a `q`.
     pub q_nodes_max: usize,

@@ -46,10 +46,7 @@ pub mod testing;
 pub use notification::{change_body, notification};
 pub use state::{Api, Limits};
 
-use api_http::{
-    Document, FrontEnd, Operation, Request, RequestStream, Response, Route, check_untagged, handler,
-    streamed_handler,
-};
+use api_http::{Document, Frame, FrontEnd, Request, Response, Route, check_untagged};
 use http::Method;
 
 use problem::{Problem, refuse};
@@ -71,7 +68,7 @@ pub fn front_ends(api: &Api) -> Vec<FrontEnd> {
     let lines = routes.iter().map(Route::line).chain([(Method::GET, DOCUMENT, &docs::DOCUMENT)]);
     let document = Document::new(openapi::description, lines);
     let give = move |_, _| docs::document(document.clone());
-    routes.push(route(api, Method::GET, DOCUMENT, &docs::DOCUMENT, give));
+    routes.push(Tsm::route(api, Method::GET, DOCUMENT, &docs::DOCUMENT, give));
     let plain = routes.iter().filter_map(|route| {
         let path = route.path.strip_prefix(BASE).filter(|path| path.starts_with(PLAIN))?;
         Some(Route { path, ..route.clone() })
@@ -103,106 +100,70 @@ fn routes(api: &Api) -> Vec<Route> {
     const HOOKS: &str = "/tsm/v1/repositories/{repository}/hooks";
     const HOOK: &str = "/tsm/v1/repositories/{repository}/hooks/{hook}";
     vec![
-        route(api, Method::GET, REPOSITORIES, &repositories::LIST, repositories::list),
-        route(api, Method::POST, REPOSITORIES, &repositories::CREATE, repositories::create),
-        route(api, Method::GET, REPOSITORY, &repositories::GET, repositories::get),
-        route(api, Method::PUT, REPOSITORY, &repositories::REPLACE, repositories::replace),
-        route(api, Method::DELETE, REPOSITORY, &repositories::REMOVE, repositories::remove),
-        route(api, Method::GET, MANY_SERIES, &series::SEARCH, series::search),
-        route(api, Method::POST, MANY_SERIES, &series::DEFINE, series::define),
-        route(api, Method::GET, SERIES, &series::GET, series::get),
-        route(api, Method::PUT, SERIES, &series::REPLACE, series::replace),
-        route(api, Method::PATCH, SERIES, &series::PATCH, series::patch),
-        route(api, Method::DELETE, SERIES, &series::REMOVE, series::remove),
-        route(api, Method::POST, DEFINITIONS, &series::DEFINE_MANY, series::define_many),
-        route(api, Method::GET, DATA, &data::READ, data::read),
-        route(api, Method::PUT, DATA, &data::PUT, data::put),
-        route(api, Method::PATCH, DATA, &data::PATCH, data::put),
-        route(api, Method::DELETE, DATA, &data::REMOVE, data::remove),
-        route(api, Method::GET, MODIFICATIONS, &data::MODIFICATIONS, data::modifications),
-        route(api, Method::GET, QUOTATIONS, &data::QUOTATIONS, data::quotations),
-        route(api, Method::GET, BULK, &bulk::READ, bulk::read),
-        streamed(api, Method::PUT, BULK, &bulk::PUT, bulk::put),
-        route(api, Method::POST, BULK, &bulk::READ_BY_BODY, bulk::read_by_body),
-        route(api, Method::GET, SUM, &bulk::SUM, bulk::sum),
-        route(api, Method::POST, SUM, &bulk::SUM_BY_BODY, bulk::sum_by_body),
-        route(api, Method::GET, UNITS, &units::LIST, units::list),
-        route(api, Method::POST, UNITS, &units::CREATE, units::create),
-        route(api, Method::GET, UNIT, &units::GET, units::get),
-        route(api, Method::PUT, UNIT, &units::PUT, units::put),
-        route(api, Method::DELETE, UNIT, &units::REMOVE, units::remove),
-        route(api, Method::GET, ATTRIBUTES, &attributes::LIST_ALIAS, attributes::list),
-        route(api, Method::POST, ATTRIBUTES, &attributes::CREATE_ALIAS, attributes::create),
-        route(api, Method::GET, ATTRIBUTE, &attributes::GET_ALIAS, attributes::get),
-        route(api, Method::PUT, ATTRIBUTE, &attributes::PUT_ALIAS, attributes::put),
-        route(api, Method::DELETE, ATTRIBUTE, &attributes::REMOVE_ALIAS, attributes::remove),
-        route(api, Method::GET, TYPES, &attributes::LIST, attributes::list),
-        route(api, Method::POST, TYPES, &attributes::CREATE, attributes::create),
-        route(api, Method::GET, TYPE, &attributes::GET, attributes::get),
-        route(api, Method::PUT, TYPE, &attributes::PUT, attributes::put),
-        route(api, Method::DELETE, TYPE, &attributes::REMOVE, attributes::remove),
-        route(api, Method::GET, HOOKS, &hooks::LIST, hooks::list),
-        route(api, Method::POST, HOOKS, &hooks::CREATE, hooks::create),
-        route(api, Method::GET, HOOK, &hooks::GET, hooks::get),
-        route(api, Method::PUT, HOOK, &hooks::PUT, hooks::put),
-        route(api, Method::DELETE, HOOK, &hooks::REMOVE, hooks::remove),
-        route(api, Method::GET, DOCS, &docs::PAGE, |_, _| docs::page()),
+        Tsm::route(api, Method::GET, REPOSITORIES, &repositories::LIST, repositories::list),
+        Tsm::route(api, Method::POST, REPOSITORIES, &repositories::CREATE, repositories::create),
+        Tsm::route(api, Method::GET, REPOSITORY, &repositories::GET, repositories::get),
+        Tsm::route(api, Method::PUT, REPOSITORY, &repositories::REPLACE, repositories::replace),
+        Tsm::route(api, Method::DELETE, REPOSITORY, &repositories::REMOVE, repositories::remove),
+        Tsm::route(api, Method::GET, MANY_SERIES, &series::SEARCH, series::search),
+        Tsm::route(api, Method::POST, MANY_SERIES, &series::DEFINE, series::define),
+        Tsm::route(api, Method::GET, SERIES, &series::GET, series::get),
+        Tsm::route(api, Method::PUT, SERIES, &series::REPLACE, series::replace),
+        Tsm::route(api, Method::PATCH, SERIES, &series::PATCH, series::patch),
+        Tsm::route(api, Method::DELETE, SERIES, &series::REMOVE, series::remove),
+        Tsm::route(api, Method::POST, DEFINITIONS, &series::DEFINE_MANY, series::define_many),
+        Tsm::route(api, Method::GET, DATA, &data::READ, data::read),
+        Tsm::route(api, Method::PUT, DATA, &data::PUT, data::put),
+        Tsm::route(api, Method::PATCH, DATA, &data::PATCH, data::put),
+        Tsm::route(api, Method::DELETE, DATA, &data::REMOVE, data::remove),
+        Tsm::route(api, Method::GET, MODIFICATIONS, &data::MODIFICATIONS, data::modifications),
+        Tsm::route(api, Method::GET, QUOTATIONS, &data::QUOTATIONS, data::quotations),
+        Tsm::route(api, Method::GET, BULK, &bulk::READ, bulk::read),
+        Tsm::streamed(api, Method::PUT, BULK, &bulk::PUT, bulk::put),
+        Tsm::route(api, Method::POST, BULK, &bulk::READ_BY_BODY, bulk::read_by_body),
+        Tsm::route(api, Method::GET, SUM, &bulk::SUM, bulk::sum),
+        Tsm::route(api, Method::POST, SUM, &bulk::SUM_BY_BODY, bulk::sum_by_body),
+        Tsm::route(api, Method::GET, UNITS, &units::LIST, units::list),
+        Tsm::route(api, Method::POST, UNITS, &units::CREATE, units::create),
+        Tsm::route(api, Method::GET, UNIT, &units::GET, units::get),
+        Tsm::route(api, Method::PUT, UNIT, &units::PUT, units::put),
+        Tsm::route(api, Method::DELETE, UNIT, &units::REMOVE, units::remove),
+        Tsm::route(api, Method::GET, ATTRIBUTES, &attributes::LIST_ALIAS, attributes::list),
+        Tsm::route(api, Method::POST, ATTRIBUTES, &attributes::CREATE_ALIAS, attributes::create),
+        Tsm::route(api, Method::GET, ATTRIBUTE, &attributes::GET_ALIAS, attributes::get),
+        Tsm::route(api, Method::PUT, ATTRIBUTE, &attributes::PUT_ALIAS, attributes::put),
+        Tsm::route(api, Method::DELETE, ATTRIBUTE, &attributes::REMOVE_ALIAS, attributes::remove),
+        Tsm::route(api, Method::GET, TYPES, &attributes::LIST, attributes::list),
+        Tsm::route(api, Method::POST, TYPES, &attributes::CREATE, attributes::create),
+        Tsm::route(api, Method::GET, TYPE, &attributes::GET, attributes::get),
+        Tsm::route(api, Method::PUT, TYPE, &attributes::PUT, attributes::put),
+        Tsm::route(api, Method::DELETE, TYPE, &attributes::REMOVE, attributes::remove),
+        Tsm::route(api, Method::GET, HOOKS, &hooks::LIST, hooks::list),
+        Tsm::route(api, Method::POST, HOOKS, &hooks::CREATE, hooks::create),
+        Tsm::route(api, Method::GET, HOOK, &hooks::GET, hooks::get),
+        Tsm::route(api, Method::PUT, HOOK, &hooks::PUT, hooks::put),
+        Tsm::route(api, Method::DELETE, HOOK, &hooks::REMOVE, hooks::remove),
+        Tsm::route(api, Method::GET, DOCS, &docs::PAGE, |_, _| docs::page()),
     ]
 }
 
-/// A route that gets its body whole.
-fn route<F, A>(
-    api: &Api,
-    method: Method,
-    path: &'static str,
-    operation: &'static Operation,
-    function: F,
-) -> Route
-where
-    F: Fn(Api, Request) -> A + Clone + Send + Sync + 'static,
-    A: Future<Output = Result<Response, Problem>> + Send + 'static,
-{
-    let answer = move |api: Api, request: Request| {
-        let function = function.clone();
-        async move {
-            let only_creates = only_creates(&request);
-            let answered = match check(&request) {
-                Ok(()) => function(api, request).await,
-                Err(problem) => Err(problem),
-            };
-            answered.unwrap_or_else(|problem| problem.unless_created(only_creates).response())
-        }
-    };
-    Route { method, path, operation, handler: handler(api, answer), is_admin: false }
-}
+/// Problems say whether a request could only have created something.
+struct Tsm;
 
-/// A route that reads its body piece by piece.
-fn streamed<F, A>(
-    api: &Api,
-    method: Method,
-    path: &'static str,
-    operation: &'static Operation,
-    function: F,
-) -> Route
-where
-    F: Fn(Api, Request, RequestStream) -> A + Copy + Send + Sync + 'static,
-    A: Future<Output = Result<Response, Problem>> + Send + 'static,
-{
-    let answer = move |api: Api, request: Request, body: RequestStream| async move {
-        let answered = match check(&request) {
-            Ok(()) => function(api, request, body).await,
-            Err(problem) => {
-                bulk::drain(body).await;
-                Err(problem)
-            }
-        };
-        answered.unwrap_or_else(|problem| problem.response())
-    };
-    Route { method, path, operation, handler: streamed_handler(api, answer), is_admin: false }
-}
+impl Frame for Tsm {
+    type Problem = Problem;
+    type Note = bool;
 
-/// Checks what can be checked of any request before its handler sees it.
-fn check(request: &Request) -> Result<(), Problem> {
-    check_untagged(request)?;
-    params::check(request)
+    fn note(request: &Request) -> bool {
+        only_creates(request)
+    }
+
+    fn check(request: &Request) -> Result<(), Problem> {
+        check_untagged(request)?;
+        params::check(request)
+    }
+
+    fn answer(only_creates: bool, answered: Result<Response, Problem>) -> Response {
+        answered.unwrap_or_else(|problem| problem.unless_created(only_creates).response())
+    }
 }

@@ -2,7 +2,8 @@
 //! request is about many series, which of them, which point and why.
 
 use api_http::{
-    ConditionError, DataDamaged, MemoryFull, Refusal, RequestTimedOut, Response, json_response, log_refusal,
+    ConditionError, DataDamaged, MemoryFull, Refusal, RequestTimedOut, Response, TenantError, json_response,
+    log_refusal,
 };
 use http::{HeaderValue, Method, StatusCode, header};
 use model_series::{Error, RefusalKind, StoreErrorKind};
@@ -201,6 +202,13 @@ impl From<&Error> for Problem {
 impl From<Error> for Problem {
     fn from(error: Error) -> Self {
         Self::from(&error)
+    }
+}
+
+/// Words headers that do not say whose data is meant.
+impl From<TenantError> for Problem {
+    fn from(error: TenantError) -> Self {
+        Self::bad_request(error.to_string())
     }
 }
 

@@ -16,8 +16,8 @@ pub(crate) mod units;
 
 use std::sync::Arc;
 
-use api_http::{Request, Response, empty_response, json_response, percent_encode_into};
-use http::{HeaderValue, Method, StatusCode, header};
+use api_http::{Request, Response, json_response, located};
+use http::{Method, StatusCode};
 use model_series::{Definition, Repositories, Repository, RepositoryDraft, TenantName};
 use serde::Serialize;
 
@@ -28,9 +28,7 @@ use crate::state::Api;
 
 /// The tenant that a request names. Cost without the headers: two header look-ups.
 fn tenant(request: &Request) -> Result<TenantName, Problem> {
-    let given = api_http::tenant(request).map_err(|error| Problem::bad_request(error.to_string()))?;
-    let Some((header, name)) = given else { return Ok(TenantName::default()) };
-    TenantName::new(name).map_err(|error| Problem::bad_request(format!("{header}: {error}")))
+    Ok(api_http::tenant(request, TenantName::new)?)
 }
 
 impl Api {
@@ -85,19 +83,8 @@ fn json<T: Serialize>(status: StatusCode, body: &T) -> Result<Response, Problem>
 
 /// 201 with a JSON body, and where the new thing is: below the path of the request.
 fn created<T: Serialize>(request: &Request, name: &str, body: &T) -> Result<Response, Problem> {
-    let mut response = json(StatusCode::CREATED, body)?;
-    let mut location = request.path.trim_end_matches('/').to_owned();
-    location.push('/');
-    percent_encode_into(name, &mut location);
-    if let Ok(location) = HeaderValue::try_from(location) {
-        response.headers_mut().insert(header::LOCATION, location);
-    }
-    Ok(response)
-}
-
-/// 204.
-fn no_content() -> Response {
-    empty_response(StatusCode::NO_CONTENT)
+    let path = [request.path.trim_end_matches('/'), "/"].concat();
+    Ok(located(json(StatusCode::CREATED, body)?, &path, name))
 }
 
 /// Refuses bodies of a media type other than JSON. A missing media type, or that of a form, is taken for JSON, but not with

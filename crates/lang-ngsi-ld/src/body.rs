@@ -23,7 +23,7 @@ mod entity;
 mod attribute;
 mod batch;
 mod instance;
-mod past;
+mod history;
 mod scope;
 
 pub use batch::{BatchId, check_json, context_member, parse_ids, refuse_nulls, split_batch};
@@ -71,13 +71,13 @@ pub fn parse_attribute(body: &str, name: &str, names: &Names, rules: &Rules) -> 
     parser.finish(attribute)
 }
 
-/// Reads the past of an entity (5.2.20), or a fragment of it: attributes with any number of instances, or series of
+/// Reads the history of an entity (5.2.20), or a fragment of it: attributes with any number of instances, or series of
 /// values and times. Cost: as [`parse_entity`].
 ///
 /// # Errors
 ///
 /// What is wrong with the body, naming the member; or names to intern first.
-pub fn parse_past(body: &str, names: &Names, rules: &Rules) -> Result<Draft, BodyError> {
+pub fn parse_history(body: &str, names: &Names, rules: &Rules) -> Result<Draft, BodyError> {
     let mut draft = parse_entity(body, names, rules)?;
     draft.attributes.retain(|attribute| !attribute.instances.is_empty());
     Ok(draft)
@@ -89,7 +89,7 @@ pub fn parse_past(body: &str, names: &Names, rules: &Rules) -> Result<Draft, Bod
 /// # Errors
 ///
 /// What is wrong with the body, naming the member; or names to intern first.
-pub fn parse_past_instance(
+pub fn parse_history_instance(
     body: &str,
     name: &str,
     names: &Names,
@@ -97,11 +97,11 @@ pub fn parse_past_instance(
 ) -> Result<Instance, BodyError> {
     let of_scopes = names.is_scope(name);
     let rules = &Rules { temporal: rules.temporal || of_scopes, ..*rules };
-    let attribute = if past::is_fragment(body, name, names) {
+    let attribute = if history::is_fragment(body, name, names) {
         let mut attributes = parse_fragment(body, names, rules)?.attributes;
         match (attributes.pop(), attributes.is_empty()) {
             (Some(attribute), true) => attribute,
-            _ => return Err(past::one_instance(name).into()),
+            _ => return Err(history::one_instance(name).into()),
         }
     } else if of_scopes {
         scope::parse_instance(body, names, rules)?
@@ -114,7 +114,7 @@ pub fn parse_past_instance(
             Err(Error::invalid(detail).into())
         }
         Ok([instance]) => Ok(instance),
-        Err(_) => Err(past::one_instance(name).into()),
+        Err(_) => Err(history::one_instance(name).into()),
     }
 }
 

@@ -34,8 +34,8 @@ mod geoquery;
 
 pub use body::{
     BatchId, BodyError, Nulls, Representation, Rules, check_json, check_name, check_uri, context_member,
-    is_language_tag, is_uri, parse_attribute, parse_entity, parse_fragment, parse_ids, parse_past,
-    parse_past_instance, refuse_nulls, split_batch, time,
+    is_language_tag, is_uri, parse_attribute, parse_entity, parse_fragment, parse_history,
+    parse_history_instance, parse_ids, refuse_nulls, split_batch, time,
 };
 pub use error::Error;
 pub use geoquery::{GeoParts, parse_geo, parse_shape};

@@ -294,7 +294,7 @@ impl Pool {
         Some(entry.value.clone())
     }
 
-    /// Keeps a document that came for this life of a tenant.
+    /// Caches a document that came for this life of a tenant.
     pub(crate) fn put_document(
         &mut self,
         tenant: &TenantName,
@@ -459,7 +459,7 @@ mod tests {
 
     /// What is under way while its tenant is removed, and made again, is nobody's when it comes.
     #[tokio::test]
-    async fn what_was_made_for_an_earlier_life_is_not_kept() {
+    async fn what_was_made_for_an_earlier_life_is_not_cached() {
         let memory =
             store::MemoryOptions { clock: store::Clock::System, feed: store::FeedOptions::recommended() };
         let tenants = store::Tenants::new(store::Store::memory(memory));
@@ -475,32 +475,32 @@ mod tests {
             let stored = Stored { text: "{}".into(), created: Timestamp(0) };
             pool.put_document(&name, life, "b", Document { stored, is_stored: Arc::default() });
         };
-        let kept = |pool: &mut Pool| {
+        let is_cached = |pool: &mut Pool| {
             let [context, document] =
                 [pool.context(&name, Form::Link, "a").is_some(), pool.document(&name, "b").is_some()];
             assert_eq!(context, document);
             context
         };
         put(&mut pool, None);
-        assert!(kept(&mut pool), "of a tenant that is still to be made");
+        assert!(is_cached(&mut pool), "of a tenant that is still to be made");
         let first = create().await;
         put(&mut pool, Some(&first));
-        assert!(kept(&mut pool));
+        assert!(is_cached(&mut pool));
         assert!(tenants.remove(&name).await.unwrap());
-        assert!(!kept(&mut pool), "though nobody had asked for names");
+        assert!(!is_cached(&mut pool), "though nobody had asked for names");
         let second = create().await;
         put(&mut pool, Some(&first));
-        assert!(!kept(&mut pool));
+        assert!(!is_cached(&mut pool));
         put(&mut pool, Some(&second));
-        assert!(kept(&mut pool));
+        assert!(is_cached(&mut pool));
         pool.remove_document(&name, "b");
         pool.remove_contexts(&name, |_| true);
         put(&mut pool, None);
-        assert!(!kept(&mut pool), "it was begun before there was this tenant");
+        assert!(!is_cached(&mut pool), "it was begun before there was this tenant");
     }
 
     #[test]
-    fn what_weighs_more_than_everything_may_is_not_kept() {
+    fn what_weighs_more_than_everything_may_is_not_cached() {
         let (mut pool, tenant) = (Pool::new(100, MAX), TenantName::default());
         let small = context(&pool, 10);
         pool.put_context(Key::new(Some(&tenant), Form::Member, "a"), None, small);

@@ -108,7 +108,7 @@ impl TenantContexts<'_> {
             (pool.names(context.number(), entities.tenant(), make), pool.is_beyond())
         };
         if is_new {
-            // What was fetched when there was no tenant yet to keep it.
+            // What was fetched before there was a tenant to store it for.
             Box::pin(self.store(context.uses())).await;
         }
         // Names grow while they are used: whoever comes next sees to it that everything fits.

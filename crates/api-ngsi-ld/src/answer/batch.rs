@@ -3,12 +3,11 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-use api_http::{DataDamaged, Response, json_response};
+use api_http::{DataDamaged, Response, json_response, no_content};
 use http::StatusCode;
 use lang_json::{ArrayWriter, ObjectWriter};
 use model_entities::{Change, Fate, NotUpdated, Operation};
 
-use super::no_content;
 use crate::media::JSON;
 use crate::problem::Problem;
 use crate::request::Session;

@@ -1,12 +1,11 @@
 //! The answer to a write of attributes: what of it was done.
 
-use api_http::{Response, json_response};
+use api_http::{Response, json_response, no_content};
 use http::StatusCode;
 use lang_json::{ArrayWriter, ObjectWriter};
 use model_entities::{Change, NotUpdated};
 use tenant_contexts::SCOPE_IRI;
 
-use super::no_content;
 use crate::media::JSON;
 use crate::request::Session;
 

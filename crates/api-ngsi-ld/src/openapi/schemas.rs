@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 /// All schemas by name.
 pub(super) fn schemas() -> Value {
     let mut all = entities();
-    for more in [past(), queries(), names(), outcomes()] {
+    for more in [history(), queries(), names(), outcomes()] {
         if let (Some(all), Value::Object(more)) = (all.as_object_mut(), more) {
             all.extend(more);
         }
@@ -83,7 +83,7 @@ fn entities() -> Value {
     json!({ "Attribute": attribute, "Entity": entity, "Fragment": fragment, "Id": id() })
 }
 
-fn past() -> Value {
+fn history() -> Value {
     let instances = json!({ "type": "array", "items": schema_reference("Attribute") });
     let members = json!({ "@context": context(), "id": id(), "type": one_or_many(&text()) });
     let mut whole = object(&["id", "type"], &members);

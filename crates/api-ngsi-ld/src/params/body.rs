@@ -10,8 +10,8 @@ use tenant_contexts::Names;
 
 use super::declared::{
     AGGR_METHODS, AGGR_PERIOD_DURATION, COLLATION, COORDINATES, END_TIME_AT, GEOMETRY, GEOPROPERTY, GEOREL,
-    LAST_N, ORDER_BY, ORDER_DIRECTION, ORDER_FROM, ORDER_GEOMETRY, HISTORY_QUERY, QUERY, TIME_AT, TIMEPROPERTY,
-    TIMEREL,
+    HISTORY_QUERY, LAST_N, ORDER_BY, ORDER_DIRECTION, ORDER_FROM, ORDER_GEOMETRY, QUERY, TIME_AT,
+    TIMEPROPERTY, TIMEREL,
 };
 use super::given::{Given, check};
 use super::{EntityParams, TemporalParams};
@@ -97,12 +97,10 @@ fn given_in<'a>(
             }
             "temporalQ" => add_parts(&mut given, "temporalQ", value, TEMPORAL)?,
             "aggrParams" => add_parts(&mut given, "aggrParams", value, AGGREGATION)?,
-            name => {
-                match known().find(|known| known.name == name && !matches!(name, "id" | "idPattern")) {
-                    Some(known) => given.add(known, text(name, value)?)?,
-                    None => return Err(Problem::bad_request(format!("a query has no member {name:?}"))),
-                }
-            }
+            name => match known().find(|known| known.name == name && !matches!(name, "id" | "idPattern")) {
+                Some(known) => given.add(known, text(name, value)?)?,
+                None => return Err(Problem::bad_request(format!("a query has no member {name:?}"))),
+            },
         }
     }
     if !typed {

@@ -32,8 +32,8 @@ pub(super) fn parse_order(given: &Given<'_>, names: &Names, limits: &Limits) -> 
     keys.into_iter().map(|(name, direction)| key(name, direction, given, (names, limits))).collect()
 }
 
-/// Reads the order of pasts, which is by id alone (5.7.4.4).
-pub(super) fn parse_past_order(given: &Given<'_>) -> Result<Order, Problem> {
+/// Reads the order of histories, which is by id alone (5.7.4.4).
+pub(super) fn parse_history_order(given: &Given<'_>) -> Result<Order, Problem> {
     let by_id = |(name, direction): (&str, Direction)| match (name, direction) {
         ("id", Direction { descending, distance: false }) => Ok(OrderBy { key: OrderKey::Id, descending }),
         _ => Err(Problem::bad_request(format!(

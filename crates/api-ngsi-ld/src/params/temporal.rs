@@ -20,7 +20,7 @@ use super::declared::{
     TYPE,
 };
 use super::given::Given;
-use super::order::parse_past_order;
+use super::order::parse_history_order;
 use super::reading::Reading;
 use crate::media::{JSON, JSON_LD};
 use crate::problem::Problem;
@@ -42,7 +42,7 @@ const METHODS: &[(&str, AggregateMethod)] = &[
     ("sumsq", AggregateMethod::Sumsq),
 ];
 
-/// The representation of a past.
+/// The representation of a history.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum TemporalForm {
     /// Every instance whole (4.5.6 to 4.5.8), in the normalized or the concise form.
@@ -96,7 +96,7 @@ impl TemporalParams {
         if given.get(&TIMEREL).is_none() {
             return Err(Problem::bad_request("a temporal query needs timerel and timeAt"));
         }
-        let order = parse_past_order(given)?;
+        let order = parse_history_order(given)?;
         params.entities = params.entities.asking(given, names, limits, order, selected)?;
         Ok(params)
     }

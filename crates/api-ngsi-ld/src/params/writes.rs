@@ -13,23 +13,23 @@ use crate::problem::Problem;
 pub(crate) struct WriteOptions {
     /// How the body represents attributes.
     pub(crate) representation: Representation,
-    /// `noOverwrite`: held attributes stay.
-    pub(crate) keep_held: bool,
-    /// `update`: an upsert adds to held entities instead of replacing them.
+    /// `noOverwrite`: attributes that there are stay.
+    pub(crate) keep_existing: bool,
+    /// `update`: an upsert adds to entities that there are, instead of replacing them.
     pub(crate) update: bool,
 }
 
 /// Reads them; `allowed` are the values that this operation knows beside the representations.
 pub(crate) fn write_options(request: &Request, allowed: &[&str]) -> Result<WriteOptions, Problem> {
     let mut options =
-        WriteOptions { representation: Representation::Normalized, keep_held: false, update: false };
+        WriteOptions { representation: Representation::Normalized, keep_existing: false, update: false };
     for (name, value) in request.params.iter().filter(|(name, _)| matches!(*name, "options" | "format")) {
         for word in value.split(',').map(str::trim).filter(|word| !word.is_empty()) {
             match word {
                 "normalized" | "concise" => options.representation = Representation::Normalized,
                 "simplified" | "keyValues" => options.representation = Representation::Simplified,
                 word if name == "options" && allowed.contains(&word) => match word {
-                    "noOverwrite" => options.keep_held = true,
+                    "noOverwrite" => options.keep_existing = true,
                     "update" => options.update = true,
                     _ => {}
                 },

@@ -1,4 +1,4 @@
-//! The past of an entity as JSON: straight from the model's columns into one buffer.
+//! The history of an entity as JSON: straight from the model's columns into one buffer.
 
 mod aggregates;
 mod instances;
@@ -11,17 +11,17 @@ use model_entities::{
 use crate::render::entity::{write_scopes, write_types};
 use crate::render::{Object, RenderPlan, write_time};
 
-/// Appends an entity with the instances of its past: whole (4.5.6 to 4.5.8), or, if `values`, as series of values and
+/// Appends an entity with the instances of its history: whole (4.5.6 to 4.5.8), or, if `values`, as series of values and
 /// times (4.5.9). `time` is the one that was asked for. Cost: some tens of nanoseconds an instance.
-pub(crate) fn write_past(
+pub(crate) fn write_history(
     out: &mut String,
-    past: &EntityHistory,
+    history: &EntityHistory,
     time: TimeProperty,
     values: bool,
     plan: &RenderPlan<'_>,
 ) {
-    let mut object = open(out, past, plan);
-    for series in by_attribute(&past.attributes, InstanceHistory::attribute) {
+    let mut object = open(out, history, plan);
+    for series in by_attribute(&history.attributes, InstanceHistory::attribute) {
         let Some(name) = series.first().map(InstanceHistory::attribute) else { continue };
         let out = object.literal(plan.names.key(name));
         if values {
@@ -33,15 +33,15 @@ pub(crate) fn write_past(
     object.end();
 }
 
-/// Appends an entity with aggregates of its past (4.5.19), a series for each of the `methods`.
+/// Appends an entity with aggregates of its history (4.5.19), a series for each of the `methods`.
 pub(crate) fn write_aggregates(
     out: &mut String,
-    past: &EntityHistory,
+    history: &EntityHistory,
     aggregates: &[AggregateHistory],
     methods: &[AggregateMethod],
     plan: &RenderPlan<'_>,
 ) {
-    let mut object = open(out, past, plan);
+    let mut object = open(out, history, plan);
     for series in by_attribute(aggregates, AggregateHistory::attribute) {
         let Some(name) = series.first().map(AggregateHistory::attribute) else { continue };
         aggregates::write(object.literal(plan.names.key(name)), series, methods, plan);
@@ -55,29 +55,29 @@ fn by_attribute<T>(all: &[T], attribute: impl Fn(&T) -> TermId) -> impl Iterator
 }
 
 /// Begins an entity and writes all that is no attribute.
-fn open<'o>(out: &'o mut String, past: &EntityHistory, plan: &RenderPlan<'_>) -> Object<'o> {
+fn open<'o>(out: &'o mut String, history: &EntityHistory, plan: &RenderPlan<'_>) -> Object<'o> {
     let mut object = Object::begin(out);
     if let Some(context) = plan.context {
         object.literal("\"@context\":").push_str(context);
     }
     if plan.projection.shows(|members| members.id) {
-        lang_json::write_string(object.literal("\"id\":"), &past.id);
+        lang_json::write_string(object.literal("\"id\":"), &history.id);
     }
-    if plan.projection.shows(|members| members.types) && !past.types.is_empty() {
-        write_types(object.literal("\"type\":"), past.types.iter().copied(), plan);
+    if plan.projection.shows(|members| members.types) && !history.types.is_empty() {
+        write_types(object.literal("\"type\":"), history.types.iter().copied(), plan);
     }
     if plan.projection.shows(|members| members.scope) {
-        write_scopes(&mut object, past.scopes.iter().map(|scope| &**scope), plan);
+        write_scopes(&mut object, history.scopes.iter().map(|scope| &**scope), plan);
     }
     if plan.sys_attrs {
         if plan.projection.shows(|members| members.created_at) {
-            write_time(object.literal("\"createdAt\":"), past.created_at);
+            write_time(object.literal("\"createdAt\":"), history.created_at);
         }
         if plan.projection.shows(|members| members.modified_at) {
-            write_time(object.literal("\"modifiedAt\":"), past.modified_at);
+            write_time(object.literal("\"modifiedAt\":"), history.modified_at);
         }
     }
-    if let Some(deleted) = past.deleted_at {
+    if let Some(deleted) = history.deleted_at {
         write_time(object.literal("\"deletedAt\":"), deleted);
     }
     object

@@ -16,7 +16,7 @@ use crate::problem::{Problem, problem, unnamed};
 /// The most different contexts that the elements of a batch may carry.
 const CONTEXTS_MAX: usize = 100;
 /// Elements parsed before other requests may run.
-const ELEMENTS_A_TURN: usize = 128;
+const ELEMENTS_BETWEEN_RESTS: usize = 128;
 
 /// An element, and the text of its own context.
 struct Element<'b> {
@@ -194,7 +194,7 @@ impl<'a, 'b> Resolver<'a, 'b> {
         }
         // The last one is dropped before the next one is made.
         (self.last, self.names) = (None, None);
-        self.turn().await?;
+        self.yield_to_others().await?;
         let context = self.contexts.by_member(member).await.map_err(Problem::from);
         self.last = Some((member, context.clone()));
         Ok(context)
@@ -224,10 +224,14 @@ impl<'a, 'b> Resolver<'a, 'b> {
 
     /// Lets other requests run after so many elements.
     async fn rest(&self, index: usize) -> Result<(), Problem> {
-        if index % ELEMENTS_A_TURN == ELEMENTS_A_TURN - 1 { self.turn().await } else { Ok(()) }
+        if index % ELEMENTS_BETWEEN_RESTS == ELEMENTS_BETWEEN_RESTS - 1 {
+            self.yield_to_others().await
+        } else {
+            Ok(())
+        }
     }
 
-    async fn turn(&self) -> Result<(), Problem> {
+    async fn yield_to_others(&self) -> Result<(), Problem> {
         rest().await;
         self.deadline.check().map_err(|error| problem(&error.into(), unnamed))
     }
@@ -247,7 +251,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn only_the_context_at_work_is_held() {
+    async fn only_the_last_context_is_in_memory() {
         let contexts = Contexts::new(ContextOptions { cache_entries: 1, ..options() }).unwrap();
         let (text, request, tenant) = (elements(3), Request::default(), TenantName::default());
         let body = Body { text: &text, kind: BodyKind::JsonLd };

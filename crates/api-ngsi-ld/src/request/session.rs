@@ -33,9 +33,7 @@ impl Session {
 
 /// The tenant that a request names. Cost without the headers: two header look-ups.
 pub(crate) fn tenant(request: &Request) -> Result<TenantName, Problem> {
-    let given = api_http::tenant(request).map_err(|error| Problem::bad_request(error.to_string()))?;
-    let Some((header, name)) = given else { return Ok(TenantName::default()) };
-    TenantName::new(name).map_err(|error| Problem::bad_request(format!("{header}: {error}")))
+    Ok(api_http::tenant(request, TenantName::new)?)
 }
 
 impl Api {

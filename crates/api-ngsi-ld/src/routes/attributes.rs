@@ -1,10 +1,10 @@
 //! `/entities/{id}/attrs` and `/entities/{id}/attrs/{attr}`.
 
-use api_http::{Request, Response};
+use api_http::{Request, Response, no_content};
 use lang_ngsi_ld::{Rules, parse_attribute, parse_fragment};
 use model_entities::{Attribute, Draft, Instances, Operation, TermId};
 
-use crate::answer::{no_content, outcome};
+use crate::answer::outcome;
 use crate::operation::{DONE, NOT_ALL, REMOVE_REFUSALS, WRITE_REFUSALS, declare, json_of, merge_patch};
 use crate::params::{self, instances, write_options};
 use crate::problem::Problem;

@@ -52,8 +52,8 @@ pub(crate) const UPDATE: api_http::Operation =
 
 /// NGSI-LD 6.16.3.1, POST /entityOperations/update (5.6.9).
 pub(crate) async fn update(api: Api, request: Request) -> Result<Response, Problem> {
-    let keep_held = write_options(&request, &["noOverwrite"])?.keep_held;
-    write(&api, &request, &Verb::Update { keep_held }).await
+    let keep_existing = write_options(&request, &["noOverwrite"])?.keep_existing;
+    write(&api, &request, &Verb::Update { keep_existing }).await
 }
 
 /// POST /entityOperations/merge
@@ -101,7 +101,7 @@ pub(crate) enum Verb {
     Create,
     UpsertReplace,
     UpsertUpdate,
-    Update { keep_held: bool },
+    Update { keep_existing: bool },
     Merge(MergeOptions),
 }
 
@@ -129,7 +129,7 @@ impl Verb {
             Self::Create => Operation::Create(draft),
             Self::UpsertReplace => Operation::UpsertReplace(draft),
             Self::UpsertUpdate => Operation::UpsertUpdate(draft),
-            Self::Update { keep_held } => Operation::Append { draft, keep_existing: *keep_held },
+            Self::Update { keep_existing } => Operation::Append { draft, keep_existing: *keep_existing },
             Self::Merge(options) => Operation::Merge(draft, options.clone()),
         }
     }

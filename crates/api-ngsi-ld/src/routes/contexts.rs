@@ -1,12 +1,13 @@
 //! `/jsonldContexts`: the contexts that there are for a tenant (NGSI-LD 5.13, 6.29, 6.30): its own, and those that are
 //! built in or preloaded.
 
-use api_http::{Given, MediaType, Request, Response, accept, empty_response, json_response, tagged};
-use http::{HeaderValue, StatusCode, header};
+use api_http::{Given, MediaType, Request, Response, accept, json_response, no_content, tagged};
+use http::StatusCode;
 use lang_json::{ArrayWriter, ObjectWriter};
 use model_entities::Fingerprint;
 use tenant_contexts::{ContextEntry, ContextKind, LOCAL_PATH, TenantContexts};
 
+use crate::answer::created_at;
 use crate::media::{JSON, JSON_LD};
 use crate::operation::{DONE, MADE, declare, done, json_list, json_of};
 use crate::params;
@@ -76,10 +77,7 @@ async fn add(contexts: TenantContexts<'_>, request: &Request) -> Result<Response
     let body = std::str::from_utf8(&request.body)
         .map_err(|error| Problem::invalid_request(format!("the body is no UTF-8 text: {error}")))?;
     let id = contexts.add(body).await?;
-    let mut response = empty_response(StatusCode::CREATED);
-    let location = HeaderValue::from_str(&[LOCAL_PATH, &id].concat()).map_err(|_| Problem::internal())?;
-    response.headers_mut().insert(header::LOCATION, location);
-    Ok(response)
+    Ok(created_at(LOCAL_PATH, &id))
 }
 
 async fn list_all(contexts: TenantContexts<'_>, request: &Request) -> Result<Response, Problem> {
@@ -145,7 +143,7 @@ async fn remove(contexts: TenantContexts<'_>, request: &Request) -> Result<Respo
         }
     }
     contexts.delete(id, Given::of(request).flag(&params::RELOAD)?).await?;
-    Ok(empty_response(StatusCode::NO_CONTENT))
+    Ok(no_content())
 }
 
 fn acceptable(request: &Request) -> Result<MediaType, Problem> {

@@ -1,11 +1,11 @@
 //! `/entities` and `/entities/{id}`.
 
-use api_http::{Request, Response, accept};
+use api_http::{Request, Response, accept, no_content};
 use http::HeaderName;
 use lang_ngsi_ld::{BodyError, Rules, parse_entity, parse_fragment};
 use model_entities::{Draft, Operation, Precondition};
 
-use crate::answer::{answer_entity, answer_page, answer_plain, created, no_content, outcome};
+use crate::answer::{answer_entity, answer_page, answer_plain, created, outcome};
 use crate::media::{GEO_JSON, JSON, JSON_LD};
 use crate::operation::{
     DONE, ENTITIES, ENTITY, MADE, NEW_REFUSALS, READ_REFUSALS, REMOVE_REFUSALS, WRITE_REFUSALS, declare,

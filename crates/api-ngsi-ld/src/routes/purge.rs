@@ -1,9 +1,9 @@
 //! DELETE `/entities`: many entities, or some attributes of them, by what they are like.
 
-use api_http::{Given, Request, Response};
+use api_http::{Given, Request, Response, no_content};
 use model_entities::{Error, Operation, Query, TermId};
 
-use crate::answer::{Tally, no_content};
+use crate::answer::Tally;
 use crate::operation::{DONE, PARTLY, REMOVE_REFUSALS, declare};
 use crate::params::{self, EntityParams};
 use crate::problem::Problem;

@@ -1,4 +1,4 @@
-//! `/temporal`: the past of entities. The entity as it is stays as it is.
+//! `/temporal`: the history of entities. The entity as it is stays as it is.
 
 pub(crate) mod entities;
 pub(crate) mod attributes;

@@ -1,4 +1,4 @@
-//! A broker in memory, with a clock that stands still unless it is told.
+//! A broker in memory, with a clock that moves only when it is set.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;

@@ -155,7 +155,7 @@ type Body<'a> = &'a dyn Fn(usize) -> String;
 async fn much_takes_no_longer_than_its_length() {
     let broker = Broker::new();
     assert_eq!(post(&broker, "entities", r#"{"id":"urn:x:1","type":"T"}"#.into()).await.status, 201);
-    let past = |n: usize| {
+    let history = |n: usize| {
         let at = format!("2026-01-01T00:{:02}:{:02}Z", n / 60 % 60, n % 60);
         format!(r#"{{"type":"Property","value":{n},"observedAt":"{at}","datasetId":"urn:d:{}"}}"#, n % 500)
     };
@@ -166,7 +166,9 @@ async fn much_takes_no_longer_than_its_length() {
         ("entities/urn:x:1/attrs", 100_000, &|count| {
             format!(r#"{{"type":[{}]}}"#, list(count, |n| format!("\"T{}\"", n % 90)))
         }),
-        ("temporal/entities/urn:x:1/attrs", 10_000, &|count| format!(r#"{{"p":[{}]}}"#, list(count, past))),
+        ("temporal/entities/urn:x:1/attrs", 10_000, &|count| {
+            format!(r#"{{"p":[{}]}}"#, list(count, history))
+        }),
     ];
     for (path, count, body) in bodies {
         let (few, many) = (body(count), body(4 * count));

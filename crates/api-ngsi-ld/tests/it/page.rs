@@ -1,4 +1,4 @@
-//! The examples of the user's page on the past: each request answers 2xx, and what the page shows is what comes.
+//! The examples of the user's page on history: each request answers 2xx, and what the page shows is what comes.
 
 use api_http::testing::Sent;
 

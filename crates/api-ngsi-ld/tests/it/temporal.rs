@@ -1,4 +1,4 @@
-//! The past: what entity routes and temporal routes write is read back, in every representation, folded or not.
+//! The history: what entity routes and temporal routes write is read back, in every representation, folded or not.
 
 use std::collections::BTreeMap;
 
@@ -140,7 +140,7 @@ struct Part {
     body: String,
 }
 
-/// All there is, part by part, as the page on the past teaches it.
+/// All there is, part by part, as the page on the history teaches it.
 async fn parts(broker: &Broker, request: &str) -> Vec<Part> {
     let (mut parts, mut from) = (Vec::new(), "2024-01-01T00:00:00Z".to_owned());
     loop {

@@ -4,14 +4,17 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use api_http::{Given, Operation, Parameter, Refusal, Request, RequestStream, Response, Share};
+use api_http::{
+    DRAIN_BYTES_MAX, Given, Operation, Parameter, Refusal, Request, RequestStream, Response, Share,
+    no_content,
+};
 use model_series::{Definition, Repository, SEARCH_PAGE_MAX, Search, SeriesRef, Zone};
 use serde_json::{Map, Value};
 
 use super::answer::{answer_many, answer_total};
+use super::check_json;
 use super::reading::{Reading, common_zone};
 use super::writing::{Purpose, found, named, write};
-use super::{check_json, no_content};
 use crate::media::{answer_form, body_form};
 use crate::operation::{DONE, READ_REFUSALS, WRITE_REFUSALS, gives_points, json_of, operation, points_sent};
 use crate::params::{self, ReadGiven};
@@ -20,9 +23,6 @@ use crate::shapes::{attribute_search, read_json};
 use crate::state::Api;
 use crate::times::{Moment, library_zone, parse_moment};
 use crate::wire::{self, Form, PointsReader, Shape};
-
-/// What is left of a refused body is read on to this size, so that the client comes to read the refusal.
-const DRAIN_BYTES_MAX: u64 = 256 * 1024 * 1024;
 
 /// Which series a request is about.
 #[derive(Debug, Default)]
@@ -207,11 +207,6 @@ pub(crate) async fn put(api: Api, request: Request, mut body: RequestStream) -> 
     let now = api.shared.clock.now();
     write(&repository, series, given, Purpose { quotation, range: None, now }).await?;
     Ok(no_content())
-}
-
-/// Reads on what is left of a body that is refused before its handler sees it.
-pub(crate) async fn drain(body: RequestStream) {
-    body.drain(DRAIN_BYTES_MAX).await;
 }
 
 /// The issue time of a quotation of many series: a date is midnight of their zone if they have one, else of UTC.

@@ -1,13 +1,13 @@
 //! `/timeseries/{series}/data`: points of one series.
 
-use api_http::{Given, Operation, Request, Response, Share};
+use api_http::{Given, Operation, Request, Response, Share, no_content};
 use model_series::{Definition, TimeRange, Timestamp};
 use serde::Serialize;
 
 use super::answer::answer_one;
 use super::reading::Reading;
 use super::writing::{Purpose, write};
-use super::{find_series, no_content, ok};
+use super::{find_series, ok};
 use crate::media::{answer_form, body_form};
 use crate::operation::{
     DONE, FIND_REFUSALS, READ_REFUSALS, WRITE_REFUSALS, done, gives_points, json_of, operation, points_sent,

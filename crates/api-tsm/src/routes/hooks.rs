@@ -1,10 +1,10 @@
 //! `/hooks`: receivers that are notified of changes.
 
-use api_http::{Operation, Request, Response};
+use api_http::{Operation, Request, Response, no_content};
 use model_series::HookStatus;
 
 use super::conditions::tagged_answer;
-use super::{check_json, created, no_content, ok};
+use super::{check_json, created, ok};
 use crate::operation::{
     DONE, FIND_REFUSALS, NEW_REFUSALS, PUT_REFUSALS, done, json_list, json_of, operation,
 };

@@ -1,9 +1,9 @@
 //! `/repositories`: named collections of series.
 
-use api_http::{Operation, Request, Response};
+use api_http::{Operation, Request, Response, no_content};
 
 use super::conditions::{state_condition, tagged_answer};
-use super::{check_json, created, no_content, ok, tenant};
+use super::{check_json, created, ok, tenant};
 use crate::operation::{
     DONE, FIND_REFUSALS, NEW_REFUSALS, PUT_REFUSALS, done, json_list, json_of, operation,
 };

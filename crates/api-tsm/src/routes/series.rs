@@ -1,12 +1,12 @@
 //! `/timeseries`: definitions, searched for, made, changed and removed.
 
-use api_http::{Given, Operation, Request, Response, next_link};
+use api_http::{Given, Operation, Request, Response, next_link, no_content};
 use http::{StatusCode, header};
 use model_series::{Definition, DefinitionChange, SeriesRef};
 use serde::{Deserialize, Serialize};
 
 use super::conditions::tagged_answer;
-use super::{check_json, created, find_series, json, no_content, ok};
+use super::{check_json, created, find_series, json, ok};
 use crate::operation::{DONE, FIND_REFUSALS, NEW_REFUSALS, done, json_list, json_of, operation};
 use crate::params;
 use crate::problem::Problem;

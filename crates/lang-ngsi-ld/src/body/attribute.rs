@@ -162,7 +162,7 @@ impl Parser<'_> {
                 ));
             }
             instances.push(self.instance(name, false)?);
-            // The past of a dataset has as many instances as it has.
+            // The history of a dataset has as many instances as it has.
             if !self.rules.temporal {
                 check_count(instances.len(), &INSTANCES)?;
             }

@@ -28,7 +28,7 @@ impl Parser<'_> {
             match &*key {
                 "id" | "@id" => self.id(&mut draft)?,
                 "type" | "@type" => self.types(&mut draft)?,
-                "scope" if self.rules.temporal => self.past_scopes(&mut draft)?,
+                "scope" if self.rules.temporal => self.history_scopes(&mut draft)?,
                 "scope" => self.scopes(&mut draft)?,
                 "expiresAt" => draft.expires_at = Some(self.time("expiresAt")?),
                 "@context" | "createdAt" | "modifiedAt" | "deletedAt" => self.reader.skip()?,
@@ -39,7 +39,7 @@ impl Parser<'_> {
                 }
                 name => {
                     let attribute = match self.rules.temporal {
-                        true => self.past_attribute(name)?,
+                        true => self.history_attribute(name)?,
                         false => self.attribute(name)?,
                     };
                     self.check_shown(name, attribute.name, |shown| shown == "scope")?;

@@ -48,7 +48,7 @@ pub struct Rules {
     pub nulls: Nulls,
     /// Instances may come without value or type and are laid over stored ones.
     pub partial: bool,
-    /// An attribute may have several instances of one datasetId: its past (4.5.6).
+    /// An attribute may have several instances of one datasetId: its history (4.5.6).
     pub temporal: bool,
     /// The most nested containers in the body.
     pub depth_max: usize,
@@ -89,7 +89,7 @@ impl Rules {
         Self { nulls: Nulls::Merges, ..Self::patch(depth_max) }
     }
 
-    /// The past of an entity (5.6.11, 5.6.12).
+    /// The history of an entity (5.6.11, 5.6.12).
     pub const fn temporal(depth_max: usize) -> Self {
         Self { id_required: true, temporal: true, nulls: Nulls::Records, ..Self::fragment(depth_max) }
     }

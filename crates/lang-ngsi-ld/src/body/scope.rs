@@ -1,4 +1,4 @@
-//! The past of scopes (4.18): instances of a Property that holds one scope or an array of them (4.5.6), a series of such
+//! The history of scopes (4.18): instances of a Property that holds one scope or an array of them (4.5.6), a series of such
 //! values (4.5.9), or scopes alone, which hold as long as nothing else is said.
 
 use lang_json::Kind as Json;
@@ -22,8 +22,8 @@ pub(super) fn parse_instance(body: &str, names: &Names, rules: &Rules) -> Result
 }
 
 impl Parser<'_> {
-    /// The member `scope` of a past: its instances, and the scopes that were set last.
-    pub(super) fn past_scopes(&mut self, draft: &mut Draft) -> Outcome<()> {
+    /// The member `scope` of a history: its instances, and the scopes that were set last.
+    pub(super) fn history_scopes(&mut self, draft: &mut Draft) -> Outcome<()> {
         if draft.scopes.is_some() {
             return Err(Fault::data("\"scope\" is given twice"));
         }
@@ -53,7 +53,7 @@ impl Parser<'_> {
     }
 
     fn scope_instances(&mut self) -> Outcome<Attribute> {
-        let mut attribute = self.past_instances(TermId::SCOPE, SCOPE)?;
+        let mut attribute = self.history_instances(TermId::SCOPE, SCOPE)?;
         for instance in &mut attribute.instances {
             check_instance(instance).map_err(|fault| fault.within(SCOPE))?;
         }

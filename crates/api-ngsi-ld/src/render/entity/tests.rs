@@ -21,8 +21,8 @@ const NOON: Timestamp = Timestamp(1_680_350_400_000_000);
 const MORNING: Timestamp = Timestamp(1_680_336_000_000_000);
 
 fn names() -> &'static Names {
-    static HELD: std::sync::OnceLock<Names> = std::sync::OnceLock::new();
-    HELD.get_or_init(|| Names::of(&RequestContext::core(), &NAMES))
+    static CORE_NAMES: std::sync::OnceLock<Names> = std::sync::OnceLock::new();
+    CORE_NAMES.get_or_init(|| Names::of(&RequestContext::core(), &NAMES))
 }
 
 fn attribute(name: TermId, instances: impl IntoIterator<Item = Instance>) -> Attribute {
@@ -169,8 +169,8 @@ fn several_instances() {
 
 #[test]
 fn datasets_and_expired_instances_are_left_out() {
-    let mut past = dataset("urn:p", Instance::new(Kind::Property, "3"));
-    past.expires_at = Some(NOON);
+    let mut history = dataset("urn:p", Instance::new(Kind::Property, "3"));
+    history.expires_at = Some(NOON);
     let draft = draft(
         "urn:x",
         vec![
@@ -179,7 +179,7 @@ fn datasets_and_expired_instances_are_left_out() {
                 [
                     Instance::new(Kind::Property, "1"),
                     dataset("urn:d", Instance::new(Kind::Property, "2")),
-                    past,
+                    history,
                 ],
             ),
             attribute(B, [Instance::new(Kind::Property, "4")]),
@@ -276,17 +276,17 @@ fn languages() {
 #[test]
 fn features() {
     let point = r#"{"type":"Point","coordinates":[1,2]}"#;
-    let held = draft("urn:x", vec![attribute(LOCATION, [Instance::new(Kind::GeoProperty, point)])]);
+    let located = draft("urn:x", vec![attribute(LOCATION, [Instance::new(Kind::GeoProperty, point)])]);
     let bare = draft("urn:y", vec![]);
     let names = names();
-    let (held, bare) = (encode(&held, NOON, NOON), encode(&bare, NOON, NOON));
+    let (located, bare) = (encode(&located, NOON, NOON), encode(&bare, NOON, NOON));
     let plan = RenderPlan { form: Form::Simplified, context: Some("\"c\""), ..RenderPlan::new(names, NOON) };
     let feature = |id: &str, geometry: &str, location: &str| {
         format!(
             r#"{{"id":"{id}","type":"Feature","geometry":{geometry},"properties":{{"type":"T"{location}}}"#
         )
     };
-    let views = [EntityView::parse(&held).unwrap(), EntityView::parse(&bare).unwrap()];
+    let views = [EntityView::parse(&located).unwrap(), EntityView::parse(&bare).unwrap()];
     let location = format!(r#","location":{point}"#);
     let mut out = String::new();
     write_feature(&mut out, &views[0], Some(LOCATION), &plan);
@@ -328,9 +328,9 @@ fn work() -> Work {
 }
 
 #[test]
-fn linked_entities_stand_in_their_relationships() {
-    let (x, held) = city();
-    let views = held.views().unwrap();
+fn linked_entities_are_shown_in_their_relationships() {
+    let (x, others) = city();
+    let views = others.views().unwrap();
     let linked = LinkedViews::new(&views, 2, work());
     let shown = render(&x, |plan| plan.linked = Some(&linked));
     let w = r#"{"id":"urn:w","type":"T"}"#;
@@ -344,7 +344,7 @@ fn linked_entities_stand_in_their_relationships() {
     let y = format!(r#"{{"id":"urn:y","type":"T","a":"urn:x","b":{w}}}"#);
     let shown = render(&x, |plan| (plan.linked, plan.form) = (Some(&linked), Form::Simplified));
     assert_eq!(shown, format!(r#"{{"id":"urn:x","type":"T","a":[{y},"urn:z"]}}"#));
-    let views = held.views().unwrap();
+    let views = others.views().unwrap();
     let linked = LinkedViews::new(&views, 1, work());
     let shown = render(&x, |plan| (plan.linked, plan.form) = (Some(&linked), Form::Simplified));
     let y = r#"{"id":"urn:y","type":"T","a":"urn:x","b":"urn:w"}"#;
@@ -353,8 +353,8 @@ fn linked_entities_stand_in_their_relationships() {
 
 #[test]
 fn a_projection_reaches_into_linked_entities() {
-    let (x, linked) = city();
-    let views = linked.views().unwrap();
+    let (x, others) = city();
+    let views = others.views().unwrap();
     let linked = LinkedViews::new(&views, 2, work());
     let inner = Members { id: true, ..Members::default() };
     let pick = Members { attributes: vec![(A, Some(Box::new(inner)))], ..Members::default() };
@@ -393,8 +393,8 @@ fn targets_are_those_of_shown_relationships() {
 fn ends(count: usize, work: Work) -> (Option<Ended>, usize) {
     let targets = vec![r#""urn:y""#; count].join(",");
     let x = draft("urn:x", vec![attribute(A, [Instance::new(Kind::Relationship, &*format!("[{targets}]"))])]);
-    let (_, held) = city();
-    let views = held.views().unwrap();
+    let (_, others) = city();
+    let views = others.views().unwrap();
     let linked = LinkedViews::new(&views, 1, work);
     let shown = render(&x, |plan| plan.linked = Some(&linked));
     (linked.into_work().ended, shown.matches(r#"{"id":"urn:y""#).count())

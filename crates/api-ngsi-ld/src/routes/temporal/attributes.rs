@@ -1,10 +1,9 @@
 //! `/temporal/entities/{id}/attrs` and what is below.
 
-use api_http::{Request, Response};
-use lang_ngsi_ld::{Rules, check_uri, parse_past, parse_past_instance};
+use api_http::{Request, Response, no_content};
+use lang_ngsi_ld::{Rules, check_uri, parse_history, parse_history_instance};
 use model_entities::{InstanceId, TermId};
 
-use crate::answer::no_content;
 use crate::operation::{DONE, REMOVE_REFUSALS, WRITE_REFUSALS, declare, json_of};
 use crate::params::{self, instances};
 use crate::problem::Problem;
@@ -25,8 +24,8 @@ pub(crate) async fn append(api: Api, request: Request) -> Result<Response, Probl
     let rules = Rules::temporal(api.shared.limits.depth_max).with_id(false);
     let body = body(&request)?;
     let session = api.writing(&request, body).await?;
-    must_have_past(&session, id).await?;
-    let draft = session.parse(|names| parse_past(body.text, names, &rules)).await?;
+    must_have_history(&session, id).await?;
+    let draft = session.parse(|names| parse_history(body.text, names, &rules)).await?;
     same_id(id, &draft)?;
     let written = session.entities.write_history(id, &draft, session.now).await;
     written.map_err(|error| session.write_problem(&error))?;
@@ -35,7 +34,7 @@ pub(crate) async fn append(api: Api, request: Request) -> Result<Response, Probl
 
 /// DELETE /temporal/entities/{id}/attrs/{attr}
 pub(crate) const DELETE: api_http::Operation =
-    declare("past", "deletePastAttribute", "Removes the past of an attribute.")
+    declare("past", "deletePastAttribute", "Removes the history of an attribute.")
         .query(&[&[params::DATASET_ID, params::DELETE_ALL, params::LOCAL]])
         .gives(&[(204, DONE)])
         .refuses(REMOVE_REFUSALS);
@@ -70,7 +69,7 @@ pub(crate) async fn patch_instance(api: Api, request: Request) -> Result<Respons
     let body = body(&request)?;
     let session = api.writing(&request, body).await?;
     let term = attribute_in_use(&session, id, name).await?;
-    let patch = session.parse(|names| parse_past_instance(body.text, name, names, &rules)).await?;
+    let patch = session.parse(|names| parse_history_instance(body.text, name, names, &rules)).await?;
     let instance = instance.ok_or_else(|| no_such_instance(request.capture(2)))?;
     let patched = session.entities.patch_instance(id, term, instance, &patch, session.now).await;
     patched.map_err(|error| session.write_problem(&error))?;
@@ -97,7 +96,7 @@ pub(crate) async fn delete_instance(api: Api, request: Request) -> Result<Respon
     Ok(no_content())
 }
 
-/// The instance in the URL; `None`: a URI that names no instance of any past.
+/// The instance in the URL; `None`: a URI that names no instance of any history.
 fn instance_id(request: &Request) -> Result<Option<InstanceId>, Problem> {
     let text = request.capture(2);
     check_uri(text).map_err(|error| Problem::bad_request(format!("instance id: {error}")))?;
@@ -108,7 +107,7 @@ fn no_such_instance(text: &str) -> Problem {
     Problem::not_found(format!("instance {text} does not exist"))
 }
 
-async fn must_have_past(session: &Session, id: &str) -> Result<(), Problem> {
+async fn must_have_history(session: &Session, id: &str) -> Result<(), Problem> {
     let history = session.entities.history(id).await.map_err(|error| session.problem(&error))?;
     history.map(drop).ok_or_else(|| Problem::no_such_entity(id))
 }
@@ -121,6 +120,6 @@ async fn attribute_in_use(session: &Session, id: &str, name: &str) -> Result<Ter
     if session.names.is_scope(name) {
         return Ok(TermId::SCOPE);
     }
-    must_have_past(session, id).await?;
+    must_have_history(session, id).await?;
     Err(Problem::not_found(format!("the past of the entity has no attribute {name:?}")))
 }

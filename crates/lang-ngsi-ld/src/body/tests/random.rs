@@ -60,8 +60,8 @@ fn try_all(body: &str, rules: &Rules) {
     }
     let _ = parse_fragment(body, &names, rules);
     let _ = parse_attribute(body, "a", &names, rules);
-    let _ = parse_past_instance(body, "a", &names, rules);
-    if let Ok(draft) = parse_past(body, &names, rules) {
+    let _ = parse_history_instance(body, "a", &names, rules);
+    if let Ok(draft) = parse_history(body, &names, rules) {
         assert!(draft.attributes.iter().all(|attribute| !attribute.instances.is_empty()));
     }
     let _ = (context_member(body), split_batch(body, 9), parse_ids(body, 9));

@@ -1,4 +1,4 @@
-//! Reads the past of entities, one or a page of them, cut to a limit where it is large, and answers with it.
+//! Reads the history of entities, one or a page of them, cut to a limit where it is large, and answers with it.
 
 use std::sync::atomic::AtomicBool;
 
@@ -15,24 +15,24 @@ use super::reads::{no_such_attributes, plan, read_answer};
 use super::{Page, add_paging};
 use crate::params::{TemporalForm, TemporalParams};
 use crate::problem::Problem;
-use crate::render::{RenderPlan, write_aggregates, write_past};
+use crate::render::{RenderPlan, write_aggregates, write_history};
 use crate::request::{Session, deadline};
 use crate::state::Limits;
 
 /// About how long an instance is in an answer, to begin with.
 const INSTANCE_BYTES: usize = 160;
 
-/// Pasts that were read for one answer.
+/// Histories that were read for one answer.
 #[derive(Default)]
-struct Pasts {
+struct Histories {
     /// Each with its aggregates, if those were asked for.
     entities: Vec<(EntityHistory, Vec<AggregateHistory>)>,
     /// The part of the asked span that the answer holds, if it is not all of it.
     covered: Option<TimeSpan>,
 }
 
-/// The answer to a retrieval of one entity's past (5.7.3).
-pub(crate) async fn answer_past(
+/// The answer to a retrieval of one entity's history (5.7.3).
+pub(crate) async fn answer_history(
     session: &Session,
     id: &str,
     params: &TemporalParams,
@@ -42,23 +42,25 @@ pub(crate) async fn answer_past(
     if !reader.read(id).await? {
         return Err(Problem::no_such_entity(id));
     }
-    let pasts = reader.finish();
-    let Some((past, aggregates)) = pasts.entities.first() else { return Err(Problem::no_such_entity(id)) };
-    if params.types().is_some_and(|types| !types.selects(past.types.iter().copied())) {
+    let histories = reader.finish();
+    let Some((history, aggregates)) = histories.entities.first() else {
+        return Err(Problem::no_such_entity(id));
+    };
+    if params.types().is_some_and(|types| !types.selects(history.types.iter().copied())) {
         return Err(Problem::not_found(format!("entity {id:?} is of another type")));
     }
-    let nothing = !has_attributes(past) && aggregates.is_empty();
+    let nothing = !has_attributes(history) && aggregates.is_empty();
     if nothing && !params.reading().required.is_empty() && !has_any(session, id, params).await? {
         return Err(no_such_attributes(id));
     }
-    let mut out = String::with_capacity(capacity(&pasts));
+    let mut out = String::with_capacity(capacity(&histories));
     let altered = AtomicBool::new(false);
-    write(&mut out, past, aggregates, params, &past_plan(session, params, &altered));
-    Ok(answered(session, params, &pasts, &altered, out))
+    write(&mut out, history, aggregates, params, &history_plan(session, params, &altered));
+    Ok(answered(session, params, &histories, &altered, out))
 }
 
-/// The answer to a query of pasts (5.7.4).
-pub(crate) async fn answer_pasts(
+/// The answer to a query of histories (5.7.4).
+pub(crate) async fn answer_histories(
     session: &Session,
     request: &Request,
     params: &TemporalParams,
@@ -72,16 +74,16 @@ pub(crate) async fn answer_pasts(
         // One that went meanwhile is left out.
         reader.read(id).await?;
     }
-    let pasts = reader.finish();
+    let histories = reader.finish();
     let altered = AtomicBool::new(false);
-    let plan = past_plan(session, params, &altered);
-    let mut out = String::with_capacity(capacity(&pasts));
+    let plan = history_plan(session, params, &altered);
+    let mut out = String::with_capacity(capacity(&histories));
     let mut array = ArrayWriter::begin(&mut out);
-    for (past, aggregates) in &pasts.entities {
-        write(array.item(), past, aggregates, params, &plan);
+    for (history, aggregates) in &histories.entities {
+        write(array.item(), history, aggregates, params, &plan);
     }
     array.end();
-    let mut response = answered(session, params, &pasts, &altered, out);
+    let mut response = answered(session, params, &histories, &altered, out);
     let page = Page {
         offset: query.offset,
         limit: query.limit,
@@ -93,32 +95,32 @@ pub(crate) async fn answer_pasts(
     Ok(response)
 }
 
-/// Reads pasts one after the other; together they never hold more than twice the limit of instances.
+/// Reads histories one after the other; together they never hold more than twice the limit of instances.
 struct Reader<'a> {
     session: &'a Session,
     params: &'a TemporalParams,
     request: HistoryRequest,
     count: usize,
-    pasts: Pasts,
+    histories: Histories,
 }
 
 impl<'a> Reader<'a> {
     fn new(session: &'a Session, params: &'a TemporalParams, limits: &Limits) -> Self {
         let request = params.history(limits.temporal_instances_max);
-        Self { session, params, request, count: 0, pasts: Pasts::default() }
+        Self { session, params, request, count: 0, histories: Histories::default() }
     }
 
-    /// Reads one past; `false` if there is none.
+    /// Reads one history; `false` if there is none.
     async fn read(&mut self, id: &str) -> Result<bool, Problem> {
         let (entities, request) = (&self.session.entities, &self.request);
         let refused = |error| self.session.problem(&error);
         let TemporalForm::Aggregates { methods, period } = &self.params.form else {
-            let past = entities.read_history(id, request).await.map_err(refused)?;
-            let Some(past) = past else { return Ok(false) };
-            self.add(past);
+            let history = entities.read_history(id, request).await.map_err(refused)?;
+            let Some(history) = history else { return Ok(false) };
+            self.add(history);
             return Ok(true);
         };
-        let Some(past) = entities.history(id).await.map_err(refused)? else { return Ok(false) };
+        let Some(history) = entities.history(id).await.map_err(refused)? else { return Ok(false) };
         let found = entities.aggregate_history(id, request, methods, Some(period)).await.map_err(refused)?;
         let Some(aggregates) = found else { return Ok(false) };
         self.count += aggregates.iter().map(|one| one.buckets().len()).sum::<usize>();
@@ -128,16 +130,16 @@ impl<'a> Reader<'a> {
                 request.instances_max
             )));
         }
-        self.pasts.entities.push((past, aggregates));
+        self.histories.entities.push((history, aggregates));
         Ok(true)
     }
 
-    fn add(&mut self, past: EntityHistory) {
-        if let Some(covered) = past.covered {
+    fn add(&mut self, history: EntityHistory) {
+        if let Some(covered) = history.covered {
             self.narrow(covered);
         }
-        self.count += instances(&past);
-        self.pasts.entities.push((past, Vec::new()));
+        self.count += instances(&history);
+        self.histories.entities.push((history, Vec::new()));
         if self.count > self.request.instances_max.saturating_mul(2) {
             self.cut();
         }
@@ -147,7 +149,7 @@ impl<'a> Reader<'a> {
     fn cut(&mut self) {
         let time = self.request.time;
         let mut times: Vec<Timestamp> = Vec::with_capacity(self.count);
-        for series in self.pasts.entities.iter().flat_map(|(past, _)| &past.attributes) {
+        for series in self.histories.entities.iter().flat_map(|(history, _)| &history.attributes) {
             times.extend(series.instances().filter_map(|instance| instance.time(time)));
         }
         if let Some(covered) = self.request.part(&mut times) {
@@ -157,30 +159,30 @@ impl<'a> Reader<'a> {
 
     fn narrow(&mut self, covered: TimeSpan) {
         self.request.span = covered;
-        self.pasts.covered = Some(covered);
-        let pasts = &mut self.pasts.entities;
-        pasts.iter_mut().for_each(|(past, _)| past.narrow(self.request.time, covered));
-        self.count = pasts.iter().map(|(past, _)| instances(past)).sum();
+        self.histories.covered = Some(covered);
+        let histories = &mut self.histories.entities;
+        histories.iter_mut().for_each(|(history, _)| history.narrow(self.request.time, covered));
+        self.count = histories.iter().map(|(history, _)| instances(history)).sum();
     }
 
-    fn finish(mut self) -> Pasts {
+    fn finish(mut self) -> Histories {
         let aggregated = matches!(self.params.form, TemporalForm::Aggregates { .. });
         if !aggregated && self.count > self.request.instances_max {
             self.cut();
         }
-        if self.pasts.covered.is_some() && self.pasts.entities.len() > 1 {
+        if self.histories.covered.is_some() && self.histories.entities.len() > 1 {
             // What has nothing within the part is met in another one.
-            self.pasts.entities.retain(|(past, _)| !past.attributes.is_empty());
+            self.histories.entities.retain(|(history, _)| !history.attributes.is_empty());
         }
-        self.pasts
+        self.histories
     }
 }
 
-fn instances(past: &EntityHistory) -> usize {
-    past.attributes.iter().map(model_entities::InstanceHistory::len).sum()
+fn instances(history: &EntityHistory) -> usize {
+    history.attributes.iter().map(model_entities::InstanceHistory::len).sum()
 }
 
-/// Whether an entity's past knows one of the attributes asked for at any time.
+/// Whether an entity's history knows one of the attributes asked for at any time.
 async fn has_any(session: &Session, id: &str, params: &TemporalParams) -> Result<bool, Problem> {
     let time = TimeProperty::ModifiedAt;
     let attributes = AttributeFilter::Only(params.reading().required.clone());
@@ -193,15 +195,15 @@ async fn has_any(session: &Session, id: &str, params: &TemporalParams) -> Result
         ..params.history(1)
     };
     let found = session.entities.read_history(id, &request).await.map_err(|error| session.problem(&error))?;
-    Ok(found.is_some_and(|past| !past.attributes.is_empty()))
+    Ok(found.is_some_and(|history| !history.attributes.is_empty()))
 }
 
 /// Whether there is an instance of anything but scopes.
-fn has_attributes(past: &EntityHistory) -> bool {
-    past.attributes.iter().any(|series| series.attribute() != TermId::SCOPE)
+fn has_attributes(history: &EntityHistory) -> bool {
+    history.attributes.iter().any(|series| series.attribute() != TermId::SCOPE)
 }
 
-fn past_plan<'a>(
+fn history_plan<'a>(
     session: &'a Session,
     params: &'a TemporalParams,
     altered: &'a AtomicBool,
@@ -212,36 +214,37 @@ fn past_plan<'a>(
 
 fn write(
     out: &mut String,
-    past: &EntityHistory,
+    history: &EntityHistory,
     aggregates: &[AggregateHistory],
     params: &TemporalParams,
     plan: &RenderPlan<'_>,
 ) {
     match &params.form {
-        TemporalForm::Instances => write_past(out, past, params.time, false, plan),
-        TemporalForm::Values => write_past(out, past, params.time, true, plan),
-        TemporalForm::Aggregates { methods, .. } => write_aggregates(out, past, aggregates, methods, plan),
+        TemporalForm::Instances => write_history(out, history, params.time, false, plan),
+        TemporalForm::Values => write_history(out, history, params.time, true, plan),
+        TemporalForm::Aggregates { methods, .. } => write_aggregates(out, history, aggregates, methods, plan),
     }
 }
 
-fn capacity(pasts: &Pasts) -> usize {
+fn capacity(histories: &Histories) -> usize {
     let aggregated = |all: &[AggregateHistory]| all.iter().map(|one| one.buckets().len()).sum::<usize>();
-    let count = pasts.entities.iter().map(|(past, all)| instances(past) + aggregated(all)).sum::<usize>();
-    count * INSTANCE_BYTES + pasts.entities.len() * 256 + 64
+    let count =
+        histories.entities.iter().map(|(history, all)| instances(history) + aggregated(all)).sum::<usize>();
+    count * INSTANCE_BYTES + histories.entities.len() * 256 + 64
 }
 
 /// 200, or 206 with the range of time that the answer holds (6.3.10).
 fn answered(
     session: &Session,
     params: &TemporalParams,
-    pasts: &Pasts,
+    histories: &Histories,
     altered: &AtomicBool,
     body: String,
 ) -> Response {
     let mut response = read_answer(params.reading(), session, altered, body);
-    if pasts.covered.is_some() {
+    if histories.covered.is_some() {
         *response.status_mut() = StatusCode::PARTIAL_CONTENT;
-        let range = content_range(params, pasts, session.now);
+        let range = content_range(params, histories, session.now);
         let range = HeaderValue::try_from(range).expect("date-times and numbers are visible ASCII");
         response.headers_mut().insert(header::CONTENT_RANGE, range);
     }
@@ -250,8 +253,8 @@ fn answered(
 
 /// `date-time <start>-<end>/<size>`: from the begin of the asked span to the last time in the answer; with `lastN` backwards
 /// from its end, and `lastN` is the size. An open begin or end is that of what is in the answer.
-fn content_range(params: &TemporalParams, pasts: &Pasts, now: Timestamp) -> String {
-    let series = pasts.entities.iter().flat_map(|(past, _)| &past.attributes);
+fn content_range(params: &TemporalParams, histories: &Histories, now: Timestamp) -> String {
+    let series = histories.entities.iter().flat_map(|(history, _)| &history.attributes);
     let times = series.flat_map(|series| {
         let (mut one, mut other) = (series.instances(), series.instances());
         let ends = [one.next(), other.next_back()];

@@ -1,4 +1,4 @@
-//! The past of attributes: many instances of one datasetId, or series of values and times (4.5.6 to 4.5.9).
+//! The history of attributes: many instances of one datasetId, or series of values and times (4.5.6 to 4.5.9).
 
 use lang_json::{Kind as Json, Reader};
 use model_entities::{Attribute, Instance, TermId};
@@ -67,14 +67,14 @@ pub(super) fn one_instance(name: &str) -> Error {
 }
 
 impl Parser<'_> {
-    /// The next value as the past of the attribute of this name.
-    pub(super) fn past_attribute(&mut self, name: &str) -> Outcome<Attribute> {
+    /// The next value as the history of the attribute of this name.
+    pub(super) fn history_attribute(&mut self, name: &str) -> Outcome<Attribute> {
         let term = self.attribute_term(name)?;
-        self.past_instances(term, name)
+        self.history_instances(term, name)
     }
 
     /// The same, of the attribute of this term.
-    pub(super) fn past_instances(&mut self, term: TermId, name: &str) -> Outcome<Attribute> {
+    pub(super) fn history_instances(&mut self, term: TermId, name: &str) -> Outcome<Attribute> {
         let series = self.has_series().map_err(|fault| fault.within(name))?;
         if !series {
             let empty = self.is_empty_array()?;
