@@ -13,6 +13,40 @@
 //!
 //! Resources of the standard that are not in the table (subscriptions, registrations, entity maps,
 //! snapshots) have no stubs: they answer 404 in the standard's form, as any other path.
+//!
+//! ```
+//! use api_http::{Request, Router};
+//! use api_ngsi_ld::{Api, Limits, front_end};
+//! use http::{Method, StatusCode};
+//! use model_entities::{Clock, Entities};
+//! use tenant_contexts::Contexts;
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let store = store::testing::memory(Clock::System);
+//! let entities = Entities::new(store, tenant_contexts::testing::entity_options());
+//! let contexts = Contexts::new(tenant_contexts::testing::options())?.hosting(entities.clone(), Clock::System);
+//! let limits = Limits {
+//!     page_default: 30,
+//!     page_max: 1_000,
+//!     page_bytes_max: 1 << 20,
+//!     batch_entities_max: 1_000,
+//!     depth_max: 64,
+//!     join_level_max: 5,
+//!     join_entities_max: 1_000,
+//!     temporal_instances_max: 100_000,
+//!     q_nodes_max: 64,
+//!     q_values_max: 20,
+//!     geo_positions_max: 100,
+//! };
+//! let router = Router::new(vec![front_end(&Api::new(entities, contexts, Clock::System, limits, "broker"))]);
+//!
+//! let found = router.find(&Method::GET, "/ngsi-ld/v1/entities/urn:ngsi-ld:Station:1").expect("a route");
+//! let request = Request { operation: found.operation, captures: found.captures, ..Request::default() };
+//! assert_eq!(found.handler.answer(request).await.status(), StatusCode::NOT_FOUND);
+//! # Ok(())
+//! # }
+//! ```
 
 mod media;
 mod problem;
