@@ -8,7 +8,7 @@ mod entity;
 mod geojson;
 mod temporal;
 
-pub(crate) use entity::{targets, write_entities, write_entity};
+pub(crate) use entity::{names as names_of_kind, targets, write_entities, write_entity};
 pub(crate) use geojson::{write_feature, write_features};
 pub(crate) use linked::{Ended, Linked, LinkedViews, Targets, Work};
 pub(crate) use plan::{Form, Languages, RenderPlan};

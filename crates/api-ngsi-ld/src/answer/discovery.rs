@@ -7,6 +7,7 @@ use model_entities::{Kind, TermId};
 use super::answer;
 use crate::media::JSON_LD;
 use crate::problem::Problem;
+use crate::render::names_of_kind;
 use crate::request::{LIGHT_BYTES, Memory, Session, beside};
 
 /// What an answer takes for each name in it, about.
@@ -121,16 +122,14 @@ impl<'s> Sheet<'s> {
     pub(crate) fn names(&mut self, member: &str, names: impl Iterator<Item = TermId>) {
         let mut names: Vec<&str> = names.map(|name| self.session.names.compact(name)).collect();
         names.sort_unstable();
-        self.strings(member, names);
+        let mut array = ArrayWriter::begin(self.member(member));
+        names.into_iter().for_each(|name| array.string(name));
+        array.end();
     }
 
     pub(crate) fn kinds(&mut self, kinds: &[Kind]) {
-        self.strings("attributeTypes", kinds.iter().map(|kind| kind_name(*kind)));
-    }
-
-    fn strings<'t>(&mut self, member: &str, texts: impl IntoIterator<Item = &'t str>) {
-        let mut array = ArrayWriter::begin(self.member(member));
-        texts.into_iter().for_each(|text| array.string(text));
+        let mut array = ArrayWriter::begin(self.member("attributeTypes"));
+        kinds.iter().for_each(|kind| array.raw(names_of_kind(*kind).0));
         array.end();
     }
 
@@ -138,18 +137,5 @@ impl<'s> Sheet<'s> {
         let mut sorted: Vec<_> = attributes.iter().collect();
         sorted.sort_by_key(|(name, _)| self.session.names.compact(*name));
         sorted
-    }
-}
-
-fn kind_name(kind: Kind) -> &'static str {
-    match kind {
-        Kind::Property => "Property",
-        Kind::GeoProperty => "GeoProperty",
-        Kind::Relationship => "Relationship",
-        Kind::LanguageProperty => "LanguageProperty",
-        Kind::VocabProperty => "VocabProperty",
-        Kind::JsonProperty => "JsonProperty",
-        Kind::ListProperty => "ListProperty",
-        Kind::ListRelationship => "ListRelationship",
     }
 }

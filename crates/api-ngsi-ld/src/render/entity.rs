@@ -3,7 +3,8 @@
 mod join;
 mod attribute;
 
-pub(super) use attribute::{is_geometry, names, write_attribute, write_extras, write_objects};
+pub(crate) use attribute::names;
+pub(super) use attribute::{is_geometry, write_attribute, write_extras, write_objects};
 pub(crate) use join::targets;
 
 use lang_json::ArrayWriter;

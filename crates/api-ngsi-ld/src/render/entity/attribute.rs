@@ -1,6 +1,6 @@
 //! An attribute and its instances (NGSI-LD 4.5.2 to 4.5.5 and 4.5.18 to 4.5.24).
 
-use lang_json::{Kind as JsonKind, write_string};
+use lang_json::{ArrayWriter, Kind as JsonKind, write_string};
 use model_entities::{AttributeView, Extra, InstanceView, Kind};
 
 use super::join::{Above, write_linked};
@@ -263,14 +263,11 @@ pub(crate) fn is_geometry(value: &str) -> bool {
 
 /// Writes an array of URIs as an array of `{"object":URI}`.
 pub(crate) fn write_objects(out: &mut String, value: &str) {
-    out.push('[');
-    for (index, element) in lang_json::elements(value).enumerate() {
-        if index > 0 {
-            out.push(',');
-        }
-        out.push_str("{\"object\":");
-        out.push_str(element);
-        out.push('}');
+    let mut array = ArrayWriter::begin(out);
+    for element in lang_json::elements(value) {
+        let mut object = Object::begin(array.item());
+        object.literal("\"object\":").push_str(element);
+        object.end();
     }
-    out.push(']');
+    array.end();
 }

@@ -1,5 +1,6 @@
 //! Entities inside of the relationships that point to them (NGSI-LD 4.5.23, linked entity retrieval).
 
+use lang_json::Commas;
 use model_entities::{AttributeView, EntityView, InstanceView, Kind};
 
 use super::write_below;
@@ -86,13 +87,12 @@ pub(crate) fn write_linked(
     if many {
         out.push('[');
     }
-    for (index, entity) in found.enumerate() {
+    let mut commas = Commas::default();
+    for entity in found {
         if has_ended(plan) {
             break;
         }
-        if index > 0 {
-            out.push(',');
-        }
+        commas.next(out);
         write_inside(out, &entity, &inner, above);
     }
     if many {
@@ -120,13 +120,12 @@ pub(crate) fn write_simplified(
     if many {
         out.push('[');
     }
-    for (index, target) in objects(value).enumerate() {
+    let mut commas = Commas::default();
+    for target in objects(value) {
         if has_ended(plan) {
             break;
         }
-        if index > 0 {
-            out.push(',');
-        }
+        commas.next(out);
         match above.entity(plan, target) {
             Some(entity) => write_inside(out, &entity, &inner, above),
             None => out.push_str(target),
