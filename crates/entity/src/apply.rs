@@ -150,7 +150,7 @@ fn create(
     let bytes = encode_as(id, draft, now, now);
     let view = EntityView::parse(&bytes)?;
     let mut writes = Vec::with_capacity(24);
-    let before = stored.map(|stored| index_rows(stored, indexed)).unwrap_or_default();
+    let before = stored.map_or_else(IndexRows::default, |stored| index_rows(stored, indexed));
     diff(&before, &index_rows(&view, indexed), &mut writes);
     let updated = draft.attributes.iter().map(|attribute| attribute.name).collect();
     let change = Change { fate: Fate::Created, updated, ..Change::default() };

@@ -39,7 +39,7 @@ pub type Cells = SmallVec<[u64; 4]>;
 ///
 /// Cost: a parse of the text; one cell and no allocation for a Point.
 pub fn cells_of_geometry(json_text: &str) -> Cells {
-    parse_geometry(json_text).map(|geometry| cover(&geometry, STORED_CELLS_MAX)).unwrap_or_default()
+    parse_geometry(json_text).map_or_else(Cells::new, |geometry| cover(&geometry, STORED_CELLS_MAX))
 }
 
 /// Ranges of cell numbers, sorted and disjoint, that hold a cell of every stored geometry that shares

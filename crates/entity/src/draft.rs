@@ -1,4 +1,4 @@
-//! An entity, or a part of one, on its way in: owned, not yet stored.
+//! An entity, or a part of one, as a client gives it: owned, not yet stored.
 
 use smallvec::SmallVec;
 use store::Timestamp;
@@ -25,7 +25,7 @@ pub struct Draft {
 pub struct Attribute {
     /// Its name.
     pub name: TermId,
-    /// Its instances, told apart by `dataset`, in the order they were sent.
+    /// Its instances, distinguished by `dataset`, in the order they were sent.
     pub instances: SmallVec<[Instance; 1]>,
 }
 
@@ -54,8 +54,8 @@ pub enum Kind {
 /// One instance of an attribute.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Instance {
-    /// What kind of value it holds; `None` where the client did not say and it follows from what is existing
-    /// (a partial update), and then it is the existing instance's kind, or else a Property's.
+    /// What kind of value it has; `None` where the client did not say and it follows from what is stored
+    /// (a partial update): then it is the stored instance's kind, or else a Property's.
     pub kind: Option<Kind>,
     /// The datasetId (a URI); `None` is the default instance.
     pub dataset: Option<Box<str>>,
@@ -104,6 +104,13 @@ pub enum Extra {
     V2Type = 3,
     /// ngsildproof, any JSON.
     Proof = 4,
+}
+
+impl Draft {
+    /// Its scopes; none where the client said nothing of them.
+    pub fn scopes(&self) -> &[Box<str>] {
+        self.scopes.as_deref().unwrap_or_default()
+    }
 }
 
 impl Instance {

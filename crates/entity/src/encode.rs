@@ -18,7 +18,7 @@ pub use store::wire::{put_text, put_varint};
 use crate::{Attribute, Draft, Instance, Kind, TermId};
 
 pub(crate) const FORMAT: u8 = 2;
-/// Where it stands when an entity was changed: behind format and one time.
+/// Where the time of the last change is: after the format and one time.
 const MODIFIED_AT: usize = 9;
 /// Where an entity's flags stand: behind format and two times.
 pub const FLAGS_AT: usize = 17;
@@ -35,7 +35,7 @@ pub fn put_time(out: &mut Vec<u8>, time: Timestamp) {
     out.extend_from_slice(&time.0.to_le_bytes());
 }
 
-/// What stands before the id. The flags byte is at [`FLAGS_AT`].
+/// Appends what comes before the id. The flags byte is at [`FLAGS_AT`].
 pub fn put_times(
     out: &mut Vec<u8>,
     created: Timestamp,
@@ -59,7 +59,7 @@ pub fn set_modified(stored: &mut [u8], modified: Timestamp) {
     slot.copy_from_slice(&modified.0.to_le_bytes());
 }
 
-/// What stands between the times and the attributes. A type given twice is stored once. `scoped`: since when the entity
+/// Appends what comes between the times and the attributes. A type given twice is stored once. `scoped`: since when the entity
 /// has scopes, if it has any.
 pub fn put_names<'a>(
     out: &mut Vec<u8>,
@@ -102,7 +102,7 @@ pub fn put_attribute(out: &mut Vec<u8>, attribute: &Attribute, created: Timestam
     seal(out, start);
 }
 
-/// What stands before the value of an instance, whoever says it.
+/// What comes before the value of an instance.
 pub struct InstanceHead<'a> {
     /// What kind of value it has.
     pub kind: Kind,
@@ -146,6 +146,10 @@ impl InstanceHead<'_> {
 }
 
 /// Appends an instance with these times.
+///
+/// # Panics
+///
+/// If it has no value.
 pub fn put_instance(out: &mut Vec<u8>, instance: &Instance, created: Timestamp, modified: Timestamp) {
     let start = out.len();
     let head = InstanceHead {
@@ -159,7 +163,7 @@ pub fn put_instance(out: &mut Vec<u8>, instance: &Instance, created: Timestamp, 
         has_extras: !instance.extras.is_empty(),
     };
     head.put(out);
-    put_text(out, instance.value.as_deref().unwrap_or("null"));
+    put_text(out, instance.value.as_deref().expect("an instance without a value is refused before"));
     if !instance.extras.is_empty() {
         put_varint(out, instance.extras.len() as u64);
         for (tag, text) in &instance.extras {
@@ -188,8 +192,7 @@ pub fn encode_as(id: &str, draft: &Draft, created: Timestamp, modified: Timestam
     let mut out = Vec::with_capacity(1024);
     let transient = draft.expires_at.is_some() || any_expires(&draft.attributes);
     put_times(&mut out, created, modified, draft.expires_at, transient);
-    let scopes = draft.scopes.as_deref().unwrap_or_default();
-    put_names(&mut out, id, &draft.types, scopes.iter().map(|scope| &**scope), created);
+    put_names(&mut out, id, &draft.types, draft.scopes().iter().map(|scope| &**scope), created);
     for attribute in &draft.attributes {
         put_attribute(&mut out, attribute, created, modified);
     }

@@ -156,7 +156,7 @@ fn put_states(out: &mut Vec<u8>, change: &EntityOutcome<'_>) {
         (Some(before), _) => put_part(out, before, change.touched),
     }
     seal(out, start);
-    let after = change.after.unwrap_or_default();
+    let after = change.after.unwrap_or(&[]);
     put_varint(out, after.len() as u64);
     out.extend_from_slice(after);
 }

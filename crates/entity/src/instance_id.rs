@@ -13,7 +13,7 @@ pub struct InstanceId {
     pub tag: u32,
 }
 
-/// What stands before the digits of an instance id.
+/// What comes before the digits of an instance id.
 const INSTANCE_PREFIX: &str = "urn:ngsi-ld:Instance:";
 
 impl InstanceId {

@@ -27,14 +27,14 @@
 //! the order of time. `class value` is an [`IndexValue`] (`keys/value.rs`). The id is the tail of
 //! a key (but of head rows), so it needs no terminator, and rows that agree in all before it come in id order.
 //!
-//! Over how many buckets the entities of a tenant are spread is kept in the store's directory of tenants (`u32`).
+//! Over how many buckets the entities of a tenant are spread is stored in the store's directory of tenants (`u32`).
 //!
 //! The history of an entity is in one partition of its own (its strands), for which the bucket is that of the id among
 //! [`HISTORY_BUCKETS`].
 //!
 //! An indexed attribute has at least one `V` row for each type of its entity.
 //!
-//! An index key may stand for more values than one (texts are cut): what it finds is looked up and checked.
+//! An index key may represent more values than one (texts are cut): what it finds is looked up and checked.
 
 mod value;
 mod ranges;
@@ -67,7 +67,7 @@ pub const HISTORY: Space = Space { id: 4, kind: SpaceKind::Commit, name: "histor
 pub const HISTORY_BUCKETS: u32 = 65_536;
 /// Names of types and attributes.
 pub const TERMS: Space = Space { id: 2, kind: SpaceKind::Commit, name: "terms" };
-/// Who is told states.
+/// Who reads changes with states.
 pub const CONSUMERS: Space = Space { id: 5, kind: SpaceKind::Commit, name: "consumers" };
 
 /// First bytes of keys: the kind of row. Capital letters: found by scans only ([`store::Write`]).
@@ -232,7 +232,7 @@ fn of_id(row: u8, id: &str) -> Bytes {
 
 /// The name of the strand of an attribute's dataset. Neither id nor dataset holds a zero byte.
 pub fn strand_name(id: &str, attribute: TermId, dataset: Option<&str>) -> Bytes {
-    let dataset = dataset.unwrap_or_default();
+    let dataset = dataset.unwrap_or("");
     let mut name = strands_prefix(id, 5 + dataset.len());
     name.extend_from_slice(&attribute.0.to_be_bytes());
     name.extend_from_slice(dataset.as_bytes());

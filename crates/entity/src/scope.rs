@@ -1,4 +1,4 @@
-//! Scopes as an attribute of history (NGSI-LD 4.18): the value that stands for several scopes.
+//! Scopes as an attribute of history (NGSI-LD 4.18): one value for several scopes.
 
 use lang_json::ArrayWriter;
 

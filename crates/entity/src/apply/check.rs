@@ -18,7 +18,7 @@ pub const TYPES_MAX: usize = 100;
 pub const SCOPES_MAX: usize = 1000;
 /// The most attributes of an entity.
 pub const ATTRIBUTES_MAX: usize = 5000;
-/// The most instances of an attribute, told apart by their datasetIds.
+/// The most instances of an attribute, distinguished by their datasetIds.
 pub const INSTANCES_MAX: usize = 5000;
 /// The most sub-attributes of one instance of an attribute.
 pub const SUB_ATTRIBUTES_MAX: usize = 1000;
@@ -51,7 +51,7 @@ fn check_draft(id: &str, draft: &Draft) -> Result<(), Error> {
 /// Refuses an id or a scope that is too long, and too many types or scopes.
 pub(super) fn check_header(id: &str, draft: &Draft) -> Result<(), Error> {
     Limit::check(LimitName::IdBytes, ID_BYTES_MAX, id.len())?;
-    let scopes = draft.scopes.as_deref().unwrap_or_default();
+    let scopes = draft.scopes();
     for scope in scopes {
         Limit::check(LimitName::ScopeBytes, SCOPE_BYTES_MAX, scope.len())?;
     }

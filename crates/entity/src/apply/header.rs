@@ -48,7 +48,7 @@ impl<'a> Header<'a> {
     pub(super) fn setting(draft: &'a Draft) -> Self {
         Self {
             set_types: &draft.types,
-            scopes: Scopes::Set(draft.scopes.as_deref().unwrap_or_default()),
+            scopes: Scopes::Set(draft.scopes()),
             set_expiry: true,
             expires: draft.expires_at,
             ..Self::default()

@@ -164,7 +164,7 @@ fn append_adds_and_overwrites_or_keeps() {
 }
 
 #[test]
-fn update_replaces_what_is_held_and_adds_the_rest() {
+fn update_replaces_what_exists_and_adds_the_rest() {
     let instances = vec![of_dataset("urn:d:1", property("5")), property("6")];
     let given = draft(vec![attribute(11, instances), attribute(12, vec![property("7")])]);
     let outcome = outcome(&Operation::Update(given)).unwrap();
@@ -199,7 +199,7 @@ fn what_is_given_is_checked_before_what_it_is_given_to() {
     assert!(matches!(apply(None, id, &given, NOW, WriteRules::FREE), Err(Error::NoSuchEntity(_))));
 }
 
-/// As many attributes, instances, sub-attributes, scopes and types as are told.
+/// As many attributes, instances, sub-attributes, scopes and types as are given.
 fn large([attributes, instances, members, scopes, types]: [usize; 5]) -> Draft {
     let name = |number: usize| u32::try_from(number).unwrap() + 100;
     let named = |number| attribute(name(number), vec![property("1")]);
@@ -233,7 +233,7 @@ fn counts_have_limits_with_names() {
 }
 
 #[test]
-fn what_is_added_counts_beside_what_is_held() {
+fn what_is_added_counts_beside_what_exists() {
     let id = "urn:x:1";
     let existing = apply(
         None,

@@ -7,7 +7,7 @@
 //! removal = 0:u8  kind:u8  time:i64  [dataset]  what it was; the dataset is the rest, empty for the default instance
 //! ```
 //!
-//! Scopes are told of as an attribute, [`TermId::SCOPE`]: a Property whose observedAt is its `modifiedAt` (4.5.6).
+//! Scopes are recorded as an attribute, [`TermId::SCOPE`]: a Property whose observedAt is its `modifiedAt` (4.5.6).
 //!
 //! An entry's time is the `modifiedAt` of the instance, or the time of the removal: that of the operation. A commit of
 //! many operations tells of all of them, in order; the time in the row's key is that of the last.
@@ -22,7 +22,7 @@ use crate::view::Fields;
 use crate::{AttributeView, EntityView, InstanceView, Kind, Malformed, TermId, scope_value};
 
 const FORMAT: u8 = 2;
-/// Where a kind stands in an instance: no kind has this number.
+/// In place of the kind of an instance: no kind has this number.
 const REMOVAL: u8 = 0;
 /// From so many on, attributes and datasets are found by hash.
 const FEW: usize = 16;
@@ -66,7 +66,7 @@ pub fn put_entries(
     }
     let start = out.len();
     put_scope_entry(out, before, after, now);
-    // What expired goes with any write, told of or not.
+    // What expired goes with any write, reported or not.
     let all = before.is_some_and(EntityView::is_transient);
     let mut sorted: SmallVec<[TermId; 8]> = touched.into();
     sorted.sort_unstable();
@@ -130,23 +130,23 @@ fn put_removals(
 }
 
 /// What became of the scopes, if anything.
-fn put_scope_entry(
+fn put_scope_entry<'v>(
     out: &mut Vec<u8>,
-    before: Option<&EntityView<'_>>,
-    after: Option<&EntityView<'_>>,
+    before: Option<&'v EntityView<'v>>,
+    after: Option<&'v EntityView<'v>>,
     now: Timestamp,
 ) {
-    let before = before.filter(|view| view.scoped_at().is_some());
-    let after = after.filter(|view| view.scoped_at().is_some());
+    let with_time = |view: &'v EntityView<'v>| view.scoped_at().map(|scoped| (view, scoped));
+    let (before, after) = (before.and_then(with_time), after.and_then(with_time));
     match (before, after) {
-        (Some(before), Some(after))
-            if before.scoped_at() == after.scoped_at() && before.scopes().eq(after.scopes()) => {}
-        (_, Some(after)) => {
+        (Some((before, since)), Some((after, scoped)))
+            if since == scoped && before.scopes().eq(after.scopes()) => {}
+        (_, Some((after, scoped))) => {
             put_varint(out, u64::from(TermId::SCOPE.0));
             let start = out.len();
             let head = InstanceHead {
                 kind: Kind::Property,
-                created: after.scoped_at().unwrap_or(now),
+                created: scoped,
                 modified: now,
                 observed: Some(now),
                 expires: None,
@@ -168,7 +168,7 @@ fn put_removal(out: &mut Vec<u8>, attribute: TermId, kind: Kind, dataset: Option
     let start = out.len();
     out.extend_from_slice(&[REMOVAL, kind as u8]);
     put_time(out, time);
-    out.extend_from_slice(dataset.unwrap_or_default().as_bytes());
+    out.extend_from_slice(dataset.unwrap_or("").as_bytes());
     seal(out, start);
 }
 

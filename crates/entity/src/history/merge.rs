@@ -14,21 +14,21 @@ pub fn append(points: &mut Points, fresh: &Points) {
         points.extend_from_range(fresh, 0..fresh.len());
         return;
     }
-    let held = std::mem::take(points);
+    let stored = std::mem::take(points);
     let (mut from, mut fresh_from) = (0, 0);
-    while fresh_from < fresh.len() || from < held.len() {
+    while fresh_from < fresh.len() || from < stored.len() {
         // All of one side that is earlier than what is next on the other.
         let until = |times: &[i64], from: usize, bound: Option<&i64>| match bound {
             Some(bound) => times.partition_point(|time| time < bound).max(from),
             None => times.len(),
         };
-        let to = until(&held.times, from, fresh.times.get(fresh_from));
-        points.extend_from_range(&held, from..to);
+        let to = until(&stored.times, from, fresh.times.get(fresh_from));
+        points.extend_from_range(&stored, from..to);
         from = to;
-        let fresh_to = until(&fresh.times, fresh_from, held.times.get(from));
+        let fresh_to = until(&fresh.times, fresh_from, stored.times.get(from));
         points.extend_from_range(fresh, fresh_from..fresh_to);
         fresh_from = fresh_to;
-        if let (Some(time), Some(same)) = (fresh.times.get(fresh_from), held.times.get(from))
+        if let (Some(time), Some(same)) = (fresh.times.get(fresh_from), stored.times.get(from))
             && time == same
         {
             fresh_from += 1;
@@ -41,13 +41,13 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(held: &[i64], fresh: &[i64], expected: &[i64]) {
+    fn check(stored: &[i64], fresh: &[i64], expected: &[i64]) {
         let points_of = |times: &[i64]| {
             let mut points = Points::default();
             times.iter().for_each(|time| points.push(*time, 0.0, 0));
             points
         };
-        let mut points = points_of(held);
+        let mut points = points_of(stored);
         append(&mut points, &points_of(fresh));
         assert_eq!(points.times, expected);
     }

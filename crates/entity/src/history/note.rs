@@ -171,10 +171,10 @@ impl PointsBuilder {
 
     fn place(&mut self) -> u32 {
         let last = self.points.notes.places.last().copied();
-        let held = |place: &u32| {
+        let is_same = |place: &u32| {
             self.points.notes.dictionary.get(*place as usize).is_some_and(|it| *it == self.note)
         };
-        if let Some(last) = last.filter(held) {
+        if let Some(last) = last.filter(is_same) {
             return last;
         }
         if let Some(place) = self.places.get(self.note.as_slice()) {
@@ -215,12 +215,12 @@ fn put_note(out: &mut Vec<u8>, instance: &InstanceView<'_>, time: Timestamp, cla
         has_extras: instance.tail().0 > 0,
     };
     head.put(out);
-    let told = matches!(class, Class::Number | Class::Fraction | Class::Bool);
-    put_text(out, if told { "" } else { instance.value() });
+    let is_in_column = matches!(class, Class::Number | Class::Fraction | Class::Bool);
+    put_text(out, if is_in_column { "" } else { instance.value() });
     put_tail(out, instance, &|at| if at == time.0 { OWN_TIME.0 } else { at });
 }
 
-/// Extras and members of an instance, whose members' times are changed as told.
+/// Extras and members of an instance, whose members' times are changed by `time`.
 fn put_tail(out: &mut Vec<u8>, instance: &InstanceView<'_>, becomes: &dyn Fn(i64) -> i64) {
     let (extras, tail) = instance.tail();
     if extras > 0 {
@@ -276,21 +276,26 @@ pub struct Point<'a> {
     note: &'a [u8],
 }
 
+/// Why there is a value, and a flag.
+const HAS_POINT: &str = "the index is that of a point";
+
 impl<'a> Point<'a> {
     /// The point at `index`, which must be there. Cost: nothing of the note is read.
     pub fn new(points: &'a Points, index: usize) -> Self {
         Self::of(&points.columns(), index)
     }
 
-    /// The same, of columns of which some may be missing: then time and observedAt mean nothing, and there is no note.
+    /// The same, of columns of which times, observedAt and notes may be missing: these mean nothing then, and there is no note.
     pub fn of(points: &Columns<'a>, index: usize) -> Self {
-        let note = points.places.get(index).and_then(|place| points.dictionary.get(*place as usize));
+        let note = |place: &u32| {
+            &**points.dictionary.get(*place as usize).expect("places lie inside the dictionary")
+        };
         Self {
             time: points.times.get(index).copied().unwrap_or_default(),
-            value: points.values.get(index).copied().unwrap_or_default(),
-            class: points.flags.get(index).map_or(Class::Removal, |flags| Class::of_flags(*flags)),
+            value: *points.values.get(index).expect(HAS_POINT),
+            class: Class::of_flags(*points.flags.get(index).expect(HAS_POINT)),
             observed: points.observed.get(index).copied().unwrap_or(UNOBSERVED),
-            note: note.map_or(&[], |note| note),
+            note: points.places.get(index).map_or(&[], note),
         }
     }
 
@@ -299,7 +304,7 @@ impl<'a> Point<'a> {
         InstanceView::body(self.note, self.note)
     }
 
-    /// What kind of value it holds, or was removed. Cost: a byte is read.
+    /// What kind of value it has, or was removed; a Property's where there is no note, or a damaged one. Cost: a byte is read.
     pub fn kind(&self) -> Kind {
         self.note.first().and_then(|kind| Kind::from_stored(*kind)).unwrap_or(Kind::Property)
     }

@@ -34,7 +34,7 @@ pub struct Top {
     view: Visible,
     collation: Collation,
     room: usize,
-    /// Bytes of entities that are held, and how many may be.
+    /// Bytes of entities in memory, and how many may be.
     bytes: usize,
     bytes_max: usize,
     /// Bytes of the keys, and how many there may be.
@@ -268,7 +268,8 @@ impl Keys<'_> {
     fn of_value(&mut self, text: &str, typed: bool) -> Key {
         match lang_json::kind(text) {
             Some(Json::Number) => parse_number(text).map_or(Key::Null, Key::Number),
-            Some(Json::String) => self.of_text(&text_of(text).unwrap_or_default()),
+            // A damaged text is nothing to sort by.
+            Some(Json::String) => text_of(text).map_or(Key::Null, |text| self.of_text(&text)),
             Some(Json::Bool) => Key::Bool(text == "true"),
             Some(Json::Array) => {
                 let mut first = First { key: None, descending: self.descending };

@@ -55,7 +55,7 @@ fn attributes(instance: impl Strategy<Value = Instance>) -> impl Strategy<Value 
     let attribute = (0..4_u32, prop::collection::vec(instance, 1..3)).prop_map(|(name, instances)| {
         let mut kept: SmallVec<[Instance; 1]> = SmallVec::new();
         for instance in instances {
-            if !kept.iter().any(|held| held.dataset == instance.dataset) {
+            if !kept.iter().any(|one| one.dataset == instance.dataset) {
                 kept.push(instance);
             }
         }

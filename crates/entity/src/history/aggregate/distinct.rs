@@ -67,7 +67,7 @@ impl Distinct {
         self.len + usize::from(self.has_free)
     }
 
-    /// Makes room for so many keys more. Cost: where they do not fit, all held are put anew.
+    /// Makes room for so many keys more. Cost: where they do not fit, all are inserted anew.
     pub(super) fn reserve(&mut self, more: usize) {
         let keys = self.len + more;
         if 2 * keys <= self.slots.len() {
@@ -80,9 +80,9 @@ impl Distinct {
             self.slots.resize(slots, FREE);
             return;
         }
-        let held = std::mem::replace(&mut self.slots, vec![FREE; slots]);
+        let keys = std::mem::replace(&mut self.slots, vec![FREE; slots]);
         self.len = 0;
-        held.into_iter().filter(|key| *key != FREE).for_each(|key| self.insert(key));
+        keys.into_iter().filter(|key| *key != FREE).for_each(|key| self.insert(key));
     }
 
     /// Puts a key, for which there must be room. Cost: some nanoseconds while the table lies in the processor's cache.

@@ -97,7 +97,7 @@ impl Aggregation {
         (inside && buckets.holds(first) && buckets.holds(last)).then_some((first, last))
     }
 
-    /// First and last time of a block; `None` where some of it has none, or is too late to be told from the end of the span.
+    /// First and last time of a block; `None` where some of it has none, or is too late to be distinguished from the end of the span.
     fn bounds(&self, block: &Summary) -> Option<(i64, i64)> {
         let (first, last) = match self.time {
             TimeProperty::ModifiedAt => (block.first, block.last),
@@ -107,7 +107,7 @@ impl Aggregation {
         (self.placed(last) != i64::MAX).then(|| (self.placed(first), self.placed(last)))
     }
 
-    /// Where a time stands among buckets. Times that are too late for nanoseconds stand at the end of time, which no bucket
+    /// Where a time lies among buckets. Times that are too late for nanoseconds lie at the end of time, which no bucket
     /// holds: where the span is open, right before it.
     fn placed(&self, time: i64) -> i64 {
         if self.span.to.0 == i64::MAX { time.min(i64::MAX - 1) } else { time }
@@ -151,7 +151,7 @@ impl<'j> Aggregator<'j> {
         let Some((first, last)) = self.job.bounds_in_bucket(block) else {
             return points.is_none_or(|points| self.add(self.job.times_of(points), points));
         };
-        if !self.turn_to(first) {
+        if !self.go_to(first) {
             return false;
         }
         self.note_times(first, last);
@@ -178,7 +178,7 @@ impl<'j> Aggregator<'j> {
                 at += 1;
                 continue;
             }
-            if !self.turn_to(placed) {
+            if !self.go_to(placed) {
                 return false;
             }
             let (start, end) = (self.buckets.start.max(from), self.buckets.end.min(to));
@@ -191,8 +191,9 @@ impl<'j> Aggregator<'j> {
             };
             if self.buckets.is_one() {
                 let run = rest.get(..run).expect("a run is a part of the rest");
-                let first = run.iter().min().unwrap_or(time);
-                self.note_times(*first, *run.iter().max().unwrap_or(time));
+                let begins = "a run begins with the time that it was made for";
+                let (first, last) = (run.iter().min().expect(begins), run.iter().max().expect(begins));
+                self.note_times(*first, *last);
             }
             self.tally.add(&points.part(&(at..at + run)), self.job.needs);
             at += run;
@@ -200,8 +201,8 @@ impl<'j> Aggregator<'j> {
         true
     }
 
-    /// Turns to the bucket of `time`.
-    fn turn_to(&mut self, time: i64) -> bool {
+    /// Goes on with the bucket of `time`; answers false if that was closed before.
+    fn go_to(&mut self, time: i64) -> bool {
         if self.buckets.holds(time) {
             return true;
         }
@@ -251,7 +252,7 @@ fn is_sorted(times: &[i64]) -> bool {
         let difference = next.wrapping_sub(time);
         difference ^ ((next ^ time) & (difference ^ next))
     };
-    let next = times.get(1..).unwrap_or_default();
+    let next = times.get(1..).unwrap_or(&[]);
     times.iter().zip(next).fold(0, |all, (time, next)| all | fall(*time, *next)) >= 0
 }
 

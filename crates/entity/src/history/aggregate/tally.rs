@@ -108,8 +108,8 @@ impl Tally {
                 let value = point.value();
                 let text = typed_text(&value).unwrap_or(&value);
                 let text = if value.starts_with('"') { &value } else { text };
-                keep(&mut self.min_text, text, |held| order(text, held).is_lt());
-                keep(&mut self.max_text, text, |held| order(text, held).is_gt());
+                keep(&mut self.min_text, text, |best| order(text, best).is_lt());
+                keep(&mut self.max_text, text, |best| order(text, best).is_gt());
             }
             Class::Text | Class::Other | Class::Removal => {}
             _ => self.add_numbers(&[point.value], needs),
@@ -161,9 +161,9 @@ impl Tally {
     fn join_deviations(&mut self, numbers: u64, sum: f64, deviations: f64) {
         self.deviations += deviations;
         if self.numbers > 0 {
-            let (held, new) = (as_number(self.numbers), as_number(numbers));
-            let apart = sum / new - self.sum / held;
-            self.deviations += apart * apart * held * new / (held + new);
+            let (old, new) = (as_number(self.numbers), as_number(numbers));
+            let apart = sum / new - self.sum / old;
+            self.deviations += apart * apart * old * new / (old + new);
         }
     }
 
@@ -196,14 +196,14 @@ impl Tally {
 
 /// What `join` makes of all values, each turned first; `start` is what changes nothing.
 #[inline]
-fn in_lanes(values: &[f64], start: f64, turn: impl Fn(f64) -> f64, join: impl Fn(f64, f64) -> f64) -> f64 {
+fn in_lanes(values: &[f64], start: f64, convert: impl Fn(f64) -> f64, join: impl Fn(f64, f64) -> f64) -> f64 {
     let mut lanes = [start; LANES];
     let (chunks, rest) = values.as_chunks::<LANES>();
     for chunk in chunks {
-        lanes.iter_mut().zip(chunk).for_each(|(lane, value)| *lane = join(*lane, turn(*value)));
+        lanes.iter_mut().zip(chunk).for_each(|(lane, value)| *lane = join(*lane, convert(*value)));
     }
     let joined = lanes.into_iter().fold(start, &join);
-    rest.iter().fold(joined, |joined, value| join(joined, turn(*value)))
+    rest.iter().fold(joined, |joined, value| join(joined, convert(*value)))
 }
 
 /// The order of texts: that of what the JSON strings say.
@@ -215,9 +215,9 @@ fn order(one: &str, other: &str) -> std::cmp::Ordering {
     one.trim_end_matches('"').cmp(other.trim_end_matches('"'))
 }
 
-fn keep(held: &mut Option<Box<str>>, text: &str, better: impl Fn(&str) -> bool) {
-    if held.as_deref().is_none_or(better) {
-        *held = Some(text.into());
+fn keep(best: &mut Option<Box<str>>, text: &str, better: impl Fn(&str) -> bool) {
+    if best.as_deref().is_none_or(better) {
+        *best = Some(text.into());
     }
 }
 

@@ -28,7 +28,7 @@ pub struct AccessPath {
     pub ranges: Vec<Range>,
     /// Whether the rows of each range come in id order.
     pub(super) in_id_order: bool,
-    /// Whether it leads to nothing else than what the condition it stands for asks.
+    /// Whether it leads to nothing else than what its condition asks.
     pub(super) exact: bool,
 }
 

@@ -23,7 +23,7 @@ pub(super) struct SideTree {
 pub(super) struct Side {
     pub(super) line: Line<f64>,
     ring: u32,
-    /// Whether it stands for its part (a ring, a line string, a point) of the geometry.
+    /// Whether it represents its part (a ring, a line string, a point) of the geometry.
     first: bool,
 }
 
@@ -117,7 +117,7 @@ impl SideTree {
             let line = Line::new(a, b);
             let mut sides = self.sides.locate_in_envelope_intersecting(&envelope(&Rect::new(a, b)));
             found = sides.any(|side| pace.spend(1) && side.line.intersects(&line));
-            // Where lines meet end to end, one of them stands for all.
+            // Where lines meet end to end, one of them is enough.
             if end != Some(a) && !self.rings.is_empty() {
                 found = found || self.position(a, pace) != Position::default();
             }
@@ -239,7 +239,7 @@ fn add_lines(sides: &mut Vec<Side>, line: &geo::LineString<f64>, ring: u32) {
 fn add_polygon(sides: &mut Vec<Side>, rings: &mut Vec<Ring>, area: &geo::Polygon<f64>, polygon: u32) {
     let outer = std::iter::once((area.exterior(), false));
     for (ring, hole) in outer.chain(area.interiors().iter().map(|ring| (ring, true))) {
-        let number = u32::try_from(rings.len()).unwrap_or(NO_RING);
+        let number = u32::try_from(rings.len()).expect("a geometry has fewer rings");
         rings.push(Ring { polygon, hole });
         add_lines(sides, ring, number);
     }
