@@ -1,8 +1,8 @@
-//! Who is to be told what entities were and became: while a tenant has a consumer, its change records carry states
+//! Who reads what entities were and became: while a tenant has a consumer, its change records carry states
 //! (`feed.rs`).
 //!
 //! Whether there is one is a stamped row, the register. Writers remember it by bucket for as long as the fence of the bucket
-//! is not raised (`watch.rs`), and their commits happen only as long as that fence stands. The first consumer writes the register
+//! is not raised (`watch.rs`), and their commits happen only as long as that fence is not raised. The first consumer writes the register
 //! and then raises the fences. So nothing slips by, and writers without consumers pay for a look in memory.
 //!
 //! Invariant: a register that says that its fences were raised was written by who raised them after the first consumer came,
@@ -125,14 +125,14 @@ impl TenantEntities {
         let state = self.state();
         // First the consumer: what the register says then is true of it.
         let is_held = state.has_consumer(name).await?;
-        let held = state.register().await?;
+        let stored = state.register().await?;
         if is_held {
-            return Ok(held.stamp.map(|stamp| (held.register, stamp)));
+            return Ok(stored.stamp.map(|stamp| (stored.register, stamp)));
         }
-        Limit::check(LimitName::Consumers, CONSUMERS_MAX as usize, held.register.count as usize + 1)?;
-        let register = Register { count: held.register.count + 1, ..held.register };
+        Limit::check(LimitName::Consumers, CONSUMERS_MAX as usize, stored.register.count as usize + 1)?;
+        let register = Register { count: stored.register.count + 1, ..stored.register };
         let key = keys::consumer(name);
-        let conditions = vec![held.condition(), Condition::Absent(key.clone())];
+        let conditions = vec![stored.condition(), Condition::Absent(key.clone())];
         let stamp = state.commit_consumers(conditions, vec![register.put(), Write::Put(key, Bytes::new())]);
         Ok(stamp.await?.map(|stamp| (register, stamp)))
     }
@@ -160,20 +160,20 @@ impl TenantEntities {
         let key = keys::consumer(name);
         let mut attempts = BACKOFF.attempts();
         while attempts.next().await {
-            let held = state.register().await?;
+            let stored = state.register().await?;
             if !state.has_consumer(name).await? {
-                // The last one may have gone without writers being told.
-                if held.stamp.is_none() && state.may_record_states() {
+                // The last one may have gone without writers noticing.
+                if stored.stamp.is_none() && state.may_record_states() {
                     state.raise_fences().await?;
                 }
                 return Ok(false);
             }
-            let left = held.register.count.saturating_sub(1);
+            let left = stored.register.count.saturating_sub(1);
             let write = match left {
                 0 => Write::Delete(keys::register()),
-                count => Register { count, ..held.register }.put(),
+                count => Register { count, ..stored.register }.put(),
             };
-            let conditions = vec![held.condition(), Condition::Present(key.clone())];
+            let conditions = vec![stored.condition(), Condition::Present(key.clone())];
             let writes = vec![write, Write::Delete(key.clone())];
             if state.commit_consumers(conditions, writes).await?.is_some() {
                 if left == 0 {

@@ -87,7 +87,7 @@ impl Documents {
         loop {
             match self.heads_of(&self.store.snapshot()?, collection, bytes).await {
                 Err(Error::Store(error)) if attempts.again(&error) => {}
-                told => return told,
+                outcome => return outcome,
             }
         }
     }

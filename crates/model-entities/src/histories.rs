@@ -1,5 +1,6 @@
 //! What the histories of all tenants share.
 
+use entity::Error;
 use store::Store;
 use store::retry::RetryLocks;
 use strands::{StrandOptions, Strands};
@@ -14,6 +15,11 @@ const OVERLAY_POINTS_MAX: usize = 4096;
 
 /// Locks of folds and edits, which histories share by hash.
 const HISTORY_LOCKS: u32 = 64;
+
+/// The header of a history, or what says up to when it is folded, cannot be read.
+pub(crate) fn damaged_header() -> Error {
+    store::Error::new(store::ErrorKind::Corrupt, "reading the header of an entity's history").into()
+}
 
 /// What the histories of all tenants share.
 #[derive(Debug)]

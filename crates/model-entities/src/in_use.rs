@@ -48,8 +48,9 @@ pub(crate) struct Notes<'a>(BTreeMap<usize, (Watch, BTreeMap<Pair, &'a str>)>);
 impl<'a> Notes<'a> {
     pub(crate) fn add(&mut self, bucket: usize, watch: &Watch, id: &'a str, pairs: Vec<Pair>) {
         if !pairs.is_empty() {
-            let (_, held) = self.0.entry(bucket).or_insert_with(|| (watch.clone(), BTreeMap::new()));
-            held.extend(pairs.into_iter().map(|pair| (pair, id)));
+            let (_, pairs_of_bucket) =
+                self.0.entry(bucket).or_insert_with(|| (watch.clone(), BTreeMap::new()));
+            pairs_of_bucket.extend(pairs.into_iter().map(|pair| (pair, id)));
         }
     }
 
@@ -103,10 +104,10 @@ impl TenantState {
     pub(crate) async fn put_notes(&self, notes: Notes<'_>) -> Result<(), Error> {
         let rows_max = NOTES_MAX.min(self.store.limits().good_rows);
         let (mut put, mut commits) = (Vec::new(), Vec::new());
-        for (bucket, (watch, held)) in notes.0 {
+        for (bucket, (watch, pairs_of_bucket)) in notes.0 {
             let partition = self.partitions.get(bucket).ok_or_else(no_bucket)?;
-            let held: Vec<(Pair, &str)> = held.into_iter().collect();
-            for some in held.chunks(rows_max) {
+            let pairs_of_bucket: Vec<(Pair, &str)> = pairs_of_bucket.into_iter().collect();
+            for some in pairs_of_bucket.chunks(rows_max) {
                 let write = |(pair, id): &(Pair, &str)| {
                     Write::PutStamped(keys::in_use(*pair), Bytes::copy_from_slice(id.as_bytes()))
                 };
@@ -164,7 +165,7 @@ impl TenantState {
         ids.dedup();
         let mut meets = |missing: &mut BTreeSet<TermId>, view: &EntityView<'_>| {
             let before = missing.len();
-            if view.types().any(|held| held == of_type) {
+            if view.types().any(|of| of == of_type) {
                 view.attributes().for_each(|attribute| _ = missing.remove(&attribute.name()));
             }
             if missing.len() < before {

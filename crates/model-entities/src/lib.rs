@@ -48,7 +48,7 @@
 //!
 //! A tour, from the ground up; each module uses only those above it:
 //! - names as numbers (`term`), documents of front ends (`documents`), which history is recorded (`policy`), over how many buckets
-//!   entities are spread (`layout`), what writers go by as long as a fence stands (`watch`), which attributes are indexed (`indexes`);
+//!   entities are spread (`layout`), what writers know under a fence (`watch`), which attributes are indexed (`indexes`);
 //! - `tenant`: the state of one tenant, and its rows wherever they are; `entities`: all tenants;
 //! - who wants change records with states (`consumers`), which attributes are in use (`in_use`), index rows for entities that are there
 //!   (`index_build`);

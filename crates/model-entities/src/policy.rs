@@ -9,7 +9,7 @@ use crate::Terms;
 
 /// What is recorded, and for how long; handed in by the server. By default all is recorded and kept for ever.
 ///
-/// Rules are asked in order: the first that means the tenant, type and attribute at hand and says something decides.
+/// Rules are asked in order: the first that names the tenant, type and attribute, and says something, decides.
 #[derive(Clone, Debug, Default)]
 pub struct HistoryPolicy {
     /// The rules, the most special ones first.

@@ -11,9 +11,11 @@
 //! One that is damaged moves as it is, with the rows by which it is found: they are looked for. So its reads go on saying that it is
 //! damaged, and nothing is lost. What the engine cannot read at all does not move, and keeps the move open.
 //!
-//! A move is no change that is told: its commits say nothing. Change records name the number of moves that had begun.
+//! A move is no change of the entity: its commits have no change record. Change records name the number of moves that had begun.
 //!
 //! Rows `k` are removed at the end, when the fences were raised once more and no slow mover can commit any more.
+
+mod moving;
 
 #[cfg(test)]
 mod tests;
@@ -21,116 +23,22 @@ mod tests;
 use std::collections::VecDeque;
 
 use bytes::Bytes;
-use entity::history::header::Header;
-use entity::index::{Indexed, index_rows};
 use entity::{EntityView, Error, keys};
 use futures_util::future::join_all;
 use store::retry::RetryBackoff;
-use store::{Condition, Direction, ErrorKind, Partition, Range, Row, Tenant, Timestamp, Write};
+use store::{Condition, Direction, Partition, Range, Tenant, Write};
 
 use crate::layout::{Layout, StoredLayout};
 use crate::tenant::{BUCKETS_AT_ONCE, TenantState, no_bucket};
 use crate::watch::Watch;
 use crate::{Entities, TenantEntities};
 
+use moving::Moving;
+
 /// How often a move of an entity starts again because another mover was there.
 const BACKOFF: RetryBackoff = RetryBackoff::at_once(64);
 /// Rows that are read in one page.
 const PAGE_ROWS: usize = 256;
-/// The same where few of them are wanted.
-const FOUND_PAGE_ROWS: usize = 4_096;
-
-/// The rows of an entity where it was; those by which it is found follow from them.
-struct Moving {
-    entity: Option<Row>,
-    header: Option<Row>,
-    folded: Option<Row>,
-    /// Head rows.
-    heads: Vec<(Bytes, Bytes)>,
-    /// The rows by which it is found, if it is damaged: they follow from nothing then.
-    found_by: Option<Vec<Bytes>>,
-}
-
-impl Moving {
-    async fn read(state: &TenantState, source: &Partition, id: &str) -> Result<Option<Self>, Error> {
-        let keys = [keys::entity(id), keys::history_header(id), keys::folded(id)];
-        let mut rows = state.store.get_many_linear(source, &keys).await?.into_iter();
-        let mut next = || rows.next().flatten();
-        let (entity, header, folded) = (next(), next(), next());
-        let (mut heads, mut range) = (Vec::new(), Some(keys::heads_from(id, Timestamp(i64::MIN))));
-        while let Some(rest) = range {
-            let page = state.store.scan(source, &rest, Direction::Forward, PAGE_ROWS).await?;
-            let copy = |(key, value)| (Bytes::copy_from_slice(key), Bytes::copy_from_slice(value));
-            heads.extend(page.rows().map(copy));
-            range = rest.after_page(&page);
-        }
-        let is_there = entity.is_some() || header.is_some() || folded.is_some() || !heads.is_empty();
-        let mut moving = Self { entity, header, folded, heads, found_by: None };
-        if moving.is_damaged() {
-            moving.found_by = Some(found_by(state, source, id).await?);
-        }
-        Ok(is_there.then_some(moving))
-    }
-
-    /// Whether it cannot be read what the rows say.
-    fn is_damaged(&self) -> bool {
-        let is_entity = |row: &Row| EntityView::parse(&row.value).is_ok();
-        let is_header = |row: &Row| Header::parse(&row.value).is_some();
-        !self.entity.as_ref().is_none_or(is_entity) || !self.header.as_ref().is_none_or(is_header)
-    }
-
-    /// All but the head rows.
-    fn writes(&self, id: &str, indexed: &Indexed) -> Result<Vec<Write>, Error> {
-        let keys = match &self.found_by {
-            Some(keys) => keys.clone(),
-            None => self.derived(id, indexed)?,
-        };
-        let mut writes: Vec<Write> = keys.into_iter().map(|key| Write::Put(key, Bytes::new())).collect();
-        let stamped = [
-            (keys::entity(id), &self.entity),
-            (keys::history_header(id), &self.header),
-            (keys::folded(id), &self.folded),
-        ];
-        for (key, row) in stamped {
-            writes.extend(row.as_ref().map(|row| Write::PutStamped(key, row.value.clone())));
-        }
-        Ok(writes)
-    }
-
-    /// The rows by which it is found, as they follow from the others.
-    fn derived(&self, id: &str, indexed: &Indexed) -> Result<Vec<Bytes>, Error> {
-        let mut keys = Vec::new();
-        if let Some(row) = &self.entity {
-            let rows = index_rows(&EntityView::parse(&row.value)?, indexed);
-            keys.extend(rows.keys().map(Bytes::copy_from_slice));
-        }
-        if let Some(row) = &self.header {
-            let damaged = || store::Error::new(ErrorKind::Corrupt, "moving the header of a history");
-            let mut types = Header::parse(&row.value).ok_or_else(damaged)?.types;
-            types.sort_unstable();
-            types.dedup();
-            keys.extend(types.iter().map(|of_type| keys::history_type(*of_type, id)));
-        }
-        Ok(keys)
-    }
-}
-
-/// The rows by which an entity, or its history, is found, as they lie in a bucket. Cost: a scan of all such rows of the bucket.
-async fn found_by(state: &TenantState, partition: &Partition, id: &str) -> Result<Vec<Bytes>, Error> {
-    let mut found = Vec::new();
-    for range in keys::finding_ranges() {
-        let mut range = Some(range);
-        while let Some(rest) = range {
-            let page = state.store.scan(partition, &rest, Direction::Forward, FOUND_PAGE_ROWS).await?;
-            let own = page.rows().map(|(key, _)| key).filter(|key| keys::id_of_key(key) == Some(id));
-            found.extend(own.map(Bytes::copy_from_slice));
-            range = rest.after_page(&page);
-            tokio::task::yield_now().await;
-        }
-    }
-    Ok(found)
-}
-
 impl TenantState {
     /// Moves an entity, if it moves by this layout and has not yet. Answers false if the layout does not hold any more.
     ///
@@ -170,7 +78,7 @@ impl TenantState {
         }
     }
 
-    /// Puts rows of an entity where it is to be, unless they are there or have been; whether it did.
+    /// Puts rows of an entity where it is to be, unless they are there or have been; answers whether it did.
     async fn put_copy(&self, id: &str, moving: Moving, watch: Watch) -> Result<bool, Error> {
         let to = self.partition(id)?;
         if !self.note_moving(id, &watch, &moving).await? {

@@ -1,4 +1,4 @@
-//! What writers go by as long as the fence of a bucket stands: whether changes tell states (`consumers.rs`), which attributes
+//! What writers know under the fence of a bucket: whether change records carry states (`consumers.rs`), which attributes
 //! are indexed (`indexes.rs`), which are known to be in use (`in_use.rs`), and over how many buckets entities are spread (`layout.rs`).
 //!
 //! Whoever changes one of these writes a row and then raises the fences: a writer who does not know of it, on whichever
@@ -19,7 +19,7 @@ const IN_USE_MAX: usize = 1 << 16;
 #[derive(Debug, Default)]
 pub(crate) struct Watched(RwLock<Option<(Epoch, Arc<Known>)>>);
 
-/// What was read under a fence, and is so as long as that stands.
+/// What was read under a fence, and is true as long as that is not raised.
 #[derive(Debug, Default)]
 pub(crate) struct Known {
     pub(crate) records_states: bool,
@@ -40,8 +40,8 @@ pub(crate) struct Watch {
 
 impl Watched {
     pub(crate) fn get(&self, fence: Epoch) -> Option<Arc<Known>> {
-        let held = self.0.read();
-        held.as_ref().filter(|(under, _)| *under == fence).map(|(_, known)| Arc::clone(known))
+        let known = self.0.read();
+        known.as_ref().filter(|(under, _)| *under == fence).map(|(_, known)| Arc::clone(known))
     }
 
     pub(crate) fn set(&self, fence: Epoch, known: &Arc<Known>) {

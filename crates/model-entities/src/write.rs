@@ -2,24 +2,23 @@
 
 mod outcomes;
 mod pending;
+mod group;
 mod purge;
 #[cfg(test)]
 pub(crate) mod tests;
 
-use std::collections::HashMap;
-
 use entity::{Change, Error, Operation, Precondition};
 use futures_util::stream::{self, StreamExt};
 use store::retry::{HasLost, RetryBackoff, unless_lost};
-use store::{ErrorKind, Row, Stamp, Timestamp};
+use store::{Stamp, Timestamp};
 
+use self::group::{Gathered, Group, Read, Round, groups, repeat};
 use self::outcomes::Outcomes;
 use self::pending::PendingCommit;
 use crate::TenantEntities;
 use crate::in_use::Notes;
 use crate::query::Matching;
 use crate::tenant::TenantState;
-use crate::watch::Watch;
 
 /// How often a write starts again because another writer came first.
 const BACKOFF: RetryBackoff = RetryBackoff::at_once(64);
@@ -111,7 +110,7 @@ impl TenantEntities {
             // It may have moved before it was read.
             return Ok(None);
         }
-        let mut pending = PendingCommit::new(id, row, header, watch);
+        let mut pending = PendingCommit::new(id, row, header, watch)?;
         pending.check(request)?;
         let change = pending.think(state, id, operation, now)?;
         let recorded = !pending.head.is_empty();
@@ -192,8 +191,8 @@ impl TenantEntities {
         }
     }
 
-    /// Answers the groups that other writers came before. Those that queue wait for their turns, the others go first:
-    /// if all waited, they would hold up others in turn, and they the next.
+    /// Answers the groups that other writers came before. Those that queue wait for their locks, the others go first:
+    /// if all waited, they would delay others, and those the next.
     async fn attempt_all<'a>(
         &self,
         groups: &[&'a Group<'a>],
@@ -252,7 +251,13 @@ impl TenantEntities {
                 group.fail(outcomes, || Error::NoSuchEntity(group.id.into()));
                 continue;
             }
-            let mut pending = PendingCommit::new(group.id, row, header, watch);
+            let mut pending = match PendingCommit::new(group.id, row, header, watch) {
+                Ok(pending) => pending,
+                Err(error) => {
+                    group.fail(outcomes, || repeat(&error));
+                    continue;
+                }
+            };
             for (index, operation) in &group.operations {
                 let outcome = pending.think(state, group.id, operation, round.now);
                 outcomes.set(*index, outcome);
@@ -284,7 +289,7 @@ impl TenantEntities {
                 Ok(Some(watch)) => watches.push(Ok(watch)),
                 Ok(None) => return Ok(None),
                 Err(error) if error.is_outage() => return Err(error),
-                // What cannot be moved keeps nothing of others.
+                // What cannot be moved keeps no other from being written.
                 Err(error) => watches.push(Err(error)),
             }
         }
@@ -292,44 +297,6 @@ impl TenantEntities {
         // They may have moved before they were read.
         Ok((!state.is_superseded()).then_some((state, read)))
     }
-}
-
-/// One attempt at many writes.
-#[derive(Clone, Copy)]
-struct Round<'a> {
-    now: Timestamp,
-    attempt: u32,
-    /// What entities must match to be written; `None`: nothing.
-    matching: Option<&'a Matching<'a>>,
-}
-
-impl Round<'_> {
-    async fn read(
-        &self,
-        state: &TenantState,
-        ids: &[&str],
-        watches: Vec<Result<Watch, Error>>,
-    ) -> Result<Vec<Read>, Error> {
-        // The first attempt goes without histories that are not cached.
-        let (rows, histories) = state.rows_and_headers(ids, self.attempt > 0).await?;
-        let fit = match self.matching {
-            Some(matching) => matching.judge(state, &rows).await?,
-            None => vec![true; rows.len()],
-        };
-        let read = watches.into_iter().zip(rows).zip(histories).zip(fit);
-        Ok(read.map(|(((watch, row), header), fits)| Read { watch, row, header, fits }).collect())
-    }
-}
-
-/// What a round needs to know of an entity.
-struct Read {
-    /// `Err`: it should have moved, and could not.
-    watch: Result<Watch, Error>,
-    row: Option<Row>,
-    /// The header of its history, if there is no such entity.
-    header: Option<Row>,
-    /// Whether it is to be written.
-    fits: bool,
 }
 
 impl TenantState {
@@ -341,10 +308,9 @@ impl TenantState {
         outcomes: &Outcomes,
         left: &mut Vec<&'a Group<'a>>,
     ) {
-        let drafted = self.noted_of(gathered.drafted, outcomes, left).await;
-        let (mut groups, mut commits) =
-            (Vec::with_capacity(drafted.len()), Vec::with_capacity(drafted.len()));
-        for (group, pending) in drafted {
+        let noted = self.noted_of(gathered.pending, outcomes, left).await;
+        let (mut groups, mut commits) = (Vec::with_capacity(noted.len()), Vec::with_capacity(noted.len()));
+        for (group, pending) in noted {
             let recorded = !pending.head.is_empty();
             match pending.commit(self, group.id) {
                 Ok(None) if may_lag => left.push(group),
@@ -370,7 +336,7 @@ impl TenantState {
     /// Those of which all is noted now that is to be noted before they are committed.
     async fn noted_of<'a>(
         &self,
-        drafted: Vec<(&'a Group<'a>, PendingCommit)>,
+        gathered: Vec<(&'a Group<'a>, PendingCommit)>,
         outcomes: &Outcomes,
         left: &mut Vec<&'a Group<'a>>,
     ) -> Vec<(&'a Group<'a>, PendingCommit)> {
@@ -379,13 +345,13 @@ impl TenantState {
             pending.add_notes(self, group.id, notes)
         };
         // Damaged ones are refused below.
-        let is_any = drafted.iter().fold(false, |any, one| add(one, &mut notes).unwrap_or(true) | any);
+        let is_any = gathered.iter().fold(false, |any, one| add(one, &mut notes).unwrap_or(true) | any);
         if !is_any {
-            return drafted;
+            return gathered;
         }
         let put = self.put_notes(notes).await;
-        let mut noted = Vec::with_capacity(drafted.len());
-        for (group, pending) in drafted {
+        let mut noted = Vec::with_capacity(gathered.len());
+        for (group, pending) in gathered {
             match (pending.add_notes(self, group.id, &mut Notes::default()), &put) {
                 (Ok(false), _) => noted.push((group, pending)),
                 (Ok(true), Ok(())) => left.push(group),
@@ -394,67 +360,5 @@ impl TenantState {
             }
         }
         noted
-    }
-}
-
-/// The operations of one entity, in order, with their places in the request.
-struct Group<'a> {
-    id: &'a str,
-    operations: Vec<(usize, &'a Operation)>,
-}
-
-/// What is to be written together.
-struct Gathered<'a> {
-    drafted: Vec<(&'a Group<'a>, PendingCommit)>,
-    bytes: usize,
-}
-
-impl<'a> Gathered<'a> {
-    /// Room for so many entities.
-    fn of(entities: usize) -> Self {
-        Self { drafted: Vec::with_capacity(entities), bytes: 0 }
-    }
-
-    fn add(&mut self, group: &'a Group<'a>, pending: PendingCommit) {
-        self.bytes = self.bytes.saturating_add(pending.size());
-        self.drafted.push((group, pending));
-    }
-}
-
-fn groups(operations: &[(Box<str>, Operation)]) -> Vec<Group<'_>> {
-    let mut places: HashMap<&str, usize> = HashMap::with_capacity(operations.len());
-    let mut groups: Vec<Group<'_>> = Vec::with_capacity(operations.len());
-    for (index, (id, operation)) in operations.iter().enumerate() {
-        let place = *places.entry(id).or_insert(groups.len());
-        match groups.get_mut(place) {
-            Some(group) => group.operations.push((index, operation)),
-            None => groups.push(Group { id, operations: vec![(index, operation)] }),
-        }
-    }
-    groups
-}
-
-impl Group<'_> {
-    /// The same outcome for all operations.
-    fn fail(&self, outcomes: &Outcomes, error: impl Fn() -> Error) {
-        for (index, _) in &self.operations {
-            outcomes.set(*index, Err(error()));
-        }
-    }
-
-    /// The store refused the commit: operations that were themselves refused keep their reason.
-    fn refuse(&self, outcomes: &Outcomes, error: &Error) {
-        for (index, _) in &self.operations {
-            outcomes.refuse(*index, repeat(error));
-        }
-    }
-}
-
-/// The same refusal for another operation.
-fn repeat(error: &Error) -> Error {
-    match error {
-        Error::Store(error) => store::Error::new(error.kind(), error.action()).into(),
-        Error::TimedOut(timed_out) => Error::TimedOut(*timed_out),
-        error => store::Error::new(ErrorKind::Unavailable, error.to_string()).into(),
     }
 }

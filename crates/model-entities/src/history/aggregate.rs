@@ -27,7 +27,7 @@ impl TenantEntities {
     /// Mondays). `None`: the entity has no history, and is not there.
     ///
     /// Cost: some nanoseconds for each number, read in blocks; blocks that lie inside one bucket are not read, unless for
-    /// `distinctCount` and `stddev`, and of others no more columns than are needed. One block of each attribute stands in memory at
+    /// `distinctCount` and `stddev`, and of others no more columns than are needed. One block of each attribute is in memory at
     /// once. But instances whose observedAt goes back and forth are all read, and sorted first.
     ///
     /// # Errors

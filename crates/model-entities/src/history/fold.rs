@@ -2,8 +2,8 @@
 //!
 //! First the strands are written, each with a mark: the newest head row it took in. Then the head rows are deleted. A
 //! crash in between leaves head rows that the marks say are taken in already: readers pass over them, and so does the
-//! next fold. Folds and edits of one entity's history take turns in a process; what two processes do at once is told apart by
-//! the versions of strands: a write that follows from what was read stands only on what was read.
+//! next fold. Folds and edits of one entity's history lock each other out in a process; what two processes do at once is kept apart by
+//! the versions of strands: a write that follows from what was read is committed only if that is still stored.
 
 #[cfg(test)]
 mod tests;
@@ -71,6 +71,14 @@ impl Entities {
     }
 }
 
+/// Head rows that were read under a fence, and the time of the newest of them.
+pub(super) struct FencedHeads<'e> {
+    pub(super) state: &'e TenantState,
+    pub(super) watch: Watch,
+    pub(super) heads: Heads,
+    pub(super) newest: Timestamp,
+}
+
 impl TenantEntities {
     /// Folds the head rows of an entity into its strands; answers how many. Reads and writes go on meanwhile, and a crash
     /// at any moment shows nothing twice and loses nothing.
@@ -93,12 +101,7 @@ impl TenantEntities {
     pub(super) async fn fold_now(&self, id: &str) -> Result<usize, Error> {
         let mut folded = 0;
         loop {
-            let (state, watch) = self.watch(id).await?;
-            let heads = state.heads_in(state.partition(id)?, id, false).await?;
-            if state.newer().await?.is_some() {
-                continue;
-            }
-            let Some(newest) = heads.newest() else {
+            let Some(FencedHeads { state, watch, heads, newest }) = self.fenced_heads(id).await? else {
                 return Ok(folded);
             };
             if !self.write_strands(id, &heads, newest).await? {
@@ -114,12 +117,23 @@ impl TenantEntities {
         }
     }
 
+    /// A page of the head rows that are not folded; `None` if there are none.
+    pub(super) async fn fenced_heads(&self, id: &str) -> Result<Option<FencedHeads<'_>>, Error> {
+        loop {
+            let (state, watch) = self.watch(id).await?;
+            let heads = state.heads_in(state.partition(id)?, id, false).await?;
+            if state.newer().await?.is_none() {
+                return Ok(heads.newest().map(|newest| FencedHeads { state, watch, heads, newest }));
+            }
+        }
+    }
+
     pub(super) fn strand(&self, id: &str, name: Bytes) -> Strand {
         Strand { partition: keys::history_partition(self.state().tenant(), id), name }
     }
 
     /// The first half of a fold: what the head rows say goes into strands, each an atom. Answers false if another node
-    /// folded them meanwhile: then they are to be read again.
+    /// folded them meanwhile: then they must be read again.
     pub(super) async fn write_strands(
         &self,
         id: &str,
@@ -135,20 +149,20 @@ impl TenantEntities {
             for gathered in &left {
                 writes.push(self.fold_write(id, gathered, newest, joins).await?);
             }
-            // Asked behind the versions: what another node changes after them, it does not change unseen.
+            // Asked after the versions were read: what another node changes after that is noticed.
             if !self.is_folded_to(id, heads).await? {
                 return Ok(false);
             }
-            let is_new = |place: &usize| writes.get(*place).is_some_and(Option::is_some);
-            let places: Vec<usize> = (0..left.len()).filter(is_new).collect();
+            let is_new = |index: &usize| writes.get(*index).is_some_and(Option::is_some);
+            let indexes: Vec<usize> = (0..left.len()).filter(is_new).collect();
             let outcomes = strands.write_all(writes.into_iter().flatten().collect()).await;
             let (mut lost, mut is_too_large) = (Vec::new(), false);
-            for (place, outcome) in places.into_iter().zip(outcomes) {
+            for (index, outcome) in indexes.into_iter().zip(outcomes) {
                 match outcome {
-                    Err(strands::Error::Contention(_)) => lost.push(place),
+                    Err(strands::Error::Contention(_)) => lost.push(index),
                     // Without what it would join it may fit.
                     Err(strands::Error::Limit(_)) if joins => {
-                        lost.push(place);
+                        lost.push(index);
                         is_too_large = true;
                     }
                     outcome => outcome?,
@@ -159,8 +173,8 @@ impl TenantEntities {
             }
             joins &= !is_too_large;
             // Both ascend.
-            let (mut place, mut lost) = (0.., lost.into_iter().peekable());
-            left.retain(|_| place.next().is_some_and(|place| lost.next_if_eq(&place).is_some()));
+            let (mut indexes, mut lost) = (0.., lost.into_iter().peekable());
+            left.retain(|_| indexes.next().is_some_and(|index| lost.next_if_eq(&index).is_some()));
         }
         Err(attempts.exhausted(id).into())
     }

@@ -8,6 +8,7 @@ use entity::{Error, TermId, keys};
 use store::{Direction, Page, Partition, Row, Timestamp};
 
 use crate::TenantEntities;
+use crate::histories::damaged_header;
 use crate::tenant::TenantState;
 
 /// The most head rows read in one page; as many are folded at once, if that is a good size of a commit.
@@ -62,7 +63,7 @@ impl TenantState {
         let row = self.store.get_linear(partition, &key).await?;
         let folded = row.map(|row| {
             let time = row.value.as_ref().try_into().map(i64::from_le_bytes).map(Timestamp);
-            time.map(|time| (row, time)).map_err(|_| damaged())
+            time.map(|time| (row, time)).map_err(|_| damaged_header())
         });
         let folded = folded.transpose()?;
         let from = folded.as_ref().map_or(i64::MIN, |(_, time)| time.0.saturating_add(1));
@@ -91,7 +92,8 @@ impl Heads {
     /// The time of the newest row.
     pub(super) fn newest(&self) -> Option<Timestamp> {
         let key = self.pages.iter().rev().find_map(|page| page.last_key())?;
-        keys::head_of_key(key).map(|(_, time)| time)
+        let (_, time) = keys::head_of_key(key).expect("the key of a head row ends in a time");
+        Some(time)
     }
 
     pub(super) fn rows(&self) -> usize {
@@ -103,19 +105,19 @@ impl Heads {
         &self,
         wants: impl Fn(TermId, Option<&str>) -> bool,
     ) -> Result<Vec<Gathered>, Error> {
-        let mut places: HashMap<(TermId, Option<&str>), Option<usize>> = HashMap::new();
+        let mut indexes: HashMap<(TermId, Option<&str>), Option<usize>> = HashMap::new();
         let mut gathered: Vec<Gathered> = Vec::new();
         for (_, value) in self.pages.iter().flat_map(|page| page.rows()) {
             for entry in entries(value)? {
                 let Entry { attribute, dataset, time, what } = entry?;
-                let place = places.entry((attribute, dataset)).or_insert_with(|| {
+                let index = indexes.entry((attribute, dataset)).or_insert_with(|| {
                     wants(attribute, dataset).then(|| {
                         let dataset = dataset.map(Into::into);
                         gathered.push(Gathered { attribute, dataset, builder: PointsBuilder::default() });
                         gathered.len() - 1
                     })
                 });
-                let Some(found) = place.and_then(|place| gathered.get_mut(place)) else {
+                let Some(found) = index.map(|index| gathered.get_mut(index).expect("it was pushed")) else {
                     continue;
                 };
                 match what {
@@ -134,8 +136,4 @@ impl Heads {
 /// The first time of points that a strand with this mark does not hold.
 pub(super) fn unmarked(mark: Option<i64>) -> i64 {
     mark.map_or(i64::MIN, |mark| mark.saturating_mul(MICROSECOND).saturating_add(1))
-}
-
-pub(super) fn damaged() -> Error {
-    store::Error::new(store::ErrorKind::Corrupt, "reading the header of an entity's history").into()
 }

@@ -1,6 +1,8 @@
 //! Which entities' histories match a query: each candidate is evaluated as one entity whose attributes have all instances of
 //! the span at once, shown to the conditions piece by piece until they are decided.
 
+mod candidates;
+
 #[cfg(test)]
 mod tests;
 
@@ -8,21 +10,20 @@ use std::collections::VecDeque;
 
 use entity::encode::{put_names, put_times, put_varint, seal};
 use entity::history::note::{Class, Point};
-use entity::query::{OrderBy, OrderKey, Query, Selector, TypeQuery};
+use entity::query::{OrderBy, OrderKey, Query};
 use entity::query::{eval::Links, eval::Matcher, eval::Shown};
 use entity::{EntityHistory, Limit, LimitName, TimeProperty, TimeSpan};
-use entity::{EntityView, Error, ScopeQuery, TermId, keys, scopes_of_value};
+use entity::{EntityView, Error, ScopeQuery, TermId, scopes_of_value};
 use store::{Pace, Timestamp};
 use strands::Points;
 
 use super::select::{Bound, Wanted, time_of};
 use super::source::Source;
-use crate::query::{stream::Buckets, stream::Union};
 use crate::tenant::TenantState;
 use crate::{Options, TenantEntities};
 
-/// Index rows read in the first page.
-const PAGE_ROWS: usize = 64;
+use candidates::{candidates, next_candidate};
+
 /// Instances that are shown to a query's conditions at once; few in tests, so that they see pieces.
 const PIECE_INSTANCES: usize = if cfg!(test) { 4 } else { 1024 };
 
@@ -37,13 +38,7 @@ pub struct HistoryPage {
     pub more: bool,
 }
 
-/// Where candidates come from.
-enum Candidates {
-    Ids(std::vec::IntoIter<Box<str>>),
-    Rows(Union),
-}
-
-/// The matches of a page, on their way.
+/// The matches of a page, as far as they are found.
 struct Taken<'q> {
     query: &'q Query,
     /// Whether the page is counted from the end.
@@ -64,7 +59,7 @@ impl<'q> Taken<'q> {
         Ok(taken)
     }
 
-    /// The place behind the page.
+    /// How many matches there are up to the end of the page.
     fn behind(&self) -> usize {
         self.query.offset.saturating_add(self.query.limit)
     }
@@ -355,51 +350,6 @@ impl TenantEntities {
     }
 }
 
-fn candidates(state: &TenantState, query: &Query) -> Candidates {
-    let head = way(&query.ids, query.types.as_ref());
-    let of = |selector: &Selector| way(&selector.ids, selector.types.as_ref());
-    let ways = match head {
-        Some(way) => Some(vec![way]),
-        None if query.selectors.is_empty() => None,
-        None => query.selectors.iter().map(of).collect(),
-    };
-    let mut ranges = Vec::new();
-    let mut ids = Vec::new();
-    for way in ways.iter().flatten() {
-        match way {
-            Way::Ids(found) => ids.extend_from_slice(found),
-            Way::Types(types) => ranges.extend(
-                types.iter().flat_map(|name| [keys::type_range(*name), keys::history_type_range(*name)]),
-            ),
-        }
-    }
-    if ways.is_some() && ranges.is_empty() {
-        ids.sort_unstable();
-        ids.dedup();
-        return Candidates::Ids(ids.into_iter());
-    }
-    if ways.is_none() || !ids.is_empty() {
-        ranges = vec![keys::entities_range(), keys::history_headers_range()];
-    }
-    Candidates::Rows(Union::new(Buckets::of(state), &ranges, PAGE_ROWS))
-}
-
-async fn next_candidate(
-    state: &TenantState,
-    candidates: &mut Candidates,
-    key: &mut Vec<u8>,
-) -> Result<Option<Box<str>>, Error> {
-    let union = match candidates {
-        Candidates::Ids(ids) => return Ok(ids.next()),
-        Candidates::Rows(union) => union,
-    };
-    while union.is_starved() {
-        union.fill(&state.store, &state.partitions).await?;
-    }
-    let found = union.next(key, false);
-    Ok(found.and_then(|_| keys::id_of_key(key)).map(Into::into))
-}
-
 /// What was seen of one entity, and of those it links to.
 struct Seen<'l> {
     shown: Shown,
@@ -424,26 +374,12 @@ impl Search<'_> {
     }
 }
 
-/// What leads to all that a selection can select.
-enum Way {
-    Ids(Vec<Box<str>>),
-    Types(Vec<TermId>),
-}
-
-fn way(ids: &[Box<str>], types: Option<&TypeQuery>) -> Option<Way> {
-    match types {
-        _ if !ids.is_empty() => Some(Way::Ids(ids.to_vec())),
-        Some(types) => Some(Way::Types(types.named())),
-        None => None,
-    }
-}
-
 /// Whether any of these points, which are scopes, is wanted; `counts` says which are looked at.
 fn any_within(points: &Points, wanted: &ScopeQuery, counts: impl Fn(usize) -> bool) -> bool {
     (0..points.len()).filter(|index| counts(*index)).any(|index| {
         let point = Point::new(points, index);
-        let held = || scopes_of_value(&point.value());
-        point.class != Class::Removal && wanted.selects(held().iter().map(|scope| &**scope))
+        let scopes = || scopes_of_value(&point.value());
+        point.class != Class::Removal && wanted.selects(scopes().iter().map(|scope| &**scope))
     })
 }
 

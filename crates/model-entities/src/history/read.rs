@@ -65,7 +65,7 @@ impl TenantEntities {
             return Ok(Some(history));
         }
         if let Some(row) = state.header_row(id).await? {
-            let header = Header::parse(&row.value).ok_or_else(super::heads::damaged)?;
+            let header = Header::parse(&row.value).ok_or_else(crate::histories::damaged_header)?;
             (history.types, history.scopes) = (header.types, header.scopes);
             (history.created_at, history.modified_at) = (header.created, header.last);
             history.deleted_at = header.deleted;
@@ -146,7 +146,7 @@ impl TenantEntities {
             None => Bound::First(most),
         };
         let (mut found, mut edges) = (Vec::<Found>::new(), Vec::new());
-        let (mut request, mut covered, mut held) = (request.clone(), None, 0_usize);
+        let (mut request, mut covered, mut count) = (request.clone(), None, 0_usize);
         let mut is_scoped = false;
         for source in self.sources(id, |attribute, dataset| request.wants(attribute, dataset)).await? {
             is_scoped |= source.attribute == TermId::SCOPE;
@@ -155,11 +155,11 @@ impl TenantEntities {
                 continue;
             }
             edges.extend(selected.edge(bound).filter(|_| selected.len() == most));
-            held += selected.len();
+            count += selected.len();
             found.push((source.attribute, source.dataset, selected));
-            if held > most.saturating_mul(2) {
+            if count > most.saturating_mul(2) {
                 // Attributes together hold no more than the answer may, and those that follow are read no further.
-                held = cut_all(&mut found, &mut request, &mut covered);
+                count = cut_all(&mut found, &mut request, &mut covered);
             }
         }
         cut_all(&mut found, &mut request, &mut covered);

@@ -46,7 +46,7 @@ impl TenantEntities {
         if narrow == span || selected.len() >= bound.count() {
             return Ok(selected);
         }
-        // Blocks held instances that were not observed at all, or went.
+        // Blocks contain instances that were not observed at all, or removed.
         self.select_within(source, time, span, bound).await
     }
 

@@ -11,6 +11,6 @@ pub(super) struct Source {
     pub(super) strand: Option<Strand>,
     /// Head rows, without those that the strand holds.
     pub(super) fresh: Points,
-    /// The strand's mark by which they were told apart.
+    /// The strand's mark by which they were separated.
     pub(super) mark: Option<i64>,
 }

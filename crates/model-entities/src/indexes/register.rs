@@ -88,7 +88,7 @@ impl Register {
     pub(crate) fn enter(&mut self, wanted: &BTreeSet<TermId>) -> bool {
         let before = self.0.len();
         for name in wanted {
-            let is_covered = |(held, _): &(TermId, State)| held == name || *held == ALL;
+            let is_covered = |(of, _): &(TermId, State)| of == name || *of == ALL;
             if !self.0.iter().any(is_covered) {
                 self.0.push((*name, State::Entered));
             }

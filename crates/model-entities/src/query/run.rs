@@ -6,6 +6,8 @@
 //! Awaits are page-sized: for a page of index rows, for the entities of a batch that are not in the
 //! store's cache, for the entities that a batch's Relationships point to.
 
+mod driver;
+mod pending;
 mod page;
 #[cfg(test)]
 mod tests;
@@ -15,26 +17,21 @@ use std::collections::HashSet;
 use super::eval::{Links, Matcher};
 use super::order::Top;
 use super::plan::{Plan, wants_types};
-use super::stream::{Buckets, Candidate, Feed, IdList, Union, id_part};
+use super::stream::{Candidate, Feed, IdList, id_part};
 use super::{Query, QueryResult};
 use crate::TenantEntities;
 use crate::long_read::{LIGHT_ENTITY_BYTES, LongRead};
 use crate::tenant::TenantState;
 use bytes::Bytes;
 use entity::expiry::live_bytes;
-use entity::{EntityView, Error, Limit, LimitName, keys};
+use entity::{EntityView, Error, Limit, LimitName};
 
 /// Entities that are not in the cache are read so many at a time.
 const BATCH: usize = 64;
-/// Ways that are compared by their first page, and ways that are probed.
-const WAYS_MAX: usize = 4;
-/// After so many candidates it is asked whether another way is better, and again after each time as
-/// many rows as a probe may cost.
-const FIRST_PROBE: usize = 48;
 /// The most rows of the first probe; each further probe may read eight times as many.
 const PROBE_ROWS: usize = 2048;
 const PROBE_GROWTH: usize = 8;
-/// Below so many matches in a hundred candidates another way is probed.
+/// Below so many matches in a hundred candidates another access path is probed.
 const POOR_PERCENT: usize = 6;
 /// Looking at an entity costs as much as reading so many index rows.
 const ROWS_AN_ENTITY: usize = 6;
@@ -43,12 +40,12 @@ const ROWS_AN_ENTITY: usize = 6;
 const WANTING: usize = if cfg!(test) { 64 } else { 1_000 };
 const WANTING_SHARE: usize = 4;
 
-/// Larger pages are long to write out, and only so many are held at once as there are slots.
+/// Larger pages are long to write out, and only so many are in memory at once as there are slots.
 const LIGHT_PAGE_BYTES: usize = 1 << 20;
 /// What the keys of all matches may take that are sorted.
 const KEYS_BYTES_MAX: usize = if cfg!(test) { 1 << 20 } else { 64 << 20 };
 /// Pages of rows read between two pauses in which other tasks may run.
-const PAGES_A_TURN: usize = 4;
+const PAGES_A_PAUSE: usize = 4;
 
 impl TenantEntities {
     /// The entities that match, without what of them expired.
@@ -102,7 +99,7 @@ pub(super) struct Run<'a> {
     scanned_max: usize,
     /// Ids of what expired, if the index decides.
     pub(super) expired: Option<HashSet<Box<str>>>,
-    /// The key of the candidate cached, and of the last one afterwards.
+    /// The key of the current candidate, and of the last one afterwards.
     key: Vec<u8>,
     pub(super) long: LongRead<'a>,
 }
@@ -115,7 +112,7 @@ enum Pause {
     Starved,
     /// Entities must be read.
     Missing,
-    /// Another way may be better.
+    /// Another access path may be better.
     Poor,
     /// Others should run.
     Tired,
@@ -126,7 +123,7 @@ enum Pause {
 /// Candidates in order, with the entities that are cached.
 type Pending = Vec<(Box<str>, Option<Bytes>)>;
 
-/// Where a run is on its way through the candidates.
+/// How far a run has come through the candidates.
 pub(super) struct Walk {
     plan: Plan,
     pub(super) feed: Feed,
@@ -178,7 +175,7 @@ impl<'a> Run<'a> {
         Ok(Self { sweeps: true, top: None, after, matched, ..run })
     }
 
-    /// Plans the way, and goes to its begin.
+    /// Plans which candidates there are, and goes to the first.
     pub(super) async fn begin(&mut self) -> Result<Walk, Error> {
         let types = if wants_types(self.query) { self.state.types_in_use().await? } else { None };
         let plan = Plan::new(self.query, types.as_deref(), &self.state.indexes.ready());
@@ -223,7 +220,7 @@ impl<'a> Run<'a> {
                 Pause::Missing => self.settle(&mut walk.pending).await?,
                 Pause::Starved => {
                     pages += 1;
-                    if pages % PAGES_A_TURN == 0 {
+                    if pages % PAGES_A_PAUSE == 0 {
                         tokio::task::yield_now().await;
                     }
                     if let Some(union) = walk.feed.union() {
@@ -232,7 +229,7 @@ impl<'a> Run<'a> {
                 }
                 Pause::Poor => {
                     if let Some(mut ids) = self.probe(&walk.plan, walk.probe_rows).await? {
-                        // What both ways led to so far tells whether reading on in both spares
+                        // What both access paths led to so far shows whether reading on in both saves
                         // enough entities.
                         let passed = ids.pass(id_part(&self.key));
                         let spared = passed.saturating_sub(self.matched);
@@ -258,42 +255,8 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Where all matches are asked for, a short way is better whatever comes: the first candidates
-    /// only tell how the ways lie to each other.
-    fn first_probe(&self) -> usize {
-        if self.wants_all() { FIRST_PROBE / 3 } else { FIRST_PROBE }
-    }
-
     fn wants_all(&self) -> bool {
         (self.query.count && self.expired.is_none()) || self.top.is_some() || self.sweeps
-    }
-
-    /// The candidates: those of the way whose first page reaches farthest.
-    async fn feed(&mut self, plan: &Plan) -> Result<Feed, Error> {
-        if let Some(ids) = &plan.ids {
-            let mut list = IdList::default();
-            for id in ids {
-                list.push(self.state.bucket(id), id.as_bytes());
-            }
-            return Ok(Feed::Ids(list));
-        }
-        let asked = self.query.offset.saturating_add(self.query.limit);
-        let buckets = Buckets::of(self.state);
-        // Ids are spread evenly over buckets.
-        let rows = asked.saturating_add(asked / 4).div_ceil(buckets.partitions.max(1)).clamp(16, 256);
-        if plan.ordered.is_empty() {
-            return Ok(Feed::Rows(Union::new(buckets, &[keys::entities_range()], rows)));
-        }
-        let ways = plan.ordered.iter().take(WAYS_MAX);
-        let mut unions: Vec<_> = ways.map(|way| Union::new(buckets, &way.ranges, rows)).collect();
-        if unions.len() > 1 {
-            for union in &mut unions {
-                union.fill(&self.state.store, &self.state.partitions).await?;
-            }
-        }
-        let until = unions.iter().filter_map(Union::frontier).min().map(<[u8]>::to_vec);
-        let sparse = unions.into_iter().min_by_key(|union| union.rows_until(until.as_deref()));
-        Ok(sparse.map_or_else(|| Feed::Ids(IdList::default()), Feed::Rows))
     }
 
     /// Takes candidates until something must be awaited; evaluates those that are cached.
@@ -341,16 +304,15 @@ impl<'a> Run<'a> {
             self.matched += 1;
             return Ok(());
         }
-        let Some(partition) = self.state.partitions.get(candidate.partition) else {
-            return Ok(());
-        };
-        let held = match candidate.entity {
+        let partitions = &self.state.partitions;
+        let partition = partitions.get(candidate.partition).expect("a candidate is of one of the partitions");
+        let cached = match candidate.entity {
             Some(entity) => Some(Some(entity)),
             // Where it is now is still to be found out.
             None if self.state.layout.is_moving() => None,
             None => self.state.store.get_cached(partition, &self.key).map(|row| row.map(|row| row.value)),
         };
-        match held {
+        match cached {
             Some(None) => Ok(()),
             Some(Some(entity))
                 if pending.is_empty()
@@ -359,82 +321,10 @@ impl<'a> Run<'a> {
             {
                 self.see(entity)
             }
-            held => {
-                pending.push((id_of(&self.key).into(), held.flatten()));
+            cached => {
+                pending.push((id_of(&self.key).into(), cached.flatten()));
                 Ok(())
             }
-        }
-    }
-
-    /// Reads the entities that are pending, and those they point to, and evaluates them in order.
-    async fn settle(&mut self, pending: &mut Pending) -> Result<(), Error> {
-        let mut missing: Vec<_> = pending.iter_mut().filter(|(_, held)| held.is_none()).collect();
-        let ids: Vec<&str> = missing.iter().map(|(id, _)| &**id).collect();
-        if !ids.is_empty() {
-            let rows = self.state.rows(&ids).await?;
-            for ((_, held), row) in missing.iter_mut().zip(rows) {
-                *held = row.map(|row| row.value);
-            }
-        }
-        if self.is_long(pending) {
-            self.long.enter_lane().await?;
-        }
-        if self.matcher.links() {
-            self.follow(pending).await?;
-        }
-        let mut candidates = std::mem::take(pending).into_iter();
-        while !self.at_work(|run| run.see_some(&mut candidates))? {
-            self.long.rest().await?;
-        }
-        // What stands behind a full page is for the next one.
-        pending.extend(candidates.filter(|(_, entity)| entity.is_some()));
-        Ok(())
-    }
-
-    /// Whether one of the entities is so large that it needs a slot first.
-    fn is_long(&self, pending: &Pending) -> bool {
-        let is_large = |entity: &Bytes| entity.len() > LIGHT_ENTITY_BYTES;
-        !self.long.in_lane && pending.iter().any(|(_, entity)| entity.as_ref().is_some_and(is_large))
-    }
-
-    /// Evaluates entities for a slice; whether that was all of them, or the page is full.
-    fn see_some(
-        &mut self,
-        pending: &mut impl Iterator<Item = (Box<str>, Option<Bytes>)>,
-    ) -> Result<bool, Error> {
-        while !self.long.pace.is_tired() {
-            if self.is_full() {
-                return Ok(true);
-            }
-            match pending.next() {
-                Some((_, Some(entity))) => self.see(entity)?,
-                Some((_, None)) => {}
-                None => return Ok(true),
-            }
-        }
-        Ok(false)
-    }
-
-    /// Fetches what the pending entities point to, until all of them can be evaluated.
-    async fn follow(&mut self, pending: &Pending) -> Result<(), Error> {
-        loop {
-            self.at_work(|run| {
-                for entity in pending.iter().filter_map(|(_, entity)| entity.as_ref()) {
-                    run.matcher.matches(&EntityView::peek(entity)?, &mut run.links, &mut run.long.pace);
-                }
-                Ok::<_, Error>(run.long.pace.check()?)
-            })?;
-            let mut wanted = std::mem::take(&mut self.links.wanted);
-            wanted.sort_unstable();
-            wanted.dedup();
-            if wanted.is_empty() {
-                return Ok(());
-            }
-            let linked_max = self.state.options.scan_entities_max;
-            Limit::check(LimitName::LinkedEntities, linked_max, self.links.fetched.len() + wanted.len())?;
-            let ids: Vec<&str> = wanted.iter().map(|id| &**id).collect();
-            let found = self.state.rows(&ids).await?.into_iter().map(|row| row.map(|row| row.value));
-            self.links.fetched.extend(wanted.into_iter().zip(found));
         }
     }
 
@@ -472,18 +362,6 @@ impl<'a> Run<'a> {
         self.matched += 1;
         Ok(())
     }
-
-    /// Ids behind one of the probed ways, if it is short.
-    async fn probe(&self, plan: &Plan, rows_max: usize) -> Result<Option<IdList>, Error> {
-        let mut best: Option<IdList> = None;
-        for way in plan.probes.iter().take(WAYS_MAX) {
-            let bound = best.as_ref().map_or(rows_max, IdList::len);
-            if let Some(list) = self.state.ids_of_path(way, bound).await? {
-                best = Some(list);
-            }
-        }
-        Ok(best)
-    }
 }
 
 #[cfg(test)]
@@ -494,7 +372,7 @@ impl Run<'_> {
 }
 
 impl Walk {
-    /// Whether another way can be tried.
+    /// Whether another access path can be tried.
     fn may_probe(&self) -> bool {
         !self.plan.probes.is_empty() && matches!(self.feed, Feed::Rows(_))
     }
@@ -508,5 +386,5 @@ impl Walk {
 
 /// The id in an entity's key.
 fn id_of(key: &[u8]) -> &str {
-    key.get(1..).and_then(|id| std::str::from_utf8(id).ok()).unwrap_or_default()
+    std::str::from_utf8(id_part(key)).expect("an id is a text")
 }

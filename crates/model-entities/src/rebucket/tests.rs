@@ -14,7 +14,7 @@ use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use store::{
     Clock, Deadline, Durability, EmbeddedOptions, FeedOptions, HostileOptions, MemoryOptions, Store,
-    TenantName,
+    TenantName, Timestamp,
 };
 
 use super::*;

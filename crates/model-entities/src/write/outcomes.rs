@@ -5,7 +5,7 @@ use parking_lot::Mutex;
 
 const EACH: &str = "each operation has an outcome";
 
-/// Outcomes, in the order of the operations. No lock is held longer than one of them is looked at.
+/// Outcomes, in the order of the operations. A lock is taken only while one of them is read or set.
 pub(super) struct Outcomes(Mutex<Vec<Option<Result<Change, Error>>>>);
 
 impl Outcomes {

@@ -11,6 +11,7 @@ use smallvec::SmallVec;
 use store::{Commit, Condition, Limits, Row, Stamp, Timestamp, Write, later_wins};
 
 use super::Request;
+use crate::histories::damaged_header;
 use crate::in_use::{Notes, unnoted};
 use crate::tenant::TenantState;
 use crate::watch::Watch;
@@ -28,7 +29,7 @@ pub(super) struct PendingCommit {
     key: Bytes,
     stamp: Option<Stamp>,
     writes: Vec<Write>,
-    /// Whether the writes of several operations stand one after another.
+    /// Whether these are the writes of several operations, one after another.
     is_chain: bool,
     /// So many writes are more than operations on one entity amount to.
     chain_max: usize,
@@ -36,7 +37,7 @@ pub(super) struct PendingCommit {
     stored: Option<Bytes>,
     feed: Records,
     watch: Watch,
-    /// What the entity row holds, or is to hold.
+    /// What is in the entity's row, or is to be.
     pub(super) bytes: Option<Bytes>,
     /// The head row of its history.
     pub(super) head: Vec<u8>,
@@ -52,11 +53,23 @@ pub(super) struct PendingCommit {
 
 impl PendingCommit {
     /// `header_row`: the header of the history of an entity that is not there.
-    pub(super) fn new(id: &str, row: Option<Row>, header_row: Option<Row>, watch: Watch) -> Self {
+    ///
+    /// # Errors
+    ///
+    /// If the header is damaged.
+    pub(super) fn new(
+        id: &str,
+        row: Option<Row>,
+        header_row: Option<Row>,
+        watch: Watch,
+    ) -> Result<Self, Error> {
         let stamp = row.as_ref().map(|row| row.stamp);
         let bytes = row.map(|row| row.value);
-        let last = header_row.as_ref().and_then(|row| Header::parse(&row.value)).map(|header| header.last);
-        Self {
+        let last = header_row
+            .as_ref()
+            .map(|row| Header::parse(&row.value).map(|header| header.last).ok_or_else(damaged_header));
+        let last = last.transpose()?;
+        Ok(Self {
             key: keys::entity(id),
             stamp,
             writes: Vec::new(),
@@ -71,7 +84,7 @@ impl PendingCommit {
             header_row,
             header: None,
             given: Some(SmallVec::new()),
-        }
+        })
     }
 
     /// Which attributes have index rows.
@@ -106,7 +119,7 @@ impl PendingCommit {
         writes.sum::<usize>() + self.bytes.as_ref().map_or(0, Bytes::len) + self.head.len()
     }
 
-    /// Checks a precondition against what is held, and has not expired.
+    /// Checks a precondition against what is stored, and has not expired.
     pub(super) fn check(&self, request: Request<'_>) -> Result<(), Error> {
         let Request { id, required, operation, now } = request;
         if *required == Precondition::default() {
@@ -117,7 +130,7 @@ impl PendingCommit {
         required.check(id, stored.as_ref(), operation.creates())
     }
 
-    /// One operation on what is held or drafted.
+    /// One operation on what is stored or pending.
     pub(super) fn think(
         &mut self,
         state: &TenantState,
@@ -135,7 +148,7 @@ impl PendingCommit {
         self.take(state, id, Before { stored: stored.as_ref(), live: live.as_ref() }, outcome, now)
     }
 
-    /// What is held or drafted, without what of it has expired.
+    /// What is stored or pending, without what of it has expired.
     fn live(&self, now: Timestamp) -> Result<Option<Bytes>, Error> {
         Ok(self.bytes.clone().map(|bytes| live_bytes(bytes, now)).transpose()?.flatten())
     }

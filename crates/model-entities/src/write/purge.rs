@@ -99,7 +99,7 @@ fn pending_purge(
     watch: Watch,
     now: Timestamp,
 ) -> Result<Option<Commit>, Error> {
-    let mut pending = PendingCommit::new(id, row, None, watch);
+    let mut pending = PendingCommit::new(id, row, None, watch)?;
     let stored = pending.bytes.clone();
     let Some(bytes) = &stored else {
         return Ok(None);

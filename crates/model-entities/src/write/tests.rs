@@ -11,7 +11,8 @@ use entity::testing::{plain::PlainEntity, plain::apply_plainly};
 use entity::{Draft, EntityView, Fate, LimitName, MergeOptions, TermId, change_records, keys};
 use proptest::prelude::*;
 use store::{
-    Clock, Commit, Cursor, Deadline, Direction, Partition, Range, Store, TenantName, Write, WriteIds,
+    Clock, Commit, Cursor, Deadline, Direction, ErrorKind, Partition, Range, Store, TenantName, Write,
+    WriteIds,
 };
 
 use super::*;

@@ -5,10 +5,9 @@ use crate::history::tests::tenant;
 use crate::policy::{HistoryPolicy, HistoryRule};
 use crate::write::{tests::options, tests::run, tests::store};
 use crate::{Entities, Options};
-use entity::AggregateMethod;
-use entity::Kind;
 use entity::query::{Query, TypeQuery};
-use entity::{HistoryRequest, TimeProperty, TimeSpan};
+use entity::{AggregateMethod, HistoryRequest, InstanceId, Instances, Operation};
+use smallvec::smallvec;
 use std::time::Duration;
 use store::TenantName;
 

@@ -1,6 +1,6 @@
 //! Entities are found by what they were, living or gone.
 
-use entity::query::Filter;
+use entity::query::{Filter, TypeQuery};
 use entity::{Attribute, Draft, Instance, Kind, Operation, ScopeQuery};
 use proptest::prelude::*;
 use smallvec::smallvec;

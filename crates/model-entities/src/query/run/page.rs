@@ -75,14 +75,14 @@ impl Run<'_> {
         while matches.peek().is_some() && self.behind() > self.query.offset.saturating_add(self.page.len()) {
             let batch: Vec<_> = matches.by_ref().take(BATCH).collect();
             let missing: Vec<&str> =
-                batch.iter().filter(|(_, held)| held.is_none()).map(|(id, _)| &**id).collect();
+                batch.iter().filter(|(_, cached)| cached.is_none()).map(|(id, _)| &**id).collect();
             let mut read = match missing.as_slice() {
                 [] => Vec::new(),
                 ids => self.state.rows(ids).await?,
             }
             .into_iter();
-            for (_, held) in batch {
-                let entity = match held {
+            for (_, cached) in batch {
+                let entity = match cached {
                     Some(entity) => Some(entity),
                     None => match read.next().flatten() {
                         Some(row) => self.still_matching(row.value)?,

@@ -68,24 +68,24 @@ mod tests {
             let mut heap = Heap::default();
             let mut order: Vec<u32> = (0..count).map(|_| random.random_range(0..50)).collect();
             heap.fill(0..order.len(), |one, other| order[one] < order[other]);
-            let mut held: Vec<usize> = (0..order.len()).collect();
+            let mut left: Vec<usize> = (0..order.len()).collect();
             while let Some(first) = heap.first() {
-                assert_eq!(Some(order[first]), held.iter().map(|at| order[*at]).min());
+                assert_eq!(Some(order[first]), left.iter().map(|at| order[*at]).min());
                 if random.random_range(0..3) == 0 {
                     heap.pop_first(|one, other| order[one] < order[other]);
-                    held.retain(|at| *at != first);
+                    left.retain(|at| *at != first);
                 } else {
                     order[first] += random.random_range(1..20);
                     if order[first] > 200 {
                         order[first] = u32::MAX;
                         heap.pop_first(|one, other| order[one] < order[other]);
-                        held.retain(|at| *at != first);
+                        left.retain(|at| *at != first);
                         continue;
                     }
                     heap.sift_first(|one, other| order[one] < order[other]);
                 }
             }
-            assert!(held.is_empty());
+            assert!(left.is_empty());
         }
     }
 }
