@@ -145,11 +145,7 @@ impl InstanceHead<'_> {
     }
 }
 
-/// Appends an instance with these times.
-///
-/// # Panics
-///
-/// If it has no value.
+/// Appends an instance with these times; one without a value, which `apply` refuses, as `null`.
 pub fn put_instance(out: &mut Vec<u8>, instance: &Instance, created: Timestamp, modified: Timestamp) {
     let start = out.len();
     let head = InstanceHead {
@@ -163,7 +159,7 @@ pub fn put_instance(out: &mut Vec<u8>, instance: &Instance, created: Timestamp, 
         has_extras: !instance.extras.is_empty(),
     };
     head.put(out);
-    put_text(out, instance.value.as_deref().expect("an instance without a value is refused before"));
+    put_text(out, instance.value.as_deref().unwrap_or("null"));
     if !instance.extras.is_empty() {
         put_varint(out, instance.extras.len() as u64);
         for (tag, text) in &instance.extras {
