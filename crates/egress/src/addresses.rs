@@ -17,7 +17,8 @@ pub fn is_public_address(address: IpAddr) -> bool {
 fn is_public_v4(address: Ipv4Addr) -> bool {
     let [first, second, third, _] = address.octets();
     let is_shared = first == 100 && second & 0xc0 == 64;
-    let is_protocol = first == 192 && second == 0 && third == 0;
+    // 192.88.99.0/24 was that of relays of 6to4.
+    let is_protocol = first == 192 && (second == 0 && third == 0 || second == 88 && third == 99);
     let is_benchmark = first == 198 && second & 0xfe == 18;
     let is_reserved = first == 0 || first >= 240;
     !(address.is_loopback()
@@ -33,14 +34,12 @@ fn is_public_v4(address: Ipv4Addr) -> bool {
 
 /// The IPv4 address that an IPv6 address of a translator (NAT64, 6to4) leads to.
 fn embedded_v4(address: Ipv6Addr) -> Option<Ipv4Addr> {
-    let octets = address.octets();
-    let at = match address.segments() {
-        [0x64, 0xff9b, 0, 0, 0, 0, ..] => 12,
-        [0x2002, ..] => 2,
-        _ => return None,
-    };
-    let inner: [u8; 4] = octets.get(at..at + 4)?.try_into().ok()?;
-    Some(Ipv4Addr::from(inner))
+    match address.segments() {
+        [0x64, 0xff9b, 0, 0, 0, 0, high, low] | [0x2002, high, low, ..] => {
+            Some(Ipv4Addr::from_bits(u32::from(high) << 16 | u32::from(low)))
+        }
+        _ => None,
+    }
 }
 
 fn is_public_v6(address: Ipv6Addr) -> bool {
@@ -76,7 +75,21 @@ mod tests {
             ("::", false),
             ("::1", false),
             ("::ffff:127.0.0.1", false),
+            ("::ffff:8.8.8.8", true),
+            ("::ffff:169.254.169.254", false),
+            ("::ffff:0:127.0.0.1", false),
             ("64:ff9b::7f00:1", false),
+            ("64:ff9b::a9fe:a9fe", false),
+            ("64:ff9b:1::808:808", false),
+            ("2002:808:808::1", true),
+            ("2002:a00:1::", false),
+            ("2001:0:808:808::", false),
+            ("fec0::1", false),
+            ("fd00:ec2::254", false),
+            ("ff0e::1", false),
+            ("5f00::1", false),
+            ("192.88.99.1", false),
+            ("100::1", false),
             ("2002:7f00:1::", false),
             ("2001:db8::1", false),
             ("2001:0:7f00:1::", false),

@@ -204,9 +204,10 @@ fn kept_over_redirect(headers: &HeaderMap) -> HeaderMap {
     kept.map(|(name, value)| (name.clone(), value.clone())).collect()
 }
 
-/// Where an answer sends us on to.
+/// Where an answer redirects to.
 fn redirected(url: &Url, response: &Response) -> Result<Url, Error> {
     let location = response.headers().get(LOCATION).and_then(|location| location.to_str().ok());
-    let location = location.ok_or_else(|| Error::Failed(format!("{url} redirects to nowhere")))?;
-    url.join(location).map_err(|error| Error::Failed(format!("{url} redirects to {location:?}: {error}")))
+    // Without the URLs, which may hold secrets.
+    let location = location.ok_or_else(|| Error::Failed("it redirects to nowhere".to_owned()))?;
+    url.join(location).map_err(|error| Error::Failed(format!("it redirects to what is no URL: {error}")))
 }

@@ -2,10 +2,20 @@
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use anyhow::Context as _;
+use egress::{Client, ClientOptions, Names, Others, Policy, Redirects, Request};
+use http::{HeaderMap, HeaderValue, Method, header};
 
 use crate::cli::{Backup, Restore};
+
+/// The longest wait for a connection to the server.
+const CONNECT_DURATION_MAX: Duration = Duration::from_secs(10);
+/// The longest that a server may write: it answers when all is copied.
+const BACKUP_DURATION_MAX: Duration = Duration::from_hours(7 * 24);
+/// The largest answer of a server.
+const ANSWER_BYTES_MAX: usize = 64 * 1024;
 
 /// Writes a backup, from a running server or from a folder.
 ///
@@ -50,20 +60,36 @@ async fn copy_store(data: &Path, folder: &Path) -> anyhow::Result<()> {
 
 /// Asks a server on this machine to write the backup: it knows what is not on disk yet.
 async fn ask_server(server: &str, folder: &Path) -> anyhow::Result<()> {
-    let is_url = reqwest::Url::parse(server).is_ok_and(|url| matches!(url.scheme(), "http" | "https"));
+    // Whom the operator names is called, wherever that is.
+    let policy = Policy::of_others(Others::Any);
     anyhow::ensure!(
-        is_url,
+        policy.check_url(server).is_ok(),
         "--server {server}: the URL of a running server is wanted, like http://127.0.0.1:1026"
     );
-    let url = format!("{}/admin/backup", server.trim_end_matches('/'));
-    let body = serde_json::json!({ "folder": folder }).to_string();
     // A provider can be installed once; it being there already is as good.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    let client = reqwest::Client::builder().no_proxy().build().context("cannot start an HTTP client")?;
-    let request = client.post(&url).header("content-type", "application/json").body(body);
-    let response = request.send().await.with_context(|| format!("cannot reach {url}"))?;
-    let status = response.status();
-    let text = response.text().await.with_context(|| format!("{url} broke off"))?;
-    anyhow::ensure!(status.is_success(), "{url} answered {status}: {}", text.trim());
+    let options = ClientOptions {
+        policy,
+        names: Names::System,
+        connect_duration_max: CONNECT_DURATION_MAX,
+        duration_max: BACKUP_DURATION_MAX,
+        answer_bytes_max: ANSWER_BYTES_MAX,
+        redirects: Redirects::Answers,
+        roots: Vec::new(),
+    };
+    let url = format!("{}/admin/backup", server.trim_end_matches('/'));
+    let mut headers = HeaderMap::new();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    let body = serde_json::json!({ "folder": folder }).to_string();
+    let request = Request { method: Method::POST, url: url.clone(), headers, body: body.into() };
+    let client = Client::new(options).context("cannot start an HTTP client")?;
+    let answer = client.call(request).await.with_context(|| format!("cannot reach {url}"))?;
+    let status = answer.status();
+    let text = answer.body().await.with_context(|| format!("{url} broke off"))?;
+    anyhow::ensure!(
+        status.is_success(),
+        "{url} answered {status}: {}",
+        String::from_utf8_lossy(&text).trim()
+    );
     Ok(())
 }

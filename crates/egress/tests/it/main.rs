@@ -236,6 +236,34 @@ async fn answers_have_limits_of_size_and_time() {
     assert_eq!(read(&short, &server.url("/silent")).await, Err(Error::TimedOut(hasty)));
 }
 
+/// Neither does a server that accepts connections and says nothing keep a caller for longer than connecting may take.
+#[tokio::test]
+async fn connecting_has_a_limit_of_its_own() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let hasty = ClientOptions {
+        connect_duration_max: Duration::from_millis(100),
+        ..options(Policy::of_others(Others::Any))
+    };
+    let refused = read(&Client::new(hasty).unwrap(), &format!("https://127.0.0.1:{port}/")).await;
+    assert!(matches!(refused, Err(Error::Failed(_))), "the TLS handshake counts: {refused:?}");
+}
+
+/// A URL may hold a secret: no error repeats it.
+#[tokio::test]
+async fn errors_do_not_repeat_secrets() {
+    let nowhere = Says::Text("HTTP/1.1 302 Found\r\ncontent-length: 0\r\n\r\n".to_owned());
+    let pages = [("/secret", nowhere), ("/secret/wrong", redirect("http://[secret"))];
+    let server = Server::start("127.0.0.1", &pages).await;
+    let any = client(Others::Any);
+    let urls =
+        ["http://u:secret@127.0.0.1:1/secret", "ftp://u:secret@x.example/", "secret"].map(str::to_owned);
+    for url in urls.into_iter().chain(["/secret", "/secret/wrong"].map(|path| server.url(path))) {
+        let error = read(&any, &url).await.unwrap_err();
+        assert!(!error.to_string().contains("secret"), "{error}");
+    }
+}
+
 #[tokio::test]
 async fn certificates_are_checked_and_own_roots_count() {
     let made = rcgen::generate_simple_self_signed(vec!["tls.example".to_owned()]).unwrap();
