@@ -46,7 +46,7 @@ pub(crate) fn front_end(admin: &Admin, entities: &Entities) -> FrontEnd {
             get("/actuator/info", &INFO, handler(admin, info)),
             get("/ngsi-ld/ex/v1/ping", &PING, handler(admin, live)),
             get("/ngsi-ld/ex/v1/version", &VERSION, handler(admin, version)),
-            // Names of tenants tell whose data there is.
+            // Names of tenants say whose data there is.
             Route { is_admin: true, ..get(TENANTS_PATH, &TENANTS, handler(entities, tenants)) },
             Route {
                 method: Method::DELETE,
@@ -58,7 +58,7 @@ pub(crate) fn front_end(admin: &Admin, entities: &Entities) -> FrontEnd {
     }
 }
 
-/// What Stellio and Scorpio tell of their build.
+/// What Stellio and Scorpio say of their build.
 async fn info(_: Admin, _: Request) -> Response {
     let build = json!({
         "group": "twinfold", "artifact": "twinfold", "name": "twinfold", "version": env!("CARGO_PKG_VERSION"),

@@ -15,7 +15,7 @@ mod variables;
 
 const EXAMPLES: &str = "\
 Examples:
-  twinfold serve                                    listen on 127.0.0.1:1026, keep data in ./data
+  twinfold serve                                    listen on 127.0.0.1:1026, store data in ./data
   twinfold serve --store memory --listen 0.0.0.0:0  a throw-away server on a free port
   twinfold serve --settings /etc/twinfold.toml      settings from a file
   TWINFOLD_DATA=/srv/twins twinfold serve           settings from the environment
@@ -153,7 +153,7 @@ pub(crate) fn parse(arguments: &[OsString]) -> anyhow::Result<Parsed> {
         return finish(&Cli::command(), &matches, &name, None);
     };
     // Values of the file become defaults: flags and variables then win by clap's own rules, and
-    // its checks hold for the file, too.
+    // its checks apply to the file, too.
     let entries = file::read(&path)?;
     let command = Cli::command().mut_subcommand(&name, |sub| {
         let in_file =
@@ -161,7 +161,7 @@ pub(crate) fn parse(arguments: &[OsString]) -> anyhow::Result<Parsed> {
         entries.iter().fold(sub, in_file)
     });
     let file = SettingsFile { path, entries };
-    // Flags and variables were understood above: what is wrong now stands in the file.
+    // Flags and variables were understood above: what is wrong now is in the file.
     let matches = command.clone().try_get_matches_from(arguments).map_err(|error| {
         let name = variables::flag(&error).map(|long| long.replace('-', "_"));
         let line = file.entries.iter().find(|entry| name.as_deref() == Some(entry.name));

@@ -19,7 +19,7 @@ mod phase {
     pub(super) const BUSY: u8 = 2;
 }
 
-/// What a connection is told to do.
+/// What a connection is ordered to do.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[repr(u8)]
 pub(crate) enum Order {
@@ -88,7 +88,7 @@ impl Connection {
         }
     }
 
-    /// What it is told to do; registers the task to be woken by an order if `first`.
+    /// What it is ordered to do; registers the task to be woken by an order if `first`.
     pub(crate) fn order(&self, context: &Context<'_>, first: bool) -> Order {
         if first {
             self.waker.register(context.waker());
@@ -107,7 +107,7 @@ impl Connection {
         before < order as u8
     }
 
-    /// Why it is beyond patience, if it is.
+    /// Which limit of time it has exceeded, if any.
     fn overdue(&self, now: u32, patience: Patience) -> Option<&'static str> {
         let spent = u64::from(now.saturating_sub(self.since.load(Ordering::Relaxed)));
         let beyond = |limit: Duration| spent > limit.as_secs() + u64::from(limit.subsec_nanos() > 0);
@@ -186,14 +186,14 @@ impl Connections {
         }
     }
 
-    /// Sets the clock and ends connections that are beyond patience; answers how many. To be called
+    /// Sets the clock and ends connections that have exceeded a limit of time; answers how many. To be called
     /// about once a second. Cost: one look at each connection.
     pub(crate) fn sweep(&self, patience: Patience) -> usize {
         let now = u32::try_from(self.started.elapsed().as_secs()).unwrap_or(u32::MAX);
         self.clock.store(now, Ordering::Relaxed);
         let mut ended = 0;
         for connection in self.open.lock().values() {
-            // One that was told before, and has not come to it yet, is not counted again.
+            // One that was ordered before, and has not ended yet, is not counted again.
             if let Some(limit) = connection.overdue(now, patience)
                 && connection.tell(Order::Kill)
             {

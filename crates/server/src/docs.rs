@@ -1,5 +1,5 @@
 //! `/docs`: the server's own routes described, those of health and administration and those that clients of other brokers ask
-//! for. Each is declared with its handler; here stands what they have in common.
+//! for. Each is declared with its handler; here is what they have in common.
 
 use api_http::{
     ApiDescription, Content, Document, FrontEnd, Gives, Operation, Refusal, Request, Response, Route,

@@ -152,7 +152,7 @@ async fn serve(
     // Dropping listeners refuses new connections.
     drop((main, health));
     set_closed(phase);
-    // An error says that nobody is left to tell.
+    // An error says that nobody is left to listen.
     let _ = told.wait_for(|phase| *phase == Phase::Gone).await;
     sweep.abort();
 }

@@ -1,4 +1,4 @@
-//! Listening: connections are counted, told apart by their first bytes, and served, one task each. `door.rs` says on which
+//! Listening: connections are counted, recognised by their first bytes (TLS, HTTP/2, HTTP/1.1), and served, one task each. `door.rs` says on which
 //! thread.
 
 use std::net::SocketAddr;
@@ -25,7 +25,7 @@ use crate::socket::Socket;
 use crate::tls::{HTTP2, Tls};
 use crate::vital::begins_vital;
 
-/// Connections the kernel may hold ready for us (it takes the least of this and `somaxconn`).
+/// Connections that the kernel may queue for us (it takes the least of this and `somaxconn`).
 const BACKLOG: u32 = 8192;
 /// How long the acceptor rests when the process has no file descriptor left.
 const ACCEPT_REST: Duration = Duration::from_millis(50);
@@ -155,7 +155,7 @@ impl Listening {
         }
     }
 
-    /// Ends connections that are beyond patience, and gives memory back that nobody uses, until the task is dropped.
+    /// Ends connections that take too long, and gives memory back that nobody uses, until the task is dropped.
     pub(crate) async fn sweep(self: Arc<Self>) {
         let mut ticks = tokio::time::interval(SWEEP_INTERVAL);
         ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
@@ -181,7 +181,7 @@ impl Listening {
                 }
                 Err(error) => {
                     metrics.connections.tls_reloads_failed.fetch_add(1, Ordering::Relaxed);
-                    tracing::error!(error = format!("{error:#}"), "TLS stays as it was");
+                    tracing::error!(error = format!("{error:#}"), "the TLS certificate stays as it was");
                 }
             }
         }
@@ -294,7 +294,7 @@ impl Listening {
     }
 }
 
-/// Drives `serving` to its end, and tells it to finish or drops it when the connection is told to.
+/// Drives `serving` to its end, and has it finish or drops it when the connection is ordered to.
 async fn obey<S>(
     connection: &Connection,
     serving: S,
@@ -322,7 +322,7 @@ where
     .await
 }
 
-/// The output of `work`, or `None` if the connection is told to end before.
+/// The output of `work`, or `None` if the connection is ordered to end before.
 async fn until_told<F: Future>(connection: &Connection, work: F) -> Option<F::Output> {
     let mut work = std::pin::pin!(work);
     std::future::poll_fn(|context| match connection.order(context, true) {

@@ -11,7 +11,7 @@ const SENT_BY_OTHERS: [HeaderName; 4] =
 /// And all fields that begin so.
 const SENT_BY_PROXIES: &str = "x-forwarded-";
 
-/// Whether the head of a request names this machine, and nothing in it tells of a proxy or a browser.
+/// Whether the head of a request names this machine, and nothing in it shows a proxy or a browser.
 /// A name that merely resolves to this machine is not enough: a page may have made it do so.
 pub(crate) fn is_direct(uri: &Uri, headers: &HeaderMap) -> bool {
     let mut named = uri.authority().is_some();
@@ -74,7 +74,7 @@ mod tests {
         check("/admin/backup", &[("host", "localhost@example.org")], false);
         check("/admin/backup", &[("host", "x@localhost")], false);
         check("/admin/backup", &[], false);
-        // HTTP/2 tells the host in the target, as HTTP/1.1 may.
+        // HTTP/2 names the host in the target, as HTTP/1.1 may.
         check("http://localhost:1026/admin/backup", &[], true);
         check("http://example.org/admin/backup", &[("host", "localhost")], false);
         check("http://localhost/admin/backup", &[("host", "example.org")], false);

@@ -39,7 +39,7 @@ use settings::WrongSetting;
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// Exit codes; told by `twinfold serve --help`.
+/// Exit codes; listed by `twinfold serve --help`.
 mod exit {
     pub(crate) const FAILURE: u8 = 1;
     pub(crate) const WRONG_SETTING: u8 = 2;

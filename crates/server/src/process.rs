@@ -5,7 +5,7 @@ use crate::metrics::Exposition;
 /// Ticks of processor time a second: fixed in Linux' interface to programs.
 const TICKS_PER_SECOND: u64 = 100;
 
-/// A block of its own kind to the allocator, that none keeps for the next.
+/// A block so large that the allocator does not reuse it.
 const PROMPT_BYTES: usize = 8 << 20;
 
 /// Has the allocator look whether memory that was freed a while ago is to go back to the system. It does so only when a
@@ -39,7 +39,7 @@ pub(crate) fn write(out: &mut Exposition) {
     }
 }
 
-/// User and system ticks of `/proc/self/stat`; the name of the program may hold blanks and brackets.
+/// User and system ticks of `/proc/self/stat`; the name of the program may contain blanks and brackets.
 fn cpu_ticks(stat: &str) -> Option<u64> {
     let (_, after_name) = stat.rsplit_once(')')?;
     let mut fields = after_name.split_ascii_whitespace().skip(11);

@@ -17,7 +17,7 @@ use crate::units::{Durability, FreeSpace};
 pub(crate) async fn open(settings: &Settings, clock: Clock) -> anyhow::Result<Store> {
     match settings.general.store {
         Engine::Memory => {
-            // Age fills memory; the newest changes, and what hooks were not told, are kept.
+            // Age fills memory: only the newest changes are stored, and those that hooks have not read.
             let feed = FeedOptions { age_min: Duration::ZERO, ..feed(settings) };
             Ok(Store::memory(MemoryOptions { clock, feed }))
         }
@@ -51,7 +51,7 @@ fn options(settings: &Settings, clock: Clock) -> EmbeddedOptions {
     }
 }
 
-/// Opens the store of a folder that must hold one.
+/// Opens the store of a folder; there must be one.
 ///
 /// # Errors
 ///

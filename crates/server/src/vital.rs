@@ -8,7 +8,7 @@ pub(crate) fn is_vital(path: &str) -> bool {
     matches!(path, "/health/live" | "/health/ready" | "/metrics")
 }
 
-/// What the first bytes of a connection tell; `None`: too few came.
+/// What the first bytes of a connection say; `None`: too few came.
 pub(crate) fn begins_vital(bytes: &[u8]) -> Option<bool> {
     let mut open = false;
     for begin in VITAL {

@@ -25,7 +25,7 @@ struct Welcome {
     facts: std::sync::Arc<serde_json::Value>,
 }
 
-/// The route, which tells of these APIs.
+/// The route, whose page lists these APIs.
 pub(crate) fn front_end(apis: &[Served]) -> FrontEnd {
     let mut links = String::new();
     for (name, base, docs) in apis {

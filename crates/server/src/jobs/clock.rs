@@ -39,8 +39,8 @@ fn tell(Jump { is_forward, by }: Jump) {
     } else {
         tracing::warn!(
             ?by,
-            "the clock was set back: of what was written before, times of later writes go on a microsecond apart until \
-             the clock has caught up"
+            "the clock was set back: times of writes go on from the last one, a microsecond apart, until the clock has \
+             caught up"
         );
     }
 }

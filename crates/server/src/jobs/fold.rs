@@ -46,7 +46,7 @@ async fn fold(strands: &Strands, folds: &AtomicU64, folds_failed: &AtomicU64) {
         let (strand, encoding) = strands.next_to_fold().await;
         match strands.fold(&strand, encoding).await {
             Ok(true) => _ = folds.fetch_add(1, Ordering::Relaxed),
-            // Writers kept coming first, or there was nothing left to fold.
+            // Other writers were always first, or there was nothing left to fold.
             Ok(false) => {}
             // There is nothing left to fold.
             Err(_) if strand.partition.tenant.is_ended() => {}

@@ -31,7 +31,7 @@ async fn run(work: Work) {
             () = work.entities.index_wanted() => false,
         };
         if is_tick && let Err(error) = work.entities.sweep_in_use().await {
-            tracing::warn!(error = chain(&error), "cannot look after what is in use");
+            tracing::warn!(error = chain(&error), "cannot find out which attributes queries use");
         }
         let entities = match lease.hold().await {
             Ok(true) => work.entities.build_indexes().await,

@@ -55,7 +55,7 @@ impl JobLease {
 /// Ticks of one job, on the node that has its lease. Work that outlasts the lease may be done by another node, too: a job
 /// must bear that.
 pub(crate) struct LeasedTicker {
-    /// The lease that stands for the job.
+    /// The lease of the job.
     lease: JobLease,
     ticks: Interval,
 }
@@ -120,7 +120,7 @@ mod tests {
         assert!(!is_due(&mut first, SOON / 2).await, "not at once");
         assert!(is_due(&mut first, SOON + SPREAD).await, "but soon");
         assert!(!is_due(&mut second, INTERVAL * 2).await, "another node has the lease");
-        assert!(is_due(&mut first, INTERVAL).await, "and keeps it");
+        assert!(is_due(&mut first, INTERVAL).await, "and renews it");
         clock.set(Timestamp(i64::MAX / 2));
         assert!(!is_due(&mut second, INTERVAL * 2).await, "whatever the clock is set to");
         assert!(is_due(&mut first, INTERVAL).await);

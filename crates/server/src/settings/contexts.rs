@@ -26,7 +26,7 @@ settings_table! {
         /// Redirects a fetch may follow
         redirects_max: usize = "3", "COUNT";
 
-        /// Parsed contexts kept in memory
+        /// Parsed contexts cached in memory
         cached_max as "contexts_cached_max": usize = "1000", "COUNT";
     }
 }

@@ -13,17 +13,17 @@ settings_table! {
         /// Memory for the engine's cache of blocks
         block_cache_bytes: ByteCount = "128MiB", "SIZE";
 
-        /// Bytes of the disk that are kept free: with less, writes are refused (507) and removals taken; `auto`: the smaller of
+        /// Bytes of the disk that stay free: with less, writes are refused (507) and removals taken; `auto`: the smaller of
         /// 1 GiB and a twentieth of the disk
         disk_free_min: FreeSpace = "auto", "SIZE";
 
-        /// The newest changes, in bytes, that the store's feed keeps whatever else
+        /// The newest changes, in bytes, that the feed always stores
         feed_bytes_min: ByteCount = "64MiB", "SIZE";
 
-        /// The age up to which the feed keeps changes
+        /// The age up to which the feed stores changes
         feed_age_min: Span = "1h", "SPAN";
 
-        /// What the feed keeps at most, be they young or not yet told to hooks
+        /// The most bytes that the feed stores, even if changes are younger or hooks have not read them
         feed_bytes_max: ByteCount = "1GiB", "SIZE";
     }
 }

@@ -43,7 +43,7 @@ pub(crate) enum AttributeIndexes {
 }
 
 impl Entities {
-    /// Checks what no single value can tell.
+    /// Checks the values, and that they fit together.
     pub(super) fn check(&self) -> anyhow::Result<()> {
         anyhow::ensure!(!self.purge_interval.0.is_zero(), "purge_interval must be above 0");
         Ok(())

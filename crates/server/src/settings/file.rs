@@ -101,7 +101,7 @@ fn within(table: &Table) -> String {
     if table.name.is_empty() { " before all tables".to_owned() } else { format!(" in [{}]", table.name) }
 }
 
-/// Where a key that is not in `table` stands, or what it may have been meant for.
+/// Where a key belongs that is not in `table`, or what it may have been meant for.
 fn hint(table: &Table, key: &str) -> String {
     let fields = || TABLES.iter().flat_map(|table| table.fields.iter().map(move |field| (table, field)));
     let place = |table: &Table, key: &str| match table.name {

@@ -17,7 +17,7 @@ settings_table! {
         /// Folder that holds the data; made if it is missing
         data: PathBuf = "./data", "DIR";
 
-        /// Engine: `embedded` keeps data in the folder, `memory` forgets it at exit
+        /// Engine: `embedded` stores data in the folder, `memory` loses it at exit
         store: Engine = "embedded", "ENGINE";
 
         /// When a write is acknowledged: `sync`, on disk; `interval:100ms`, before, synced so often
@@ -31,7 +31,7 @@ settings_table! {
     }
 }
 
-/// Where data is kept.
+/// Where data is stored.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
 pub(crate) enum Engine {
     /// In the data folder (RocksDB).
@@ -41,7 +41,7 @@ pub(crate) enum Engine {
 }
 
 impl General {
-    /// Checks what no single value can tell.
+    /// Checks the values, and that they fit together.
     pub(super) fn check(&self) -> anyhow::Result<()> {
         anyhow::ensure!(
             self.buckets.is_power_of_two(),

@@ -1,4 +1,4 @@
-//! Settings of the history of entities: what is recorded, how long it is kept.
+//! Settings of the history of entities: what is recorded, and for how long.
 
 use std::str::FromStr;
 use std::time::Duration;
@@ -30,7 +30,7 @@ settings_table! {
 pub(crate) struct HistoryRules(Vec<HistoryRule>);
 
 impl History {
-    /// What the model is to record and keep.
+    /// What the model is to record, and for how long.
     pub(crate) fn policy(&self) -> HistoryPolicy {
         let mut rules = self.rules.0.clone();
         if self.record == Switch::Off {
@@ -39,7 +39,7 @@ impl History {
         HistoryPolicy { rules }
     }
 
-    /// Checks what no single value can tell.
+    /// Checks the values, and that they fit together.
     ///
     /// # Errors
     ///

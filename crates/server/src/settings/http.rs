@@ -76,7 +76,7 @@ pub(crate) enum Admin {
 }
 
 impl Http {
-    /// Checks what no single value can tell.
+    /// Checks the values, and that they fit together.
     pub(super) fn check(&self) -> anyhow::Result<()> {
         at_least_one(&[
             ("page_rows_max", self.page_rows_max),

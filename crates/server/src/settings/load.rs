@@ -28,7 +28,7 @@ settings_table! {
 }
 
 impl Load {
-    /// Checks what no single value can tell.
+    /// Checks the values, and that they fit together.
     pub(super) fn check(&self) -> anyhow::Result<()> {
         at_least_one(&[("answer_bytes_max", self.answer_bytes_max.as_usize())])?;
         above_zero(&[("answer_duration_max", self.answer_duration_max)])

@@ -28,7 +28,7 @@ settings_table! {
         /// The most linked entities in one answer
         join_entities_max: usize = "10000", "COUNT";
 
-        /// The most instances of attributes in one answer about the past; more of them come in parts (206)
+        /// The most instances of attributes in one answer about history; more of them come in parts (206)
         temporal_instances_max: usize = "100000", "COUNT";
 
         /// A page of entities ends with the entity that makes it so large, as they are stored
@@ -37,7 +37,7 @@ settings_table! {
 }
 
 impl NgsiLd {
-    /// Checks what no single value can tell.
+    /// Checks the values, and that they fit together.
     pub(super) fn check(&self) -> anyhow::Result<()> {
         at_least_one(&[
             ("page_bytes_max", self.page_bytes_max.as_usize()),

@@ -16,13 +16,13 @@ settings_table! {
         /// Overwritten points of a series from which they are folded into its blocks
         overlay_points_max: usize = "16384", "COUNT";
 
-        /// Definitions of series kept in memory, about 1 KiB each
+        /// Definitions of series cached in memory, about 1 KiB each
         definitions_cached_max: usize = "50000", "COUNT";
 
         /// Series that are folded at once
         folds_max: usize = "1", "COUNT";
 
-        /// How often points are removed that are older than their series keeps them
+        /// How often points are removed that are older than the retention of their series
         retention_interval: Span = "5m", "SPAN";
 
         /// How often old blocks of series and of histories of attributes are looked for, to pack them smaller
@@ -34,7 +34,7 @@ settings_table! {
 }
 
 impl Series {
-    /// Checks what no single value can tell.
+    /// Checks the values, and that they fit together.
     pub(super) fn check(&self) -> anyhow::Result<()> {
         let block = self.block_points_max;
         anyhow::ensure!(

@@ -16,7 +16,7 @@ settings_table! {
 }
 
 impl Tls {
-    /// Checks what no single value can tell.
+    /// Checks the values, and that they fit together.
     pub(super) fn check(&self) -> anyhow::Result<()> {
         anyhow::ensure!(
             self.cert.is_some() == self.key.is_some(),

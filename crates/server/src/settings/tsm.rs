@@ -31,7 +31,7 @@ settings_table! {
 }
 
 impl Tsm {
-    /// Checks what no single value can tell.
+    /// Checks the values, and that they fit together.
     pub(super) fn check(&self) -> anyhow::Result<()> {
         anyhow::ensure!(self.answer_slots_max > 0, "answer_slots_max must be at least 1");
         at_least_one(&[
