@@ -1,26 +1,30 @@
-//! The follower: reads pages of the feed, offers their matches to receivers, hands out batches, and moves its position.
+//! The follower: reads pages of the feed, offers their matches to receivers, and hands out batches.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 
 use bytes::Bytes;
+use futures_util::future::join_all;
 use store::{Change, Cursor, Error, ErrorKind, FeedPage, SkipLog, Stamp, Store, Tenant, Timestamp, WriteIds};
 
+use crate::counters::Counters;
 use crate::options::Options;
-use crate::outbox::{Commits, load, open_slot};
-use crate::pages::{Advance, Pages};
-use crate::positions::Position;
+use crate::outbox::{load, open_slot, read_stored};
+use crate::pages::Pages;
+use crate::positions::{Position, start_of};
 use crate::queue::Message;
 use crate::receiver::Receiver;
+use crate::receivers::Receivers;
 use crate::seen::Seen;
-use crate::slot::{Plan, Slot};
-use crate::status::forget;
+use crate::slot::Slot;
 
 /// Changes of a page of the feed.
 const PAGE_CHANGES: usize = 1_000;
 /// Pages that may wait for matches of theirs; no more are read before.
 const PAGES_MAX: usize = 64;
-/// The position is stored after so many changes without a match.
-const PASSED_CHANGES_MAX: usize = 10_000;
+/// Receivers whose outboxes are looked for at a time, after a follower has begun.
+const UNSEEN_AT_ONCE: usize = 1_000;
+/// Statuses that are read beside each other.
+const STATUSES_AT_ONCE: usize = 64;
 
 /// A page of the feed that is to be matched.
 #[derive(Debug)]
@@ -54,63 +58,37 @@ pub struct Batch {
     pub messages: Vec<Message>,
 }
 
-/// What a delivery did and has, for metrics.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub struct Counters {
-    /// Pages of the feed that were read.
-    pub pages: u64,
-    /// Changes in them.
-    pub changes: u64,
-    /// Matches of them.
-    pub matches: u64,
-    /// Batches that were acknowledged.
-    pub batches: u64,
-    /// Messages in them.
-    pub messages: u64,
-    /// Batches that failed.
-    pub failures: u64,
-    /// Messages that were stored in outboxes.
-    pub stored: u64,
-    /// Messages lost because an outbox was full.
-    pub overflowed: u64,
-    /// Times that the feed was cut before it was read.
-    pub cuts: u64,
-    /// Now: receivers that are sent from their outboxes.
-    pub behind: u64,
-    /// Now: bytes of messages in memory.
-    pub memory_bytes: u64,
-}
-
 /// Follows all shards of the feed for all receivers of one kind; one node does it at a time.
 #[derive(Debug)]
 pub struct Delivery {
-    store: Store,
-    options: Options,
-    write_ids: WriteIds,
-    position: Position,
+    pub(crate) store: Store,
+    pub(crate) options: Options,
+    pub(crate) write_ids: WriteIds,
+    pub(crate) position: Position,
     /// Of the row of the position.
-    version: Stamp,
+    pub(crate) version: Stamp,
+    /// How often the position was moved before this follower began. What a status says of later moves was written by a
+    /// follower before, and never came about.
+    begun_at: u64,
     /// By shard: up to where it was read.
-    read: Vec<Cursor>,
+    pub(crate) read: Vec<Cursor>,
     /// Of the shards, those that were read last have others before them.
     next_shard: u32,
-    pages: Pages,
+    pub(crate) pages: Pages,
     seen: Seen,
-    slots: HashMap<u128, Slot>,
-    /// Receivers with something to send, to load or to write.
-    active: BTreeSet<u128>,
+    pub(crate) receivers: Receivers,
     /// Who was given a batch last: others come first.
     served: u128,
-    batches: HashMap<u64, u128>,
+    pub(crate) batches: HashMap<u64, u128>,
     next_batch: u64,
-    counters: Counters,
+    pub(crate) counters: Counters,
     /// Receivers that nothing can be read of.
     skips: SkipLog,
 }
 
 impl Delivery {
     /// Takes over as the follower of this name: whoever followed before cannot move the position any more, and ends at its next
-    /// flush. Cost: that of reading each receiver's status, and outbox if it has one.
+    /// flush. No status is read here: [`Delivery::batches`] looks for outboxes step by step. Cost: a look-up and a commit; O(receivers) in memory.
     ///
     /// # Errors
     ///
@@ -134,79 +112,120 @@ impl Delivery {
             store,
             options,
             write_ids,
+            begun_at: position.advance,
             position,
             version,
             read,
             next_shard: 0,
             pages: Pages::default(),
             seen: Seen::default(),
-            slots: HashMap::new(),
-            active: BTreeSet::new(),
+            receivers: Receivers::default(),
             served: 0,
             batches: HashMap::new(),
             next_batch: 0,
             counters: Counters::default(),
             skips: SkipLog::default(),
         };
-        delivery.set_receivers(receivers).await?;
+        receivers.into_iter().for_each(|receiver| delivery.put_receiver(receiver));
         delivery.keep_feed().await?;
         Ok(delivery)
     }
 
-    /// The receivers, all of them, as they were read after the last page. One that is gone is forgotten with its rows; its
-    /// batches under way need not be settled. One whose rows are damaged is skipped, and sent nothing. After an error, to be called again.
-    ///
-    /// # Errors
-    ///
-    /// Those of reads and of commits.
-    pub async fn set_receivers(&mut self, receivers: Vec<Receiver>) -> Result<(), Error> {
-        let mut gone: Vec<u128> = self.slots.keys().copied().collect();
-        gone.sort_unstable();
-        for receiver in receivers {
-            if let Ok(place) = gone.binary_search(&receiver.id) {
-                gone.remove(place);
-            }
-            if let Some(slot) = self.slots.get_mut(&receiver.id) {
-                slot.receiver = receiver;
-                continue;
-            }
-            let (id, tenant) = (receiver.id, receiver.tenant.clone());
-            let context = (&self.options, &self.write_ids);
-            match open_slot(&self.store, receiver, self.position.advance, context).await {
-                Ok(slot) => {
-                    if !slot.is_idle() {
-                        self.active.insert(id);
-                    }
-                    self.slots.insert(id, slot);
-                }
-                Err(error) if error.kind() == ErrorKind::TenantRemoved => {}
-                Err(error) if error.kind() == ErrorKind::Corrupt => self.note_skip(id, &tenant, &error),
-                Err(error) => return Err(error),
+    /// Takes a receiver in, or what was changed of it. To be called for all that was changed before a page is offered that was read
+    /// behind the change. Cost: O(1), nothing is read or written.
+    pub fn put_receiver(&mut self, receiver: Receiver) {
+        self.receivers.put(receiver);
+    }
+
+    /// Forgets a receiver that is gone; its batches under way need not be settled. Its rows are whoever's that removes it
+    /// ([`crate::Registry::finish_removal`]). Cost: O(its messages in memory).
+    pub fn remove_receiver(&mut self, id: u128) {
+        let Some(slot) = self.receivers.remove(id) else { return };
+        slot.open_pages().for_each(|page| self.pages.settle(page));
+        self.batches.retain(|_, receiver| *receiver != id);
+    }
+
+    /// Reads the statuses of these receivers, and removes what lies behind the position. Cost: a look-up for each, beside each other; a scan
+    /// of each outbox; a look-up of the position.
+    async fn read_slots(
+        &mut self,
+        receivers: Vec<Receiver>,
+    ) -> Result<Vec<(Receiver, Result<Slot, Error>)>, Error> {
+        if receivers.is_empty() {
+            return Ok(Vec::new());
+        }
+        self.counters.statuses_read += receivers.len() as u64;
+        let mut stored = Vec::with_capacity(receivers.len());
+        for some in receivers.chunks(STATUSES_AT_ONCE) {
+            let reads = some.iter().map(|of| read_stored(&self.store, of.clone(), self.begun_at));
+            stored.extend(join_all(reads).await);
+        }
+        // Before anything is removed: what another follower wrote that has taken over is not behind the position, but before it.
+        self.position.check(&self.store, self.options.name, self.version).await?;
+        let context = (&self.options, &self.write_ids);
+        let opened = stored
+            .into_iter()
+            .map(async |stored| open_slot(&self.store, stored?, self.begun_at, context).await);
+        Ok(receivers.into_iter().zip(join_all(opened).await).collect())
+    }
+
+    /// Has the slots of these receivers in memory. One whose tenant was removed is forgotten; one whose rows are damaged is skipped, and
+    /// sent nothing.
+    async fn wake(&mut self, receivers: Vec<Receiver>) -> Result<(), Error> {
+        let mut failed = Ok(());
+        for (receiver, slot) in self.read_slots(receivers).await? {
+            match slot {
+                Ok(slot) => self.receivers.wake(slot),
+                Err(error) => failed = self.pass_unread(&receiver, error).and(failed),
             }
         }
-        for id in gone {
-            // Known until its rows are gone: who calls again after an error has them removed.
-            let slot = self.slots.get(&id).expect("one that is known");
-            match forget(&self.store, &slot.receiver.tenant, id).await {
-                Err(error) if error.kind() != ErrorKind::TenantRemoved => return Err(error),
-                Ok(()) | Err(_) => self.remove(id),
+        failed
+    }
+
+    /// Looks for outboxes that a follower before has left: their receivers go on.
+    async fn see_outboxes(&mut self) -> Result<(), Error> {
+        let unseen = self.receivers.next_unseen(UNSEEN_AT_ONCE);
+        let ids: Vec<u128> = unseen.iter().map(|receiver| receiver.id).collect();
+        let slots = self.read_slots(unseen).await;
+        if slots.is_err() {
+            ids.into_iter().for_each(|id| self.receivers.see_later(id));
+        }
+        let mut failed = Ok(());
+        for (receiver, slot) in slots? {
+            match slot {
+                // Its status is read again with its first match: there may be none for long.
+                Ok(slot) if slot.is_idle() => {}
+                Ok(slot) => self.receivers.wake(slot),
+                Err(error) => {
+                    let passed = self.pass_unread(&receiver, error);
+                    if passed.is_err() {
+                        self.receivers.see_later(receiver.id);
+                    }
+                    failed = passed.and(failed);
+                }
             }
+        }
+        failed
+    }
+
+    /// Goes on without a receiver if it alone is the cause that it cannot be read.
+    fn pass_unread(&mut self, receiver: &Receiver, error: Error) -> Result<(), Error> {
+        match error.kind() {
+            ErrorKind::TenantRemoved => self.remove_receiver(receiver.id),
+            ErrorKind::Corrupt => self.note_skip(receiver.id, &receiver.tenant, &error),
+            _ => return Err(error),
         }
         Ok(())
     }
 
-    /// Forgets a receiver.
-    fn remove(&mut self, id: u128) {
-        let slot = self.slots.remove(&id).expect("one that is known");
-        self.active.remove(&id);
-        slot.open_pages().for_each(|page| self.pages.settle(page));
-        self.batches.retain(|_, receiver| *receiver != id);
+    fn note_skip(&self, id: u128, tenant: &Tenant, error: &Error) {
+        self.skips.note(self.options.name, tenant, &format_args!("the outbox of receiver {id:032x}"), error);
     }
 
     /// Passes the feed over up to these ends of its shards, for there is no receiver: the ends were asked for before that was seen.
     /// Nothing is stored.
     pub fn pass_over(&mut self, ends: &[Cursor]) {
-        debug_assert!(self.slots.is_empty(), "there are receivers");
+        debug_assert!(self.receivers.is_empty(), "there are receivers");
         self.read = ends.to_vec();
         self.pages = Pages::default();
         self.position.cursors = self.read.clone();
@@ -234,7 +253,7 @@ impl Delivery {
             let page: FeedPage = match self.store.feed(shard, from, PAGE_CHANGES).await {
                 Ok(page) => page,
                 Err(error) if matches!(error.kind(), ErrorKind::TooLarge | ErrorKind::OtherIncarnation) => {
-                    self.pass_cut(shard, &error);
+                    self.pass_cut(shard, &error).await?;
                     continue;
                 }
                 Err(error) => return Err(error),
@@ -251,9 +270,12 @@ impl Delivery {
         Ok(None)
     }
 
-    /// What a shard no longer holds is lost for all receivers: they go on at its end, and their statuses say so.
-    fn pass_cut(&mut self, shard: u32, cause: &Error) {
+    /// What a shard no longer has is lost for all receivers: they go on at its end, and their statuses say so. Cost: the status
+    /// of each is read, and written with the next flush.
+    async fn pass_cut(&mut self, shard: u32, cause: &Error) -> Result<(), Error> {
         let end = self.store.feed_end(shard);
+        let dormant = self.receivers.all_dormant();
+        self.wake(dormant).await?;
         tracing::warn!(
             error = %cause, follower = self.options.name,
             "a follower goes on at the end of the feed: what it had not read is no longer stored, or is of another incarnation"
@@ -261,50 +283,59 @@ impl Delivery {
         self.counters.cuts += 1;
         // Another incarnation gives numbers again.
         self.seen = Seen::default();
-        let mut nexts = Vec::with_capacity(self.slots.len());
-        for (id, slot) in &mut self.slots {
+        let mut nexts = Vec::new();
+        for (id, slot) in self.receivers.slots_mut() {
             slot.note_cut();
-            nexts.push((*id, slot.next()));
-            self.active.insert(*id);
+            nexts.push((id, slot.next()));
         }
+        nexts.iter().for_each(|(id, _)| self.receivers.activate(*id));
         self.set_read(shard, end);
         self.pages.push((shard, end), 0, 0, nexts);
+        Ok(())
     }
 
     fn set_read(&mut self, shard: u32, cursor: Cursor) {
         *self.read.get_mut(shard as usize).expect("a cursor for each shard") = cursor;
     }
 
-    /// Takes the matches of a page, in the order of its changes. Those of receivers that are gone are dropped. Cost: O(matches).
-    pub fn offer(&mut self, page: &Page, matches: Vec<Match>, now: Timestamp) {
+    /// Takes the matches of a page, in the order of its changes. Those of receivers that are gone are dropped. Cost: O(matches); a look-up
+    /// for each receiver that is matched for the first time.
+    ///
+    /// # Errors
+    ///
+    /// Those of reads; `Conflict` if another follower has taken over. Nothing of the page was taken then: [`Delivery::read`] gives it again.
+    pub async fn offer(&mut self, page: &Page, matches: Vec<Match>, now: Timestamp) -> Result<(), Error> {
+        let dormant = self.receivers.dormant(matches.iter().map(|matched| matched.receiver));
+        self.wake(dormant).await?;
         page.changes.iter().for_each(|change| self.seen.note(change));
         let number = self.pages.next_number();
         let mut nexts: HashMap<u128, u64> = HashMap::new();
         let mut open = 0;
         for Match { receiver, key, payload } in matches {
-            let Some(slot) = self.slots.get_mut(&receiver) else { continue };
+            let Some(slot) = self.receivers.slot_mut(receiver) else { continue };
             slot.offer(number, key, payload, now, &self.options);
             nexts.insert(receiver, slot.next());
-            self.active.insert(receiver);
+            self.receivers.activate(receiver);
             open += 1;
         }
         self.counters.matches += open as u64;
         self.set_read(page.shard, page.cursor);
         let nexts = nexts.into_iter().collect();
         self.pages.push((page.shard, page.cursor), page.changes.len(), open, nexts);
+        Ok(())
     }
 
-    /// What is to be sent now: a batch at a time of each receiver that may be tried, so that none waits for another. Cost: O(receivers with
-    /// something to send); a scan for each that is sent from its outbox. A receiver whose outbox cannot be read is skipped.
+    /// What is to be sent now: a batch at a time of each receiver that may be tried, so that none waits for another. After the
+    /// follower has begun, each call also looks for the outboxes of some receivers. Cost: O(receivers with something to send); a scan for each that
+    /// is sent from its outbox. A receiver whose outbox cannot be read is skipped.
     ///
     /// # Errors
     ///
-    /// `Conflict` if another follower has taken over: this one is to be dropped.
+    /// Those of look-ups; `Conflict` if another follower has taken over: this one is to be dropped.
     pub async fn batches(&mut self, now: Timestamp) -> Result<Vec<Batch>, Error> {
+        self.see_outboxes().await?;
         let mut batches = Vec::new();
-        let behind = self.active.range(..=self.served);
-        let order: Vec<u128> =
-            self.active.range(self.served.saturating_add(1)..).chain(behind).copied().collect();
+        let order = self.receivers.active_behind(self.served);
         let mut found = true;
         while found && self.batches.len() < self.options.sends_max {
             found = false;
@@ -318,8 +349,9 @@ impl Delivery {
                     Err(error) if error.kind() == ErrorKind::Conflict => return Err(error),
                     // The others do not wait for it, and batches that were taken are sent.
                     Err(error) => {
-                        let slot = self.slots.get(id).expect("its outbox was looked at");
-                        self.note_skip(*id, &slot.receiver.tenant, &error);
+                        let slot = self.receivers.slot_mut(*id).expect("its outbox was looked at");
+                        let tenant = slot.receiver.tenant.clone();
+                        self.note_skip(*id, &tenant, &error);
                         continue;
                     }
                 };
@@ -328,16 +360,14 @@ impl Delivery {
                 batches.push(batch);
             }
         }
-        self.active.retain(|id| self.slots.get(id).is_some_and(|slot| !slot.is_idle()));
+        self.receivers.rest_idle();
         Ok(batches)
     }
 
-    fn note_skip(&self, id: u128, tenant: &Tenant, error: &Error) {
-        self.skips.note(self.options.name, tenant, &format_args!("the outbox of receiver {id:032x}"), error);
-    }
-
     async fn next_batch_of(&mut self, id: u128, now: Timestamp) -> Result<Option<Batch>, Error> {
-        let Some(slot) = self.slots.get_mut(&id).filter(|slot| slot.is_due(now)) else { return Ok(None) };
+        let Some(slot) = self.receivers.slot_mut(id).filter(|slot| slot.is_due(now)) else {
+            return Ok(None);
+        };
         if slot.wants_load(&self.options) {
             match load(&self.store, slot, &self.options).await {
                 Err(error) if error.kind() != ErrorKind::TenantRemoved => return Err(error),
@@ -347,6 +377,7 @@ impl Delivery {
         slot.catch_up(&self.options);
         let number = self.next_batch;
         let Some(messages) = slot.queue.next_batch(number, &self.options) else { return Ok(None) };
+        self.counters.retries += u64::from(slot.status.failures > 0);
         self.next_batch += 1;
         self.batches.insert(number, id);
         Ok(Some(Batch { number, receiver: id, messages }))
@@ -355,8 +386,7 @@ impl Delivery {
     /// What became of a batch; an error in words. One of a receiver that is gone is of no more interest.
     pub fn settle(&mut self, batch: u64, outcome: Result<(), &str>, now: Timestamp) {
         let Some(id) = self.batches.remove(&batch) else { return };
-        let slot = self.slots.get_mut(&id).expect("batches of receivers that are gone are forgotten");
-        self.active.insert(id);
+        let slot = self.receivers.slot_mut(id).expect("batches of receivers that are gone are forgotten");
         match outcome {
             Ok(()) => {
                 let (pages, messages) = slot.acknowledge(batch, now, &self.options);
@@ -369,6 +399,7 @@ impl Delivery {
                 self.counters.failures += 1;
             }
         }
+        self.receivers.activate(id);
     }
 
     /// Whether a batch is under way.
@@ -376,129 +407,8 @@ impl Delivery {
         !self.batches.is_empty()
     }
 
-    /// Stores what receivers that are behind have in memory, and the statuses that have changed; then the position, as far as
-    /// it may move. Cost: one group commit of a commit for each of those receivers, and one commit for the position.
-    ///
-    /// # Errors
-    ///
-    /// `Conflict` if another follower has taken over: this one is to be dropped. Else those of commits: nothing is lost, and the next
-    /// flush begins anew.
-    pub async fn flush(&mut self, now: Timestamp) -> Result<(), Error> {
-        let is_full = self.memory_bytes() >= self.options.memory_bytes_max / 2;
-        for id in &self.active {
-            let Some(slot) = self.slots.get_mut(id) else { continue };
-            if is_full || slot.receiver.is_paused || slot.is_overdue(now, self.options.patience) {
-                slot.fall_behind();
-            }
-        }
-        // What is stored now settles matches: the position moves in the next flush.
-        let advance = self.pages.advance();
-        let moves = !advance.nexts.is_empty() || advance.changes >= PASSED_CHANGES_MAX;
-        let advance = if moves { advance } else { Advance::default() };
-        self.write_statuses(&advance, now).await?;
-        if moves { self.move_position(&advance).await } else { Ok(()) }
-    }
-
-    async fn write_statuses(&mut self, advance: &Advance, now: Timestamp) -> Result<(), Error> {
-        let limits = self.store.limits();
-        let (mut planned, mut lasts) = (Vec::new(), Vec::new());
-        let moved = self.position.advance + 1;
-        let dirty = self.active.iter().filter(|id| self.slots.get(id).is_some_and(Slot::is_dirty));
-        let written: BTreeSet<u128> = dirty.chain(advance.nexts.keys()).copied().collect();
-        for id in written {
-            let Some(slot) = self.slots.get_mut(&id) else { continue };
-            let next = advance.nexts.get(&id).map(|next| (moved, *next));
-            let plan = slot.plan(next, now, (&self.options, &limits));
-            let mut commits = Commits::new(slot, &plan, &limits);
-            while !commits.is_last() {
-                let commit = commits.next(slot.version, &self.write_ids);
-                match self.store.commit_known(commit).await {
-                    Ok(version) => slot.version = Some(version),
-                    // The last finds it, too.
-                    Err(error) if error.kind() == ErrorKind::TenantRemoved => {}
-                    Err(error) => return Err(error),
-                }
-            }
-            lasts.push(commits.next(slot.version, &self.write_ids));
-            planned.push((id, plan));
-        }
-        let outcomes = self.store.commit_all_known(lasts).await;
-        let mut failed = Ok(());
-        for ((id, plan), outcome) in planned.into_iter().zip(outcomes) {
-            match outcome {
-                Ok(version) => self.apply(id, plan, version),
-                Err(error) if error.kind() == ErrorKind::TenantRemoved => self.remove(id),
-                Err(error) => failed = Err(error),
-            }
-        }
-        failed
-    }
-
-    fn apply(&mut self, id: u128, plan: Plan, version: Stamp) {
-        let stored = plan.puts.len() as u64;
-        let slot = self.slots.get_mut(&id).expect("a plan is of a receiver that is known");
-        let (pages, overflowed) = slot.apply(plan, version);
-        pages.into_iter().for_each(|page| self.pages.settle(page));
-        self.counters.stored += stored;
-        self.counters.overflowed += overflowed;
-    }
-
-    async fn move_position(&mut self, advance: &Advance) -> Result<(), Error> {
-        let mut position = self.position.clone();
-        position.advance += 1;
-        for (shard, cursor) in &advance.cursors {
-            *position.cursors.get_mut(*shard as usize).expect("a cursor for each shard") = *cursor;
-        }
-        let before = Some(self.version);
-        self.version = position.write(&self.store, self.options.name, before, &self.write_ids).await?;
-        self.position = position;
-        self.pages.pass(advance);
-        self.keep_feed().await
-    }
-
-    /// Has the feed keep what lies behind the position.
-    ///
-    /// # Errors
-    ///
-    /// Those of the store.
-    pub async fn keep_feed(&self) -> Result<(), Error> {
-        for (shard, cursor) in (0..).zip(&self.position.cursors) {
-            self.store.keep_feed(self.options.name, shard, &[*cursor]).await?;
-        }
-        Ok(())
-    }
-
-    fn memory_bytes(&self) -> usize {
-        self.active.iter().filter_map(|id| self.slots.get(id)).map(Slot::bytes).sum()
-    }
-
-    /// What was done so far, and what is there now. Cost: O(receivers with something to send).
-    pub fn counters(&self) -> Counters {
-        let active = self.active.iter().filter_map(|id| self.slots.get(id));
-        Counters {
-            behind: active.filter(|slot| slot.is_behind()).count() as u64,
-            memory_bytes: self.memory_bytes() as u64,
-            ..self.counters
-        }
-    }
-}
-
-/// Where a shard is followed from: the stored position; but not before the slowest receiver was made. Without both, the end.
-fn start_of(shard: u32, position: &Position, receivers: &[Receiver], end: Cursor) -> Cursor {
-    // A shard that is newer than a receiver has nothing from before it.
-    let since =
-        |receiver: &Receiver| receiver.since.get(shard as usize).copied().unwrap_or(Cursor::default());
-    let slowest =
-        receivers.iter().map(since).reduce(|one, other| if other.is_before(one) { other } else { one });
-    match (position.cursors.get(shard as usize).copied(), slowest) {
-        (None, None) => end,
-        (Some(cursor), None) | (None, Some(cursor)) => cursor,
-        (Some(stored), Some(made)) => {
-            if stored.is_before(made) {
-                made
-            } else {
-                stored
-            }
-        }
+    /// Bytes of messages in memory. Cost: O(receivers with something to send).
+    pub(crate) fn memory_bytes(&self) -> usize {
+        self.receivers.active().map(Slot::bytes).sum()
     }
 }

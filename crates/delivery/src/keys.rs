@@ -4,6 +4,7 @@
 //! partition                             row                     value
 //! deliveries/{default tenant}/0         p name                  position of a follower (positions.rs), stamped
 //!                                       v name                  nothing, stamped: written anew when its receivers change
+//!                                       G name 0 receiver       number of the tenant of a receiver that is being removed
 //! outboxes/{tenant}/{hash of receiver}  s receiver              status of the receiver (status.rs), stamped
 //!                                       M receiver sequence     a message that it has not acknowledged (queue.rs)
 //! ```
@@ -21,6 +22,8 @@ pub(crate) const OUTBOXES: Space = Space { id: 49, kind: SpaceKind::Commit, name
 const POSITION: u8 = b'p';
 const VERSION: u8 = b'v';
 const STATUS: u8 = b's';
+/// Found by scans only.
+const REMOVAL: u8 = b'G';
 /// Found by scans only.
 const MESSAGE: u8 = b'M';
 
@@ -42,6 +45,25 @@ pub(crate) fn position(name: &str) -> Bytes {
 /// Row `v`.
 pub(crate) fn version(name: &str) -> Bytes {
     [&[VERSION], name.as_bytes()].concat().into()
+}
+
+/// Row `G`.
+pub(crate) fn removal(name: &str, receiver: u128) -> Bytes {
+    [&removals_prefix(name)[..], &receiver.to_be_bytes()].concat().into()
+}
+
+/// All rows `G` of a name.
+pub(crate) fn removals(name: &str) -> Range {
+    Range::prefix(removals_prefix(name))
+}
+
+fn removals_prefix(name: &str) -> Vec<u8> {
+    [&[REMOVAL], name.as_bytes(), &[0]].concat()
+}
+
+/// The receiver in a key of row `G`.
+pub(crate) fn receiver_of_removal(key: &[u8]) -> Option<u128> {
+    key.last_chunk().map(|bytes| u128::from_be_bytes(*bytes))
 }
 
 /// Row `s`.

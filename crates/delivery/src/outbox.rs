@@ -17,46 +17,71 @@ use crate::{Options, Receiver, Status};
 /// Rows that are read at once.
 const PAGE_ROWS: usize = 1_000;
 
-/// Reads a receiver as the position needs it, which was moved so often; removes messages behind that position, for their
-/// changes are matched again. Cost: a look-up; a scan of its outbox, if it has a status.
+/// A receiver as its rows say, not yet as the position needs it.
+#[derive(Debug)]
+pub(crate) struct StoredReceiver {
+    receiver: Receiver,
+    status: Status,
+    version: Option<Stamp>,
+    /// Of its first message that lies behind the position.
+    beyond: Option<u64>,
+}
+
+/// Reads a receiver for a position that was moved so often. Cost: a look-up; a scan of its outbox, if it has a status.
 ///
 /// # Errors
 ///
-/// Those of reads and of a commit.
-pub(crate) async fn open_slot(
+/// Those of reads; `Corrupt`.
+pub(crate) async fn read_stored(
     store: &Store,
     receiver: Receiver,
     advance: u64,
-    (options, write_ids): (&Options, &WriteIds),
-) -> Result<Slot, Error> {
+) -> Result<StoredReceiver, Error> {
     let partition = keys::outbox(&receiver.tenant, receiver.id);
     let row = store.get_linear(&partition, &keys::status(receiver.id)).await?;
     let Some(row) = row else {
-        return Ok(Slot::new(receiver, Status::default(), None, advance, options));
+        return Ok(StoredReceiver { receiver, status: Status::default(), version: None, beyond: None });
     };
     let mut status = Status::of_value(&row.value).ok_or_else(damaged)?;
     let next = status.next_at(advance);
     let counted = count(store, &partition, receiver.id, next).await?;
     (status.rows, status.bytes) = (counted.rows, counted.bytes);
-    let mut version = row.stamp;
-    if counted.is_beyond || status.advance > advance {
-        // Said in the status, too: then the follower that was taken over can write nothing more.
-        (status.advance, status.next, status.before) = (advance, next, next);
-        status.pending = status.rows;
-        let mut writes = vec![Write::PutStamped(keys::status(receiver.id), status.to_value())];
-        if counted.is_beyond {
-            writes.push(Write::DeleteRange(keys::messages_from(receiver.id, next)));
-        }
-        let commit = Commit {
-            partition,
-            write_id: write_ids.next(),
-            conditions: vec![Condition::Version(keys::status(receiver.id), row.stamp)],
-            writes,
-            change: None,
-            reclaims: true,
-        };
-        version = store.commit_known(commit).await?;
-    }
+    let beyond = counted.is_beyond.then_some(next);
+    Ok(StoredReceiver { receiver, status, version: Some(row.stamp), beyond })
+}
+
+/// Makes a slot of a receiver that was read; removes its messages behind the position, for their changes are matched again. The follower
+/// was still the one that has the position after it had read the receiver: else these may be messages of another. Cost: a commit, if there are any.
+///
+/// # Errors
+///
+/// Those of a commit.
+pub(crate) async fn open_slot(
+    store: &Store,
+    stored: StoredReceiver,
+    advance: u64,
+    (options, write_ids): (&Options, &WriteIds),
+) -> Result<Slot, Error> {
+    let StoredReceiver { receiver, mut status, version, beyond } = stored;
+    let Some(before) = version.filter(|_| beyond.is_some() || status.advance > advance) else {
+        return Ok(Slot::new(receiver, status, version, advance, options));
+    };
+    // Said in the status, too: then the follower that was taken over can write nothing more.
+    let next = status.next_at(advance);
+    (status.advance, status.next, status.before) = (advance, next, next);
+    status.pending = status.rows;
+    let key = keys::status(receiver.id);
+    let mut writes = vec![Write::PutStamped(key.clone(), status.to_value())];
+    writes.extend(beyond.map(|next| Write::DeleteRange(keys::messages_from(receiver.id, next))));
+    let commit = Commit {
+        partition: keys::outbox(&receiver.tenant, receiver.id),
+        write_id: write_ids.next(),
+        conditions: vec![Condition::Version(key, before)],
+        writes,
+        change: None,
+        reclaims: true,
+    };
+    let version = store.commit_known(commit).await?;
     Ok(Slot::new(receiver, status, Some(version), advance, options))
 }
 

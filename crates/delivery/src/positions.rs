@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use store::{Commit, Condition, Cursor, Error, ErrorKind, Stamp, Store, Write, WriteIds};
 
-use crate::keys;
+use crate::{Receiver, keys};
 
 const FORMAT: u8 = 1;
 
@@ -49,6 +49,19 @@ impl Position {
         Ok(Some((position, stamp)))
     }
 
+    /// Checks that nobody has taken over since this version was stored. Cost: a cached look-up, or a round to other nodes.
+    ///
+    /// # Errors
+    ///
+    /// `Conflict` if another follower has; those of a read.
+    pub(crate) async fn check(&self, store: &Store, name: &str, version: Stamp) -> Result<(), Error> {
+        let row = store.get_linear(&keys::deliveries(), &keys::position(name)).await?;
+        if row.is_some_and(|row| row.stamp == version) {
+            return Ok(());
+        }
+        Err(Error::new(ErrorKind::Conflict, format!("follow as {name}: another follower has taken over")))
+    }
+
     /// Stores it in place of the version `before`.
     ///
     /// # Errors
@@ -75,5 +88,25 @@ impl Position {
             reclaims: true,
         };
         store.commit_known(commit).await
+    }
+}
+
+/// Where a shard is followed from: the stored position; but not before the slowest receiver was made. Without both, the end.
+pub(crate) fn start_of(shard: u32, position: &Position, receivers: &[Receiver], end: Cursor) -> Cursor {
+    // A shard that is newer than a receiver has nothing from before it.
+    let since =
+        |receiver: &Receiver| receiver.since.get(shard as usize).copied().unwrap_or(Cursor::default());
+    let slowest =
+        receivers.iter().map(since).reduce(|one, other| if other.is_before(one) { other } else { one });
+    match (position.cursors.get(shard as usize).copied(), slowest) {
+        (None, None) => end,
+        (Some(cursor), None) | (None, Some(cursor)) => cursor,
+        (Some(stored), Some(made)) => {
+            if stored.is_before(made) {
+                made
+            } else {
+                stored
+            }
+        }
     }
 }

@@ -59,6 +59,9 @@ struct Flight {
     generation: u64,
 }
 
+/// Why the flight of a batch is there.
+const IN_FLIGHT: &str = "a batch is in flight until it is settled, once";
+
 impl Queue {
     pub(crate) fn new(options: &Options) -> Self {
         Self {
@@ -144,7 +147,7 @@ impl Queue {
 
     /// Takes in that a batch was acknowledged; answers the numbers of its messages.
     pub(crate) fn acknowledged(&mut self, batch: u64, options: &Options) -> Vec<u64> {
-        let Some(flight) = self.in_flight.remove(&batch) else { return Vec::new() };
+        let flight = self.in_flight.remove(&batch).expect(IN_FLIGHT);
         self.free_keys(&flight.messages);
         self.pace = self.pace.saturating_mul(2).min(full_pace(options));
         flight.messages.iter().map(|message| self.forget(message)).collect()
@@ -153,7 +156,7 @@ impl Queue {
     /// Takes in that a batch failed; its messages wait again. Whether that is news: other batches that were sent before the last
     /// failure fail by the same cause.
     pub(crate) fn failed(&mut self, batch: u64) -> bool {
-        let Some(flight) = self.in_flight.remove(&batch) else { return false };
+        let flight = self.in_flight.remove(&batch).expect(IN_FLIGHT);
         self.free_keys(&flight.messages);
         let is_news = flight.generation == self.generation;
         self.waiting.extend(flight.messages.into_iter().map(|message| (message.sequence, message)));

@@ -49,6 +49,19 @@ pub(crate) struct Slot {
     is_dirty: bool,
 }
 
+/// Why what a receiver has not acknowledged is still there.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum State {
+    /// It is being sent, from memory.
+    Direct,
+    /// It is being sent, from the outbox.
+    Behind,
+    /// The last attempt failed: it waits for the next.
+    Failing,
+    /// The receiver is switched off.
+    Paused,
+}
+
 /// What a flush writes for one receiver.
 #[derive(Debug, Default)]
 pub(crate) struct Plan {
@@ -257,8 +270,23 @@ impl Slot {
         self.queue.is_idle() && !self.is_dirty() && !self.has_unloaded()
     }
 
-    pub(crate) fn is_behind(&self) -> bool {
-        self.is_behind
+    /// Why its messages wait.
+    pub(crate) fn state(&self) -> State {
+        if self.receiver.is_paused {
+            State::Paused
+        } else if self.status.failures > 0 {
+            State::Failing
+        } else if self.is_behind {
+            State::Behind
+        } else {
+            State::Direct
+        }
+    }
+
+    /// Messages that it has not acknowledged, in its outbox or in memory.
+    pub(crate) fn pending(&self) -> u64 {
+        let rows = self.status.rows.saturating_sub(self.acknowledged.len() as u64);
+        rows + self.origins.len() as u64
     }
 
     /// Bytes of messages in memory.

@@ -2,6 +2,8 @@
 //! and a line in [`JOBS`].
 
 mod ticker;
+mod sender;
+mod notifier;
 mod job;
 mod recompress;
 mod clock;
@@ -14,16 +16,14 @@ mod rebucket;
 mod removals;
 mod trim;
 
-use std::sync::Arc;
-
 use tokio::task::JoinSet;
 
-pub(crate) use hooks::{Hooks, HooksPolicy};
 pub(crate) use job::Work;
+pub(crate) use notifier::{HooksPolicy, Notifier};
 
 use job::Job;
 
-/// All jobs but hooks, which may not be started at all.
+/// All jobs.
 const JOBS: &[Job] = &[
     clock::JOB,
     purge::JOB,
@@ -36,38 +36,13 @@ const JOBS: &[Job] = &[
     trim::JOB,
     recompress::JOB,
     rebucket::JOB,
+    hooks::JOB,
 ];
 
-/// Jobs that are ready to start.
-pub(crate) struct Jobs {
-    work: Work,
-    /// `None` if hooks are not sent.
-    hooks: Option<Hooks>,
-}
-
-impl Jobs {
-    /// The jobs of a server; `None` for a policy: hooks are not sent.
-    ///
-    /// # Errors
-    ///
-    /// If there can be no client for hooks.
-    pub(crate) fn new(work: Work, hooks: Option<HooksPolicy>) -> anyhow::Result<Self> {
-        let hooks = hooks.map(|policy| {
-            let sources = (work.store.clone(), work.clock.clone());
-            Hooks::new(work.repositories.clone(), sources, Arc::clone(&work.metrics), policy)
-        });
-        Ok(Self { hooks: hooks.transpose()?, work })
-    }
-
-    /// Starts all jobs; they run until `tasks` are dropped.
-    pub(crate) fn start(self, tasks: &mut JoinSet<()>) {
-        for job in JOBS {
-            job.start(&self.work, tasks);
-        }
-        match self.hooks {
-            Some(hooks) => tasks.spawn(hooks.run()),
-            None => tasks.spawn(Hooks::forget(self.work.store)),
-        };
+/// Starts all jobs; they run until `tasks` are dropped.
+pub(crate) fn start(work: &Work, tasks: &mut JoinSet<()>) {
+    for job in JOBS {
+        job.start(work, tasks);
     }
 }
 

@@ -15,7 +15,7 @@ use tokio::task::JoinSet;
 use crate::admin::Admin;
 use crate::connection::{Connections, Order};
 use crate::door::{Door, Listeners};
-use crate::jobs::{Jobs, Work};
+use crate::jobs::{self, Work};
 use crate::listen::{self, Listening};
 use crate::metrics::Metrics;
 use crate::service::{App, RequestLimits};
@@ -27,7 +27,7 @@ use crate::{storage, wiring};
 const FILES_RESERVED: u64 = 1024;
 /// How often a drain looks whether the last connection has gone.
 const DRAIN_LOOK: Duration = Duration::from_millis(5);
-/// Why a server stops that nobody told to.
+/// Why a server stops without a signal.
 const DEAF: &str = "the thread that accepts connections has ended";
 
 /// Serves until a signal ends it. The settings were checked; `warnings` are said of them.
@@ -51,7 +51,7 @@ pub(crate) fn run(settings: &Settings, warnings: &[String]) -> anyhow::Result<()
         .build()
         .context("cannot start threads")?;
     let served = runtime.block_on(serve(settings, threads));
-    // Everything is closed by now; a thread that still reads for a client that has gone may not hold us.
+    // Everything is closed by now; a thread that still reads for a client that has gone does not delay the end.
     runtime.shutdown_timeout(Duration::from_secs(1));
     served
 }
@@ -68,7 +68,7 @@ fn raise_file_limit(connections_max: usize) {
         Ok(limit) if limit < wanted => tracing::warn!(
             limit,
             wanted,
-            "open files are limited below connections_max: raise the limit (ulimit -n) to hold that many"
+            "open files are limited below connections_max: raise the limit (ulimit -n)"
         ),
         Ok(limit) => tracing::debug!(limit, "open files"),
         Err(error) => tracing::warn!(%error, "the limit on open files cannot be raised"),
@@ -81,7 +81,7 @@ struct Server {
     admin: Admin,
     connections: Arc<Connections>,
     listening: Arc<Listening>,
-    jobs: Jobs,
+    work: Work,
 }
 
 async fn serve(settings: &Settings, threads: usize) -> anyhow::Result<()> {
@@ -193,9 +193,9 @@ impl Server {
             clock: clock.clone(),
             metrics,
             settings: Arc::new(settings.clone()),
+            notifier: wiring::notifier(settings)?,
         };
-        let jobs = Jobs::new(work, wiring::hooks_policy(settings))?;
-        Ok(Self { store, admin, connections, listening, jobs })
+        Ok(Self { store, admin, connections, listening, work })
     }
 
     /// Serves until the first signal, or until connections are no longer accepted, then drains and closes.
@@ -205,12 +205,12 @@ impl Server {
         signals: &mut Signals,
         patience: Duration,
     ) -> anyhow::Result<()> {
-        let Self { store, admin, connections, listening, jobs } = self;
+        let Self { store, admin, connections, listening, work } = self;
         let mut tasks = JoinSet::new();
         if let Some(hangup) = signals.reload.take() {
             tasks.spawn(Arc::clone(&listening).reload_tls(hangup));
         }
-        jobs.start(&mut tasks);
+        jobs::start(&work, &mut tasks);
         let door = Door::open(listening, listeners)?;
         let signal = tokio::select! {
             name = signals.next() => Some(name),

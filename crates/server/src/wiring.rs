@@ -11,7 +11,7 @@ use model_series::{Repositories, SeriesOptions, StrandOptions};
 use store::{Clock, Lane, Store};
 use tenant_contexts::{ContextOptions, Contexts, FetchPolicy};
 
-use crate::jobs::HooksPolicy;
+use crate::jobs::{HooksPolicy, Notifier};
 use crate::settings::{AttributeIndexes, ContextFetch, HookSend, Settings};
 use crate::units::Switch;
 use crate::welcome::Served;
@@ -123,15 +123,33 @@ fn series_options(settings: &Settings) -> SeriesOptions {
     }
 }
 
-/// Whom hooks may call; `None`: nobody.
-pub(crate) fn hooks_policy(settings: &Settings) -> Option<HooksPolicy> {
-    let longest = settings.hooks.pause_max.0;
-    (settings.hooks.send != HookSend::Off).then(|| HooksPolicy {
-        private_addresses: settings.hooks.send == HookSend::Any,
-        duration_max: settings.hooks.duration_max.0,
+/// What notifies hooks; `None`: they are not called.
+///
+/// # Errors
+///
+/// If there can be no client for HTTP.
+pub(crate) fn notifier(settings: &Settings) -> anyhow::Result<Option<Notifier>> {
+    if settings.hooks.send == HookSend::Off {
+        return Ok(None);
+    }
+    Notifier::new(hooks_policy(settings)).map(Some)
+}
+
+fn hooks_policy(settings: &Settings) -> HooksPolicy {
+    let hooks = &settings.hooks;
+    let longest = hooks.pause_max.0;
+    HooksPolicy {
+        private_addresses: hooks.send == HookSend::Any,
+        duration_max: hooks.duration_max.0,
         back_off: BackOff { first: HOOK_PAUSE_FIRST.min(longest), longest },
-        changes_max: settings.hooks.changes_max,
-    })
+        changes_max: hooks.changes_max,
+        sends_max: hooks.sends_max,
+        window_changes_max: hooks.changes_max.saturating_mul(hooks.window_notifications_max),
+        patience: hooks.patience_duration_max.0,
+        memory_bytes_max: hooks.memory_bytes_max.as_usize(),
+        outbox_changes_max: hooks.outbox_changes_max as u64,
+        outbox_bytes_max: hooks.outbox_bytes_max.0,
+    }
 }
 
 fn ngsi_ld(settings: &Settings, entities: &Entities, clock: &Clock) -> anyhow::Result<FrontEnd> {
@@ -170,7 +188,7 @@ fn context_options(settings: &Settings) -> ContextOptions {
     }
 }
 
-/// How entities are kept.
+/// How entities are stored.
 fn entity_options(settings: &Settings) -> Options {
     Options {
         buckets: settings.general.buckets,

@@ -49,6 +49,11 @@ impl Cursor {
     pub fn is_before(self, other: Self) -> bool {
         self.incarnation == other.incarnation && self.sequence < other.sequence
     }
+
+    /// How many commits a reader at `other` has not seen that one at this cursor has; 0 for cursors of two incarnations.
+    pub fn commits_since(self, other: Self) -> u64 {
+        if other.is_before(self) { self.sequence - other.sequence } else { 0 }
+    }
 }
 
 /// A random name, never zero.

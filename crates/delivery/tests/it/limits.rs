@@ -3,10 +3,11 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use delivery::{Options, read_status};
+use delivery::{Options, Registry, Removal, Status, forget, read_status};
 use store::testing::plain;
 use store::{
-    Clock, Commit, Direction, FeedOptions, MemoryOptions, Partition, Range, Space, SpaceKind, Store,
+    Clock, Commit, Direction, ErrorKind, FeedOptions, MemoryOptions, Partition, Range, Space, SpaceKind,
+    Store,
 };
 use store::{Tenant, Timestamp, Write, WriteIds, bucket_of};
 
@@ -59,7 +60,7 @@ async fn a_dead_receiver_delays_nobody_and_holds_no_memory() {
             world.settle(&mut delivery, 0, is_taken);
         }
         delivery.flush(world.now()).await.unwrap();
-        assert!(delivery.counters().memory_bytes < 200, "{:?}", delivery.counters());
+        assert!(delivery.gauges().memory_bytes < 200, "{:?}", delivery.gauges());
     }
     assert_eq!(world.expected[1].acknowledged.len(), 200);
     let dead = read_status(&world.store, &Tenant::default(), 1).await.unwrap();
@@ -120,10 +121,51 @@ async fn a_receiver_that_goes_takes_its_rows_along() {
     delivery.flush(world.now()).await.unwrap();
     assert!(read_status(&world.store, &Tenant::default(), 1).await.unwrap().pending > 0);
     let gone = world.receivers.remove(0);
-    delivery.set_receivers(world.receivers.clone()).await.unwrap();
-    assert_eq!(read_status(&world.store, &gone.tenant, gone.id).await.unwrap().pending, 0);
+    delivery.remove_receiver(gone.id);
     assert!(!delivery.is_sending());
     delivery.flush(world.now()).await.unwrap();
+    forget(&world.store, &gone.tenant, gone.id).await.unwrap();
+    assert_eq!(read_status(&world.store, &gone.tenant, gone.id).await.unwrap(), Status::default());
+}
+
+/// Wherever the process ends: what is to be removed is known before it is.
+#[tokio::test]
+async fn removals_are_known_until_they_are_finished() {
+    let mut world = world(1);
+    let mut delivery = world.open(options()).await;
+    world.leave_one_in_the_outbox(&mut delivery).await;
+    let tenant = Tenant::default();
+    let registry = Registry::new(world.store.clone(), "tests");
+    registry.note_removal(&tenant, 1).await.unwrap();
+    registry.note_removal(&tenant, 7).await.unwrap();
+    assert_eq!(Registry::new(world.store.clone(), "other").removals().await.unwrap(), []);
+    drop((delivery, registry));
+
+    let registry = Registry::new(world.store.clone(), "tests");
+    let removals = registry.removals().await.unwrap();
+    assert_eq!(removals, [1, 7].map(|receiver| Removal { receiver, tenant: 0 }));
+    registry.finish_removal(removals[0], Some(&tenant)).await.unwrap();
+    assert_eq!(read_status(&world.store, &tenant, 1).await.unwrap(), Status::default());
+    registry.finish_removal(removals[1], None).await.unwrap();
+    assert_eq!(registry.removals().await.unwrap(), []);
+    let mut delivery = world.open(options()).await;
+    world.clock.pass(Duration::from_secs(100));
+    assert!(delivery.batches(world.now()).await.unwrap().is_empty(), "nothing is left of it");
+}
+
+/// It reads the status of a receiver late, when its successor has stored more, behind a position that it does not know.
+#[tokio::test]
+async fn a_follower_that_was_taken_over_removes_nothing() {
+    let mut world = world(1);
+    let mut before = world.open(options()).await;
+    let mut delivery = world.open(options()).await;
+    world.leave_one_in_the_outbox(&mut delivery).await;
+    let refused = world.read_all(&mut before).await.unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::Conflict);
+    assert_eq!(read_status(&world.store, &Tenant::default(), 1).await.unwrap().pending, 1);
+    world.clock.pass(Duration::from_secs(100));
+    world.finish(&mut delivery).await;
+    assert_eq!(world.expected[0].acknowledged.len(), 1);
 }
 
 /// One receiver's row is damaged; the batches of others are handed out, and the position moves.

@@ -53,11 +53,12 @@ async fn run(store: Store, clock: Clock, steps: &[Step]) -> World {
             Step::TakeOver => {
                 let mut before = std::mem::replace(&mut delivery, world.open(options()).await);
                 world.under_way.clear();
-                while let Some(page) = before.read().await.unwrap() {
-                    let matches = world.matches(&page);
-                    before.offer(&page, matches, world.now());
-                }
-                let batches = match before.batches(world.now()).await {
+                let read = world.read_all(&mut before).await;
+                let taken = match read {
+                    Ok(()) => before.batches(world.now()).await,
+                    Err(error) => Err(error),
+                };
+                let batches = match taken {
                     Ok(batches) => batches,
                     Err(error) => {
                         assert_eq!(error.kind(), ErrorKind::Conflict, "{error}");

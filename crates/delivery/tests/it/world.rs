@@ -117,11 +117,19 @@ impl World {
         matches
     }
 
+    /// Reads all there is room for.
+    pub(crate) async fn read_all(&self, delivery: &mut Delivery) -> Result<(), store::Error> {
+        while let Some(page) = delivery.read().await? {
+            let matches = self.matches(&page);
+            delivery.offer(&page, matches, self.now()).await?;
+        }
+        Ok(())
+    }
+
     /// Reads all there is room for, and takes batches.
     pub(crate) async fn step(&mut self, delivery: &mut Delivery) {
-        while let Some(page) = delivery.read().await.unwrap() {
-            let matches = self.matches(&page);
-            delivery.offer(&page, matches, self.now());
+        if let Err(error) = self.read_all(delivery).await {
+            return self.begin_anew(delivery, &error).await;
         }
         let batches = match delivery.batches(self.now()).await {
             Ok(batches) => batches,
@@ -131,6 +139,16 @@ impl World {
             self.check_order(batch);
         }
         self.under_way.extend(batches);
+    }
+
+    /// A change for the first receiver, which refuses it: it is stored, and the position moves behind it.
+    pub(crate) async fn leave_one_in_the_outbox(&mut self, delivery: &mut Delivery) {
+        self.change(1, 0).await;
+        self.step(delivery).await;
+        self.settle(delivery, 0, false);
+        for _ in 0..2 {
+            delivery.flush(self.now()).await.unwrap();
+        }
     }
 
     /// Nothing is sent before all earlier messages of its key were acknowledged.

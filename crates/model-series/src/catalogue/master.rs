@@ -313,6 +313,18 @@ impl Context {
 
     /// Removes a hook; see [`crate::Repository::remove_hook`].
     pub(crate) async fn remove_hook(&self, name: &str, condition: &StateCondition) -> Result<(), Error> {
+        if let Some(receiver) = self.unregister_hook(name, condition).await? {
+            delivery::forget(&self.store, &self.tenant, receiver).await?;
+        }
+        Ok(())
+    }
+
+    /// Removes a hook, but for its status and outbox, which it is found by ([`crate::Repositories::sweep_hooks`]); its number as a receiver.
+    pub(super) async fn unregister_hook(
+        &self,
+        name: &str,
+        condition: &StateCondition,
+    ) -> Result<Option<u128>, Error> {
         let key = keys::hook(name);
         let mut attempts = BACKOFF.attempts();
         while attempts.next().await {
@@ -321,16 +333,18 @@ impl Context {
             };
             check_state(condition, Some(|| Fingerprint::of(&row.value)), "hook", name)?;
             let registration = self.row(&keys::hook_registration(name)).await?;
+            let receiver = registration.map(|registration| registration.write_id.0);
+            let registry = hook_registry(&self.store);
+            if let Some(receiver) = receiver {
+                registry.note_removal(&self.tenant, receiver).await?;
+            }
             let conditions = vec![Condition::Version(key.clone(), row.stamp)];
             let writes = vec![Write::Delete(key.clone()), Write::Delete(keys::hook_registration(name))];
             if !self.commit(PendingCommit { conditions, writes, ..PendingCommit::default() }).await? {
                 continue;
             }
-            hook_registry(&self.store).note_change().await?;
-            if let Some(registration) = registration {
-                delivery::forget(&self.store, &self.tenant, registration.write_id.0).await?;
-            }
-            return Ok(());
+            registry.note_change().await?;
+            return Ok(receiver);
         }
         Err(attempts.exhausted(name).into())
     }

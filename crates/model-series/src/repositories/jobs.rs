@@ -103,7 +103,7 @@ impl Repositories {
     }
 
     /// The repositories of all tenants, for jobs.
-    async fn all_parts(&self, job: &'static str) -> Result<Vec<Tenant>, Error> {
+    pub(super) async fn all_parts(&self, job: &'static str) -> Result<Vec<Tenant>, Error> {
         let mut parts = Vec::new();
         for part in self.shared.tenants.all_within(MODEL).await? {
             match part {

@@ -1,9 +1,9 @@
 //! Which hooks a change of the feed concerns: all hooks are in memory, and read anew when one was made, changed or removed.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use store::Change;
+use store::{Change, ErrorKind, Tenant};
 
 use super::Repositories;
 use crate::catalogue::{Context, hook_registry};
@@ -29,6 +29,37 @@ impl Repositories {
         }
         *known = ServedHooks { version: Some(version), hooks };
         Ok(true)
+    }
+
+    /// Removes the statuses and outboxes of hooks that are gone, also of those whose removal broke off; how many it was. Those that are
+    /// still `served` are left for the next time. Cost: a scan of removals under way; if there are any, all hooks are read, and two small
+    /// commits made for each removal.
+    ///
+    /// # Errors
+    ///
+    /// As [`Repositories::refresh_hooks`]; those of commits.
+    pub async fn sweep_hooks(&self, served: &ServedHooks) -> Result<usize, Error> {
+        let registry = hook_registry(self.store());
+        let removals = registry.removals().await?;
+        if removals.is_empty() {
+            return Ok(0);
+        }
+        // Read after the removals: one that is still there is about to go, or stays.
+        let mut there = ServedHooks::default();
+        self.refresh_hooks(&mut there).await?;
+        let used: HashSet<u128> = there.iter().chain(served.iter()).map(|hook| hook.receiver).collect();
+        let parts = self.all_parts("hooks").await?;
+        let parts: HashMap<u32, &Tenant> = parts.iter().map(|part| (part.number(), part)).collect();
+        let mut count = 0;
+        for removal in removals.into_iter().filter(|removal| !used.contains(&removal.receiver)) {
+            match registry.finish_removal(removal, parts.get(&removal.tenant).copied()).await {
+                Ok(()) => count += 1,
+                // Its rows go with it; the note goes the next time.
+                Err(error) if error.kind() == ErrorKind::TenantRemoved => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(count)
     }
 
     /// Which hooks some changes of a shard of the feed concern, in the order of the changes. Of a series whose definition cannot be read only

@@ -1,24 +1,29 @@
 //! Notifying hooks of what happens to series. The model says which hooks a change concerns, `api-tsm` words it, `delivery` keeps order,
 //! retries and outboxes, `egress` sends; this loop drives them. One follower reads the feed for all hooks, on one node at a time.
 
-mod sender;
 mod serving;
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use delivery::BackOff;
-use model_series::Repositories;
+use model_series::{Repositories, ServedHooks};
 use store::{Clock, ErrorKind, Store};
 use tokio::time::{Instant, MissedTickBehavior};
 
+use super::job::{Job, ONE, When, Work};
+use super::notifier::Notifier;
 use super::ticker::JobLease;
 use crate::admin::chain;
 use crate::metrics::Metrics;
-use sender::Sender;
 use serving::Serving;
 
+/// Names the lease, and the reader of the feed.
 const LEASE: &str = "server/hooks";
+
+/// Always: it takes its lease itself, for it acts far more often than it renews it.
+pub(super) const JOB: Job =
+    Job { name: LEASE, when: When::Always { count: ONE, run: |work| Box::pin(run(work)) } };
+
 /// How often the feed is looked at.
 const LOOK: Duration = Duration::from_millis(100);
 /// How often the lease is renewed, and what was notified is stored.
@@ -28,22 +33,9 @@ const LEASE_TTL: Duration = Duration::from_secs(10);
 /// After an error of the store.
 const REST: Duration = Duration::from_secs(1);
 
-/// Whom hooks may call, and how.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct HooksPolicy {
-    /// Whether loopback, private and link-local addresses may be called.
-    pub(crate) private_addresses: bool,
-    /// How long a hook may take to answer.
-    pub(crate) duration_max: Duration,
-    /// How long a hook that failed rests.
-    pub(crate) back_off: BackOff,
-    /// The most changes of one notification.
-    pub(crate) changes_max: usize,
-}
-
 /// Notifies hooks; of several nodes, one does it.
 #[derive(Clone)]
-pub(crate) struct Hooks {
+struct Hooks {
     shared: Arc<Shared>,
 }
 
@@ -52,38 +44,39 @@ struct Shared {
     store: Store,
     clock: Clock,
     metrics: Arc<Metrics>,
-    policy: HooksPolicy,
-    sender: Sender,
+    notifier: Notifier,
+}
+
+async fn run(work: Work) {
+    let Work { repositories, store, clock, metrics, notifier, .. } = work;
+    match notifier {
+        Some(notifier) => Hooks::new(Shared { repositories, store, clock, metrics, notifier }).run().await,
+        None => forget(&repositories, &store).await,
+    }
+}
+
+/// Where hooks are not called, the feed need not store what they have not read: an earlier run may have asked for that. The position
+/// stays, and a later run that calls hooks goes on from there. Ends only when the task is dropped.
+async fn forget(repositories: &Repositories, store: &Store) {
+    for shard in 0..store.feed_shards() {
+        if let Err(error) = store.keep_feed(LEASE, shard, &[]).await {
+            tracing::warn!(
+                error = chain(&error),
+                "the feed still stores changes for hooks that are not called"
+            );
+        }
+    }
+    serving::sweep(repositories, &ServedHooks::default()).await;
+    std::future::pending().await
 }
 
 impl Hooks {
-    /// A sender to hooks.
-    ///
-    /// # Errors
-    ///
-    /// If there can be no client for HTTP.
-    pub(crate) fn new(
-        repositories: Repositories,
-        (store, clock): (Store, Clock),
-        metrics: Arc<Metrics>,
-        policy: HooksPolicy,
-    ) -> anyhow::Result<Self> {
-        let sender = Sender::new(policy.private_addresses, policy.duration_max)?;
-        Ok(Self { shared: Arc::new(Shared { repositories, store, clock, metrics, policy, sender }) })
-    }
-
-    /// Lets the feed go that an earlier run had kept for hooks, where nobody sends any. Ends only when the task is dropped.
-    pub(crate) async fn forget(store: Store) {
-        for shard in 0..store.feed_shards() {
-            if let Err(error) = store.keep_feed(LEASE, shard, &[]).await {
-                tracing::warn!(error = chain(&error), "the feed is still kept for hooks");
-            }
-        }
-        std::future::pending().await
+    fn new(shared: Shared) -> Self {
+        Self { shared: Arc::new(shared) }
     }
 
     /// Runs until the task is dropped.
-    pub(crate) async fn run(self) {
+    async fn run(self) {
         let mut ticks = tokio::time::interval(LOOK);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut lease = JobLease::new(self.shared.store.clone(), LEASE, LEASE_TTL);
@@ -101,7 +94,7 @@ impl Hooks {
                 flushed_at = Some(Instant::now());
                 match lease.hold().await {
                     Ok(true) => {}
-                    Ok(false) => serving = None,
+                    Ok(false) => self.end(&mut serving),
                     Err(error) => tracing::warn!(error = chain(&error), "no lease to notify hooks"),
                 }
                 if serving.is_none() && lease.is_held() {
@@ -114,11 +107,17 @@ impl Hooks {
                 // Another node has taken over, or this one is out of step: what is stored counts.
                 if kind_of(&error).is_none_or(|kind| matches!(kind, ErrorKind::Conflict | ErrorKind::Unknown))
                 {
-                    serving = None;
+                    self.end(&mut serving);
                 }
                 tokio::time::sleep(REST).await;
             }
         }
+    }
+
+    /// This node notifies no more.
+    fn end(&self, serving: &mut Option<Serving>) {
+        *serving = None;
+        self.shared.metrics.hooks.set_gauges(None);
     }
 
     async fn open(&self) -> Option<Serving> {

@@ -11,6 +11,7 @@ use model_series::Repositories;
 use store::{Clock, Store};
 use tokio::task::JoinSet;
 
+use super::notifier::Notifier;
 use super::ticker::LeasedTicker;
 use crate::metrics::Metrics;
 use crate::settings::Settings;
@@ -24,6 +25,8 @@ pub(crate) struct Work {
     pub(crate) clock: Clock,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) settings: Arc<Settings>,
+    /// `None` if hooks are not called.
+    pub(crate) notifier: Option<Notifier>,
 }
 
 /// A job that was started, or one run of it.

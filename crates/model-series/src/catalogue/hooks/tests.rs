@@ -1,11 +1,15 @@
+use std::sync::Arc;
+use std::time::Duration;
+
 use futures_util::future::join_all;
+use store::Store;
 
 use crate::catalogue::tests::{
     NOW, all_changes, define, draft, find, furnish, memory, quarters, repositories, text, unit,
 };
 use crate::{
     AttributeKind, AttributeSearch, AttributeType, DefinitionDraft, Error, Hook, HookStatus, SeriesChange,
-    SeriesRef, SeriesWrite, ServedHooks, Unit,
+    SeriesRef, SeriesWrite, ServedHook, ServedHooks, Unit,
 };
 use strands::Edit;
 
@@ -147,4 +151,79 @@ fn check_one(made: &[Result<(), Error>], refusal: &str) {
         assert!(matches!(error, Error::AlreadyExists(_)), "{error}");
         assert_eq!(error.to_string(), refusal);
     }
+}
+
+/// What a process that ended between the removal of a hook and that of its outbox has left.
+#[tokio::test]
+async fn nothing_is_left_of_a_hook_whose_removal_broke_off() {
+    let store = memory();
+    let all = repositories(&store);
+    let repository = all.get_or_create("grid", NOW).await.expect("made");
+    for name in ["gone", "stays"] {
+        repository.put_hook(hook(name)).await.expect("a hook");
+    }
+    let mut served = ServedHooks::default();
+    all.refresh_hooks(&mut served).await.expect("read");
+    let hooks: Vec<_> = served.iter().cloned().collect();
+    let gone = hooks.iter().find(|served| &*served.hook.name == "gone").expect("served");
+    let statuses = async || {
+        let mut statuses = Vec::new();
+        for name in ["gone", "stays"] {
+            let of = hooks.iter().find(|served| &*served.hook.name == name).expect("served");
+            statuses.push(delivery::read_status(&store, &of.tenant, of.receiver).await.expect("read"));
+        }
+        statuses.iter().map(|status| status.pending).collect::<Vec<_>>()
+    };
+    fail_to_notify(&store, &hooks).await;
+    assert_eq!(statuses().await, [1, 1]);
+    let context = all.context(&gone.tenant).await.expect("it is there");
+    context.unregister_hook("gone", &crate::StateCondition::NONE).await.expect("removed");
+    drop(context);
+    assert_eq!(statuses().await, [1, 1]);
+
+    let all = repositories(&store);
+    assert_eq!(all.sweep_hooks(&served).await.expect("swept"), 0, "somebody serves it still");
+    assert!(all.refresh_hooks(&mut served).await.expect("read"));
+    assert_eq!(all.sweep_hooks(&served).await.expect("swept"), 1);
+    assert_eq!(statuses().await, [0, 1]);
+    assert_eq!(all.sweep_hooks(&served).await.expect("swept"), 0);
+    repository.remove_hook("stays").await.expect("removed");
+    assert_eq!(statuses().await, [0, 0], "at once, and known until a sweep");
+    assert_eq!(all.sweep_hooks(&ServedHooks::default()).await.expect("swept"), 1);
+}
+
+/// Has a message in the outbox of each.
+async fn fail_to_notify(store: &Store, hooks: &[Arc<ServedHook>]) {
+    let back_off = delivery::BackOff { first: Duration::from_secs(1), longest: Duration::from_secs(1) };
+    let options = delivery::Options {
+        name: "tests",
+        batch_messages_max: 1,
+        in_flight_max: 1,
+        sends_max: 8,
+        window_messages_max: 8,
+        memory_bytes_max: 1 << 20,
+        outbox_messages_max: 8,
+        outbox_bytes_max: 1 << 20,
+        patience: Duration::from_secs(1),
+        back_off,
+    };
+    let receivers = hooks.iter().map(|hook| delivery::Receiver {
+        id: hook.receiver,
+        tenant: hook.tenant.clone(),
+        since: Vec::new(),
+        is_paused: false,
+    });
+    let follower = delivery::Delivery::open(store.clone(), options, receivers.collect()).await;
+    let mut follower = follower.expect("it begins");
+    let page = follower.read().await.expect("read").expect("a page");
+    let matched = |hook: &Arc<ServedHook>| delivery::Match {
+        receiver: hook.receiver,
+        key: 0,
+        payload: bytes::Bytes::from_static(b"x"),
+    };
+    follower.offer(&page, hooks.iter().map(matched).collect(), NOW).await.expect("offered");
+    for batch in follower.batches(NOW).await.expect("batches") {
+        follower.settle(batch.number, Err("refused"), NOW);
+    }
+    follower.flush(NOW).await.expect("flushed");
 }

@@ -1,5 +1,6 @@
 use std::sync::atomic::Ordering;
 
+use delivery::BackOff;
 use model_series::{
     Alignment, DefinitionDraft, Hook, HookStatus, Repository, SeriesOptions, StrandOptions, Timestamp,
 };
@@ -8,6 +9,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
 
 use super::*;
+use crate::jobs::notifier::HooksPolicy;
 
 mod nodes;
 
@@ -48,10 +50,18 @@ impl Scene {
             duration_max: Duration::from_secs(5),
             back_off: BackOff { first: Duration::from_secs(1), longest: Duration::from_secs(60) },
             changes_max: 10,
+            sends_max: 64,
+            window_changes_max: 40,
+            patience: Duration::from_secs(2),
+            memory_bytes_max: 64 * 1024 * 1024,
+            outbox_changes_max: 100_000,
+            outbox_bytes_max: 64 * 1024 * 1024,
         };
         let metrics = Arc::new(Metrics::new(std::iter::empty(), 1));
-        let sources = (store, clock.clone());
-        let hooks = Hooks::new(repositories.clone(), sources, metrics, policy).unwrap();
+        let notifier = Notifier::new(policy).unwrap();
+        let shared =
+            Shared { repositories: repositories.clone(), store, clock: clock.clone(), metrics, notifier };
+        let hooks = Hooks::new(shared);
         let repository = repositories.get_or_create("default", clock.now()).await.unwrap();
         Self { hooks, repository, clock }
     }
@@ -74,7 +84,7 @@ impl Serving {
     /// Notifies until hooks have taken or refused what is there now.
     async fn notify(&mut self) {
         self.turn(true).await.unwrap();
-        while let Some(ended) = self.sends.join_next().await {
+        while let Some(ended) = self.sends.join_next_with_id().await {
             self.settle(ended);
             self.turn(true).await.unwrap();
         }
@@ -86,7 +96,7 @@ impl Serving {
         let notify = Box::pin(async {
             loop {
                 self.turn(false).await.unwrap();
-                match self.sends.join_next().await {
+                match self.sends.join_next_with_id().await {
                     Some(ended) => self.settle(ended),
                     None => tokio::task::yield_now().await,
                 }
@@ -211,11 +221,62 @@ async fn a_hook_is_tried_again_after_a_pause() {
         assert!(!status.last_error.is_empty());
         scene.clock.set(Timestamp(scene.clock.now().0 + pause * SECOND));
     }
-    assert_eq!(scene.hooks.shared.metrics.hooks.failures.load(Ordering::Relaxed), 3);
+    assert_eq!(scene.hooks.shared.metrics.hooks.counters.failures.load(Ordering::Relaxed), 3);
     // Another node goes on where this one was.
     let mut other = scene.serving().await;
     other.notify().await;
     assert_eq!(scene.status().await.failures, 4);
+}
+
+/// One bug does not silence a hook.
+#[tokio::test]
+async fn a_send_that_panics_is_tried_again() {
+    let scene = Scene::new(true, FeedOptions::recommended()).await;
+    let called = Called::new().await;
+    scene.repository.put_hook(hook_at(&called.url)).await.unwrap();
+    scene.define("a").await;
+    let mut serving = scene.serving().await;
+    let batch = serving.next_batches().await.unwrap().remove(0);
+    serving.spawn(batch.number, async { panic!("a bug of the sender") });
+    serving.notify().await;
+    let status = scene.status().await;
+    assert_eq!((status.failures, status.delivered, status.pending), (1, 0, 1));
+    assert!(status.last_error.contains("a bug"), "{}", status.last_error);
+    scene.clock.pass(Duration::from_secs(1));
+    assert_eq!(serving.notify_until(called.take(async {})).await, 1);
+    serving.notify().await;
+    assert_eq!((scene.status().await.failures, scene.status().await.delivered), (0, 1));
+    let counters = &scene.hooks.shared.metrics.hooks.counters;
+    let counted = [&counters.failures, &counters.retries].map(|counter| counter.load(Ordering::Relaxed));
+    assert_eq!(counted, [1, 1]);
+}
+
+#[tokio::test]
+async fn the_page_of_metrics_says_what_waits() {
+    let scene = Scene::new(true, FeedOptions::recommended()).await;
+    scene.define("a").await;
+    let check = |lines: &[&str]| {
+        let mut out = crate::metrics::Exposition::default();
+        scene.hooks.shared.metrics.hooks.write(&mut out);
+        for line in lines {
+            assert!(out.text.lines().any(|text| text == *line), "{line} is not in\n{}", out.text);
+        }
+    };
+    check(&["twinfold_hook_following 0"]);
+    let mut serving = scene.serving().await;
+    serving.notify().await;
+    // Reads the commits of the flush before, and writes nothing.
+    serving.turn(true).await.unwrap();
+    check(&[
+        "twinfold_hook_following 1",
+        "twinfold_hook_unread_commits 0",
+        "twinfold_hook_waiting{state=\"failing\"} 1",
+        "twinfold_hook_pending_changes{state=\"failing\"} 1",
+        "twinfold_hook_pending_changes{state=\"direct\"} 0",
+        "twinfold_hook_memory_bytes 0",
+    ]);
+    scene.hooks.end(&mut Some(serving));
+    check(&["twinfold_hook_following 0", "twinfold_hook_waiting{state=\"failing\"} 0"]);
 }
 
 #[tokio::test]
@@ -237,7 +298,7 @@ async fn hooks_behind_the_feed_go_on_at_its_end() {
     scene.serving().await.notify().await;
     let status = scene.status().await;
     assert_eq!((status.cuts, status.failures), (1, 0));
-    assert_eq!(scene.hooks.shared.metrics.hooks.cuts.load(Ordering::Relaxed), 1);
+    assert_eq!(scene.hooks.shared.metrics.hooks.counters.cuts.load(Ordering::Relaxed), 1);
 }
 
 #[tokio::test]

@@ -85,7 +85,7 @@ impl Scene {
         let Some(current) = serving else { return };
         let mut outcome = current.turn(true).await;
         while outcome.is_ok()
-            && let Some(ended) = current.sends.join_next().await
+            && let Some(ended) = current.sends.join_next_with_id().await
         {
             current.settle(ended);
             outcome = current.turn(true).await;

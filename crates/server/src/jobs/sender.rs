@@ -9,7 +9,7 @@ use model_series::Hook;
 
 /// Carries the HMAC-SHA256 of the body, in hex, if the hook has a secret.
 const SIGNATURE: HeaderName = HeaderName::from_static("x-twinfold-signature");
-/// Of longer answers the connection is closed instead of kept; what they say is not looked at.
+/// After a longer answer the connection is closed and not used again. Bodies of answers are not looked at.
 const ANSWER_BYTES_MAX: usize = 64 * 1024;
 
 /// Sends notifications, within limits.
