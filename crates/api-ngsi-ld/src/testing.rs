@@ -4,7 +4,9 @@ use api_http::{Operation, Params, Request, check_parameters};
 use http::{HeaderValue, header};
 use tenant_contexts::Names;
 
-use crate::params::{EntityParams, PAST_QUERY, QUERY, TemporalParams, parse_query_body, parse_temporal_body};
+use crate::params::{
+    EntityParams, HISTORY_QUERY, QUERY, TemporalParams, parse_query_body, parse_temporal_body,
+};
 use crate::request::context_link;
 use crate::state::Limits;
 
@@ -22,10 +24,11 @@ const LIMITS: Limits = Limits {
     page_bytes_max: 1 << 20,
 };
 
+const PRESENT: Operation = Operation::new("", "present", "").query(QUERY);
+const PAST: Operation = Operation::new("", "past", "").query(HISTORY_QUERY);
+
 /// Whether the parameters of a query of entities are taken: of their present, and of their past.
 pub fn parameters(query: &str, names: &Names) -> (bool, bool) {
-    const PRESENT: Operation = Operation::new("", "present", "").query(&[QUERY]);
-    const PAST: Operation = Operation::new("", "past", "").query(&[PAST_QUERY]);
     let Ok(params) = Params::parse(query) else { return (false, false) };
     let request = |operation| {
         let request = Request { params: params.clone(), operation, ..Request::default() };
@@ -38,10 +41,9 @@ pub fn parameters(query: &str, names: &Names) -> (bool, bool) {
 
 /// Whether the body of a query of entities is taken: of their present, and of their past.
 pub fn query_body(body: &str, names: &Names) -> (bool, bool) {
-    const QUERYING: Operation = Operation::new("", "query", "").query(&[QUERY, PAST_QUERY]);
-    let request = Request { operation: &QUERYING, ..Request::default() };
-    let present = parse_query_body(body, &request, names, &LIMITS);
-    (present.is_ok(), parse_temporal_body(body, &request, names, &LIMITS).is_ok())
+    let request = |operation| Request { operation, ..Request::default() };
+    let present = parse_query_body(body, &request(&PRESENT), names, &LIMITS);
+    (present.is_ok(), parse_temporal_body(body, &request(&PAST), names, &LIMITS).is_ok())
 }
 
 /// The context that a header `Link` names.
