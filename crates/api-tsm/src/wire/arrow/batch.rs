@@ -253,7 +253,8 @@ impl<'a> Rows<'a> {
 
     /// What is wrong with the flag of a row.
     fn unknown_flag(&self, row: usize) -> String {
-        let Some(flag) = self.flag_column.map(|column| column.slice(row, 1)) else { return String::new() };
+        const READ: &str = "the flag of this row was read as a text";
+        let flag = self.flag_column.expect("the flag of this row is unknown").slice(row, 1);
         let text = match flag.data_type() {
             DataType::UInt8 => {
                 return format!("{} is the number of no flag", flag.as_primitive::<UInt8Type>().value(0));
@@ -264,15 +265,10 @@ impl<'a> Rows<'a> {
             DataType::Dictionary(..) => {
                 let dictionary = flag.as_any_dictionary();
                 let key = dictionary.normalized_keys().first().copied();
-                let texts = texts(dictionary.values().as_ref()).unwrap_or_default();
-                key.and_then(|key| texts.get(key).copied()).flatten().unwrap_or_default().to_owned()
+                let texts = texts(dictionary.values().as_ref()).expect(READ);
+                key.and_then(|key| *texts.get(key)?).expect(READ).to_owned()
             }
-            _ => texts(flag.as_ref())
-                .ok()
-                .and_then(|texts| texts.first().copied())
-                .flatten()
-                .unwrap_or_default()
-                .to_owned(),
+            _ => texts(flag.as_ref()).ok().and_then(|texts| *texts.first()?).expect(READ).to_owned(),
         };
         format!("{:?} is not a flag", shorten(&text))
     }
