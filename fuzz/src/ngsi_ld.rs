@@ -6,8 +6,8 @@ use api_ngsi_ld::testing;
 use entity::{EntityView, encode};
 use lang_ngsi_ld::time::{parse_time, write_time};
 use lang_ngsi_ld::{
-    QueryOptions, Rules, parse_attribute, parse_entity, parse_fragment, parse_ids, parse_past, parse_query,
-    parse_scopes, parse_shape, parse_types, split_batch,
+    QueryOptions, Rules, parse_attribute, parse_entity, parse_fragment, parse_history, parse_ids,
+    parse_query, parse_scopes, parse_shape, parse_types, split_batch,
 };
 use store::Timestamp;
 use tenant_contexts::{Names, RequestContext};
@@ -152,7 +152,7 @@ pub(crate) const BATCH: Target = Target {
 /// The past of an entity.
 pub(crate) const PAST: Target = Target {
     name: "ngsi_ld_past",
-    run: |bytes| with_text(bytes, |text| _ = parse_past(text, &NAMES, &Rules::temporal(DEPTH_MAX))),
+    run: |bytes| with_text(bytes, |text| _ = parse_history(text, &NAMES, &Rules::temporal(DEPTH_MAX))),
     seeds: || {
         texts(&[
             r#"{"id": "urn:x:1", "type": "Station", "pm10": [{"value": 1, "observedAt": "2026-05-04T10:00:00Z"}, {"value": 2, "observedAt": "2026-05-04T11:00:00Z"}]}"#,
