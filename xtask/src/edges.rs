@@ -22,7 +22,7 @@ mod tests {
         ("rasters", &["lang-formula", "strands"]),
         ("model-series", &["delivery", "lang-formula", "rasters", "store", "strands"]),
         ("entity", &["lang-json", "lang-time", "store", "strands"]),
-        ("model-entities", &["entity", "lang-json", "store", "strands"]),
+        ("model-entities", &["entity", "store", "strands"]),
         ("tenant-contexts", &["egress", "lang-json", "lang-jsonld", "model-entities"]),
         ("lang-ngsi-ld", &["lang-json", "lang-time", "model-entities", "tenant-contexts"]),
         ("api-http", &[]),

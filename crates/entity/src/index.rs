@@ -79,21 +79,21 @@ impl IndexRows {
         Self { keys: Vec::with_capacity(bytes), rows: SmallVec::new() }
     }
 
-    /// Rows `t`.
+    /// Rows `T`.
     pub fn add_types(&mut self, id: &str, types: &[TermId]) {
         for of_type in types {
             self.add(|out| keys::put_type(out, *of_type, id));
         }
     }
 
-    /// Rows `s`.
+    /// Rows `S`.
     pub fn add_scopes<'a>(&mut self, id: &str, scopes: impl Iterator<Item = &'a str>) {
         for scope in scopes {
             self.add(|out| keys::put_scope(out, scope, id));
         }
     }
 
-    /// Rows `x`: of the entity and of its attributes' instances.
+    /// Rows `X`: of the entity and of its attributes' instances.
     pub fn add_expiries(&mut self, view: &EntityView<'_>) {
         let instances = view.attributes().flat_map(|attribute| attribute.instances());
         let times = instances.filter_map(|instance| instance.expires_at()).chain(view.expires_at());
@@ -111,7 +111,7 @@ impl IndexRows {
         }
     }
 
-    /// Rows `v` and `g` of one attribute, under each type of its entity.
+    /// Rows `V` and `G` of one attribute, under each type of its entity.
     pub fn add_attribute(&mut self, id: &str, types: &[TermId], attribute: &AttributeView<'_>) {
         let Some((first_type, other_types)) = types.split_first() else {
             return;
