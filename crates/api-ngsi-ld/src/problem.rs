@@ -265,7 +265,7 @@ pub(crate) fn problem<'n>(error: &Error, name: impl FnOnce(TermId) -> &'n str) -
             Problem::unavailable(format!("too many writers of entity {id:?} at once; try again"))
         }
         Error::Limit(limit) => Problem::too_complex_query(beyond(limit)),
-        Error::StrandLimit(detail) => Problem::too_complex_query(detail.as_str()),
+        Error::StrandLimit(_) => Problem::too_complex_query(error.to_string()),
         Error::TimedOut(timed_out) => Problem::timed_out(timed_out.to_string()),
         Error::Store(error) => store_problem(error.kind(), error),
     }
@@ -275,7 +275,7 @@ pub(crate) fn problem<'n>(error: &Error, name: impl FnOnce(TermId) -> &'n str) -
 pub(crate) fn write_problem<'n>(error: &Error, name: impl FnOnce(TermId) -> &'n str) -> Problem {
     match error {
         Error::Limit(limit) => Problem::too_large(beyond(limit)),
-        Error::StrandLimit(detail) => Problem::too_large(detail.as_str()),
+        Error::StrandLimit(_) => Problem::too_large(error.to_string()),
         error => problem(error, name),
     }
 }

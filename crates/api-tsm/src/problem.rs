@@ -169,7 +169,9 @@ pub(crate) fn is_damage(error: &Error) -> bool {
     match error {
         Error::Malformed(_) => true,
         Error::Store(error) => error.kind() == StoreErrorKind::Corrupt,
-        Error::Limit(_)
+        Error::Limit { .. }
+        | Error::TooManyTenants { .. }
+        | Error::TooManyRepositories { .. }
         | Error::Invalid(_)
         | Error::NotFound(_)
         | Error::AlreadyExists(_)
@@ -183,7 +185,9 @@ pub(crate) fn is_damage(error: &Error) -> bool {
 impl From<&Error> for Problem {
     fn from(error: &Error) -> Self {
         match error {
-            Error::Limit(_) => Self::too_large(error.to_string()),
+            Error::Limit { .. } | Error::TooManyTenants { .. } | Error::TooManyRepositories { .. } => {
+                Self::too_large(error.to_string())
+            }
             Error::Invalid(_) => Self::bad_request(error.to_string()),
             Error::NotFound(_) => Self::not_found(error.to_string()),
             Error::AlreadyExists(_) => Self::conflict(error.to_string()),
@@ -397,7 +401,7 @@ mod tests {
     #[test]
     fn every_status_has_one_word() {
         let problems = [
-            Problem::from(Error::Limit("l".into())),
+            Problem::from(Error::TooManyTenants { tenant: "t".into(), max: 1 }),
             Problem::from(Error::Invalid("i".into())),
             Problem::from(Error::NotFound("n".into())),
             Problem::from(Error::AlreadyExists("a".into())),

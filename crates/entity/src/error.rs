@@ -42,9 +42,9 @@ pub enum Error {
     /// Beyond a named limit.
     #[error("{0}")]
     Limit(Limit),
-    /// Beyond a limit of the strands that history is stored in: the message names it.
-    #[error("{0}")]
-    StrandLimit(String),
+    /// Beyond a limit of the strands that history is stored in.
+    #[error("one strand: {got}, {0}", got = .0.got)]
+    StrandLimit(strands::LimitExceeded),
     /// The deadline came first.
     #[error(transparent)]
     TimedOut(#[from] store::TimedOut),
@@ -89,7 +89,7 @@ impl From<strands::Error> for Error {
         };
         match error {
             Strands::Store(error) => error.into(),
-            Strands::Limit(text) => Self::StrandLimit(text),
+            Strands::Limit(limit) => Self::StrandLimit(limit),
             Strands::Contention(name) => Self::Contention(name),
             error @ Strands::Malformed(_) => unexpected(ErrorKind::Corrupt, error),
             error => unexpected(ErrorKind::Misuse, error),

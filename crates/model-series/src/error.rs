@@ -1,13 +1,35 @@
 //! Why this crate refuses.
 
+use store::LimitExceeded;
 use store::retry::Exhausted;
 
 /// A refusal; a variant is a decision the caller can take.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// Something beyond a named limit.
-    #[error("{0}")]
-    Limit(String),
+    /// More than a limit allows.
+    #[error("{what}: {}, {limit}", .limit.got)]
+    Limit {
+        /// What was counted, and of what.
+        what: Box<str>,
+        /// How many there were, and may be.
+        limit: LimitExceeded,
+    },
+    /// The tenant is new, and there are as many as may be.
+    #[error("tenant {tenant} is not created: tenants_max allows {max} beside the default one")]
+    TooManyTenants {
+        /// Whose creation is refused.
+        tenant: Box<str>,
+        /// How many there may be.
+        max: usize,
+    },
+    /// The repository is new, and there are as many as may be.
+    #[error("repository {repository} is not created: repositories_max allows {max} beside `default`")]
+    TooManyRepositories {
+        /// Whose creation is refused.
+        repository: Box<str>,
+        /// How many there may be.
+        max: usize,
+    },
     /// A request that cannot be carried out as it stands; the text says why.
     #[error("{0}")]
     Invalid(String),
@@ -35,6 +57,20 @@ pub enum Error {
 }
 
 impl Error {
+    /// Refuses more than `max` of `what`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Limit`].
+    pub(crate) fn check_limit(
+        name: &'static str,
+        max: usize,
+        got: usize,
+        what: impl FnOnce() -> String,
+    ) -> Result<(), Self> {
+        LimitExceeded::check(name, max, got).map_err(|limit| Self::Limit { what: what().into(), limit })
+    }
+
     /// Whether the store serves nobody now, whatever is asked for.
     pub fn is_outage(&self) -> bool {
         matches!(self, Self::Store(error) if error.kind().is_outage())
@@ -50,7 +86,7 @@ impl From<Exhausted> for Error {
 impl From<rasters::Error> for Error {
     fn from(error: rasters::Error) -> Self {
         match error {
-            rasters::Error::Limit(text) => Self::Limit(text),
+            rasters::Error::Limit { what, limit } => Self::Limit { what, limit },
             rasters::Error::Invalid(text) => Self::Invalid(text),
             rasters::Error::NotFound(name) => Self::NotFound(name),
         }
@@ -60,7 +96,7 @@ impl From<rasters::Error> for Error {
 impl From<strands::Error> for Error {
     fn from(error: strands::Error) -> Self {
         match error {
-            strands::Error::Limit(text) => Self::Limit(text),
+            strands::Error::Limit(limit) => Self::Limit { what: "one strand".into(), limit },
             strands::Error::Invalid(text) => Self::Invalid(text),
             strands::Error::Contention(name) => Self::Contention(name),
             strands::Error::Malformed(error) => Self::Malformed(error),

@@ -3,6 +3,41 @@
 //! Points lie in [`strands`]: a series is one, or one for each issue time of its quotations. What a point means in time and
 //! unit is computed by [`rasters`]. Front door: [`Repositories`] (of all
 //! tenants), [`Repository`] (its series: defined, written, read as stored) and [`Reader`] (answers made of them).
+//!
+//! ```
+//! use model_series::{
+//!     Alignment, Clock, DefinitionDraft, Edit, Flag, Interval, IntervalUnit, Points, ReadRequest, Repositories,
+//!     SeriesOptions, SeriesWrite, StrandOptions, TimeRange, Timestamp,
+//! };
+//! use store::{FeedOptions, MemoryOptions, Store};
+//!
+//! # let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+//! # runtime.block_on(async {
+//! let store = Store::memory(MemoryOptions { clock: Clock::System, feed: FeedOptions::recommended() });
+//! let options = SeriesOptions {
+//!     strands: StrandOptions::recommended(),
+//!     tenants_max: 10,
+//!     repositories_max: 10,
+//!     catalogue_buckets: 1,
+//!     definitions_cached_max: 1_000,
+//! };
+//! let now = Timestamp(1);
+//! let repository = Repositories::new(store, options).get_or_create("grid", now).await?;
+//! let hours = Interval::new(IntervalUnit::Hour, 1);
+//! let draft = DefinitionDraft::new("Load North", Alignment::Begin, Some(hours));
+//! let series = repository.define(vec![draft], now).await?.remove(0);
+//!
+//! let mut points = Points::default();
+//! points.push(0, 17.5, Flag::Valid.number());
+//! points.push(3_600_000_000_000, 18.0, Flag::Estimated.number());
+//! let write = SeriesWrite { series: series.clone(), quotation: None, edit: Edit::Put(points.clone()) };
+//! repository.write_all(vec![write], now).await?.remove(0)?;
+//!
+//! let reader = repository.reader(ReadRequest::default()).await?;
+//! assert_eq!(reader.read(&series, TimeRange::ALL).await?, points);
+//! # Ok::<(), model_series::Error>(())
+//! # }).unwrap();
+//! ```
 
 mod error;
 mod keys;

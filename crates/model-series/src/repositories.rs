@@ -102,7 +102,7 @@ impl Repositories {
     ///
     /// # Errors
     ///
-    /// [`Error::Limit`] for a new one beyond the limit; of a new one [`Error::Invalid`] and [`Error::Limit`] for the draft; if the
+    /// [`Error::TooManyTenants`]; of a new one [`Error::Invalid`] and [`Error::Limit`] for the draft; if the
     /// store refuses.
     pub async fn of_or_create(&self, name: &TenantName, draft: &RepositoryDraft) -> Result<Self, Error> {
         match self.of(name).await {
@@ -115,11 +115,7 @@ impl Repositories {
             TenantCreation::Created(tenant) | TenantCreation::Exists(tenant) => {
                 Ok(Self { tenant, ..self.clone() })
             }
-            TenantCreation::Full => {
-                let text =
-                    format!("tenant {name} is not created: tenants_max allows {max} beside the default one");
-                Err(Error::Limit(text))
-            }
+            TenantCreation::Full => Err(Error::TooManyTenants { tenant: name.as_str().into(), max }),
         }
     }
 
@@ -144,8 +140,7 @@ impl Repositories {
     ///
     /// # Errors
     ///
-    /// [`Error::AlreadyExists`], [`Error::Invalid`] for a name that cannot be, [`Error::Limit`] if there are as many as may
-    /// be; if the store refuses.
+    /// [`Error::AlreadyExists`], [`Error::Invalid`] for a name that cannot be, [`Error::TooManyRepositories`]; if the store refuses.
     pub async fn create(&self, draft: RepositoryDraft, now: Timestamp) -> Result<RepositoryInfo, Error> {
         let name = draft.check()?;
         let buckets =
@@ -155,12 +150,7 @@ impl Repositories {
         match self.directory().create(&name, max, Some((MODEL, put_info(&info)))).await? {
             TenantCreation::Created(_) => Ok(info),
             TenantCreation::Exists(_) => Err(Error::AlreadyExists(format!("repository {name}").into())),
-            TenantCreation::Full => {
-                let text = format!(
-                    "repository {name} is not created: repositories_max allows {max} beside `{DEFAULT}`"
-                );
-                Err(Error::Limit(text))
-            }
+            TenantCreation::Full => Err(Error::TooManyRepositories { repository: name.as_str().into(), max }),
         }
     }
 

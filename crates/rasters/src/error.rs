@@ -1,11 +1,18 @@
 //! Why this crate refuses.
 
+use strands::LimitExceeded;
+
 /// A refusal; a variant is a decision the caller can take.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 pub enum Error {
-    /// Something exceeds a named limit.
-    #[error("{0}")]
-    Limit(String),
+    /// More than a limit allows.
+    #[error("{what}: {}, {limit}", .limit.got)]
+    Limit {
+        /// What was counted.
+        what: Box<str>,
+        /// How many there were, and may be.
+        limit: LimitExceeded,
+    },
     /// A definition or request that makes no sense; the text says why.
     #[error("{0}")]
     Invalid(String),

@@ -5,6 +5,8 @@ use std::collections::{HashMap, HashSet};
 use crate::calendar::HOUR;
 use lang_formula::Aggregation;
 
+use strands::LimitExceeded;
+
 use crate::Error;
 
 /// The longest way from a unit to the last of its bases.
@@ -123,10 +125,13 @@ impl Units {
         let name = unit.name.clone();
         let replaced = self.by_name.insert(name.clone(), unit);
         let checked = match replaced {
-            None if self.by_name.len() > UNITS_MAX => Err(Error::Limit(format!(
-                "unit {name}: a repository has at most {UNITS_MAX} units (UNITS_MAX)"
-            ))),
-            _ => self.check(&name),
+            None => LimitExceeded::check("UNITS_MAX", UNITS_MAX, self.by_name.len())
+                .map_err(|limit| Error::Limit {
+                    what: format!("unit {name}: units of a repository").into(),
+                    limit,
+                })
+                .and_then(|()| self.check(&name)),
+            Some(_) => self.check(&name),
         };
         if checked.is_err() {
             match replaced {
@@ -251,9 +256,8 @@ impl Units {
             if steps.iter().any(|(passed, _)| *passed.name == *base) {
                 return Err(Error::Invalid(format!("unit {name} is defined by itself, through {base}")));
             }
-            if steps.len() > UNIT_BASES_MAX {
-                return Err(Error::Limit(format!("unit {name} has more than {UNIT_BASES_MAX} bases")));
-            }
+            LimitExceeded::check("UNIT_BASES_MAX", UNIT_BASES_MAX, steps.len())
+                .map_err(|limit| Error::Limit { what: format!("unit {name}: bases").into(), limit })?;
             way = way.then(Affine::of(unit));
             unit = self.get(base)?;
             steps.push((unit, way));

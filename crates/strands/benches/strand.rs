@@ -1,6 +1,6 @@
 //! Strands on the embedded store, synced: what a write, a read and a fold cost.
 //!
-//! `cargo bench -p strands --bench strand -- [--strands N] [memory] [write|over|single|merge|past ...]`
+//! `cargo bench -p strands --bench strand -- [--strands N] [memory] [write|over|single|merge|history ...]`
 //!
 //! Prints for each row points a second, and CPU microseconds of the whole process for each strand.
 
@@ -29,7 +29,7 @@ fn main() {
     let strands =
         arguments.iter().position(|it| it == "--strands").map(|at| arguments[at + 1].parse().unwrap());
     let strands: u32 = strands.unwrap_or(5_000);
-    let names: Vec<&str> = ["write", "over", "single", "merge", "past"]
+    let names: Vec<&str> = ["write", "over", "single", "merge", "history"]
         .into_iter()
         .filter(|it| arguments.iter().any(|a| a == it))
         .collect();
@@ -64,10 +64,10 @@ fn main() {
         let (strands_of, _folder) = bench();
         runtime.block_on(merge(&strands_of));
     }
-    if wanted("past") {
+    if wanted("history") {
         for years in [1, 2, 4] {
             let (strands_of, _folder) = bench();
-            runtime.block_on(past(&strands_of, years));
+            runtime.block_on(history(&strands_of, years));
         }
     }
 }
@@ -200,7 +200,7 @@ async fn merge(strands: &Strands) {
 }
 
 /// An audited strand of days that are written twice, read page by page as it stood before the last write.
-async fn past(strands: &Strands, years: i64) {
+async fn history(strands: &Strands, years: i64) {
     let days = 365 * years;
     let write = |day: i64, seed, written| {
         let mut points = load_profile(seed, 15 * MINUTE, 96);
@@ -219,19 +219,21 @@ async fn past(strands: &Strands, years: i64) {
     };
     let meter = Meter::start();
     for day in 0..days {
-        for outcome in strands.write_all(vec![write(day, 1, day), write(day, 2, day)]).await {
+        for outcome in strands.write_all(vec![write(day, 1, 2 * day), write(day, 2, 2 * day + 1)]).await {
             outcome.unwrap();
         }
     }
-    meter.stop(&format!("write {years} years of days, each twice, kept"), days.unsigned_abs() * 2, 96);
-    strands.write_all(vec![write(0, 3, days)]).await.pop().unwrap().unwrap();
+    meter.stop(&format!("write {years} years of days, each twice, audited"), days.unsigned_abs() * 2, 96);
+    strands.write_all(vec![write(0, 3, 2 * days)]).await.pop().unwrap().unwrap();
     let meter = Meter::start();
     let (mut count, mut from) = (0, Some(i64::MIN));
     while let Some(start) = from {
         let mut page = Points::default();
         let rest = TimeRange { from: start, to: i64::MAX };
-        from =
-            strands.read_page(&strand(0), rest, Some(Timestamp(days - 1)), 1_000, &mut page).await.unwrap();
+        from = strands
+            .read_page(&strand(0), rest, Some(Timestamp(2 * days - 1)), 1_000, &mut page)
+            .await
+            .unwrap();
         count += page.len();
     }
     assert_eq!(count, days as usize * 96);

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use bytes::Bytes;
-use store::Limits;
+use store::{LimitExceeded, Limits};
 
 use crate::codec::{Block, Encoding, Malformed, Summary, encode_part};
 use crate::error::Error;
@@ -90,11 +90,7 @@ pub(crate) fn swap_blocks(
     let is_removed = |entry: &Entry| lasts.binary_search(&entry.summary.last).is_ok();
     let splice = state.index.splice(pages, span, is_removed, &entries, generation)?;
     state.index = splice.index;
-    if state.index.blocks() > STRAND_BLOCKS_MAX {
-        return Err(Error::Limit(format!(
-            "a strand has at most {STRAND_BLOCKS_MAX} blocks (STRAND_BLOCKS_MAX)"
-        )));
-    }
+    LimitExceeded::check("STRAND_BLOCKS_MAX", STRAND_BLOCKS_MAX, state.index.blocks())?;
     for entry in removed {
         fresh.remove(strand, entry.row(strand));
     }

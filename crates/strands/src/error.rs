@@ -1,11 +1,13 @@
 //! Why strands refuse.
 
+use store::LimitExceeded;
+
 /// A refusal; a variant is a decision that the caller can take.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// Something beyond a named limit.
-    #[error("{0}")]
-    Limit(String),
+    /// More of a strand than a limit allows.
+    #[error("one strand: {got}, {0}", got = .0.got)]
+    Limit(LimitExceeded),
     /// A request that makes no sense, whatever is stored; the text says why.
     #[error("{0}")]
     Invalid(String),
@@ -18,6 +20,12 @@ pub enum Error {
     /// What the store refused.
     #[error(transparent)]
     Store(#[from] store::Error),
+}
+
+impl From<LimitExceeded> for Error {
+    fn from(limit: LimitExceeded) -> Self {
+        Self::Limit(limit)
+    }
 }
 
 impl Error {

@@ -1,7 +1,7 @@
 //! Fields that rows of several kinds have: generations of blocks, and spans of time. Pure.
 
-use store::WriteId;
 use store::wire::{Malformed, Reader, put_varint};
+use store::{LimitExceeded, WriteId};
 
 use crate::error::Error;
 
@@ -9,6 +9,8 @@ use crate::error::Error;
 const ATTEMPT_BITS: u32 = 36;
 /// The others: how many changes of blocks there were.
 const COUNT_BITS: u32 = u64::BITS - ATTEMPT_BITS;
+/// The most changes of a strand's blocks.
+const GENERATIONS_MAX: u64 = (1 << COUNT_BITS) - 1;
 /// Bits of where that begins.
 const FIRST_COUNT_BITS: u32 = COUNT_BITS - 1;
 
@@ -42,10 +44,8 @@ pub(crate) fn halves(WriteId(id): WriteId) -> (u64, u64) {
 /// [`Error::Limit`] after some 100 million of one strand.
 pub(crate) fn next_generation(held: u64, Attempt(attempt): Attempt) -> Result<u64, Error> {
     let count = count_of(held) + 1;
-    if count >> COUNT_BITS != 0 {
-        return Err(Error::Limit(
-            "a strand's blocks were changed too often: its generations are used up".into(),
-        ));
+    if count > GENERATIONS_MAX {
+        return Err(LimitExceeded { name: "GENERATIONS_MAX", max: GENERATIONS_MAX, got: count }.into());
     }
     Ok(count << ATTEMPT_BITS | attempt)
 }

@@ -8,7 +8,7 @@
 //! one before it goes on saying so. [`Strands::sweep_fresh`] removes them.
 
 use bytes::Bytes;
-use store::{Append, Commit, CommitWithAppends, Epoch, Limits, ROW_BYTES_MAX, Removal};
+use store::{Append, Commit, CommitWithAppends, Epoch, LimitExceeded, Limits, ROW_BYTES_MAX, Removal};
 
 use crate::error::Error;
 use crate::keys;
@@ -99,11 +99,8 @@ impl Fresh {
 
     /// Refuses a row that no append takes: a block of one point.
     pub(crate) fn check_rows(&self, limits: &Limits) -> Result<(), Error> {
-        let (bytes, most) = (self.largest, limits.commit_bytes.min(ROW_BYTES_MAX));
-        if bytes <= most {
-            return Ok(());
-        }
-        Err(Error::Limit(format!("a point of one strand takes {bytes} bytes: at most {most} are allowed")))
+        let most = limits.commit_bytes.min(ROW_BYTES_MAX);
+        Ok(LimitExceeded::check("ROW_BYTES_MAX", most, self.largest)?)
     }
 
     /// Refuses what is too much for one batch with its commit.
@@ -111,10 +108,8 @@ impl Fresh {
         if !self.is_too_much(commit, limits) {
             return Ok(());
         }
-        let (bytes, most) = (self.bytes + commit.bytes(), limits.commit_bytes);
-        Err(Error::Limit(format!(
-            "one strand: {bytes} bytes at once: less than {most} are allowed (COMMIT_BYTES_MAX)"
-        )))
+        let (got, max) = (self.bytes + commit.bytes(), limits.commit_bytes);
+        Err(LimitExceeded { name: "COMMIT_BYTES_MAX", max: max as u64, got: got as u64 }.into())
     }
 
     /// The commit with what goes ahead of it and what it lets go.

@@ -92,7 +92,7 @@ pub use error::Error;
 pub use flags::{ABSENT, Flag, is_absent, overflown, worse};
 pub use points::{ColumnSet, Columns, Notes, Points, TimeRange, UNOBSERVED};
 pub use read::Part;
-pub use store::SkipLog;
+pub use store::{LimitExceeded, SkipLog};
 pub use strand::{Edit, Modification, Strand, StrandOptions, StrandVersion, StrandWrite};
 pub use strands::Strands;
 pub use walk::Wanted;

@@ -1,7 +1,7 @@
 //! A write that was checked, and the commit that it becomes. Pure.
 
 use bytes::Bytes;
-use store::{ChangeRecord, Limits, ROW_BYTES_MAX, Timestamp, Write};
+use store::{ChangeRecord, LimitExceeded, Limits, ROW_BYTES_MAX, Timestamp, Write};
 
 use crate::blocks::encode_runs;
 use crate::codec::{Encoding, Malformed};
@@ -94,9 +94,8 @@ impl PendingCommit {
 
 /// Refuses what the store would refuse, by the names of its limits.
 pub(crate) fn check_size(writes: &[Write], limits: &Limits) -> Result<(), Error> {
-    let too_large = |error: store::Error| Error::Limit(format!("one strand: {}", error.action()));
     // A condition, and a state, may come beside.
-    limits.check_rows(writes.len() + 2).map_err(too_large)?;
+    LimitExceeded::check("COMMIT_ROWS_MAX", limits.commit_rows, writes.len() + 2)?;
     let mut bytes = 0;
     for write in writes {
         let (key, value) = match write {
@@ -104,12 +103,8 @@ pub(crate) fn check_size(writes: &[Write], limits: &Limits) -> Result<(), Error>
             Write::Delete(key) => (key.len(), 0),
             Write::DeleteRange(range) => (range.start.len(), range.end.as_ref().map_or(0, Bytes::len)),
         };
-        if value > ROW_BYTES_MAX {
-            return Err(Error::Limit(format!(
-                "an edit of one strand takes {value} bytes: at most {ROW_BYTES_MAX} are allowed (ROW_BYTES_MAX)"
-            )));
-        }
+        LimitExceeded::check("ROW_BYTES_MAX", ROW_BYTES_MAX, value)?;
         bytes += key + value;
     }
-    limits.check_bytes(bytes).map_err(too_large)
+    Ok(LimitExceeded::check("COMMIT_BYTES_MAX", limits.commit_bytes, bytes)?)
 }

@@ -8,7 +8,7 @@
 
 use std::ops::Range;
 
-use store::{Timestamp, Write};
+use store::{LimitExceeded, Timestamp, Write};
 
 use crate::audit_rows::put_audit;
 use crate::blocks::{Swapped, encode_runs, step_of, swap_blocks};
@@ -107,12 +107,7 @@ pub(crate) fn plan_commit(
     }
     let overlaid = !checked.layer.points.is_empty() && plan.direct.is_empty();
     if overlaid || !plan.clears.is_empty() {
-        if pending.state.overlay_count() >= OVERLAYS_LIMIT {
-            let text = format!(
-                "a strand has at most {OVERLAYS_LIMIT} overlays (OVERLAYS_LIMIT): it cannot be folded"
-            );
-            return Err(Error::Limit(text));
-        }
+        LimitExceeded::check("OVERLAYS_LIMIT", OVERLAYS_LIMIT, pending.state.overlay_count() + 1)?;
         let none = Points::default();
         let points = if overlaid { &checked.layer.points } else { &none };
         put_overlay(&mut pending, checked, (&plan.clears, points), rules)?;

@@ -62,7 +62,7 @@ impl Strands {
         while attempts.next().await {
             match self.prepare(checked).await {
                 Ok(None) => {}
-                Err(Error::Limit(reason)) => return Err(Error::Limit(reason)),
+                Err(Error::Limit(limit)) => return Err(limit.into()),
                 Ok(Some(_)) | Err(_) => break,
             }
         }

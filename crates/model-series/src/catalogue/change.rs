@@ -6,12 +6,11 @@ use std::sync::Arc;
 use bytes::Bytes;
 use store::{Condition, StateCondition, Timestamp, Write};
 
-use super::FORMULA_DEPTH_MAX;
 use super::check::{check_attributes, checked, index_rows};
 use super::context::{BACKOFF, Context};
 use super::define::check_series;
 use super::find::Versioned;
-use super::formulas::check_depth;
+use super::formulas::{check_depth, refuse_depth};
 use super::pending::PendingCommit;
 use super::state::check_state;
 use crate::encode::{damaged, put_definition};
@@ -139,8 +138,8 @@ impl Context {
         let fresh = HashMap::from([(&*was.name, &same_name)]);
         let ground = self.ground(&fresh).await?;
         let depth = check_depth(&was.name, &fresh, &ground)?;
-        if after.is_computed() && depth + self.height(was.number).await? > FORMULA_DEPTH_MAX {
-            return Err(Error::Limit(format!("formulas stand on formulas at most {FORMULA_DEPTH_MAX} deep")));
+        if after.is_computed() {
+            refuse_depth(depth + self.height(was.number).await?)?;
         }
         self.use_operands(&same_name, &ground, pending).await?;
         self.release_operands(was, Some(&same_name), pending).await
@@ -174,12 +173,9 @@ impl Context {
             };
             let tree = formula.tree.with_renamed(&was.name, &after.name);
             let text = tree.to_string();
-            if text.len() > lang_formula::TEXT_BYTES_MAX {
-                let (user, max) = (&user.definition.name, lang_formula::TEXT_BYTES_MAX);
-                let reason =
-                    format!("the formula of series {user}, which refers to it, has at most {max} bytes");
-                return Err(Error::Limit(reason));
-            }
+            Error::check_limit("TEXT_BYTES_MAX", lang_formula::TEXT_BYTES_MAX, text.len(), || {
+                format!("bytes of the formula of series {}, which refers to it", user.definition.name)
+            })?;
             let mut renamed = Definition::clone(&user.definition);
             renamed.formula = Some(DefinedFormula { text: text.into(), tree: Arc::new(tree) });
             renamed.changed = after.changed;

@@ -30,10 +30,7 @@ pub(crate) fn check_name(what: &str, name: &str) -> Result<(), Error> {
 
 /// Refuses texts that are too long.
 pub(crate) fn check_text(what: &str, text: &str) -> Result<(), Error> {
-    if text.len() > TEXT_BYTES_MAX {
-        return Err(Error::Limit(format!("{what} has at most {TEXT_BYTES_MAX} bytes")));
-    }
-    Ok(())
+    Error::check_limit("TEXT_BYTES_MAX", TEXT_BYTES_MAX, text.len(), || format!("bytes of {what}"))
 }
 
 /// The definition that a draft makes, as far as it can be checked by itself.
@@ -106,9 +103,8 @@ fn check_computed(switches: Switches, has_retention: bool, has_raster: bool) -> 
 }
 
 fn check_attribute_forms(attributes: &[Attribute]) -> Result<(), Error> {
-    if attributes.len() > ATTRIBUTES_MAX {
-        return Err(Error::Limit(format!("a series has at most {ATTRIBUTES_MAX} attributes")));
-    }
+    let what = || "attributes of a series".into();
+    Error::check_limit("ATTRIBUTES_MAX", ATTRIBUTES_MAX, attributes.len(), what)?;
     for attribute in attributes {
         if let (Some(from), Some(to)) = (attribute.from, attribute.to)
             && from >= to

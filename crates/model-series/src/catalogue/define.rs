@@ -26,11 +26,8 @@ impl Context {
         drafts: Vec<DefinitionDraft>,
         now: Timestamp,
     ) -> Result<Vec<Arc<Definition>>, Error> {
-        if drafts.len() > DRAFTS_MAX {
-            return Err(Error::Limit(format!(
-                "at most {DRAFTS_MAX} series are defined at once (DRAFTS_MAX)"
-            )));
-        }
+        let what = || "series that are defined at once".into();
+        Error::check_limit("DRAFTS_MAX", DRAFTS_MAX, drafts.len(), what)?;
         let mut refusals = Refusals::of(drafts.len());
         let mut definitions = Vec::with_capacity(drafts.len());
         for (place, draft) in drafts.into_iter().enumerate() {
@@ -53,11 +50,9 @@ impl Context {
             match self.commit(pending).await {
                 Ok(true) => return Ok(definitions.into_iter().map(Arc::new).collect()),
                 Ok(false) => {}
-                Err(Error::Limit(reason)) => {
-                    let count = definitions.len();
-                    return Err(Error::Limit(format!(
-                        "{count} series that are too large to be defined at once: {reason}"
-                    )));
+                Err(Error::Limit { what, limit }) => {
+                    let what = format!("{} series defined at once: {what}", definitions.len()).into();
+                    return Err(Error::Limit { what, limit });
                 }
                 Err(error) => return Err(error),
             }

@@ -40,12 +40,9 @@ impl Context {
             let Some(formula) = definition.formula.as_ref().and_then(|formula| formula.named(name_of)) else {
                 continue;
             };
-            if formula.text.len() > lang_formula::TEXT_BYTES_MAX {
-                let (name, max) = (&definition.name, lang_formula::TEXT_BYTES_MAX);
-                let reason =
-                    format!("the formula of series {name}, with names for IDs, has at most {max} bytes");
-                return Err(Error::Limit(reason));
-            }
+            Error::check_limit("TEXT_BYTES_MAX", lang_formula::TEXT_BYTES_MAX, formula.text.len(), || {
+                format!("bytes of the formula of series {}, with names for IDs", definition.name)
+            })?;
             definition.formula = Some(formula);
         }
         Ok(())
@@ -73,7 +70,8 @@ impl Context {
             wanted.dedup();
             let level = std::mem::take(&mut wanted);
             if fresh.len().saturating_mul(FORMULA_SERIES_MAX) < ground.len() + level.len() {
-                return Err(Error::Limit(format!("a formula stands on at most {FORMULA_SERIES_MAX} series")));
+                // Then one of them stands on more than it may.
+                refuse_series(FORMULA_SERIES_MAX + 1)?;
             }
             let names: Vec<SeriesRef<'_>> = level.iter().map(|name| SeriesRef::Name(name)).collect();
             let found = self.find_all(&names).await?;
@@ -183,12 +181,24 @@ impl DefinedFormula {
 ///
 /// [`Error::Limit`].
 pub(crate) fn check_users(name: &str, users: usize) -> Result<(), Error> {
-    if users > FORMULA_USERS_MAX {
-        return Err(Error::Limit(format!(
-            "series {name} is referred to by {FORMULA_USERS_MAX} formulas, and by no more"
-        )));
-    }
-    Ok(())
+    Error::check_limit("FORMULA_USERS_MAX", FORMULA_USERS_MAX, users, || {
+        format!("series {name}: formulas that refer to it")
+    })
+}
+
+/// Refuses a formula that refers to formulas too deep.
+///
+/// # Errors
+///
+/// [`Error::Limit`].
+pub(crate) fn refuse_depth(depth: usize) -> Result<(), Error> {
+    Error::check_limit("FORMULA_DEPTH_MAX", FORMULA_DEPTH_MAX, depth, || {
+        "depth of formulas on formulas".into()
+    })
+}
+
+fn refuse_series(series: usize) -> Result<(), Error> {
+    Error::check_limit("FORMULA_SERIES_MAX", FORMULA_SERIES_MAX, series, || "series below a formula".into())
 }
 
 /// How deep the formula of `name` stands on others: 0 if it has none.
@@ -204,9 +214,7 @@ pub(crate) fn check_depth<'a>(
 ) -> Result<usize, Error> {
     let mut walk = Walk { fresh, ground, path: Vec::new(), depths: HashMap::new() };
     let depth = walk.depth(name)?;
-    if walk.depths.len() > FORMULA_SERIES_MAX {
-        return Err(Error::Limit(format!("a formula stands on at most {FORMULA_SERIES_MAX} series")));
-    }
+    refuse_series(walk.depths.len())?;
     Ok(depth)
 }
 
@@ -228,9 +236,7 @@ impl<'a> Walk<'a> {
             let circle: Vec<&str> = self.path.iter().skip(start).copied().chain([name]).collect();
             return Err(Error::Invalid(format!("the formula goes in a circle: {}", circle.join(" -> "))));
         }
-        if self.path.len() > FORMULA_DEPTH_MAX {
-            return Err(Error::Limit(format!("formulas stand on formulas at most {FORMULA_DEPTH_MAX} deep")));
-        }
+        refuse_depth(self.path.len())?;
         let (fresh, ground) = (self.fresh, self.ground);
         let stored = || ground.get(name).map(|found| &*found.definition);
         let definition = fresh.get(name).copied().or_else(stored);

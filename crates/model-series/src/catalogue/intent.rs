@@ -64,12 +64,8 @@ impl Context {
         let reclaims = pending.reclaims;
         let _turn = self.intents.starting.lock().await;
         let body = Body::new(pending, seen, buckets, self.buckets(), &self.store.limits())?.to_bytes();
-        if body.len() > INTENT_BYTES_MAX {
-            let bytes = body.len();
-            return Err(Error::Limit(format!(
-                "a change of the catalogue has {bytes} bytes: at most {INTENT_BYTES_MAX} are allowed (INTENT_BYTES_MAX)"
-            )));
-        }
+        let what = || "bytes of a change of the catalogue".into();
+        Error::check_limit("INTENT_BYTES_MAX", INTENT_BYTES_MAX, body.len(), what)?;
         let mut attempts = BACKOFF.attempts();
         while attempts.next().await {
             let epoch = self.store.fence(self.first_partition());

@@ -140,11 +140,9 @@ impl Context {
         let name = &*attribute_type.name;
         let key = keys::attribute_type(name);
         let bytes = Bytes::from(put_attribute_type(attribute_type));
-        if bytes.len() > MASTER_DATA_BYTES_MAX {
-            return Err(Error::Limit(format!(
-                "attribute type {name} has over {MASTER_DATA_BYTES_MAX} bytes"
-            )));
-        }
+        Error::check_limit("MASTER_DATA_BYTES_MAX", MASTER_DATA_BYTES_MAX, bytes.len(), || {
+            format!("attribute type {name}: bytes as it is stored")
+        })?;
         let mut attempts = BACKOFF.attempts();
         while attempts.next().await {
             let found = self.attribute_types(&[name]).await?.pop().flatten();
@@ -288,9 +286,8 @@ impl Context {
                     pending.conditions.push(Condition::Version(key.clone(), row.stamp));
                 }
                 None => {
-                    if self.hooks().await?.len() >= HOOKS_MAX {
-                        return Err(Error::Limit(format!("a repository has at most {HOOKS_MAX} hooks")));
-                    }
+                    let what = || "hooks of a repository".into();
+                    Error::check_limit("HOOKS_MAX", HOOKS_MAX, self.hooks().await?.len() + 1, what)?;
                     // It is notified of what comes after the feed's end of now.
                     let registration = Registration { since: self.feed_ends() };
                     pending.conditions.push(Condition::Absent(key.clone()));
@@ -358,11 +355,9 @@ fn units_pending(units: &Units, condition: Condition) -> Result<PendingCommit, E
     let mut units: Vec<&Unit> = units.iter().collect();
     units.sort_unstable_by(|one, other| one.name.cmp(&other.name));
     let bytes = put_units(units.into_iter());
-    if bytes.len() > MASTER_DATA_BYTES_MAX {
-        return Err(Error::Limit(format!(
-            "the units of a repository have over {MASTER_DATA_BYTES_MAX} bytes"
-        )));
-    }
+    Error::check_limit("MASTER_DATA_BYTES_MAX", MASTER_DATA_BYTES_MAX, bytes.len(), || {
+        "bytes of the units of a repository as they are stored".into()
+    })?;
     let writes = vec![Write::PutStamped(keys::units(), bytes.into())];
     Ok(PendingCommit { conditions: vec![condition], writes, ..PendingCommit::default() })
 }

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use store::retry::unless_lost;
-use store::{Condition, ErrorKind, Row, Stamp, Write};
+use store::{Condition, Row, Stamp, Write};
 
 use crate::Error;
 
@@ -39,9 +39,9 @@ pub(super) fn bytes_of(write: &Write) -> usize {
 pub(super) fn outcome_of(outcome: Result<Stamp, store::Error>) -> Result<bool, Error> {
     match unless_lost(outcome) {
         Ok(committed) => Ok(committed.is_some()),
-        Err(error) if error.kind() == ErrorKind::TooLarge => {
-            Err(Error::Limit(format!("a change of the catalogue is too large: {}", error.action())))
-        }
-        Err(error) => Err(error.into()),
+        Err(error) => match error.limit() {
+            Some(limit) => Err(Error::Limit { what: "a change of the catalogue".into(), limit }),
+            None => Err(error.into()),
+        },
     }
 }

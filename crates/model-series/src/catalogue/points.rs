@@ -44,9 +44,8 @@ impl Context {
         mut writes: Vec<SeriesWrite>,
         now: Timestamp,
     ) -> Result<Vec<Result<(), Error>>, Error> {
-        if writes.len() > WRITES_MAX {
-            return Err(Error::Limit(format!("at most {WRITES_MAX} series are written at once")));
-        }
+        let what = || "series that are written at once".into();
+        Error::check_limit("WRITES_MAX", WRITES_MAX, writes.len(), what)?;
         for SeriesWrite { series, edit, .. } in &mut writes {
             // From here on ranges are of points' times.
             if let Edit::Delete(range) | Edit::Replace(range, _) = edit {
@@ -235,7 +234,7 @@ fn outcomes_of(of_writes: &[usize], atoms: Vec<Result<(), strands::Error>>) -> V
 fn kind_of(error: &Error) -> ErrorKind {
     match error {
         Error::Store(error) => error.kind(),
-        Error::Limit(_) => ErrorKind::TooLarge,
+        Error::Limit { .. } => ErrorKind::TooLarge,
         _ => ErrorKind::Unavailable,
     }
 }

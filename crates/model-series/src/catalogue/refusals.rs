@@ -26,11 +26,13 @@ impl Refusals {
             return Err(error);
         }
         let kind = match &error {
-            Error::Limit(_) => RefusalKind::Limit,
+            Error::Limit { .. } => RefusalKind::Limit,
             Error::Invalid(_) => RefusalKind::Invalid,
             Error::NotFound(_) => RefusalKind::NotFound,
             Error::AlreadyExists(_) => RefusalKind::AlreadyExists,
-            Error::StateDiffers(_)
+            Error::TooManyTenants { .. }
+            | Error::TooManyRepositories { .. }
+            | Error::StateDiffers(_)
             | Error::Refused(_)
             | Error::Contention(_)
             | Error::Malformed(_)

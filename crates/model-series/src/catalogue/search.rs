@@ -140,9 +140,11 @@ impl<'a> Filter<'a> {
 impl Context {
     /// A page of what is searched for; see [`crate::Repository::search`].
     pub(crate) async fn search(&self, search: &Search) -> Result<SearchPage, Error> {
-        if !(1..=SEARCH_PAGE_MAX).contains(&search.limit) {
-            return Err(Error::Limit(format!("a page of a search has 1 to {SEARCH_PAGE_MAX} series")));
+        if search.limit == 0 {
+            return Err(Error::Invalid("a page of a search has at least one series".into()));
         }
+        let what = || "series of a page of a search".into();
+        Error::check_limit("SEARCH_PAGE_MAX", SEARCH_PAGE_MAX, search.limit, what)?;
         let filter = Filter::new(search);
         let exact = filter.name.as_ref().and_then(Pattern::exact);
         let known = match (&exact, search.id) {

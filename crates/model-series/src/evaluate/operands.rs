@@ -15,7 +15,7 @@ use crate::catalogue::{Context, shift};
 use crate::{Alignment, Definition, Error, FORMULA_SLOTS_MAX, Layout, Raster, SeriesRef};
 use rasters::compute;
 use strands::is_absent;
-use strands::{Points, TimeRange};
+use strands::{LimitExceeded, Points, TimeRange};
 
 type Pending<'a, T> = Pin<Box<dyn Future<Output = Result<T, Error>> + Send + 'a>>;
 
@@ -70,9 +70,8 @@ impl<'a> Slots<'a> {
         };
         let slots = raster.count(all);
         if slots > FORMULA_SLOTS_MAX {
-            return Err(Error::Limit(format!(
-                "{slots} slots to compute at once: at most {FORMULA_SLOTS_MAX} are"
-            )));
+            let limit = LimitExceeded { name: "FORMULA_SLOTS_MAX", max: FORMULA_SLOTS_MAX, got: slots };
+            return Err(Error::Limit { what: "slots to compute at once".into(), limit });
         }
         let mut starts = Vec::new();
         raster.starts_into(all, &mut starts);

@@ -10,7 +10,7 @@ use super::plan::AnswerMaking;
 use crate::DefinedFormula;
 use crate::{Definition, Error, FORMULA_SLOTS_MAX};
 use rasters::DAY;
-use strands::{Points, TimeRange};
+use strands::{LimitExceeded, Points, TimeRange};
 
 /// Slots that are computed at once behind time that was passed over, of [`super::reader::Sizes::piece_slots`]: isolated points are not worth
 /// a whole piece.
@@ -82,10 +82,9 @@ impl Reader {
         *computed = computed.saturating_add(slots);
         let most = self.answer_slots_max();
         if *computed > most {
-            return Err(Error::Limit(format!(
-                "series {}: more than {most} slots to compute for one answer (answer_slots_max)",
-                series.name
-            )));
+            let what = format!("series {}: slots to compute for one answer", series.name).into();
+            let limit = LimitExceeded { name: "answer_slots_max", max: most, got: *computed };
+            return Err(Error::Limit { what, limit });
         }
         Ok(())
     }

@@ -11,7 +11,7 @@ use crate::{
 };
 use rasters::{Conversion, Neighbours, Whole, fill_gaps};
 use strands::is_absent;
-use strands::{Points, TimeRange};
+use strands::{LimitExceeded, Points, TimeRange};
 
 /// What of a definition decides how its points are read; series of one shape share a plan.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -346,9 +346,8 @@ fn slots_about(raster: &Raster, range: TimeRange) -> u64 {
 /// [`Error::Limit`].
 pub(crate) fn check_read(slots: u64) -> Result<(), Error> {
     if slots > READ_SLOTS_MAX {
-        return Err(Error::Limit(format!(
-            "a range of {slots} slots to read at once; at most {READ_SLOTS_MAX} are (READ_SLOTS_MAX)"
-        )));
+        let limit = LimitExceeded { name: "READ_SLOTS_MAX", max: READ_SLOTS_MAX, got: slots };
+        return Err(Error::Limit { what: "slots of a range to read at once".into(), limit });
     }
     Ok(())
 }

@@ -12,7 +12,7 @@ use super::plan::{ANSWER_SLOTS_MAX, Plan, Shape};
 use crate::catalogue::Context;
 use crate::{Alignment, Definition, Error, FORMULA_READS_MAX, Raster, Units};
 use strands::is_absent;
-use strands::{Points, Strand, TimeRange};
+use strands::{LimitExceeded, Points, Strand, TimeRange};
 
 /// Plans that are kept; a request over more shapes than that works some of them out anew.
 const PLANS_MAX: usize = 64;
@@ -87,9 +87,10 @@ impl Reader {
     pub(super) fn nested(&self, request: ReadRequest, series: &Definition) -> Result<Self, Error> {
         let one_less = |left: u32| left.checked_sub(1);
         if self.reads_left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_less).is_err() {
-            let text =
-                format!("series {}: at most {FORMULA_READS_MAX} operands are read to compute", series.name);
-            return Err(Error::Limit(text));
+            let (max, got) = (FORMULA_READS_MAX.into(), u64::from(FORMULA_READS_MAX) + 1);
+            let what = format!("series {}: operands that are read to compute", series.name).into();
+            let limit = LimitExceeded { name: "FORMULA_READS_MAX", max, got };
+            return Err(Error::Limit { what, limit });
         }
         let (context, units, reads_left) =
             (self.context.clone(), self.units.clone(), self.reads_left.clone());
@@ -157,11 +158,10 @@ impl Reader {
         };
         let (about, most) = (slots.max(computed), self.answer_slots_max());
         if about > most {
-            return Err(Error::Limit(format!(
-                "series {}: a range of {about} slots that are answered whether or not they have points: at most \
-                 {most} are (answer_slots_max)",
-                series.name
-            )));
+            let what =
+                format!("series {}: slots that are answered whether or not they have points", series.name);
+            let limit = LimitExceeded { name: "answer_slots_max", max: most, got: about };
+            return Err(Error::Limit { what: what.into(), limit });
         }
         Ok(slots)
     }

@@ -3,7 +3,7 @@
 use super::{Gaps, Layout};
 use crate::Error;
 use strands::is_absent;
-use strands::{Flag, Points, TimeRange};
+use strands::{Flag, LimitExceeded, Points, TimeRange};
 
 /// The most slots that a range may have to be filled.
 pub const GAP_SLOTS_MAX: u64 = 4_000_000;
@@ -54,7 +54,8 @@ fn with_all_slots(points: Points, layout: &Layout, range: TimeRange) -> Result<P
     let range = TimeRange { from, to };
     let count = raster.count(range);
     if count > GAP_SLOTS_MAX {
-        return Err(Error::Limit(format!("a range of {count} slots to fill; at most {GAP_SLOTS_MAX} are")));
+        let limit = LimitExceeded { name: "GAP_SLOTS_MAX", max: GAP_SLOTS_MAX, got: count };
+        return Err(Error::Limit { what: "slots of a range to fill".into(), limit });
     }
     if usize::try_from(count).is_ok_and(|count| count == points.len()) {
         return Ok(points);

@@ -261,7 +261,7 @@ fn gaps_are_filled_as_asked() {
     let ever = TimeRange { from: i64::MIN / 2, to: i64::MAX / 2 };
     let milliseconds = Layout::Begin(raster(IntervalUnit::Millisecond, 1, "UTC", 0));
     let refused = fill_gaps(held.clone(), &milliseconds, ever, Gaps::Null, nobody);
-    assert!(matches!(refused, Err(crate::Error::Limit(_))));
+    assert!(matches!(refused, Err(crate::Error::Limit { .. })));
 }
 
 #[test]

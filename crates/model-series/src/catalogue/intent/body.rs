@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use bytes::Bytes;
 use store::wire::{Malformed, Reader, put_bytes, put_varint};
-use store::{ErrorKind, Limits, Write, WriteId};
+use store::{ErrorKind, LimitExceeded, Limits, Write, WriteId};
 
 use super::super::pending::{PendingCommit, bytes_of};
 use crate::encode::{begin, read, take_list};
@@ -79,10 +79,12 @@ impl Body {
         }
         // What is decided is carried out: a chunk that the store refuses would stand in the way for ever.
         if let Some(draft) = parts.values().flatten().find(|draft| !draft.fits(limits)) {
-            let (bytes, most) = (draft.bytes, limits.commit_bytes);
-            return Err(Error::Limit(format!(
-                "a definition has {bytes} bytes with its record of changes: less than {most} are allowed (COMMIT_BYTES_MAX)"
-            )));
+            let (max, got) = (limits.commit_bytes as u64, draft.bytes as u64);
+            let limit = LimitExceeded { name: "COMMIT_BYTES_MAX", max, got };
+            return Err(Error::Limit {
+                what: "bytes of a definition with its record of changes".into(),
+                limit,
+            });
         }
         let chunks = |drafts: Vec<Draft>| {
             drafts.into_iter().map(|it| Chunk { writes: it.writes, change: it.change.into() }).collect()

@@ -148,7 +148,7 @@ async fn as_many_as_one_commit_takes_are_defined_at_once() {
     let defined = repository.define(drafts.clone(), NOW).await.expect("defined");
     assert_eq!(find(&repository, "meter 9999").await, defined[9_999]);
     drafts.push(draft("one more"));
-    let message = "at most 10000 series are defined at once (DRAFTS_MAX)";
+    let message = "series that are defined at once: 10001, at most 10000 are allowed (DRAFTS_MAX)";
     assert_eq!(refusal(repository.define(drafts, NOW).await), message);
     assert_eq!(repository.define(Vec::new(), NOW).await.expect("nothing to do"), []);
 }
@@ -170,7 +170,7 @@ async fn definitions_that_one_commit_does_not_take_are_defined_together() {
     let defined = repository.define((0..5_000).map(tagged).collect(), NOW).await.expect("defined");
     assert_eq!(find(&repository, "tagged 4999").await, defined[4_999]);
     let refused = refusal(repository.define((30..120).map(large).collect(), NOW).await);
-    assert!(refused.starts_with("90 series that are too large to be defined at once: "), "{refused}");
+    assert!(refused.starts_with("90 series defined at once: "), "{refused}");
     assert!(refused.ends_with("at most 67108864 are allowed (INTENT_BYTES_MAX)"), "{refused}");
     assert_eq!(repository.find_many(&[SeriesRef::Name("large 30")]).await.expect("looked up"), [None]);
 }
@@ -196,7 +196,7 @@ async fn towers_of_formulas_end() {
         define(&repository, computed(&depth.to_string(), &format!("[{}]", depth - 1))).await;
     }
     let next = computed("next", &format!("[{}]", crate::FORMULA_DEPTH_MAX));
-    let message = "formulas stand on formulas at most 16 deep";
+    let message = "depth of formulas on formulas: 17, at most 16 are allowed (FORMULA_DEPTH_MAX)";
     assert_eq!(refusal(repository.define(vec![next], NOW).await), message);
     // Not from below either.
     define(&repository, draft("ground")).await;
