@@ -34,7 +34,7 @@ impl fmt::Display for Reference {
     }
 }
 
-/// The text as it stands between brackets: in quotes if it needs them.
+/// The text as it is written between brackets: in quotes if it needs them.
 fn quoted(text: &str) -> String {
     let is_plain = !text.contains([',', '[', ']', '"']) && text.trim() == text && !text.is_empty();
     if is_plain { text.to_owned() } else { format!("\"{}\"", text.replace('"', "\"\"")) }

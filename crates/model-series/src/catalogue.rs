@@ -47,9 +47,9 @@ pub const SEARCH_PAGE_MAX: usize = 10_000;
 pub const HOOKS_MAX: usize = 1_000;
 /// The most bytes of an attribute type (its categories, its tree), and of all units of a repository.
 pub const MASTER_DATA_BYTES_MAX: usize = 1024 * 1024;
-/// How deep formulas may stand on formulas.
+/// How deep formulas may refer to formulas.
 pub const FORMULA_DEPTH_MAX: usize = 16;
-/// The most series that a formula may stand on, over all depths.
+/// The most series that a formula may refer to, over all depths.
 pub const FORMULA_SERIES_MAX: usize = 1_024;
 /// The most operands that are read to compute one series, over all depths.
 pub const FORMULA_READS_MAX: u32 = 4_096;

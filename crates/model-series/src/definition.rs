@@ -35,7 +35,7 @@ pub struct Definition {
     pub name: Box<str>,
     /// What its points' times mean.
     pub alignment: Alignment,
-    /// How far apart its points stand; none if it is spontaneous, or takes points at any time.
+    /// How far apart its points are; none if it is spontaneous, or takes points at any time.
     pub interval: Option<Interval>,
     /// When its days begin, in seconds after midnight of its zone.
     pub day_start_seconds: u32,
@@ -107,7 +107,7 @@ pub struct DefinitionDraft {
     pub name: Box<str>,
     /// What its points' times mean.
     pub alignment: Alignment,
-    /// How far apart its points stand; spontaneous series have none, others one.
+    /// How far apart its points are; spontaneous series have none, others one.
     pub interval: Option<Interval>,
     /// When its days begin, in seconds after midnight of its zone.
     pub day_start_seconds: u32,

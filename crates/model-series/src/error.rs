@@ -30,7 +30,7 @@ pub enum Error {
         /// How many there may be.
         max: usize,
     },
-    /// A request that cannot be carried out as it stands; the text says why.
+    /// A request that cannot be carried out; the text says why.
     #[error("{0}")]
     Invalid(String),
     /// Nothing is known under this name or number.
@@ -42,7 +42,7 @@ pub enum Error {
     /// It is not in a state that the writer demanded.
     #[error("{0} is in another state than the one demanded")]
     StateDiffers(Box<str>),
-    /// Parts of a request are refused, so nothing of it was done; at most [`Refusal::REFUSALS_MAX`] are told.
+    /// Parts of a request are refused, so nothing of it was done; at most [`Refusal::REFUSALS_MAX`] are listed.
     #[error("{}", told(.0))]
     Refused(Vec<Refusal>),
     /// Other writers kept coming first.
@@ -134,7 +134,7 @@ pub enum RefusalKind {
 }
 
 impl Refusal {
-    /// The most that are told of one request.
+    /// The most that are listed of one request.
     pub const REFUSALS_MAX: usize = 100;
 }
 

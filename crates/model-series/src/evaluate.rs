@@ -42,18 +42,18 @@ pub struct ReadRequest {
     pub aggregation: Option<Aggregation>,
     /// What is done about slots without a value.
     pub gaps: Gaps,
-    /// As the series stood then; only audited series can be read so.
+    /// As the series was then; only audited series can be read so.
     pub as_of: Option<Timestamp>,
     /// Which quotations; only series with quotations have others than the latest.
     pub quotation: Quotation,
-    /// The most slots of one answer that are told whether or not they have points of their own (gaps that are filled, slots
+    /// The most slots of one answer that are answered whether or not they have points of their own (gaps that are filled, slots
     /// in which a value holds, constants), and of those that a formula is computed on; [`ANSWER_SLOTS_MAX`] if nobody says.
     pub answer_slots_max: Option<u64>,
 }
 
 impl Repository {
     /// A reader of series as `request` says: the front door to all reading but that of points as they are stored.
-    /// It sees all points as they stand when it is made, for [`store::SNAPSHOT_AGE_MAX`]. Cost: a cached look-up.
+    /// It sees all points as they are when it is made, for [`store::SNAPSHOT_AGE_MAX`]. Cost: a cached look-up.
     ///
     /// # Errors
     ///

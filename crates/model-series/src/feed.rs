@@ -8,7 +8,7 @@
 //!         | length:u32  definition            of kinds 4 defined, 5 changed, 6 removed (as it was before)
 //! ```
 //!
-//! Numbers are little-endian; the definition is as it is stored. The repository is told by the change's partition.
+//! Numbers are little-endian; the definition is as it is stored. The change's partition says which repository.
 
 #[cfg(test)]
 mod tests;
@@ -66,7 +66,7 @@ impl SeriesChange {
         }
     }
 
-    /// The definition, where the record tells it.
+    /// The definition, where the record has it.
     pub fn definition(&self) -> Option<&Arc<Definition>> {
         match self {
             Self::Put(_) | Self::Deleted(_) | Self::Replaced(_) => None,
@@ -145,7 +145,7 @@ pub(crate) fn of_definitions(records: Vec<u8>) -> Option<ChangeRecord> {
     (!records.is_empty()).then(|| ChangeRecord::new(MODEL, FORMAT, KIND_DEFINITIONS, records))
 }
 
-/// The changes of series that a record of the feed tells, in order; none for records of other models.
+/// The changes of series in a record of the feed, in order; none for records of other models.
 /// Ends early at bytes that are none.
 pub(crate) fn change_records(change: &Change) -> impl Iterator<Item = SeriesChange> + '_ {
     let own = change.record.of(MODEL).filter(|own| own.format == FORMAT);

@@ -203,7 +203,7 @@ pub(crate) enum Index<'a> {
 }
 
 impl Index<'_> {
-    /// What stands before the series' name.
+    /// What comes before the series' name.
     pub(crate) fn head(self) -> Vec<u8> {
         match self {
             Self::Names => vec![NAME],

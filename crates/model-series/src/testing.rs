@@ -87,7 +87,7 @@ fn definition() -> Definition {
     }
 }
 
-/// How many changes of series a change record tells, and whether it ends with one.
+/// How many changes of series a change record has, and whether it ends with one.
 ///
 /// # Errors
 ///

@@ -12,7 +12,7 @@ use crate::Error;
 /// The longest way from a unit to the last of its bases.
 pub const UNIT_BASES_MAX: usize = 16;
 
-/// The most units of a repository. All stand in one row, and are checked together when one is changed.
+/// The most units of a repository. All are in one row, and are checked together when one is changed.
 pub const UNITS_MAX: usize = 4_096;
 
 /// How values of a unit are put together when nobody says otherwise.
@@ -39,7 +39,7 @@ impl UnitRule {
 pub struct Unit {
     /// Its name, unique in its repository (`kWh`).
     pub name: Box<str>,
-    /// The unit it is defined by; none if it stands alone.
+    /// The unit it is defined by; none if it has no base.
     pub base: Option<Box<str>>,
     /// Added on the way to the base, before the factor: degrees Fahrenheit have -32 and 5/9 to those Celsius.
     pub offset: f64,
@@ -112,7 +112,7 @@ impl Units {
     /// # Errors
     ///
     /// [`Error::Invalid`] for a factor that is 0 or no number, bases in a circle or more than [`UNIT_BASES_MAX`], and
-    /// for a unit that would be told in its own integral by a factor alone (kWh both base of kW and its integral);
+    /// for a unit that would be converted to its own integral by a factor alone (kWh both base of kW and its integral);
     /// [`Error::NotFound`] for a base or integral that is not known; [`Error::Limit`] for more than [`UNITS_MAX`] units.
     /// Nothing is changed then.
     pub fn insert(&mut self, unit: Unit) -> Result<(), Error> {

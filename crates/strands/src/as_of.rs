@@ -1,6 +1,6 @@
 //! Audited writes: a strand as it stood at a time, and what was written when.
 //!
-//! A page of the past takes the parts of audited writes that touch its beginning, then parts in the order of time until
+//! A page of history takes the parts of audited writes that touch its beginning, then parts in the order of time until
 //! they hold as many points again (or the page is full), and ends where the next part begins. So however many pages a
 //! read has, it reads each part about twice at most, and holds what one page is made of.
 
@@ -150,7 +150,7 @@ impl Strands {
     /// Cost: one look-up each for the state and for the blocks touched (and pages of the index beyond a dozen
     /// blocks); overlays of the strand one each. As of a time: parts of audited writes that touch the page are read, and
     /// those until then decoded; all pages of a range together about twice each at most. Such a page is longer where many
-    /// audited writes overlap: at least as many points as they have, which stand in memory with it.
+    /// audited writes overlap: at least as many points as they have, which are in memory with it.
     /// Behind the bound of [`Strands::expire`] nothing is told as of any time.
     ///
     /// # Errors

@@ -128,7 +128,7 @@ impl Outline {
         self.spans.iter().any(|(first, last)| *first < range.to && range.from <= *last)
     }
 
-    /// As it is told; `None` if it touched nothing.
+    /// As it is answered; `None` if it touched nothing.
     pub(crate) fn modification(&self, written: Timestamp) -> Option<Modification> {
         let first = self.spans.iter().map(|span| span.0).min()?;
         let last = self.spans.iter().map(|span| span.1).max()?;

@@ -2,7 +2,7 @@
 //!
 //! A fold holds a snapshot, makes new blocks of what the overlays touch, and swaps them in by commits of bounded size;
 //! the last of them removes the overlays. Until then the overlays still lie over the new blocks and say the same.
-//! A swap stands if the blocks it replaces are still there and the overlays of the snapshot too: writers that only
+//! A swap is valid if the blocks it replaces are still there and the overlays of the snapshot too: writers that only
 //! add overlays do not disturb it. Whatever ends a fold half-way leaves a right strand.
 
 use std::ops::Range;
@@ -165,7 +165,7 @@ impl Strands {
         Ok(Some(Swap { stretches: piece.to_vec(), added }))
     }
 
-    /// Commits a swap onto the strand as it stands now; `None` if what it replaces is not there any more, or the overlays
+    /// Commits a swap onto the strand as it is now; `None` if what it replaces is not there any more, or the overlays
     /// of `folded` are not, from which its points are.
     pub(crate) async fn commit_swap(
         &self,

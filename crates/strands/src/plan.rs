@@ -43,7 +43,7 @@ struct Plan {
     drops_overlays: bool,
 }
 
-/// Pages of the index that [`think`] needs. Over-states a little rather than reads twice.
+/// Pages of the index that [`think`] needs. Names some too many rather than reads twice.
 pub(crate) fn pages_needed<'a>(
     state: &'a State,
     checked: &CheckedWrite,

@@ -159,7 +159,7 @@ impl Visitor for Lister {
 }
 
 impl Strands {
-    /// The version of the strand as it stands, for a write that [expects](StrandWrite::expects) it.
+    /// The version of the strand as it is, for a write that [expects](StrandWrite::expects) it.
     ///
     /// # Errors
     ///
@@ -230,7 +230,7 @@ impl Strands {
     }
 
     /// Ranges of many strands, whole, outcomes in order; what must come from the disk is read at the same time.
-    /// The caller bounds what it asks for: all points stand in memory.
+    /// The caller bounds what it asks for: all points are in memory.
     /// Cost: that of [`Strands::read_page`] for each.
     pub async fn read_many(&self, wanted: &[(Strand, TimeRange)]) -> Vec<Result<Points, Error>> {
         let mut all = Vec::with_capacity(wanted.len());

@@ -1,8 +1,8 @@
 //! Recompressing: blocks that are old are packed smaller, in the way a fold replaces blocks.
 //!
 //! Points stay what they are and overlays lie over the new blocks as over the old, so reads and writes go on meanwhile.
-//! A commit stands only if the blocks it replaces are still there; else the sweep goes on from there with the strand as
-//! it stands then. What was looked at is noted in the state, so that no process looks again.
+//! A commit succeeds only if the blocks it replaces are still there; else the sweep goes on from there with the strand as
+//! it is then. What was looked at is noted in the state, so that no process looks again.
 
 use std::time::{Duration, Instant};
 

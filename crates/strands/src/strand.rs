@@ -109,7 +109,7 @@ pub struct StrandWrite {
     pub mark: Option<i64>,
     /// Rows of the caller in the same partition, written in the same atom (keys of a kind that strands do not use).
     pub beside: Vec<Write>,
-    /// What the feed tells, if anything.
+    /// What goes to the feed, if anything.
     pub change: Option<ChangeRecord>,
     /// Only if the strand is still of this version: for writes that follow from what was read.
     pub expects: Option<StrandVersion>,

@@ -53,7 +53,7 @@ impl Strands {
         }
     }
 
-    /// Refuses a write that is beyond a limit as the strand stands. What else may go wrong is for the write itself.
+    /// Refuses a write that is beyond a limit as the strand is now. What else may go wrong is for the write itself.
     async fn check_limits(&self, checked: &CheckedWrite) -> Result<(), Error> {
         if !self.may_be_beyond(checked).await {
             return Ok(());

@@ -25,7 +25,7 @@ const PAGE: usize = 1_024;
 /// How long the number of a removed series is not given again: longer than any request that found the series lasts,
 /// so that no write under way ends up in a new series.
 const REMOVAL_GRACE_US: i64 = 15 * 60 * 1_000_000;
-/// The most names that a refusal tells.
+/// The most names that a refusal lists.
 const NAMES_TOLD_MAX: usize = 5;
 
 impl Context {

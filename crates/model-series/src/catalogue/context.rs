@@ -60,7 +60,7 @@ impl Context {
         }
     }
 
-    /// The same, with all points as they stand at one moment.
+    /// The same, with all points as they are at one moment.
     pub(crate) fn at_one_moment(&self) -> Result<Self, Error> {
         Ok(Self { strands: self.strands.at_one_moment()?, ..self.clone() })
     }

@@ -74,7 +74,7 @@ impl Context {
     }
 
     /// Checks the formulas of definitions that are to be stored together: operands, circles, depth. Answers the stored
-    /// series that they stand on.
+    /// series that they refer to.
     async fn check_formulas(&self, definitions: &[Definition]) -> Result<Ground, Error> {
         if !definitions.iter().any(Definition::is_computed) {
             return Ok(Ground::new());
@@ -155,7 +155,7 @@ impl Context {
     }
 
     /// Enters the formulas of new series in the rows of those they refer to, new and stored ones, on condition that
-    /// nothing they stand on changes.
+    /// nothing they refer to changes.
     async fn use_operands_of_all(
         &self,
         definitions: &[Definition],

@@ -49,7 +49,7 @@ impl Context {
         };
         let numbers: Vec<u32> = series.iter().map(home).collect();
         let mut found = self.find_numbers(&numbers).await?;
-        // A name that is not at home was given another number, or none: its own row tells.
+        // A name that is not at home was given another number, or none: its own row says which.
         let mut astray = Vec::new();
         for (place, (one, found)) in series.iter().zip(&mut found).enumerate() {
             if let SeriesRef::Name(name) = one

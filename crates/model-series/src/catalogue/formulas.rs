@@ -1,4 +1,4 @@
-//! Formulas over formulas: what a formula stands on, no circles, no towers.
+//! Formulas over formulas: what a formula refers to, at any depth, without circles and without end.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use super::{FORMULA_DEPTH_MAX, FORMULA_SERIES_MAX, FORMULA_USERS_MAX};
 use crate::{DefinedFormula, Definition};
 use crate::{Error, SeriesRef};
 
-/// The stored series that formulas stand on, at all depths, by name.
+/// The stored series that formulas refer to, at all depths, by name.
 pub(crate) type Ground = HashMap<Box<str>, Versioned>;
 
 /// The names that a definition's formula refers to.
@@ -48,7 +48,7 @@ impl Context {
         Ok(())
     }
 
-    /// The stored series that the formulas of `fresh` stand on. What is in `fresh` itself is not looked up.
+    /// The stored series that the formulas of `fresh` refer to, at all depths. What is in `fresh` itself is not looked up.
     /// Cost: one look-up for each series, one read for each depth.
     ///
     /// # Errors
@@ -70,7 +70,7 @@ impl Context {
             wanted.dedup();
             let level = std::mem::take(&mut wanted);
             if fresh.len().saturating_mul(FORMULA_SERIES_MAX) < ground.len() + level.len() {
-                // Then one of them stands on more than it may.
+                // Then one of them refers to more than it may.
                 refuse_series(FORMULA_SERIES_MAX + 1)?;
             }
             let names: Vec<SeriesRef<'_>> = level.iter().map(|name| SeriesRef::Name(name)).collect();
@@ -89,7 +89,7 @@ impl Context {
         Ok(ground)
     }
 
-    /// How many formulas stand above a series, one on the other.
+    /// How many formulas refer to a series, one through the other.
     pub(crate) async fn height(&self, number: u32) -> Result<usize, Error> {
         let mut level = vec![number];
         for height in 0..=FORMULA_DEPTH_MAX {
@@ -107,7 +107,7 @@ impl Context {
         Ok(FORMULA_DEPTH_MAX + 1)
     }
 
-    /// Enters a formula in the rows of the series it refers to, on condition that nothing it stands on changes.
+    /// Enters a formula in the rows of the series it refers to, on condition that nothing it refers to changes.
     pub(crate) async fn use_operands(
         &self,
         definition: &Definition,
@@ -201,7 +201,7 @@ fn refuse_series(series: usize) -> Result<(), Error> {
     Error::check_limit("FORMULA_SERIES_MAX", FORMULA_SERIES_MAX, series, || "series below a formula".into())
 }
 
-/// How deep the formula of `name` stands on others: 0 if it has none.
+/// How deep the formula of `name` refers to others: 0 if it has none.
 ///
 /// # Errors
 ///

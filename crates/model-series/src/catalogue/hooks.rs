@@ -15,7 +15,7 @@ use super::pattern::Pattern;
 use super::search::AttributeFilter;
 use crate::{AttributeSearch, Definition, SeriesChange};
 
-/// Whom to tell of changes of which series.
+/// Whom to notify of changes of which series.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hook {
     /// Unique in its repository.
@@ -28,7 +28,7 @@ pub struct Hook {
     pub attributes: Vec<AttributeSearch>,
     /// What the sender signs notifications with.
     pub secret: Option<Box<str>>,
-    /// Whether it is told anything.
+    /// Whether it is notified.
     pub is_active: bool,
 }
 
@@ -92,7 +92,7 @@ pub(crate) fn hook_registry(store: &Store) -> Registry {
     Registry::new(store.clone(), "hooks")
 }
 
-/// A change that a hook is to be told.
+/// A change that a hook is to be notified of.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HookEvent {
     /// The number of its commit: grows from change to change of one partition.

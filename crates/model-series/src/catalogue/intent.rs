@@ -14,7 +14,7 @@
 //!
 //! Readers may see rows of an intent before others of it, while it is carried out; who does not find a series, searches, begins a
 //! change, or uses a repository for the first time, carries it out first. So what is acknowledged is seen, and nothing stays half
-//! done or to be done. Where it cannot be carried out (the disk is full) readers are served as it is: nobody was told that it happened.
+//! done or to be done. Where it cannot be carried out (the disk is full) readers are served as it is: nobody was answered that it happened.
 
 mod head;
 mod body;
@@ -144,7 +144,7 @@ impl Context {
         Ok(true)
     }
 
-    /// The same for readers, who are served if it cannot be carried out now (on a full disk, say): nobody was told that it happened.
+    /// The same for readers, who are served if it cannot be carried out now (on a full disk, say): nobody was answered that it happened.
     /// Answers the number of the last intent that is over.
     pub(crate) async fn carry_out_for_reader(&self) -> u64 {
         if let Err(error) = self.carry_out_met().await {

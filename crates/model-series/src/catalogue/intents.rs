@@ -14,7 +14,7 @@ pub(crate) struct KnownIntents {
     epochs: RwLock<Box<[Option<Epoch>]>>,
     /// The number of the last intent that was seen to be over.
     over: AtomicU64,
-    /// Held by the task of this process that has an intent, from before it is stored to its end: so that tasks come in turn. It is held over
+    /// Held by the task of this process that has an intent, from before it is stored to its end: so that one task comes after the other. It is held over
     /// awaits; nobody else waits for it.
     pub(super) starting: Mutex<()>,
     /// Held by the task that carries an intent out, for as long as that one lasts: so that one task of this process reads it.

@@ -22,7 +22,7 @@ const PAGE: usize = 512;
 /// A hook, or why it cannot be read; with its name.
 pub(crate) type HookOfName = (Box<str>, Result<ServedHook, Error>);
 
-/// What may stand under a name when something is stored under it.
+/// What may be stored under a name when something is stored under it.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Over {
     /// Nothing: it is created, and of two at once one is refused.

@@ -33,7 +33,7 @@ pub struct SeriesWrite {
 pub struct Source {
     /// The issue time of a quotation; exactly for series with quotations.
     pub quotation: Option<i64>,
-    /// As the series stood then; only for audited series.
+    /// As the series was then; only for audited series.
     pub as_of: Option<Timestamp>,
 }
 
@@ -67,7 +67,7 @@ impl Context {
         let mut places: HashMap<(u32, Option<i64>), usize> = HashMap::with_capacity(writes.len());
         let mut of_writes = Vec::with_capacity(writes.len());
         let mut atoms: Vec<StrandWrite> = Vec::with_capacity(writes.len());
-        // Of each atom: what the feed tells; the first of its writes and the series.
+        // Of each atom: what goes to the feed; the first of its writes and the series.
         let mut records: Vec<Vec<u8>> = Vec::with_capacity(writes.len());
         let mut firsts = Vec::with_capacity(writes.len());
         for SeriesWrite { series, quotation, edit } in writes {
@@ -138,7 +138,7 @@ impl Context {
     pub(crate) fn source_strand(&self, series: &Definition, source: Source) -> Result<Strand, Error> {
         check_quotation(series, source.quotation).map_err(|reason| refused(series, &reason))?;
         if source.as_of.is_some() && !series.switches.audit {
-            return Err(refused(series, "it is not audited: how it stood earlier is not kept"));
+            return Err(refused(series, "it is not audited: how it was earlier is not stored"));
         }
         Ok(self.strand(series.number, source.quotation))
     }
@@ -189,7 +189,7 @@ impl Context {
         written: (Timestamp, Timestamp),
     ) -> Result<Vec<Modification>, Error> {
         if !series.switches.audit {
-            return Err(refused(series, "it is not audited: when values changed is not kept"));
+            return Err(refused(series, "it is not audited: when values changed is not stored"));
         }
         let strand = self.source_strand(series, Source { quotation, as_of: None })?;
         let mut found = self.strands.modifications(&strand, series.selected(range), written).await?;

@@ -1,4 +1,4 @@
-//! Gathers what is refused of a request of many parts, so that a client is told all at once.
+//! Gathers what is refused of a request of many parts, so that a client learns of all at once.
 
 use crate::{Error, Refusal, RefusalKind};
 

@@ -28,7 +28,7 @@ impl AttributeType {
 }
 
 impl Hook {
-    /// Tells this state of the hook from others; how far it was told does not count.
+    /// Tells this state of the hook from others; how far it was notified does not count.
     pub fn fingerprint(&self) -> Fingerprint {
         Fingerprint::of(&put_hook(self))
     }

@@ -27,7 +27,7 @@ pub(super) struct State {
     pub(super) as_of: Option<Timestamp>,
 }
 
-/// Whether the points of a series lie in one strand, read as it stands: then summaries of its blocks may stand for them.
+/// Whether the points of a series lie in one strand, read as it is now: then summaries of its blocks may stand for them.
 pub(super) fn is_of_blocks(series: &Definition, state: State) -> bool {
     let is_one = !series.switches.quotation || matches!(state.quotation, Quotation::At(_));
     is_one && !series.is_computed() && state.as_of.is_none()
@@ -45,7 +45,7 @@ pub(super) fn single_strand(
 ) -> Result<Option<Strand>, Error> {
     let refuse = |what: &str| Err(Error::Invalid(format!("series {} {what}", series.name)));
     if state.as_of.is_some() && !series.switches.audit && !series.is_computed() {
-        return refuse("is not audited, so it cannot be read as it stood");
+        return refuse("is not audited, so it cannot be read as it was then");
     }
     match (series.switches.quotation, state.quotation) {
         _ if series.is_computed() => Ok(None),
@@ -57,7 +57,7 @@ pub(super) fn single_strand(
 }
 
 /// Has an answer made of what a strand holds in `times`: of blocks their summaries where those will do. As of a time, and only
-/// then, pages of about 64 Ki points stand in memory.
+/// then, pages of about 64 Ki points are in memory.
 pub(super) async fn take_strand(
     context: &Context,
     strand: &Strand,
@@ -259,7 +259,7 @@ pub(super) async fn extent(
     }))
 }
 
-/// The first and last time of a strand in `times`, as it stood then if a time is given: what was deleted since counts.
+/// The first and last time of a strand in `times`, as it was then if a time is given: what was deleted since counts.
 async fn strand_extent(
     context: &Context,
     strand: &Strand,

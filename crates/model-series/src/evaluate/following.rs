@@ -33,7 +33,7 @@ impl<'a> Search<'a> {
     }
 
     /// The first instant that a point of `times` or later stands for, `times` being when points of `series` may lie
-    /// that are told next; `None` if there are no more. Of computed series, and of what they are computed from, it may
+    /// that are answered next; `None` if there are no more. Of computed series, and of what they are computed from, it may
     /// be earlier, but never later. Cost: a read of one block for each strand.
     pub(super) async fn next(&mut self, series: &Arc<Definition>, times: i64) -> Result<Option<i64>, Error> {
         match &series.formula {

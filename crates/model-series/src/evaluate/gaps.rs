@@ -94,7 +94,7 @@ impl Reader {
         Ok(points)
     }
 
-    /// The first value of an answer over `range`, the page before which has `around` it. Others get their turn between pages.
+    /// The first value of an answer over `range`, the page before which has `around` it. Other tasks run between pages.
     async fn next_value(
         &self,
         series: &Arc<Definition>,

@@ -22,7 +22,7 @@ type Pending<'a, T> = Pin<Box<dyn Future<Output = Result<T, Error>> + Send + 'a>
 /// The points of a computed series whose times lie in `times`. Operands are read as the request says (as of a time,
 /// of which quotation), on the slots of `series`; a slot has a point if any operand has one there or a value comes of it.
 ///
-/// Cost: that of reading the operands; columns of the slots for each reference. Others get their turn between operands.
+/// Cost: that of reading the operands; columns of the slots for each reference. Other tasks run between operands.
 ///
 /// # Errors
 ///
@@ -106,7 +106,7 @@ impl<'a> Slots<'a> {
         }
     }
 
-    /// The points of an operand, which stand at `names` (as [`Slots::looked_at`] orders them), at the slots that look
+    /// The points of an operand, which are at `names` (as [`Slots::looked_at`] orders them), at the slots that look
     /// at them.
     fn gather(&mut self, points: &Points, names: &[i64]) -> Points {
         let mut gathered = Points::default();

@@ -5,7 +5,7 @@
 const SLICE_POINTS: usize = 8_192;
 const STEP_POINTS: usize = 64;
 
-/// Lets others run if it is their turn, after work on so many points.
+/// Lets other tasks run, if they are due, after work on so many points.
 pub(super) async fn rest_after(points: usize) {
     for _ in 0..=points.min(SLICE_POINTS) / STEP_POINTS {
         tokio::task::coop::consume_budget().await;

@@ -47,7 +47,7 @@ impl Reader {
     /// a page (ends that are not given, values that gaps are filled from or that hold) is carried in `progress`, which must be
     /// of this series alone.
     ///
-    /// Cost: that of the strands, and of the columns. Where nothing is told for a page, the next one begins with what is
+    /// Cost: that of the strands, and of the columns. Where nothing is answered for a page, the next one begins with what is
     /// held next: time without points costs nothing, however long it is and however fine the slots. Memory: about a page.
     ///
     /// # Errors

@@ -1,5 +1,5 @@
-//! Long reads in pieces: computed series are computed piece by piece, time of which nothing is held is passed over, and others get
-//! their turn between two pieces.
+//! Long reads in pieces: computed series are computed piece by piece, time of which nothing is held is passed over, and other
+//! tasks run between two pieces.
 
 use std::sync::Arc;
 

@@ -84,7 +84,7 @@ pub(crate) struct Plan {
 /// How points come to the answer's slots.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Way {
-    /// They are there: nothing that is asked for tells one point of a slot from another.
+    /// They are there: nothing that is asked for distinguishes one point of a slot from another.
     Straight,
     /// Points without slots, each counted by itself.
     Count,
@@ -328,7 +328,7 @@ impl Plan {
         if end >= range.to {
             return range.to;
         }
-        // Behind the last slot of the calendar there is nothing that could be told in pages.
+        // Behind the last slot of the calendar there is nothing that could be answered in pages.
         Some(raster.ceil(end).min(range.to)).filter(|end| *end > range.from).unwrap_or(range.to)
     }
 }
@@ -375,7 +375,9 @@ fn are_alike(one: &Raster, other: &Raster, range: TimeRange) -> bool {
 fn conversion(shape: &Shape, request: &ReadRequest, units: &Units) -> Result<Conversion, Error> {
     match (&shape.unit, &request.unit) {
         (Some(from), Some(to)) => Ok(units.conversion(from, to)?),
-        (None, Some(to)) => Err(Error::Invalid(format!("values without a unit cannot be told in unit {to}"))),
+        (None, Some(to)) => {
+            Err(Error::Invalid(format!("values without a unit cannot be converted to unit {to}")))
+        }
         (_, None) => Ok(Conversion::IDENTITY),
     }
 }

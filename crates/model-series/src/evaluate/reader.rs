@@ -70,7 +70,7 @@ pub(super) fn valued(points: &Points) -> impl DoubleEndedIterator<Item = (i64, f
 }
 
 impl Reader {
-    /// A reader of the repository of `context`, as all its points stand. Cost: a cached look-up.
+    /// A reader of the repository of `context`, as all its points are now. Cost: a cached look-up.
     pub(crate) async fn new(context: &Context, request: ReadRequest) -> Result<Self, Error> {
         let context = Arc::new(context.at_one_moment()?);
         let (units, _) = context.units().await?;
@@ -166,7 +166,7 @@ impl Reader {
         Ok(slots)
     }
 
-    /// The most slots of one answer that are told or computed whether or not anything is held there.
+    /// The most slots of one answer that are answered or computed whether or not anything is stored there.
     pub(super) fn answer_slots_max(&self) -> u64 {
         self.request.answer_slots_max.unwrap_or(ANSWER_SLOTS_MAX)
     }

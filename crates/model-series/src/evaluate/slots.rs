@@ -13,7 +13,7 @@ use strands::{Points, TimeRange};
 
 impl Reader {
     /// The answer named by times of `range`, which has both ends, with its gaps as they are: stored or computed points go in,
-    /// slots come out. What is known of the last point before is used, and told for what follows.
+    /// slots come out. What is known of the last point before is used, and noted for what follows.
     pub(super) async fn unfilled(
         &self,
         series: &Arc<Definition>,
@@ -60,7 +60,7 @@ impl Reader {
     }
 
     /// The first page of an answer over `rest`, with its gaps as they are, and its times; what is known of the last point before
-    /// is used, and told for what follows.
+    /// is used, and noted for what follows.
     pub(super) async fn page(
         &self,
         series: &Arc<Definition>,
@@ -74,7 +74,7 @@ impl Reader {
             plan.check_slots(page)?;
             return Ok((page, self.unfilled(series, plan, page, around).await?));
         }
-        // Points without slots: how many there are, only reading tells.
+        // Points without slots: how many there are, only reading shows.
         let (points, next) = fetch_page(self.context(), series, rest, points_max, self.state()).await?;
         let page = TimeRange { to: next.unwrap_or(rest.to), ..rest };
         let mut making = plan.making(page);
@@ -93,7 +93,7 @@ impl Reader {
         plan.page_end(rest, points_max, is_of_blocks(series, self.state()))
     }
 
-    /// Where to read on from `from` after a page without a point: nothing is told before.
+    /// Where to read on from `from` after a page without a point: nothing is answered before.
     pub(super) async fn following(
         &self,
         series: &Arc<Definition>,

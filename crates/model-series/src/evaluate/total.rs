@@ -27,7 +27,7 @@ impl<T> Drop for Awaited<T> {
     }
 }
 
-/// A sum of many series, told page by page. Memory: for each task a sum and the answers of a group of series, none longer
+/// A sum of many series, answered page by page. Memory: for each task a sum and the answers of a group of series, none longer
 /// than a page.
 #[derive(Debug)]
 pub struct TotalPages {
@@ -79,7 +79,7 @@ impl Reader {
         Ok(TotalPages { reader, groups, range, names, next, page_points, tasks })
     }
 
-    /// The sum of many series over `range`, which stands in memory. Tasks end with the call, also where it fails or is
+    /// The sum of many series over `range`, which is in memory. Tasks end with the call, also where it fails or is
     /// dropped. Cost: that of reading, shared by the tasks; some nanoseconds for each value.
     ///
     /// # Errors
@@ -100,7 +100,7 @@ impl Reader {
         Ok(all)
     }
 
-    /// The times that a sum is told of: ends that are not given are those of what the series hold.
+    /// The times that a sum is answered for: ends that are not given are those of what the series hold.
     async fn names_of_total(&self, series: &[Arc<Definition>], range: TimeRange) -> Result<TimeRange, Error> {
         let names = series.iter().map(|one| {
             Box::pin(async move {

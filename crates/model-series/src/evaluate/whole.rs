@@ -13,7 +13,7 @@ use strands::{Points, Strand, TimeRange};
 const READ_POINTS: usize = 1024 * 1024;
 
 impl Reader {
-    /// All points of `range`, which stand in memory; those they are made of do so page by page.
+    /// All points of `range`, which are in memory; those they are made of do so page by page.
     ///
     /// # Errors
     ///
@@ -29,7 +29,7 @@ impl Reader {
         Ok(points)
     }
 
-    /// All points of `range` of many series, outcomes in order. All stand in memory: the caller bounds what it asks
+    /// All points of `range` of many series, outcomes in order. All are in memory: the caller bounds what it asks
     /// for. Cost: as [`Reader::read`]; series answered as they are stored come from the strands in one go.
     pub async fn read_many(
         &self,

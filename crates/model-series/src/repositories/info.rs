@@ -37,7 +37,7 @@ pub struct RepositoryChange {
     pub description: Option<Box<str>>,
 }
 
-/// A repository, as the directory tells it.
+/// A repository, as the directory lists it.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct RepositoryInfo {
     /// Its name.

@@ -1,4 +1,4 @@
-//! Filling gaps: what stands in slots without a value.
+//! Filling gaps: what is put in slots without a value.
 
 use super::{Gaps, Layout};
 use crate::Error;

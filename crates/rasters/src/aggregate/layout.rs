@@ -42,7 +42,7 @@ impl Layout {
         }
     }
 
-    /// The layout of these points once they are brought to `raster`: what holds is then told slot by slot.
+    /// The layout of these points once they are brought to `raster`: what holds is then answered slot by slot.
     pub fn on(&self, raster: Raster) -> Self {
         match self {
             Self::Begin(_) | Self::Spontaneous => Self::Begin(raster),

@@ -19,7 +19,7 @@ use strands::{Columns, Points, TimeRange};
 /// The worst flag wins; a slot that is not wholly covered by values is flagged missing, and has no value if none of it
 /// is covered; what one point alone stands for has that point's flag. Of points that straddle a boundary, sums get shares
 /// by time. Spontaneous values hold until the next point (the last until the end of the span of `range`): minima, maxima,
-/// first, last and the time-weighted mean are of what held; sum, average and count are of the points that stand in the slot
+/// first, last and the time-weighted mean are of what held; sum, average and count are of the points in the slot
 /// (average: if there is none, what holds).
 ///
 /// On finer rasters amounts (sum) are shared out by time, all else is repeated; shares add up to the value but for the
@@ -66,7 +66,7 @@ pub struct Making<'a> {
 /// comes to.
 ///
 /// Blocks of periodic points that lie inside one slot each may come as summaries, but not for [`Aggregation::First`] and
-/// [`Aggregation::Last`], which no summary tells. Counts, minima, maxima and flags are those of all points then. Sums (and
+/// [`Aggregation::Last`], which no summary knows. Counts, minima, maxima and flags are those of all points then. Sums (and
 /// what is made of them) are of the sums of the blocks: equal but for the order in which values are added.
 ///
 /// Cost: as [`resample`] for points; some 100 ns for a block.
@@ -75,12 +75,12 @@ pub struct Walk<'a> {
     making: Making<'a>,
     names_end: bool,
     holds: bool,
-    /// The time that is told of, up to which the last spontaneous value holds.
+    /// The time that is answered, up to which the last spontaneous value holds.
     span: TimeRange,
     run: Option<Run>,
     slot: TimeRange,
     state: Slot,
-    /// The last spontaneous point: how long it holds, the next one tells.
+    /// The last spontaneous point: how long it holds, the next one decides.
     held: Option<(i64, f64, u8)>,
     out: Points,
 }

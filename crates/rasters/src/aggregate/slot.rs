@@ -189,7 +189,7 @@ impl Slot {
         })
     }
 
-    /// Of values that hold, sums and means are of the points that stand in the slot.
+    /// Of values that hold, sums and means are of the points in the slot.
     fn value_of_holds(&self, how: Aggregation) -> Option<f64> {
         match how {
             Aggregation::Sum => (self.starts_with_value > 0).then_some(self.starts_sum),

@@ -1,4 +1,4 @@
-//! Whether two rasters have the same slots, told from the changes of their clocks: slots are not looked at one by one.
+//! Whether two rasters have the same slots, known from the changes of their clocks: slots are not looked at one by one.
 
 use super::{Raster, Zone};
 use strands::TimeRange;

@@ -1,4 +1,4 @@
-//! Intervals: how far apart the points of a periodic series stand, and which end of a slot a point names.
+//! Intervals: how far apart the points of a periodic series are, and which end of a slot a point names.
 
 use super::{DAY, HOUR, SECOND};
 use crate::Error;

@@ -176,7 +176,7 @@ impl<'a> Block<'a> {
     }
 
     /// Puts the points in the place of what `out` holds, whose memory is kept. Columns that are not wanted are empty, unless
-    /// another one is read by them; what stands in their bytes is not checked.
+    /// another one is read by them; what their bytes say is not checked.
     ///
     /// Cost: that of [`Self::decode_into`] but for the columns left out.
     ///

@@ -266,7 +266,7 @@ fn unpack(cursor: &mut Reader<'_>, out: &mut [f64], turn: impl Fn(i64) -> f64) -
     unpacker.tail(cursor, tail, &turn)
 }
 
-/// The doubles of `integers` under the exponent that stands first in `cursor`; exceptions follow there.
+/// The doubles of `integers` under the exponent that comes first in `cursor`; exceptions follow there.
 pub(super) fn decode_integers(
     cursor: &mut Reader<'_>,
     integers: &[i64],

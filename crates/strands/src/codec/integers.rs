@@ -177,7 +177,7 @@ impl Packer {
         }
     }
 
-    /// Writes what stands before the bits; returns the number before the first one.
+    /// Writes what comes before the bits; returns the number before the first one.
     fn header(&mut self, spread: &Spread, values: &[i64], out: &mut Vec<u8>) -> i64 {
         let before = self.last;
         self.last = values.last().copied();
@@ -493,7 +493,7 @@ enum Form {
     },
 }
 
-/// What stands before the bits of a group.
+/// What comes before the bits of a group.
 struct Header {
     form: Form,
     width: u32,

@@ -63,7 +63,7 @@ fn count_of(points: usize) -> u32 {
     u32::try_from(points).expect("blocks are small")
 }
 
-/// How many points have a value. Mostly all have, which is told sixteen at a time.
+/// How many points have a value. Mostly all have, which is found sixteen at a time.
 pub(super) fn valued(flags: &[u8]) -> usize {
     if flags.iter().fold(0, |all, flag| all | flag) & ABSENT == 0 {
         return flags.len();

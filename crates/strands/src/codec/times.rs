@@ -1,4 +1,4 @@
-//! The times of a block. First and last stand in the header, so a raster costs nothing more.
+//! The times of a block. First and last are in the header, so a raster costs nothing more.
 
 use super::{Encoding, Malformed, integers};
 use store::wire::{Reader, put_varint};

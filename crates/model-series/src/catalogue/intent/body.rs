@@ -43,7 +43,7 @@ impl Body {
     ///
     /// # Errors
     ///
-    /// [`Error::Limit`] for a row that is too large for a commit; `Misuse` for a change that cannot be parted: one that removes ranges, or tells of definitions that it does not write.
+    /// [`Error::Limit`] for a row that is too large for a commit; `Misuse` for a change that cannot be parted: one that removes ranges, or reports of definitions that it does not write.
     pub(super) fn new(
         pending: PendingCommit,
         seen: Vec<(Bytes, Option<WriteId>)>,
@@ -77,7 +77,7 @@ impl Body {
         if !records.is_empty() {
             return Err(misused().into());
         }
-        // What is decided is carried out: a chunk that the store refuses would stand in the way for ever.
+        // What is decided is carried out: a chunk that the store refuses would block it for ever.
         if let Some(draft) = parts.values().flatten().find(|draft| !draft.fits(limits)) {
             let (max, got) = (limits.commit_bytes as u64, draft.bytes as u64);
             let limit = LimitExceeded { name: "COMMIT_BYTES_MAX", max, got };

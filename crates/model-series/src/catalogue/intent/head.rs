@@ -20,7 +20,7 @@ pub(super) struct Head {
     pub(super) state: State,
     /// Intents so far, this one counted.
     pub(super) number: u64,
-    /// What became of those that are over: the lowest bit tells of the last, one if it happened.
+    /// What became of those that are over: the lowest bit is of the last, one if it happened.
     pub(super) outcomes: u64,
     /// Of this one, or the last.
     pub(super) id: WriteId,

@@ -182,9 +182,9 @@ async fn audited_series_answer_as_they_stood() {
         [(at(1), 2), (at(2), 1)]
     );
     let refused = repository.modifications(&plain, None, TimeRange::ALL, written).await;
-    assert_eq!(refusal(refused), "series plain: it is not audited: when values changed is not kept");
+    assert_eq!(refusal(refused), "series plain: it is not audited: when values changed is not stored");
     let refused = repository.read_stored(&plain, stood(1), TimeRange::ALL, 1, &mut Points::default()).await;
-    assert_eq!(refusal(refused), "series plain: it is not audited: how it stood earlier is not kept");
+    assert_eq!(refusal(refused), "series plain: it is not audited: how it was earlier is not stored");
 }
 
 #[tokio::test]

@@ -67,7 +67,7 @@ impl<'a> AnswerMaking<'a> {
                     walk.whole(&whole.converted(&self.plan.before));
                 }
             }
-            // Nobody asks for summaries where points are told.
+            // Nobody asks for summaries where points are listed.
             (Part::Summary(_), Made::Points(_)) => {}
             (Part::Block(_, columns) | Part::Stretch(columns), _) => self.take_columns(&columns),
         }
