@@ -46,7 +46,7 @@ async fn a_rename_that_makes_a_formula_too_long_is_refused() {
     let name = "n".repeat(200);
     let rename = DefinitionChange { name: Some(name.clone().into()), ..change() };
     let refused = refusal(repository.change(SeriesRef::Name("a"), rename, LATER).await);
-    assert!(refused.starts_with("the formula of series sum"), "{refused}");
+    assert!(refused.starts_with("bytes of the formula of series sum"), "{refused}");
     assert_eq!(find(&repository, "sum").await, sum);
     assert_eq!(refusal(repository.find(SeriesRef::Name(&name)).await), format!("series {name} is not known"));
 }

@@ -260,7 +260,7 @@ async fn nothing_is_stored_if_one_series_is_beyond_a_limit() {
     let Err(Error::Refused(refusals)) = repository.write_all(writes, NOW).await else { panic!("refused") };
     let told: Vec<_> = refusals.iter().map(|one| (one.place, &*one.series, one.kind)).collect();
     assert_eq!(told, [(1, "large", crate::RefusalKind::Limit)]);
-    assert!(refusals.iter().all(|one| one.reason.contains("a point of one strand")), "{refusals:?}");
+    assert!(refusals.iter().all(|one| one.reason.contains("ROW_BYTES_MAX")), "{refusals:?}");
     assert!(read(&repository, &good, Source::default()).await.is_empty());
 }
 

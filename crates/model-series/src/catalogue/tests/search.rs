@@ -118,5 +118,6 @@ async fn pages_follow_each_other() {
     let expected: Vec<String> = names.into_iter().filter(|name| name.ends_with('5')).collect();
     assert_eq!(found, expected);
     let beyond = Search { limit: crate::SEARCH_PAGE_MAX + 1, ..Search::default() };
-    assert_eq!(refusal(repository.search(&beyond).await), "a page of a search has 1 to 10000 series");
+    let message = "series of a page of a search: 10001, at most 10000 are allowed (SEARCH_PAGE_MAX)";
+    assert_eq!(refusal(repository.search(&beyond).await), message);
 }
