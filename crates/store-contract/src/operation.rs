@@ -199,9 +199,15 @@ impl Page {
     #[inline]
     pub fn push(&mut self, key: &[u8], value: &[u8]) {
         self.buffer.extend_from_slice(key);
-        let key_end = u32::try_from(self.buffer.len()).unwrap_or(u32::MAX);
+        let key_end = self.end();
         self.buffer.extend_from_slice(value);
-        self.ends.push((key_end, u32::try_from(self.buffer.len()).unwrap_or(u32::MAX)));
+        let end = self.end();
+        self.ends.push((key_end, end));
+    }
+
+    #[inline]
+    fn end(&self) -> u32 {
+        u32::try_from(self.buffer.len()).expect("engines end a page long before 4 GiB")
     }
 
     /// Says that the range holds rows beyond this page; used by engines.

@@ -135,7 +135,8 @@ impl Entry {
         out.extend_from_slice(&self.created.0.to_be_bytes());
         for (model, bytes) in &self.stored {
             out.push(*model);
-            out.extend_from_slice(&u16::try_from(bytes.len()).unwrap_or(u16::MAX).to_be_bytes());
+            let length = u16::try_from(bytes.len()).expect("what a model stores of a tenant is limited");
+            out.extend_from_slice(&length.to_be_bytes());
             out.extend_from_slice(bytes);
         }
         out.into()
