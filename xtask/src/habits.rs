@@ -89,3 +89,25 @@ fn what_skips_is_strict_in_ci() {
     let ci = fs::read_to_string(root().join(".ci/run")).expect("what CI runs");
     assert!(ci.contains("export TWINFOLD_TEST_STRICT=1"), "CI skips what the machine lacks");
 }
+
+/// Whoever looks for a decision finds all of them, by their titles, on one page.
+#[test]
+fn decisions_are_listed() {
+    let folder = root().join("docs/decisions");
+    let list = fs::read_to_string(folder.join("README.md")).expect("the list of decisions");
+    let mut listed = 0;
+    for entry in fs::read_dir(&folder).expect("a folder") {
+        let name = entry.expect("an entry").file_name().into_string().expect("a name in UTF-8");
+        if name == "README.md" {
+            continue;
+        }
+        let text = fs::read_to_string(folder.join(&name)).expect("a decision");
+        let heading = text.lines().next().unwrap_or("");
+        let (number, title) =
+            heading.strip_prefix("# ").and_then(|rest| rest.split_once(": ")).unwrap_or(("", ""));
+        assert!(name.starts_with(number) && number.len() == 4, "{name} begins with {heading:?}");
+        assert!(list.contains(&format!("- [{number}]({name}): {title}\n")), "{name} is not in the list");
+        listed += 1;
+    }
+    assert_eq!(list.matches("\n- [").count(), listed, "the list names what is not there");
+}
