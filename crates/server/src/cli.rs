@@ -31,8 +31,8 @@ A first entity, once the server listens:
 const SERVE_HELP: &str = "\
 Starts the server. Prints `durability: …` and `listening on http://ADDR` once it is ready.
 
-Every setting can be given as a flag, as an environment variable (TWINFOLD_ and the flag's name), or
-in the TOML file named by --settings, as `twinfold settings` prints it: in the table of its part. The
+Every setting can be given as a flag, as an environment variable (TWINFOLD_ and the flag's name), or \
+in the TOML file named by --settings, as `twinfold settings` prints it: in the table of its part. The \
 flag goes before the variable, the variable before the file, the file before the default. A file:
 
   listen = \"0.0.0.0:1026\"
@@ -45,8 +45,8 @@ flag goes before the variable, the variable before the file, the file before the
   [series]
   folds_max = 2
 
-SIGTERM or SIGINT stops it: requests under way are finished, everything is written, exit code 0. A
-second signal stops it at once. Exit codes: 1 a failure, 2 a wrong setting, 3 the data folder is in
+SIGTERM or SIGINT stops it: requests under way are finished, everything is written, exit code 0. A \
+second signal stops it at once. Exit codes: 1 a failure, 2 a wrong setting, 3 the data folder is in \
 use by another process, 4 the data is damaged or of another version.";
 
 /// The database server for digital twins
@@ -57,7 +57,7 @@ pub(crate) struct Cli {
     pub(crate) command: Command,
 }
 
-/// What can be done.
+/// The commands.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Starts the server
