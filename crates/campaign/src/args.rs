@@ -61,7 +61,7 @@ pub struct RunArgs {
     /// Run the same rows on another database, too, started from what is installed here. May be given several times.
     #[arg(long, value_name = "DATABASE")]
     pub peer: Vec<String>,
-    /// The seed of all draws. A server that keeps its data needs another one for each campaign.
+    /// The seed of all random choices. A server that keeps its data needs another one for each campaign.
     #[arg(long, default_value_t = 42)]
     pub seed: u64,
     /// Runs of each row; figures are means. Default: 1, and 3 for the full profile as published.

@@ -13,7 +13,7 @@ const EXPOSED: HeaderValue = HeaderValue::from_static(
 /// How long a browser remembers what it was told, in seconds.
 const AGE_MAX: HeaderValue = HeaderValue::from_static("600");
 
-/// Whose pages: as a setting spells it, parted by blanks or commas; `*` is everybody's.
+/// Whose pages: as a setting spells it, separated by blanks or commas; `*` is everybody's.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub(crate) enum CorsOrigins {
     /// Nobody's.

@@ -63,7 +63,7 @@ fn description() -> ApiDescription {
         refusal: |status| match status {
             400 => "The request is malformed; the title names what.",
             404 => "There is no such thing.",
-            409 => "It is there already, or is being made.",
+            409 => "It exists, or is being made.",
             507 => "The disk is full.",
             _ => unreachable!("no operation declares that it refuses with {status}"),
         },

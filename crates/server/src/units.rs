@@ -9,9 +9,9 @@ use clap::ValueEnum;
 /// On or off.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
 pub(crate) enum Switch {
-    /// It is there.
+    /// Yes.
     On,
-    /// It is not.
+    /// No.
     Off,
 }
 

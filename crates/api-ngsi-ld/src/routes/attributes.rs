@@ -30,7 +30,7 @@ pub(crate) async fn append(api: Api, request: Request) -> Result<Response, Probl
 
 /// PATCH /entities/{id}/attrs
 pub(crate) const UPDATE: api_http::Operation =
-    declare("attributes", "updateAttributes", "Replaces attributes, and adds those that are not there.")
+    declare("attributes", "updateAttributes", "Replaces attributes, and adds missing ones.")
         .query(&[params::WRITING_ONE])
         .sent(json_of("Fragment"))
         .gives(&[(204, DONE), (207, NOT_ALL)])

@@ -13,7 +13,7 @@ use crate::request::{Elements, Parsed, Resolver, body, tenant};
 use crate::state::Api;
 
 /// POST /entityOperations/create
-pub(crate) const CREATE: api_http::Operation = declare("batches", "createBatch", "Makes entities.")
+pub(crate) const CREATE: api_http::Operation = declare("batches", "createBatch", "Creates entities.")
     .query(&[params::WRITING])
     .sent(json_list("Entity"))
     .gives(&[(201, done(json_list("Id"))), (207, PARTLY)])
@@ -27,7 +27,7 @@ pub(crate) async fn create(api: Api, request: Request) -> Result<Response, Probl
 
 /// POST /entityOperations/upsert
 pub(crate) const UPSERT: api_http::Operation =
-    declare("batches", "upsertBatch", "Makes entities, and replaces or updates those that are there.")
+    declare("batches", "upsertBatch", "Creates entities, and replaces or updates those that exist.")
         .query(&[params::WRITING])
         .sent(json_list("Entity"))
         .gives(&[(201, done(json_list("Id"))), (204, DONE), (207, PARTLY)])

@@ -20,7 +20,7 @@ const OFFERED: &[MediaType] = &[JSON, JSON_LD];
 
 /// POST /jsonldContexts
 pub(crate) const CREATE: api_http::Operation =
-    declare("names", "hostContext", "Keeps a context for the tenant.")
+    declare("names", "hostContext", "Stores a context for the tenant.")
         .sent(json_of("ContextDocument"))
         .gives(&[(201, MADE)])
         .refuses(&[400, 413, 415, 422, 504]);
@@ -31,11 +31,10 @@ pub(crate) async fn create(api: Api, request: Request) -> Result<Response, Probl
 }
 
 /// GET /jsonldContexts
-pub(crate) const LIST: api_http::Operation =
-    declare("names", "listContexts", "The contexts that there are for the tenant.")
-        .query(&[&[params::DETAILS, params::KIND]])
-        .gives(&[(200, done(json_list("ContextInfo")))])
-        .refuses(&[400, 404, 406]);
+pub(crate) const LIST: api_http::Operation = declare("names", "listContexts", "The contexts of the tenant.")
+    .query(&[&[params::DETAILS, params::KIND]])
+    .gives(&[(200, done(json_list("ContextInfo")))])
+    .refuses(&[400, 404, 406]);
 
 /// NGSI-LD 6.29.3.2, GET /jsonldContexts.
 pub(crate) async fn list(api: Api, request: Request) -> Result<Response, Problem> {

@@ -20,7 +20,7 @@ use crate::state::Api;
 const PREFER: HeaderName = HeaderName::from_static("prefer");
 
 /// POST /entities
-pub(crate) const CREATE: api_http::Operation = declare("entities", "createEntity", "Makes an entity.")
+pub(crate) const CREATE: api_http::Operation = declare("entities", "createEntity", "Creates an entity.")
     .query(&[params::WRITING])
     .sent(json_of("Entity"))
     .gives(&[(201, MADE)])
@@ -48,7 +48,7 @@ pub(crate) async fn create(api: Api, request: Request) -> Result<Response, Probl
 
 /// GET /entities
 pub(crate) const QUERY: api_http::Operation =
-    declare("entities", "queryEntities", "Entities that fit, in pages.")
+    declare("entities", "queryEntities", "Matching entities, in pages.")
         .query(params::QUERY)
         .gives(&[(200, ENTITIES)])
         .refuses(READ_REFUSALS);
@@ -63,7 +63,7 @@ pub(crate) async fn query(api: Api, request: Request) -> Result<Response, Proble
 
 /// POST /entityOperations/query
 pub(crate) const QUERY_BY_POST: api_http::Operation =
-    declare("entities", "queryEntitiesByPost", "Entities that fit, in pages; the query is the body.")
+    declare("entities", "queryEntitiesByPost", "Matching entities, in pages; the query is the body.")
         .query(params::QUERY)
         .sent(json_of("Query"))
         .gives(&[(200, ENTITIES)])
@@ -118,7 +118,7 @@ pub(crate) async fn merge(api: Api, request: Request) -> Result<Response, Proble
 
 /// PUT /entities/{id}
 pub(crate) const REPLACE: api_http::Operation =
-    declare("entities", "replaceEntity", "Gives an entity other attributes, all of them.")
+    declare("entities", "replaceEntity", "Replaces all attributes of an entity.")
         .query(&[params::WRITING_ONE])
         .sent(json_of("Entity"))
         .gives(&[(204, DONE)])

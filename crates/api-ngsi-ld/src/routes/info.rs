@@ -13,7 +13,7 @@ use crate::state::Api;
 
 /// GET /info/sourceIdentity
 pub(crate) const SOURCE_IDENTITY: api_http::Operation =
-    declare("broker", "sourceIdentity", "Who this broker is, and since when.")
+    declare("broker", "sourceIdentity", "Which broker this is, and how long it has run.")
         .gives(&[(200, done(json_of("SourceIdentity")))])
         .refuses(&[400, 406]);
 

@@ -16,7 +16,7 @@ const PAGE_BYTES_MAX: usize = 1 << 20;
 
 /// DELETE /entities
 pub(crate) const PURGE: api_http::Operation =
-    declare("entities", "purgeEntities", "Removes entities that fit, or some attributes of theirs.")
+    declare("entities", "purgeEntities", "Removes matching entities, or some of their attributes.")
         .query(params::PURGE)
         .gives(&[(204, DONE), (207, PARTLY)])
         .refuses(REMOVE_REFUSALS);

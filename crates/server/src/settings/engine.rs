@@ -13,7 +13,7 @@ settings_table! {
         /// Memory for the engine's cache of blocks
         block_cache_bytes: ByteCount = "128MiB", "SIZE";
 
-        /// Bytes of the disk that stay free: with less, writes are refused (507) and removals taken; `auto`: the smaller of
+        /// Free bytes of the disk below which writes are refused (507), while removals still work; `auto`: the smaller of
         /// 1 GiB and a twentieth of the disk
         disk_free_min: FreeSpace = "auto", "SIZE";
 

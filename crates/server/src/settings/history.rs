@@ -25,7 +25,7 @@ settings_table! {
     }
 }
 
-/// Rules as a setting spells them: parted by blanks; members of a rule by commas.
+/// Rules as a setting spells them: separated by blanks; members of a rule by commas.
 #[derive(Clone, Debug)]
 pub(crate) struct HistoryRules(Vec<HistoryRule>);
 
@@ -73,7 +73,7 @@ fn rule(text: &str) -> Result<HistoryRule, String> {
     let mut rule = HistoryRule::default();
     for member in &members {
         let (name, value) = member.split_once('=').ok_or_else(|| {
-            format!("{member:?}: a rule is made of tenant=, type=, attribute=, record= and keep=, parted by commas")
+            format!("{member:?}: a rule is made of tenant=, type=, attribute=, record= and keep=, separated by commas")
         })?;
         match name {
             "tenant" => rule.tenant = Some(TenantName::new(value).map_err(|error| error.to_string())?),

@@ -58,7 +58,7 @@ settings_table! {
         /// Answers from this size on are compressed if the client accepts it
         compress_bytes_min: ByteCount = "1KiB", "SIZE";
 
-        /// Origins whose pages in browsers may use the APIs, parted by blanks: `https://app.example.org`; `*`: all
+        /// Origins whose pages in browsers may use the APIs, separated by blanks: `https://app.example.org`; `*`: all
         cors_origins: CorsOrigins = "", "ORIGINS";
 
         /// Who may use /admin: `loopback`, only this machine; `off`, nobody
@@ -69,7 +69,7 @@ settings_table! {
 /// Who may use `/admin`.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
 pub(crate) enum Admin {
-    /// Clients on this machine that neither a proxy nor a browser speaks for.
+    /// Clients on this machine that call directly: not through a proxy, not from a page in a browser.
     Loopback,
     /// Nobody.
     Off,

@@ -14,7 +14,7 @@ use crate::state::Api;
 
 /// POST /temporal/entities
 pub(crate) const CREATE: api_http::Operation =
-    declare("past", "createPast", "Adds to the history of an entity, or makes one.")
+    declare("past", "createPast", "Adds to the history of an entity, or creates it.")
         .query(&[&[params::LOCAL]])
         .sent(json_of("Past"))
         .gives(&[(201, MADE), (204, DONE)])
@@ -39,7 +39,7 @@ pub(crate) async fn create(api: Api, request: Request) -> Result<Response, Probl
 
 /// GET /temporal/entities
 pub(crate) const QUERY: api_http::Operation =
-    declare("past", "queryPast", "The history of entities that fit.")
+    declare("past", "queryPast", "The history of matching entities.")
         .query(params::HISTORY_QUERY)
         .gives(&[(200, done(json_list("Past"))), (206, part(json_list("Past")))])
         .refuses(READ_REFUSALS);
@@ -54,7 +54,7 @@ pub(crate) async fn query(api: Api, request: Request) -> Result<Response, Proble
 
 /// POST /temporal/entityOperations/query
 pub(crate) const QUERY_BY_POST: api_http::Operation =
-    declare("past", "queryPastByPost", "The history of entities that fit; the query is the body.")
+    declare("past", "queryPastByPost", "The history of matching entities; the query is the body.")
         .query(params::HISTORY_QUERY)
         .sent(json_of("Query"))
         .gives(&[(200, done(json_list("Past"))), (206, part(json_list("Past")))])
