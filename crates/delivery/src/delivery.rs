@@ -325,7 +325,8 @@ impl Delivery {
         Ok(())
     }
 
-    /// What is to be sent now: a batch at a time of each receiver that may be tried, so that none waits for another. After the
+    /// What is to be sent now: a batch at a time of each receiver that may be tried, so that none waits for another; those that are not known to
+    /// answer share a quarter of the sends. After the
     /// follower has begun, each call also looks for the outboxes of some receivers. Cost: O(receivers with something to send); a scan for each that
     /// is sent from its outbox. A receiver whose outbox cannot be read is skipped.
     ///
@@ -336,12 +337,17 @@ impl Delivery {
         self.see_outboxes().await?;
         let mut batches = Vec::new();
         let order = self.receivers.active_behind(self.served);
+        let mut probes = self.batches.values().filter(|id| self.is_unproven(**id)).count();
         let mut found = true;
         while found && self.batches.len() < self.options.sends_max {
             found = false;
             for id in &order {
                 if self.batches.len() >= self.options.sends_max {
                     break;
+                }
+                let is_probe = self.is_unproven(*id);
+                if is_probe && probes >= self.options.probes_max() {
+                    continue;
                 }
                 let batch = match self.next_batch_of(*id, now).await {
                     Ok(Some(batch)) => batch,
@@ -356,12 +362,17 @@ impl Delivery {
                     }
                 };
                 found = true;
+                probes += usize::from(is_probe);
                 self.served = *id;
                 batches.push(batch);
             }
         }
         self.receivers.rest_idle();
         Ok(batches)
+    }
+
+    fn is_unproven(&self, id: u128) -> bool {
+        self.receivers.slot(id).is_some_and(Slot::is_unproven)
     }
 
     async fn next_batch_of(&mut self, id: u128, now: Timestamp) -> Result<Option<Batch>, Error> {

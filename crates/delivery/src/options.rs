@@ -22,7 +22,8 @@ pub struct Options {
     pub batch_messages_max: usize,
     /// The most batches to one receiver at once, each of other keys.
     pub in_flight_max: usize,
-    /// The most batches to all receivers at once.
+    /// The most batches to all receivers at once. Receivers whose last attempt failed, or that never acknowledged anything, get a quarter of
+    /// them together: however many hang, those that answer go on.
     pub sends_max: usize,
     /// The most messages of one receiver that wait in memory; more go to its outbox.
     pub window_messages_max: usize,
@@ -36,6 +37,13 @@ pub struct Options {
     pub patience: Duration,
     /// After failures.
     pub back_off: BackOff,
+}
+
+impl Options {
+    /// The most batches at once to receivers that are not known to answer.
+    pub(crate) fn probes_max(&self) -> usize {
+        self.sends_max.div_ceil(4)
+    }
 }
 
 /// Parts of a wait that chance decides about.

@@ -84,6 +84,11 @@ impl Receivers {
         self.slots.insert(id, slot);
     }
 
+    /// The slot of a receiver that is awake.
+    pub(crate) fn slot(&self, id: u128) -> Option<&Slot> {
+        self.slots.get(&id)
+    }
+
     pub(crate) fn slot_mut(&mut self, id: u128) -> Option<&mut Slot> {
         self.slots.get_mut(&id)
     }

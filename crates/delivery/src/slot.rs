@@ -265,6 +265,11 @@ impl Slot {
         !self.receiver.is_paused && self.status.retry_at <= now
     }
 
+    /// Whether it is not known to answer: its last attempt failed, or none ever succeeded.
+    pub(crate) fn is_unproven(&self) -> bool {
+        self.status.failures > 0 || self.status.delivered == 0
+    }
+
     /// Whether there is nothing to send, to load or to write.
     pub(crate) fn is_idle(&self) -> bool {
         self.queue.is_idle() && !self.is_dirty() && !self.has_unloaded()

@@ -196,6 +196,31 @@ async fn a_damaged_outbox_delays_nobody_else() {
     }
 }
 
+/// Seven receivers hang; one that has answered before is sent each change at once, and the seven get their quarter.
+#[tokio::test]
+async fn receivers_that_hang_leave_room_for_those_that_answer() {
+    let mut world = world(8);
+    let mut delivery = world.open(options()).await;
+    world.change(0b1000_0000, 0).await;
+    world.step(&mut delivery).await;
+    world.settle(&mut delivery, 0, true);
+    world.change(0b0111_1111, 0).await;
+    world.step(&mut delivery).await;
+    assert_eq!(world.under_way.len(), options().sends_max / 4);
+    for _ in 0..5 {
+        world.change(0b1000_0000, 0).await;
+        world.step(&mut delivery).await;
+        let at = world.under_way.iter().position(|batch| batch.receiver == 8).expect("it is sent at once");
+        world.settle(&mut delivery, at, true);
+    }
+    // Those that answer after all make room for the next, and have room of their own from then on.
+    while !world.under_way.is_empty() {
+        world.settle(&mut delivery, 0, true);
+        world.step(&mut delivery).await;
+    }
+    assert!(world.expected.iter().all(|expected| expected.acknowledged.len() == expected.changes.len()));
+}
+
 async fn damage(store: &Store, receiver: u128, key: Vec<u8>) {
     let is_message = key[0] == b'M';
     let space = Space { id: 49, kind: SpaceKind::Commit, name: "outboxes" };

@@ -21,7 +21,7 @@ settings_table! {
         /// The most changes of one notification
         changes_max: usize = "500", "COUNT";
 
-        /// The most notifications under way at once, each to another hook
+        /// The most notifications under way at once; hooks that failed last or never answered get a quarter of them together
         sends_max: usize = "64", "COUNT";
 
         /// The most notifications of one hook that wait in memory; further changes go to its outbox in the store
