@@ -81,8 +81,7 @@ pub(crate) struct HookGiven {
     attributes: Vec<String>,
     secret: Option<Box<str>>,
     active: Option<bool>,
-    #[serde(rename = "Signed")]
-    _signed: Option<serde::de::IgnoredAny>,
+    signed: Option<bool>,
     #[serde(rename = "State")]
     _state: Option<serde::de::IgnoredAny>,
 }
@@ -93,7 +92,24 @@ impl HookGiven {
         let url: Option<Uri> = self.url.parse().ok();
         let is_http = |url: &Uri| matches!(url.scheme_str(), Some("http" | "https")) && url.host().is_some();
         if !url.as_ref().is_some_and(is_http) {
-            return Err(Problem::bad_request(format!("\"Url\" is {:?}, no address of HTTP", self.url)));
+            return Err(Problem::bad_request(format!(
+                "\"Url\" must begin with http:// or https:// and name a host, got {:?}",
+                self.url
+            )));
+        }
+        match &self.secret {
+            Some(secret) if secret.is_empty() => {
+                return Err(Problem::bad_request(
+                    "\"Secret\" is empty: leave it out for unsigned notifications",
+                ));
+            }
+            // A hook that was read and is sent back would lose its signature.
+            None if self.signed == Some(true) => {
+                return Err(Problem::bad_request(
+                    "\"Signed\" is true without a \"Secret\": it is never shown, so give it again",
+                ));
+            }
+            _ => {}
         }
         Ok(Hook {
             name: same_name(self.name, name)?,
