@@ -17,63 +17,84 @@ use crate::{Extra, Kind, TermId};
 #[error("stored bytes are no entity")]
 pub struct Malformed;
 
-/// Reads fields off the front of stored bytes: [`Reader`] with `Option` for its answers, and the fields of an entity.
+/// Reads fields off the front of stored bytes, for views that read some hundred of them a microsecond: short ones in place, all others by
+/// [`Reader`].
 #[derive(Clone, Copy, Debug)]
-pub struct Fields<'a>(Reader<'a>);
+pub struct Fields<'a>(&'a [u8]);
 
 impl<'a> Fields<'a> {
     /// Begins at the first byte.
-    #[inline(always)]
+    #[inline]
     pub fn new(bytes: &'a [u8]) -> Self {
-        Self(Reader::new(bytes))
+        Self(bytes)
     }
 
     /// What was not read yet.
-    #[inline(always)]
+    #[inline]
     pub fn rest(&self) -> &'a [u8] {
-        self.0.rest()
+        self.0
     }
 
     /// Whether everything was read.
-    #[inline(always)]
+    #[inline]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
     /// One byte.
-    #[inline(always)]
+    #[inline]
     pub fn byte(&mut self) -> Option<u8> {
-        self.0.byte().ok()
+        let (first, rest) = self.0.split_first()?;
+        self.0 = rest;
+        Some(*first)
     }
 
     /// A time of eight bytes.
-    #[inline(always)]
+    #[inline]
     pub fn time(&mut self) -> Option<Timestamp> {
-        self.0.i64().ok().map(Timestamp)
+        let (first, rest) = self.0.split_first_chunk::<8>()?;
+        self.0 = rest;
+        Some(Timestamp(i64::from_le_bytes(*first)))
     }
 
     /// A number of variable length.
-    #[inline(always)]
+    #[inline]
     pub fn number(&mut self) -> Option<u64> {
-        self.0.varint().ok()
+        match *self.0 {
+            [low, ref rest @ ..] if low < 0x80 => {
+                self.0 = rest;
+                Some(u64::from(low))
+            }
+            _ => self.long_number(),
+        }
+    }
+
+    fn long_number(&mut self) -> Option<u64> {
+        let mut reader = Reader::new(self.0);
+        let number = reader.varint().ok()?;
+        self.0 = reader.rest();
+        Some(number)
     }
 
     /// A term.
-    #[inline(always)]
+    #[inline]
     pub fn term(&mut self) -> Option<TermId> {
-        self.0.varint_u32().ok().map(TermId)
+        self.number().and_then(|number| u32::try_from(number).ok()).map(TermId)
     }
 
     /// Bytes with their length before them.
-    #[inline(always)]
+    #[inline]
     pub fn bytes(&mut self) -> Option<&'a [u8]> {
-        self.0.bytes().ok()
+        let length = usize::try_from(self.number()?).ok()?;
+        let (first, rest) = self.0.split_at_checked(length)?;
+        self.0 = rest;
+        Some(first)
     }
 
     /// A text with its length before it.
-    #[inline(always)]
+    #[inline]
     pub fn text(&mut self) -> Option<&'a str> {
-        self.0.text().ok()
+        std::str::from_utf8(self.bytes()?).ok()
     }
 }
 
