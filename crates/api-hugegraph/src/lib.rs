@@ -1,0 +1,1 @@
+//! The HugeGraph REST API over graphs.
