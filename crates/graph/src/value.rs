@@ -1,0 +1,5 @@
+//! Values of properties: their types.
+
+mod kinds;
+
+pub use kinds::{Cardinality, DataType};
