@@ -77,8 +77,12 @@ pub struct Delivery {
     pub(crate) pages: Pages,
     seen: Seen,
     pub(crate) receivers: Receivers,
-    /// Who was given a batch last: others come first.
+    /// Who was given a batch last, of those that answer: others come first.
     served: u128,
+    /// The same of those that are not known to answer.
+    probed: u128,
+    /// Whether the last batch of all went to one that is not known to answer.
+    is_probed_last: bool,
     pub(crate) batches: HashMap<u64, u128>,
     next_batch: u64,
     pub(crate) counters: Counters,
@@ -121,6 +125,8 @@ impl Delivery {
             seen: Seen::default(),
             receivers: Receivers::default(),
             served: 0,
+            probed: 0,
+            is_probed_last: false,
             batches: HashMap::new(),
             next_batch: 0,
             counters: Counters::default(),
@@ -336,7 +342,7 @@ impl Delivery {
     pub async fn batches(&mut self, now: Timestamp) -> Result<Vec<Batch>, Error> {
         self.see_outboxes().await?;
         let mut batches = Vec::new();
-        let order = self.receivers.active_behind(self.served);
+        let order = self.order();
         let mut probes = self.batches.values().filter(|id| self.is_unproven(**id)).count();
         let mut found = true;
         while found && self.batches.len() < self.options.sends_max {
@@ -362,13 +368,27 @@ impl Delivery {
                     }
                 };
                 found = true;
-                probes += usize::from(is_probe);
-                self.served = *id;
+                self.is_probed_last = is_probe;
+                if is_probe {
+                    probes += 1;
+                    self.probed = *id;
+                } else {
+                    self.served = *id;
+                }
                 batches.push(batch);
             }
         }
         self.receivers.rest_idle();
         Ok(batches)
+    }
+
+    /// Whom to look at for batches. Those that are not known to answer rotate among themselves, and so do the others: what one group is sent
+    /// does not decide who comes first in the other. The group that was served last comes last, so that even a single send serves both.
+    fn order(&self) -> Vec<u128> {
+        let probes = self.receivers.active_behind(self.probed).into_iter().filter(|id| self.is_unproven(*id));
+        let proven =
+            self.receivers.active_behind(self.served).into_iter().filter(|id| !self.is_unproven(*id));
+        if self.is_probed_last { proven.chain(probes).collect() } else { probes.chain(proven).collect() }
     }
 
     fn is_unproven(&self, id: u128) -> bool {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use delivery::{Options, Registry, Removal, Status, forget, read_status};
+use delivery::{BackOff, Options, Registry, Removal, Status, forget, read_status};
 use store::testing::plain;
 use store::{
     Clock, Commit, Direction, ErrorKind, FeedOptions, MemoryOptions, Partition, Range, Space, SpaceKind,
@@ -219,6 +219,40 @@ async fn receivers_that_hang_leave_room_for_those_that_answer() {
         world.step(&mut delivery).await;
     }
     assert!(world.expected.iter().all(|expected| expected.acknowledged.len() == expected.changes.len()));
+}
+
+/// One receiver is sent something all the time; each of those that fail is tried nevertheless, and not always the same.
+#[tokio::test]
+async fn all_that_fail_are_tried() {
+    assert_eq!(tried_in(6, 8).await, 8);
+    assert_eq!(tried_in(16, 1).await, 8, "one send at a time goes to all in turn");
+}
+
+/// How many of eight receivers are sent something within these rounds, if all but the last fail and are due again in the next round.
+async fn tried_in(rounds: usize, sends_max: usize) -> usize {
+    let mut world = world(8);
+    let second = Duration::from_secs(1);
+    let options = Options { sends_max, back_off: BackOff { first: second, longest: second }, ..options() };
+    let mut delivery = world.open(options).await;
+    let mut tried = std::collections::BTreeSet::new();
+    world.change(0b1000_0000, 0).await;
+    world.step(&mut delivery).await;
+    world.settle(&mut delivery, 0, true);
+    tried.clear();
+    world.change(0b0111_1111, 0).await;
+    for _ in 0..rounds {
+        world.change(0b1000_0000, 0).await;
+        world.step(&mut delivery).await;
+        while let Some(batch) = world.under_way.first() {
+            let receiver = batch.receiver;
+            tried.insert(receiver);
+            world.settle(&mut delivery, 0, receiver == 8);
+        }
+        // Those that failed are read from their outboxes, and may be tried again.
+        world.flush(&mut delivery).await;
+        world.clock.pass(2 * second);
+    }
+    tried.len()
 }
 
 async fn damage(store: &Store, receiver: u128, key: Vec<u8>) {
