@@ -209,7 +209,7 @@ impl Listening {
     async fn let_in(self: Arc<Self>, stream: TcpStream, peer: SocketAddr, open: OpenConnection) {
         let begin = match &self.tls {
             Some(_) => None,
-            None => match until_told(&open.connection, first_bytes(&stream)).await {
+            None => match until_ordered(&open.connection, first_bytes(&stream)).await {
                 Some(Ok(begin)) => Some(begin),
                 Some(Err(error)) => {
                     return tracing::debug!(%peer, %error, "connection broke off");
@@ -249,7 +249,7 @@ impl Listening {
         open: OpenConnection,
     ) {
         let handshake = tokio::time::timeout(self.patience.header, handshake);
-        match until_told(&open.connection, handshake).await {
+        match until_ordered(&open.connection, handshake).await {
             Some(Ok(Ok(stream))) => {
                 let http2 = stream.get_ref().1.alpn_protocol() == Some(HTTP2);
                 self.serve(stream, http2, peer, (open, At::Main)).await;
@@ -323,7 +323,7 @@ where
 }
 
 /// The output of `work`, or `None` if the connection is ordered to end before.
-async fn until_told<F: Future>(connection: &Connection, work: F) -> Option<F::Output> {
+async fn until_ordered<F: Future>(connection: &Connection, work: F) -> Option<F::Output> {
     let mut work = std::pin::pin!(work);
     std::future::poll_fn(|context| match connection.order(context, true) {
         Order::None => work.as_mut().poll(context).map(Some),
