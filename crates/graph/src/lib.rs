@@ -3,6 +3,16 @@
 
 mod numbers;
 mod value;
+pub mod id;
+pub mod element;
+pub mod keys;
 
+pub use element::{Edge, EdgeView, Vertex, VertexView};
+pub use id::{EdgeId, EdgeIdError, VERTEX_ID_BYTES_MAX, VertexId, VertexIdRef};
+pub use keys::{EdgeDirection, EdgeKey};
 pub use numbers::{IndexLabelId, LabelId, PropertyKeyId};
-pub use value::{Cardinality, DataType};
+pub use store::wire::Malformed;
+pub use value::{
+    Cardinality, DataType, Properties, PropertiesBuilder, PropertiesIter, PropertiesRef, Scalar, ScalarRef,
+    ScalarsIter, ScalarsRef, Value, ValueRef,
+};

@@ -1,0 +1,171 @@
+//! Stored vertices and edges: a header, then properties.
+//!
+//! ```text
+//! vertex = byte form, [i64 expiry], varint label, properties       an edge has its label in its key
+//! edge   = byte form, [i64 expiry], properties
+//! form   = 1 (the version), 0x80: there is an expiry (milliseconds since 1970)
+//! ```
+
+use store::wire::{Malformed, Reader, put_i64, put_varint};
+
+use crate::{EdgeId, LabelId, Properties, PropertiesRef, VertexId};
+
+const VERSION: u8 = 1;
+/// Marks that it expires.
+const EXPIRES: u8 = 0x80;
+
+/// A vertex.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Vertex {
+    /// Its id.
+    pub id: VertexId,
+    /// Its label.
+    pub label: LabelId,
+    /// When it ends, in milliseconds since 1970.
+    pub expires: Option<i64>,
+    /// Its properties.
+    pub properties: Properties,
+}
+
+/// An edge.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Edge {
+    /// Its id, which says its label and its ends.
+    pub id: EdgeId,
+    /// When it ends, in milliseconds since 1970.
+    pub expires: Option<i64>,
+    /// Its properties.
+    pub properties: Properties,
+}
+
+/// What is stored of a vertex, where it lies.
+#[derive(Clone, Copy, Debug)]
+pub struct VertexView<'a> {
+    /// Its label.
+    pub label: LabelId,
+    /// When it ends, in milliseconds since 1970.
+    pub expires: Option<i64>,
+    /// Its properties.
+    pub properties: PropertiesRef<'a>,
+}
+
+/// What is stored of an edge, where it lies.
+#[derive(Clone, Copy, Debug)]
+pub struct EdgeView<'a> {
+    /// When it ends, in milliseconds since 1970.
+    pub expires: Option<i64>,
+    /// Its properties.
+    pub properties: PropertiesRef<'a>,
+}
+
+/// Appends the header of a vertex; its properties follow.
+#[inline]
+pub fn put_vertex_header(out: &mut Vec<u8>, label: LabelId, expires: Option<i64>) {
+    put_form(out, expires);
+    put_varint(out, label.0.into());
+}
+
+/// Appends the header of an edge; its properties follow.
+#[inline]
+pub fn put_edge_header(out: &mut Vec<u8>, expires: Option<i64>) {
+    put_form(out, expires);
+}
+
+fn put_form(out: &mut Vec<u8>, expires: Option<i64>) {
+    match expires {
+        None => out.push(VERSION),
+        Some(moment) => {
+            out.push(VERSION | EXPIRES);
+            put_i64(out, moment);
+        }
+    }
+}
+
+fn take_form(reader: &mut Reader<'_>) -> Result<Option<i64>, Malformed> {
+    let form = reader.byte()?;
+    if form & !EXPIRES != VERSION {
+        return Err(Malformed);
+    }
+    if form & EXPIRES == 0 { Ok(None) } else { reader.i64().map(Some) }
+}
+
+impl<'a> VertexView<'a> {
+    /// What these bytes store. Cost: that of the header.
+    ///
+    /// # Errors
+    ///
+    /// If they are malformed, or of another version.
+    #[inline]
+    pub fn parse(stored: &'a [u8]) -> Result<Self, Malformed> {
+        let mut reader = Reader::new(stored);
+        let expires = take_form(&mut reader)?;
+        let label = LabelId(reader.varint_u32()?);
+        Ok(Self { label, expires, properties: PropertiesRef::of_bytes(reader.rest()) })
+    }
+
+    /// Whether it has ended.
+    #[inline]
+    pub fn is_expired(&self, now_ms: i64) -> bool {
+        self.expires.is_some_and(|moment| moment <= now_ms)
+    }
+}
+
+impl<'a> EdgeView<'a> {
+    /// What these bytes store. Cost: that of the header.
+    ///
+    /// # Errors
+    ///
+    /// If they are malformed, or of another version.
+    #[inline]
+    pub fn parse(stored: &'a [u8]) -> Result<Self, Malformed> {
+        let mut reader = Reader::new(stored);
+        let expires = take_form(&mut reader)?;
+        Ok(Self { expires, properties: PropertiesRef::of_bytes(reader.rest()) })
+    }
+
+    /// Whether it has ended.
+    #[inline]
+    pub fn is_expired(&self, now_ms: i64) -> bool {
+        self.expires.is_some_and(|moment| moment <= now_ms)
+    }
+}
+
+impl Vertex {
+    /// As it is stored.
+    pub fn to_stored(&self) -> Vec<u8> {
+        let mut stored = Vec::with_capacity(16 + self.properties.as_ref().as_bytes().len());
+        put_vertex_header(&mut stored, self.label, self.expires);
+        stored.extend_from_slice(self.properties.as_ref().as_bytes());
+        stored
+    }
+
+    /// What is stored under this id.
+    ///
+    /// # Errors
+    ///
+    /// If the bytes are malformed.
+    pub fn of_stored(id: VertexId, stored: &[u8]) -> Result<Self, Malformed> {
+        let VertexView { label, expires, properties } = VertexView::parse(stored)?;
+        Ok(Self { id, label, expires, properties: Properties::of_bytes(properties.as_bytes()) })
+    }
+}
+
+impl Edge {
+    /// As it is stored, at both of its ends.
+    pub fn to_stored(&self) -> Vec<u8> {
+        let mut stored = Vec::with_capacity(16 + self.properties.as_ref().as_bytes().len());
+        put_edge_header(&mut stored, self.expires);
+        stored.extend_from_slice(self.properties.as_ref().as_bytes());
+        stored
+    }
+
+    /// What is stored under this id.
+    ///
+    /// # Errors
+    ///
+    /// If the bytes are malformed.
+    pub fn of_stored(id: EdgeId, stored: &[u8]) -> Result<Self, Malformed> {
+        let EdgeView { expires, properties } = EdgeView::parse(stored)?;
+        Ok(Self { id, expires, properties: Properties::of_bytes(properties.as_bytes()) })
+    }
+}

@@ -1,0 +1,261 @@
+//! The key page: the rows of a graph, how their keys are built, and how they are read back.
+//!
+//! ```text
+//! partition                row                                                value
+//! graph/{graph}/{bucket}   v vertex                                           a vertex (element.rs), stamped
+//! graph/{graph}/{bucket}   e source label sub_label sort 00 target            an edge (element.rs), stamped: the authority
+//! graph/{graph}/{bucket}   E target label sub_label sort 00 source            the same bytes, at its other end
+//! graph/{graph}/{bucket}   L label vertex                                     nothing    finds vertices by label
+//! graph/{graph}/{bucket}   r vertex                                           nothing    its edges are being removed; stamped
+//! ```
+//!
+//! A vertex in a key is its id (`id.rs`), which ends itself; labels are four bytes, big-endian. So all edges of a vertex in one direction are one range,
+//! and those of a label a part of it. Sort values are text, escaped.
+//!
+//! The bucket of a vertex is that of its id's bytes in keys, of those that the graph has. Edges lie in the bucket of the vertex that is first in
+//! the key.
+
+use std::borrow::Cow;
+
+use bytes::Bytes;
+use store::key::{Reader, put_text, put_u32};
+use store::{Model, Partition, Range, Space, SpaceKind, Tenant, bucket_of};
+
+use crate::id::{split_key, text_prefix_key};
+use crate::{EdgeId, LabelId, VertexId, VertexIdRef};
+
+/// Whose parts of tenants and change records these are.
+pub const MODEL: Model = Model { id: 3, name: "graph" };
+/// Vertices, edges, and the rows that find them.
+pub const GRAPH: Space = Space { id: 64, kind: SpaceKind::Commit, name: "graph" };
+
+const VERTEX: u8 = b'v';
+const OUT_EDGE: u8 = b'e';
+const IN_EDGE: u8 = b'E';
+const LABEL: u8 = b'L';
+const REMOVAL: u8 = b'r';
+
+/// Which edges of a vertex.
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub enum EdgeDirection {
+    /// Those that leave it.
+    Out,
+    /// Those that enter it.
+    In,
+}
+
+impl EdgeDirection {
+    /// The other one.
+    #[must_use]
+    pub fn opposite(self) -> Self {
+        match self {
+            Self::Out => Self::In,
+            Self::In => Self::Out,
+        }
+    }
+
+    fn row(self) -> u8 {
+        match self {
+            Self::Out => OUT_EDGE,
+            Self::In => IN_EDGE,
+        }
+    }
+}
+
+/// A bucket of a graph.
+pub fn partition(graph: &Tenant, bucket: u32) -> Partition {
+    Partition { tenant: graph.clone(), space: GRAPH, bucket }
+}
+
+/// The bucket of a vertex, of `buckets`, by its id as a part of a key.
+#[inline]
+pub fn bucket_of_vertex(vertex_key: &[u8], buckets: u32) -> u32 {
+    if buckets == 1 { 0 } else { bucket_of(vertex_key, buckets) }
+}
+
+/// The row of a vertex.
+pub fn vertex(id: &VertexId) -> Bytes {
+    let mut key = Vec::with_capacity(40);
+    key.push(VERTEX);
+    id.put_key(&mut key);
+    key.into()
+}
+
+/// The row of a vertex, by its id as a part of a key.
+pub fn vertex_of_key(vertex_key: &[u8]) -> Bytes {
+    [&[VERTEX], vertex_key].concat().into()
+}
+
+/// The row that says that the edges of a vertex are being removed.
+pub fn removal(id: &VertexId) -> Bytes {
+    let mut key = vec![REMOVAL];
+    id.put_key(&mut key);
+    key.into()
+}
+
+/// All rows of vertices whose edges are being removed.
+pub fn removals_range() -> Range {
+    Range::prefix(vec![REMOVAL])
+}
+
+/// The row that finds a vertex by its label.
+pub fn label(label: LabelId, id: &VertexId) -> Bytes {
+    let mut key = Vec::with_capacity(40);
+    key.push(LABEL);
+    put_u32(&mut key, label.0);
+    id.put_key(&mut key);
+    key.into()
+}
+
+/// The rows that find the vertices of a label.
+pub fn label_range(label: LabelId) -> Range {
+    let mut key = vec![LABEL];
+    put_u32(&mut key, label.0);
+    Range::prefix(key)
+}
+
+/// All vertices.
+pub fn vertices_range() -> Range {
+    Range::prefix(vec![VERTEX])
+}
+
+/// The vertices of a label whose ids are spliced of primary keys.
+pub fn primary_key_range(label: LabelId) -> Range {
+    let mut key = vec![VERTEX];
+    key.extend(text_prefix_key(&format!("{label}:")));
+    Range::prefix(key)
+}
+
+/// All edges at one of their ends.
+pub fn all_edges_range(direction: EdgeDirection) -> Range {
+    Range::prefix(vec![direction.row()])
+}
+
+/// All edges, at one of their ends, of vertices whose ids are spliced of the primary keys of a label.
+pub fn edges_of_primary_key_range(label: LabelId, direction: EdgeDirection) -> Range {
+    let mut key = vec![direction.row()];
+    key.extend(text_prefix_key(&format!("{label}:")));
+    Range::prefix(key)
+}
+
+/// The edges of a vertex in one direction; of one label, if one is given. The id is a part of a key.
+pub fn edges_range(vertex_key: &[u8], direction: EdgeDirection, label: Option<LabelId>) -> Range {
+    let mut key = Vec::with_capacity(vertex_key.len() + 5);
+    key.push(direction.row());
+    key.extend_from_slice(vertex_key);
+    if let Some(label) = label {
+        put_u32(&mut key, label.0);
+    }
+    Range::prefix(key)
+}
+
+/// The row of an edge at one of its ends.
+pub fn edge(id: &EdgeId, direction: EdgeDirection) -> Bytes {
+    let (first, last) = match direction {
+        EdgeDirection::Out => (&id.source, &id.target),
+        EdgeDirection::In => (&id.target, &id.source),
+    };
+    let mut key = Vec::with_capacity(64);
+    key.push(direction.row());
+    first.put_key(&mut key);
+    put_u32(&mut key, id.label.0);
+    put_u32(&mut key, id.sub_label.0);
+    put_text(&mut key, &id.sort_values);
+    last.put_key(&mut key);
+    key.into()
+}
+
+/// The id in the row of a vertex, as a part of a key.
+pub fn vertex_key_of_row(row: &[u8]) -> Option<&[u8]> {
+    row.strip_prefix(&[VERTEX])
+}
+
+/// The id in a row that finds vertices by label, as a part of a key.
+pub fn vertex_key_of_label_row(row: &[u8]) -> Option<&[u8]> {
+    row.strip_prefix(&[LABEL])?.get(4..)
+}
+
+/// The id in a row of [`removals_range`].
+pub fn vertex_of_removal(row: &[u8]) -> Option<VertexId> {
+    VertexId::of_key(row.strip_prefix(&[REMOVAL])?)
+}
+
+/// The key of an edge at one of its ends, where it lies.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct EdgeKey<'a> {
+    /// At which end.
+    pub direction: EdgeDirection,
+    /// The vertex at this end: its id as a part of a key.
+    pub vertex: &'a [u8],
+    /// Its label; of an edge with a SUB label the parent of that.
+    pub label: LabelId,
+    /// The label with which it was made.
+    pub sub_label: LabelId,
+    /// Its sort values as a part of a key, with their end.
+    sort_values: &'a [u8],
+    /// The vertex at the other end: its id as a part of a key.
+    pub other: &'a [u8],
+}
+
+impl<'a> EdgeKey<'a> {
+    /// The parts of the row of an edge. Cost: three searches for the end of a text.
+    pub fn parse(row: &'a [u8]) -> Option<Self> {
+        let (kind, rest) = row.split_first()?;
+        let direction = match *kind {
+            OUT_EDGE => EdgeDirection::Out,
+            IN_EDGE => EdgeDirection::In,
+            _ => return None,
+        };
+        let (vertex, rest) = split_key(rest)?;
+        Self::parse_behind(direction, vertex, rest)
+    }
+
+    /// The same of a row of which the vertex is known: `rest` is behind it.
+    #[inline]
+    pub fn parse_behind(direction: EdgeDirection, vertex: &'a [u8], rest: &'a [u8]) -> Option<Self> {
+        let (label, rest) = rest.split_first_chunk()?;
+        let (sub_label, rest) = rest.split_first_chunk()?;
+        let end = memchr::memchr(0, rest)? + 1;
+        let (sort_values, other) = rest.split_at_checked(end)?;
+        Some(Self {
+            direction,
+            vertex,
+            label: LabelId(u32::from_be_bytes(*label)),
+            sub_label: LabelId(u32::from_be_bytes(*sub_label)),
+            sort_values,
+            other,
+        })
+    }
+
+    /// The text of its sort values.
+    pub fn sort_values(&self) -> Option<Cow<'a, str>> {
+        Reader::new(self.sort_values).text()
+    }
+
+    /// The vertex that it leaves.
+    pub fn source(&self) -> Option<VertexIdRef<'a>> {
+        VertexIdRef::of_key(match self.direction {
+            EdgeDirection::Out => self.vertex,
+            EdgeDirection::In => self.other,
+        })
+    }
+
+    /// The vertex that it enters.
+    pub fn target(&self) -> Option<VertexIdRef<'a>> {
+        VertexIdRef::of_key(match self.direction {
+            EdgeDirection::Out => self.other,
+            EdgeDirection::In => self.vertex,
+        })
+    }
+
+    /// The id of the edge.
+    pub fn to_id(&self) -> Option<EdgeId> {
+        Some(EdgeId {
+            source: self.source()?.into_owned(),
+            label: self.label,
+            sub_label: self.sub_label,
+            sort_values: self.sort_values()?.into(),
+            target: self.target()?.into_owned(),
+        })
+    }
+}
