@@ -10,7 +10,7 @@ use std::fmt;
 
 use store::key::{Reader, put_i64, put_text};
 
-pub use edge::{EdgeId, EdgeIdError};
+pub use edge::{EdgeId, EdgeIdError, put_edge_text};
 pub use spliced::{EMPTY_VALUE, join_names, number_as_text, primary_key_id, sortable_f32, sortable_f64};
 
 /// The longest id of a vertex in bytes, if it is a text.

@@ -1,0 +1,51 @@
+//! Why this crate refuses.
+
+use store::retry::Exhausted;
+use store::{LimitExceeded, TimedOut};
+
+/// A refusal; a variant is a decision the caller can take.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// More than a limit allows.
+    #[error("{what}: {}, {limit}", .limit.got)]
+    Limit {
+        /// What was counted, and of what.
+        what: Box<str>,
+        /// How many there were, and may be.
+        limit: LimitExceeded,
+    },
+    /// A request that cannot be carried out; the text says why.
+    #[error("{0}")]
+    Invalid(String),
+    /// Nothing is known under this name or number.
+    #[error("{0} does not exist")]
+    NotFound(Box<str>),
+    /// Something of this name is there already.
+    #[error("{0} exists already")]
+    AlreadyExists(Box<str>),
+    /// Other writers kept coming first.
+    #[error("too many writers at once on {0}")]
+    Contention(Box<str>),
+    /// The work took longer than it may.
+    #[error(transparent)]
+    TimedOut(#[from] TimedOut),
+    /// Stored bytes are damaged.
+    #[error(transparent)]
+    Malformed(#[from] graph::Malformed),
+    /// What the store refused.
+    #[error(transparent)]
+    Store(#[from] store::Error),
+}
+
+impl Error {
+    /// Whether the store serves nobody now, whatever is asked for.
+    pub fn is_outage(&self) -> bool {
+        matches!(self, Self::Store(error) if error.kind().is_outage())
+    }
+}
+
+impl From<Exhausted> for Error {
+    fn from(exhausted: Exhausted) -> Self {
+        Self::Contention(exhausted.what)
+    }
+}

@@ -1,0 +1,108 @@
+//! Neighbourhoods: the edges of a vertex in one direction, page by page, read where they lie.
+
+use graph::{EdgeDirection, EdgeKey, EdgeView, LabelId, keys};
+use store::{Direction, Page, Range};
+
+use super::Reader;
+use crate::Error;
+
+/// The most edges in a page.
+const PAGE_EDGES: usize = 1_024;
+
+/// The edges of a vertex, page by page; made by [`Reader::edges`].
+#[derive(Debug)]
+pub struct EdgePages<'a> {
+    reader: &'a Reader,
+    bucket: u32,
+    direction: EdgeDirection,
+    /// Bytes of a key up to and with the vertex.
+    prefix_bytes: usize,
+    /// What was not read yet; the last first.
+    ranges: Vec<Range>,
+}
+
+/// Some edges of a vertex.
+#[derive(Debug)]
+pub struct EdgePage<'a> {
+    reader: &'a Reader,
+    direction: EdgeDirection,
+    prefix_bytes: usize,
+    page: Page,
+}
+
+/// An edge of a neighbourhood, where it lies.
+#[derive(Clone, Copy, Debug)]
+pub struct EdgeRef<'a> {
+    /// What its key says: labels, sort values, the other vertex.
+    pub key: EdgeKey<'a>,
+    /// What is stored of it.
+    pub view: EdgeView<'a>,
+}
+
+impl<'a> EdgePages<'a> {
+    pub(super) fn new(
+        reader: &'a Reader,
+        vertex_key: &[u8],
+        direction: EdgeDirection,
+        labels: &[LabelId],
+    ) -> Self {
+        let mut ranges: Vec<_> = match labels {
+            [] => vec![keys::edges_range(vertex_key, direction, None)],
+            labels => {
+                labels.iter().map(|label| keys::edges_range(vertex_key, direction, Some(*label))).collect()
+            }
+        };
+        ranges.sort_unstable_by(|one, two| two.start.cmp(&one.start));
+        ranges.dedup();
+        let bucket = reader.bucket_of(vertex_key);
+        Self { reader, bucket, direction, prefix_bytes: vertex_key.len() + 1, ranges }
+    }
+
+    /// The next page; `None` behind the last. A page may be empty. Cost: a scan.
+    ///
+    /// # Errors
+    ///
+    /// If the store refuses; the next call tries the same page.
+    pub async fn next(&mut self) -> Result<Option<EdgePage<'a>>, Error> {
+        self.next_up_to(PAGE_EDGES).await
+    }
+
+    /// The same, with at most so many rows.
+    ///
+    /// # Errors
+    ///
+    /// As [`EdgePages::next`].
+    pub async fn next_up_to(&mut self, rows_max: usize) -> Result<Option<EdgePage<'a>>, Error> {
+        let reader = self.reader;
+        let Some(range) = self.ranges.last() else { return Ok(None) };
+        let rows_max = rows_max.clamp(1, PAGE_EDGES);
+        let partition = reader.partition_at(self.bucket);
+        let page = reader.snapshot.scan(partition, range, Direction::Forward, rows_max).await?;
+        let rest = range.after_page(&page);
+        self.ranges.pop();
+        self.ranges.extend(rest);
+        let Self { direction, prefix_bytes, .. } = *self;
+        Ok(Some(EdgePage { reader, direction, prefix_bytes, page }))
+    }
+}
+
+impl EdgePage<'_> {
+    /// How many rows it has, of edges that are seen and others.
+    pub fn rows(&self) -> usize {
+        self.page.len()
+    }
+
+    /// The edges that are seen, in the order of their keys.
+    pub fn iter(&self) -> impl Iterator<Item = Result<EdgeRef<'_>, Error>> {
+        self.page.rows().filter_map(|(row, value)| self.read(row, value).transpose())
+    }
+
+    #[inline]
+    fn read<'r>(&self, row: &'r [u8], value: &'r [u8]) -> Result<Option<EdgeRef<'r>>, Error> {
+        let (vertex, rest) = row.split_at_checked(self.prefix_bytes).ok_or(graph::Malformed)?;
+        let vertex = vertex.get(1..).ok_or(graph::Malformed)?;
+        let key = EdgeKey::parse_behind(self.direction, vertex, rest).ok_or(graph::Malformed)?;
+        let view = EdgeView::parse(value)?;
+        Ok(self.reader.sees_edge(key.sub_label, &view).then_some(EdgeRef { key, view }))
+    }
+}

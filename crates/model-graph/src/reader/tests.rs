@@ -1,0 +1,122 @@
+use graph::{Edge, Properties, PropertiesBuilder, PropertyKeyId, ScalarRef, Vertex};
+use store::{Clock, Commit, Write, WriteIds};
+
+use super::*;
+
+const NOW: i64 = 1_000;
+
+fn vertex(id: &str, label: u32, expires: Option<i64>) -> Vertex {
+    Vertex { id: id.into(), label: LabelId(label), expires, properties: Properties::default() }
+}
+
+fn edge(source: &str, label: u32, target: &str, expires: Option<i64>) -> Edge {
+    let label = LabelId(label);
+    let id = EdgeId {
+        source: source.into(),
+        label,
+        sub_label: label,
+        sort_values: "".into(),
+        target: target.into(),
+    };
+    let mut properties = PropertiesBuilder::default();
+    properties.put_one(PropertyKeyId(1), ScalarRef::Text(target));
+    Edge { id, expires, properties: properties.finish() }
+}
+
+async fn put(store: &Store, writes: Vec<(u32, Bytes, Vec<u8>)>) {
+    let ids = WriteIds::new();
+    for (bucket, key, value) in writes {
+        let write = match key.first() {
+            Some(b'E') => Write::Put(key, value.into()),
+            _ => Write::PutStamped(key, value.into()),
+        };
+        let partition = keys::partition(&Tenant::default(), bucket);
+        let commit = Commit {
+            partition,
+            write_id: ids.next(),
+            conditions: vec![],
+            writes: vec![write],
+            change: None,
+            reclaims: false,
+        };
+        store.commit_known(commit).await.unwrap();
+    }
+}
+
+/// A graph of four vertices: labels 1 and 2 are seen, of edges label 1.
+async fn reader(buckets: u32) -> Reader {
+    let store = store::testing::memory(Clock::manual(Timestamp(0)));
+    let bucket = |id: &VertexId| keys::bucket_of_vertex(&id.to_key(), buckets);
+    let vertices = [
+        vertex("a", 1, None),
+        vertex("b", 2, Some(NOW + 1)),
+        vertex("c", 1, Some(NOW)),
+        vertex("d", 3, None),
+    ];
+    let edges = [
+        edge("a", 1, "b", None),
+        edge("a", 1, "c", Some(NOW)),
+        edge("a", 2, "b", None),
+        edge("b", 1, "a", None),
+    ];
+    let mut writes: Vec<_> =
+        vertices.iter().map(|it| (bucket(&it.id), keys::vertex(&it.id), it.to_stored())).collect();
+    for it in &edges {
+        writes.push((bucket(&it.id.source), keys::edge(&it.id, EdgeDirection::Out), it.to_stored()));
+        writes.push((bucket(&it.id.target), keys::edge(&it.id, EdgeDirection::In), it.to_stored()));
+    }
+    put(&store, writes).await;
+    let visible = VisibleLabels::new([LabelId(1), LabelId(2)], [LabelId(1)]);
+    let context = ReaderContext {
+        graph: Tenant::default(),
+        buckets,
+        visible: Arc::new(visible),
+        now: Timestamp(NOW * 1_000_000),
+    };
+    Reader::new(&store, context).unwrap()
+}
+
+async fn neighbours(reader: &Reader, of: &str, direction: EdgeDirection, labels: &[LabelId]) -> Vec<String> {
+    let (mut found, mut pages) = (Vec::new(), reader.edges(&VertexId::from(of).to_key(), direction, labels));
+    while let Some(page) = pages.next_up_to(1).await.unwrap() {
+        for edge in page.iter() {
+            let EdgeRef { key, view } = edge.unwrap();
+            assert!(!view.properties.is_empty());
+            found.push(key.to_id().unwrap().to_string());
+        }
+    }
+    found
+}
+
+#[tokio::test]
+async fn what_expired_or_lost_its_label_is_not_seen() {
+    for buckets in [1, 4] {
+        let reader = reader(buckets).await;
+        let ids: Vec<VertexId> = ["a", "b", "c", "d", "e"].map(VertexId::from).into();
+        let found = reader.vertices(&ids).await.unwrap();
+        let found: Vec<_> = found.iter().map(|it| it.as_ref().map(|it| it.view().unwrap().label.0)).collect();
+        assert_eq!(found, [Some(1), Some(2), None, None, None]);
+        for (id, expected) in ids.iter().zip(found) {
+            assert_eq!(reader.vertex(id).await.unwrap().is_some(), expected.is_some(), "{id}");
+        }
+        for (id, is_seen) in
+            [("Sa>1>1>>Sb", true), ("Sa>1>1>>Sc", false), ("Sa>2>2>>Sb", false), ("Sb>1>1>>Sc", false)]
+        {
+            assert_eq!(reader.edge(&id.parse().unwrap()).await.unwrap().is_some(), is_seen, "{id}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn neighbours_are_those_of_direction_and_label() {
+    use EdgeDirection::{In, Out};
+    for buckets in [1, 4] {
+        let reader = reader(buckets).await;
+        for labels in [&[][..], &[LabelId(1)], &[LabelId(2), LabelId(1), LabelId(1)]] {
+            assert_eq!(neighbours(&reader, "a", Out, labels).await, ["Sa>1>1>>Sb"]);
+            assert_eq!(neighbours(&reader, "b", In, labels).await, ["Sa>1>1>>Sb"]);
+            assert_eq!(neighbours(&reader, "a", In, labels).await, ["Sb>1>1>>Sa"]);
+        }
+        assert!(neighbours(&reader, "a", Out, &[LabelId(2)]).await.is_empty());
+    }
+}
