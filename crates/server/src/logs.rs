@@ -7,13 +7,14 @@ use tracing_subscriber::prelude::*;
 use crate::settings::{LogFormat, Settings};
 
 /// What logs, by the beginnings of its names: what is made for reading, our crates, and libraries.
-const PARTS: [&str; 14] = [
+const PARTS: [&str; 15] = [
     "access",
     "panic",
     "twinfold",
     "api_http",
     "api_ngsi_ld",
     "api_tsm",
+    "api_hugegraph",
     "model_entities",
     "model_series",
     "store",

@@ -13,6 +13,7 @@ mod ngsi_ld;
 mod contexts;
 mod series;
 mod tsm;
+mod hugegraph;
 mod hooks;
 mod http;
 mod load;
@@ -55,6 +56,8 @@ pub(crate) struct Settings {
     #[command(flatten)]
     pub(crate) tsm: tsm::Tsm,
     #[command(flatten)]
+    pub(crate) hugegraph: hugegraph::HugeGraph,
+    #[command(flatten)]
     pub(crate) hooks: hooks::Hooks,
     #[command(flatten)]
     pub(crate) http: Http,
@@ -76,6 +79,7 @@ pub(crate) const TABLES: &[Table] = &[
     contexts::Contexts::TABLE,
     series::Series::TABLE,
     tsm::Tsm::TABLE,
+    hugegraph::HugeGraph::TABLE,
     hooks::Hooks::TABLE,
     Http::TABLE,
     load::Load::TABLE,

@@ -82,6 +82,10 @@ pub(crate) fn front_ends(
         let api = api_tsm::Api::new(models.repositories.clone(), clock.clone(), limits);
         front_ends.extend(api_tsm::front_ends(&api));
     }
+    if settings.hugegraph.served == Switch::On {
+        let api = api_hugegraph::Api::new(hugegraph_limits(settings));
+        front_ends.extend(api_hugegraph::front_ends(&api));
+    }
     Ok(front_ends)
 }
 
@@ -91,7 +95,14 @@ pub(crate) fn apis(settings: &Settings) -> Vec<Served> {
     if settings.tsm.served == Switch::On {
         apis.push(("TSM", "/tsm/v1", "/tsm/v1/docs"));
     }
+    if settings.hugegraph.served == Switch::On {
+        apis.push(("HugeGraph", "/graphspaces", "/hugegraph/docs"));
+    }
     apis
+}
+
+fn hugegraph_limits(settings: &Settings) -> api_hugegraph::Limits {
+    api_hugegraph::Limits { depth_max: settings.http.depth_max }
 }
 
 fn tsm_limits(settings: &Settings, threads: usize) -> api_tsm::Limits {

@@ -1,0 +1,45 @@
+//! The OpenAPI document, apart from its operations, which are declared with their handlers.
+
+mod schemas;
+
+use api_http::ApiDescription;
+
+/// The groups of operations.
+const TAGS: &[(&str, &str)] = &[
+    ("server", "What this server is."),
+    ("languages", "Gremlin and Cypher."),
+    ("refused", "What HugeGraph has and this server has no use for."),
+    ("docs", "This description."),
+];
+
+const PATH: &[(&str, &str)] = &[
+    ("graphspace", "Name of the graph space; one is always there: DEFAULT."),
+    ("graph", "Name of the graph."),
+];
+
+/// The description of the API.
+pub(crate) fn description() -> ApiDescription {
+    ApiDescription {
+        title: "HugeGraph: property graphs",
+        description: "Property graphs as Apache HugeGraph 1.7 serves them. All paths below /graphspaces/DEFAULT are also available \
+            without these two segments. Parameters that an operation does not have are passed over.",
+        tags: TAGS,
+        schemas: schemas::schemas(),
+        path: PATH,
+        refusal_schema: "Error",
+        refusal,
+    }
+}
+
+fn refusal(status: u16) -> &'static str {
+    match status {
+        400 => "The request is malformed, or asks what may not be; the message says why.",
+        404 => "Something that the request names does not exist.",
+        415 => "The body is of a media type that is not read here.",
+        501 => "Not built.",
+        _ => unreachable!("no operation declares that it refuses with {status}"),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,28 @@
+use std::collections::BTreeSet;
+
+use api_http::{Document, Route};
+use serde_json::Value;
+
+use super::*;
+use crate::table::DEFAULT_SPACE;
+use crate::{Api, Limits, front_ends};
+
+#[test]
+fn the_document_is_of_one_piece_with_the_routes() {
+    let routes: Vec<_> = front_ends(&Api::new(Limits { depth_max: 64 }))
+        .into_iter()
+        .flat_map(|front_end| front_end.routes)
+        .collect();
+    let is_older = |path: &str| path.starts_with("/graphs");
+    let is_newer = |path: &str| path.starts_with("/graphspaces");
+    let described = routes.iter().filter(|route| !is_older(route.path) || is_newer(route.path));
+    let text = Document::new(description, described.clone().map(Route::line)).text();
+    let document: Value = serde_json::from_slice(&text).unwrap();
+    let line = |route: &Route| format!("{} {}", route.method, route.path);
+    api_http::testing::check_description(&document, described.map(line));
+    let newer: BTreeSet<_> = routes.iter().filter(|route| is_newer(route.path)).map(line).collect();
+    for route in routes.iter().filter(|route| is_older(route.path) && !is_newer(route.path)) {
+        let path = ["/graphspaces/{graphspace}", route.path].concat();
+        assert!(newer.contains(&format!("{} {path}", route.method)), "{DEFAULT_SPACE}: {path}");
+    }
+}

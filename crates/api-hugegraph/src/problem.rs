@@ -1,0 +1,170 @@
+//! Errors as HugeGraph words them: a status, and the name of an exception with its message. Clients look for those names, and
+//! for some of the messages.
+
+use api_http::{
+    ConditionError, DataDamaged, MemoryFull, ParameterError, Refusal, RequestTimedOut, Response, TenantError,
+    json_response,
+};
+use http::{HeaderValue, StatusCode, header};
+use serde::Serialize;
+
+/// The media type of errors, and of all JSON.
+pub(crate) const JSON: &str = "application/json;charset=UTF-8";
+
+const ILLEGAL_ARGUMENT: &str = "class java.lang.IllegalArgumentException";
+const UNSUPPORTED: &str = "class java.lang.UnsupportedOperationException";
+const NO_PATH: &str = "class jakarta.ws.rs.NotFoundException";
+const NOT_ALLOWED: &str = "class jakarta.ws.rs.NotAllowedException";
+const NOT_SUPPORTED: &str = "class jakarta.ws.rs.NotSupportedException";
+const BAD_REQUEST: &str = "class jakarta.ws.rs.BadRequestException";
+const CLIENT_ERROR: &str = "class jakarta.ws.rs.ClientErrorException";
+const UNAVAILABLE: &str = "class jakarta.ws.rs.ServiceUnavailableException";
+const SERVER_ERROR: &str = "class org.apache.hugegraph.HugeException";
+
+/// Why a request is refused.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) struct Problem {
+    pub(crate) status: StatusCode,
+    /// The exception, as HugeGraph would name it.
+    exception: &'static str,
+    /// A sentence for people.
+    pub(crate) message: String,
+    /// Whether the cause is that stored data is damaged.
+    damage: bool,
+}
+
+/// The body of an error.
+#[derive(Serialize)]
+struct Body<'a> {
+    exception: &'static str,
+    message: &'a str,
+    cause: &'static str,
+    /// Traces lead through code: there are none.
+    trace: [(); 0],
+}
+
+impl Problem {
+    fn new(status: StatusCode, exception: &'static str, message: impl Into<String>) -> Self {
+        Self { status, exception, message: message.into(), damage: false }
+    }
+
+    /// The request cannot mean anything, or may not be.
+    pub(crate) fn illegal_argument(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, ILLEGAL_ARGUMENT, message)
+    }
+
+    /// The body is not what it must be.
+    pub(crate) fn bad_body(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, BAD_REQUEST, message)
+    }
+
+    /// What is asked for is not built.
+    pub(crate) fn unsupported(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::NOT_IMPLEMENTED, UNSUPPORTED, message)
+    }
+
+    /// The body is of a media type that is not read here.
+    pub(crate) fn unsupported_media_type(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, NOT_SUPPORTED, message)
+    }
+
+    /// A fault of ours: what it was goes to the log, not to the client.
+    pub(crate) fn internal() -> Self {
+        let message = "the server failed; its log says why";
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, SERVER_ERROR, message)
+    }
+
+    /// The answer to the client.
+    pub(crate) fn response(&self) -> Response {
+        let body = Body { exception: self.exception, message: &self.message, cause: "", trace: [] };
+        let body = serde_json::to_vec(&body).expect("texts are always JSON");
+        let mut response = json_response(self.status, JSON, body);
+        if self.status == StatusCode::SERVICE_UNAVAILABLE {
+            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+        }
+        if self.damage {
+            response.extensions_mut().insert(DataDamaged);
+        }
+        if self.status == StatusCode::GATEWAY_TIMEOUT {
+            response.extensions_mut().insert(RequestTimedOut);
+        }
+        response
+    }
+}
+
+/// Words what is no JSON, or not the JSON that is expected.
+impl From<lang_json::Error> for Problem {
+    fn from(error: lang_json::Error) -> Self {
+        Self::bad_body(format!("the body cannot be read as JSON: {error}"))
+    }
+}
+
+/// Words headers that do not say whose data is meant.
+impl From<TenantError> for Problem {
+    fn from(error: TenantError) -> Self {
+        Self::illegal_argument(error.to_string())
+    }
+}
+
+/// Words a condition, which no resource here heeds.
+impl From<ConditionError> for Problem {
+    fn from(error: ConditionError) -> Self {
+        match error {
+            ConditionError::Malformed(_) => Self::illegal_argument(error.to_string()),
+            ConditionError::Failed(_) => {
+                Self::new(StatusCode::PRECONDITION_FAILED, CLIENT_ERROR, error.to_string())
+            }
+        }
+    }
+}
+
+/// Words why parameters are refused.
+impl From<ParameterError> for Problem {
+    fn from(error: ParameterError) -> Self {
+        Self::illegal_argument(match error {
+            ParameterError::Unknown { name, .. } => format!("Unknown parameter '{name}'"),
+            ParameterError::Twice(name) => format!("The parameter '{name}' is given twice"),
+            ParameterError::NoFlag(name, given) => {
+                format!("The parameter '{name}' must be true or false, but got '{given}'")
+            }
+            ParameterError::NoNumber { name, given, least, most: u64::MAX } => {
+                format!("The parameter '{name}' must be a whole number >= {least}, but got '{given}'")
+            }
+            ParameterError::NoNumber { name, given, least, most } => {
+                format!(
+                    "The parameter '{name}' must be a whole number in [{least}, {most}], but got '{given}'"
+                )
+            }
+            ParameterError::Value(name, reason) => format!("The parameter '{name}' is wrong: {reason}"),
+        })
+    }
+}
+
+/// Words that other bodies and answers leave no memory for this one.
+impl From<MemoryFull> for Problem {
+    fn from(error: MemoryFull) -> Self {
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, UNAVAILABLE, error.to_string())
+    }
+}
+
+/// Words a refusal before a handler or behind it.
+pub(crate) fn refuse(refusal: &Refusal) -> Response {
+    let exception = match refusal {
+        Refusal::NotFound | Refusal::EmptySegment => NO_PATH,
+        Refusal::MethodNotAllowed(_) => NOT_ALLOWED,
+        Refusal::BadEncoding(_) => NOT_SUPPORTED,
+        Refusal::BodyTooLarge(_)
+        | Refusal::StreamTooLarge(_)
+        | Refusal::Stalled(_)
+        | Refusal::SlowBody(_) => CLIENT_ERROR,
+        Refusal::BrokenBody(_) | Refusal::BadQuery(_) | Refusal::BadHead(_) => BAD_REQUEST,
+        Refusal::Busy | Refusal::MemoryFull => UNAVAILABLE,
+        Refusal::TimedOut(_) | Refusal::Internal => SERVER_ERROR,
+    };
+    let message = match refusal {
+        // The words that clients know of an overload.
+        Refusal::Busy => "The server is too busy to process the request".to_owned(),
+        other => other.to_string(),
+    };
+    Problem::new(refusal.status(), exception, message).response()
+}

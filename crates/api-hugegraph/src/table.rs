@@ -1,0 +1,123 @@
+//! The table of routes while it is made: each line is a route, or two where a resource has a path in both generations.
+
+use api_http::{Frame, FrontEnd, Operation, Refusal, Request, Response, Route, check_untagged};
+use http::Method;
+
+use crate::problem::Problem;
+use crate::state::Api;
+
+/// The graph space of paths that name none.
+pub(crate) const DEFAULT_SPACE: &str = "DEFAULT";
+
+/// The two paths of a resource.
+#[derive(Clone, Copy)]
+pub(crate) struct Paths {
+    /// Below `/graphspaces/{graphspace}`.
+    pub(crate) new: &'static str,
+    /// Without.
+    pub(crate) old: &'static str,
+}
+
+/// The paths of a resource of a graph. Its handler finds the graph space in capture 0, the graph in capture 1.
+macro_rules! of_graph {
+    ($rest:literal) => {
+        $crate::table::Paths {
+            new: concat!("/graphspaces/{graphspace}/graphs/{graph}", $rest),
+            old: concat!("/graphs/{graph}", $rest),
+        }
+    };
+}
+pub(crate) use of_graph;
+
+/// Routes, of one state.
+pub(crate) struct Table<'api> {
+    api: &'api Api,
+    /// Those that the description of the API lists.
+    pub(crate) described: Vec<Route>,
+    /// The same below older paths.
+    older: Vec<Route>,
+}
+
+impl<'api> Table<'api> {
+    /// A table without lines.
+    pub(crate) fn new(api: &'api Api) -> Self {
+        Self { api, described: Vec::new(), older: Vec::new() }
+    }
+
+    /// Adds a route.
+    pub(crate) fn single<F, A>(
+        &mut self,
+        method: Method,
+        path: &'static str,
+        operation: &'static Operation,
+        function: F,
+    ) where
+        F: Fn(Api, Request) -> A + Clone + Send + Sync + 'static,
+        A: Future<Output = Result<Response, Problem>> + Send + 'static,
+    {
+        self.described.push(HugeGraph::route(self.api, method, path, operation, function));
+    }
+
+    /// Adds a route under both of its paths. The captures are those of the newer one: the older means [`DEFAULT_SPACE`].
+    pub(crate) fn both<F, A>(
+        &mut self,
+        method: Method,
+        paths: Paths,
+        operation: &'static Operation,
+        function: F,
+    ) where
+        F: Fn(Api, Request) -> A + Clone + Send + Sync + 'static,
+        A: Future<Output = Result<Response, Problem>> + Send + 'static,
+    {
+        let newer = function.clone();
+        let older = move |api, mut request: Request| {
+            request.captures.insert(0, DEFAULT_SPACE.to_owned());
+            function(api, request)
+        };
+        self.older.push(HugeGraph::route(self.api, method.clone(), paths.old, operation, older));
+        self.single(method, paths.new, operation, newer);
+    }
+
+    /// The front ends of these beginnings of paths.
+    ///
+    /// # Panics
+    ///
+    /// If a route has none of them: a bug.
+    pub(crate) fn front_ends(
+        self,
+        prefixes: &[&'static str],
+        refuse: fn(&Refusal) -> Response,
+    ) -> Vec<FrontEnd> {
+        let front_end =
+            |prefix: &&'static str| FrontEnd { name: "hugegraph", prefix, routes: Vec::new(), refuse };
+        let mut front_ends: Vec<_> = prefixes.iter().map(front_end).collect();
+        for route in self.described.into_iter().chain(self.older) {
+            let end =
+                route.path.get(1..).and_then(|rest| rest.find('/')).map_or(route.path.len(), |at| at + 1);
+            let first = route.path.get(..end).expect("a slash is one byte");
+            let mut owners = front_ends.iter_mut();
+            let owner = owners.find(|front_end| front_end.prefix == first);
+            owner.unwrap_or_else(|| panic!("no front end has {}", route.path)).routes.push(route);
+        }
+        front_ends
+    }
+}
+
+/// Parameters that an operation does not have are passed over, as the original does: clients of several versions send more
+/// than each reads.
+struct HugeGraph;
+
+impl Frame for HugeGraph {
+    type Problem = Problem;
+    type Note = ();
+
+    fn note(_: &Request) {}
+
+    fn check(request: &Request) -> Result<(), Problem> {
+        Ok(check_untagged(request)?)
+    }
+
+    fn answer((): (), answered: Result<Response, Problem>) -> Response {
+        answered.unwrap_or_else(|problem| problem.response())
+    }
+}
