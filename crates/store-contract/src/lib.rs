@@ -34,6 +34,7 @@ pub mod place;
 mod writes;
 pub mod limits;
 mod append;
+pub mod load;
 pub mod feed;
 pub mod lease;
 mod slots;
@@ -53,6 +54,7 @@ pub use fence::Epoch;
 pub use incarnation::{Cursor, Stamp};
 pub use lease::Lease;
 pub use limits::{COMMIT_BYTES_MAX, Limits, ROW_BYTES_MAX};
+pub use load::{LoadRow, LoadRows};
 pub use models::{ChangeRecord, Model, OwnRecord};
 pub use operation::{
     Change, Commit, Condition, Direction, Outcome, PAGE_BYTES_MAX, Page, Range, Row, Skipped, Write, WriteId,

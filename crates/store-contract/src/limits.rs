@@ -15,6 +15,10 @@ pub const ROW_BYTES_MAX: usize = 8 * 1024 * 1024;
 pub const COMMIT_BYTES_MAX: usize = 16 * 1024 * 1024;
 /// The most writes and conditions of one commit, or rows of one append; on the engines that take the most.
 pub const COMMIT_ROWS_MAX: usize = 100_000;
+/// The most bytes of keys and values that a load takes at once.
+pub const LOAD_ADD_BYTES_MAX: usize = 16 * 1024 * 1024;
+/// The most loads of a store at a time: each has memory of its own.
+pub const LOADS_MAX: usize = 8;
 /// So many rows are passed over by a walk in one go.
 pub const SKIP_ROWS_MAX: usize = 16_384;
 /// A page of the feed ends at the change that reaches this many bytes.
@@ -121,6 +125,32 @@ pub fn check_removal(partition: &Partition, keys: &[Bytes], limits: &Limits) -> 
     Ok(bytes)
 }
 
+/// Refuses a load of a partition that is of no commit space, or one load too many.
+///
+/// # Errors
+///
+/// `TooLarge`, which names the limit; `Misuse`.
+pub fn check_load(partition: &Partition, others: usize) -> Result<(), Error> {
+    check_kind(partition, SpaceKind::Commit, "load rows into")?;
+    check("LOADS_MAX", LOADS_MAX, others.saturating_add(1), |got| format!("begin {got} loads at a time"))
+}
+
+/// Refuses rows that are too much for a load at once, or not for a commit space.
+pub(crate) fn check_load_rows(partition: &Partition, bytes: usize) -> Result<(), Error> {
+    check_kind(partition, SpaceKind::Commit, "load rows into")?;
+    check("LOAD_ADD_BYTES_MAX", LOAD_ADD_BYTES_MAX, bytes, |got| format!("load {got} bytes at once"))
+}
+
+/// Refuses a row that no load takes.
+#[inline]
+pub(crate) fn check_loaded(key: &[u8], value: &[u8], is_stamped: bool) -> Result<(), Error> {
+    if is_stamped {
+        check_point(key, "stamp")?;
+    }
+    check_key(key)?;
+    check_value(value).map(drop)
+}
+
 /// Refuses one reader of the feed too many, or one with too long a name.
 ///
 /// # Errors
@@ -157,15 +187,25 @@ fn check(
 }
 
 fn check_space(partition: &Partition, kind: SpaceKind) -> Result<(), Error> {
+    let action = match kind {
+        SpaceKind::Commit => "commit into",
+        SpaceKind::Append => "append to",
+    };
+    check_kind(partition, kind, action)
+}
+
+fn check_kind(partition: &Partition, kind: SpaceKind, action: &str) -> Result<(), Error> {
     if partition.space.kind == kind {
         return Ok(());
     }
-    let name = partition.space.name;
-    let action = match kind {
-        SpaceKind::Commit => format!("commit into `{name}`, which is an append space"),
-        SpaceKind::Append => format!("append to `{name}`, which is a commit space"),
-    };
-    Err(Error::new(ErrorKind::Misuse, action))
+    let (name, other) = (
+        partition.space.name,
+        match kind {
+            SpaceKind::Commit => "an append space",
+            SpaceKind::Append => "a commit space",
+        },
+    );
+    Err(Error::new(ErrorKind::Misuse, format!("{action} `{name}`, which is {other}")))
 }
 
 fn check_write(write: &Write) -> Result<usize, Error> {

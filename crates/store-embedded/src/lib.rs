@@ -69,12 +69,14 @@ mod committer;
 mod feed;
 mod skip;
 mod embedded;
+mod load;
 mod backup;
 #[cfg(feature = "testing")]
 pub mod testing;
 
 pub use backup::restore;
 pub use embedded::Embedded;
+pub use load::EmbeddedLoad;
 pub use options::{Durability, EmbeddedOptions};
 pub use snapshot::EmbeddedSnapshot;
 pub use snapshots::SNAPSHOT_AGE_MAX;

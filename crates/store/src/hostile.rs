@@ -6,6 +6,7 @@
 //!   when it is resolved; or never.
 //! - What goes ahead of a commit is appended row by row, and seen before it; some of it is appended, or removed, once more
 //!   later; the commit may never follow. An epoch that another handle began is known late.
+//! - What is loaded is seen piece by piece, and the loader may come no further ([`loads`]).
 //! - Commits submitted together keep their order inside a partition only.
 //! - The feed has several shards. One shard tells what happened in several partitions in another order than it happened, that of
 //!   each partition stays; and a page may repeat earlier changes ([`feed`]).
@@ -18,6 +19,7 @@
 mod appends;
 mod feed;
 mod leases;
+mod loads;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -25,6 +27,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use parking_lot::Mutex;
 
+pub(crate) use self::loads::HostileLoad;
 use crate::memory::{Memory, MemoryOptions};
 use crate::{
     Append, Appended, Commit, Condition, Epoch, Error, ErrorKind, Lease, Limits, Outcome, Partition, Row,

@@ -53,6 +53,7 @@ pub mod retry;
 mod memory;
 mod hostile;
 mod snapshot;
+mod load;
 mod store;
 pub mod rows;
 pub mod terms;
@@ -65,6 +66,7 @@ pub mod testing;
 
 pub use fingerprint::{Fingerprint, Fingerprints, StateCondition};
 pub use hostile::HostileOptions;
+pub use load::Load;
 pub use memory::MemoryOptions;
 pub use queue::WorkQueue;
 pub use retry::ReadAttempts;
@@ -74,9 +76,9 @@ pub use store::Store;
 pub use store_contract::{
     Append, Appended, COMMIT_BYTES_MAX, Change, ChangeRecord, Clock, Commit, CommitWithAppends, Condition,
     Cursor, Deadline, Direction, Epoch, Error, ErrorKind, FeedOptions, FeedPage, Lane, Lease, LimitExceeded,
-    Limits, Model, Outcome, OwnRecord, Pace, Page, Partition, ROW_BYTES_MAX, Range, Removal, Row, Skipped,
-    Slot, Space, SpaceKind, Stamp, Statistics, Tenant, TenantName, TenantNameError, TimedOut, Timestamp,
-    Write, WriteId, WriteIds, bucket_of, later_wins, rest,
+    Limits, LoadRow, LoadRows, Model, Outcome, OwnRecord, Pace, Page, Partition, ROW_BYTES_MAX, Range,
+    Removal, Row, Skipped, Slot, Space, SpaceKind, Stamp, Statistics, Tenant, TenantName, TenantNameError,
+    TimedOut, Timestamp, Write, WriteId, WriteIds, bucket_of, later_wins, rest,
 };
 pub use store_embedded::{Durability, EmbeddedOptions, SNAPSHOT_AGE_MAX, restore};
 pub use tenants::{TenantCreation, TenantInfo, TenantPage, Tenants};

@@ -1,6 +1,7 @@
 //! The engine in memory: the reference of the contract, for tests and for `--store memory`.
 //! Nothing outlives the process.
 
+mod loads;
 mod snapshot;
 mod state;
 
@@ -11,6 +12,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use parking_lot::RwLock;
 
+pub(crate) use self::loads::MemoryLoad;
 pub(crate) use self::snapshot::MemorySnapshot;
 use self::snapshot::Snapshots;
 use crate::{
@@ -82,6 +84,8 @@ struct State {
     /// The last commit that each registered reader has seen.
     readers: BTreeMap<Box<str>, u64>,
     leases: Leases,
+    /// Loads that are open.
+    loads: usize,
     /// Tenants that were removed: nothing is written or read of them.
     ended: HashSet<u32>,
     sequence: u64,
@@ -459,6 +463,7 @@ mod tests {
     async fn keeps_the_contract() {
         let make = |clock| Store::memory(MemoryOptions { clock, feed: testing::FEED });
         testing::contract(make).await;
+        testing::check_loads(|| make(Clock::System)).await;
     }
 
     #[tokio::test]

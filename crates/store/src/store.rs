@@ -2,6 +2,7 @@
 
 mod outcomes;
 mod appends;
+mod loads;
 mod reads;
 mod feed;
 

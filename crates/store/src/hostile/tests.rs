@@ -212,3 +212,39 @@ async fn one_seed_gives_the_same_faults() {
     assert_eq!(run(1).await, run(1).await);
     assert_ne!(run(1).await, run(2).await);
 }
+
+/// Of a load that came no further some pieces are there; one that is repeated until it is finished is there whole, and told once.
+#[tokio::test]
+async fn a_load_that_is_repeated_is_there_whole() {
+    let mut died = 0;
+    for seed in 0..20 {
+        let store = Store::hostile(HostileOptions { late: 300, ..HostileOptions::new(options(), seed) });
+        loop {
+            let load = store.load(&things(0), store.fence(&things(0))).await.unwrap();
+            let add = async {
+                for first in (0..400_u32).rev().step_by(50) {
+                    let mut rows = crate::LoadRows::default();
+                    (0..50).for_each(|n| rows.put(&(first - n).to_be_bytes(), b"old"));
+                    (0..50).for_each(|n| rows.put_stamped(&(first - n).to_be_bytes(), b"new"));
+                    load.add(rows).await?;
+                }
+                load.finish(Some(testing::record("loaded"))).await
+            };
+            match add.await {
+                Ok(()) => break,
+                Err(error) => assert_eq!(error.kind(), ErrorKind::Unknown),
+            }
+            died += 1;
+        }
+        let page = store.scan(&things(0), &Range::default(), Direction::Forward, 999).await.unwrap();
+        assert_eq!(page.len(), 400);
+        assert!(page.rows().all(|(_, value)| value == b"new"));
+        let mut told = HashSet::new();
+        for shard in 0..store.feed_shards() {
+            let changes = store.feed(shard, Cursor::default(), 99).await.unwrap().changes;
+            told.extend(changes.iter().map(|change| change.number));
+        }
+        assert_eq!(told.len(), 1);
+    }
+    assert!(died > 3, "{died}");
+}
