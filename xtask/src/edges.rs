@@ -31,7 +31,7 @@ mod tests {
         ("traversals", &["graph", "model-graph", "store"]),
         ("api-http", &[]),
         ("api-ngsi-ld", &["api-http", "lang-json", "lang-ngsi-ld", "model-entities", "tenant-contexts"]),
-        ("api-tsm", &["api-http", "lang-json", "lang-time", "model-series"]),
+        ("api-tsm", &["api-http", "egress", "lang-json", "lang-time", "model-series"]),
         (
             "api-hugegraph",
             &["api-http", "graph", "graph-algorithms", "lang-json", "lang-time", "model-graph", "traversals"],

@@ -84,7 +84,7 @@ impl std::fmt::Display for Refusal {
             Self::TimedOut(limit) => write!(formatter, "not answered within {limit} ms"),
             Self::Stalled(limit) => write!(formatter, "the body paused for longer than {limit} ms"),
             Self::SlowBody(limit) => write!(formatter, "the body did not come within {limit} ms"),
-            Self::Busy => formatter.write_str("too many requests are under way"),
+            Self::Busy => formatter.write_str("more requests are under way than requests_max allows"),
             Self::MemoryFull => write!(formatter, "{}", crate::MemoryFull),
             Self::Internal => formatter.write_str("internal error"),
         }

@@ -245,7 +245,7 @@ fn joining(given: &Given<'_>, limits: &Limits) -> Result<(Join, usize), Problem>
     let level = level.unwrap_or(1);
     if level > limits.join_level_max {
         return Err(Problem::too_complex_query(format!(
-            "parameter joinLevel must not be more than {}",
+            "parameter joinLevel must not be more than {} (join_level_max)",
             limits.join_level_max
         )));
     }

@@ -388,7 +388,9 @@ pub(crate) fn refuse(refusal: &Refusal) -> Response {
             let detail = format!("the body did not come within {limit_ms} ms");
             plain(StatusCode::REQUEST_TIMEOUT, "InvalidRequest", "Timed out", detail)
         }
-        Refusal::Busy => Problem::unavailable("too many requests at once; try again").response(),
+        Refusal::Busy => {
+            Problem::unavailable("more requests at once than requests_max allows; try again").response()
+        }
         Refusal::MemoryFull => Problem::memory_full().response(),
         Refusal::Internal => Problem::internal().response(),
     }

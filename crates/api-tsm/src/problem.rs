@@ -328,7 +328,7 @@ impl From<&Refusal> for Problem {
                 "TimedOut",
                 format!("the body did not come within {limit_ms} ms"),
             ),
-            Refusal::Busy => Self::unavailable("too many requests at once; try again"),
+            Refusal::Busy => Self::unavailable("more requests at once than requests_max allows; try again"),
             Refusal::MemoryFull => MemoryFull.into(),
             Refusal::Internal => Self::internal(),
         }

@@ -25,5 +25,5 @@ mod client;
 pub use addresses::is_public_address;
 pub use client::{Answer, Client, ClientOptions, Redirects, Request};
 pub use error::Error;
-pub use policy::{Others, Policy, Target, TargetError};
+pub use policy::{Others, Policy, Target, TargetError, check_http_url};
 pub use resolver::Names;

@@ -110,6 +110,32 @@ impl Target {
     }
 }
 
+/// Checks what holds whatever the policy: that this is a URL, of HTTP, with a host and a port that there can be.
+///
+/// # Errors
+///
+/// [`Error::Invalid`].
+pub fn check_http_url(url: &str) -> Result<(), Error> {
+    parse(url).map(|_| ())
+}
+
+fn parse(url: &str) -> Result<reqwest::Url, Error> {
+    let url = reqwest::Url::parse(url).map_err(|error| Error::Invalid(format!("it is no URL: {error}")))?;
+    check_parts(&url)?;
+    Ok(url)
+}
+
+/// Checks scheme, host and port; answers the host.
+fn check_parts(url: &reqwest::Url) -> Result<&str, Error> {
+    if !matches!(url.scheme(), "http" | "https") {
+        return Err(Error::Invalid(format!("its scheme is {:?}, neither http nor https", url.scheme())));
+    }
+    if url.port() == Some(0) {
+        return Err(Error::Invalid("there is no port 0".to_owned()));
+    }
+    url.host_str().ok_or_else(|| Error::Invalid("it names no host".to_owned()))
+}
+
 impl Policy {
     /// A policy without lists.
     pub fn of_others(others: Others) -> Self {
@@ -122,18 +148,11 @@ impl Policy {
     ///
     /// [`Error::Invalid`], [`Error::AddressForbidden`], [`Error::NameForbidden`].
     pub fn check_url(&self, url: &str) -> Result<(), Error> {
-        let url =
-            reqwest::Url::parse(url).map_err(|error| Error::Invalid(format!("it is no URL: {error}")))?;
-        self.check(&url)
+        self.check(&parse(url)?)
     }
 
     pub(crate) fn check(&self, url: &reqwest::Url) -> Result<(), Error> {
-        if !matches!(url.scheme(), "http" | "https") {
-            return Err(Error::Invalid(format!("its scheme is {:?}, neither http nor https", url.scheme())));
-        }
-        let Some(host) = url.host_str() else {
-            return Err(Error::Invalid("it names no host".to_owned()));
-        };
+        let host = check_parts(url)?;
         match host.trim_matches(['[', ']']).parse::<IpAddr>() {
             Ok(address) if self.allows(None, address) => Ok(()),
             Ok(address) => Err(Error::AddressForbidden(address.to_string())),
@@ -222,7 +241,7 @@ mod tests {
         }
         assert_eq!(policy.check_url("https://bad.example/"), Err(Error::NameForbidden("bad.example".into())));
         assert_eq!(policy.check_url("https://localhost/"), Ok(()), "known only once it is resolved");
-        for url in ["file:///etc/passwd", "ftp://example.org/", "nothing"] {
+        for url in ["file:///etc/passwd", "ftp://example.org/", "nothing", "http://example.org:0/"] {
             assert!(matches!(policy.check_url(url), Err(Error::Invalid(_))), "{url}");
         }
     }

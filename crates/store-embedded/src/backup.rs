@@ -32,6 +32,10 @@ impl Shared {
             let action = format!("back up to {}: it exists already", folder.display());
             return Err(Error::new(ErrorKind::Unavailable, action));
         }
+        if lies_in(folder, self.path()) {
+            let action = format!("back up to {}: it lies in the data folder", folder.display());
+            return Err(Error::new(ErrorKind::Misuse, action));
+        }
         if !self.check_folder() {
             // Another store may lie there by now, and its files would be taken for ours.
             return Err(self.not_there());
@@ -82,7 +86,7 @@ impl Shared {
 /// # Errors
 ///
 /// `Corrupt` if `backup` is no backup, or of another format, or damaged; `Misuse` if there is no such
-/// folder, or `target` holds something; `Unavailable` with what the file system said.
+/// folder, or `target` holds something, or cannot be made there; `Unavailable` with what the file system said.
 pub fn restore(backup: &Path, target: &Path) -> Result<(), Error> {
     check_is_folder(backup, "restore from")?;
     check_format(backup)?;
@@ -137,6 +141,12 @@ fn is_on_disk_of(folder: &Path, other: &Path) -> bool {
     device(parent_of(folder)) == device(other)
 }
 
+/// Whether a folder that is to be made would lie in another, by whatever links it is reached.
+fn lies_in(folder: &Path, other: &Path) -> bool {
+    let found = folder.ancestors().find_map(|above| fs::canonicalize(above).ok());
+    found.zip(fs::canonicalize(other).ok()).is_some_and(|(found, other)| found.starts_with(other))
+}
+
 /// An empty folder beside the one to be made; what an earlier attempt left is removed.
 fn begin(folder: &Path) -> Result<PathBuf, Error> {
     let Some(name) = folder.file_name() else {
@@ -150,8 +160,24 @@ fn begin(folder: &Path) -> Result<PathBuf, Error> {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         _ => create_folder(&unfinished),
     };
-    begun.map_err(|error| failed(&unfinished, "create", error))?;
+    begun.map_err(|error| match is_of_the_path(error.kind()) {
+        true => Error::new(ErrorKind::Misuse, format!("create {}: {error}", folder.display())),
+        false => failed(&unfinished, "create", error),
+    })?;
     Ok(unfinished)
+}
+
+/// Whether a folder cannot be made where it was asked for, whatever the state of the disk.
+fn is_of_the_path(kind: io::ErrorKind) -> bool {
+    matches!(
+        kind,
+        io::ErrorKind::InvalidFilename
+            | io::ErrorKind::InvalidInput
+            | io::ErrorKind::NotADirectory
+            | io::ErrorKind::NotFound
+            | io::ErrorKind::PermissionDenied
+            | io::ErrorKind::ReadOnlyFilesystem
+    )
 }
 
 /// Syncs everything and gives the folder its name.

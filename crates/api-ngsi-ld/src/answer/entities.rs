@@ -231,7 +231,7 @@ async fn fetch<'a>(
     let fresh: Vec<_> = unknown.filter(|(_, id)| seen.insert(&**id)).collect();
     if linked.entities.len() + fresh.len() > limits.join_entities_max {
         return Err(Problem::too_many_results(format!(
-            "parameter join leads to more than {} entities",
+            "parameter join leads to more than {} entities (join_entities_max)",
             limits.join_entities_max
         )));
     }

@@ -418,7 +418,7 @@ fn wrong_values_are_named() {
     );
     check_beside_type(
         "join=flat&joinLevel=5",
-        "403 TooComplexQuery: parameter joinLevel must not be more than 4",
+        "403 TooComplexQuery: parameter joinLevel must not be more than 4 (join_level_max)",
     );
     check_beside_type(
         "csf=a",

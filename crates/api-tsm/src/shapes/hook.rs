@@ -97,6 +97,10 @@ impl HookGiven {
                 self.url
             )));
         }
+        // The parser that calls it, too: of addresses and ports, not all that can be written are.
+        egress::check_http_url(&self.url).map_err(|error| {
+            Problem::bad_request(format!("\"Url\" is {:?}, which cannot be called: {error}", self.url))
+        })?;
         match &self.secret {
             Some(secret) if secret.is_empty() => {
                 return Err(Problem::bad_request(

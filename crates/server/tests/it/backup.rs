@@ -87,6 +87,31 @@ fn only_this_machine_may_ask_and_no_page_in_a_browser() {
 }
 
 #[test]
+fn folders_that_cannot_be_written_are_the_callers_mistake() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    let server = Server::start(&data, &[]);
+    let file = folder.path().join("file");
+    std::fs::write(&file, "bytes").unwrap();
+    let link = folder.path().join("link");
+    std::os::unix::fs::symlink(&data, &link).unwrap();
+    let check = |target: std::path::PathBuf, words: &str| {
+        let answer = server.post("/admin/backup", &format!("{{\"folder\":{target:?}}}"));
+        assert_eq!(answer.status, 400, "{}", answer.text());
+        assert!(answer.text().contains(words), "{}", answer.text());
+        assert!(answer.text().contains(target.to_str().unwrap()), "{}", answer.text());
+    };
+    check(file.join("copy"), "create");
+    check("/proc/none/copy".into(), "create");
+    check(folder.path().join("x".repeat(300)), "create");
+    check(data.join("copy"), "in the data folder");
+    check(data.join("new/copy"), "in the data folder");
+    check(link.join("rows/copy"), "in the data folder");
+    assert!(!data.join("new").exists());
+    assert_eq!(server.stop(), Some(0));
+}
+
+#[test]
 fn no_other_spelling_of_its_path_reaches_the_backup() {
     let folder = tempfile::tempdir().unwrap();
     let server = Server::start(folder.path().join("data").as_ref(), &["--admin", "off"]);

@@ -54,7 +54,8 @@ async fn a_store_on_a_nearly_full_disk_reads_and_removes() {
     assert!(store.lease("job", Duration::ZERO).await.unwrap().is_some(), "jobs that make room go on");
     let statistics = store.statistics();
     assert_eq!((statistics.is_writable, statistics.times_full), (false, 1));
-    let backup = store.backup(&folder.path().join("backup")).await.unwrap_err();
+    let beside = tempfile::tempdir().unwrap();
+    let backup = store.backup(&beside.path().join("backup")).await.unwrap_err();
     assert_eq!(backup.kind(), ErrorKind::NoSpace, "{backup}");
     store.close().await.unwrap();
     let store = open(folder.path()).unwrap();
