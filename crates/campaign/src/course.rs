@@ -183,12 +183,13 @@ pub fn data_folder(source: &Source) -> PathBuf {
     }
 }
 
-#[cfg(test)]
+#[cfg(any(test, feature = "testing"))]
 impl Course {
     /// A small course against a toy server.
-    pub(crate) fn of_toy(toy: &crate::toy::Toy) -> Self {
+    pub fn of_toy(toy: &crate::toy::Toy) -> Self {
         Self {
-            source: Source::from_url(&format!("http://{}", toy.address()), None).unwrap(),
+            source: Source::from_url(&format!("http://{}", toy.address()), None)
+                .expect("the address of a toy is one"),
             profile: Profile::Smoke,
             setup: Setup::Sequential,
             seed: 42,

@@ -16,8 +16,8 @@ pub mod process;
 pub mod record;
 pub mod scenario;
 pub mod client;
-#[cfg(test)]
-mod toy;
+#[cfg(any(test, feature = "testing"))]
+pub mod toy;
 pub mod executors;
 pub mod probe;
 pub mod progress;

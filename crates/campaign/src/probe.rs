@@ -37,8 +37,18 @@ impl Probe {
     ///
     /// If no answer comes.
     pub fn get(&mut self, path: &str) -> Result<(u16, Vec<u8>)> {
-        self.request.start("GET");
+        self.send("GET", path, b"")
+    }
+
+    /// Sends `body` to `path`; the status and the body of the answer.
+    ///
+    /// # Errors
+    ///
+    /// If no answer comes.
+    pub fn send(&mut self, method: &'static str, path: &str, body: &[u8]) -> Result<(u16, Vec<u8>)> {
+        self.request.start(method);
         self.request.path.extend_from_slice(path.as_bytes());
+        self.request.body.extend_from_slice(body);
         let open = self.connection.take().filter(Connection::is_reusable);
         let (address, request) = (self.address, self.request.seal());
         let (answer, connection) = self.runtime.block_on(async {

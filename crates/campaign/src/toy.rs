@@ -1,5 +1,7 @@
 //! A toy HTTP server for tests: one thread a connection, answers by the number of the request.
 
+#![expect(clippy::unwrap_used, reason = "tests panic rather than return errors")]
+
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -8,7 +10,7 @@ use std::thread;
 use std::time::Duration;
 
 /// What the toy answers.
-pub(crate) struct Reply {
+pub struct Reply {
     bytes: Vec<u8>,
     delay_ms: u64,
     stalls_all: bool,
@@ -16,13 +18,14 @@ pub(crate) struct Reply {
 }
 
 impl Reply {
-    pub(crate) fn new(status: u16, body: &str) -> Self {
+    /// An answer of `status` with `body`.
+    pub fn new(status: u16, body: &str) -> Self {
         let head = format!("HTTP/1.1 {status} Toy\r\nContent-Length: {}\r\n\r\n", body.len());
         Self { bytes: (head + body).into_bytes(), delay_ms: 0, stalls_all: false, hangs_up: false }
     }
 
     /// A body of any bytes, in chunks of so many.
-    pub(crate) fn chunked(body: &[u8], chunk: usize) -> Self {
+    pub fn chunked(body: &[u8], chunk: usize) -> Self {
         let mut bytes = b"HTTP/1.1 200 Toy\r\nTransfer-Encoding: chunked\r\n\r\n".to_vec();
         for part in body.chunks(chunk) {
             bytes.extend_from_slice(format!("{:x}\r\n", part.len()).as_bytes());
@@ -33,52 +36,58 @@ impl Reply {
         Self::raw(&bytes)
     }
 
-    pub(crate) fn ok(body: &str) -> Self {
+    /// `body` with status 200.
+    pub fn ok(body: &str) -> Self {
         Self::new(200, body)
     }
 
-    pub(crate) fn hang_up() -> Self {
+    /// Closes the connection without an answer.
+    pub fn hang_up() -> Self {
         Self { hangs_up: true, ..Self::raw(b"") }
     }
 
-    pub(crate) fn raw(bytes: &[u8]) -> Self {
+    /// Just these bytes.
+    pub fn raw(bytes: &[u8]) -> Self {
         Self { bytes: bytes.to_vec(), ..Self::ok("") }
     }
 
-    pub(crate) fn closing(self) -> Self {
+    /// Says that it closes the connection, and does.
+    pub fn closing(self) -> Self {
         let text = String::from_utf8(self.bytes).unwrap();
         let bytes = text.replacen("\r\n", "\r\nConnection: close\r\n", 1).into_bytes();
         Self { bytes, hangs_up: true, ..self }
     }
 
     /// Stops so many bytes before its end, and hangs up.
-    pub(crate) fn without_the_last(mut self, bytes: usize) -> Self {
+    pub fn without_the_last(mut self, bytes: usize) -> Self {
         self.bytes.truncate(self.bytes.len().saturating_sub(bytes));
         Self { hangs_up: true, ..self }
     }
 
     /// Answers this one late.
-    pub(crate) fn after(self, delay_ms: u64) -> Self {
+    pub fn after(self, delay_ms: u64) -> Self {
         Self { delay_ms, ..self }
     }
 
     /// Answers nobody meanwhile.
-    pub(crate) fn after_stall(self, delay_ms: u64) -> Self {
+    pub fn after_stall(self, delay_ms: u64) -> Self {
         Self { delay_ms, stalls_all: true, ..self }
     }
 }
 
 /// An address at which nobody answers, and which nobody else is given meanwhile: bound, and not listened at.
-pub(crate) struct Nobody(tokio::net::TcpSocket);
+pub struct Nobody(tokio::net::TcpSocket);
 
 impl Nobody {
-    pub(crate) fn new() -> Self {
+    /// Takes a free port.
+    pub fn anywhere() -> Self {
         let socket = tokio::net::TcpSocket::new_v4().unwrap();
         socket.bind(SocketAddr::from(([127, 0, 0, 1], 0))).unwrap();
         Self(socket)
     }
 
-    pub(crate) fn address(&self) -> SocketAddr {
+    /// Where nobody answers.
+    pub fn address(&self) -> SocketAddr {
         self.0.local_addr().unwrap()
     }
 }
@@ -92,18 +101,19 @@ struct Seen {
 }
 
 /// The server; its threads end with the process.
-pub(crate) struct Toy {
+pub struct Toy {
     address: SocketAddr,
     seen: Arc<Seen>,
 }
 
 impl Toy {
-    pub(crate) fn start(reply: impl Fn(u64) -> Reply + Send + Sync + 'static) -> Self {
+    /// A toy that gives `reply` by the number of the request, from 1.
+    pub fn start(reply: impl Fn(u64) -> Reply + Send + Sync + 'static) -> Self {
         Self::start_with(move |nth, _, _| reply(nth))
     }
 
     /// A toy that also looks at the request's head and body.
-    pub(crate) fn start_with(reply: impl Fn(u64, &str, &[u8]) -> Reply + Send + Sync + 'static) -> Self {
+    pub fn start_with(reply: impl Fn(u64, &str, &[u8]) -> Reply + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let seen = Arc::new(Seen::default());
@@ -118,20 +128,23 @@ impl Toy {
         Self { address, seen }
     }
 
-    pub(crate) fn address(&self) -> SocketAddr {
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    pub(crate) fn requests(&self) -> u64 {
+    /// Requests that came.
+    pub fn requests(&self) -> u64 {
         self.seen.requests.load(Ordering::SeqCst)
     }
 
     /// Connections over which a request came.
-    pub(crate) fn connections(&self) -> u64 {
+    pub fn connections(&self) -> u64 {
         self.seen.connections.load(Ordering::SeqCst)
     }
 
-    pub(crate) fn heads(&self) -> Vec<String> {
+    /// The heads of all requests.
+    pub fn heads(&self) -> Vec<String> {
         self.seen.heads.lock().unwrap().clone()
     }
 }

@@ -66,17 +66,18 @@ impl<R: Named> Workload<R> {
     }
 }
 
-#[cfg(test)]
+#[cfg(any(test, feature = "testing"))]
 impl<R: Named> Workload<R> {
     /// Only the rows that `beginnings` name.
-    pub(crate) fn narrowed(self, beginnings: &str) -> Self {
-        let selection = self.selection().narrowed(beginnings).unwrap();
+    pub fn narrowed(self, beginnings: &str) -> Self {
+        let selection = self.selection().narrowed(beginnings).expect("the rows of a test");
         self.of(&selection)
     }
 
     /// Checks which rows `beginnings` name.
-    pub(crate) fn check_named(&self, beginnings: &str, expected: &[&str]) {
-        assert_eq!(self.selection().narrowed(beginnings).unwrap().rows, expected, "{beginnings}");
+    pub fn check_named(&self, beginnings: &str, expected: &[&str]) {
+        let named = self.selection().narrowed(beginnings).expect("the rows of a test");
+        assert_eq!(named.rows, expected, "{beginnings}");
     }
 }
 

@@ -105,7 +105,7 @@ fn a_closing_answer_is_a_success_on_a_connection_of_its_own() {
 
 #[test]
 fn a_server_that_is_not_there_is_an_error_not_a_hang() {
-    let nobody = Nobody::new();
+    let nobody = Nobody::anywhere();
     let address = nobody.address();
     let toy = Toy::start(|_| Reply::ok(""));
     let load = Load { address, ..load(&toy, 2) };

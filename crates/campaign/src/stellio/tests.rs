@@ -252,7 +252,7 @@ fn defects_of_a_broker_are_found_out() {
 #[test]
 fn a_server_that_is_not_there_fails_with_errors_not_with_a_panic() {
     let toy = broker(Defect::None);
-    let nobody = crate::toy::Nobody::new();
+    let nobody = crate::toy::Nobody::anywhere();
     let address = nobody.address();
     let mut family = selected("S-G1");
     family.rows[0].iterations = 100;
