@@ -37,9 +37,18 @@ mod tests {
             &["api-http", "graph", "graph-algorithms", "lang-json", "lang-time", "model-graph", "traversals"],
         ),
         ("campaign", &[]),
+        ("campaign-graphs", &["campaign"]),
         (
             "campaign-embedded",
-            &["campaign", "graph", "graph-algorithms", "model-graph", "store", "traversals"],
+            &[
+                "campaign",
+                "campaign-graphs",
+                "graph",
+                "graph-algorithms",
+                "model-graph",
+                "store",
+                "traversals",
+            ],
         ),
         ("campaign-peers", &["campaign"]),
         (
@@ -51,6 +60,7 @@ mod tests {
                 "api-tsm",
                 "campaign",
                 "campaign-embedded",
+                "campaign-graphs",
                 "campaign-peers",
                 "delivery",
                 "egress",

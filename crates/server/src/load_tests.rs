@@ -12,5 +12,6 @@ const PEERS: &[&dyn Peer] = &[];
 
 /// Does what `args` say; the exit code is 1 for errors or wrong answers in the load.
 pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
-    campaign::run(args, Known { families: families::ALL, peers: PEERS })
+    let families = [families::ALL, campaign_graphs::ALL].concat();
+    campaign::run(args, Known { families: &families, peers: PEERS })
 }
