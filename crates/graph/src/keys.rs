@@ -6,6 +6,9 @@
 //! graph/{graph}/{bucket}   e source label sub_label sort 00 target            an edge (element.rs), stamped: the authority
 //! graph/{graph}/{bucket}   E target label sub_label sort 00 source            the same bytes, at its other end
 //! graph/{graph}/{bucket}   L label vertex                                     nothing    finds vertices by label
+//! graph/{graph}/{bucket}   X index_label value.. element                      nothing    finds elements by values (index.rs)
+//! graph/{graph}/{bucket}   x index_label value..                              the row of an element: a UNIQUE index; stamped
+//! graph/{graph}/{bucket}   T expiry row                                       nothing    finds what expires: the row of a vertex or edge
 //! graph/{graph}/{bucket}   r vertex                                           nothing    its edges are being removed; stamped
 //! ```
 //!
@@ -18,11 +21,11 @@
 use std::borrow::Cow;
 
 use bytes::Bytes;
-use store::key::{Reader, put_text, put_u32};
+use store::key::{Reader, put_i64, put_text, put_u32};
 use store::{Model, Partition, Range, Space, SpaceKind, Tenant, bucket_of};
 
 use crate::id::{split_key, text_prefix_key};
-use crate::{EdgeId, LabelId, VertexId, VertexIdRef};
+use crate::{EdgeId, IndexLabelId, LabelId, VertexId, VertexIdRef};
 
 /// Whose parts of tenants and change records these are.
 pub const MODEL: Model = Model { id: 3, name: "graph" };
@@ -34,6 +37,9 @@ const OUT_EDGE: u8 = b'e';
 const IN_EDGE: u8 = b'E';
 const LABEL: u8 = b'L';
 const REMOVAL: u8 = b'r';
+const INDEX: u8 = b'X';
+const UNIQUE: u8 = b'x';
+const EXPIRY: u8 = b'T';
 
 /// Which edges of a vertex.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
@@ -163,6 +169,59 @@ pub fn edge(id: &EdgeId, direction: EdgeDirection) -> Bytes {
     put_text(&mut key, &id.sort_values);
     last.put_key(&mut key);
     key.into()
+}
+
+/// Appends what all rows of an index begin with that find elements.
+pub fn put_index_prefix(out: &mut Vec<u8>, index: IndexLabelId) {
+    out.push(INDEX);
+    put_u32(out, index.0);
+}
+
+/// Appends what all rows of a UNIQUE index begin with.
+pub fn put_unique_prefix(out: &mut Vec<u8>, index: IndexLabelId) {
+    out.push(UNIQUE);
+    put_u32(out, index.0);
+}
+
+/// All rows of an index: of either kind, as two ranges.
+pub fn index_ranges(index: IndexLabelId) -> [Range; 2] {
+    [put_index_prefix, put_unique_prefix].map(|put| {
+        let mut key = Vec::with_capacity(5);
+        put(&mut key, index);
+        Range::prefix(key)
+    })
+}
+
+/// The values in a row that finds elements, and the element behind them.
+pub fn values_of_index_row(row: &[u8]) -> Option<&[u8]> {
+    row.strip_prefix(&[INDEX])?.get(4..)
+}
+
+/// The row, at its source, of the edge that is `element` in index rows.
+pub fn edge_of_element(element: &[u8]) -> Bytes {
+    [&[OUT_EDGE], element].concat().into()
+}
+
+/// The row that finds an element when it expires, in milliseconds since 1970.
+pub fn expiry(moment: i64, element_row: &[u8]) -> Bytes {
+    let mut key = Vec::with_capacity(9 + element_row.len());
+    key.push(EXPIRY);
+    put_i64(&mut key, moment);
+    key.extend_from_slice(element_row);
+    key.into()
+}
+
+/// The rows that find elements which expire by a moment.
+pub fn expiries_range(until: i64) -> Range {
+    let mut end = vec![EXPIRY];
+    put_i64(&mut end, until.saturating_add(1));
+    Range { start: vec![EXPIRY].into(), end: Some(end.into()) }
+}
+
+/// The moment and the row of an element, of a row of [`expiries_range`].
+pub fn element_of_expiry(row: &[u8]) -> Option<(i64, &[u8])> {
+    let mut reader = Reader::new(row.strip_prefix(&[EXPIRY])?);
+    Some((reader.i64()?, reader.rest()))
 }
 
 /// The id in the row of a vertex, as a part of a key.

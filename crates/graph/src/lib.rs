@@ -9,6 +9,8 @@ pub mod schema;
 pub mod id;
 pub mod element;
 pub mod keys;
+pub mod analyse;
+pub mod index;
 
 pub use element::{Edge, EdgeView, Vertex, VertexView};
 pub use id::{EdgeId, EdgeIdError, VERTEX_ID_BYTES_MAX, VertexId, VertexIdRef};
