@@ -186,9 +186,9 @@ fn pick(points: &Points, order: &[(i64, u32)]) -> Points {
 }
 
 impl Selected {
-    /// The times of the instances in nanoseconds, and the instances, in order.
-    pub fn into_columns(self) -> (Vec<i64>, Points) {
-        let times = self.order.iter().map(|(time, _)| nanos(Timestamp(*time))).collect();
+    /// The times of the instances, and the instances, in order.
+    pub fn into_columns(self) -> (Vec<Timestamp>, Points) {
+        let times = self.order.iter().map(|(time, _)| Timestamp(*time)).collect();
         (times, self.into_points())
     }
 }

@@ -128,11 +128,12 @@ impl TenantEntities {
         let bound = job.last_n.map_or(Bound::First(usize::MAX), Bound::Last);
         let (times, points) = self.select(&source, job.time, job.span, bound).await?.into_columns();
         let mut aggregator = Aggregator::new(source.attribute, source.dataset.clone(), &job);
-        aggregator.add(&times, &points.columns());
+        aggregator.add_sorted(&times, &points.columns());
         Ok(aggregator.finish())
     }
 
-    /// Aggregates block by block, then what is fresh; `None` if that goes back in time, and must be sorted first.
+    /// Aggregates block by block, then what is fresh; `None` if that goes back in time, or has times that columns do not tell: then it must
+    /// be sorted first.
     async fn aggregate_blocks(
         &self,
         strand: &Strand,

@@ -7,10 +7,13 @@ use store::Timestamp;
 
 use crate::Error;
 use crate::history::TimeSpan;
-use crate::history::note::{micros, nanos};
+use crate::history::note::MICROSECOND;
 
 /// A Monday: where buckets begin if only the span's end is said, so that weeks are those of ISO 8601.
-const MONDAY_NS: i64 = 4 * 86_400 * 1_000_000_000;
+const MONDAY_NS: i128 = 4 * 86_400 * 1_000_000_000;
+/// The first and the last instant that a date-time of four digits tells; buckets end there, too.
+const FIRST: Timestamp = Timestamp(-62_167_219_200_000_000);
+const LAST: Timestamp = Timestamp(253_402_300_799_999_999);
 
 /// How long buckets are: `aggrPeriodDuration`, an ISO 8601 duration. Years, months and days are those of UTC.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -55,18 +58,23 @@ impl Period {
     }
 }
 
+/// The nanoseconds of a time, which may be more than 64 bits tell.
+pub(super) fn wide_nanos(time: Timestamp) -> i128 {
+    i128::from(time.0) * i128::from(MICROSECOND)
+}
+
 /// The buckets of a request; the one last asked for is the current one.
 #[derive(Clone, Debug)]
 pub struct Buckets {
     /// `None`: one bucket for all.
     period: Option<Period>,
-    origin: i64,
+    origin: i128,
     /// Where the one bucket for all begins, if that is said.
     begin: Option<Timestamp>,
-    /// The current bucket, in nanoseconds; the first one behind it.
-    pub start: i64,
+    /// The first instant of the current bucket, in nanoseconds.
+    pub start: i128,
     /// The first instant behind it.
-    pub end: i64,
+    pub end: i128,
 }
 
 impl Buckets {
@@ -75,13 +83,13 @@ impl Buckets {
         let begin = period.and_then(|period| period.begin);
         let period = period.copied().filter(|period| !period.is_zero());
         let origin = match (begin, span.from.0, period) {
-            (Some(begin), ..) => nanos(begin),
+            (Some(begin), ..) => wide_nanos(begin),
             (None, i64::MIN, Some(Period { months: 0, .. })) => MONDAY_NS,
             (None, i64::MIN, _) => 0,
-            (None, ..) => nanos(span.from),
+            (None, ..) => wide_nanos(span.from),
         };
         // There is no current bucket yet, or it is all of time.
-        let (start, end) = if period.is_some() { (i64::MAX, i64::MIN) } else { (i64::MIN, i64::MAX) };
+        let (start, end) = if period.is_some() { (i128::MAX, i128::MIN) } else { (i128::MIN, i128::MAX) };
         Self { period, origin, begin, start, end }
     }
 
@@ -91,12 +99,18 @@ impl Buckets {
     }
 
     /// Whether the current bucket is the one of `time`.
-    pub fn holds(&self, time: i64) -> bool {
+    pub fn holds(&self, time: i128) -> bool {
         self.start <= time && time < self.end
     }
 
+    /// What of the current bucket lies between two times of 64 bits, of which it holds one.
+    pub(super) fn within(&self, from: i64, to: i64) -> (i64, i64) {
+        let narrow = |time: i128| i64::try_from(time).expect("it lies between times of 64 bits");
+        (narrow(self.start.max(from.into())), narrow(self.end.min(to.into())))
+    }
+
     /// Moves to the bucket of `time`. Cost: a division, or some calendar arithmetic.
-    pub fn seek(&mut self, time: i64) {
+    pub fn seek(&mut self, time: i128) {
         let Some(period) = self.period else {
             return;
         };
@@ -105,18 +119,23 @@ impl Buckets {
         }
         (self.start, self.end) = match period {
             Period { months: 0, nanoseconds, .. } => {
-                let behind = time.saturating_sub(self.origin).rem_euclid(nanoseconds);
-                let start = time.saturating_sub(behind);
-                (start, start.saturating_add(nanoseconds))
+                // Most distances are of 64 bits, whose division is quick.
+                let (distance, length) = (time - self.origin, i128::from(nanoseconds));
+                let behind = match i64::try_from(distance) {
+                    Ok(distance) => distance.rem_euclid(nanoseconds).into(),
+                    Err(_) => distance.rem_euclid(length),
+                };
+                (time - behind, time - behind + length)
             }
             period => self.seek_calendar(period, time),
         };
     }
 
-    fn seek_calendar(&self, period: Period, time: i64) -> (i64, i64) {
-        const MONTH_NS: i64 = 2_629_746_000_000_000;
-        let about = period.months.saturating_mul(MONTH_NS).saturating_add(period.nanoseconds);
-        let mut place = time.saturating_sub(self.origin).div_euclid(about);
+    fn seek_calendar(&self, period: Period, time: i128) -> (i128, i128) {
+        const MONTH_NS: i128 = 2_629_746_000_000_000;
+        let about = i128::from(period.months) * MONTH_NS + i128::from(period.nanoseconds);
+        let place = (time - self.origin).div_euclid(about);
+        let mut place = i64::try_from(place).expect("a period of the calendar is a month or more");
         let edge = |place: i64| self.edge(period, place);
         while edge(place) > time {
             place -= 1;
@@ -128,20 +147,24 @@ impl Buckets {
     }
 
     /// Where the bucket at this place begins; beyond the calendar, the end of time.
-    fn edge(&self, period: Period, place: i64) -> i64 {
-        let beyond = if place < 0 { i64::MIN } else { i64::MAX };
-        let origin = jiff::Timestamp::from_nanosecond(i128::from(self.origin)).ok();
+    fn edge(&self, period: Period, place: i64) -> i128 {
+        let beyond = if place < 0 { i128::MIN } else { i128::MAX };
+        let origin = jiff::Timestamp::from_nanosecond(self.origin).ok();
         let months = period.months.checked_mul(place).and_then(|months| Span::new().try_months(months).ok());
         let moved = origin.zip(months).and_then(|(origin, months)| {
             let moved: DateTime = TimeZone::UTC.to_datetime(origin).checked_add(months).ok()?;
-            let moved = TimeZone::UTC.to_timestamp(moved).ok()?;
-            i64::try_from(moved.as_nanosecond()).ok()
+            Some(TimeZone::UTC.to_timestamp(moved).ok()?.as_nanosecond())
         });
-        moved.map_or(beyond, |moved| moved.saturating_add(period.nanoseconds.saturating_mul(place)))
+        moved.map_or(beyond, |moved| moved + i128::from(period.nanoseconds) * i128::from(place))
     }
 
     /// First instant of the current bucket, and the first one behind it; an open end is where the instances end.
-    pub fn shown(&self, span: TimeSpan, first: i64, last: i64) -> (Timestamp, Timestamp) {
+    pub fn shown(&self, span: TimeSpan, first: i128, last: i128) -> (Timestamp, Timestamp) {
+        let micros = |time: i128| match i64::try_from(time.div_euclid(i128::from(MICROSECOND))) {
+            Ok(micros) => Timestamp(micros).clamp(FIRST, LAST),
+            Err(_) if time < 0 => FIRST,
+            Err(_) => LAST,
+        };
         if self.period.is_some() {
             return (micros(self.start), micros(self.end));
         }
@@ -157,10 +180,10 @@ mod tests {
 
     #[track_caller]
     fn check_bucket(period: &str, from: Option<&str>, time: &str, expected: (&str, &str)) {
-        let instant = |text: &str| Timestamp(text.parse::<jiff::Timestamp>().unwrap().as_microsecond());
+        let instant = |text: &str| crate::query::moment::parse_moment(text).unwrap();
         let span = from.map_or(TimeSpan::ALL, |from| TimeSpan { from: instant(from), ..TimeSpan::ALL });
         let mut buckets = Buckets::new(Some(&Period::parse(period).unwrap()), span);
-        buckets.seek(instant(time).0 * 1000);
+        buckets.seek(wide_nanos(instant(time)));
         let found = buckets.shown(span, 0, 0);
         assert_eq!(found, (instant(expected.0), instant(expected.1)), "{period} from {from:?} at {time}");
     }
@@ -178,7 +201,24 @@ mod tests {
         check_bucket("P1M", from, at, ("2024-02-29T10:00:00Z", "2024-03-31T10:00:00Z"));
         check_bucket("PT1H", from, at, ("2024-02-29T12:00:00Z", "2024-02-29T13:00:00Z"));
         check_bucket("P1M1D", from, at, ("2024-01-31T10:00:00Z", "2024-03-01T10:00:00Z"));
-        // Buckets of nearly three hundred years.
         check_bucket("P290Y", None, at, ("1970-01-01T00:00:00Z", "2260-01-01T00:00:00Z"));
+    }
+
+    #[test]
+    fn buckets_go_beyond_64_bits_of_nanoseconds() {
+        let at = "1517-10-31T12:00:00Z";
+        check_bucket("P1Y", None, at, ("1517-01-01T00:00:00Z", "1518-01-01T00:00:00Z"));
+        check_bucket("P1D", None, at, ("1517-10-31T00:00:00Z", "1517-11-01T00:00:00Z"));
+        let far = "9998-02-03T04:05:06Z";
+        check_bucket("PT1H", None, far, ("9998-02-03T04:00:00Z", "9998-02-03T05:00:00Z"));
+        check_bucket("P1M", Some(at), far, ("9998-01-31T12:00:00Z", "9998-02-28T12:00:00Z"));
+        check_bucket(
+            "P1000Y",
+            None,
+            "2500-01-01T00:00:00Z",
+            ("1970-01-01T00:00:00Z", "2970-01-01T00:00:00Z"),
+        );
+        check_bucket("P9000Y", None, far, ("1970-01-01T00:00:00Z", "9999-12-31T23:59:59.999999Z"));
+        check_bucket("P5000Y", None, at, ("0000-01-01T00:00:00Z", "1970-01-01T00:00:00Z"));
     }
 }

@@ -2,9 +2,9 @@
 
 use smallvec::SmallVec;
 use store::Timestamp;
-use strands::{ColumnSet, Columns, Part, Summary, TimeRange, Wanted};
+use strands::{ColumnSet, Columns, Part, Summary, TimeRange, UNOBSERVED, Wanted};
 
-use super::buckets::Buckets;
+use super::buckets::{Buckets, wide_nanos};
 use super::tally::{Needs, Tally};
 use super::{AggregateHistory, AggregateMethod, Period};
 use crate::history::note::{Class, Point, UNOBSERVED_FLAG, micros, nanos};
@@ -16,6 +16,11 @@ use crate::{Kind, TermId};
 pub fn kind_of_last(points: &Columns<'_>) -> Option<Kind> {
     let mut points = (0..points.len()).rev().map(|index| Point::of(points, index));
     points.find(|point| point.class != Class::Removal)?.note().map(|note| note.kind())
+}
+
+/// Whether a time in a column stands for all that are earlier, or later, than 64 bits of nanoseconds tell.
+fn is_cut(time: i64) -> bool {
+    time == i64::MAX || time == UNOBSERVED + 1
 }
 
 /// The times of points that can be in the span.
@@ -92,25 +97,19 @@ impl Aggregation {
     fn bounds_in_bucket(&self, block: &Summary) -> Option<(i64, i64)> {
         let (first, last) = self.bounds(block)?;
         let mut buckets = self.buckets.clone();
-        buckets.seek(first);
+        buckets.seek(first.into());
         let inside = self.span.contains(micros(first)) && self.span.contains(micros(last));
-        (inside && buckets.holds(first) && buckets.holds(last)).then_some((first, last))
+        (inside && buckets.holds(first.into()) && buckets.holds(last.into())).then_some((first, last))
     }
 
-    /// First and last time of a block; `None` where some of it has none, or is too late to be distinguished from the end of the span.
+    /// First and last time of a block; `None` where some of it has none, or one that 64 bits of nanoseconds do not tell.
     fn bounds(&self, block: &Summary) -> Option<(i64, i64)> {
-        let (first, last) = match self.time {
-            TimeProperty::ModifiedAt => (block.first, block.last),
-            _ if block.flag_max >= UNOBSERVED_FLAG => return None,
-            _ => (block.observed_first, block.observed_last),
-        };
-        (self.placed(last) != i64::MAX).then(|| (self.placed(first), self.placed(last)))
-    }
-
-    /// Where a time lies among buckets. Times that are too late for nanoseconds lie at the end of time, which no bucket
-    /// holds: where the span is open, right before it.
-    fn placed(&self, time: i64) -> i64 {
-        if self.span.to.0 == i64::MAX { time.min(i64::MAX - 1) } else { time }
+        match self.time {
+            TimeProperty::ModifiedAt => Some((block.first, block.last)),
+            _ if block.flag_max >= UNOBSERVED_FLAG => None,
+            _ if is_cut(block.observed_first) || is_cut(block.observed_last) => None,
+            _ => Some((block.observed_first, block.observed_last)),
+        }
     }
 
     /// The column of the times that count.
@@ -141,7 +140,7 @@ impl<'j> Aggregator<'j> {
         Self { job, buckets: job.buckets.clone(), begun: false, tally: Tally::default(), found }
     }
 
-    /// Answers false if it goes back in time: then all is to be sorted.
+    /// Answers false if it goes back in time, or has times that a column does not tell: then all is to be sorted, by their exact times.
     pub fn add_part(&mut self, part: &Part<'_>) -> bool {
         let (block, points) = match part {
             Part::Stretch(points) => return self.add(self.job.times_of(points), points),
@@ -151,10 +150,10 @@ impl<'j> Aggregator<'j> {
         let Some((first, last)) = self.job.bounds_in_bucket(block) else {
             return points.is_none_or(|points| self.add(self.job.times_of(points), points));
         };
-        if !self.go_to(first) {
+        if !self.go_to(first.into()) {
             return false;
         }
-        self.note_times(first, last);
+        self.note_times(first.into(), last.into());
         match points {
             Some(points) => {
                 self.found.kind = kind_of_last(points).or(self.found.kind);
@@ -165,35 +164,40 @@ impl<'j> Aggregator<'j> {
         true
     }
 
-    /// Adds points by these times, in runs of one bucket; answers false if they go back to an earlier bucket.
+    /// Adds points by these times, in runs of one bucket; answers false if they go back to an earlier bucket, or if some may be in the span
+    /// whose times the column does not tell.
     pub fn add(&mut self, times: &[i64], points: &Columns<'_>) -> bool {
         self.found.kind = kind_of_last(points).or(self.found.kind);
-        let job = self.job;
-        let (from, to) = (job.placed(nanos(job.span.from)), nanos(job.span.to));
+        // Times that are cut are outside; what they stand for may be inside where the span begins or ends with them.
+        let (from, to) = (nanos(self.job.span.from), nanos(self.job.span.to));
+        let may_be_inside = |time: i64| (time == i64::MAX && to == time) || (is_cut(time) && time == from);
+        let from = from.max(UNOBSERVED + 2);
         let is_sorted = is_sorted(times);
         let mut at = 0;
         while let Some(time) = times.get(at) {
-            let placed = job.placed(*time);
-            if placed < from || placed >= to {
+            if *time < from || *time >= to {
+                if may_be_inside(*time) {
+                    return false;
+                }
                 at += 1;
                 continue;
             }
-            if !self.go_to(placed) {
+            if !self.go_to((*time).into()) {
                 return false;
             }
-            let (start, end) = (self.buckets.start.max(from), self.buckets.end.min(to));
+            let (start, end) = self.buckets.within(from, to);
             let rest = times.get(at..).expect("the time at `at` is there");
             let run = if is_sorted {
-                rest.partition_point(|time| job.placed(*time) < end)
+                rest.partition_point(|time| *time < end)
             } else {
-                let is_outside = |time: &i64| !(start..end).contains(&job.placed(*time));
+                let is_outside = |time: &i64| !(start..end).contains(time);
                 rest.iter().position(is_outside).unwrap_or(rest.len())
             };
             if self.buckets.is_one() {
                 let run = rest.get(..run).expect("a run is a part of the rest");
                 let begins = "a run begins with the time that it was made for";
                 let (first, last) = (run.iter().min().expect(begins), run.iter().max().expect(begins));
-                self.note_times(*first, *last);
+                self.note_times((*first).into(), (*last).into());
             }
             self.tally.add(&points.part(&(at..at + run)), self.job.needs);
             at += run;
@@ -201,8 +205,25 @@ impl<'j> Aggregator<'j> {
         true
     }
 
+    /// Adds points of the span that are in the order of these times.
+    pub fn add_sorted(&mut self, times: &[Timestamp], points: &Columns<'_>) {
+        self.found.kind = kind_of_last(points).or(self.found.kind);
+        let mut at = 0;
+        while let Some(first) = times.get(at).copied() {
+            let is_later = self.go_to(wide_nanos(first));
+            debug_assert!(is_later, "times go on");
+            let rest = times.get(at..).expect("the time at `at` is there");
+            let end = self.buckets.end;
+            let run = rest.partition_point(|time| wide_nanos(*time) < end);
+            let last = rest.get(..run).and_then(<[_]>::last).expect("the bucket of the first time holds it");
+            self.note_times(wide_nanos(first), wide_nanos(*last));
+            self.tally.add(&points.part(&(at..at + run)), self.job.needs);
+            at += run;
+        }
+    }
+
     /// Goes on with the bucket of `time`; answers false if that was closed before.
-    fn go_to(&mut self, time: i64) -> bool {
+    fn go_to(&mut self, time: i128) -> bool {
         if self.buckets.holds(time) {
             return true;
         }
@@ -216,7 +237,7 @@ impl<'j> Aggregator<'j> {
     }
 
     /// The one bucket for all is shown from its first to its last instance, where the span is open.
-    fn note_times(&mut self, first: i64, last: i64) {
+    fn note_times(&mut self, first: i128, last: i128) {
         if self.tally.count == 0 {
             (self.tally.first, self.tally.last) = (first, last);
         } else {

@@ -61,9 +61,9 @@ pub(super) struct Tally {
     min_text: Option<Box<str>>,
     max_text: Option<Box<str>>,
     distinct: Distinct,
-    /// Time of the first and last instance.
-    pub first: i64,
-    pub last: i64,
+    /// Time of the first and last instance, in nanoseconds.
+    pub first: i128,
+    pub last: i128,
 }
 
 impl Tally {

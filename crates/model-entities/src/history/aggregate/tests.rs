@@ -51,7 +51,7 @@ fn upsert(value: &str, observed: Option<i64>, dataset: Option<&str>) -> Operatio
 }
 
 /// What aggregates must be, from the instances as they are read.
-fn expected(values: &BTreeMap<i64, Vec<String>>) -> Vec<(i64, Vec<Found>)> {
+fn expected(values: &BTreeMap<i128, Vec<String>>) -> Vec<(i128, Vec<Found>)> {
     let aggregate = |texts: &Vec<String>| {
         let number = |text: &String| match text.as_str() {
             "true" => Some(1.0),
@@ -127,10 +127,10 @@ async fn check(entities: &TenantEntities, request: &HistoryRequest, period: Opti
         let found = entities.aggregate_history(ID, request, methods, period.as_ref()).await.unwrap().unwrap();
         let mut found = found.iter();
         for attribute in &history.attributes {
-            let mut values: BTreeMap<i64, Vec<String>> = BTreeMap::new();
+            let mut values: BTreeMap<i128, Vec<String>> = BTreeMap::new();
             let mut buckets = Buckets::new(aligned.as_ref(), request.span);
             for instance in attribute.instances().filter(|instance| !instance.is_deleted()) {
-                buckets.seek(time_of(instance).0 * 1000);
+                buckets.seek(i128::from(time_of(instance).0) * 1000);
                 let mut value = String::new();
                 instance.write_value(&mut value);
                 values.entry(buckets.start).or_default().push(value);
@@ -144,7 +144,7 @@ async fn check(entities: &TenantEntities, request: &HistoryRequest, period: Opti
             assert_eq!(found.buckets().len(), expected.len(), "{period:?}");
             for (place, (start, expected)) in expected.iter().enumerate() {
                 if !Buckets::new(period.as_ref(), request.span).is_one() {
-                    assert_eq!(found.buckets()[place].0.0, start.div_euclid(1000));
+                    assert_eq!(i128::from(found.buckets()[place].0.0), start.div_euclid(1000));
                 }
                 let wanted = ALL.iter().zip(expected).filter(|(method, _)| methods.contains(method));
                 for (at, (method, expected)) in wanted.enumerate() {
@@ -179,15 +179,19 @@ proptest! {
         sorted in any::<bool>(),
         last_n in prop::option::weighted(0.2, 1..50_usize),
         open in any::<bool>(),
+        is_wide in any::<bool>(),
         period in prop::sample::select(vec![None, Some("PT0S"), Some("PT7S"), Some("PT3M"), Some("P1M"), Some("P1Y2M3D"), Some("P1W")]),
         time in prop::sample::select(vec![TimeProperty::ObservedAt, TimeProperty::ObservedAt, TimeProperty::ModifiedAt, TimeProperty::CreatedAt]),
     ) {
         run(async {
             let entities = tenant(&store()).await;
-            let (mut observed, mut now) = (40 * SECOND, 1_700_000_000 * SECOND);
+            // Over centuries, most of what is observed is beyond nanoseconds of 64 bits.
+            let (mut observed, step_length) =
+                if is_wide { (-13_000_000_000 * SECOND, 20_000_000 * SECOND) } else { (40 * SECOND, SECOND) };
+            let mut now = 1_700_000_000 * SECOND;
             let count = writes.len();
             for (index, (value, step, is_observed)) in writes.iter().enumerate() {
-                observed += if sorted { step.abs() } else { *step } * SECOND;
+                observed += if sorted { step.abs() } else { *step } * step_length;
                 now += step.abs() * SECOND;
                 let value = if numeric && value.parse::<f64>().is_err() { "7" } else { value };
                 let dataset = (index % 50 == 7).then_some("urn:d:1");
@@ -303,6 +307,43 @@ fn what_is_observed_in_the_far_future_counts_where_the_span_is_open() {
                 assert_eq!(count(TimeSpan::before(Timestamp(9 * SECOND)), None).await, near);
                 assert_eq!(count(TimeSpan::before(FAR), Some("P1M")).await, near);
             }
+        }
+    });
+}
+
+/// Years that 64 bits of nanoseconds do not reach have buckets of their own, in order, and are shown as they are.
+#[test]
+fn what_was_observed_centuries_ago_or_ahead_has_buckets_of_its_own() {
+    const DAY: i64 = 86_400 * SECOND;
+    // Days since 1970 of the first of January of a year of the Gregorian calendar.
+    let days = |year: i64| (year - 1) * 365 + (year - 1) / 4 - (year - 1) / 100 + (year - 1) / 400 - 719_162;
+    let year = |year: i64| Timestamp(days(year) * DAY);
+    run(async {
+        let entities = tenant(&store()).await;
+        for (now, observed) in [1600, 3000, 2000, 1517, 1600, 3001].into_iter().enumerate() {
+            let at = Timestamp(year(observed).0 + 5 * SECOND);
+            let now = Timestamp(i64::try_from(now).unwrap() * SECOND);
+            entities.apply(ID, upsert("1", Some(at.0), None), now).await.unwrap();
+        }
+        for is_folded in [false, true] {
+            if is_folded {
+                entities.fold_history(ID).await.unwrap();
+            }
+            let buckets = async |span, period: Option<&str>| {
+                let request =
+                    HistoryRequest { time: TimeProperty::ObservedAt, span, ..HistoryRequest::all(100) };
+                let period = period.map(|period| Period::parse(period).unwrap());
+                let methods = [AggregateMethod::TotalCount];
+                let found = entities.aggregate_history(ID, &request, &methods, period.as_ref()).await;
+                found.unwrap().unwrap()[0].buckets().to_vec()
+            };
+            let of = |years: &[i64]| years.iter().map(|one| (year(*one), year(one + 1))).collect::<Vec<_>>();
+            let since = TimeSpan { from: year(1500), ..TimeSpan::ALL };
+            assert_eq!(buckets(since, Some("P1Y")).await, of(&[1517, 1600, 2000, 3000, 3001]));
+            let between = TimeSpan { from: year(1518), to: year(3001) };
+            assert_eq!(buckets(between, Some("P1Y")).await, of(&[1600, 2000, 3000]));
+            let at = |of: i64| Timestamp(year(of).0 + 5 * SECOND);
+            assert_eq!(buckets(TimeSpan::ALL, None).await, [(at(1517), at(3001))]);
         }
     });
 }
