@@ -1,0 +1,18 @@
+//! Bodies: JSON read into values of the graph, and elements rendered from where they are stored. No trees on the way, but for
+//! drafts of schemas.
+
+mod dates;
+mod types;
+mod values;
+mod ids;
+mod elements;
+mod render;
+mod drafts;
+mod schema;
+
+#[expect(unused_imports, reason = "as above")]
+pub(crate) use elements::{ElementReader, GivenEdge, GivenVertex};
+#[expect(unused_imports, reason = "as above")]
+pub(crate) use ids::{put_vertex_id, vertex_id_of_url};
+#[expect(unused_imports, reason = "as above")]
+pub(crate) use render::{Page, put_edge, put_edge_ref, put_vertex};

@@ -1,0 +1,298 @@
+//! Vertices and edges as they are sent. Labels and keys are looked up once where they repeat: most elements of a batch look alike.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use graph::schema::{EdgeLabel, EdgeLabelKind, PropertyKey, Schema, VertexLabel};
+use graph::{Properties, PropertiesBuilder, PropertyKeyId, VertexId};
+use lang_json::{Kind, Reader};
+
+use super::ids::vertex_id_of_token;
+use super::values::{Scratch, Token, read_value};
+use crate::problem::Problem;
+
+/// A vertex as it is sent.
+#[derive(Clone, Debug)]
+pub(crate) struct GivenVertex<'s> {
+    pub(crate) label: &'s Arc<VertexLabel>,
+    pub(crate) id: Option<VertexId>,
+    pub(crate) properties: Properties,
+}
+
+/// An edge as it is sent.
+#[derive(Clone, Debug)]
+pub(crate) struct GivenEdge<'s> {
+    pub(crate) label: &'s Arc<EdgeLabel>,
+    /// Only in updates, where it must be the one that follows from the rest.
+    pub(crate) id: Option<String>,
+    pub(crate) source: VertexId,
+    pub(crate) target: VertexId,
+    /// Of the vertices; neither or both.
+    pub(crate) vertex_labels: Option<(&'s Arc<VertexLabel>, &'s Arc<VertexLabel>)>,
+    pub(crate) properties: Properties,
+}
+
+/// Which labels of its vertices an edge must name.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum VertexLabels {
+    /// Both or none.
+    Optional,
+    /// Both.
+    Needed,
+}
+
+/// Reads elements of one request, by one schema.
+#[derive(Debug)]
+pub(crate) struct ElementReader<'s> {
+    schema: &'s Schema,
+    builder: PropertiesBuilder,
+    scratch: Scratch,
+    /// The label of the last element.
+    vertex_label: Option<&'s Arc<VertexLabel>>,
+    edge_label: Option<&'s Arc<EdgeLabel>>,
+    /// The keys of the last element, in their order.
+    keys: Vec<&'s Arc<PropertyKey>>,
+}
+
+/// The members of an element that was sent.
+#[derive(Debug, Default)]
+struct Members<'a> {
+    label: Option<Cow<'a, str>>,
+    id: Option<Token<'a>>,
+    source: Option<Token<'a>>,
+    source_label: Option<Cow<'a, str>>,
+    target: Option<Token<'a>>,
+    target_label: Option<Cow<'a, str>>,
+    has_properties: bool,
+}
+
+impl<'s> ElementReader<'s> {
+    /// A reader by this schema, of objects at most so deep.
+    pub(crate) fn new(schema: &'s Schema, depth_max: usize) -> Self {
+        Self {
+            schema,
+            builder: PropertiesBuilder::default(),
+            scratch: Scratch::new(depth_max),
+            vertex_label: None,
+            edge_label: None,
+            keys: Vec::new(),
+        }
+    }
+
+    /// The next vertex.
+    ///
+    /// # Errors
+    ///
+    /// 400.
+    pub(crate) fn vertex(&mut self, reader: &mut Reader<'_>) -> Result<GivenVertex<'s>, Problem> {
+        let members = self.members(reader, "vertex")?;
+        let name =
+            members.label.ok_or_else(|| Problem::illegal_argument("The vertex label can't be null"))?;
+        let label = self.vertex_label_named(&name)?;
+        self.vertex_label = Some(label);
+        let has = |key| label.has_property(key);
+        self.check_keys(has, || format!("vertex label '{}'", label.name))?;
+        let id = members.id.map(|id| vertex_id_of_token(&id, Some(label))).transpose()?;
+        Ok(GivenVertex { label, id, properties: self.builder.finish() })
+    }
+
+    /// The next edge.
+    ///
+    /// # Errors
+    ///
+    /// 400.
+    pub(crate) fn edge(
+        &mut self,
+        reader: &mut Reader<'_>,
+        needed: VertexLabels,
+    ) -> Result<GivenEdge<'s>, Problem> {
+        let missing = |what: &str| Problem::illegal_argument(format!("Expect {what}"));
+        let members = self.members(reader, "edge")?;
+        let name = members.label.ok_or_else(|| missing("the label of edge"))?;
+        let source = members.source.ok_or_else(|| missing("source vertex id"))?;
+        let target = members.target.ok_or_else(|| missing("target vertex id"))?;
+        let vertex_labels = match (members.source_label, members.target_label) {
+            (Some(source), Some(target)) => {
+                Some((self.end_label_named(&source, "source")?, self.end_label_named(&target, "target")?))
+            }
+            (None, None) if needed == VertexLabels::Optional => None,
+            (None, _) if needed == VertexLabels::Needed => return Err(missing("source vertex label")),
+            (_, None) if needed == VertexLabels::Needed => return Err(missing("target vertex label")),
+            _ => {
+                return Err(Problem::illegal_argument(
+                    "The both source and target vertex label are either passed in, or not passed in",
+                ));
+            }
+        };
+        let label = self.edge_label_named(&name)?;
+        self.edge_label = Some(label);
+        check_edge_label(label, vertex_labels)?;
+        let has = |key| label.has_property(key);
+        self.check_keys(has, || format!("edge label '{}'", label.name))?;
+        let link = label.links.first();
+        let ends = match (vertex_labels, link) {
+            (Some((source, target)), _) => (Some(source), Some(target)),
+            (None, Some(link)) => {
+                (self.schema.vertex_label(link.source), self.schema.vertex_label(link.target))
+            }
+            (None, None) => (None, None),
+        };
+        let id = members.id.map(|id| match id {
+            Token::Text(text) => Ok(text.into_owned()),
+            _ => Err(Problem::illegal_argument("The id of an edge must be a string")),
+        });
+        Ok(GivenEdge {
+            label,
+            id: id.transpose()?,
+            source: vertex_id_of_token(&source, ends.0.map(|label| &**label))?,
+            target: vertex_id_of_token(&target, ends.1.map(|label| &**label))?,
+            vertex_labels,
+            properties: self.builder.finish(),
+        })
+    }
+
+    /// The properties that an update gives; other members are passed over. Gives what the body says of the id and the label.
+    ///
+    /// # Errors
+    ///
+    /// 400.
+    pub(crate) fn properties(
+        &mut self,
+        reader: &mut Reader<'_>,
+        kind: &str,
+    ) -> Result<(Vec<PropertyKeyId>, Properties), Problem> {
+        self.members(reader, kind)?;
+        let keys = self.builder.keys().collect();
+        Ok((keys, self.builder.finish()))
+    }
+
+    /// Reads an object; its properties go to the builder.
+    fn members<'a>(&mut self, reader: &mut Reader<'a>, kind: &str) -> Result<Members<'a>, Problem> {
+        let mut members = Members::default();
+        self.builder.clear();
+        reader.begin_object()?;
+        while let Some(name) = reader.next_key()? {
+            match &*name {
+                "properties" => {
+                    members.has_properties = self.read_properties(reader, kind)?;
+                }
+                "label" => members.label = optional_text(reader)?,
+                "id" => members.id = Some(Token::read(reader)?).filter(|id| *id != Token::Null),
+                "outV" => members.source = Some(Token::read(reader)?).filter(|id| *id != Token::Null),
+                "inV" => members.target = Some(Token::read(reader)?).filter(|id| *id != Token::Null),
+                "outVLabel" => members.source_label = optional_text(reader)?,
+                "inVLabel" => members.target_label = optional_text(reader)?,
+                "type" => reader.skip()?,
+                other => {
+                    return Err(Problem::bad_body(format!("Unrecognized field \"{other}\" of a {kind}")));
+                }
+            }
+        }
+        if !members.has_properties {
+            return Err(Problem::illegal_argument(format!("The properties of {kind} can't be null")));
+        }
+        Ok(members)
+    }
+
+    /// `false` if there is `null` in their stead.
+    fn read_properties(&mut self, reader: &mut Reader<'_>, kind: &str) -> Result<bool, Problem> {
+        if reader.peek()? == Kind::Null {
+            reader.null()?;
+            return Ok(false);
+        }
+        let mut number = 0;
+        reader.begin_object()?;
+        while let Some(name) = reader.next_key()? {
+            let key = self.key_named(&name, number)?;
+            number += 1;
+            let token = Token::read(reader)?;
+            if token == Token::Null {
+                return Err(Problem::illegal_argument(format!(
+                    "Not allowed to set value of property '{name}' to null for {kind}"
+                )));
+            }
+            read_value(&token, key, &mut self.scratch, &mut self.builder)?;
+        }
+        Ok(true)
+    }
+
+    /// The key of this name; `number` says which property of its element it is. Cost: a comparison, where the element before it
+    /// had the same one there.
+    #[inline]
+    fn key_named(&mut self, name: &str, number: usize) -> Result<&'s Arc<PropertyKey>, Problem> {
+        if let Some(key) = self.keys.get(number).filter(|key| *key.name == *name) {
+            return Ok(key);
+        }
+        let key = self.schema.property_key_named(name);
+        let key =
+            key.ok_or_else(|| Problem::illegal_argument(format!("Undefined property key: '{name}'")))?;
+        self.keys.truncate(number);
+        self.keys.push(key);
+        Ok(key)
+    }
+
+    fn vertex_label_named(&self, name: &str) -> Result<&'s Arc<VertexLabel>, Problem> {
+        if let Some(label) = self.vertex_label.filter(|label| *label.name == *name) {
+            return Ok(label);
+        }
+        let label = self.schema.vertex_label_named(name);
+        label.ok_or_else(|| Problem::illegal_argument(format!("Undefined vertex label: '{name}'")))
+    }
+
+    fn end_label_named(&self, name: &str, end: &str) -> Result<&'s Arc<VertexLabel>, Problem> {
+        let label = self.schema.vertex_label_named(name);
+        label.ok_or_else(|| Problem::illegal_argument(format!("Invalid {end} vertex label '{name}'")))
+    }
+
+    fn edge_label_named(&self, name: &str) -> Result<&'s Arc<EdgeLabel>, Problem> {
+        if let Some(label) = self.edge_label.filter(|label| *label.name == *name) {
+            return Ok(label);
+        }
+        let label = self.schema.edge_label_named(name);
+        label.ok_or_else(|| Problem::illegal_argument(format!("Undefined edge label: '{name}'")))
+    }
+
+    /// Refuses properties that the label does not have.
+    fn check_keys(
+        &self,
+        has: impl Fn(PropertyKeyId) -> bool,
+        label: impl Fn() -> String,
+    ) -> Result<(), Problem> {
+        for key in self.builder.keys() {
+            if !has(key) {
+                let name = self.schema.property_key(key).map_or("", |key| &*key.name);
+                return Err(Problem::illegal_argument(format!("Invalid property '{name}' for {}", label())));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Refuses an edge of a label that has none, or between vertices that it does not join.
+fn check_edge_label(
+    label: &EdgeLabel,
+    vertex_labels: Option<(&Arc<VertexLabel>, &Arc<VertexLabel>)>,
+) -> Result<(), Problem> {
+    if label.kind == EdgeLabelKind::Parent {
+        return Err(Problem::illegal_argument(
+            "The label of the created/updated edge is not allowed to be the parent type",
+        ));
+    }
+    match vertex_labels {
+        Some((source, target)) if !label.may_join(source.id, target.id) => Err(Problem::illegal_argument(
+            format!("Undefined link of edge label '{}': '{}' -> '{}'", label.name, source.name, target.name),
+        )),
+        _ => Ok(()),
+    }
+}
+
+fn optional_text<'a>(reader: &mut Reader<'a>) -> Result<Option<Cow<'a, str>>, lang_json::Error> {
+    if reader.peek()? == Kind::Null {
+        reader.null()?;
+        return Ok(None);
+    }
+    reader.string().map(Some)
+}
+
+#[cfg(test)]
+mod tests;
