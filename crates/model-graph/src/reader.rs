@@ -88,7 +88,7 @@ impl Reader {
     /// If the store refuses.
     pub fn new(store: &Store, context: ReaderContext) -> Result<Self, Error> {
         let partitions = (0..context.buckets).map(|bucket| keys::partition(&context.graph, bucket)).collect();
-        let now_ms = context.now.0.div_euclid(1_000_000);
+        let now_ms = context.now.0.div_euclid(1_000);
         Ok(Self { snapshot: store.snapshot()?, partitions, now_ms, context })
     }
 

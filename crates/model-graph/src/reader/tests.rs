@@ -71,7 +71,7 @@ async fn reader(buckets: u32) -> Reader {
         graph: Tenant::default(),
         buckets,
         visible: Arc::new(visible),
-        now: Timestamp(NOW * 1_000_000),
+        now: Timestamp(NOW * 1_000),
     };
     Reader::new(&store, context).unwrap()
 }
