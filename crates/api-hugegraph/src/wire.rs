@@ -2,7 +2,7 @@
 //! drafts of schemas.
 
 mod dates;
-mod types;
+mod tokens;
 mod values;
 mod ids;
 mod elements;

@@ -65,6 +65,11 @@ fn user_data(given: Given) -> UserData {
     user_data
 }
 
+/// Names that are given; none for `null`.
+fn listed(names: Names) -> Vec<Box<str>> {
+    names.into_iter().flatten().collect()
+}
+
 /// A number that is given: 0 stands for none, as in answers of nothing.
 fn number(id: Option<i64>) -> Option<i64> {
     id.filter(|id| *id != 0)
@@ -156,8 +161,8 @@ impl VertexLabelGiven {
         let label = LabelDraft {
             id: number(self.id),
             name: named(self.name, SchemaKind::VertexLabel)?,
-            properties: self.properties.unwrap_or_default(),
-            nullable_keys: self.nullable_keys.unwrap_or_default(),
+            properties: listed(self.properties),
+            nullable_keys: listed(self.nullable_keys),
             ttl_ms: self.ttl.unwrap_or(0),
             ttl_start_time: self.ttl_start_time,
             enable_label_index: self.enable_label_index,
@@ -167,7 +172,7 @@ impl VertexLabelGiven {
         Ok(VertexLabelDraft {
             label,
             id_strategy: self.id_strategy.unwrap_or(IdStrategy::Default),
-            primary_keys: self.primary_keys.unwrap_or_default(),
+            primary_keys: listed(self.primary_keys),
         })
     }
 }
@@ -210,8 +215,8 @@ impl EdgeLabelGiven {
         let label = LabelDraft {
             id: number(self.id),
             name: named(self.name, SchemaKind::EdgeLabel)?,
-            properties: self.properties.unwrap_or_default(),
-            nullable_keys: self.nullable_keys.unwrap_or_default(),
+            properties: listed(self.properties),
+            nullable_keys: listed(self.nullable_keys),
             ttl_ms: self.ttl.unwrap_or(0),
             ttl_start_time: self.ttl_start_time,
             enable_label_index: self.enable_label_index,
@@ -238,7 +243,7 @@ impl EdgeLabelGiven {
             parent: self.parent_label,
             links,
             frequency: self.frequency,
-            sort_keys: self.sort_keys.unwrap_or_default(),
+            sort_keys: listed(self.sort_keys),
         })
     }
 }
@@ -289,7 +294,7 @@ impl IndexLabelGiven {
             name,
             base,
             index_kind: self.index_type,
-            fields: self.fields.unwrap_or_default(),
+            fields: listed(self.fields),
             rebuild: self.rebuild.unwrap_or(true),
             user_data: user_data(self.user_data),
             check_exist: self.check_exist.unwrap_or(true),

@@ -8,7 +8,8 @@ use graph::{Properties, PropertiesBuilder, PropertyKeyId, VertexId};
 use lang_json::{Kind, Reader};
 
 use super::ids::vertex_id_of_token;
-use super::values::{Scratch, Token, read_value};
+use super::tokens::Token;
+use super::values::{Scratch, read_value};
 use crate::problem::Problem;
 
 /// A vertex as it is sent.

@@ -4,7 +4,7 @@ use graph::schema::{IdStrategy, VertexLabel};
 use graph::{VertexId, VertexIdRef};
 use lang_json::{Reader, write_string};
 
-use super::values::Token;
+use super::tokens::Token;
 use crate::problem::Problem;
 
 /// The id in an address: `"1:marko"`, `123`, `U"4a7d…"`.

@@ -1,57 +1,14 @@
 //! Values of properties: read by the type of their key, and written.
 
-use std::borrow::Cow;
-
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use graph::schema::PropertyKey;
 use graph::{Cardinality, DataType, PropertiesBuilder, Scalar, ScalarRef, ValueRef};
-use lang_json::{ArrayWriter, Kind, Reader, write_string};
+use lang_json::{ArrayWriter, Reader, write_string};
 
 use super::dates::{date_of_text, put_date};
-use super::types::{actual, expected};
+use super::tokens::{Token, actual, expected};
 use crate::problem::Problem;
-
-/// A JSON value, as far as it is a value of a property.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Token<'a> {
-    Text(Cow<'a, str>),
-    Number(&'a str),
-    Bool(bool),
-    Null,
-    /// Its text.
-    Array(&'a str),
-    /// Its text.
-    Object(&'a str),
-}
-
-impl<'a> Token<'a> {
-    /// The next value.
-    pub(crate) fn read(reader: &mut Reader<'a>) -> Result<Self, lang_json::Error> {
-        Ok(match reader.peek()? {
-            Kind::String => Self::Text(reader.string()?),
-            Kind::Number => Self::Number(reader.finite_number()?),
-            Kind::Bool => Self::Bool(reader.bool()?),
-            Kind::Null => {
-                reader.null()?;
-                Self::Null
-            }
-            Kind::Array => Self::Array(reader.raw()?),
-            Kind::Object => Self::Object(reader.raw()?),
-        })
-    }
-
-    /// As messages show it.
-    fn shown(&self) -> &str {
-        match self {
-            Self::Text(text) => text,
-            Self::Number(text) | Self::Array(text) | Self::Object(text) => text,
-            Self::Bool(true) => "true",
-            Self::Bool(false) => "false",
-            Self::Null => "null",
-        }
-    }
-}
 
 /// What values are decoded in, and how deep objects may nest.
 #[derive(Debug, Default)]

@@ -1,8 +1,50 @@
-//! Names of types, as messages have them: those of Java, which clients know.
+//! JSON values as they are sent, and the names of types in messages: those of Java, which clients know.
+
+use std::borrow::Cow;
 
 use graph::{Cardinality, DataType};
+use lang_json::{Kind, Reader};
 
-use super::values::Token;
+/// A JSON value, as far as it is a value of a property.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Token<'a> {
+    Text(Cow<'a, str>),
+    Number(&'a str),
+    Bool(bool),
+    Null,
+    /// Its text.
+    Array(&'a str),
+    /// Its text.
+    Object(&'a str),
+}
+
+impl<'a> Token<'a> {
+    /// The next value.
+    pub(crate) fn read(reader: &mut Reader<'a>) -> Result<Self, lang_json::Error> {
+        Ok(match reader.peek()? {
+            Kind::String => Self::Text(reader.string()?),
+            Kind::Number => Self::Number(reader.finite_number()?),
+            Kind::Bool => Self::Bool(reader.bool()?),
+            Kind::Null => {
+                reader.null()?;
+                Self::Null
+            }
+            Kind::Array => Self::Array(reader.raw()?),
+            Kind::Object => Self::Object(reader.raw()?),
+        })
+    }
+
+    /// As messages show it.
+    pub(super) fn shown(&self) -> &str {
+        match self {
+            Self::Text(text) => text,
+            Self::Number(text) | Self::Array(text) | Self::Object(text) => text,
+            Self::Bool(true) => "true",
+            Self::Bool(false) => "false",
+            Self::Null => "null",
+        }
+    }
+}
 
 /// The class of one value.
 fn class(data_type: DataType) -> &'static str {
