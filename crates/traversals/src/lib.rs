@@ -1,2 +1,43 @@
 //! Walks over a stored graph, each from some vertices on: neighbourhoods, paths, similarities, ranks. They read a graph as it is at one
 //! moment, and count what they read.
+//!
+//! A walk numbers the vertices that it meets ([`Numbering`]); what it remembers of them lies in arrays and bits. It reads edges vertex by
+//! vertex, in the order of its frontier, and knows nothing of rows. Ids come back at the end, by the numbering that each answer carries.
+//!
+//! Parameters are given as clients spell them: -1 is no limit. Each page says what its walk does at its capacity and its limit, and how
+//! vertices of many edges are skipped. [`Measure`] is the same for all of them. A walk ends with [`Error::TimedOut`] at its deadline, and
+//! with [`Error::Memory`] before it takes more than it may; once it is long it goes on in a lane ([`WalkOptions`]).
+
+mod error;
+mod limits;
+mod filter;
+mod step;
+mod numbering;
+mod marks;
+mod options;
+mod layers;
+mod answer;
+mod dag;
+mod walk;
+mod kout;
+mod kneighbor;
+mod shortest;
+mod weighted;
+mod paths;
+
+pub use answer::{FoundPaths, Measure, Path, Reached, Scores};
+pub use error::Error;
+pub use filter::{LabelFilter, Predicate, PropertyCondition};
+pub use kneighbor::{Kneighbor, kneighbor};
+pub use kout::{Kout, TraverseMode, kout};
+pub use limits::{DEPTH_MAX, ENDS_MAX, NO_LIMIT, defaults};
+pub use numbering::Numbering;
+pub use options::WalkOptions;
+pub use paths::{Paths, crosspoints, paths};
+pub use shortest::{
+    MultiNodeShortestPath, ShortestPath, all_shortest_paths, multi_node_shortest_path, shortest_path,
+};
+pub use step::{Direction, Step, StepLabel};
+pub use weighted::{
+    SingleSourceShortestPath, WeightedShortestPath, single_source_shortest_paths, weighted_shortest_path,
+};

@@ -1,0 +1,93 @@
+//! A walk at work: it reads the edges of vertices, numbers what it meets, counts what it reads, and lets others run.
+
+mod expansion;
+mod path_edges;
+
+use graph::VertexId;
+use model_graph::Reader;
+use store::Pace;
+
+use crate::marks::PerVertex;
+use crate::{Error, LabelFilter, Measure, Numbering, WalkOptions, filter};
+
+pub(crate) use expansion::{Expansion, Weighing};
+
+/// Vertices whose rows are read at once.
+const VERTICES_A_READ: usize = 256;
+
+/// A walk at work.
+pub(crate) struct Walk<'a> {
+    pub(crate) reader: &'a Reader,
+    pub(crate) known: Numbering,
+    pub(crate) measure: Measure,
+    pace: Pace,
+    bytes_max: usize,
+    /// Whether a vertex passes the filters of a step.
+    verdicts: PerVertex<Option<bool>>,
+}
+
+impl<'a> Walk<'a> {
+    pub(crate) fn new(reader: &'a Reader, options: &WalkOptions) -> Self {
+        Self {
+            reader,
+            known: Numbering::default(),
+            measure: Measure::default(),
+            pace: Pace::new(options.deadline.clone()),
+            bytes_max: options.bytes_max,
+            verdicts: PerVertex::new(None),
+        }
+    }
+
+    /// The number of a vertex that must be there; `role` says what it is in the walk.
+    pub(crate) async fn begin_at(&mut self, id: &VertexId, role: &'static str) -> Result<u32, Error> {
+        if self.reader.vertex(id).await?.is_none() {
+            return Err(Error::NoSuchVertex { role, id: id.clone() });
+        }
+        Ok(self.known.number(&id.to_key()))
+    }
+
+    /// Counts steps of about a hundred nanoseconds; lets others run if a slice is over.
+    pub(crate) async fn spend(&mut self, steps: usize) -> Result<(), Error> {
+        self.pace.spend(steps);
+        self.pace.check()?;
+        if self.pace.is_tired() {
+            store::rest().await;
+            self.pace.rest();
+        }
+        Ok(())
+    }
+
+    /// Refuses to remember more than a walk may; `others` are the bytes beside those of the numbering.
+    pub(crate) fn check_memory(&self, others: usize) -> Result<(), Error> {
+        let bytes_max = self.bytes_max;
+        let fits = self.known.bytes().saturating_add(others) <= bytes_max;
+        if fits { Ok(()) } else { Err(Error::Memory { bytes_max }) }
+    }
+
+    /// Finds out which of these vertices pass filters; the same ones throughout a walk. Cost: a read for each vertex that is new.
+    async fn judge(
+        &mut self,
+        vertices: impl Iterator<Item = u32>,
+        filters: &[LabelFilter],
+    ) -> Result<(), Error> {
+        let unknown: Vec<u32> =
+            crate::answer::distinct(vertices.filter(|vertex| self.verdicts.get(*vertex).is_none()));
+        for some in unknown.chunks(VERTICES_A_READ) {
+            let ids: Vec<_> = some.iter().map(|vertex| self.known.id(*vertex).into_owned()).collect();
+            let stored = self.reader.vertices(&ids).await?;
+            for (vertex, stored) in some.iter().zip(stored) {
+                let verdict = match stored {
+                    None => false,
+                    Some(stored) => {
+                        let view = stored.view().map_err(model_graph::Error::from)?;
+                        filter::takes(filters, view.label, view.properties)
+                            .map_err(model_graph::Error::from)?
+                    }
+                };
+                self.verdicts.set(*vertex, Some(verdict));
+            }
+            self.spend(20 * some.len()).await?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,73 @@
+//! Paths between two vertices against all that there are.
+
+use std::collections::BTreeSet;
+
+use ::graph::VertexId;
+use traversals::*;
+
+use crate::graph::{each_graph, number, options, plain_paths};
+
+fn asked(source: i64, target: i64, direction: Direction, max_depth: i64) -> Paths {
+    Paths {
+        source: VertexId::Number(source),
+        target: VertexId::Number(target),
+        step: Step::new(direction, None),
+        max_depth,
+        capacity: NO_LIMIT,
+        limit: NO_LIMIT,
+    }
+}
+
+#[test]
+fn paths_are_all_that_there_are() {
+    each_graph(60, (9, 16), async |graph, reader, random| {
+        let (source, target, direction) = (random.vertex(9), random.vertex(9), random.direction());
+        for depth in [1, 2, 3, 5] {
+            let mut expected = graph.simple_paths(source, direction, depth);
+            expected.retain(|path| path.len() > 1 && path.last() == Some(&target));
+            let asked = asked(source, target, direction, depth as i64);
+            let found = paths(reader, &options(), &asked).await.unwrap();
+            let given = plain_paths(&found.known, &found.paths);
+            assert!(given.is_sorted_by_key(Vec::len));
+            let sorted: BTreeSet<_> = given.iter().cloned().collect();
+            assert_eq!(sorted.len(), given.len());
+            assert_eq!(sorted, expected.iter().cloned().collect(), "{asked:?} {graph:?}");
+            let limited = paths(reader, &options(), &Paths { limit: 2, ..asked }).await.unwrap();
+            assert_eq!(limited.paths.len(), expected.len().min(2));
+        }
+    });
+}
+
+#[test]
+fn crosspoints_are_where_two_walks_meet() {
+    each_graph(60, (9, 16), async |graph, reader, random| {
+        let (source, target, direction) = (random.vertex(9), random.vertex(9), random.direction());
+        if source == target {
+            return;
+        }
+        for depth in [1, 2, 3, 4] {
+            let mut expected = BTreeSet::new();
+            for length in 1..=depth {
+                let (ahead, back) = (length - length / 2, length / 2);
+                let ends = |from, steps| {
+                    let mut paths = graph.simple_paths(from, direction, steps);
+                    paths.retain(|path| path.len() == steps + 1);
+                    paths
+                };
+                for one in ends(source, ahead) {
+                    for two in ends(target, back).iter().filter(|two| two.last() == one.last()) {
+                        let path: Vec<i64> = one.iter().chain(two.iter().rev().skip(1)).copied().collect();
+                        if path.iter().collect::<BTreeSet<_>>().len() == path.len() {
+                            expected.insert((*one.last().unwrap(), path));
+                        }
+                    }
+                }
+            }
+            let asked = asked(source, target, direction, depth as i64);
+            let found = crosspoints(reader, &options(), &asked).await.unwrap();
+            let points = found.paths.iter().map(|path| number(&found.known, path.crosspoint.unwrap()));
+            let given: BTreeSet<_> = points.zip(plain_paths(&found.known, &found.paths)).collect();
+            assert_eq!(given, expected, "{asked:?} {graph:?}");
+        }
+    });
+}

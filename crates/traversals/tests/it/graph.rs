@@ -1,0 +1,272 @@
+//! Graphs for tests: their edges in plain sight, and the same in a store, read as walks read them.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use ::graph::{
+    Edge, EdgeDirection, EdgeId, LabelId, Properties, PropertiesBuilder, PropertyKeyId, ScalarRef, Vertex,
+    VertexId, keys,
+};
+use model_graph::{Reader, ReaderContext, VisibleLabels};
+use store::{Clock, Commit, Deadline, ErrorKind, Lane, Store, Tenant, Timestamp, Write, WriteIds};
+use traversals::{Direction, Numbering, Path, WalkOptions};
+
+/// The property of edges that is their weight.
+pub(crate) const WEIGHT: PropertyKeyId = PropertyKeyId(1);
+/// A text property of vertices and edges.
+pub(crate) const NAME: PropertyKeyId = PropertyKeyId(2);
+
+/// An edge in plain sight.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct PlainEdge {
+    pub(crate) source: i64,
+    pub(crate) target: i64,
+    pub(crate) label: u32,
+    pub(crate) weight: Option<f64>,
+}
+
+/// A graph in plain sight: vertices are numbers; their label is theirs modulo two, plus one.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct PlainGraph {
+    pub(crate) vertices: BTreeSet<i64>,
+    pub(crate) edges: Vec<PlainEdge>,
+}
+
+/// Numbers that look random; the same of the same seed.
+pub(crate) struct Random(u64);
+
+impl Random {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x1234_5678_9abc_def1)
+    }
+
+    pub(crate) fn below(&mut self, end: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0 % end
+    }
+
+    pub(crate) fn vertex(&mut self, count: u64) -> i64 {
+        i64::try_from(self.below(count)).unwrap()
+    }
+
+    pub(crate) fn direction(&mut self) -> Direction {
+        [Direction::Out, Direction::In, Direction::Both][usize::try_from(self.below(3)).unwrap()]
+    }
+}
+
+impl PlainGraph {
+    /// A graph of these edges, all of label 1.
+    pub(crate) fn of(edges: &[(i64, i64)]) -> Self {
+        let mut graph = Self::default();
+        for (source, target) in edges {
+            graph.add(*source, *target, 1, None);
+        }
+        graph
+    }
+
+    pub(crate) fn add(&mut self, source: i64, target: i64, label: u32, weight: Option<f64>) {
+        self.vertices.extend([source, target]);
+        let is_there =
+            self.edges.iter().any(|edge| (edge.source, edge.target, edge.label) == (source, target, label));
+        if !is_there {
+            self.edges.push(PlainEdge { source, target, label, weight });
+        }
+    }
+
+    /// A graph of so many vertices, and at most so many edges of two labels, some with weights.
+    pub(crate) fn random(random: &mut Random, vertices: u64, edges: u64) -> Self {
+        let mut graph = Self::default();
+        graph.vertices.extend(0..i64::try_from(vertices).unwrap());
+        for _ in 0..edges {
+            let (source, target) = (random.vertex(vertices), random.vertex(vertices));
+            let label = 1 + u32::try_from(random.below(2)).unwrap();
+            let weight = (random.below(4) > 0).then(|| random.vertex(9) as f64 / 2.0);
+            graph.add(source, target, label, weight);
+        }
+        graph
+    }
+
+    /// The vertices at the other ends of the edges of one, as a walk takes them: in the order of direction, label and key.
+    pub(crate) fn neighbours(&self, vertex: i64, direction: Direction, label: Option<u32>) -> Vec<i64> {
+        self.hops(vertex, direction, label).into_iter().map(|(other, _)| other).collect()
+    }
+
+    /// The same with what the edges weigh; those that do not say weigh 1.
+    pub(crate) fn hops(&self, vertex: i64, direction: Direction, label: Option<u32>) -> Vec<(i64, f64)> {
+        let side = |is_out: bool| {
+            let mut found: Vec<(u32, i64, f64)> = Vec::new();
+            for edge in self.edges.iter().filter(|edge| label.is_none_or(|label| edge.label == label)) {
+                let (at, other) =
+                    if is_out { (edge.source, edge.target) } else { (edge.target, edge.source) };
+                if at == vertex {
+                    found.push((edge.label, other, edge.weight.unwrap_or(1.0)));
+                }
+            }
+            found.sort_by_key(|(label, other, _)| (*label, *other));
+            found.into_iter().map(|(_, other, weight)| (other, weight)).collect::<Vec<_>>()
+        };
+        match direction {
+            Direction::Out => side(true),
+            Direction::In => side(false),
+            Direction::Both => [side(true), side(false)].concat(),
+        }
+    }
+
+    /// All paths that pass no vertex twice, of at most so many edges, from a vertex on; itself alone first.
+    pub(crate) fn simple_paths(&self, from: i64, direction: Direction, depth: usize) -> Vec<Vec<i64>> {
+        let (mut found, mut at) = (vec![vec![from]], 0);
+        while at < found.len() {
+            let path = found[at].clone();
+            at += 1;
+            if path.len() > depth {
+                continue;
+            }
+            let next: BTreeSet<i64> =
+                self.neighbours(*path.last().unwrap(), direction, None).into_iter().collect();
+            for vertex in next.into_iter().filter(|vertex| !path.contains(vertex)) {
+                found.push([&path[..], &[vertex]].concat());
+            }
+        }
+        found
+    }
+
+    /// It in a store, over so many buckets.
+    pub(crate) async fn store(&self, store: &Store, buckets: u32) -> Reader {
+        let mut rows = Vec::new();
+        for vertex in &self.vertices {
+            let mut properties = PropertiesBuilder::default();
+            properties.put_one(NAME, ScalarRef::Text(if vertex % 3 == 0 { "three" } else { "other" }));
+            let label = LabelId(1 + u32::try_from(vertex.rem_euclid(2)).unwrap());
+            rows.push(vertex_row(VertexId::Number(*vertex), label, properties.finish(), buckets));
+        }
+        for edge in &self.edges {
+            let mut properties = PropertiesBuilder::default();
+            if let Some(weight) = edge.weight {
+                properties.put_one(WEIGHT, ScalarRef::Double(weight));
+            }
+            let ends = (VertexId::Number(edge.source), VertexId::Number(edge.target));
+            rows.extend(edge_rows(ends, LabelId(edge.label), "", properties.finish(), buckets));
+        }
+        stored(store, rows, buckets).await
+    }
+
+    /// It in a store in memory.
+    pub(crate) async fn reader(&self) -> Reader {
+        self.store(&store::testing::memory(Clock::manual(Timestamp(0))), 1).await
+    }
+}
+
+/// A bucket and a row in it.
+pub(crate) type BucketRow = (u32, Write);
+
+pub(crate) fn vertex_row(id: VertexId, label: LabelId, properties: Properties, buckets: u32) -> BucketRow {
+    let vertex = Vertex { id, label, expires: None, properties };
+    let bucket = keys::bucket_of_vertex(&vertex.id.to_key(), buckets);
+    (bucket, Write::PutStamped(keys::vertex(&vertex.id), vertex.to_stored().into()))
+}
+
+pub(crate) fn edge_rows(
+    (source, target): (VertexId, VertexId),
+    label: LabelId,
+    sort_values: &str,
+    properties: Properties,
+    buckets: u32,
+) -> [BucketRow; 2] {
+    let id = EdgeId { source, label, sub_label: label, sort_values: sort_values.into(), target };
+    let edge = Edge { id, expires: None, properties };
+    let bucket = |id: &VertexId| keys::bucket_of_vertex(&id.to_key(), buckets);
+    [
+        (
+            bucket(&edge.id.source),
+            Write::PutStamped(keys::edge(&edge.id, EdgeDirection::Out), edge.to_stored().into()),
+        ),
+        (
+            bucket(&edge.id.target),
+            Write::Put(keys::edge(&edge.id, EdgeDirection::In), edge.to_stored().into()),
+        ),
+    ]
+}
+
+/// These rows in a store, and a graph of two vertex labels and two edge labels read from it.
+pub(crate) async fn stored(store: &Store, rows: Vec<BucketRow>, buckets: u32) -> Reader {
+    let ids = WriteIds::new();
+    for bucket in 0..buckets {
+        let writes: Vec<Write> =
+            rows.iter().filter(|(of, _)| *of == bucket).map(|(_, write)| write.clone()).collect();
+        for some in writes.chunks(1_000) {
+            let commit = || Commit {
+                partition: keys::partition(&Tenant::default(), bucket),
+                write_id: ids.next(),
+                conditions: vec![],
+                writes: some.to_vec(),
+                change: None,
+                reclaims: false,
+            };
+            // The worst store may lose a commit, and says so.
+            while let Err(error) = store.commit_known(commit()).await {
+                assert_eq!(error.kind(), ErrorKind::Conflict);
+            }
+        }
+    }
+    let labels = || [LabelId(1), LabelId(2)];
+    let visible = Arc::new(VisibleLabels::new(labels(), labels()));
+    let context = ReaderContext { graph: Tenant::default(), buckets, visible, now: Timestamp(0) };
+    Reader::new(store, context).unwrap()
+}
+
+/// Options of a walk that may take as long as it likes.
+pub(crate) fn options() -> WalkOptions {
+    WalkOptions::new(Lane::new(1), Deadline::default())
+}
+
+/// The vertex of a number that a walk gave.
+pub(crate) fn number(known: &Numbering, vertex: u32) -> i64 {
+    match known.id(vertex).into_owned() {
+        VertexId::Number(number) => number,
+        other => panic!("{other} is no number"),
+    }
+}
+
+pub(crate) fn numbers(known: &Numbering, vertices: &[u32]) -> Vec<i64> {
+    vertices.iter().map(|vertex| number(known, *vertex)).collect()
+}
+
+/// Paths as vertices in plain sight.
+pub(crate) fn plain_paths(known: &Numbering, paths: &[Path]) -> Vec<Vec<i64>> {
+    paths.iter().map(|path| numbers(known, &path.vertices)).collect()
+}
+
+/// The ids of edges, as source and target in plain sight.
+pub(crate) fn plain_edges(edges: &[EdgeId]) -> Vec<(i64, i64)> {
+    let plain = |id: &VertexId| match id {
+        VertexId::Number(number) => *number,
+        other => panic!("{other} is no number"),
+    };
+    edges.iter().map(|edge| (plain(&edge.source), plain(&edge.target))).collect()
+}
+
+/// Checks random graphs in a store in memory, and in the worst store that keeps the contract, in buckets.
+pub(crate) fn each_graph(
+    graphs: u64,
+    (vertices, edges): (u64, u64),
+    check: impl AsyncFn(&PlainGraph, &Reader, &mut Random) + Copy,
+) {
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
+    runtime.block_on(async {
+        for seed in store::testing::seeds(graphs) {
+            let mut random = Random::new(seed + 1);
+            let graph = PlainGraph::random(&mut random, vertices, edges);
+            let reader = match seed % 4 {
+                0..3 => graph.reader().await,
+                _ => {
+                    let store = store::testing::hostile(Clock::manual(Timestamp(0)), seed);
+                    graph.store(&store, 4).await
+                }
+            };
+            check(&graph, &reader, &mut random).await;
+        }
+    });
+}
