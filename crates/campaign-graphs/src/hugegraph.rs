@@ -7,7 +7,6 @@
 
 pub mod people;
 pub mod rows;
-pub mod rest;
 pub mod stock;
 pub mod requests;
 pub mod checks;
@@ -20,9 +19,6 @@ mod tests;
 use campaign::goals::{Goal, Measure};
 
 pub use family::HugeGraph;
-
-/// The header lines of every request.
-pub const HEADERS: &str = "Content-Type: application/json\r\nAccept: application/json\r\n";
 
 /// What this server set out to reach on two cores, the generator included, every write durable.
 const GOALS: &[Goal] = &[

@@ -10,9 +10,9 @@ use campaign::draws::Draws;
 use campaign::findings::Findings;
 
 use super::requests::Sample;
-use super::rest::{Rest, encoded, parsed};
 use super::rows::Work;
 use super::stock::{Known, Stock};
+use crate::rest::{Rest, encoded, parsed};
 
 /// Elements read back after a load that wrote.
 const READ_BACK: usize = 40;

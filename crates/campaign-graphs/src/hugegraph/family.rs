@@ -1,7 +1,7 @@
 //! The family as the frame runs it.
 
-use anyhow::{Context as _, Result};
-use serde_json::Value as Json;
+use anyhow::{Context as _, Result, bail};
+use serde_json::{Value as Json, json};
 
 use campaign::course::{Course, Ran, with_memory_peak};
 use campaign::executors::open::{Arrivals, run_open};
@@ -17,10 +17,10 @@ use campaign::workloads::Workload;
 
 use super::people::People;
 use super::requests::{Requests, Sample};
-use super::rest::Rest;
 use super::rows::{Arrival, Row, Work, steps_max};
 use super::stock::{Span, Stock};
 use super::{GOALS, checks, figures};
+use crate::rest::Rest;
 
 /// The published stop rule, and that a rate is borne only if the answers keep up.
 const RULE: Rule = Rule { error_share_max: 0.0, p95_ms_max: None, answered_share_min: 0.9 };
@@ -74,7 +74,7 @@ impl Family for HugeGraph {
     fn prepare(&self, bench: &Bench<'_, Row>) -> Result<(Stock, Option<Outcome>)> {
         let Bench { course, row, target, .. } = bench;
         let mut rest = Rest::new(target)?;
-        let label = rest.create_people_schema().context("creating the schema")?;
+        let label = create_schema(&mut rest).context("creating the schema")?;
         let (people, edges) = row.preload(course.profile);
         let seed = (course.seed << 16) | row.stream();
         let mut stock = Stock::new(People::new(seed, people), rest.graph, label);
@@ -237,6 +237,32 @@ fn preload(bench: &Bench<'_, Row>, stock: &mut Stock, (work, count): (Work, u64)
     stage.end(&format!("{} {}; {}", span.count(), work.name(), figures::line(&outcome)));
     note(stock, work, span);
     Ok(outcome)
+}
+
+/// The schema of people who know each other; the id of the label of people.
+fn create_schema(rest: &mut Rest) -> Result<String> {
+    for (name, data_type) in
+        [("name", "TEXT"), ("age", "INT"), ("city", "TEXT"), ("date", "TEXT"), ("weight", "DOUBLE")]
+    {
+        let draft = json!({"name": name, "data_type": data_type, "cardinality": "SINGLE"});
+        rest.create("propertykeys", &draft)?;
+    }
+    rest.create(
+        "vertexlabels",
+        &json!({"name": "person", "id_strategy": "PRIMARY_KEY", "primary_keys": ["name"],
+            "properties": ["name", "age", "city"], "nullable_keys": [], "enable_label_index": true}),
+    )?;
+    rest.create(
+        "edgelabels",
+        &json!({"name": "knows", "source_label": "person", "target_label": "person", "frequency": "SINGLE",
+            "sort_keys": [], "properties": ["date", "weight"], "nullable_keys": [],
+            "enable_label_index": true}),
+    )?;
+    let label = rest.get("/schema/vertexlabels/person")?;
+    match label.get("id") {
+        Some(Json::Number(id)) => Ok(id.to_string()),
+        other => bail!("the label \"person\" has the id {other:?}"),
+    }
 }
 
 /// Writes the first acquaintance alone: its id shows how this server writes them. It is written again with the others.

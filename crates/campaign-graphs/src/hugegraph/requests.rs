@@ -6,10 +6,9 @@ use std::sync::{Mutex, PoisonError};
 use campaign::draws::Draws;
 use campaign::scenario::{Call, Request, Scenario, Seat, Session};
 
-use super::HEADERS;
-use super::rest::encode;
 use super::rows::{Row, Work};
 use super::stock::{Span, Stock};
+use crate::rest::{HEADERS, encode};
 
 /// A request and its answer, to be looked at after the load.
 #[derive(Debug, Clone, PartialEq, Eq)]

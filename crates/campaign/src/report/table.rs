@@ -58,7 +58,11 @@ fn references(row: &RowReport, notes: &[&str]) -> String {
 
 /// The columns that Markdown and the page share: title and cell.
 pub(super) fn columns(row: &RowReport, notes: &[&str]) -> Vec<(&'static str, String)> {
-    if row.points.is_some() { series_columns(row, notes) } else { request_columns(row, notes) }
+    match (row.points, row.job_s) {
+        (Some(_), _) => series_columns(row, notes),
+        (None, Some(_)) => job_columns(row, notes),
+        (None, None) => request_columns(row, notes),
+    }
 }
 
 /// The rate, with its spread if there is one.
@@ -87,6 +91,26 @@ fn series_columns(row: &RowReport, notes: &[&str]) -> Vec<(&'static str, String)
         ("generator CPU ns/point", optional(row.generator_cpu_ns_per_point)),
         ("peak RSS MB in the row", optional(row.row_rss_peak_mb)),
         ("disk bytes/point", optional(row.disk_bytes_per_point)),
+        ("errors", row.errors.to_string()),
+        ("wrong / checked", format!("{} / {}", row.answers_wrong, row.answers_checked)),
+        ("notes", references(row, notes)),
+    ]
+}
+
+/// The columns of rows that are jobs of other things than points.
+fn job_columns(row: &RowReport, notes: &[&str]) -> Vec<(&'static str, String)> {
+    let published = row.published.as_ref();
+    vec![
+        ("row", row.id.clone()),
+        ("job", row.scenario.clone().unwrap_or_default()),
+        ("users", row.users.to_string()),
+        ("published, s", optional(published.and_then(|figures| figures.seconds))),
+        ("ours, s", optional(row.job_s)),
+        ("rate", format!("{} {}", ours(row), row.unit)),
+        ("ours / published, of the rate", optional(row.throughput_to_published)),
+        ("ours / floor", optional(row.floor_ratio)),
+        ("CPU us/op", optional(row.cpu_us_per_op)),
+        ("peak RSS MB in the row", optional(row.row_rss_peak_mb)),
         ("errors", row.errors.to_string()),
         ("wrong / checked", format!("{} / {}", row.answers_wrong, row.answers_checked)),
         ("notes", references(row, notes)),

@@ -1,15 +1,16 @@
-//! What the family asks outside of any load: where the graph is, its schema, and elements read back.
+//! What families ask outside of any load: where the graph is, its schema, and elements read back.
 
+use std::borrow::Cow;
 use std::io::Read as _;
 
 use anyhow::{Context as _, Result, bail, ensure};
-use serde_json::{Value as Json, json};
+use serde_json::Value as Json;
 
 use campaign::probe::Probe;
 use campaign::target::Target;
 
-use super::HEADERS;
-
+/// The header lines of every request.
+pub const HEADERS: &str = "Content-Type: application/json\r\nAccept: application/json\r\n";
 /// Where the graph is, on servers with graph spaces and on older ones.
 const GRAPHS: [&str; 2] = ["/graphspaces/DEFAULT/graphs/hugegraph", "/graphs/hugegraph"];
 /// How the bytes of a gzip stream begin: HugeGraph compresses lists whether or not it was asked to.
@@ -53,9 +54,32 @@ impl Rest {
     ///
     /// If the status is not 200 or the answer is no JSON.
     pub fn get(&mut self, path: &str) -> Result<Json> {
+        let body = self.bytes(path)?;
+        parsed(&body).with_context(|| format!("GET {path}"))
+    }
+
+    /// GETs what is at `path` below the graph, as it came.
+    ///
+    /// # Errors
+    ///
+    /// If the status is not 200.
+    pub fn bytes(&mut self, path: &str) -> Result<Vec<u8>> {
         let (status, body) = self.probe.get(&format!("{}{path}", self.graph))?;
         ensure!(status == 200, "GET {path}: {status} {}", shortened(&body));
-        parsed(&body).with_context(|| format!("GET {path}"))
+        Ok(body)
+    }
+
+    /// Removes everything, the schema too.
+    ///
+    /// # Errors
+    ///
+    /// If it is not accepted.
+    pub fn clear(&mut self) -> Result<()> {
+        let message = encoded("I'm sure to delete all data");
+        let path = format!("{}/clear?confirm_message={message}", self.graph);
+        let (status, body) = self.probe.send("DELETE", &path, b"")?;
+        ensure!((200..300).contains(&status), "DELETE {path}: {status} {}", shortened(&body));
+        Ok(())
     }
 
     /// POSTs `body` to `path` below the graph.
@@ -81,36 +105,6 @@ impl Rest {
             members.insert("check_exist".to_owned(), Json::Bool(false));
         }
         self.post(&format!("/schema/{kind}"), &draft).map(drop)
-    }
-
-    /// The schema of people who know each other; the id of the label of people.
-    ///
-    /// # Errors
-    ///
-    /// If the server refuses a part of it.
-    pub fn create_people_schema(&mut self) -> Result<String> {
-        for (name, data_type) in
-            [("name", "TEXT"), ("age", "INT"), ("city", "TEXT"), ("date", "TEXT"), ("weight", "DOUBLE")]
-        {
-            let draft = json!({"name": name, "data_type": data_type, "cardinality": "SINGLE"});
-            self.create("propertykeys", &draft)?;
-        }
-        self.create(
-            "vertexlabels",
-            &json!({"name": "person", "id_strategy": "PRIMARY_KEY", "primary_keys": ["name"],
-                "properties": ["name", "age", "city"], "nullable_keys": [], "enable_label_index": true}),
-        )?;
-        self.create(
-            "edgelabels",
-            &json!({"name": "knows", "source_label": "person", "target_label": "person", "frequency": "SINGLE",
-                "sort_keys": [], "properties": ["date", "weight"], "nullable_keys": [],
-                "enable_label_index": true}),
-        )?;
-        let label = self.get("/schema/vertexlabels/person")?;
-        match label.get("id") {
-            Some(Json::Number(id)) => Ok(id.to_string()),
-            other => bail!("the label \"person\" has the id {other:?}"),
-        }
     }
 
     /// The number of elements of `label` among `kind` ("vertices" or "edges"), page by page.
@@ -141,15 +135,21 @@ impl Rest {
 ///
 /// If it is none.
 pub fn parsed(body: &[u8]) -> Result<Json> {
+    let body = plain(body);
+    serde_json::from_slice(&body).with_context(|| format!("no JSON: {}", shortened(&body)))
+}
+
+/// The bytes of an answer, inflated if they were compressed; what cannot be inflated comes as it is.
+pub fn plain(body: &[u8]) -> Cow<'_, [u8]> {
     if !body.starts_with(&GZIP) {
-        return serde_json::from_slice(body).with_context(|| format!("no JSON: {}", shortened(body)));
+        return Cow::Borrowed(body);
     }
     let mut plain = Vec::new();
-    flate2::read::GzDecoder::new(body)
-        .take(INFLATED_BYTES_MAX)
-        .read_to_end(&mut plain)
-        .context("inflating")?;
-    serde_json::from_slice(&plain).with_context(|| format!("no JSON: {}", shortened(&plain)))
+    let mut inflated = flate2::read::GzDecoder::new(body).take(INFLATED_BYTES_MAX);
+    match inflated.read_to_end(&mut plain) {
+        Ok(_) => Cow::Owned(plain),
+        Err(_) => Cow::Borrowed(body),
+    }
 }
 
 /// Percent-encodes all but letters, digits and what never needs it.
@@ -179,6 +179,8 @@ fn shortened(body: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use std::io::Write as _;
+
+    use serde_json::json;
 
     use super::*;
 
