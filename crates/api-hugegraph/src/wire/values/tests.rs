@@ -73,6 +73,7 @@ fn values_come_back() {
         (Type::Object, Single, "true", Some("true")),
         (Type::Text, List, "[\"a\",\"a\"]", Some("[\"a\",\"a\"]")),
         (Type::Text, Set, "[\"a\",\"b\",\"a\"]", Some("[\"a\",\"b\"]")),
+        (Type::Double, Set, "[0, -0.0, 1, 0.0, 1.0, \"NaN\", \"NaN\"]", Some("[0.0,1.0,\"NaN\"]")),
         (Type::Int, List, "[]", Some("[]")),
         (Type::Int, List, "[1,\"2\"]", None),
         (Type::Text, Set, "\"a\"", None),
@@ -92,4 +93,13 @@ fn refusals_name_value_and_types() {
     let said = read("\"a\"", &set).unwrap_err();
     let expected = "Invalid property value 'a' for key 'k': Property value must be SET, but got 'a'(String)";
     assert_eq!(said, expected);
+}
+
+/// A look at all values for each would take minutes.
+#[test]
+fn a_large_set_is_read_in_linear_time() {
+    let numbers: Vec<String> = (0..200_000_i64).map(|number| (number / 2).to_string()).collect();
+    let set = key(DataType::Long, Cardinality::Set);
+    let value = read(&format!("[{}]", numbers.join(",")), &set).unwrap();
+    assert_eq!(value.scalars().len(), 100_000);
 }
