@@ -7,6 +7,7 @@
 
 mod entities;
 mod http;
+mod graphs;
 mod languages;
 mod mutate;
 mod ngsi_ld;
@@ -37,6 +38,11 @@ pub const TARGETS: &[Target] = &[
     languages::CONTEXT,
     languages::TIME,
     languages::DURATION,
+    graphs::PREDICATE,
+    graphs::EDGE_ID,
+    graphs::ROW,
+    graphs::ELEMENT,
+    graphs::SCHEMA,
     http::PARAMETERS,
     http::PERCENT,
     http::ROUTE,

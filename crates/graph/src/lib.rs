@@ -11,6 +11,7 @@ pub mod element;
 pub mod keys;
 pub mod analyse;
 pub mod index;
+pub mod condition;
 
 pub use element::{Edge, EdgeView, Vertex, VertexView};
 pub use id::{EdgeId, EdgeIdError, VERTEX_ID_BYTES_MAX, VertexId, VertexIdRef};

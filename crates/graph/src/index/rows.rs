@@ -82,7 +82,7 @@ fn put_words(
 }
 
 /// The words of a stored value: of texts; of several those of all.
-fn words_of(value: ValueRef<'_>) -> Words {
+pub(crate) fn words_of(value: ValueRef<'_>) -> Words {
     let of_scalar = |scalar: ScalarRef<'_>| match scalar {
         ScalarRef::Text(text) => Words::of_text(text),
         _ => Words::default(),
