@@ -103,6 +103,8 @@ impl Votes {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
     use crate::testing::{karate, run, undirected};
 
@@ -122,34 +124,30 @@ mod tests {
     }
 
     #[test]
-    fn at_the_end_each_label_is_one_of_the_most_frequent() {
-        let karate = karate();
-        for seed in 0..20 {
-            let labels = propagate_labels(karate.lists(), LabelOptions { seed, ..OPTIONS }, &run()).unwrap();
-            let again = propagate_labels(karate.lists(), LabelOptions { seed, ..OPTIONS }, &run()).unwrap();
-            assert_eq!(labels, again);
-            assert_eq!(labels.changed, 0.0);
-            for vertex in 0..34 {
-                let count = |group| {
-                    karate
-                        .lists()
-                        .neighbors(vertex)
-                        .iter()
-                        .filter(|&&it| labels.groups.of(it) == group)
-                        .count()
-                };
-                let own = count(labels.groups.of(vertex));
-                assert!((0..labels.groups.count()).all(|group| count(group) <= own));
-            }
-        }
-    }
-
-    #[test]
     fn weights_decide() {
         let out = crate::Adjacency::from_weighted_edges(4, || {
             [(0, 1, 1.0), (1, 0, 1.0), (2, 3, 1.0), (3, 2, 1.0), (0, 3, 9.0), (1, 2, 9.0)].into_iter()
         });
         let labels = propagate_labels(&out.unwrap(), OPTIONS, &run()).unwrap();
         assert_eq!(labels.groups.count(), 1);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases((24 * ProptestConfig::default().cases).div_ceil(256)))]
+
+        #[test]
+        fn at_the_end_each_label_is_one_of_the_most_frequent(seed in any::<u64>()) {
+            let karate = karate();
+            let options = LabelOptions { seed, ..OPTIONS };
+            let labels = propagate_labels(karate.lists(), options, &run()).unwrap();
+            prop_assert_eq!(&labels, &propagate_labels(karate.lists(), options, &run()).unwrap());
+            prop_assert_eq!(labels.changed, 0.0);
+            for vertex in 0..34 {
+                let neighbors = karate.lists().neighbors(vertex);
+                let count = |group| neighbors.iter().filter(|&&it| labels.groups.of(it) == group).count();
+                let own = count(labels.groups.of(vertex));
+                prop_assert!((0..labels.groups.count()).all(|group| count(group) <= own));
+            }
+        }
     }
 }
