@@ -28,7 +28,7 @@ mod tests {
         ("graph", &["lang-time", "store"]),
         ("graph-algorithms", &[]),
         ("model-graph", &["graph", "store"]),
-        ("traversals", &["graph", "model-graph", "store"]),
+        ("traversals", &["graph", "graph-algorithms", "model-graph", "store"]),
         ("api-http", &[]),
         ("api-ngsi-ld", &["api-http", "lang-json", "lang-ngsi-ld", "model-entities", "tenant-contexts"]),
         ("api-tsm", &["api-http", "egress", "lang-json", "lang-time", "model-series"]),

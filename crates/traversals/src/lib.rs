@@ -7,12 +7,15 @@
 //! Parameters are given as clients spell them: -1 is no limit. Each page says what its walk does at its capacity and its limit, and how
 //! vertices of many edges are skipped. [`Measure`] is the same for all of them. A walk ends with [`Error::TimedOut`] at its deadline, and
 //! with [`Error::Memory`] before it takes more than it may; once it is long it goes on in a lane ([`WalkOptions`]).
+//!
+//! Algorithms that look at every edge many times are no walks: [`whole`] reads a graph into memory for them.
 
 mod error;
 mod limits;
 mod filter;
 mod step;
 mod numbering;
+pub mod whole;
 mod marks;
 mod options;
 mod layers;
