@@ -19,6 +19,8 @@
 mod problem;
 #[expect(dead_code, reason = "for the routes of elements and schemas, which follow")]
 mod wire;
+#[expect(dead_code, unused_imports, reason = "for the route of jobs, which follows")]
+mod algorithms;
 mod state;
 mod params;
 mod operation;
