@@ -23,6 +23,17 @@ pub enum Error {
     /// Something of this name is there already.
     #[error("{0} exists already")]
     AlreadyExists(Box<str>),
+    /// A rule of schemas is against it.
+    #[error(transparent)]
+    Schema(graph::schema::SchemaError),
+    /// There are as many as may be.
+    #[error("too many {what}: at most {max}")]
+    TooMany {
+        /// What of.
+        what: &'static str,
+        /// How many there may be.
+        max: usize,
+    },
     /// Other writers kept coming first.
     #[error("too many writers at once on {0}")]
     Contention(Box<str>),

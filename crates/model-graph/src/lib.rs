@@ -1,9 +1,25 @@
 //! The graphs of tenants: their directory, schema, writes, reads, queries and tasks, over the store.
 
 mod error;
+mod keys;
 mod reader;
+mod records;
+mod state;
+mod tasks;
+mod variables;
+mod objects;
+mod handle;
+mod graphs;
 
 pub use error::Error;
+pub use graphs::{DEFAULT_GRAPH, DEFAULT_SPACE, GraphInfo, GraphOptions, Graphs, SpaceInfo};
+pub use handle::{Changed, Graph};
+pub use objects::{OBJECT_BYTES_MAX, OBJECT_PAGE_MAX, Object, ObjectPut, Objects};
 pub use reader::{
     EdgePage, EdgePages, EdgeRef, Reader, ReaderContext, StoredEdge, StoredVertex, VisibleLabels,
 };
+pub use state::GraphState;
+pub use tasks::{
+    TASK_BYTES_MAX, TASK_PAGE_MAX, Task, TaskDraft, TaskId, TaskPage, TaskStatus, TaskWork, Tasks,
+};
+pub use variables::{VARIABLE_BYTES_MAX, VARIABLE_NAME_BYTES_MAX, Variables};

@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use super::drafts::Creation;
 use super::error::SchemaError;
-use super::kinds::SchemaKind;
+use super::kinds::{SchemaKind, SchemaStatus};
 use super::parts::{IndexBase, PartId, SchemaPart};
 use super::{SCHEMA_PARTS_MAX, Schema};
 use crate::mode::GraphMode;
+use crate::numbers::IndexLabelId;
 
 /// What a change of a schema comes to.
 #[derive(Clone, Debug)]
@@ -146,6 +147,18 @@ impl Schema {
         let mut schema = self.clone();
         schema.removed.remove(&id)?;
         Some(SchemaChange { schema, put: Vec::new(), removed: Vec::new(), finished: vec![id] })
+    }
+
+    /// The same schema for a graph without elements: nothing is left to be removed, and all indexes are complete.
+    pub fn as_of_an_empty_graph(&self) -> SchemaChange {
+        let mut schema = self.clone();
+        schema.removed.clear();
+        let indexes: Vec<IndexLabelId> = self.index_labels().map(|index| index.id).collect();
+        if let Some(built) = schema.set_index_status(&indexes, SchemaStatus::Created) {
+            schema = built.schema;
+        }
+        let put = schema.parts().collect();
+        SchemaChange { schema, put, removed: Vec::new(), finished: Vec::new() }
     }
 }
 

@@ -1,0 +1,256 @@
+//! One graph: its schema and what it is set to, its tasks and variables, and readers of its elements.
+
+use std::sync::Arc;
+
+use graph::schema::{
+    Creation, Outcome, Schema, SchemaChange, SchemaError, SchemaKind, SchemaPart, SchemaStatus,
+};
+use graph::{GraphMode, ReadMode};
+use store::{Store, Tenant, Timestamp, WorkQueue};
+
+use crate::records::{BACKOFF, Pending};
+use crate::state::{GraphState, StateStore};
+use crate::tasks::{TaskDraft, TaskId, TaskWork, Tasks};
+use crate::variables::Variables;
+use crate::{Error, Reader, ReaderContext, tasks};
+
+/// What is changed, for errors.
+const SCHEMA: &str = "the schema";
+
+/// One graph.
+#[derive(Debug)]
+pub struct Graph {
+    store: Store,
+    part: Tenant,
+    name: Box<str>,
+    buckets: u32,
+    state: Arc<StateStore>,
+    wanted: Arc<WorkQueue<Tenant>>,
+}
+
+/// A part of the schema after a change.
+#[derive(Clone, Debug)]
+pub struct Changed<T> {
+    /// As it is now.
+    pub part: Arc<T>,
+    /// What is still to be done for it.
+    pub task: Option<TaskId>,
+}
+
+impl Graph {
+    pub(crate) fn new(
+        (store, part): (Store, Tenant),
+        name: &str,
+        buckets: u32,
+        wanted: Arc<WorkQueue<Tenant>>,
+    ) -> Self {
+        let state = Arc::new(StateStore::new(store.clone(), &part));
+        Self { store, part, name: name.into(), buckets, state, wanted }
+    }
+
+    /// Its name in its graph space.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The part of its tenant that it is.
+    pub fn part(&self) -> &Tenant {
+        &self.part
+    }
+
+    /// Over how many buckets its vertices are spread.
+    pub fn buckets(&self) -> u32 {
+        self.buckets
+    }
+
+    /// The store that it lies in.
+    pub fn store(&self) -> &Store {
+        &self.store
+    }
+
+    /// Its tasks.
+    pub fn tasks(&self) -> Tasks {
+        Tasks::new(self.state.clone())
+    }
+
+    /// Its variables.
+    pub fn variables(&self) -> Variables {
+        Variables::new(self.state.clone())
+    }
+
+    /// The schema, and what the graph is set to. Cost: a cached look-up; on a store that may lag a round to other nodes. All is read where
+    /// it has changed.
+    ///
+    /// # Errors
+    ///
+    /// If the store refuses, or what it has is damaged.
+    pub async fn state(&self) -> Result<Arc<GraphState>, Error> {
+        self.state.get().await
+    }
+
+    /// The graph as it is now. Cost: that of [`Graph::state`] and of a snapshot.
+    ///
+    /// # Errors
+    ///
+    /// If the store refuses.
+    pub async fn reader(&self, now: Timestamp) -> Result<Reader, Error> {
+        let visible = self.state().await?.visible.clone();
+        let context = ReaderContext { graph: self.part.clone(), buckets: self.buckets, visible, now };
+        Reader::new(&self.store, context)
+    }
+
+    /// Makes, appends to or eliminates from a part of the schema, as `think` says of the newest one; `created` is the moment as JSON
+    /// text. An index that is to be filled, and one that a new one makes superfluous, become tasks. Cost: one commit.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Schema`]; [`Error::Contention`]; if the store refuses.
+    pub async fn change_schema<T>(
+        &self,
+        (created, now): (&str, Timestamp),
+        think: impl Fn(&Schema, &Creation<'_>) -> Result<Outcome<T>, SchemaError>,
+    ) -> Result<Changed<T>, Error> {
+        self.change(now, |state| {
+            let creation = Creation { graph: &self.name, mode: state.mode, created };
+            let Outcome { part, change } = think(&state.schema, &creation)?;
+            Ok((part, change))
+        })
+        .await
+        .map(|(part, task)| Changed { part, task })
+    }
+
+    /// Removes a part of the schema, as `think` says of the newest one. Its elements are hidden from then on; a task removes them, if there
+    /// can be any. Cost: one commit.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Schema`]; [`Error::Contention`]; if the store refuses.
+    pub async fn remove_from_schema(
+        &self,
+        now: Timestamp,
+        think: impl Fn(&Schema) -> Result<SchemaChange, SchemaError>,
+    ) -> Result<Option<TaskId>, Error> {
+        let ((), task) = self.change(now, |state| Ok(((), Some(think(&state.schema)?)))).await?;
+        Ok(task)
+    }
+
+    /// Has an index built anew, or all of a label: queries do without them until that is done. Cost: one commit.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Schema`]; [`Error::Contention`]; if the store refuses.
+    pub async fn rebuild_indexes(
+        &self,
+        kind: SchemaKind,
+        name: &str,
+        now: Timestamp,
+    ) -> Result<TaskId, Error> {
+        let mut attempts = BACKOFF.attempts();
+        while attempts.next().await {
+            let state = self.state().await?;
+            let indexes = state.schema.indexes_to_rebuild(kind, name).map_err(Error::Schema)?;
+            let draft = TaskDraft {
+                name: format!("{kind}:{name}").into(),
+                kind: REBUILD_INDEX.into(),
+                input: "".into(),
+                work: TaskWork::Build(indexes.clone()),
+            };
+            let change = state.schema.set_index_status(&indexes, SchemaStatus::Rebuilding);
+            let Some(change) = change else {
+                let id = self.tasks().create(draft, now).await?;
+                self.note_work();
+                return Ok(id);
+            };
+            let mut pending = Pending::default();
+            let ids = tasks::add(self.state.records(), &mut pending, &[draft], now).await?;
+            if let Some(id) = ids.first()
+                && self.state.commit(&state, change, pending).await?
+            {
+                self.note_work();
+                return Ok(*id);
+            }
+        }
+        Err(attempts.exhausted(SCHEMA).into())
+    }
+
+    /// Sets how the graph takes writes. Cost: one commit.
+    ///
+    /// # Errors
+    ///
+    /// If the store refuses.
+    pub async fn set_mode(&self, mode: GraphMode) -> Result<(), Error> {
+        self.state.set_mode(mode).await
+    }
+
+    /// Sets which properties the graph reads. Cost: one commit.
+    ///
+    /// # Errors
+    ///
+    /// If the store refuses.
+    pub async fn set_read_mode(&self, read_mode: ReadMode) -> Result<(), Error> {
+        self.state.set_read_mode(read_mode).await
+    }
+
+    pub(crate) fn state_store(&self) -> &StateStore {
+        &self.state
+    }
+
+    /// Has whoever runs tasks look here.
+    pub(crate) fn note_work(&self) {
+        self.wanted.note(&self.part, || ());
+    }
+
+    /// Changes the schema, in one commit with the tasks that follow; answers with one of them.
+    async fn change<T>(
+        &self,
+        now: Timestamp,
+        think: impl Fn(&GraphState) -> Result<(T, Option<SchemaChange>), SchemaError>,
+    ) -> Result<(T, Option<TaskId>), Error> {
+        let mut attempts = BACKOFF.attempts();
+        while attempts.next().await {
+            let state = self.state().await?;
+            let (answer, change) = think(&state).map_err(Error::Schema)?;
+            let Some(change) = change else { return Ok((answer, None)) };
+            let mut pending = Pending::default();
+            let drafts = follow_ups(&state.schema, &change);
+            let ids = tasks::add(self.state.records(), &mut pending, &drafts, now).await?;
+            if self.state.commit(&state, change, pending).await? {
+                if !ids.is_empty() {
+                    self.note_work();
+                }
+                return Ok((answer, ids.last().copied()));
+            }
+        }
+        Err(attempts.exhausted(SCHEMA).into())
+    }
+}
+
+/// The kind of tasks that remove what a removed part of the schema left.
+pub(crate) const REMOVE_SCHEMA: &str = "remove_schema";
+/// The kind of tasks that fill indexes.
+const REBUILD_INDEX: &str = "rebuild_index";
+
+/// What is to be done after a change of the schema; the one that clients ask for last.
+fn follow_ups(old: &Schema, change: &SchemaChange) -> Vec<TaskDraft> {
+    let mut drafts = Vec::new();
+    let left: Vec<&SchemaPart> = change.removed.iter().filter(|part| part.leaves_rows()).collect();
+    if let Some(last) = left.last() {
+        let parts = left.iter().map(|part| part.id()).collect();
+        drafts.push(draft(last, REMOVE_SCHEMA, TaskWork::Remove(parts)));
+    }
+    for part in &change.put {
+        if let SchemaPart::IndexLabel(index) = part
+            && index.status == SchemaStatus::Creating
+            && old.index_label(index.id).is_none()
+        {
+            drafts.push(draft(part, REBUILD_INDEX, TaskWork::Build(vec![index.id])));
+        }
+    }
+    drafts
+}
+
+fn draft(part: &SchemaPart, kind: &str, work: TaskWork) -> TaskDraft {
+    let (id, name) = (part.id(), part.name());
+    let name = format!("{}:{}:{name}", id.kind, id.number);
+    TaskDraft { name: name.into(), kind: kind.into(), input: "".into(), work }
+}

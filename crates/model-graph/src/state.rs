@@ -1,0 +1,177 @@
+//! The schema of one graph as it is stored, and what the graph is set to: read at the cost of a cached look-up, changed in one commit.
+//!
+//! Invariant: the row of the state is written with each change of the schema, so that its version is that of the schema. A part
+//! that is removed becomes, in the same commit, one whose elements and rows are to be removed; none of its kind gets its
+//! number before that is done, or after.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use graph::schema::{Numbers, PartId, Schema, SchemaChange, SchemaPart};
+use graph::{GraphMode, Malformed, ReadMode};
+use parking_lot::RwLock;
+use store::{Condition, Stamp, Tenant, Write};
+
+use crate::records::{BACKOFF, Pending, Records, damaged};
+use crate::{Error, VisibleLabels, keys};
+
+/// What is changed, for errors.
+const SCHEMA: &str = "the schema";
+/// Bytes before the numbers: mode and read mode.
+const HEAD: usize = 2;
+
+/// A graph's schema and what it is set to, at one moment.
+#[derive(Clone, Debug)]
+pub struct GraphState {
+    /// The schema.
+    pub schema: Arc<Schema>,
+    /// The labels whose elements are seen.
+    pub visible: Arc<VisibleLabels>,
+    /// How it takes writes.
+    pub mode: GraphMode,
+    /// Which properties it reads.
+    pub read_mode: ReadMode,
+    /// Its version; `None` before the first change.
+    version: Option<Stamp>,
+}
+
+impl GraphState {
+    fn new(schema: Schema, (mode, read_mode): (GraphMode, ReadMode), version: Option<Stamp>) -> Self {
+        let vertices = schema.vertex_labels().map(|label| label.id);
+        let edges = schema.edge_labels().map(|label| label.id);
+        let visible = Arc::new(VisibleLabels::new(vertices, edges));
+        Self { schema: Arc::new(schema), visible, mode, read_mode, version }
+    }
+}
+
+/// Where the schema of one graph is stored, and its newest state as this process knows it.
+#[derive(Debug)]
+pub(crate) struct StateStore {
+    records: Records,
+    cached: RwLock<Arc<GraphState>>,
+}
+
+impl StateStore {
+    pub(crate) fn new(store: store::Store, graph: &Tenant) -> Self {
+        let empty = GraphState::new(Schema::default(), (GraphMode::None, ReadMode::OltpOnly), None);
+        Self { records: Records::new(store, graph), cached: RwLock::new(Arc::new(empty)) }
+    }
+
+    pub(crate) fn records(&self) -> &Records {
+        &self.records
+    }
+
+    /// The newest state. Cost: a cached look-up, or a round to other nodes; all parts are read where it has changed.
+    pub(crate) async fn get(&self) -> Result<Arc<GraphState>, Error> {
+        let version = self.records.get(&keys::state()).await?.map(|row| row.stamp);
+        let cached = self.cached.read().clone();
+        if cached.version == version {
+            return Ok(cached);
+        }
+        let read = Arc::new(self.read().await?);
+        *self.cached.write() = read.clone();
+        Ok(read)
+    }
+
+    async fn read(&self) -> Result<GraphState, Error> {
+        let records = &self.records;
+        records
+            .at_one_moment(async |snapshot| {
+                let Some(row) = records.get_in(snapshot, &keys::state()).await? else {
+                    let modes = (GraphMode::None, ReadMode::OltpOnly);
+                    return Ok(GraphState::new(Schema::default(), modes, None));
+                };
+                let (modes, numbers) = parse(&row.value).map_err(|_| damaged("the state of a graph"))?;
+                let parts = read_parts(&records.all(snapshot, keys::parts()).await?)?;
+                let removed = read_parts(&records.all(snapshot, keys::all_removed()).await?)?;
+                let schema = Schema::assemble(parts, removed, numbers)
+                    .map_err(|_| damaged("the schema of a graph"))?;
+                Ok(GraphState::new(schema, modes, Some(row.stamp)))
+            })
+            .await
+    }
+
+    /// Stores a change of the schema, and what else is to be in its commit; `false` if another writer came first. Cost: one commit.
+    pub(crate) async fn commit(
+        &self,
+        state: &GraphState,
+        change: SchemaChange,
+        mut pending: Pending,
+    ) -> Result<bool, Error> {
+        let put = |part: &SchemaPart| Write::Put(keys::part(part.id()), part.to_bytes().into());
+        pending.writes.extend(change.put.iter().map(put));
+        for part in &change.removed {
+            pending.writes.push(Write::Delete(keys::part(part.id())));
+            if part.leaves_rows() {
+                pending.writes.push(Write::Put(keys::removed(part.id()), part.to_bytes().into()));
+            }
+        }
+        pending.writes.extend(change.finished.iter().map(|id| Write::Delete(keys::removed(*id))));
+        self.put(state, GraphState::new(change.schema, (state.mode, state.read_mode), None), pending).await
+    }
+
+    /// Sets how the graph takes writes.
+    pub(crate) async fn set_mode(&self, mode: GraphMode) -> Result<(), Error> {
+        self.set(|state| GraphState { mode, ..state }).await
+    }
+
+    /// Sets which properties the graph reads.
+    pub(crate) async fn set_read_mode(&self, read_mode: ReadMode) -> Result<(), Error> {
+        self.set(|state| GraphState { read_mode, ..state }).await
+    }
+
+    async fn set(&self, change: impl Fn(GraphState) -> GraphState) -> Result<(), Error> {
+        let mut attempts = BACKOFF.attempts();
+        while attempts.next().await {
+            let state = self.get().await?;
+            if self.put(&state, change(GraphState::clone(&state)), Pending::default()).await? {
+                return Ok(());
+            }
+        }
+        Err(attempts.exhausted(SCHEMA).into())
+    }
+
+    async fn put(
+        &self,
+        state: &GraphState,
+        mut becomes: GraphState,
+        mut pending: Pending,
+    ) -> Result<bool, Error> {
+        let key = keys::state();
+        pending.writes.push(Write::PutStamped(key.clone(), stored(&becomes)));
+        pending.conditions.push(match state.version {
+            None => Condition::Absent(key),
+            Some(version) => Condition::Version(key, version),
+        });
+        becomes.version = self.records.commit(pending).await?;
+        if becomes.version.is_none() {
+            return Ok(false);
+        }
+        *self.cached.write() = Arc::new(becomes);
+        Ok(true)
+    }
+}
+
+fn read_parts(rows: &[(Bytes, Bytes)]) -> Result<Vec<SchemaPart>, Error> {
+    let read = |(key, value): &(Bytes, Bytes)| {
+        let id: PartId = keys::part_of_key(key).ok_or_else(|| damaged("the key of a part of a schema"))?;
+        SchemaPart::parse(id, value).map_err(|_| damaged("a part of a schema"))
+    };
+    rows.iter().map(read).collect()
+}
+
+fn stored(state: &GraphState) -> Bytes {
+    let mut out = vec![state.mode.code(), state.read_mode.code()];
+    out.extend(state.schema.numbers().to_bytes());
+    out.into()
+}
+
+type Modes = (GraphMode, ReadMode);
+
+fn parse(bytes: &[u8]) -> Result<(Modes, Numbers), Malformed> {
+    let (head, numbers) = bytes.split_at_checked(HEAD).ok_or(Malformed)?;
+    let [mode, read_mode] = *head else { return Err(Malformed) };
+    let mode = GraphMode::from_code(mode).ok_or(Malformed)?;
+    let read_mode = ReadMode::from_code(read_mode).ok_or(Malformed)?;
+    Ok(((mode, read_mode), Numbers::parse(numbers)?))
+}
