@@ -102,7 +102,7 @@ fn job_columns(row: &RowReport, notes: &[&str]) -> Vec<(&'static str, String)> {
     let published = row.published.as_ref();
     vec![
         ("row", row.id.clone()),
-        ("job", row.scenario.clone().unwrap_or_default()),
+        ("job", row.scenario.as_deref().unwrap_or("").to_owned()),
         ("users", row.users.to_string()),
         ("published, s", optional(published.and_then(|figures| figures.seconds))),
         ("ours, s", optional(row.job_s)),

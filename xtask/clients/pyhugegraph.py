@@ -1,0 +1,149 @@
+"""pyhugegraph, the client of HugeGraph's project (package hugegraph-python), against a running server: `pyhugegraph.py URL`.
+
+It does what its users do with a graph: a schema, vertices and edges one by one and in batches, lists by label and property in pages,
+traversers, variables, tasks, and removals; by the paths of graph spaces, and by the older ones.
+"""
+
+import sys
+import time
+
+from pyhugegraph.client import PyHugeClient
+from pyhugegraph.utils.exceptions import NotFoundError, ServerError
+
+
+def check(what, got, expected):
+    assert got == expected, f"{what}: got {got!r}, expected {expected!r}"
+
+
+def fails(what, error, call, text=""):
+    try:
+        call()
+    except error as found:
+        assert text in str(found), f"{what}: {found}"
+        return
+    raise AssertionError(f"{what}: no {error.__name__}")
+
+
+def wait_for(client, task):
+    for _ in range(500):
+        found = client.task().get_task(task)
+        if found["task_status"] in ("success", "failed", "cancelled"):
+            return check("status of the task", found["task_status"], "success")
+        time.sleep(0.02)
+    raise AssertionError(f"task {task} does not end")
+
+
+def schema(client):
+    core = client.version().version()["versions"]["core"]
+    assert tuple(int(part) for part in core.split(".")[:3]) >= (1, 7, 0), core
+    schema = client.schema()
+    for _ in range(2):  # The second time, all of it is there.
+        schema.propertyKey("name").asText().ifNotExist().create()
+        schema.propertyKey("age").asInt().ifNotExist().create()
+        schema.propertyKey("city").asText().ifNotExist().create()
+        schema.propertyKey("weight").asDouble().ifNotExist().create()
+        schema.vertexLabel("person").properties("name", "age", "city").usePrimaryKeyId().primaryKeys("name").nullableKeys("city").ifNotExist().create()
+        schema.vertexLabel("place").properties("name").useCustomizeNumberId().ifNotExist().create()
+        schema.edgeLabel("knows").link("person", "person").properties("weight").singleTime().ifNotExist().create()
+        schema.edgeLabel("lives").sourceLabel("person").targetLabel("place").ifNotExist().create()
+        schema.indexLabel("personByCity").onV("person").by("city").secondary().ifNotExist().create()
+        schema.indexLabel("personByAge").onV("person").by("age").range().ifNotExist().create()
+    person = schema.getVertexLabel("person")
+    check("primary keys", (person.name, person.primaryKeys), ("person", ["name"]))
+    check("names of keys", sorted(key.name for key in schema.getPropertyKeys()), ["age", "city", "name", "weight"])
+    check("relations", sorted(schema.getRelations()), ["person--knows-->person", "person--lives-->place"])
+    check("parts of the schema", sorted(schema.getSchema()), ["edgelabels", "indexlabels", "propertykeys", "vertexlabels"])
+    assert "propertyKey" in schema.getSchema("groovy")["schema"]
+    fails("a label that is not there", NotFoundError, lambda: schema.getVertexLabel("nobody"))
+
+
+def elements(client):
+    graph = client.graph()
+    amara = graph.addVertex("person", {"name": "amara", "age": 41, "city": "Lagos"})
+    assert amara.id.endswith(":amara"), amara.id
+    bilal = graph.addVertex("person", {"name": "bilal", "age": 19})
+    lagos = graph.addVertex("place", {"name": "Lagos"}, id=7)
+    check("an id that was given", lagos.id, 7)
+    knows = graph.addEdge("knows", amara.id, bilal.id, {"weight": 0.5})
+    lives = graph.addEdge("lives", amara.id, lagos.id, {})
+    check("the ends of an edge", (knows.outV, knows.inV, lives.inV), (amara.id, bilal.id, 7))
+    found = graph.getVertexById(amara.id)
+    check("properties", found.properties, {"name": "amara", "age": 41, "city": "Lagos"})
+    check("an edge by its id", graph.getEdgeById(knows.id).properties, {"weight": 0.5})
+
+    check("appended", graph.appendVertex(bilal.id, {"city": "Oran"}).properties["city"], "Oran")
+    assert "city" not in graph.eliminateVertex(bilal.id, {"city": "Oran"}).properties
+    check("appended to an edge", graph.appendEdge(knows.id, {"weight": 0.75}).properties["weight"], 0.75)
+    check("by ids", [vertex.id for vertex in graph.getVerticesById([amara.id, 7])], [amara.id, 7])
+    check("edges by ids", [edge.id for edge in graph.getEdgesById([knows.id])], [knows.id])
+    edges, page = graph.getEdgeByPage(vertex_id=amara.id, direction="OUT", limit=10)
+    check("edges of a vertex", (sorted(edge.label for edge in edges), page), (["knows", "lives"], None))
+
+    fails("an unknown label", ServerError, lambda: graph.addVertex("nobody", {}), "Undefined vertex label: 'nobody'")
+    fails("an unknown key", ServerError, lambda: graph.addVertex("person", {"name": "x", "age": 1, "no": 1}), "Undefined property key: 'no'")
+    fails("an edge into nothing", ServerError, lambda: graph.addEdge("lives", amara.id, 999999999, {}), "Invalid vertex id '999999999'")
+    graph.removeEdgeById(lives.id)
+    graph.removeVertexById(7)
+    fails("a vertex that was removed", NotFoundError, lambda: graph.getVertexById(7))
+
+
+def batches(client):
+    graph = client.graph()
+    names = [f"p{number:03}" for number in range(300)]
+    people = graph.addVertices([["person", {"name": name, "age": 20 + number % 50, "city": f"city{number % 3}"}] for number, name in enumerate(names)])
+    ids = [vertex.id for vertex in people]
+    check("ids in order", [id.split(":")[1] for id in ids], names)
+    # A ring.
+    edges = graph.addEdges([["knows", one, other, "person", "person", {"weight": 1.0}] for one, other in zip(ids, ids[1:] + ids[:1])])
+    check("edges", len(edges), 300)
+
+    found, page, pages = [], None, 0
+    while True:
+        some, page = graph.getVertexByPage("person", 70, page)
+        found, pages = found + some, pages + 1
+        if not page:
+            break
+    check("vertices in pages", (len(found), len({vertex.id for vertex in found})), (302, 302))
+    assert pages >= 5, pages
+    check("by a property", len(graph.getVertexByCondition("person", 1000, properties={"city": "city1"})), 100)
+    check("by a range", len(graph.getVertexByCondition("person", 1000, properties={"age": "P.gte(69)"})), 6)
+
+    walk = client.traverser()
+    check("k-out", sorted(walk.k_out(ids[0], 2)["vertices"]), sorted([ids[2], ids[298]]))
+    check("k-neighbor", sorted(walk.k_neighbor(ids[0], 2)["vertices"]), sorted([ids[1], ids[2], ids[298], ids[299]]))
+    check("shortest path", walk.shortest_path(ids[0], ids[3], 5)["path"], ids[:4])
+    check("all shortest paths", len(walk.all_shortest_paths(ids[0], ids[3], 5)["paths"]), 1)
+    check("lightest path", walk.weighted_shortest_path(ids[0], ids[3], "weight", 5)["path"]["vertices"], ids[:4])
+    check("same neighbours", walk.same_neighbors(ids[0], ids[2])["same_neighbors"], [ids[1]])
+    check("rings", walk.rings(ids[0], 5)["rings"], [])
+    check("crosspoints", bool(walk.crosspoints(ids[0], ids[2], 2)["crosspoints"]), True)
+
+
+def variables(client):
+    variable = client.variable()
+    variable.set("owner", "amara")
+    check("a variable", variable.get("owner"), {"owner": "amara"})
+    check("all variables", variable.all(), {"owner": "amara"})
+    variable.remove("owner")
+    fails("a variable that was removed", NotFoundError, lambda: variable.get("owner"))
+
+
+def removals(client):
+    graph, schema = client.graph(), client.schema()
+    amara = graph.addVertex("person", {"name": "amara", "age": 41, "city": "Lagos"})
+    graph.removeVertexById(amara.id)
+    schema.edgeLabel("knows").remove()
+    schema.indexLabel("personByCity").remove()
+    for task in client.task().list_tasks(limit=100)["tasks"]:
+        wait_for(client, task["id"])
+    check("edges left", graph.getEdgeByPage(limit=10)[0], [])
+    check("labels left", [label.name for label in schema.getEdgeLabels()], ["lives"])
+    client.graphs().clear_graph_all_data()
+    check("keys left", schema.getPropertyKeys() or [], [])
+
+
+for space in (None, "DEFAULT"):
+    CLIENT = PyHugeClient(sys.argv[1], "hugegraph", user="admin", pwd="pa", graphspace=space)
+    for part in (schema, elements, batches, variables, removals):
+        part(CLIENT)
+        print(f"ok: pyhugegraph, {part.__name__}" + (f", graph space {space}" if space else ""))
