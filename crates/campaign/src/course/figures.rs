@@ -67,7 +67,7 @@ pub fn add_setup_errors(report: &mut RowReport, prepared: &Outcome) {
 }
 
 /// Adds what the frame knows: the checks, memory, the floor, and the ratios.
-pub(crate) fn complete(report: &mut RowReport, ran: &Ran<'_>) {
+pub fn complete(report: &mut RowReport, ran: &Ran<'_>) {
     report.answers_checked = ran.findings.checked;
     report.answers_wrong = ran.findings.wrong;
     report.wrong_examples.clone_from(&ran.findings.examples);
