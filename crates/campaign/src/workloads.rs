@@ -105,7 +105,7 @@ mod tests {
     fn check(beginnings: &str, expected: &[&str]) {
         let rows = ["A-C1", "A-C2", "A-P1", "A-P1-compact"].map(str::to_owned).to_vec();
         let selection = Selection { family: "toy".to_owned(), title: "Toy".to_owned(), rows };
-        let found = selection.narrowed(beginnings).map(|selection| selection.rows).unwrap_or_default();
+        let found = selection.narrowed(beginnings).map_or_else(|_| Vec::new(), |selection| selection.rows);
         assert_eq!(found, expected, "{beginnings}");
     }
 

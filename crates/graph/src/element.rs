@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! vertex = byte form, [i64 expiry], varint label, properties       an edge has its label in its key
-//! edge   = byte form, [i64 expiry], properties
-//! form   = 1 (the version), 0x80: there is an expiry (milliseconds since 1970)
+//! edge   = byte form, [i64 expiry], [u64 life], properties
+//! form   = 1 (the version), 0x80: there is an expiry (milliseconds since 1970), 0x40: there is a life (keys.rs: pointers)
 //! ```
 
 use store::wire::{Malformed, Reader, put_i64, put_varint};
@@ -13,6 +13,8 @@ use crate::{EdgeId, LabelId, Properties, PropertiesRef, VertexId};
 const VERSION: u8 = 1;
 /// Marks that it expires.
 const EXPIRES: u8 = 0x80;
+/// Marks that an edge is pointed at from another partition.
+const LIVES: u8 = 0x40;
 
 /// A vertex.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -54,6 +56,8 @@ pub struct VertexView<'a> {
 pub struct EdgeView<'a> {
     /// When it ends, in milliseconds since 1970.
     pub expires: Option<i64>,
+    /// What tells it from an earlier edge of the same id, where a row in another partition points at it.
+    pub life: Option<u64>,
     /// Its properties.
     pub properties: PropertiesRef<'a>,
 }
@@ -61,32 +65,37 @@ pub struct EdgeView<'a> {
 /// Appends the header of a vertex; its properties follow.
 #[inline]
 pub fn put_vertex_header(out: &mut Vec<u8>, label: LabelId, expires: Option<i64>) {
-    put_form(out, expires);
+    put_form(out, expires, 0);
     put_varint(out, label.0.into());
 }
 
 /// Appends the header of an edge; its properties follow.
 #[inline]
-pub fn put_edge_header(out: &mut Vec<u8>, expires: Option<i64>) {
-    put_form(out, expires);
+pub fn put_edge_header(out: &mut Vec<u8>, expires: Option<i64>, life: Option<u64>) {
+    put_form(out, expires, if life.is_some() { LIVES } else { 0 });
+    if let Some(life) = life {
+        out.extend_from_slice(&life.to_le_bytes());
+    }
 }
 
-fn put_form(out: &mut Vec<u8>, expires: Option<i64>) {
+fn put_form(out: &mut Vec<u8>, expires: Option<i64>, lives: u8) {
     match expires {
-        None => out.push(VERSION),
+        None => out.push(VERSION | lives),
         Some(moment) => {
-            out.push(VERSION | EXPIRES);
+            out.push(VERSION | EXPIRES | lives);
             put_i64(out, moment);
         }
     }
 }
 
-fn take_form(reader: &mut Reader<'_>) -> Result<Option<i64>, Malformed> {
+/// The form, and the expiry if there is one.
+fn take_form(reader: &mut Reader<'_>) -> Result<(u8, Option<i64>), Malformed> {
     let form = reader.byte()?;
-    if form & !EXPIRES != VERSION {
+    if form & !(EXPIRES | LIVES) != VERSION {
         return Err(Malformed);
     }
-    if form & EXPIRES == 0 { Ok(None) } else { reader.i64().map(Some) }
+    let expires = if form & EXPIRES == 0 { None } else { Some(reader.i64()?) };
+    Ok((form, expires))
 }
 
 impl<'a> VertexView<'a> {
@@ -98,7 +107,10 @@ impl<'a> VertexView<'a> {
     #[inline]
     pub fn parse(stored: &'a [u8]) -> Result<Self, Malformed> {
         let mut reader = Reader::new(stored);
-        let expires = take_form(&mut reader)?;
+        let (form, expires) = take_form(&mut reader)?;
+        if form & LIVES != 0 {
+            return Err(Malformed);
+        }
         let label = LabelId(reader.varint_u32()?);
         Ok(Self { label, expires, properties: PropertiesRef::of_bytes(reader.rest()) })
     }
@@ -119,8 +131,9 @@ impl<'a> EdgeView<'a> {
     #[inline]
     pub fn parse(stored: &'a [u8]) -> Result<Self, Malformed> {
         let mut reader = Reader::new(stored);
-        let expires = take_form(&mut reader)?;
-        Ok(Self { expires, properties: PropertiesRef::of_bytes(reader.rest()) })
+        let (form, expires) = take_form(&mut reader)?;
+        let life = if form & LIVES == 0 { None } else { Some(u64::from_le_bytes(reader.array()?)) };
+        Ok(Self { expires, life, properties: PropertiesRef::of_bytes(reader.rest()) })
     }
 
     /// Whether it has ended.
@@ -153,8 +166,13 @@ impl Vertex {
 impl Edge {
     /// As it is stored, at both of its ends.
     pub fn to_stored(&self) -> Vec<u8> {
-        let mut stored = Vec::with_capacity(16 + self.properties.as_ref().as_bytes().len());
-        put_edge_header(&mut stored, self.expires);
+        self.to_stored_of_life(None)
+    }
+
+    /// As it is stored where a row in another partition points at it, with this life.
+    pub fn to_stored_of_life(&self, life: Option<u64>) -> Vec<u8> {
+        let mut stored = Vec::with_capacity(20 + self.properties.as_ref().as_bytes().len());
+        put_edge_header(&mut stored, self.expires, life);
         stored.extend_from_slice(self.properties.as_ref().as_bytes());
         stored
     }
@@ -165,7 +183,7 @@ impl Edge {
     ///
     /// If the bytes are malformed.
     pub fn of_stored(id: EdgeId, stored: &[u8]) -> Result<Self, Malformed> {
-        let EdgeView { expires, properties } = EdgeView::parse(stored)?;
+        let EdgeView { expires, properties, .. } = EdgeView::parse(stored)?;
         Ok(Self { id, expires, properties: Properties::of_bytes(properties.as_bytes()) })
     }
 }

@@ -1,7 +1,7 @@
 //! Ids of vertices and edges: as values, as text, and as parts of keys.
 
-mod edge;
 mod spliced;
+mod edge;
 #[cfg(test)]
 mod tests;
 

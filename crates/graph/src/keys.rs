@@ -10,18 +10,20 @@
 //! graph/{graph}/{bucket}   x index_label value..                              the row of an element: a UNIQUE index; stamped
 //! graph/{graph}/{bucket}   T expiry row                                       nothing    finds what expires: the row of a vertex or edge
 //! graph/{graph}/{bucket}   r vertex                                           nothing    its edges are being removed; stamped
+//! graph-pointers/{graph}/{bucket}   E target label sub_label sort 00 source life   nothing    points at an edge of another bucket
 //! ```
 //!
 //! A vertex in a key is its id (`id.rs`), which ends itself; labels are four bytes, big-endian. So all edges of a vertex in one direction are one range,
 //! and those of a label a part of it. Sort values are text, escaped.
 //!
 //! The bucket of a vertex is that of its id's bytes in keys, of those that the graph has. Edges lie in the bucket of the vertex that is first in
-//! the key.
+//! the key. Where source and target lie in different buckets, the row at the target is a *pointer*: it goes ahead of the commit of the edge, names the edge's life
+//! (eight bytes), and counts only while the edge is there and is of this life.
 
 use std::borrow::Cow;
 
 use bytes::Bytes;
-use store::key::{Reader, put_i64, put_text, put_u32};
+use store::key::{Reader, put_i64, put_text, put_u32, put_u64};
 use store::{Model, Partition, Range, Space, SpaceKind, Tenant, bucket_of};
 
 use crate::id::{split_key, text_prefix_key};
@@ -31,6 +33,8 @@ use crate::{EdgeId, IndexLabelId, LabelId, VertexId, VertexIdRef};
 pub const MODEL: Model = Model { id: 3, name: "graph" };
 /// Vertices, edges, and the rows that find them.
 pub const GRAPH: Space = Space { id: 64, kind: SpaceKind::Commit, name: "graph" };
+/// Rows at the target of edges whose source is in another bucket.
+pub const POINTERS: Space = Space { id: 66, kind: SpaceKind::Append, name: "graph-pointers" };
 
 const VERTEX: u8 = b'v';
 const OUT_EDGE: u8 = b'e';
@@ -71,6 +75,24 @@ impl EdgeDirection {
 /// A bucket of a graph.
 pub fn partition(graph: &Tenant, bucket: u32) -> Partition {
     Partition { tenant: graph.clone(), space: GRAPH, bucket }
+}
+
+/// The pointers to edges whose targets are in a bucket.
+pub fn pointers_partition(graph: &Tenant, bucket: u32) -> Partition {
+    Partition { tenant: graph.clone(), space: POINTERS, bucket }
+}
+
+/// The row that points at an edge of a life.
+pub fn pointer(id: &EdgeId, life: u64) -> Bytes {
+    let mut key = edge(id, EdgeDirection::In).to_vec();
+    put_u64(&mut key, life);
+    key.into()
+}
+
+/// The key of the edge in the row of a pointer, and the life.
+pub fn edge_of_pointer(row: &[u8]) -> Option<(EdgeKey<'_>, u64)> {
+    let (edge, life) = row.split_last_chunk()?;
+    Some((EdgeKey::parse(edge)?, u64::from_be_bytes(*life)))
 }
 
 /// The bucket of a vertex, of `buckets`, by its id as a part of a key.

@@ -12,6 +12,8 @@ pub mod keys;
 pub mod analyse;
 pub mod index;
 pub mod condition;
+pub mod admit;
+pub mod update;
 
 pub use element::{Edge, EdgeView, Vertex, VertexView};
 pub use id::{EdgeId, EdgeIdError, VERTEX_ID_BYTES_MAX, VertexId, VertexIdRef};

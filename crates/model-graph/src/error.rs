@@ -1,5 +1,7 @@
 //! Why this crate refuses.
 
+use graph::update::UpdateError;
+use graph::{EdgeId, LabelId, VertexId};
 use store::retry::Exhausted;
 use store::{LimitExceeded, TimedOut};
 
@@ -20,6 +22,31 @@ pub enum Error {
     /// Nothing is known under this name or number.
     #[error("{0} does not exist")]
     NotFound(Box<str>),
+    /// No vertex has this id.
+    #[error("vertex {0} does not exist")]
+    NoSuchVertex(VertexId),
+    /// No edge has this id.
+    #[error("edge {0} does not exist")]
+    NoSuchEdge(Box<EdgeId>),
+    /// The end of an edge is of another label than it demands.
+    #[error("vertex {vertex} is of label {stored}, not of {demanded}")]
+    OtherLabel {
+        /// The vertex.
+        vertex: VertexId,
+        /// The label that it must have.
+        demanded: LabelId,
+        /// The one that it has.
+        stored: LabelId,
+    },
+    /// A property that may not be null is eliminated.
+    #[error("property {0} may not be null")]
+    NotNullable(Box<str>),
+    /// Another element has the values of a UNIQUE index.
+    #[error("another element has the same values of a unique index")]
+    NotUnique,
+    /// Properties cannot be changed like this.
+    #[error(transparent)]
+    Update(#[from] UpdateError),
     /// Something of this name is there already.
     #[error("{0} exists already")]
     AlreadyExists(Box<str>),

@@ -1,8 +1,8 @@
 //! Graph spaces and graphs: names inside a tenant. The store's directory of tenants names them, gives each life of one a number of its
 //! own, and removes their rows. A space is an entry without a hyphen, a graph one of the form `{space}-{graph}`; names of both have none.
 
-mod clear;
 mod info;
+mod clear;
 mod spaces;
 #[cfg(test)]
 mod tests;
@@ -280,7 +280,7 @@ impl Graphs {
     /// [`Error::NotFound`]; if the store refuses.
     pub async fn open(&self, part: &Tenant) -> Result<Arc<Graph>, Error> {
         let (space, name) = part.name().split_once('-').ok_or_else(|| not_found(part.name()))?;
-        let whose = part.within().cloned().unwrap_or_default();
+        let whose = part.within().cloned().unwrap_or(Tenant::default());
         let graphs = Self { tenant: whose, ..self.clone() };
         let buckets = match graphs.directory().info(part).await {
             Ok(found) => entry_of(found)?.info.buckets,
@@ -418,7 +418,7 @@ fn entry_name(space: &str, name: &str) -> Result<TenantName, Error> {
 
 fn entry_of(found: TenantInfo) -> Result<Entry, Error> {
     let stored = found.stored(MODEL).cloned().ok_or_else(|| damaged("a graph"))?;
-    let name = found.tenant.name().rsplit('-').next().unwrap_or_default();
+    let name = found.tenant.name().rsplit('-').next().expect("a split has a part");
     let info = take_info(name, &stored).map_err(|_| damaged("a graph"))?;
     Ok(Entry { part: found.tenant, info, stored })
 }

@@ -5,13 +5,14 @@ use std::sync::Arc;
 use graph::schema::{
     Creation, Outcome, Schema, SchemaChange, SchemaError, SchemaKind, SchemaPart, SchemaStatus,
 };
-use graph::{GraphMode, ReadMode};
+use graph::{Edge, GraphMode, ReadMode, Vertex, VertexId};
 use store::{Store, Tenant, Timestamp, WorkQueue};
 
 use crate::records::{BACKOFF, Pending};
 use crate::state::{GraphState, StateStore};
 use crate::tasks::{TaskDraft, TaskId, TaskWork, Tasks};
 use crate::variables::Variables;
+use crate::write::{CheckVertices, EdgeOperation, Moment, Moments, VertexOperation, Writer, Written};
 use crate::{Error, Reader, ReaderContext, tasks};
 
 /// What is changed, for errors.
@@ -25,7 +26,22 @@ pub struct Graph {
     name: Box<str>,
     buckets: u32,
     state: Arc<StateStore>,
+    writer: Writer,
     wanted: Arc<WorkQueue<Tenant>>,
+}
+
+/// A graph at the time of a request, for its writer.
+struct GraphAt<'a> {
+    graph: &'a Graph,
+    now: Timestamp,
+}
+
+impl Moments for GraphAt<'_> {
+    async fn moment(&self) -> Result<Moment, Error> {
+        let epochs = self.graph.writer.epochs();
+        let schema = self.graph.state().await?.schema.clone();
+        Ok(Moment { schema, epochs, now: self.now })
+    }
 }
 
 /// A part of the schema after a change.
@@ -45,7 +61,8 @@ impl Graph {
         wanted: Arc<WorkQueue<Tenant>>,
     ) -> Self {
         let state = Arc::new(StateStore::new(store.clone(), &part));
-        Self { store, part, name: name.into(), buckets, state, wanted }
+        let writer = Writer::new(store.clone(), part.clone(), buckets);
+        Self { store, part, name: name.into(), buckets, state, writer, wanted }
     }
 
     /// Its name in its graph space.
@@ -97,6 +114,59 @@ impl Graph {
         let visible = self.state().await?.visible.clone();
         let context = ReaderContext { graph: self.part.clone(), buckets: self.buckets, visible, now };
         Reader::new(&self.store, context)
+    }
+
+    /// Writes vertices, each whole; answers with what became of each. Cost: one commit for some thousands; before it a read of each vertex that
+    /// is indexed, aggregates or is changed.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoSuchVertex`], [`Error::NotNullable`], [`Error::NotUnique`], [`Error::Update`]; [`Error::Contention`]; if the store
+    /// refuses.
+    pub async fn write_vertices(
+        &self,
+        operations: Vec<VertexOperation>,
+        now: Timestamp,
+    ) -> Result<Vec<Written<Vertex>>, Error> {
+        self.writer.write_vertices(operations, &GraphAt { graph: self, now }).await
+    }
+
+    /// The same of edges; with [`CheckVertices::Yes`] only between vertices that are there.
+    ///
+    /// # Errors
+    ///
+    /// As [`Graph::write_vertices`]; [`Error::NoSuchEdge`], [`Error::OtherLabel`].
+    pub async fn write_edges(
+        &self,
+        operations: Vec<EdgeOperation>,
+        check: CheckVertices,
+        now: Timestamp,
+    ) -> Result<Vec<Written<Edge>>, Error> {
+        self.writer.write_edges(operations, check, &GraphAt { graph: self, now }).await
+    }
+
+    /// Removes vertices with all their edges; tells of each whether it was there. Cost: two commits, shared by all; for a vertex of many
+    /// edges one more for each thousand.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Contention`]; if the store refuses. What has begun is finished later.
+    pub async fn remove_vertices(&self, ids: &[VertexId], now: Timestamp) -> Result<Vec<bool>, Error> {
+        self.writer.remove_vertices(ids, &GraphAt { graph: self, now }).await
+    }
+
+    /// Finishes removals of vertices that a crash left; tells how many. For a job.
+    ///
+    /// # Errors
+    ///
+    /// If the store refuses.
+    pub async fn finish_removals(&self, now: Timestamp) -> Result<usize, Error> {
+        self.writer.finish_removals(&GraphAt { graph: self, now }).await
+    }
+
+    /// A number for a vertex whose label makes ids itself ([`VertexOperation::Create`]).
+    pub fn next_number(&self, now: Timestamp) -> i64 {
+        self.writer.next_number(now)
     }
 
     /// Makes, appends to or eliminates from a part of the schema, as `think` says of the newest one; `created` is the moment as JSON

@@ -3,6 +3,7 @@
 mod error;
 mod keys;
 mod reader;
+pub mod write;
 mod records;
 mod state;
 mod tasks;

@@ -175,7 +175,8 @@ fn check_limits(kind: &str, object: &Object) -> Result<(), Error> {
     let limit = |limit| Error::Limit { what: named(kind, &object.id), limit };
     LimitExceeded::check("OBJECT_BYTES_MAX", OBJECT_BYTES_MAX, object.json.len()).map_err(limit)?;
     let of_values = object.values.iter().flat_map(|(index, value)| [index.len(), value.len()]);
-    let longest = of_values.chain([kind.len(), object.id.len()]).max().unwrap_or_default();
+    let longest =
+        of_values.chain([kind.len(), object.id.len()]).max().expect("an object has a kind and an id");
     LimitExceeded::check("KEY_BYTES_MAX", KEY_BYTES_MAX, longest).map_err(limit)
 }
 

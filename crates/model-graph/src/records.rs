@@ -54,6 +54,11 @@ impl Records {
         }
     }
 
+    /// The store as it is now.
+    pub(crate) fn snapshot(&self) -> Result<Snapshot, Error> {
+        Ok(self.store.snapshot()?)
+    }
+
     /// All rows of a range.
     pub(crate) async fn all(&self, snapshot: &Snapshot, range: Range) -> Result<Vec<(Bytes, Bytes)>, Error> {
         let (mut rows, mut pages) = (Vec::new(), Pages::new(snapshot, &self.partition, range, PAGE_ROWS));

@@ -10,7 +10,7 @@ use bytes::Bytes;
 use graph::schema::{Numbers, PartId, Schema, SchemaChange, SchemaPart};
 use graph::{GraphMode, Malformed, ReadMode};
 use parking_lot::RwLock;
-use store::{Condition, Stamp, Tenant, Write};
+use store::{Condition, ReadAttempts, Stamp, Tenant, Write};
 
 use crate::records::{BACKOFF, Pending, Records, damaged};
 use crate::{Error, VisibleLabels, keys};
@@ -74,21 +74,27 @@ impl StateStore {
     }
 
     async fn read(&self) -> Result<GraphState, Error> {
-        let records = &self.records;
-        records
-            .at_one_moment(async |snapshot| {
-                let Some(row) = records.get_in(snapshot, &keys::state()).await? else {
-                    let modes = (GraphMode::None, ReadMode::OltpOnly);
-                    return Ok(GraphState::new(Schema::default(), modes, None));
-                };
-                let (modes, numbers) = parse(&row.value).map_err(|_| damaged("the state of a graph"))?;
-                let parts = read_parts(&records.all(snapshot, keys::parts()).await?)?;
-                let removed = read_parts(&records.all(snapshot, keys::all_removed()).await?)?;
-                let schema = Schema::assemble(parts, removed, numbers)
-                    .map_err(|_| damaged("the schema of a graph"))?;
-                Ok(GraphState::new(schema, modes, Some(row.stamp)))
-            })
-            .await
+        let mut attempts = ReadAttempts::default();
+        loop {
+            match self.read_once().await {
+                Err(Error::Store(error)) if attempts.again(&error) => {}
+                outcome => return outcome,
+            }
+        }
+    }
+
+    async fn read_once(&self) -> Result<GraphState, Error> {
+        let (records, snapshot) = (&self.records, self.records.snapshot()?);
+        let Some(row) = records.get_in(&snapshot, &keys::state()).await? else {
+            let modes = (GraphMode::None, ReadMode::OltpOnly);
+            return Ok(GraphState::new(Schema::default(), modes, None));
+        };
+        let (modes, numbers) = parse(&row.value).map_err(|_| damaged("the state of a graph"))?;
+        let parts = read_parts(&records.all(&snapshot, keys::parts()).await?)?;
+        let removed = read_parts(&records.all(&snapshot, keys::all_removed()).await?)?;
+        let schema =
+            Schema::assemble(parts, removed, numbers).map_err(|_| damaged("the schema of a graph"))?;
+        Ok(GraphState::new(schema, modes, Some(row.stamp)))
     }
 
     /// Stores a change of the schema, and what else is to be in its commit; `false` if another writer came first. Cost: one commit.

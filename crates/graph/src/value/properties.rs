@@ -56,6 +56,9 @@ impl Properties {
 }
 
 impl<'a> PropertiesRef<'a> {
+    /// No properties.
+    pub const NONE: PropertiesRef<'static> = PropertiesRef { bytes: &[] };
+
     /// Properties stored in these bytes.
     #[inline]
     pub fn of_bytes(bytes: &'a [u8]) -> Self {

@@ -39,7 +39,7 @@ impl Graphs {
     pub(super) async fn finish_clearing_of(&self, entry: &TenantName) -> Result<bool, Error> {
         let key = keys::clearing(entry.as_str());
         let Some(row) = self.records().get(&key).await? else { return Ok(false) };
-        let name = entry.as_str().rsplit('-').next().unwrap_or_default();
+        let name = entry.as_str().rsplit('-').next().expect("a split has a part");
         let info = take_info(name, &row.value).map_err(|_| damaged("a graph that is being cleared"))?;
         self.create_entry(entry, &info).await?;
         self.note(Write::Delete(key.clone()), vec![Condition::Version(key, row.stamp)]).await?;

@@ -18,7 +18,16 @@ pub struct EdgePages<'a> {
     /// Bytes of a key up to and with the vertex.
     prefix_bytes: usize,
     /// What was not read yet; the last first.
-    ranges: Vec<Range>,
+    ranges: Vec<(Place, Range)>,
+}
+
+/// Where edges of a vertex lie.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Place {
+    /// In its own partition.
+    Own,
+    /// In others, to which rows point.
+    Pointed,
 }
 
 /// Some edges of a vertex.
@@ -46,14 +55,18 @@ impl<'a> EdgePages<'a> {
         direction: EdgeDirection,
         labels: &[LabelId],
     ) -> Self {
-        let mut ranges: Vec<_> = match labels {
+        let mut own: Vec<_> = match labels {
             [] => vec![keys::edges_range(vertex_key, direction, None)],
             labels => {
                 labels.iter().map(|label| keys::edges_range(vertex_key, direction, Some(*label))).collect()
             }
         };
-        ranges.sort_unstable_by(|one, two| two.start.cmp(&one.start));
-        ranges.dedup();
+        own.sort_unstable_by(|one, two| two.start.cmp(&one.start));
+        own.dedup();
+        let has_pointers = direction == EdgeDirection::In && reader.context().buckets > 1;
+        let pointed = if has_pointers { own.clone() } else { Vec::new() };
+        let ranges = pointed.into_iter().map(|range| (Place::Pointed, range));
+        let ranges = ranges.chain(own.into_iter().map(|range| (Place::Own, range))).collect();
         let bucket = reader.bucket_of(vertex_key);
         Self { reader, bucket, direction, prefix_bytes: vertex_key.len() + 1, ranges }
     }
@@ -74,15 +87,48 @@ impl<'a> EdgePages<'a> {
     /// As [`EdgePages::next`].
     pub async fn next_up_to(&mut self, rows_max: usize) -> Result<Option<EdgePage<'a>>, Error> {
         let reader = self.reader;
-        let Some(range) = self.ranges.last() else { return Ok(None) };
-        let rows_max = rows_max.clamp(1, PAGE_EDGES);
-        let partition = reader.partition_at(self.bucket);
+        let Some((place, range)) = self.ranges.last() else { return Ok(None) };
+        let (place, rows_max) = (*place, rows_max.clamp(1, PAGE_EDGES));
+        let pointers;
+        let partition = match place {
+            Place::Own => reader.partition_at(self.bucket),
+            Place::Pointed => {
+                pointers = keys::pointers_partition(&reader.context.graph, self.bucket);
+                &pointers
+            }
+        };
         let page = reader.snapshot.scan(partition, range, Direction::Forward, rows_max).await?;
-        let rest = range.after_page(&page);
+        let rest = range.after_page(&page).map(|range| (place, range));
+        let page = match place {
+            Place::Own => page,
+            Place::Pointed => reader.pointed_edges(&page).await?,
+        };
         self.ranges.pop();
         self.ranges.extend(rest);
         let Self { direction, prefix_bytes, .. } = *self;
         Ok(Some(EdgePage { reader, direction, prefix_bytes, page }))
+    }
+}
+
+impl Reader {
+    /// The edges to which rows point, under their keys at the target; those that are gone, or are of another life, are left out.
+    async fn pointed_edges(&self, pointers: &Page) -> Result<Page, Error> {
+        let (mut places, mut wanted) = (Vec::new(), Vec::new());
+        for (row, _) in pointers.rows() {
+            let (key, life) = keys::edge_of_pointer(row).ok_or(graph::Malformed)?;
+            let id = key.to_id().ok_or(graph::Malformed)?;
+            let source = self.bucket_of(key.other);
+            places.push((source, keys::edge(&id, EdgeDirection::Out)));
+            wanted.push((keys::edge(&id, EdgeDirection::In), life));
+        }
+        let mut found = Page::default();
+        for ((key, life), stored) in wanted.iter().zip(self.values(places).await?) {
+            let Some(stored) = stored else { continue };
+            if EdgeView::parse(&stored)?.life == Some(*life) {
+                found.push(key, &stored);
+            }
+        }
+        Ok(found)
     }
 }
 

@@ -217,7 +217,7 @@ async fn one_seed_gives_the_same_faults() {
 #[tokio::test]
 async fn a_load_that_is_repeated_is_there_whole() {
     let mut died = 0;
-    for seed in 0..20 {
+    for seed in crate::testing::seeds(20) {
         let store = Store::hostile(HostileOptions { late: 300, ..HostileOptions::new(options(), seed) });
         loop {
             let load = store.load(&things(0), store.fence(&things(0))).await.unwrap();

@@ -1,0 +1,167 @@
+//! Writes of elements: put, changed, removed; alone or many at once.
+//!
+//! Each element is an atom: it, its index rows and its other end (where that lies in the same bucket) are in one commit. The elements of a
+//! request share commits, up to what the store takes well, and one sync. What is indexed or changed is read first, and written on condition
+//! that it is still so; what is not is put as it is.
+//!
+//! Invariant: every commit names the epoch of its partition as it was before the schema was read. A change of the schema that
+//! writers must know begins new epochs, so none is missed.
+
+mod numbers;
+mod operation;
+mod rows;
+mod uniques;
+mod vertices;
+mod edges;
+mod commits;
+mod removal;
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+use graph::schema::Schema;
+use graph::{Edge, EdgeId, Vertex, VertexId};
+use store::retry::RetryBackoff;
+use store::{Epoch, Partition, Store, Tenant, Timestamp, WriteIds};
+
+use self::numbers::Numbers;
+pub use self::operation::{
+    Change, CheckVertices, EdgeOperation, EndLabels, Strategies, VertexOperation, Written,
+};
+use self::removal::Marks;
+use crate::Error;
+
+/// How often a write starts again because another came first.
+const BACKOFF: RetryBackoff = RetryBackoff::waiting(64, 4, std::time::Duration::from_millis(20));
+/// What is written, for errors.
+const ELEMENTS: &str = "the same elements";
+
+/// Where the elements of one graph are written; what all writes of it share.
+#[derive(Debug)]
+pub struct Writer {
+    store: Store,
+    graph: Tenant,
+    partitions: Box<[Partition]>,
+    write_ids: WriteIds,
+    numbers: Numbers,
+    marks: Marks,
+}
+
+/// A schema, and the epochs of all buckets before it was read.
+#[derive(Clone, Debug)]
+pub struct Moment {
+    /// The schema.
+    pub schema: Arc<Schema>,
+    /// The epoch of each bucket.
+    pub epochs: Box<[Epoch]>,
+    /// Now.
+    pub now: Timestamp,
+}
+
+/// Who knows the schema as it is.
+pub trait Moments: Sync {
+    /// The schema as it is, and the epochs as they were before ([`Writer::epochs`]). Cost: as a rule a look-up.
+    fn moment(&self) -> impl Future<Output = Result<Moment, Error>> + Send;
+}
+
+impl Writer {
+    /// A writer of a graph whose vertices are spread over so many buckets.
+    pub fn new(store: Store, graph: Tenant, buckets: u32) -> Self {
+        let partitions = (0..buckets).map(|bucket| graph::keys::partition(&graph, bucket)).collect();
+        let write_ids = WriteIds::new();
+        Self { store, graph, partitions, write_ids, numbers: Numbers::default(), marks: Marks::new() }
+    }
+
+    /// The epochs of all buckets: to be read before the schema. Cost: a load each.
+    pub fn epochs(&self) -> Box<[Epoch]> {
+        self.partitions.iter().map(|partition| self.store.fence(partition)).collect()
+    }
+
+    /// A number that no vertex of this graph has, most likely: those in use are refused when it is written.
+    pub fn next_number(&self, now: Timestamp) -> i64 {
+        self.numbers.next(now)
+    }
+
+    /// Carries out operations on vertices, all or none as far as they fit in one commit, each whole in any case. Answers with what became of
+    /// each. `moments` are asked for the schema, again after each lost race.
+    ///
+    /// Cost: one commit; before it a read of each vertex that is indexed, expires, aggregates or is changed.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`], [`Error::Invalid`]; [`Error::Contention`]; if the store refuses.
+    pub async fn write_vertices(
+        &self,
+        operations: Vec<VertexOperation>,
+        moments: &impl Moments,
+    ) -> Result<Vec<Written<Vertex>>, Error> {
+        let marks = self.marks.share().await;
+        let looks_for_marks = *marks || self.store.may_lag();
+        self.write(operations, (CheckVertices::No, looks_for_marks), moments).await
+    }
+
+    /// The same of edges; with [`CheckVertices::Yes`] only between vertices that are there.
+    ///
+    /// # Errors
+    ///
+    /// As [`Writer::write_vertices`]; [`Error::NotFound`] for a vertex that is not there.
+    pub async fn write_edges(
+        &self,
+        operations: Vec<EdgeOperation>,
+        check: CheckVertices,
+        moments: &impl Moments,
+    ) -> Result<Vec<Written<Edge>>, Error> {
+        self.write(operations, (check, false), moments).await
+    }
+
+    fn buckets(&self) -> u32 {
+        u32::try_from(self.partitions.len()).expect("buckets are numbered in 32 bits")
+    }
+
+    #[inline]
+    fn bucket_of(&self, id: &VertexId) -> u32 {
+        match self.buckets() {
+            1 => 0,
+            buckets => graph::keys::bucket_of_vertex(&id.to_key(), buckets),
+        }
+    }
+
+    /// Whether the ends of an edge are in different buckets.
+    fn spans_buckets(&self, id: &EdgeId) -> bool {
+        self.buckets() > 1 && self.bucket_of(&id.source) != self.bucket_of(&id.target)
+    }
+
+    /// What no edge was called before.
+    fn next_life(&self) -> u64 {
+        let id = self.write_ids.next().0;
+        u64::try_from((id ^ (id >> 64)) & u128::from(u64::MAX)).expect("64 bits")
+    }
+    fn partition(&self, bucket: u32) -> &Partition {
+        let at = usize::try_from(bucket).expect("a number of 32 bits");
+        self.partitions.get(at).expect("a bucket is less than the buckets")
+    }
+}
+
+impl Moment {
+    fn epoch(&self, bucket: u32) -> Epoch {
+        let at = usize::try_from(bucket).expect("a number of 32 bits");
+        *self.epochs.get(at).expect("each bucket has an epoch")
+    }
+
+    fn now_ms(&self) -> i64 {
+        self.now.0.div_euclid(1_000)
+    }
+
+    /// Whether a stored vertex is one still.
+    fn sees_vertex(&self, vertex: &Vertex) -> bool {
+        let is_expired = vertex.expires.is_some_and(|moment| moment <= self.now_ms());
+        !is_expired && self.schema.vertex_label(vertex.label).is_some()
+    }
+
+    /// Whether a stored edge is one still.
+    fn sees_edge(&self, edge: &Edge) -> bool {
+        let is_expired = edge.expires.is_some_and(|moment| moment <= self.now_ms());
+        !is_expired && self.schema.edge_label(edge.id.sub_label).is_some()
+    }
+}

@@ -1,0 +1,239 @@
+//! Operations on edges, and the vertices at their ends.
+
+use bytes::Bytes;
+use graph::update::Updates;
+use graph::{Edge, EdgeDirection, EdgeId, EdgeView, PropertiesRef, VertexId, VertexView, keys};
+use store::{Append, Condition, Removal, Write};
+
+use super::operation::{CheckVertices, EdgeOperation, EndLabels, Known, Operation, Planned, Work, Written};
+use super::operation::{Ends, needs_known};
+use super::rows::{Indexed, changed, plan_finding_rows};
+use super::{Moment, Writer};
+use crate::Error;
+
+impl EdgeOperation {
+    /// The id of the edge.
+    pub fn id(&self) -> &EdgeId {
+        match self {
+            Self::Put(edge, _) | Self::Merge(edge, ..) => &edge.id,
+            Self::Change(id, _) | Self::Remove(id) => id,
+        }
+    }
+
+    /// The edge behind it; `None`: it is removed.
+    fn apply(&self, moment: &Moment, current: Option<&Edge>) -> Result<Option<Edge>, Error> {
+        let updates = Updates { schema: &moment.schema };
+        Ok(Some(match self {
+            Self::Put(given, _) => match current {
+                None => given.clone(),
+                Some(stored) => {
+                    let properties =
+                        updates.aggregate(stored.properties.as_ref(), given.properties.as_ref())?;
+                    Edge { properties, ..given.clone() }
+                }
+            },
+            Self::Merge(given, _, strategies) => {
+                let stored = current.map_or(PropertiesRef::NONE, |stored| stored.properties.as_ref());
+                let properties = updates.merge(stored, given.properties.as_ref(), strategies)?;
+                Edge { properties, ..given.clone() }
+            }
+            Self::Change(id, change) => {
+                let no_such = || Error::NoSuchEdge(Box::new(id.clone()));
+                let stored = current.ok_or_else(no_such)?;
+                let label = moment.schema.edge_label(id.sub_label).ok_or_else(no_such)?;
+                let properties = changed(moment, label, stored.properties.as_ref(), change)?;
+                Edge { properties, ..stored.clone() }
+            }
+            Self::Remove(_) => return Ok(None),
+        }))
+    }
+
+    /// The ends of an edge that is put, and their labels if they are demanded.
+    fn put_ends(&self) -> Option<(&EdgeId, Option<EndLabels>)> {
+        match self {
+            Self::Put(edge, labels) | Self::Merge(edge, labels, _) => Some((&edge.id, *labels)),
+            Self::Change(..) | Self::Remove(_) => None,
+        }
+    }
+}
+
+impl Operation for EdgeOperation {
+    type Element = Edge;
+
+    fn authority(&self, writer: &Writer) -> (u32, Bytes) {
+        (writer.bucket_of(&self.id().source), keys::edge(self.id(), EdgeDirection::Out))
+    }
+
+    fn needs_known(&self, work: &Work<'_, Self>) -> bool {
+        match self {
+            Self::Put(edge, _) => {
+                let label = work.moment.schema.edge_label(edge.id.sub_label);
+                work.writer.spans_buckets(&edge.id)
+                    || label.is_none_or(|label| needs_known(&work.moment.schema, label))
+            }
+            Self::Merge(..) | Self::Change(..) | Self::Remove(_) => true,
+        }
+    }
+
+    async fn ends(
+        writer: &Writer,
+        operations: &[Self],
+        check: CheckVertices,
+        moment: &Moment,
+    ) -> Result<Ends, Error> {
+        if check == CheckVertices::No {
+            return Ok(Ends::default());
+        }
+        let mut ids: Vec<&VertexId> = operations
+            .iter()
+            .filter_map(Self::put_ends)
+            .flat_map(|(id, _)| [&id.source, &id.target])
+            .collect();
+        ids.sort_unstable();
+        ids.dedup();
+        writer.labels_of(&ids, moment).await
+    }
+
+    fn plan(
+        work: &Work<'_, Self>,
+        operations: &[&Self],
+        key: &Bytes,
+        known: &Known,
+    ) -> Result<Planned<Edge>, Error> {
+        let mut planned = Planned::default();
+        planned.conditions.extend(known.condition(key));
+        for operation in operations {
+            check_ends(work, operation, &mut planned)?;
+        }
+        if let ([Self::Put(edge, _)], Known::Unread) = (operations, known) {
+            plan_finding_rows(&mut planned, key, None, Some(Indexed::of_edge(&work.moment.schema, edge)))?;
+            plan_put(work, key, edge, None, &mut planned);
+            return Ok(planned);
+        }
+        let id = operations.first().expect("at least one operation").id();
+        let (stored, life) = match known {
+            Known::Present(_, stored) => {
+                (Some(Edge::of_stored(id.clone(), stored)?), EdgeView::parse(stored)?.life)
+            }
+            Known::Unread | Known::Absent => (None, None),
+        };
+        let mut current = stored.as_ref().filter(|stored| work.moment.sees_edge(stored)).cloned();
+        for operation in operations {
+            let becomes = operation.apply(work.moment, current.as_ref())?;
+            planned.written.push(match &becomes {
+                Some(edge) => Written::Stored(edge.clone()),
+                None => Written::Removed(current.is_some()),
+            });
+            current = becomes;
+        }
+        let schema = &work.moment.schema;
+        let old = stored.as_ref().map(|stored| Indexed::of_edge(schema, stored));
+        let new = current.as_ref().map(|edge| Indexed::of_edge(schema, edge));
+        plan_finding_rows(&mut planned, key, old, new)?;
+        match &current {
+            Some(edge) => plan_put(work, key, edge, life, &mut planned),
+            None if stored.is_some() => plan_removal(work.writer, key, id, life, &mut planned),
+            None => {}
+        }
+        Ok(planned)
+    }
+
+    fn into_given(self) -> Written<Edge> {
+        match self {
+            Self::Put(edge, _) | Self::Merge(edge, ..) => Written::Stored(edge),
+            Self::Change(..) | Self::Remove(_) => {
+                unreachable!("changes and removals are planned with what they leave")
+            }
+        }
+    }
+}
+
+/// Refuses an edge whose ends are not there, or of other labels than it demands.
+fn check_ends(
+    work: &Work<'_, EdgeOperation>,
+    operation: &EdgeOperation,
+    planned: &mut Planned<Edge>,
+) -> Result<(), Error> {
+    let Some((id, labels)) = operation.put_ends() else { return Ok(()) };
+    if work.check == CheckVertices::No {
+        return Ok(());
+    }
+    let bucket = work.writer.bucket_of(&id.source);
+    let demanded = [labels.map(|labels| labels.source), labels.map(|labels| labels.target)];
+    for (vertex, demanded) in [&id.source, &id.target].into_iter().zip(demanded) {
+        let label = *work.ends.get(vertex).ok_or_else(|| Error::NoSuchVertex(vertex.clone()))?;
+        if let Some(demanded) = demanded.filter(|demanded| *demanded != label) {
+            return Err(Error::OtherLabel { vertex: vertex.clone(), demanded, stored: label });
+        }
+        if work.writer.bucket_of(vertex) == bucket {
+            planned.conditions.push(Condition::Present(keys::vertex(vertex)));
+        }
+    }
+    Ok(())
+}
+
+/// Plans the rows of an edge at its ends.
+fn plan_put(
+    work: &Work<'_, EdgeOperation>,
+    key: &Bytes,
+    edge: &Edge,
+    life: Option<u64>,
+    planned: &mut Planned<Edge>,
+) {
+    let writer = work.writer;
+    if !writer.spans_buckets(&edge.id) {
+        let stored = Bytes::from(edge.to_stored());
+        planned.writes.push(Write::Put(keys::edge(&edge.id, EdgeDirection::In), stored.clone()));
+        planned.writes.push(Write::PutStamped(key.clone(), stored));
+        return;
+    }
+    // One that is there keeps its life; the pointer of a new one goes ahead of it.
+    let life = life.unwrap_or_else(|| {
+        let life = writer.next_life();
+        let partition = keys::pointers_partition(&writer.graph, writer.bucket_of(&edge.id.target));
+        planned.appends.push(Append { partition, rows: vec![(keys::pointer(&edge.id, life), Bytes::new())] });
+        life
+    });
+    planned.writes.push(Write::PutStamped(key.clone(), edge.to_stored_of_life(Some(life)).into()));
+}
+
+/// Plans that the rows of an edge at its ends go.
+pub(super) fn plan_removal<T>(
+    writer: &Writer,
+    key: &Bytes,
+    id: &EdgeId,
+    life: Option<u64>,
+    planned: &mut Planned<T>,
+) {
+    planned.writes.push(Write::Delete(key.clone()));
+    match life {
+        None => planned.writes.push(Write::Delete(keys::edge(id, EdgeDirection::In))),
+        Some(life) => {
+            let partition = keys::pointers_partition(&writer.graph, writer.bucket_of(&id.target));
+            planned.lets_go.push(Removal { partition, keys: vec![keys::pointer(id, life)] });
+        }
+    }
+}
+
+impl Writer {
+    /// The labels of vertices that are there. Cost: one look-up each.
+    async fn labels_of(&self, ids: &[&VertexId], moment: &Moment) -> Result<Ends, Error> {
+        let mut labels = Ends::with_capacity(ids.len());
+        for bucket in 0..self.buckets() {
+            let of_bucket: Vec<_> = ids.iter().filter(|id| self.bucket_of(id) == bucket).collect();
+            if of_bucket.is_empty() {
+                continue;
+            }
+            let row_keys: Vec<Bytes> = of_bucket.iter().map(|id| keys::vertex(id)).collect();
+            let rows = self.store.get_many_linear(self.partition(bucket), &row_keys).await?;
+            for (id, row) in of_bucket.into_iter().zip(rows) {
+                let Some(row) = row else { continue };
+                let view = VertexView::parse(&row.value)?;
+                if moment.schema.vertex_label(view.label).is_some() && !view.is_expired(moment.now_ms()) {
+                    labels.insert((*id).clone(), view.label);
+                }
+            }
+        }
+        Ok(labels)
+    }
+}

@@ -1,0 +1,336 @@
+//! Removal of vertices, with all their edges.
+//!
+//! One commit takes the vertex away and leaves a mark in its place; then its edges go, some at a time, and then the mark. While the mark
+//! is there no vertex of this id is created; and what goes goes only while it is there. So what is removed is never that of a later vertex, whoever finishes
+//! a removal, and how many do. A mark that a crash left is found by [`Writer::finish_removals`].
+//!
+//! Where a store belongs to one process, writers look for marks only while there may be some (`Marks`): it saves them a look-up for
+//! each new vertex.
+
+use bytes::Bytes;
+use graph::{Edge, EdgeDirection, EdgeKey, EdgeView, Vertex, VertexId, keys};
+use store::retry::unless_lost;
+use store::{Commit, CommitWithAppends, Condition, Direction, Range, Stamp, Write};
+use tokio::sync::{RwLock, RwLockReadGuard};
+
+use super::edges::plan_removal;
+use super::operation::Planned;
+use super::rows::{Indexed, label_row, plan_finding_rows};
+use super::{BACKOFF, ELEMENTS, Moment, Moments, Writer};
+use crate::Error;
+
+/// The most edges that go with one commit.
+const EDGES_A_COMMIT: usize = 1_000;
+
+/// A vertex that was taken away, and the version of the mark in its place.
+#[derive(Debug)]
+struct Mark {
+    id: VertexId,
+    stamp: Stamp,
+}
+
+/// What became of a vertex.
+#[derive(Clone, Debug)]
+struct Removed {
+    /// That of the mark.
+    stamp: Stamp,
+    /// Whether anybody could still see it.
+    was_seen: bool,
+}
+
+/// Whether there may be marks of removals. Writers of vertices share it while they write; who removes the first one waits until
+/// those who know nothing of marks are done.
+#[derive(Debug)]
+pub(super) struct Marks(RwLock<bool>);
+
+impl Marks {
+    /// At first there may be some, of a process that ended.
+    pub(super) fn new() -> Self {
+        Self(RwLock::new(true))
+    }
+
+    /// For a writer of vertices: whether to look for marks, for as long as the guard lives.
+    pub(super) async fn share(&self) -> RwLockReadGuard<'_, bool> {
+        self.0.read().await
+    }
+
+    /// For who puts marks: from now on, and at least for as long as the guard lives, all writers look for them.
+    async fn expect(&self) -> RwLockReadGuard<'_, bool> {
+        loop {
+            let expected = self.0.read().await;
+            if *expected {
+                return expected;
+            }
+            drop(expected);
+            *self.0.write().await = true;
+        }
+    }
+}
+
+impl Writer {
+    /// Removes vertices with all their edges; tells of each whether it was there.
+    ///
+    /// Cost: two commits, shared by all; for a vertex of more than some hundred edges one more for each thousand.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Contention`]; if the store refuses. A removal that has begun is finished later.
+    pub async fn remove_vertices(
+        &self,
+        ids: &[VertexId],
+        moments: &impl Moments,
+    ) -> Result<Vec<bool>, Error> {
+        let _expected = self.marks.expect().await;
+        let mut removed = vec![None; ids.len()];
+        let mut left: Vec<usize> = (0..ids.len()).collect();
+        let mut attempts = BACKOFF.attempts();
+        while !left.is_empty() {
+            if !attempts.next().await {
+                return Err(attempts.exhausted(ELEMENTS).into());
+            }
+            let moment = moments.moment().await?;
+            left = self.hide_all(ids, left, &mut removed, &moment).await?;
+        }
+        let marks = ids.iter().zip(&removed);
+        let marks: Vec<Mark> = marks
+            .filter_map(|(id, removed)| Some(Mark { id: id.clone(), stamp: removed.as_ref()?.stamp }))
+            .collect();
+        let moment = moments.moment().await?;
+        self.finish_all(&marks, &moment).await?;
+        Ok(removed.into_iter().map(|removed| removed.is_some_and(|removed| removed.was_seen)).collect())
+    }
+
+    /// Finishes removals that were begun and not finished; tells how many there were. For a job.
+    ///
+    /// # Errors
+    ///
+    /// If the store refuses.
+    pub async fn finish_removals(&self, moments: &impl Moments) -> Result<usize, Error> {
+        let mut found = 0;
+        loop {
+            let marks = self.marks_left().await?;
+            if marks.is_empty() {
+                let mut expected = self.marks.0.write().await;
+                if self.marks_left().await?.is_empty() {
+                    *expected = false;
+                    return Ok(found);
+                }
+                continue;
+            }
+            found += marks.len();
+            let moment = moments.moment().await?;
+            self.finish_all(&marks, &moment).await?;
+        }
+    }
+
+    /// Some of the marks that are there.
+    async fn marks_left(&self) -> Result<Vec<Mark>, Error> {
+        for bucket in 0..self.buckets() {
+            let (partition, range) = (self.partition(bucket), keys::removals_range());
+            let page = self.store.scan(partition, &range, Direction::Forward, EDGES_A_COMMIT).await?;
+            let row_keys: Vec<Bytes> = page.rows().map(|(key, _)| Bytes::copy_from_slice(key)).collect();
+            let rows = self.store.get_many_linear(partition, &row_keys).await?;
+            let mut marks = Vec::new();
+            for (key, row) in row_keys.iter().zip(rows) {
+                let id = keys::vertex_of_removal(key).ok_or(graph::Malformed)?;
+                marks.extend(row.map(|row| Mark { id, stamp: row.stamp }));
+            }
+            if !marks.is_empty() {
+                return Ok(marks);
+            }
+        }
+        Ok(Vec::new())
+    }
+
+    /// Takes vertices away and marks them; gives back those that another writer changed meanwhile.
+    async fn hide_all(
+        &self,
+        ids: &[VertexId],
+        wanted: Vec<usize>,
+        removed: &mut [Option<Removed>],
+        moment: &Moment,
+    ) -> Result<Vec<usize>, Error> {
+        let (mut commits, mut members) = (Vec::new(), Vec::new());
+        for index in wanted {
+            let id = ids.get(index).expect("an index of the ids");
+            let bucket = self.bucket_of(id);
+            let key = keys::vertex(id);
+            let Some(row) = self.store.get_linear(self.partition(bucket), &key).await? else { continue };
+            let vertex = Vertex::of_stored(id.clone(), &row.value)?;
+            let mut planned = Planned::<Vertex>::default();
+            planned.conditions.push(Condition::Version(key.clone(), row.stamp));
+            planned.writes.extend(label_row(&moment.schema, vertex.label, &vertex).map(Write::Delete));
+            let old = Indexed::of_vertex(&moment.schema, &vertex);
+            plan_finding_rows(&mut planned, &key, Some(old), None)?;
+            planned.writes.push(Write::Delete(key));
+            planned.writes.push(Write::PutStamped(keys::removal(id), Bytes::new()));
+            commits.push(self.commit_of(bucket, planned, moment).commit);
+            members.push((index, moment.sees_vertex(&vertex)));
+        }
+        let outcomes = self.store.commit_all_known(commits).await;
+        let mut lost = Vec::new();
+        for (outcome, (index, was_seen)) in outcomes.into_iter().zip(members) {
+            match unless_lost(outcome)? {
+                Some(stamp) => {
+                    *removed.get_mut(index).expect("an index of the ids") = Some(Removed { stamp, was_seen });
+                }
+                None => lost.push(index),
+            }
+        }
+        Ok(lost)
+    }
+
+    /// Removes the edges of vertices that were taken away, and then their marks.
+    async fn finish_all(&self, marks: &[Mark], moment: &Moment) -> Result<(), Error> {
+        for mark in marks {
+            for direction in [EdgeDirection::Out, EdgeDirection::In] {
+                self.sweep_edges(mark, direction, moment).await?;
+            }
+            if self.buckets() > 1 {
+                self.sweep_pointed(mark, moment).await?;
+            }
+        }
+        let mut left: Vec<&Mark> = marks.iter().collect();
+        let mut attempts = BACKOFF.attempts();
+        while !left.is_empty() {
+            if !attempts.next().await {
+                return Err(attempts.exhausted(ELEMENTS).into());
+            }
+            let commit = |mark: &&Mark| {
+                let mut planned = Planned::<Vertex>::default();
+                planned.writes.push(Write::Delete(keys::removal(&mark.id)));
+                self.sweeping_commit(self.bucket_of(&mark.id), planned, mark).commit
+            };
+            let outcomes = self.store.commit_all_known(left.iter().map(commit).collect()).await;
+            let mut lost = Vec::new();
+            for (mark, outcome) in left.into_iter().zip(outcomes) {
+                if unless_lost(outcome)?.is_none() && self.is_marked(mark).await? {
+                    lost.push(mark);
+                }
+            }
+            left = lost;
+        }
+        Ok(())
+    }
+
+    /// Whether the mark is there still: nobody else has finished the removal.
+    async fn is_marked(&self, mark: &Mark) -> Result<bool, Error> {
+        let partition = self.partition(self.bucket_of(&mark.id));
+        let row = self.store.get_linear(partition, &keys::removal(&mark.id)).await?;
+        Ok(row.is_some_and(|row| row.stamp == mark.stamp))
+    }
+
+    /// Removes the edges of a vertex whose rows are in its own bucket.
+    async fn sweep_edges(&self, mark: &Mark, direction: EdgeDirection, moment: &Moment) -> Result<(), Error> {
+        let (bucket, vertex_key) = (self.bucket_of(&mark.id), mark.id.to_key());
+        let range = keys::edges_range(&vertex_key, direction, None);
+        let mut attempts = BACKOFF.attempts();
+        while attempts.next().await {
+            let partition = self.partition(bucket);
+            let page = self.store.scan(partition, &range, Direction::Forward, EDGES_A_COMMIT).await?;
+            let mut planned = Planned::<Edge>::default();
+            for (key, value) in page.rows() {
+                self.plan_edge_removal(key, value, moment, &mut planned)?;
+            }
+            if planned.writes.is_empty() {
+                return Ok(());
+            }
+            let commit = self.sweeping_commit(bucket, planned, mark);
+            match unless_lost(self.store.append_then_commit(commit).await)? {
+                Some(_) => attempts = BACKOFF.attempts(),
+                None if self.is_marked(mark).await? => {}
+                None => return Ok(()),
+            }
+        }
+        Err(attempts.exhausted(ELEMENTS).into())
+    }
+
+    /// Removes the edges of a vertex that lie in other buckets, and the rows that point at them.
+    async fn sweep_pointed(&self, mark: &Mark, moment: &Moment) -> Result<(), Error> {
+        let at = self.bucket_of(&mark.id);
+        let pointers = keys::pointers_partition(&self.graph, at);
+        let mut rest = Some(keys::edges_range(&mark.id.to_key(), EdgeDirection::In, None));
+        while let Some(range) = rest {
+            let page = self.store.scan(&pointers, &range, Direction::Forward, EDGES_A_COMMIT).await?;
+            rest = Range::after_page(&range, &page);
+            // As long as the mark is there, what was read before points at edges of the vertex that was taken away.
+            if !self.is_marked(mark).await? {
+                return Ok(());
+            }
+            for (row, _) in page.rows() {
+                self.remove_pointed(row, moment).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Removes the edge that a row points at, if it is that edge still.
+    async fn remove_pointed(&self, pointer: &[u8], moment: &Moment) -> Result<(), Error> {
+        let (edge, life) = keys::edge_of_pointer(pointer).ok_or(graph::Malformed)?;
+        let edge = edge.to_id().ok_or(graph::Malformed)?;
+        let (bucket, key) = (self.bucket_of(&edge.source), keys::edge(&edge, EdgeDirection::Out));
+        let mut attempts = BACKOFF.attempts();
+        while attempts.next().await {
+            let Some(row) = self.store.get_linear(self.partition(bucket), &key).await? else { return Ok(()) };
+            if EdgeView::parse(&row.value)?.life != Some(life) {
+                return Ok(());
+            }
+            let mut planned = Planned::<Edge>::default();
+            planned.conditions.push(Condition::Version(key.clone(), row.stamp));
+            self.plan_edge_removal(&key, &row.value, moment, &mut planned)?;
+            let mut commit = self.commit_of(bucket, planned, moment);
+            commit.commit.reclaims = true;
+            if unless_lost(self.store.append_then_commit(commit).await)?.is_some() {
+                return Ok(());
+            }
+        }
+        Err(attempts.exhausted(ELEMENTS).into())
+    }
+
+    /// Plans that an edge goes, of one of its rows.
+    fn plan_edge_removal(
+        &self,
+        row: &[u8],
+        value: &[u8],
+        moment: &Moment,
+        planned: &mut Planned<Edge>,
+    ) -> Result<(), Error> {
+        let id = EdgeKey::parse(row).and_then(|key| key.to_id()).ok_or(graph::Malformed)?;
+        let life = EdgeView::parse(value)?.life;
+        let edge = Edge::of_stored(id, value)?;
+        let key = keys::edge(&edge.id, EdgeDirection::Out);
+        plan_finding_rows(planned, &key, Some(Indexed::of_edge(&moment.schema, &edge)), None)?;
+        plan_removal(self, &key, &edge.id, life, planned);
+        Ok(())
+    }
+
+    /// A commit that takes away what nobody sees any more, as long as the mark is there. What the schema says by now does not matter to it.
+    fn sweeping_commit<T>(&self, bucket: u32, planned: Planned<T>, mark: &Mark) -> CommitWithAppends {
+        let epoch = self.store.fence(self.partition(bucket));
+        let commit = Commit {
+            partition: self.partition(bucket).clone(),
+            write_id: self.write_ids.next(),
+            conditions: vec![Condition::Version(keys::removal(&mark.id), mark.stamp)],
+            writes: planned.writes,
+            change: None,
+            reclaims: true,
+        };
+        CommitWithAppends { appends: Vec::new(), epoch, commit, lets_go: planned.lets_go }
+    }
+
+    /// A commit of one plan.
+    fn commit_of<T>(&self, bucket: u32, planned: Planned<T>, moment: &Moment) -> CommitWithAppends {
+        let mut conditions = planned.conditions;
+        conditions.push(Condition::Fence(moment.epoch(bucket)));
+        let commit = Commit {
+            partition: self.partition(bucket).clone(),
+            write_id: self.write_ids.next(),
+            conditions,
+            writes: planned.writes,
+            change: None,
+            reclaims: false,
+        };
+        let (appends, lets_go) = (planned.appends, planned.lets_go);
+        CommitWithAppends { appends, epoch: moment.epoch(bucket), commit, lets_go }
+    }
+}

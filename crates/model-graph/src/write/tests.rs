@@ -1,0 +1,260 @@
+//! Writes against a plain model, on stores of one process and of two nodes, with one bucket and several.
+
+mod model;
+mod races;
+
+use std::sync::Arc;
+
+use graph::schema::{
+    Creation, EdgeLabelDraft, IdStrategy, IndexKind, IndexLabelDraft, LabelDraft, PropertyKeyDraft, Schema,
+    SchemaKind, SchemaStatus, VertexLabelDraft,
+};
+use graph::{
+    DataType, EdgeDirection, EdgeId, GraphMode, IndexLabelId, LabelId, Properties, PropertiesBuilder,
+    PropertyKeyId, ScalarRef, VertexId, keys,
+};
+use store::{Clock, Direction, Store, Tenant, Timestamp};
+
+use super::*;
+use crate::{Reader, ReaderContext, VisibleLabels};
+
+pub(super) const NAME: PropertyKeyId = PropertyKeyId(1);
+pub(super) const AGE: PropertyKeyId = PropertyKeyId(2);
+/// Vertices with ids of their own, found by age; names are unique.
+pub(super) const PERSON: LabelId = LabelId(1);
+/// Vertices without indexes.
+pub(super) const THING: LabelId = LabelId(2);
+/// Edges of any vertices, found by age.
+pub(super) const KNOWS: LabelId = LabelId(1);
+/// Edges without indexes.
+pub(super) const HAS: LabelId = LabelId(2);
+
+fn texts(names: &[&str]) -> Vec<Box<str>> {
+    names.iter().map(|name| (*name).into()).collect()
+}
+
+fn label(name: &str, properties: &[&str]) -> LabelDraft {
+    LabelDraft { properties: texts(properties), nullable_keys: texts(properties), ..LabelDraft::named(name) }
+}
+
+/// Persons and things, which know and have each other.
+pub(super) fn schema() -> Arc<Schema> {
+    let new = Creation { graph: "g", mode: GraphMode::None, created: "\"now\"" };
+    let mut schema = Schema::default();
+    for (name, data_type) in [("name", DataType::Text), ("age", DataType::Int)] {
+        let draft = PropertyKeyDraft { data_type, ..PropertyKeyDraft::named(name) };
+        schema = schema.create_property_key(&draft, &new).unwrap().change.unwrap().schema;
+    }
+    for name in ["person", "thing"] {
+        let draft = VertexLabelDraft {
+            label: label(name, &["name", "age"]),
+            id_strategy: IdStrategy::CustomizeString,
+            primary_keys: Vec::new(),
+        };
+        schema = schema.create_vertex_label(&draft, &new).unwrap().change.unwrap().schema;
+    }
+    for name in ["knows", "has"] {
+        let draft = EdgeLabelDraft {
+            label: label(name, &["name", "age"]),
+            links: vec![("person".into(), "person".into())],
+            ..EdgeLabelDraft::named(name)
+        };
+        schema = schema.create_edge_label(&draft, &new).unwrap().change.unwrap().schema;
+    }
+    let indexes = [
+        ("personByAge", SchemaKind::VertexLabel, "person", IndexKind::Range, "age"),
+        ("personByName", SchemaKind::VertexLabel, "person", IndexKind::Unique, "name"),
+        ("knowsByAge", SchemaKind::EdgeLabel, "knows", IndexKind::Secondary, "age"),
+    ];
+    for (name, of, base, kind, field) in indexes {
+        let draft = IndexLabelDraft {
+            base: Some((of, base.into())),
+            index_kind: Some(kind),
+            fields: texts(&[field]),
+            ..IndexLabelDraft::named(name)
+        };
+        schema = schema.create_index_label(&draft, &new).unwrap().change.unwrap().schema;
+    }
+    let indexes: Vec<_> = (1..=3).map(IndexLabelId).collect();
+    let change = schema.set_index_status(&indexes, SchemaStatus::Created);
+    Arc::new(change.map_or(schema, |change| change.schema))
+}
+
+pub(super) fn properties(name: Option<&str>, age: Option<i32>) -> Properties {
+    let mut builder = PropertiesBuilder::default();
+    if let Some(name) = name {
+        builder.put_one(NAME, ScalarRef::Text(name));
+    }
+    if let Some(age) = age {
+        builder.put_one(AGE, ScalarRef::Int(age));
+    }
+    builder.finish()
+}
+
+pub(super) fn vertex(id: &str, label: LabelId, properties: Properties) -> Vertex {
+    Vertex { id: id.into(), label, expires: None, properties }
+}
+
+pub(super) fn edge_id(source: &str, label: LabelId, target: &str) -> EdgeId {
+    EdgeId { source: source.into(), label, sub_label: label, sort_values: "".into(), target: target.into() }
+}
+
+pub(super) fn edge(source: &str, label: LabelId, target: &str, properties: Properties) -> Edge {
+    Edge { id: edge_id(source, label, target), expires: None, properties }
+}
+
+/// A node that writes a graph.
+pub(super) struct Node {
+    pub(super) store: Store,
+    pub(super) writer: Writer,
+    pub(super) schema: Arc<Schema>,
+    buckets: u32,
+}
+
+impl Node {
+    pub(super) fn new(store: Store, buckets: u32) -> Self {
+        let writer = Writer::new(store.clone(), Tenant::default(), buckets);
+        Self { store, writer, schema: schema(), buckets }
+    }
+
+    pub(super) async fn vertices(
+        &self,
+        operations: Vec<VertexOperation>,
+    ) -> Result<Vec<Written<Vertex>>, Error> {
+        self.writer.write_vertices(operations, self).await
+    }
+
+    pub(super) async fn edges(
+        &self,
+        operations: Vec<EdgeOperation>,
+        check: CheckVertices,
+    ) -> Result<Vec<Written<Edge>>, Error> {
+        self.writer.write_edges(operations, check, self).await
+    }
+
+    pub(super) async fn remove(&self, ids: &[VertexId]) -> Result<Vec<bool>, Error> {
+        self.writer.remove_vertices(ids, self).await
+    }
+
+    pub(super) fn reader(&self) -> Reader {
+        let visible = VisibleLabels::new([PERSON, THING], [KNOWS, HAS]);
+        let context = ReaderContext {
+            graph: Tenant::default(),
+            buckets: self.buckets,
+            visible: Arc::new(visible),
+            now: Timestamp(0),
+        };
+        Reader::new(&self.store, context).unwrap()
+    }
+
+    /// The edges of a vertex as texts of ids, sorted.
+    pub(super) async fn neighbours(&self, of: &str, direction: EdgeDirection) -> Vec<String> {
+        let reader = self.reader();
+        let (mut found, mut pages) = (Vec::new(), reader.edges(&VertexId::from(of).to_key(), direction, &[]));
+        while let Some(page) = pages.next_up_to(2).await.unwrap() {
+            found.extend(page.iter().map(|edge| edge.unwrap().key.to_id().unwrap().to_string()));
+        }
+        found.sort();
+        found
+    }
+
+    /// All rows of a kind, of all buckets.
+    pub(super) async fn rows(&self, kind: u8) -> Vec<(Vec<u8>, Vec<u8>)> {
+        let mut rows = Vec::new();
+        for bucket in 0..self.buckets {
+            let range = store::Range::prefix(vec![kind]);
+            let page =
+                self.store.scan(self.writer.partition(bucket), &range, Direction::Forward, 4_000).await;
+            rows.extend(page.unwrap().rows().map(|(key, value)| (key.to_vec(), value.to_vec())));
+        }
+        rows.sort();
+        rows
+    }
+}
+
+impl Moments for Node {
+    async fn moment(&self) -> Result<Moment, Error> {
+        let epochs = self.writer.epochs();
+        Ok(Moment { schema: Arc::clone(&self.schema), epochs, now: Timestamp(0) })
+    }
+}
+
+/// Stores to write on: plain, and the worst that may be; with a second node of each.
+pub(super) fn stores(seed: u64) -> [(Store, Store); 2] {
+    let plain = store::testing::memory(Clock::manual(Timestamp(0)));
+    let hostile = store::testing::hostile(Clock::manual(Timestamp(0)), seed);
+    [plain, hostile].map(|store| (store.clone(), store.beside()))
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_refused_changes_nothing() {
+    for (store, _) in stores(1) {
+        for buckets in [1, 4] {
+            let node = Node::new(store.clone(), buckets);
+            let put = vec![VertexOperation::Put(vertex("a", PERSON, properties(Some("x"), Some(1))))];
+            node.vertices(put).await.unwrap();
+            let of_nobody = EdgeOperation::Put(edge("a", KNOWS, "nobody", Properties::default()), None);
+            let refused = node.edges(vec![of_nobody], CheckVertices::Yes).await;
+            assert!(matches!(refused, Err(Error::NoSuchVertex(id)) if id == "nobody".into()));
+            let ends = Some(EndLabels { source: THING, target: PERSON });
+            let of_other = EdgeOperation::Put(edge("a", KNOWS, "a", Properties::default()), ends);
+            let refused = node.edges(vec![of_other], CheckVertices::Yes).await;
+            assert!(matches!(refused, Err(Error::OtherLabel { demanded: THING, stored: PERSON, .. })));
+            let change = Change::Append(properties(None, Some(2)));
+            let refused = node.vertices(vec![VertexOperation::Change("b".into(), change.clone())]).await;
+            assert!(matches!(refused, Err(Error::NoSuchVertex(_))));
+            let refused =
+                node.edges(vec![EdgeOperation::Change(edge_id("a", HAS, "b"), change)], CheckVertices::No);
+            assert!(matches!(refused.await, Err(Error::NoSuchEdge(_))));
+            assert_eq!((node.rows(b'v').await.len(), node.rows(b'e').await.len()), (1, 0));
+            assert_eq!(node.remove(&["a".into(), "b".into()]).await.unwrap(), [true, false]);
+            assert!(node.rows(b'v').await.is_empty() && node.rows(b'r').await.is_empty());
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_unique_value_is_that_of_one_element_and_free_when_it_goes() {
+    for (store, beside) in stores(2) {
+        let (one, two) = (Node::new(store, 1), Node::new(beside, 1));
+        let put = |id, name| vec![VertexOperation::Put(vertex(id, PERSON, properties(Some(name), None)))];
+        one.vertices(put("a", "x")).await.unwrap();
+        assert!(matches!(two.vertices(put("b", "x")).await, Err(Error::NotUnique)));
+        two.vertices(put("b", "y")).await.unwrap();
+        two.vertices(put("a", "x")).await.unwrap();
+        one.vertices(put("a", "z")).await.unwrap();
+        two.vertices(put("b", "x")).await.unwrap();
+        one.remove(&["b".into()]).await.unwrap();
+        two.vertices(put("c", "x")).await.unwrap();
+    }
+}
+
+/// The index rows that must be there of the elements that are.
+pub(super) async fn check_index_rows(node: &Node) {
+    let mut expected = Vec::new();
+    let mut labels = Vec::new();
+    for (key, value) in node.rows(b'v').await {
+        let id = VertexId::of_key(&key[1..]).unwrap();
+        let vertex = Vertex::of_stored(id, &value).unwrap();
+        labels.push(keys::label(vertex.label, &vertex.id).to_vec());
+        let indexes = &node.schema.vertex_label(vertex.label).unwrap().indexes;
+        graph::index::put_index_rows(indexes, &key, vertex.properties.as_ref(), &mut expected).unwrap();
+    }
+    for (key, value) in node.rows(b'e').await {
+        let id = graph::EdgeKey::parse(&key).unwrap().to_id().unwrap();
+        let edge = Edge::of_stored(id, &value).unwrap();
+        let indexes = &node.schema.edge_label(edge.id.sub_label).unwrap().indexes;
+        graph::index::put_index_rows(indexes, &key, edge.properties.as_ref(), &mut expected).unwrap();
+    }
+    let of_kind = |kind: u8| {
+        let mut rows: Vec<_> =
+            expected.iter().filter(|row| row.key[0] == kind).map(|row| row.key.to_vec()).collect();
+        rows.sort();
+        rows
+    };
+    let keys_of = |rows: Vec<(Vec<u8>, Vec<u8>)>| rows.into_iter().map(|(key, _)| key).collect::<Vec<_>>();
+    labels.sort();
+    assert_eq!(keys_of(node.rows(b'L').await), labels, "rows that find vertices by label");
+    assert_eq!(keys_of(node.rows(b'X').await), of_kind(b'X'), "rows of indexes");
+    assert_eq!(keys_of(node.rows(b'x').await), of_kind(b'x'), "rows of unique indexes");
+}

@@ -1,0 +1,38 @@
+//! UNIQUE indexes: no two elements have the same values.
+
+use bytes::Bytes;
+use store::{Condition, Write};
+
+use super::Writer;
+use super::operation::Planned;
+use crate::Error;
+
+impl Writer {
+    /// Adds the rows of UNIQUE indexes to a plan, if they are free: not there, or of this element, or of one that is gone.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotUnique`] if another element has the values.
+    pub(super) async fn settle_uniques<T>(&self, bucket: u32, planned: &mut Planned<T>) -> Result<(), Error> {
+        let partition = self.partition(bucket);
+        let row_keys: Vec<Bytes> = planned.uniques.iter().map(|(key, _)| key.clone()).collect();
+        let rows = self.store.get_many_linear(partition, &row_keys).await?;
+        for ((key, element), row) in std::mem::take(&mut planned.uniques).into_iter().zip(rows) {
+            let condition = match row {
+                None => Condition::Absent(key.clone()),
+                Some(row) if row.value == element => Condition::Version(key.clone(), row.stamp),
+                Some(row) => {
+                    if self.store.get_linear(partition, &row.value).await?.is_some() {
+                        return Err(Error::NotUnique);
+                    }
+                    // Of an element that is gone, and stays so while it is replaced.
+                    planned.conditions.push(Condition::Absent(row.value));
+                    Condition::Version(key.clone(), row.stamp)
+                }
+            };
+            planned.conditions.push(condition);
+            planned.writes.push(Write::PutStamped(key, element));
+        }
+        Ok(())
+    }
+}
