@@ -8,6 +8,9 @@ use crate::random::Random;
 use crate::run::Pace;
 use crate::{Error, Groups, Run, Undirected};
 
+/// Vertices are visited in an order that is random within blocks of so many: neighbouring ones lie near each other in memory.
+const ORDER_BLOCK: usize = 1_024;
+
 /// What Louvain looks for, and when it ends.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LouvainOptions {
@@ -103,7 +106,7 @@ impl<'l> Pass<'l> {
     fn new(level: &'l Level<'l>, resolution: f64, random: &mut Random) -> Pass<'l> {
         let vertices = level.vertices();
         let mut order: Vec<u32> = (0..vertices).collect();
-        random.shuffle(&mut order);
+        order.chunks_mut(ORDER_BLOCK).for_each(|block| random.shuffle(block));
         Pass {
             level,
             scale: if level.total > 0.0 { resolution / level.total } else { 0.0 },
