@@ -11,6 +11,7 @@ mod variables;
 mod objects;
 mod handle;
 mod graphs;
+mod work;
 
 pub use error::Error;
 pub use graphs::{DEFAULT_GRAPH, DEFAULT_SPACE, GraphInfo, GraphOptions, Graphs, SpaceInfo};

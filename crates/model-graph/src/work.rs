@@ -1,0 +1,163 @@
+//! What tasks of this crate do: they remove the elements and rows of parts of the schema that were removed, and fill indexes.
+//!
+//! A run goes on where the task's row says, for a bounded number of pages, and notes there how far it came. Several processes may run the same
+//! task: what one has done the other finds done.
+//!
+//! Invariant: before a run looks at elements it begins new epochs of all buckets. Writers name the epoch that they knew before they
+//! read the schema; so who does not know that a label is gone, or that there is an index, writes nothing after that.
+
+mod walk;
+mod remove;
+mod build;
+#[cfg(test)]
+mod tests;
+
+use bytes::Bytes;
+use graph::schema::{PartId, SchemaChange, SchemaKind};
+use store::{Clock, Partition, WriteIds};
+
+use self::walk::Cursor;
+use crate::handle::{Graph, REMOVE_SCHEMA};
+use crate::records::{BACKOFF, Pending};
+use crate::state::GraphState;
+use crate::{Error, Task, TaskDraft, TaskId, TaskStatus, TaskWork};
+
+/// Pages of a task in one run.
+const PAGES_A_RUN: usize = 64;
+
+/// How a run of a task ended.
+#[derive(Debug, Eq, PartialEq)]
+enum Ended {
+    /// All is done.
+    Done,
+    /// There is more to do.
+    More(Cursor),
+    /// It cannot be done; why.
+    Failed(String),
+}
+
+/// One run of a task.
+struct Run<'a> {
+    graph: &'a Graph,
+    partitions: Vec<Partition>,
+    write_ids: WriteIds,
+    /// Pages that may still be read.
+    pages_left: usize,
+    /// Things that were done.
+    done: u64,
+}
+
+impl Graph {
+    /// Runs the tasks of this graph that this crate knows, each for a bounded number of pages; whether some are not finished. Cost: a scan, if
+    /// there are none.
+    ///
+    /// # Errors
+    ///
+    /// If the store refuses.
+    pub async fn run_tasks(&self, clock: &Clock) -> Result<bool, Error> {
+        let unfinished = self.tasks().unfinished().await?;
+        self.adopt_removed(&unfinished, clock).await?;
+        let mut is_left = false;
+        for task in unfinished.into_iter().filter(|task| task.work != TaskWork::Other) {
+            is_left |= !self.run_task(task, clock).await?;
+        }
+        Ok(is_left)
+    }
+
+    /// Makes a task for what was removed and has none: somebody deleted it.
+    async fn adopt_removed(&self, unfinished: &[Task], clock: &Clock) -> Result<(), Error> {
+        let state = self.state().await?;
+        let has_task = |part: PartId| {
+            unfinished
+                .iter()
+                .any(|task| matches!(&task.work, TaskWork::Remove(parts) if parts.contains(&part)))
+        };
+        let parts: Vec<PartId> =
+            state.schema.removed().map(|part| part.id()).filter(|id| !has_task(*id)).collect();
+        // What was removed after the tasks were read has one.
+        if parts.is_empty() || self.tasks().unfinished().await?.len() != unfinished.len() {
+            return Ok(());
+        }
+        let work = TaskWork::Remove(parts);
+        let draft =
+            TaskDraft { name: REMOVE_SCHEMA.into(), kind: REMOVE_SCHEMA.into(), input: "".into(), work };
+        self.tasks().create(draft, clock.now()).await?;
+        self.note_work();
+        Ok(())
+    }
+
+    /// Runs a task; whether it is finished.
+    async fn run_task(&self, task: Task, clock: &Clock) -> Result<bool, Error> {
+        let begin = |task: &mut Task| {
+            if matches!(task.status, TaskStatus::New | TaskStatus::Queued) {
+                task.status = TaskStatus::Running;
+            }
+            Ok(())
+        };
+        let task = match self.tasks().change(task.id, clock.now(), begin).await {
+            Err(Error::NotFound(_)) => return Ok(true),
+            task => task?,
+        };
+        let partitions: Vec<Partition> =
+            (0..self.buckets()).map(|bucket| graph::keys::partition(self.part(), bucket)).collect();
+        for partition in &partitions {
+            self.store().bump(partition, Vec::new()).await?;
+        }
+        let write_ids = WriteIds::new();
+        let mut run = Run { graph: self, partitions, write_ids, pages_left: PAGES_A_RUN, done: 0 };
+        let ended = match &task.work {
+            TaskWork::Other => return Ok(true),
+            TaskWork::Remove(parts) => run.remove(parts, Cursor::read(&task.cursor)).await?,
+            TaskWork::Build(indexes) => {
+                let is_cancelled = task.status == TaskStatus::Cancelling;
+                run.build(indexes, Cursor::read(&task.cursor), is_cancelled).await?
+            }
+        };
+        let done = run.done;
+        self.note_end(task.id, ended, done, clock).await
+    }
+
+    /// Notes how far a task came; whether it is finished.
+    async fn note_end(&self, id: TaskId, ended: Ended, done: u64, clock: &Clock) -> Result<bool, Error> {
+        let tasks = self.tasks();
+        let noted = tasks.change(id, clock.now(), |task| {
+            let is_cancelled = task.status == TaskStatus::Cancelling;
+            task.progress += done;
+            match &ended {
+                Ended::More(cursor) => task.cursor = cursor.to_bytes(),
+                Ended::Done if is_cancelled => task.status = TaskStatus::Cancelled,
+                Ended::Done => task.status = TaskStatus::Success,
+                Ended::Failed(why) => {
+                    task.status = TaskStatus::Failed;
+                    task.result = why.as_str().into();
+                }
+            }
+            Ok(())
+        });
+        match noted.await {
+            Err(Error::NotFound(_)) => Ok(true),
+            task => Ok(task?.status.is_finished()),
+        }
+    }
+
+    /// Changes the schema as `think` says of the newest one, if it says anything.
+    async fn change_state(&self, think: impl Fn(&GraphState) -> Option<SchemaChange>) -> Result<(), Error> {
+        let mut attempts = BACKOFF.attempts();
+        while attempts.next().await {
+            let state = self.state().await?;
+            let Some(change) = think(&state) else { return Ok(()) };
+            if self.state_store().commit(&state, change, Pending::default()).await? {
+                return Ok(());
+            }
+        }
+        Err(attempts.exhausted("the schema").into())
+    }
+}
+
+/// No part: of tasks whose steps are of none.
+const NO_PART: PartId = PartId { kind: SchemaKind::PropertyKey, number: 0 };
+
+/// A cursor that is at the beginning.
+fn beginning(part: PartId) -> Cursor {
+    Cursor { part, step: 0, bucket: 0, after: Bytes::new() }
+}

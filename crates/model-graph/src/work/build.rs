@@ -1,0 +1,198 @@
+//! Filling indexes: all elements of their labels are entered.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use graph::index::{IndexRow, put_index_rows};
+use graph::schema::{IdStrategy, IndexBase, IndexLabel, Schema, SchemaStatus};
+use graph::{EdgeDirection, EdgeKey, EdgeView, IndexLabelId, PropertiesRef, VertexView, keys};
+use parking_lot::Mutex;
+use store::{Condition, Page, Partition, Range, Row, Write};
+
+use super::walk::Cursor;
+use super::{Ended, NO_PART, Run, beginning};
+use crate::Error;
+
+/// The old rows of an index that is built anew go.
+const EMPTY: u8 = 0;
+/// Elements are entered.
+const FILL: u8 = 1;
+
+/// The rows of some elements, and what must still hold of these.
+#[derive(Default)]
+struct Entered {
+    conditions: Vec<Condition>,
+    writes: Vec<Write>,
+    /// Rows of UNIQUE indexes, and the elements that they are of.
+    unique: HashMap<Bytes, Bytes>,
+}
+
+impl Run<'_> {
+    /// Goes on with a build; all indexes have the same label.
+    pub(super) async fn build(
+        &mut self,
+        ids: &[IndexLabelId],
+        mut cursor: Cursor,
+        is_cancelled: bool,
+    ) -> Result<Ended, Error> {
+        if is_cancelled {
+            return self.end_build(ids, SchemaStatus::Invalid, Ended::Done).await;
+        }
+        let schema = self.graph.state().await?.schema.clone();
+        let indexes: Vec<Arc<IndexLabel>> =
+            ids.iter().filter_map(|id| schema.index_label(*id)).cloned().collect();
+        let Some(base) = indexes.first().map(|index| index.base) else { return Ok(Ended::Done) };
+        if cursor.step == EMPTY {
+            let rebuilt = indexes.iter().filter(|index| index.status != SchemaStatus::Creating);
+            let ranges: Vec<Range> = rebuilt.flat_map(|index| keys::index_ranges(index.id)).collect();
+            if !ranges.is_empty() {
+                self.remove_ranges(&ranges).await?;
+            }
+            cursor = Cursor { step: FILL, ..beginning(NO_PART) };
+        }
+        let range = range_of(&schema, base);
+        let repeated = Mutex::new(None);
+        let is_done = self.walk(&range, &mut cursor, async |run, partition, page| {
+            let entered = run.enter(&indexes, base, partition, page).await?;
+            if let Err(why) = &entered {
+                *repeated.lock() = Some(why.clone());
+            }
+            Ok(entered.unwrap_or(Some(0)))
+        });
+        let is_done = is_done.await?;
+        if let Some(why) = repeated.into_inner() {
+            return self.end_build(ids, SchemaStatus::Invalid, Ended::Failed(why)).await;
+        }
+        if !is_done {
+            return Ok(Ended::More(cursor));
+        }
+        self.end_build(ids, SchemaStatus::Created, Ended::Done).await
+    }
+
+    async fn end_build(
+        &self,
+        ids: &[IndexLabelId],
+        status: SchemaStatus,
+        ended: Ended,
+    ) -> Result<Ended, Error> {
+        self.graph.change_state(|state| state.schema.set_index_status(ids, status)).await?;
+        Ok(ended)
+    }
+
+    /// Enters the elements of a page: how many; `None` if another writer came first. The inner error says why the index cannot be.
+    async fn enter(
+        &self,
+        indexes: &[Arc<IndexLabel>],
+        base: IndexBase,
+        partition: &Partition,
+        page: &Page,
+    ) -> Result<Result<Option<u64>, String>, Error> {
+        let found = page.rows().filter(|(key, stored)| properties_of(base, key, stored).is_some());
+        let found: Vec<Bytes> = found.map(|(key, _)| Bytes::copy_from_slice(key)).collect();
+        if found.is_empty() {
+            return Ok(Ok(Some(0)));
+        }
+        let rows = self.graph.store().get_many_linear(partition, &found).await?;
+        let (rows_max, mut count) = (self.graph.store().limits().good_rows, 0);
+        let mut entered = Entered::default();
+        for (key, row) in found.iter().zip(rows) {
+            let Some(row) = row else { continue };
+            let Some(properties) = properties_of(base, key, &row.value) else { continue };
+            let mut index_rows = Vec::new();
+            put_index_rows(indexes, key, properties, &mut index_rows)?;
+            if let Err(why) = entered.add(key, &row, index_rows) {
+                return Ok(Err(why));
+            }
+            count += 1;
+            if entered.conditions.len() + entered.writes.len() >= rows_max {
+                match self.put(partition, std::mem::take(&mut entered)).await? {
+                    Ok(true) => {}
+                    Ok(false) => return Ok(Ok(None)),
+                    Err(why) => return Ok(Err(why)),
+                }
+            }
+        }
+        Ok(self.put(partition, entered).await?.map(|is_put| is_put.then_some(count)))
+    }
+
+    /// Stores rows; `false` if another writer came first.
+    async fn put(&self, partition: &Partition, entered: Entered) -> Result<Result<bool, String>, Error> {
+        let Entered { mut conditions, mut writes, unique } = entered;
+        let (unique_keys, elements): (Vec<Bytes>, Vec<Bytes>) = unique.into_iter().unzip();
+        let known = self.graph.store().get_many_linear(partition, &unique_keys).await?;
+        for ((key, element), row) in unique_keys.into_iter().zip(elements).zip(known) {
+            match row {
+                Some(row) if row.value == element => continue,
+                Some(row) => {
+                    // An element that is not there any more has no claim.
+                    if self.graph.store().get_linear(partition, &row.value).await?.is_some() {
+                        return Ok(Err(repeated(&element, &row.value)));
+                    }
+                    conditions.push(Condition::Version(key.clone(), row.stamp));
+                }
+                None => conditions.push(Condition::Absent(key.clone())),
+            }
+            writes.push(Write::PutStamped(key, element));
+        }
+        Ok(Ok(self.commit(partition, conditions, writes).await?))
+    }
+}
+
+impl Entered {
+    /// Adds the rows of an element.
+    fn add(&mut self, key: &Bytes, row: &Row, index_rows: Vec<IndexRow>) -> Result<(), String> {
+        if !index_rows.is_empty() {
+            self.conditions.push(Condition::Version(key.clone(), row.stamp));
+        }
+        for row in index_rows {
+            if !row.is_unique {
+                self.writes.push(Write::Put(row.key, row.value));
+                continue;
+            }
+            if let Some(other) = self.unique.insert(row.key, row.value.clone())
+                && other != row.value
+            {
+                return Err(repeated(&row.value, &other));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn repeated(one: &[u8], other: &[u8]) -> String {
+    format!(
+        "Unique constraint conflict is found between elements {} and {}",
+        one.escape_ascii(),
+        other.escape_ascii()
+    )
+}
+
+/// Where the elements of a label lie, and others.
+fn range_of(schema: &Schema, base: IndexBase) -> Range {
+    match base {
+        IndexBase::Edge(_) => keys::all_edges_range(EdgeDirection::Out),
+        IndexBase::Vertex(label) => {
+            let strategy = schema.vertex_label(label).map(|label| label.id_strategy);
+            if strategy == Some(IdStrategy::PrimaryKey) {
+                keys::primary_key_range(label)
+            } else {
+                keys::vertices_range()
+            }
+        }
+    }
+}
+
+/// The properties of an element of the label; `None` of any other, and of what is damaged.
+fn properties_of<'a>(base: IndexBase, key: &[u8], stored: &'a [u8]) -> Option<PropertiesRef<'a>> {
+    match base {
+        IndexBase::Vertex(label) => {
+            let vertex = VertexView::parse(stored).ok().filter(|vertex| vertex.label == label)?;
+            Some(vertex.properties)
+        }
+        IndexBase::Edge(label) => {
+            EdgeKey::parse(key).filter(|key| key.sub_label == label)?;
+            Some(EdgeView::parse(stored).ok()?.properties)
+        }
+    }
+}
