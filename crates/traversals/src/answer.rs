@@ -96,3 +96,12 @@ pub(crate) fn distinct(vertices: impl IntoIterator<Item = u32>) -> Vec<u32> {
     let mut seen = VertexSet::default();
     vertices.into_iter().filter(|vertex| seen.insert(*vertex)).collect()
 }
+
+/// The first of these scores: sorted from the highest on if asked for, else as they come.
+pub(crate) fn top(mut scores: Vec<(u32, f64)>, sorted: bool, limit: usize) -> Vec<(u32, f64)> {
+    if sorted {
+        scores.sort_by(|(_, one), (_, two)| two.total_cmp(one));
+    }
+    scores.truncate(limit);
+    scores
+}

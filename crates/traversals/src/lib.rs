@@ -21,26 +21,54 @@ mod options;
 mod layers;
 mod answer;
 mod dag;
+mod forest;
+mod path_set;
 mod walk;
 mod kout;
 mod kneighbor;
 mod shortest;
 mod weighted;
 mod paths;
+mod collection_paths;
+mod template_paths;
+mod customized;
+mod rays;
+mod similarity;
+mod fusiform;
+mod count;
+mod edge_exist;
+mod personal_rank;
+mod neighbor_rank;
 
 pub use answer::{FoundPaths, Measure, Path, Reached, Scores};
+pub use collection_paths::{CollectionPaths, collection_paths};
+pub use count::{Count, Counted, count};
+pub use customized::{
+    Crosspoints, CustomizedCrosspoints, CustomizedPaths, CustomizedStep, SortBy, customized_crosspoints,
+    customized_paths,
+};
+pub use edge_exist::{EdgeExist, edge_exist};
 pub use error::Error;
-pub use filter::{LabelFilter, Predicate, PropertyCondition};
+pub use filter::LabelFilter;
+pub use fusiform::{FusiformSimilarity, Similar, Similars, fusiform_similarity};
 pub use kneighbor::{Kneighbor, kneighbor};
 pub use kout::{Kout, TraverseMode, kout};
 pub use limits::{DEPTH_MAX, ENDS_MAX, NO_LIMIT, defaults};
+pub use neighbor_rank::{LayerRanks, NeighborRank, RankStep, neighbor_rank};
 pub use numbering::Numbering;
 pub use options::WalkOptions;
 pub use paths::{Paths, crosspoints, paths};
+pub use personal_rank::{PersonalRank, RankLabel, WithLabel, personal_rank};
+pub use rays::{Rays, rays, rings};
 pub use shortest::{
     MultiNodeShortestPath, ShortestPath, all_shortest_paths, multi_node_shortest_path, shortest_path,
 };
+pub use similarity::{
+    CommonNeighbors, JaccardSimilars, SameNeighbors, Score, adamic_adar, jaccard_similarity,
+    jaccard_similars, resource_allocation, same_neighbors,
+};
 pub use step::{Direction, Step, StepLabel};
+pub use template_paths::{TemplatePaths, TemplateStep, template_paths};
 pub use weighted::{
     SingleSourceShortestPath, WeightedShortestPath, single_source_shortest_paths, weighted_shortest_path,
 };

@@ -90,7 +90,27 @@ pub(crate) fn check_path_depth(depth: i64) -> Result<(), Error> {
     })
 }
 
-/// Whether a count is beyond a capacity.
+pub(crate) fn check_dedup_size(value: i64) -> Result<(), Error> {
+    require(value >= 0 || value == NO_LIMIT, || {
+        format!("The dedup size parameter must be >= 0 or == {NO_LIMIT}, but got: {value}")
+    })
+}
+
+/// Ends of paths, `what` in the plural.
+pub(crate) fn check_ends(count: usize, what: &str) -> Result<(), Error> {
+    require((1..=ENDS_MAX).contains(&count), || {
+        format!("The number of {what} must in [1, {ENDS_MAX}], but got: {count}")
+    })
+}
+
+/// The share of a rank, or of neighbours, that counts; `what` says of which request.
+pub(crate) fn check_alpha(alpha: f64, what: &str) -> Result<(), Error> {
+    require(alpha > 0.0 && alpha <= 1.0, || {
+        format!("The alpha of {what} must be in range (0, 1], but got '{alpha}'")
+    })
+}
+
+/// Whether a count is within a capacity.
 pub(crate) fn within_capacity(capacity: i64, count: usize, what: &'static str) -> Result<(), Error> {
     if count > limit_of(capacity) { Err(Error::Capacity { capacity, what }) } else { Ok(()) }
 }

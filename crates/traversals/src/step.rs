@@ -1,10 +1,11 @@
 //! One step of a walk: which edges of a vertex it takes.
 
+use graph::condition::Condition;
 use graph::{EdgeDirection, LabelId};
 
+use crate::Error;
 use crate::filter::LabelFilter;
 use crate::limits::{NO_LIMIT, check_degree, check_skip_degree, defaults};
-use crate::{Error, PropertyCondition};
 
 /// Which way edges are taken.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -97,7 +98,7 @@ impl Step {
 
     /// The same, which takes edges whose properties hold these conditions.
     #[must_use]
-    pub fn with_conditions(mut self, conditions: Vec<PropertyCondition>) -> Self {
+    pub fn with_conditions(mut self, conditions: Vec<Condition>) -> Self {
         if !conditions.is_empty() {
             self.filters.push(LabelFilter { label: None, conditions });
         }

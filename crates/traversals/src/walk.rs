@@ -3,14 +3,14 @@
 mod expansion;
 mod path_edges;
 
-use graph::VertexId;
+use graph::{LabelId, PropertyKeyId, VertexId};
 use model_graph::Reader;
 use store::Pace;
 
 use crate::marks::PerVertex;
 use crate::{Error, LabelFilter, Measure, Numbering, WalkOptions, filter};
 
-pub(crate) use expansion::{Expansion, Weighing};
+pub(crate) use expansion::{Expansion, Hop, Weighing};
 
 /// Vertices whose rows are read at once.
 const VERTICES_A_READ: usize = 256;
@@ -64,6 +64,13 @@ impl<'a> Walk<'a> {
         if fits { Ok(()) } else { Err(Error::Memory { bytes_max }) }
     }
 
+    /// The label of a vertex that is there. Cost: a read.
+    pub(crate) async fn label_of(&self, vertex: u32) -> Result<Option<LabelId>, Error> {
+        let stored = self.reader.vertex(&self.known.id(vertex).into_owned()).await?;
+        let label = stored.map(|stored| stored.view().map(|view| view.label)).transpose();
+        Ok(label.map_err(model_graph::Error::from)?)
+    }
+
     /// Finds out which of these vertices pass filters; the same ones throughout a walk. Cost: a read for each vertex that is new.
     async fn judge(
         &mut self,
@@ -89,5 +96,29 @@ impl<'a> Walk<'a> {
             self.spend(20 * some.len()).await?;
         }
         Ok(())
+    }
+
+    /// The value of a property of vertices, as stored bytes would tell it apart; `None` of those that have none.
+    pub(crate) async fn properties(
+        &mut self,
+        vertices: &[u32],
+        key: PropertyKeyId,
+    ) -> Result<Vec<Option<graph::Value>>, Error> {
+        let mut values = Vec::with_capacity(vertices.len());
+        for some in vertices.chunks(VERTICES_A_READ) {
+            let ids: Vec<_> = some.iter().map(|vertex| self.known.id(*vertex).into_owned()).collect();
+            for stored in self.reader.vertices(&ids).await? {
+                let value = match &stored {
+                    None => None,
+                    Some(stored) => {
+                        let view = stored.view().map_err(model_graph::Error::from)?;
+                        let value = view.properties.get(key).map_err(model_graph::Error::from)?;
+                        value.map(graph::ValueRef::to_value)
+                    }
+                };
+                values.push(value);
+            }
+        }
+        Ok(values)
     }
 }

@@ -1,11 +1,13 @@
 //! Graphs for tests: their edges in plain sight, and the same in a store, read as walks read them.
 
 use std::collections::BTreeSet;
+use std::ops::Bound;
 use std::sync::Arc;
 
+use ::graph::condition::{Condition, Test};
 use ::graph::{
-    Edge, EdgeDirection, EdgeId, LabelId, Properties, PropertiesBuilder, PropertyKeyId, ScalarRef, Vertex,
-    VertexId, keys,
+    Edge, EdgeDirection, EdgeId, LabelId, Properties, PropertiesBuilder, PropertyKeyId, Scalar, ScalarRef,
+    Vertex, VertexId, keys,
 };
 use model_graph::{Reader, ReaderContext, VisibleLabels};
 use store::{Clock, Commit, Deadline, ErrorKind, Lane, Store, Tenant, Timestamp, Write, WriteIds};
@@ -189,7 +191,7 @@ pub(crate) fn edge_rows(
     ]
 }
 
-/// These rows in a store, and a graph of two vertex labels and two edge labels read from it.
+/// These rows in a store, and a graph of three vertex labels and three edge labels read from it.
 pub(crate) async fn stored(store: &Store, rows: Vec<BucketRow>, buckets: u32) -> Reader {
     let ids = WriteIds::new();
     for bucket in 0..buckets {
@@ -210,10 +212,15 @@ pub(crate) async fn stored(store: &Store, rows: Vec<BucketRow>, buckets: u32) ->
             }
         }
     }
-    let labels = || [LabelId(1), LabelId(2)];
+    let labels = || [LabelId(1), LabelId(2), LabelId(3)];
     let visible = Arc::new(VisibleLabels::new(labels(), labels()));
     let context = ReaderContext { graph: Tenant::default(), buckets, visible, now: Timestamp(0) };
     Reader::new(store, context).unwrap()
+}
+
+/// That an edge weighs more.
+pub(crate) fn heavier(than: f64) -> Condition {
+    Condition { key: WEIGHT, test: Test::Range(Bound::Excluded(Scalar::Double(than)), Bound::Unbounded) }
 }
 
 /// Options of a walk that may take as long as it likes.

@@ -8,4 +8,8 @@ mod modern;
 mod neighbourhoods;
 mod shortest;
 mod all_paths;
+mod patterns;
+mod rays;
+mod similar;
+mod ranks;
 mod ends;

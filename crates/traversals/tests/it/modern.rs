@@ -1,11 +1,12 @@
 //! The six people and programs of the documents of HugeGraph, and what it answers of them.
 
+use ::graph::condition::{Condition, Test};
 use ::graph::{LabelId, PropertiesBuilder, ScalarRef, VertexId};
 use model_graph::Reader;
 use store::{Clock, Timestamp};
 use traversals::*;
 
-use crate::graph::{NAME, WEIGHT, edge_rows, options, stored, vertex_row};
+use crate::graph::{NAME, WEIGHT, edge_rows, heavier, options, stored, vertex_row};
 
 const KNOWS: LabelId = LabelId(1);
 const CREATED: LabelId = LabelId(2);
@@ -89,13 +90,7 @@ async fn two_steps_from_marko() {
 #[tokio::test]
 async fn steps_with_filters() {
     let reader = modern().await;
-    let heavy = |label| LabelFilter {
-        label: Some(label),
-        conditions: vec![PropertyCondition {
-            key: WEIGHT,
-            predicate: Predicate::Greater(::graph::Scalar::Double(0.4)),
-        }],
-    };
+    let heavy = |label| LabelFilter { label: Some(label), conditions: vec![heavier(0.4)] };
     let step = Step {
         labels: vec![KNOWS.into(), CREATED.into()],
         filters: vec![heavy(KNOWS), heavy(CREATED)],
@@ -104,9 +99,9 @@ async fn steps_with_filters() {
     let people = LabelFilter { label: Some(LabelId(1)), conditions: Vec::new() };
     let other_than_vadas = LabelFilter {
         label: Some(LabelId(1)),
-        conditions: vec![PropertyCondition {
+        conditions: vec![Condition {
             key: NAME,
-            predicate: Predicate::NotEqual(::graph::Scalar::Text("vadas".into())),
+            test: Test::NotEqual(::graph::Scalar::Text("vadas".into())),
         }],
     };
     for (vertex_filters, expected) in [

@@ -1,0 +1,64 @@
+//! The edges from one vertex to another.
+//!
+//! Those of a label, with given sort values or with any; of all labels if none is named. `limit` bounds the edges that are given.
+
+use graph::{EdgeDirection, EdgeId, VertexId};
+use model_graph::Reader;
+
+use crate::limits::{check_limit, limit_of};
+use crate::walk::Walk;
+use crate::{Error, StepLabel, WalkOptions};
+
+/// What is asked: see the page above.
+#[derive(Clone, Debug)]
+pub struct EdgeExist {
+    /// The vertex that they leave.
+    pub source: VertexId,
+    /// The vertex that they enter.
+    pub target: VertexId,
+    /// Their label.
+    pub label: Option<StepLabel>,
+    /// Their sort values, as their ids spell them; `None`: any.
+    pub sort_values: Option<Box<str>>,
+    /// The most edges that are given.
+    pub limit: i64,
+}
+
+/// The edges from one vertex to another. Cost: the edges of the first, of the label.
+///
+/// # Errors
+///
+/// If a parameter is refused, or the walk ends early.
+pub async fn edge_exist(
+    reader: &Reader,
+    options: &WalkOptions,
+    asked: &EdgeExist,
+) -> Result<Vec<EdgeId>, Error> {
+    check_limit(asked.limit)?;
+    let walk = async {
+        let mut walk = Walk::new(reader, options);
+        let labels: Vec<_> = asked.label.iter().map(|label| label.label).collect();
+        let (target, limit) = (asked.target.to_key(), limit_of(asked.limit));
+        let mut pages = reader.edges(&asked.source.to_key(), EdgeDirection::Out, &labels);
+        let mut found = Vec::new();
+        while let Some(page) = pages.next().await? {
+            for edge in page.iter() {
+                let key = edge?.key;
+                let sub_label = asked.label.and_then(|label| label.sub_label);
+                if key.other != target || sub_label.is_some_and(|sub_label| sub_label != key.sub_label) {
+                    continue;
+                }
+                let id = key.to_id().ok_or(graph::Malformed).map_err(model_graph::Error::from)?;
+                if asked.sort_values.as_ref().is_none_or(|wanted| *wanted == id.sort_values) {
+                    found.push(id);
+                }
+                if found.len() >= limit {
+                    return Ok(found);
+                }
+            }
+            walk.spend(page.rows()).await?;
+        }
+        Ok(found)
+    };
+    options.run(walk).await
+}

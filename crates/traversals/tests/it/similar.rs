@@ -1,0 +1,140 @@
+//! What vertices have in common, against sets.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use ::graph::VertexId;
+use traversals::*;
+
+use crate::graph::{NAME, PlainGraph, each_graph, number, numbers, options};
+
+fn set(graph: &PlainGraph, vertex: i64, direction: Direction) -> BTreeSet<i64> {
+    graph.neighbours(vertex, direction, None).into_iter().collect()
+}
+
+fn jaccard(one: &BTreeSet<i64>, two: &BTreeSet<i64>) -> f64 {
+    let all = one.union(two).count();
+    if all == 0 { 0.0 } else { one.intersection(two).count() as f64 / all as f64 }
+}
+
+fn pair(one: i64, two: i64, direction: Direction) -> SameNeighbors {
+    SameNeighbors {
+        vertices: vec![VertexId::Number(one), VertexId::Number(two)],
+        step: Step::new(direction, None),
+        limit: NO_LIMIT,
+    }
+}
+
+#[test]
+fn two_vertices_have_neighbours_in_common() {
+    each_graph(60, (10, 26), async |graph, reader, random| {
+        let (one, two, three) = (random.vertex(10), random.vertex(10), random.vertex(10));
+        let direction = random.direction();
+        let (of_one, of_two) = (set(graph, one, direction), set(graph, two, direction));
+        let common: BTreeSet<i64> = of_one.intersection(&of_two).copied().collect();
+        let asked = pair(one, two, direction);
+        let found = same_neighbors(reader, &options(), &asked).await.unwrap();
+        assert_eq!(numbers(&found.known, &found.vertices).into_iter().collect::<BTreeSet<_>>(), common);
+        let limited = same_neighbors(reader, &options(), &SameNeighbors { limit: 1, ..asked.clone() }).await;
+        assert_eq!(limited.unwrap().vertices.len(), common.len().min(1));
+        let mut three_of = asked.clone();
+        three_of.vertices.push(VertexId::Number(three));
+        let found = same_neighbors(reader, &options(), &three_of).await.unwrap();
+        let of_all: BTreeSet<i64> = common.intersection(&set(graph, three, direction)).copied().collect();
+        assert_eq!(numbers(&found.known, &found.vertices).into_iter().collect::<BTreeSet<_>>(), of_all);
+        let similarity = jaccard_similarity(reader, &options(), &asked).await.unwrap();
+        assert_eq!(similarity.score, jaccard(&of_one, &of_two));
+        let (mut adar, mut resource) = (0.0, 0.0);
+        for vertex in &common {
+            let degree = graph.neighbours(*vertex, direction, None).len() as f64;
+            if degree > 1.0 {
+                adar += 1.0 / degree.ln();
+            }
+            if degree > 0.0 {
+                resource += 1.0 / degree;
+            }
+        }
+        let given = adamic_adar(reader, &options(), &asked).await.unwrap().score;
+        assert!((given - adar).abs() < 1e-9, "{given} {adar} {asked:?} {graph:?}");
+        let given = resource_allocation(reader, &options(), &asked).await.unwrap().score;
+        assert!((given - resource).abs() < 1e-9);
+    });
+}
+
+#[test]
+fn similar_vertices_are_up_to_two_steps_away() {
+    each_graph(60, (10, 18), async |graph, reader, random| {
+        let (source, direction) = (random.vertex(10), random.direction());
+        let near = set(graph, source, direction);
+        let mut reached = near.clone();
+        near.iter()
+            .filter(|vertex| **vertex != source)
+            .for_each(|vertex| reached.extend(set(graph, *vertex, direction)));
+        reached.remove(&source);
+        let expected: BTreeMap<i64, f64> =
+            reached.iter().map(|vertex| (*vertex, jaccard(&near, &set(graph, *vertex, direction)))).collect();
+        let asked = JaccardSimilars {
+            vertex: VertexId::Number(source),
+            step: Step::new(direction, None),
+            top: 0,
+            capacity: NO_LIMIT,
+        };
+        let found = jaccard_similars(reader, &options(), &asked).await.unwrap();
+        let given: BTreeMap<i64, f64> =
+            found.scores.iter().map(|(vertex, score)| (number(&found.known, *vertex), *score)).collect();
+        assert_eq!(given, expected, "{asked:?} {graph:?}");
+        let found = jaccard_similars(reader, &options(), &JaccardSimilars { top: 3, ..asked }).await.unwrap();
+        assert!(
+            found.scores.len() == expected.len().min(3)
+                && found.scores.is_sorted_by(|one, two| one.1 >= two.1)
+        );
+    });
+}
+
+#[test]
+fn fusiform_similars_share_neighbours() {
+    each_graph(60, (9, 24), async |graph, reader, random| {
+        let (source, direction) = (random.vertex(9), random.direction());
+        let neighbours = set(graph, source, direction);
+        let mut counts: BTreeMap<i64, BTreeSet<i64>> = BTreeMap::new();
+        for neighbour in &neighbours {
+            for similar in set(graph, *neighbour, direction.opposite()) {
+                counts.entry(similar).or_default().insert(*neighbour);
+            }
+        }
+        counts.remove(&source);
+        for (min_neighbors, alpha, min_similars, groups) in [(1, 0.5, 1, 0), (2, 0.3, 2, 0), (1, 0.1, 1, 2)] {
+            let mut expected = counts.clone();
+            expected.retain(|_, over| over.len() as f64 / neighbours.len() as f64 >= alpha);
+            let values: BTreeSet<bool> =
+                expected.keys().chain([&source]).map(|vertex| vertex.rem_euclid(3) == 0).collect();
+            if neighbours.len() < min_neighbors || expected.len() < min_similars || values.len() < groups {
+                expected.clear();
+            }
+            let asked = FusiformSimilarity {
+                sources: vec![VertexId::Number(source)],
+                step: Step::new(direction, None),
+                min_neighbors: min_neighbors as i64,
+                alpha,
+                min_similars: min_similars as i64,
+                top: 0,
+                group_property: (groups > 0).then_some(NAME),
+                min_groups: groups as i64,
+                capacity: NO_LIMIT,
+                limit: 10,
+                with_intermediary: true,
+            };
+            let found = fusiform_similarity(reader, &options(), &asked).await.unwrap();
+            let given: BTreeMap<i64, BTreeSet<i64>> = found
+                .similars
+                .iter()
+                .flat_map(|(_, similars)| similars)
+                .map(|similar| {
+                    assert_eq!(similar.score, similar.intermediaries.len() as f64 / neighbours.len() as f64);
+                    let over = numbers(&found.known, &similar.intermediaries);
+                    (number(&found.known, similar.vertex), over.into_iter().collect())
+                })
+                .collect();
+            assert_eq!(given, expected, "{asked:?} {graph:?}");
+        }
+    });
+}
