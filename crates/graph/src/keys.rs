@@ -104,9 +104,15 @@ pub fn bucket_of_vertex(vertex_key: &[u8], buckets: u32) -> u32 {
 /// The row of a vertex.
 pub fn vertex(id: &VertexId) -> Bytes {
     let mut key = Vec::with_capacity(40);
-    key.push(VERTEX);
-    id.put_key(&mut key);
+    put_vertex(&mut key, id);
     key.into()
+}
+
+/// Appends the row of a vertex.
+#[inline]
+pub fn put_vertex(out: &mut Vec<u8>, id: &VertexId) {
+    out.push(VERTEX);
+    id.put_key(out);
 }
 
 /// The row of a vertex, by its id as a part of a key.
@@ -179,18 +185,24 @@ pub fn edges_range(vertex_key: &[u8], direction: EdgeDirection, label: Option<La
 
 /// The row of an edge at one of its ends.
 pub fn edge(id: &EdgeId, direction: EdgeDirection) -> Bytes {
+    let mut key = Vec::with_capacity(64);
+    put_edge(&mut key, id, direction);
+    key.into()
+}
+
+/// Appends the row of an edge at one of its ends.
+#[inline]
+pub fn put_edge(key: &mut Vec<u8>, id: &EdgeId, direction: EdgeDirection) {
     let (first, last) = match direction {
         EdgeDirection::Out => (&id.source, &id.target),
         EdgeDirection::In => (&id.target, &id.source),
     };
-    let mut key = Vec::with_capacity(64);
     key.push(direction.row());
-    first.put_key(&mut key);
-    put_u32(&mut key, id.label.0);
-    put_u32(&mut key, id.sub_label.0);
-    put_text(&mut key, &id.sort_values);
-    last.put_key(&mut key);
-    key.into()
+    first.put_key(key);
+    put_u32(key, id.label.0);
+    put_u32(key, id.sub_label.0);
+    put_text(key, &id.sort_values);
+    last.put_key(key);
 }
 
 /// Appends what all rows of an index begin with that find elements.

@@ -13,7 +13,7 @@ use crate::state::{GraphState, StateStore};
 use crate::tasks::{TaskDraft, TaskId, TaskWork, Tasks};
 use crate::variables::Variables;
 use crate::write::{CheckVertices, EdgeOperation, Moment, Moments, VertexOperation, Writer, Written};
-use crate::{Error, Reader, ReaderContext, tasks};
+use crate::{Error, GraphLoad, Reader, ReaderContext, tasks};
 
 /// What is changed, for errors.
 const SCHEMA: &str = "the schema";
@@ -162,6 +162,17 @@ impl Graph {
     /// If the store refuses.
     pub async fn finish_removals(&self, now: Timestamp) -> Result<usize, Error> {
         self.writer.finish_removals(&GraphAt { graph: self, now }).await
+    }
+
+    /// Begins a load of vertices and edges by the million. Cost: a read of the schema.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Invalid`] for a graph over several buckets; if the store refuses.
+    pub async fn load(&self) -> Result<GraphLoad, Error> {
+        let epochs = self.writer.epochs();
+        let schema = self.state().await?.schema.clone();
+        GraphLoad::begin(&self.writer, epochs, schema).await
     }
 
     /// A number for a vertex whose label makes ids itself ([`VertexOperation::Create`]).

@@ -4,6 +4,7 @@ mod error;
 mod keys;
 mod reader;
 pub mod write;
+mod load;
 mod records;
 mod state;
 mod tasks;
@@ -16,6 +17,7 @@ mod work;
 pub use error::Error;
 pub use graphs::{DEFAULT_GRAPH, DEFAULT_SPACE, GraphInfo, GraphOptions, Graphs, SpaceInfo};
 pub use handle::{Changed, Graph};
+pub use load::GraphLoad;
 pub use objects::{OBJECT_BYTES_MAX, OBJECT_PAGE_MAX, Object, ObjectPut, Objects};
 pub use reader::{
     EdgePage, EdgePages, EdgeRef, Reader, ReaderContext, StoredEdge, StoredVertex, VisibleLabels,

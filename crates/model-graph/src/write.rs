@@ -115,6 +115,14 @@ impl Writer {
         self.write(operations, (check, false), moments).await
     }
 
+    pub(crate) fn store(&self) -> &Store {
+        &self.store
+    }
+
+    pub(crate) fn partitions(&self) -> &[Partition] {
+        &self.partitions
+    }
+
     fn buckets(&self) -> u32 {
         u32::try_from(self.partitions.len()).expect("buckets are numbered in 32 bits")
     }
