@@ -9,7 +9,12 @@
 //! use api_hugegraph::{Api, Limits, front_ends};
 //! use http::Method;
 //!
-//! let router = Router::new(front_ends(&Api::new(Limits { depth_max: 64 })));
+//! # use model_graph::{Clock, GraphOptions, Graphs, Timestamp};
+//! # let clock = Clock::manual(Timestamp(0));
+//! # let options = GraphOptions { tenants_max: 10, graphs_max: 10, buckets: 1 };
+//! # let graphs = Graphs::new(store::testing::memory(clock.clone()), options);
+//! let limits = Limits { depth_max: 64, batch_elements_max: 2_500 };
+//! let router = Router::new(front_ends(&Api::new(graphs, clock, limits)));
 //! for path in ["/graphspaces/DEFAULT/graphs/hugegraph/cypher", "/graphs/hugegraph/cypher"] {
 //!     let found = router.find(&Method::GET, path).expect("a route");
 //!     assert_eq!(found.operation.id, "cypherByQuery");
@@ -17,7 +22,7 @@
 //! ```
 
 mod problem;
-#[expect(dead_code, reason = "for the routes of elements and schemas, which follow")]
+#[expect(dead_code, reason = "for the routes that write elements, which follow")]
 mod wire;
 #[expect(dead_code, unused_imports, reason = "for the route of jobs, which follows")]
 mod algorithms;
@@ -33,9 +38,10 @@ pub use state::{Api, Limits};
 use api_http::{Document, FrontEnd, Route};
 use http::Method;
 
+use graph::schema::SchemaKind;
 use problem::refuse;
-use routes::{docs, languages, profile, refused};
-use table::{Table, of_graph};
+use routes::{docs, edges, graphs, languages, profile, refused, schema, tasks, variables, vertices};
+use table::{Paths, Table, of_graph, of_space};
 
 /// The description of the API, for people and for programs.
 const DOCS: &str = "/hugegraph/docs";
@@ -65,6 +71,10 @@ const PREFIXES: [&str; 15] = [
 pub fn front_ends(api: &Api) -> Vec<FrontEnd> {
     let mut table = Table::new(api);
     server_routes(&mut table);
+    graph_routes(&mut table);
+    schema_routes(&mut table);
+    element_routes(&mut table);
+    task_routes(&mut table);
     language_routes(&mut table);
     refused_routes(&mut table);
     let lines: Vec<_> = table.described.iter().map(Route::line).collect();
@@ -85,6 +95,71 @@ pub fn front_ends(api: &Api) -> Vec<FrontEnd> {
 /// What is asked of the server as a whole.
 fn server_routes(table: &mut Table<'_>) {
     table.single(Method::GET, "/versions", &profile::VERSIONS, profile::versions);
+}
+
+/// Graphs, and what they are set to.
+fn graph_routes(table: &mut Table<'_>) {
+    table.both(Method::GET, of_space!("/graphs"), &graphs::LIST, graphs::list);
+    table.both(Method::PUT, of_space!("/graphs/manage"), &graphs::MANAGE, graphs::manage);
+    table.both(Method::GET, of_graph!(""), &graphs::GET, graphs::get);
+    table.both(Method::POST, of_graph!(""), &graphs::CREATE, graphs::create);
+    table.both(Method::DELETE, of_graph!(""), &graphs::DROP, graphs::drop_graph);
+    table.both(Method::DELETE, of_graph!("/clear"), &graphs::CLEAR, graphs::clear);
+    table.both(Method::GET, of_graph!("/conf"), &graphs::CONFIGURATION, graphs::configuration);
+    table.both(Method::GET, of_graph!("/mode"), &graphs::GET_MODE, graphs::mode);
+    table.both(Method::PUT, of_graph!("/mode"), &graphs::SET_MODE, graphs::set_mode);
+    table.both(Method::GET, of_graph!("/graph_read_mode"), &graphs::GET_READ_MODE, graphs::read_mode);
+    table.both(Method::PUT, of_graph!("/graph_read_mode"), &graphs::SET_READ_MODE, graphs::set_read_mode);
+    table.both(Method::PUT, of_graph!("/compact"), &graphs::COMPACT, graphs::compact);
+    table.both(Method::PUT, of_graph!("/snapshot_create"), &graphs::CREATE_SNAPSHOT, graphs::snapshot);
+    table.both(Method::PUT, of_graph!("/snapshot_resume"), &graphs::RESUME_SNAPSHOT, graphs::snapshot);
+}
+
+/// Schemas: four kinds of parts, each with the same operations.
+fn schema_routes(table: &mut Table<'_>) {
+    table.both(Method::GET, of_graph!("/schema"), &schema::ALL, schema::all);
+    let paths = [of_graph!("/schema/propertykeys"), of_graph!("/schema/propertykeys/{name}")];
+    part_routes(table, SchemaKind::PropertyKey, paths);
+    let paths = [of_graph!("/schema/vertexlabels"), of_graph!("/schema/vertexlabels/{name}")];
+    part_routes(table, SchemaKind::VertexLabel, paths);
+    let paths = [of_graph!("/schema/edgelabels"), of_graph!("/schema/edgelabels/{name}")];
+    part_routes(table, SchemaKind::EdgeLabel, paths);
+    let paths = [of_graph!("/schema/indexlabels"), of_graph!("/schema/indexlabels/{name}")];
+    part_routes(table, SchemaKind::IndexLabel, paths);
+    let path = of_graph!("/jobs/rebuild/vertexlabels/{name}");
+    table.of_kind(Method::PUT, path, &schema::REBUILD_VERTEX_LABEL, SchemaKind::VertexLabel, schema::rebuild);
+    let path = of_graph!("/jobs/rebuild/edgelabels/{name}");
+    table.of_kind(Method::PUT, path, &schema::REBUILD_EDGE_LABEL, SchemaKind::EdgeLabel, schema::rebuild);
+    let path = of_graph!("/jobs/rebuild/indexlabels/{name}");
+    table.of_kind(Method::PUT, path, &schema::REBUILD_INDEX_LABEL, SchemaKind::IndexLabel, schema::rebuild);
+}
+
+/// One kind of parts: the paths of all and of one.
+fn part_routes(table: &mut Table<'_>, kind: SchemaKind, [all, one]: [Paths; 2]) {
+    let operations = schema::operations_of(kind);
+    table.of_kind(Method::GET, all, &operations.list, kind, schema::list);
+    table.of_kind(Method::POST, all, &operations.create, kind, schema::create);
+    table.of_kind(Method::GET, one, &operations.get, kind, schema::get);
+    table.of_kind(Method::PUT, one, &operations.update, kind, schema::update);
+    table.of_kind(Method::DELETE, one, &operations.remove, kind, schema::remove);
+}
+
+/// Vertices and edges.
+fn element_routes(table: &mut Table<'_>) {
+    table.both(Method::GET, of_graph!("/graph/vertices/{id}"), &vertices::GET, vertices::get);
+    table.both(Method::GET, of_graph!("/graph/edges/{id}"), &edges::GET, edges::get);
+}
+
+/// Tasks, and variables.
+fn task_routes(table: &mut Table<'_>) {
+    table.both(Method::GET, of_graph!("/tasks"), &tasks::LIST, tasks::list);
+    table.both(Method::GET, of_graph!("/tasks/{id}"), &tasks::GET, tasks::get);
+    table.both(Method::PUT, of_graph!("/tasks/{id}"), &tasks::CANCEL, tasks::cancel);
+    table.both(Method::DELETE, of_graph!("/tasks/{id}"), &tasks::REMOVE, tasks::remove);
+    table.both(Method::GET, of_graph!("/variables"), &variables::LIST, variables::list);
+    table.both(Method::GET, of_graph!("/variables/{key}"), &variables::GET, variables::get);
+    table.both(Method::PUT, of_graph!("/variables/{key}"), &variables::PUT, variables::put);
+    table.both(Method::DELETE, of_graph!("/variables/{key}"), &variables::REMOVE, variables::remove);
 }
 
 /// Languages of queries.

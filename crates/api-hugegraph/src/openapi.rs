@@ -7,6 +7,12 @@ use api_http::ApiDescription;
 /// The groups of operations.
 const TAGS: &[(&str, &str)] = &[
     ("server", "What this server is."),
+    ("graphs", "Graphs, and what they are set to."),
+    ("schema", "What the elements of a graph are made of, and how they are found."),
+    ("vertices", "Vertices: read, write, find, delete."),
+    ("edges", "Edges: read, write, find, delete."),
+    ("tasks", "Work that outlasts a request."),
+    ("variables", "Values that a graph keeps under names."),
     ("languages", "Gremlin and Cypher."),
     ("refused", "What HugeGraph has and this server has no use for."),
     ("docs", "This description."),
@@ -14,7 +20,10 @@ const TAGS: &[(&str, &str)] = &[
 
 const PATH: &[(&str, &str)] = &[
     ("graphspace", "Name of the graph space; one is always there: DEFAULT."),
-    ("graph", "Name of the graph."),
+    ("graph", "Name of the graph; one is always there: hugegraph."),
+    ("name", "Name of the part of the schema."),
+    ("id", "The id; of a vertex as JSON: \"1:marko\", 123, U\"4a7d1a2b-…\"."),
+    ("key", "Name of the variable."),
 ];
 
 /// The description of the API.

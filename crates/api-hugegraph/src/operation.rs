@@ -12,6 +12,9 @@ const TENANT: Header = Header {
     text: "Tenant of the graphs; Fiware-Service is another name for this header. Default: the default tenant.",
 };
 
+/// 204.
+pub(crate) const DONE: &[(u16, Gives)] = &[(204, Gives::nothing("Done."))];
+
 /// An operation on the graphs of a tenant.
 pub(crate) const fn operation(tag: &'static str, id: &'static str, summary: &'static str) -> Operation {
     Operation::new(tag, id, summary).headers(&[TENANT])

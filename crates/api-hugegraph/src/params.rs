@@ -1,6 +1,110 @@
-//! Query parameters, each declared once.
+//! Query parameters, each declared once; and the values of those that several operations have.
 
-use api_http::{Parameter, ParameterValue};
+use api_http::{Given, Parameter, ParameterValue};
+
+use crate::problem::Problem;
 
 /// `cypher`
 pub(crate) const CYPHER: Parameter = Parameter::new("cypher", ParameterValue::Text, "A query in Cypher.");
+
+/// `names`
+pub(crate) const NAMES: Parameter =
+    Parameter::new("names", ParameterValue::Text, "Only the parts of these names.").repeatable();
+
+/// `format` of a schema
+pub(crate) const FORMAT: Parameter = Parameter::new(
+    "format",
+    ParameterValue::Word(&["json", "groovy"]),
+    "As JSON, or as a script that makes it.",
+);
+
+/// `action` of an update
+pub(crate) const ACTION: Parameter = Parameter::new(
+    "action",
+    ParameterValue::Word(&["append", "eliminate"]),
+    "Whether what is given is added, or removed.",
+);
+
+/// `action` of an update of a property key
+pub(crate) const KEY_ACTION: Parameter = Parameter::new(
+    "action",
+    ParameterValue::Word(&["append", "eliminate", "clear"]),
+    "Whether what is given is added or removed, or all values of a computed property are.",
+)
+.keyed("action.propertykey");
+
+/// `action` of a task
+pub(crate) const TASK_ACTION: Parameter =
+    Parameter::new("action", ParameterValue::Word(&["cancel"]), "What becomes of the task.")
+        .keyed("action.task");
+
+/// `limit`
+pub(crate) const LIMIT: Parameter =
+    Parameter::new("limit", ParameterValue::Like(&["100"]), "The most elements; -1: all. Default: 100.");
+
+/// `page`
+pub(crate) const PAGE: Parameter = Parameter::new(
+    "page",
+    ParameterValue::Text,
+    "Where to go on, as the answer before says; empty at first. Then the answer says where to go on.",
+);
+
+/// `confirm_message`
+pub(crate) const CONFIRM_MESSAGE: Parameter =
+    Parameter::new("confirm_message", ParameterValue::Text, "Says that all data may be deleted.");
+
+/// `clone_graph_name`
+pub(crate) const CLONE_GRAPH_NAME: Parameter =
+    Parameter::new("clone_graph_name", ParameterValue::Text, "The graph whose schema the new one gets.");
+
+/// `status` of tasks
+pub(crate) const STATUS: Parameter =
+    Parameter::new("status", ParameterValue::Text, "Only tasks of this status.");
+
+/// `ids` of tasks
+pub(crate) const TASK_IDS: Parameter =
+    Parameter::new("ids", ParameterValue::Number(0), "Only these tasks.").repeatable().keyed("ids.task");
+
+/// `force`
+pub(crate) const FORCE: Parameter =
+    Parameter::new("force", ParameterValue::Flag, "Also a task that is not finished. Default: false.");
+
+/// How many elements are wanted at most, and none: what `limit` says; [`u64::MAX`] for all.
+///
+/// # Errors
+///
+/// 400.
+pub(crate) fn limit(given: &Given<'_>, parameter: &Parameter, default: u64) -> Result<u64, Problem> {
+    let Some(text) = given.get(parameter) else { return Ok(default) };
+    match text.parse::<i64>() {
+        Ok(-1) => Ok(u64::MAX),
+        Ok(limit) if limit >= 0 => Ok(limit.unsigned_abs()),
+        _ => Err(Problem::illegal_argument(format!(
+            "The {} must be >= 0 or == -1, but got '{text}'",
+            parameter.name
+        ))),
+    }
+}
+
+/// `true` or `false`, with a default.
+///
+/// # Errors
+///
+/// 400.
+pub(crate) fn flag(given: &Given<'_>, parameter: &Parameter, default: bool) -> Result<bool, Problem> {
+    if given.get(parameter).is_none() { Ok(default) } else { Ok(given.flag(parameter)?) }
+}
+
+/// Whether an update adds or removes.
+///
+/// # Errors
+///
+/// 400.
+pub(crate) fn is_append(given: &Given<'_>, parameter: &Parameter) -> Result<bool, Problem> {
+    match given.get(parameter) {
+        Some("append") => Ok(true),
+        Some("eliminate") => Ok(false),
+        None => Err(Problem::illegal_argument("The action parameter can't be null")),
+        Some(other) => Err(Problem::not_supported(format!("Not support action '{other}'"))),
+    }
+}

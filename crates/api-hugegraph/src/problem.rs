@@ -3,15 +3,21 @@
 
 use api_http::{
     ConditionError, DataDamaged, MemoryFull, ParameterError, Refusal, RequestTimedOut, Response, TenantError,
-    json_response,
+    json_response, log_refusal,
 };
+use graph::Malformed;
+use graph::schema::SchemaError;
 use http::{HeaderValue, StatusCode, header};
+use model_graph::{Error, StoreErrorKind};
 use serde::Serialize;
 
 /// The media type of errors, and of all JSON.
 pub(crate) const JSON: &str = "application/json;charset=UTF-8";
 
 const ILLEGAL_ARGUMENT: &str = "class java.lang.IllegalArgumentException";
+const NOT_FOUND: &str = "class org.apache.hugegraph.exception.NotFoundException";
+const EXISTED: &str = "class org.apache.hugegraph.exception.ExistedException";
+const LIMIT_EXCEEDED: &str = "class org.apache.hugegraph.exception.LimitExceedException";
 const UNSUPPORTED: &str = "class java.lang.UnsupportedOperationException";
 const NO_PATH: &str = "class jakarta.ws.rs.NotFoundException";
 const NOT_ALLOWED: &str = "class jakarta.ws.rs.NotAllowedException";
@@ -58,6 +64,44 @@ impl Problem {
         Self::new(StatusCode::BAD_REQUEST, BAD_REQUEST, message)
     }
 
+    /// What is asked for is not there.
+    pub(crate) fn not_found(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::NOT_FOUND, NOT_FOUND, message)
+    }
+
+    /// Something of the name is there.
+    pub(crate) fn existed(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, EXISTED, message)
+    }
+
+    /// Beyond a named limit.
+    pub(crate) fn limit(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, LIMIT_EXCEEDED, message)
+    }
+
+    /// An action that there is none of.
+    pub(crate) fn not_supported(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, NOT_SUPPORTED, message)
+    }
+
+    /// Try again later.
+    pub(crate) fn unavailable(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, UNAVAILABLE, message)
+    }
+
+    /// There is no room for what is to be written; there may be later.
+    fn disk_full() -> Self {
+        let message =
+            "the server's disk is full: nothing was acknowledged; writes are taken again once there is room";
+        Self::new(StatusCode::INSUFFICIENT_STORAGE, SERVER_ERROR, message)
+    }
+
+    /// Stored data is damaged: which goes to the log.
+    pub(crate) fn damaged() -> Self {
+        let message = "stored data is damaged; the server's log says which";
+        Self { damage: true, ..Self::new(StatusCode::INTERNAL_SERVER_ERROR, SERVER_ERROR, message) }
+    }
+
     /// What is asked for is not built.
     pub(crate) fn unsupported(message: impl Into<String>) -> Self {
         Self::new(StatusCode::NOT_IMPLEMENTED, UNSUPPORTED, message)
@@ -89,6 +133,73 @@ impl Problem {
             response.extensions_mut().insert(RequestTimedOut);
         }
         response
+    }
+}
+
+/// Words a refusal of the model.
+impl From<Error> for Problem {
+    fn from(error: Error) -> Self {
+        match &error {
+            Error::Limit { .. } | Error::TooMany { .. } => Self::limit(error.to_string()),
+            Error::Invalid(message) => Self::illegal_argument(message.as_str()),
+            Error::NotFound(_) => Self::not_found(error.to_string()),
+            Error::AlreadyExists(_) => Self::existed(error.to_string()),
+            Error::Schema(error) => Self::from(error),
+            Error::Contention(_) => Self::unavailable(format!("{error}; try again")),
+            Error::TimedOut(_) => Self::new(StatusCode::GATEWAY_TIMEOUT, SERVER_ERROR, error.to_string()),
+            Error::Malformed(error) => Self::from(*error),
+            Error::Store(error) => of_store(error.kind(), error),
+        }
+    }
+}
+
+/// Words a refusal of a schema.
+impl From<&SchemaError> for Problem {
+    fn from(error: &SchemaError) -> Self {
+        match error {
+            SchemaError::Existed { .. } => Self::existed(error.to_string()),
+            SchemaError::NotFound { .. } => Self::not_found(error.to_string()),
+            SchemaError::NothingToChange(_)
+            | SchemaError::NotAllowed(_)
+            | SchemaError::Invalid(_)
+            | SchemaError::WrongMode(_)
+            | SchemaError::InUse(_) => Self::illegal_argument(error.to_string()),
+            SchemaError::Limit { .. } => Self::limit(error.to_string()),
+        }
+    }
+}
+
+/// Words that stored elements are damaged.
+impl From<Malformed> for Problem {
+    fn from(error: Malformed) -> Self {
+        tracing::error!(%error, "stored elements are damaged");
+        Self::damaged()
+    }
+}
+
+fn of_store(kind: StoreErrorKind, error: &dyn std::error::Error) -> Problem {
+    // What is too large is the client's error: it is not logged.
+    if kind != StoreErrorKind::TooLarge {
+        log_refusal(error, kind.is_outage());
+    }
+    match kind {
+        StoreErrorKind::Corrupt => Problem::damaged(),
+        StoreErrorKind::Unavailable => Problem::unavailable("the store cannot serve now"),
+        StoreErrorKind::Changed => {
+            Problem::unavailable("what is read changes faster than it can be read: try again")
+        }
+        StoreErrorKind::NoSpace => Problem::disk_full(),
+        StoreErrorKind::FolderLost => {
+            Problem::unavailable("the server's data folder was removed or replaced: nothing is written")
+        }
+        StoreErrorKind::TooLarge => Problem::limit("one element is larger than the store takes at once"),
+        StoreErrorKind::TenantRemoved => Problem::not_found("the graph was removed meanwhile"),
+        StoreErrorKind::Conflict
+        | StoreErrorKind::Fenced
+        | StoreErrorKind::OtherIncarnation
+        | StoreErrorKind::Unknown
+        | StoreErrorKind::Locked
+        | StoreErrorKind::Misuse => Problem::internal(),
     }
 }
 

@@ -1,15 +1,60 @@
 //! Handlers, one file per resource: read, call, answer.
 
 pub(crate) mod docs;
+pub(crate) mod edges;
+pub(crate) mod graphs;
 pub(crate) mod languages;
 pub(crate) mod profile;
 pub(crate) mod refused;
+pub(crate) mod schema;
+pub(crate) mod tasks;
+pub(crate) mod variables;
+pub(crate) mod vertices;
+
+use std::sync::Arc;
 
 use api_http::{Request, Response, json_response};
 use http::{Method, StatusCode};
+use model_graph::{Error, Graph, Graphs, TaskId, TenantName};
 use serde::Serialize;
 
 use crate::problem::{JSON, Problem};
+use crate::state::Api;
+
+/// The tenant that a request names. Cost without the headers: two header look-ups.
+fn tenant(request: &Request) -> Result<TenantName, Problem> {
+    Ok(api_http::tenant(request, TenantName::new)?)
+}
+
+impl Api {
+    /// The graphs of the tenant that the request names.
+    async fn graphs(&self, request: &Request) -> Result<Graphs, Problem> {
+        Ok(self.shared.graphs.of(&tenant(request)?).await?)
+    }
+
+    /// The same; the tenant is made if it is not there.
+    async fn graphs_to_fill(&self, request: &Request) -> Result<Graphs, Problem> {
+        Ok(self.shared.graphs.of_or_create(&tenant(request)?).await?)
+    }
+
+    /// The graph that the address names. Cost: some map look-ups.
+    async fn graph(&self, request: &Request) -> Result<Arc<Graph>, Problem> {
+        of_request(&self.graphs(request).await?, request).await
+    }
+
+    /// The same, to write to it: the tenant is made if it is not there.
+    async fn graph_to_fill(&self, request: &Request) -> Result<Arc<Graph>, Problem> {
+        of_request(&self.graphs_to_fill(request).await?, request).await
+    }
+}
+
+async fn of_request(graphs: &Graphs, request: &Request) -> Result<Arc<Graph>, Problem> {
+    let (space, name) = (request.capture(0), request.capture(1));
+    match graphs.get(space, name).await {
+        Err(Error::NotFound(_)) => Err(Problem::not_found(format!("Graph '{space}-{name}' does not exist"))),
+        found => Ok(found?),
+    }
+}
 
 /// 200 with a JSON body.
 fn ok<T: Serialize>(body: &T) -> Result<Response, Problem> {
@@ -22,6 +67,12 @@ fn json<T: Serialize>(status: StatusCode, body: &T) -> Result<Response, Problem>
         Problem::internal()
     })?;
     Ok(json_response(status, JSON, body))
+}
+
+/// 202, with the task that does what is left to do; 0 if nothing is.
+fn accepted(task: Option<TaskId>) -> Response {
+    let task = task.map_or(0, |task| task.0);
+    json_response(StatusCode::ACCEPTED, JSON, format!("{{\"task_id\":{task}}}"))
 }
 
 /// Refuses bodies of a media type other than JSON. A missing media type, or that of a form, is taken for JSON, but not with

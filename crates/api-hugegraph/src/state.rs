@@ -2,11 +2,15 @@
 
 use std::sync::Arc;
 
+use model_graph::{Clock, Graphs};
+
 /// Limits with names; handed in by the server.
 #[derive(Clone, Debug)]
 pub struct Limits {
     /// The deepest nesting of JSON in a body.
     pub depth_max: usize,
+    /// The most elements of one body.
+    pub batch_elements_max: usize,
 }
 
 /// The HugeGraph front end's state; clones share.
@@ -18,12 +22,14 @@ pub struct Api {
 /// The state that the clones of an [`Api`] share.
 #[derive(Debug)]
 pub(crate) struct Shared {
+    pub(crate) graphs: Graphs,
+    pub(crate) clock: Clock,
     pub(crate) limits: Limits,
 }
 
 impl Api {
-    /// An API within these limits.
-    pub fn new(limits: Limits) -> Self {
-        Self { shared: Arc::new(Shared { limits }) }
+    /// An API over these graphs.
+    pub fn new(graphs: Graphs, clock: Clock, limits: Limits) -> Self {
+        Self { shared: Arc::new(Shared { graphs, clock, limits }) }
     }
 }

@@ -1,6 +1,7 @@
 //! The table of routes while it is made: each line is a route, or two where a resource has a path in both generations.
 
 use api_http::{Frame, FrontEnd, Operation, Refusal, Request, Response, Route, check_untagged};
+use graph::schema::SchemaKind;
 use http::Method;
 
 use crate::problem::Problem;
@@ -28,6 +29,14 @@ macro_rules! of_graph {
     };
 }
 pub(crate) use of_graph;
+
+/// The paths of a resource of a graph space, which its handler finds in capture 0.
+macro_rules! of_space {
+    ($rest:literal) => {
+        $crate::table::Paths { new: concat!("/graphspaces/{graphspace}", $rest), old: $rest }
+    };
+}
+pub(crate) use of_space;
 
 /// Routes, of one state.
 pub(crate) struct Table<'api> {
@@ -76,6 +85,21 @@ impl<'api> Table<'api> {
         };
         self.older.push(HugeGraph::route(self.api, method.clone(), paths.old, operation, older));
         self.single(method, paths.new, operation, newer);
+    }
+
+    /// The same, of a handler for several kinds of parts of a schema.
+    pub(crate) fn of_kind<F, A>(
+        &mut self,
+        method: Method,
+        paths: Paths,
+        operation: &'static Operation,
+        kind: SchemaKind,
+        function: F,
+    ) where
+        F: Fn(Api, Request, SchemaKind) -> A + Clone + Send + Sync + 'static,
+        A: Future<Output = Result<Response, Problem>> + Send + 'static,
+    {
+        self.both(method, paths, operation, move |api, request| function(api, request, kind));
     }
 
     /// The front ends of these beginnings of paths.

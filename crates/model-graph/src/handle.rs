@@ -111,7 +111,16 @@ impl Graph {
     ///
     /// If the store refuses.
     pub async fn reader(&self, now: Timestamp) -> Result<Reader, Error> {
-        let visible = self.state().await?.visible.clone();
+        self.reader_by(&*self.state().await?, now)
+    }
+
+    /// The same, where a state is known that is no older than the request. Cost: that of a snapshot.
+    ///
+    /// # Errors
+    ///
+    /// If the store refuses.
+    pub fn reader_by(&self, state: &GraphState, now: Timestamp) -> Result<Reader, Error> {
+        let visible = state.visible.clone();
         let context = ReaderContext { graph: self.part.clone(), buckets: self.buckets, visible, now };
         Reader::new(&self.store, context)
     }

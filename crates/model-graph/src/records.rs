@@ -41,13 +41,13 @@ impl Records {
     }
 
     /// Reads at one moment; begins again where the store kept nothing of it.
-    pub(crate) async fn at_one_moment<T>(
-        &self,
-        read: impl AsyncFn(&Snapshot) -> Result<T, Error>,
-    ) -> Result<T, Error> {
+    pub(crate) async fn at_one_moment<T, R>(&self, read: impl Fn(Snapshot) -> R) -> Result<T, Error>
+    where
+        R: Future<Output = Result<T, Error>>,
+    {
         let mut attempts = ReadAttempts::default();
         loop {
-            match read(&self.store.snapshot()?).await {
+            match read(self.store.snapshot()?).await {
                 Err(Error::Store(error)) if attempts.again(&error) => {}
                 outcome => return outcome,
             }

@@ -66,7 +66,8 @@ impl Variables {
     /// If the store refuses.
     pub async fn list(&self) -> Result<Vec<(String, String)>, Error> {
         let records = self.state.records();
-        let rows = records.at_one_moment(async |snapshot| records.all(snapshot, keys::variables()).await);
+        let read_all = |snapshot| async move { records.all(&snapshot, keys::variables()).await };
+        let rows = records.at_one_moment(read_all);
         let read = |(key, value): (bytes::Bytes, bytes::Bytes)| {
             let name = keys::name_of_variable(&key).ok_or_else(|| damaged("the name of a variable"))?;
             Ok((name.to_owned(), text(&value)?))

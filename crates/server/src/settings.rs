@@ -107,6 +107,7 @@ impl Settings {
         self.load.check()?;
         self.series.check()?;
         self.tsm.check()?;
+        self.hugegraph.check()?;
         self.hooks.check()?;
         self.history.check()
     }

@@ -7,6 +7,7 @@ use api_http::{FrontEnd, MemoryBudget};
 use api_ngsi_ld::Api;
 use delivery::BackOff;
 use model_entities::{Entities, IndexPolicy, Options};
+use model_graph::{GraphOptions, Graphs};
 use model_series::{Repositories, SeriesOptions, StrandOptions};
 use store::{Clock, Lane, Store};
 use tenant_contexts::{ContextOptions, Contexts, FetchPolicy};
@@ -24,6 +25,7 @@ const HOOK_PAUSE_FIRST: Duration = Duration::from_secs(1);
 pub(crate) struct Models {
     pub(crate) entities: Entities,
     pub(crate) repositories: Repositories,
+    pub(crate) graphs: Graphs,
 }
 
 impl Models {
@@ -32,6 +34,7 @@ impl Models {
         Self {
             entities: Entities::new(store.clone(), entity_options(settings)).in_lane(lane.clone()),
             repositories: Repositories::new(store.clone(), series_options(settings)),
+            graphs: Graphs::new(store.clone(), graph_options(settings)),
         }
     }
 }
@@ -83,7 +86,8 @@ pub(crate) fn front_ends(
         front_ends.extend(api_tsm::front_ends(&api));
     }
     if settings.hugegraph.served == Switch::On {
-        let api = api_hugegraph::Api::new(hugegraph_limits(settings));
+        let limits = hugegraph_limits(settings);
+        let api = api_hugegraph::Api::new(models.graphs.clone(), clock.clone(), limits);
         front_ends.extend(api_hugegraph::front_ends(&api));
     }
     Ok(front_ends)
@@ -102,7 +106,18 @@ pub(crate) fn apis(settings: &Settings) -> Vec<Served> {
 }
 
 fn hugegraph_limits(settings: &Settings) -> api_hugegraph::Limits {
-    api_hugegraph::Limits { depth_max: settings.http.depth_max }
+    api_hugegraph::Limits {
+        depth_max: settings.http.depth_max,
+        batch_elements_max: settings.hugegraph.batch_elements_max,
+    }
+}
+
+fn graph_options(settings: &Settings) -> GraphOptions {
+    GraphOptions {
+        tenants_max: settings.entities.tenants_max,
+        graphs_max: settings.hugegraph.graphs_max,
+        buckets: settings.general.buckets,
+    }
 }
 
 fn tsm_limits(settings: &Settings, threads: usize) -> api_tsm::Limits {

@@ -1,6 +1,7 @@
 use std::collections::BTreeSet;
 
 use api_http::{Document, Route};
+use model_graph::{Clock, GraphOptions, Graphs, Timestamp};
 use serde_json::Value;
 
 use super::*;
@@ -9,7 +10,11 @@ use crate::{Api, Limits, front_ends};
 
 #[test]
 fn the_document_is_of_one_piece_with_the_routes() {
-    let routes: Vec<_> = front_ends(&Api::new(Limits { depth_max: 64 }))
+    let clock = Clock::manual(Timestamp(0));
+    let options = GraphOptions { tenants_max: 1, graphs_max: 1, buckets: 1 };
+    let graphs = Graphs::new(store::testing::memory(clock.clone()), options);
+    let limits = Limits { depth_max: 64, batch_elements_max: 1 };
+    let routes: Vec<_> = front_ends(&Api::new(graphs, clock, limits))
         .into_iter()
         .flat_map(|front_end| front_end.routes)
         .collect();

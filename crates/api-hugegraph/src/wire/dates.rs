@@ -1,6 +1,7 @@
 //! Dates: three forms are read, the longest is written. All are UTC.
 
 use lang_time::{Date, Fraction, UnixTime, seconds_of_day};
+use model_graph::Timestamp;
 
 const DAY_MS: i64 = 86_400_000;
 
@@ -60,6 +61,11 @@ pub(super) fn put_date(out: &mut String, millis: i64) {
     for part in ["\"", date, " ", clock, ".", fraction, "\""] {
         out.push_str(part);
     }
+}
+
+/// Appends a moment of the system in the same form.
+pub(crate) fn put_time(out: &mut String, time: Timestamp) {
+    put_date(out, time.0.div_euclid(1_000));
 }
 
 #[cfg(test)]

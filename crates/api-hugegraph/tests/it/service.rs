@@ -1,25 +1,37 @@
 //! The API over a store in memory, with a clock that moves a second with every request.
 
+use std::sync::atomic::{AtomicI64, Ordering};
+
 use api_http::Router;
 use api_http::testing::{self, Got, Sent};
 use api_hugegraph::{Api, Limits, front_ends};
+use model_graph::{Clock, GraphOptions, Graphs, Timestamp};
+
+/// 2026-01-01T00:00:00Z.
+const START: i64 = 1_767_225_600_000_000;
+const SECOND: i64 = 1_000_000;
 
 /// Pages and documents are shown by their beginnings, of ASCII.
 const DOCS_SHOWN: usize = 60;
 
 pub(crate) struct Service {
     router: Router,
+    clock: Clock,
+    now: AtomicI64,
 }
 
 /// Limits as the server has them, small where a case is to reach them.
 pub(crate) fn limits() -> Limits {
-    Limits { depth_max: 64 }
+    Limits { depth_max: 64, batch_elements_max: 5 }
 }
 
 impl Service {
     pub(crate) fn new() -> Self {
-        let api = Api::new(limits());
-        Self { router: Router::new(front_ends(&api)) }
+        let clock = Clock::manual(Timestamp(START));
+        let options = GraphOptions { tenants_max: 10, graphs_max: 10, buckets: 1 };
+        let graphs = Graphs::new(store::testing::memory(clock.clone()), options);
+        let api = Api::new(graphs, clock.clone(), limits());
+        Self { router: Router::new(front_ends(&api)), clock, now: AtomicI64::new(START) }
     }
 
     /// Every route as `METHOD path`.
@@ -29,6 +41,7 @@ impl Service {
 
     /// A step of a transcript, and the route that answered it.
     pub(crate) async fn answer(&self, sent: &Sent) -> (Option<String>, Got) {
+        self.clock.set(Timestamp(self.now.fetch_add(SECOND, Ordering::Relaxed) + SECOND));
         let (route, mut got) = testing::answer(&self.router, sent).await;
         if sent.target.contains("/docs") || sent.target == "/apis" {
             got.body.truncate(DOCS_SHOWN);

@@ -49,7 +49,8 @@ impl Graphs {
     /// Finishes what a crash left of all clearings whose graphs are gone.
     pub(super) async fn finish_clearing(&self) -> Result<(), Error> {
         let records = self.records();
-        let all = async |snapshot: &store::Snapshot| records.all(snapshot, keys::all_clearing()).await;
+        let records = &records;
+        let all = |snapshot| async move { records.all(&snapshot, keys::all_clearing()).await };
         for (key, _) in records.at_one_moment(all).await? {
             let name = keys::name_of_clearing(&key).and_then(|name| TenantName::new(name).ok());
             let entry = name.ok_or_else(|| damaged("a graph that is being cleared"))?;

@@ -2,12 +2,25 @@
 
 use crate::units::Switch;
 
-use super::table::{Field, Table, settings_table};
+use super::table::{Field, Table, at_least_one, settings_table};
 
 settings_table! {
     /// What a request of the HugeGraph API may ask for.
     pub(crate) struct HugeGraph, table "hugegraph", flags "hugegraph_", heading "HugeGraph" {
         /// Whether the HugeGraph API is served
         served as "hugegraph": Switch = "on", "WHETHER";
+
+        /// The most graphs and graph spaces of a tenant, beside `DEFAULT` and its graph `hugegraph`
+        graphs_max as "graphs_max": usize = "1000", "COUNT";
+
+        /// The most vertices or edges of one request
+        batch_elements_max as "batch_elements_max": usize = "2500", "COUNT";
+    }
+}
+
+impl HugeGraph {
+    /// Checks the values.
+    pub(super) fn check(&self) -> anyhow::Result<()> {
+        at_least_one(&[("batch_elements_max", self.batch_elements_max)])
     }
 }
