@@ -6,7 +6,9 @@ use api_http::{
     json_response, log_refusal,
 };
 use graph::Malformed;
+use graph::admit::AdmitError;
 use graph::schema::SchemaError;
+use graph::update::UpdateError;
 use http::{HeaderValue, StatusCode, header};
 use model_graph::{Error, StoreErrorKind};
 use serde::Serialize;
@@ -143,12 +145,48 @@ impl From<Error> for Problem {
             Error::Limit { .. } | Error::TooMany { .. } => Self::limit(error.to_string()),
             Error::Invalid(message) => Self::illegal_argument(message.as_str()),
             Error::NotFound(_) => Self::not_found(error.to_string()),
+            Error::NoSuchVertex(id) => Self::not_found(format!("vertex with id '{id}' does not exist")),
+            Error::NoSuchEdge(id) => Self::not_found(format!("edge with id '{id}' does not exist")),
+            Error::OtherLabel { .. } => Self::illegal_argument(error.to_string()),
+            Error::NotNullable(name) => {
+                Self::illegal_argument(format!("Can't remove non-null property '{name}'"))
+            }
+            Error::NotUnique => Self::illegal_argument(
+                "Unique constraint conflict is found: another element has the same values",
+            ),
+            Error::Update(error) => Self::from(error),
             Error::AlreadyExists(_) => Self::existed(error.to_string()),
             Error::Schema(error) => Self::from(error),
             Error::Contention(_) => Self::unavailable(format!("{error}; try again")),
             Error::TimedOut(_) => Self::new(StatusCode::GATEWAY_TIMEOUT, SERVER_ERROR, error.to_string()),
             Error::Malformed(error) => Self::from(*error),
             Error::Store(error) => of_store(error.kind(), error),
+        }
+    }
+}
+
+/// Words that an element cannot be what was sent.
+impl From<AdmitError> for Problem {
+    fn from(error: AdmitError) -> Self {
+        match error {
+            AdmitError::Malformed(error) => Self::from(error),
+            AdmitError::IdGiven { .. }
+            | AdmitError::IdNeeded { .. }
+            | AdmitError::KeyMissing { .. }
+            | AdmitError::PropertyMissing { .. }
+            | AdmitError::IdTooLong(_) => Self::illegal_argument(error.to_string()),
+        }
+    }
+}
+
+/// Words that properties cannot be changed like this.
+impl From<&UpdateError> for Problem {
+    fn from(error: &UpdateError) -> Self {
+        match error {
+            UpdateError::Malformed(error) => Self::from(*error),
+            UpdateError::Strategy { .. } | UpdateError::Overflow(_) => {
+                Self::illegal_argument(error.to_string())
+            }
         }
     }
 }
