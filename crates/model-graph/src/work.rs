@@ -22,6 +22,8 @@ use crate::records::{BACKOFF, Pending};
 use crate::state::GraphState;
 use crate::{Error, Task, TaskDraft, TaskId, TaskStatus, TaskWork};
 
+/// What is changed, for errors.
+const ELEMENTS: &str = "the elements of a task";
 /// Pages of a task in one run.
 const PAGES_A_RUN: usize = 64;
 

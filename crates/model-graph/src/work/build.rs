@@ -7,17 +7,27 @@ use bytes::Bytes;
 use graph::index::{IndexRow, put_index_rows};
 use graph::schema::{IdStrategy, IndexBase, IndexLabel, Schema, SchemaStatus};
 use graph::{EdgeDirection, EdgeKey, EdgeView, IndexLabelId, PropertiesRef, VertexView, keys};
-use parking_lot::Mutex;
 use store::{Condition, Page, Partition, Range, Row, Write};
 
-use super::walk::Cursor;
-use super::{Ended, NO_PART, Run, beginning};
+use super::walk::{Cursor, Step};
+use super::{ELEMENTS, Ended, NO_PART, Run, beginning};
 use crate::Error;
+use crate::records::BACKOFF;
 
 /// The old rows of an index that is built anew go.
 const EMPTY: u8 = 0;
 /// Elements are entered.
 const FILL: u8 = 1;
+
+/// What became of some elements.
+enum Entry {
+    /// So many are entered.
+    Entered(u64),
+    /// Another writer came first.
+    Lost,
+    /// The index cannot be; why.
+    Repeated(String),
+}
 
 /// The rows of some elements, and what must still hold of these.
 #[derive(Default)]
@@ -52,22 +62,44 @@ impl Run<'_> {
             cursor = Cursor { step: FILL, ..beginning(NO_PART) };
         }
         let range = range_of(&schema, base);
-        let repeated = Mutex::new(None);
-        let is_done = self.walk(&range, &mut cursor, async |run, partition, page| {
-            let entered = run.enter(&indexes, base, partition, page).await?;
-            if let Err(why) = &entered {
-                *repeated.lock() = Some(why.clone());
+        loop {
+            match self.next_page(&range, &mut cursor).await? {
+                Step::End => return self.end_build(ids, SchemaStatus::Created, Ended::Done).await,
+                Step::Pause => return Ok(Ended::More(cursor)),
+                Step::Page(partition, page) => {
+                    match self.enter_page(&indexes, base, &partition, &page).await? {
+                        Entry::Entered(count) => {
+                            self.done += count;
+                            cursor.pass(&page);
+                        }
+                        Entry::Repeated(why) => {
+                            return self.end_build(ids, SchemaStatus::Invalid, Ended::Failed(why)).await;
+                        }
+                        Entry::Lost => return Err(Error::Contention(ELEMENTS.into())),
+                    }
+                }
             }
-            Ok(entered.unwrap_or(Some(0)))
-        });
-        let is_done = is_done.await?;
-        if let Some(why) = repeated.into_inner() {
-            return self.end_build(ids, SchemaStatus::Invalid, Ended::Failed(why)).await;
         }
-        if !is_done {
-            return Ok(Ended::More(cursor));
+    }
+
+    /// Enters the elements of a page, again where another writer came first.
+    async fn enter_page(
+        &self,
+        indexes: &[Arc<IndexLabel>],
+        base: IndexBase,
+        partition: &Partition,
+        page: &Page,
+    ) -> Result<Entry, Error> {
+        let found = page.rows().filter(|(key, stored)| properties_of(base, key, stored).is_some());
+        let found: Vec<Bytes> = found.map(|(key, _)| Bytes::copy_from_slice(key)).collect();
+        let mut attempts = BACKOFF.attempts();
+        while attempts.next().await {
+            match self.enter(indexes, base, partition, &found).await? {
+                Entry::Lost => {}
+                entry => return Ok(entry),
+            }
         }
-        self.end_build(ids, SchemaStatus::Created, Ended::Done).await
+        Ok(Entry::Lost)
     }
 
     async fn end_build(
@@ -80,20 +112,15 @@ impl Run<'_> {
         Ok(ended)
     }
 
-    /// Enters the elements of a page: how many; `None` if another writer came first. The inner error says why the index cannot be.
+    /// Enters the elements of these rows.
     async fn enter(
         &self,
         indexes: &[Arc<IndexLabel>],
         base: IndexBase,
         partition: &Partition,
-        page: &Page,
-    ) -> Result<Result<Option<u64>, String>, Error> {
-        let found = page.rows().filter(|(key, stored)| properties_of(base, key, stored).is_some());
-        let found: Vec<Bytes> = found.map(|(key, _)| Bytes::copy_from_slice(key)).collect();
-        if found.is_empty() {
-            return Ok(Ok(Some(0)));
-        }
-        let rows = self.graph.store().get_many_linear(partition, &found).await?;
+        found: &[Bytes],
+    ) -> Result<Entry, Error> {
+        let rows = self.graph.store().get_many_linear(partition, found).await?;
         let (rows_max, mut count) = (self.graph.store().limits().good_rows, 0);
         let mut entered = Entered::default();
         for (key, row) in found.iter().zip(rows) {
@@ -102,22 +129,24 @@ impl Run<'_> {
             let mut index_rows = Vec::new();
             put_index_rows(indexes, key, properties, &mut index_rows)?;
             if let Err(why) = entered.add(key, &row, index_rows) {
-                return Ok(Err(why));
+                return Ok(Entry::Repeated(why));
             }
             count += 1;
-            if entered.conditions.len() + entered.writes.len() >= rows_max {
+            if entered.rows() >= rows_max {
                 match self.put(partition, std::mem::take(&mut entered)).await? {
-                    Ok(true) => {}
-                    Ok(false) => return Ok(Ok(None)),
-                    Err(why) => return Ok(Err(why)),
+                    Entry::Entered(_) => {}
+                    entry => return Ok(entry),
                 }
             }
         }
-        Ok(self.put(partition, entered).await?.map(|is_put| is_put.then_some(count)))
+        match self.put(partition, entered).await? {
+            Entry::Entered(_) => Ok(Entry::Entered(count)),
+            entry => Ok(entry),
+        }
     }
 
-    /// Stores rows; `false` if another writer came first.
-    async fn put(&self, partition: &Partition, entered: Entered) -> Result<Result<bool, String>, Error> {
+    /// Stores rows.
+    async fn put(&self, partition: &Partition, entered: Entered) -> Result<Entry, Error> {
         let Entered { mut conditions, mut writes, unique } = entered;
         let (unique_keys, elements): (Vec<Bytes>, Vec<Bytes>) = unique.into_iter().unzip();
         let known = self.graph.store().get_many_linear(partition, &unique_keys).await?;
@@ -127,7 +156,7 @@ impl Run<'_> {
                 Some(row) => {
                     // An element that is not there any more has no claim.
                     if self.graph.store().get_linear(partition, &row.value).await?.is_some() {
-                        return Ok(Err(repeated(&element, &row.value)));
+                        return Ok(Entry::Repeated(repeated(&element, &row.value)));
                     }
                     conditions.push(Condition::Version(key.clone(), row.stamp));
                 }
@@ -135,11 +164,18 @@ impl Run<'_> {
             }
             writes.push(Write::PutStamped(key, element));
         }
-        Ok(Ok(self.commit(partition, conditions, writes).await?))
+        let is_put = self.commit(partition, conditions, writes).await?;
+        Ok(if is_put { Entry::Entered(0) } else { Entry::Lost })
     }
 }
 
 impl Entered {
+    /// Of its commit.
+    fn rows(&self) -> usize {
+        // A unique row is a condition and a write.
+        self.conditions.len() + self.writes.len() + 2 * self.unique.len()
+    }
+
     /// Adds the rows of an element.
     fn add(&mut self, key: &Bytes, row: &Row, index_rows: Vec<IndexRow>) -> Result<(), String> {
         if !index_rows.is_empty() {

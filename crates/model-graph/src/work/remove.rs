@@ -5,9 +5,10 @@ use graph::schema::{EdgeLabel, IdStrategy, PartId, SchemaPart, VertexLabel};
 use graph::{EdgeDirection, EdgeKey, LabelId, VertexView, keys};
 use store::{Condition, Page, Partition, Write};
 
-use super::walk::Cursor;
-use super::{Ended, Run, beginning};
+use super::walk::{Cursor, Step};
+use super::{ELEMENTS, Ended, Run, beginning};
 use crate::Error;
+use crate::records::BACKOFF;
 
 impl Run<'_> {
     /// Goes on with the removal of parts, one after the other.
@@ -53,11 +54,16 @@ impl Run<'_> {
             | IdStrategy::CustomizeNumber
             | IdStrategy::CustomizeUuid => keys::vertices_range(),
         };
-        let id = label.id;
-        self.walk(&range, cursor, async |run, partition, page| {
-            run.remove_vertices_of(id, partition, page).await
-        })
-        .await
+        loop {
+            match self.next_page(&range, cursor).await? {
+                Step::End => return Ok(true),
+                Step::Pause => return Ok(false),
+                Step::Page(partition, page) => {
+                    self.done += self.remove_vertices_of(label.id, &partition, &page).await?;
+                    cursor.pass(&page);
+                }
+            }
+        }
     }
 
     /// Removes the vertices of a label in a page, if nobody has put another in the place of one.
@@ -66,44 +72,69 @@ impl Run<'_> {
         label: LabelId,
         partition: &Partition,
         page: &Page,
-    ) -> Result<Option<u64>, Error> {
+    ) -> Result<u64, Error> {
         // Damaged vertices are of no label.
         let is_of = |stored: &[u8]| VertexView::parse(stored).is_ok_and(|vertex| vertex.label == label);
         let found = page.rows().filter(|(_, stored)| is_of(stored));
         let found: Vec<Bytes> = found.map(|(key, _)| Bytes::copy_from_slice(key)).collect();
-        if found.is_empty() {
-            return Ok(Some(0));
+        let mut attempts = BACKOFF.attempts();
+        while attempts.next().await {
+            if found.is_empty() {
+                return Ok(0);
+            }
+            let rows = self.graph.store().get_many_linear(partition, &found).await?;
+            let (mut conditions, mut writes) = (Vec::new(), Vec::new());
+            for (key, row) in found.iter().zip(rows) {
+                let Some(row) = row.filter(|row| is_of(&row.value)) else { continue };
+                conditions.push(Condition::Version(key.clone(), row.stamp));
+                writes.push(Write::Delete(key.clone()));
+            }
+            let count = writes.len() as u64;
+            if self.commit(partition, conditions, writes).await? {
+                return Ok(count);
+            }
         }
-        let rows = self.graph.store().get_many_linear(partition, &found).await?;
-        let (mut conditions, mut writes) = (Vec::new(), Vec::new());
-        for (key, row) in found.into_iter().zip(rows) {
-            let Some(row) = row.filter(|row| is_of(&row.value)) else { continue };
-            conditions.push(Condition::Version(key.clone(), row.stamp));
-            writes.push(Write::Delete(key));
-        }
-        let count = writes.len() as u64;
-        Ok(self.commit(partition, conditions, writes).await?.then_some(count))
+        Err(attempts.exhausted(ELEMENTS).into())
     }
 
     /// Nobody writes edges of this label any more: its number is not given again.
     async fn remove_edges(&mut self, label: &EdgeLabel, cursor: &mut Cursor) -> Result<bool, Error> {
-        let (sub_label, buckets) = (label.id, self.graph.buckets());
         let range = keys::all_edges_range(EdgeDirection::Out);
-        self.walk(&range, cursor, async |run, partition, page| {
-            let found = page.rows().filter_map(|(key, _)| EdgeKey::parse(key));
-            let mut writes = Vec::new();
-            let mut count = 0;
-            for edge in found.filter(|edge| edge.sub_label == sub_label) {
-                let id = edge.to_id().ok_or(graph::Malformed)?;
-                count += 1;
-                writes.push(Write::Delete(keys::edge(&id, EdgeDirection::Out)));
-                // Rows that point at it from other buckets point at nothing then.
-                if keys::bucket_of_vertex(edge.other, buckets) == partition.bucket {
-                    writes.push(Write::Delete(keys::edge(&id, EdgeDirection::In)));
+        loop {
+            match self.next_page(&range, cursor).await? {
+                Step::End => return Ok(true),
+                Step::Pause => return Ok(false),
+                Step::Page(partition, page) => {
+                    self.done += self.remove_edges_of(label.id, &partition, &page).await?;
+                    cursor.pass(&page);
                 }
             }
-            Ok(run.commit(partition, Vec::new(), writes).await?.then_some(count))
-        })
-        .await
+        }
+    }
+
+    async fn remove_edges_of(
+        &self,
+        label: LabelId,
+        partition: &Partition,
+        page: &Page,
+    ) -> Result<u64, Error> {
+        let (mut writes, mut count) = (Vec::new(), 0);
+        let edges = page.rows().filter_map(|(key, _)| EdgeKey::parse(key));
+        for edge in edges.filter(|edge| edge.sub_label == label) {
+            let id = edge.to_id().ok_or(graph::Malformed)?;
+            count += 1;
+            writes.push(Write::Delete(keys::edge(&id, EdgeDirection::Out)));
+            // Rows that point at it from other buckets point at nothing then.
+            if keys::bucket_of_vertex(edge.other, self.graph.buckets()) == partition.bucket {
+                writes.push(Write::Delete(keys::edge(&id, EdgeDirection::In)));
+            }
+        }
+        let mut attempts = BACKOFF.attempts();
+        while attempts.next().await {
+            if self.commit(partition, Vec::new(), writes.clone()).await? {
+                return Ok(count);
+            }
+        }
+        Err(attempts.exhausted(ELEMENTS).into())
     }
 }

@@ -167,6 +167,15 @@ async fn stored_index_rows(graph: &Graph) -> Vec<Bytes> {
 }
 
 #[test]
+fn runs_may_move_between_threads() {
+    fn check(_: impl Send) {}
+    fn of(graph: &Graph) {
+        check(async { graph.run_tasks(&clock()).await });
+    }
+    let _ = of;
+}
+
+#[test]
 fn a_stored_cursor_is_read_back() {
     let part = PartId { kind: SchemaKind::EdgeLabel, number: 7 };
     let cursor = Cursor { part, step: 1, bucket: 3, after: Bytes::from_static(b"key") };

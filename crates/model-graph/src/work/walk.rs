@@ -3,9 +3,8 @@
 use bytes::Bytes;
 use graph::schema::{PartId, SchemaKind};
 use store::retry::unless_lost;
-use store::rows::Pages;
 use store::wire::{Malformed, Reader, put_bytes, put_varint};
-use store::{Commit, Condition, Page, Partition, Range, Write};
+use store::{Commit, Condition, Direction, Page, Partition, Range, Write};
 
 use super::{NO_PART, Run, beginning};
 use crate::Error;
@@ -54,51 +53,44 @@ impl Cursor {
     }
 }
 
+/// What a walk comes to next.
+pub(super) enum Step {
+    /// Rows of a bucket.
+    Page(Partition, Page),
+    /// Nothing: that was all.
+    End,
+    /// More than this run may read.
+    Pause,
+}
+
+impl Cursor {
+    /// Moves behind a page of which all is done.
+    pub(super) fn pass(&mut self, page: &Page) {
+        if let Some((key, _)) = page.rows().last() {
+            self.after = Bytes::copy_from_slice(key);
+        }
+    }
+}
+
 impl Run<'_> {
-    /// Shows all rows of a range in all buckets to `visit`, from the cursor on, and moves it; whether that was all. A page is shown again, if `visit`
-    /// says that it is to be.
-    pub(super) async fn walk(
-        &mut self,
-        range: &Range,
-        cursor: &mut Cursor,
-        visit: impl AsyncFn(&Run<'_>, &Partition, &Page) -> Result<Option<u64>, Error>,
-    ) -> Result<bool, Error> {
-        let page_rows =
-            (self.graph.store().limits().good_rows / ROWS_EACH).clamp(PAGE_ROWS_MIN, PAGE_ROWS_MAX);
-        for partition in self.partitions.clone().iter().skip(cursor.bucket as usize) {
+    /// The next page of a range of all buckets, from the cursor on, which moves behind it by [`Cursor::pass`].
+    pub(super) async fn next_page(&mut self, range: &Range, cursor: &mut Cursor) -> Result<Step, Error> {
+        let store = self.graph.store();
+        let page_rows = (store.limits().good_rows / ROWS_EACH).clamp(PAGE_ROWS_MIN, PAGE_ROWS_MAX);
+        while let Some(partition) = self.partitions.get(cursor.bucket as usize) {
+            if self.pages_left == 0 {
+                return Ok(Step::Pause);
+            }
+            self.pages_left -= 1;
             let rest = if cursor.after.is_empty() { range.clone() } else { range.after_key(&cursor.after) };
-            let mut pages = Pages::new(self.graph.store(), partition, rest, page_rows);
-            while let Some(page) = pages.next().await? {
-                if self.pages_left == 0 {
-                    return Ok(false);
-                }
-                self.pages_left -= 1;
-                self.visit(partition, &page, &visit).await?;
-                if let Some((key, _)) = page.rows().last() {
-                    cursor.after = Bytes::copy_from_slice(key);
-                }
+            let page = store.scan(partition, &rest, Direction::Forward, page_rows).await?;
+            if !page.is_empty() {
+                return Ok(Step::Page(partition.clone(), page));
             }
             cursor.bucket += 1;
             cursor.after = Bytes::new();
         }
-        Ok(true)
-    }
-
-    /// Shows a page until no other writer was first.
-    async fn visit(
-        &mut self,
-        partition: &Partition,
-        page: &Page,
-        visit: &impl AsyncFn(&Run<'_>, &Partition, &Page) -> Result<Option<u64>, Error>,
-    ) -> Result<(), Error> {
-        let mut attempts = crate::records::BACKOFF.attempts();
-        while attempts.next().await {
-            if let Some(done) = visit(self, partition, page).await? {
-                self.done += done;
-                return Ok(());
-            }
-        }
-        Err(attempts.exhausted("the elements of a task").into())
+        Ok(Step::End)
     }
 
     /// Writes to a bucket; `false` if another writer came first. Nothing costs nothing.
