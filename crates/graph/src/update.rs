@@ -4,7 +4,7 @@
 mod tests;
 
 use std::cmp::Ordering;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use crate::schema::{AggregateType, Schema};
 use crate::{
@@ -124,14 +124,16 @@ impl UpdateStrategy {
             }
             (Self::Union, Value::Many(one), Value::Many(two)) => Value::Many(united(one, two)),
             (Self::Intersection, Value::Many(one), Value::Many(two)) => {
-                Value::Many(one.into_iter().filter(|it| two.contains(it)).collect())
+                let wanted = identities(&two);
+                Value::Many(one.into_iter().filter(|it| wanted.contains(&it.as_ref().identity())).collect())
             }
             (Self::Append, Value::Many(mut one), Value::Many(two)) => {
                 one.extend(two);
                 Value::Many(one)
             }
             (Self::Eliminate, Value::Many(one), Value::Many(two)) => {
-                Value::Many(one.into_iter().filter(|it| !two.contains(it)).collect())
+                let gone = identities(&two);
+                Value::Many(one.into_iter().filter(|it| !gone.contains(&it.as_ref().identity())).collect())
             }
             (_, _, given) => given,
         })
@@ -278,13 +280,15 @@ impl Updates<'_> {
 
 /// All of both, each once, in their order.
 fn united(one: Vec<Scalar>, two: Vec<Scalar>) -> Vec<Scalar> {
-    let mut all = one;
-    for scalar in two {
-        if !all.contains(&scalar) {
-            all.push(scalar);
-        }
-    }
+    let (mut all, mut taken) = (one, HashSet::new());
+    taken.extend(all.iter().map(|it| it.as_ref().identity()));
+    all.extend(two.into_iter().filter(|it| taken.insert(it.as_ref().identity())));
     all
+}
+
+/// By which these values are found.
+fn identities(values: &[Scalar]) -> HashSet<Box<[u8]>> {
+    values.iter().map(|it| it.as_ref().identity()).collect()
 }
 
 /// The one that compares to the other as `wanted`; the given one where they do not.

@@ -71,31 +71,11 @@ fn several(token: &Token<'_>, key: &PropertyKey, scratch: &mut Scratch) -> Resul
     while reader.next_element()? {
         let item = Token::read(&mut reader)?;
         let scalar = scalar(&item, key.data_type, scratch).map_err(|why| refused(token, key, why))?;
-        if key.cardinality == Cardinality::List || taken.insert(identity(scalar)) {
+        if key.cardinality == Cardinality::List || taken.insert(scalar.identity()) {
             scalars.push(scalar.to_scalar());
         }
     }
     Ok(scalars)
-}
-
-/// What equal values of one type have in common, and no others.
-fn identity(scalar: ScalarRef<'_>) -> Box<[u8]> {
-    let float = |number: f64| {
-        let bits = if number == 0.0 || number.is_nan() { number.abs().to_bits() } else { number.to_bits() };
-        bits.to_be_bytes().into()
-    };
-    let whole = |number: i64| number.to_be_bytes().into();
-    match scalar {
-        ScalarRef::Object(text) | ScalarRef::Text(text) => text.as_bytes().into(),
-        ScalarRef::Blob(bytes) => bytes.into(),
-        ScalarRef::Boolean(value) => whole(value.into()),
-        ScalarRef::Byte(number) => whole(number.into()),
-        ScalarRef::Int(number) => whole(number.into()),
-        ScalarRef::Long(number) | ScalarRef::Date(number) => whole(number),
-        ScalarRef::Float(number) => float(number.into()),
-        ScalarRef::Double(number) => float(number),
-        ScalarRef::Uuid(uuid) => uuid.to_be_bytes().into(),
-    }
 }
 
 /// One value of a property, for comparisons; of a list or set, one of its values.

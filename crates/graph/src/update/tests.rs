@@ -65,6 +65,23 @@ fn strategies_merge_as_they_say() {
     check(L, Eliminate, &[1, 2, 2], &[2], &[1]);
 }
 
+/// A look at all values for each would take minutes.
+#[test]
+fn large_sets_are_merged_in_linear_time() {
+    let schema = schema();
+    let [stored, given] =
+        [0..100_000, 50_000..150_000].map(|range| properties(&[(S, &range.collect::<Vec<_>>())]));
+    for (strategy, count) in [
+        (UpdateStrategy::Union, 150_000),
+        (UpdateStrategy::Intersection, 50_000),
+        (UpdateStrategy::Eliminate, 50_000),
+    ] {
+        let strategies = BTreeMap::from([(S, strategy)]);
+        let merged = Updates { schema: &schema }.merge(stored.as_ref(), given.as_ref(), &strategies).unwrap();
+        assert_eq!(merged.as_ref().get(S).unwrap().unwrap().to_value().scalars().len(), count);
+    }
+}
+
 #[test]
 fn what_has_no_strategy_is_replaced_and_what_is_not_given_is_kept_by_its_strategy() {
     let schema = schema();

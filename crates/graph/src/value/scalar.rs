@@ -149,6 +149,26 @@ impl<'a> ScalarRef<'a> {
         }
     }
 
+    /// What equal values of one type have in common, and no others: to find them by hashes.
+    pub fn identity(self) -> Box<[u8]> {
+        let float = |number: f64| {
+            let bits = if number == 0.0 || number.is_nan() { number.abs() } else { number };
+            bits.to_bits().to_be_bytes().into()
+        };
+        let whole = |number: i64| number.to_be_bytes().into();
+        match self {
+            Self::Object(text) | Self::Text(text) => text.as_bytes().into(),
+            Self::Blob(bytes) => bytes.into(),
+            Self::Boolean(value) => whole(value.into()),
+            Self::Byte(number) => whole(number.into()),
+            Self::Int(number) => whole(number.into()),
+            Self::Long(number) | Self::Date(number) => whole(number),
+            Self::Float(number) => float(number.into()),
+            Self::Double(number) => float(number),
+            Self::Uuid(uuid) => uuid.to_be_bytes().into(),
+        }
+    }
+
     /// Appends the value, without its type.
     #[inline]
     pub(super) fn put(self, out: &mut Vec<u8>) {

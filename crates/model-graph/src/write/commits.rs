@@ -9,13 +9,14 @@ use store::retry::unless_lost;
 use store::{Commit, CommitWithAppends, Condition};
 
 use super::operation::{CheckVertices, Known, Operation, Planned, Work, Written};
+use super::uniques::check_uniques;
 use super::{BACKOFF, ELEMENTS, Moment, Moments, Writer};
 use crate::Error;
 
 /// All operations on one element, in their order.
 pub(super) struct Group {
     /// The bucket of the row that has the say.
-    bucket: u32,
+    pub(super) bucket: u32,
     /// Its key.
     key: Bytes,
     /// Which operations.
@@ -87,6 +88,7 @@ impl Writer {
             let plan = O::plan(work, &members, &group.key, &known)?;
             planned.push((group, plan));
         }
+        check_uniques(&planned)?;
         for (group, plan) in planned.iter_mut().filter(|(_, plan)| !plan.uniques.is_empty()) {
             self.settle_uniques(group.bucket, plan).await?;
         }

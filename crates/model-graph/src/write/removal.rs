@@ -110,7 +110,8 @@ impl Writer {
         loop {
             let marks = self.marks_left().await?;
             if marks.is_empty() {
-                let mut expected = self.marks.0.write().await;
+                // While a long removal shares it, writers would wait behind who waits for it: they go on looking for marks instead.
+                let Ok(mut expected) = self.marks.0.try_write() else { return Ok(found) };
                 if self.marks_left().await?.is_empty() {
                     *expected = false;
                     return Ok(found);

@@ -4,6 +4,7 @@ mod model;
 mod races;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use graph::schema::{
     Creation, EdgeLabelDraft, IdStrategy, IndexKind, IndexLabelDraft, LabelDraft, PropertyKeyDraft, Schema,
@@ -226,6 +227,27 @@ async fn a_unique_value_is_that_of_one_element_and_free_when_it_goes() {
         two.vertices(put("b", "x")).await.unwrap();
         one.remove(&["b".into()]).await.unwrap();
         two.vertices(put("c", "x")).await.unwrap();
+        let both = [put("d", "w"), put("e", "w")].concat();
+        assert!(matches!(one.vertices(both).await, Err(Error::NotUnique)), "two of one request");
+        let twice = [put("d", "w"), put("d", "w")].concat();
+        one.vertices(twice).await.unwrap();
+    }
+}
+
+/// The job that looks for removals that a crash left waits for nobody: writers would wait behind it.
+#[tokio::test(start_paused = true)]
+async fn writers_do_not_wait_for_a_long_removal() {
+    for (store, _) in stores(1) {
+        let node = Node::new(store, 1);
+        let removal_under_way = node.writer.marks.share().await;
+        let both = async {
+            let finished = node.writer.finish_removals(&node).await;
+            let put = VertexOperation::Put(vertex("a", THING, properties(None, None)));
+            (finished, node.vertices(vec![put]).await)
+        };
+        let (finished, put) = tokio::time::timeout(Duration::from_secs(9), both).await.expect("nobody waits");
+        assert_eq!((finished.unwrap(), put.unwrap().len()), (0, 1));
+        drop(removal_under_way);
     }
 }
 

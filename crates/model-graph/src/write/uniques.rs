@@ -1,9 +1,12 @@
 //! UNIQUE indexes: no two elements have the same values.
 
+use std::collections::HashMap;
+
 use bytes::Bytes;
 use store::{Condition, Write};
 
 use super::Writer;
+use super::commits::Group;
 use super::operation::Planned;
 use crate::Error;
 
@@ -35,4 +38,21 @@ impl Writer {
         }
         Ok(())
     }
+}
+
+/// Refuses values of a UNIQUE index that two elements of one request have.
+///
+/// # Errors
+///
+/// [`Error::NotUnique`].
+pub(super) fn check_uniques<T>(planned: &[(Group, Planned<T>)]) -> Result<(), Error> {
+    let mut taken: HashMap<(u32, &Bytes), &Bytes> = HashMap::new();
+    for (group, plan) in planned {
+        for (key, element) in &plan.uniques {
+            if taken.insert((group.bucket, key), element).is_some_and(|other| other != element) {
+                return Err(Error::NotUnique);
+            }
+        }
+    }
+    Ok(())
 }
