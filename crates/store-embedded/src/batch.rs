@@ -20,13 +20,15 @@ use super::format::{
     FEED, FEED_FIRST, META, Stored, damaged, hidden_key, lease_key, model_key, parse_sequence, reader_key,
     space_key, space_row, write_change, write_hidden, write_plain, write_stamped,
 };
+use super::loads::OpenLoad;
+use super::marks::mark_key;
 use super::rows::Rows;
 use super::shared::{Engine, Shared};
 use store_contract::feed::bytes_of;
 use store_contract::fence::{epoch_of, number_of_epoch};
 use store_contract::incarnation::number_of_stamp;
 use store_contract::lease::Leases;
-use store_contract::limits::check_reader;
+use store_contract::limits::{check_load, check_reader};
 use store_contract::place::{bounds, bounds_of_tenant, is_scanned, place};
 use store_contract::{
     Append, Appended, Commit, CommitWithAppends, Condition, Cursor, Epoch, Error, Lease, Model, Partition,
@@ -132,6 +134,12 @@ impl Batch {
         for write in &commit.writes {
             self.take_write(&commit.partition, commit.write_id, write);
         }
+        self.tell(&engine, commit);
+        Ok(shared.incarnation.stamp(self.sequence))
+    }
+
+    /// Has the feed tell of the last commit.
+    fn tell(&mut self, engine: &Engine<'_>, commit: &Commit) {
         self.feed_bytes += bytes_of(commit) as u64;
         match &commit.change {
             None => {
@@ -139,19 +147,52 @@ impl Batch {
                 self.hidden_last = self.sequence;
             }
             Some(record) => {
-                self.note_model(&engine, record.model());
+                self.note_model(engine, record.model());
                 write_change(&mut self.scratch, commit, record);
-                self.write.put_cf(family(&engine, FEED), self.sequence.to_be_bytes(), &self.scratch);
+                self.write.put_cf(family(engine, FEED), self.sequence.to_be_bytes(), &self.scratch);
             }
         }
-        Ok(shared.incarnation.stamp(self.sequence))
     }
 
     /// Begins an epoch, by a commit that writes nothing.
     pub(crate) fn bump(&mut self, commit: &Commit) -> Result<Epoch, Error> {
         let stamp = self.commit(&[], commit)?;
         self.epoch = epoch_of(number_of_stamp(stamp));
+        self.shared.loads.fence(&commit.partition);
         Ok(self.epoch)
+    }
+
+    /// Begins a load, which is given the next number for its stamps. What it comes to name is noted now, so that it is durable before
+    /// its rows.
+    pub(crate) fn open_load(&mut self, partition: Partition, epoch: Epoch) -> Result<OpenLoad, Error> {
+        partition.tenant.check()?;
+        check_load(&partition, self.shared.loads.len())?;
+        if epoch != self.epoch {
+            return Err(Condition::Fence(epoch).refusal());
+        }
+        let shared = Arc::clone(&self.shared);
+        self.note_space(&shared.engine()?, &partition);
+        self.sequence += 1;
+        Ok(shared.loads.open(self.sequence, partition))
+    }
+
+    /// Notes the model whose change a load says, before its rows are there.
+    pub(crate) fn note_said(&mut self, said: &Commit) -> Result<(), Error> {
+        let shared = Arc::clone(&self.shared);
+        let engine = shared.engine()?;
+        self.note_space(&engine, &said.partition);
+        said.change.iter().for_each(|record| self.note_model(&engine, record.model()));
+        Ok(())
+    }
+
+    /// Has the feed tell of a load, whose rows are there; with that its mark goes.
+    pub(crate) fn tell_load(&mut self, number: u64, said: &Commit) -> Result<(), Error> {
+        let shared = Arc::clone(&self.shared);
+        self.sequence += 1;
+        self.commits += 1;
+        self.tell(&shared.engine()?, said);
+        self.write.delete(mark_key(number));
+        Ok(())
     }
 
     /// Takes the rows of an append in.
@@ -354,7 +395,8 @@ impl Batch {
     /// Begins again on an engine that was opened anew: of what earlier batches noted, some may not be there.
     pub(crate) fn begin_anew(&mut self) {
         self.clear();
-        self.sequence = self.shared.sequence.load(Ordering::Acquire);
+        // No load's number is given again.
+        self.sequence = self.shared.sequence.load(Ordering::Acquire).max(self.shared.loads.newest());
         *self.spaces = [false; 256];
         *self.models = [false; 256];
     }

@@ -2,6 +2,8 @@
 //! conditions in order, makes one engine write and one sync of them, publishes to the cache, and
 //! only then answers. How a batch is made up is `batch.rs`.
 
+mod ingest;
+
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver as StopReceiver, RecvTimeoutError, SyncSender, sync_channel};
@@ -55,7 +57,8 @@ pub(crate) fn start(
         threads.push(thread(shared, "store-syncer", move || sync_at_intervals(&synced, interval, &stopped))?);
     }
     let (batch, shared_too) = (Batch::new(Arc::clone(shared)), Arc::clone(shared));
-    let committer = Committer { batch, shared: shared_too, replies: Vec::new(), looked: None };
+    let committer =
+        Committer { batch, shared: shared_too, replies: Vec::new(), looked: None, is_to_sync: false };
     threads.push(thread(shared, "store-committer", move || committer.run(requests, stops))?);
     Ok(threads)
 }
@@ -71,6 +74,8 @@ struct Committer {
     replies: Vec<Reply>,
     /// When the folder was last seen; `None` before the first look, and after one that failed.
     looked: Option<Instant>,
+    /// Whether the next batch is synced, whatever the durability.
+    is_to_sync: bool,
 }
 
 impl Committer {
@@ -124,6 +129,11 @@ impl Committer {
                 let outcome = self.batch.bump(&commit);
                 self.replies.push(Reply::Epoch(answer, outcome));
             }
+            Request::Load(partition, epoch, answer) => {
+                let outcome = self.batch.open_load(partition, epoch);
+                self.replies.push(Reply::Load(answer, outcome));
+            }
+            Request::Ingest(load, answer) => self.ingest(&load, answer),
             Request::Erase(tenant, answer) => {
                 self.batch.erase(tenant);
                 self.replies.push(Reply::Done(answer, Ok(())));
@@ -241,7 +251,7 @@ impl Committer {
         }
         let trimmed = self.batch.end_feed();
         let mut options = WriteOptions::default();
-        let sync = self.shared.options.durability == Durability::Sync;
+        let sync = self.shared.options.durability == Durability::Sync || std::mem::take(&mut self.is_to_sync);
         options.set_sync(sync);
         let counters = &self.shared.counters;
         counters.syncs.fetch_add(u64::from(sync), Ordering::Relaxed);
@@ -392,7 +402,7 @@ mod tests {
     fn a_lease_of_somebody_who_went_away_is_given_back() {
         let folder = tempfile::tempdir().unwrap();
         let (shared, batch) = batch(folder.path());
-        let mut committer = Committer { batch, shared, replies: Vec::new(), looked: None };
+        let mut committer = Committer { batch, shared, replies: Vec::new(), looked: None, is_to_sync: false };
         let ask = |committer: &mut Committer| {
             let (answer, told) = oneshot::channel();
             committer.accept(Request::Lease { name: "job".into(), ttl: LONG, answer }, &mut Vec::new());
@@ -403,5 +413,17 @@ mod tests {
         let mut told = ask(&mut committer);
         assert!(committer.write());
         assert!(told.try_recv().unwrap().unwrap().is_some());
+    }
+
+    #[test]
+    fn the_number_of_a_load_is_not_given_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let (shared, mut batch) = batch(folder.path());
+        let things = store_contract::testing::things(0);
+        let load = batch.open_load(things.clone(), shared.fence()).unwrap();
+        // As after a look at the folder that failed.
+        batch.begin_anew();
+        let stamp = batch.commit(&[], &Commit::of_bump(&things, Vec::new())).unwrap();
+        assert!(store_contract::incarnation::number_of_stamp(stamp) > load.number());
     }
 }

@@ -183,6 +183,15 @@ impl Counted {
         }
     }
 
+    /// Forgets the counts of all runs that share a place with a range which a load has written. To be called once the engine shows
+    /// it, or may.
+    pub(crate) fn touch_range(&self, start: &[u8], end: &[u8]) {
+        let mut state = self.state.lock();
+        state.clock += 1;
+        let now = state.clock;
+        state.ranges.iter_mut().for_each(|range| range.touch_range(start, end, now));
+    }
+
     /// Forgets everything.
     pub(crate) fn clear(&self) {
         self.state.lock().ranges.clear();

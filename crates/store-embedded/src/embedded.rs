@@ -336,7 +336,7 @@ impl Embedded {
     }
 
     /// Queues a request as soon as there is room for its bytes.
-    async fn submit(&self, bytes: usize, request: Request) -> Result<(), Error> {
+    pub(crate) async fn submit(&self, bytes: usize, request: Request) -> Result<(), Error> {
         self.shared.check_commits()?;
         let units = (bytes / QUEUE_UNIT_BYTES).clamp(1, QUEUE_BYTES_MAX / QUEUE_UNIT_BYTES);
         let units = u32::try_from(units).unwrap_or(u32::MAX);
@@ -370,6 +370,6 @@ fn merge(refused: Vec<Option<Error>>, submitted: Vec<Result<Stamp, Error>>) -> V
 }
 
 /// The committer went away with a request in hand.
-fn lost() -> Error {
+pub(crate) fn lost() -> Error {
     Error::new(ErrorKind::Unknown, "write: the committer ended before it acknowledged")
 }

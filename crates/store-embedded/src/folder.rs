@@ -7,6 +7,7 @@
 //! | `CREATING` | the creation did not finish: nothing was acknowledged, begin again          |
 //! | `BALLAST`  | nothing: bytes that are given back when the disk is full                    |
 //! | `rocksdb/` | the rows                                                                   |
+//! | `loads/`   | rows of loads that are under way (`load_folder.rs`); emptied when it opens   |
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Write};

@@ -13,6 +13,8 @@
 //! | meta    | `i`                          | incarnation (u64), whether an end without closing loses it (u8: 0, 1) |
 //! | meta    | `l` name                     | epoch of the lease when it was last taken (u64)         |
 //!
+//! Beside the rows lie, for a moment, marks of loads (`marks.rs`).
+//!
 //! All numbers are big-endian. [`FORMAT_VERSION`] grows with every change of this page, and of how a model lays
 //! out its rows and values. A store of each released format is kept in `crates/server/tests/fixtures`; a test of the server wants one of
 //! this version.
@@ -104,6 +106,18 @@ pub(crate) fn write_stamped(out: &mut Vec<u8>, sequence: u64, write_id: WriteId,
     out.extend_from_slice(&sequence.to_be_bytes());
     out.extend_from_slice(&write_id.0.to_be_bytes());
     out.extend_from_slice(value);
+}
+
+/// What a plain value that is not empty is stored behind.
+pub(crate) fn plain_head() -> &'static [u8] {
+    &[PLAIN]
+}
+
+/// What a stamped value is stored behind.
+pub(crate) fn stamped_head(sequence: u64, write_id: WriteId) -> Vec<u8> {
+    let mut head = Vec::new();
+    write_stamped(&mut head, sequence, write_id, &[]);
+    head
 }
 
 /// Writes the feed record of a commit.

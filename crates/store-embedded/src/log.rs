@@ -79,6 +79,26 @@ fn cut(path: &Path, at: u64) -> io::Result<()> {
     file.sync_all()
 }
 
+/// Cuts the last record off a file that is laid out as logs are, durably; whether there was one.
+pub(crate) fn cut_last_record(path: &Path) -> io::Result<bool> {
+    let mut file = File::open(path)?;
+    let (mut last, mut before) = (None, 0);
+    let mut block = Vec::with_capacity(BLOCK_BYTES);
+    loop {
+        block.clear();
+        file.by_ref().take(BLOCK_BYTES as u64).read_to_end(&mut block)?;
+        if block.is_empty() {
+            break;
+        }
+        walk(&block, 0, 0, |at, part| match part {
+            Part::Whole | Part::First => last = Some(before + at as u64),
+            Part::Middle | Part::Last | Part::Note => {}
+        });
+        before += block.len() as u64;
+    }
+    last.map_or(Ok(false), |last| cut(path, last).map(|()| true))
+}
+
 /// The logs and their numbers, oldest first; none if there is no such folder.
 fn logs(rows: &Path) -> Result<Vec<(u64, PathBuf)>, Error> {
     let entries = match fs::read_dir(rows) {

@@ -29,6 +29,8 @@ pub struct EmbeddedOptions {
     pub block_cache_bytes: usize,
     /// Bytes of one memtable of rows; up to three exist while they are flushed.
     pub memtable_bytes: usize,
+    /// Bytes of memory that each load takes for rows that are being sorted; what is more lies in files.
+    pub load_bytes: usize,
     /// Bytes of log after which memtables are flushed: bounds the time to open after a kill.
     pub log_bytes_max: u64,
     /// How many old log files are left to be written over (0: none).
@@ -56,6 +58,7 @@ impl EmbeddedOptions {
             cache_bytes: 256 * 1024 * 1024,
             block_cache_bytes: 128 * 1024 * 1024,
             memtable_bytes: 64 * 1024 * 1024,
+            load_bytes: 128 * 1024 * 1024,
             log_bytes_max: 128 * 1024 * 1024,
             log_files_kept: 2,
             rest: Duration::from_secs(10),

@@ -3,6 +3,7 @@
 use store_contract::{Epoch, Error, ErrorKind, Lease, Stamp};
 use tokio::sync::oneshot;
 
+use super::loads::OpenLoad;
 use super::request::{Answer, Request};
 use super::shared::Shared;
 
@@ -13,6 +14,7 @@ pub(crate) enum Reply {
     Epoch(Answer<Epoch>, Result<Epoch, Error>),
     Lease(Answer<Option<Lease>>, Result<Option<Lease>, Error>),
     Renew(Answer<bool>, bool),
+    Load(Answer<OpenLoad>, Result<OpenLoad, Error>),
     Done(Answer<()>, Result<(), Error>),
 }
 
@@ -50,6 +52,10 @@ pub(crate) fn send(shared: &Shared, reply: Reply, written: bool) -> Option<Lease
         Reply::Renew(answer, is_held) => {
             let _ = answer.send(if written { Ok(is_held) } else { Err(under_way(shared)) });
         }
+        // Of a load whose caller went away nothing is left open.
+        Reply::Load(answer, outcome) => {
+            let _ = answer.send(if written { outcome } else { Err(under_way(shared)) });
+        }
         Reply::Done(answer, outcome) => {
             let _ = answer.send(if written { outcome } else { Err(under_way(shared)) });
         }
@@ -67,10 +73,12 @@ pub(crate) fn refuse(request: Request, closing: &mut Vec<Answer<()>>) {
         }
         Request::Append(_, _, answer)
         | Request::Remove(_, _, _, answer)
+        | Request::Ingest(_, answer)
         | Request::Erase(_, answer)
         | Request::KeepFeed(_, _, answer) => {
             drop(answer.send(Err(closed())));
         }
+        Request::Load(_, _, answer) => drop(answer.send(Err(closed()))),
         Request::Bump(_, answer) => drop(answer.send(Err(closed()))),
         Request::Lease { answer, .. } => drop(answer.send(Err(closed()))),
         Request::Renew { answer, .. } => drop(answer.send(Err(closed()))),

@@ -1,12 +1,33 @@
 //! What the committer is asked for.
 
+use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use store_contract::place::PlaceBytes;
 use store_contract::{
     Append, Appended, Commit, CommitWithAppends, Cursor, Epoch, Error, Lease, Partition, Stamp,
 };
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
+
+use super::load_folder::LoadFolder;
+use super::loads::OpenLoad;
+
+/// A load whose tables are written.
+#[derive(Debug)]
+pub(crate) struct Ingest {
+    /// It stays open until its rows are seen.
+    pub(crate) load: OpenLoad,
+    /// What the feed is to tell; the rest is the partition, and the write id of the rows.
+    pub(crate) said: Commit,
+    /// Of all rows, with the mark of the load; none: there are no rows.
+    pub(crate) tables: Vec<PathBuf>,
+    /// Around all places of the rows.
+    pub(crate) range: (PlaceBytes, PlaceBytes),
+    /// Where the tables lie.
+    pub(crate) folder: Arc<LoadFolder>,
+}
 
 /// A request on its way, with the room it takes in the queue.
 #[derive(Debug)]
@@ -27,6 +48,10 @@ pub(crate) enum Request {
     Remove(Partition, Vec<Bytes>, Appended, Answer<()>),
     /// Begins an epoch.
     Bump(Commit, Answer<Epoch>),
+    /// Begins a load of a partition, in an epoch.
+    Load(Partition, Epoch, Answer<OpenLoad>),
+    /// Takes the tables of a load in.
+    Ingest(Box<Ingest>, Answer<()>),
     /// Removes all rows of the tenant of this number, which has ended.
     Erase(u32, Answer<()>),
     Lease {

@@ -20,10 +20,11 @@ use super::folder::{Folder, Identity};
 use super::format::{
     FEED, FEED_FIRST, META, MODEL, damaged, parse_sequence, remember_model, remember_space, sequence_of_key,
 };
+use super::loads::Loads;
 use super::options::EmbeddedOptions;
 use super::snapshots::Snapshots;
 use super::state::{State, StateCell};
-use super::{directory, incarnation, log, tuning};
+use super::{directory, incarnation, load_folder, log, manifest, marks, tuning};
 use store_contract::fence::{epoch_of, number_of_epoch};
 use store_contract::incarnation::Incarnation;
 use store_contract::lives::Lives;
@@ -52,6 +53,8 @@ pub(crate) struct Shared {
     pub(crate) sequence: AtomicU64,
     /// The newest commit that may be durable: that of the batch which is being written, or was last.
     pub(crate) written: AtomicU64,
+    /// Loads that are open.
+    pub(crate) loads: Arc<Loads>,
     /// What is read as it was.
     pub(crate) snapshots: Snapshots,
     /// How much the feed holds.
@@ -90,6 +93,8 @@ impl Shared {
         let ballast = Ballast::of(folder.path());
         let mut is_cut = false;
         let (db, incarnation) = in_room(&ballast, || open_engine(&mut folder, &options, &mut is_cut))?;
+        load_folder::clear(folder.path())?;
+        marks::tell_loads(&db)?;
         let (spaces, models) = (Spaces::new(), Models::new());
         let (sequence, feed_first) = recover(&db, (&spaces, &models))?;
         let lives = Arc::new(Lives::new());
@@ -109,6 +114,7 @@ impl Shared {
             counters: Counters::default(),
             sequence: AtomicU64::new(sequence),
             written: AtomicU64::new(sequence),
+            loads: Arc::default(),
             snapshots: Snapshots::default(),
             feed_first: AtomicU64::new(feed_first),
             state: StateCell::default(),
@@ -263,6 +269,7 @@ fn open_engine(
 ) -> Result<(DB, Incarnation), Error> {
     if !folder.is_creating() {
         let rows = folder.rows();
+        manifest::mend(folder.path(), options)?;
         *is_cut |= log::check(&rows, options.durability, || tuning::oldest_log_needed(&rows, options))?;
     }
     let db = tuning::open(&folder.rows(), folder.is_creating(), options)?;

@@ -1,7 +1,7 @@
 //! Reads of the store as it was at one moment: from the cache and the engine where a row is as it was, else from a
 //! snapshot of the engine.
 //!
-//! A row that is read live and was stamped by a commit which the snapshot certainly holds was not written since, so it is
+//! A row that is read live and was stamped by a commit or load which the snapshot certainly holds was not written since, so it is
 //! the row of the snapshot: reads of what nobody changes cost what they always do, and warm the cache.
 
 use std::sync::Arc;
@@ -29,6 +29,8 @@ pub struct EmbeddedSnapshot {
     holds: u64,
     /// It holds no commit behind this one.
     ends: u64,
+    /// The numbers of loads that it may not hold, though they may be lower.
+    loads: Box<[u64]>,
 }
 
 impl EmbeddedSnapshot {
@@ -36,10 +38,12 @@ impl EmbeddedSnapshot {
         // Held until the snapshot is noted: who closes the engine then knows of it.
         let engine = shared.engine()?;
         let holds = shared.sequence.load(Ordering::SeqCst);
+        // Before the engine is pinned: a load that is over by now is held.
+        let loads = shared.loads.numbers();
         let pinned = Arc::new(EngineSnapshot::new(engine.share()));
         let ends = shared.written.load(Ordering::SeqCst);
         shared.snapshots.add(&pinned);
-        Ok(Self { shared: Arc::clone(shared), engine: pinned, holds, ends })
+        Ok(Self { shared: Arc::clone(shared), engine: pinned, holds, ends, loads })
     }
 
     /// The row if the cache has it as it was.
@@ -59,7 +63,8 @@ impl EmbeddedSnapshot {
 
     /// Whether a row that was read live is as it was. What has no stamp does not tell.
     fn is_unchanged(&self, row: &Row) -> bool {
-        (1..=self.holds).contains(&number_of_stamp(row.stamp))
+        let number = number_of_stamp(row.stamp);
+        (1..=self.holds).contains(&number) && !self.loads.contains(&number)
     }
 
     /// Many rows of one partition, in the order of `keys`.

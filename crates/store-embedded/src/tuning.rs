@@ -87,6 +87,12 @@ fn engine(creating: bool, options: &EmbeddedOptions) -> Options {
     engine
 }
 
+/// How tables of rows are written that the engine takes in.
+pub(crate) fn table_of_rows(options: &EmbeddedOptions) -> Result<Options, Error> {
+    // It reads nothing.
+    rows_family(options, &Cache::new_lru_cache(0))
+}
+
 fn rows_family(options: &EmbeddedOptions, cache: &Cache) -> Result<Options, Error> {
     let hinted = Options::default().get_options_from_string(INSERT_HINTS);
     let hinted =

@@ -1,6 +1,7 @@
 //! The embedded engine beside bare RocksDB with the same bytes and the same sync.
 //!
-//! `cargo bench -p store --bench engine -- [--entities N] [load|single|log|skip|open|get|range|memtable|hint|ingest|stalls ...]`
+//! `cargo bench -p store --bench engine -- [--entities N] [load|single|log|skip|open|get|range|memtable|hint|ingest|stalls|bulk ...]`
+//! (For `bulk`, N is that of edges.)
 //!
 //! Prints for each row operations a second, CPU microseconds of the whole process for each, and the
 //! ratio of ours to bare. Both sides run in turns, three times; the best of each counts.
@@ -10,6 +11,9 @@
     clippy::indexing_slicing,
     reason = "a measuring program: a panic is its answer"
 )]
+
+#[path = "engine/bulk.rs"]
+mod bulk;
 
 use std::io::Write as _;
 use std::sync::Arc;
@@ -100,6 +104,9 @@ fn main() {
     }
     if wanted("stalls") {
         runtime.block_on(stalls());
+    }
+    if arguments.iter().any(|it| it == "bulk") {
+        runtime.block_on(bulk::loads(entities));
     }
     if wanted("get") || wanted("range") {
         reads(&runtime, entities, wanted("get"), wanted("range"));

@@ -8,6 +8,8 @@ mod fences;
 mod loads;
 #[cfg(test)]
 mod random;
+#[cfg(test)]
+mod random_loads;
 mod reads;
 mod seeds;
 mod snapshots;
@@ -48,6 +50,10 @@ pub async fn contract(mut make_store: impl FnMut(Clock) -> Store) {
     sweeps::check(&make_store(clock.clone())).await;
     loads::check_rows(&make_store(clock.clone())).await;
     loads::check_refused(&make_store(clock.clone())).await;
+    loads::check_moment(&make_store(clock.clone())).await;
+    loads::check_skips(&make_store(clock.clone())).await;
+    loads::check_races(&make_store(clock.clone())).await;
+    loads::check_many(&make_store(clock.clone())).await;
     fences::check_races(&make_store(clock.clone())).await;
     commits::check_races(&make_store(clock.clone())).await;
     reads::check_cache(&make_store(clock.clone())).await;
@@ -65,18 +71,6 @@ pub async fn contract(mut make_store: impl FnMut(Clock) -> Store) {
     changes::check_resolve(&make_store(clock.clone())).await;
     changes::check_leases(&make_store(clock.clone()), &clock).await;
     changes::check_close(&make_store(clock)).await;
-}
-
-/// Checks that a load is put at one moment, of an engine that has its rows to itself.
-///
-/// # Panics
-///
-/// If it is not.
-pub async fn check_loads(mut make_store: impl FnMut() -> Store) {
-    loads::check_moment(&make_store()).await;
-    loads::check_skips(&make_store()).await;
-    loads::check_races(&make_store()).await;
-    loads::check_many(&make_store()).await;
 }
 
 /// Runs what of the contract an engine keeps that has several shards, caches nothing and keeps nothing of what was.

@@ -13,7 +13,7 @@ use crate::feed_log::FeedLog;
 use crate::folder::rows_of;
 use crate::options::Durability;
 use crate::state::State;
-use crate::{directory, log, tuning};
+use crate::{directory, log, manifest, marks, tuning};
 
 /// How long an engine that is to be opened again is waited for: a backup may hold it for long.
 const REOPEN_WAIT: Duration = Duration::from_millis(100);
@@ -43,9 +43,11 @@ impl Shared {
             }
         }
         let rows = rows_of(&self.path);
+        manifest::mend(&self.path, &self.options)?;
         // Whatever the durability: the system has not lost power since this process wrote the logs.
         log::check(&rows, Durability::Sync, || tuning::oldest_log_needed(&rows, &self.options))?;
-        match tuning::open(&rows, false, &self.options) {
+        let opened = tuning::open(&rows, false, &self.options);
+        match opened.and_then(|db| marks::tell_loads(&db).map(|()| db)) {
             Ok(db) => self.take_in(db)?,
             Err(error) => {
                 self.take_in(tuning::open_to_read(&rows, &self.options)?)?;

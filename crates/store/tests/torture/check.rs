@@ -6,7 +6,9 @@ use std::path::Path;
 
 use store::{Cursor, Direction, EmbeddedOptions, Range, Store};
 
-use crate::workload::{BUCKETS, MODEL, blocks, digest, index_rows, key, partition};
+use crate::workload::{
+    BUCKETS, LOADED, LOADED_ROWS, MODEL, blocks, digest, index_rows, key, loaded, partition,
+};
 
 /// What was acknowledged since the last check, and what the feed told up to then.
 #[derive(Default)]
@@ -16,6 +18,10 @@ pub(crate) struct Ledger {
     /// Number of the commit to the incarnation that its stamp names, of those.
     incarnations: BTreeMap<u64, String>,
     blocks: BTreeSet<u64>,
+    /// Loads that were finished.
+    loads: BTreeSet<u64>,
+    /// The load that the feed told last.
+    loaded: Option<u64>,
     /// Incarnations in which something was acknowledged that is gone: no later state may be of one of them.
     lost: BTreeSet<String>,
     cursor: Cursor,
@@ -51,6 +57,10 @@ impl Ledger {
             ["B", number] => {
                 self.blocks.insert(number.parse().expect("number"));
             }
+            ["L", id] => {
+                self.loads.insert(id.parse().expect("id"));
+                self.commits += 1;
+            }
             ["R"] => self.recoveries += 1,
             ["ready"] | ["E", ..] => {}
             _ => panic!("the process said: {line}"),
@@ -67,7 +77,9 @@ impl Ledger {
             let lost = self.acknowledged.split_off(&(self.told + 1));
             lost.keys().for_each(|number| self.lost.extend(self.incarnations.remove(number)));
             self.blocks.clear();
+            // Each was synced when it was finished.
         }
+        assert!(self.loads.is_empty(), "loads that were finished, but are not in the feed: {:?}", self.loads);
         self.incarnations.clear();
         assert!(self.acknowledged.is_empty(), "acknowledged, but not in the feed: {:?}", self.acknowledged);
         let mut found = BTreeMap::new();
@@ -84,6 +96,7 @@ impl Ledger {
             assert!(!self.lost.contains(now), "{now} is the incarnation of stamps whose commits are gone");
         }
         self.check_blocks(&store).await;
+        self.check_loaded(&store).await;
         store.close().await.expect("close");
     }
 
@@ -96,7 +109,8 @@ impl Ledger {
                 break;
             }
             for change in changes {
-                assert_eq!(change.number, self.told + 1, "the feed has no gaps");
+                // Each load has taken a number beside that of its change.
+                assert!(change.number > self.told, "the feed is in order");
                 (self.cursor, self.told) = (change.cursor, change.number);
                 let (id, digest) = change.record.of(MODEL).expect("of the workload").payload.split_at(4);
                 let id = u32::from_be_bytes(id.try_into().expect("id"));
@@ -104,10 +118,26 @@ impl Ledger {
                 if let Some(said) = self.acknowledged.remove(&change.number) {
                     assert_eq!(said, (id, digest), "the feed tells another change than was acknowledged");
                 }
+                if id == LOADED {
+                    self.loads.remove(&digest);
+                    self.loaded = Some(digest);
+                    continue;
+                }
                 self.things.insert(id, (change.number, digest));
             }
         }
         assert_eq!(self.cursor, store.feed_end(0));
+    }
+
+    /// Of loads the last one that was told is there, and whole.
+    async fn check_loaded(&self, store: &Store) {
+        let page =
+            store.scan(&loaded(), &Range::default(), Direction::Forward, usize::MAX).await.expect("scan");
+        assert_eq!(page.len(), if self.loaded.is_some() { LOADED_ROWS as usize } else { 0 });
+        for (key, value) in page.rows() {
+            let id = value.first_chunk().map(|id| u64::from_be_bytes(*id));
+            assert_eq!(id, self.loaded, "a row of another load under {}", key.escape_ascii());
+        }
     }
 
     async fn check_blocks(&mut self, store: &Store) {

@@ -80,6 +80,7 @@ static int (*real_close)(int);
 static int (*real_rename)(const char *, const char *);
 static int (*real_mkdir)(const char *, mode_t);
 static int (*real_unlink)(const char *);
+static int (*real_link)(const char *, const char *);
 static int (*real_fallocate)(int, int, off_t, off_t);
 
 static uint64_t chance(uint64_t below) {
@@ -162,6 +163,11 @@ static void lose_writes(struct file *file) {
     }
 }
 
+static int plain_link(const char *path, const char *target) {
+    if (!real_link) real_link = dlsym(RTLD_NEXT, "link");
+    return real_link(path, target);
+}
+
 static void lose_folder(const char *path) {
     char lost[PATH_MAX];
     snprintf(lost, sizeof lost, "%s/faults.saved.%ld.%d", folder, saves++, getpid());
@@ -179,10 +185,10 @@ static void lose_changes(void) {
             break;
         case RENAMED:
             real_rename(change->target, change->path);
-            if (change->saved && link(change->saved, change->target)) abort();
+            if (change->saved && plain_link(change->saved, change->target)) abort();
             break;
         case REMOVED:
-            if (change->saved && link(change->saved, change->path)) abort();
+            if (change->saved && plain_link(change->saved, change->path)) abort();
             break;
         }
     }
@@ -259,7 +265,7 @@ static char *save(const char *path) {
     if (!loses || lstat(path, &status)) return NULL;
     char *saved = malloc(PATH_MAX);
     snprintf(saved, PATH_MAX, "%s/faults.saved.%ld.%d", folder, saves++, getpid());
-    if (link(path, saved)) { free(saved); return NULL; }
+    if (plain_link(path, saved)) { free(saved); return NULL; }
     return saved;
 }
 
@@ -449,6 +455,17 @@ int rename(const char *path, const char *target) {
         outcome = real_rename(path, target);
         if (!outcome) note(RENAMED, path, target, saved);
     }
+    pthread_mutex_unlock(&guard);
+    if (error) errno = error;
+    return outcome;
+}
+
+int link(const char *path, const char *target) {
+    if (!watched(target)) return plain_link(path, target);
+    pthread_mutex_lock(&guard);
+    int error = count(1, 0);
+    int outcome = error ? -1 : plain_link(path, target);
+    if (!outcome) note(CREATED, target, NULL, NULL);
     pthread_mutex_unlock(&guard);
     if (error) errno = error;
     return outcome;

@@ -12,7 +12,7 @@ use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use store::{
     Append, ChangeRecord, Clock, Commit, Condition, Durability, EmbeddedOptions, Error, ErrorKind,
-    FeedOptions, Model, Partition, Range, Row, Space, SpaceKind, Store, Tenant, Write, WriteId,
+    FeedOptions, LoadRows, Model, Partition, Range, Row, Space, SpaceKind, Store, Tenant, Write, WriteId,
 };
 
 pub(crate) const MODEL: Model = Model { id: 1, name: "torture" };
@@ -32,6 +32,7 @@ pub(crate) fn options(durability: Durability, log_files_kept: usize) -> Embedded
         cache_bytes: 1 << 20,
         block_cache_bytes: 4 << 20,
         memtable_bytes: 512 << 10,
+        load_bytes: 64 << 10,
         log_bytes_max: 2 << 20,
         log_files_kept,
         // Merges come between commits, too.
@@ -49,6 +50,32 @@ pub(crate) fn partition(id: u32) -> Partition {
 
 pub(crate) fn blocks() -> Partition {
     Partition { space: BLOCKS, ..partition(0) }
+}
+
+/// What the feed calls a load.
+pub(crate) const LOADED: u32 = u32::MAX;
+/// Rows of a load, each time under the same keys.
+pub(crate) const LOADED_ROWS: u32 = 2_000;
+
+pub(crate) fn loaded() -> Partition {
+    Partition { bucket: LOADED, ..partition(0) }
+}
+
+/// The rows of a load, in no order, so many at a time.
+fn loaded_rows(id: u64, at_once: u32) -> Vec<LoadRows> {
+    let numbers: Vec<u32> = (0..LOADED_ROWS).map(|n| n * 7 % LOADED_ROWS).collect();
+    let value = [&id.to_be_bytes()[..], &[7; 40]].concat();
+    let put = |numbers: &[u32]| {
+        let mut rows = LoadRows::default();
+        for n in numbers {
+            match n % 2 {
+                0 => rows.put(&key(b'l', *n), &value),
+                _ => rows.put_stamped(&key(b'l', *n), &value),
+            }
+        }
+        rows
+    };
+    numbers.chunks(at_once as usize).map(put).collect()
 }
 
 pub(crate) fn key(kind: u8, id: u32) -> Bytes {
@@ -138,7 +165,8 @@ impl Worker {
         let mut was_full = false;
         loop {
             let outcome = match self.random.random_range(0..100) {
-                0..70 => self.change_one().await,
+                0..69 => self.change_one().await,
+                69 => self.load().await,
                 70..85 => self.change_many().await,
                 85..95 => self.delete().await,
                 _ => self.append().await,
@@ -214,6 +242,22 @@ impl Worker {
             commit(id, Condition::Version(key(b'e', id), row.stamp), writes, 0, self.random.random());
         let stamp = self.store.commit(commit).await?;
         say(&format!("A {id} {stamp} 0"));
+        Ok(())
+    }
+
+    /// Loads all rows of the loaded partition anew. Now and then it is given up.
+    async fn load(&mut self) -> Result<(), Error> {
+        let id: u64 = self.random.random();
+        let load = self.store.load(&loaded(), self.store.fence(&loaded())).await?;
+        for rows in loaded_rows(id, self.random.random_range(1..LOADED_ROWS)) {
+            load.add(rows).await?;
+        }
+        if self.random.random_ratio(1, 8) {
+            return Ok(());
+        }
+        let change = [&LOADED.to_be_bytes()[..], &id.to_be_bytes()].concat();
+        load.finish(Some(ChangeRecord::new(MODEL, 1, 1, change))).await?;
+        say(&format!("L {id}"));
         Ok(())
     }
 
