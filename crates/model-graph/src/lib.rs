@@ -28,3 +28,4 @@ pub use tasks::{
     TASK_BYTES_MAX, TASK_PAGE_MAX, Task, TaskDraft, TaskId, TaskPage, TaskStatus, TaskWork, Tasks,
 };
 pub use variables::{VARIABLE_BYTES_MAX, VARIABLE_NAME_BYTES_MAX, Variables};
+pub use work::TaskRuns;

@@ -38,6 +38,15 @@ enum Ended {
     Failed(String),
 }
 
+/// What a run of a graph's tasks did.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct TaskRuns {
+    /// Elements that were removed, or entered into an index.
+    pub done: u64,
+    /// Whether some tasks are not finished.
+    pub is_left: bool,
+}
+
 /// One run of a task.
 struct Run<'a> {
     graph: &'a Graph,
@@ -50,20 +59,21 @@ struct Run<'a> {
 }
 
 impl Graph {
-    /// Runs the tasks of this graph that this crate knows, each for a bounded number of pages; whether some are not finished. Cost: a scan, if
-    /// there are none.
+    /// Runs the tasks of this graph that this crate knows, each for a bounded number of pages. Cost: a scan, if there are none.
     ///
     /// # Errors
     ///
     /// If the store refuses.
-    pub async fn run_tasks(&self, clock: &Clock) -> Result<bool, Error> {
+    pub async fn run_tasks(&self, clock: &Clock) -> Result<TaskRuns, Error> {
         let unfinished = self.tasks().unfinished().await?;
         self.adopt_removed(&unfinished, clock).await?;
-        let mut is_left = false;
+        let mut runs = TaskRuns::default();
         for task in unfinished.into_iter().filter(|task| task.work != TaskWork::Other) {
-            is_left |= !self.run_task(task, clock).await?;
+            let (done, is_finished) = self.run_task(task, clock).await?;
+            runs.done += done;
+            runs.is_left |= !is_finished;
         }
-        Ok(is_left)
+        Ok(runs)
     }
 
     /// Makes a task for what was removed and has none: somebody deleted it.
@@ -88,8 +98,8 @@ impl Graph {
         Ok(())
     }
 
-    /// Runs a task; whether it is finished.
-    async fn run_task(&self, task: Task, clock: &Clock) -> Result<bool, Error> {
+    /// Runs a task: how many elements it went through, and whether it is finished.
+    async fn run_task(&self, task: Task, clock: &Clock) -> Result<(u64, bool), Error> {
         let begin = |task: &mut Task| {
             if matches!(task.status, TaskStatus::New | TaskStatus::Queued) {
                 task.status = TaskStatus::Running;
@@ -97,7 +107,7 @@ impl Graph {
             Ok(())
         };
         let task = match self.tasks().change(task.id, clock.now(), begin).await {
-            Err(Error::NotFound(_)) => return Ok(true),
+            Err(Error::NotFound(_)) => return Ok((0, true)),
             task => task?,
         };
         let partitions: Vec<Partition> =
@@ -108,7 +118,7 @@ impl Graph {
         let write_ids = WriteIds::new();
         let mut run = Run { graph: self, partitions, write_ids, pages_left: PAGES_A_RUN, done: 0 };
         let ended = match &task.work {
-            TaskWork::Other => return Ok(true),
+            TaskWork::Other => return Ok((0, true)),
             TaskWork::Remove(parts) => run.remove(parts, Cursor::read(&task.cursor)).await?,
             TaskWork::Build(indexes) => {
                 let is_cancelled = task.status == TaskStatus::Cancelling;
@@ -116,7 +126,7 @@ impl Graph {
             }
         };
         let done = run.done;
-        self.note_end(task.id, ended, done, clock).await
+        Ok((done, self.note_end(task.id, ended, done, clock).await?))
     }
 
     /// Notes how far a task came; whether it is finished.

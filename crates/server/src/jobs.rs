@@ -8,6 +8,7 @@ mod job;
 mod recompress;
 mod clock;
 mod fold;
+mod graphs;
 mod history;
 mod hooks;
 mod index;
@@ -36,6 +37,7 @@ const JOBS: &[Job] = &[
     trim::JOB,
     recompress::JOB,
     rebucket::JOB,
+    graphs::JOB,
     hooks::JOB,
 ];
 

@@ -185,10 +185,11 @@ impl Server {
         });
         let runtime = Handle::current();
         let listening = Arc::new(Listening::new(app, Arc::clone(&connections), tls, limits, runtime));
-        let wiring::Models { entities, repositories, graphs: _ } = models;
+        let wiring::Models { entities, repositories, graphs } = models;
         let work = Work {
             entities,
             repositories,
+            graphs,
             store: store.clone(),
             clock: clock.clone(),
             metrics,

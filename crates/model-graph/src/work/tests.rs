@@ -129,7 +129,7 @@ async fn default_graph(store: Store) -> std::sync::Arc<Graph> {
 /// Runs all tasks to their end; how often it began.
 async fn run_all(graph: &Graph) -> usize {
     let mut runs = 1;
-    while graph.run_tasks(&clock()).await.unwrap() {
+    while graph.run_tasks(&clock()).await.unwrap().is_left {
         runs += 1;
         assert!(runs < 1_000, "tasks come to an end");
     }
@@ -207,7 +207,7 @@ async fn what_a_removed_label_left_goes_and_the_rest_stays() {
     assert_eq!(graph.state().await.unwrap().schema.removed().count(), 0);
     let tasks = graph.tasks().list(Some(TaskStatus::Success), None, 9).await.unwrap().tasks;
     assert_eq!(tasks.iter().map(|task| task.progress).collect::<Vec<_>>(), [100, 100, 100]);
-    assert!(!graph.run_tasks(&clock()).await.unwrap());
+    assert_eq!(graph.run_tasks(&clock()).await.unwrap(), TaskRuns::default());
 }
 
 #[tokio::test]
@@ -291,7 +291,7 @@ async fn a_unique_index_over_equal_elements_fails() {
 /// Runs tasks until they are finished, whatever else fails meanwhile.
 async fn run_until_finished(graph: &Graph) {
     for _ in 0..10_000 {
-        if let Ok(false) = graph.run_tasks(&clock()).await
+        if graph.run_tasks(&clock()).await.is_ok_and(|runs| !runs.is_left)
             && graph.tasks().unfinished().await.is_ok_and(|left| left.is_empty())
         {
             return;

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use futures_util::FutureExt;
 use model_entities::Entities;
+use model_graph::Graphs;
 use model_series::Repositories;
 use store::{Clock, Store};
 use tokio::task::JoinSet;
@@ -21,6 +22,7 @@ use crate::settings::Settings;
 pub(crate) struct Work {
     pub(crate) entities: Entities,
     pub(crate) repositories: Repositories,
+    pub(crate) graphs: Graphs,
     pub(crate) store: Store,
     pub(crate) clock: Clock,
     pub(crate) metrics: Arc<Metrics>,
