@@ -7,6 +7,7 @@ use api_http::{
 };
 use graph::Malformed;
 use graph::admit::AdmitError;
+use graph::plan::PlanError;
 use graph::schema::SchemaError;
 use graph::update::UpdateError;
 use http::{HeaderValue, StatusCode, header};
@@ -26,6 +27,7 @@ const NOT_ALLOWED: &str = "class jakarta.ws.rs.NotAllowedException";
 const NOT_SUPPORTED: &str = "class jakarta.ws.rs.NotSupportedException";
 const BAD_REQUEST: &str = "class jakarta.ws.rs.BadRequestException";
 const CLIENT_ERROR: &str = "class jakarta.ws.rs.ClientErrorException";
+const NO_INDEX: &str = "class org.apache.hugegraph.exception.NoIndexException";
 const UNAVAILABLE: &str = "class jakarta.ws.rs.ServiceUnavailableException";
 const SERVER_ERROR: &str = "class org.apache.hugegraph.HugeException";
 
@@ -157,6 +159,7 @@ impl From<Error> for Problem {
             Error::Update(error) => Self::from(error),
             Error::AlreadyExists(_) => Self::existed(error.to_string()),
             Error::Schema(error) => Self::from(error),
+            Error::Plan(error) => Self::from(error),
             Error::Contention(_) => Self::unavailable(format!("{error}; try again")),
             Error::TimedOut(_) => Self::new(StatusCode::GATEWAY_TIMEOUT, SERVER_ERROR, error.to_string()),
             Error::Malformed(error) => Self::from(*error),
@@ -208,6 +211,16 @@ impl From<&SchemaError> for Problem {
 }
 
 /// Words that stored elements are damaged.
+impl From<&PlanError> for Problem {
+    fn from(error: &PlanError) -> Self {
+        let exception = match error {
+            PlanError::NoIndex { .. } => NO_INDEX,
+            PlanError::NotReady { .. } => ILLEGAL_ARGUMENT,
+        };
+        Self::new(StatusCode::BAD_REQUEST, exception, error.to_string())
+    }
+}
+
 impl From<Malformed> for Problem {
     fn from(error: Malformed) -> Self {
         tracing::error!(%error, "stored elements are damaged");

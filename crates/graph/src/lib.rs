@@ -14,6 +14,7 @@ pub mod index;
 pub mod condition;
 pub mod admit;
 pub mod update;
+pub mod plan;
 
 pub use element::{Edge, EdgeView, Vertex, VertexView};
 pub use id::{EdgeId, EdgeIdError, VERTEX_ID_BYTES_MAX, VertexId, VertexIdRef};

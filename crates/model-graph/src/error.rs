@@ -61,6 +61,9 @@ pub enum Error {
         /// How many there may be.
         max: usize,
     },
+    /// A query that no index serves.
+    #[error(transparent)]
+    Plan(#[from] graph::plan::PlanError),
     /// Other writers kept coming first.
     #[error("too many writers at once on {0}")]
     Contention(Box<str>),

@@ -5,6 +5,7 @@ mod keys;
 mod reader;
 pub mod write;
 mod load;
+mod query;
 mod records;
 mod state;
 mod tasks;
@@ -19,6 +20,7 @@ pub use graphs::{DEFAULT_GRAPH, DEFAULT_SPACE, GraphInfo, GraphOptions, Graphs, 
 pub use handle::{Changed, Graph};
 pub use load::GraphLoad;
 pub use objects::{OBJECT_BYTES_MAX, OBJECT_PAGE_MAX, Object, ObjectPut, Objects};
+pub use query::{Found, Matches, PAGE_TOKEN_BYTES_MAX, VertexRef};
 pub use reader::{
     EdgePage, EdgePages, EdgeRef, Reader, ReaderContext, StoredEdge, StoredVertex, VisibleLabels,
 };

@@ -203,7 +203,11 @@ impl Reader {
         Ok(values)
     }
 
-    fn bucket_of(&self, vertex_key: &[u8]) -> u32 {
+    pub(crate) fn snapshot(&self) -> &Snapshot {
+        &self.snapshot
+    }
+
+    pub(crate) fn bucket_of(&self, vertex_key: &[u8]) -> u32 {
         keys::bucket_of_vertex(vertex_key, self.context.buckets)
     }
 
@@ -211,7 +215,7 @@ impl Reader {
         self.partition_at(self.bucket_of(vertex_key))
     }
 
-    fn partition_at(&self, bucket: u32) -> &Partition {
+    pub(crate) fn partition_at(&self, bucket: u32) -> &Partition {
         let at = usize::try_from(bucket).expect("a number of 32 bits");
         self.partitions.get(at).expect("a bucket is less than the buckets")
     }

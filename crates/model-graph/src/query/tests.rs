@@ -1,0 +1,358 @@
+//! Random schemas, elements and queries, on every access path: what is found is what a look at all elements finds.
+
+use std::collections::BTreeSet;
+use std::ops::Bound;
+use std::sync::Arc;
+
+use graph::analyse::Words;
+use graph::condition::{Condition, Test};
+use graph::index::put_index_rows;
+use graph::plan::{PlanError, Query, Stage, plan_edges, plan_neighbourhood, plan_vertices};
+use graph::schema::{
+    Creation, EdgeLabelDraft, IdStrategy, IndexBase, IndexKind, IndexLabelDraft, LabelDraft,
+    PropertyKeyDraft, Schema, SchemaKind, SchemaStatus, VertexLabelDraft,
+};
+use graph::{
+    Cardinality, DataType, Edge, EdgeDirection, EdgeId, GraphMode, LabelId, Properties, PropertiesBuilder,
+    PropertiesRef, Scalar, Value, Vertex, VertexId,
+};
+use proptest::prelude::*;
+use store::{Clock, Commit, Deadline, Store, Tenant, Timestamp, Write, WriteIds};
+
+use super::*;
+use crate::{ReaderContext, VisibleLabels};
+
+const NOW_MS: i64 = 1_000;
+const CREATION: Creation<'_> = Creation { graph: "hugegraph", mode: GraphMode::None, created: "\"now\"" };
+/// Name, type and cardinality of the properties that every label has.
+const KEYS: [(&str, DataType, Cardinality); 5] = [
+    ("text", DataType::Text, Cardinality::Single),
+    ("int", DataType::Int, Cardinality::Single),
+    ("date", DataType::Date, Cardinality::Single),
+    ("double", DataType::Double, Cardinality::Single),
+    ("tags", DataType::Text, Cardinality::Set),
+];
+
+/// An index: whether of edges, its kind, its fields.
+type DraftedIndex = (bool, IndexKind, Vec<usize>);
+
+fn schema(indexes: &[DraftedIndex]) -> Schema {
+    let mut schema = Schema::default();
+    for (name, data_type, cardinality) in KEYS {
+        let draft = PropertyKeyDraft { data_type, cardinality, ..PropertyKeyDraft::named(name) };
+        schema = schema.create_property_key(&draft, &CREATION).unwrap().change.unwrap().schema;
+    }
+    let names = || KEYS.iter().map(|(name, ..)| (*name).into()).collect::<Vec<Box<str>>>();
+    let label = |name| LabelDraft { properties: names(), nullable_keys: names(), ..LabelDraft::named(name) };
+    for (name, id_strategy) in [
+        ("one", IdStrategy::CustomizeString),
+        ("two", IdStrategy::CustomizeNumber),
+        ("bare", IdStrategy::Automatic),
+    ] {
+        let draft = VertexLabelDraft { label: label(name), id_strategy, ..VertexLabelDraft::named(name) };
+        schema = schema.create_vertex_label(&draft, &CREATION).unwrap().change.unwrap().schema;
+    }
+    for name in ["knows", "likes"] {
+        let links = vec![("one".into(), "two".into())];
+        let draft = EdgeLabelDraft { label: label(name), links, ..EdgeLabelDraft::named(name) };
+        schema = schema.create_edge_label(&draft, &CREATION).unwrap().change.unwrap().schema;
+    }
+    for (number, (is_edge, kind, fields)) in indexes.iter().enumerate() {
+        let base = match is_edge {
+            true => (SchemaKind::EdgeLabel, ["knows", "likes"][number % 2]),
+            false => (SchemaKind::VertexLabel, ["one", "two"][number % 2]),
+        };
+        let draft = IndexLabelDraft {
+            base: Some((base.0, base.1.into())),
+            index_kind: Some(*kind),
+            fields: fields.iter().map(|field| KEYS[*field].0.into()).collect(),
+            ..IndexLabelDraft::named(&format!("index{number}"))
+        };
+        // What the rules of schemas refuse is left out.
+        if let Ok(outcome) = schema.create_index_label(&draft, &CREATION) {
+            schema = outcome.change.map_or(schema, |change| change.schema);
+        }
+    }
+    let all: Vec<_> = schema.index_labels().map(|index| index.id).collect();
+    let created = schema.set_index_status(&all, SchemaStatus::Created).map(|change| change.schema);
+    created.unwrap_or(schema)
+}
+
+fn any_index() -> impl Strategy<Value = DraftedIndex> {
+    let kinds = vec![IndexKind::Secondary, IndexKind::Range, IndexKind::Search, IndexKind::Shard];
+    let fields = proptest::sample::subsequence((0..KEYS.len()).collect::<Vec<_>>(), 1..3).prop_shuffle();
+    (any::<bool>(), proptest::sample::select(kinds), fields)
+}
+
+fn any_scalar(field: usize) -> BoxedStrategy<Scalar> {
+    match KEYS[field].1 {
+        DataType::Int => (-2..3_i32).prop_map(Scalar::Int).boxed(),
+        DataType::Date => (-2..3_i64).prop_map(Scalar::Date).boxed(),
+        DataType::Double => (-2..3_i8).prop_map(|it| Scalar::Double(f64::from(it) / 2.0)).boxed(),
+        _ => "[ab]( [ab]){0,2}".prop_map(|text| Scalar::Text(text.into())).boxed(),
+    }
+}
+
+/// Property values by field, of an element that has them or not.
+fn any_properties() -> impl Strategy<Value = Properties> {
+    let one = |field: usize| proptest::option::of(any_scalar(field).prop_map(Value::One));
+    let tags = proptest::option::of(proptest::collection::vec(any_scalar(4), 0..3).prop_map(Value::Many));
+    (one(0), one(1), one(2), one(3), tags).prop_map(|(text, int, date, double, tags)| {
+        let mut builder = PropertiesBuilder::default();
+        for (field, value) in [text, int, date, double, tags].iter().enumerate() {
+            if let Some(value) = value {
+                builder.put(graph::PropertyKeyId(u32::try_from(field).unwrap() + 1), KEYS[field].1, value);
+            }
+        }
+        builder.finish()
+    })
+}
+
+fn any_condition() -> impl Strategy<Value = Condition> {
+    (0..KEYS.len()).prop_flat_map(|field| {
+        let (a, b) = (any_scalar(field), any_scalar(field));
+        let tests = (0..8, a, b).prop_map(|(kind, a, b)| match (kind, a) {
+            (0, a) => Test::NotEqual(a),
+            (1, a) => Test::Within(vec![a, b]),
+            (2, a) => Test::HasAll(vec![a, b]),
+            (3, a) => Test::Range(Bound::Included(a), Bound::Excluded(b)),
+            (4, a) => Test::Range(Bound::Excluded(a), Bound::Unbounded),
+            (5, a) => Test::Outside(a, b),
+            (6, Scalar::Text(text)) => Test::TextContains(text),
+            (_, a) => Test::Equal(a),
+        });
+        let key = graph::PropertyKeyId(u32::try_from(field).unwrap() + 1);
+        tests.prop_map(move |test| Condition { key, test })
+    })
+}
+
+/// All elements: what is in the store, and what a look at all of them needs.
+#[derive(Clone, Debug)]
+struct Elements {
+    vertices: Vec<Vertex>,
+    edges: Vec<Edge>,
+}
+
+fn any_elements() -> impl Strategy<Value = Elements> {
+    let expires = || proptest::sample::select(vec![None, None, Some(NOW_MS + 1), Some(NOW_MS)]);
+    let vertex =
+        (0..4_u32, 0..12_i64, expires(), any_properties()).prop_map(|(label, id, expires, properties)| {
+            // Label 4 is not in the schema.
+            let id = if label == 0 {
+                VertexId::Text(format!("v{id}").into())
+            } else {
+                VertexId::Number(id * 4 + i64::from(label))
+            };
+            Vertex { id, label: LabelId(label + 1), expires, properties }
+        });
+    let edge = (1..3_u32, 0..4_i64, 0..4_i64, expires(), any_properties()).prop_map(
+        |(label, source, target, expires, properties)| {
+            let label = LabelId(label);
+            let (source, target) =
+                (VertexId::Text(format!("v{source}").into()), VertexId::Text(format!("v{target}").into()));
+            let id = EdgeId { source, label, sub_label: label, sort_values: "".into(), target };
+            Edge { id, expires, properties }
+        },
+    );
+    let vertices = proptest::collection::btree_map(any::<u8>(), vertex, 0..25);
+    let edges = proptest::collection::btree_map(any::<u8>(), edge, 0..25);
+    (vertices, edges).prop_map(|(vertices, edges)| {
+        let (mut of_ids, mut of_edges) =
+            (std::collections::BTreeMap::new(), std::collections::BTreeMap::new());
+        vertices.into_values().for_each(|it| drop(of_ids.insert(it.id.clone(), it)));
+        edges.into_values().for_each(|it| drop(of_edges.insert(it.id.clone(), it)));
+        Elements { vertices: of_ids.into_values().collect(), edges: of_edges.into_values().collect() }
+    })
+}
+
+fn index_writes(schema: &Schema, base: IndexBase, row: &Bytes, properties: PropertiesRef<'_>) -> Vec<Write> {
+    let mut rows = Vec::new();
+    put_index_rows(schema.indexes_of(base), row, properties, &mut rows).unwrap();
+    rows.into_iter().map(|row| Write::Put(row.key, row.value)).collect()
+}
+
+/// A store with these elements, and a reader of it.
+async fn reader(store: &Store, schema: &Schema, elements: &Elements, buckets: u32) -> Reader {
+    let mut writes: Vec<(u32, Write)> = Vec::new();
+    let bucket_of = |id: &VertexId| keys::bucket_of_vertex(&id.to_key(), buckets);
+    for it in &elements.vertices {
+        let (bucket, row) = (bucket_of(&it.id), keys::vertex(&it.id));
+        writes.push((bucket, Write::Put(keys::label(it.label, &it.id), Bytes::new())));
+        let indexed = index_writes(schema, IndexBase::Vertex(it.label), &row, it.properties.as_ref());
+        writes.extend(indexed.into_iter().map(|write| (bucket, write)));
+        writes.push((bucket, Write::PutStamped(row, it.to_stored().into())));
+    }
+    for it in &elements.edges {
+        let (bucket, row) = (bucket_of(&it.id.source), keys::edge(&it.id, EdgeDirection::Out));
+        let indexed = index_writes(schema, IndexBase::Edge(it.id.sub_label), &row, it.properties.as_ref());
+        writes.extend(indexed.into_iter().map(|write| (bucket, write)));
+        writes.push((bucket, Write::PutStamped(row, it.to_stored().into())));
+        let row = keys::edge(&it.id, EdgeDirection::In);
+        writes.push((bucket_of(&it.id.target), Write::Put(row, it.to_stored().into())));
+    }
+    let ids = WriteIds::new();
+    for bucket in 0..buckets {
+        let of_bucket =
+            writes.iter().filter(|(of, _)| *of == bucket).map(|(_, write)| write.clone()).collect();
+        let partition = keys::partition(&Tenant::default(), bucket);
+        let (conditions, change, write_id) = (vec![], None, ids.next());
+        let commit = Commit { partition, write_id, conditions, writes: of_bucket, change, reclaims: false };
+        // The worst store does not carry out every commit.
+        while store.commit_known(commit.clone()).await.is_err() {}
+    }
+    let visible = VisibleLabels::new(
+        schema.vertex_labels().map(|label| label.id),
+        schema.edge_labels().map(|label| label.id),
+    );
+    let (graph, visible) = (Tenant::default(), Arc::new(visible));
+    Reader::new(store, ReaderContext { graph, buckets, visible, now: Timestamp(NOW_MS * 1_000) }).unwrap()
+}
+
+/// What is found, in order: by pages of `max` matches, each but the first from a token.
+async fn found(reader: &Reader, stages: &[Stage], max: usize) -> Vec<String> {
+    let (mut all, mut token): (Vec<String>, Option<Vec<u8>>) = (Vec::new(), None);
+    loop {
+        let stages = stages.to_vec();
+        let mut matches = match &token {
+            None => reader.matches(stages, Deadline::default()),
+            Some(token) => reader.matches_from(stages, token, Deadline::default()).unwrap(),
+        };
+        let count = matches
+            .next(max, |found| {
+                all.push(match found {
+                    Found::Vertex(vertex) => vertex.id().unwrap().to_string(),
+                    Found::Edge(edge) => edge.key.to_id().unwrap().to_string(),
+                });
+            })
+            .await
+            .unwrap();
+        token = matches.token();
+        assert!(count == max || token.is_none(), "fewer only at the end");
+        if token.is_none() {
+            return all;
+        }
+    }
+}
+
+/// Whether an element is among what a query asks for.
+fn is_expected(
+    schema: &Schema,
+    query: &Query,
+    base: IndexBase,
+    expires: Option<i64>,
+    properties: PropertiesRef<'_>,
+) -> bool {
+    let is_searched = |condition: &Condition| {
+        let mut indexes = schema.indexes_of(base).iter();
+        indexes.any(|it| it.index_type.kind() == IndexKind::Search && *it.fields == [condition.key])
+    };
+    let matches = |condition: &Condition| match &condition.test {
+        Test::TextContains(text) if is_searched(condition) => {
+            let test = Test::Words(Words::of_query(text));
+            Condition { key: condition.key, test }.matches(properties).unwrap()
+        }
+        _ => condition.matches(properties).unwrap(),
+    };
+    let is_of_label = query.label.is_none_or(|label| label == base.label());
+    let is_seen = expires.is_none_or(|moment| moment > NOW_MS);
+    is_of_label && is_seen && query.conditions.iter().all(matches)
+}
+
+/// Checks a plan as it is, and each of its paths alone.
+async fn check(reader: &Reader, stages: Vec<Stage>, expected: &BTreeSet<String>, max: usize) {
+    let paths = stages.iter().map(|stage| stage.paths.len()).max().unwrap_or(0);
+    let alone = |path: usize| {
+        let of_stage = |stage: &Stage| {
+            let path = stage.paths.get(path).unwrap_or(&stage.paths[0]).clone();
+            Stage { paths: vec![path], ..stage.clone() }
+        };
+        stages.iter().map(of_stage).collect::<Vec<_>>()
+    };
+    for stages in std::iter::once(stages.clone()).chain((0..paths).map(alone)) {
+        for max in [max, 1_000] {
+            let found = found(reader, &stages, max).await;
+            let once: BTreeSet<_> = found.iter().cloned().collect();
+            assert_eq!(once.len(), found.len(), "once each: {found:?} by {stages:?}");
+            assert_eq!(&once, expected, "by {stages:?}");
+        }
+        let (mut matches, count) = (reader.matches(stages, Deadline::default()), expected.len() / 2);
+        assert_eq!(matches.skip(count).await.unwrap(), count);
+        assert_eq!(matches.skip(1_000).await.unwrap(), expected.len() - count);
+    }
+}
+
+async fn check_all(
+    store: &Store,
+    (indexes, elements): (&[DraftedIndex], &Elements),
+    queries: &[(u32, Vec<Condition>)],
+    (buckets, max): (u32, usize),
+) {
+    let schema = schema(indexes);
+    let reader = reader(store, &schema, elements, buckets).await;
+    for (label, conditions) in queries {
+        let query = Query { label: (*label > 0).then_some(LabelId(*label)), conditions: conditions.clone() };
+        let is_vertex = |it: &&Vertex| {
+            schema.vertex_label(it.label).is_some()
+                && is_expected(
+                    &schema,
+                    &query,
+                    IndexBase::Vertex(it.label),
+                    it.expires,
+                    it.properties.as_ref(),
+                )
+        };
+        let is_edge = |it: &&Edge| {
+            is_expected(&schema, &query, IndexBase::Edge(it.id.sub_label), it.expires, it.properties.as_ref())
+        };
+        if let Some(stages) = planned(plan_vertices(&schema, &query)) {
+            let expected = elements.vertices.iter().filter(is_vertex).map(|it| it.id.to_string()).collect();
+            check(&reader, stages, &expected, max).await;
+        }
+        if *label > 2 {
+            continue;
+        }
+        if let Some(stages) = planned(plan_edges(&schema, &query)) {
+            let expected = elements.edges.iter().filter(is_edge).map(|it| it.id.to_string()).collect();
+            check(&reader, stages, &expected, max).await;
+        }
+        // Conditions on edges of a vertex are compared as they are written.
+        let vertex = VertexId::from("v1");
+        let stages = plan_neighbourhood(&schema, &vertex, &[EdgeDirection::Out], &query);
+        let is_near = |it: &&Edge| {
+            let properties = it.properties.as_ref();
+            let matches = graph::condition::matches_all(&query.conditions, properties).unwrap();
+            let is_of_label = query.label.is_none_or(|label| label == it.id.label);
+            it.id.source == vertex && is_of_label && matches && it.expires.is_none_or(|at| at > NOW_MS)
+        };
+        let expected = elements.edges.iter().filter(is_near).map(|it| it.id.to_string()).collect();
+        check(&reader, stages, &expected, max).await;
+    }
+}
+
+fn planned(plan: Result<Vec<Stage>, PlanError>) -> Option<Vec<Stage>> {
+    plan.ok()
+}
+
+fn wait<T>(work: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(work)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases((64 * ProptestConfig::default().cases).div_ceil(256)))]
+    #[test]
+    fn every_plan_finds_what_is_there(
+        indexes in proptest::collection::vec(any_index(), 2..9),
+        elements in any_elements(),
+        queries in proptest::collection::vec((0..4_u32, proptest::collection::vec(any_condition(), 0..3)), 4..10),
+        buckets in proptest::sample::select(vec![1_u32, 4]),
+        max in 1..4_usize,
+        hostile in proptest::option::of(any::<u64>()),
+    ) {
+        let clock = Clock::manual(Timestamp(0));
+        let store = match hostile {
+            Some(seed) => store::testing::hostile(clock, seed),
+            None => store::testing::memory(clock),
+        };
+        wait(check_all(&store, (&indexes, &elements), &queries, (buckets, max)));
+    }
+}
