@@ -218,7 +218,8 @@ impl Stand<'_> {
             .prefix("twinfold-campaign-")
             .tempdir_in(data_folder(&self.course.source))
             .context("making a folder for the store")?;
-        Ok((Stored::open(&folder.path().join("data"))?, folder))
+        let stored = self.runtime.block_on(Stored::open(&folder.path().join("data")))?;
+        Ok((stored, folder))
     }
 
     fn time<T>(&self, job: impl FnOnce(&Runtime) -> Result<T>) -> (Outcome, Result<T>) {

@@ -57,7 +57,7 @@ pub async fn run(stored: &Stored, row: &Row, seed: u64, network: &Network) -> Re
 ///
 /// If the model refuses.
 pub async fn count(stored: &Stored) -> Result<Answers> {
-    let reader = stored.reader()?;
+    let reader = stored.reader().await?;
     let mut counts = [0; 2];
     let ranges = [keys::vertices_range(), keys::all_edges_range(EdgeDirection::Out)];
     for (count, range) in counts.iter_mut().zip(ranges) {
@@ -75,7 +75,7 @@ pub async fn count(stored: &Stored) -> Result<Answers> {
 ///
 /// If the store refuses.
 pub async fn scan_bare(stored: &Stored, both: bool) -> Result<u64> {
-    let reader = stored.reader()?;
+    let reader = stored.reader().await?;
     let mut bytes = 0;
     let directions: &[EdgeDirection] =
         if both { &[EdgeDirection::Out, EdgeDirection::In] } else { &[EdgeDirection::Out] };
@@ -90,7 +90,7 @@ pub async fn scan_bare(stored: &Stored, both: bool) -> Result<u64> {
 
 async fn neighbours(stored: &Stored, network: &Network) -> Result<Vec<u32>> {
     let mut degrees = Vec::new();
-    let reader = stored.reader()?;
+    let reader = stored.reader().await?;
     let mut sum = 0_i64;
     for vertex in 0..network.vertices {
         let key = VertexId::Number(i64::from(vertex)).to_key();
@@ -113,7 +113,7 @@ async fn neighbours(stored: &Stored, network: &Network) -> Result<Vec<u32>> {
 }
 
 async fn each_edge(stored: &Stored, mut edge: impl FnMut(u32, u32)) -> Result<()> {
-    let reader = stored.reader()?;
+    let reader = stored.reader().await?;
     let mut pages = reader.rows(0, keys::all_edges_range(EdgeDirection::Out), PAGE_ROWS)?;
     while let Some(page) = pages.next().await? {
         for (row, _) in page.rows() {
@@ -126,7 +126,7 @@ async fn each_edge(stored: &Stored, mut edge: impl FnMut(u32, u32)) -> Result<()
 }
 
 async fn paths(stored: &Stored, targets: &[u32]) -> Result<Vec<Vec<u32>>> {
-    let reader = stored.reader()?;
+    let reader = stored.reader().await?;
     let mut all = Vec::new();
     for target in targets {
         let asked = ShortestPath {
@@ -145,7 +145,7 @@ async fn paths(stored: &Stored, targets: &[u32]) -> Result<Vec<Vec<u32>>> {
 }
 
 async fn reached(stored: &Stored, row: &Row, source: u32) -> Result<Vec<u32>> {
-    let reader = stored.reader()?;
+    let reader = stored.reader().await?;
     let (source, max_depth) = (VertexId::Number(i64::from(source)), i64::from(row.depth));
     let (step, vertex_filters, with_paths) = (step(), Vec::new(), false);
     let found = if row.test == Test::KOut {

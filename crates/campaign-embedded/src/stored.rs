@@ -5,63 +5,64 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, Result};
 use campaign_graphs::graphdb::network::Network;
-use graph::{Edge, EdgeDirection, EdgeId, LabelId, Properties, Vertex, VertexId, keys};
-use model_graph::{Reader, ReaderContext, VisibleLabels};
-use store::{EmbeddedOptions, Load, LoadRows, Store, Tenant, Timestamp};
+use graph::schema::{EdgeLabelDraft, IdStrategy, VertexLabelDraft};
+use graph::{Edge, EdgeId, LabelId, Properties, Vertex, VertexId, keys};
+use model_graph::{DEFAULT_GRAPH, DEFAULT_SPACE, Graph, GraphOptions, Graphs, Reader, Timestamp};
+use store::{EmbeddedOptions, LoadRows, Store};
 
-/// Rows that are added to a load at once.
+/// Rows that are added to a bare load at once.
 const ROWS_AT_ONCE: usize = 8_192;
 /// Bytes of one of them, about.
 const ROW_BYTES: usize = 40;
-/// The label of all vertices, and that of all edges.
-const LABEL: LabelId = LabelId(1);
+/// When everything happens.
+const NOW: (&str, Timestamp) = ("\"2026-01-01 00:00:00.000\"", Timestamp(0));
 
 /// A graph in a store of this process.
 #[derive(Debug)]
 pub struct Stored {
-    store: Store,
-    graph: Tenant,
+    graph: Arc<Graph>,
+    node: LabelId,
+    link: LabelId,
 }
 
 impl Stored {
-    /// An empty graph in `folder`, durable, with the options that a server has.
+    /// An empty graph in `folder`, durable, with the options that a server has, and its schema.
     ///
     /// # Errors
     ///
-    /// If the store does not open.
-    pub fn open(folder: &Path) -> Result<Self> {
+    /// If the store does not open, or refuses.
+    pub async fn open(folder: &Path) -> Result<Self> {
         let store = Store::open(folder, EmbeddedOptions::recommended()).context("opening the store")?;
-        Ok(Self { store, graph: Tenant::default() })
+        let options = GraphOptions { tenants_max: 1, graphs_max: 1, buckets: 1 };
+        let graph = Graphs::new(store, options).get(DEFAULT_SPACE, DEFAULT_GRAPH).await?;
+        let node =
+            VertexLabelDraft { id_strategy: IdStrategy::CustomizeNumber, ..VertexLabelDraft::named("node") };
+        let node = graph.change_schema(NOW, |schema, new| schema.create_vertex_label(&node, new)).await?;
+        let links = vec![("node".into(), "node".into())];
+        let link = EdgeLabelDraft { links, ..EdgeLabelDraft::named("link") };
+        let link = graph.change_schema(NOW, |schema, new| schema.create_edge_label(&link, new)).await?;
+        Ok(Self { graph, node: node.part.id, link: link.part.id })
     }
 
-    /// Loads all vertices and edges, with the rows that find vertices by label and edges from both ends; returns once all is durable.
+    /// Loads all vertices and edges; returns once all is durable and seen.
     ///
     /// # Errors
     ///
     /// If the store refuses.
     pub async fn insert(&self, network: &Network) -> Result<()> {
-        let load = self.begin().await?;
-        let mut rows = fresh();
+        let number = |vertex: u32| VertexId::Number(i64::from(vertex));
+        let mut load = self.graph.load().await?;
         for vertex in 0..network.vertices {
-            let id = VertexId::Number(i64::from(vertex));
-            let (key, by_label) = (keys::vertex(&id), keys::label(LABEL, &id));
-            let vertex = Vertex { id, label: LABEL, expires: None, properties: Properties::default() };
-            rows.put_stamped(&key, &vertex.to_stored());
-            rows.put(&by_label, b"");
-            rows = added(&load, rows).await?;
+            let (id, properties) = (number(vertex), Properties::default());
+            load.add_vertex(&Vertex { id, label: self.node, expires: None, properties }).await?;
         }
         for (source, target) in &network.edges {
-            let number = |vertex: u32| VertexId::Number(i64::from(vertex));
             let (source, target) = (number(*source), number(*target));
-            let id = EdgeId { source, label: LABEL, sub_label: LABEL, sort_values: "".into(), target };
-            let edge = Edge { id, expires: None, properties: Properties::default() };
-            let stored = edge.to_stored();
-            rows.put_stamped(&keys::edge(&edge.id, EdgeDirection::Out), &stored);
-            rows.put(&keys::edge(&edge.id, EdgeDirection::In), &stored);
-            rows = added(&load, rows).await?;
+            let (label, sub_label, sort_values) = (self.link, self.link, "".into());
+            let id = EdgeId { source, label, sub_label, sort_values, target };
+            load.add_edge(&Edge { id, expires: None, properties: Properties::default() }).await?;
         }
-        load.add(rows).await?;
-        load.finish(None).await.context("finishing the load")
+        load.finish().await.context("finishing the load")
     }
 
     /// Loads rows of the same number and size that were made before: what the store alone takes.
@@ -70,7 +71,9 @@ impl Stored {
     ///
     /// If the store refuses.
     pub async fn insert_bare(&self, rows: Vec<LoadRows>) -> Result<()> {
-        let load = self.begin().await?;
+        let partition = keys::partition(self.graph.part(), 0);
+        let store = self.graph.store();
+        let load = store.load(&partition, store.fence(&partition)).await.context("beginning a load")?;
         for rows in rows {
             load.add(rows).await?;
         }
@@ -82,16 +85,8 @@ impl Stored {
     /// # Errors
     ///
     /// If the store refuses.
-    pub fn reader(&self) -> Result<Reader> {
-        let visible = Arc::new(VisibleLabels::new([LABEL], [LABEL]));
-        let context = ReaderContext { graph: self.graph.clone(), buckets: 1, visible, now: Timestamp(0) };
-        Ok(Reader::new(&self.store, context)?)
-    }
-
-    async fn begin(&self) -> Result<Load> {
-        let partition = keys::partition(&self.graph, 0);
-        let epoch = self.store.fence(&partition);
-        self.store.load(&partition, epoch).await.context("beginning a load")
+    pub async fn reader(&self) -> Result<Reader> {
+        Ok(self.graph.reader(NOW.1).await?)
     }
 }
 
@@ -123,13 +118,4 @@ pub fn bare_rows(network: &Network) -> Vec<LoadRows> {
 
 fn fresh() -> LoadRows {
     LoadRows::with_capacity(ROWS_AT_ONCE * ROW_BYTES, ROWS_AT_ONCE + 2)
-}
-
-/// Hands the rows over if they are enough.
-async fn added(load: &Load, rows: LoadRows) -> Result<LoadRows> {
-    if rows.len() < ROWS_AT_ONCE {
-        return Ok(rows);
-    }
-    load.add(rows).await.context("adding to the load")?;
-    Ok(fresh())
 }

@@ -17,7 +17,7 @@ pub struct Network {
 /// A graph that grew: each vertex came with some edges, whose other ends were drawn among the ends of the edges before
 /// (three in four) or among all vertices before (one in four). The degrees follow a power law.
 ///
-/// Cost: O(edges), 8 bytes an edge.
+/// Numbers say nothing of the age of a vertex; edges come as their younger ends came. Cost: O(edges), 8 bytes an edge.
 pub fn grown(seed: u64, vertices: u32, edges: usize) -> Network {
     let mut draws = Draws::new(seed, 0x6772_6170);
     let mut all: Vec<(u32, u32)> = Vec::with_capacity(edges);
@@ -36,11 +36,16 @@ pub fn grown(seed: u64, vertices: u32, edges: usize) -> Network {
         }
         all.extend(targets.iter().map(|target| (vertex, *target)));
     }
-    // Half of the edges point from the older vertex to the younger: no direction shows the age.
+    // Neither numbers nor directions show the age: the oldest vertices have most edges.
+    let mut names: Vec<u32> = (0..vertices).collect();
+    shuffle(&mut draws, &mut names);
+    let name = |vertex: u32| {
+        let index = usize::try_from(vertex).expect("a u32 fits");
+        names.get(index).copied().expect("an end of an edge is a vertex")
+    };
     for edge in &mut all {
-        if draws.below(2) == 1 {
-            *edge = (edge.1, edge.0);
-        }
+        let (one, other) = (name(edge.0), name(edge.1));
+        *edge = if draws.below(2) == 1 { (other, one) } else { (one, other) };
     }
     Network { vertices, edges: all, communities: Vec::new() }
 }
