@@ -236,7 +236,7 @@ impl EmbeddedLoad {
                 tables.push(path);
                 write_memtable_out(&shared)?;
             }
-            Ok(Ingest { load, said, tables, range: range.unwrap_or_default(), folder })
+            Ok(Ingest { load, said, tables, range, folder })
         };
         self.engine.shared().block(prepare).await
     }

@@ -21,10 +21,10 @@ pub(crate) struct Ingest {
     pub(crate) load: OpenLoad,
     /// What the feed is to tell; the rest is the partition, and the write id of the rows.
     pub(crate) said: Commit,
-    /// Of all rows, with the mark of the load; none: there are no rows.
+    /// Of all rows, and the mark of the load.
     pub(crate) tables: Vec<PathBuf>,
-    /// Around all places of the rows.
-    pub(crate) range: (PlaceBytes, PlaceBytes),
+    /// Around all places of the rows; `None`: there are none, and no tables.
+    pub(crate) range: Option<(PlaceBytes, PlaceBytes)>,
     /// Where the tables lie.
     pub(crate) folder: Arc<LoadFolder>,
 }

@@ -1,7 +1,7 @@
 //! The embedded engine beside bare RocksDB with the same bytes and the same sync.
 //!
-//! `cargo bench -p store --bench engine -- [--entities N] [load|single|log|skip|open|get|range|memtable|hint|ingest|stalls|bulk ...]`
-//! (For `bulk`, N is that of edges.)
+//! `cargo bench -p store --bench engine -- [--entities N] [load|single|log|skip|open|get|range|memtable|hint|ingest|stalls|bulk|elements ...]`
+//! (For `bulk` and `elements`, N is that of edges.)
 //!
 //! Prints for each row operations a second, CPU microseconds of the whole process for each, and the
 //! ratio of ours to bare. Both sides run in turns, three times; the best of each counts.
@@ -105,9 +105,7 @@ fn main() {
     if wanted("stalls") {
         runtime.block_on(stalls());
     }
-    if arguments.iter().any(|it| it == "bulk") {
-        runtime.block_on(bulk::loads(entities));
-    }
+    runtime.block_on(bulk::run(&arguments, entities));
     if wanted("get") || wanted("range") {
         reads(&runtime, entities, wanted("get"), wanted("range"));
     }

@@ -5,6 +5,7 @@
 //! mark, and the next opening has the feed tell it (`marks.rs`). The last batch, which does so and removes the mark, ends it.
 
 use rocksdb::{DEFAULT_COLUMN_FAMILY_NAME, IngestExternalFileOptions};
+use store_contract::place::PlaceBytes;
 use store_contract::{Condition, Error, ErrorKind};
 
 use super::Committer;
@@ -38,13 +39,13 @@ impl Committer {
             shared.check_writable()?;
             return Err(Error::new(ErrorKind::Unavailable, "load: a write before it failed"));
         }
-        if !load.tables.is_empty() {
-            self.ingest_tables(load)?;
+        if let Some(range) = &load.range {
+            self.ingest_tables(load, range)?;
         }
         self.batch.tell_load(load.load.number(), &load.said)
     }
 
-    fn ingest_tables(&self, load: &Ingest) -> Result<(), Error> {
+    fn ingest_tables(&self, load: &Ingest, range: &(PlaceBytes, PlaceBytes)) -> Result<(), Error> {
         let shared = &self.shared;
         let engine = shared.engine()?;
         if shared.options.durability != Durability::Sync {
@@ -53,12 +54,12 @@ impl Committer {
         let mut options = IngestExternalFileOptions::default();
         options.set_move_files(true);
         load.folder.begin_ingest()?;
-        let range = std::slice::from_ref(&load.range);
-        shared.cache.announce(NEVER, range, std::iter::empty());
+        let ranges = std::slice::from_ref(range);
+        shared.cache.announce(NEVER, ranges, std::iter::empty());
         let rows = family(&engine, DEFAULT_COLUMN_FAMILY_NAME);
         let ingested = engine.ingest_external_file_cf_opts(rows, &options, load.tables.iter().collect());
-        shared.counted.touch_range(&load.range.0, &load.range.1);
-        shared.cache.publish_ranges(range);
+        shared.counted.touch_range(&range.0, &range.1);
+        shared.cache.publish_ranges(ranges);
         let Err(error) = ingested else {
             load.folder.end_ingest();
             return Ok(());

@@ -12,6 +12,16 @@ use store::{ChangeRecord, Commit, Direction, LoadRows, Partition, Range, Store, 
 
 use crate::{MODEL, Meter, open_ours, partition, say};
 
+/// Measures what is named.
+pub(crate) async fn run(names: &[String], edges: u64) {
+    if names.iter().any(|it| it == "bulk") {
+        loads(edges).await;
+    }
+    if names.iter().any(|it| it == "elements") {
+        commits(edges).await;
+    }
+}
+
 /// Elements that a task gives at a time.
 const BATCH: usize = 500;
 const TASKS: usize = 2;
@@ -101,11 +111,7 @@ async fn fill(store: &Store, graph: Graph, way: Way) -> u64 {
                 } else {
                     let mut writes = Vec::with_capacity(BATCH * 2);
                     each(&mut scratch, graph, numbers, |key, value, is_stamped| {
-                        let (key, value) = (Bytes::copy_from_slice(key), Bytes::copy_from_slice(value));
-                        writes.push(match is_stamped {
-                            true => Write::PutStamped(key, value),
-                            false => Write::Put(key, value),
-                        });
+                        writes.push(write(key, value, is_stamped));
                     });
                     rows.fetch_add(writes.len() as u64, Ordering::Relaxed);
                     store::later_wins(&mut writes);
@@ -137,6 +143,11 @@ fn each(
     }
 }
 
+fn write(key: &[u8], value: &[u8], is_stamped: bool) -> Write {
+    let (key, value) = (Bytes::copy_from_slice(key), Bytes::copy_from_slice(value));
+    if is_stamped { Write::PutStamped(key, value) } else { Write::Put(key, value) }
+}
+
 fn one(number: u64, writes: Vec<Write>) -> Commit {
     Commit {
         partition: partition(),
@@ -149,7 +160,7 @@ fn one(number: u64, writes: Vec<Write>) -> Commit {
 }
 
 /// Loads a graph of so many edges, twice, and commits a tenth of it.
-pub(crate) async fn loads(edges: u64) {
+async fn loads(edges: u64) {
     let whole = Graph { vertices: edges * 2 / 5, edges };
     let part = Graph { vertices: whole.vertices / 10, edges: edges / 10 };
     say(&format!("{:<34} {:>10} {:>10} {:>10} {:>10}", "way", "rows", "seconds", "rows/s", "CPU us"));
@@ -169,6 +180,71 @@ pub(crate) async fn loads(edges: u64) {
         say(&format!("  {found} rows read back in {:.2} s", start.elapsed().as_secs_f64()));
     }
     beside(part).await;
+}
+
+/// Commits of elements as batches of a front end make them: what each row costs, and what of it the committer.
+async fn commits(edges: u64) {
+    let graph = Graph { vertices: edges * 2 / 5, edges };
+    say(&format!(
+        "{:<34} {:>10} {:>10} {:>10} {:>10}",
+        "commits of", "rows", "rows/s", "CPU us", "committer"
+    ));
+    for (name, numbers, at_once) in [
+        ("200 vertices", 0..graph.vertices, 200),
+        ("500 edges", graph.vertices..graph.vertices + graph.edges, 500),
+    ] {
+        let (_folder, store) = open_ours();
+        let mut drafted = Vec::new();
+        let mut scratch = Scratch::default();
+        for first in numbers.clone().step_by(at_once) {
+            let mut writes = Vec::new();
+            let upto = numbers.end.min(first + at_once as u64);
+            each(&mut scratch, graph, first..upto, |key, value, is_stamped| {
+                writes.push(write(key, value, is_stamped));
+            });
+            store::later_wins(&mut writes);
+            drafted.push(one(first, writes));
+        }
+        let rows: usize = drafted.iter().map(|commit| commit.writes.len()).sum();
+        let (meter, before) = (Meter::start(), committer_us());
+        let mut left = drafted.into_iter();
+        loop {
+            // As eight clients send them.
+            let group: Vec<_> = left.by_ref().take(8).map(|commit| submit(store.clone(), commit)).collect();
+            if group.is_empty() {
+                break;
+            }
+            join_all(group).await;
+        }
+        let (figure, committer) = (meter.stop(rows as u64), (committer_us() - before) / rows as f64);
+        say(&format!(
+            "{name:<34} {rows:>10} {:>10.0} {:>10.2} {committer:>10.2}",
+            figure.rate, figure.cpu_us
+        ));
+    }
+}
+
+async fn submit(store: Store, commit: Commit) {
+    store.commit(commit).await.unwrap();
+}
+
+async fn join_all(all: Vec<impl Future<Output = ()> + Send + 'static>) {
+    let tasks: Vec<_> = all.into_iter().map(tokio::spawn).collect();
+    for task in tasks {
+        task.await.unwrap();
+    }
+}
+
+/// CPU time of the committer.
+fn committer_us() -> f64 {
+    let tasks = std::fs::read_dir("/proc/self/task").unwrap();
+    let of_task = |task: std::io::Result<std::fs::DirEntry>| {
+        let path = task.unwrap().path();
+        let name = std::fs::read_to_string(path.join("comm")).ok()?;
+        name.starts_with("store-committe").then(|| std::fs::read_to_string(path.join("schedstat")).ok())?
+    };
+    let spent = tasks.filter_map(of_task);
+    spent.map(|spent| spent.split_whitespace().next().unwrap().parse::<f64>().unwrap() / 1_000.0).sum()
 }
 
 /// What small commits wait beside a load.
