@@ -164,6 +164,14 @@ impl Graph {
         self.writer.remove_vertices(ids, &GraphAt { graph: self, now }).await
     }
 
+    /// The same of those that nobody sees any more: they have expired, or their label is gone.
+    pub(crate) async fn remove_unseen_vertices(&self, ids: &[VertexId], now: Timestamp) -> Result<(), Error> {
+        if ids.is_empty() {
+            return Ok(());
+        }
+        self.writer.remove_unseen_vertices(ids, &GraphAt { graph: self, now }).await
+    }
+
     /// Finishes removals of vertices that a crash left; tells how many. For a job.
     ///
     /// # Errors

@@ -9,12 +9,13 @@
 mod walk;
 mod remove;
 mod build;
+mod expire;
 #[cfg(test)]
 mod tests;
 
 use bytes::Bytes;
 use graph::schema::{PartId, SchemaChange, SchemaKind};
-use store::{Clock, Partition, WriteIds};
+use store::{Clock, Partition, Timestamp, WriteIds};
 
 use self::walk::Cursor;
 use crate::handle::{Graph, REMOVE_SCHEMA};
@@ -52,6 +53,8 @@ struct Run<'a> {
     graph: &'a Graph,
     partitions: Vec<Partition>,
     write_ids: WriteIds,
+    /// When it began.
+    now: Timestamp,
     /// Pages that may still be read.
     pages_left: usize,
     /// Things that were done.
@@ -116,7 +119,8 @@ impl Graph {
             self.store().bump(partition, Vec::new()).await?;
         }
         let write_ids = WriteIds::new();
-        let mut run = Run { graph: self, partitions, write_ids, pages_left: PAGES_A_RUN, done: 0 };
+        let now = clock.now();
+        let mut run = Run { graph: self, partitions, write_ids, now, pages_left: PAGES_A_RUN, done: 0 };
         let ended = match &task.work {
             TaskWork::Other => return Ok((0, true)),
             TaskWork::Remove(parts) => run.remove(parts, Cursor::read(&task.cursor)).await?,

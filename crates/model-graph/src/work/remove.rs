@@ -1,14 +1,15 @@
 //! Removing what is left of parts of the schema that were removed.
 
 use bytes::Bytes;
-use graph::schema::{EdgeLabel, IdStrategy, PartId, SchemaPart, VertexLabel};
-use graph::{EdgeDirection, EdgeKey, LabelId, VertexView, keys};
+use graph::schema::{EdgeLabel, EdgeLabelKind, IdStrategy, PartId, SchemaPart, VertexLabel};
+use graph::{EdgeDirection, EdgeId, EdgeKey, LabelId, VertexId, VertexView, keys};
 use store::{Condition, Page, Partition, Write};
 
 use super::walk::{Cursor, Step};
 use super::{ELEMENTS, Ended, Run, beginning};
 use crate::Error;
 use crate::records::BACKOFF;
+use crate::write::{CheckVertices, EdgeOperation};
 
 impl Run<'_> {
     /// Goes on with the removal of parts, one after the other.
@@ -41,7 +42,8 @@ impl Run<'_> {
         }
     }
 
-    /// No edge label links with a vertex label that was removed: its vertices have no edges that are seen.
+    /// No edge label links with a vertex label that was removed: its vertices have no edges, unless of a label that leads from any vertex to
+    /// any.
     async fn remove_vertices(&mut self, label: &VertexLabel, cursor: &mut Cursor) -> Result<bool, Error> {
         if cursor.bucket == 0 && cursor.after.is_empty() {
             self.remove_ranges(&[keys::label_range(label.id)]).await?;
@@ -54,16 +56,31 @@ impl Run<'_> {
             | IdStrategy::CustomizeNumber
             | IdStrategy::CustomizeUuid => keys::vertices_range(),
         };
+        let schema = self.graph.state().await?.schema.clone();
+        let has_edges = schema.edge_labels().any(|edges| edges.kind == EdgeLabelKind::General);
         loop {
             match self.next_page(&range, cursor).await? {
                 Step::End => return Ok(true),
                 Step::Pause => return Ok(false),
+                Step::Page(_, page) if has_edges => {
+                    self.done += self.remove_with_edges(label.id, &page).await?;
+                    cursor.pass(&page);
+                }
                 Step::Page(partition, page) => {
                     self.done += self.remove_vertices_of(label.id, &partition, &page).await?;
                     cursor.pass(&page);
                 }
             }
         }
+    }
+
+    /// Removes the vertices of a label in a page with their edges, if nobody has put others in their place.
+    async fn remove_with_edges(&self, label: LabelId, page: &Page) -> Result<u64, Error> {
+        let found = page.rows().filter(|(_, stored)| is_of(stored, label));
+        let ids = found.filter_map(|(key, _)| keys::vertex_key_of_row(key).and_then(VertexId::of_key));
+        let ids: Vec<VertexId> = ids.collect();
+        self.graph.remove_unseen_vertices(&ids, self.now).await?;
+        Ok(ids.len() as u64)
     }
 
     /// Removes the vertices of a label in a page, if nobody has put another in the place of one.
@@ -73,9 +90,7 @@ impl Run<'_> {
         partition: &Partition,
         page: &Page,
     ) -> Result<u64, Error> {
-        // Damaged vertices are of no label.
-        let is_of = |stored: &[u8]| VertexView::parse(stored).is_ok_and(|vertex| vertex.label == label);
-        let found = page.rows().filter(|(_, stored)| is_of(stored));
+        let found = page.rows().filter(|(_, stored)| is_of(stored, label));
         let found: Vec<Bytes> = found.map(|(key, _)| Bytes::copy_from_slice(key)).collect();
         let mut attempts = BACKOFF.attempts();
         while attempts.next().await {
@@ -85,7 +100,7 @@ impl Run<'_> {
             let rows = self.graph.store().get_many_linear(partition, &found).await?;
             let (mut conditions, mut writes) = (Vec::new(), Vec::new());
             for (key, row) in found.iter().zip(rows) {
-                let Some(row) = row.filter(|row| is_of(&row.value)) else { continue };
+                let Some(row) = row.filter(|row| is_of(&row.value, label)) else { continue };
                 conditions.push(Condition::Version(key.clone(), row.stamp));
                 writes.push(Write::Delete(key.clone()));
             }
@@ -118,17 +133,18 @@ impl Run<'_> {
         partition: &Partition,
         page: &Page,
     ) -> Result<u64, Error> {
-        let (mut writes, mut count) = (Vec::new(), 0);
         let edges = page.rows().filter_map(|(key, _)| EdgeKey::parse(key));
-        for edge in edges.filter(|edge| edge.sub_label == label) {
-            let id = edge.to_id().ok_or(graph::Malformed)?;
-            count += 1;
-            writes.push(Write::Delete(keys::edge(&id, EdgeDirection::Out)));
-            // Rows that point at it from other buckets point at nothing then.
-            if keys::bucket_of_vertex(edge.other, self.graph.buckets()) == partition.bucket {
-                writes.push(Write::Delete(keys::edge(&id, EdgeDirection::In)));
-            }
+        let ids = edges.filter(|edge| edge.sub_label == label).filter_map(|edge| edge.to_id());
+        let ids: Vec<EdgeId> = ids.collect();
+        let count = ids.len() as u64;
+        if self.graph.buckets() > 1 {
+            // Rows point at edges from other buckets.
+            let operations = ids.into_iter().map(EdgeOperation::RemoveUnseen).collect();
+            self.graph.write_edges(operations, CheckVertices::No, self.now).await?;
+            return Ok(count);
         }
+        let at = |id: &EdgeId| [EdgeDirection::Out, EdgeDirection::In].map(|end| keys::edge(id, end));
+        let writes: Vec<Write> = ids.iter().flat_map(at).map(Write::Delete).collect();
         let mut attempts = BACKOFF.attempts();
         while attempts.next().await {
             if self.commit(partition, Vec::new(), writes.clone()).await? {
@@ -137,4 +153,9 @@ impl Run<'_> {
         }
         Err(attempts.exhausted(ELEMENTS).into())
     }
+}
+
+/// Whether a stored vertex is of a label; a damaged one is of none.
+fn is_of(stored: &[u8], label: LabelId) -> bool {
+    VertexView::parse(stored).is_ok_and(|vertex| vertex.label == label)
 }

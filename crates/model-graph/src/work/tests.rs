@@ -13,6 +13,7 @@ use store::testing::seeds;
 use store::{Commit, Direction, FeedOptions, HostileOptions, MemoryOptions, Range, Store, Timestamp, Write};
 
 use super::*;
+use crate::write::{CheckVertices, EdgeOperation, VertexOperation};
 use crate::{DEFAULT_GRAPH, DEFAULT_SPACE, GraphOptions, Graphs};
 
 const NOW: Timestamp = Timestamp(1_700_000_000_000_000);
@@ -332,6 +333,80 @@ async fn two_nodes_remove_a_label_while_others_take_the_places_of_its_vertices()
             assert!(store.get_linear(&partition, &key).await.unwrap().is_some(), "{number}");
         }
         assert_eq!(second.state().await.unwrap().schema.removed().count(), 0);
+    }
+}
+
+/// Milliseconds after [`NOW`].
+fn later(ms: i64) -> Timestamp {
+    Timestamp(NOW.0 + ms * 1_000)
+}
+
+fn expiring(number: i64, ms: i64) -> VertexOperation {
+    let expires = Some(NOW.0 / 1_000 + ms);
+    VertexOperation::Put(Vertex { expires, ..vertex(number, PERSON, 1) })
+}
+
+#[tokio::test]
+async fn what_has_expired_goes_with_its_rows() {
+    let graph = default_graph(Store::memory(memory_options())).await;
+    make_schema(&graph).await;
+    let draft = index(IndexKind::Range);
+    make(&graph, |schema, creation| schema.create_index_label(&draft, creation)).await;
+    run_all(&graph).await;
+    let vertices = vec![expiring(0, 10), expiring(2, 20), expiring(4, 30), expiring(6, 10)];
+    graph.write_vertices(vertices, NOW).await.unwrap();
+    let edge = |from: i64, to: i64, expires: Option<i64>| {
+        let (source, target) = (VertexId::Number(from), VertexId::Number(to));
+        let id = EdgeId { source, label: KNOWS, sub_label: KNOWS, sort_values: "".into(), target };
+        EdgeOperation::Put(graph::Edge { id, expires, properties: Properties::default() }, None)
+    };
+    let edges = vec![edge(0, 4, None), edge(2, 4, Some(NOW.0 / 1_000 + 15)), edge(4, 2, None)];
+    graph.write_edges(edges, CheckVertices::No, NOW).await.unwrap();
+    // It lives longer than it did at first.
+    graph.write_vertices(vec![expiring(6, 40)], NOW).await.unwrap();
+    // An expiry that leads to nothing.
+    let stray = keys::expiry(NOW.0 / 1_000 + 5, &keys::vertex(&VertexId::Number(99)));
+    write(&graph, vec![Write::Put(stray, Bytes::new())]).await;
+
+    assert_eq!(graph.remove_expired(later(9), 100).await.unwrap(), 0);
+    assert_eq!(count(&graph, keys::vertices_range()).await, 4);
+    let edges = async || count(&graph, keys::all_edges_range(EdgeDirection::Out)).await;
+    assert_eq!(graph.remove_expired(later(10), 100).await.unwrap(), 1);
+    assert_eq!((count(&graph, keys::vertices_range()).await, edges().await), (3, 2));
+    assert_eq!(graph.remove_expired(later(15), 100).await.unwrap(), 1);
+    assert_eq!(edges().await, 1);
+    assert_eq!(graph.remove_expired(later(20), 100).await.unwrap(), 1);
+    assert_eq!((count(&graph, keys::vertices_range()).await, edges().await), (2, 0));
+    assert_eq!(count(&graph, keys::all_edges_range(EdgeDirection::In)).await, 0);
+    assert_eq!(count(&graph, Range::prefix(&b"X"[..])).await, 2, "index rows go, too");
+    assert_eq!(count(&graph, keys::expiries_range(i64::MAX - 1)).await, 2);
+    assert_eq!(graph.remove_expired(later(40), 100).await.unwrap(), 2);
+    assert_eq!(count(&graph, keys::expiries_range(i64::MAX - 1)).await, 0);
+    assert_eq!(count(&graph, Range::prefix(&b"X"[..])).await, 0);
+}
+
+#[tokio::test]
+async fn edges_of_any_label_go_with_the_vertices_of_a_removed_one() {
+    let graph = default_graph(Store::memory(memory_options())).await;
+    make_schema(&graph).await;
+    let any = EdgeLabelDraft { kind: graph::schema::EdgeLabelKind::General, ..EdgeLabelDraft::named("any") };
+    make(&graph, |schema, creation| schema.create_edge_label(&any, creation)).await;
+    graph.remove_from_schema(NOW, |schema| schema.remove_edge_label("knows")).await.unwrap();
+    let vertices = [vertex(0, PERSON, 1), vertex(1, THING, 1), vertex(2, THING, 1)];
+    graph.write_vertices(vertices.map(VertexOperation::Put).to_vec(), NOW).await.unwrap();
+    let edge = |from: i64, to: i64| {
+        let (source, target) = (VertexId::Number(from), VertexId::Number(to));
+        let any = LabelId(2);
+        let id = EdgeId { source, label: any, sub_label: any, sort_values: "".into(), target };
+        EdgeOperation::Put(graph::Edge { id, expires: None, properties: Properties::default() }, None)
+    };
+    let edges = vec![edge(0, 1), edge(1, 0), edge(1, 2)];
+    graph.write_edges(edges, CheckVertices::Yes, NOW).await.unwrap();
+    graph.remove_from_schema(NOW, |schema| schema.remove_vertex_label("person")).await.unwrap();
+    run_all(&graph).await;
+    assert_eq!(count(&graph, keys::vertices_range()).await, 2);
+    for direction in [EdgeDirection::Out, EdgeDirection::In] {
+        assert_eq!(count(&graph, keys::all_edges_range(direction)).await, 1);
     }
 }
 

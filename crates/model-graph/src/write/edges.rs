@@ -16,7 +16,7 @@ impl EdgeOperation {
     pub fn id(&self) -> &EdgeId {
         match self {
             Self::Put(edge, _) | Self::Merge(edge, ..) => &edge.id,
-            Self::Change(id, _) | Self::Remove(id) => id,
+            Self::Change(id, _) | Self::Remove(id) | Self::RemoveUnseen(id) => id,
         }
     }
 
@@ -45,6 +45,7 @@ impl EdgeOperation {
                 Edge { properties, ..stored.clone() }
             }
             Self::Remove(_) => return Ok(None),
+            Self::RemoveUnseen(_) => return Ok(current.cloned()),
         }))
     }
 
@@ -52,7 +53,7 @@ impl EdgeOperation {
     fn put_ends(&self) -> Option<(&EdgeId, Option<EndLabels>)> {
         match self {
             Self::Put(edge, labels) | Self::Merge(edge, labels, _) => Some((&edge.id, *labels)),
-            Self::Change(..) | Self::Remove(_) => None,
+            Self::Change(..) | Self::Remove(_) | Self::RemoveUnseen(_) => None,
         }
     }
 }
@@ -71,7 +72,7 @@ impl Operation for EdgeOperation {
                 work.writer.spans_buckets(&edge.id)
                     || label.is_none_or(|label| needs_known(&work.moment.schema, label))
             }
-            Self::Merge(..) | Self::Change(..) | Self::Remove(_) => true,
+            Self::Merge(..) | Self::Change(..) | Self::Remove(_) | Self::RemoveUnseen(_) => true,
         }
     }
 
@@ -141,7 +142,7 @@ impl Operation for EdgeOperation {
     fn into_given(self) -> Written<Edge> {
         match self {
             Self::Put(edge, _) | Self::Merge(edge, ..) => Written::Stored(edge),
-            Self::Change(..) | Self::Remove(_) => {
+            Self::Change(..) | Self::Remove(_) | Self::RemoveUnseen(_) => {
                 unreachable!("changes and removals are planned with what they leave")
             }
         }

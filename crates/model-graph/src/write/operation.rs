@@ -36,6 +36,8 @@ pub enum EdgeOperation {
     Change(EdgeId, Change),
     /// It is not there then.
     Remove(EdgeId),
+    /// It is not there then, if nobody sees it any more: it has expired, or its label is gone.
+    RemoveUnseen(EdgeId),
 }
 
 /// The labels of the ends of an edge.

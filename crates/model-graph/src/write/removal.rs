@@ -29,6 +29,14 @@ struct Mark {
     stamp: Stamp,
 }
 
+/// Which vertices are removed, of those named.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Which {
+    All,
+    /// Those that nobody sees any more.
+    Unseen,
+}
+
 /// What became of a vertex.
 #[derive(Clone, Debug)]
 struct Removed {
@@ -80,6 +88,28 @@ impl Writer {
         ids: &[VertexId],
         moments: &impl Moments,
     ) -> Result<Vec<bool>, Error> {
+        self.remove(ids, Which::All, moments).await
+    }
+
+    /// The same of those that nobody sees any more: they have expired, or their label is gone.
+    ///
+    /// # Errors
+    ///
+    /// As [`Writer::remove_vertices`].
+    pub(crate) async fn remove_unseen_vertices(
+        &self,
+        ids: &[VertexId],
+        moments: &impl Moments,
+    ) -> Result<(), Error> {
+        self.remove(ids, Which::Unseen, moments).await.map(drop)
+    }
+
+    async fn remove(
+        &self,
+        ids: &[VertexId],
+        which: Which,
+        moments: &impl Moments,
+    ) -> Result<Vec<bool>, Error> {
         let _expected = self.marks.expect().await;
         let mut removed = vec![None; ids.len()];
         let mut left: Vec<usize> = (0..ids.len()).collect();
@@ -89,7 +119,7 @@ impl Writer {
                 return Err(attempts.exhausted(ELEMENTS).into());
             }
             let moment = moments.moment().await?;
-            left = self.hide_all(ids, left, &mut removed, &moment).await?;
+            left = self.hide_all(ids, (left, which), &mut removed, &moment).await?;
         }
         let marks = ids.iter().zip(&removed);
         let marks: Vec<Mark> = marks
@@ -147,7 +177,7 @@ impl Writer {
     async fn hide_all(
         &self,
         ids: &[VertexId],
-        wanted: Vec<usize>,
+        (wanted, which): (Vec<usize>, Which),
         removed: &mut [Option<Removed>],
         moment: &Moment,
     ) -> Result<Vec<usize>, Error> {
@@ -158,6 +188,9 @@ impl Writer {
             let key = keys::vertex(id);
             let Some(row) = self.store.get_linear(self.partition(bucket), &key).await? else { continue };
             let vertex = Vertex::of_stored(id.clone(), &row.value)?;
+            if which == Which::Unseen && moment.sees_vertex(&vertex) {
+                continue;
+            }
             let mut planned = Planned::<Vertex>::default();
             planned.conditions.push(Condition::Version(key.clone(), row.stamp));
             planned.writes.extend(label_row(&moment.schema, vertex.label, &vertex).map(Write::Delete));

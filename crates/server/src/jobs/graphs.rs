@@ -1,4 +1,5 @@
-//! Running the tasks of graphs: what removed labels left goes, indexes are filled. And finishing removals of vertices that broke off.
+//! Running the tasks of graphs: what removed labels left goes, indexes are filled. And removing what has expired, and finishing
+//! removals of vertices that broke off.
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -17,6 +18,8 @@ const TTL: Duration = Duration::from_mins(3);
 /// When it is looked for what another process, or a run before this, began.
 const INTERVAL: Duration = Duration::from_mins(1);
 const SOON: Duration = Duration::from_secs(5);
+/// Of each graph so many expired elements go in a round: what is left is not seen, and goes in the next.
+const EXPIRED_A_ROUND: usize = 100_000;
 /// After a run others have the store for as long as it took, at most so long.
 const PAUSE_MAX: Duration = Duration::from_millis(200);
 
@@ -51,7 +54,7 @@ async fn run(work: Work) {
     }
 }
 
-/// Finishes what broke off in any graph, and has those with tasks run.
+/// Removes what has expired in any graph, finishes what broke off, and has those with tasks run.
 async fn look_at_all(work: &Work) {
     let parts = match work.graphs.all().await {
         Ok(parts) => parts,
@@ -63,10 +66,13 @@ async fn look_at_all(work: &Work) {
     for part in parts {
         let finish = async || {
             let graph = work.graphs.open(&part).await?;
-            graph.finish_removals(work.clock.now()).await
+            let now = work.clock.now();
+            let expired = graph.remove_expired(now, EXPIRED_A_ROUND).await?;
+            work.metrics.jobs.graph_elements.fetch_add(expired as u64, Ordering::Relaxed);
+            graph.finish_removals(now).await
         };
         if let Err(error) = finish().await {
-            note(&part, &error, "cannot finish removals of vertices");
+            note(&part, &error, "cannot remove what expired of a graph, or finish removals of vertices");
         }
         work.graphs.want(&part);
     }

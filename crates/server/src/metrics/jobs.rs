@@ -10,6 +10,6 @@ counters! {
         moved: "twinfold_entities_moved_total", "Entities moved to other buckets.";
         removals: "twinfold_removals_total", "Removed tenants and repositories whose data is gone.";
         indexed: "twinfold_entities_indexed_total", "Entities looked at to index attributes.";
-        graph_elements: "twinfold_graph_elements_total", "Vertices and edges that tasks removed or entered into indexes.";
+        graph_elements: "twinfold_graph_elements_total", "Vertices and edges that jobs removed or entered into indexes.";
     }
 }
