@@ -22,7 +22,6 @@
 //! ```
 
 mod problem;
-#[expect(dead_code, reason = "for the routes that write elements, which follow")]
 mod wire;
 #[expect(dead_code, unused_imports, reason = "for the route of jobs, which follows")]
 mod algorithms;
@@ -146,8 +145,35 @@ fn part_routes(table: &mut Table<'_>, kind: SchemaKind, [all, one]: [Paths; 2]) 
 
 /// Vertices and edges.
 fn element_routes(table: &mut Table<'_>) {
+    table.both(Method::POST, of_graph!("/graph/vertices"), &vertices::CREATE, vertices::create);
+    table.both(
+        Method::POST,
+        of_graph!("/graph/vertices/batch"),
+        &vertices::CREATE_MANY,
+        vertices::create_many,
+    );
+    table.both(
+        Method::PUT,
+        of_graph!("/graph/vertices/batch"),
+        &vertices::UPDATE_MANY,
+        vertices::update_many,
+    );
+    table.both(
+        Method::DELETE,
+        of_graph!("/graph/vertices/batch"),
+        &vertices::REMOVE_MANY,
+        vertices::remove_many,
+    );
     table.both(Method::GET, of_graph!("/graph/vertices/{id}"), &vertices::GET, vertices::get);
+    table.both(Method::PUT, of_graph!("/graph/vertices/{id}"), &vertices::UPDATE, vertices::update);
+    table.both(Method::DELETE, of_graph!("/graph/vertices/{id}"), &vertices::REMOVE, vertices::remove);
+    table.both(Method::POST, of_graph!("/graph/edges"), &edges::CREATE, edges::create);
+    table.both(Method::POST, of_graph!("/graph/edges/batch"), &edges::CREATE_MANY, edges::create_many);
+    table.both(Method::PUT, of_graph!("/graph/edges/batch"), &edges::UPDATE_MANY, edges::update_many);
+    table.both(Method::DELETE, of_graph!("/graph/edges/batch"), &edges::REMOVE_MANY, edges::remove_many);
     table.both(Method::GET, of_graph!("/graph/edges/{id}"), &edges::GET, edges::get);
+    table.both(Method::PUT, of_graph!("/graph/edges/{id}"), &edges::UPDATE, edges::update);
+    table.both(Method::DELETE, of_graph!("/graph/edges/{id}"), &edges::REMOVE, edges::remove);
 }
 
 /// Tasks, and variables.

@@ -25,6 +25,14 @@ pub(crate) const fn json_of(schema: &'static str) -> Content {
     Content::new(schema, |schema| json!({ JSON: { "schema": schema_reference(schema) } }))
 }
 
+/// A list of them.
+pub(crate) const fn json_list(schema: &'static str) -> Content {
+    Content::new(schema, |schema| {
+        let schema = json!({ "type": "array", "items": schema_reference(schema) });
+        json!({ JSON: { "schema": schema } })
+    })
+}
+
 /// An answer with this body.
 pub(crate) const fn done(content: Content) -> Gives {
     Gives::new("Done.", content)

@@ -38,6 +38,10 @@ pub(crate) const TASK_ACTION: Parameter =
     Parameter::new("action", ParameterValue::Word(&["cancel"]), "What becomes of the task.")
         .keyed("action.task");
 
+/// `label`
+pub(crate) const LABEL: Parameter =
+    Parameter::new("label", ParameterValue::Text, "Only elements of this label.");
+
 /// `limit`
 pub(crate) const LIMIT: Parameter =
     Parameter::new("limit", ParameterValue::Like(&["100"]), "The most elements; -1: all. Default: 100.");
@@ -47,6 +51,13 @@ pub(crate) const PAGE: Parameter = Parameter::new(
     "page",
     ParameterValue::Text,
     "Where to go on, as the answer before says; empty at first. Then the answer says where to go on.",
+);
+
+/// `check_vertex`
+pub(crate) const CHECK_VERTEX: Parameter = Parameter::new(
+    "check_vertex",
+    ParameterValue::Flag,
+    "Whether edges are refused whose vertices are not there. Default: true.",
 );
 
 /// `confirm_message`

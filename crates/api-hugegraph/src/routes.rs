@@ -1,5 +1,6 @@
 //! Handlers, one file per resource: read, call, answer.
 
+mod elements;
 pub(crate) mod docs;
 pub(crate) mod edges;
 pub(crate) mod graphs;

@@ -13,11 +13,9 @@ mod groovy;
 
 pub(crate) use dates::put_time;
 pub(crate) use drafts::{EdgeLabelGiven, IndexLabelGiven, PropertyKeyGiven, VertexLabelGiven, read_json};
-#[expect(unused_imports, reason = "as above")]
 pub(crate) use elements::{ElementReader, GivenEdge, GivenVertex, VertexLabels};
 pub(crate) use groovy::script;
-pub(crate) use ids::{put_vertex_id, vertex_id_of_url};
-#[expect(unused_imports, reason = "as above")]
-pub(crate) use render::{Page, put_edge_ref};
+pub(crate) use ids::{put_vertex_id, vertex_id_of_list, vertex_id_of_url};
+pub(crate) use render::Page;
 pub(crate) use render::{put_edge, put_vertex};
 pub(crate) use schema::put_part;

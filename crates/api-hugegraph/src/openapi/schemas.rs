@@ -4,6 +4,7 @@ use api_http::schema_reference;
 use graph::schema::{
     AggregateType, EdgeLabelKind, Frequency, IdStrategy, IndexKind, IndexType, SchemaStatus, WriteType,
 };
+use graph::update::UpdateStrategy;
 use graph::{Cardinality, DataType, GraphMode, ReadMode};
 use model_graph::TaskStatus;
 use serde_json::{Value, json};
@@ -48,7 +49,21 @@ fn task_statuses() -> Vec<&'static str> {
 fn elements() -> Value {
     let text = json!({ "type": "string" });
     let id = json!({ "type": ["string", "integer"] });
+    let update = |name: &str, schema: &str| {
+        let mut members = json!({
+            "update_strategies": { "type": "object", "additionalProperties": { "enum": strategies() } },
+            "create_if_not_exist": { "const": true }, "check_vertex": { "type": "boolean", "default": false },
+        });
+        extend(&mut members, json!({ name: list(schema) }));
+        object(&[name, "update_strategies"], members)
+    };
     json!({
+        "Vertices": object(&["vertices"], json!({ "vertices": list("Vertex"), "page": { "type": ["string", "null"] } })),
+        "VerticesUpdate": update("vertices", "Vertex"),
+        "VertexIds": { "type": "array", "items": id },
+        "Edges": object(&["edges"], json!({ "edges": list("Edge"), "page": { "type": ["string", "null"] } })),
+        "EdgesUpdate": update("edges", "Edge"),
+        "EdgeIds": { "type": "array", "items": text },
         "Vertex": object(&["label", "properties"], json!({
             "id": id, "label": text, "type": { "const": "vertex" }, "properties": { "type": "object" },
         })),
@@ -57,6 +72,10 @@ fn elements() -> Value {
             "properties": { "type": "object" },
         })),
     })
+}
+
+fn strategies() -> Vec<&'static str> {
+    UpdateStrategy::ALL.iter().map(|strategy| strategy.name()).collect()
 }
 
 fn graphs() -> Value {

@@ -1,13 +1,90 @@
 //! `/graph/edges`: edges, one by one and many at once.
 
-use api_http::{Operation, Request, Response, json_response};
-use graph::EdgeId;
-use http::StatusCode;
+mod batch;
 
-use crate::operation::{done, json_of, operation};
+use api_http::{Given, Operation, Request, Response, json_response, no_content};
+use graph::schema::Schema;
+use graph::{Edge, EdgeId, LabelId};
+use http::StatusCode;
+use lang_json::Reader;
+use model_graph::Error;
+use model_graph::write::{Change, CheckVertices, EdgeOperation, EndLabels, Written};
+
+pub(crate) use batch::{CREATE_MANY, REMOVE_MANY, UPDATE_MANY, create_many, remove_many, update_many};
+
+use super::elements::{Writing, body, check_change, put_written_edge};
+use crate::operation::{DONE, done, json_of, operation};
+use crate::params;
 use crate::problem::{JSON, Problem};
 use crate::state::Api;
-use crate::wire::put_edge;
+use crate::wire::{ElementReader, GivenEdge, VertexLabels, put_edge};
+
+/// POST `/graph/edges`
+pub(crate) const CREATE: Operation = operation(
+    "edges",
+    "createEdge",
+    "Writes an edge between two vertices that are there; one of its id that is there is replaced.",
+)
+.sent(json_of("Edge"))
+.gives(&[(201, done(json_of("Edge")))])
+.refuses(&[400, 404, 415]);
+
+/// POST `/graph/edges`
+pub(crate) async fn create(api: Api, request: Request) -> Result<Response, Problem> {
+    let text = body(&request)?;
+    let depth_max = api.shared.limits.depth_max;
+    let graph = api.graph_to_fill(&request).await?;
+    let writing = Writing::new(&api, graph.state().await?);
+    let (edge, ends) = {
+        let mut reader = Reader::new(text, depth_max);
+        let mut elements = ElementReader::new(writing.schema(), depth_max);
+        let given = elements.edge(&mut reader, VertexLabels::Optional)?;
+        reader.end()?;
+        admitted(&writing, given)?
+    };
+    let check = check(writing.checks_vertices(true));
+    let written = graph.write_edges(vec![EdgeOperation::Put(edge, ends)], check, writing.now).await;
+    answer(StatusCode::CREATED, writing.schema(), written.map_err(|error| refused(error, writing.schema()))?)
+}
+
+/// An edge that was sent, and what the labels of its ends must be.
+fn admitted(writing: &Writing, given: GivenEdge<'_>) -> Result<(Edge, Option<EndLabels>), Problem> {
+    let GivenEdge { label, id: _, source, target, vertex_labels, properties } = given;
+    let ends = match (vertex_labels, &*label.links) {
+        (Some((source, target)), _) => Some(EndLabels { source: source.id, target: target.id }),
+        (None, [link]) => Some(EndLabels { source: link.source, target: link.target }),
+        (None, _) => None,
+    };
+    Ok((writing.admission().edge(label, source, target, properties)?, ends))
+}
+
+fn check(checks: bool) -> CheckVertices {
+    if checks { CheckVertices::Yes } else { CheckVertices::No }
+}
+
+/// Words why edges are not written: by the names of labels.
+fn refused(error: Error, schema: &Schema) -> Problem {
+    let name =
+        |label: LabelId| schema.vertex_label(label).map_or_else(String::new, |label| label.name.to_string());
+    match error {
+        Error::NoSuchVertex(id) => Problem::illegal_argument(format!("Invalid vertex id '{id}'")),
+        Error::OtherLabel { vertex, demanded, stored } => Problem::illegal_argument(format!(
+            "The label of vertex '{vertex}' is unmatched, users expect label '{}', actual label stored is '{}'",
+            name(demanded),
+            name(stored)
+        )),
+        other => other.into(),
+    }
+}
+
+/// The one edge that was written.
+fn answer(status: StatusCode, schema: &Schema, written: Vec<Written<Edge>>) -> Result<Response, Problem> {
+    let written = written.into_iter().next().and_then(Written::stored);
+    let edge = written.expect("an operation that stores an edge answers with it");
+    let mut out = String::with_capacity(512);
+    put_written_edge(&mut out, schema, &edge)?;
+    Ok(json_response(status, JSON, out))
+}
 
 /// GET `/graph/edges/{id}`
 pub(crate) const GET: Operation =
@@ -27,11 +104,70 @@ pub(crate) async fn get(api: Api, request: Request) -> Result<Response, Problem>
 }
 
 /// The id of an edge, which addresses give as it is.
-fn edge_id(text: &str) -> Result<EdgeId, Problem> {
+pub(super) fn edge_id(text: &str) -> Result<EdgeId, Problem> {
     let wrong = |_| {
         Problem::illegal_argument(format!(
             "Edge id must be formatted as source>label>sub label>sort values>target, but got '{text}'"
         ))
     };
     text.parse().map_err(wrong)
+}
+
+/// PUT `/graph/edges/{id}`
+pub(crate) const UPDATE: Operation =
+    operation("edges", "updateEdge", "Sets properties of an edge, or removes them.")
+        .query(&[&[params::ACTION]])
+        .sent(json_of("Edge"))
+        .gives(&[(200, done(json_of("Edge")))])
+        .refuses(&[400, 404, 415]);
+
+/// PUT `/graph/edges/{id}`
+pub(crate) async fn update(api: Api, request: Request) -> Result<Response, Problem> {
+    let text = body(&request)?;
+    let id = edge_id(request.capture(2))?;
+    let is_append = params::is_append(&Given::of(&request), &params::ACTION)?;
+    let graph = api.graph(&request).await?;
+    let writing = Writing::new(&api, graph.state().await?);
+    let (keys, change) = {
+        let depth_max = api.shared.limits.depth_max;
+        let mut reader = Reader::new(text, depth_max);
+        let mut elements = ElementReader::new(writing.schema(), depth_max);
+        let read = match is_append {
+            true => {
+                let (keys, properties) = elements.properties(&mut reader, "edge")?;
+                (keys, Change::Append(properties))
+            }
+            false => {
+                let keys = elements.property_keys(&mut reader, "edge")?;
+                (keys.clone(), Change::Eliminate(keys))
+            }
+        };
+        reader.end()?;
+        read
+    };
+    if let Some(label) = writing.schema().edge_label(id.sub_label) {
+        let has = |key| label.has_property(key);
+        check_change(("edge", &id), writing.schema(), &keys, has, ("sort", &label.sort_keys))?;
+    }
+    let operation = EdgeOperation::Change(id, change);
+    let written = graph.write_edges(vec![operation], CheckVertices::No, writing.now).await?;
+    answer(StatusCode::OK, writing.schema(), written)
+}
+
+/// DELETE `/graph/edges/{id}`
+pub(crate) const REMOVE: Operation = operation("edges", "removeEdge", "Removes an edge.")
+    .query(&[&[params::LABEL]])
+    .gives(DONE)
+    .refuses(&[400, 404]);
+
+/// DELETE `/graph/edges/{id}`
+pub(crate) async fn remove(api: Api, request: Request) -> Result<Response, Problem> {
+    let id = edge_id(request.capture(2))?;
+    let graph = api.graph(&request).await?;
+    let operation = EdgeOperation::Remove(id.clone());
+    let written = graph.write_edges(vec![operation], CheckVertices::No, api.shared.clock.now()).await?;
+    match written.first() {
+        Some(Written::Removed(true)) => Ok(no_content()),
+        _ => Err(Problem::illegal_argument(format!("No such edge with id: '{id}'"))),
+    }
 }

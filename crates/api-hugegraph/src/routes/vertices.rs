@@ -1,12 +1,64 @@
 //! `/graph/vertices`: vertices, one by one and many at once.
 
-use api_http::{Operation, Request, Response, json_response};
-use http::StatusCode;
+mod batch;
 
-use crate::operation::{done, json_of, operation};
+use api_http::{Given, Operation, Request, Response, json_response, no_content};
+use graph::schema::{IdStrategy, Schema};
+use graph::{Vertex, VertexId};
+use http::StatusCode;
+use lang_json::Reader;
+use model_graph::Graph;
+use model_graph::write::{Change, VertexOperation, Written};
+
+pub(crate) use batch::{CREATE_MANY, REMOVE_MANY, UPDATE_MANY, create_many, remove_many, update_many};
+
+use super::elements::{Writing, body, check_change, put_written_vertex};
+use crate::operation::{DONE, done, json_of, operation};
+use crate::params;
 use crate::problem::{JSON, Problem};
 use crate::state::Api;
-use crate::wire::{put_vertex, vertex_id_of_url};
+use crate::wire::{ElementReader, GivenVertex, put_vertex, vertex_id_of_url};
+
+/// POST `/graph/vertices`
+pub(crate) const CREATE: Operation =
+    operation("vertices", "createVertex", "Writes a vertex; one of its id that is there is replaced.")
+        .sent(json_of("Vertex"))
+        .gives(&[(201, done(json_of("Vertex")))])
+        .refuses(&[400, 404, 415]);
+
+/// POST `/graph/vertices`
+pub(crate) async fn create(api: Api, request: Request) -> Result<Response, Problem> {
+    let text = body(&request)?;
+    let depth_max = api.shared.limits.depth_max;
+    let graph = api.graph_to_fill(&request).await?;
+    let writing = Writing::new(&api, graph.state().await?);
+    let operation = {
+        let mut reader = Reader::new(text, depth_max);
+        let given = ElementReader::new(writing.schema(), depth_max).vertex(&mut reader)?;
+        reader.end()?;
+        admitted(&graph, &writing, given)?
+    };
+    let written = graph.write_vertices(vec![operation], writing.now).await?;
+    answer(StatusCode::CREATED, writing.schema(), written)
+}
+
+/// What is done with a vertex that was sent.
+fn admitted(graph: &Graph, writing: &Writing, given: GivenVertex<'_>) -> Result<VertexOperation, Problem> {
+    let GivenVertex { label, id, properties } = given;
+    let is_new = label.id_strategy == IdStrategy::Automatic && id.is_none();
+    let next_id = || graph.next_number(writing.now);
+    let vertex = writing.admission().vertex(label, id, properties, next_id)?;
+    Ok(if is_new { VertexOperation::Create(vertex) } else { VertexOperation::Put(vertex) })
+}
+
+/// The one vertex that was written.
+fn answer(status: StatusCode, schema: &Schema, written: Vec<Written<Vertex>>) -> Result<Response, Problem> {
+    let written = written.into_iter().next().and_then(Written::stored);
+    let vertex = written.expect("an operation that stores a vertex answers with it");
+    let mut out = String::with_capacity(512);
+    put_written_vertex(&mut out, schema, &vertex)?;
+    Ok(json_response(status, JSON, out))
+}
 
 /// GET `/graph/vertices/{id}`
 pub(crate) const GET: Operation = operation("vertices", "getVertex", "One vertex.")
@@ -19,9 +71,71 @@ pub(crate) async fn get(api: Api, request: Request) -> Result<Response, Problem>
     let graph = api.graph(&request).await?;
     let state = graph.state().await?;
     let reader = graph.reader_by(&state, api.shared.clock.now())?;
-    let vertex = reader.vertex(&id).await?;
-    let vertex = vertex.ok_or_else(|| Problem::not_found(format!("vertex with id '{id}' does not exist")))?;
+    let vertex = reader.vertex(&id).await?.ok_or_else(|| no_such(&id))?;
     let mut out = String::with_capacity(512);
     put_vertex(&mut out, &state.schema, &id.as_ref(), &vertex.view()?)?;
     Ok(json_response(StatusCode::OK, JSON, out))
+}
+
+fn no_such(id: &VertexId) -> Problem {
+    Problem::not_found(format!("vertex with id '{id}' does not exist"))
+}
+
+/// PUT `/graph/vertices/{id}`
+pub(crate) const UPDATE: Operation =
+    operation("vertices", "updateVertex", "Sets properties of a vertex, or removes them.")
+        .query(&[&[params::ACTION]])
+        .sent(json_of("Vertex"))
+        .gives(&[(200, done(json_of("Vertex")))])
+        .refuses(&[400, 404, 415]);
+
+/// PUT `/graph/vertices/{id}`
+pub(crate) async fn update(api: Api, request: Request) -> Result<Response, Problem> {
+    let text = body(&request)?;
+    let id = vertex_id_of_url(request.capture(2))?;
+    let is_append = params::is_append(&Given::of(&request), &params::ACTION)?;
+    let graph = api.graph(&request).await?;
+    let writing = Writing::new(&api, graph.state().await?);
+    let (keys, change) = {
+        let depth_max = api.shared.limits.depth_max;
+        let mut reader = Reader::new(text, depth_max);
+        let mut elements = ElementReader::new(writing.schema(), depth_max);
+        let read = match is_append {
+            true => {
+                let (keys, properties) = elements.properties(&mut reader, "vertex")?;
+                (keys, Change::Append(properties))
+            }
+            false => {
+                let keys = elements.property_keys(&mut reader, "vertex")?;
+                (keys.clone(), Change::Eliminate(keys))
+            }
+        };
+        reader.end()?;
+        read
+    };
+    let stored = graph.reader_by(&writing.state, writing.now)?.vertex(&id).await?;
+    let stored = stored.ok_or_else(|| no_such(&id))?;
+    let label = writing.schema().vertex_label(stored.view()?.label).ok_or_else(|| no_such(&id))?;
+    let has = |key| label.has_property(key);
+    check_change(("vertex", &id), writing.schema(), &keys, has, ("primary", &label.primary_keys))?;
+    let written = graph.write_vertices(vec![VertexOperation::Change(id, change)], writing.now).await?;
+    answer(StatusCode::OK, writing.schema(), written)
+}
+
+/// DELETE `/graph/vertices/{id}`
+pub(crate) const REMOVE: Operation =
+    operation("vertices", "removeVertex", "Removes a vertex with all its edges.")
+        .query(&[&[params::LABEL]])
+        .gives(DONE)
+        .refuses(&[400, 404]);
+
+/// DELETE `/graph/vertices/{id}`
+pub(crate) async fn remove(api: Api, request: Request) -> Result<Response, Problem> {
+    let id = vertex_id_of_url(request.capture(2))?;
+    let graph = api.graph(&request).await?;
+    let removed = graph.remove_vertices(std::slice::from_ref(&id), api.shared.clock.now()).await?;
+    match removed.first() {
+        Some(true) => Ok(no_content()),
+        _ => Err(Problem::illegal_argument(format!("No such vertex with id: '{id}'"))),
+    }
 }

@@ -167,6 +167,33 @@ impl<'s> ElementReader<'s> {
         Ok((keys, self.builder.finish()))
     }
 
+    /// The keys of the properties that an update removes, whatever their values. Other members are passed over.
+    ///
+    /// # Errors
+    ///
+    /// 400.
+    pub(crate) fn property_keys(
+        &mut self,
+        reader: &mut Reader<'_>,
+        kind: &str,
+    ) -> Result<Vec<PropertyKeyId>, Problem> {
+        let mut keys = None;
+        reader.begin_object()?;
+        while let Some(name) = reader.next_key()? {
+            if name != "properties" || reader.peek()? == Kind::Null {
+                reader.skip()?;
+                continue;
+            }
+            let named: &mut Vec<_> = keys.insert(Vec::new());
+            reader.begin_object()?;
+            while let Some(name) = reader.next_key()? {
+                named.push(self.key_named(&name, named.len())?.id);
+                reader.skip()?;
+            }
+        }
+        keys.ok_or_else(|| no_properties(kind))
+    }
+
     /// Reads an object; its properties go to the builder.
     fn members<'a>(&mut self, reader: &mut Reader<'a>, kind: &str) -> Result<Members<'a>, Problem> {
         let mut members = Members::default();
@@ -190,7 +217,7 @@ impl<'s> ElementReader<'s> {
             }
         }
         if !members.has_properties {
-            return Err(Problem::illegal_argument(format!("The properties of {kind} can't be null")));
+            return Err(no_properties(kind));
         }
         Ok(members)
     }
@@ -285,6 +312,10 @@ fn check_edge_label(
         )),
         _ => Ok(()),
     }
+}
+
+fn no_properties(kind: &str) -> Problem {
+    Problem::illegal_argument(format!("The properties of {kind} can't be null"))
 }
 
 fn optional_text<'a>(reader: &mut Reader<'a>) -> Result<Option<Cow<'a, str>>, lang_json::Error> {

@@ -53,6 +53,18 @@ pub(crate) fn vertex_id_of_token(
     }
 }
 
+/// An id in a list of ids: `"1:marko"`, `123`, `"U\"4a7d…\""`.
+///
+/// # Errors
+///
+/// 400.
+pub(crate) fn vertex_id_of_list(reader: &mut Reader<'_>) -> Result<VertexId, Problem> {
+    match Token::read(reader)? {
+        Token::Text(text) if text.starts_with("U\"") => vertex_id_of_url(&text),
+        token => vertex_id_of_token(&token, None),
+    }
+}
+
 fn uuid_of(text: &str) -> Option<VertexId> {
     uuid::Uuid::try_parse(text).ok().map(|uuid| VertexId::Uuid(uuid.as_u128()))
 }
