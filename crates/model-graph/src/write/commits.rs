@@ -1,9 +1,8 @@
 //! The operations of a request become commits: read, thought, committed together, and again where others came first.
 
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
-
 use bytes::Bytes;
+use hashbrown::HashMap;
+use hashbrown::hash_map::Entry;
 use smallvec::{SmallVec, smallvec};
 use store::retry::unless_lost;
 use store::{Commit, CommitWithAppends, Condition};
@@ -46,7 +45,7 @@ impl Writer {
                 return Err(attempts.exhausted(ELEMENTS).into());
             }
             let moment = moments.moment().await?;
-            let ends = O::ends(self, &operations, check, &moment).await?;
+            let ends = O::ends(self, &operations, check, (&moment, attempts.made() == 1)).await?;
             let operations = &operations[..];
             let work = Work::new((self, &moment), operations, &ends, (check, looks_for_marks));
             let planned = self.plan_all(&work, groups).await?;

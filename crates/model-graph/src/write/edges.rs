@@ -1,8 +1,9 @@
 //! Operations on edges, and the vertices at their ends.
 
 use bytes::Bytes;
+use graph::schema::IdStrategy;
 use graph::update::Updates;
-use graph::{Edge, EdgeDirection, EdgeId, EdgeView, PropertiesRef, VertexId, VertexView, keys};
+use graph::{Edge, EdgeDirection, EdgeId, EdgeView, LabelId, PropertiesRef, VertexId, VertexView, keys};
 use store::{Append, Condition, Removal, Write};
 
 use super::operation::{CheckVertices, EdgeOperation, EndLabels, Known, Operation, Planned, Work, Written};
@@ -80,19 +81,27 @@ impl Operation for EdgeOperation {
         writer: &Writer,
         operations: &[Self],
         check: CheckVertices,
-        moment: &Moment,
+        (moment, is_first): (&Moment, bool),
     ) -> Result<Ends, Error> {
+        let mut ends = Ends::default();
         if check == CheckVertices::No {
-            return Ok(Ends::default());
+            return Ok(ends);
         }
-        let mut ids: Vec<&VertexId> = operations
-            .iter()
-            .filter_map(Self::put_ends)
-            .flat_map(|(id, _)| [&id.source, &id.target])
-            .collect();
-        ids.sort_unstable();
-        ids.dedup();
-        writer.labels_of(&ids, moment).await
+        let mut read = Vec::new();
+        for (id, _) in operations.iter().filter_map(Self::put_ends) {
+            // That such vertices are there is a condition of the commit; who lost reads them, too, to know what was missing.
+            let may_trust = is_first && !writer.spans_buckets(id);
+            for vertex in [&id.source, &id.target] {
+                match label_of_id(vertex, moment).filter(|_| may_trust) {
+                    None => read.push(vertex),
+                    Some(label) => _ = ends.insert(vertex.clone(), label),
+                }
+            }
+        }
+        read.sort_unstable();
+        read.dedup();
+        writer.add_labels_of(&read, moment, &mut ends).await?;
+        Ok(ends)
     }
 
     fn plan(
@@ -147,6 +156,14 @@ impl Operation for EdgeOperation {
             }
         }
     }
+}
+
+/// The label of a vertex, where its id says it: of one with primary keys, whose vertices do not expire.
+fn label_of_id(id: &VertexId, moment: &Moment) -> Option<LabelId> {
+    let VertexId::Text(text) = id else { return None };
+    let number = text.split_once(':')?.0.parse().ok()?;
+    let label = moment.schema.vertex_label(LabelId(number))?;
+    (label.id_strategy == IdStrategy::PrimaryKey && label.ttl_ms == 0).then_some(label.id)
 }
 
 /// Refuses an edge whose ends are not there, or of other labels than it demands.
@@ -217,9 +234,13 @@ pub(super) fn plan_removal<T>(
 }
 
 impl Writer {
-    /// The labels of vertices that are there. Cost: one look-up each.
-    async fn labels_of(&self, ids: &[&VertexId], moment: &Moment) -> Result<Ends, Error> {
-        let mut labels = Ends::with_capacity(ids.len());
+    /// Adds the labels of vertices that are there. Cost: one look-up each.
+    async fn add_labels_of(
+        &self,
+        ids: &[&VertexId],
+        moment: &Moment,
+        labels: &mut Ends,
+    ) -> Result<(), Error> {
         for bucket in 0..self.buckets() {
             let of_bucket: Vec<_> = ids.iter().filter(|id| self.bucket_of(id) == bucket).collect();
             if of_bucket.is_empty() {
@@ -235,6 +256,6 @@ impl Writer {
                 }
             }
         }
-        Ok(labels)
+        Ok(())
     }
 }

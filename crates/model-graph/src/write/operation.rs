@@ -1,12 +1,13 @@
 //! What a write does with one element, and what became of it.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
 use graph::schema::{AggregateType, IdStrategy, Label, Schema, VertexLabel};
 use graph::update::UpdateStrategy;
 use graph::{Edge, EdgeId, LabelId, Properties, PropertyKeyId, Vertex, VertexId};
+use hashbrown::HashMap;
 use store::{Append, Condition, Removal, Stamp, Write};
 
 use super::{Moment, Writer};
@@ -166,12 +167,13 @@ pub(super) trait Operation: Sized {
     /// Whether the element is read before it is written.
     fn needs_known(&self, work: &Work<'_, Self>) -> bool;
 
-    /// The vertices that must be there for operations to be carried out. Cost: a read of each.
+    /// The vertices that must be there for operations to be carried out, at a moment, and whether it is the first one. Cost: a read of each, but of
+    /// those whose label follows from the id, at the first moment.
     async fn ends(
         writer: &Writer,
         operations: &[Self],
         check: CheckVertices,
-        moment: &Moment,
+        moment: (&Moment, bool),
     ) -> Result<Ends, Error>;
 
     /// What a commit holds for operations on one element, of which this is known. At least one operation is given.

@@ -71,7 +71,7 @@ impl Operation for VertexOperation {
         }
     }
 
-    async fn ends(_: &Writer, _: &[Self], _: CheckVertices, _: &Moment) -> Result<Ends, Error> {
+    async fn ends(_: &Writer, _: &[Self], _: CheckVertices, _: (&Moment, bool)) -> Result<Ends, Error> {
         Ok(Ends::default())
     }
 
