@@ -1,10 +1,15 @@
-//! The algorithms that jobs run over a whole graph: their names, parameters and results in HugeGraph's words. What each takes and gives is
-//! listed in `docs/hugegraph-algorithms.md`.
+//! The algorithms that jobs run over a whole graph: their names, parameters and results in HugeGraph's words, and their tasks. What each
+//! takes and gives is listed in `docs/graph/algorithms.md`.
 
 mod parameters;
 mod plan;
 mod render;
 mod compute;
+mod watch;
+mod write_back;
+mod execute;
+mod jobs;
 
-pub(crate) use compute::{Outcome, compute};
-pub(crate) use plan::{Plan, Work, plan};
+pub use jobs::AlgorithmJobs;
+pub(crate) use plan::plan;
+pub use watch::AlgorithmOptions;

@@ -14,7 +14,9 @@
 //! # let options = GraphOptions { tenants_max: 10, graphs_max: 10, buckets: 1 };
 //! # let graphs = Graphs::new(store::testing::memory(clock.clone()), options);
 //! let limits = Limits { depth_max: 64, batch_elements_max: 2_500 };
-//! let router = Router::new(front_ends(&Api::new(graphs, clock, limits)));
+//! # let options = api_hugegraph::AlgorithmOptions { memory_bytes_max: 1 << 20, threads: std::num::NonZeroUsize::MIN };
+//! # let algorithms = api_hugegraph::AlgorithmJobs::new(graphs.clone(), clock.clone(), options);
+//! let router = Router::new(front_ends(&Api::new(graphs, clock, limits, algorithms)));
 //! for path in ["/graphspaces/DEFAULT/graphs/hugegraph/cypher", "/graphs/hugegraph/cypher"] {
 //!     let found = router.find(&Method::GET, path).expect("a route");
 //!     assert_eq!(found.operation.id, "cypherByQuery");
@@ -23,7 +25,6 @@
 
 mod problem;
 mod wire;
-#[expect(dead_code, unused_imports, reason = "for the route of jobs, which follows")]
 mod algorithms;
 mod state;
 mod params;
@@ -32,6 +33,7 @@ mod openapi;
 mod table;
 mod routes;
 
+pub use algorithms::{AlgorithmJobs, AlgorithmOptions};
 pub use state::{Api, Limits};
 
 use api_http::{Document, FrontEnd, Route};
@@ -39,7 +41,7 @@ use http::Method;
 
 use graph::schema::SchemaKind;
 use problem::refuse;
-use routes::{docs, edges, graphs, languages, profile, refused, schema, tasks, variables, vertices};
+use routes::{docs, edges, graphs, jobs, languages, profile, refused, schema, tasks, variables, vertices};
 use table::{Paths, Table, of_graph, of_space};
 
 /// The description of the API, for people and for programs.
@@ -182,6 +184,8 @@ fn task_routes(table: &mut Table<'_>) {
     table.both(Method::GET, of_graph!("/tasks/{id}"), &tasks::GET, tasks::get);
     table.both(Method::PUT, of_graph!("/tasks/{id}"), &tasks::CANCEL, tasks::cancel);
     table.both(Method::DELETE, of_graph!("/tasks/{id}"), &tasks::REMOVE, tasks::remove);
+    table.both(Method::POST, of_graph!("/jobs/algorithm/{name}"), &jobs::ALGORITHM, jobs::algorithm);
+    table.both(Method::POST, of_graph!("/jobs/computer/{name}"), &jobs::COMPUTER, jobs::computer);
     table.both(Method::GET, of_graph!("/variables"), &variables::LIST, variables::list);
     table.both(Method::GET, of_graph!("/variables/{key}"), &variables::GET, variables::get);
     table.both(Method::PUT, of_graph!("/variables/{key}"), &variables::PUT, variables::put);

@@ -4,6 +4,7 @@ mod elements;
 pub(crate) mod docs;
 pub(crate) mod edges;
 pub(crate) mod graphs;
+pub(crate) mod jobs;
 pub(crate) mod languages;
 pub(crate) mod profile;
 pub(crate) mod refused;

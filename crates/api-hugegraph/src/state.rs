@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use model_graph::{Clock, Graphs};
 
+use crate::algorithms::AlgorithmJobs;
+
 /// Limits with names; handed in by the server.
 #[derive(Clone, Debug)]
 pub struct Limits {
@@ -25,11 +27,12 @@ pub(crate) struct Shared {
     pub(crate) graphs: Graphs,
     pub(crate) clock: Clock,
     pub(crate) limits: Limits,
+    pub(crate) algorithms: AlgorithmJobs,
 }
 
 impl Api {
-    /// An API over these graphs.
-    pub fn new(graphs: Graphs, clock: Clock, limits: Limits) -> Self {
-        Self { shared: Arc::new(Shared { graphs, clock, limits }) }
+    /// An API over these graphs; somebody runs the tasks of `algorithms`.
+    pub fn new(graphs: Graphs, clock: Clock, limits: Limits, algorithms: AlgorithmJobs) -> Self {
+        Self { shared: Arc::new(Shared { graphs, clock, limits, algorithms }) }
     }
 }

@@ -90,7 +90,8 @@ pub fn closeness(
             let distances =
                 walk.order.iter().skip(1).map(|&vertex| f64::from(walk.distances[vertex as usize]));
             *value = match kind {
-                Closeness::Harmonic => distances.map(f64::recip).sum(),
+                // The sum of nothing is -0.
+                Closeness::Harmonic => distances.map(f64::recip).fold(0.0, |sum, share| sum + share),
                 Closeness::Classic => {
                     let (reached, others) =
                         (walk.order.len() as f64 - 1.0, f64::from(graph.vertices()) - 1.0);

@@ -6,6 +6,7 @@ mod sender;
 mod notifier;
 mod job;
 mod recompress;
+mod algorithms;
 mod clock;
 mod fold;
 mod graphs;
@@ -39,6 +40,7 @@ const JOBS: &[Job] = &[
     rebucket::JOB,
     graphs::JOB,
     hooks::JOB,
+    algorithms::JOB,
 ];
 
 /// Starts all jobs; they run until `tasks` are dropped.

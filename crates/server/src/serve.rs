@@ -156,7 +156,7 @@ impl Server {
         let limits = &settings.http;
         let connections = Arc::new(Connections::new());
         let lane = Lane::new(settings.load.threads(threads));
-        let models = wiring::Models::new(settings, &store, &lane);
+        let models = wiring::Models::new(settings, &store, (&lane, threads), clock);
         let budget = wiring::memory_budget(settings)?;
         let shared = (budget.clone(), lane.clone());
         let admin = Admin::new(store.clone(), Arc::clone(&connections), shared);
@@ -185,11 +185,12 @@ impl Server {
         });
         let runtime = Handle::current();
         let listening = Arc::new(Listening::new(app, Arc::clone(&connections), tls, limits, runtime));
-        let wiring::Models { entities, repositories, graphs } = models;
+        let wiring::Models { entities, repositories, graphs, algorithms } = models;
         let work = Work {
             entities,
             repositories,
             graphs,
+            algorithms,
             store: store.clone(),
             clock: clock.clone(),
             metrics,

@@ -1,9 +1,11 @@
 //! Which front ends there are, and what of the settings each model and front end is given.
 
+use std::num::NonZeroUsize;
 use std::time::Duration;
 
 use anyhow::Context as _;
 use api_http::{FrontEnd, MemoryBudget};
+use api_hugegraph::{AlgorithmJobs, AlgorithmOptions};
 use api_ngsi_ld::Api;
 use delivery::BackOff;
 use model_entities::{Entities, IndexPolicy, Options};
@@ -26,15 +28,25 @@ pub(crate) struct Models {
     pub(crate) entities: Entities,
     pub(crate) repositories: Repositories,
     pub(crate) graphs: Graphs,
+    pub(crate) algorithms: AlgorithmJobs,
 }
 
 impl Models {
-    /// Models whose long work takes `lane`.
-    pub(crate) fn new(settings: &Settings, store: &Store, lane: &Lane) -> Self {
+    /// Models whose long work takes `lane`; where so many threads serve.
+    pub(crate) fn new(
+        settings: &Settings,
+        store: &Store,
+        (lane, threads): (&Lane, usize),
+        clock: &Clock,
+    ) -> Self {
+        let graphs = Graphs::new(store.clone(), graph_options(settings));
+        let algorithms =
+            AlgorithmJobs::new(graphs.clone(), clock.clone(), algorithm_options(settings, threads));
         Self {
             entities: Entities::new(store.clone(), entity_options(settings)).in_lane(lane.clone()),
             repositories: Repositories::new(store.clone(), series_options(settings)),
-            graphs: Graphs::new(store.clone(), graph_options(settings)),
+            graphs,
+            algorithms,
         }
     }
 }
@@ -87,7 +99,8 @@ pub(crate) fn front_ends(
     }
     if settings.hugegraph.served == Switch::On {
         let limits = hugegraph_limits(settings);
-        let api = api_hugegraph::Api::new(models.graphs.clone(), clock.clone(), limits);
+        let api =
+            api_hugegraph::Api::new(models.graphs.clone(), clock.clone(), limits, models.algorithms.clone());
         front_ends.extend(api_hugegraph::front_ends(&api));
     }
     Ok(front_ends)
@@ -109,6 +122,13 @@ fn hugegraph_limits(settings: &Settings) -> api_hugegraph::Limits {
     api_hugegraph::Limits {
         depth_max: settings.http.depth_max,
         batch_elements_max: settings.hugegraph.batch_elements_max,
+    }
+}
+
+fn algorithm_options(settings: &Settings, threads: usize) -> AlgorithmOptions {
+    AlgorithmOptions {
+        memory_bytes_max: settings.hugegraph.algorithm_memory_bytes_max.as_usize(),
+        threads: NonZeroUsize::new(settings.load.threads(threads)).unwrap_or(NonZeroUsize::MIN),
     }
 }
 

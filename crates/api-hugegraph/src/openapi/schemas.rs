@@ -37,6 +37,7 @@ fn server() -> Value {
         })),
         "Tasks": object(&["tasks"], json!({ "tasks": list("Task"), "page": { "type": ["string", "null"] } })),
         "TaskId": object(&["task_id"], json!({ "task_id": { "type": "integer", "description": "0: nothing is left to do." } })),
+        "AlgorithmParameters": { "type": "object", "description": "By the algorithm: docs/graph/algorithms.md." },
         "Variable": object(&["data"], json!({ "data": {} })),
         "Variables": { "type": "object", "description": "Values by name." },
     })

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::*;
 use crate::table::DEFAULT_SPACE;
-use crate::{Api, Limits, front_ends};
+use crate::{AlgorithmJobs, AlgorithmOptions, Api, Limits, front_ends};
 
 #[test]
 fn the_document_is_of_one_piece_with_the_routes() {
@@ -14,7 +14,9 @@ fn the_document_is_of_one_piece_with_the_routes() {
     let options = GraphOptions { tenants_max: 1, graphs_max: 1, buckets: 1 };
     let graphs = Graphs::new(store::testing::memory(clock.clone()), options);
     let limits = Limits { depth_max: 64, batch_elements_max: 1 };
-    let routes: Vec<_> = front_ends(&Api::new(graphs, clock, limits))
+    let options = AlgorithmOptions { memory_bytes_max: 1 << 20, threads: std::num::NonZeroUsize::MIN };
+    let algorithms = AlgorithmJobs::new(graphs.clone(), clock.clone(), options);
+    let routes: Vec<_> = front_ends(&Api::new(graphs, clock, limits, algorithms))
         .into_iter()
         .flat_map(|front_end| front_end.routes)
         .collect();

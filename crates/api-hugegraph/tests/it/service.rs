@@ -1,10 +1,11 @@
 //! The API over a store in memory, with a clock that moves a second with every request.
 
+use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use api_http::Router;
 use api_http::testing::{self, Got, Sent};
-use api_hugegraph::{Api, Limits, front_ends};
+use api_hugegraph::{AlgorithmJobs, AlgorithmOptions, Api, Limits, front_ends};
 use model_graph::{Clock, GraphOptions, Graphs, Timestamp};
 
 /// 2026-01-01T00:00:00Z.
@@ -16,6 +17,7 @@ const DOCS_SHOWN: usize = 60;
 
 pub(crate) struct Service {
     router: Router,
+    algorithms: AlgorithmJobs,
     clock: Clock,
     now: AtomicI64,
 }
@@ -30,8 +32,10 @@ impl Service {
         let clock = Clock::manual(Timestamp(START));
         let options = GraphOptions { tenants_max: 10, graphs_max: 10, buckets: 1 };
         let graphs = Graphs::new(store::testing::memory(clock.clone()), options);
-        let api = Api::new(graphs, clock.clone(), limits());
-        Self { router: Router::new(front_ends(&api)), clock, now: AtomicI64::new(START) }
+        let options = AlgorithmOptions { memory_bytes_max: 1 << 20, threads: NonZeroUsize::MIN };
+        let algorithms = AlgorithmJobs::new(graphs.clone(), clock.clone(), options);
+        let api = Api::new(graphs, clock.clone(), limits(), algorithms.clone());
+        Self { router: Router::new(front_ends(&api)), algorithms, clock, now: AtomicI64::new(START) }
     }
 
     /// Every route as `METHOD path`.
@@ -43,6 +47,7 @@ impl Service {
     pub(crate) async fn answer(&self, sent: &Sent) -> (Option<String>, Got) {
         self.clock.set(Timestamp(self.now.fetch_add(SECOND, Ordering::Relaxed) + SECOND));
         let (route, mut got) = testing::answer(&self.router, sent).await;
+        self.algorithms.run_waiting().await;
         if sent.target.contains("/docs") || sent.target == "/apis" {
             got.body.truncate(DOCS_SHOWN);
         }

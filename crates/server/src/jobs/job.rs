@@ -5,6 +5,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use api_hugegraph::AlgorithmJobs;
 use futures_util::FutureExt;
 use model_entities::Entities;
 use model_graph::Graphs;
@@ -23,6 +24,7 @@ pub(crate) struct Work {
     pub(crate) entities: Entities,
     pub(crate) repositories: Repositories,
     pub(crate) graphs: Graphs,
+    pub(crate) algorithms: AlgorithmJobs,
     pub(crate) store: Store,
     pub(crate) clock: Clock,
     pub(crate) metrics: Arc<Metrics>,

@@ -1,6 +1,6 @@
 //! What a request of the HugeGraph API may ask for.
 
-use crate::units::Switch;
+use crate::units::{ByteCount, Switch};
 
 use super::table::{Field, Table, at_least_one, settings_table};
 
@@ -15,6 +15,9 @@ settings_table! {
 
         /// The most vertices or edges of one request
         batch_elements_max as "batch_elements_max": usize = "2500", "COUNT";
+
+        /// Memory for the graph that an algorithm is at work on
+        algorithm_memory_bytes_max as "algorithm_memory_bytes_max": ByteCount = "512MiB", "SIZE";
     }
 }
 
