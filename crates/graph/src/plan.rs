@@ -40,6 +40,8 @@ pub enum Walked {
     Label,
     /// Edges, at one of their ends.
     Edges,
+    /// Rows that point at edges of other buckets.
+    Pointers,
     /// Rows of an index.
     Index {
         /// The index.
@@ -167,13 +169,16 @@ pub fn plan_neighbourhood(
         Some(Some(label)) => (wanted_of(label), Some(label.key_label())),
     };
     let vertex_key = vertex.to_key();
-    let stage = |direction: &EdgeDirection| {
-        let range = keys::edges_range(&vertex_key, *direction, key_label);
-        let path = AccessPath::of(Walked::Edges, range);
-        let stage = Stage::new(wanted, query.conditions.clone(), vec![path]);
+    let stage = |(direction, walked)| {
+        let range = keys::edges_range(&vertex_key, direction, key_label);
+        let stage = Stage::new(wanted, query.conditions.clone(), vec![AccessPath::of(walked, range)]);
         Stage { vertex: Some(vertex.clone()), ..stage }
     };
-    directions.iter().map(stage).collect()
+    let walks = directions.iter().flat_map(|direction| match direction {
+        EdgeDirection::Out => vec![(*direction, Walked::Edges)],
+        EdgeDirection::In => vec![(*direction, Walked::Edges), (*direction, Walked::Pointers)],
+    });
+    walks.map(stage).collect()
 }
 
 fn wanted_of(label: &EdgeLabel) -> Wanted {
@@ -336,6 +341,7 @@ pub fn fingerprint(stages: &[Stage]) -> u64 {
                 Walked::Vertices => b"v",
                 Walked::Label => b"L",
                 Walked::Edges => b"e",
+                Walked::Pointers => b"E",
                 Walked::Index { .. } => b"X",
             };
             hasher.update(walked);

@@ -125,6 +125,25 @@ impl Graph {
         Reader::new(&self.store, context)
     }
 
+    /// The graph as it is now, and its schema of the same moment: an index that queries may use is complete, and one that is removed is not
+    /// used. Cost: twice that of [`Graph::state`], and a snapshot.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Contention`]; if the store refuses.
+    pub async fn reader_with_state(&self, now: Timestamp) -> Result<(Arc<GraphState>, Reader), Error> {
+        let mut attempts = BACKOFF.attempts();
+        while attempts.next().await {
+            let state = self.state().await?;
+            let reader = self.reader_by(&state, now)?;
+            // Tasks that fill or empty an index begin and end with a change of the schema.
+            if Arc::ptr_eq(&state, &self.state().await?) {
+                return Ok((state, reader));
+            }
+        }
+        Err(attempts.exhausted(SCHEMA).into())
+    }
+
     /// Writes vertices, each whole; answers with what became of each. Cost: one commit for some thousands; before it a read of each vertex that
     /// is indexed, aggregates or is changed.
     ///

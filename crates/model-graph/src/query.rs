@@ -79,14 +79,17 @@ pub struct Matches<'a> {
 /// How a page was taken.
 struct Taken {
     found: usize,
-    /// The key behind which it was left, if not all of it was looked at.
+    /// The key to go on from, if not all of it was looked at.
     left_at: Option<Bytes>,
     looked_at: usize,
 }
 
 impl Reader {
     /// The elements that a plan finds (`graph::plan`). Cost: nothing before they are asked for.
-    pub fn matches(&self, stages: Vec<Stage>, deadline: Deadline) -> Matches<'_> {
+    pub fn matches(&self, mut stages: Vec<Stage>, deadline: Deadline) -> Matches<'_> {
+        if self.context().buckets == 1 {
+            stages.retain(|stage| stage.paths.iter().all(|path| path.walked != Walked::Pointers));
+        }
         let position = Position::first(self, &stages);
         let (pace, page_rows) = (Pace::new(deadline), 0);
         Matches { reader: self, stages, position, pace, lane: None, slices: 0, page_rows, looked_at: 0 }
@@ -112,13 +115,14 @@ impl Matches<'_> {
             self.choose_path().await?;
             let Some((path, bucket, range)) = self.current() else { break };
             let (rows_max, is_looked_up) = self.rows_of_page(path, max - found);
-            let partition = self.reader.partition_at(bucket);
-            let page = self.reader.snapshot().scan(partition, &range, Direction::Forward, rows_max).await?;
-            let elements = match is_looked_up {
-                true => Some(self.look_up(path, bucket, &page).await?),
-                false => None,
+            let page = self.scan(path, bucket, &range, rows_max).await?;
+            let (pointed, elements) = match path.walked {
+                Walked::Pointers => (Some(self.reader.pointed_edges(&page).await?), None),
+                _ if is_looked_up => (None, Some(self.look_up(path, bucket, &page).await?)),
+                _ => (None, None),
             };
-            let taken = self.take_page(&page, elements.as_deref(), max - found, &mut take).await?;
+            let rows = pointed.as_ref().unwrap_or(&page);
+            let taken = self.take_page(rows, elements.as_deref(), max - found, &mut take).await?;
             found += taken.found;
             self.looked_at += taken.looked_at;
             self.check_bound()?;
@@ -149,10 +153,31 @@ impl Matches<'_> {
         Some((path, position.bucket, position.rest(path)?))
     }
 
+    async fn scan(
+        &self,
+        path: &AccessPath,
+        bucket: u32,
+        range: &Range,
+        rows_max: usize,
+    ) -> Result<Page, Error> {
+        let pointers;
+        let partition = match path.walked {
+            Walked::Pointers => {
+                pointers = keys::pointers_partition(&self.reader.context().graph, bucket);
+                &pointers
+            }
+            Walked::Vertices | Walked::Label | Walked::Edges | Walked::Index { .. } => {
+                self.reader.partition_at(bucket)
+            }
+        };
+        Ok(self.reader.snapshot().scan(partition, range, Direction::Forward, rows_max).await?)
+    }
+
     /// How many rows to read, and whether their elements must be read, too.
     fn rows_of_page(&self, path: &AccessPath, wanted: usize) -> (usize, bool) {
         let (most, is_looked_up) = match path.walked {
             Walked::Vertices | Walked::Edges => (PAGE_ROWS, false),
+            Walked::Pointers => (FOUND_ROWS, false),
             Walked::Label | Walked::Index { .. } => (FOUND_ROWS, true),
         };
         let rows = self.page_rows.max(wanted).clamp(PAGE_ROWS_MIN, most);
@@ -218,7 +243,7 @@ impl Matches<'_> {
             take(matched);
             found += 1;
             if found == max {
-                let left_at = (index + 1 < page.len()).then(|| Bytes::copy_from_slice(row));
+                let left_at = (index + 1 < page.len()).then(|| behind(path, row));
                 return Ok(Taken { found, left_at, looked_at });
             }
         }
@@ -236,13 +261,10 @@ impl Matches<'_> {
     /// Moves behind a page, or behind a row of it.
     fn go_on(&mut self, range: &Range, page: &Page, left_at: Option<Bytes>) {
         self.page_rows = (self.page_rows.max(PAGE_ROWS_MIN) * 2).min(PAGE_ROWS);
-        let rest = match left_at {
-            Some(key) => Some(range.after_key(&key)),
-            None => range.after_page(page),
-        };
+        let start = left_at.or_else(|| range.after_page(page).map(|rest| rest.start));
         let Some(position) = &mut self.position else { return };
-        if let Some(rest) = rest {
-            position.start = Some(rest.start);
+        if start.is_some() {
+            position.start = start;
             return;
         }
         let stage = position.stage;
@@ -263,10 +285,21 @@ impl Matches<'_> {
     }
 }
 
+/// The first key behind a row; of an edge to which a row points behind all rows that point at it.
+fn behind(path: &AccessPath, row: &[u8]) -> Bytes {
+    match path.walked {
+        Walked::Pointers => {
+            let end = Range::prefix(Bytes::copy_from_slice(row)).end;
+            end.expect("a key of an edge begins with a letter")
+        }
+        _ => [row, &[0]].concat().into(),
+    }
+}
+
 /// The row of the element that a row finds.
 fn element_key(path: &AccessPath, row: &[u8]) -> Option<Bytes> {
     match &path.walked {
-        Walked::Vertices | Walked::Edges => Some(Bytes::copy_from_slice(row)),
+        Walked::Vertices | Walked::Edges | Walked::Pointers => Some(Bytes::copy_from_slice(row)),
         Walked::Label => keys::vertex_key_of_label_row(row).map(keys::vertex_of_key),
         Walked::Index { index, .. } => {
             let element = graph::index::element_of_row(row, index.fields.len())?;

@@ -134,21 +134,22 @@ impl Reader {
         token: &[u8],
         deadline: Deadline,
     ) -> Result<Matches<'_>, Error> {
+        let matches = self.matches(stages, deadline);
+        let stages = &matches.stages;
         let mut reader = wire::Reader::new(token);
         let mut read = || {
             let is_known = reader.byte()? == VERSION;
             let of = u64::from_le_bytes(reader.array()?);
-            match is_known && of == fingerprint(&stages) {
+            match is_known && of == fingerprint(stages) {
                 true => Position::read(&mut reader),
                 false => Err(Malformed),
             }
         };
         let refusal = || Error::Invalid("Invalid page: it is not of this query".into());
         let position = read().map_err(|_| refusal())?;
-        if token.len() > PAGE_TOKEN_BYTES_MAX || !position.is_of(self, &stages) {
+        if token.len() > PAGE_TOKEN_BYTES_MAX || !position.is_of(self, stages) {
             return Err(refusal());
         }
-        let matches = self.matches(stages, deadline);
         Ok(Matches { position: Some(position), ..matches })
     }
 }

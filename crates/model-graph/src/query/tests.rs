@@ -17,7 +17,7 @@ use graph::{
     PropertiesRef, Scalar, Value, Vertex, VertexId,
 };
 use proptest::prelude::*;
-use store::{Clock, Commit, Deadline, Store, Tenant, Timestamp, Write, WriteIds};
+use store::{Append, Clock, Commit, Deadline, Store, Tenant, Timestamp, Write, WriteIds};
 
 use super::*;
 use crate::{ReaderContext, VisibleLabels};
@@ -186,9 +186,18 @@ async fn reader(store: &Store, schema: &Schema, elements: &Elements, buckets: u3
         let (bucket, row) = (bucket_of(&it.id.source), keys::edge(&it.id, EdgeDirection::Out));
         let indexed = index_writes(schema, IndexBase::Edge(it.id.sub_label), &row, it.properties.as_ref());
         writes.extend(indexed.into_iter().map(|write| (bucket, write)));
-        writes.push((bucket, Write::PutStamped(row, it.to_stored().into())));
-        let row = keys::edge(&it.id, EdgeDirection::In);
-        writes.push((bucket_of(&it.id.target), Write::Put(row, it.to_stored().into())));
+        if bucket_of(&it.id.target) == bucket {
+            writes.push((bucket, Write::PutStamped(row, it.to_stored().into())));
+            let row = keys::edge(&it.id, EdgeDirection::In);
+            writes.push((bucket, Write::Put(row, it.to_stored().into())));
+            continue;
+        }
+        writes.push((bucket, Write::PutStamped(row, it.to_stored_of_life(Some(7)).into())));
+        // The one of life 3 points at nothing.
+        let rows = [3, 7].map(|life| (keys::pointer(&it.id, life), Bytes::new())).into();
+        let partition = keys::pointers_partition(&Tenant::default(), bucket_of(&it.id.target));
+        let append = Append { partition, rows };
+        while store.append(append.clone(), store.fence(&append.partition)).await.is_err() {}
     }
     let ids = WriteIds::new();
     for bucket in 0..buckets {
@@ -317,15 +326,18 @@ async fn check_all(
         }
         // Conditions on edges of a vertex are compared as they are written.
         let vertex = VertexId::from("v1");
-        let stages = plan_neighbourhood(&schema, &vertex, &[EdgeDirection::Out], &query);
-        let is_near = |it: &&Edge| {
-            let properties = it.properties.as_ref();
-            let matches = graph::condition::matches_all(&query.conditions, properties).unwrap();
-            let is_of_label = query.label.is_none_or(|label| label == it.id.label);
-            it.id.source == vertex && is_of_label && matches && it.expires.is_none_or(|at| at > NOW_MS)
-        };
-        let expected = elements.edges.iter().filter(is_near).map(|it| it.id.to_string()).collect();
-        check(&reader, stages, &expected, max).await;
+        for direction in [EdgeDirection::Out, EdgeDirection::In] {
+            let stages = plan_neighbourhood(&schema, &vertex, &[direction], &query);
+            let is_near = |it: &&Edge| {
+                let end = if direction == EdgeDirection::Out { &it.id.source } else { &it.id.target };
+                let properties = it.properties.as_ref();
+                let matches = graph::condition::matches_all(&query.conditions, properties).unwrap();
+                let is_of_label = query.label.is_none_or(|label| label == it.id.label);
+                *end == vertex && is_of_label && matches && it.expires.is_none_or(|at| at > NOW_MS)
+            };
+            let expected = elements.edges.iter().filter(is_near).map(|it| it.id.to_string()).collect();
+            check(&reader, stages, &expected, max).await;
+        }
     }
 }
 

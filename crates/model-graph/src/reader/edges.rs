@@ -112,7 +112,7 @@ impl<'a> EdgePages<'a> {
 
 impl Reader {
     /// The edges to which rows point, under their keys at the target; those that are gone, or are of another life, are left out.
-    async fn pointed_edges(&self, pointers: &Page) -> Result<Page, Error> {
+    pub(crate) async fn pointed_edges(&self, pointers: &Page) -> Result<Page, Error> {
         let (mut places, mut wanted) = (Vec::new(), Vec::new());
         for (row, _) in pointers.rows() {
             let (key, life) = keys::edge_of_pointer(row).ok_or(graph::Malformed)?;
