@@ -15,7 +15,7 @@ mod tests;
 
 use bytes::Bytes;
 use graph::schema::{PartId, SchemaChange, SchemaKind};
-use store::{Clock, Partition, Timestamp, WriteIds};
+use store::{Clock, ErrorKind, Partition, Timestamp, WriteIds};
 
 use self::walk::Cursor;
 use crate::handle::{Graph, REMOVE_SCHEMA};
@@ -66,17 +66,23 @@ impl Graph {
     ///
     /// # Errors
     ///
-    /// If the store refuses.
+    /// If the store refuses; that of one task, once the others were run.
     pub async fn run_tasks(&self, clock: &Clock) -> Result<TaskRuns, Error> {
         let unfinished = self.tasks().unfinished().await?;
         self.adopt_removed(&unfinished, clock).await?;
-        let mut runs = TaskRuns::default();
+        let (mut runs, mut failed) = (TaskRuns::default(), None);
         for task in unfinished.into_iter().filter(|task| task.work != TaskWork::Other) {
-            let (done, is_finished) = self.run_task(task, clock).await?;
-            runs.done += done;
-            runs.is_left |= !is_finished;
+            match self.run_task(task, clock).await {
+                Ok((done, is_finished)) => {
+                    runs.done += done;
+                    runs.is_left |= !is_finished;
+                }
+                Err(error) if error.is_outage() => return Err(error),
+                // The others do not wait for it.
+                Err(error) => failed = failed.or(Some(error)),
+            }
         }
-        Ok(runs)
+        failed.map_or(Ok(runs), Err)
     }
 
     /// Makes a task for what was removed and has none: somebody deleted it.
@@ -126,7 +132,10 @@ impl Graph {
             TaskWork::Remove(parts) => run.remove(parts, Cursor::read(&task.cursor)).await?,
             TaskWork::Build(indexes) => {
                 let is_cancelled = task.status == TaskStatus::Cancelling;
-                run.build(indexes, Cursor::read(&task.cursor), is_cancelled).await?
+                match run.build(indexes, Cursor::read(&task.cursor), is_cancelled).await {
+                    Err(error) if is_of_an_element(&error) => run.give_up(indexes, &error).await?,
+                    ended => ended?,
+                }
             }
         };
         let done = run.done;
@@ -167,6 +176,15 @@ impl Graph {
             }
         }
         Err(attempts.exhausted("the schema").into())
+    }
+}
+
+/// Whether an index cannot be filled for an element: it is damaged, or has more rows than a commit takes.
+fn is_of_an_element(error: &Error) -> bool {
+    match error {
+        Error::Malformed(_) => true,
+        Error::Store(error) => error.kind() == ErrorKind::TooLarge,
+        _ => false,
     }
 }
 

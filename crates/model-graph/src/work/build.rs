@@ -102,6 +102,11 @@ impl Run<'_> {
         Ok(Entry::Lost)
     }
 
+    /// Ends a build that cannot be: queries do without the indexes.
+    pub(super) async fn give_up(&self, ids: &[IndexLabelId], why: &Error) -> Result<Ended, Error> {
+        self.end_build(ids, SchemaStatus::Invalid, Ended::Failed(why.to_string())).await
+    }
+
     async fn end_build(
         &self,
         ids: &[IndexLabelId],

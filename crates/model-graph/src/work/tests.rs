@@ -289,6 +289,42 @@ async fn a_unique_index_over_equal_elements_fails() {
     assert!(task.result.starts_with("Unique constraint conflict is found"), "{}", task.result);
 }
 
+/// A text of more words than a commit has rows cannot be entered; other tasks of the graph are run nevertheless.
+#[tokio::test]
+async fn an_index_that_an_element_is_too_large_for_is_given_up() {
+    let graph = default_graph(Store::memory(memory_options())).await;
+    make_schema(&graph).await;
+    let text = PropertyKeyDraft::named("text");
+    make(&graph, |schema, creation| schema.create_property_key(&text, creation)).await;
+    let label = LabelDraft { properties: vec!["text".into()], ..LabelDraft::named("book") };
+    let label = VertexLabelDraft { label, ..VertexLabelDraft::named("book") };
+    make(&graph, |schema, creation| schema.create_vertex_label(&label, creation)).await;
+    let words = graph.store().limits().commit_rows + 1;
+    let words: Vec<String> = (0..words).map(|word| format!("{word:x}")).collect();
+    let mut properties = PropertiesBuilder::default();
+    properties.put_one(PropertyKeyId(2), ScalarRef::Text(&words.join(" ")));
+    let id = VertexId::Number(1_000_000);
+    let book = Vertex { id, label: LabelId(3), expires: None, properties: properties.finish() };
+    write(&graph, put(&book).to_vec()).await;
+    fill(&graph, 10).await;
+    let by_words = IndexLabelDraft {
+        base: Some((SchemaKind::VertexLabel, "book".into())),
+        index_kind: Some(IndexKind::Search),
+        fields: vec!["text".into()],
+        ..IndexLabelDraft::named("by_words")
+    };
+    let made = |schema: &Schema, creation: &Creation<'_>| schema.create_index_label(&by_words, creation);
+    let task = graph.change_schema(("1", NOW), made).await.unwrap().task.unwrap();
+    let by_age = index(IndexKind::Range);
+    make(&graph, |schema, creation| schema.create_index_label(&by_age, creation)).await;
+    run_all(&graph).await;
+    let task = graph.tasks().get(task).await.unwrap();
+    assert_eq!(task.status, TaskStatus::Failed);
+    assert!(task.result.contains("COMMIT_ROWS_MAX"), "{}", task.result);
+    let words_status = graph.state().await.unwrap().schema.index_label_named("by_words").unwrap().status;
+    assert_eq!((words_status, status(&graph).await), (SchemaStatus::Invalid, SchemaStatus::Created));
+}
+
 /// Runs tasks until they are finished, whatever else fails meanwhile.
 async fn run_until_finished(graph: &Graph) {
     for _ in 0..10_000 {
