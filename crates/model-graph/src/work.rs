@@ -8,6 +8,7 @@
 
 mod walk;
 mod remove;
+mod clean;
 mod build;
 mod expire;
 #[cfg(test)]

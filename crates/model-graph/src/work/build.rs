@@ -1,4 +1,5 @@
-//! Filling indexes: all elements of their labels are entered.
+//! Filling indexes: all elements of their labels are entered. Of one that is built anew, rows that are wrong go first (`clean.rs`); those that are right
+//! stay all the time, so that several builds of an index may run at once, and who still queries it misses nothing.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -6,18 +7,14 @@ use std::sync::Arc;
 use bytes::Bytes;
 use graph::index::{IndexRow, put_index_rows};
 use graph::schema::{IdStrategy, IndexBase, IndexLabel, Schema, SchemaStatus};
-use graph::{EdgeDirection, EdgeKey, EdgeView, IndexLabelId, PropertiesRef, VertexView, keys};
+use graph::{EdgeDirection, IndexLabelId, keys};
 use store::{Condition, Page, Partition, Range, Row, Write};
 
+use super::clean::properties_of;
 use super::walk::{Cursor, Step};
-use super::{ELEMENTS, Ended, NO_PART, Run, beginning};
+use super::{ELEMENTS, Ended, Run};
 use crate::Error;
 use crate::records::BACKOFF;
-
-/// The old rows of an index that is built anew go.
-const EMPTY: u8 = 0;
-/// Elements are entered.
-const FILL: u8 = 1;
 
 /// What became of some elements.
 enum Entry {
@@ -53,13 +50,8 @@ impl Run<'_> {
         let indexes: Vec<Arc<IndexLabel>> =
             ids.iter().filter_map(|id| schema.index_label(*id)).cloned().collect();
         let Some(base) = indexes.first().map(|index| index.base) else { return Ok(Ended::Done) };
-        if cursor.step == EMPTY {
-            let rebuilt = indexes.iter().filter(|index| index.status != SchemaStatus::Creating);
-            let ranges: Vec<Range> = rebuilt.flat_map(|index| keys::index_ranges(index.id)).collect();
-            if !ranges.is_empty() {
-                self.remove_ranges(&ranges).await?;
-            }
-            cursor = Cursor { step: FILL, ..beginning(NO_PART) };
+        if !self.clean(ids, &schema, &mut cursor).await? {
+            return Ok(Ended::More(cursor));
         }
         let range = range_of(&schema, base);
         loop {
@@ -220,20 +212,6 @@ fn range_of(schema: &Schema, base: IndexBase) -> Range {
             } else {
                 keys::vertices_range()
             }
-        }
-    }
-}
-
-/// The properties of an element of the label; `None` of any other, and of what is damaged.
-fn properties_of<'a>(base: IndexBase, key: &[u8], stored: &'a [u8]) -> Option<PropertiesRef<'a>> {
-    match base {
-        IndexBase::Vertex(label) => {
-            let vertex = VertexView::parse(stored).ok().filter(|vertex| vertex.label == label)?;
-            Some(vertex.properties)
-        }
-        IndexBase::Edge(label) => {
-            EdgeKey::parse(key).filter(|key| key.sub_label == label)?;
-            Some(EdgeView::parse(stored).ok()?.properties)
         }
     }
 }

@@ -241,10 +241,16 @@ async fn an_index_is_filled_and_built_anew() {
     };
     assert_eq!(stored_index_rows(&graph).await, index_rows(&graph, all()).await);
 
-    // A row that is wrong, and one that is missing.
+    // Rows that are wrong (of a vertex that is there, and of one that is not), and one that is missing.
     let rows = stored_index_rows(&graph).await;
-    let wrong = [&rows[0][..], b"x"].concat();
-    write(&graph, vec![Write::Put(wrong.into(), Bytes::new()), Write::Delete(rows[1].clone())]).await;
+    let indexes = graph.state().await.unwrap().schema.vertex_label(PERSON).unwrap().indexes.clone();
+    let mut wrong = Vec::new();
+    for of in [vertex(2, PERSON, 77), vertex(777, PERSON, 7)] {
+        put_index_rows(&indexes, &keys::vertex(&of.id), of.properties.as_ref(), &mut wrong).unwrap();
+    }
+    let wrong = wrong.into_iter().map(|row| Write::Put(row.key, row.value));
+    write(&graph, wrong.chain([Write::Delete(rows[1].clone())]).collect()).await;
+    assert_eq!(stored_index_rows(&graph).await.len(), rows.len() + 1);
     let task = graph.rebuild_indexes(SchemaKind::VertexLabel, "person", NOW).await.unwrap();
     assert_eq!(status(&graph).await, SchemaStatus::Rebuilding);
     run_all(&graph).await;
@@ -279,6 +285,13 @@ async fn a_unique_index_over_equal_elements_fails() {
     make(&graph, |schema, creation| schema.create_index_label(&draft, creation)).await;
     run_all(&graph).await;
     assert_eq!((status(&graph).await, stored_index_rows(&graph).await.len()), (SchemaStatus::Created, 2));
+
+    // A claim of a vertex that changed without it.
+    write(&graph, put(&vertex(2, PERSON, 9)).to_vec()).await;
+    graph.rebuild_indexes(SchemaKind::IndexLabel, "by_age", NOW).await.unwrap();
+    run_all(&graph).await;
+    let now = index_rows(&graph, [vertex(1, PERSON, 7), vertex(2, PERSON, 9)].into_iter()).await;
+    assert_eq!(stored_index_rows(&graph).await, now);
 
     write(&graph, put(&vertex(4, PERSON, 7)).to_vec()).await;
     let task = graph.rebuild_indexes(SchemaKind::IndexLabel, "by_age", NOW).await.unwrap();
@@ -443,6 +456,69 @@ async fn edges_of_any_label_go_with_the_vertices_of_a_removed_one() {
     assert_eq!(count(&graph, keys::vertices_range()).await, 2);
     for direction in [EdgeDirection::Out, EdgeDirection::In] {
         assert_eq!(count(&graph, keys::all_edges_range(direction)).await, 1);
+    }
+}
+
+/// Puts, changes and removes persons, as many clients do.
+async fn change_persons(graph: &Graph, seed: i64) {
+    for step in 0..40 {
+        let number = (step * 7 + seed) % 10;
+        let age = i32::try_from(step % 4).unwrap();
+        if (step + seed) % 5 == 0 {
+            graph.remove_vertices(&[VertexId::Number(number)], NOW).await.unwrap();
+        } else {
+            let person = vertex(number, if step % 9 == 0 { THING } else { PERSON }, age);
+            graph.write_vertices(vec![VertexOperation::Put(person)], NOW).await.unwrap();
+        }
+        tokio::task::yield_now().await;
+    }
+}
+
+/// Makes an index, and builds it anew, twice at once.
+async fn build_twice(graph: &Graph) {
+    let draft = index(IndexKind::Range);
+    make(graph, |schema, creation| schema.create_index_label(&draft, creation)).await;
+    for _ in 0..2 {
+        tokio::task::yield_now().await;
+        graph.rebuild_indexes(SchemaKind::IndexLabel, "by_age", NOW).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn an_index_that_is_built_while_others_write_has_what_they_wrote() {
+    for seed in seeds(16) {
+        let store = Store::hostile(HostileOptions::new(memory_options(), seed));
+        let seed = seed.cast_signed();
+        let (first, second) = (default_graph(store.clone()).await, default_graph(store.beside()).await);
+        make_schema(&first).await;
+        change_persons(&first, seed).await;
+        tokio::join!(
+            change_persons(&first, seed),
+            change_persons(&second, seed + 3),
+            async {
+                build_twice(&second).await;
+                run_until_finished(&second).await;
+            },
+            async {
+                first.run_tasks(&clock()).await.ok();
+            },
+        );
+        run_until_finished(&first).await;
+        assert_eq!(status(&first).await, SchemaStatus::Created);
+        let partition = keys::partition(first.part(), 0);
+        let page = store.scan(&partition, &keys::vertices_range(), Direction::Forward, 1_000).await.unwrap();
+        let stored = page.rows().map(|(key, stored)| {
+            let id = VertexId::of_key(keys::vertex_key_of_row(key).unwrap()).unwrap();
+            Vertex::of_stored(id, stored).unwrap()
+        });
+        let expected = index_rows(&first, stored).await;
+        let found = stored_index_rows(&first).await;
+        for row in &expected {
+            assert!(found.contains(row), "seed {seed}: {}", row.escape_ascii());
+        }
+        first.rebuild_indexes(SchemaKind::IndexLabel, "by_age", NOW).await.unwrap();
+        run_until_finished(&first).await;
+        assert_eq!(stored_index_rows(&first).await, expected, "seed {seed}");
     }
 }
 

@@ -22,7 +22,7 @@ pub(super) struct Cursor {
     /// Of which part.
     pub(super) part: PartId,
     /// In which step of it.
-    pub(super) step: u8,
+    pub(super) step: u32,
     /// In which bucket.
     pub(super) bucket: u32,
     /// Behind which row; empty: at the first.
@@ -31,8 +31,9 @@ pub(super) struct Cursor {
 
 impl Cursor {
     pub(super) fn to_bytes(&self) -> Bytes {
-        let mut out = vec![self.part.kind.code(), self.step];
+        let mut out = vec![self.part.kind.code()];
         put_varint(&mut out, self.part.number.into());
+        put_varint(&mut out, self.step.into());
         put_varint(&mut out, self.bucket.into());
         put_bytes(&mut out, &self.after);
         out.into()
@@ -43,8 +44,8 @@ impl Cursor {
         let read = || {
             let mut reader = Reader::new(bytes);
             let kind = SchemaKind::from_code(reader.byte()?).ok_or(Malformed)?;
-            let step = reader.byte()?;
             let part = PartId { kind, number: reader.varint_u32()? };
+            let step = reader.varint_u32()?;
             let bucket = reader.varint_u32()?;
             Ok::<_, Malformed>(Self { part, step, bucket, after: Bytes::copy_from_slice(reader.bytes()?) })
         };
