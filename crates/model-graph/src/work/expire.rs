@@ -3,7 +3,8 @@
 use bytes::Bytes;
 use graph::{EdgeId, EdgeKey, EdgeView, VertexId, VertexView, keys};
 use store::retry::unless_lost;
-use store::{Commit, Condition, Direction, Page, Partition, Row, Timestamp, Write, WriteIds};
+use store::rows::Pages;
+use store::{Commit, Condition, Page, Partition, Row, Timestamp, Write, WriteIds};
 
 use crate::Error;
 use crate::handle::Graph;
@@ -33,12 +34,11 @@ impl Graph {
         let (mut removed, write_ids) = (0, WriteIds::new());
         for bucket in 0..self.buckets() {
             let partition = keys::partition(self.part(), bucket);
-            let mut range = Some(keys::expiries_range(now.0.div_euclid(1_000)));
-            while let Some(rest) = range {
-                if removed >= elements_max {
-                    return Ok(removed);
-                }
-                let page = self.store().scan(&partition, &rest, Direction::Forward, PAGE_ROWS).await?;
+            let range = keys::expiries_range(now.0.div_euclid(1_000));
+            let mut pages = Pages::new(self.store(), &partition, range, PAGE_ROWS);
+            while removed < elements_max
+                && let Some(page) = pages.next().await?
+            {
                 let Expired { vertices, edges, stale } = self.expired_of(&partition, &page).await?;
                 removed += vertices.len() + edges.len();
                 if !edges.is_empty() {
@@ -48,7 +48,6 @@ impl Graph {
                 let (writes, conditions) =
                     stale.into_iter().map(|(key, so)| (Write::Delete(key), so)).unzip();
                 self.remove_stale(&partition, (writes, conditions), &write_ids).await?;
-                range = rest.after_page(&page);
             }
         }
         Ok(removed)

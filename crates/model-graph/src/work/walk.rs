@@ -3,8 +3,9 @@
 use bytes::Bytes;
 use graph::schema::{PartId, SchemaKind};
 use store::retry::unless_lost;
+use store::rows::Pages;
 use store::wire::{Malformed, Reader, put_bytes, put_varint};
-use store::{Commit, Condition, Direction, Page, Partition, Range, Write};
+use store::{Commit, Condition, Page, Partition, Range, Write};
 
 use super::{NO_PART, Run, beginning};
 use crate::Error;
@@ -84,8 +85,8 @@ impl Run<'_> {
             }
             self.pages_left -= 1;
             let rest = if cursor.after.is_empty() { range.clone() } else { range.after_key(&cursor.after) };
-            let page = store.scan(partition, &rest, Direction::Forward, page_rows).await?;
-            if !page.is_empty() {
+            let page = Pages::new(store, partition, rest, page_rows).next().await?;
+            if let Some(page) = page.filter(|page| !page.is_empty()) {
                 return Ok(Step::Page(partition.clone(), page));
             }
             cursor.bucket += 1;
