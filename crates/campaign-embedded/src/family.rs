@@ -156,7 +156,7 @@ impl Stand<'_> {
             ran.floor = self.floor(row)?;
         }
         ran.resident = process::resident_bytes(own);
-        let how = ["in process, on one thread, through the API of the model, as published; memory is that of this process, the generated \
+        let how = ["in process, one thread asking, through the API of the model, as published; memory is that of this process, the generated \
                     edges included"
             .to_owned()];
         let mut report = figures::report((row, hardware), self.course, &self.network, &ran.outcomes, &how);

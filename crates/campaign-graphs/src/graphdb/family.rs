@@ -161,7 +161,7 @@ impl Family for GraphDb {
     }
 
     fn tables(&self, _course: &Course, rows: &[RowReport]) -> Vec<Table> {
-        goals::table(figures::GOALS, rows).into_iter().collect()
+        goals::table(figures::SERVER_GOALS, rows).into_iter().collect()
     }
 }
 

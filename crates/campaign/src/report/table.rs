@@ -99,7 +99,7 @@ fn series_columns(row: &RowReport, notes: &[&str]) -> Vec<(&'static str, String)
 
 /// The columns of rows that are jobs of other things than points.
 fn job_columns(row: &RowReport, notes: &[&str]) -> Vec<(&'static str, String)> {
-    let published = row.published.as_ref();
+    let (published, runs) = (row.published.as_ref(), row.runs.max(1) as f64);
     vec![
         ("row", row.id.clone()),
         ("job", row.scenario.as_deref().unwrap_or("").to_owned()),
@@ -109,7 +109,7 @@ fn job_columns(row: &RowReport, notes: &[&str]) -> Vec<(&'static str, String)> {
         ("rate", format!("{} {}", ours(row), row.unit)),
         ("ours / published, of the rate", optional(row.throughput_to_published)),
         ("ours / floor", optional(row.floor_ratio)),
-        ("CPU us/op", optional(row.cpu_us_per_op)),
+        ("CPU, s", optional(row.cpu_us_per_op.map(|each| each * row.iterations as f64 / runs / 1e6))),
         ("peak RSS MB in the row", optional(row.row_rss_peak_mb)),
         ("errors", row.errors.to_string()),
         ("wrong / checked", format!("{} / {}", row.answers_wrong, row.answers_checked)),
