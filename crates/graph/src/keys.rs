@@ -23,7 +23,7 @@
 use std::borrow::Cow;
 
 use bytes::Bytes;
-use store::key::{Reader, put_i64, put_text, put_u32, put_u64};
+use store::key::{Reader, put_escaped, put_i64, put_text, put_u32, put_u64};
 use store::{Model, Partition, Range, Space, SpaceKind, Tenant, bucket_of};
 
 use crate::id::{split_key, text_prefix_key};
@@ -179,6 +179,34 @@ pub fn edges_range(vertex_key: &[u8], direction: EdgeDirection, label: Option<La
     key.extend_from_slice(vertex_key);
     if let Some(label) = label {
         put_u32(&mut key, label.0);
+    }
+    Range::prefix(key)
+}
+
+/// What is asked of the sort values of edges.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum SortValues {
+    /// They are this text.
+    Whole(String),
+    /// They begin with this text.
+    Begin(String),
+}
+
+/// The edges of a vertex in one direction, of a label and sub label, with such sort values. The id is a part of a key.
+pub fn sorted_edges_range(
+    vertex_key: &[u8],
+    direction: EdgeDirection,
+    (label, sub_label): (LabelId, LabelId),
+    sort_values: &SortValues,
+) -> Range {
+    let mut key = Vec::with_capacity(vertex_key.len() + 32);
+    key.push(direction.row());
+    key.extend_from_slice(vertex_key);
+    put_u32(&mut key, label.0);
+    put_u32(&mut key, sub_label.0);
+    match sort_values {
+        SortValues::Whole(text) => put_text(&mut key, text),
+        SortValues::Begin(text) => put_escaped(&mut key, text.as_bytes()),
     }
     Range::prefix(key)
 }

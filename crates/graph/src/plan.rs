@@ -14,10 +14,12 @@ use store::Range;
 use xxhash_rust::xxh3::Xxh3;
 
 pub use self::error::PlanError;
+use crate::admit::name_of;
 use crate::condition::{Condition, Test};
 use crate::id::{join_names, primary_key_id};
+use crate::keys::SortValues;
 use crate::schema::{EdgeLabel, EdgeLabelKind, IdStrategy, IndexLabel, Label, Schema, VertexLabel};
-use crate::{EdgeDirection, LabelId, VertexId, keys};
+use crate::{EdgeDirection, LabelId, PropertyKeyId, Scalar, VertexId, keys};
 
 /// The most elements of labels without an index that a query over all labels looks at.
 pub const UNINDEXED_ELEMENTS_MAX: usize = 100_000;
@@ -140,7 +142,11 @@ pub fn plan_edges(schema: &Schema, query: &Query) -> Result<Vec<Stage>, PlanErro
             let path = AccessPath::of(Walked::Edges, keys::all_edges_range(EdgeDirection::Out));
             Ok(vec![Stage::new(Wanted::AnyEdge, Vec::new(), vec![path])])
         }
-        None => served_of_all(schema, schema.edge_labels().map(|label| Part::Edge(schema, label)), query),
+        None => {
+            // Edges of a parent are those of its sub labels.
+            let labels = schema.edge_labels().filter(|label| label.kind != EdgeLabelKind::Parent);
+            served_of_all(schema, labels.map(|label| Part::Edge(schema, label)), query)
+        }
         Some(id) => {
             let Some(label) = schema.edge_label(id) else { return Ok(Vec::new()) };
             match (label.kind, conditions) {
@@ -169,8 +175,14 @@ pub fn plan_neighbourhood(
         Some(Some(label)) => (wanted_of(label), Some(label.key_label())),
     };
     let vertex_key = vertex.to_key();
+    let sorted = label.flatten().and_then(|label| by_sort_keys(label, &query.conditions));
     let stage = |(direction, walked)| {
-        let range = keys::edges_range(&vertex_key, direction, key_label);
+        let range = match (&sorted, key_label) {
+            (Some((sub_label, sort_values)), Some(label)) => {
+                keys::sorted_edges_range(&vertex_key, direction, (label, *sub_label), sort_values)
+            }
+            _ => keys::edges_range(&vertex_key, direction, key_label),
+        };
         let stage = Stage::new(wanted, query.conditions.clone(), vec![AccessPath::of(walked, range)]);
         Stage { vertex: Some(vertex.clone()), ..stage }
     };
@@ -179,6 +191,34 @@ pub fn plan_neighbourhood(
         EdgeDirection::In => vec![(*direction, Walked::Edges), (*direction, Walked::Pointers)],
     });
     walks.map(stage).collect()
+}
+
+/// The label of edges, and what their sort values begin with, where conditions say so: of all sort keys or of some of the first.
+fn by_sort_keys(label: &EdgeLabel, conditions: &[Condition]) -> Option<(LabelId, SortValues)> {
+    if label.kind == EdgeLabelKind::Parent {
+        return None;
+    }
+    let names: Vec<_> = label.sort_keys.iter().map_while(|key| name_asked(conditions, *key)).collect();
+    let is_whole = names.len() == label.sort_keys.len();
+    let names = names.iter().map(String::as_str);
+    match (names.len(), is_whole) {
+        (0, _) => None,
+        (_, true) => Some((label.id, SortValues::Whole(join_names(names)))),
+        // Joined with an empty one, they end with a separator.
+        (_, false) => Some((label.id, SortValues::Begin(join_names(names.chain([""]))))),
+    }
+}
+
+/// The value that a property must have, as ids and sort values spell it.
+fn name_asked(conditions: &[Condition], key: PropertyKeyId) -> Option<String> {
+    // Zero is equal to minus zero, which is spelled otherwise.
+    let is_zero = |value: &Scalar| {
+        matches!(value, Scalar::Float(_) | Scalar::Double(_)) && value.as_ref().to_f64() == Some(0.0)
+    };
+    conditions.iter().find_map(|condition| match &condition.test {
+        Test::Equal(value) if condition.key == key && !is_zero(value) => Some(name_of(value.as_ref())),
+        _ => None,
+    })
 }
 
 fn wanted_of(label: &EdgeLabel) -> Wanted {
@@ -298,13 +338,8 @@ fn by_primary_keys(label: &VertexLabel, conditions: &[Condition]) -> Option<Acce
     if label.id_strategy != IdStrategy::PrimaryKey {
         return None;
     }
-    let value_of = |key| {
-        conditions.iter().find_map(|condition| match &condition.test {
-            Test::Equal(value) if condition.key == key => Some(crate::admit::name_of(value.as_ref())),
-            _ => None,
-        })
-    };
-    let names: Vec<_> = label.primary_keys.iter().map(|key| value_of(*key)).collect::<Option<_>>()?;
+    let names = label.primary_keys.iter().map(|key| name_asked(conditions, *key));
+    let names: Vec<_> = names.collect::<Option<_>>()?;
     let id = primary_key_id(label.id.0, &join_names(names.iter().map(String::as_str)));
     let start = keys::vertex(&VertexId::Text(id.into()));
     let end = Some([&start[..], &[0]].concat().into());

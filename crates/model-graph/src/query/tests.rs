@@ -1,15 +1,16 @@
 //! Random schemas, elements and queries, on every access path: what is found is what a look at all elements finds.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 use std::sync::Arc;
 
+use graph::admit::Admission;
 use graph::analyse::Words;
 use graph::condition::{Condition, Test};
 use graph::index::put_index_rows;
 use graph::plan::{PlanError, Query, Stage, plan_edges, plan_neighbourhood, plan_vertices};
 use graph::schema::{
-    Creation, EdgeLabelDraft, IdStrategy, IndexBase, IndexKind, IndexLabelDraft, LabelDraft,
+    Creation, EdgeLabelDraft, Frequency, IdStrategy, IndexBase, IndexKind, IndexLabelDraft, LabelDraft,
     PropertyKeyDraft, Schema, SchemaKind, SchemaStatus, VertexLabelDraft,
 };
 use graph::{
@@ -42,25 +43,36 @@ fn schema(indexes: &[DraftedIndex]) -> Schema {
         let draft = PropertyKeyDraft { data_type, cardinality, ..PropertyKeyDraft::named(name) };
         schema = schema.create_property_key(&draft, &CREATION).unwrap().change.unwrap().schema;
     }
-    let names = || KEYS.iter().map(|(name, ..)| (*name).into()).collect::<Vec<Box<str>>>();
-    let label = |name| LabelDraft { properties: names(), nullable_keys: names(), ..LabelDraft::named(name) };
-    for (name, id_strategy) in [
-        ("one", IdStrategy::CustomizeString),
-        ("two", IdStrategy::CustomizeNumber),
-        ("bare", IdStrategy::Automatic),
+    let names = |keys: &[(&str, DataType, Cardinality)]| {
+        keys.iter().map(|(name, ..)| (*name).into()).collect::<Vec<Box<str>>>()
+    };
+    // The first properties make up ids and sort values.
+    let label = |name, needed: usize| {
+        let (properties, nullable_keys) = (names(&KEYS), names(&KEYS[needed..]));
+        LabelDraft { properties, nullable_keys, ..LabelDraft::named(name) }
+    };
+    for (name, id_strategy, needed) in [
+        ("one", IdStrategy::CustomizeString, 0),
+        ("two", IdStrategy::CustomizeNumber, 0),
+        ("bare", IdStrategy::Automatic, 0),
+        ("named", IdStrategy::PrimaryKey, 2),
     ] {
-        let draft = VertexLabelDraft { label: label(name), id_strategy, ..VertexLabelDraft::named(name) };
+        let primary_keys = names(&KEYS[..needed]);
+        let draft = VertexLabelDraft { label: label(name, needed), id_strategy, primary_keys };
         schema = schema.create_vertex_label(&draft, &CREATION).unwrap().change.unwrap().schema;
     }
-    for name in ["knows", "likes"] {
+    for (name, needed) in [("knows", 0), ("likes", 0), ("rated", 2)] {
         let links = vec![("one".into(), "two".into())];
-        let draft = EdgeLabelDraft { label: label(name), links, ..EdgeLabelDraft::named(name) };
+        let sort_keys = names(&KEYS[..needed]);
+        let frequency = (needed > 0).then_some(Frequency::Multiple);
+        let label = label(name, needed);
+        let draft = EdgeLabelDraft { label, links, frequency, sort_keys, ..EdgeLabelDraft::named(name) };
         schema = schema.create_edge_label(&draft, &CREATION).unwrap().change.unwrap().schema;
     }
     for (number, (is_edge, kind, fields)) in indexes.iter().enumerate() {
         let base = match is_edge {
-            true => (SchemaKind::EdgeLabel, ["knows", "likes"][number % 2]),
-            false => (SchemaKind::VertexLabel, ["one", "two"][number % 2]),
+            true => (SchemaKind::EdgeLabel, ["knows", "likes", "rated"][number % 3]),
+            false => (SchemaKind::VertexLabel, ["one", "two", "named"][number % 3]),
         };
         let draft = IndexLabelDraft {
             base: Some((base.0, base.1.into())),
@@ -86,16 +98,16 @@ fn any_index() -> impl Strategy<Value = DraftedIndex> {
 
 fn any_scalar(field: usize) -> BoxedStrategy<Scalar> {
     match KEYS[field].1 {
-        DataType::Int => (-2..3_i32).prop_map(Scalar::Int).boxed(),
-        DataType::Date => (-2..3_i64).prop_map(Scalar::Date).boxed(),
+        DataType::Int => (0..2_i32).prop_map(Scalar::Int).boxed(),
+        DataType::Date => (-1..2_i64).prop_map(Scalar::Date).boxed(),
         DataType::Double => (-2..3_i8).prop_map(|it| Scalar::Double(f64::from(it) / 2.0)).boxed(),
-        _ => "[ab]( [ab]){0,2}".prop_map(|text| Scalar::Text(text.into())).boxed(),
+        _ => "[ab]( [ab])?".prop_map(|text| Scalar::Text(text.into())).boxed(),
     }
 }
 
 /// Property values by field, of an element that has them or not.
 fn any_properties() -> impl Strategy<Value = Properties> {
-    let one = |field: usize| proptest::option::of(any_scalar(field).prop_map(Value::One));
+    let one = |field: usize| proptest::option::weighted(0.8, any_scalar(field).prop_map(Value::One));
     let tags = proptest::option::of(proptest::collection::vec(any_scalar(4), 0..3).prop_map(Value::Many));
     (one(0), one(1), one(2), one(3), tags).prop_map(|(text, int, date, double, tags)| {
         let mut builder = PropertiesBuilder::default();
@@ -111,7 +123,7 @@ fn any_properties() -> impl Strategy<Value = Properties> {
 fn any_condition() -> impl Strategy<Value = Condition> {
     (0..KEYS.len()).prop_flat_map(|field| {
         let (a, b) = (any_scalar(field), any_scalar(field));
-        let tests = (0..8, a, b).prop_map(|(kind, a, b)| match (kind, a) {
+        let tests = (0..12, a, b).prop_map(|(kind, a, b)| match (kind, a) {
             (0, a) => Test::NotEqual(a),
             (1, a) => Test::Within(vec![a, b]),
             (2, a) => Test::HasAll(vec![a, b]),
@@ -126,6 +138,16 @@ fn any_condition() -> impl Strategy<Value = Condition> {
     })
 }
 
+fn any_conditions() -> impl Strategy<Value = Vec<Condition>> {
+    let equal = |field: u32, value| Condition { key: graph::PropertyKeyId(field), test: Test::Equal(value) };
+    let of_key = (any_scalar(0), any_scalar(1), any_condition(), 1..4_usize).prop_map(
+        move |(text, int, third, count)| {
+            [equal(1, text), equal(2, int), third].into_iter().take(count).collect()
+        },
+    );
+    prop_oneof![2 => proptest::collection::vec(any_condition(), 0..3), 1 => of_key]
+}
+
 /// All elements: what is in the store, and what a look at all of them needs.
 #[derive(Clone, Debug)]
 struct Elements {
@@ -136,8 +158,8 @@ struct Elements {
 fn any_elements() -> impl Strategy<Value = Elements> {
     let expires = || proptest::sample::select(vec![None, None, Some(NOW_MS + 1), Some(NOW_MS)]);
     let vertex =
-        (0..4_u32, 0..12_i64, expires(), any_properties()).prop_map(|(label, id, expires, properties)| {
-            // Label 4 is not in the schema.
+        (0..5_u32, 0..12_i64, expires(), any_properties()).prop_map(|(label, id, expires, properties)| {
+            // Label 5 is not in the schema.
             let id = if label == 0 {
                 VertexId::Text(format!("v{id}").into())
             } else {
@@ -145,7 +167,7 @@ fn any_elements() -> impl Strategy<Value = Elements> {
             };
             Vertex { id, label: LabelId(label + 1), expires, properties }
         });
-    let edge = (1..3_u32, 0..4_i64, 0..4_i64, expires(), any_properties()).prop_map(
+    let edge = (1..4_u32, 0..4_i64, 0..4_i64, expires(), any_properties()).prop_map(
         |(label, source, target, expires, properties)| {
             let label = LabelId(label);
             let (source, target) =
@@ -156,13 +178,30 @@ fn any_elements() -> impl Strategy<Value = Elements> {
     );
     let vertices = proptest::collection::btree_map(any::<u8>(), vertex, 0..25);
     let edges = proptest::collection::btree_map(any::<u8>(), edge, 0..25);
-    (vertices, edges).prop_map(|(vertices, edges)| {
-        let (mut of_ids, mut of_edges) =
-            (std::collections::BTreeMap::new(), std::collections::BTreeMap::new());
-        vertices.into_values().for_each(|it| drop(of_ids.insert(it.id.clone(), it)));
-        edges.into_values().for_each(|it| drop(of_edges.insert(it.id.clone(), it)));
-        Elements { vertices: of_ids.into_values().collect(), edges: of_edges.into_values().collect() }
+    (vertices, edges).prop_map(|(vertices, edges)| Elements {
+        vertices: vertices.into_values().collect(),
+        edges: edges.into_values().collect(),
     })
+}
+
+/// Those that a schema admits, with the ids that it gives them; each id once.
+fn admitted(schema: &Schema, elements: &Elements) -> Elements {
+    let admission = Admission { schema, now_ms: NOW_MS, takes_ids: true };
+    let vertex = |it: &Vertex| {
+        let label = schema.vertex_label(it.label).filter(|label| !label.primary_keys.is_empty());
+        let id = label.map(|label| admission.vertex_id(label, None, it.properties.as_ref(), || 0));
+        Some(Vertex { id: id.transpose().ok()?.unwrap_or_else(|| it.id.clone()), ..it.clone() })
+    };
+    let edge = |it: &Edge| {
+        let (label, id) = (schema.edge_label(it.id.label)?, it.id.clone());
+        let id = admission.edge_id(label, id.source, id.target, it.properties.as_ref()).ok()?;
+        Some(Edge { id, ..it.clone() })
+    };
+    let vertices: BTreeMap<_, _> =
+        elements.vertices.iter().filter_map(vertex).map(|it| (it.id.clone(), it)).collect();
+    let edges: BTreeMap<_, _> =
+        elements.edges.iter().filter_map(edge).map(|it| (it.id.clone(), it)).collect();
+    Elements { vertices: vertices.into_values().collect(), edges: edges.into_values().collect() }
 }
 
 fn index_writes(schema: &Schema, base: IndexBase, row: &Bytes, properties: PropertiesRef<'_>) -> Vec<Write> {
@@ -177,7 +216,9 @@ async fn reader(store: &Store, schema: &Schema, elements: &Elements, buckets: u3
     let bucket_of = |id: &VertexId| keys::bucket_of_vertex(&id.to_key(), buckets);
     for it in &elements.vertices {
         let (bucket, row) = (bucket_of(&it.id), keys::vertex(&it.id));
-        writes.push((bucket, Write::Put(keys::label(it.label, &it.id), Bytes::new())));
+        if it.label != LabelId(4) {
+            writes.push((bucket, Write::Put(keys::label(it.label, &it.id), Bytes::new())));
+        }
         let indexed = index_writes(schema, IndexBase::Vertex(it.label), &row, it.properties.as_ref());
         writes.extend(indexed.into_iter().map(|write| (bucket, write)));
         writes.push((bucket, Write::PutStamped(row, it.to_stored().into())));
@@ -297,6 +338,7 @@ async fn check_all(
     (buckets, max): (u32, usize),
 ) {
     let schema = schema(indexes);
+    let elements = &admitted(&schema, elements);
     let reader = reader(store, &schema, elements, buckets).await;
     for (label, conditions) in queries {
         let query = Query { label: (*label > 0).then_some(LabelId(*label)), conditions: conditions.clone() };
@@ -317,7 +359,7 @@ async fn check_all(
             let expected = elements.vertices.iter().filter(is_vertex).map(|it| it.id.to_string()).collect();
             check(&reader, stages, &expected, max).await;
         }
-        if *label > 2 {
+        if *label > 3 {
             continue;
         }
         if let Some(stages) = planned(plan_edges(&schema, &query)) {
@@ -355,7 +397,7 @@ proptest! {
     fn every_plan_finds_what_is_there(
         indexes in proptest::collection::vec(any_index(), 2..9),
         elements in any_elements(),
-        queries in proptest::collection::vec((0..4_u32, proptest::collection::vec(any_condition(), 0..3)), 4..10),
+        queries in proptest::collection::vec((0..5_u32, any_conditions()), 4..10),
         buckets in proptest::sample::select(vec![1_u32, 4]),
         max in 1..4_usize,
         hostile in proptest::option::of(any::<u64>()),
