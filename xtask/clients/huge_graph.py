@@ -1,4 +1,4 @@
-"""pyhugegraph, the client of HugeGraph's project (package hugegraph-python), against a running server: `pyhugegraph.py URL`.
+"""pyhugegraph, the client of HugeGraph's project (package hugegraph-python), against a running server: `huge_graph.py URL`.
 
 It does what its users do with a graph: a schema, vertices and edges one by one and in batches, lists by label and property in pages,
 traversers, variables, tasks, and removals; by the paths of graph spaces, and by the older ones.
@@ -142,8 +142,10 @@ def removals(client):
     check("keys left", schema.getPropertyKeys() or [], [])
 
 
-for space in (None, "DEFAULT"):
-    CLIENT = PyHugeClient(sys.argv[1], "hugegraph", user="admin", pwd="pa", graphspace=space)
+for old in (False, True):
+    CLIENT = PyHugeClient(sys.argv[1], "hugegraph", user="admin", pwd="pa")
+    if old:
+        CLIENT.cfg.gs_supported = False  # As with a server that knows no graph spaces.
     for part in (schema, elements, batches, variables, removals):
         part(CLIENT)
-        print(f"ok: pyhugegraph, {part.__name__}" + (f", graph space {space}" if space else ""))
+        print(f"ok: pyhugegraph, {part.__name__}" + (", by the older paths" if old else ""))
