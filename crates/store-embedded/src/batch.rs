@@ -13,8 +13,8 @@ use std::time::Duration;
 use bytes::Bytes;
 use rocksdb::WriteBatch;
 
-use self::touched::{Becomes, Touched};
-use super::cache::hash_of;
+use self::touched::{Becomes, Stamped, Touched};
+use super::cache::{RowRef, hash_of};
 use super::failure::{engine_failed, family};
 use super::format::{
     FEED, FEED_FIRST, META, Stored, damaged, hidden_key, lease_key, model_key, parse_sequence, reader_key,
@@ -37,6 +37,8 @@ use store_contract::{
 
 /// A batch ends at the request that reaches this many bytes.
 pub(crate) const BATCH_BYTES_MAX: usize = 4 * 1024 * 1024;
+/// So many hashes are looked through one by one.
+const FEW_NAMED: usize = 8;
 const BATCH_BYTES_FIRST: usize = 64 * 1024;
 
 pub(crate) struct Batch {
@@ -54,6 +56,8 @@ pub(crate) struct Batch {
     hidden: Vec<u8>,
     hidden_last: u64,
     touched: Touched,
+    /// Hashes of the places that the commit in hand has asked for.
+    named: Vec<u64>,
     leases: Leases,
     /// Those taken with this batch.
     taken: Vec<Lease>,
@@ -84,6 +88,7 @@ impl Batch {
             hidden: Vec::new(),
             hidden_last: 0,
             touched: Touched::default(),
+            named: Vec::new(),
             leases: Leases::default(),
             taken: Vec::new(),
             spaces: Box::new([false; 256]),
@@ -117,11 +122,15 @@ impl Batch {
     /// Checks a commit's conditions and takes in what goes ahead of it, its rows and its change.
     pub(crate) fn commit(&mut self, appends: &[Append], commit: &Commit) -> Result<Stamp, Error> {
         self.shared.check_takes(commit)?;
+        self.named.clear();
         for condition in &commit.conditions {
             if !self.holds(&commit.partition, condition)? {
                 self.shared.counters.conflicts.fetch_add(1, Ordering::Relaxed);
                 return Err(condition.refusal());
             }
+        }
+        if self.named.len() > FEW_NAMED {
+            self.named.sort_unstable();
         }
         let shared = Arc::clone(&self.shared);
         let engine = shared.engine()?;
@@ -214,8 +223,10 @@ impl Batch {
             // Of the commit that follows, so that nobody takes it for older than what it goes ahead of.
             write_stamped(&mut self.scratch, self.sequence + 1, write_id, value);
             self.rows.put(&place, &self.scratch);
-            let stamp = self.shared.incarnation.stamp(self.sequence + 1);
-            self.remember(key, &place, Becomes::Stamped(Row { stamp, write_id, value: value.clone() }));
+            let sequence = self.sequence + 1;
+            let value = self.rows.tail(value.len());
+            let row = Stamped { sequence, write_id, value, is_named: true };
+            self.remember(key, &place, Becomes::Stamped(row));
         }
     }
 
@@ -359,7 +370,14 @@ impl Batch {
         for (row, place) in self.touched.drain() {
             match row.becomes {
                 _ if self.rows.is_removed_since(place, row.moment) => cache.publish(row.hash, place, None),
-                Becomes::Stamped(stamped) => cache.publish(row.hash, place, Some(&stamped)),
+                Becomes::Stamped(Stamped { sequence, write_id, value, is_named }) => {
+                    let stamp = self.shared.incarnation.stamp(sequence);
+                    let stamped = RowRef { stamp, write_id, value: self.rows.bytes_of(value) };
+                    match is_named {
+                        true => cache.publish(row.hash, place, Some(stamped)),
+                        false => cache.renew(row.hash, place, stamped),
+                    }
+                }
                 Becomes::Absent => cache.publish(row.hash, place, None),
                 Becomes::Plain => cache.forget(row.hash, place),
             }
@@ -401,7 +419,7 @@ impl Batch {
         *self.models = [false; 256];
     }
 
-    fn holds(&self, partition: &Partition, condition: &Condition) -> Result<bool, Error> {
+    fn holds(&mut self, partition: &Partition, condition: &Condition) -> Result<bool, Error> {
         Ok(match condition {
             Condition::Absent(key) => self.known(partition, key)? == Known::Absent,
             Condition::Present(key) => self.known(partition, key)? != Known::Absent,
@@ -414,16 +432,17 @@ impl Batch {
         })
     }
 
-    fn known(&self, partition: &Partition, key: &[u8]) -> Result<Known, Error> {
+    fn known(&mut self, partition: &Partition, key: &[u8]) -> Result<Known, Error> {
         let place = place(partition, key);
         let hash = hash_of(&place);
+        self.named.push(hash);
         let row = self.touched.get(hash, &place);
         if self.rows.is_removed_since(&place, row.map_or(0, |row| row.moment)) {
             return Ok(Known::Absent);
         }
         if let Some(row) = row {
             return Ok(match &row.becomes {
-                Becomes::Stamped(row) => Known::Present(number_of_stamp(row.stamp)),
+                Becomes::Stamped(row) => Known::Present(row.sequence),
                 Becomes::Plain => Known::Present(0),
                 Becomes::Absent => Known::Absent,
             });
@@ -453,9 +472,10 @@ impl Batch {
                 let place = place(partition, key);
                 write_stamped(&mut self.scratch, self.sequence, write_id, value);
                 self.rows.put(&place, &self.scratch);
-                let stamp = self.shared.incarnation.stamp(self.sequence);
-                let row = Row { stamp, write_id, value: value.clone() };
-                self.touched.set(&place, Becomes::Stamped(row), self.rows.moment());
+                let hash = hash_of(&place);
+                let (value, is_named) = (self.rows.tail(value.len()), self.is_named(hash));
+                let row = Stamped { sequence: self.sequence, write_id, value, is_named };
+                self.touched.set(hash, &place, Becomes::Stamped(row), self.rows.moment());
             }
             Write::Delete(key) => {
                 let place = place(partition, key);
@@ -469,6 +489,14 @@ impl Batch {
         }
     }
 
+    /// Whether the commit has asked for the row of this hash.
+    fn is_named(&self, hash: u64) -> bool {
+        match self.named.len() {
+            0..=FEW_NAMED => self.named.contains(&hash),
+            _ => self.named.binary_search(&hash).is_ok(),
+        }
+    }
+
     fn put_plain(&mut self, partition: &Partition, key: &[u8], value: &[u8]) {
         let place = place(partition, key);
         write_plain(&mut self.scratch, value);
@@ -479,7 +507,7 @@ impl Batch {
     /// Remembers what becomes of a row, unless it is found by scans only.
     fn remember(&mut self, key: &[u8], place: &[u8], becomes: Becomes) {
         if !is_scanned(key) {
-            self.touched.set(place, becomes, self.rows.moment());
+            self.touched.set(hash_of(place), place, becomes, self.rows.moment());
         }
     }
 

@@ -1,5 +1,5 @@
 //! The cache of hot rows in front of the engine: sharded, bounded by bytes, coherent with the
-//! committer. It holds stamped rows, and keys that were found absent.
+//! committer. It holds stamped rows, and keys that were found absent: those that were read, or that a condition has named.
 //!
 //! Invariant: no reader who saw a commit in the engine finds an older row here. The committer puts the rows of a batch *in
 //! flight* before the engine shows any of them, and publishes them afterwards. Between the two an entry counts only while
@@ -20,7 +20,7 @@ use parking_lot::{Mutex, MutexGuard, RwLock};
 use super::ranges::Ranges;
 use store_contract::incarnation::{Incarnation, incarnation_of_stamp, number_of_stamp};
 use store_contract::place::PlaceBytes;
-use store_contract::{Row, WriteId};
+use store_contract::{Row, Stamp, WriteId};
 
 /// A power of two.
 const SHARDS: usize = 64;
@@ -116,6 +116,20 @@ enum Standing {
     Absent,
 }
 
+/// A row that is about to be copied into the cache.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RowRef<'a> {
+    pub(crate) stamp: Stamp,
+    pub(crate) write_id: WriteId,
+    pub(crate) value: &'a [u8],
+}
+
+impl<'a> From<&'a Row> for RowRef<'a> {
+    fn from(row: &'a Row) -> Self {
+        Self { stamp: row.stamp, write_id: row.write_id, value: &row.value }
+    }
+}
+
 /// The hash by which the cache knows a place.
 pub(crate) fn hash_of(place: &[u8]) -> u64 {
     xxhash_rust::xxh3::xxh3_64(place)
@@ -177,7 +191,7 @@ impl Cache {
         // Even if there was nothing since: a range may have been in flight by then.
         let is_removed = self.removed.read().newest(place) > ticket.moment;
         if !is_removed && shard.find(hash, place).is_none() {
-            shard.put(hash, place, row, moment);
+            shard.put(hash, place, row.map(RowRef::from), moment);
         }
     }
 
@@ -209,7 +223,7 @@ impl Cache {
 
     /// Publishes what a durable batch made of a row. Values are copied: a commit's value may be a
     /// slice of a whole request, which the cache must not keep alive.
-    pub(crate) fn publish(&self, hash: u64, place: &[u8], row: Option<&Row>) {
+    pub(crate) fn publish(&self, hash: u64, place: &[u8], row: Option<RowRef<'_>>) {
         let Some(mut shard) = self.lock(hash) else { return };
         shard.land(hash);
         let moment = self.moment.load(Ordering::Acquire);
@@ -217,6 +231,16 @@ impl Cache {
             (Some(index), row) => shard.replace(index, place, row, moment),
             (None, Some(row)) => shard.put(hash, place, Some(row), moment),
             (None, None) => {}
+        }
+    }
+
+    /// Publishes a row that nobody may have read: it is cached only if what was there before is.
+    pub(crate) fn renew(&self, hash: u64, place: &[u8], row: RowRef<'_>) {
+        let Some(mut shard) = self.lock(hash) else { return };
+        shard.land(hash);
+        if let Some(index) = shard.find(hash, place) {
+            let moment = self.moment.load(Ordering::Acquire);
+            shard.replace(index, place, Some(row), moment);
         }
     }
 
@@ -355,7 +379,7 @@ impl Shard {
         }
     }
 
-    fn put(&mut self, hash: u64, place: &[u8], row: Option<&Row>, checked: u64) {
+    fn put(&mut self, hash: u64, place: &[u8], row: Option<RowRef<'_>>, checked: u64) {
         let bytes = entry_bytes(place, row);
         if bytes > self.bytes_max / SHARE_OF_SHARD_MAX {
             return;
@@ -373,7 +397,7 @@ impl Shard {
         self.table.insert_unique(hash, index, hash_at);
     }
 
-    fn replace(&mut self, index: usize, place: &[u8], row: Option<&Row>, checked: u64) {
+    fn replace(&mut self, index: usize, place: &[u8], row: Option<RowRef<'_>>, checked: u64) {
         let Some(slot) = self.slots.get_mut(index) else { return };
         let before = slot.entry_bytes();
         let after = entry_bytes(place, row);
@@ -418,14 +442,14 @@ impl Shard {
 const HEAD_BYTES: usize = 32;
 
 impl Slot {
-    fn new(hash: u64, place: &[u8], row: Option<&Row>) -> Self {
+    fn new(hash: u64, place: &[u8], row: Option<RowRef<'_>>) -> Self {
         let mut held = Vec::with_capacity(place.len() + row.map_or(0, |row| HEAD_BYTES + row.value.len()));
         held.extend_from_slice(place);
         if let Some(row) = row {
             held.extend_from_slice(&incarnation_of_stamp(row.stamp).0.to_le_bytes());
             held.extend_from_slice(&number_of_stamp(row.stamp).to_le_bytes());
             held.extend_from_slice(&row.write_id.0.to_le_bytes());
-            held.extend_from_slice(&row.value);
+            held.extend_from_slice(row.value);
         }
         let place_bytes = u32::try_from(place.len()).unwrap_or(u32::MAX);
         let present = row.is_some();
@@ -456,7 +480,7 @@ impl Slot {
     }
 }
 
-fn entry_bytes(place: &[u8], row: Option<&Row>) -> usize {
+fn entry_bytes(place: &[u8], row: Option<RowRef<'_>>) -> usize {
     ENTRY_BYTES + place.len() + row.map_or(0, |row| row.value.len())
 }
 

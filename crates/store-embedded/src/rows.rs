@@ -10,6 +10,13 @@ use rocksdb::WriteBatch;
 use super::ranges::Ranges;
 use store_contract::place::PlaceBytes;
 
+/// The last bytes of a row: its value, apart from what it is stored behind.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Tail {
+    end: usize,
+    bytes: usize,
+}
+
 #[derive(Default)]
 pub(crate) struct Rows {
     bytes: Vec<u8>,
@@ -19,13 +26,30 @@ pub(crate) struct Rows {
     removed: Ranges,
 }
 
+/// So many bytes of a key or place are compared without a look at the row.
+const PREFIX_BYTES: usize = 16;
+
 struct Entry {
+    prefix: u128,
     start: usize,
     place_end: usize,
     end: usize,
     /// How many ranges were removed before.
     moment: u64,
     is_put: bool,
+}
+
+/// The first bytes of a key or place, which are in the order of all: those with the same may differ behind.
+#[inline]
+pub(crate) fn prefix_of(key: &[u8]) -> u128 {
+    match key.first_chunk() {
+        Some(prefix) => u128::from_be_bytes(*prefix),
+        None => {
+            let mut prefix = [0; PREFIX_BYTES];
+            prefix.iter_mut().zip(key).for_each(|(to, from)| *to = *from);
+            u128::from_be_bytes(prefix)
+        }
+    }
 }
 
 impl Rows {
@@ -77,6 +101,16 @@ impl Rows {
         self.bytes.len()
     }
 
+    /// Where the last so many bytes of the row lie that was put last.
+    pub(crate) fn tail(&self, bytes: usize) -> Tail {
+        Tail { end: self.bytes.len(), bytes }
+    }
+
+    /// These bytes.
+    pub(crate) fn bytes_of(&self, tail: Tail) -> &[u8] {
+        self.bytes.get(tail.end - tail.bytes..tail.end).expect("the bytes of a row that was put")
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.entries.is_empty() && self.ranges.is_empty()
     }
@@ -86,7 +120,10 @@ impl Rows {
         let bytes = &self.bytes;
         let place = |entry: &Entry| bytes.get(entry.start..entry.place_end).expect("the bytes of an entry");
         // By their bytes' places among equals: it comes to a stable sort, without the memory that one takes.
-        self.entries.sort_unstable_by(|a, b| place(a).cmp(place(b)).then(a.start.cmp(&b.start)));
+        self.entries.sort_unstable_by(|a, b| {
+            let by_place = a.prefix.cmp(&b.prefix).then_with(|| place(a).cmp(place(b)));
+            by_place.then(a.start.cmp(&b.start))
+        });
         for (start, end) in &self.ranges {
             batch.delete_range(start, end);
         }
@@ -117,7 +154,15 @@ impl Rows {
         self.bytes.extend_from_slice(place);
         let place_end = self.bytes.len();
         self.bytes.extend_from_slice(value);
-        self.entries.push(Entry { start, place_end, end: self.bytes.len(), moment: self.moment(), is_put });
+        let prefix = prefix_of(place);
+        self.entries.push(Entry {
+            prefix,
+            start,
+            place_end,
+            end: self.bytes.len(),
+            moment: self.moment(),
+            is_put,
+        });
     }
 }
 

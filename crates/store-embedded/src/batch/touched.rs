@@ -1,9 +1,9 @@
 //! What a batch makes of the rows that are asked for one by one.
 
 use hashbrown::HashTable;
-use store_contract::Row;
+use store_contract::WriteId;
 
-use crate::cache::hash_of;
+use crate::rows::Tail;
 
 /// Rows that the batch writes, by their places.
 #[derive(Default)]
@@ -22,11 +22,22 @@ pub(super) struct TouchedRow {
     pub(super) becomes: Becomes,
 }
 
-#[derive(Clone)]
+#[derive(Clone, Copy)]
 pub(super) enum Becomes {
-    Stamped(Row),
+    Stamped(Stamped),
     Plain,
     Absent,
+}
+
+/// A stamped row, whose value lies among the rows of the batch.
+#[derive(Clone, Copy)]
+pub(super) struct Stamped {
+    pub(super) sequence: u64,
+    pub(super) write_id: WriteId,
+    pub(super) value: Tail,
+    /// Whether its commit has asked for it: then it is likely to be read again. A row that is put blindly, as those of a large
+    /// batch are, is cached once somebody reads it.
+    pub(super) is_named: bool,
 }
 
 impl Touched {
@@ -66,8 +77,7 @@ impl Touched {
     }
 
     /// Notes what becomes of a row.
-    pub(super) fn set(&mut self, place: &[u8], becomes: Becomes, moment: u64) {
-        let hash = hash_of(place);
+    pub(super) fn set(&mut self, hash: u64, place: &[u8], becomes: Becomes, moment: u64) {
         if let Some(row) = self.find(hash, place).and_then(|index| self.rows.get_mut(index)) {
             (row.becomes, row.moment) = (becomes, moment);
             return;

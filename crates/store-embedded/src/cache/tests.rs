@@ -30,7 +30,7 @@ fn miss(cache: &Cache, place: &[u8]) -> Ticket {
 }
 
 fn publish(cache: &Cache, place: &[u8], row: Option<&Row>) {
-    cache.publish(hash_of(place), place, row);
+    cache.publish(hash_of(place), place, row.map(Into::into));
 }
 
 fn range(start: &[u8], end: &[u8]) -> Vec<(PlaceBytes, PlaceBytes)> {
@@ -229,4 +229,26 @@ fn bytes_are_bounded_and_hot_rows_stay() {
     assert!(bytes <= bytes_max && bytes > bytes_max / 2, "{bytes}");
     publish(&cache, b"hot", Some(&row(8, 60_000)));
     assert_eq!(known(&cache, b"hot"), None, "too large for its place");
+}
+
+#[test]
+fn a_row_that_nobody_has_read_is_not_cached() {
+    let cache = Cache::new(1 << 20);
+    let renew = |place: &[u8], sequence| {
+        cache.announce(1, &[], std::iter::once(hash_of(place)));
+        cache.renew(hash_of(place), place, (&row(sequence, 9)).into());
+    };
+    renew(b"a", 1);
+    let ticket = miss(&cache, b"a");
+    cache.insert(ticket, b"a", Some(&row(1, 9)));
+    renew(b"a", 2);
+    assert_eq!(known(&cache, b"a"), Some(Some(2)));
+    let ticket = miss(&cache, b"b");
+    renew(b"b", 3);
+    cache.insert(ticket, b"b", None);
+    assert_eq!(known(&cache, b"b"), None, "what was read before is not known");
+    let ticket = miss(&cache, b"b");
+    cache.insert(ticket, b"b", None);
+    renew(b"b", 4);
+    assert_eq!(known(&cache, b"b"), Some(Some(4)), "that it was absent was known");
 }

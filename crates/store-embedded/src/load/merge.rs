@@ -9,7 +9,7 @@ use std::sync::Arc;
 use store_contract::{Error, LoadRow};
 
 use super::runs::{Reader, Run, SpillFile};
-use super::sorted::prefix_of;
+use crate::rows::prefix_of;
 
 /// All runs of a load, the oldest first.
 #[derive(Debug)]

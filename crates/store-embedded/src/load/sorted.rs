@@ -2,8 +2,7 @@
 
 use store_contract::{LoadRow, LoadRows};
 
-/// So many bytes of a key are compared without a look at the row.
-const PREFIX_BYTES: usize = 16;
+use crate::rows::prefix_of;
 
 /// Rows in the order of their keys.
 #[derive(Debug, Default)]
@@ -23,19 +22,6 @@ struct Entry {
 /// Bytes of memory that rows take until they are sorted, and then.
 pub(super) fn memory_bytes(rows: &LoadRows) -> usize {
     rows.memory_bytes().saturating_add(rows.len().saturating_mul(size_of::<Entry>()))
-}
-
-/// The first bytes of a key, which are in the order of the keys; keys with the same may differ behind.
-#[inline]
-pub(super) fn prefix_of(key: &[u8]) -> u128 {
-    match key.first_chunk() {
-        Some(prefix) => u128::from_be_bytes(*prefix),
-        None => {
-            let mut prefix = [0; PREFIX_BYTES];
-            prefix.iter_mut().zip(key).for_each(|(to, from)| *to = *from);
-            u128::from_be_bytes(prefix)
-        }
-    }
 }
 
 impl Sorted {

@@ -71,7 +71,9 @@ async fn rows_around_removed_ranges_are_cached_as_they_are() {
     let store = open(folder.path()).unwrap();
     let put = |names: &[&str], value: &str| names.iter().map(|name| stamped(name, value)).collect::<Vec<_>>();
     let names = ["r1", "r2", "r3", "s1"];
-    store.commit(testing::commit(1, vec![], put(&names, "1"))).await.unwrap();
+    // Rows that conditions name are cached when they are written.
+    let absent = names.map(|name| Condition::Absent(key(name)));
+    store.commit(testing::commit(1, absent.into(), put(&names, "1"))).await.unwrap();
     let mut writes = put(&["r1"], "2");
     writes.extend([gone("r"), stamped("r3", "2"), Write::Put(key("r4"), key("2"))]);
     later_wins(&mut writes);
