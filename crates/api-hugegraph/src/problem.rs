@@ -153,6 +153,9 @@ impl From<Error> for Problem {
             Error::NotNullable(name) => {
                 Self::illegal_argument(format!("Can't remove non-null property '{name}'"))
             }
+            Error::LabelRemoved => {
+                Self::illegal_argument("Undefined label: that of the vertex or edge was removed meanwhile")
+            }
             Error::NotUnique => Self::illegal_argument(
                 "Unique constraint conflict is found: another element has the same values",
             ),

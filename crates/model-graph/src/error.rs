@@ -38,6 +38,9 @@ pub enum Error {
         /// The one that it has.
         stored: LabelId,
     },
+    /// The label of an element was removed since the element was read from a request: nobody would see it.
+    #[error("the label of the element was removed meanwhile")]
+    LabelRemoved,
     /// A property that may not be null is eliminated.
     #[error("property {0} may not be null")]
     NotNullable(Box<str>),

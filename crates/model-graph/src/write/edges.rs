@@ -113,6 +113,7 @@ impl Operation for EdgeOperation {
         let mut planned = Planned::default();
         planned.conditions.extend(known.condition(key));
         for operation in operations {
+            check_label(work, operation)?;
             check_ends(work, operation, &mut planned)?;
         }
         if let ([Self::Put(edge, _)], Known::Unread) = (operations, known) {
@@ -164,6 +165,12 @@ fn label_of_id(id: &VertexId, moment: &Moment) -> Option<LabelId> {
     let number = text.split_once(':')?.0.parse().ok()?;
     let label = moment.schema.vertex_label(LabelId(number))?;
     (label.id_strategy == IdStrategy::PrimaryKey && label.ttl_ms == 0).then_some(label.id)
+}
+
+/// Refuses to put an edge of a label that was removed.
+fn check_label(work: &Work<'_, EdgeOperation>, operation: &EdgeOperation) -> Result<(), Error> {
+    let is_there = |id: &EdgeId| work.moment.schema.edge_label(id.sub_label).is_some();
+    if operation.put_ends().is_none_or(|(id, _)| is_there(id)) { Ok(()) } else { Err(Error::LabelRemoved) }
 }
 
 /// Refuses an edge whose ends are not there, or of other labels than it demands.

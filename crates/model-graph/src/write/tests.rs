@@ -234,6 +234,34 @@ async fn a_unique_value_is_that_of_one_element_and_free_when_it_goes() {
     }
 }
 
+/// A request was read by a schema whose label is gone when it is written: nobody would see the element, or remove it.
+#[tokio::test(start_paused = true)]
+async fn elements_of_a_removed_label_are_refused() {
+    for (store, _) in stores(1) {
+        let node = Node::new(store, 1);
+        let things = ["a", "b"].map(|id| VertexOperation::Put(vertex(id, THING, properties(None, None))));
+        node.vertices(things.to_vec()).await.unwrap();
+        let gone = LabelId(9);
+        for vertex in [vertex("c", gone, properties(None, None)), vertex("a", gone, properties(None, None))] {
+            for operation in [
+                VertexOperation::Put(vertex.clone()),
+                VertexOperation::Create(vertex.clone()),
+                VertexOperation::Merge(vertex.clone(), Strategies::default()),
+            ] {
+                assert!(matches!(node.vertices(vec![operation]).await, Err(Error::LabelRemoved)));
+            }
+        }
+        let edge = edge("a", gone, "b", properties(None, None));
+        for operation in
+            [EdgeOperation::Put(edge.clone(), None), EdgeOperation::Merge(edge, None, Strategies::default())]
+        {
+            let refused = node.edges(vec![operation], CheckVertices::No).await;
+            assert!(matches!(refused, Err(Error::LabelRemoved)));
+        }
+        assert_eq!((node.rows(b'v').await.len(), node.rows(b'e').await.len()), (2, 0));
+    }
+}
+
 /// The job that looks for removals that a crash left waits for nobody: writers would wait behind it.
 #[tokio::test(start_paused = true)]
 async fn writers_do_not_wait_for_a_long_removal() {

@@ -124,6 +124,9 @@ fn plan_rows(
     planned: &mut Planned<Vertex>,
 ) -> Result<(), Error> {
     let schema = &work.moment.schema;
+    if schema.vertex_label(vertex.label).is_none() {
+        return Err(Error::LabelRemoved);
+    }
     if work.looks_for_marks && stored.is_none() {
         planned.conditions.push(Condition::Absent(keys::removal(&vertex.id)));
     }
