@@ -7,20 +7,10 @@ use smallvec::{SmallVec, smallvec};
 use store::retry::unless_lost;
 use store::{Commit, CommitWithAppends, Condition};
 
-use super::operation::{CheckVertices, Known, Operation, Planned, Work, Written};
+use super::operation::{CheckVertices, Group, Known, Operation, Planned, Work, Written};
 use super::uniques::check_uniques;
 use super::{BACKOFF, ELEMENTS, Moment, Moments, Writer};
 use crate::Error;
-
-/// All operations on one element, in their order.
-pub(super) struct Group {
-    /// The bucket of the row that has the say.
-    pub(super) bucket: u32,
-    /// Its key.
-    key: Bytes,
-    /// Which operations.
-    members: SmallVec<[usize; 1]>,
-}
 
 /// A commit, and the groups in it with what becomes of their operations.
 struct Packed<T> {

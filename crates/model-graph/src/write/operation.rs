@@ -8,6 +8,7 @@ use graph::schema::{AggregateType, IdStrategy, Label, Schema, VertexLabel};
 use graph::update::UpdateStrategy;
 use graph::{Edge, EdgeId, LabelId, Properties, PropertyKeyId, Vertex, VertexId};
 use hashbrown::HashMap;
+use smallvec::SmallVec;
 use store::{Append, Condition, Removal, Stamp, Write};
 
 use super::{Moment, Writer};
@@ -110,6 +111,16 @@ impl Known {
             Self::Present(stamp, _) => Some(Condition::Version(key.clone(), *stamp)),
         }
     }
+}
+
+/// All operations on one element, in their order.
+pub(super) struct Group {
+    /// The bucket of the row that has the say.
+    pub(super) bucket: u32,
+    /// Its key.
+    pub(super) key: Bytes,
+    /// Which operations.
+    pub(super) members: SmallVec<[usize; 1]>,
 }
 
 /// What a commit holds of one element.

@@ -6,8 +6,7 @@ use bytes::Bytes;
 use store::{Condition, Write};
 
 use super::Writer;
-use super::commits::Group;
-use super::operation::Planned;
+use super::operation::{Group, Planned};
 use crate::Error;
 
 impl Writer {
