@@ -128,7 +128,8 @@ fn hugegraph_limits(settings: &Settings) -> api_hugegraph::Limits {
 fn algorithm_options(settings: &Settings, threads: usize) -> AlgorithmOptions {
     AlgorithmOptions {
         memory_bytes_max: settings.hugegraph.algorithm_memory_bytes_max.as_usize(),
-        threads: NonZeroUsize::new(settings.load.threads(threads)).unwrap_or(NonZeroUsize::MIN),
+        // An algorithm works for minutes: it leaves the other half to requests.
+        threads: NonZeroUsize::new(settings.load.threads(threads) / 2).unwrap_or(NonZeroUsize::MIN),
     }
 }
 

@@ -106,7 +106,7 @@ fn lists(out: &Adjacency, direction: Direction, degree: Option<u32>) -> Result<A
     let lists = match direction {
         Direction::Out => out.clone(),
         Direction::In => out.reversed(),
-        Direction::Both => Undirected::of(out)?.lists().clone(),
+        Direction::Both => Undirected::of(out)?.into_lists(),
     };
     Ok(degree.map(|degree| lists.truncated(degree)).unwrap_or(lists))
 }

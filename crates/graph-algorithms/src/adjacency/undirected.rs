@@ -31,6 +31,12 @@ impl Undirected {
         &self.0
     }
 
+    /// The lists of neighbours alone.
+    #[must_use]
+    pub fn into_lists(self) -> Adjacency {
+        self.0
+    }
+
     /// The graph without loops and without doubles; weights are dropped. Cost: sorts each list.
     #[must_use]
     pub fn into_simple(self) -> Simple {

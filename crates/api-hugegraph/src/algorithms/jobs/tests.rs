@@ -169,6 +169,27 @@ async fn a_task_that_was_cancelled_does_not_begin() {
     assert!(fixture.graph.state().await.unwrap().schema.property_key_named("c_label").is_none());
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_task_at_work_notes_how_far_it_is_and_hears_that_it_shall_end() {
+    let Fixture { graph, jobs, .. } = fixture().await;
+    let id = jobs.create(graph.clone(), "lpa", &json!({})).await.unwrap();
+    let tasks = graph.tasks();
+    let begin = |task: &mut Task| {
+        task.status = TaskStatus::Running;
+        Ok(())
+    };
+    tasks.change(id, Timestamp(1), begin).await.unwrap();
+    let watch = Watch::default();
+    watch.go_on(7);
+    for is_cancelled in [false, true] {
+        let watched = tokio::time::timeout(2 * WATCH, jobs.watch(&graph, id, &watch)).await;
+        assert!(watched.is_err(), "it watches until it is dropped");
+        assert_eq!(tasks.get(id).await.unwrap().progress, 7);
+        assert_eq!(watch.go_on(7), !is_cancelled);
+        assert!(tasks.cancel(id, Timestamp(2)).await.unwrap());
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn an_algorithm_that_shall_end_ends() {
     let fixture = fixture().await;
