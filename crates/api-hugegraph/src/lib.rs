@@ -41,7 +41,9 @@ use http::Method;
 
 use graph::schema::SchemaKind;
 use problem::refuse;
-use routes::{docs, edges, graphs, jobs, languages, profile, refused, schema, tasks, variables, vertices};
+use routes::{
+    docs, edges, graphs, jobs, languages, profile, refused, scans, schema, tasks, variables, vertices,
+};
 use table::{Paths, Table, of_graph, of_space};
 
 /// The description of the API, for people and for programs.
@@ -75,6 +77,7 @@ pub fn front_ends(api: &Api) -> Vec<FrontEnd> {
     graph_routes(&mut table);
     schema_routes(&mut table);
     element_routes(&mut table);
+    scan_routes(&mut table);
     task_routes(&mut table);
     language_routes(&mut table);
     refused_routes(&mut table);
@@ -147,6 +150,7 @@ fn part_routes(table: &mut Table<'_>, kind: SchemaKind, [all, one]: [Paths; 2]) 
 
 /// Vertices and edges.
 fn element_routes(table: &mut Table<'_>) {
+    table.both(Method::GET, of_graph!("/graph/vertices"), &vertices::LIST, vertices::list);
     table.both(Method::POST, of_graph!("/graph/vertices"), &vertices::CREATE, vertices::create);
     table.both(
         Method::POST,
@@ -169,6 +173,7 @@ fn element_routes(table: &mut Table<'_>) {
     table.both(Method::GET, of_graph!("/graph/vertices/{id}"), &vertices::GET, vertices::get);
     table.both(Method::PUT, of_graph!("/graph/vertices/{id}"), &vertices::UPDATE, vertices::update);
     table.both(Method::DELETE, of_graph!("/graph/vertices/{id}"), &vertices::REMOVE, vertices::remove);
+    table.both(Method::GET, of_graph!("/graph/edges"), &edges::LIST, edges::list);
     table.both(Method::POST, of_graph!("/graph/edges"), &edges::CREATE, edges::create);
     table.both(Method::POST, of_graph!("/graph/edges/batch"), &edges::CREATE_MANY, edges::create_many);
     table.both(Method::PUT, of_graph!("/graph/edges/batch"), &edges::UPDATE_MANY, edges::update_many);
@@ -176,6 +181,21 @@ fn element_routes(table: &mut Table<'_>) {
     table.both(Method::GET, of_graph!("/graph/edges/{id}"), &edges::GET, edges::get);
     table.both(Method::PUT, of_graph!("/graph/edges/{id}"), &edges::UPDATE, edges::update);
     table.both(Method::DELETE, of_graph!("/graph/edges/{id}"), &edges::REMOVE, edges::remove);
+}
+
+/// All elements, shard by shard, and those of some ids.
+fn scan_routes(table: &mut Table<'_>) {
+    table.both(Method::GET, of_graph!("/traversers/vertices"), &scans::VERTICES, scans::vertices);
+    table.both(Method::GET, of_graph!("/traversers/vertices/shards"), &scans::VERTEX_SHARDS, scans::shards);
+    table.both(
+        Method::GET,
+        of_graph!("/traversers/vertices/scan"),
+        &scans::SCAN_VERTICES,
+        scans::scan_vertices,
+    );
+    table.both(Method::GET, of_graph!("/traversers/edges"), &scans::EDGES, scans::edges);
+    table.both(Method::GET, of_graph!("/traversers/edges/shards"), &scans::EDGE_SHARDS, scans::shards);
+    table.both(Method::GET, of_graph!("/traversers/edges/scan"), &scans::SCAN_EDGES, scans::scan_edges);
 }
 
 /// Tasks, and variables.

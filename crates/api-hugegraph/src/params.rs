@@ -53,6 +53,51 @@ pub(crate) const PAGE: Parameter = Parameter::new(
     "Where to go on, as the answer before says; empty at first. Then the answer says where to go on.",
 );
 
+/// `properties`
+pub(crate) const PROPERTIES: Parameter = Parameter::new(
+    "properties",
+    ParameterValue::Like(&["{\"age\":29}", "{\"age\":\"P.gt(18)\"}"]),
+    "Values that properties have, as a JSON object; a text that begins with P. is a predicate.",
+);
+
+/// `keep_start_p`
+pub(crate) const KEEP_START_P: Parameter =
+    Parameter::new("keep_start_p", ParameterValue::Flag, "Texts that begin with P. are no predicates.");
+
+/// `offset`
+pub(crate) const OFFSET: Parameter =
+    Parameter::new("offset", ParameterValue::Number(0), "So many elements are passed over. Default: 0.");
+
+/// `vertex_id`
+pub(crate) const VERTEX_ID: Parameter =
+    Parameter::new("vertex_id", ParameterValue::Like(&["\"1:marko\""]), "Only edges of this vertex.");
+
+/// `direction` of a list
+pub(crate) const DIRECTION: Parameter = Parameter::new(
+    "direction",
+    ParameterValue::Word(&["IN", "OUT", "BOTH"]),
+    "Which edges of the vertex. Default: BOTH.",
+)
+.keyed("direction.edges");
+
+/// `ids` of elements
+pub(crate) const IDS: Parameter =
+    Parameter::new("ids", ParameterValue::Text, "Ids, as addresses have them.").repeatable();
+
+/// `split_size`
+pub(crate) const SPLIT_SIZE: Parameter =
+    Parameter::new("split_size", ParameterValue::Number(0), "How large shards may be: there is one.");
+
+/// `start`
+pub(crate) const START: Parameter = Parameter::new("start", ParameterValue::Text, "Where the shard begins.");
+
+/// `end`
+pub(crate) const END: Parameter = Parameter::new("end", ParameterValue::Text, "Where the shard ends.");
+
+/// `page_limit`
+pub(crate) const PAGE_LIMIT: Parameter =
+    Parameter::new("page_limit", ParameterValue::Number(1), "The most elements of a page. Default: 100000.");
+
 /// `check_vertex`
 pub(crate) const CHECK_VERTEX: Parameter = Parameter::new(
     "check_vertex",

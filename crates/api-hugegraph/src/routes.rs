@@ -1,6 +1,7 @@
 //! Handlers, one file per resource: read, call, answer.
 
 mod elements;
+mod lists;
 pub(crate) mod docs;
 pub(crate) mod edges;
 pub(crate) mod graphs;
@@ -8,6 +9,7 @@ pub(crate) mod jobs;
 pub(crate) mod languages;
 pub(crate) mod profile;
 pub(crate) mod refused;
+pub(crate) mod scans;
 pub(crate) mod schema;
 pub(crate) mod tasks;
 pub(crate) mod variables;

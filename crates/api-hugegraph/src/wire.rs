@@ -7,6 +7,7 @@ mod values;
 mod ids;
 mod elements;
 mod render;
+pub(crate) mod conditions;
 mod drafts;
 mod schema;
 mod groovy;
@@ -16,6 +17,6 @@ pub(crate) use drafts::{EdgeLabelGiven, IndexLabelGiven, PropertyKeyGiven, Verte
 pub(crate) use elements::{ElementReader, GivenEdge, GivenVertex, VertexLabels};
 pub(crate) use groovy::script;
 pub(crate) use ids::{put_vertex_id, vertex_id_of_list, vertex_id_of_url};
-pub(crate) use render::Page;
+pub(crate) use render::{Page, put_edge_ref};
 pub(crate) use render::{put_edge, put_vertex};
 pub(crate) use schema::put_part;

@@ -25,7 +25,7 @@ pub use reader::{
     EdgePage, EdgePages, EdgeRef, Reader, ReaderContext, StoredEdge, StoredVertex, VisibleLabels,
 };
 pub use state::GraphState;
-pub use store::{Clock, ErrorKind as StoreErrorKind, TenantName, Timestamp};
+pub use store::{Clock, Deadline, ErrorKind as StoreErrorKind, TenantName, Timestamp};
 pub use tasks::{
     TASK_BYTES_MAX, TASK_PAGE_MAX, Task, TaskDraft, TaskId, TaskPage, TaskStatus, TaskWork, Tasks,
 };

@@ -64,6 +64,9 @@ fn elements() -> Value {
         "VertexIds": { "type": "array", "items": id },
         "Edges": object(&["edges"], json!({ "edges": list("Edge"), "page": { "type": ["string", "null"] } })),
         "EdgesUpdate": update("edges", "Edge"),
+        "Shards": object(&["shards"], json!({ "shards": { "type": "array", "items": object(&["start", "end"], json!({
+            "start": text, "end": text, "length": { "type": "integer" },
+        })) } })),
         "EdgeIds": { "type": "array", "items": text },
         "Vertex": object(&["label", "properties"], json!({
             "id": id, "label": text, "type": { "const": "vertex" }, "properties": { "type": "object" },

@@ -3,8 +3,9 @@
 mod batch;
 
 use api_http::{Given, Operation, Request, Response, json_response, no_content};
+use graph::plan::{Query, plan_edges, plan_neighbourhood};
 use graph::schema::Schema;
-use graph::{Edge, EdgeId, LabelId};
+use graph::{Edge, EdgeDirection, EdgeId, LabelId};
 use http::StatusCode;
 use lang_json::Reader;
 use model_graph::Error;
@@ -13,11 +14,48 @@ use model_graph::write::{Change, CheckVertices, EdgeOperation, EndLabels, Writte
 pub(crate) use batch::{CREATE_MANY, REMOVE_MANY, UPDATE_MANY, create_many, remove_many, update_many};
 
 use super::elements::{Writing, body, check_change, put_written_edge};
+use super::lists::{self, Paging};
 use crate::operation::{DONE, done, json_of, operation};
 use crate::params;
 use crate::problem::{JSON, Problem};
 use crate::state::Api;
-use crate::wire::{ElementReader, GivenEdge, VertexLabels, put_edge};
+use crate::wire::{ElementReader, GivenEdge, VertexLabels, put_edge, vertex_id_of_url};
+
+/// GET `/graph/edges`
+pub(crate) const LIST: Operation =
+    operation("edges", "listEdges", "Edges of a vertex or of a label, with values of properties.")
+        .query(&[&[params::VERTEX_ID, params::DIRECTION], lists::PARAMETERS])
+        .gives(&[(200, done(json_of("Edges")))])
+        .refuses(&[400, 404]);
+
+/// GET `/graph/edges`
+pub(crate) async fn list(api: Api, request: Request) -> Result<Response, Problem> {
+    let given = Given::of(&request);
+    let paging = Paging::of(&given, "edges")?;
+    let vertex = given.get(&params::VERTEX_ID).map(vertex_id_of_url).transpose()?;
+    let directions: &[EdgeDirection] = match given.get(&params::DIRECTION) {
+        None | Some("" | "BOTH") => &[EdgeDirection::Out, EdgeDirection::In],
+        Some("OUT") => &[EdgeDirection::Out],
+        Some("IN") => &[EdgeDirection::In],
+        Some(other) => {
+            let message = format!("Direction value must be in [OUT, IN, BOTH], but got '{other}'");
+            return Err(Problem::illegal_argument(message));
+        }
+    };
+    let graph = api.graph(&request).await?;
+    let (state, reader) = graph.reader_with_state(api.shared.clock.now()).await?;
+    let schema = &*state.schema;
+    let label = given.get(&params::LABEL).map(|name| {
+        let label = schema.edge_label_named(name).map(|label| label.id);
+        label.ok_or_else(|| Problem::illegal_argument(format!("Undefined edge label: '{name}'")))
+    });
+    let query = Query { label: label.transpose()?, conditions: lists::conditions(&api, &given, schema)? };
+    let stages = match &vertex {
+        Some(vertex) => plan_neighbourhood(schema, vertex, directions, &query),
+        None => plan_edges(schema, &query).map_err(Error::from)?,
+    };
+    paging.answer(&request, ("edges", schema), &reader, stages).await
+}
 
 /// POST `/graph/edges`
 pub(crate) const CREATE: Operation = operation(

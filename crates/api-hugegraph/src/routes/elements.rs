@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use api_http::{Request, Response, json_response};
 use graph::admit::Admission;
-use graph::schema::{PropertyKey, Schema};
+use graph::schema::Schema;
 use graph::update::UpdateStrategy;
 use graph::{Edge, EdgeView, GraphMode, Malformed, PropertyKeyId, Vertex, VertexId, VertexView};
 use http::StatusCode;
@@ -15,6 +15,7 @@ use model_graph::{GraphState, Timestamp};
 
 use crate::problem::{JSON, Problem};
 use crate::state::{Api, Limits};
+use crate::wire::conditions::property_key;
 use crate::wire::{put_edge, put_vertex, put_vertex_id};
 
 /// A request that writes elements: by which schema, when.
@@ -129,7 +130,7 @@ fn read_strategies(reader: &mut Reader<'_>, schema: &Schema) -> Result<Strategie
     let mut strategies = BTreeMap::new();
     reader.begin_object()?;
     while let Some(name) = reader.next_key()? {
-        let key = key_named(schema, &name)?;
+        let key = property_key(schema, &name)?;
         let word = reader.string()?;
         let strategy = UpdateStrategy::from_name(&word).ok_or_else(|| {
             let known: Vec<_> = UpdateStrategy::ALL.iter().map(|strategy| strategy.name()).collect();
@@ -139,16 +140,6 @@ fn read_strategies(reader: &mut Reader<'_>, schema: &Schema) -> Result<Strategie
         strategies.insert(key.id, strategy);
     }
     Ok(Arc::new(strategies))
-}
-
-/// The property key of a name.
-///
-/// # Errors
-///
-/// 400.
-pub(super) fn key_named<'s>(schema: &'s Schema, name: &str) -> Result<&'s Arc<PropertyKey>, Problem> {
-    let key = schema.property_key_named(name);
-    key.ok_or_else(|| Problem::illegal_argument(format!("Undefined property key: '{name}'")))
 }
 
 /// Refuses a change of properties that the element cannot have, or of those that make its id.

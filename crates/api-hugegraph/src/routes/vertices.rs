@@ -3,21 +3,46 @@
 mod batch;
 
 use api_http::{Given, Operation, Request, Response, json_response, no_content};
+use graph::plan::{Query, plan_vertices};
 use graph::schema::{IdStrategy, Schema};
 use graph::{Vertex, VertexId};
 use http::StatusCode;
 use lang_json::Reader;
-use model_graph::Graph;
 use model_graph::write::{Change, VertexOperation, Written};
+use model_graph::{Error, Graph};
 
 pub(crate) use batch::{CREATE_MANY, REMOVE_MANY, UPDATE_MANY, create_many, remove_many, update_many};
 
 use super::elements::{Writing, body, check_change, put_written_vertex};
+use super::lists::{self, Paging};
 use crate::operation::{DONE, done, json_of, operation};
 use crate::params;
 use crate::problem::{JSON, Problem};
 use crate::state::Api;
 use crate::wire::{ElementReader, GivenVertex, put_vertex, vertex_id_of_url};
+
+/// GET `/graph/vertices`
+pub(crate) const LIST: Operation =
+    operation("vertices", "listVertices", "Vertices of a label, with values of properties.")
+        .query(&[lists::PARAMETERS])
+        .gives(&[(200, done(json_of("Vertices")))])
+        .refuses(&[400, 404]);
+
+/// GET `/graph/vertices`
+pub(crate) async fn list(api: Api, request: Request) -> Result<Response, Problem> {
+    let given = Given::of(&request);
+    let paging = Paging::of(&given, "vertices")?;
+    let graph = api.graph(&request).await?;
+    let (state, reader) = graph.reader_with_state(api.shared.clock.now()).await?;
+    let schema = &*state.schema;
+    let label = given.get(&params::LABEL).map(|name| {
+        let label = schema.vertex_label_named(name).map(|label| label.id);
+        label.ok_or_else(|| Problem::illegal_argument(format!("Undefined vertex label: '{name}'")))
+    });
+    let query = Query { label: label.transpose()?, conditions: lists::conditions(&api, &given, schema)? };
+    let stages = plan_vertices(schema, &query).map_err(Error::from)?;
+    paging.answer(&request, ("vertices", schema), &reader, stages).await
+}
 
 /// POST `/graph/vertices`
 pub(crate) const CREATE: Operation =

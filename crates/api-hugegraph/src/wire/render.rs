@@ -50,7 +50,6 @@ pub(crate) fn put_edge(
 }
 
 /// Appends an edge of a neighbourhood.
-#[expect(dead_code, reason = "for lists of edges, which follow")]
 pub(crate) fn put_edge_ref(out: &mut String, schema: &Schema, edge: &EdgeRef<'_>) -> Result<(), Malformed> {
     let EdgeRef { key, view } = edge;
     let sort_values = key.sort_values().ok_or(Malformed)?;
@@ -155,7 +154,6 @@ impl Page {
     }
 
     /// The end, with the token of the next page, or `null`.
-    #[expect(dead_code, reason = "for lists, which follow")]
     pub(crate) fn end_with(mut self, next: Option<&str>) -> String {
         self.out.push_str("],\"page\":");
         match next {

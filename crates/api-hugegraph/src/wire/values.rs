@@ -79,7 +79,6 @@ fn several(token: &Token<'_>, key: &PropertyKey, scratch: &mut Scratch) -> Resul
 }
 
 /// One value of a property, for comparisons; of a list or set, one of its values.
-#[expect(dead_code, reason = "for conditions, which follow")]
 ///
 /// # Errors
 ///

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use api_http::Router;
 use api_http::testing::{self, Got, Sent};
 use api_hugegraph::{AlgorithmJobs, AlgorithmOptions, Api, Limits, front_ends};
-use model_graph::{Clock, GraphOptions, Graphs, Timestamp};
+use model_graph::{Clock, DEFAULT_GRAPH, DEFAULT_SPACE, GraphOptions, Graphs, Timestamp};
 
 /// 2026-01-01T00:00:00Z.
 const START: i64 = 1_767_225_600_000_000;
@@ -15,7 +15,11 @@ const SECOND: i64 = 1_000_000;
 /// Pages and documents are shown by their beginnings, of ASCII.
 const DOCS_SHOWN: usize = 60;
 
+/// A header of a step before which the tasks of the graph run to their ends.
+const RUN_TASKS: &str = "x-run-tasks";
+
 pub(crate) struct Service {
+    graphs: Graphs,
     router: Router,
     algorithms: AlgorithmJobs,
     clock: Clock,
@@ -34,8 +38,13 @@ impl Service {
         let graphs = Graphs::new(store::testing::memory(clock.clone()), options);
         let options = AlgorithmOptions { memory_bytes_max: 1 << 20, threads: NonZeroUsize::MIN };
         let algorithms = AlgorithmJobs::new(graphs.clone(), clock.clone(), options);
-        let api = Api::new(graphs, clock.clone(), limits(), algorithms.clone());
-        Self { router: Router::new(front_ends(&api)), algorithms, clock, now: AtomicI64::new(START) }
+        let api = Api::new(graphs.clone(), clock.clone(), limits(), algorithms.clone());
+        Self { graphs, router: Router::new(front_ends(&api)), algorithms, clock, now: AtomicI64::new(START) }
+    }
+
+    async fn run_tasks(&self) {
+        let graph = self.graphs.get(DEFAULT_SPACE, DEFAULT_GRAPH).await.expect("the graph");
+        while graph.run_tasks(&self.clock).await.expect("tasks run").is_left {}
     }
 
     /// Every route as `METHOD path`.
@@ -46,6 +55,9 @@ impl Service {
     /// A step of a transcript, and the route that answered it.
     pub(crate) async fn answer(&self, sent: &Sent) -> (Option<String>, Got) {
         self.clock.set(Timestamp(self.now.fetch_add(SECOND, Ordering::Relaxed) + SECOND));
+        if sent.headers.iter().any(|(name, _)| name == RUN_TASKS) {
+            self.run_tasks().await;
+        }
         let (route, mut got) = testing::answer(&self.router, sent).await;
         self.algorithms.run_waiting().await;
         if sent.target.contains("/docs") || sent.target == "/apis" {
