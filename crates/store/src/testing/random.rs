@@ -240,21 +240,26 @@ fn number_after(number: &mut u128) -> u128 {
     *number
 }
 
-fn run(cases: u32, test: impl Fn(&[Step]) -> Result<(), TestCaseError>) {
+/// Runs a test with so many lists of steps, of the usual 256.
+pub(super) fn run<T: std::fmt::Debug>(
+    cases: u32,
+    step: impl Strategy<Value = T>,
+    test: impl Fn(&[T]) -> Result<(), TestCaseError>,
+) {
     let cases = (cases * Config::default().cases).div_ceil(256);
     let config = Config { cases, max_shrink_iters: 200, source_file: Some(file!()), ..Config::default() };
-    let steps = proptest::collection::vec(step(), 1..40);
+    let steps = proptest::collection::vec(step, 1..50);
     TestRunner::new(config).run(&steps, |steps| test(&steps)).unwrap();
 }
 
-fn runtime() -> tokio::runtime::Runtime {
+pub(super) fn runtime() -> tokio::runtime::Runtime {
     tokio::runtime::Builder::new_multi_thread().worker_threads(1).build().unwrap()
 }
 
 #[test]
 fn memory_does_what_a_map_does() {
     let runtime = runtime();
-    run(200, |steps| {
+    run(200, step(), |steps| {
         let clock = Clock::manual(Timestamp(0));
         let store = Store::memory(MemoryOptions { clock, feed: FEED });
         runtime.block_on(check(steps, store, |store| store))
@@ -264,7 +269,7 @@ fn memory_does_what_a_map_does() {
 #[test]
 fn embedded_does_what_a_map_does() {
     let runtime = runtime();
-    run(40, |steps| {
+    run(40, step(), |steps| {
         let folder = tempfile::tempdir().unwrap();
         let options = EmbeddedOptions {
             feed: FEED,

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use bytes::Bytes;
 use proptest::prelude::*;
-use proptest::test_runner::{Config, TestCaseError, TestRunner};
+use proptest::test_runner::TestCaseError;
 
+use super::random::{run, runtime};
 use super::{FEED, commit, things};
 use crate::{
     Clock, Direction, EmbeddedOptions, ErrorKind, Load, LoadRows, MemoryOptions, Range, Snapshot, Stamp,
@@ -200,21 +201,10 @@ async fn check(
     scene.check().await
 }
 
-fn run(cases: u32, test: impl Fn(&[Step]) -> Result<(), TestCaseError>) {
-    let cases = (cases * Config::default().cases).div_ceil(256);
-    let config = Config { cases, max_shrink_iters: 200, source_file: Some(file!()), ..Config::default() };
-    let steps = proptest::collection::vec(step(), 1..60);
-    TestRunner::new(config).run(&steps, |steps| test(&steps)).unwrap();
-}
-
-fn runtime() -> tokio::runtime::Runtime {
-    tokio::runtime::Builder::new_multi_thread().worker_threads(1).build().unwrap()
-}
-
 #[test]
 fn loads_into_memory_do_what_a_map_does() {
     let runtime = runtime();
-    run(200, |steps| {
+    run(200, step(), |steps| {
         let store = Store::memory(MemoryOptions { clock: Clock::manual(Timestamp(0)), feed: FEED });
         runtime.block_on(check(steps, store, async |store| store))
     });
@@ -223,7 +213,7 @@ fn loads_into_memory_do_what_a_map_does() {
 #[test]
 fn loads_into_the_embedded_engine_do_what_a_map_does() {
     let runtime = runtime();
-    run(40, |steps| {
+    run(40, step(), |steps| {
         let folder = tempfile::tempdir().unwrap();
         let options = EmbeddedOptions {
             feed: FEED,
