@@ -19,6 +19,17 @@ pub(crate) const ELEMENT: Target = Target { name: "graph_element", run: element,
 /// A part of a schema that is stored is read to the same: the first byte says which kind.
 pub(crate) const SCHEMA: Target = Target { name: "graph_schema", run: schema, seeds: schemas };
 
+/// What else is stored of a graph, tasks and objects among it: the first byte says what.
+pub(crate) const RECORDS: Target = Target {
+    name: "graph_records",
+    run: |bytes| {
+        if let Some((kind, stored)) = bytes.split_first() {
+            model_graph::testing::read_stored(*kind, stored);
+        }
+    },
+    seeds: model_graph::testing::stored_examples,
+};
+
 fn predicates() -> Vec<Vec<u8>> {
     texts(&["P.gt(18)", "P.within(\"a)\", \"b\")", "P.textcontains((one|two))", "P.", "plain"])
 }

@@ -43,6 +43,7 @@ pub const TARGETS: &[Target] = &[
     graphs::ROW,
     graphs::ELEMENT,
     graphs::SCHEMA,
+    graphs::RECORDS,
     http::PARAMETERS,
     http::PERCENT,
     http::ROUTE,

@@ -432,3 +432,9 @@ fn entry_of(found: TenantInfo) -> Result<Entry, Error> {
     let info = take_info(name, &stored).map_err(|_| damaged("a graph"))?;
     Ok(Entry { part: found.tenant, info, stored })
 }
+
+/// What is written of the stored entry of a graph that was read.
+#[cfg(feature = "testing")]
+pub(crate) fn printed_again(bytes: &[u8]) -> Result<Bytes, graph::Malformed> {
+    take_info("name", bytes).map(|info| put_info(&info))
+}

@@ -14,6 +14,8 @@ mod objects;
 mod handle;
 mod graphs;
 mod work;
+#[cfg(feature = "testing")]
+pub mod testing;
 
 pub use error::Error;
 pub use graphs::{DEFAULT_GRAPH, DEFAULT_SPACE, GraphInfo, GraphOptions, Graphs, SpaceInfo};

@@ -216,3 +216,9 @@ fn take(id: &str, stored: &[u8]) -> Result<Object, Malformed> {
     reader.end()?;
     Ok(Object { id: id.to_owned(), json, values })
 }
+
+/// What is written of a stored object that was read.
+#[cfg(feature = "testing")]
+pub(crate) fn printed_again(bytes: &[u8]) -> Result<Bytes, Malformed> {
+    take("id", bytes).map(|object| stored(&object))
+}

@@ -144,7 +144,10 @@ impl StateStore {
         mut pending: Pending,
     ) -> Result<bool, Error> {
         let key = keys::state();
-        pending.writes.push(Write::PutStamped(key.clone(), stored(&becomes)));
+        pending.writes.push(Write::PutStamped(
+            key.clone(),
+            stored((becomes.mode, becomes.read_mode), becomes.schema.numbers()),
+        ));
         pending.conditions.push(match state.version {
             None => Condition::Absent(key),
             Some(version) => Condition::Version(key, version),
@@ -166,9 +169,9 @@ fn read_parts(rows: &[(Bytes, Bytes)]) -> Result<Vec<SchemaPart>, Error> {
     rows.iter().map(read).collect()
 }
 
-fn stored(state: &GraphState) -> Bytes {
-    let mut out = vec![state.mode.code(), state.read_mode.code()];
-    out.extend(state.schema.numbers().to_bytes());
+fn stored((mode, read_mode): Modes, numbers: Numbers) -> Bytes {
+    let mut out = vec![mode.code(), read_mode.code()];
+    out.extend(numbers.to_bytes());
     out.into()
 }
 
@@ -180,4 +183,10 @@ fn parse(bytes: &[u8]) -> Result<(Modes, Numbers), Malformed> {
     let mode = GraphMode::from_code(mode).ok_or(Malformed)?;
     let read_mode = ReadMode::from_code(read_mode).ok_or(Malformed)?;
     Ok(((mode, read_mode), Numbers::parse(numbers)?))
+}
+
+/// What is written of a stored state that was read.
+#[cfg(feature = "testing")]
+pub(crate) fn printed_again(bytes: &[u8]) -> Result<Bytes, Malformed> {
+    parse(bytes).map(|(modes, numbers)| stored(modes, numbers))
 }

@@ -402,3 +402,9 @@ fn check_bytes(text: &str) -> Result<(), Error> {
     store::LimitExceeded::check("TASK_BYTES_MAX", TASK_BYTES_MAX, text.len())
         .map_err(|limit| Error::Limit { what: "the input of a task".into(), limit })
 }
+
+/// What is written of a stored task that was read.
+#[cfg(feature = "testing")]
+pub(crate) fn printed_again(bytes: &[u8]) -> Result<Bytes, graph::Malformed> {
+    take_task(TaskId(1), bytes).map(|task| put_task(&task))
+}

@@ -196,3 +196,9 @@ const NO_PART: PartId = PartId { kind: SchemaKind::PropertyKey, number: 0 };
 fn beginning(part: PartId) -> Cursor {
     Cursor { part, step: 0, bucket: 0, after: Bytes::new() }
 }
+
+/// What is written of the stored cursor of a task that was read.
+#[cfg(feature = "testing")]
+pub(crate) fn printed_again(bytes: &[u8]) -> Bytes {
+    Cursor::read(bytes).to_bytes()
+}
