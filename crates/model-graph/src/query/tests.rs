@@ -1,5 +1,7 @@
 //! Random schemas, elements and queries, on every access path: what is found is what a look at all elements finds.
 
+mod written;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 use std::sync::Arc;
@@ -11,7 +13,7 @@ use graph::index::put_index_rows;
 use graph::plan::{PlanError, Query, Stage, plan_edges, plan_neighbourhood, plan_vertices};
 use graph::schema::{
     Creation, EdgeLabelDraft, Frequency, IdStrategy, IndexBase, IndexKind, IndexLabelDraft, LabelDraft,
-    PropertyKeyDraft, Schema, SchemaKind, SchemaStatus, VertexLabelDraft,
+    Outcome, PropertyKeyDraft, Schema, SchemaError, SchemaKind, SchemaStatus, VertexLabelDraft,
 };
 use graph::{
     Cardinality, DataType, Edge, EdgeDirection, EdgeId, GraphMode, LabelId, Properties, PropertiesBuilder,
@@ -37,51 +39,93 @@ const KEYS: [(&str, DataType, Cardinality); 5] = [
 /// An index: whether of edges, its kind, its fields.
 type DraftedIndex = (bool, IndexKind, Vec<usize>);
 
-fn schema(indexes: &[DraftedIndex]) -> Schema {
-    let mut schema = Schema::default();
-    for (name, data_type, cardinality) in KEYS {
-        let draft = PropertyKeyDraft { data_type, cardinality, ..PropertyKeyDraft::named(name) };
-        schema = schema.create_property_key(&draft, &CREATION).unwrap().change.unwrap().schema;
+/// A part of a schema to be made.
+#[derive(Clone, Debug)]
+enum Draft {
+    Key(PropertyKeyDraft),
+    Vertex(VertexLabelDraft),
+    Edge(EdgeLabelDraft),
+    Index(IndexLabelDraft),
+}
+
+impl Draft {
+    /// What it makes of a schema.
+    fn apply(&self, schema: &Schema, creation: &Creation<'_>) -> Result<Outcome<()>, SchemaError> {
+        fn without_part<T>(outcome: Outcome<T>) -> Outcome<()> {
+            Outcome { part: Arc::new(()), change: outcome.change }
+        }
+        match self {
+            Self::Key(draft) => schema.create_property_key(draft, creation).map(without_part),
+            Self::Vertex(draft) => schema.create_vertex_label(draft, creation).map(without_part),
+            Self::Edge(draft) => schema.create_edge_label(draft, creation).map(without_part),
+            Self::Index(draft) => schema.create_index_label(draft, creation).map(without_part),
+        }
     }
+}
+
+/// Property keys and labels.
+fn labels() -> Vec<Draft> {
+    let key = |(name, data_type, cardinality): &(&str, DataType, Cardinality)| {
+        Draft::Key(PropertyKeyDraft {
+            data_type: *data_type,
+            cardinality: *cardinality,
+            ..PropertyKeyDraft::named(name)
+        })
+    };
     let names = |keys: &[(&str, DataType, Cardinality)]| {
         keys.iter().map(|(name, ..)| (*name).into()).collect::<Vec<Box<str>>>()
     };
     // The first properties make up ids and sort values.
-    let label = |name, needed: usize| {
+    let label = |name: &str, needed: usize| {
         let (properties, nullable_keys) = (names(&KEYS), names(&KEYS[needed..]));
         LabelDraft { properties, nullable_keys, ..LabelDraft::named(name) }
     };
-    for (name, id_strategy, needed) in [
-        ("one", IdStrategy::CustomizeString, 0),
-        ("two", IdStrategy::CustomizeNumber, 0),
-        ("bare", IdStrategy::Automatic, 0),
-        ("named", IdStrategy::PrimaryKey, 2),
-    ] {
+    let vertex = |(name, id_strategy, needed): (&str, IdStrategy, usize)| {
         let primary_keys = names(&KEYS[..needed]);
-        let draft = VertexLabelDraft { label: label(name, needed), id_strategy, primary_keys };
-        schema = schema.create_vertex_label(&draft, &CREATION).unwrap().change.unwrap().schema;
-    }
-    for (name, needed) in [("knows", 0), ("likes", 0), ("rated", 2)] {
+        Draft::Vertex(VertexLabelDraft { label: label(name, needed), id_strategy, primary_keys })
+    };
+    let edge = |(name, needed): (&str, usize)| {
         let links = vec![("one".into(), "two".into())];
         let sort_keys = names(&KEYS[..needed]);
         let frequency = (needed > 0).then_some(Frequency::Multiple);
         let label = label(name, needed);
-        let draft = EdgeLabelDraft { label, links, frequency, sort_keys, ..EdgeLabelDraft::named(name) };
-        schema = schema.create_edge_label(&draft, &CREATION).unwrap().change.unwrap().schema;
-    }
-    for (number, (is_edge, kind, fields)) in indexes.iter().enumerate() {
+        Draft::Edge(EdgeLabelDraft { label, links, frequency, sort_keys, ..EdgeLabelDraft::named(name) })
+    };
+    let vertices = [
+        ("one", IdStrategy::CustomizeString, 0),
+        ("two", IdStrategy::CustomizeNumber, 0),
+        ("bare", IdStrategy::Automatic, 0),
+        ("named", IdStrategy::PrimaryKey, 2),
+    ];
+    let edges = [("knows", 0), ("likes", 0), ("rated", 2)];
+    let labels = vertices.into_iter().map(vertex).chain(edges.into_iter().map(edge));
+    KEYS.iter().map(key).chain(labels).collect()
+}
+
+fn index_drafts(indexes: &[DraftedIndex]) -> Vec<Draft> {
+    let draft = |(number, (is_edge, kind, fields)): (usize, &DraftedIndex)| {
         let base = match is_edge {
             true => (SchemaKind::EdgeLabel, ["knows", "likes", "rated"][number % 3]),
             false => (SchemaKind::VertexLabel, ["one", "two", "named"][number % 3]),
         };
-        let draft = IndexLabelDraft {
+        Draft::Index(IndexLabelDraft {
             base: Some((base.0, base.1.into())),
             index_kind: Some(*kind),
             fields: fields.iter().map(|field| KEYS[*field].0.into()).collect(),
             ..IndexLabelDraft::named(&format!("index{number}"))
-        };
+        })
+    };
+    indexes.iter().enumerate().map(draft).collect()
+}
+
+fn schema(indexes: &[DraftedIndex]) -> Schema {
+    let mut schema = Schema::default();
+    for draft in labels() {
+        schema = draft.apply(&schema, &CREATION).unwrap().change.unwrap().schema;
+    }
+    for draft in index_drafts(indexes) {
         // What the rules of schemas refuse is left out.
-        if let Ok(outcome) = schema.create_index_label(&draft, &CREATION) {
+        if let Ok(outcome) = draft.apply(&schema, &CREATION) {
             schema = outcome.change.map_or(schema, |change| change.schema);
         }
     }
@@ -340,12 +384,23 @@ async fn check_all(
     let schema = schema(indexes);
     let elements = &admitted(&schema, elements);
     let reader = reader(store, &schema, elements, buckets).await;
+    compare(&reader, &schema, elements, queries, max).await;
+}
+
+/// Checks that queries find what a look at these elements finds.
+async fn compare(
+    reader: &Reader,
+    schema: &Schema,
+    elements: &Elements,
+    queries: &[(u32, Vec<Condition>)],
+    max: usize,
+) {
     for (label, conditions) in queries {
         let query = Query { label: (*label > 0).then_some(LabelId(*label)), conditions: conditions.clone() };
         let is_vertex = |it: &&Vertex| {
             schema.vertex_label(it.label).is_some()
                 && is_expected(
-                    &schema,
+                    schema,
                     &query,
                     IndexBase::Vertex(it.label),
                     it.expires,
@@ -353,23 +408,23 @@ async fn check_all(
                 )
         };
         let is_edge = |it: &&Edge| {
-            is_expected(&schema, &query, IndexBase::Edge(it.id.sub_label), it.expires, it.properties.as_ref())
+            is_expected(schema, &query, IndexBase::Edge(it.id.sub_label), it.expires, it.properties.as_ref())
         };
-        if let Some(stages) = planned(plan_vertices(&schema, &query)) {
+        if let Some(stages) = planned(plan_vertices(schema, &query)) {
             let expected = elements.vertices.iter().filter(is_vertex).map(|it| it.id.to_string()).collect();
-            check(&reader, stages, &expected, max).await;
+            check(reader, stages, &expected, max).await;
         }
         if *label > 3 {
             continue;
         }
-        if let Some(stages) = planned(plan_edges(&schema, &query)) {
+        if let Some(stages) = planned(plan_edges(schema, &query)) {
             let expected = elements.edges.iter().filter(is_edge).map(|it| it.id.to_string()).collect();
-            check(&reader, stages, &expected, max).await;
+            check(reader, stages, &expected, max).await;
         }
         // Conditions on edges of a vertex are compared as they are written.
         let vertex = VertexId::from("v1");
         for direction in [EdgeDirection::Out, EdgeDirection::In] {
-            let stages = plan_neighbourhood(&schema, &vertex, &[direction], &query);
+            let stages = plan_neighbourhood(schema, &vertex, &[direction], &query);
             let is_near = |it: &&Edge| {
                 let end = if direction == EdgeDirection::Out { &it.id.source } else { &it.id.target };
                 let properties = it.properties.as_ref();
@@ -378,7 +433,7 @@ async fn check_all(
                 *end == vertex && is_of_label && matches && it.expires.is_none_or(|at| at > NOW_MS)
             };
             let expected = elements.edges.iter().filter(is_near).map(|it| it.id.to_string()).collect();
-            check(&reader, stages, &expected, max).await;
+            check(reader, stages, &expected, max).await;
         }
     }
 }
