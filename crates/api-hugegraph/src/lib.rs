@@ -6,7 +6,7 @@
 //!
 //! ```
 //! use api_http::Router;
-//! use api_hugegraph::{Api, Limits, front_ends};
+//! use api_hugegraph::{Api, Lane, Limits, front_ends};
 //! use http::Method;
 //!
 //! # use model_graph::{Clock, GraphOptions, Graphs, Timestamp};
@@ -16,7 +16,7 @@
 //! let limits = Limits { depth_max: 64, batch_elements_max: 2_500 };
 //! # let options = api_hugegraph::AlgorithmOptions { memory_bytes_max: 1 << 20, threads: std::num::NonZeroUsize::MIN };
 //! # let algorithms = api_hugegraph::AlgorithmJobs::new(graphs.clone(), clock.clone(), options);
-//! let router = Router::new(front_ends(&Api::new(graphs, clock, limits, algorithms)));
+//! let router = Router::new(front_ends(&Api::new(graphs, clock, limits, algorithms, Lane::new(1))));
 //! for path in ["/graphspaces/DEFAULT/graphs/hugegraph/cypher", "/graphs/hugegraph/cypher"] {
 //!     let found = router.find(&Method::GET, path).expect("a route");
 //!     assert_eq!(found.operation.id, "cypherByQuery");
@@ -35,6 +35,7 @@ mod routes;
 
 pub use algorithms::{AlgorithmJobs, AlgorithmOptions};
 pub use state::{Api, Limits};
+pub use traversals::Lane;
 
 use api_http::{Document, FrontEnd, Route};
 use http::Method;
@@ -42,7 +43,8 @@ use http::Method;
 use graph::schema::SchemaKind;
 use problem::refuse;
 use routes::{
-    docs, edges, graphs, jobs, languages, profile, refused, scans, schema, tasks, variables, vertices,
+    docs, edges, graphs, jobs, languages, profile, refused, scans, schema, tasks, traversers, variables,
+    vertices,
 };
 use table::{Paths, Table, of_graph, of_space};
 
@@ -79,6 +81,7 @@ pub fn front_ends(api: &Api) -> Vec<FrontEnd> {
     element_routes(&mut table);
     scan_routes(&mut table);
     task_routes(&mut table);
+    traversers::routes(&mut table);
     language_routes(&mut table);
     refused_routes(&mut table);
     let lines: Vec<_> = table.described.iter().map(Route::line).collect();

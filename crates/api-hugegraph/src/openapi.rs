@@ -13,6 +13,7 @@ const TAGS: &[(&str, &str)] = &[
     ("edges", "Edges: read, write, find, delete."),
     ("tasks", "Work that outlasts a request."),
     ("variables", "Values that a graph keeps under names."),
+    ("traversers", "Walks over a graph: neighbourhoods, paths, similarities, ranks."),
     ("languages", "Gremlin and Cypher."),
     ("refused", "What HugeGraph has and this server has no use for."),
     ("docs", "This description."),
@@ -46,6 +47,7 @@ fn refusal(status: u16) -> &'static str {
         404 => "Something that the request names does not exist.",
         415 => "The body is of a media type that is not read here.",
         501 => "Not built.",
+        504 => "The walk did not end before its deadline.",
         _ => unreachable!("no operation declares that it refuses with {status}"),
     }
 }

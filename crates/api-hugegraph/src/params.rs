@@ -1,5 +1,7 @@
 //! Query parameters, each declared once; and the values of those that several operations have.
 
+pub(crate) mod walks;
+
 use api_http::{Given, Parameter, ParameterValue};
 
 use crate::problem::Problem;

@@ -257,6 +257,22 @@ fn of_store(kind: StoreErrorKind, error: &dyn std::error::Error) -> Problem {
     }
 }
 
+/// Words why a walk is refused, or ends without an answer.
+impl From<traversals::Error> for Problem {
+    fn from(error: traversals::Error) -> Self {
+        match error {
+            traversals::Error::Graph(error) => error.into(),
+            traversals::Error::TimedOut(error) => Self::from(Error::TimedOut(error)),
+            traversals::Error::Parameter(_) | traversals::Error::NoSuchVertex { .. } => {
+                Self::illegal_argument(error.to_string())
+            }
+            traversals::Error::Capacity { .. }
+            | traversals::Error::CapacityBeforeDepth { .. }
+            | traversals::Error::Memory { .. } => Self::limit(error.to_string()),
+        }
+    }
+}
+
 /// Words what is no JSON, or not the JSON that is expected.
 impl From<lang_json::Error> for Problem {
     fn from(error: lang_json::Error) -> Self {

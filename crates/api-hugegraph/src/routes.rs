@@ -12,6 +12,7 @@ pub(crate) mod refused;
 pub(crate) mod scans;
 pub(crate) mod schema;
 pub(crate) mod tasks;
+pub(crate) mod traversers;
 pub(crate) mod variables;
 pub(crate) mod vertices;
 

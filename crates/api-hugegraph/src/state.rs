@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use model_graph::{Clock, Graphs};
+use traversals::Lane;
 
 use crate::algorithms::AlgorithmJobs;
 
@@ -28,11 +29,13 @@ pub(crate) struct Shared {
     pub(crate) clock: Clock,
     pub(crate) limits: Limits,
     pub(crate) algorithms: AlgorithmJobs,
+    /// Where long walks go on.
+    pub(crate) lane: Lane,
 }
 
 impl Api {
-    /// An API over these graphs; somebody runs the tasks of `algorithms`.
-    pub fn new(graphs: Graphs, clock: Clock, limits: Limits, algorithms: AlgorithmJobs) -> Self {
-        Self { shared: Arc::new(Shared { graphs, clock, limits, algorithms }) }
+    /// An API over these graphs; somebody runs the tasks of `algorithms`, and long walks go on in the lane.
+    pub fn new(graphs: Graphs, clock: Clock, limits: Limits, algorithms: AlgorithmJobs, lane: Lane) -> Self {
+        Self { shared: Arc::new(Shared { graphs, clock, limits, algorithms, lane }) }
     }
 }

@@ -9,12 +9,15 @@ mod elements;
 mod render;
 pub(crate) mod conditions;
 mod drafts;
+pub(crate) mod walks;
+mod found;
 mod schema;
 mod groovy;
 
 pub(crate) use dates::put_time;
 pub(crate) use drafts::{EdgeLabelGiven, IndexLabelGiven, PropertyKeyGiven, VertexLabelGiven, read_json};
 pub(crate) use elements::{ElementReader, GivenEdge, GivenVertex, VertexLabels};
+pub(crate) use found::{WalkAnswer, put_ids, put_number, put_scores, put_weighted_path};
 pub(crate) use groovy::script;
 pub(crate) use ids::{put_vertex_id, vertex_id_of_list, vertex_id_of_url};
 pub(crate) use render::{Page, put_edge_ref};

@@ -185,7 +185,7 @@ impl Server {
         });
         let runtime = Handle::current();
         let listening = Arc::new(Listening::new(app, Arc::clone(&connections), tls, limits, runtime));
-        let wiring::Models { entities, repositories, graphs, algorithms } = models;
+        let wiring::Models { entities, repositories, graphs, algorithms, lane: _ } = models;
         let work = Work {
             entities,
             repositories,

@@ -29,6 +29,8 @@ pub(crate) struct Models {
     pub(crate) repositories: Repositories,
     pub(crate) graphs: Graphs,
     pub(crate) algorithms: AlgorithmJobs,
+    /// Where long walks over graphs go on.
+    pub(crate) lane: Lane,
 }
 
 impl Models {
@@ -47,6 +49,7 @@ impl Models {
             repositories: Repositories::new(store.clone(), series_options(settings)),
             graphs,
             algorithms,
+            lane: lane.clone(),
         }
     }
 }
@@ -99,8 +102,13 @@ pub(crate) fn front_ends(
     }
     if settings.hugegraph.served == Switch::On {
         let limits = hugegraph_limits(settings);
-        let api =
-            api_hugegraph::Api::new(models.graphs.clone(), clock.clone(), limits, models.algorithms.clone());
+        let api = api_hugegraph::Api::new(
+            models.graphs.clone(),
+            clock.clone(),
+            limits,
+            models.algorithms.clone(),
+            models.lane.clone(),
+        );
         front_ends.extend(api_hugegraph::front_ends(&api));
     }
     Ok(front_ends)

@@ -4,7 +4,6 @@ use graph::VertexId;
 
 /// Why a walk is refused or ends without an answer.
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
 pub enum Error {
     /// A parameter is not one that a walk can have; says which, and what it may be.
     #[error("{0}")]

@@ -68,6 +68,7 @@ pub use similarity::{
     jaccard_similars, resource_allocation, same_neighbors,
 };
 pub use step::{Direction, Step, StepLabel};
+pub use store::{Deadline, Lane};
 pub use template_paths::{TemplatePaths, TemplateStep, template_paths};
 pub use weighted::{
     SingleSourceShortestPath, WeightedShortestPath, single_source_shortest_paths, weighted_shortest_path,

@@ -62,6 +62,13 @@ pub struct Score {
     pub measure: Measure,
 }
 
+impl CommonNeighbors {
+    /// What is in common, and the vertices that were asked about, each once.
+    pub fn all(&self) -> Vec<u32> {
+        distinct(self.vertices.iter().chain(&self.asked).copied())
+    }
+}
+
 impl SameNeighbors {
     /// Refuses numbers that are none of a walk.
     ///

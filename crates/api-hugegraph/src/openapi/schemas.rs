@@ -71,6 +71,8 @@ fn elements() -> Value {
         "Vertex": object(&["label", "properties"], json!({
             "id": id, "label": text, "type": { "const": "vertex" }, "properties": { "type": "object" },
         })),
+        "WalkRequest": { "type": "object", "description": "Where a walk begins, its steps, and what is given." },
+        "WalkAnswer": { "type": "object", "description": "What a walk found, and as `measure` what it read." },
         "Edge": object(&["label", "outV", "inV", "properties"], json!({
             "id": text, "label": text, "type": { "const": "edge" }, "outV": id, "outVLabel": text, "inV": id, "inVLabel": text,
             "properties": { "type": "object" },

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::*;
 use crate::table::DEFAULT_SPACE;
-use crate::{AlgorithmJobs, AlgorithmOptions, Api, Limits, front_ends};
+use crate::{AlgorithmJobs, AlgorithmOptions, Api, Lane, Limits, front_ends};
 
 #[test]
 fn the_document_is_of_one_piece_with_the_routes() {
@@ -16,7 +16,7 @@ fn the_document_is_of_one_piece_with_the_routes() {
     let limits = Limits { depth_max: 64, batch_elements_max: 1 };
     let options = AlgorithmOptions { memory_bytes_max: 1 << 20, threads: std::num::NonZeroUsize::MIN };
     let algorithms = AlgorithmJobs::new(graphs.clone(), clock.clone(), options);
-    let routes: Vec<_> = front_ends(&Api::new(graphs, clock, limits, algorithms))
+    let routes: Vec<_> = front_ends(&Api::new(graphs, clock, limits, algorithms, Lane::new(1)))
         .into_iter()
         .flat_map(|front_end| front_end.routes)
         .collect();

@@ -23,7 +23,6 @@ pub(crate) enum Calls {
 /// # Errors
 ///
 /// 400.
-#[expect(dead_code, reason = "for the steps of walks, whose routes follow")]
 pub(crate) fn conditions(
     schema: &Schema,
     properties: &Map<String, Value>,

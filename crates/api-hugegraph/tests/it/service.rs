@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use api_http::Router;
 use api_http::testing::{self, Got, Sent};
-use api_hugegraph::{AlgorithmJobs, AlgorithmOptions, Api, Limits, front_ends};
+use api_hugegraph::{AlgorithmJobs, AlgorithmOptions, Api, Lane, Limits, front_ends};
 use model_graph::{Clock, DEFAULT_GRAPH, DEFAULT_SPACE, GraphOptions, Graphs, Timestamp};
 
 /// 2026-01-01T00:00:00Z.
@@ -38,7 +38,7 @@ impl Service {
         let graphs = Graphs::new(store::testing::memory(clock.clone()), options);
         let options = AlgorithmOptions { memory_bytes_max: 1 << 20, threads: NonZeroUsize::MIN };
         let algorithms = AlgorithmJobs::new(graphs.clone(), clock.clone(), options);
-        let api = Api::new(graphs.clone(), clock.clone(), limits(), algorithms.clone());
+        let api = Api::new(graphs.clone(), clock.clone(), limits(), algorithms.clone(), Lane::new(1));
         Self { graphs, router: Router::new(front_ends(&api)), algorithms, clock, now: AtomicI64::new(START) }
     }
 
@@ -63,6 +63,16 @@ impl Service {
         if sent.target.contains("/docs") || sent.target == "/apis" {
             got.body.truncate(DOCS_SHOWN);
         }
+        if sent.target.contains("/traversers/") {
+            got.body = without_cost(&got.body);
+        }
         (route, got)
     }
+}
+
+/// An answer of a walk, whose nanoseconds are never the same.
+fn without_cost(body: &str) -> String {
+    const COST: &str = "\"cost(ns)\":";
+    let Some((before, cost)) = body.split_once(COST) else { return body.to_owned() };
+    format!("{before}{COST}0{}", cost.trim_start_matches(|next: char| next.is_ascii_digit()))
 }

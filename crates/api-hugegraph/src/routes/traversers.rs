@@ -1,0 +1,203 @@
+//! `/traversers`: walks over a graph.
+
+mod edge_exist;
+mod neighbourhoods;
+mod paths;
+mod patterns;
+mod ranks;
+mod shortest;
+mod similarity;
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use api_http::{Given, Gives, Request, Response, json_response};
+use graph::schema::Schema;
+use graph::{EdgeId, VertexId};
+use http::{Method, StatusCode};
+use model_graph::{GraphState, Reader};
+use serde::de::DeserializeOwned;
+use traversals::{Deadline, FoundPaths, Measure, Numbering, Step, WalkOptions, defaults};
+
+use super::check_json;
+use crate::operation::{done, json_of};
+use crate::params::{flag, walks as params};
+use crate::problem::{JSON, Problem};
+use crate::state::Api;
+use crate::table::{Table, of_graph};
+use crate::wire::walks::{VerticesGiven, direction, step_label, vertex_id_of_value};
+use crate::wire::{WalkAnswer, put_edge, put_vertex, read_json};
+
+/// The answer of a walk.
+const ANSWER: &[(u16, Gives)] = &[(200, done(json_of("WalkAnswer")))];
+
+/// Adds the routes.
+pub(crate) fn routes(table: &mut Table<'_>) {
+    neighbourhoods::routes(table);
+    similarity::routes(table);
+    shortest::routes(table);
+    paths::routes(table);
+    patterns::routes(table);
+    edge_exist::routes(table);
+    ranks::routes(table);
+}
+
+/// A graph at the moment of a walk, and how far the walk may go.
+struct WalkRequest {
+    begun: Instant,
+    state: Arc<GraphState>,
+    reader: Reader,
+    options: WalkOptions,
+    depth_max: usize,
+}
+
+impl WalkRequest {
+    /// The graph that the address names, as it is now.
+    async fn of(api: &Api, request: &Request) -> Result<Self, Problem> {
+        let begun = Instant::now();
+        let graph = api.graph(request).await?;
+        let (state, reader) = graph.reader_with_state(api.shared.clock.now()).await?;
+        let options = WalkOptions::new(api.shared.lane.clone(), Deadline::at(request.deadline));
+        Ok(Self { begun, state, reader, options, depth_max: api.shared.limits.depth_max })
+    }
+
+    fn schema(&self) -> &Schema {
+        &self.state.schema
+    }
+
+    /// The step that the parameters of a query say.
+    fn step(&self, given: &Given<'_>) -> Result<Step, Problem> {
+        let name = given.get(&params::EDGE_LABEL).filter(|name| !name.is_empty());
+        let label = name.map(|name| step_label(self.schema(), name)).transpose()?;
+        let degree = params::number(given, &params::MAX_DEGREE, defaults::MAX_DEGREE)?;
+        Ok(Step::new(direction(given.get(&params::DIRECTION))?, label).with_degree(degree))
+    }
+
+    /// The same with a degree at which vertices are skipped.
+    fn skipping_step(&self, given: &Given<'_>) -> Result<Step, Problem> {
+        let skip_degree = params::number(given, &params::SKIP_DEGREE, 0)?;
+        Ok(Step { skip_degree, ..self.step(given)? })
+    }
+
+    /// The ids of the vertices that a body names, of those that are there; `what` names them in the singular.
+    async fn vertices_given(
+        &self,
+        given: Option<&VerticesGiven>,
+        what: &str,
+    ) -> Result<Vec<VertexId>, Problem> {
+        let Some(given) = given else {
+            return Err(Problem::illegal_argument(format!("The {what} of request can't be null")));
+        };
+        let ids = given.ids.as_deref().unwrap_or_default();
+        if ids.is_empty() {
+            let is_nothing =
+                given.label.is_none() && given.properties.as_ref().is_none_or(|it| it.is_empty());
+            return Err(match is_nothing {
+                true => Problem::illegal_argument("No source vertices provided"),
+                false => Problem::unsupported(
+                    "vertices by label and properties are not served yet: give their ids",
+                ),
+            });
+        }
+        let read = ids.iter().map(vertex_id_of_value).collect::<Result<Vec<_>, _>>()?;
+        let found = self.reader.vertices(&read).await?;
+        let there: Vec<_> = found.into_iter().flatten().map(|vertex| vertex.id).collect();
+        if there.is_empty() {
+            let shown = serde_json::Value::Array(ids.to_vec());
+            return Err(Problem::illegal_argument(format!("Not exist source vertices with ids {shown}")));
+        }
+        Ok(there)
+    }
+
+    /// Adds the member `vertices`: ids, or the vertices themselves, which then count as read.
+    async fn put_vertices(
+        &self,
+        answer: &mut WalkAnswer,
+        (known, vertices): (&Numbering, &[u32]),
+        whole: bool,
+        measure: &mut Measure,
+    ) -> Result<(), Problem> {
+        if !whole {
+            answer.ids("vertices", known, vertices);
+            return Ok(());
+        }
+        let ids: Vec<_> = vertices.iter().map(|vertex| known.id(*vertex).into_owned()).collect();
+        let found = self.reader.vertices(&ids).await?;
+        measure.vertices += found.len() as u64;
+        let mut items = Vec::with_capacity(found.len());
+        for vertex in found.into_iter().flatten() {
+            let mut out = String::new();
+            put_vertex(&mut out, self.schema(), &vertex.id.as_ref(), &vertex.view()?)?;
+            items.push(out);
+        }
+        answer.list("vertices", items, |out, item| out.push_str(&item));
+        Ok(())
+    }
+
+    /// Adds the member `edges`: ids, or the edges themselves.
+    async fn put_edges(&self, answer: &mut WalkAnswer, edges: &[EdgeId], whole: bool) -> Result<(), Problem> {
+        if !whole {
+            answer.list("edges", edges, |out, edge| lang_json::write_string(out, &edge.to_string()));
+            return Ok(());
+        }
+        let mut items = Vec::with_capacity(edges.len());
+        for edge in self.reader.edges_by_id(edges).await?.into_iter().flatten() {
+            let mut out = String::new();
+            put_edge(&mut out, self.schema(), &edge.id, &edge.view()?)?;
+            items.push(out);
+        }
+        answer.list("edges", items, |out, item| out.push_str(&item));
+        Ok(())
+    }
+
+    /// The answer with paths, their vertices and their edges.
+    async fn paths_answer(
+        &self,
+        name: &str,
+        found: &FoundPaths,
+        (with_vertex, with_edge): (bool, bool),
+    ) -> Result<Response, Problem> {
+        let mut answer = WalkAnswer::begin();
+        answer.paths(name, &found.known, &found.paths, false);
+        let mut measure = found.measure;
+        self.put_vertices(&mut answer, (&found.known, &found.vertices()), with_vertex, &mut measure).await?;
+        self.put_edges(&mut answer, &found.edges, with_edge).await?;
+        Ok(self.end(answer, measure))
+    }
+
+    fn end(&self, answer: WalkAnswer, measure: Measure) -> Response {
+        json_response(StatusCode::OK, JSON, answer.end(measure, self.begun))
+    }
+}
+
+/// `with_vertex` and `with_edge`.
+fn whole(given: &Given<'_>) -> Result<(bool, bool), Problem> {
+    Ok((flag(given, &params::WITH_VERTEX, false)?, flag(given, &params::WITH_EDGE, false)?))
+}
+
+/// The body as JSON.
+fn body<T: DeserializeOwned>(request: &Request) -> Result<T, Problem> {
+    check_json(request)?;
+    read_json(&request.body)
+}
+
+/// What must be in a body.
+fn required<'a, T>(value: Option<&'a T>, what: &str) -> Result<&'a T, Problem> {
+    value.ok_or_else(|| Problem::illegal_argument(format!("The {what} can't be null")))
+}
+
+/// A walk that is asked for by a query.
+macro_rules! get {
+    ($table:expr, $path:literal, $operation:ident, $handler:ident) => {
+        $table.both(Method::GET, of_graph!($path), &$operation, $handler);
+    };
+}
+
+/// A walk that is asked for by a body.
+macro_rules! post {
+    ($table:expr, $path:literal, $operation:ident, $handler:ident) => {
+        $table.both(Method::POST, of_graph!($path), &$operation, $handler);
+    };
+}
+
+use {get, post};

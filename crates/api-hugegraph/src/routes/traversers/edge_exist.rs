@@ -1,0 +1,38 @@
+//! `edgeexist`: edges by their ends.
+
+use api_http::{Given, Operation, Request, Response, json_response};
+use http::StatusCode;
+use traversals::{EdgeExist, defaults, edge_exist};
+
+use super::{ANSWER, Method, Table, WalkAnswer, WalkRequest, get, of_graph, params};
+use crate::operation::operation;
+use crate::problem::{JSON, Problem};
+use crate::state::Api;
+use crate::wire::walks::step_label;
+
+pub(super) fn routes(table: &mut Table<'_>) {
+    get!(table, "/traversers/edgeexist", EDGE_EXIST, get_edge_exist);
+}
+
+const EDGE_EXIST: Operation = operation("traversers", "edgeExist", "The edges from one vertex to another.")
+    .query(&[&[params::SOURCE, params::TARGET, params::EDGE_LABEL, params::SORT_VALUES, params::WALK_LIMIT]])
+    .gives(ANSWER)
+    .refuses(&[400, 404, 504]);
+
+/// GET `/traversers/edgeexist`
+async fn get_edge_exist(api: Api, request: Request) -> Result<Response, Problem> {
+    let walk = WalkRequest::of(&api, &request).await?;
+    let given = Given::of(&request);
+    let text = |parameter| given.get(parameter).filter(|text| !text.is_empty());
+    let asked = EdgeExist {
+        source: params::vertex_id(&given, &params::SOURCE)?,
+        target: params::vertex_id(&given, &params::TARGET)?,
+        label: text(&params::EDGE_LABEL).map(|name| step_label(walk.schema(), name)).transpose()?,
+        sort_values: text(&params::SORT_VALUES).map(Into::into),
+        limit: params::number(&given, &params::WALK_LIMIT, defaults::LIMIT)?,
+    };
+    let found = edge_exist(&walk.reader, &walk.options, &asked).await?;
+    let mut answer = WalkAnswer::begin();
+    walk.put_edges(&mut answer, &found, true).await?;
+    Ok(json_response(StatusCode::OK, JSON, answer.finish()))
+}

@@ -1,0 +1,154 @@
+//! Answers of walks.
+
+use std::time::Instant;
+
+use graph::ScalarRef;
+use lang_json::{Commas, write_string};
+use traversals::{Measure, Numbering, Path};
+
+use super::ids::put_vertex_id;
+use super::values::put_scalar;
+
+/// The answer of a walk under way: an object.
+pub(crate) struct WalkAnswer {
+    out: String,
+    commas: Commas,
+}
+
+impl WalkAnswer {
+    pub(crate) fn begin() -> Self {
+        let mut out = String::with_capacity(1024);
+        out.push('{');
+        Self { out, commas: Commas::default() }
+    }
+
+    /// Where the value of a member is to be appended.
+    pub(crate) fn member(&mut self, name: &str) -> &mut String {
+        self.commas.next(&mut self.out);
+        write_string(&mut self.out, name);
+        self.out.push(':');
+        &mut self.out
+    }
+
+    /// A member that is a list, of whatever `put` appends of each item.
+    pub(crate) fn list<T>(
+        &mut self,
+        name: &str,
+        items: impl IntoIterator<Item = T>,
+        mut put: impl FnMut(&mut String, T),
+    ) {
+        let out = self.member(name);
+        out.push('[');
+        let mut commas = Commas::default();
+        for item in items {
+            commas.next(out);
+            put(out, item);
+        }
+        out.push(']');
+    }
+
+    /// A member that is a list of vertex ids.
+    pub(crate) fn ids(&mut self, name: &str, known: &Numbering, vertices: &[u32]) {
+        self.list(name, vertices, |out, vertex| put_vertex_id(out, &known.id(*vertex)));
+    }
+
+    /// A member that is a whole number.
+    pub(crate) fn count(&mut self, name: &str, count: u64) {
+        let out = self.member(name);
+        out.push_str(itoa::Buffer::new().format(count));
+    }
+
+    /// A member that is a number.
+    pub(crate) fn number(&mut self, name: &str, number: f64) {
+        put_number(self.member(name), number);
+    }
+
+    /// A member that is an object of numbers by vertices.
+    pub(crate) fn scores(&mut self, name: &str, known: &Numbering, scores: &[(u32, f64)]) {
+        put_scores(self.member(name), known, scores);
+    }
+
+    /// A member that is a list of paths; with where they cross, if asked for.
+    pub(crate) fn paths(&mut self, name: &str, known: &Numbering, paths: &[Path], with_crosspoints: bool) {
+        self.list(name, paths, |out, path| put_path(out, known, path, with_crosspoints));
+    }
+
+    /// The end, with what was read, and how long it took since `begun`.
+    pub(crate) fn end(mut self, measure: Measure, begun: Instant) -> String {
+        let mut number = itoa::Buffer::new();
+        let out = self.member("measure");
+        out.push_str("{\"edge_iterations\":");
+        out.push_str(number.format(measure.edges));
+        out.push_str(",\"vertice_iterations\":");
+        out.push_str(number.format(measure.vertices));
+        out.push_str(",\"cost(ns)\":");
+        out.push_str(number.format(begun.elapsed().as_nanos()));
+        out.push('}');
+        self.finish()
+    }
+
+    /// The end.
+    pub(crate) fn finish(mut self) -> String {
+        self.out.push('}');
+        self.out
+    }
+}
+
+/// Appends a number.
+pub(crate) fn put_number(out: &mut String, number: f64) {
+    put_scalar(out, ScalarRef::Double(number));
+}
+
+/// Appends an object of numbers by vertices.
+pub(crate) fn put_scores(out: &mut String, known: &Numbering, scores: &[(u32, f64)]) {
+    out.push('{');
+    let mut commas = Commas::default();
+    for (vertex, score) in scores {
+        commas.next(out);
+        write_string(out, &known.id(*vertex).to_string());
+        out.push(':');
+        put_number(out, *score);
+    }
+    out.push('}');
+}
+
+/// Appends a list of vertex ids.
+pub(crate) fn put_ids(out: &mut String, known: &Numbering, vertices: &[u32]) {
+    out.push('[');
+    let mut commas = Commas::default();
+    for vertex in vertices {
+        commas.next(out);
+        put_vertex_id(out, &known.id(*vertex));
+    }
+    out.push(']');
+}
+
+/// Appends a path that has a weight as a whole.
+pub(crate) fn put_weighted_path(out: &mut String, known: &Numbering, path: &Path) {
+    out.push_str("{\"weight\":");
+    put_number(out, path.weight);
+    out.push_str(",\"vertices\":");
+    put_ids(out, known, &path.vertices);
+    out.push('}');
+}
+
+fn put_path(out: &mut String, known: &Numbering, path: &Path, with_crosspoints: bool) {
+    out.push('{');
+    if let Some(crosspoint) = path.crosspoint.filter(|_| with_crosspoints) {
+        out.push_str("\"crosspoint\":");
+        put_vertex_id(out, &known.id(crosspoint));
+        out.push(',');
+    }
+    out.push_str("\"objects\":");
+    put_ids(out, known, &path.vertices);
+    if let Some(weights) = &path.weights {
+        out.push_str(",\"weights\":[");
+        let mut commas = Commas::default();
+        for weight in weights {
+            commas.next(out);
+            put_number(out, *weight);
+        }
+        out.push(']');
+    }
+    out.push('}');
+}
