@@ -24,9 +24,10 @@ enum Registry {
 }
 
 /// Each has an environment of its own: two of them do not agree about what they need.
-const CLIENTS: [Client; 3] = [
+const CLIENTS: [Client; 4] = [
     Client { package: ("ngsildclient", "0.5.2"), script: "ngsi_ld.py", registry: Registry::Python },
     Client { package: ("filip", "0.8.1"), script: "filip_ld.py", registry: Registry::Python },
+    Client { package: ("hugegraph-python", "1.7.1"), script: "huge_graph.py", registry: Registry::Python },
     Client { package: ("ngsijs", "1.4.1"), script: "ngsijs.js", registry: Registry::Npm },
 ];
 /// Origin that the server lets in, for what a script asks as a browser does.
