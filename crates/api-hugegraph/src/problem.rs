@@ -166,7 +166,13 @@ impl From<Error> for Problem {
             Error::Contention(_) => Self::unavailable(format!("{error}; try again")),
             Error::TimedOut(_) => Self::new(StatusCode::GATEWAY_TIMEOUT, SERVER_ERROR, error.to_string()),
             Error::Malformed(error) => Self::from(*error),
-            Error::Store(error) => of_store(error.kind(), error),
+            Error::Store(error) => match error.limit() {
+                Some(limit) => Self::limit(format!(
+                    "one element takes more than the store takes at once: {}, {limit}",
+                    limit.got
+                )),
+                None => of_store(error.kind(), error),
+            },
         }
     }
 }
@@ -348,4 +354,19 @@ pub(crate) fn refuse(refusal: &Refusal) -> Response {
         other => other.to_string(),
     };
     Problem::new(refusal.status(), exception, message).response()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_store_does_not_take_names_the_limit() {
+        let limit = store::LimitExceeded { name: "COMMIT_ROWS_MAX", max: 100_000, got: 120_005 };
+        let problem = Problem::from(Error::from(store::Error::too_large("write rows", limit)));
+        assert_eq!(problem.status, StatusCode::BAD_REQUEST);
+        let expected = "one element takes more than the store takes at once: 120005, at most 100000 are allowed \
+             (COMMIT_ROWS_MAX)";
+        assert_eq!(problem.message, expected);
+    }
 }
