@@ -12,10 +12,11 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use api_http::{Given, Gives, Request, Response, json_response};
+use graph::plan::{Query, plan_vertices};
 use graph::schema::Schema;
-use graph::{EdgeId, VertexId};
+use graph::{EdgeId, VertexId, VertexIdRef};
 use http::{Method, StatusCode};
-use model_graph::{GraphState, Reader};
+use model_graph::{Found, GraphState, Reader};
 use serde::de::DeserializeOwned;
 use traversals::{Deadline, FoundPaths, Measure, Numbering, Step, WalkOptions, defaults};
 
@@ -25,8 +26,12 @@ use crate::params::{flag, walks as params};
 use crate::problem::{JSON, Problem};
 use crate::state::Api;
 use crate::table::{Table, of_graph};
-use crate::wire::walks::{VerticesGiven, direction, step_label, vertex_id_of_value};
+use crate::wire::conditions::conditions;
+use crate::wire::walks::{VerticesGiven, direction, step_label, vertex_id_of_value, vertex_label};
 use crate::wire::{WalkAnswer, put_edge, put_vertex, read_json};
+
+/// The most vertices from which a walk begins, where they are asked for by label and properties.
+const SOURCES_MAX: usize = 10_000;
 
 /// The answer of a walk.
 const ANSWER: &[(u16, Gives)] = &[(200, done(json_of("WalkAnswer")))];
@@ -90,14 +95,7 @@ impl WalkRequest {
         };
         let ids = given.ids.as_deref().unwrap_or_default();
         if ids.is_empty() {
-            let is_nothing =
-                given.label.is_none() && given.properties.as_ref().is_none_or(|it| it.is_empty());
-            return Err(match is_nothing {
-                true => Problem::illegal_argument("No source vertices provided"),
-                false => Problem::unsupported(
-                    "vertices by label and properties are not served yet: give their ids",
-                ),
-            });
+            return self.vertices_asked_for(given).await;
         }
         let read = ids.iter().map(vertex_id_of_value).collect::<Result<Vec<_>, _>>()?;
         let found = self.reader.vertices(&read).await?;
@@ -107,6 +105,38 @@ impl WalkRequest {
             return Err(Problem::illegal_argument(format!("Not exist source vertices with ids {shown}")));
         }
         Ok(there)
+    }
+
+    /// The ids of the vertices of a label, or with properties, or both.
+    async fn vertices_asked_for(&self, given: &VerticesGiven) -> Result<Vec<VertexId>, Problem> {
+        let properties = given.properties.as_ref().filter(|properties| !properties.is_empty());
+        if given.label.is_none() && properties.is_none() {
+            return Err(Problem::illegal_argument("No source vertices provided"));
+        }
+        let label = given.label.as_deref().map(|name| vertex_label(self.schema(), name)).transpose()?;
+        let read = |properties| conditions(self.schema(), properties, self.depth_max);
+        let conditions = properties.map(read).transpose()?.unwrap_or_default();
+        let query = Query { label: label.map(|label| label.id), conditions };
+        let stages = plan_vertices(self.schema(), &query).map_err(model_graph::Error::from)?;
+        let mut matches = self.reader.matches(stages, self.options.deadline.clone());
+        let mut ids = Vec::new();
+        let take = |found: Found<'_>| {
+            if let Found::Vertex(vertex) = found {
+                ids.push(vertex.id().map(VertexIdRef::into_owned));
+            }
+        };
+        matches.next(SOURCES_MAX + 1, take).await?;
+        if ids.len() > SOURCES_MAX {
+            return Err(Problem::limit(format!("The sources are more than {SOURCES_MAX} vertices")));
+        }
+        if ids.is_empty() {
+            let label = given.label.as_deref().unwrap_or("null");
+            let shown = serde_json::Value::from(given.properties.clone());
+            return Err(Problem::illegal_argument(format!(
+                "Not exist source vertex with label '{label}' and properties '{shown}'"
+            )));
+        }
+        Ok(ids.into_iter().collect::<Result<_, _>>()?)
     }
 
     /// Adds the member `vertices`: ids, or the vertices themselves, which then count as read.

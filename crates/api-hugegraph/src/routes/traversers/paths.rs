@@ -91,7 +91,7 @@ const PATHS_OF_MANY: Operation =
     operation("traversers", "pathsOfMany", "All paths from some vertices to some others.")
         .sent(json_of("WalkRequest"))
         .gives(ANSWER)
-        .refuses(&[400, 404, 415, 501, 504]);
+        .refuses(&[400, 404, 415, 504]);
 
 /// POST `/traversers/paths`
 async fn post_paths(api: Api, request: Request) -> Result<Response, Problem> {

@@ -29,7 +29,7 @@ const fn by_steps(id: &'static str, summary: &'static str) -> Operation {
     operation("traversers", id, summary)
         .sent(json_of("WalkRequest"))
         .gives(ANSWER)
-        .refuses(&[400, 404, 415, 501, 504])
+        .refuses(&[400, 404, 415, 504])
 }
 
 /// What is asked, as it is sent; what only some walks know is left out by others.

@@ -194,7 +194,7 @@ const MULTI_NODE: Operation =
     operation("traversers", "multiNodeShortestPath", "A shortest path between each two of some vertices.")
         .sent(json_of("WalkRequest"))
         .gives(ANSWER)
-        .refuses(&[400, 404, 415, 501, 504]);
+        .refuses(&[400, 404, 415, 504]);
 
 /// POST `/traversers/multinodeshortestpath`
 async fn post_multi_node(api: Api, request: Request) -> Result<Response, Problem> {

@@ -205,7 +205,7 @@ const FUSIFORM: Operation = operation(
 )
 .sent(json_of("WalkRequest"))
 .gives(ANSWER)
-.refuses(&[400, 404, 415, 501, 504]);
+.refuses(&[400, 404, 415, 504]);
 
 /// POST `/traversers/fusiformsimilarity`
 async fn post_fusiform(api: Api, request: Request) -> Result<Response, Problem> {
