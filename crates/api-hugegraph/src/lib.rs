@@ -43,8 +43,8 @@ use http::Method;
 use graph::schema::SchemaKind;
 use problem::refuse;
 use routes::{
-    docs, edges, graphs, jobs, languages, profile, refused, scans, schema, tasks, traversers, variables,
-    vertices,
+    docs, edges, graphs, jobs, languages, profile, refused, scans, schema, spaces, tasks, traversers,
+    variables, vertices,
 };
 use table::{Paths, Table, of_graph, of_space};
 
@@ -106,6 +106,10 @@ fn server_routes(table: &mut Table<'_>) {
 
 /// Graphs, and what they are set to.
 fn graph_routes(table: &mut Table<'_>) {
+    table.single(Method::GET, "/graphspaces", &spaces::LIST, spaces::list);
+    table.single(Method::POST, "/graphspaces", &spaces::CREATE, spaces::create);
+    table.single(Method::GET, "/graphspaces/{graphspace}", &spaces::GET, spaces::get);
+    table.single(Method::DELETE, "/graphspaces/{graphspace}", &spaces::REMOVE, spaces::remove);
     table.both(Method::GET, of_space!("/graphs"), &graphs::LIST, graphs::list);
     table.both(Method::PUT, of_space!("/graphs/manage"), &graphs::MANAGE, graphs::manage);
     table.both(Method::GET, of_graph!(""), &graphs::GET, graphs::get);

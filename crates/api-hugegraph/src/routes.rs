@@ -11,6 +11,7 @@ pub(crate) mod profile;
 pub(crate) mod refused;
 pub(crate) mod scans;
 pub(crate) mod schema;
+pub(crate) mod spaces;
 pub(crate) mod tasks;
 pub(crate) mod traversers;
 pub(crate) mod variables;

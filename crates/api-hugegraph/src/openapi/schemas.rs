@@ -93,6 +93,8 @@ fn graphs() -> Value {
         "Graph": object(&["name", "backend"], json!({
             "name": text, "backend": text, "nickname": text, "description": text,
         })),
+        "GraphSpaces": object(&["graphSpaces"], json!({ "graphSpaces": { "type": "array", "items": text } })),
+        "GraphSpace": object(&["name"], json!({ "name": text, "nickname": text, "description": text })),
         "GraphSettings": { "type": "object" },
         "GraphsAction": { "type": "object" },
         "ModeName": { "enum": modes },
