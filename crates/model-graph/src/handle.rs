@@ -6,7 +6,7 @@ use graph::schema::{
     Creation, Outcome, Schema, SchemaChange, SchemaError, SchemaKind, SchemaPart, SchemaStatus,
 };
 use graph::{Edge, GraphMode, ReadMode, Vertex, VertexId};
-use store::{Store, Tenant, Timestamp, WorkQueue};
+use store::{ErrorKind, Store, Tenant, Timestamp, WorkQueue};
 
 use crate::records::{BACKOFF, Pending};
 use crate::state::{GraphState, StateStore};
@@ -206,9 +206,17 @@ impl Graph {
     ///
     /// [`Error::Invalid`] for a graph over several buckets; if the store refuses.
     pub async fn load(&self) -> Result<GraphLoad, Error> {
-        let epochs = self.writer.epochs();
-        let schema = self.state().await?.schema.clone();
-        GraphLoad::begin(&self.writer, epochs, schema).await
+        let mut attempts = BACKOFF.attempts();
+        while attempts.next().await {
+            let epochs = self.writer.epochs();
+            let schema = self.state().await?.schema.clone();
+            match GraphLoad::begin(&self.writer, epochs, schema).await {
+                // Somebody began an epoch, of another partition maybe.
+                Err(Error::Store(error)) if error.kind() == ErrorKind::Fenced => {}
+                begun => return begun,
+            }
+        }
+        Err(attempts.exhausted(SCHEMA).into())
     }
 
     /// A number for a vertex whose label makes ids itself ([`VertexOperation::Create`]).
