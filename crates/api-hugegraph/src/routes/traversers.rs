@@ -93,7 +93,7 @@ impl WalkRequest {
         let Some(given) = given else {
             return Err(Problem::illegal_argument(format!("The {what} of request can't be null")));
         };
-        let ids = given.ids.as_deref().unwrap_or_default();
+        let ids = given.ids.as_deref().unwrap_or(&[]);
         if ids.is_empty() {
             return self.vertices_asked_for(given).await;
         }
@@ -115,7 +115,7 @@ impl WalkRequest {
         }
         let label = given.label.as_deref().map(|name| vertex_label(self.schema(), name)).transpose()?;
         let read = |properties| conditions(self.schema(), properties, self.depth_max);
-        let conditions = properties.map(read).transpose()?.unwrap_or_default();
+        let conditions = properties.map_or(Ok(Vec::new()), read)?;
         let query = Query { label: label.map(|label| label.id), conditions };
         let stages = plan_vertices(self.schema(), &query).map_err(model_graph::Error::from)?;
         let mut matches = self.reader.matches(stages, self.options.deadline.clone());

@@ -134,11 +134,13 @@ pub(crate) fn put_weighted_path(out: &mut String, known: &Numbering, path: &Path
 
 fn put_path(out: &mut String, known: &Numbering, path: &Path, with_crosspoints: bool) {
     out.push('{');
+    let mut commas = Commas::default();
     if let Some(crosspoint) = path.crosspoint.filter(|_| with_crosspoints) {
+        commas.next(out);
         out.push_str("\"crosspoint\":");
         put_vertex_id(out, &known.id(crosspoint));
-        out.push(',');
     }
+    commas.next(out);
     out.push_str("\"objects\":");
     put_ids(out, known, &path.vertices);
     if let Some(weights) = &path.weights {

@@ -125,8 +125,8 @@ fn scalar<'t>(
         (DataType::Byte, Token::Number(digits)) => ScalarRef::Byte(number(digits, "byte")?),
         (DataType::Int, Token::Number(digits)) => ScalarRef::Int(number(digits, "int")?),
         (DataType::Long, Token::Number(digits)) => ScalarRef::Long(number(digits, "long")?),
-        (DataType::Float, Token::Number(digits)) => ScalarRef::Float(number(digits, "float")?),
-        (DataType::Double, Token::Number(digits)) => ScalarRef::Double(number(digits, "double")?),
+        (DataType::Float, Token::Number(digits)) => ScalarRef::Float(finite(digits, number(digits, "float")?, f32::is_finite)?),
+        (DataType::Double, Token::Number(digits)) => ScalarRef::Double(finite(digits, number(digits, "double")?, f64::is_finite)?),
         (DataType::Float, Token::Text(text)) => ScalarRef::Float(no_number(text)?),
         (DataType::Double, Token::Text(text)) => ScalarRef::Double(no_number(text)?.into()),
         (DataType::Date, Token::Number(digits)) => ScalarRef::Date(digits.parse().map_err(|_| Mismatch::Type)?),
@@ -161,6 +161,14 @@ fn number<T: std::str::FromStr>(digits: &str, name: &str) -> Result<T, Mismatch>
     digits.parse().map_err(|_| {
         Mismatch::Because(format!("Can't read '{digits}' as {name}: For input string: \"{digits}\""))
     })
+}
+
+/// Refuses digits that are beyond the range of a float: it would be infinite.
+fn finite<T: Copy>(digits: &str, value: T, is_finite: fn(T) -> bool) -> Result<T, Mismatch> {
+    match is_finite(value) {
+        true => Ok(value),
+        false => Err(Mismatch::Because(format!("Can't read '{digits}': it is beyond the range of its type"))),
+    }
 }
 
 /// What is no number, by the names that JSON texts of Java give it.

@@ -123,7 +123,7 @@ impl FilterGiven {
         depth_max: usize,
     ) -> Result<LabelFilter, Problem> {
         let read = |properties| conditions(schema, properties, depth_max);
-        let conditions = self.properties.as_ref().map(read).transpose()?.unwrap_or_default();
+        let conditions = self.properties.as_ref().map_or(Ok(Vec::new()), read)?;
         Ok(LabelFilter { label: Some(label), conditions })
     }
 }

@@ -1,7 +1,9 @@
 //! Operations on edges, and the vertices at their ends.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
-use graph::schema::IdStrategy;
+use graph::schema::{IdStrategy, VertexLabel};
 use graph::update::Updates;
 use graph::{Edge, EdgeDirection, EdgeId, EdgeView, LabelId, PropertiesRef, VertexId, VertexView, keys};
 use store::{Append, Condition, Removal, Write};
@@ -88,9 +90,12 @@ impl Operation for EdgeOperation {
             return Ok(ends);
         }
         let mut read = Vec::new();
+        let is_plain = |label: &Arc<VertexLabel>| label.id_strategy != IdStrategy::CustomizeString;
+        // Where clients give texts as ids, one may look as if it were made of primary keys.
+        let ids_tell = is_first && moment.schema.vertex_labels().all(is_plain);
         for (id, _) in operations.iter().filter_map(Self::put_ends) {
             // That such vertices are there is a condition of the commit; who lost reads them, too, to know what was missing.
-            let may_trust = is_first && !writer.spans_buckets(id);
+            let may_trust = ids_tell && !writer.spans_buckets(id);
             for vertex in [&id.source, &id.target] {
                 match label_of_id(vertex, moment).filter(|_| may_trust) {
                     None => read.push(vertex),

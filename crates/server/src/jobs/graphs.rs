@@ -17,7 +17,6 @@ const LEASE: &str = "server/graph-tasks";
 const TTL: Duration = Duration::from_mins(3);
 /// When it is looked for what another process, or a run before this, began.
 const INTERVAL: Duration = Duration::from_mins(1);
-const SOON: Duration = Duration::from_secs(5);
 /// Of each graph so many expired elements go in a round: what is left is not seen, and goes in the next.
 const EXPIRED_A_ROUND: usize = 100_000;
 /// After a run others have the store for as long as it took, at most so long.
@@ -30,7 +29,7 @@ pub(super) const JOB: Job =
 /// What is broken off goes on after the next start.
 async fn run(work: Work) {
     let mut lease = JobLease::new(work.store.clone(), LEASE, TTL);
-    let mut ticks = interval_at(Instant::now() + SOON, INTERVAL);
+    let mut ticks = interval_at(Instant::now(), INTERVAL);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         let wanted = tokio::select! {

@@ -58,7 +58,7 @@ struct StepsGiven {
 
 impl PatternGiven {
     fn steps(&self) -> &[StepGiven] {
-        self.steps.as_deref().unwrap_or_default()
+        self.steps.as_deref().unwrap_or(&[])
     }
 
     fn capacity(&self) -> i64 {
