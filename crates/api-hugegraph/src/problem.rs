@@ -150,6 +150,7 @@ impl From<Error> for Problem {
             Error::NoSuchVertex(id) => Self::not_found(format!("vertex with id '{id}' does not exist")),
             Error::NoSuchEdge(id) => Self::not_found(format!("edge with id '{id}' does not exist")),
             Error::OtherLabel { .. } => Self::illegal_argument(error.to_string()),
+            Error::Admit(error) => Self::from(error.clone()),
             Error::NotNullable(name) => {
                 Self::illegal_argument(format!("Can't remove non-null property '{name}'"))
             }

@@ -123,7 +123,8 @@ impl Admission<'_> {
                 checked(VertexId::Text(primary_key_id(label.id.0, &names).into()))
             }
             (IdStrategy::Automatic, None) => Ok(VertexId::Number(next_id())),
-            (IdStrategy::Automatic, Some(id)) if self.takes_ids => checked(id),
+            (IdStrategy::Automatic, Some(id @ VertexId::Number(_))) if self.takes_ids => Ok(id),
+            (IdStrategy::Automatic, Some(_)) if self.takes_ids => Err(needed("number id")),
             (IdStrategy::PrimaryKey | IdStrategy::Automatic, Some(_)) => Err(given()),
             (IdStrategy::CustomizeString | IdStrategy::Default, Some(id @ VertexId::Text(_))) => checked(id),
             (IdStrategy::CustomizeNumber, Some(id @ VertexId::Number(_))) => Ok(id),
@@ -197,8 +198,12 @@ impl Admission<'_> {
         Ok(Some(begins.saturating_add(i64::try_from(label.ttl_ms).unwrap_or(i64::MAX))))
     }
 
-    /// Refuses an element without a value that it must have. Cost: one pass over its properties.
-    fn check_needed(
+    /// Refuses an element without a value that it must have; `of` is `vertex` or `edge`. Cost: one pass over its properties.
+    ///
+    /// # Errors
+    ///
+    /// [`AdmitError::PropertyMissing`].
+    pub fn check_needed(
         &self,
         label: &Label,
         of: &'static str,

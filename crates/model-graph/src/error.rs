@@ -1,5 +1,6 @@
 //! Why this crate refuses.
 
+use graph::admit::AdmitError;
 use graph::update::UpdateError;
 use graph::{EdgeId, LabelId, VertexId};
 use store::retry::Exhausted;
@@ -47,6 +48,9 @@ pub enum Error {
     /// Another element has the values of a UNIQUE index.
     #[error("another element has the same values of a unique index")]
     NotUnique,
+    /// An element cannot be like this.
+    #[error(transparent)]
+    Admit(#[from] AdmitError),
     /// Properties cannot be changed like this.
     #[error(transparent)]
     Update(#[from] UpdateError),

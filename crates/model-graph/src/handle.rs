@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use graph::schema::{
-    Creation, Outcome, Schema, SchemaChange, SchemaError, SchemaKind, SchemaPart, SchemaStatus,
+    Creation, IndexKind, Outcome, Schema, SchemaChange, SchemaError, SchemaKind, SchemaPart, SchemaStatus,
 };
 use graph::{Edge, GraphMode, ReadMode, Vertex, VertexId};
 use store::{ErrorKind, Store, Tenant, Timestamp, WorkQueue};
@@ -336,6 +336,7 @@ impl Graph {
             let state = self.state().await?;
             let (answer, change) = think(&state).map_err(Error::Schema)?;
             let Some(change) = change else { return Ok((answer, None)) };
+            self.check_unique(&change)?;
             let mut pending = Pending::default();
             let drafts = follow_ups(&state.schema, &change);
             let ids = tasks::add(self.state.records(), &mut pending, &drafts, now).await?;
@@ -347,6 +348,20 @@ impl Graph {
             }
         }
         Err(attempts.exhausted(SCHEMA).into())
+    }
+}
+
+impl Graph {
+    /// Refuses a unique index of a graph over several buckets: a value is unique in its bucket alone.
+    fn check_unique(&self, change: &SchemaChange) -> Result<(), Error> {
+        let is_unique = |part: &SchemaPart| match part {
+            SchemaPart::IndexLabel(index) => index.index_type.kind() == IndexKind::Unique,
+            SchemaPart::PropertyKey(_) | SchemaPart::VertexLabel(_) | SchemaPart::EdgeLabel(_) => false,
+        };
+        if self.buckets > 1 && change.put.iter().any(is_unique) {
+            return Err(Error::Invalid("a graph over several buckets has no unique indexes".into()));
+        }
+        Ok(())
     }
 }
 

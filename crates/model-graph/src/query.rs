@@ -29,6 +29,8 @@ const PAGE_ROWS_MIN: usize = 16;
 /// Looking at an element that was read for a row costs so many steps.
 const STEPS_A_LOOK_UP: usize = 16;
 const STEPS_A_ROW: usize = 4;
+/// A page, be it empty: the search for its beginning.
+const STEPS_A_PAGE: usize = 32;
 /// After so many slices a walk is long.
 const SLICES_INLINE: usize = 4;
 
@@ -275,6 +277,7 @@ impl Matches<'_> {
     }
 
     async fn pause(&mut self) -> Result<(), Error> {
+        self.pace.spend(STEPS_A_PAGE);
         self.pace.check()?;
         if self.pace.is_tired() {
             self.pace.rest();

@@ -216,8 +216,8 @@ impl Tasks {
         };
         let range = after.map_or(range.clone(), |after| range.after_key(&key(after)));
         let limit = limit.clamp(1, TASK_PAGE_MAX);
-        let found = self.numbers(&range, limit).await?;
-        let next = found.get(limit - 1).copied();
+        let (found, has_more) = self.numbers(&range, limit).await?;
+        let next = found.last().copied().filter(|_| has_more);
         let mut tasks = Vec::new();
         for id in found {
             match self.get(id).await {
@@ -230,13 +230,13 @@ impl Tasks {
         Ok(TaskPage { tasks, next })
     }
 
-    /// Up to `limit` numbers of tasks, as rows find them.
-    async fn numbers(&self, range: &Range, limit: usize) -> Result<Vec<TaskId>, Error> {
+    /// Up to `limit` numbers of tasks, as rows find them, and whether there are more: a page ends at some megabytes, too.
+    async fn numbers(&self, range: &Range, limit: usize) -> Result<(Vec<TaskId>, bool), Error> {
         let (store, partition) = self.records().place();
         let page = store.scan(partition, range, Direction::Forward, limit).await?;
         let number =
             |(key, _)| keys::number_of_task(key).map(TaskId).ok_or_else(|| damaged("a key of a task"));
-        page.rows().map(number).collect()
+        Ok((page.rows().map(number).collect::<Result<_, Error>>()?, page.more()))
     }
 
     /// Those for which somebody has something to do, those begun first.

@@ -20,6 +20,7 @@ mod tests;
 
 use std::sync::Arc;
 
+use graph::admit::Admission;
 use graph::schema::Schema;
 use graph::{Edge, EdgeId, Vertex, VertexId};
 use store::retry::RetryBackoff;
@@ -155,6 +156,11 @@ impl Moment {
     fn epoch(&self, bucket: u32) -> Epoch {
         let at = usize::try_from(bucket).expect("a number of 32 bits");
         *self.epochs.get(at).expect("each bucket has an epoch")
+    }
+
+    /// What elements are admitted by.
+    fn admission(&self) -> Admission<'_> {
+        Admission { schema: &self.schema, now_ms: self.now_ms(), takes_ids: false }
     }
 
     fn now_ms(&self) -> i64 {

@@ -36,13 +36,42 @@ macro_rules! word {
         }
     };
 }
+/// A frequency, or that nothing is said of it: so Java clients write it.
+#[derive(Clone, Copy)]
+enum FrequencyWord {
+    Default,
+    Given(Frequency),
+}
+
+impl FrequencyWord {
+    const ALL: [Self; 3] = [Self::Default, Self::Given(Frequency::Single), Self::Given(Frequency::Multiple)];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Default => "DEFAULT",
+            Self::Given(frequency) => frequency.name(),
+        }
+    }
+
+    fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|word| word.name() == name)
+    }
+}
+
+fn frequency<'de, D: Deserializer<'de>>(source: D) -> Result<Option<Frequency>, D::Error> {
+    Ok(match given_frequency(source)? {
+        None | Some(FrequencyWord::Default) => None,
+        Some(FrequencyWord::Given(frequency)) => Some(frequency),
+    })
+}
+
 word!(data_type, DataType, "data_type");
 word!(cardinality, Cardinality, "cardinality");
 word!(aggregate_type, AggregateType, "aggregate_type");
 word!(write_type, WriteType, "write_type");
 word!(id_strategy, IdStrategy, "id_strategy");
 word!(edge_label_kind, EdgeLabelKind, "edgelabel_type");
-word!(frequency, Frequency, "frequency");
+word!(given_frequency, FrequencyWord, "frequency");
 word!(base_type, SchemaKind, "base_type");
 
 /// `SECONDARY`, `RANGE`, …, or the type that answers name: `RANGE_INT`.

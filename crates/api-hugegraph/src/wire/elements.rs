@@ -53,6 +53,8 @@ pub(crate) struct ElementReader<'s> {
     edge_label: Option<&'s Arc<EdgeLabel>>,
     /// The keys of the last element, in their order.
     keys: Vec<&'s Arc<PropertyKey>>,
+    /// Whether a property that is null is as one that is not given; else it is refused.
+    skips_nulls: bool,
 }
 
 /// The members of an element that was sent.
@@ -77,7 +79,13 @@ impl<'s> ElementReader<'s> {
             vertex_label: None,
             edge_label: None,
             keys: Vec::new(),
+            skips_nulls: false,
         }
+    }
+
+    /// The same for updates, in which a property that is null is as one that is not given.
+    pub(crate) fn skipping_nulls(self) -> Self {
+        Self { skips_nulls: true, ..self }
     }
 
     /// The next vertex.
@@ -235,6 +243,9 @@ impl<'s> ElementReader<'s> {
             number += 1;
             let token = Token::read(reader)?;
             if token == Token::Null {
+                if self.skips_nulls {
+                    continue;
+                }
                 return Err(Problem::illegal_argument(format!(
                     "Not allowed to set value of property '{name}' to null for {kind}"
                 )));

@@ -121,3 +121,13 @@ async fn neighbours_are_those_of_direction_and_label() {
         assert!(neighbours(&reader, "a", Out, &[LabelId(2)]).await.is_empty());
     }
 }
+
+#[test]
+fn labels_of_large_numbers_take_no_room() {
+    let visible = VisibleLabels::new([LabelId(3), LabelId(u32::MAX)], [LabelId(u32::MAX - 1)]);
+    assert!(visible.has_vertices(LabelId(3)) && visible.has_vertices(LabelId(u32::MAX)));
+    assert!(visible.has_edges(LabelId(u32::MAX - 1)));
+    for label in [0, 2, 4, 65_535, 65_536, u32::MAX - 1] {
+        assert!(!visible.has_vertices(LabelId(label)), "{label}");
+    }
+}

@@ -1,12 +1,17 @@
 //! Which elements are seen: those of labels that the schema has.
 
+use std::collections::BTreeSet;
+
 use graph::LabelId;
 
-/// The labels whose elements are seen. Labels are numbered from 1, so that a bit for each number does.
+/// Labels of numbers below this are seen by a bit each; those beyond, which only a backup brings, are searched for.
+const NEAR_MAX: usize = 1 << 16;
+
+/// The labels whose elements are seen.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct VisibleLabels {
-    vertices: Vec<bool>,
-    edges: Vec<bool>,
+    vertices: Labels,
+    edges: Labels,
 }
 
 impl VisibleLabels {
@@ -21,7 +26,7 @@ impl VisibleLabels {
         visible
     }
 
-    /// Whether vertices of this label are seen. Cost: an index.
+    /// Whether vertices of this label are seen. Cost: an index into an array.
     #[inline]
     pub fn has_vertices(&self, label: LabelId) -> bool {
         has(&self.vertices, label)
@@ -34,19 +39,33 @@ impl VisibleLabels {
     }
 }
 
+/// Some labels of one kind.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+struct Labels {
+    near: Vec<bool>,
+    far: BTreeSet<LabelId>,
+}
+
 fn index(label: LabelId) -> usize {
     usize::try_from(label.0).expect("a number of 32 bits")
 }
 
-fn set(bits: &mut Vec<bool>, label: LabelId) {
+fn set(labels: &mut Labels, label: LabelId) {
     let index = index(label);
-    if bits.len() <= index {
-        bits.resize(index + 1, false);
+    if index >= NEAR_MAX {
+        labels.far.insert(label);
+        return;
     }
-    *bits.get_mut(index).expect("as long as it must be") = true;
+    if labels.near.len() <= index {
+        labels.near.resize(index + 1, false);
+    }
+    *labels.near.get_mut(index).expect("as long as it must be") = true;
 }
 
 #[inline]
-fn has(bits: &[bool], label: LabelId) -> bool {
-    bits.get(index(label)).copied() == Some(true)
+fn has(labels: &Labels, label: LabelId) -> bool {
+    match labels.near.get(index(label)) {
+        Some(is_seen) => *is_seen,
+        None => !labels.far.is_empty() && labels.far.contains(&label),
+    }
 }

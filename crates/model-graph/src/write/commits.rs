@@ -78,7 +78,9 @@ impl Writer {
             planned.push((group, plan));
         }
         check_uniques(&planned)?;
-        for (group, plan) in planned.iter_mut().filter(|(_, plan)| !plan.uniques.is_empty()) {
+        for (group, plan) in
+            planned.iter_mut().filter(|(_, plan)| !plan.uniques.is_empty() || !plan.left_uniques.is_empty())
+        {
             self.settle_uniques(group.bucket, plan).await?;
         }
         Ok(planned)

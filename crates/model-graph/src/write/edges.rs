@@ -1,9 +1,7 @@
 //! Operations on edges, and the vertices at their ends.
 
-use std::sync::Arc;
-
 use bytes::Bytes;
-use graph::schema::{IdStrategy, VertexLabel};
+use graph::schema::{IdStrategy, SchemaPart, VertexLabel};
 use graph::update::Updates;
 use graph::{Edge, EdgeDirection, EdgeId, EdgeView, LabelId, PropertiesRef, VertexId, VertexView, keys};
 use store::{Append, Condition, Removal, Write};
@@ -32,20 +30,23 @@ impl EdgeOperation {
                 Some(stored) => {
                     let properties =
                         updates.aggregate(stored.properties.as_ref(), given.properties.as_ref())?;
-                    Edge { properties, ..given.clone() }
+                    with_expiry(moment, Edge { properties, ..given.clone() })?
                 }
             },
             Self::Merge(given, _, strategies) => {
                 let stored = current.map_or(PropertiesRef::NONE, |stored| stored.properties.as_ref());
                 let properties = updates.merge(stored, given.properties.as_ref(), strategies)?;
-                Edge { properties, ..given.clone() }
+                if let Some(label) = moment.schema.edge_label(given.id.sub_label) {
+                    moment.admission().check_needed(label, "edge", properties.as_ref())?;
+                }
+                with_expiry(moment, Edge { properties, ..given.clone() })?
             }
             Self::Change(id, change) => {
                 let no_such = || Error::NoSuchEdge(Box::new(id.clone()));
                 let stored = current.ok_or_else(no_such)?;
                 let label = moment.schema.edge_label(id.sub_label).ok_or_else(no_such)?;
                 let properties = changed(moment, label, stored.properties.as_ref(), change)?;
-                Edge { properties, ..stored.clone() }
+                with_expiry(moment, Edge { properties, ..stored.clone() })?
             }
             Self::Remove(_) => return Ok(None),
             Self::RemoveUnseen(_) => return Ok(current.cloned()),
@@ -90,9 +91,16 @@ impl Operation for EdgeOperation {
             return Ok(ends);
         }
         let mut read = Vec::new();
-        let is_plain = |label: &Arc<VertexLabel>| label.id_strategy != IdStrategy::CustomizeString;
-        // Where clients give texts as ids, one may look as if it were made of primary keys.
-        let ids_tell = is_first && moment.schema.vertex_labels().all(is_plain);
+        // Where clients give texts as ids, one may look as if it were made of primary keys; also where they did, and what they gave is not removed yet.
+        let is_plain = |label: &VertexLabel| label.id_strategy != IdStrategy::CustomizeString;
+        let was_plain = |part: &SchemaPart| match part {
+            SchemaPart::VertexLabel(label) => is_plain(label),
+            SchemaPart::PropertyKey(_) | SchemaPart::EdgeLabel(_) | SchemaPart::IndexLabel(_) => true,
+        };
+        let schema = &moment.schema;
+        let ids_tell = is_first
+            && schema.vertex_labels().all(|label| is_plain(label))
+            && schema.removed().all(was_plain);
         for (id, _) in operations.iter().filter_map(Self::put_ends) {
             // That such vertices are there is a condition of the commit; who lost reads them, too, to know what was missing.
             let may_trust = ids_tell && !writer.spans_buckets(id);
@@ -162,6 +170,14 @@ impl Operation for EdgeOperation {
             }
         }
     }
+}
+
+/// An edge that expires by what its properties have become.
+fn with_expiry(moment: &Moment, edge: Edge) -> Result<Edge, Error> {
+    let label = moment.schema.edge_label(edge.id.sub_label);
+    let Some(label) = label.filter(|label| label.ttl_start_time.is_some()) else { return Ok(edge) };
+    let expires = moment.admission().expires(label, edge.properties.as_ref())?;
+    Ok(Edge { expires, ..edge })
 }
 
 /// The label of a vertex, where its id says it: of one with primary keys, whose vertices do not expire.

@@ -130,6 +130,8 @@ pub(super) struct Planned<T> {
     pub(super) writes: Vec<Write>,
     /// Rows of UNIQUE indexes that are to be put: key, and the row of the element.
     pub(super) uniques: Vec<(Bytes, Bytes)>,
+    /// Those that the element leaves: they go if they are its own.
+    pub(super) left_uniques: Vec<(Bytes, Bytes)>,
     pub(super) appends: Vec<Append>,
     pub(super) lets_go: Vec<Removal>,
     /// What becomes of each operation, in their order; nothing where it is as the only operation gives it.
@@ -142,6 +144,7 @@ impl<T> Default for Planned<T> {
             conditions: Vec::new(),
             writes: Vec::new(),
             uniques: Vec::new(),
+            left_uniques: Vec::new(),
             appends: Vec::new(),
             lets_go: Vec::new(),
             written: Vec::new(),

@@ -10,7 +10,7 @@
 use bytes::Bytes;
 use graph::{Edge, EdgeDirection, EdgeKey, EdgeView, Vertex, VertexId, keys};
 use store::retry::unless_lost;
-use store::{Commit, CommitWithAppends, Condition, Direction, Range, Stamp, Write};
+use store::{Commit, CommitWithAppends, Condition, Direction, Page, Range, Stamp, Write};
 use tokio::sync::{RwLock, RwLockReadGuard};
 
 use super::edges::plan_removal;
@@ -196,6 +196,7 @@ impl Writer {
             planned.writes.extend(label_row(&moment.schema, vertex.label, &vertex).map(Write::Delete));
             let old = Indexed::of_vertex(&moment.schema, &vertex);
             plan_finding_rows(&mut planned, &key, Some(old), None)?;
+            self.settle_uniques(bucket, &mut planned).await?;
             planned.writes.push(Write::Delete(key));
             planned.writes.push(Write::PutStamped(keys::removal(id), Bytes::new()));
             commits.push(self.commit_of(bucket, planned, moment).commit);
@@ -216,15 +217,14 @@ impl Writer {
 
     /// Removes the edges of vertices that were taken away, and then their marks.
     async fn finish_all(&self, marks: &[Mark], moment: &Moment) -> Result<(), Error> {
+        let (mut left, mut failed) = (Vec::with_capacity(marks.len()), None);
         for mark in marks {
-            for direction in [EdgeDirection::Out, EdgeDirection::In] {
-                self.sweep_edges(mark, direction, moment).await?;
-            }
-            if self.buckets() > 1 {
-                self.sweep_pointed(mark, moment).await?;
+            match self.sweep(mark, moment).await {
+                Ok(()) => left.push(mark),
+                // The others do not wait for it.
+                Err(error) => failed = Some(error),
             }
         }
-        let mut left: Vec<&Mark> = marks.iter().collect();
         let mut attempts = BACKOFF.attempts();
         while !left.is_empty() {
             if !attempts.next().await {
@@ -244,6 +244,17 @@ impl Writer {
             }
             left = lost;
         }
+        failed.map_or(Ok(()), Err)
+    }
+
+    /// Removes the edges of a vertex that was taken away.
+    async fn sweep(&self, mark: &Mark, moment: &Moment) -> Result<(), Error> {
+        for direction in [EdgeDirection::Out, EdgeDirection::In] {
+            self.sweep_edges(mark, direction, moment).await?;
+        }
+        if self.buckets() > 1 {
+            self.sweep_pointed(mark, moment).await?;
+        }
         Ok(())
     }
 
@@ -262,13 +273,11 @@ impl Writer {
         while attempts.next().await {
             let partition = self.partition(bucket);
             let page = self.store.scan(partition, &range, Direction::Forward, EDGES_A_COMMIT).await?;
-            let mut planned = Planned::<Edge>::default();
-            for (key, value) in page.rows() {
-                self.plan_edge_removal(key, value, moment, &mut planned)?;
-            }
+            let mut planned = self.plan_sweep(&page, moment)?;
             if planned.writes.is_empty() {
                 return Ok(());
             }
+            self.settle_uniques(bucket, &mut planned).await?;
             let commit = self.sweeping_commit(bucket, planned, mark);
             match unless_lost(self.store.append_then_commit(commit).await)? {
                 Some(_) => attempts = BACKOFF.attempts(),
@@ -277,6 +286,18 @@ impl Writer {
             }
         }
         Err(attempts.exhausted(ELEMENTS).into())
+    }
+
+    /// Plans that edges go: as many of a page as one commit takes well, at least one.
+    fn plan_sweep(&self, page: &Page, moment: &Moment) -> Result<Planned<Edge>, Error> {
+        let (limits, mut planned) = (self.store.limits(), Planned::<Edge>::default());
+        for (key, value) in page.rows() {
+            self.plan_edge_removal(key, value, moment, &mut planned)?;
+            if planned.rows() >= limits.good_rows || planned.bytes() >= limits.good_bytes {
+                break;
+            }
+        }
+        Ok(planned)
     }
 
     /// Removes the edges of a vertex that lie in other buckets, and the rows that point at them.
@@ -312,6 +333,7 @@ impl Writer {
             let mut planned = Planned::<Edge>::default();
             planned.conditions.push(Condition::Version(key.clone(), row.stamp));
             self.plan_edge_removal(&key, &row.value, moment, &mut planned)?;
+            self.settle_uniques(bucket, &mut planned).await?;
             let mut commit = self.commit_of(bucket, planned, moment);
             commit.commit.reclaims = true;
             if unless_lost(self.store.append_then_commit(commit).await)?.is_some() {
@@ -341,10 +363,12 @@ impl Writer {
     /// A commit that takes away what nobody sees any more, as long as the mark is there. What the schema says by now does not matter to it.
     fn sweeping_commit<T>(&self, bucket: u32, planned: Planned<T>, mark: &Mark) -> CommitWithAppends {
         let epoch = self.store.fence(self.partition(bucket));
+        let mut conditions = planned.conditions;
+        conditions.push(Condition::Version(keys::removal(&mark.id), mark.stamp));
         let commit = Commit {
             partition: self.partition(bucket).clone(),
             write_id: self.write_ids.next(),
-            conditions: vec![Condition::Version(keys::removal(&mark.id), mark.stamp)],
+            conditions,
             writes: planned.writes,
             change: None,
             reclaims: true,

@@ -62,7 +62,12 @@ pub(super) fn plan_finding_rows<T>(
         planned.writes.extend(old_expiry.map(Write::Delete));
     }
     planned.writes.extend(new_expiry.map(|key| Write::Put(key, Bytes::new())));
-    planned.writes.extend(goes.into_iter().map(|row| Write::Delete(row.key)));
+    for row in goes {
+        match row.is_unique {
+            true => planned.left_uniques.push((row.key, row.value)),
+            false => planned.writes.push(Write::Delete(row.key)),
+        }
+    }
     for row in comes {
         match row.is_unique {
             true => planned.uniques.push((row.key, row.value)),

@@ -14,7 +14,7 @@ use graph::{
     DataType, EdgeDirection, EdgeId, GraphMode, IndexLabelId, LabelId, Properties, PropertiesBuilder,
     PropertyKeyId, ScalarRef, VertexId, keys,
 };
-use store::{Clock, Direction, Store, Tenant, Timestamp};
+use store::{Clock, Commit, Direction, Store, Tenant, Timestamp};
 
 use super::*;
 use crate::{Reader, ReaderContext, VisibleLabels};
@@ -307,4 +307,107 @@ pub(super) async fn check_index_rows(node: &Node) {
     assert_eq!(keys_of(node.rows(b'L').await), labels, "rows that find vertices by label");
     assert_eq!(keys_of(node.rows(b'X').await), of_kind(b'X'), "rows of indexes");
     assert_eq!(keys_of(node.rows(b'x').await), of_kind(b'x'), "rows of unique indexes");
+}
+
+/// Two that have the same value from before the index was there leave it in one request; the row is that of one of them.
+#[tokio::test(start_paused = true)]
+async fn a_unique_value_is_given_up_by_its_owner_alone() {
+    for (store, _) in stores(3) {
+        let node = Node::new(store, 1);
+        let put = |id, name| VertexOperation::Put(vertex(id, PERSON, properties(Some(name), None)));
+        node.vertices(vec![put("a", "x")]).await.unwrap();
+        // As it was written before the index: without its row.
+        let b = vertex("b", PERSON, properties(Some("x"), None));
+        let commit = || Commit {
+            partition: node.writer.partition(0).clone(),
+            write_id: store::WriteIds::new().next(),
+            conditions: vec![],
+            writes: vec![store::Write::PutStamped(keys::vertex(&b.id), b.to_stored().into())],
+            change: None,
+            reclaims: false,
+        };
+        while node.store.commit_known(commit()).await.is_err() {}
+        node.remove(&["b".into()]).await.unwrap();
+        assert!(matches!(node.vertices(vec![put("c", "x")]).await, Err(Error::NotUnique)), "it is a's still");
+        while node.store.commit_known(commit()).await.is_err() {}
+        node.vertices(vec![put("a", "y"), put("b", "z")]).await.unwrap();
+        node.vertices(vec![put("c", "x")]).await.unwrap();
+    }
+}
+
+/// The life of an element follows from its properties as they become.
+#[tokio::test(start_paused = true)]
+async fn an_element_expires_by_the_property_that_it_then_has() {
+    let new = Creation { graph: "g", mode: GraphMode::None, created: "\"now\"" };
+    let seen = PropertyKeyDraft {
+        data_type: DataType::Date,
+        aggregate_type: graph::schema::AggregateType::Max,
+        ..PropertyKeyDraft::named("seen")
+    };
+    let schema = Schema::default().create_property_key(&seen, &new).unwrap().change.unwrap().schema;
+    let draft = LabelDraft { ttl_ms: 10, ttl_start_time: Some("seen".into()), ..label("device", &["seen"]) };
+    let draft =
+        VertexLabelDraft { label: draft, id_strategy: IdStrategy::CustomizeString, primary_keys: Vec::new() };
+    let schema = schema.create_vertex_label(&draft, &new).unwrap().change.unwrap().schema;
+    let (store, _) = stores(4).into_iter().next().unwrap();
+    let node = Node { schema: Arc::new(schema), ..Node::new(store, 1) };
+    let seen = |moment: i64| {
+        let mut builder = PropertiesBuilder::default();
+        builder.put_one(NAME, ScalarRef::Date(moment));
+        Vertex { expires: Some(moment + 10), ..vertex("d", PERSON, builder.finish()) }
+    };
+    let expires =
+        async |operation| node.vertices(vec![operation]).await.unwrap().remove(0).stored().unwrap().expires;
+    assert_eq!(expires(VertexOperation::Put(seen(100))).await, Some(110));
+    assert_eq!(expires(VertexOperation::Put(seen(50))).await, Some(110), "the greatest stays");
+    let change = Change::Append(seen(200).properties);
+    assert_eq!(expires(VertexOperation::Change("d".into(), change)).await, Some(210));
+}
+
+/// A merge that would leave out what must be there is refused.
+#[tokio::test(start_paused = true)]
+async fn merged_elements_have_what_they_must_have() {
+    let new = Creation { graph: "g", mode: GraphMode::None, created: "\"now\"" };
+    let mut schema = Schema::default();
+    for (name, data_type) in [("name", DataType::Text), ("age", DataType::Int)] {
+        let draft = PropertyKeyDraft { data_type, ..PropertyKeyDraft::named(name) };
+        schema = schema.create_property_key(&draft, &new).unwrap().change.unwrap().schema;
+    }
+    let label = LabelDraft { nullable_keys: texts(&["name"]), ..label("person", &["name", "age"]) };
+    let draft =
+        VertexLabelDraft { label, id_strategy: IdStrategy::CustomizeString, primary_keys: Vec::new() };
+    let schema = schema.create_vertex_label(&draft, &new).unwrap().change.unwrap().schema;
+    let (store, _) = stores(5).into_iter().next().unwrap();
+    let node = Node { schema: Arc::new(schema), ..Node::new(store, 1) };
+    let merge = |properties, key| {
+        let strategies = [(key, graph::update::UpdateStrategy::Override)].into();
+        VertexOperation::Merge(vertex("a", PERSON, properties), Arc::new(strategies))
+    };
+    let refused = node.vertices(vec![merge(properties(Some("x"), None), NAME)]).await;
+    assert!(matches!(refused, Err(Error::Admit(_))), "{refused:?}");
+    node.vertices(vec![merge(properties(None, Some(3)), AGE)]).await.unwrap();
+    node.vertices(vec![merge(properties(Some("x"), None), AGE)]).await.unwrap();
+    let refused = node.vertices(vec![merge(properties(Some("y"), None), NAME)]).await;
+    assert!(matches!(refused, Err(Error::Admit(_))), "the age would be lost");
+}
+
+/// The edges of a hub go in commits that the store takes, however many rows find each.
+#[tokio::test(start_paused = true)]
+async fn edges_of_a_hub_go_in_commits_that_the_store_takes() {
+    for (store, _) in stores(6) {
+        let node = Node::new(store, 1);
+        let put = |id: &str| VertexOperation::Put(vertex(id, THING, Properties::default()));
+        node.vertices(vec![put("hub")]).await.unwrap();
+        for batch in 0..30 {
+            let edges = (0..100).map(|edge_of| {
+                let target = format!("{batch}-{edge_of}");
+                EdgeOperation::Put(edge("hub", KNOWS, &target, properties(None, Some(edge_of))), None)
+            });
+            node.edges(edges.collect(), CheckVertices::No).await.unwrap();
+        }
+        assert_eq!(node.rows(b'X').await.len(), 3_000);
+        assert_eq!(node.remove(&["hub".into()]).await.unwrap(), [true]);
+        assert!(node.rows(b'e').await.is_empty() && node.rows(b'E').await.is_empty());
+        assert!(node.rows(b'X').await.is_empty() && node.rows(b'r').await.is_empty());
+    }
 }

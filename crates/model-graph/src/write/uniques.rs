@@ -10,13 +10,26 @@ use super::operation::{Group, Planned};
 use crate::Error;
 
 impl Writer {
-    /// Adds the rows of UNIQUE indexes to a plan, if they are free: not there, or of this element, or of one that is gone.
+    /// Adds the rows of UNIQUE indexes to a plan, if they are free: not there, or of this element, or of one that is gone. Those that it leaves go, if they
+    /// are of this element: while an index is filled, they may be another's.
     ///
     /// # Errors
     ///
     /// [`Error::NotUnique`] if another element has the values.
     pub(super) async fn settle_uniques<T>(&self, bucket: u32, planned: &mut Planned<T>) -> Result<(), Error> {
+        if planned.uniques.is_empty() && planned.left_uniques.is_empty() {
+            return Ok(());
+        }
         let partition = self.partition(bucket);
+        let left = std::mem::take(&mut planned.left_uniques);
+        let row_keys: Vec<Bytes> = left.iter().map(|(key, _)| key.clone()).collect();
+        let rows = self.store.get_many_linear(partition, &row_keys).await?;
+        for ((key, element), row) in left.into_iter().zip(rows) {
+            if let Some(row) = row.filter(|row| row.value == element) {
+                planned.conditions.push(Condition::Version(key.clone(), row.stamp));
+                planned.writes.push(Write::Delete(key));
+            }
+        }
         let row_keys: Vec<Bytes> = planned.uniques.iter().map(|(key, _)| key.clone()).collect();
         let rows = self.store.get_many_linear(partition, &row_keys).await?;
         for ((key, element), row) in std::mem::take(&mut planned.uniques).into_iter().zip(rows) {

@@ -31,23 +31,34 @@ impl VertexOperation {
                 Some(stored) => {
                     let properties =
                         updates.aggregate(stored.properties.as_ref(), given.properties.as_ref())?;
-                    Ok(Vertex { properties, ..given.clone() })
+                    with_expiry(moment, Vertex { properties, ..given.clone() })
                 }
             },
             Self::Merge(given, strategies) => {
                 let stored = of_label(given).map_or(PropertiesRef::NONE, |stored| stored.properties.as_ref());
                 let properties = updates.merge(stored, given.properties.as_ref(), strategies)?;
-                Ok(Vertex { properties, ..given.clone() })
+                if let Some(label) = moment.schema.vertex_label(given.label) {
+                    moment.admission().check_needed(label, "vertex", properties.as_ref())?;
+                }
+                with_expiry(moment, Vertex { properties, ..given.clone() })
             }
             Self::Change(id, change) => {
                 let no_such = || Error::NoSuchVertex(id.clone());
                 let stored = current.ok_or_else(no_such)?;
                 let label = moment.schema.vertex_label(stored.label).ok_or_else(no_such)?;
                 let properties = changed(moment, label, stored.properties.as_ref(), change)?;
-                Ok(Vertex { properties, ..stored.clone() })
+                with_expiry(moment, Vertex { properties, ..stored.clone() })
             }
         }
     }
+}
+
+/// A vertex that expires by what its properties have become.
+fn with_expiry(moment: &Moment, vertex: Vertex) -> Result<Vertex, Error> {
+    let label = moment.schema.vertex_label(vertex.label);
+    let Some(label) = label.filter(|label| label.ttl_start_time.is_some()) else { return Ok(vertex) };
+    let expires = moment.admission().expires(label, vertex.properties.as_ref())?;
+    Ok(Vertex { expires, ..vertex })
 }
 
 impl Operation for VertexOperation {

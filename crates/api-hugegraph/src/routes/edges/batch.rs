@@ -75,7 +75,7 @@ pub(crate) async fn update_many(api: Api, request: Request) -> Result<Response, 
     let writing = Writing::new(&api, graph.state().await?);
     let (operations, asked) = {
         let limits = &api.shared.limits;
-        let mut elements = ElementReader::new(writing.schema(), limits.depth_max);
+        let mut elements = ElementReader::new(writing.schema(), limits.depth_max).skipping_nulls();
         let read = |reader: &mut Reader<'_>| merged(&writing, elements.edge(reader, VertexLabels::Optional)?);
         let (edges, strategies, asked) = read_update(text, ("edges", writing.schema(), limits), read)?;
         let merge = |(edge, ends)| EdgeOperation::Merge(edge, ends, strategies.clone());

@@ -57,7 +57,7 @@ pub(crate) async fn update_many(api: Api, request: Request) -> Result<Response, 
     let writing = Writing::new(&api, graph.state().await?);
     let operations = {
         let limits = &api.shared.limits;
-        let mut elements = ElementReader::new(writing.schema(), limits.depth_max);
+        let mut elements = ElementReader::new(writing.schema(), limits.depth_max).skipping_nulls();
         let read = |reader: &mut Reader<'_>| merged(&writing, elements.vertex(reader)?);
         let (vertices, strategies, _) = read_update(text, ("vertices", writing.schema(), limits), read)?;
         let merge = |vertex| VertexOperation::Merge(vertex, strategies.clone());

@@ -121,3 +121,11 @@ fn edges_find_the_kinds_of_ids_by_their_labels() {
         assert_eq!(edge(json), Err(expected.to_owned()), "{json}");
     }
 }
+
+#[test]
+fn updates_pass_over_what_is_null() {
+    let schema = schema();
+    let json = r#"{"label":"person","properties":{"name":"a","age":null}}"#;
+    let vertex = ElementReader::new(&schema, 8).skipping_nulls().vertex(&mut Reader::new(json, 8)).unwrap();
+    assert_eq!(vertex.properties.as_ref().iter().count(), 1);
+}
