@@ -68,9 +68,19 @@ impl VertexId {
         }
     }
 
+    /// Bytes of it as a part of a key; of a text with zeros and ones some more. Keys that are made with the room that they need cost one allocation.
+    #[inline]
+    pub(crate) fn key_bytes(&self) -> usize {
+        match self {
+            Self::Number(_) => 1 + 8,
+            Self::Text(text) => 1 + text.len() + 1,
+            Self::Uuid(_) => 1 + 16,
+        }
+    }
+
     /// It as a part of a key. Cost: an allocation.
     pub fn to_key(&self) -> Vec<u8> {
-        let mut key = Vec::with_capacity(32);
+        let mut key = Vec::with_capacity(self.key_bytes());
         self.put_key(&mut key);
         key
     }

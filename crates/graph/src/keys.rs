@@ -103,7 +103,7 @@ pub fn bucket_of_vertex(vertex_key: &[u8], buckets: u32) -> u32 {
 
 /// The row of a vertex.
 pub fn vertex(id: &VertexId) -> Bytes {
-    let mut key = Vec::with_capacity(40);
+    let mut key = Vec::with_capacity(1 + id.key_bytes());
     put_vertex(&mut key, id);
     key.into()
 }
@@ -134,7 +134,7 @@ pub fn removals_range() -> Range {
 
 /// The row that finds a vertex by its label.
 pub fn label(label: LabelId, id: &VertexId) -> Bytes {
-    let mut key = Vec::with_capacity(40);
+    let mut key = Vec::with_capacity(1 + 4 + id.key_bytes());
     key.push(LABEL);
     put_u32(&mut key, label.0);
     id.put_key(&mut key);
@@ -213,7 +213,8 @@ pub fn sorted_edges_range(
 
 /// The row of an edge at one of its ends.
 pub fn edge(id: &EdgeId, direction: EdgeDirection) -> Bytes {
-    let mut key = Vec::with_capacity(64);
+    let bytes = 1 + id.source.key_bytes() + 4 + 4 + id.sort_values.len() + 1 + id.target.key_bytes();
+    let mut key = Vec::with_capacity(bytes);
     put_edge(&mut key, id, direction);
     key.into()
 }

@@ -104,7 +104,8 @@ impl Reader {
     /// If the store refuses, or the bytes are damaged.
     pub async fn vertex(&self, id: &VertexId) -> Result<Option<StoredVertex>, Error> {
         let key = keys::vertex(id);
-        let row = self.snapshot.get(self.partition_of(&id.to_key()), &key).await?;
+        let vertex_key = keys::vertex_key_of_row(&key).expect("the row of a vertex");
+        let row = self.snapshot.get(self.partition_of(vertex_key), &key).await?;
         self.seen_vertex(id, row.map(|row| row.value))
     }
 
@@ -125,7 +126,12 @@ impl Reader {
     ///
     /// If the store refuses, or the bytes are damaged.
     pub async fn edge(&self, id: &EdgeId) -> Result<Option<StoredEdge>, Error> {
-        Ok(self.edges_by_id(std::slice::from_ref(id)).await?.pop().flatten())
+        let partition = match self.partitions.first() {
+            Some(partition) if self.context.buckets == 1 => partition,
+            _ => self.partition_of(&id.source.to_key()),
+        };
+        let row = self.snapshot.get(partition, &keys::edge(id, EdgeDirection::Out)).await?;
+        self.seen_edge(id, row.map(|row| row.value))
     }
 
     /// The edges of these ids, in their order. Cost: as one each; what needs the disk is read at once.
