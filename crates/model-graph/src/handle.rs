@@ -325,6 +325,18 @@ impl Graph {
         self.wanted.note(&self.part, || ());
     }
 
+    /// Refuses a unique index of a graph over several buckets: a value is unique in its bucket alone.
+    fn check_unique(&self, change: &SchemaChange) -> Result<(), Error> {
+        let is_unique = |part: &SchemaPart| match part {
+            SchemaPart::IndexLabel(index) => index.index_type.kind() == IndexKind::Unique,
+            SchemaPart::PropertyKey(_) | SchemaPart::VertexLabel(_) | SchemaPart::EdgeLabel(_) => false,
+        };
+        if self.buckets > 1 && change.put.iter().any(is_unique) {
+            return Err(Error::Invalid("a graph over several buckets has no unique indexes".into()));
+        }
+        Ok(())
+    }
+
     /// Changes the schema, in one commit with the tasks that follow; answers with one of them.
     async fn change<T>(
         &self,
@@ -348,20 +360,6 @@ impl Graph {
             }
         }
         Err(attempts.exhausted(SCHEMA).into())
-    }
-}
-
-impl Graph {
-    /// Refuses a unique index of a graph over several buckets: a value is unique in its bucket alone.
-    fn check_unique(&self, change: &SchemaChange) -> Result<(), Error> {
-        let is_unique = |part: &SchemaPart| match part {
-            SchemaPart::IndexLabel(index) => index.index_type.kind() == IndexKind::Unique,
-            SchemaPart::PropertyKey(_) | SchemaPart::VertexLabel(_) | SchemaPart::EdgeLabel(_) => false,
-        };
-        if self.buckets > 1 && change.put.iter().any(is_unique) {
-            return Err(Error::Invalid("a graph over several buckets has no unique indexes".into()));
-        }
-        Ok(())
     }
 }
 

@@ -104,8 +104,7 @@ impl Reader {
     /// If the store refuses, or the bytes are damaged.
     pub async fn vertex(&self, id: &VertexId) -> Result<Option<StoredVertex>, Error> {
         let key = keys::vertex(id);
-        let vertex_key = keys::vertex_key_of_row(&key).expect("the row of a vertex");
-        let row = self.snapshot.get(self.partition_of(vertex_key), &key).await?;
+        let row = self.snapshot.get(self.partition_of(id), &key).await?;
         self.seen_vertex(id, row.map(|row| row.value))
     }
 
@@ -115,7 +114,7 @@ impl Reader {
     ///
     /// If the store refuses, or the bytes are damaged.
     pub async fn vertices(&self, ids: &[VertexId]) -> Result<Vec<Option<StoredVertex>>, Error> {
-        let places = ids.iter().map(|id| (self.bucket_of(&id.to_key()), keys::vertex(id))).collect();
+        let places = ids.iter().map(|id| (self.bucket_of_id(id), keys::vertex(id))).collect();
         let values = self.values(places).await?;
         ids.iter().zip(values).map(|(id, value)| self.seen_vertex(id, value)).collect()
     }
@@ -126,10 +125,7 @@ impl Reader {
     ///
     /// If the store refuses, or the bytes are damaged.
     pub async fn edge(&self, id: &EdgeId) -> Result<Option<StoredEdge>, Error> {
-        let partition = match self.partitions.first() {
-            Some(partition) if self.context.buckets == 1 => partition,
-            _ => self.partition_of(&id.source.to_key()),
-        };
+        let partition = self.partition_of(&id.source);
         let row = self.snapshot.get(partition, &keys::edge(id, EdgeDirection::Out)).await?;
         self.seen_edge(id, row.map(|row| row.value))
     }
@@ -140,7 +136,7 @@ impl Reader {
     ///
     /// If the store refuses, or the bytes are damaged.
     pub async fn edges_by_id(&self, ids: &[EdgeId]) -> Result<Vec<Option<StoredEdge>>, Error> {
-        let place = |id: &EdgeId| (self.bucket_of(&id.source.to_key()), keys::edge(id, EdgeDirection::Out));
+        let place = |id: &EdgeId| (self.bucket_of_id(&id.source), keys::edge(id, EdgeDirection::Out));
         let values = self.values(ids.iter().map(place).collect()).await?;
         ids.iter().zip(values).map(|(id, value)| self.seen_edge(id, value)).collect()
     }
@@ -217,8 +213,12 @@ impl Reader {
         keys::bucket_of_vertex(vertex_key, self.context.buckets)
     }
 
-    fn partition_of(&self, vertex_key: &[u8]) -> &Partition {
-        self.partition_at(self.bucket_of(vertex_key))
+    fn bucket_of_id(&self, id: &VertexId) -> u32 {
+        keys::bucket_of_id(id, self.context.buckets)
+    }
+
+    fn partition_of(&self, id: &VertexId) -> &Partition {
+        self.partition_at(self.bucket_of_id(id))
     }
 
     pub(crate) fn partition_at(&self, bucket: u32) -> &Partition {

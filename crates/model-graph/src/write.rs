@@ -21,8 +21,8 @@ mod tests;
 use std::sync::Arc;
 
 use graph::admit::Admission;
-use graph::schema::Schema;
-use graph::{Edge, EdgeId, Vertex, VertexId};
+use graph::schema::{Label, Schema};
+use graph::{Edge, EdgeId, LabelId, PropertiesRef, Vertex, VertexId};
 use store::retry::RetryBackoff;
 use store::{Epoch, Partition, Store, Tenant, Timestamp, WriteIds};
 
@@ -91,7 +91,8 @@ impl Writer {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`], [`Error::Invalid`]; [`Error::Contention`]; if the store refuses.
+    /// [`Error::NoSuchVertex`], [`Error::NotNullable`], [`Error::NotUnique`], [`Error::Admit`], [`Error::Update`], [`Error::LabelRemoved`];
+    /// [`Error::Contention`]; if the store refuses.
     pub async fn write_vertices(
         &self,
         operations: Vec<VertexOperation>,
@@ -106,7 +107,7 @@ impl Writer {
     ///
     /// # Errors
     ///
-    /// As [`Writer::write_vertices`]; [`Error::NotFound`] for a vertex that is not there.
+    /// As [`Writer::write_vertices`]; [`Error::NoSuchEdge`], [`Error::OtherLabel`].
     pub async fn write_edges(
         &self,
         operations: Vec<EdgeOperation>,
@@ -130,10 +131,7 @@ impl Writer {
 
     #[inline]
     fn bucket_of(&self, id: &VertexId) -> u32 {
-        match self.buckets() {
-            1 => 0,
-            buckets => graph::keys::bucket_of_vertex(&id.to_key(), buckets),
-        }
+        graph::keys::bucket_of_id(id, self.buckets())
     }
 
     /// Whether the ends of an edge are in different buckets.
@@ -146,6 +144,7 @@ impl Writer {
         let id = self.write_ids.next().0;
         u64::try_from((id ^ (id >> 64)) & u128::from(u64::MAX)).expect("64 bits")
     }
+
     fn partition(&self, bucket: u32) -> &Partition {
         let at = usize::try_from(bucket).expect("a number of 32 bits");
         self.partitions.get(at).expect("a bucket is less than the buckets")
@@ -167,15 +166,30 @@ impl Moment {
         self.now.0.div_euclid(1_000)
     }
 
-    /// Whether a stored vertex is one still.
-    fn sees_vertex(&self, vertex: &Vertex) -> bool {
-        let is_expired = vertex.expires.is_some_and(|moment| moment <= self.now_ms());
-        !is_expired && self.schema.vertex_label(vertex.label).is_some()
+    /// When an element expires by what its properties have become: `given` stays, unless its label counts from a date among them.
+    fn expiry(
+        &self,
+        label: Option<&Label>,
+        properties: PropertiesRef<'_>,
+        given: Option<i64>,
+    ) -> Result<Option<i64>, Error> {
+        match label.filter(|label| label.ttl_start_time.is_some()) {
+            None => Ok(given),
+            Some(label) => Ok(self.admission().expires(label, properties)?),
+        }
+    }
+
+    /// Whether a stored vertex of this label and expiry is one still.
+    fn sees_vertex(&self, label: LabelId, expires: Option<i64>) -> bool {
+        self.goes_on(expires) && self.schema.vertex_label(label).is_some()
     }
 
     /// Whether a stored edge is one still.
     fn sees_edge(&self, edge: &Edge) -> bool {
-        let is_expired = edge.expires.is_some_and(|moment| moment <= self.now_ms());
-        !is_expired && self.schema.edge_label(edge.id.sub_label).is_some()
+        self.goes_on(edge.expires) && self.schema.edge_label(edge.id.sub_label).is_some()
+    }
+
+    fn goes_on(&self, expires: Option<i64>) -> bool {
+        expires.is_none_or(|moment| moment > self.now_ms())
     }
 }

@@ -9,11 +9,11 @@ use graph::{Edge, EdgeDirection, EdgeId, LabelId};
 use http::StatusCode;
 use lang_json::Reader;
 use model_graph::Error;
-use model_graph::write::{Change, CheckVertices, EdgeOperation, EndLabels, Written};
+use model_graph::write::{CheckVertices, EdgeOperation, EndLabels, Written};
 
 pub(crate) use batch::{CREATE_MANY, REMOVE_MANY, UPDATE_MANY, create_many, remove_many, update_many};
 
-use super::elements::{Writing, body, check_change, put_written_edge};
+use super::elements::{Writing, body, check_change, put_written_edge, read_change};
 use super::lists::{self, Paging};
 use crate::operation::{DONE, done, json_of, operation};
 use crate::params;
@@ -166,23 +166,7 @@ pub(crate) async fn update(api: Api, request: Request) -> Result<Response, Probl
     let is_append = params::is_append(&Given::of(&request), &params::ACTION)?;
     let graph = api.graph(&request).await?;
     let writing = Writing::new(&api, graph.state().await?);
-    let (keys, change) = {
-        let depth_max = api.shared.limits.depth_max;
-        let mut reader = Reader::new(text, depth_max);
-        let mut elements = ElementReader::new(writing.schema(), depth_max);
-        let read = match is_append {
-            true => {
-                let (keys, properties) = elements.properties(&mut reader, "edge")?;
-                (keys, Change::Append(properties))
-            }
-            false => {
-                let keys = elements.property_keys(&mut reader, "edge")?;
-                (keys.clone(), Change::Eliminate(keys))
-            }
-        };
-        reader.end()?;
-        read
-    };
+    let (keys, change) = read_change(text, &writing, &api.shared.limits, ("edge", is_append))?;
     if let Some(label) = writing.schema().edge_label(id.sub_label) {
         let has = |key| label.has_property(key);
         check_change(("edge", &id), writing.schema(), &keys, has, ("sort", &label.sort_keys))?;

@@ -10,13 +10,13 @@ use graph::update::UpdateStrategy;
 use graph::{Edge, EdgeView, GraphMode, Malformed, PropertyKeyId, Vertex, VertexId, VertexView};
 use http::StatusCode;
 use lang_json::{Commas, Reader};
-use model_graph::write::Strategies;
+use model_graph::write::{Change, Strategies};
 use model_graph::{GraphState, Timestamp};
 
 use crate::problem::{JSON, Problem};
 use crate::state::{Api, Limits};
 use crate::wire::conditions::property_key;
-use crate::wire::{put_edge, put_vertex, put_vertex_id};
+use crate::wire::{ElementReader, put_edge, put_vertex, put_vertex_id};
 
 /// A request that writes elements: by which schema, when.
 pub(super) struct Writing {
@@ -74,6 +74,30 @@ pub(super) fn read_array<'a, T>(
         return Err(Problem::illegal_argument(format!("The number of {what} can't be 0")));
     }
     Ok(all)
+}
+
+/// Reads how an element changes, and which properties that names: they are appended, or eliminated. `kind` is `vertex` or `edge`.
+///
+/// # Errors
+///
+/// 400.
+pub(super) fn read_change(
+    text: &str,
+    writing: &Writing,
+    limits: &Limits,
+    (kind, is_append): (&str, bool),
+) -> Result<(Vec<PropertyKeyId>, Change), Problem> {
+    let mut reader = Reader::new(text, limits.depth_max);
+    let mut elements = ElementReader::new(writing.schema(), limits.depth_max);
+    let read = if is_append {
+        let (keys, properties) = elements.properties(&mut reader, kind)?;
+        (keys, Change::Append(properties))
+    } else {
+        let keys = elements.property_keys(&mut reader, kind)?;
+        (keys.clone(), Change::Eliminate(keys))
+    };
+    reader.end()?;
+    Ok(read)
 }
 
 /// What a batch update says beside its elements.

@@ -8,12 +8,12 @@ use graph::schema::{IdStrategy, Schema};
 use graph::{Vertex, VertexId};
 use http::StatusCode;
 use lang_json::Reader;
-use model_graph::write::{Change, VertexOperation, Written};
+use model_graph::write::{VertexOperation, Written};
 use model_graph::{Error, Graph};
 
 pub(crate) use batch::{CREATE_MANY, REMOVE_MANY, UPDATE_MANY, create_many, remove_many, update_many};
 
-use super::elements::{Writing, body, check_change, put_written_vertex};
+use super::elements::{Writing, body, check_change, put_written_vertex, read_change};
 use super::lists::{self, Paging};
 use crate::operation::{DONE, done, json_of, operation};
 use crate::params;
@@ -121,23 +121,7 @@ pub(crate) async fn update(api: Api, request: Request) -> Result<Response, Probl
     let is_append = params::is_append(&Given::of(&request), &params::ACTION)?;
     let graph = api.graph(&request).await?;
     let writing = Writing::new(&api, graph.state().await?);
-    let (keys, change) = {
-        let depth_max = api.shared.limits.depth_max;
-        let mut reader = Reader::new(text, depth_max);
-        let mut elements = ElementReader::new(writing.schema(), depth_max);
-        let read = match is_append {
-            true => {
-                let (keys, properties) = elements.properties(&mut reader, "vertex")?;
-                (keys, Change::Append(properties))
-            }
-            false => {
-                let keys = elements.property_keys(&mut reader, "vertex")?;
-                (keys.clone(), Change::Eliminate(keys))
-            }
-        };
-        reader.end()?;
-        read
-    };
+    let (keys, change) = read_change(text, &writing, &api.shared.limits, ("vertex", is_append))?;
     let stored = graph.reader_by(&writing.state, writing.now)?.vertex(&id).await?;
     let stored = stored.ok_or_else(|| no_such(&id))?;
     let label = writing.schema().vertex_label(stored.view()?.label).ok_or_else(|| no_such(&id))?;

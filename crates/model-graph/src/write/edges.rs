@@ -174,9 +174,8 @@ impl Operation for EdgeOperation {
 
 /// An edge that expires by what its properties have become.
 fn with_expiry(moment: &Moment, edge: Edge) -> Result<Edge, Error> {
-    let label = moment.schema.edge_label(edge.id.sub_label);
-    let Some(label) = label.filter(|label| label.ttl_start_time.is_some()) else { return Ok(edge) };
-    let expires = moment.admission().expires(label, edge.properties.as_ref())?;
+    let label = moment.schema.edge_label(edge.id.sub_label).map(|label| &label.label);
+    let expires = moment.expiry(label, edge.properties.as_ref(), edge.expires)?;
     Ok(Edge { expires, ..edge })
 }
 
@@ -279,7 +278,7 @@ impl Writer {
             for (id, row) in of_bucket.into_iter().zip(rows) {
                 let Some(row) = row else { continue };
                 let view = VertexView::parse(&row.value)?;
-                if moment.schema.vertex_label(view.label).is_some() && !view.is_expired(moment.now_ms()) {
+                if moment.sees_vertex(view.label, view.expires) {
                     labels.insert((*id).clone(), view.label);
                 }
             }

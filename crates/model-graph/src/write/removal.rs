@@ -10,7 +10,7 @@
 use bytes::Bytes;
 use graph::{Edge, EdgeDirection, EdgeKey, EdgeView, Vertex, VertexId, keys};
 use store::retry::unless_lost;
-use store::{Commit, CommitWithAppends, Condition, Direction, Page, Range, Stamp, Write};
+use store::{Commit, CommitWithAppends, Condition, Direction, Epoch, Page, Range, Stamp, Write};
 use tokio::sync::{RwLock, RwLockReadGuard};
 
 use super::edges::plan_removal;
@@ -188,7 +188,7 @@ impl Writer {
             let key = keys::vertex(id);
             let Some(row) = self.store.get_linear(self.partition(bucket), &key).await? else { continue };
             let vertex = Vertex::of_stored(id.clone(), &row.value)?;
-            if which == Which::Unseen && moment.sees_vertex(&vertex) {
+            if which == Which::Unseen && moment.sees_vertex(vertex.label, vertex.expires) {
                 continue;
             }
             let mut planned = Planned::<Vertex>::default();
@@ -200,7 +200,7 @@ impl Writer {
             planned.writes.push(Write::Delete(key));
             planned.writes.push(Write::PutStamped(keys::removal(id), Bytes::new()));
             commits.push(self.commit_of(bucket, planned, moment).commit);
-            members.push((index, moment.sees_vertex(&vertex)));
+            members.push((index, moment.sees_vertex(vertex.label, vertex.expires)));
         }
         let outcomes = self.store.commit_all_known(commits).await;
         let mut lost = Vec::new();
@@ -363,23 +363,26 @@ impl Writer {
     /// A commit that takes away what nobody sees any more, as long as the mark is there. What the schema says by now does not matter to it.
     fn sweeping_commit<T>(&self, bucket: u32, planned: Planned<T>, mark: &Mark) -> CommitWithAppends {
         let epoch = self.store.fence(self.partition(bucket));
-        let mut conditions = planned.conditions;
-        conditions.push(Condition::Version(keys::removal(&mark.id), mark.stamp));
-        let commit = Commit {
-            partition: self.partition(bucket).clone(),
-            write_id: self.write_ids.next(),
-            conditions,
-            writes: planned.writes,
-            change: None,
-            reclaims: true,
-        };
-        CommitWithAppends { appends: Vec::new(), epoch, commit, lets_go: planned.lets_go }
+        let condition = Condition::Version(keys::removal(&mark.id), mark.stamp);
+        let mut commit = self.commit_if(bucket, planned, (epoch, condition));
+        commit.commit.reclaims = true;
+        commit
     }
 
-    /// A commit of one plan.
+    /// A commit of one plan, in the epoch of a moment.
     fn commit_of<T>(&self, bucket: u32, planned: Planned<T>, moment: &Moment) -> CommitWithAppends {
+        let epoch = moment.epoch(bucket);
+        self.commit_if(bucket, planned, (epoch, Condition::Fence(epoch)))
+    }
+
+    fn commit_if<T>(
+        &self,
+        bucket: u32,
+        planned: Planned<T>,
+        (epoch, condition): (Epoch, Condition),
+    ) -> CommitWithAppends {
         let mut conditions = planned.conditions;
-        conditions.push(Condition::Fence(moment.epoch(bucket)));
+        conditions.push(condition);
         let commit = Commit {
             partition: self.partition(bucket).clone(),
             write_id: self.write_ids.next(),
@@ -388,7 +391,6 @@ impl Writer {
             change: None,
             reclaims: false,
         };
-        let (appends, lets_go) = (planned.appends, planned.lets_go);
-        CommitWithAppends { appends, epoch: moment.epoch(bucket), commit, lets_go }
+        CommitWithAppends { appends: planned.appends, epoch, commit, lets_go: planned.lets_go }
     }
 }

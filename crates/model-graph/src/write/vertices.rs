@@ -55,9 +55,8 @@ impl VertexOperation {
 
 /// A vertex that expires by what its properties have become.
 fn with_expiry(moment: &Moment, vertex: Vertex) -> Result<Vertex, Error> {
-    let label = moment.schema.vertex_label(vertex.label);
-    let Some(label) = label.filter(|label| label.ttl_start_time.is_some()) else { return Ok(vertex) };
-    let expires = moment.admission().expires(label, vertex.properties.as_ref())?;
+    let label = moment.schema.vertex_label(vertex.label).map(|label| &label.label);
+    let expires = moment.expiry(label, vertex.properties.as_ref(), vertex.expires)?;
     Ok(Vertex { expires, ..vertex })
 }
 
@@ -106,7 +105,8 @@ impl Operation for VertexOperation {
             (Known::Present(_, stored), Some(id)) => Some(Vertex::of_stored(id, stored)?),
             _ => None,
         };
-        let seen = stored.as_ref().filter(|stored| work.moment.sees_vertex(stored)).cloned();
+        let seen =
+            stored.as_ref().filter(|stored| work.moment.sees_vertex(stored.label, stored.expires)).cloned();
         let mut current = seen;
         for operation in operations {
             let becomes = operation.apply(work.moment, current.as_ref())?;
