@@ -98,7 +98,7 @@ impl Writer {
         operations: Vec<VertexOperation>,
         moments: &impl Moments,
     ) -> Result<Vec<Written<Vertex>>, Error> {
-        let marks = self.marks.share().await;
+        let marks = self.share_marks().await?;
         let looks_for_marks = *marks || self.store.may_lag();
         self.write(operations, (CheckVertices::No, looks_for_marks), moments).await
     }

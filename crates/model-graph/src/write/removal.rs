@@ -11,7 +11,7 @@ use bytes::Bytes;
 use graph::{Edge, EdgeDirection, EdgeKey, EdgeView, Vertex, VertexId, keys};
 use store::retry::unless_lost;
 use store::{Commit, CommitWithAppends, Condition, Direction, Epoch, Page, Range, Stamp, Write};
-use tokio::sync::{RwLock, RwLockReadGuard};
+use tokio::sync::{OnceCell, RwLock, RwLockReadGuard};
 
 use super::edges::plan_removal;
 use super::operation::Planned;
@@ -49,33 +49,53 @@ struct Removed {
 /// Whether there may be marks of removals. Writers of vertices share it while they write; who removes the first one waits until
 /// those who know nothing of marks are done.
 #[derive(Debug)]
-pub(super) struct Marks(RwLock<bool>);
+pub(super) struct Marks {
+    expected: RwLock<bool>,
+    /// Set once the first writer has looked for marks of a process that ended.
+    searched: OnceCell<()>,
+}
 
 impl Marks {
     /// At first there may be some, of a process that ended.
     pub(super) fn new() -> Self {
-        Self(RwLock::new(true))
-    }
-
-    /// For a writer of vertices: whether to look for marks, for as long as the guard lives.
-    pub(super) async fn share(&self) -> RwLockReadGuard<'_, bool> {
-        self.0.read().await
+        Self { expected: RwLock::new(true), searched: OnceCell::new() }
     }
 
     /// For who puts marks: from now on, and at least for as long as the guard lives, all writers look for them.
     async fn expect(&self) -> RwLockReadGuard<'_, bool> {
         loop {
-            let expected = self.0.read().await;
+            let expected = self.expected.read().await;
             if *expected {
                 return expected;
             }
             drop(expected);
-            *self.0.write().await = true;
+            *self.expected.write().await = true;
         }
     }
 }
 
 impl Writer {
+    /// For a writer of vertices: whether to look for marks, for as long as the guard lives. Cost: for the first writer of this process a scan of
+    /// the marks; else nothing.
+    ///
+    /// # Errors
+    ///
+    /// If the store refuses.
+    pub(super) async fn share_marks(&self) -> Result<RwLockReadGuard<'_, bool>, Error> {
+        if !self.store.may_lag() {
+            self.marks.searched.get_or_try_init(async || self.forget_marks().await.map(drop)).await?;
+        }
+        Ok(self.marks.expected.read().await)
+    }
+
+    /// Has writers look for marks no more, unless somebody is removing vertices; `false` if there are marks.
+    async fn forget_marks(&self) -> Result<bool, Error> {
+        // While a long removal shares it, writers would wait behind who waits for it: they go on looking for marks instead.
+        let Ok(mut expected) = self.marks.expected.try_write() else { return Ok(true) };
+        *expected = !self.marks_left().await?.is_empty();
+        Ok(!*expected)
+    }
+
     /// Removes vertices with all their edges; tells of each whether it was there.
     ///
     /// Cost: two commits, shared by all; for a vertex of more than some hundred edges one more for each thousand.
@@ -139,14 +159,8 @@ impl Writer {
         let mut found = 0;
         loop {
             let marks = self.marks_left().await?;
-            if marks.is_empty() {
-                // While a long removal shares it, writers would wait behind who waits for it: they go on looking for marks instead.
-                let Ok(mut expected) = self.marks.0.try_write() else { return Ok(found) };
-                if self.marks_left().await?.is_empty() {
-                    *expected = false;
-                    return Ok(found);
-                }
-                continue;
+            if marks.is_empty() && self.forget_marks().await? {
+                return Ok(found);
             }
             found += marks.len();
             let moment = moments.moment().await?;

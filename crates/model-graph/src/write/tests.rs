@@ -267,7 +267,7 @@ async fn elements_of_a_removed_label_are_refused() {
 async fn writers_do_not_wait_for_a_long_removal() {
     for (store, _) in stores(1) {
         let node = Node::new(store, 1);
-        let removal_under_way = node.writer.marks.share().await;
+        let removal_under_way = node.writer.share_marks().await.unwrap();
         let both = async {
             let finished = node.writer.finish_removals(&node).await;
             let put = VertexOperation::Put(vertex("a", THING, properties(None, None)));
