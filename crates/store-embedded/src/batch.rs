@@ -45,8 +45,11 @@ pub(crate) struct Batch {
     shared: Arc<Shared>,
     write: WriteBatch,
     rows: Rows,
-    /// The last commit in the batch.
+    /// The last number that was given: to a commit, or to a load for its stamps.
     sequence: u64,
+    /// The last commit in the batch. What is published and stored of numbers ends here: of a load that is given up, nothing on disk
+    /// has its number.
+    committed: u64,
     /// The epoch that commits and appends must be of.
     epoch: Epoch,
     commits: u64,
@@ -81,6 +84,7 @@ impl Batch {
             write: WriteBatch::with_capacity_bytes(BATCH_BYTES_FIRST),
             rows: Rows::default(),
             sequence: shared.sequence.load(Ordering::Acquire),
+            committed: shared.sequence.load(Ordering::Acquire),
             epoch: shared.fence(),
             shared,
             commits: 0,
@@ -101,7 +105,7 @@ impl Batch {
         self.write.size_in_bytes() + self.rows.bytes() + self.hidden.len()
     }
 
-    /// The last commit in the batch.
+    /// The last number that was given; no row of the batch has a higher one.
     pub(crate) fn sequence(&self) -> u64 {
         self.sequence
     }
@@ -149,6 +153,7 @@ impl Batch {
 
     /// Has the feed tell of the last commit.
     fn tell(&mut self, engine: &Engine<'_>, commit: &Commit) {
+        self.committed = self.sequence;
         self.feed_bytes += bytes_of(commit) as u64;
         match &commit.change {
             None => {
@@ -300,7 +305,7 @@ impl Batch {
     pub(crate) fn keep_feed(&mut self, name: &str, cursors: &[Cursor]) -> Result<(), Error> {
         let shared = Arc::clone(&self.shared);
         let engine = shared.engine()?;
-        let slowest = shared.incarnation.slowest(cursors, self.sequence);
+        let slowest = shared.incarnation.slowest(cursors, self.committed);
         let mut log = shared.feed_log.lock();
         if slowest.is_some() {
             check_reader(name, log.readers_beside(name))?;
@@ -332,7 +337,7 @@ impl Batch {
         }
         let (now, options) = (shared.options.clock.now(), shared.options.feed);
         let mut log = shared.feed_log.lock();
-        if let Some(mark) = log.add(self.feed_bytes, self.sequence, now, options) {
+        if let Some(mark) = log.add(self.feed_bytes, self.committed, now, options) {
             self.write.put_cf(meta, mark.key(), mark.row());
         }
         let gone = log.trim(now, options);
@@ -382,7 +387,7 @@ impl Batch {
                 Becomes::Plain => cache.forget(row.hash, place),
             }
         }
-        self.shared.sequence.store(self.sequence, Ordering::Release);
+        self.shared.sequence.store(self.committed, Ordering::Release);
         self.shared.begin_epoch(self.epoch);
     }
 
@@ -414,7 +419,8 @@ impl Batch {
     pub(crate) fn begin_anew(&mut self) {
         self.clear();
         // No load's number is given again.
-        self.sequence = self.shared.sequence.load(Ordering::Acquire).max(self.shared.loads.newest());
+        self.committed = self.shared.sequence.load(Ordering::Acquire);
+        self.sequence = self.committed.max(self.shared.loads.newest());
         *self.spaces = [false; 256];
         *self.models = [false; 256];
     }

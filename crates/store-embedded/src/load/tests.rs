@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use rocksdb::IngestExternalFileOptions;
-use store_contract::incarnation::number_of_stamp;
+use store_contract::incarnation::{number_of_cursor, number_of_stamp};
 use store_contract::testing::{FEED, commit, record, things};
 use store_contract::{Clock, Cursor, Direction, Range, Write};
 
@@ -134,6 +134,31 @@ async fn a_manifest_that_names_the_tables_of_a_failed_load_is_mended() {
         assert!(!failed.exists());
         engine.close().await.unwrap();
     }
+}
+
+/// Nothing on disk has the number of a load that is given up: a cursor that counted it would pass over a later commit, and a store
+/// that is opened anew would miss it.
+#[tokio::test]
+async fn the_number_of_an_open_load_is_never_taken_for_a_commit() {
+    let folder = tempfile::tempdir().unwrap();
+    let engine = open(folder.path());
+    let first = engine.commit(commit(1, vec![], vec![])).await.unwrap();
+    let load = begin(&engine).await;
+    assert!(
+        engine.lease("worker", Duration::from_secs(9)).await.unwrap().is_some(),
+        "a batch without a commit"
+    );
+    let cursor = engine.feed_end();
+    assert_eq!(number_of_cursor(cursor), number_of_stamp(first));
+    engine.shared().note_failure(&Error::new(ErrorKind::NoSpace, "write"));
+    engine.shared().reopen().unwrap();
+    drop(load);
+    engine.close().await.unwrap();
+    drop(engine);
+    let engine = open(folder.path());
+    engine.commit(commit(2, vec![], vec![])).await.unwrap();
+    let changes = engine.feed(cursor, 99).await.unwrap().changes;
+    assert_eq!(changes.len(), 1, "a reader that goes on misses nothing");
 }
 
 #[tokio::test]
