@@ -190,7 +190,7 @@ impl Graphs {
         let graph = self.create((space, name), settings, now).await?;
         let state = graph.state().await?;
         let change = source.schema.as_of_an_empty_graph();
-        if graph.state_store().commit(&state, change, Pending::default()).await? {
+        if graph.state_store().commit(&state, change, Pending::default()).await?.is_some() {
             return Ok(graph);
         }
         Err(Error::Contention("the schema".into()))

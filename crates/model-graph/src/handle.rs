@@ -47,8 +47,10 @@ impl Moments for GraphAt<'_> {
 /// A part of the schema after a change.
 #[derive(Clone, Debug)]
 pub struct Changed<T> {
-    /// As it is now.
+    /// As it is then.
     pub part: Arc<T>,
+    /// The schema that has it so: that of the change, whatever others have made of it since.
+    pub schema: Arc<Schema>,
     /// What is still to be done for it.
     pub task: Option<TaskId>,
 }
@@ -241,7 +243,7 @@ impl Graph {
             Ok((part, change))
         })
         .await
-        .map(|(part, task)| Changed { part, task })
+        .map(|(part, schema, task)| Changed { part, schema, task })
     }
 
     /// Removes a part of the schema, as `think` says of the newest one. Its elements are hidden from then on; a task removes them, if there
@@ -255,7 +257,7 @@ impl Graph {
         now: Timestamp,
         think: impl Fn(&Schema) -> Result<SchemaChange, SchemaError>,
     ) -> Result<Option<TaskId>, Error> {
-        let ((), task) = self.change(now, |state| Ok(((), Some(think(&state.schema)?)))).await?;
+        let ((), _, task) = self.change(now, |state| Ok(((), Some(think(&state.schema)?)))).await?;
         Ok(task)
     }
 
@@ -263,13 +265,14 @@ impl Graph {
     ///
     /// # Errors
     ///
-    /// [`Error::Schema`]; [`Error::Contention`]; if the store refuses.
+    /// [`Error::Schema`]; [`Error::Limit`] if too many tasks wait; [`Error::Contention`]; if the store refuses.
     pub async fn rebuild_indexes(
         &self,
         kind: SchemaKind,
         name: &str,
         now: Timestamp,
     ) -> Result<TaskId, Error> {
+        self.tasks().check_waiting().await?;
         let mut attempts = BACKOFF.attempts();
         while attempts.next().await {
             let state = self.state().await?;
@@ -282,14 +285,14 @@ impl Graph {
             };
             let change = state.schema.set_index_status(&indexes, SchemaStatus::Rebuilding);
             let Some(change) = change else {
-                let id = self.tasks().create(draft, now).await?;
+                let id = self.tasks().create_needed(draft, now).await?;
                 self.note_work();
                 return Ok(id);
             };
             let mut pending = Pending::default();
             let ids = tasks::add(self.state.records(), &mut pending, &[draft], now).await?;
             if let Some(id) = ids.first()
-                && self.state.commit(&state, change, pending).await?
+                && self.state.commit(&state, change, pending).await?.is_some()
             {
                 self.note_work();
                 return Ok(*id);
@@ -337,26 +340,26 @@ impl Graph {
         Ok(())
     }
 
-    /// Changes the schema, in one commit with the tasks that follow; answers with one of them.
+    /// Changes the schema, in one commit with the tasks that follow; answers with the schema of that commit, and one of them.
     async fn change<T>(
         &self,
         now: Timestamp,
         think: impl Fn(&GraphState) -> Result<(T, Option<SchemaChange>), SchemaError>,
-    ) -> Result<(T, Option<TaskId>), Error> {
+    ) -> Result<(T, Arc<Schema>, Option<TaskId>), Error> {
         let mut attempts = BACKOFF.attempts();
         while attempts.next().await {
             let state = self.state().await?;
             let (answer, change) = think(&state).map_err(Error::Schema)?;
-            let Some(change) = change else { return Ok((answer, None)) };
+            let Some(change) = change else { return Ok((answer, state.schema.clone(), None)) };
             self.check_unique(&change)?;
             let mut pending = Pending::default();
             let drafts = follow_ups(&state.schema, &change);
             let ids = tasks::add(self.state.records(), &mut pending, &drafts, now).await?;
-            if self.state.commit(&state, change, pending).await? {
+            if let Some(state) = self.state.commit(&state, change, pending).await? {
                 if !ids.is_empty() {
                     self.note_work();
                 }
-                return Ok((answer, ids.last().copied()));
+                return Ok((answer, state.schema.clone(), ids.last().copied()));
             }
         }
         Err(attempts.exhausted(SCHEMA).into())

@@ -97,13 +97,14 @@ impl StateStore {
         Ok(GraphState::new(schema, modes, Some(row.stamp)))
     }
 
-    /// Stores a change of the schema, and what else is to be in its commit; `false` if another writer came first. Cost: one commit.
+    /// Stores a change of the schema, and what else is to be in its commit; answers with the state that it made, `None` if another writer came
+    /// first. Cost: one commit.
     pub(crate) async fn commit(
         &self,
         state: &GraphState,
         change: SchemaChange,
         mut pending: Pending,
-    ) -> Result<bool, Error> {
+    ) -> Result<Option<Arc<GraphState>>, Error> {
         let put = |part: &SchemaPart| Write::Put(keys::part(part.id()), part.to_bytes().into());
         pending.writes.extend(change.put.iter().map(put));
         for part in &change.removed {
@@ -130,7 +131,7 @@ impl StateStore {
         let mut attempts = BACKOFF.attempts();
         while attempts.next().await {
             let state = self.get().await?;
-            if self.put(&state, change(GraphState::clone(&state)), Pending::default()).await? {
+            if self.put(&state, change(GraphState::clone(&state)), Pending::default()).await?.is_some() {
                 return Ok(());
             }
         }
@@ -142,7 +143,7 @@ impl StateStore {
         state: &GraphState,
         mut becomes: GraphState,
         mut pending: Pending,
-    ) -> Result<bool, Error> {
+    ) -> Result<Option<Arc<GraphState>>, Error> {
         let key = keys::state();
         pending.writes.push(Write::PutStamped(
             key.clone(),
@@ -154,10 +155,11 @@ impl StateStore {
         });
         becomes.version = self.records.commit(pending).await?;
         if becomes.version.is_none() {
-            return Ok(false);
+            return Ok(None);
         }
-        *self.cached.write() = Arc::new(becomes);
-        Ok(true)
+        let becomes = Arc::new(becomes);
+        *self.cached.write() = becomes.clone();
+        Ok(Some(becomes))
     }
 }
 

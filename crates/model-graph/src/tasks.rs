@@ -6,11 +6,14 @@ mod encode;
 #[cfg(test)]
 mod tests;
 
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use bytes::Bytes;
 use graph::IndexLabelId;
 use graph::schema::PartId;
+use store::rows::Pages;
 use store::{Condition, Direction, Range, Timestamp, Write};
 
 use self::encode::{put_task, take_task};
@@ -22,6 +25,9 @@ use crate::{Error, keys};
 const TASKS: &str = "the tasks";
 /// The most bytes of what a task is given, and of what it answers.
 pub const TASK_BYTES_MAX: usize = 1024 * 1024;
+/// The most tasks that wait to be begun: where there are as many, nobody may ask for more. Those that follow from a change of the schema
+/// are made nevertheless.
+pub const TASKS_WAITING_MAX: usize = 1_000;
 /// The most tasks in a page.
 pub const TASK_PAGE_MAX: usize = 1_000;
 
@@ -65,8 +71,10 @@ impl TaskStatus {
         Self::Cancelled,
         Self::Failed,
     ];
-    /// Those of tasks that somebody has to do something for.
-    const UNFINISHED: &[Self] = &[Self::Running, Self::Cancelling, Self::Queued, Self::New];
+    /// Those of tasks that nobody has begun.
+    const WAITING: &[Self] = &[Self::New, Self::Queued];
+    /// Those of tasks that somebody has to do something for, as they follow each other.
+    const UNFINISHED: &[Self] = &[Self::New, Self::Queued, Self::Running, Self::Cancelling];
 
     /// Its name in answers and parameters.
     pub fn name(self) -> &'static str {
@@ -169,12 +177,18 @@ impl Tasks {
         self.state.records()
     }
 
-    /// Makes a task. Cost: one commit.
+    /// Makes a task that somebody asks for. Cost: one commit, and a scan of those that wait.
     ///
     /// # Errors
     ///
-    /// [`Error::Limit`]; if the store refuses.
+    /// [`Error::Limit`] for a large input, and if [`TASKS_WAITING_MAX`] wait already; if the store refuses.
     pub async fn create(&self, draft: TaskDraft, now: Timestamp) -> Result<TaskId, Error> {
+        self.check_waiting().await?;
+        self.create_needed(draft, now).await
+    }
+
+    /// Makes a task that must be, however many wait. Cost: one commit.
+    pub(crate) async fn create_needed(&self, draft: TaskDraft, now: Timestamp) -> Result<TaskId, Error> {
         check_bytes(&draft.input)?;
         let mut attempts = BACKOFF.attempts();
         while attempts.next().await {
@@ -185,6 +199,17 @@ impl Tasks {
             }
         }
         Err(attempts.exhausted(TASKS).into())
+    }
+
+    /// Refuses another task that is asked for, where as many wait as may. Cost: a scan of those.
+    pub(crate) async fn check_waiting(&self) -> Result<(), Error> {
+        let mut waiting = 0;
+        for status in TaskStatus::WAITING {
+            let range = keys::tasks_of_status(status.code());
+            waiting += self.numbers(&range, TASKS_WAITING_MAX).await?.0.len();
+        }
+        store::LimitExceeded::check("TASKS_WAITING_MAX", TASKS_WAITING_MAX, waiting + 1)
+            .map_err(|limit| Error::Limit { what: "tasks that wait to be begun".into(), limit })
     }
 
     /// A task. Cost: one read.
@@ -239,17 +264,33 @@ impl Tasks {
         Ok((page.rows().map(number).collect::<Result<_, Error>>()?, page.more()))
     }
 
-    /// Those for which somebody has something to do, those begun first.
+    /// What `wanted` says of each for which somebody has something to do, those begun first. Cost: a scan, and a read of each; one is in
+    /// memory at a time.
     ///
     /// # Errors
     ///
     /// If the store refuses.
-    pub async fn unfinished(&self) -> Result<Vec<Task>, Error> {
-        let mut all = Vec::new();
-        for status in TaskStatus::UNFINISHED {
-            all.extend(self.list(Some(*status), None, TASK_PAGE_MAX).await?.tasks);
+    pub async fn unfinished<T>(&self, wanted: impl Fn(Task) -> Option<T>) -> Result<Vec<T>, Error> {
+        let (store, partition) = self.records().place();
+        let mut found = BTreeMap::new();
+        // In the order in which tasks change their status: one that does meanwhile is met once more, not missed.
+        for (begun, status) in TaskStatus::UNFINISHED.iter().enumerate() {
+            let range = keys::tasks_of_status(status.code());
+            let mut pages = Pages::new(store, partition, range, TASK_PAGE_MAX);
+            while let Some(page) = pages.next().await? {
+                for (key, _) in page.rows() {
+                    let id =
+                        keys::number_of_task(key).map(TaskId).ok_or_else(|| damaged("a key of a task"))?;
+                    match self.get(id).await {
+                        Err(Error::NotFound(_)) => {}
+                        task => _ = found.insert(id, (Reverse(begun), wanted(task?))),
+                    }
+                }
+            }
         }
-        Ok(all)
+        let mut found: Vec<_> = found.into_values().collect();
+        found.sort_by_key(|(begun, _)| *begun);
+        Ok(found.into_iter().filter_map(|(_, wanted)| wanted).collect())
     }
 
     /// Changes a task, and answers with it as it is then. Cost: one read, one commit.

@@ -69,10 +69,12 @@ impl Graph {
     ///
     /// If the store refuses; that of one task, once the others were run.
     pub async fn run_tasks(&self, clock: &Clock) -> Result<TaskRuns, Error> {
-        let unfinished = self.tasks().unfinished().await?;
-        self.adopt_removed(&unfinished, clock).await?;
+        let before = self.state().await?;
+        let unfinished =
+            self.tasks().unfinished(|task| (task.work != TaskWork::Other).then_some(task)).await?;
+        self.adopt_removed(&before, &unfinished, clock).await?;
         let (mut runs, mut failed) = (TaskRuns::default(), None);
-        for task in unfinished.into_iter().filter(|task| task.work != TaskWork::Other) {
+        for task in unfinished {
             match self.run_task(task, clock).await {
                 Ok((done, is_finished)) => {
                     runs.done += done;
@@ -86,24 +88,34 @@ impl Graph {
         failed.map_or(Ok(runs), Err)
     }
 
-    /// Makes a task for what was removed and has none: somebody deleted it.
-    async fn adopt_removed(&self, unfinished: &[Task], clock: &Clock) -> Result<(), Error> {
-        let state = self.state().await?;
+    /// Makes a task for what was removed and has none: somebody deleted it. What was removed before the tasks were read, and is still to be
+    /// removed after that, would be named by one of them.
+    async fn adopt_removed(
+        &self,
+        before: &GraphState,
+        unfinished: &[Task],
+        clock: &Clock,
+    ) -> Result<(), Error> {
         let has_task = |part: PartId| {
             unfinished
                 .iter()
                 .any(|task| matches!(&task.work, TaskWork::Remove(parts) if parts.contains(&part)))
         };
-        let parts: Vec<PartId> =
-            state.schema.removed().map(|part| part.id()).filter(|id| !has_task(*id)).collect();
-        // What was removed after the tasks were read has one.
-        if parts.is_empty() || self.tasks().unfinished().await?.len() != unfinished.len() {
+        let removed = before.schema.removed().map(|part| part.id());
+        let without_task: Vec<PartId> = removed.filter(|id| !has_task(*id)).collect();
+        if without_task.is_empty() {
+            return Ok(());
+        }
+        let state = self.state().await?;
+        let is_left = |id: &PartId| state.schema.removed().any(|part| part.id() == *id);
+        let parts: Vec<PartId> = without_task.into_iter().filter(is_left).collect();
+        if parts.is_empty() {
             return Ok(());
         }
         let work = TaskWork::Remove(parts);
         let draft =
             TaskDraft { name: REMOVE_SCHEMA.into(), kind: REMOVE_SCHEMA.into(), input: "".into(), work };
-        self.tasks().create(draft, clock.now()).await?;
+        self.tasks().create_needed(draft, clock.now()).await?;
         self.note_work();
         Ok(())
     }
@@ -172,7 +184,7 @@ impl Graph {
         while attempts.next().await {
             let state = self.state().await?;
             let Some(change) = think(&state) else { return Ok(()) };
-            if self.state_store().commit(&state, change, Pending::default()).await? {
+            if self.state_store().commit(&state, change, Pending::default()).await?.is_some() {
                 return Ok(());
             }
         }

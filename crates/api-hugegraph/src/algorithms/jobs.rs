@@ -127,10 +127,8 @@ impl AlgorithmJobs {
                 Err(Error::NotFound(_)) => continue,
                 graph => graph?,
             };
-            for task in graph.tasks().unfinished().await? {
-                if *task.kind == *KIND {
-                    self.enqueue(graph.clone(), task.id);
-                }
+            for id in graph.tasks().unfinished(|task| (*task.kind == *KIND).then_some(task.id)).await? {
+                self.enqueue(graph.clone(), id);
             }
         }
         Ok(())

@@ -3,6 +3,8 @@
 
 mod operations;
 
+use std::sync::Arc;
+
 use api_http::{Given, Request, Response, json_response};
 use graph::schema::{
     EdgeLabelDraft, IndexLabelDraft, PropertyKeyDraft, Schema, SchemaKind, SchemaPart, VertexLabelDraft,
@@ -81,13 +83,10 @@ pub(crate) async fn create(api: Api, request: Request, kind: SchemaKind) -> Resu
     check_json(&request)?;
     let draft = draft(kind, &request)?;
     let graph = api.graph_to_fill(&request).await?;
-    let (part, task) = draft.change(&api, &graph, Change::Create).await?;
-    let state = graph.state().await?;
+    let (part, schema, task) = draft.change(&api, &graph, Change::Create).await?;
     match kind {
-        SchemaKind::PropertyKey | SchemaKind::IndexLabel => Ok(task_answer(&state.schema, kind, &part, task)),
-        SchemaKind::VertexLabel | SchemaKind::EdgeLabel => {
-            part_answer(StatusCode::CREATED, &state.schema, &part)
-        }
+        SchemaKind::PropertyKey | SchemaKind::IndexLabel => Ok(task_answer(&schema, kind, &part, task)),
+        SchemaKind::VertexLabel | SchemaKind::EdgeLabel => part_answer(StatusCode::CREATED, &schema, &part),
     }
 }
 
@@ -107,12 +106,11 @@ pub(crate) async fn update(api: Api, request: Request, kind: SchemaKind) -> Resu
         true => Change::Append,
         false => Change::Eliminate,
     };
-    let (part, _) = draft.change(&api, &graph, change).await?;
-    let state = graph.state().await?;
+    let (part, schema, _) = draft.change(&api, &graph, change).await?;
     match kind {
-        SchemaKind::PropertyKey => Ok(task_answer(&state.schema, kind, &part, None)),
+        SchemaKind::PropertyKey => Ok(task_answer(&schema, kind, &part, None)),
         SchemaKind::VertexLabel | SchemaKind::EdgeLabel | SchemaKind::IndexLabel => {
-            part_answer(StatusCode::OK, &state.schema, &part)
+            part_answer(StatusCode::OK, &schema, &part)
         }
     }
 }
@@ -155,17 +153,17 @@ enum Change {
     Eliminate,
 }
 
-/// Changes the schema by the function of the change that is asked for; gives the part and its task.
+/// Changes the schema by the function of the change that is asked for; gives the part, the schema of the change, and its task.
 macro_rules! change {
     ($graph:expr, $moment:expr, $change:expr, $draft:expr, $kind:ident, $create:ident, $append:ident, $eliminate:ident) => {{
-        let Changed { part, task } = $graph
+        let Changed { part, schema, task } = $graph
             .change_schema($moment, |schema, creation| match $change {
                 Change::Create => schema.$create($draft, creation),
                 Change::Append => schema.$append($draft),
                 Change::Eliminate => schema.$eliminate($draft),
             })
             .await?;
-        (SchemaPart::$kind(part), task)
+        (SchemaPart::$kind(part), schema, task)
     }};
 }
 
@@ -184,7 +182,7 @@ impl Draft {
         api: &Api,
         graph: &Graph,
         change: Change,
-    ) -> Result<(SchemaPart, Option<TaskId>), Problem> {
+    ) -> Result<(SchemaPart, Arc<Schema>, Option<TaskId>), Problem> {
         let now = api.shared.clock.now();
         let mut created = String::new();
         put_time(&mut created, now);

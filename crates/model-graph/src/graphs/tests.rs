@@ -171,6 +171,23 @@ async fn a_change_of_the_schema_makes_the_tasks_that_follow() {
     assert!(matches!(refused, Error::Schema(SchemaError::Invalid(_))));
 }
 
+/// Answers are rendered by it: another may have removed the part meanwhile, and what it names.
+#[tokio::test]
+async fn a_change_answers_with_the_schema_that_it_made() {
+    let graphs = graphs();
+    let graph = graphs.get(DEFAULT_SPACE, DEFAULT_GRAPH).await.unwrap();
+    let made = make_label(&graph).await;
+    graph.remove_from_schema(NOW, |schema| schema.remove_vertex_label("v")).await.unwrap();
+    graph.remove_from_schema(NOW, |schema| schema.remove_property_key("k")).await.unwrap();
+    assert_eq!(made.schema.names_of(&made.part.fields).collect::<Vec<_>>(), ["k"]);
+    let again = PropertyKeyDraft { check_exist: false, ..PropertyKeyDraft::named("s") };
+    let create = |schema: &Schema, creation: &Creation<'_>| schema.create_property_key(&again, creation);
+    for _ in 0..2 {
+        let changed = graph.change_schema(CREATED, create).await.unwrap();
+        assert!(changed.schema.property_key_named("s").is_some());
+    }
+}
+
 #[tokio::test]
 async fn indexes_are_rebuilt_by_name_and_by_label() {
     let graphs = graphs();

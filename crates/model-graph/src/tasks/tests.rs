@@ -68,7 +68,7 @@ async fn tasks_are_numbered_from_one_and_listed_in_pages() {
     assert_eq!(ids(&tasks.list(Some(TaskStatus::New), None, 9).await.unwrap()), [1, 2, 3, 5]);
     assert_eq!(ids(&tasks.list(Some(TaskStatus::New), Some(TaskId(2)), 9).await.unwrap()), [3, 5]);
     assert_eq!(ids(&tasks.list(Some(TaskStatus::Running), None, 9).await.unwrap()), [4]);
-    let unfinished: Vec<u64> = tasks.unfinished().await.unwrap().iter().map(|task| task.id.0).collect();
+    let unfinished = tasks.unfinished(|task| Some(task.id.0)).await.unwrap();
     assert_eq!(unfinished, [4, 1, 2, 3, 5]);
     assert!(matches!(tasks.get(TaskId(6)).await, Err(Error::NotFound(_))));
 }
@@ -94,4 +94,21 @@ async fn tasks_are_cancelled_and_deleted() {
     assert!(!tasks.cancel(removes, NOW).await.unwrap());
     assert_eq!(tasks.list(None, None, 9).await.unwrap().tasks.len(), 2);
     assert!(tasks.list(Some(TaskStatus::Cancelling), None, 9).await.unwrap().tasks.is_empty());
+}
+
+#[tokio::test]
+async fn so_many_tasks_may_wait_and_all_are_found() {
+    let tasks = tasks();
+    for _ in 0..TASKS_WAITING_MAX {
+        tasks.create(draft(TaskWork::Other), NOW).await.unwrap();
+    }
+    let refused = tasks.create(draft(TaskWork::Other), NOW).await.unwrap_err().to_string();
+    assert_eq!(refused, "tasks that wait to be begun: 1001, at most 1000 are allowed (TASKS_WAITING_MAX)");
+    let needed = tasks.create_needed(draft(TaskWork::Remove(Vec::new())), NOW).await.unwrap();
+    let is_work = |task: Task| (task.work != TaskWork::Other).then_some(task.id);
+    assert_eq!(tasks.unfinished(is_work).await.unwrap(), [needed]);
+    assert_eq!(tasks.unfinished(Some).await.unwrap().len(), TASKS_WAITING_MAX + 1);
+    tasks.change(TaskId(1), NOW, set(TaskStatus::Running)).await.unwrap();
+    tasks.delete(needed, true).await.unwrap();
+    tasks.create(draft(TaskWork::Other), NOW).await.unwrap();
 }

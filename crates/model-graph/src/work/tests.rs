@@ -224,6 +224,30 @@ async fn a_removal_whose_task_was_deleted_is_taken_up() {
     assert_eq!(graph.state().await.unwrap().schema.removed().count(), 0);
 }
 
+/// However many jobs wait before it: it runs, and none is made beside it.
+#[tokio::test]
+async fn a_removal_is_found_behind_a_thousand_jobs() {
+    let graph = default_graph(Store::memory(memory_options())).await;
+    make_schema(&graph).await;
+    fill(&graph, 20).await;
+    for _ in 0..crate::TASKS_WAITING_MAX {
+        let (name, kind, input) = ("job".into(), "algorithm".into(), "".into());
+        let job = TaskDraft { name, kind, input, work: TaskWork::Other };
+        graph.tasks().create(job, NOW).await.unwrap();
+    }
+    let task = graph.remove_from_schema(NOW, |schema| schema.remove_vertex_label("thing")).await.unwrap();
+    let draft = index(IndexKind::Range);
+    make(&graph, |schema, creation| schema.create_index_label(&draft, creation)).await;
+    assert!(graph.rebuild_indexes(SchemaKind::IndexLabel, "by_age", NOW).await.is_err());
+    run_all(&graph).await;
+    assert_eq!(graph.tasks().get(task.unwrap()).await.unwrap().status, TaskStatus::Success);
+    assert_eq!(
+        (count(&graph, keys::vertices_range()).await, status(&graph).await),
+        (10, SchemaStatus::Created)
+    );
+    assert_eq!(graph.tasks().unfinished(Some).await.unwrap().len(), crate::TASKS_WAITING_MAX);
+}
+
 #[tokio::test]
 async fn an_index_is_filled_and_built_anew() {
     let graph = default_graph(Store::memory(memory_options())).await;
@@ -342,7 +366,7 @@ async fn an_index_that_an_element_is_too_large_for_is_given_up() {
 async fn run_until_finished(graph: &Graph) {
     for _ in 0..10_000 {
         if graph.run_tasks(&clock()).await.is_ok_and(|runs| !runs.is_left)
-            && graph.tasks().unfinished().await.is_ok_and(|left| left.is_empty())
+            && graph.tasks().unfinished(Some).await.is_ok_and(|left| left.is_empty())
         {
             return;
         }
