@@ -10,7 +10,8 @@
 //!                          S status number  nothing: finds tasks by status
 //!                          v name           a variable: JSON text
 //! graph-schema/{tenant}/0  c name           a graph that is being cleared (graphs/clear.rs), stamped
-//!                          o kind id        an object (objects.rs), stamped
+//!                          g                how many objects there are of each kind (objects.rs), stamped: each change of objects writes it
+//!                          o kind id        an object (objects.rs)
 //!                          O kind index value id   nothing: finds objects by value
 //! ```
 //!
@@ -34,6 +35,7 @@ const TASK: u8 = b't';
 const TASK_STATUS: u8 = b'S';
 const VARIABLE: u8 = b'v';
 const CLEARING: u8 = b'c';
+const GENERATION: u8 = b'g';
 const OBJECT: u8 = b'o';
 const OBJECT_VALUE: u8 = b'O';
 
@@ -146,6 +148,11 @@ fn texts(row: u8, texts: &[&str]) -> Bytes {
     let mut key = vec![row];
     texts.iter().for_each(|text| put_text(&mut key, text));
     key.into()
+}
+
+/// How many objects there are.
+pub(crate) fn generation() -> Bytes {
+    Bytes::from_static(&[GENERATION])
 }
 
 /// An object.

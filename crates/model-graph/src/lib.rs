@@ -21,7 +21,9 @@ pub use error::Error;
 pub use graphs::{DEFAULT_GRAPH, DEFAULT_SPACE, GraphInfo, GraphOptions, Graphs, SpaceInfo};
 pub use handle::{Changed, Graph};
 pub use load::GraphLoad;
-pub use objects::{OBJECT_BYTES_MAX, OBJECT_PAGE_MAX, Object, ObjectPut, Objects};
+pub use objects::{
+    Generation, OBJECT_BYTES_MAX, OBJECT_PAGE_MAX, OBJECTS_MAX, Object, ObjectChange, Objects,
+};
 pub use query::{Found, Matches, PAGE_TOKEN_BYTES_MAX, VertexRef};
 pub use reader::{
     EdgePage, EdgePages, EdgeRef, Reader, ReaderContext, StoredEdge, StoredVertex, VisibleLabels,

@@ -1,17 +1,21 @@
 //! Objects of a tenant that front ends know: JSON texts under a kind and an id, found by some of their values. Users, groups, targets,
-//! accesses, belongs, projects.
+//! accesses, belongs, projects. They change one after the other: a change says which generation of all of them it follows.
+
+use std::collections::BTreeMap;
 
 use bytes::Bytes;
 use store::wire::{Malformed, Reader, put_text, put_varint};
-use store::{Condition, Direction, LimitExceeded, Range, Write};
+use store::{Direction, LimitExceeded, Range, Stamp, Write};
 
-use crate::records::{BACKOFF, Pending, Records, damaged, unchanged};
+use crate::records::{Pending, Records, damaged, unchanged};
 use crate::{Error, keys};
 
 /// The most bytes of an object.
 pub const OBJECT_BYTES_MAX: usize = 256 * 1024;
 /// The most objects in a page.
 pub const OBJECT_PAGE_MAX: usize = 1_000;
+/// The most objects of one kind.
+pub const OBJECTS_MAX: usize = 10_000;
 /// The most bytes of a kind, an id, or a value by which objects are found.
 const KEY_BYTES_MAX: usize = 512;
 const VERSION: u8 = 1;
@@ -27,15 +31,28 @@ pub struct Object {
     pub values: Vec<(String, String)>,
 }
 
-/// What is to be there before an object is stored.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum ObjectPut {
-    /// Nothing.
-    New,
-    /// One of this id.
-    Known,
-    /// That does not matter.
-    Either,
+/// What becomes of one object.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum ObjectChange {
+    /// It is stored, whether there was one of its kind and id or not.
+    Put(&'static str, Object),
+    /// The one of this kind and id is removed, if there is one.
+    Remove(&'static str, String),
+}
+
+/// All objects of a tenant at one moment: two that are equal mean the same objects.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Generation {
+    /// The version of its row; none before the first object.
+    stamp: Option<Stamp>,
+    counts: BTreeMap<String, usize>,
+}
+
+impl Generation {
+    /// How many objects there are of a kind.
+    pub fn count(&self, kind: &str) -> usize {
+        self.counts.get(kind).copied().unwrap_or(0)
+    }
 }
 
 /// The objects of a tenant.
@@ -49,38 +66,76 @@ impl Objects {
         Self { records }
     }
 
-    /// Stores an object. Cost: one read, one commit.
+    /// Which objects there are now. Cost: one read.
     ///
     /// # Errors
     ///
-    /// [`Error::AlreadyExists`] or [`Error::NotFound`], if something else is there than is demanded; [`Error::Limit`]; if the store
-    /// refuses.
-    pub async fn put(&self, kind: &str, object: &Object, put: ObjectPut) -> Result<(), Error> {
-        check_limits(kind, object)?;
-        let key = keys::object(kind, &object.id);
-        let mut attempts = BACKOFF.attempts();
-        while attempts.next().await {
-            let row = self.records.get(&key).await?;
-            match (put, &row) {
-                (ObjectPut::New, Some(_)) => return Err(Error::AlreadyExists(named(kind, &object.id))),
-                (ObjectPut::Known, None) => return Err(Error::NotFound(named(kind, &object.id))),
-                (ObjectPut::Either, _) | (ObjectPut::New, None) | (ObjectPut::Known, Some(_)) => {}
-            }
-            let old = row.as_ref().map(|row| read(&object.id, &row.value)).transpose()?;
-            let mut pending = Pending::default();
-            pending.conditions.push(unchanged(&key, row.as_ref()));
-            pending.writes.push(Write::PutStamped(key.clone(), stored(object)));
-            let new = values_of(kind, object);
-            if let Some(old) = old {
-                let gone = values_of(kind, &old).into_iter().filter(|key| !new.contains(key));
-                pending.writes.extend(gone.map(Write::Delete));
-            }
-            pending.writes.extend(new.into_iter().map(|key| Write::Put(key, Bytes::new())));
-            if self.records.commit(pending).await?.is_some() {
-                return Ok(());
+    /// If the store refuses.
+    pub async fn generation(&self) -> Result<Generation, Error> {
+        let Some(row) = self.records.get(&keys::generation()).await? else {
+            return Ok(Generation::default());
+        };
+        let counts = take_counts(&row.value).map_err(|_| damaged("the counts of objects"))?;
+        Ok(Generation { stamp: Some(row.stamp), counts })
+    }
+
+    /// Changes objects in one commit, each at most once; `false`, and nothing, if others were changed since that generation.
+    /// Cost: a read for each, one commit.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Limit`], [`Error::TooMany`]; if the store refuses.
+    pub async fn change(&self, since: &Generation, changes: &[ObjectChange]) -> Result<bool, Error> {
+        let mut counts = since.counts.clone();
+        let mut writes = Vec::new();
+        for change in changes {
+            let (kind, id) = match change {
+                ObjectChange::Put(kind, object) => (*kind, object.id.as_str()),
+                ObjectChange::Remove(kind, id) => (*kind, id.as_str()),
+            };
+            let old = self.get(kind, id).await?;
+            let count = counts.entry(kind.to_owned()).or_default();
+            let gone = old.as_ref().map(|old| values_of(kind, old)).unwrap_or_default();
+            match change {
+                ObjectChange::Put(_, object) => {
+                    check_limits(kind, object)?;
+                    *count += usize::from(old.is_none());
+                    if *count > OBJECTS_MAX {
+                        return Err(Error::TooMany { what: "objects of one kind", max: OBJECTS_MAX });
+                    }
+                    let new = values_of(kind, object);
+                    writes.push(Write::Put(keys::object(kind, id), stored(object)));
+                    writes.extend(gone.into_iter().filter(|key| !new.contains(key)).map(Write::Delete));
+                    writes.extend(new.into_iter().map(|key| Write::Put(key, Bytes::new())));
+                }
+                ObjectChange::Remove(..) if old.is_some() => {
+                    // One that was not counted came since: the commit would be refused.
+                    let Some(left) = count.checked_sub(1) else { return Ok(false) };
+                    *count = left;
+                    writes.push(Write::Delete(keys::object(kind, id)));
+                    writes.extend(gone.into_iter().map(Write::Delete));
+                }
+                ObjectChange::Remove(..) => {}
             }
         }
-        Err(attempts.exhausted(named(kind, &object.id)).into())
+        self.commit(since, &counts, writes).await
+    }
+
+    /// Writes on condition that no object was changed since.
+    async fn commit(
+        &self,
+        since: &Generation,
+        counts: &BTreeMap<String, usize>,
+        mut writes: Vec<Write>,
+    ) -> Result<bool, Error> {
+        let key = keys::generation();
+        let row = self.records.get(&key).await?;
+        if row.as_ref().map(|row| row.stamp) != since.stamp {
+            return Ok(false);
+        }
+        let conditions = vec![unchanged(&key, row.as_ref())];
+        writes.push(Write::PutStamped(key, stored_counts(counts)));
+        Ok(self.records.commit(Pending { conditions, writes }).await?.is_some())
     }
 
     /// An object. Cost: one read.
@@ -91,27 +146,6 @@ impl Objects {
     pub async fn get(&self, kind: &str, id: &str) -> Result<Option<Object>, Error> {
         let row = self.records.get(&keys::object(kind, id)).await?;
         row.map(|row| read(id, &row.value)).transpose()
-    }
-
-    /// Removes an object; answers with it. Cost: one read, one commit.
-    ///
-    /// # Errors
-    ///
-    /// If the store refuses.
-    pub async fn delete(&self, kind: &str, id: &str) -> Result<Option<Object>, Error> {
-        let key = keys::object(kind, id);
-        let mut attempts = BACKOFF.attempts();
-        while attempts.next().await {
-            let Some(row) = self.records.get(&key).await? else { return Ok(None) };
-            let object = read(id, &row.value)?;
-            let mut writes = vec![Write::Delete(key.clone())];
-            writes.extend(values_of(kind, &object).into_iter().map(Write::Delete));
-            let pending = Pending { conditions: vec![Condition::Version(key.clone(), row.stamp)], writes };
-            if self.records.commit(pending).await?.is_some() {
-                return Ok(Some(object));
-            }
-        }
-        Err(attempts.exhausted(named(kind, id)).into())
     }
 
     /// Up to `limit` objects of a kind, by id, from behind `after` on. Cost: a scan, and a read for each.
@@ -167,12 +201,8 @@ impl Objects {
     }
 }
 
-fn named(kind: &str, id: &str) -> Box<str> {
-    format!("{kind} '{id}'").into()
-}
-
 fn check_limits(kind: &str, object: &Object) -> Result<(), Error> {
-    let limit = |limit| Error::Limit { what: named(kind, &object.id), limit };
+    let limit = |limit| Error::Limit { what: format!("{kind} '{}'", object.id).into(), limit };
     LimitExceeded::check("OBJECT_BYTES_MAX", OBJECT_BYTES_MAX, object.json.len()).map_err(limit)?;
     let of_values = object.values.iter().flat_map(|(index, value)| [index.len(), value.len()]);
     let longest =
@@ -217,8 +247,38 @@ fn take(id: &str, stored: &[u8]) -> Result<Object, Malformed> {
     Ok(Object { id: id.to_owned(), json, values })
 }
 
+fn stored_counts(counts: &BTreeMap<String, usize>) -> Bytes {
+    let mut out = vec![VERSION];
+    put_varint(&mut out, counts.len() as u64);
+    for (kind, count) in counts {
+        put_text(&mut out, kind);
+        put_varint(&mut out, *count as u64);
+    }
+    out.into()
+}
+
+fn take_counts(stored: &[u8]) -> Result<BTreeMap<String, usize>, Malformed> {
+    let mut reader = Reader::new(stored);
+    if reader.byte()? != VERSION {
+        return Err(Malformed);
+    }
+    let mut counts = BTreeMap::new();
+    for _ in 0..reader.count()? {
+        let kind = reader.text()?.to_owned();
+        counts.insert(kind, usize::try_from(reader.varint()?).map_err(|_| Malformed)?);
+    }
+    reader.end()?;
+    Ok(counts)
+}
+
 /// What is written of a stored object that was read.
 #[cfg(feature = "testing")]
 pub(crate) fn printed_again(bytes: &[u8]) -> Result<Bytes, Malformed> {
     take("id", bytes).map(|object| stored(&object))
+}
+
+/// What is written of counts that were read.
+#[cfg(feature = "testing")]
+pub(crate) fn counts_printed_again(bytes: &[u8]) -> Result<Bytes, Malformed> {
+    take_counts(bytes).map(|counts| stored_counts(&counts))
 }

@@ -2,19 +2,21 @@
 
 use crate::{graphs, keys, objects, state, tasks, work};
 
-/// Reads a stored value of this kind (0 task, 1 object, 2 entry of the directory, 3 state, 4 cursor of a task, 5 key), and writes and reads
+/// Reads a stored value of this kind (0 task, 1 object, 2 entry of the directory, 3 state, 4 cursor of a task, 5 key,
+/// 6 counts of objects), and writes and reads
 /// again what was read.
 ///
 /// # Panics
 ///
 /// If what is written again is refused, or means something else.
 pub fn read_stored(kind: u8, bytes: &[u8]) {
-    let again = |bytes: &[u8]| match kind % 6 {
+    let again = |bytes: &[u8]| match kind % 7 {
         0 => tasks::printed_again(bytes),
         1 => objects::printed_again(bytes),
         2 => graphs::printed_again(bytes),
         3 => state::printed_again(bytes),
         4 => Ok(work::printed_again(bytes)),
+        6 => objects::counts_printed_again(bytes),
         _ => {
             read_key(bytes);
             Err(graph::Malformed)
@@ -46,7 +48,8 @@ pub fn stored_examples() -> Vec<Vec<u8>> {
     let state = vec![0, 2, 1, 5, 4, 3, 2];
     let cursor = vec![3, 7, 1, 0, 2, b'e', b'k'];
     let key = b"okind\0id\0".to_vec();
-    let forms = [task, object, info, state, cursor, key];
+    let counts = vec![1, 1, 1, b'k', 3];
+    let forms = [task, object, info, state, cursor, key, counts];
     (0..).zip(forms).map(|(kind, form)| [&[kind], form.as_slice()].concat()).collect()
 }
 
@@ -64,6 +67,7 @@ mod tests {
                 2 => assert!(graphs::printed_again(bytes).is_ok()),
                 3 => assert!(state::printed_again(bytes).is_ok()),
                 4 => assert_eq!(work::printed_again(bytes), bytes),
+                6 => assert!(objects::counts_printed_again(bytes).is_ok()),
                 _ => assert!(keys::id_of_object(bytes).is_some()),
             }
             read_stored(*kind, bytes);

@@ -12,7 +12,7 @@ use store::testing::seeds;
 use store::{Clock, FeedOptions, HostileOptions, MemoryOptions};
 
 use super::*;
-use crate::{Object, ObjectPut, TaskDraft, TaskStatus, TaskWork};
+use crate::{Generation, Object, ObjectChange, TaskDraft, TaskStatus, TaskWork};
 
 const NOW: Timestamp = Timestamp(1_700_000_000_000_000);
 const CREATED: (&str, Timestamp) = ("\"2026-11-23 04:00:00.000\"", NOW);
@@ -236,23 +236,27 @@ async fn variables_and_objects_come_back() {
         json: format!("{{\"user\":\"{user}\"}}"),
         values: vec![("user".into(), user.into())],
     };
-    for (id, user) in [("1", "a"), ("2", "b"), ("3", "a")] {
-        objects.put("belong", &belong(id, user), ObjectPut::New).await.unwrap();
-    }
-    let again = objects.put("belong", &belong("1", "a"), ObjectPut::New).await;
-    assert!(matches!(again, Err(Error::AlreadyExists(_))));
-    let unknown = objects.put("belong", &belong("9", "a"), ObjectPut::Known).await;
-    assert!(matches!(unknown, Err(Error::NotFound(_))));
+    let put = |id: &str, user: &str| ObjectChange::Put("belong", belong(id, user));
+    let before = objects.generation().await.unwrap();
+    assert_eq!((before.count("belong"), &before), (0, &Generation::default()));
+    let three = [put("1", "a"), put("2", "b"), put("3", "a")];
+    assert!(objects.change(&before, &three).await.unwrap());
+    assert!(!objects.change(&before, &[put("4", "a")]).await.unwrap(), "others were put since");
     let ids = |found: Vec<Object>| found.into_iter().map(|object| object.id).collect::<Vec<_>>();
     assert_eq!(ids(objects.list("belong", None, 2).await.unwrap()), ["1", "2"]);
     assert_eq!(ids(objects.list("belong", Some("2"), 2).await.unwrap()), ["3"]);
     assert_eq!(ids(objects.find("belong", ("user", "a"), None, 9).await.unwrap()), ["1", "3"]);
-    objects.put("belong", &belong("1", "b"), ObjectPut::Known).await.unwrap();
+    let since = objects.generation().await.unwrap();
+    assert_eq!(since.count("belong"), 3);
+    assert!(objects.change(&since, &[put("1", "b")]).await.unwrap());
     assert_eq!(ids(objects.find("belong", ("user", "a"), None, 9).await.unwrap()), ["3"]);
     assert_eq!(ids(objects.find("belong", ("user", "b"), Some("1"), 9).await.unwrap()), ["2"]);
-    assert_eq!(objects.delete("belong", "2").await.unwrap().unwrap(), belong("2", "b"));
+    let since = objects.generation().await.unwrap();
+    let gone = |id: &str| ObjectChange::Remove("belong", id.to_owned());
+    assert!(objects.change(&since, &[gone("2"), gone("9")]).await.unwrap());
     assert_eq!(ids(objects.find("belong", ("user", "b"), None, 9).await.unwrap()), ["1"]);
     assert_eq!(objects.get("belong", "2").await.unwrap(), None);
+    assert_eq!(objects.generation().await.unwrap().count("belong"), 2);
 }
 
 /// Makes property keys and tasks, as another node does.
