@@ -73,7 +73,7 @@ pub async fn collection_paths(
         let mut walk = Walk::new(reader, options);
         let mut ahead = Side::of(&mut walk, &asked.sources);
         let mut back = Side::of(&mut walk, &asked.targets);
-        let mut found = PathSet::new(limit_of(asked.limit));
+        let mut found = PathSet::new(limit_of(asked.limit), &walk);
         let backwards = asked.step.reversed();
         for round in 0..asked.max_depth {
             match round % 2 == 0 {
@@ -83,9 +83,9 @@ pub async fn collection_paths(
             if found.is_full() || (ahead.current.is_empty() && back.current.is_empty()) {
                 break;
             }
-            walk.check_memory(ahead.bytes() + back.bytes())?;
+            walk.check_memory(ahead.bytes() + back.bytes() + found.bytes())?;
         }
-        let paths = found.into_paths();
+        let paths = found.into_paths(&mut walk)?;
         let edges = walk.edges_of_paths(&paths, &[&asked.step]).await?;
         Ok(FoundPaths { known: walk.known, paths, edges, measure: walk.measure })
     };
@@ -130,10 +130,9 @@ impl Side {
         let groups = Groups::of(std::mem::take(&mut self.current), &self.forest);
         let (mut new, mut marks, mut layer) = (Vec::new(), RoundMarks::default(), RoundMarks::default());
         let mut last_place = 0;
-        let mut expansion = walk.expand(&groups.vertices, step);
-        while let Some(hops) = expansion.next().await? {
-            let mut steps = 0;
-            for hop in hops {
+        let (mut expansion, mut steps) = (walk.expand(&groups.vertices, step), 0);
+        while let Some(hops) = expansion.next_taken().await? {
+            for hop in &hops {
                 if hop.place != last_place {
                     last_place = hop.place;
                     marks.begin_round();
@@ -157,10 +156,13 @@ impl Side {
                     if !asked.nearest || layer.insert(hop.target) {
                         new.push(self.forest.add(hop.target, *node));
                     }
+                    let bytes =
+                        || self.bytes() + other.bytes() + groups.bytes() + 4 * new.capacity() + found.bytes();
+                    expansion.pause(&mut steps, bytes).await?;
                 }
             }
             within_capacity(asked.capacity, self.all.len() + other.all.len() + new.len(), "paths")?;
-            expansion.spend(steps).await?;
+            expansion.spend(std::mem::take(&mut steps)).await?;
         }
         for node in &new {
             let vertex = self.forest.vertex(*node);

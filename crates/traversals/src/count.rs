@@ -10,6 +10,7 @@
 use graph::VertexId;
 use model_graph::Reader;
 
+use crate::layers::place;
 use crate::limits::{NO_LIMIT, check_dedup_size, limit_of, require};
 use crate::marks::VertexSet;
 use crate::walk::Walk;
@@ -62,22 +63,22 @@ pub async fn count(reader: &Reader, options: &WalkOptions, asked: &Count) -> Res
         let source = walk.begin_at(&asked.source, "source vertex").await?;
         let mut passed = Passed { vertices: VertexSet::default(), count: 0, size: asked.dedup_size };
         let mut count = u64::from(asked.contains_traversed);
-        let last = asked.steps.len() - 1;
+        let last = place(asked.steps.len() - 1);
         // Vertices from which the walk is to go on, the next one last, and the step that each takes.
-        let mut pending = vec![(source, 0)];
+        let mut pending = vec![(source, 0_u32)];
         while let Some((vertex, at)) = pending.pop() {
             // Of a single step nothing is remembered.
             if last > 0 && !passed.is_first(vertex) {
                 continue;
             }
-            let step = asked.steps.get(at).expect("steps up to the last");
+            let step = asked.steps.get(at as usize).expect("steps up to the last");
             let hops = walk.edges_of(vertex, step).await?;
             if at == last || asked.contains_traversed {
                 count += hops.len() as u64;
             }
             if at < last {
                 pending.extend(hops.iter().rev().map(|hop| (hop.target, at + 1)));
-                walk.check_memory(8 * pending.capacity())?;
+                walk.check_memory(8 * pending.capacity() + passed.vertices.bytes())?;
             }
         }
         Ok(Counted { count, measure: walk.measure })

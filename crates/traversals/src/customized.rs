@@ -9,8 +9,6 @@
 //!
 //! As many paths may be begun as `capacity` says, of crosspoints for each pattern.
 
-use std::collections::{HashMap, HashSet};
-
 use graph::{PropertyKeyId, VertexId};
 use model_graph::Reader;
 
@@ -18,6 +16,8 @@ use crate::answer::{FoundPaths, Path, distinct};
 use crate::forest::{Forest, Groups};
 use crate::layers::NO_PARENT;
 use crate::limits::{NO_LIMIT, check_capacity, check_limit, limit_of, require, within_capacity};
+use crate::marks::{PerVertex, VertexSet};
+use crate::path_set::path_bytes;
 use crate::walk::{Walk, Weighing};
 use crate::{Error, Step, WalkOptions};
 
@@ -154,13 +154,20 @@ pub async fn customized_paths(
             pattern.advance(&mut walk, step, usize::MAX).await?;
         }
         pattern.advance(&mut walk, last, if sorted { usize::MAX } else { limit }).await?;
-        let mut paths: Vec<Path> = pattern.current.iter().map(|node| pattern.path(*node, sorted)).collect();
-        match asked.sort_by {
-            SortBy::None => {}
-            SortBy::Increasing => paths.sort_by(|one, two| one.weight.total_cmp(&two.weight)),
-            SortBy::Decreasing => paths.sort_by(|one, two| two.weight.total_cmp(&one.weight)),
+        if sorted {
+            pattern.sort(&mut walk, asked.sort_by).await?;
         }
-        paths.truncate(limit);
+        pattern.current.truncate(limit);
+        let (mut paths, mut steps, mut bytes) = (Vec::new(), 0, pattern.bytes());
+        for node in &pattern.current {
+            let path = pattern.path(*node, sorted);
+            steps += path.vertices.len();
+            bytes += path_bytes(path.vertices.len())
+                + path.weights.as_ref().map_or(0, |weights| 8 * weights.len());
+            walk.pause(&mut steps, || bytes).await?;
+            paths.push(path);
+        }
+        walk.check_memory(bytes)?;
         let steps: Vec<&Step> = asked.steps.iter().map(|step| &step.step).collect();
         let edges = walk.edges_of_paths(&paths, &steps).await?;
         Ok(FoundPaths { known: walk.known, paths, edges, measure: walk.measure })
@@ -182,7 +189,7 @@ pub async fn customized_crosspoints(
     let walk = async {
         let mut walk = Walk::new(reader, options);
         let sources = numbers(&mut walk, &asked.sources);
-        let mut paths = Vec::new();
+        let (mut paths, mut spent, mut bytes) = (Vec::new(), 0, 0);
         for steps in &asked.path_patterns {
             let mut pattern = Pattern::new(&sources, asked.capacity, "customized crosspoints", 0);
             for step in steps {
@@ -194,10 +201,20 @@ pub async fn customized_crosspoints(
                 };
                 pattern.advance(&mut walk, &step, usize::MAX).await?;
             }
-            paths.extend(pattern.current.iter().map(|node| Path::of(pattern.forest.path(*node))));
+            for node in &pattern.current {
+                let path = pattern.path(*node, false);
+                spent += path.vertices.len();
+                // With the pair of its ends.
+                bytes += path_bytes(path.vertices.len()) + 8;
+                walk.pause(&mut spent, || bytes + pattern.bytes()).await?;
+                paths.push(path);
+            }
+            walk.check_memory(bytes)?;
         }
         let crosspoints = common_ends(&sources, &paths, limit_of(asked.limit));
-        paths.retain(|path| path.vertices.last().is_some_and(|end| crosspoints.contains(end)));
+        let mut is_crosspoint = VertexSet::default();
+        crosspoints.iter().for_each(|vertex| _ = is_crosspoint.insert(*vertex));
+        paths.retain(|path| path.vertices.last().is_some_and(|end| is_crosspoint.contains(*end)));
         let steps: Vec<&Step> = asked.path_patterns.iter().flatten().collect();
         let edges = walk.edges_of_paths(&paths, &steps).await?;
         let found = FoundPaths { known: walk.known, paths, edges, measure: walk.measure };
@@ -212,14 +229,20 @@ fn numbers(walk: &mut Walk<'_>, ids: &[VertexId]) -> Vec<u32> {
 
 /// The vertices in which paths from all sources end, in the order in which paths end in them.
 fn common_ends(sources: &[u32], paths: &[Path], limit: usize) -> Vec<u32> {
-    let mut sources_of_end: HashMap<u32, HashSet<u32>> = HashMap::new();
-    let ends = paths.iter().filter_map(|path| Some((*path.vertices.first()?, *path.vertices.last()?)));
-    for (source, end) in ends.clone() {
-        sources_of_end.entry(end).or_default().insert(source);
+    let ends = paths.iter().filter_map(|path| Some((*path.vertices.last()?, *path.vertices.first()?)));
+    let mut pairs: Vec<(u32, u32)> = ends.clone().collect();
+    pairs.sort_unstable();
+    pairs.dedup();
+    let mut sources_of = PerVertex::new(0_u32);
+    for (end, _) in pairs {
+        *sources_of.slot(end) += 1;
     }
-    let is_common = |end: &u32| sources_of_end.get(end).is_some_and(|of| of.len() == sources.len());
-    distinct(ends.map(|(_, end)| end)).into_iter().filter(is_common).take(limit).collect()
+    let is_common = |end: &u32| sources_of.get(*end) as usize == sources.len();
+    distinct(ends.map(|(end, _)| end)).into_iter().filter(is_common).take(limit).collect()
 }
+
+/// A way on: the vertex that it leads to, the node that it leaves, the weight of its edge.
+type Way = (u32, u32, f64);
 
 /// Paths that take steps one after another.
 struct Pattern {
@@ -251,11 +274,10 @@ impl Pattern {
     ) -> Result<(), Error> {
         let groups = Groups::of(std::mem::take(&mut self.current), &self.forest);
         let weighing = Weighing { key: step.weight_by, missing: step.default_weight };
-        let (mut ways, mut place) = (Vec::new(), 0);
+        let (mut ways, mut place, mut steps) = (Vec::new(), 0, 0);
         let mut expansion = walk.expand(&groups.vertices, &step.step).weighed(weighing);
-        'walk: while let Some(hops) = expansion.next().await? {
-            let mut steps = 0;
-            for hop in hops {
+        'walk: while let Some(hops) = expansion.next_taken().await? {
+            for hop in &hops {
                 if hop.place != place {
                     place = hop.place;
                     self.take(&mut ways, step.sample);
@@ -271,16 +293,41 @@ impl Pattern {
                         within_capacity(self.capacity, self.begun, self.what)?;
                     }
                 }
+                let bytes = || self.bytes() + groups.bytes() + size_of::<Way>() * ways.capacity();
+                expansion.pause(&mut steps, bytes).await?;
             }
-            expansion.spend(steps).await?;
+            expansion.spend(std::mem::take(&mut steps)).await?;
         }
         self.take(&mut ways, step.sample);
         self.current.truncate(limit);
-        walk.check_memory(2 * self.forest.bytes())
+        walk.check_memory(self.bytes())
+    }
+
+    fn bytes(&self) -> usize {
+        self.forest.bytes() + 8 * self.weights.capacity() + 4 * self.current.capacity()
+    }
+
+    /// Sorts the paths by the sum of the weights of their edges.
+    async fn sort(&mut self, walk: &mut Walk<'_>, sort_by: SortBy) -> Result<(), Error> {
+        let (mut sums, mut steps) = (Vec::with_capacity(self.current.len()), 0);
+        walk.check_memory(self.bytes() + 16 * self.current.len())?;
+        for node in &self.current {
+            let path = self.path(*node, true);
+            steps += path.vertices.len();
+            walk.pause(&mut steps, || self.bytes() + 16 * self.current.len()).await?;
+            sums.push((path.weight, *node));
+        }
+        match sort_by {
+            SortBy::None => {}
+            SortBy::Increasing => sums.sort_by(|(one, _), (two, _)| one.total_cmp(two)),
+            SortBy::Decreasing => sums.sort_by(|(one, _), (two, _)| two.total_cmp(one)),
+        }
+        self.current = sums.into_iter().map(|(_, node)| node).collect();
+        Ok(())
     }
 
     /// Follows the ways on from a vertex, or some of them.
-    fn take(&mut self, ways: &mut Vec<(u32, u32, f64)>, sample: i64) {
+    fn take(&mut self, ways: &mut Vec<Way>, sample: i64) {
         let sample = limit_of(sample).min(ways.len());
         // Those that are followed come to the front.
         if sample < ways.len() {

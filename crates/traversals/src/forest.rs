@@ -99,6 +99,10 @@ impl Groups {
         groups
     }
 
+    pub(crate) fn bytes(&self) -> usize {
+        4 * (self.vertices.capacity() + self.nodes.capacity()) + 8 * self.starts.capacity()
+    }
+
     /// The nodes of the vertex at a place, those that were added first before others.
     #[inline]
     pub(crate) fn nodes(&self, place: u32) -> &[u32] {

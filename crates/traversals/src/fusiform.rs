@@ -130,11 +130,13 @@ pub async fn fusiform_similarity(
         let mut walk = Walk::new(reader, options);
         let sources =
             distinct(asked.sources.iter().map(|id| walk.known.number(&id.to_key())).collect::<Vec<_>>());
-        let (mut similars, mut looked_at) = (Vec::new(), 0);
+        let (mut similars, mut looked_at, mut bytes) = (Vec::new(), 0, 0);
         for source in sources {
             look(asked, &mut looked_at, 1)?;
-            let of_source = similars_of(&mut walk, source, asked, &mut looked_at).await?;
+            let of_source = similars_of(&mut walk, source, asked, (&mut looked_at, bytes)).await?;
             if !of_source.is_empty() {
+                bytes += of_source.iter().map(similar_bytes).sum::<usize>();
+                walk.check_memory(bytes)?;
                 similars.push((source, of_source));
             }
             if similars.len() >= limit_of(asked.limit) {
@@ -146,6 +148,11 @@ pub async fn fusiform_similarity(
     options.run(walk).await
 }
 
+/// Bytes that a similar vertex takes in the answer.
+fn similar_bytes(similar: &Similar) -> usize {
+    size_of::<Similar>() + 4 * similar.intermediaries.capacity()
+}
+
 fn look(asked: &FusiformSimilarity, looked_at: &mut usize, count: usize) -> Result<(), Error> {
     *looked_at += count;
     within_capacity(asked.capacity, *looked_at, "fusiform similarity")
@@ -155,7 +162,7 @@ async fn similars_of(
     walk: &mut Walk<'_>,
     source: u32,
     asked: &FusiformSimilarity,
-    looked_at: &mut usize,
+    (looked_at, others): (&mut usize, usize),
 ) -> Result<Vec<Similar>, Error> {
     let hops = walk.edges_of(source, &asked.step).await?;
     let neighbours = distinct(hops.iter().map(|hop| hop.target));
@@ -188,6 +195,8 @@ async fn similars_of(
                 pairs.push((hop.target, hop.place));
             }
         }
+        let lists = 4 * (neighbours.len() + reached.capacity()) + 8 * pairs.capacity();
+        expansion.check_memory(others + lists + counts.bytes() + marks.bytes())?;
     }
     let score = |vertex: u32| precise(counts.get(vertex)) / precise(neighbours.len());
     let mut scores: Vec<_> = reached.into_iter().map(|vertex| (vertex, score(vertex))).collect();

@@ -77,9 +77,9 @@ async fn layers(walk: &mut Walk<'_>, source: u32, asked: &Kneighbor) -> Result<L
                     }
                 }
             }
+            expansion.check_memory(layers.bytes() + seen.bytes() + 4 * frontier.len())?;
         }
         layers.close();
-        walk.check_memory(layers.bytes() + seen.bytes())?;
         if layers.last().is_empty() {
             break;
         }

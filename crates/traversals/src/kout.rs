@@ -11,6 +11,7 @@
 //! without reading whole layers. If only the nearest are wanted, a vertex is left out once it was passed on a shorter way; one that is
 //! nearer by a way not taken yet may be given. At `capacity` it ends with what it has.
 
+use std::collections::VecDeque;
 use std::ops::Range;
 
 use graph::VertexId;
@@ -20,6 +21,7 @@ use crate::answer::Reached;
 use crate::layers::{Layers, place};
 use crate::limits::{NO_LIMIT, check_capacity, check_limit, check_positive, limit_of, require};
 use crate::marks::{RoundMarks, VertexSet};
+use crate::path_set::path_bytes;
 use crate::walk::Walk;
 use crate::{Error, LabelFilter, Path, Step, WalkOptions};
 
@@ -122,11 +124,15 @@ impl Found {
         let vertices = self.layers.vertices().get(self.places.clone()).expect("places of layers").to_vec();
         let (mut paths, mut edges) = (Vec::new(), Vec::new());
         if with_paths {
+            let (mut steps, mut bytes) = (0, self.layers.bytes() + 4 * vertices.len());
             for place in self.places {
                 let path = Path::of(self.layers.path(place));
-                walk.spend(path.vertices.len()).await?;
+                steps += path.vertices.len();
+                bytes += path_bytes(path.vertices.len());
+                walk.pause(&mut steps, || bytes).await?;
                 paths.push(path);
             }
+            walk.check_memory(bytes)?;
             edges = walk.edges_of_paths(&paths, &[step]).await?;
         }
         Ok(Reached { known: walk.known, vertices, paths, edges, measure: walk.measure })
@@ -158,9 +164,9 @@ async fn by_breadth(walk: &mut Walk<'_>, source: u32, asked: &Kout) -> Result<Fo
             if depth > 0 && layers.len() >= capacity {
                 return Err(Error::CapacityBeforeDepth { capacity: asked.capacity, depth });
             }
+            expansion.check_memory(layers.bytes() + seen.bytes() + marks.bytes() + 4 * frontier.len())?;
         }
         layers.close();
-        walk.check_memory(layers.bytes() + seen.bytes() + marks.bytes())?;
         if layers.last().is_empty() {
             break;
         }
@@ -173,7 +179,8 @@ async fn by_breadth(walk: &mut Walk<'_>, source: u32, asked: &Kout) -> Result<Fo
 /// passed.
 async fn by_depth(walk: &mut Walk<'_>, source: u32, asked: &Kout) -> Result<Found, Error> {
     let mut tree = Layers::of(source);
-    let mut pending = Pending { levels: vec![vec![0]], passed: Vec::new(), nearest: asked.nearest };
+    let mut pending =
+        Pending { levels: vec![VecDeque::from([0])], passed: Vec::new(), nearest: asked.nearest };
     pending.is_new(0, source);
     let (mut found, mut answer) = (VertexSet::default(), Vec::new());
     let (limit, capacity) = (limit_of(asked.limit), limit_of(asked.capacity));
@@ -200,8 +207,8 @@ async fn by_depth(walk: &mut Walk<'_>, source: u32, asked: &Kout) -> Result<Foun
             if tree.len() > capacity {
                 break 'walk;
             }
+            expansion.check_memory(tree.bytes() + pending.bytes() + found.bytes() + 8 * answer.capacity())?;
         }
-        walk.check_memory(2 * tree.bytes())?;
     }
     tree.close();
     for (vertex, parent) in answer {
@@ -214,7 +221,7 @@ async fn by_depth(walk: &mut Walk<'_>, source: u32, asked: &Kout) -> Result<Foun
 
 /// Vertices from which a walk by depth is to go on, by how far away they are.
 struct Pending {
-    levels: Vec<Vec<u32>>,
+    levels: Vec<VecDeque<u32>>,
     /// Vertices that were passed: on any level, or on each.
     passed: Vec<VertexSet>,
     nearest: bool,
@@ -225,15 +232,20 @@ impl Pending {
     fn take(&mut self) -> Option<(usize, Vec<u32>)> {
         let level = self.levels.iter().rposition(|level| !level.is_empty())?;
         let places = self.levels.get_mut(level).expect("a level that was found");
-        let rest = places.split_off(places.len().min(BRANCHES_AT_ONCE));
-        Some((level, std::mem::replace(places, rest)))
+        Some((level, places.drain(..places.len().min(BRANCHES_AT_ONCE)).collect()))
+    }
+
+    /// Each set has a bit for each number up to the highest of its own: they are as many as there are levels.
+    fn bytes(&self) -> usize {
+        let levels: usize = self.levels.iter().map(|level| 4 * level.capacity()).sum();
+        levels + self.passed.iter().map(VertexSet::bytes).sum::<usize>()
     }
 
     fn push(&mut self, level: usize, place: u32) {
         if self.levels.len() <= level {
-            self.levels.resize_with(level + 1, Vec::new);
+            self.levels.resize_with(level + 1, VecDeque::new);
         }
-        self.levels.get_mut(level).expect("as many levels as it is far").push(place);
+        self.levels.get_mut(level).expect("as many levels as it is far").push_back(place);
     }
 
     /// Whether a vertex was not passed before, on this level if all ways count.

@@ -7,20 +7,19 @@
 //!
 //! No more paths than `capacity` says may be begun.
 
-use std::collections::HashSet;
-
 use graph::VertexId;
 use model_graph::Reader;
 
 use crate::answer::{Measure, top};
-use crate::forest::{Forest, Groups};
-use crate::layers::NO_PARENT;
+use crate::layers::place;
 use crate::limits::{DEPTH_MAX, check_alpha, check_capacity, limit_of, require, within_capacity};
-use crate::marks::PerVertex;
+use crate::marks::{PerVertex, RoundMarks};
 use crate::similarity::precise;
 use crate::walk::{Hop, Walk};
 use crate::{Error, Numbering, Step, WalkOptions};
 
+/// What is looked for, as errors name it.
+const WHAT: &str = "neighbor rank";
 /// The most vertices that a step gives.
 const TOP_MAX: i64 = 1_000;
 
@@ -79,7 +78,7 @@ impl NeighborRank {
     }
 }
 
-/// The ranks of the vertices that steps lead to. Cost: the edges of all vertices that are passed, and that of remembering all paths to them.
+/// The ranks of the vertices that steps lead to. Cost: the edges of all vertices that are passed, and four bytes for each of them.
 ///
 /// # Errors
 ///
@@ -98,38 +97,65 @@ pub async fn neighbor_rank(
             search.advance(&mut walk, &step.step, asked).await?;
         }
         let tops = std::iter::once(1).chain(asked.steps.iter().map(|step| limit_of(step.top)));
-        let layers = search.layers.into_iter().zip(tops).map(|(layer, limit)| top(layer.ranks, true, limit));
+        let layers = search.layers.layers.into_iter().zip(tops);
+        let layers = layers.map(|(ranks, limit)| top(ranks, true, limit));
         Ok(LayerRanks { layers: layers.collect(), known: walk.known, measure: walk.measure })
     };
     options.run(walk).await
 }
 
-/// The vertices of a layer and their ranks.
-struct Layer {
-    ranks: Vec<(u32, f64)>,
-    places: PerVertex<u32>,
+/// What lies in no layer.
+const NOWHERE: (u32, u32) = (u32::MAX, 0);
+
+/// The vertices of all layers, with their ranks.
+///
+/// Invariant: a vertex lies in one layer, for what is new lies in none.
+struct Layers {
+    layers: Vec<Vec<(u32, f64)>>,
+    /// The layer of a vertex, and where it lies there.
+    places: PerVertex<(u32, u32)>,
+    count: usize,
 }
 
-impl Layer {
-    fn new() -> Self {
-        Self { ranks: Vec::new(), places: PerVertex::new(NO_PARENT) }
+impl Layers {
+    fn of(source: u32) -> Self {
+        let mut layers = Self { layers: vec![Vec::new()], places: PerVertex::new(NOWHERE), count: 0 };
+        layers.add(source, 1.0);
+        layers
     }
 
-    fn has(&self, vertex: u32) -> bool {
-        self.places.get(vertex) != NO_PARENT
+    fn layer_of(&self, vertex: u32) -> Option<u32> {
+        let (layer, _) = self.places.get(vertex);
+        (layer != NOWHERE.0).then_some(layer)
     }
 
-    fn rank(&self, vertex: u32) -> f64 {
-        self.ranks.get(self.places.get(vertex) as usize).map_or(0.0, |(_, rank)| *rank)
+    fn last(&self) -> u32 {
+        place(self.layers.len() - 1)
     }
 
+    /// The rank of a vertex, which lies in a layer.
+    fn rank(&mut self, vertex: u32) -> &mut f64 {
+        let (layer, at) = self.places.get(vertex);
+        let ranks = self.layers.get_mut(layer as usize).expect("a layer that a vertex lies in");
+        &mut ranks.get_mut(at as usize).expect("where the vertex lies").1
+    }
+
+    /// Adds to the rank of a vertex; one that is new comes into the last layer.
     fn add(&mut self, vertex: u32, part: f64) {
-        if !self.has(vertex) {
-            self.places.set(vertex, crate::layers::place(self.ranks.len()));
-            self.ranks.push((vertex, 0.0));
+        if self.layer_of(vertex).is_none() {
+            let layer = self.last();
+            let ranks = self.layers.last_mut().expect("the layer of the source is there");
+            self.places.set(vertex, (layer, place(ranks.len())));
+            ranks.push((vertex, 0.0));
+            self.count += 1;
         }
-        let (_, rank) = self.ranks.get_mut(self.places.get(vertex) as usize).expect("it was given a place");
-        *rank += part;
+        *self.rank(vertex) += part;
+    }
+
+    /// With as much room in each layer as is used.
+    fn bytes(&self) -> usize {
+        let layers = size_of::<Vec<(u32, f64)>>() * self.layers.capacity();
+        2 * size_of::<(u32, f64)>() * self.count + layers + self.places.bytes()
     }
 }
 
@@ -137,89 +163,109 @@ impl Layer {
 struct Gift {
     vertex: u32,
     parts: usize,
-    /// The new vertices, once for each path.
+    /// How many of the new vertices are of this gift, each once for an edge.
+    new: usize,
+    /// Over how many paths each of them is reached.
+    paths: usize,
+}
+
+/// A step under way.
+#[derive(Default)]
+struct Round {
+    gifts: Vec<Gift>,
+    /// The new vertices of all gifts.
     new: Vec<u32>,
+    /// What is given to vertices of the same layer and of earlier ones.
+    back: Vec<(u32, f64)>,
+    marks: RoundMarks,
+}
+
+impl Round {
+    fn bytes(&self) -> usize {
+        let lists = size_of::<Gift>() * self.gifts.capacity() + 4 * self.new.capacity();
+        lists + size_of::<(u32, f64)>() * self.back.capacity() + self.marks.bytes()
+    }
 }
 
 struct Search {
-    layers: Vec<Layer>,
-    forest: Forest,
-    current: Vec<u32>,
+    layers: Layers,
+    /// Over how many paths each vertex of the last layer is reached. In the order of their numbers.
+    current: Vec<(u32, usize)>,
     begun: usize,
 }
 
 impl Search {
     fn of(source: u32) -> Self {
-        let (mut layer, mut forest) = (Layer::new(), Forest::default());
-        layer.add(source, 1.0);
-        let current = vec![forest.add(source, NO_PARENT)];
-        Self { layers: vec![layer], forest, current, begun: 0 }
+        Self { layers: Layers::of(source), current: vec![(source, 1)], begun: 0 }
+    }
+
+    fn bytes(&self) -> usize {
+        self.layers.bytes() + size_of::<(u32, usize)>() * self.current.capacity()
     }
 
     async fn advance(&mut self, walk: &mut Walk<'_>, step: &Step, asked: &NeighborRank) -> Result<(), Error> {
-        let groups = Groups::of(std::mem::take(&mut self.current), &self.forest);
-        let (mut gifts, mut within) = (Vec::new(), Vec::new());
-        for (vertex, place) in groups.vertices.iter().zip(0..) {
+        let (mut round, current) = (Round::default(), std::mem::take(&mut self.current));
+        let others = size_of_val(&current[..]);
+        for (vertex, paths) in &current {
             let hops = walk.edges_of(*vertex, step).await?;
-            gifts.push(self.gift(*vertex, groups.nodes(place), &hops, asked, &mut within)?);
-            walk.spend(groups.nodes(place).len() * hops.len()).await?;
+            self.give((*vertex, *paths), &hops, asked, &mut round)?;
+            walk.check_memory(others + self.bytes() + round.bytes())?;
+            walk.spend(hops.len()).await?;
         }
-        let last = self.layers.last_mut().expect("the layer of the source is there");
-        for (vertex, part) in within {
-            last.add(vertex, part);
+        for (vertex, part) in &round.back {
+            self.layers.add(*vertex, *part);
         }
-        let mut next = Layer::new();
-        for gift in gifts.iter().filter(|gift| gift.parts > 0) {
-            let part = last.rank(gift.vertex) * asked.alpha / precise(gift.parts);
-            gift.new.iter().for_each(|vertex| next.add(*vertex, part));
+        self.layers.layers.push(Vec::new());
+        let (mut new, mut reached) = (round.new.iter(), PerVertex::new(0_usize));
+        for gift in round.gifts {
+            let part = *self.layers.rank(gift.vertex) * asked.alpha / precise(gift.parts);
+            for vertex in new.by_ref().take(gift.new) {
+                self.layers.add(*vertex, part * precise(gift.paths));
+                *reached.slot(*vertex) += gift.paths;
+            }
         }
-        self.layers.push(next);
-        walk.check_memory(2 * self.forest.bytes())
+        let layer = self.layers.layers.last().expect("the layer of this step");
+        self.current = layer.iter().map(|(vertex, _)| (*vertex, reached.get(*vertex))).collect();
+        self.current.sort_unstable();
+        walk.check_memory(self.bytes())
     }
 
-    /// What a vertex gives on. What it gives to earlier layers is added there; what it gives within its own is noted.
-    fn gift(
+    /// Notes what a vertex gives on over its edges.
+    fn give(
         &mut self,
-        vertex: u32,
-        nodes: &[u32],
+        (vertex, paths): (u32, usize),
         hops: &[Hop],
         asked: &NeighborRank,
-        within: &mut Vec<(u32, f64)>,
-    ) -> Result<Gift, Error> {
-        let (mut same, mut earlier, mut new) = (Vec::new(), Vec::new(), Vec::new());
-        let mut seen = HashSet::new();
-        let (last, before) = self.layers.split_last().expect("the layer of the source is there");
+        round: &mut Round,
+    ) -> Result<(), Error> {
+        let (last, begin, new) = (self.layers.last(), round.back.len(), round.new.len());
+        round.marks.begin_round();
         for hop in hops {
-            // The layer of the source takes no part.
-            let is_earlier = |layer: &Layer| layer.has(hop.target);
-            if last.has(hop.target) {
-                if seen.insert(hop.target) {
-                    same.push(hop.target);
-                }
-            } else if let Some(at) = before.iter().skip(1).rposition(is_earlier) {
-                if seen.insert(hop.target) {
-                    earlier.push((at + 1, hop.target));
-                }
-            } else {
-                for node in nodes {
-                    if self.forest.contains(*node, hop.target) {
-                        continue;
+            match self.layers.layer_of(hop.target) {
+                // Nothing goes back to the source.
+                Some(0) if last > 0 => {}
+                Some(_) => {
+                    if round.marks.insert(hop.target) {
+                        round.back.push((hop.target, 0.0));
                     }
-                    self.current.push(self.forest.add(hop.target, *node));
-                    new.push(hop.target);
-                    self.begun += 1;
-                    within_capacity(asked.capacity, self.begun, "neighbor rank")?;
+                }
+                None => {
+                    round.new.push(hop.target);
+                    let begun = self.begun.checked_add(paths);
+                    let too_many = Error::Capacity { capacity: asked.capacity, what: WHAT };
+                    self.begun = begun.ok_or(too_many)?;
+                    within_capacity(asked.capacity, self.begun, WHAT)?;
                 }
             }
         }
-        let parts = same.len() + earlier.len() + new.len();
+        let (back, new) = (round.back.len() - begin, round.new.len() - new);
+        // No more than the paths that were begun, and a few.
+        let parts = (paths * new).saturating_add(back);
         if parts > 0 {
-            let part = last.rank(vertex) * asked.alpha / precise(parts);
-            within.extend(same.into_iter().map(|vertex| (vertex, part)));
-            for (at, vertex) in earlier {
-                self.layers.get_mut(at).expect("an earlier layer").add(vertex, part);
-            }
+            let part = *self.layers.rank(vertex) * asked.alpha / precise(parts);
+            round.back.iter_mut().skip(begin).for_each(|(_, given)| *given = part);
+            round.gifts.push(Gift { vertex, parts, new, paths });
         }
-        Ok(Gift { vertex, parts, new })
+        Ok(())
     }
 }

@@ -2,24 +2,38 @@
 
 use std::collections::HashSet;
 
-use crate::Path;
+use crate::walk::Walk;
+use crate::{Error, Path};
+
+/// Bytes that a list on the heap takes beside what is in it.
+const LIST_BYTES: usize = size_of::<Vec<u32>>() + 16;
+
+/// Bytes that a path of so many vertices takes.
+pub(crate) fn path_bytes(vertices: usize) -> usize {
+    size_of::<Path>() + LIST_BYTES + 4 * vertices
+}
 
 /// Paths, each once: two are the same that pass the same vertices in the same order.
 #[derive(Debug)]
 pub(crate) struct PathSet {
     seen: HashSet<Vec<u32>>,
     paths: Vec<Path>,
+    bytes: usize,
     limit: usize,
+    bytes_max: usize,
 }
 
 impl PathSet {
-    pub(crate) fn new(limit: usize) -> Self {
-        Self { seen: HashSet::new(), paths: Vec::new(), limit }
+    /// Room for so many paths, and for no more bytes than the walk may remember.
+    pub(crate) fn new(limit: usize, walk: &Walk<'_>) -> Self {
+        Self { seen: HashSet::new(), paths: Vec::new(), bytes: 0, limit, bytes_max: walk.bytes_max() }
     }
 
     /// Adds a path, if there is room. Whether there is room for more.
     pub(crate) fn add(&mut self, path: Path) -> bool {
         if !self.is_full() && self.seen.insert(path.vertices.clone()) {
+            // The vertices twice, and a slot of the set.
+            self.bytes += path_bytes(path.vertices.len()) + 2 * LIST_BYTES + 4 * path.vertices.len();
             self.paths.push(path);
         }
         !self.is_full()
@@ -31,11 +45,22 @@ impl PathSet {
         if self.seen.contains(&back) { !self.is_full() } else { self.add(Path::of(ring)) }
     }
 
+    /// Whether there are as many as are wanted, or more bytes than a walk may remember: whoever checks the memory then is refused.
     pub(crate) fn is_full(&self) -> bool {
-        self.paths.len() >= self.limit
+        self.paths.len() >= self.limit || self.bytes > self.bytes_max
     }
 
-    pub(crate) fn into_paths(self) -> Vec<Path> {
-        self.paths
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// The paths.
+    ///
+    /// # Errors
+    ///
+    /// If they take more memory than a walk may.
+    pub(crate) fn into_paths(self, walk: &mut Walk<'_>) -> Result<Vec<Path>, Error> {
+        walk.check_memory(self.bytes)?;
+        Ok(self.paths)
     }
 }

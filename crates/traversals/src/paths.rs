@@ -17,8 +17,12 @@ use model_graph::Reader;
 use crate::answer::{FoundPaths, Path};
 use crate::dag::Dag;
 use crate::limits::{check_capacity, check_degree, check_limit, check_path_depth, limit_of, within_capacity};
-use crate::walk::Walk;
+use crate::path_set::path_bytes;
+use crate::walk::{Expansion, Walk};
 use crate::{Error, Step, WalkOptions};
+
+/// Bytes that a pair of nodes takes in which two sides met: in a set, and in a list.
+const MEETING_BYTES: usize = 32;
 
 /// What is asked: see the page above.
 #[derive(Clone, Debug)]
@@ -81,7 +85,8 @@ async fn find(
         let mut walk = Walk::new(reader, options);
         let source = walk.begin_at(&asked.source, "source vertex").await?;
         let target = walk.begin_at(&asked.target, "target vertex").await?;
-        let mut search = Search { ends: (source, target), limit: limit_of(asked.limit), paths: Vec::new() };
+        let mut search =
+            Search { ends: (source, target), limit: limit_of(asked.limit), paths: Vec::new(), bytes: 0 };
         if source != target {
             search.run(&mut walk, asked, backwards).await?;
         }
@@ -94,6 +99,8 @@ struct Search {
     ends: (u32, u32),
     limit: usize,
     paths: Vec<Path>,
+    /// Bytes of the paths.
+    bytes: usize,
 }
 
 impl Search {
@@ -109,7 +116,7 @@ impl Search {
             if self.paths.len() >= self.limit || (ahead.last().is_empty() && back.last().is_empty()) {
                 break;
             }
-            walk.check_memory(ahead.bytes() + back.bytes())?;
+            walk.check_memory(ahead.bytes() + back.bytes() + self.bytes)?;
         }
         Ok(())
     }
@@ -139,6 +146,7 @@ impl Search {
                     meetings.push((parent, at));
                 }
             }
+            expansion.check_memory(side.bytes() + other.bytes() + self.bytes + MEETING_BYTES * met.len())?;
             for meeting in meetings.drain(..) {
                 let (at, steps) =
                     if goes_ahead { (meeting, &*side) } else { ((meeting.1, meeting.0), other) };
@@ -158,11 +166,12 @@ impl Search {
     /// Notes the paths through a node of the side from the source and one of that from the target.
     async fn link(
         &mut self,
-        expansion: &mut crate::walk::Expansion<'_, '_>,
+        expansion: &mut Expansion<'_, '_>,
         (ahead, back): (&Dag, &Dag),
         (from, to): (u32, u32),
         crosspoint: u32,
     ) -> Result<(), Error> {
+        let sides = ahead.bytes() + back.bytes();
         let (mut way, mut rest, mut steps) = (Vec::new(), Vec::new(), 0);
         let mut begins = ahead.ways(from);
         while begins.next(&mut way, &mut steps, |vertex, way| !way.contains(&vertex)) {
@@ -170,14 +179,16 @@ impl Search {
             while ends
                 .next(&mut rest, &mut steps, |vertex, rest| !rest.contains(&vertex) && !way.contains(&vertex))
             {
-                let vertices = way.iter().rev().chain(&rest).copied().collect();
+                let vertices: Vec<u32> = way.iter().rev().chain(&rest).copied().collect();
+                self.bytes += path_bytes(vertices.len());
+                steps += vertices.len();
                 self.paths.push(Path { crosspoint: Some(crosspoint), ..Path::of(vertices) });
                 if self.paths.len() >= self.limit {
                     return Ok(());
                 }
-                expansion.spend(std::mem::take(&mut steps)).await?;
+                expansion.pause(&mut steps, || sides + self.bytes).await?;
             }
-            expansion.spend(std::mem::take(&mut steps)).await?;
+            expansion.pause(&mut steps, || sides + self.bytes).await?;
         }
         expansion.spend(steps).await
     }

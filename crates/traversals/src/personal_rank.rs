@@ -105,8 +105,9 @@ pub async fn personal_rank(
         for round in 0..asked.max_depth {
             let mut next = Ranks::default();
             let mut met = [Vec::new(), Vec::new()];
+            let others = ranks.bytes() + near.bytes() + sides.iter().map(Side::bytes).sum::<usize>();
             for (side, met) in sides.iter().zip(&mut met) {
-                side.give(&mut walk, asked.alpha, &ranks, &mut next, met).await?;
+                side.give(&mut walk, asked.alpha, (&ranks, others), &mut next, met).await?;
             }
             next.add(source, 1.0 - asked.alpha);
             ranks = next;
@@ -165,15 +166,20 @@ impl Side {
         self.vertices.extend(vertices.into_iter().filter(|vertex| self.members.insert(*vertex)));
     }
 
+    fn bytes(&self) -> usize {
+        4 * self.vertices.capacity() + self.members.bytes()
+    }
+
     /// Gives the ranks of its vertices to their neighbours, which are noted.
     async fn give(
         &self,
         walk: &mut Walk<'_>,
         alpha: f64,
-        ranks: &Ranks,
+        (ranks, others): (&Ranks, usize),
         next: &mut Ranks,
         met: &mut Vec<u32>,
     ) -> Result<(), Error> {
+        let mut noted = VertexSet::default();
         for vertex in &self.vertices {
             let rank = ranks.get(*vertex);
             let hops = walk.edges_of(*vertex, &self.step).await?;
@@ -185,7 +191,8 @@ impl Side {
             for hop in &hops {
                 next.add(hop.target, part);
             }
-            met.extend(hops.iter().map(|hop| hop.target));
+            met.extend(hops.iter().map(|hop| hop.target).filter(|target| noted.insert(*target)));
+            walk.check_memory(others + next.bytes() + 8 * met.capacity() + noted.bytes())?;
         }
         Ok(())
     }
@@ -225,6 +232,10 @@ impl Ranks {
     fn add(&mut self, vertex: u32, part: f64) {
         let rank = self.get(vertex) + part;
         self.set(vertex, rank);
+    }
+
+    fn bytes(&self) -> usize {
+        4 * self.vertices.capacity() + self.ranks.bytes() + self.members.bytes()
     }
 
     fn all(&self) -> impl Iterator<Item = (u32, f64)> {

@@ -83,15 +83,14 @@ async fn find(reader: &Reader, options: &WalkOptions, asked: &Rays, kind: Kind) 
     let walk = async {
         let mut walk = Walk::new(reader, options);
         let source = walk.begin_at(&asked.source, "source vertex").await?;
-        let mut search = Search::new(source, asked, kind);
+        let mut search = Search::new(source, asked, (kind, &walk));
         for left in (0..asked.max_depth).rev() {
             search.advance(&mut walk, asked, left == 0).await?;
             if search.found.is_full() || search.current.is_empty() {
                 break;
             }
-            walk.check_memory(2 * search.forest.bytes())?;
         }
-        let paths = search.found.into_paths();
+        let paths = search.found.into_paths(&mut walk)?;
         let edges = walk.edges_of_paths(&paths, &[&asked.step]).await?;
         Ok(FoundPaths { known: walk.known, paths, edges, measure: walk.measure })
     };
@@ -110,7 +109,7 @@ struct Search {
 }
 
 impl Search {
-    fn new(source: u32, asked: &Rays, kind: Kind) -> Self {
+    fn new(source: u32, asked: &Rays, (kind, walk): (Kind, &Walk<'_>)) -> Self {
         let mut forest = Forest::default();
         let mut reached = VertexSet::default();
         reached.insert(source);
@@ -122,16 +121,17 @@ impl Search {
             forest,
             reached,
             reached_count: 1,
-            found: PathSet::new(limit_of(asked.limit)),
+            found: PathSet::new(limit_of(asked.limit), walk),
         }
     }
 
     async fn advance(&mut self, walk: &mut Walk<'_>, asked: &Rays, is_last: bool) -> Result<(), Error> {
         let what = if self.kind == Kind::Rays { "rays" } else { "rings" };
         let groups = Groups::of(std::mem::take(&mut self.current), &self.forest);
-        let mut marks = RoundMarks::default();
+        let (mut marks, mut steps) = (RoundMarks::default(), 0);
         for (vertex, place) in groups.vertices.iter().zip(0..) {
             let hops = walk.edges_of(*vertex, &asked.step).await?;
+            let beside = groups.bytes() + size_of_val(&hops[..]);
             marks.begin_round();
             let nodes = groups.nodes(place);
             if hops.is_empty() && self.kind == Kind::Rays {
@@ -140,7 +140,10 @@ impl Search {
                     return Ok(());
                 }
             }
-            for hop in hops.iter().filter(|hop| marks.insert(hop.target)) {
+            for hop in &hops {
+                if !marks.insert(hop.target) {
+                    continue;
+                }
                 if self.reached.insert(hop.target) {
                     self.reached_count += 1;
                 }
@@ -148,15 +151,22 @@ impl Search {
                 if self.found.is_full() {
                     return Ok(());
                 }
+                steps += nodes.len();
+                walk.pause(&mut steps, || beside + marks.bytes() + self.bytes()).await?;
             }
             within_capacity(asked.capacity, self.reached_count, what)?;
-            walk.spend(nodes.len() * (1 + hops.len())).await?;
+            walk.check_memory(groups.bytes() + marks.bytes() + self.bytes())?;
+            walk.spend(std::mem::take(&mut steps) + nodes.len() + hops.len()).await?;
         }
         if is_last && self.kind == Kind::Rays {
             let nodes = std::mem::take(&mut self.current);
             self.end_rays(&nodes);
         }
         Ok(())
+    }
+
+    fn bytes(&self) -> usize {
+        self.forest.bytes() + 4 * self.current.capacity() + self.reached.bytes() + self.found.bytes()
     }
 
     /// Follows an edge from paths that end in its vertex.

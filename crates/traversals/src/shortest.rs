@@ -20,6 +20,7 @@ use crate::limits::{
     ENDS_MAX, check_capacity, check_degree, check_positive, check_skip_degree, limit_of, require,
     within_capacity,
 };
+use crate::path_set::path_bytes;
 use crate::walk::Walk;
 use crate::{Error, Step, WalkOptions};
 
@@ -228,6 +229,7 @@ async fn advance(
                 side.add(hop.target, Some(parent));
             }
         }
+        expansion.check_memory(side.bytes() + other.bytes() + 8 * meetings.capacity())?;
     }
     side.close();
     meetings.sort_unstable();
@@ -271,7 +273,8 @@ async fn paths_of(
     pairs: Vec<(u32, u32)>,
     capacity: Option<i64>,
 ) -> Result<Vec<Path>, Error> {
-    let (mut paths, mut vertices) = (Vec::new(), 0);
+    let (mut paths, mut vertices, mut bytes) = (Vec::new(), 0, 8 * pairs.capacity());
+    bytes += ahead.bytes() + back.bytes();
     let (mut way, mut rest, mut steps) = (Vec::new(), Vec::new(), 0);
     for (from, to) in pairs {
         let mut begins = ahead.ways(from);
@@ -280,12 +283,16 @@ async fn paths_of(
             while ends.next(&mut rest, &mut steps, |_, _| true) {
                 let path: Vec<u32> = way.iter().rev().chain(&rest).copied().collect();
                 vertices += path.len();
+                steps += path.len();
+                bytes += path_bytes(path.len());
                 paths.push(Path::of(path));
                 let Some(capacity) = capacity else { return Ok(paths) };
                 within_capacity(capacity, vertices, WHAT)?;
-                walk.spend(std::mem::take(&mut steps)).await?;
+                walk.pause(&mut steps, || bytes).await?;
             }
+            walk.pause(&mut steps, || bytes).await?;
         }
     }
+    walk.check_memory(bytes)?;
     Ok(paths)
 }

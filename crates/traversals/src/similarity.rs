@@ -223,6 +223,7 @@ async fn common(
     }
     let mut common: Option<Vec<u32>> = None;
     for vertex in &vertices {
+        walk.check_memory(4 * common.as_ref().map_or(0, Vec::capacity))?;
         let neighbours = neighbours(walk, *vertex, &asked.step).await?;
         common = Some(match common {
             None => neighbours,
@@ -258,6 +259,7 @@ async fn similars(
         let others = neighbours(walk, *vertex, &asked.step).await?;
         scores.push((*vertex, share(&near_set, near.len(), &others)));
         far.extend(others.into_iter().filter(|other| far_set.insert(*other)));
+        walk.check_memory(12 * near.len() + 4 * far.capacity() + 16 * scores.capacity())?;
         reached(visited + far.len())?;
     }
     visited += far.len();
@@ -265,6 +267,7 @@ async fn similars(
         let others = neighbours(walk, *vertex, &asked.step).await?;
         reached(visited + others.len())?;
         scores.push((*vertex, share(&near_set, near.len(), &others)));
+        walk.check_memory(12 * near.len() + 4 * far.capacity() + 16 * scores.capacity())?;
     }
     Ok(scores)
 }

@@ -82,17 +82,17 @@ pub async fn template_paths(
         let mut walk = Walk::new(reader, options);
         let mut ahead = Side::of(&mut walk, &asked.sources, asked, true);
         let mut back = Side::of(&mut walk, &asked.targets, asked, false);
-        let mut found = PathSet::new(limit_of(asked.limit));
+        let mut found = PathSet::new(limit_of(asked.limit), &walk);
         let rounds = asked.steps.iter().fold(0_i64, |sum, step| sum.saturating_add(step.max_times));
         for round in 0..rounds {
             let (side, other) = if round % 2 == 0 { (&mut ahead, &back) } else { (&mut back, &ahead) };
-            side.advance(&mut walk, asked, other.remembered()).await?;
+            side.advance(&mut walk, asked, other, found.bytes()).await?;
             ahead.join(&mut walk, &back, asked, &mut found).await?;
             if found.is_full() || ahead.current.is_empty() || back.current.is_empty() {
                 break;
             }
         }
-        let paths = found.into_paths();
+        let paths = found.into_paths(&mut walk)?;
         let steps: Vec<&Step> = asked.steps.iter().map(|step| &step.step).collect();
         let edges = walk.edges_of_paths(&paths, &steps).await?;
         Ok(FoundPaths { known: walk.known, paths, edges, measure: walk.measure })
@@ -106,6 +106,9 @@ struct Progress {
     step: Option<usize>,
     times: i64,
 }
+
+/// Bytes of a node from which a walk goes on, and of how far it has come.
+const CURRENT_BYTES: usize = size_of::<(u32, Progress)>();
 
 /// One of the two walks.
 struct Side {
@@ -133,8 +136,8 @@ impl Side {
         Self { goes_ahead, forest, steps, current }
     }
 
-    fn remembered(&self) -> usize {
-        self.forest.len()
+    fn bytes(&self) -> usize {
+        self.forest.bytes() + CURRENT_BYTES * self.current.len()
     }
 
     /// How far a path comes that takes a step of the template next; `None` if it may not.
@@ -155,10 +158,14 @@ impl Side {
         &mut self,
         walk: &mut Walk<'_>,
         asked: &TemplatePaths,
-        others: usize,
+        other: &Self,
+        found_bytes: usize,
     ) -> Result<(), Error> {
         let (current, mut new) = (std::mem::take(&mut self.current), Vec::new());
-        let mut marks = RoundMarks::default();
+        let (mut marks, mut steps) = (RoundMarks::default(), 0);
+        // Nodes from which it goes on are in a map and in groups beside.
+        let beside = other.bytes() + found_bytes + 3 * CURRENT_BYTES * current.len();
+        walk.check_memory(self.forest.bytes() + beside)?;
         for (at, step) in self.steps.iter().enumerate() {
             let goes_on = |(node, progress): &(u32, Progress)| {
                 self.progress(*progress, at).map(|progress| (*node, progress))
@@ -171,8 +178,8 @@ impl Side {
             let mut last_place = 0;
             marks.begin_round();
             let mut expansion = walk.expand(&groups.vertices, &step.step);
-            while let Some(hops) = expansion.next().await? {
-                for hop in hops {
+            while let Some(hops) = expansion.next_taken().await? {
+                for hop in &hops {
                     if hop.place != last_place {
                         last_place = hop.place;
                         marks.begin_round();
@@ -186,13 +193,15 @@ impl Side {
                             let progress = *going.get(node).expect("the nodes that go on");
                             new.push((self.forest.add(hop.target, *node), progress));
                         }
+                        steps += 1;
                     }
+                    let bytes = || self.forest.bytes() + beside + CURRENT_BYTES * new.capacity();
+                    expansion.pause(&mut steps, bytes).await?;
                 }
-                within_capacity(asked.capacity, others + self.forest.len(), "template paths")?;
-                let steps = hops.len();
-                expansion.spend(steps).await?;
+                let remembered = self.forest.len() + other.forest.len();
+                within_capacity(asked.capacity, remembered, "template paths")?;
+                expansion.spend(hops.len()).await?;
             }
-            walk.check_memory(4 * self.forest.bytes())?;
         }
         self.current = new;
         Ok(())
@@ -207,6 +216,8 @@ impl Side {
         found: &mut PathSet,
     ) -> Result<(), Error> {
         debug_assert!(self.goes_ahead && !back.goes_ahead);
+        walk.check_memory(self.bytes() + 3 * back.bytes() + found.bytes())?;
+        let mut steps = 0;
         let mut met: std::collections::HashMap<u32, Vec<(u32, Progress)>> = std::collections::HashMap::new();
         for (node, progress) in &back.current {
             met.entry(back.forest.vertex(*node)).or_default().push((*node, *progress));
@@ -214,12 +225,13 @@ impl Side {
         for (node, progress) in &self.current {
             let crosspoint = self.forest.vertex(*node);
             for (other, rest) in met.get(&crosspoint).into_iter().flatten() {
+                steps += 1;
                 if !self.fits(*progress, *rest) {
                     continue;
                 }
                 let (mut vertices, others) = (self.forest.path(*node), back.forest.path(*other));
                 let rest = others.iter().rev().skip(1);
-                walk.spend(others.len()).await?;
+                steps += others.len();
                 if !asked.with_ring && rest.clone().any(|vertex| vertices.contains(vertex)) {
                     continue;
                 }
@@ -227,9 +239,10 @@ impl Side {
                 if !found.add(Path { crosspoint: Some(crosspoint), ..Path::of(vertices) }) {
                     return Ok(());
                 }
+                walk.pause(&mut steps, || self.bytes() + 3 * back.bytes() + found.bytes()).await?;
             }
         }
-        walk.spend(self.current.len() + back.current.len()).await
+        walk.spend(steps + self.current.len() + back.current.len()).await
     }
 
     /// Whether a path and one that comes towards it follow the whole template together.

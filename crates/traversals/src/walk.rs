@@ -14,6 +14,8 @@ pub(crate) use expansion::{Expansion, Hop, Weighing};
 
 /// Vertices whose rows are read at once.
 const VERTICES_A_READ: usize = 256;
+/// After so many steps between two reads a walk looks at its memory and its time.
+const STEPS_A_PAUSE: usize = 1_024;
 
 /// A walk at work.
 pub(crate) struct Walk<'a> {
@@ -22,6 +24,8 @@ pub(crate) struct Walk<'a> {
     pub(crate) measure: Measure,
     pace: Pace,
     bytes_max: usize,
+    /// Bytes of what is remembered beside the numbering, as it was noted last.
+    others: usize,
     /// Whether a vertex passes the filters of a step.
     verdicts: PerVertex<Option<bool>>,
 }
@@ -34,6 +38,7 @@ impl<'a> Walk<'a> {
             measure: Measure::default(),
             pace: Pace::new(options.deadline.clone()),
             bytes_max: options.bytes_max,
+            others: 0,
             verdicts: PerVertex::new(None),
         }
     }
@@ -57,11 +62,36 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// Refuses to remember more than a walk may; `others` are the bytes beside those of the numbering.
-    pub(crate) fn check_memory(&self, others: usize) -> Result<(), Error> {
-        let bytes_max = self.bytes_max;
-        let fits = self.known.bytes().saturating_add(others) <= bytes_max;
-        if fits { Ok(()) } else { Err(Error::Memory { bytes_max }) }
+    /// Notes the bytes of what is remembered beside the numbering, and refuses to remember more than a walk may.
+    pub(crate) fn check_memory(&mut self, others: usize) -> Result<(), Error> {
+        self.others = others;
+        self.check_more(0)
+    }
+
+    /// Refuses to read more bytes than a walk may remember, beside what it remembers.
+    pub(crate) fn check_more(&self, bytes: usize) -> Result<(), Error> {
+        let (bytes_max, others) = (self.bytes_max, self.others.saturating_add(bytes));
+        let all = (self.known.bytes() + self.verdicts.bytes()).saturating_add(others);
+        if all <= bytes_max { Ok(()) } else { Err(Error::Memory { bytes_max }) }
+    }
+
+    /// Once there are many steps, counts them, notes what is remembered (`bytes`), and refuses more than a walk may.
+    #[inline]
+    pub(crate) async fn pause(
+        &mut self,
+        steps: &mut usize,
+        bytes: impl FnOnce() -> usize,
+    ) -> Result<(), Error> {
+        if *steps < STEPS_A_PAUSE {
+            return Ok(());
+        }
+        self.check_memory(bytes())?;
+        self.spend(std::mem::take(steps)).await
+    }
+
+    /// The most bytes that it remembers.
+    pub(crate) fn bytes_max(&self) -> usize {
+        self.bytes_max
     }
 
     /// The label of a vertex that is there. Cost: a read.

@@ -18,6 +18,7 @@ use crate::limits::{
     NO_LIMIT, check_capacity, check_degree, check_limit, check_skip_degree, limit_of, refuse, within_capacity,
 };
 use crate::marks::PerVertex;
+use crate::path_set::path_bytes;
 use crate::walk::{Walk, Weighing};
 use crate::{Error, Step, WalkOptions};
 
@@ -121,7 +122,15 @@ pub async fn single_source_shortest_paths(
         let source = walk.begin_at(&asked.source, "source vertex").await?;
         let mut search = Search::new(source, asked.weight, asked.capacity, asked.limit);
         search.run(&mut walk, &asked.step, None).await?;
-        let paths = (1..search.found.len()).map(|at| search.path_at(at)).collect();
+        let (mut paths, mut steps, mut bytes) = (Vec::new(), 0, search.bytes());
+        for at in 1..search.found.len() {
+            let path = search.path_at(at);
+            steps += path.vertices.len();
+            bytes += path_bytes(path.vertices.len());
+            walk.pause(&mut steps, || bytes).await?;
+            paths.push(path);
+        }
+        walk.check_memory(bytes)?;
         finish(walk, paths, &asked.step).await
     };
     options.run(walk).await
@@ -210,13 +219,19 @@ impl Search {
                         reached = reached.checked_add(1).expect("fewer than the memory of a walk has bytes");
                     }
                 }
+                expansion.check_memory(self.bytes() + 4 * frontier.len())?;
             }
             base = self.found.len();
             self.find_nearest();
             within_capacity(self.capacity, self.found.len(), "shortest path")?;
-            walk.check_memory(24 * self.candidates.len() + 2 * self.found.bytes())?;
         }
         Ok(())
+    }
+
+    fn bytes(&self) -> usize {
+        let candidates = size_of::<Candidate>() * self.candidates.capacity();
+        let vertices = self.found.bytes() + 8 * self.distances.capacity();
+        candidates + vertices + self.places.bytes() + self.seen.bytes()
     }
 
     /// Finds the nearest of the candidates, and all that are as near.

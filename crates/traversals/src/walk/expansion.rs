@@ -85,11 +85,8 @@ impl<'a> Walk<'a> {
     pub(crate) async fn edges_of(&mut self, vertex: u32, step: &Step) -> Result<Vec<Hop>, Error> {
         let frontier = [vertex];
         let mut expansion = self.expand(&frontier, step);
-        let mut hops = Vec::new();
-        while let Some(some) = expansion.next().await? {
-            hops.extend_from_slice(some);
-        }
-        Ok(hops)
+        expansion.next().await?;
+        Ok(expansion.hops)
     }
 }
 
@@ -118,7 +115,6 @@ impl<'w> Expansion<'w, '_> {
         if vertices == 0 {
             return Ok(None);
         }
-        self.walk.check_memory(size_of::<Hop>() * self.hops.capacity())?;
         if !self.vertex_filters.is_empty() {
             self.filter_vertices(begin).await?;
         }
@@ -127,9 +123,30 @@ impl<'w> Expansion<'w, '_> {
         Ok(Some(&self.hops))
     }
 
+    /// The same in a list of their own: for what takes long with each edge, or remembers much, and so pauses between them
+    /// ([`Expansion::pause`]).
+    pub(crate) async fn next_taken(&mut self) -> Result<Option<Vec<Hop>>, Error> {
+        Ok(self.next().await?.map(<[Hop]>::to_vec))
+    }
+
     /// Counts steps of what is done between two reads.
     pub(crate) async fn spend(&mut self, steps: usize) -> Result<(), Error> {
         self.walk.spend(steps).await
+    }
+
+    /// Notes the bytes of what is remembered beside the numbering, and refuses to remember more than a walk may.
+    pub(crate) fn check_memory(&mut self, others: usize) -> Result<(), Error> {
+        self.walk.check_memory(others)
+    }
+
+    /// Once there are many steps, counts them, notes what is remembered (`bytes`), and refuses more than a walk may.
+    #[inline]
+    pub(crate) async fn pause(
+        &mut self,
+        steps: &mut usize,
+        bytes: impl FnOnce() -> usize,
+    ) -> Result<(), Error> {
+        self.walk.pause(steps, bytes).await
     }
 
     /// Appends the edges of a vertex.
@@ -149,6 +166,7 @@ impl<'w> Expansion<'w, '_> {
                 for edge in page.iter() {
                     self.take(place, *way, &edge?)?;
                 }
+                self.walk.check_more(size_of::<Hop>() * self.hops.capacity())?;
                 self.walk.spend(page.rows()).await?;
             }
         }

@@ -7,7 +7,11 @@ use graph::EdgeId;
 use super::Walk;
 use super::expansion::takes;
 use crate::limits::limit_of;
+use crate::path_set::path_bytes;
 use crate::{Error, Path, Step};
+
+/// Bytes of a pair of vertices in the sets and maps below, with the id of an edge; ids are seldom longer.
+const PAIR_BYTES: usize = 320;
 
 impl Walk<'_> {
     /// The edges of paths that these steps took, each once: between two vertices the last that one of the steps takes, or else one that it
@@ -27,6 +31,8 @@ impl Walk<'_> {
                 }
             }
         }
+        self.check_memory(paths.iter().map(|path| path_bytes(path.vertices.len())).sum::<usize>())?;
+        self.check_more(PAIR_BYTES * pairs.len())?;
         let mut found = HashMap::new();
         for step in steps {
             self.find_edges(&pairs, step, false, &mut found).await?;
