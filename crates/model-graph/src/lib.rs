@@ -31,7 +31,7 @@ pub use reader::{
 pub use state::GraphState;
 pub use store::{Clock, Deadline, ErrorKind as StoreErrorKind, TenantName, Timestamp};
 pub use tasks::{
-    TASK_BYTES_MAX, TASK_PAGE_MAX, TASKS_WAITING_MAX, Task, TaskDraft, TaskId, TaskPage, TaskStatus,
+    TASK_BYTES_MAX, TASK_PAGE_MAX, TASKS_WAITING_MAX, Task, TaskDraft, TaskId, TaskIds, TaskPage, TaskStatus,
     TaskWork, Tasks,
 };
 pub use variables::{VARIABLE_BYTES_MAX, VARIABLE_NAME_BYTES_MAX, Variables};

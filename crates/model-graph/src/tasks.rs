@@ -162,6 +162,15 @@ pub struct TaskPage {
     pub next: Option<TaskId>,
 }
 
+/// The numbers of some tasks, and where there are more.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct TaskIds {
+    /// In order.
+    pub ids: Vec<TaskId>,
+    /// The last of them, if there are more behind it.
+    pub next: Option<TaskId>,
+}
+
 /// The tasks of a graph; clones share.
 #[derive(Clone, Debug)]
 pub struct Tasks {
@@ -234,17 +243,9 @@ impl Tasks {
         after: Option<TaskId>,
         limit: usize,
     ) -> Result<TaskPage, Error> {
-        let range = status.map_or_else(keys::tasks, |status| keys::tasks_of_status(status.code()));
-        let key = |id: TaskId| match status {
-            Some(status) => keys::task_of_status(status.code(), id.0),
-            None => keys::task(id.0),
-        };
-        let range = after.map_or(range.clone(), |after| range.after_key(&key(after)));
-        let limit = limit.clamp(1, TASK_PAGE_MAX);
-        let (found, has_more) = self.numbers(&range, limit).await?;
-        let next = found.last().copied().filter(|_| has_more);
+        let TaskIds { ids, next } = self.ids(status, after, limit).await?;
         let mut tasks = Vec::new();
-        for id in found {
+        for id in ids {
             match self.get(id).await {
                 // Another has changed or removed it meanwhile.
                 Ok(task) if status.is_some_and(|status| task.status != status) => {}
@@ -253,6 +254,28 @@ impl Tasks {
             }
         }
         Ok(TaskPage { tasks, next })
+    }
+
+    /// The same, but their numbers alone. Cost: a scan.
+    ///
+    /// # Errors
+    ///
+    /// If the store refuses.
+    pub async fn ids(
+        &self,
+        status: Option<TaskStatus>,
+        after: Option<TaskId>,
+        limit: usize,
+    ) -> Result<TaskIds, Error> {
+        let range = status.map_or_else(keys::tasks, |status| keys::tasks_of_status(status.code()));
+        let key = |id: TaskId| match status {
+            Some(status) => keys::task_of_status(status.code(), id.0),
+            None => keys::task(id.0),
+        };
+        let range = after.map_or(range.clone(), |after| range.after_key(&key(after)));
+        let (ids, has_more) = self.numbers(&range, limit.clamp(1, TASK_PAGE_MAX)).await?;
+        let next = ids.last().copied().filter(|_| has_more);
+        Ok(TaskIds { ids, next })
     }
 
     /// Up to `limit` numbers of tasks, as rows find them, and whether there are more: a page ends at some megabytes, too.

@@ -1,15 +1,15 @@
 //! `/tasks`: work that outlasts a request.
 
-use api_http::{Given, Operation, Request, Response, json_response, no_content};
+use api_http::{Given, Operation, Request, Response, Share, json_response, no_content};
 use http::StatusCode;
-use lang_json::{ArrayWriter, ObjectWriter, write_string};
-use model_graph::{Task, TaskId, TaskStatus};
+use lang_json::{ObjectWriter, write_string};
+use model_graph::{Error, Task, TaskId, TaskIds, TaskStatus, Tasks};
 
 use crate::operation::{DONE, done, json_of, operation};
 use crate::params;
 use crate::problem::{JSON, Problem};
 use crate::state::Api;
-use crate::wire::put_time;
+use crate::wire::{Page, put_time};
 
 /// Tasks of an answer where the client does not say.
 const LIMIT_DEFAULT: u64 = 100;
@@ -27,42 +27,57 @@ pub(crate) async fn list(api: Api, request: Request) -> Result<Response, Problem
     let page = given.get(&params::PAGE);
     let limit = params::limit(&given, &params::LIMIT, LIMIT_DEFAULT)?;
     let ids = given.all(&params::TASK_IDS).map(task_id).collect::<Result<Vec<_>, _>>()?;
-    let tasks = api.graph(&request).await?.tasks();
-    let (mut found, mut next) = (Vec::new(), None);
-    if ids.is_empty() {
-        let mut after = page.filter(|page| !page.is_empty()).map(task_id).transpose()?;
-        let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-        while found.len() < limit {
-            let page = tasks.list(status, after, limit - found.len()).await?;
-            found.extend(page.tasks);
-            next = page.next;
-            after = page.next;
-            if after.is_none() {
-                break;
-            }
-        }
-    } else if status.is_some() || page.is_some() {
+    if !ids.is_empty() && (status.is_some() || page.is_some()) {
         let message = "Not support status or page when query task by ids";
         return Err(Problem::illegal_argument(message));
     }
-    for id in ids {
-        found.push(tasks.get(id).await?);
+    let tasks = api.graph(&request).await?.tasks();
+    let mut found = Page::begin("tasks");
+    if !ids.is_empty() {
+        for id in ids {
+            put_task(found.item(), &tasks.get(id).await?, Detail::Short);
+        }
+        return Ok(json_response(StatusCode::OK, JSON, found.end()));
     }
-    let mut out = String::with_capacity(1024);
-    let mut object = ObjectWriter::begin(&mut out);
-    let mut array = ArrayWriter::begin(object.member("tasks"));
-    for task in &found {
-        put_task(array.item(), task, Detail::Short);
-    }
-    array.end();
-    if page.is_some() {
-        match next {
-            Some(next) => object.string("page", &next.to_string()),
-            None => object.raw("page", "null"),
+    let after = page.filter(|page| !page.is_empty()).map(task_id).transpose()?;
+    let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+    let next = put_tasks(&mut found, &tasks, (status, after, limit), &mut request.memory.share()).await?;
+    let out = match page {
+        None => found.end(),
+        Some(_) => found.end_with(next.map(|next| next.to_string()).as_deref()),
+    };
+    Ok(json_response(StatusCode::OK, JSON, out))
+}
+
+/// Writes up to `limit` tasks of a status from behind one on, each as it is read: with what came of it a task may be of megabytes. The last
+/// of them, if there are more behind it.
+async fn put_tasks(
+    out: &mut Page,
+    tasks: &Tasks,
+    (status, mut after, limit): (Option<TaskStatus>, Option<TaskId>, usize),
+    share: &mut Share,
+) -> Result<Option<TaskId>, Problem> {
+    let mut left = limit;
+    while left > 0 {
+        let TaskIds { ids, next } = tasks.ids(status, after, left).await?;
+        for id in ids {
+            match tasks.get(id).await {
+                // Another has changed or removed it meanwhile.
+                Ok(task) if status.is_some_and(|status| task.status != status) => {}
+                Err(Error::NotFound(_)) => {}
+                task => {
+                    put_task(out.item(), &task?, Detail::Short);
+                    left -= 1;
+                }
+            }
+        }
+        share.grow(out.out.len()).await?;
+        after = next;
+        if after.is_none() {
+            break;
         }
     }
-    object.end();
-    Ok(json_response(StatusCode::OK, JSON, out))
+    Ok(after)
 }
 
 /// GET `/tasks/{id}`

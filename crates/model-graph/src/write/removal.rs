@@ -7,10 +7,12 @@
 //! Where a store belongs to one process, writers look for marks only while there may be some (`Marks`): it saves them a look-up for
 //! each new vertex.
 
+use std::collections::BTreeMap;
+
 use bytes::Bytes;
 use graph::{Edge, EdgeDirection, EdgeKey, EdgeView, Vertex, VertexId, keys};
 use store::retry::unless_lost;
-use store::{Commit, CommitWithAppends, Condition, Direction, Epoch, Page, Range, Stamp, Write};
+use store::{Commit, CommitWithAppends, Condition, Direction, Epoch, Page, Range, Row, Stamp, Write};
 use tokio::sync::{OnceCell, RwLock, RwLockReadGuard};
 
 use super::edges::plan_removal;
@@ -35,6 +37,15 @@ enum Which {
     All,
     /// Those that nobody sees any more.
     Unseen,
+}
+
+/// A vertex that is to be removed, as it is stored.
+struct VertexFound {
+    /// Among those that were named.
+    index: usize,
+    bucket: u32,
+    key: Bytes,
+    row: Row,
 }
 
 /// What became of a vertex.
@@ -187,6 +198,26 @@ impl Writer {
         Ok(Vec::new())
     }
 
+    /// Those of the vertices that are there. Cost: a read of each bucket.
+    async fn find_vertices(&self, ids: &[VertexId], wanted: Vec<usize>) -> Result<Vec<VertexFound>, Error> {
+        let mut by_bucket: BTreeMap<u32, (Vec<usize>, Vec<Bytes>)> = BTreeMap::new();
+        for index in wanted {
+            let id = ids.get(index).expect("an index of the ids");
+            let (indexes, row_keys) = by_bucket.entry(self.bucket_of(id)).or_default();
+            indexes.push(index);
+            row_keys.push(keys::vertex(id));
+        }
+        let mut found = Vec::new();
+        for (bucket, (indexes, row_keys)) in by_bucket {
+            let rows = self.store.get_many_linear(self.partition(bucket), &row_keys).await?;
+            let members = indexes.into_iter().zip(row_keys).zip(rows);
+            found.extend(
+                members.filter_map(|((index, key), row)| Some(VertexFound { index, bucket, key, row: row? })),
+            );
+        }
+        Ok(found)
+    }
+
     /// Takes vertices away and marks them; gives back those that another writer changed meanwhile.
     async fn hide_all(
         &self,
@@ -196,11 +227,8 @@ impl Writer {
         moment: &Moment,
     ) -> Result<Vec<usize>, Error> {
         let (mut commits, mut members) = (Vec::new(), Vec::new());
-        for index in wanted {
+        for VertexFound { index, bucket, key, row } in self.find_vertices(ids, wanted).await? {
             let id = ids.get(index).expect("an index of the ids");
-            let bucket = self.bucket_of(id);
-            let key = keys::vertex(id);
-            let Some(row) = self.store.get_linear(self.partition(bucket), &key).await? else { continue };
             let vertex = Vertex::of_stored(id.clone(), &row.value)?;
             if which == Which::Unseen && moment.sees_vertex(vertex.label, vertex.expires) {
                 continue;
