@@ -108,7 +108,9 @@ fn server_routes(table: &mut Table<'_>) {
 fn graph_routes(table: &mut Table<'_>) {
     table.single(Method::GET, "/graphspaces", &spaces::LIST, spaces::list);
     table.single(Method::POST, "/graphspaces", &spaces::CREATE, spaces::create);
+    table.single(Method::GET, "/graphspaces/profile", &spaces::PROFILE, spaces::profile);
     table.single(Method::GET, "/graphspaces/{graphspace}", &spaces::GET, spaces::get);
+    table.single(Method::PUT, "/graphspaces/{graphspace}", &spaces::MANAGE, spaces::manage);
     table.single(Method::DELETE, "/graphspaces/{graphspace}", &spaces::REMOVE, spaces::remove);
     table.both(Method::GET, of_space!("/graphs"), &graphs::LIST, graphs::list);
     table.both(Method::PUT, of_space!("/graphs/manage"), &graphs::MANAGE, graphs::manage);

@@ -111,6 +111,13 @@ pub(crate) const CHECK_VERTEX: Parameter = Parameter::new(
 pub(crate) const CONFIRM_MESSAGE: Parameter =
     Parameter::new("confirm_message", ParameterValue::Text, "Says that all data may be deleted.");
 
+/// `prefix` of graph spaces
+pub(crate) const PREFIX: Parameter = Parameter::new(
+    "prefix",
+    ParameterValue::Text,
+    "Only graph spaces whose name or nickname begins like this.",
+);
+
 /// `clone_graph_name`
 pub(crate) const CLONE_GRAPH_NAME: Parameter =
     Parameter::new("clone_graph_name", ParameterValue::Text, "The graph whose schema the new one gets.");

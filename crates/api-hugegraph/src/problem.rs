@@ -31,6 +31,9 @@ const NO_INDEX: &str = "class org.apache.hugegraph.exception.NoIndexException";
 const UNAVAILABLE: &str = "class jakarta.ws.rs.ServiceUnavailableException";
 const SERVER_ERROR: &str = "class org.apache.hugegraph.HugeException";
 
+/// The most letters of a message: what was sent is shown by its beginning.
+const MESSAGE_LETTERS_MAX: usize = 2_048;
+
 /// Why a request is refused.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct Problem {
@@ -55,7 +58,9 @@ struct Body<'a> {
 
 impl Problem {
     fn new(status: StatusCode, exception: &'static str, message: impl Into<String>) -> Self {
-        Self { status, exception, message: message.into(), damage: false }
+        let mut message = message.into();
+        cut(&mut message, MESSAGE_LETTERS_MAX);
+        Self { status, exception, message, damage: false }
     }
 
     /// The request cannot mean anything, or may not be.
@@ -140,6 +145,14 @@ impl Problem {
     }
 }
 
+/// Leaves the first letters of a text, and says that there were more.
+fn cut(text: &mut String, letters_max: usize) {
+    if let Some((at, _)) = text.char_indices().nth(letters_max) {
+        text.truncate(at);
+        text.push('…');
+    }
+}
+
 /// Words a refusal of the model.
 impl From<Error> for Problem {
     fn from(error: Error) -> Self {
@@ -187,6 +200,7 @@ impl From<AdmitError> for Problem {
             | AdmitError::IdNeeded { .. }
             | AdmitError::KeyMissing { .. }
             | AdmitError::PropertyMissing { .. }
+            | AdmitError::IdEmpty
             | AdmitError::IdTooLong(_) => Self::illegal_argument(error.to_string()),
         }
     }

@@ -96,6 +96,13 @@ fn check_json(request: &Request) -> Result<(), Problem> {
     }
 }
 
+/// The same where a body may be missing. Without body and media type the request is taken only if no page of a browser can have sent it
+/// from another origin: those name theirs.
+fn check_json_or_nothing(request: &Request) -> Result<(), Problem> {
+    let is_nothing = request.body.is_empty() && request.content_type().is_none();
+    if is_nothing && request.header("origin").is_none() { Ok(()) } else { check_json(request) }
+}
+
 /// The media type that curl sends by default.
 const FORM: &str = "application/x-www-form-urlencoded";
 

@@ -33,7 +33,7 @@ pub enum AdmitError {
         label: Box<str>,
     },
     /// A primary key or a sort key has no value.
-    #[error("The {kind} key(s) {missing:?} of {of} label '{label}' must be set")]
+    #[error("{}", key_missing(kind, label, missing))]
     KeyMissing {
         /// `primary` or `sort`.
         kind: &'static str,
@@ -45,9 +45,7 @@ pub enum AdmitError {
         missing: Vec<Box<str>>,
     },
     /// A property that may not be null has no value.
-    #[error(
-        "All non-null property keys {needed:?} of {of} label '{label}' must be set, missed keys {missing:?}"
-    )]
+    #[error("{}", property_missing(of, label, needed, missing))]
     PropertyMissing {
         /// `vertex` or `edge`.
         of: &'static str,
@@ -58,12 +56,43 @@ pub enum AdmitError {
         /// Names of those that are not.
         missing: Vec<Box<str>>,
     },
+    /// A text without letters is no id.
+    #[error("The id can't be empty")]
+    IdEmpty,
     /// An id is longer than it may be.
     #[error("The max length of vertex id is {VERTEX_ID_BYTES_MAX}, but got {0}")]
     IdTooLong(usize),
     /// Stored bytes are damaged.
     #[error(transparent)]
     Malformed(#[from] Malformed),
+}
+
+/// Vertices and edges are refused in other words: clients know both.
+fn key_missing(kind: &str, label: &str, missing: &[Box<str>]) -> String {
+    if kind == "sort" {
+        return format!("The sort key(s) must be set for the edge with label: '{label}'");
+    }
+    let (missing, strategy) = (listed(missing), IdStrategy::PrimaryKey);
+    format!(
+        "The primary keys: {missing} of vertex label '{label}' must be set when using '{strategy}' id strategy"
+    )
+}
+
+fn property_missing(of: &str, label: &str, needed: &[Box<str>], missing: &[Box<str>]) -> String {
+    let (needed, missing) = (listed(needed), listed(missing));
+    match of {
+        "edge" => format!(
+            "All non-null property keys: {needed} of edge label '{label}' must be set, but missed keys: {missing}"
+        ),
+        _ => format!(
+            "All non-null property keys {needed} of {of} label '{label}' must be set, missed keys {missing}"
+        ),
+    }
+}
+
+/// Names as messages list them: `[name, age]`.
+fn listed(names: &[Box<str>]) -> String {
+    format!("[{}]", names.join(", "))
 }
 
 /// When, and which numbers may be given: what admission takes from outside.
@@ -263,6 +292,7 @@ impl Admission<'_> {
 
 fn checked(id: VertexId) -> Result<VertexId, AdmitError> {
     match &id {
+        VertexId::Text(text) if text.is_empty() => Err(AdmitError::IdEmpty),
         VertexId::Text(text) if text.len() > VERTEX_ID_BYTES_MAX => Err(AdmitError::IdTooLong(text.len())),
         _ => Ok(id),
     }

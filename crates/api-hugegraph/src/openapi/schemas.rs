@@ -95,6 +95,11 @@ fn graphs() -> Value {
         })),
         "GraphSpaces": object(&["graphSpaces"], json!({ "graphSpaces": { "type": "array", "items": text } })),
         "GraphSpace": object(&["name"], json!({ "name": text, "nickname": text, "description": text })),
+        "GraphSpaceProfile": object(&["name", "authed", "create_time", "update_time", "default"], json!({
+            "name": text, "nickname": text, "authed": { "const": true }, "create_time": text, "update_time": text,
+            "default": { "const": false },
+        })),
+        "GraphSpaceAction": object(&["action"], json!({ "action": { "const": "update" }, "update": schema_reference("GraphSpace") })),
         "GraphSettings": { "type": "object" },
         "GraphsAction": { "type": "object" },
         "ModeName": { "enum": modes },

@@ -6,7 +6,7 @@ use http::StatusCode;
 use model_graph::Error;
 use serde_json::{Map, Value, json};
 
-use super::{check_json, json, ok};
+use super::{check_json, check_json_or_nothing, json, ok};
 use crate::operation::{DONE, done, json_of, operation};
 use crate::params;
 use crate::problem::Problem;
@@ -52,7 +52,7 @@ pub(crate) const CREATE: Operation =
 
 /// POST `/graphs/{graph}`
 pub(crate) async fn create(api: Api, request: Request) -> Result<Response, Problem> {
-    check_json(&request)?;
+    check_json_or_nothing(&request)?;
     let settings = match request.body.is_empty() {
         true => Map::new(),
         false => read_json::<Option<Map<String, Value>>>(&request.body)?.into_iter().flatten().collect(),

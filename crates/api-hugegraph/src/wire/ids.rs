@@ -27,6 +27,7 @@ pub(crate) fn vertex_id_of_url(text: &str) -> Result<VertexId, Problem> {
     reader.end().map_err(|_| wrong())?;
     match token {
         Token::Text(text) if is_uuid => uuid_of(&text).ok_or_else(wrong),
+        Token::Text(text) if text.is_empty() => Err(wrong()),
         Token::Text(text) => Ok(VertexId::Text(text.into())),
         Token::Number(digits) => digits.parse().map(VertexId::Number).map_err(|_| wrong()),
         Token::Bool(_) | Token::Null | Token::Array(_) | Token::Object(_) => Err(wrong()),
@@ -43,6 +44,7 @@ pub(crate) fn vertex_id_of_token(
         Token::Text(text) if has_uuids => {
             uuid_of(text).ok_or_else(|| Problem::illegal_argument(format!("Invalid UUID string: {text}")))
         }
+        Token::Text(text) if text.is_empty() => Err(Problem::illegal_argument("The id can't be empty")),
         Token::Text(text) => Ok(VertexId::Text(text.as_ref().into())),
         Token::Number(digits) => digits.parse().map(VertexId::Number).map_err(|_| {
             Problem::illegal_argument(format!("Invalid vertex id '{digits}': a number must be a long"))
@@ -53,7 +55,7 @@ pub(crate) fn vertex_id_of_token(
     }
 }
 
-/// An id in a list of ids: `"1:marko"`, `123`, `"U\"4a7d…\""`.
+/// An id in a list of ids, or where a walk begins: `"1:marko"`, `123`, `"U\"4a7d…\""`. A label does not say there what a text is.
 ///
 /// # Errors
 ///
@@ -102,7 +104,9 @@ mod tests {
             put_vertex_id(&mut out, &vertex_id_of_url(&text).unwrap().as_ref());
             assert_eq!(out, json, "{text}");
         }
-        for wrong in ["1:marko", "\"a", "true", "[1]", "1.5", "U\"x\"", "", "1 2", "99999999999999999999"] {
+        for wrong in
+            ["1:marko", "\"a", "true", "[1]", "1.5", "U\"x\"", "", "\"\"", "1 2", "99999999999999999999"]
+        {
             let problem = vertex_id_of_url(wrong).unwrap_err();
             assert!(problem.message.ends_with(&format!("but got '{wrong}'")), "{}", problem.message);
         }

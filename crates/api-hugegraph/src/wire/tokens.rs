@@ -5,6 +5,9 @@ use std::borrow::Cow;
 use graph::{Cardinality, DataType};
 use lang_json::{Kind, Reader};
 
+/// The most letters that messages show of a value.
+const SHOWN_LETTERS_MAX: usize = 128;
+
 /// A JSON value, as far as it is a value of a property.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Token<'a> {
@@ -34,8 +37,8 @@ impl<'a> Token<'a> {
         })
     }
 
-    /// As messages show it.
-    pub(super) fn shown(&self) -> &str {
+    /// Its text: of a string without quotes, else as it was sent.
+    pub(super) fn text(&self) -> &str {
         match self {
             Self::Text(text) => text,
             Self::Number(text) | Self::Array(text) | Self::Object(text) => text,
@@ -43,6 +46,19 @@ impl<'a> Token<'a> {
             Self::Bool(false) => "false",
             Self::Null => "null",
         }
+    }
+
+    /// As messages show it: of a long text the beginning.
+    pub(super) fn shown(&self) -> Cow<'_, str> {
+        shown(self.text())
+    }
+}
+
+/// A text as messages show it: of a long one the beginning.
+pub(super) fn shown(text: &str) -> Cow<'_, str> {
+    match text.char_indices().nth(SHOWN_LETTERS_MAX) {
+        Some((at, _)) => Cow::Owned(format!("{}…", text.get(..at).expect("a letter begins there"))),
+        None => Cow::Borrowed(text),
     }
 }
 

@@ -9,7 +9,7 @@ use graph::{Cardinality, DataType, PropertiesBuilder, Scalar, ScalarRef, ValueRe
 use lang_json::{ArrayWriter, Reader, write_string};
 
 use super::dates::{date_of_text, put_date};
-use super::tokens::{Token, actual, expected};
+use super::tokens::{Token, actual, expected, shown};
 use crate::problem::Problem;
 
 /// What values are decoded in, and how deep objects may nest.
@@ -132,12 +132,13 @@ fn scalar<'t>(
         (DataType::Date, Token::Number(digits)) => ScalarRef::Date(digits.parse().map_err(|_| Mismatch::Type)?),
         (DataType::Date, Token::Text(text)) => ScalarRef::Date(date_of_text(text).ok_or_else(|| {
             Mismatch::Because(format!(
-                "Expected date format is: [yyyy-MM-dd, yyyy-MM-dd HH:mm:ss, yyyy-MM-dd HH:mm:ss.SSS], but got '{text}'"
+                "Expected date format is: [yyyy-MM-dd, yyyy-MM-dd HH:mm:ss, yyyy-MM-dd HH:mm:ss.SSS], but got '{}'",
+                shown(text)
             ))
         })?),
         (DataType::Uuid, Token::Text(text)) => ScalarRef::Uuid(
             uuid::Uuid::try_parse(text)
-                .map_err(|_| Mismatch::Because(format!("Invalid UUID string: {text}")))?
+                .map_err(|_| Mismatch::Because(format!("Invalid UUID string: {}", shown(text))))?
                 .as_u128(),
         ),
         (DataType::Blob, token) => ScalarRef::Blob(blob(token, scratch)?),
@@ -159,6 +160,7 @@ fn scalar<'t>(
 
 fn number<T: std::str::FromStr>(digits: &str, name: &str) -> Result<T, Mismatch> {
     digits.parse().map_err(|_| {
+        let digits = shown(digits);
         Mismatch::Because(format!("Can't read '{digits}' as {name}: For input string: \"{digits}\""))
     })
 }
@@ -167,7 +169,10 @@ fn number<T: std::str::FromStr>(digits: &str, name: &str) -> Result<T, Mismatch>
 fn finite<T: Copy>(digits: &str, value: T, is_finite: fn(T) -> bool) -> Result<T, Mismatch> {
     match is_finite(value) {
         true => Ok(value),
-        false => Err(Mismatch::Because(format!("Can't read '{digits}': it is beyond the range of its type"))),
+        false => Err(Mismatch::Because(format!(
+            "Can't read '{}': it is beyond the range of its type",
+            shown(digits)
+        ))),
     }
 }
 
@@ -192,16 +197,18 @@ fn blob<'t>(token: &Token<'_>, scratch: &'t mut Scratch) -> Result<&'t [u8], Mis
                     u8::from_str_radix(pair, 16).ok()
                 });
                 let bytes: Option<Vec<u8>> = pairs.collect();
-                let wrong = || Mismatch::Because(format!("'{text}' is not hexadecimal"));
+                let wrong = || Mismatch::Because(format!("'{}' is not hexadecimal", shown(text)));
                 scratch.bytes = bytes.ok_or_else(wrong)?;
             }
             None => {
                 let decoded = BASE64.decode_vec(&**text, &mut scratch.bytes);
-                decoded.map_err(|error| Mismatch::Because(format!("'{text}' is not base64: {error}")))?;
+                let wrong = |error| Mismatch::Because(format!("'{}' is not base64: {error}", shown(text)));
+                decoded.map_err(wrong)?;
             }
         },
         Token::Array(text) => {
-            let wrong = |_| Mismatch::Because(format!("expect byte or int values, but got '{text}'"));
+            let wrong =
+                |_| Mismatch::Because(format!("expect byte or int values, but got '{}'", shown(text)));
             bytes_of_numbers(text, &mut scratch.bytes).map_err(wrong)?;
         }
         Token::Number(_) | Token::Bool(_) | Token::Null | Token::Object(_) => return Err(Mismatch::Type),
@@ -231,7 +238,7 @@ fn object<'t>(token: &Token<'_>, scratch: &'t mut Scratch) -> Result<&'t str, Mi
             let read = Reader::new(text, scratch.depth_max).canonical(&mut scratch.text);
             read.map_err(|error| Mismatch::Because(error.to_string()))?;
         }
-        other => scratch.text.push_str(other.shown()),
+        other => scratch.text.push_str(other.text()),
     }
     Ok(&scratch.text)
 }

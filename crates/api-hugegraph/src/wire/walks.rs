@@ -8,8 +8,7 @@ use serde_json::{Map, Value};
 use traversals::{Direction, LabelFilter, Step, StepLabel, defaults};
 
 use super::conditions::conditions;
-use super::ids::vertex_id_of_token;
-use super::tokens::Token;
+use super::ids::vertex_id_of_list;
 use crate::problem::Problem;
 
 /// A step as it is sent. What only some walks know is left out by others.
@@ -188,8 +187,7 @@ fn label_of(label: &EdgeLabel) -> StepLabel {
 /// 400.
 pub(crate) fn vertex_id_of_value(value: &Value) -> Result<VertexId, Problem> {
     let text = value.to_string();
-    let mut reader = Reader::new(&text, 1);
-    vertex_id_of_token(&Token::read(&mut reader)?, None)
+    vertex_id_of_list(&mut Reader::new(&text, 1))
 }
 
 /// The vertex id that a member of a body must give.

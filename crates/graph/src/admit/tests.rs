@@ -108,7 +108,10 @@ fn what_must_be_there_is_there() {
         |name, age| admission(&schema, false).vertex(&label(&schema, 1), None, properties(name, age), || 0);
     assert_eq!(admit(Some("a"), Some(1)).unwrap().expires, Some(6_000));
     let missing = admit(Some("a"), None).unwrap_err().to_string();
-    assert_eq!(missing, "The primary key(s) [\"age\"] of vertex label 'keyed' must be set");
+    assert_eq!(
+        missing,
+        "The primary keys: [age] of vertex label 'keyed' must be set when using 'PRIMARY_KEY' id strategy"
+    );
     let many = Arc::clone(schema.edge_label(LabelId(1)).unwrap());
     let edge = |age| admission(&schema, false).edge(&many, "a".into(), "b".into(), properties(None, age));
     assert_eq!(edge(Some(64)).unwrap().id.to_string(), "Sa>1>1>210>Sb");
