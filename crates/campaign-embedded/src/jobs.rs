@@ -151,8 +151,18 @@ async fn reached(stored: &Stored, row: &Row, source: u32) -> Result<Vec<u32>> {
     let found = if row.test == Test::KOut {
         let (capacity, limit, mode) = (NO_LIMIT, NO_LIMIT, TraverseMode::Breadth);
         let nearest = true;
-        let asked =
-            Kout { source, step, vertex_filters, max_depth, nearest, capacity, limit, with_paths, mode };
+        let asked = Kout {
+            source,
+            step,
+            vertex_filters,
+            max_depth,
+            nearest,
+            capacity,
+            limit,
+            with_paths,
+            mode,
+            basic: false,
+        };
         kout(&reader, &options(), &asked).await?
     } else {
         let asked = Kneighbor { source, step, vertex_filters, max_depth, limit: NO_LIMIT, with_paths };

@@ -5,8 +5,8 @@
 //! walk reaches a vertex once, from whichever of its beginnings is nearest: so there is at most one path over each vertex in which both
 //! meet.
 //!
-//! It ends with `limit` paths; before, both walks together may remember as many paths to their vertices as `capacity` says. There are one to ten
-//! sources, and as many targets.
+//! It ends with `limit` paths; before each step both walks together may remember as many paths to their vertices as `capacity` says. There are
+//! one to ten sources, and as many targets. HugeGraph calls them template paths where they exceed the capacity.
 
 use graph::VertexId;
 use model_graph::Reader;
@@ -127,6 +127,7 @@ impl Side {
         (asked, step, goes_ahead): (&CollectionPaths, &Step, bool),
         found: &mut PathSet,
     ) -> Result<(), Error> {
+        within_capacity(asked.capacity, self.all.len() + other.all.len(), "template paths")?;
         let groups = Groups::of(std::mem::take(&mut self.current), &self.forest);
         let (mut new, mut marks, mut layer) = (Vec::new(), RoundMarks::default(), RoundMarks::default());
         let mut last_place = 0;
@@ -161,7 +162,6 @@ impl Side {
                     expansion.pause(&mut steps, bytes).await?;
                 }
             }
-            within_capacity(asked.capacity, self.all.len() + other.all.len() + new.len(), "paths")?;
             expansion.spend(std::mem::take(&mut steps)).await?;
         }
         for node in &new {

@@ -182,14 +182,19 @@ async fn similars_of(
                 place = hop.place;
                 marks.begin_round();
             }
-            if hop.target == source || !marks.insert(hop.target) {
+            if !marks.insert(hop.target) {
                 continue;
             }
             let count = counts.slot(hop.target);
             *count += 1;
             if *count == 1 {
-                reached.push(hop.target);
                 look(asked, looked_at, 1)?;
+            }
+            if hop.target == source {
+                continue;
+            }
+            if *count == 1 {
+                reached.push(hop.target);
             }
             if asked.with_intermediary {
                 pairs.push((hop.target, hop.place));

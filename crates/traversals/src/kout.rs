@@ -4,8 +4,9 @@
 //! nearest are wanted, it has none that an earlier layer had; else a vertex may be in several layers, by ways of different lengths. The last
 //! layer is the answer; no more than `limit` of it are looked for.
 //!
-//! `capacity` bounds the vertices of all layers, the source with them: who has as many before the last layer gets
-//! [`Error::CapacityBeforeDepth`]. The last layer is bounded by `limit` alone.
+//! `capacity` bounds the vertices that are reached: who has as many before the last layer gets [`Error::CapacityBeforeDepth`]. The last layer
+//! is bounded by `limit` alone. Where it is asked for without steps ([`Kout::basic`]), as HugeGraph does it, the source counts, too, a vertex
+//! counts in each layer that it is in, and the last layer ends at the capacity.
 //!
 //! By depth, the answer is the same if all vertices are wanted; vertices near the first edges come first, so that a small `limit` is reached
 //! without reading whole layers. If only the nearest are wanted, a vertex is left out once it was passed on a shorter way; one that is
@@ -59,6 +60,8 @@ pub struct Kout {
     pub with_paths: bool,
     /// In which order vertices are visited.
     pub mode: TraverseMode,
+    /// Whether it is asked for without steps, which says what `capacity` counts.
+    pub basic: bool,
 }
 
 impl Kout {
@@ -71,18 +74,10 @@ impl Kout {
         check_positive(self.max_depth, "k-out max_depth")?;
         self.step.check()?;
         check_capacity(self.capacity)?;
-        check_limit(self.limit)
-    }
-
-    /// The same, as it is asked for without steps: there the limit must be within the capacity.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Parameter`].
-    pub fn check_basic(&self) -> Result<(), Error> {
-        self.check()?;
+        check_limit(self.limit)?;
         let (capacity, limit) = (self.capacity, self.limit);
-        require(capacity == NO_LIMIT || (limit != NO_LIMIT && capacity >= limit), || {
+        let is_within = capacity == NO_LIMIT || (limit != NO_LIMIT && capacity >= limit);
+        require(!self.basic || is_within, || {
             format!("Capacity can't be less than limit, but got capacity '{capacity}' and limit '{limit}'")
         })
     }
@@ -143,25 +138,29 @@ async fn by_breadth(walk: &mut Walk<'_>, source: u32, asked: &Kout) -> Result<Fo
     let (mut layers, mut seen, mut marks) = (Layers::of(source), VertexSet::default(), RoundMarks::default());
     seen.insert(source);
     let (limit, capacity) = (limit_of(asked.limit), limit_of(asked.capacity));
+    let mut visited = usize::from(asked.basic);
     for depth in (0..asked.max_depth).rev() {
         let (frontier, base) = (layers.last().to_vec(), place(layers.last_start()));
-        let full = layers.len().saturating_add(limit);
+        let left = if asked.basic { capacity.saturating_sub(visited) } else { usize::MAX };
+        let full = layers.len().saturating_add(limit.min(left));
         marks.begin_round();
         let mut expansion = walk.expand(&frontier, &asked.step).between(&asked.vertex_filters);
         'layer: while let Some(hops) = expansion.next().await? {
             for hop in hops {
+                let is_first = seen.insert(hop.target);
                 let is_new = match asked.nearest {
-                    true => seen.insert(hop.target),
+                    true => is_first,
                     false => hop.target != source && marks.insert(hop.target),
                 };
                 if is_new {
                     layers.push(hop.target, base + hop.place);
+                    visited += usize::from(is_first || asked.basic);
                     if depth == 0 && layers.len() >= full {
                         break 'layer;
                     }
                 }
             }
-            if depth > 0 && layers.len() >= capacity {
+            if depth > 0 && visited >= capacity {
                 return Err(Error::CapacityBeforeDepth { capacity: asked.capacity, depth });
             }
             expansion.check_memory(layers.bytes() + seen.bytes() + marks.bytes() + 4 * frontier.len())?;

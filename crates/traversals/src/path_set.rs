@@ -50,6 +50,10 @@ impl PathSet {
         self.paths.len() >= self.limit || self.bytes > self.bytes_max
     }
 
+    pub(crate) fn len(&self) -> usize {
+        self.paths.len()
+    }
+
     pub(crate) fn bytes(&self) -> usize {
         self.bytes
     }

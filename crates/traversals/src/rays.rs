@@ -5,7 +5,7 @@
 //! *ring* is a path, and once more the vertex of it to which an edge leads back: the source alone if the source must be in the ring.
 //! Both ways, an edge and back over the same edge is no ring; two edges of opposite direction are. A ring is the same the other way round.
 //!
-//! Both end with `limit` paths. More vertices than `capacity` says may not be reached before.
+//! Both end with `limit` paths. More vertices than `capacity` says may not be reached when a path is found, nor before the last step.
 
 use graph::{EdgeDirection, VertexId};
 use model_graph::Reader;
@@ -135,6 +135,7 @@ impl Search {
             marks.begin_round();
             let nodes = groups.nodes(place);
             if hops.is_empty() && self.kind == Kind::Rays {
+                within_capacity(asked.capacity, self.reached_count, what)?;
                 self.end_rays(nodes);
                 if self.found.is_full() {
                     return Ok(());
@@ -147,19 +148,28 @@ impl Search {
                 if self.reached.insert(hop.target) {
                     self.reached_count += 1;
                 }
+                let found_before = self.found.len();
                 self.take(nodes, hop, &hops);
+                if self.found.len() > found_before {
+                    within_capacity(asked.capacity, self.reached_count, what)?;
+                }
                 if self.found.is_full() {
                     return Ok(());
                 }
                 steps += nodes.len();
                 walk.pause(&mut steps, || beside + marks.bytes() + self.bytes()).await?;
             }
-            within_capacity(asked.capacity, self.reached_count, what)?;
+            if !is_last {
+                within_capacity(asked.capacity, self.reached_count, what)?;
+            }
             walk.check_memory(groups.bytes() + marks.bytes() + self.bytes())?;
             walk.spend(std::mem::take(&mut steps) + nodes.len() + hops.len()).await?;
         }
         if is_last && self.kind == Kind::Rays {
             let nodes = std::mem::take(&mut self.current);
+            if !nodes.is_empty() {
+                within_capacity(asked.capacity, self.reached_count, what)?;
+            }
             self.end_rays(&nodes);
         }
         Ok(())

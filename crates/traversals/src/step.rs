@@ -56,8 +56,9 @@ impl From<LabelId> for StepLabel {
 
 /// Which edges of a vertex a walk takes.
 ///
-/// Of the edges in the direction, with one of the labels, that the filters take, the first `max_degree` count, in the order of direction and
-/// key. With a `skip_degree`, a vertex that has so many of them or more has none: it is a hub, which would lead everywhere.
+/// Of the edges in the direction, with one of the labels, the first `max_degree` are read, in the order of direction and key; of these it takes
+/// those that the filters take. With a `skip_degree`, so many are read, and the first `max_degree` that the filters take are taken; a vertex
+/// all of whose `skip_degree` edges they take has none: it is a hub, which would lead everywhere.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Step {
     /// Which way.

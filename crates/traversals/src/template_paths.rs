@@ -4,7 +4,7 @@
 //! Two walks take turns, the one from the sources first, so that paths come in the order of their lengths. A vertex is passed once, unless
 //! rings are asked for. Two paths that pass the same vertices over different edges count once.
 //!
-//! It ends with `limit` paths; before, both walks together may remember as many paths as `capacity` says. There are one to ten sources, and as
+//! It ends with `limit` paths; before each step both walks together may remember as many paths as `capacity` says. There are one to ten sources, and as
 //! many targets.
 
 use graph::VertexId;
@@ -161,6 +161,7 @@ impl Side {
         other: &Self,
         found_bytes: usize,
     ) -> Result<(), Error> {
+        within_capacity(asked.capacity, self.forest.len() + other.forest.len(), "template paths")?;
         let (current, mut new) = (std::mem::take(&mut self.current), Vec::new());
         let (mut marks, mut steps) = (RoundMarks::default(), 0);
         // Nodes from which it goes on are in a map and in groups beside.
@@ -198,8 +199,6 @@ impl Side {
                     let bytes = || self.forest.bytes() + beside + CURRENT_BYTES * new.capacity();
                     expansion.pause(&mut steps, bytes).await?;
                 }
-                let remembered = self.forest.len() + other.forest.len();
-                within_capacity(asked.capacity, remembered, "template paths")?;
                 expansion.spend(hops.len()).await?;
             }
         }

@@ -101,7 +101,7 @@ pub async fn weighted_shortest_path(
             search.run(&mut walk, &asked.step, Some(target)).await?;
         }
         let paths = search.path_to(target).into_iter().collect();
-        finish(walk, paths, &asked.step).await
+        finish(walk, paths, &asked.step, search.weighing).await
     };
     options.run(walk).await
 }
@@ -131,13 +131,18 @@ pub async fn single_source_shortest_paths(
             paths.push(path);
         }
         walk.check_memory(bytes)?;
-        finish(walk, paths, &asked.step).await
+        finish(walk, paths, &asked.step, search.weighing).await
     };
     options.run(walk).await
 }
 
-async fn finish(mut walk: Walk<'_>, paths: Vec<Path>, step: &Step) -> Result<FoundPaths, Error> {
-    let edges = walk.edges_of_paths(&paths, &[step]).await?;
+async fn finish(
+    mut walk: Walk<'_>,
+    paths: Vec<Path>,
+    step: &Step,
+    weighing: Weighing,
+) -> Result<FoundPaths, Error> {
+    let edges = walk.lightest_edges_of_paths(&paths, step, weighing).await?;
     Ok(FoundPaths { known: walk.known, paths, edges, measure: walk.measure })
 }
 
@@ -171,8 +176,9 @@ struct Search {
     distances: Vec<f64>,
     /// Where a vertex lies that was found.
     places: PerVertex<u32>,
-    /// How far a vertex is by the ways that were seen.
-    seen: PerVertex<f64>,
+    /// How far a vertex is by the ways that were seen, and as the how manieth it was reached.
+    seen: PerVertex<(f64, u32)>,
+    reached: u32,
     candidates: BinaryHeap<Reverse<Candidate>>,
 }
 
@@ -187,14 +193,15 @@ impl Search {
             found: Layers::of(source),
             distances: vec![0.0],
             places,
-            seen: PerVertex::new(f64::INFINITY),
+            seen: PerVertex::new((f64::INFINITY, 0)),
+            reached: 0,
             candidates: BinaryHeap::new(),
         }
     }
 
     /// Finds vertices until nothing is left, there are enough, or the target is found.
     async fn run(&mut self, walk: &mut Walk<'_>, step: &Step, target: Option<u32>) -> Result<(), Error> {
-        let (mut base, mut reached) = (0, 0_u32);
+        let mut base = 0;
         while self.found.len() < self.limit {
             let frontier = self.found.vertices().get(base..).expect("what was found last").to_vec();
             if frontier.is_empty() || target.is_some_and(|target| self.places.get(target) != NO_PARENT) {
@@ -213,10 +220,14 @@ impl Search {
                     let so_far =
                         *self.distances.get(parent as usize).expect("each that was found is somewhere");
                     let distance = so_far + hop.weight;
-                    if distance < self.seen.get(hop.target) {
-                        self.seen.set(hop.target, distance);
+                    let (before, mut reached) = self.seen.get(hop.target);
+                    if distance < before {
+                        if before == f64::INFINITY {
+                            reached = self.reached;
+                            self.reached += 1;
+                        }
+                        self.seen.set(hop.target, (distance, reached));
                         self.candidates.push(Reverse((Distance(distance), reached, hop.target, parent)));
-                        reached = reached.checked_add(1).expect("fewer than the memory of a walk has bytes");
                     }
                 }
                 expansion.check_memory(self.bytes() + 4 * frontier.len())?;

@@ -39,7 +39,7 @@ impl Weighing {
     pub(crate) const ONE: Self = Self { key: None, missing: 1.0 };
 
     #[inline]
-    fn of(self, edge: &EdgeRef<'_>) -> Result<f64, Error> {
+    pub(super) fn of(self, edge: &EdgeRef<'_>) -> Result<f64, Error> {
         let Some(key) = self.key else { return Ok(self.missing) };
         let value = edge.view.properties.get(key).map_err(model_graph::Error::from)?;
         Ok(match value {
@@ -156,15 +156,16 @@ impl<'w> Expansion<'w, '_> {
         self.key.extend_from_slice(self.walk.known.key(vertex));
         let (begin, degree) = (self.hops.len(), limit_of(self.step.max_degree));
         let skip = usize::try_from(self.step.skip_degree).unwrap_or(0);
-        let wanted = begin.saturating_add(if skip > 0 { skip } else { degree });
+        let wanted = edges_wanted(self.step);
         let place = u32::try_from(self.at).expect("numbers of vertices are of four bytes");
+        let mut read = 0;
         for way in self.step.direction.ways() {
             let mut pages = reader.edges(&self.key, *way, &self.labels);
-            while self.hops.len() < wanted
-                && let Some(page) = pages.next_up_to(wanted - self.hops.len()).await?
+            while read < wanted
+                && let Some(page) = pages.next_up_to(wanted - read).await?
             {
                 for edge in page.iter() {
-                    self.take(place, *way, &edge?)?;
+                    read += usize::from(self.take(place, *way, &edge?)?);
                 }
                 self.walk.check_more(size_of::<Hop>() * self.hops.capacity())?;
                 self.walk.spend(page.rows()).await?;
@@ -177,14 +178,18 @@ impl<'w> Expansion<'w, '_> {
         self.walk.spend(STEPS_A_VERTEX).await
     }
 
+    /// Takes an edge if the filters do. Whether it is of the labels.
     #[inline]
-    fn take(&mut self, place: u32, way: EdgeDirection, edge: &EdgeRef<'_>) -> Result<(), Error> {
-        if takes(self.step, edge)? {
+    fn take(&mut self, place: u32, way: EdgeDirection, edge: &EdgeRef<'_>) -> Result<bool, Error> {
+        if !is_of_labels(self.step, edge) {
+            return Ok(false);
+        }
+        if passes(self.step, edge)? {
             let weight = self.weighing.of(edge)?;
             let target = self.walk.known.number(edge.key.other);
             self.hops.push(Hop { place, target, way, weight });
         }
-        Ok(())
+        Ok(true)
     }
 
     /// Keeps the edges between vertices that pass the filters.
@@ -202,16 +207,30 @@ impl<'w> Expansion<'w, '_> {
     }
 }
 
-/// Whether a step takes an edge in one of its directions.
+/// How many edges of its labels a step reads of a vertex, whether its filters take them or not.
+pub(super) fn edges_wanted(step: &Step) -> usize {
+    match usize::try_from(step.skip_degree) {
+        Ok(skip) if skip > 0 => skip,
+        _ => limit_of(step.max_degree),
+    }
+}
+
+/// Whether an edge has one of the labels of a step.
 #[inline]
-pub(super) fn takes(step: &Step, edge: &EdgeRef<'_>) -> Result<bool, Error> {
+pub(super) fn is_of_labels(step: &Step, edge: &EdgeRef<'_>) -> bool {
     let key = &edge.key;
-    let is_of_label = step.labels.is_empty()
+    step.labels.is_empty()
         || step.labels.iter().any(|wanted| {
             wanted.label == key.label && wanted.sub_label.is_none_or(|sub_label| sub_label == key.sub_label)
-        });
-    if !is_of_label || step.filters.is_empty() {
-        return Ok(is_of_label);
+        })
+}
+
+/// Whether the filters of a step take an edge of its labels.
+#[inline]
+pub(super) fn passes(step: &Step, edge: &EdgeRef<'_>) -> Result<bool, Error> {
+    if step.filters.is_empty() {
+        return Ok(true);
     }
-    Ok(filter::takes(&step.filters, key.sub_label, edge.view.properties).map_err(model_graph::Error::from)?)
+    let passes = filter::takes(&step.filters, edge.key.sub_label, edge.view.properties);
+    Ok(passes.map_err(model_graph::Error::from)?)
 }

@@ -5,7 +5,8 @@ use std::collections::{HashMap, HashSet};
 use graph::EdgeId;
 
 use super::Walk;
-use super::expansion::takes;
+use super::Weighing;
+use super::expansion::{edges_wanted, is_of_labels, passes};
 use crate::limits::limit_of;
 use crate::path_set::path_bytes;
 use crate::{Error, Path, Step};
@@ -21,6 +22,25 @@ impl Walk<'_> {
         paths: &[Path],
         steps: &[&Step],
     ) -> Result<Vec<EdgeId>, Error> {
+        self.find_path_edges(paths, steps, None).await
+    }
+
+    /// The same of lightest paths: of the edges between two vertices the lightest.
+    pub(crate) async fn lightest_edges_of_paths(
+        &mut self,
+        paths: &[Path],
+        step: &Step,
+        weighing: Weighing,
+    ) -> Result<Vec<EdgeId>, Error> {
+        self.find_path_edges(paths, &[step], Some(weighing)).await
+    }
+
+    async fn find_path_edges(
+        &mut self,
+        paths: &[Path],
+        steps: &[&Step],
+        weighing: Option<Weighing>,
+    ) -> Result<Vec<EdgeId>, Error> {
         let mut pairs = Vec::new();
         let mut seen = HashSet::new();
         for path in paths {
@@ -35,10 +55,10 @@ impl Walk<'_> {
         self.check_more(PAIR_BYTES * pairs.len())?;
         let mut found = HashMap::new();
         for step in steps {
-            self.find_edges(&pairs, step, false, &mut found).await?;
+            self.find_edges(&pairs, (step, weighing), false, &mut found).await?;
         }
         for step in steps {
-            self.find_edges(&pairs, &step.reversed(), true, &mut found).await?;
+            self.find_edges(&pairs, (&step.reversed(), weighing), true, &mut found).await?;
         }
         let mut given = HashSet::new();
         let edges =
@@ -50,7 +70,7 @@ impl Walk<'_> {
     async fn find_edges(
         &mut self,
         pairs: &[(u32, u32)],
-        step: &Step,
+        (step, weighing): (&Step, Option<Weighing>),
         at_second: bool,
         found: &mut HashMap<(u32, u32), EdgeId>,
     ) -> Result<(), Error> {
@@ -60,36 +80,48 @@ impl Walk<'_> {
             wanted.entry(at).or_default().insert(other);
         }
         for (at, others) in wanted {
-            for (other, edge) in self.edges_to(at, &others, step).await? {
+            for (other, edge) in self.edges_to(at, &others, (step, weighing)).await? {
                 found.insert(if at_second { (other, at) } else { (at, other) }, edge);
             }
         }
         Ok(())
     }
 
-    /// The last edge that a step takes from a vertex to each of some others.
+    /// The last edge that a step takes from a vertex to each of some others, or the lightest.
     async fn edges_to(
         &mut self,
         vertex: u32,
         others: &HashSet<u32>,
-        step: &Step,
+        (step, weighing): (&Step, Option<Weighing>),
     ) -> Result<HashMap<u32, EdgeId>, Error> {
         let (reader, key) = (self.reader, self.known.key(vertex).to_vec());
         let labels: Vec<_> = step.labels.iter().map(|label| label.label).collect();
-        let (mut found, mut left) = (HashMap::new(), limit_of(step.max_degree));
+        let (mut found, mut weights) = (HashMap::new(), HashMap::new());
+        let (mut unread, mut left) = (edges_wanted(step), limit_of(step.max_degree));
         for way in step.direction.ways() {
             let mut pages = reader.edges(&key, *way, &labels);
-            while left > 0
+            while unread.min(left) > 0
                 && let Some(page) = pages.next().await?
             {
                 for edge in page.iter() {
                     let edge = edge?;
-                    if left == 0 || !takes(step, &edge)? {
+                    if unread.min(left) == 0 || !is_of_labels(step, &edge) {
+                        continue;
+                    }
+                    unread -= 1;
+                    if !passes(step, &edge)? {
                         continue;
                     }
                     left -= 1;
                     let other = self.known.find(edge.key.other).filter(|other| others.contains(other));
                     if let Some(other) = other {
+                        if let Some(weighing) = weighing {
+                            let weight = weighing.of(&edge)?;
+                            if weights.get(&other).is_some_and(|lightest| weight >= *lightest) {
+                                continue;
+                            }
+                            weights.insert(other, weight);
+                        }
                         let id =
                             edge.key.to_id().ok_or(graph::Malformed).map_err(model_graph::Error::from)?;
                         found.insert(other, id);

@@ -68,6 +68,18 @@ impl PlainGraph {
         graph
     }
 
+    /// The same of edges of which none is there twice.
+    pub(crate) fn of_distinct(edges: &[(i64, i64)]) -> Self {
+        let vertices = edges.iter().flat_map(|(source, target)| [*source, *target]).collect();
+        let edge = |(source, target): &(i64, i64)| PlainEdge {
+            source: *source,
+            target: *target,
+            label: 1,
+            weight: None,
+        };
+        Self { vertices, edges: edges.iter().map(edge).collect() }
+    }
+
     pub(crate) fn add(&mut self, source: i64, target: i64, label: u32, weight: Option<f64>) {
         self.vertices.extend([source, target]);
         let is_there =

@@ -56,6 +56,7 @@ fn marko_out(max_depth: i64) -> Kout {
         limit: defaults::ELEMENTS_LIMIT,
         with_paths: false,
         mode: TraverseMode::Breadth,
+        basic: true,
     }
 }
 
@@ -64,7 +65,7 @@ async fn two_steps_from_marko() {
     let reader = modern().await;
     for mode in [TraverseMode::Breadth, TraverseMode::Depth] {
         let asked = Kout { mode, with_paths: true, ..marko_out(2) };
-        asked.check_basic().unwrap();
+        asked.check().unwrap();
         let reached = kout(&reader, &options(), &asked).await.unwrap();
         assert_eq!(sorted(ids(&reached.known, &reached.vertices)), ["1:peter", "2:ripple"]);
         let mut paths: Vec<_> =
@@ -121,7 +122,7 @@ async fn steps_with_filters() {
 async fn refusals_are_worded_as_clients_know_them() {
     let reader = modern().await;
     let said = async |asked: Kout| {
-        let answer = match asked.check_basic() {
+        let answer = match asked.check() {
             Ok(()) => kout(&reader, &options(), &asked).await,
             Err(error) => Err(error),
         };

@@ -49,6 +49,7 @@ fn kout_gives_the_last_layer() {
                     limit: NO_LIMIT,
                     with_paths: true,
                     mode,
+                    basic: false,
                 };
                 let reached = kout(reader, &options(), &asked).await.unwrap();
                 let found = numbers(&reached.known, &reached.vertices);

@@ -48,8 +48,8 @@ async fn get_kout(api: Api, request: Request) -> Result<Response, Problem> {
         limit: params::number(&given, &params::WALK_LIMIT, defaults::ELEMENTS_LIMIT)?,
         with_paths: false,
         mode: TraverseMode::Breadth,
+        basic: true,
     };
-    asked.check_basic()?;
     let reached = kout(&walk.reader, &walk.options, &asked).await?;
     Ok(basic(&walk, &reached, flag(&given, &params::COUNT_ONLY, false)?))
 }
@@ -138,6 +138,7 @@ async fn post_kout(api: Api, request: Request) -> Result<Response, Problem> {
         limit: given.limit.unwrap_or(defaults::ELEMENTS_LIMIT),
         with_paths: given.with_path,
         mode,
+        basic: false,
     };
     let reached = kout(&walk.reader, &walk.options, &asked).await?;
     advanced(&walk, "kout", &reached, &given).await
