@@ -147,9 +147,15 @@ impl Vertex {
     /// As it is stored.
     pub fn to_stored(&self) -> Vec<u8> {
         let mut stored = Vec::with_capacity(vertex_bytes(self));
-        put_vertex_header(&mut stored, self.label, self.expires);
-        stored.extend_from_slice(self.properties.as_ref().as_bytes());
+        self.put_stored(&mut stored);
         stored
+    }
+
+    /// Appends it as it is stored.
+    #[inline]
+    pub fn put_stored(&self, out: &mut Vec<u8>) {
+        put_vertex_header(out, self.label, self.expires);
+        out.extend_from_slice(self.properties.as_ref().as_bytes());
     }
 
     /// What is stored under this id.
@@ -172,9 +178,15 @@ impl Edge {
     /// As it is stored where a row in another partition points at it, with this life.
     pub fn to_stored_of_life(&self, life: Option<u64>) -> Vec<u8> {
         let mut stored = Vec::with_capacity(edge_bytes(self, life));
-        put_edge_header(&mut stored, self.expires, life);
-        stored.extend_from_slice(self.properties.as_ref().as_bytes());
+        self.put_stored(life, &mut stored);
         stored
+    }
+
+    /// Appends it as it is stored, of this life if it is pointed at.
+    #[inline]
+    pub fn put_stored(&self, life: Option<u64>, out: &mut Vec<u8>) {
+        put_edge_header(out, self.expires, life);
+        out.extend_from_slice(self.properties.as_ref().as_bytes());
     }
 
     /// What is stored under this id.

@@ -141,10 +141,16 @@ pub fn removals_range() -> Range {
 /// The row that finds a vertex by its label.
 pub fn label(label: LabelId, id: &VertexId) -> Bytes {
     let mut key = Vec::with_capacity(1 + 4 + id.key_bytes());
-    key.push(LABEL);
-    put_u32(&mut key, label.0);
-    id.put_key(&mut key);
+    put_label(&mut key, label, id);
     key.into()
+}
+
+/// Appends the row that finds a vertex by its label.
+#[inline]
+pub fn put_label(out: &mut Vec<u8>, label: LabelId, id: &VertexId) {
+    out.push(LABEL);
+    put_u32(out, label.0);
+    id.put_key(out);
 }
 
 /// The rows that find the vertices of a label.

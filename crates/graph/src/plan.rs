@@ -8,6 +8,7 @@ mod served;
 #[cfg(test)]
 mod tests;
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use store::Range;
@@ -200,17 +201,19 @@ fn by_sort_keys(label: &EdgeLabel, conditions: &[Condition]) -> Option<(LabelId,
     }
     let names: Vec<_> = label.sort_keys.iter().map_while(|key| name_asked(conditions, *key)).collect();
     let is_whole = names.len() == label.sort_keys.len();
-    let names = names.iter().map(String::as_str);
     match (names.len(), is_whole) {
         (0, _) => None,
-        (_, true) => Some((label.id, SortValues::Whole(join_names(names)))),
+        (_, true) => Some((label.id, SortValues::Whole(join_names(names).into_owned()))),
         // Joined with an empty one, they end with a separator.
-        (_, false) => Some((label.id, SortValues::Begin(join_names(names.chain([""]))))),
+        (_, false) => {
+            let begin = join_names(names.into_iter().chain([Cow::Borrowed("")]));
+            Some((label.id, SortValues::Begin(begin.into_owned())))
+        }
     }
 }
 
 /// The value that a property must have, as ids and sort values spell it.
-fn name_asked(conditions: &[Condition], key: PropertyKeyId) -> Option<String> {
+fn name_asked(conditions: &[Condition], key: PropertyKeyId) -> Option<Cow<'_, str>> {
     // Zero is equal to minus zero, which is spelled otherwise.
     let is_zero = |value: &Scalar| {
         matches!(value, Scalar::Float(_) | Scalar::Double(_)) && value.as_ref().to_f64() == Some(0.0)
@@ -340,7 +343,7 @@ fn by_primary_keys(label: &VertexLabel, conditions: &[Condition]) -> Option<Acce
     }
     let names = label.primary_keys.iter().map(|key| name_asked(conditions, *key));
     let names: Vec<_> = names.collect::<Option<_>>()?;
-    let id = primary_key_id(label.id.0, &join_names(names.iter().map(String::as_str)));
+    let id = primary_key_id(label.id.0, &join_names(names));
     let start = keys::vertex(&VertexId::Text(id.into()));
     let end = Some([&start[..], &[0]].concat().into());
     Some(AccessPath { weight: u32::MAX, ..AccessPath::of(Walked::Vertices, Range { start, end }) })

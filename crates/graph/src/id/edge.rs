@@ -123,7 +123,7 @@ impl FromStr for EdgeId {
             source: vertex(source)?,
             label: label_number(label)?,
             sub_label: label_number(sub_label)?,
-            sort_values: sort_values.as_str().into(),
+            sort_values: sort_values.as_ref().into(),
             target: vertex(target)?,
         })
     }

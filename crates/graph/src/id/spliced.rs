@@ -3,8 +3,12 @@
 //! Parts are joined by a separator; a separator inside a part has a backtick before it. What is beyond the original: a backtick that would be read as
 //! such a mark is doubled, so that different parts never give the same text.
 
+use std::borrow::Cow;
+
+use smallvec::SmallVec;
+
 /// What stands for an empty value in a spliced text.
-pub const EMPTY_VALUE: char = '\u{2}';
+pub const EMPTY_VALUE: &str = "\u{2}";
 /// Between the number of a label and the values of its primary keys.
 const ID_SEPARATOR: char = ':';
 /// Between two values.
@@ -17,13 +21,17 @@ const DIGITS: &[u8; 64] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmno
 const LENGTHS: &[u8; 16] = b"0123456789ABCDEF";
 
 /// Appends parts with a separator between them, escaped.
-pub(super) fn put_joined<'a>(out: &mut String, separator: char, parts: impl IntoIterator<Item = &'a str>) {
+pub(super) fn put_joined(
+    out: &mut String,
+    separator: char,
+    parts: impl IntoIterator<Item = impl AsRef<str>>,
+) {
     for (index, part) in parts.into_iter().enumerate() {
         if index > 0 {
             double_last_escapes(out);
             out.push(separator);
         }
-        put_escaped(out, separator, part);
+        put_escaped(out, separator, part.as_ref());
     }
 }
 
@@ -48,37 +56,59 @@ fn double_last_escapes(out: &mut String) {
     }
 }
 
-/// Splits a text that [`put_joined`] made, into its parts.
-pub(super) fn split_joined(text: &str, separator: char) -> Vec<String> {
-    let (mut parts, mut part, mut rest) = (Vec::new(), String::new(), text);
+/// Splits a text that [`put_joined`] made, into its parts. Cost: an allocation for each part with an escape; else none for up to five.
+pub(super) fn split_joined(text: &str, separator: char) -> SmallVec<[Cow<'_, str>; 5]> {
+    let (mut parts, mut part, mut rest) = (SmallVec::new(), Cow::Borrowed(""), text);
     while let Some((before, behind)) = rest.split_once(separator) {
         let plain = before.trim_end_matches(ESCAPE);
         let escapes = before.len() - plain.len();
-        part.push_str(plain);
-        part.extend(std::iter::repeat_n(ESCAPE, escapes / 2));
+        append(&mut part, plain);
+        if escapes > 0 {
+            part.to_mut().extend(std::iter::repeat_n(ESCAPE, escapes / 2));
+        }
         if escapes % 2 == 1 {
-            part.push(separator);
+            part.to_mut().push(separator);
         } else {
             parts.push(std::mem::take(&mut part));
         }
         rest = behind;
     }
-    part.push_str(rest);
+    append(&mut part, rest);
     parts.push(part);
     parts
 }
 
-/// The text of several values of a vertex or edge (primary keys, sort keys), each as text.
-pub fn join_names<'a>(values: impl IntoIterator<Item = &'a str>) -> String {
-    let mut text = String::new();
-    put_joined(&mut text, NAME_SEPARATOR, values);
-    text
+/// Appends to a text, which is borrowed where it was empty.
+fn append<'a>(text: &mut Cow<'a, str>, more: &'a str) {
+    if text.is_empty() {
+        *text = Cow::Borrowed(more);
+    } else if !more.is_empty() {
+        text.to_mut().push_str(more);
+    }
 }
 
-/// The id of a vertex of a label with primary keys, of the text of their values ([`join_names`]).
+/// The text of several values of a vertex or edge (primary keys, sort keys), each as text. Cost: that of one without a separator none.
+pub fn join_names<'a>(values: impl IntoIterator<Item: Into<Cow<'a, str>>>) -> Cow<'a, str> {
+    let mut values = values.into_iter().map(Into::into).peekable();
+    let first = values.next();
+    match first {
+        None => Cow::Borrowed(""),
+        Some(only) if values.peek().is_none() && !only.contains(NAME_SEPARATOR) => only,
+        Some(first) => {
+            let mut text = String::new();
+            put_joined(&mut text, NAME_SEPARATOR, std::iter::once(first).chain(values));
+            text.into()
+        }
+    }
+}
+
+/// The id of a vertex of a label with primary keys, of the text of their values ([`join_names`]). Cost: an allocation, of the room that it needs
+/// where no separator is escaped.
 pub fn primary_key_id(label: u32, names: &str) -> String {
-    let mut id = String::with_capacity(names.len() + 8);
-    id.push_str(itoa::Buffer::new().format(label));
+    let mut number = itoa::Buffer::new();
+    let number = number.format(label);
+    let mut id = String::with_capacity(number.len() + 1 + names.len());
+    id.push_str(number);
     id.push(ID_SEPARATOR);
     put_escaped(&mut id, ID_SEPARATOR, names);
     id
