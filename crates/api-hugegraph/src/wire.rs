@@ -20,6 +20,6 @@ pub(crate) use elements::{ElementReader, GivenEdge, GivenVertex, VertexLabels};
 pub(crate) use found::{WalkAnswer, put_ids, put_number, put_scores, put_weighted_path};
 pub(crate) use groovy::script;
 pub(crate) use ids::{put_vertex_id, vertex_id_of_list, vertex_id_of_url};
-pub(crate) use render::{Page, put_edge_ref};
+pub(crate) use render::{Page, put_edge_id, put_edge_ref};
 pub(crate) use render::{put_edge, put_vertex};
 pub(crate) use schema::put_part;

@@ -1,5 +1,7 @@
 //! One graph: its schema and what it is set to, its tasks and variables, and readers of its elements.
 
+mod points;
+
 use std::sync::Arc;
 
 use graph::schema::{

@@ -8,11 +8,13 @@
 //! writers must know begins new epochs, so none is missed.
 
 mod numbers;
+mod row_buffer;
 mod operation;
 mod rows;
 mod uniques;
 mod vertices;
 mod edges;
+mod packing;
 mod commits;
 mod removal;
 #[cfg(test)]
@@ -132,6 +134,12 @@ impl Writer {
     #[inline]
     fn bucket_of(&self, id: &VertexId) -> u32 {
         graph::keys::bucket_of_id(id, self.buckets())
+    }
+
+    /// Where a vertex lies, and the edges that leave it.
+    #[inline]
+    pub(crate) fn partition_of(&self, id: &VertexId) -> &Partition {
+        self.partition(self.bucket_of(id))
     }
 
     /// Whether the ends of an edge are in different buckets.

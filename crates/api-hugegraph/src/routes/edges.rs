@@ -5,7 +5,7 @@ mod batch;
 use api_http::{Given, Operation, Request, Response, json_response, no_content};
 use graph::plan::{Query, plan_edges, plan_neighbourhood};
 use graph::schema::Schema;
-use graph::{Edge, EdgeDirection, EdgeId, LabelId};
+use graph::{Edge, EdgeDirection, EdgeId, EdgeView, LabelId};
 use http::StatusCode;
 use lang_json::Reader;
 use model_graph::Error;
@@ -133,11 +133,10 @@ pub(crate) async fn get(api: Api, request: Request) -> Result<Response, Problem>
     let id = edge_id(request.capture(2))?;
     let graph = api.graph(&request).await?;
     let state = graph.state().await?;
-    let reader = graph.reader_by(&state, api.shared.clock.now())?;
-    let edge = reader.edge(&id).await?;
-    let edge = edge.ok_or_else(|| Problem::not_found(format!("edge with id '{id}' does not exist")))?;
+    let stored = graph.edge(&state, &id, api.shared.clock.now()).await?;
+    let stored = stored.ok_or_else(|| Problem::not_found(format!("edge with id '{id}' does not exist")))?;
     let mut out = String::with_capacity(512);
-    put_edge(&mut out, &state.schema, &id, &edge.view()?)?;
+    put_edge(&mut out, &state.schema, &id, &EdgeView::parse(&stored)?)?;
     Ok(json_response(StatusCode::OK, JSON, out))
 }
 

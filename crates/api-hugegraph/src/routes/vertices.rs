@@ -5,7 +5,7 @@ mod batch;
 use api_http::{Given, Operation, Request, Response, json_response, no_content};
 use graph::plan::{Query, plan_vertices};
 use graph::schema::{IdStrategy, Schema};
-use graph::{Vertex, VertexId};
+use graph::{Vertex, VertexId, VertexView};
 use http::StatusCode;
 use lang_json::Reader;
 use model_graph::write::{VertexOperation, Written};
@@ -95,10 +95,9 @@ pub(crate) async fn get(api: Api, request: Request) -> Result<Response, Problem>
     let id = vertex_id_of_url(request.capture(2))?;
     let graph = api.graph(&request).await?;
     let state = graph.state().await?;
-    let reader = graph.reader_by(&state, api.shared.clock.now())?;
-    let vertex = reader.vertex(&id).await?.ok_or_else(|| no_such(&id))?;
+    let stored = graph.vertex(&state, &id, api.shared.clock.now()).await?.ok_or_else(|| no_such(&id))?;
     let mut out = String::with_capacity(512);
-    put_vertex(&mut out, &state.schema, &id.as_ref(), &vertex.view()?)?;
+    put_vertex(&mut out, &state.schema, &id.as_ref(), &VertexView::parse(&stored)?)?;
     Ok(json_response(StatusCode::OK, JSON, out))
 }
 
@@ -122,9 +121,9 @@ pub(crate) async fn update(api: Api, request: Request) -> Result<Response, Probl
     let graph = api.graph(&request).await?;
     let writing = Writing::new(&api, graph.state().await?);
     let (keys, change) = read_change(text, &writing, &api.shared.limits, ("vertex", is_append))?;
-    let stored = graph.reader_by(&writing.state, writing.now)?.vertex(&id).await?;
-    let stored = stored.ok_or_else(|| no_such(&id))?;
-    let label = writing.schema().vertex_label(stored.view()?.label).ok_or_else(|| no_such(&id))?;
+    let stored = graph.vertex(&writing.state, &id, writing.now).await?.ok_or_else(|| no_such(&id))?;
+    let label = VertexView::parse(&stored)?.label;
+    let label = writing.schema().vertex_label(label).ok_or_else(|| no_such(&id))?;
     let has = |key| label.has_property(key);
     check_change(("vertex", &id), writing.schema(), &keys, has, ("primary", &label.primary_keys))?;
     let written = graph.write_vertices(vec![VertexOperation::Change(id, change)], writing.now).await?;

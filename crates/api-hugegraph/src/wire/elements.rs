@@ -51,6 +51,8 @@ pub(crate) struct ElementReader<'s> {
     /// The label of the last element.
     vertex_label: Option<&'s Arc<VertexLabel>>,
     edge_label: Option<&'s Arc<EdgeLabel>>,
+    /// Those of the source and the target of the last edge.
+    end_labels: [Option<&'s Arc<VertexLabel>>; 2],
     /// The keys of the last element, in their order.
     keys: Vec<&'s Arc<PropertyKey>>,
     /// Whether a property that is null is as one that is not given; else it is refused.
@@ -78,6 +80,7 @@ impl<'s> ElementReader<'s> {
             scratch: Scratch::new(depth_max),
             vertex_label: None,
             edge_label: None,
+            end_labels: [None; 2],
             keys: Vec::new(),
             skips_nulls: false,
         }
@@ -122,7 +125,11 @@ impl<'s> ElementReader<'s> {
         let target = members.target.ok_or_else(|| missing("target vertex id"))?;
         let vertex_labels = match (members.source_label, members.target_label) {
             (Some(source), Some(target)) => {
-                Some((self.end_label_named(&source, "source")?, self.end_label_named(&target, "target")?))
+                let [source_label, target_label] = self.end_labels;
+                let source = self.end_label_named(&source, "source", source_label)?;
+                let target = self.end_label_named(&target, "target", target_label)?;
+                self.end_labels = [Some(source), Some(target)];
+                Some((source, target))
             }
             (None, None) if needed == VertexLabels::Optional => None,
             (None, _) if needed == VertexLabels::Needed => return Err(missing("source vertex label")),
@@ -278,7 +285,16 @@ impl<'s> ElementReader<'s> {
         label.ok_or_else(|| Problem::illegal_argument(format!("Undefined vertex label: '{name}'")))
     }
 
-    fn end_label_named(&self, name: &str, end: &str) -> Result<&'s Arc<VertexLabel>, Problem> {
+    /// The label of this name, which may be that of the last edge.
+    fn end_label_named(
+        &self,
+        name: &str,
+        end: &str,
+        last: Option<&'s Arc<VertexLabel>>,
+    ) -> Result<&'s Arc<VertexLabel>, Problem> {
+        if let Some(label) = last.filter(|label| *label.name == *name) {
+            return Ok(label);
+        }
         let label = self.schema.vertex_label_named(name);
         label.ok_or_else(|| Problem::illegal_argument(format!("Invalid {end} vertex label '{name}'")))
     }

@@ -43,10 +43,7 @@ pub(crate) fn put_edge(
     id: &EdgeId,
     view: &EdgeView<'_>,
 ) -> Result<(), Malformed> {
-    let EdgeId { source, label, sub_label, sort_values, target } = id;
-    let parts =
-        Parts { source: source.as_ref(), labels: (*label, *sub_label), sort_values, target: target.as_ref() };
-    put_edge_parts(out, schema, &parts, view)
+    put_edge_parts(out, schema, &parts_of(id), view)
 }
 
 /// Appends an edge of a neighbourhood.
@@ -75,7 +72,8 @@ fn put_edge_parts(
         Some(label) => schema.vertex_label(label).map(|label| &*label.name).ok_or(Malformed),
         None => Ok(ANY_LABEL),
     };
-    put_edge_id(out, parts);
+    out.push_str("{\"id\":");
+    put_id_of_parts(out, parts);
     out.push_str(",\"label\":");
     write_string(out, &label.name);
     out.push_str(",\"type\":\"edge\",\"outV\":");
@@ -92,10 +90,20 @@ fn put_edge_parts(
     Ok(())
 }
 
-/// Appends the brace and the member `id` of an edge. Texts that JSON must escape are rare: they take a copy.
-fn put_edge_id(out: &mut String, parts: &Parts<'_>) {
+/// Appends the id of an edge as JSON.
+pub(crate) fn put_edge_id(out: &mut String, id: &EdgeId) {
+    put_id_of_parts(out, &parts_of(id));
+}
+
+fn parts_of(id: &EdgeId) -> Parts<'_> {
+    let EdgeId { source, label, sub_label, sort_values, target } = id;
+    Parts { source: source.as_ref(), labels: (*label, *sub_label), sort_values, target: target.as_ref() }
+}
+
+/// Texts that JSON must escape are rare: they take a copy.
+fn put_id_of_parts(out: &mut String, parts: &Parts<'_>) {
     let Parts { source, labels, sort_values, target } = parts;
-    out.push_str("{\"id\":\"");
+    out.push('"');
     let begin = out.len();
     graph::id::put_edge_text(out, source, *labels, sort_values, target);
     let text = out.get(begin..).expect("begins where the text was appended");

@@ -1,23 +1,22 @@
 //! The operations of a request become commits: read, thought, committed together, and again where others came first.
 
+use std::hash::BuildHasher;
+
 use bytes::Bytes;
-use hashbrown::HashMap;
-use hashbrown::hash_map::Entry;
+use hashbrown::{DefaultHashBuilder, HashTable};
 use smallvec::{SmallVec, smallvec};
+use store::CommitWithAppends;
 use store::retry::unless_lost;
-use store::{Commit, CommitWithAppends, Condition};
 
 use super::operation::{CheckVertices, Group, Known, Operation, Planned, Work, Written};
+use super::packing::{Packed, Packing};
+use super::row_buffer::RowBuffer;
 use super::uniques::check_uniques;
-use super::{BACKOFF, ELEMENTS, Moment, Moments, Writer};
+use super::{BACKOFF, ELEMENTS, Moments, Writer};
 use crate::Error;
 
-/// A commit, and the groups in it with what becomes of their operations.
-struct Packed<T> {
-    commit: CommitWithAppends,
-    groups: Vec<(Group, Vec<Written<T>>)>,
-    bytes: usize,
-}
+/// What the key of an element is expected to take.
+const KEY_BYTES: usize = 64;
 
 impl Writer {
     /// Carries operations out; what becomes of each, in their order.
@@ -38,8 +37,11 @@ impl Writer {
             let ends = O::ends(self, &operations, check, (&moment, attempts.made() == 1)).await?;
             let operations = &operations[..];
             let work = Work::new((self, &moment), operations, &ends, (check, looks_for_marks));
-            let planned = self.plan_all(&work, groups).await?;
-            groups = self.commit_all(planned, &moment, &mut results).await?;
+            let mut packing = Packing::new(self, &moment, groups.len());
+            for (group, mut plan) in self.plan_all(&work, groups, &mut packing).await? {
+                packing.add(group, &mut plan);
+            }
+            groups = self.commit_all(packing.finish(), &mut results).await?;
         }
         let given = |(operation, result): (O, Option<_>)| result.unwrap_or_else(|| operation.into_given());
         Ok(operations.into_iter().zip(results).map(given).collect())
@@ -47,35 +49,60 @@ impl Writer {
 
     /// Operations on the same element together, in the order of the first of each.
     fn groups<O: Operation>(&self, operations: &[O]) -> Vec<Group> {
+        let hasher = DefaultHashBuilder::default();
         let mut groups: Vec<Group> = Vec::with_capacity(operations.len());
-        let mut found: HashMap<Bytes, usize> = HashMap::with_capacity(operations.len());
+        let mut found: HashTable<usize> = HashTable::with_capacity(operations.len());
+        // Their keys, one behind another, and where each ends.
+        let mut bytes = Vec::with_capacity(operations.len() * KEY_BYTES);
+        let mut ends: Vec<usize> = Vec::with_capacity(operations.len());
+        let key_at = |bytes: &[u8], ends: &[usize], at: usize| {
+            let begin = at.checked_sub(1).map_or(0, |before| *ends.get(before).expect("one for each group"));
+            begin..ends.get(at).copied().unwrap_or(bytes.len())
+        };
         for (index, operation) in operations.iter().enumerate() {
-            let (bucket, key) = operation.authority(self);
-            match found.entry(key.clone()) {
-                Entry::Occupied(group) => {
-                    groups.get_mut(*group.get()).expect("a group that was found").members.push(index);
+            let begin = bytes.len();
+            let bucket = operation.put_authority(self, &mut bytes);
+            let (before, key) = bytes.split_at(begin);
+            let hash = hasher.hash_one(key);
+            let is_same = |at: &usize| before.get(key_at(before, &ends, *at)) == Some(key);
+            match found.find(hash, is_same) {
+                Some(at) => {
+                    groups.get_mut(*at).expect("a group that was found").members.push(index);
+                    bytes.truncate(begin);
                 }
-                Entry::Vacant(vacant) => {
-                    vacant.insert(groups.len());
-                    groups.push(Group { bucket, key, members: smallvec![index] });
+                None => {
+                    let hash_at = |at: &usize| hasher.hash_one(before.get(key_at(before, &ends, *at)));
+                    found.insert_unique(hash, groups.len(), hash_at);
+                    ends.push(bytes.len());
+                    groups.push(Group { bucket, key: Bytes::new(), members: smallvec![index] });
                 }
             }
+        }
+        let bytes = Bytes::from(bytes);
+        for (at, group) in groups.iter_mut().enumerate() {
+            group.key = bytes.slice(key_at(&bytes, &ends, at));
         }
         groups
     }
 
+    /// Plans all groups: the usual ones go to their commits at once, the others are given back.
     async fn plan_all<O: Operation>(
         &self,
         work: &Work<'_, O>,
         groups: Vec<Group>,
+        packing: &mut Packing<'_, O::Element>,
     ) -> Result<Vec<(Group, Planned<O::Element>)>, Error> {
         let known = self.known(work, &groups).await?;
-        let mut planned = Vec::with_capacity(groups.len());
+        let mut planned = Vec::new();
+        let mut plan = Planned { buffer: RowBuffer::for_elements(groups.len()), ..Planned::default() };
         for (group, known) in groups.into_iter().zip(known) {
             let of = |index: &usize| work.operations.get(*index).expect("an index of the operations");
             let members: SmallVec<[&O; 1]> = group.members.iter().map(of).collect();
-            let plan = O::plan(work, &members, &group.key, &known)?;
-            planned.push((group, plan));
+            O::plan(work, &members, &group.key, &known, &mut plan)?;
+            match plan.is_plain() {
+                true => packing.add(group, &mut plan),
+                false => planned.push((group, plan.take())),
+            }
         }
         check_uniques(&planned)?;
         for (group, plan) in
@@ -112,12 +139,11 @@ impl Writer {
     /// Commits what is planned, together; gives back the groups that lost to another writer.
     async fn commit_all<T>(
         &self,
-        planned: Vec<(Group, Planned<T>)>,
-        moment: &Moment,
+        packed: Vec<Packed<T>>,
         results: &mut [Option<Written<T>>],
     ) -> Result<Vec<Group>, Error> {
         let (commits, members): (Vec<_>, Vec<_>) =
-            self.pack(planned, moment).into_iter().map(|packed| (packed.commit, packed.groups)).unzip();
+            packed.into_iter().map(|packed| (packed.commit, packed.groups)).unzip();
         let is_plain = |it: &CommitWithAppends| it.appends.is_empty() && it.lets_go.is_empty();
         let outcomes = if commits.iter().all(is_plain) {
             let commits = commits.into_iter().map(|it| it.commit).collect();
@@ -139,52 +165,5 @@ impl Writer {
             }
         }
         Ok(lost)
-    }
-
-    /// As few commits as the store takes well, each of one bucket.
-    fn pack<T>(&self, planned: Vec<(Group, Planned<T>)>, moment: &Moment) -> Vec<Packed<T>> {
-        let limits = self.store.limits();
-        let mut packed: Vec<Packed<T>> = Vec::new();
-        // The commit that is being filled, of each bucket.
-        let mut open: HashMap<u32, usize> = HashMap::new();
-        for (group, plan) in planned {
-            let (rows, bytes) = (plan.rows(), plan.bytes());
-            let fits = |it: &Packed<T>| {
-                let taken = it.commit.commit.writes.len() + it.commit.commit.conditions.len();
-                taken + rows <= limits.good_rows && it.bytes + bytes <= limits.good_bytes
-            };
-            let at = open.get(&group.bucket).copied().filter(|at| packed.get(*at).is_some_and(fits));
-            let at = at.unwrap_or_else(|| {
-                packed.push(self.empty_commit(group.bucket, moment));
-                packed.len() - 1
-            });
-            open.insert(group.bucket, at);
-            let into = packed.get_mut(at).expect("a commit that was made");
-            into.bytes += bytes;
-            into.commit.commit.conditions.extend(plan.conditions);
-            into.commit.commit.writes.extend(plan.writes);
-            into.commit.appends.extend(plan.appends);
-            into.commit.lets_go.extend(plan.lets_go);
-            into.groups.push((group, plan.written));
-        }
-        for it in &mut packed {
-            it.commit.commit.conditions.sort_unstable_by(|one, two| one.key().cmp(&two.key()));
-            it.commit.commit.conditions.dedup();
-        }
-        packed
-    }
-
-    fn empty_commit<T>(&self, bucket: u32, moment: &Moment) -> Packed<T> {
-        let epoch = moment.epoch(bucket);
-        let commit = Commit {
-            partition: self.partition(bucket).clone(),
-            write_id: self.write_ids.next(),
-            conditions: vec![Condition::Fence(epoch)],
-            writes: Vec::new(),
-            change: None,
-            reclaims: false,
-        };
-        let commit = CommitWithAppends { appends: Vec::new(), epoch, commit, lets_go: Vec::new() };
-        Packed { commit, groups: Vec::new(), bytes: 0 }
     }
 }

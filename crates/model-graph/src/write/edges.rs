@@ -65,8 +65,9 @@ impl EdgeOperation {
 impl Operation for EdgeOperation {
     type Element = Edge;
 
-    fn authority(&self, writer: &Writer) -> (u32, Bytes) {
-        (writer.bucket_of(&self.id().source), keys::edge(self.id(), EdgeDirection::Out))
+    fn put_authority(&self, writer: &Writer, key: &mut Vec<u8>) -> u32 {
+        keys::put_edge(key, self.id(), EdgeDirection::Out);
+        writer.bucket_of(&self.id().source)
     }
 
     fn needs_known(&self, work: &Work<'_, Self>) -> bool {
@@ -122,17 +123,17 @@ impl Operation for EdgeOperation {
         operations: &[&Self],
         key: &Bytes,
         known: &Known,
-    ) -> Result<Planned<Edge>, Error> {
-        let mut planned = Planned::default();
+        planned: &mut Planned<Edge>,
+    ) -> Result<(), Error> {
         planned.conditions.extend(known.condition(key));
         for operation in operations {
             check_label(work, operation)?;
-            check_ends(work, operation, &mut planned)?;
+            check_ends(work, operation, planned)?;
         }
         if let ([Self::Put(edge, _)], Known::Unread) = (operations, known) {
-            plan_finding_rows(&mut planned, key, None, Some(Indexed::of_edge(&work.moment.schema, edge)))?;
-            plan_put(work, key, edge, None, &mut planned);
-            return Ok(planned);
+            plan_finding_rows(planned, key, None, Some(Indexed::of_edge(&work.moment.schema, edge)))?;
+            plan_put(work, key, edge, None, planned);
+            return Ok(());
         }
         let id = operations.first().expect("at least one operation").id();
         let (stored, life) = match known {
@@ -153,13 +154,13 @@ impl Operation for EdgeOperation {
         let schema = &work.moment.schema;
         let old = stored.as_ref().map(|stored| Indexed::of_edge(schema, stored));
         let new = current.as_ref().map(|edge| Indexed::of_edge(schema, edge));
-        plan_finding_rows(&mut planned, key, old, new)?;
+        plan_finding_rows(planned, key, old, new)?;
         match &current {
-            Some(edge) => plan_put(work, key, edge, life, &mut planned),
-            None if stored.is_some() => plan_removal(work.writer, key, id, life, &mut planned),
+            Some(edge) => plan_put(work, key, edge, life, planned),
+            None if stored.is_some() => plan_removal(work.writer, key, id, life, planned),
             None => {}
         }
-        Ok(planned)
+        Ok(())
     }
 
     fn into_given(self) -> Written<Edge> {
@@ -227,8 +228,9 @@ fn plan_put(
 ) {
     let writer = work.writer;
     if !writer.spans_buckets(&edge.id) {
-        let stored = Bytes::from(edge.to_stored());
-        planned.writes.push(Write::Put(keys::edge(&edge.id, EdgeDirection::In), stored.clone()));
+        let stored = planned.buffer.make(|value| edge.put_stored(None, value));
+        let at_target = planned.buffer.make(|row| keys::put_edge(row, &edge.id, EdgeDirection::In));
+        planned.writes.push(Write::Put(at_target, stored.clone()));
         planned.writes.push(Write::PutStamped(key.clone(), stored));
         return;
     }

@@ -11,6 +11,7 @@ use hashbrown::HashMap;
 use smallvec::SmallVec;
 use store::{Append, Condition, Removal, Stamp, Write};
 
+use super::row_buffer::RowBuffer;
 use super::{Moment, Writer};
 use crate::Error;
 
@@ -134,6 +135,8 @@ pub(super) struct Planned<T> {
     pub(super) left_uniques: Vec<(Bytes, Bytes)>,
     pub(super) appends: Vec<Append>,
     pub(super) lets_go: Vec<Removal>,
+    /// Where the rows are made.
+    pub(super) buffer: RowBuffer,
     /// What becomes of each operation, in their order; nothing where it is as the only operation gives it.
     pub(super) written: Vec<Written<T>>,
 }
@@ -147,12 +150,27 @@ impl<T> Default for Planned<T> {
             left_uniques: Vec::new(),
             appends: Vec::new(),
             lets_go: Vec::new(),
+            buffer: RowBuffer::default(),
             written: Vec::new(),
         }
     }
 }
 
 impl<T> Planned<T> {
+    /// Whether conditions and rows of one partition are all.
+    pub(super) fn is_plain(&self) -> bool {
+        self.uniques.is_empty()
+            && self.left_uniques.is_empty()
+            && self.appends.is_empty()
+            && self.lets_go.is_empty()
+    }
+
+    /// What is planned; what is left is empty, and makes its rows where this did.
+    pub(super) fn take(&mut self) -> Self {
+        let buffer = std::mem::take(&mut self.buffer);
+        std::mem::replace(self, Self { buffer, ..Self::default() })
+    }
+
     /// What it counts against the rows of a commit.
     pub(super) fn rows(&self) -> usize {
         self.conditions.len() + self.writes.len()
@@ -175,8 +193,8 @@ pub(super) trait Operation: Sized {
     /// The element.
     type Element;
 
-    /// Bucket and key of the row that has the say.
-    fn authority(&self, writer: &Writer) -> (u32, Bytes);
+    /// The bucket of the row that has the say; its key is appended.
+    fn put_authority(&self, writer: &Writer, key: &mut Vec<u8>) -> u32;
 
     /// Whether the element is read before it is written.
     fn needs_known(&self, work: &Work<'_, Self>) -> bool;
@@ -190,13 +208,14 @@ pub(super) trait Operation: Sized {
         moment: (&Moment, bool),
     ) -> Result<Ends, Error>;
 
-    /// What a commit holds for operations on one element, of which this is known. At least one operation is given.
+    /// Plans what a commit holds for operations on one element, of which this is known. At least one operation is given.
     fn plan(
         work: &Work<'_, Self>,
         operations: &[&Self],
         key: &Bytes,
         known: &Known,
-    ) -> Result<Planned<Self::Element>, Error>;
+        planned: &mut Planned<Self::Element>,
+    ) -> Result<(), Error>;
 
     /// The element as the operation gives it.
     fn into_given(self) -> Written<Self::Element>;

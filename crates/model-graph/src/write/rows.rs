@@ -79,8 +79,12 @@ pub(super) fn plan_finding_rows<T>(
 
 /// The row that finds a vertex by its label, if it has one: those with primary keys lie together.
 pub(super) fn label_row(schema: &Schema, label: LabelId, vertex: &Vertex) -> Option<Bytes> {
-    let by_id = schema.vertex_label(label).is_some_and(|it| it.id_strategy == IdStrategy::PrimaryKey);
-    (!by_id).then(|| keys::label(label, &vertex.id))
+    (!lies_with_its_label(schema, label)).then(|| keys::label(label, &vertex.id))
+}
+
+/// Whether the vertices of a label need no row that finds them by it: their ids begin with its number.
+pub(super) fn lies_with_its_label(schema: &Schema, label: LabelId) -> bool {
+    schema.vertex_label(label).is_some_and(|it| it.id_strategy == IdStrategy::PrimaryKey)
 }
 
 /// Stored properties after a change.

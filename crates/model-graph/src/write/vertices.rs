@@ -8,7 +8,7 @@ use store::{Condition, Write};
 
 use super::operation::needs_known;
 use super::operation::{CheckVertices, Ends, Known, Operation, Planned, VertexOperation, Work, Written};
-use super::rows::{Indexed, changed, label_row, plan_finding_rows};
+use super::rows::{Indexed, changed, lies_with_its_label, plan_finding_rows};
 use super::{Moment, Writer};
 use crate::Error;
 
@@ -63,8 +63,9 @@ fn with_expiry(moment: &Moment, vertex: Vertex) -> Result<Vertex, Error> {
 impl Operation for VertexOperation {
     type Element = Vertex;
 
-    fn authority(&self, writer: &Writer) -> (u32, Bytes) {
-        (writer.bucket_of(self.id()), keys::vertex(self.id()))
+    fn put_authority(&self, writer: &Writer, key: &mut Vec<u8>) -> u32 {
+        keys::put_vertex(key, self.id());
+        writer.bucket_of(self.id())
     }
 
     fn needs_known(&self, work: &Work<'_, Self>) -> bool {
@@ -90,15 +91,14 @@ impl Operation for VertexOperation {
         operations: &[&Self],
         key: &Bytes,
         known: &Known,
-    ) -> Result<Planned<Vertex>, Error> {
-        let mut planned = Planned::default();
+        planned: &mut Planned<Vertex>,
+    ) -> Result<(), Error> {
         planned.conditions.extend(known.condition(key));
         if let ([Self::Put(vertex) | Self::Create(vertex)], Known::Unread) = (operations, known) {
             if matches!(operations, [Self::Create(_)]) {
                 planned.conditions.push(Condition::Absent(key.clone()));
             }
-            plan_rows(work, key, None, vertex, &mut planned)?;
-            return Ok(planned);
+            return plan_rows(work, key, None, vertex, planned);
         }
         let id = operations.first().map(|operation| operation.id().clone());
         let stored = match (known, id) {
@@ -114,8 +114,7 @@ impl Operation for VertexOperation {
             current = Some(becomes);
         }
         let vertex = current.expect("an operation leaves a vertex");
-        plan_rows(work, key, stored.as_ref(), &vertex, &mut planned)?;
-        Ok(planned)
+        plan_rows(work, key, stored.as_ref(), &vertex, planned)
     }
 
     fn into_given(self) -> Written<Vertex> {
@@ -141,16 +140,18 @@ fn plan_rows(
     if work.looks_for_marks && stored.is_none() {
         planned.conditions.push(Condition::Absent(keys::removal(&vertex.id)));
     }
-    let (old_row, row) = (
-        stored.and_then(|stored| label_row(schema, stored.label, stored)),
-        label_row(schema, vertex.label, vertex),
-    );
-    if old_row != row {
-        planned.writes.extend(old_row.map(Write::Delete));
+    let found_by = |label| (!lies_with_its_label(schema, label)).then_some(label);
+    let (old_label, label) = (stored.and_then(|stored| found_by(stored.label)), found_by(vertex.label));
+    if old_label != label {
+        planned.writes.extend(old_label.map(|label| Write::Delete(keys::label(label, &vertex.id))));
     }
-    planned.writes.extend(row.map(|row| Write::Put(row, Bytes::new())));
+    if let Some(label) = label {
+        let row = planned.buffer.make(|row| keys::put_label(row, label, &vertex.id));
+        planned.writes.push(Write::Put(row, Bytes::new()));
+    }
     let old = stored.map(|stored| Indexed::of_vertex(schema, stored));
     plan_finding_rows(planned, key, old, Some(Indexed::of_vertex(schema, vertex)))?;
-    planned.writes.push(Write::PutStamped(key.clone(), vertex.to_stored().into()));
+    let stored = planned.buffer.make(|value| vertex.put_stored(value));
+    planned.writes.push(Write::PutStamped(key.clone(), stored));
     Ok(())
 }

@@ -3,7 +3,7 @@
 use api_http::{Given, Operation, Request, Response, json_response};
 use graph::EdgeId;
 use http::StatusCode;
-use lang_json::{ArrayWriter, Reader};
+use lang_json::{Commas, Reader};
 use model_graph::write::{CheckVertices, EdgeOperation, EndLabels, Written};
 
 use super::{admitted, check, edge_id, refused};
@@ -12,7 +12,7 @@ use crate::params;
 use crate::problem::{JSON, Problem};
 use crate::routes::elements::{Writing, body, put_written_edge, read_array, read_update};
 use crate::state::Api;
-use crate::wire::{ElementReader, GivenEdge, Page, VertexLabels};
+use crate::wire::{ElementReader, GivenEdge, Page, VertexLabels, put_edge_id};
 
 /// POST `/graph/edges/batch`
 pub(crate) const CREATE_MANY: Operation =
@@ -50,14 +50,14 @@ pub(crate) async fn create_many(api: Api, request: Request) -> Result<Response, 
 
 /// Ids as a JSON array.
 fn ids_of<'a>(ids: impl Iterator<Item = &'a EdgeId>) -> String {
-    let (mut out, mut text) = (String::with_capacity(1024), String::new());
-    let mut array = ArrayWriter::begin(&mut out);
+    let mut out = String::with_capacity(2 + ids.size_hint().0 * 48);
+    let mut commas = Commas::default();
+    out.push('[');
     for id in ids {
-        text.clear();
-        id.put_text(&mut text);
-        array.string(&text);
+        commas.next(&mut out);
+        put_edge_id(&mut out, id);
     }
-    array.end();
+    out.push(']');
     out
 }
 

@@ -1,7 +1,6 @@
 //! `/graph/vertices/batch`: many vertices in one request.
 
 use api_http::{Operation, Request, Response, json_response};
-use graph::VertexId;
 use graph::schema::IdStrategy;
 use http::StatusCode;
 use lang_json::Reader;
@@ -38,9 +37,9 @@ pub(crate) async fn create_many(api: Api, request: Request) -> Result<Response, 
         reader.end()?;
         operations
     };
-    let ids: Vec<VertexId> = operations.iter().map(|operation| operation.id().clone()).collect();
+    let answer = ids_answer(StatusCode::CREATED, operations.iter().map(VertexOperation::id));
     graph.write_vertices(operations, writing.now).await?;
-    Ok(ids_answer(StatusCode::CREATED, ids.iter()))
+    Ok(answer)
 }
 
 /// PUT `/graph/vertices/batch`
