@@ -28,13 +28,23 @@ mod tests {
         ("graph", &["lang-time", "store"]),
         ("graph-algorithms", &[]),
         ("model-graph", &["graph", "store"]),
+        ("access", &["model-graph"]),
         ("traversals", &["graph", "graph-algorithms", "model-graph", "store"]),
         ("api-http", &[]),
         ("api-ngsi-ld", &["api-http", "lang-json", "lang-ngsi-ld", "model-entities", "tenant-contexts"]),
         ("api-tsm", &["api-http", "egress", "lang-json", "lang-time", "model-series"]),
         (
             "api-hugegraph",
-            &["api-http", "graph", "graph-algorithms", "lang-json", "lang-time", "model-graph", "traversals"],
+            &[
+                "access",
+                "api-http",
+                "graph",
+                "graph-algorithms",
+                "lang-json",
+                "lang-time",
+                "model-graph",
+                "traversals",
+            ],
         ),
         ("campaign", &[]),
         ("campaign-graphs", &["campaign"]),
@@ -54,6 +64,7 @@ mod tests {
         (
             "server",
             &[
+                "access",
                 "api-http",
                 "api-hugegraph",
                 "api-ngsi-ld",
